@@ -3,7 +3,9 @@
 import { lastingComponent, View } from "../shared/component.js";
 import { ARROWS, radioGroup } from "../shared/controls.js";
 import { around, button, el, focusedIn } from "../shared/dom.js";
+import { lessMotion } from "../shared/motion.js";
 import { clamp } from "../shared/numbers.js";
+import { magnification } from "../shared/window.js";
 import { sumElements, withSubscript } from "./sum_line.js";
 import { backgroundOf, tint } from "./tensor_tint.js";
 
@@ -11,6 +13,16 @@ import { backgroundOf, tint } from "./tensor_tint.js";
 
 /** Python hears of a number when the hand has rested on it for so many milliseconds. */
 const REST = 200;
+/** Columns of all matrices together that stand on one line beside a lesson's words. */
+const ON_ONE_LINE = 18;
+/** How a board becomes the next. */
+const MOVE = { duration: 400, easing: "ease-out" };
+
+/** The middle of what lies between two elements. @param {Element} first @param {Element} last */
+function middle(first, last = first) {
+  const [from, to] = [first.getBoundingClientRect(), last.getBoundingClientRect()];
+  return [(from.left + to.right) / 2, (from.top + to.bottom) / 2];
+}
 
 /**
  * What the sheets of a board have in common.
@@ -60,6 +72,7 @@ function sheetCell(sheet, place, isResult, text, { colours, background }) {
 /** @param {Sheet} sheet @param {number} index @param {boolean} isResult @param {Look} look */
 function sheetFigure(sheet, index, isResult, look) {
   const box = el("figure", `tb-sheet tb-${sheet.role}${isResult ? " tb-result" : ""}`);
+  box.dataset.name = sheet.name;
   const title = el("figcaption");
   title.append(withSubscript(el("b"), sheet.name), el("span", "", sheet.shape));
   box.append(title, around("tb-scroll", sheetTable(sheet, index, isResult, look)));
@@ -110,7 +123,38 @@ class TensorBoard extends View {
     for (const role of /** @type {const} */ (["q", "k", "v"])) {
       this.root.style.setProperty(`--tb-${role}`, header.colours[role]);
     }
+    const stood = new Map(this.figures().map((figure) => [figure.dataset.name, middle(figure)]));
     this.draw(focused);
+    if (before && before.step !== header.step && !lessMotion()) this.move(stood);
+  }
+
+  figures() {
+    return [...this.sheets.querySelectorAll("figure")];
+  }
+
+  /** A matrix that `stood` on the last board glides from there, a new number comes out of those it is made of. */
+  /** @param {Map<string | undefined, number[]>} stood */
+  move(stood) {
+    const { sheets, cells } = this.board;
+    /** @type {[Element, number[][]][]} what moves, and between which places it begins */
+    const moves = this.figures().flatMap((figure) => {
+      const from = stood.get(figure.dataset.name);
+      return from ? [[figure, [from]]] : [];
+    });
+    if (!stood.has(sheets[sheets.length - 1].name)) {
+      cells.forEach((line, r) =>
+        line.forEach(({ a }, c) => {
+          const from = a.map(([i, r0, r1, c0, c1]) => middle(this.cell(i, r0, c0), this.cell(i, r1 - 1, c1 - 1)));
+          if (from.length) moves.push([this.cell(sheets.length - 1, r, c), from]);
+        }),
+      );
+    }
+    const zoom = magnification(this.root);
+    const steps = moves.map(([one, from]) => {
+      const by = middle(one).map((to, i) => (from.reduce((sum, at) => sum + at[i], 0) / from.length - to) / zoom);
+      return { one, translate: `${by[0]}px ${by[1]}px`, opacity: one.matches("td") ? 0 : 1 };
+    });
+    for (const { one, ...begin } of steps) one.animate([begin, {}], MOVE);
   }
 
   /** What of the board the keyboard is on. */
@@ -143,6 +187,10 @@ class TensorBoard extends View {
       return i < last ? [figure, el("span", "tb-sign", signs[i])] : [figure];
     });
     this.sheets.replaceChildren(...figures, this.line);
+    const wide = sheets.map((sheet) => sheet.cols.length);
+    const all = wide.reduce((sum, columns) => sum + columns);
+    const [columns, beside] = all <= ON_ONE_LINE ? [all, sheets.length] : [Math.max(...wide), 1];
+    this.sheets.style.cssText = `--tb-cells: ${columns}; --tb-sheets: ${beside}`;
     const shown = tabs.map((group) => (group.name === "part" ? { ...group, current: this.part } : group));
     const tab = this.focused()?.dataset.tab;
     this.root.replaceChildren(

@@ -174,7 +174,6 @@ def looks(text: np.ndarray, picture: np.ndarray, words: Sequence[str], pixels: n
 
 
 def _across(values: np.ndarray, name: str, colour: str, digits: int) -> go.Bar:
-    """A bar for each word, from left to right."""
     return go.Bar(
         x=values,
         y=list(range(len(values))),
@@ -186,13 +185,11 @@ def _across(values: np.ndarray, name: str, colour: str, digits: int) -> go.Bar:
 
 
 def _downwards(words: Sequence[str]) -> dict[str, object]:
-    """An axis of words, the first on top."""
     ticks = {"tickmode": "array", "tickvals": list(range(len(words))), "ticktext": [label(word) for word in words]}
     return ticks | {"autorange": "reversed", "showgrid": False, "zeroline": False}
 
 
 def _patches(fig: Figure, column: int, weights: np.ndarray, pixels: np.ndarray) -> None:
-    """The picture with a square in each patch."""
     ink = go.Heatmap(z=pixels, colorscale=[(0.0, "#23262d"), (1.0, "#9aa1ad")], showscale=False, hoverinfo="skip")
     fig.add_trace(ink, 1, column)
     side = round(len(weights) ** 0.5)

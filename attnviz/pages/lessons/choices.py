@@ -25,9 +25,8 @@ def _file(value: Any) -> str:
 
 def _edit(value: Any) -> HeadEdit:
     mask, window, scale, factor, seen = value
-    if mask not in MASKS or scale not in SCALES or seen not in VIEWS:
-        raise ValueError(value)
-    if not 1 <= int(window) <= FARTHEST or not 0 <= float(factor) <= LARGEST_FACTOR:
+    known = mask in MASKS and scale in SCALES and seen in VIEWS
+    if not (known and 1 <= int(window) <= FARTHEST and 0 <= float(factor) <= LARGEST_FACTOR):
         raise ValueError(value)
     return HeadEdit(mask, int(window), scale=scale, factor=float(factor), seen=seen)
 

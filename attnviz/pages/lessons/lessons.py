@@ -26,8 +26,8 @@ from attnviz.runs.model_run import Request
 
 def page() -> None:
     """Draw the page; what it is, is said at the very first step alone: later steps need its room."""
-    first = link_state.value(choices.LESSON) == choices.IDS[0] and link_state.value(choices.STEP) == 1
-    page_parts.page_heading(PAGE, about=first)
+    here = link_state.value(choices.LESSON), link_state.value(choices.STEP)
+    page_parts.page_heading(PAGE, about=here == (choices.IDS[0], 1))
     lesson = open_lesson.chosen_lesson()
     number = min(link_state.value(choices.STEP), len(lesson.steps))
     _top(lesson, number)
@@ -39,21 +39,20 @@ def page() -> None:
 
 
 def _top(lesson: Lesson, number: int) -> None:
-    """Draw the lesson's name, the steps, previous and next, the sentence and the switch for notes."""
-    count = len(lesson.steps)
-    place = _("Step {number} of {count}").format(number=number, count=count)
+    at, count = lesson.walked.index(number) + 1, len(lesson.steps)
+    place = _("Step {number} of {count}").format(number=at, count=count)
     presenting.presenter(presenting.Walk(_title(lesson), place, *_leads(lesson, number), open_lesson.walk, always=True))
     if presenting.presenting():
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="l-top"):
-        box = st.popover(_title(lesson), icon=":material/school:", key="l-lessons", on_change="rerun")
+        box = st.popover(_title(lesson), icon=":material/school:", key=open_lesson.MENU, on_change="rerun")
         if box.open:
             with box:
                 _contents(lesson)
         _walk_buttons(lesson, number)
-        _sentence()
+        _sentence(lesson)
         widgets.toggle(choices.NOTES, _("Teacher’s notes"))
-    st.progress(number / count, place)
+    st.progress(at / count, place)
 
 
 def _leads(lesson: Lesson, number: int) -> tuple[bool, bool]:
@@ -64,8 +63,10 @@ def _leads(lesson: Lesson, number: int) -> tuple[bool, bool]:
 
 def _walk_buttons(lesson: Lesson, number: int, where: str = "") -> None:
     back, on = _leads(lesson, number)
-    walks = ((-1, back, _("Previous"), "l-previous", "back"), (1, on, _("Next"), "l-next", "forward"))
-    for by, leads, label, key, way in walks:
+    for by, leads, label, key, way in (
+        (-1, back, _("Previous"), "l-previous", "back"),
+        (1, on, _("Next"), "l-next", "forward"),
+    ):
         st.button(
             label,
             key=key + where,
@@ -77,14 +78,14 @@ def _walk_buttons(lesson: Lesson, number: int, where: str = "") -> None:
         )
 
 
-def _sentence() -> None:
+def _sentence(lesson: Lesson) -> None:
     """Draw the box for the sentence. An empty one changes nothing.
 
     A key pressed while a step is still being drawn can make the browser send the box before it was filled.
     """
     choice = choices.SENTENCE
     widgets.say_refusal(choice)
-    widgets.set_before_drawn(choice.name, link_state.value(choice), _typed)
+    widgets.set_before_drawn(choice.name, open_lesson.sentence(lesson), _typed)
     look: dict[str, Any] = {"label_visibility": "collapsed"} if presenting.presenting() else {"width": 300}
     st.text_input(_("Sentence"), key=choice.name, max_chars=choice.longest, on_change=_typed, **look)
 
@@ -100,7 +101,6 @@ def _title(lesson: Lesson) -> str:
 
 
 def _contents(shown: Lesson) -> None:
-    """All lessons with their steps' number and minutes, and a lecturer's own."""
     for lesson in all_lessons.LESSONS.values():
         st.button(
             _("{title} ({steps} steps, {minutes} min)").format(
@@ -109,28 +109,27 @@ def _contents(shown: Lesson) -> None:
             key=f"l-open-{lesson.id}",
             type="primary" if lesson.id == shown.id else "tertiary",
             on_click=open_lesson.open_step,
-            args=(lesson.id, 1),
+            args=(lesson.id, lesson.walked[0]),
         )
     st.caption(_("Steps of this lesson"))
     with st.container(horizontal=True, gap="xxsmall"):
-        for i, step in enumerate(shown.steps, 1):
+        for i, number in enumerate(shown.walked, 1):
+            step = shown.steps[number - 1]
             st.button(
                 str(i),
                 key=f"l-step-{i}",
                 type="tertiary",
                 help=plain(step.title) if shown.own else _(step.title),
                 on_click=open_lesson.open_step,
-                args=(shown.id, i),
+                args=(shown.id, number),
             )
     st.caption(_("Arrow keys walk, too."))
     open_lesson.files(shown)
 
 
-def subject() -> Subject:
+def subject(lesson: Lesson) -> Subject:
     """The sentence, and its pass through the trained model where that is on this machine."""
-    text = link_state.value(choices.SENTENCE)
-    if not text.strip():
-        raise Problem("The sentence is empty: type at least one word")
+    text = open_lesson.sentence(lesson)
     if not availability(landing.MODEL).on_this_machine:
         return Subject(text)
     run = model_cache.model_run(Request(landing.MODEL, text))
@@ -172,40 +171,50 @@ def filled(lesson: Lesson, template: str, facts: Facts) -> str:
 
 
 def _step(lesson: Lesson, number: int) -> None:
-    step = lesson.steps[number - 1]
-    about = subject()
-    version = "" if about.run is None else about.run.request.version
+    step, about, presented = lesson.steps[number - 1], subject(lesson), presenting.presenting()
+    version = about.run.request.version if about.run else ""
     facts = _computed(all_lessons.name_of(step.facts), about.text, version, step, about)
-    guess = link_state.value(choices.GUESS)
     answers = _answers(lesson, step.question, facts) if step.question else {}
+    guess = link_state.value(choices.GUESS)
     answered = guess in answers
     picture = step.after if answered and step.after is not None else step.picture
     kind = PICTURES[picture.kind]
-    below = kind.wide or (kind.wide_on_page and not presenting.presenting())
+    below = kind.wide or (kind.wide_on_page and not presented)
+    if link_state.value(choices.NOTES) and not presented:  # they are not for the class
+        _notes(lesson, step, facts)
     left, right = st.columns([1, 1] if below else [1, 2.1], gap="large")
     with left:
-        if presenting.presenting() and kind.of_sentence:
-            _sentence()  # the class may give another
+        if presented and kind.of_sentence:
+            _sentence(lesson)  # the class may give another
         st.subheader(plain(step.title) if lesson.own else _(step.title), anchor=False)
         st.markdown(filled(lesson, step.idea, facts))
-        if step.do and below:
-            _do(lesson, step, facts)
     with right if below else left:
         if step.question is not None:
             _ask(lesson, step.question, answers, guess if answered else "", facts)
-        if step.do and not below:
-            _do(lesson, step, facts)
-        if not presenting.presenting():  # nothing but the step, and nothing that leads away from it
+    if step.do and (answered or not answers):
+        left.markdown("**" + _("Try:") + "** " + filled(lesson, step.do, facts))
+    if not presented:  # nothing but the step, and nothing that leads away from it
+        with right if below else left:
             _further(step)
     with st.container() if below else right, guard():
-        key = f"{open_lesson.PICTURE_KEY}{lesson.id}-{number}-{'after' if answered else 'before'}"
-        kind.draw(about, picture.set_to, key)
-    if link_state.value(choices.NOTES) and not presenting.presenting():  # they are not for the class
-        _notes(lesson, step, facts)
+        name = "board" if picture.kind == "board" else f"{lesson.id}-{number}-{'after' if answered else 'before'}"
+        kind.draw(about, picture.set_to, open_lesson.PICTURE_KEY + name)  # one board becomes the next
+    if lesson.known and number == lesson.walked[-1] and (answered or not answers):
+        with right if kind.wide or not below else st.container(), st.container(border=not presented, key="l-ending"):
+            _ending(lesson, facts)
 
 
-def _do(lesson: Lesson, step: LessonStep, facts: Facts) -> None:
-    st.markdown("**" + _("Try:") + "** " + filled(lesson, step.do, facts))
+def _ending(lesson: Lesson, facts: Facts) -> None:
+    st.markdown("**" + _("Now you know:") + "** " + filled(lesson, lesson.known, facts))
+    if presenting.presenting():
+        return
+    if lesson.doors:
+        st.markdown(_("Three things to try by yourself:"))
+    for words, page, seen in lesson.doors:
+        _door(_(words), page, seen, f"l-door-{page}")
+    if not lesson.doors:
+        onward = all_lessons.LESSONS[choices.IDS[choices.IDS.index(lesson.id) + 1]]
+        st.button(_title(onward), key="l-onward", icon=":material/arrow_forward:", on_click=open_lesson.walk, args=(1,))
 
 
 def _answers(lesson: Lesson, question: Question, facts: Facts) -> dict[str, str]:
@@ -216,7 +225,6 @@ def _answers(lesson: Lesson, question: Question, facts: Facts) -> dict[str, str]
 
 
 def _ask(lesson: Lesson, question: Question, answers: Mapping[str, str], guess: str, facts: Facts) -> None:
-    """Ask, and once it is answered show the prediction beside the truth."""
     st.markdown(f"**{filled(lesson, question.asked, facts)}**")
     if not guess:
         with st.container(gap="xxsmall"):
@@ -224,7 +232,7 @@ def _ask(lesson: Lesson, question: Question, answers: Mapping[str, str], guess: 
                 st.button(words, key=f"l-answer-{id}", on_click=link_state.put, args=(choices.GUESS, id))
         return
     right = question.right or facts.right
-    truly = _("Lecturer’s answer: {answer}") if question.right else _("Computed: {answer}")
+    truly = _("Lecturer’s answer: {answer}") if lesson.own and question.right else _("Computed: {answer}")
     text = "  \n".join(
         (
             _("You predicted: {answer}").format(answer=answers[guess]),
@@ -232,10 +240,8 @@ def _ask(lesson: Lesson, question: Question, answers: Mapping[str, str], guess: 
             filled(lesson, question.truth, facts),
         )
     )
-    if guess == right:
-        st.success(text, icon=":material/check:")
-    else:
-        st.info(text, icon=":material/compare_arrows:")
+    say, icon = (st.success, ":material/check:") if guess == right else (st.info, ":material/compare_arrows:")
+    say(text, icon=icon)
     st.button(
         _("Ask again"),
         key="l-again",
@@ -247,25 +253,24 @@ def _ask(lesson: Lesson, question: Question, answers: Mapping[str, str], guess: 
 
 
 def _further(step: LessonStep) -> None:
-    """The step's terms, and the page where the same can be tried further."""
     if step.terms:
         term_popover.terms(*step.terms, key="-lesson")
-    if step.page and st.button(
-        _("Try it further on its page"), key="l-further", type="tertiary", icon=":material/open_in_new:"
-    ):
-        for choice, chosen in chosen_by(step.page, step.seen).items():
+    if step.page:
+        _door(_("Try it further on its page"), step.page, step.seen, "l-further")
+
+
+def _door(words: str, page: str, seen: Mapping[str, str], key: str) -> None:
+    if st.button(words, key=key, type="tertiary", icon=":material/open_in_new:"):
+        for choice, chosen in chosen_by(page, seen).items():
             link_state.keep(choice, chosen)
-        st.switch_page(file_of(step.page))
+        st.switch_page(file_of(page))
 
 
 def _notes(lesson: Lesson, step: LessonStep, facts: Facts) -> None:
-    notes = step.notes
-    with st.container(border=True, key="l-notes-box"):
-        st.markdown("**" + _("For the teacher, {minutes} minutes").format(minutes=notes.minutes) + "**")
-        if notes.say:
-            st.markdown(_("Say: {text}").format(text=filled(lesson, notes.say, facts)))
-        if notes.wrong:
-            st.markdown(_("Where students go wrong: {text}").format(text=filled(lesson, notes.wrong, facts)))
+    told = ["**" + _("For the teacher, {minutes} minutes").format(minutes=step.notes.minutes) + "**"]
+    for words, text in ((_("Say: {text}"), step.notes.say), (_("Where students go wrong: {text}"), step.notes.wrong)):
+        told += [words.format(text=filled(lesson, text, facts))] if text else []
+    st.container(border=True, key="l-notes-box").markdown("  \n".join(told))
 
 
 if __name__ == "__main__":  # Streamlit runs this file

@@ -51,14 +51,10 @@ def test_a_file_says_its_sentence_and_where_a_step_goes_on():
 @pytest.mark.parametrize("lesson", all_lessons.LESSONS.values(), ids=lambda lesson: lesson.id)
 def test_the_apps_own_lessons_survive_the_way_through_a_file(lesson):
     back = own_lesson.read(open_lesson.written(lesson))
-    for mine, theirs in zip(lesson.steps, back.steps, strict=True):
+    for number, theirs in zip(lesson.walked, back.steps, strict=True):
+        mine = lesson.steps[number - 1]
         for name in ("title", "idea", "do", "facts", "notes", "terms", "question", "picture", "after", "page", "seen"):
-            if name == "question" and mine.question and mine.question.right:
-                assert list(theirs.question.answers.values()) == list(mine.question.answers.values())
-                answers = dict(zip(theirs.question.answers, mine.question.answers, strict=True))
-                assert answers[theirs.question.right] == mine.question.right
-            else:
-                assert getattr(theirs, name) == getattr(mine, name), (mine.title, name)
+            assert getattr(theirs, name) == getattr(mine, name), (mine.title, name)
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,12 @@ from attnviz.app.glossary_terms import TERMS
 from attnviz.app.links import link_reading
 from attnviz.app.links.choices import choices_of
 from attnviz.app.text import plain
+from attnviz.canvas.shared.packing import unblob
 from attnviz.models.loading import load
 from attnviz.pages.lessons import choices as lesson_choices
 from attnviz.pages.lessons.panels import all_lessons
 from attnviz.serve import page_table  # noqa: F401
+from tests.pages.conftest import canvases_on
 
 LESSONS = all_lessons.LESSONS
 ODD = "两只鸟看见了它 & <b>x</b> $y$ {z}"
@@ -51,11 +53,12 @@ def test_every_step_can_be_read_and_answered(visit, lesson, sentence):
     link = {} if sentence is None else {"l_text": sentence}
     page = visit("lessons", lesson=lesson, l_notes="true", **link)
     steps = LESSONS[lesson].steps
-    for number, step in enumerate(steps, 1):
+    for at, number in enumerate(LESSONS[lesson].walked, 1):
+        step = steps[number - 1]
         assert not page.exception
         assert errors(page) == [], step.title
         assert page.subheader[0].value == step.title
-        assert f"Step {number} of {len(steps)}" in [bar.proto.text for bar in page.get("progress")]
+        assert f"Step {at} of {len(steps)}" in [bar.proto.text for bar in page.get("progress")]
         assert "For the teacher" in said(page)
         if step.question is not None:
             offered = [button.key for button in page.button if button.key.startswith("l-answer-")]
@@ -65,7 +68,9 @@ def test_every_step_can_be_read_and_answered(visit, lesson, sentence):
             assert errors(page) == [], step.title
             assert "You predicted: " in said(page) + " ".join(str(part.value) for part in page.success)
             assert "Computed: —" not in said(page)
-        if number < len(steps):
+            assert "Lecturer" not in said(page), "the app's own answers are all computed"
+        assert ("Now you know" in said(page)) == (at == len(steps))
+        if at < len(steps):
             page.button(key="l-next").click().run()
 
 
@@ -89,17 +94,89 @@ def test_words_and_numbers_follow_the_sentence(visit):
 
 
 def test_next_goes_on_to_the_next_lesson_and_previous_back(visit):
-    last = len(LESSONS["attention"].steps)
+    last = LESSONS["attention"].walked[-1]
     page = visit("lessons", lesson="attention", step=str(last))
     page.button(key="l-next").click().run()
     assert page.subheader[0].value == LESSONS["row"].steps[0].title
     page.button(key="l-previous").click().run()
-    assert page.subheader[0].value == LESSONS["attention"].steps[-1].title
+    assert page.subheader[0].value == LESSONS["attention"].steps[last - 1].title
     assert page.button(key="l-previous").disabled is False
     assert "Eight short lessons, from what attention is" not in said(page), "later steps have its room"
     begun = visit("lessons")
     assert begun.button(key="l-previous").disabled
     assert "Eight short lessons, from what attention is" in said(begun)
+
+
+def test_steps_keep_the_numbers_that_links_name_wherever_they_are_walked(visit):
+    assert [step.facts.__name__ for step in LESSONS["attention"].steps] == [
+        "tokens", "favourite", "row_sum", "one_hot", "swapped", "smaller"
+    ]  # fmt: skip
+    page = visit("lessons", lesson="attention", step="3")
+    page.button(key="l-next").click().run()
+    assert page.session_state["_chosen"]["step"] == 6, "smaller numbers are announced before they come"
+    assert "576 numbers" in said(page)
+    page.button(key="l-next").click().run()
+    assert page.session_state["_chosen"]["step"] == 4
+
+
+def test_the_first_two_lessons_follow_one_word(visit):
+    for lesson, step in (("attention", 2), ("attention", 6), ("attention", 4), ("row", 1), ("row", 2), ("row", 5)):
+        page = visit("lessons", lesson=lesson, step=str(step))
+        assert "“it”" in said(page), (lesson, step)
+        if (lesson, step) != ("attention", 2):
+            assert "“cross the street because it”" in said(page), (lesson, step)
+
+
+def test_hiding_is_not_spoken_of_before_the_lesson_on_masks():
+    for lesson in ("attention", "row", "scaling", "heads"):
+        for step in LESSONS[lesson].steps:
+            question = step.question
+            asked = () if question is None else (question.asked, question.truth, *question.answers.values())
+            for words in (step.title, step.idea, step.do, *asked):
+                assert not re.search(r"\bmasks?\b|hid(e|den)", words), (lesson, step.title)
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_lesson_ends_with_what_is_known_and_a_door_onward(visit, lesson):
+    last = LESSONS[lesson].walked[-1]
+    page = visit("lessons", lesson=lesson, step=str(last))
+    if LESSONS[lesson].steps[last - 1].question is not None:
+        assert "Now you know" not in said(page), "not before it is asked"
+        page.button(key=next(each.key for each in page.button if each.key.startswith("l-answer-"))).click().run()
+    assert "Now you know" in said(page)
+    if lesson == "model":
+        doors = [each.key for each in page.button if each.key.startswith("l-door-")]
+        assert len(doors) == 3
+        page.button(key="l-door-masks").click().run()
+        assert page.session_state["_chosen"]["m_view"] == "training"
+    else:
+        page.button(key="l-onward").click().run()
+        onward = lesson_choices.IDS[lesson_choices.IDS.index(lesson) + 1]
+        assert page.subheader[0].value == LESSONS[onward].steps[0].title
+    assert not page.exception
+
+
+def test_the_last_lesson_predicts_something_that_can_be_known(visit):
+    page = visit("lessons", lesson="model", step="4")
+    assert "Rome" in [each.label for each in page.button if each.key.startswith("l-answer-")]
+    rome = next(each.key for each in page.button if each.label == "Rome")
+    page.button(key=rome).click().run()
+    assert "Computed: Rome" in said(page)
+    page = visit("lessons", lesson="model", step="4", l_text="Two birds saw it")
+    assert page.text_input(key="l_text").value == "Two birds saw it", "a visitor's own sentence stays"
+
+
+def test_what_to_try_comes_once_the_question_is_answered(visit):
+    page = visit("lessons", lesson="attention", step="2")
+    assert "Point at other rows" not in said(page), "there is no picture yet"
+    page.button(key=next(each.key for each in page.button if each.key.startswith("l-answer-"))).click().run()
+    assert "Point at other rows" in said(page)
+
+
+def test_one_layer_s_heads_are_named_by_their_own_layer(visit):
+    page = answer(visit("lessons", lesson="heads", step="3"), "few")
+    sent = [unblob(bytes(each.proto.bytes))[0] for each in canvases_on(page)]
+    assert [13] in [header["layers"] for header in sent if "layers" in header]
 
 
 def test_the_published_numbers_of_the_cache_are_said(visit):

@@ -135,7 +135,13 @@ _BOARDS: dict[str, Callable[[View], Boards]] = {
     ),
     "ffn": lambda view: (
         cells.product("U", view.sheet("normed"), view.weight("W_1"), view.sheet("hidden"), view.bias("b_1")),
-        cells.rectified("R", view.sheet("hidden"), view.sheet("active")),
+        cells.elementwise(
+            "R",
+            (view.sheet("hidden"),),
+            view.sheet("active"),
+            ("→",),
+            lambda x: [("op", "max(0,"), ("0", x), ("op", ")")],
+        ),
         cells.product("FFN", view.sheet("active"), view.weight("W_2"), view.sheet("fed"), view.bias("b_2")),
     ),
 }

@@ -125,11 +125,6 @@ def scaled(a: Sheet, result: Sheet, width: int | None) -> Board:
     return elementwise("", (a,), result, ("→",), lambda x: [("0", x), *divisor])
 
 
-def rectified(part: str, a: Sheet, result: Sheet) -> Board:
-    """Every negative number becomes 0."""
-    return elementwise(part, (a,), result, ("→",), lambda x: [("op", "max(0,"), ("0", x), ("op", ")")])
-
-
 def masked(a: Sheet, allowed: Sheet, result: Sheet) -> Board:
     return elementwise("", (a, allowed), result, ("∧", "="), lambda x, seen: [("0", x) if seen else ("op", "−∞")])
 

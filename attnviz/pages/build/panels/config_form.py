@@ -32,8 +32,13 @@ def ask() -> tuple[inputs.Config, inputs.Rows | None]:
         with st.container(width=150):
             chosen["position"] = _position(cross)
         with menu(_("More"), "b_more"):
-            chosen |= _sizes(chosen["n_heads"], chosen["mask"]) | _switches()
-            source = widgets.one_of(choices.VECTORS, _("Word vectors"), _sources(), usual="random", style="select")
+            chosen |= _sizes(chosen["n_heads"], chosen["mask"])
+            sources = {"random": _("random, by seed")} | {
+                state.entry.id: _("rows of {name}").format(name=state.name)
+                for state in availabilities()
+                if state.on_this_machine and state.entry.kind != "pictures"
+            }
+            source = widgets.one_of(choices.VECTORS, _("Word vectors"), sources, usual="random", style="select")
             chosen["seed"] = widgets.slider(choices.SEED, _("Random seed"))
     with sentences:
         text = widgets.text(
@@ -62,7 +67,7 @@ def _position(cross: bool) -> str:
 
 
 def _sizes(heads: int, mask: str) -> dict[str, Any]:
-    """Draw the widths and counts that a first look does not need, and return them as fields of Config."""
+    """Draw the widths, counts and switches that a first look does not need, and return them as fields of Config."""
     divisors = {str(n): str(n) for n in range(heads, 0, -1) if heads % n == 0}
     chosen: dict[str, Any] = {
         "n_kv_heads": int(widgets.one_of(choices.KV_HEADS, _("Key/value heads"), divisors)),
@@ -78,27 +83,13 @@ def _sizes(heads: int, mask: str) -> dict[str, Any]:
     chosen["batch"] = widgets.slider(choices.BATCH, _("Sentences in the batch"))
     if mask == "window":
         chosen["window"] = widgets.slider(choices.WINDOW, _("Window, in keys"))
-    return chosen
-
-
-def _switches() -> dict[str, Any]:
-    """Draw the switches for optional steps and for dropout, and return them as fields of Config."""
-    return {
+    return chosen | {
         "packed": widgets.toggle(choices.PACKED, _("One packed projection")),
         "bias": widgets.toggle(choices.BIAS, _("Bias in the projections")),
         "qk_norm": widgets.toggle(choices.QK_NORM, _("Normalise Q and K")),
         "scaled": widgets.toggle(choices.SCALED, _("Divide scores by √D")),
         "dropout": round(widgets.slider(choices.DROPOUT, _("Dropout"), step=0.1), 2),
         "training": widgets.toggle(choices.TRAINING, _("Training mode"), help=_("Dropout acts only in training mode.")),
-    }
-
-
-def _sources() -> dict[str, str]:
-    """Id to words: random vectors, and the models on this machine whose embedding rows can be read."""
-    return {"random": _("random, by seed")} | {
-        state.entry.id: _("rows of {name}").format(name=state.name)
-        for state in availabilities()
-        if state.on_this_machine and state.entry.kind != "pictures"
     }
 
 

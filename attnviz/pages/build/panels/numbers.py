@@ -120,5 +120,5 @@ def board(source: cells.Board, label: str) -> canvas.StripBoard:
 def thumb(source: cells.Sheet) -> canvas.Thumb:
     """A small picture of a sheet."""
     rows, cols = source.values.shape
-    flat = [strength for row in fills(source.values, source.role) for strength in row]
-    return canvas.Thumb(rows, cols, flat, source.role, source.col_roles)
+    fill = fills(source.values, source.role)
+    return canvas.Thumb(rows, cols, [strength for row in fill for strength in row], source.role, source.col_roles)

@@ -81,7 +81,6 @@ def _chips(view: boards.View, chains: dict[str, attention_by_hand.Chain]) -> lis
 
 
 def _about(step: str, view: boards.View, vectors: inputs.Rows | None) -> None:
-    """Draw the step's name, sentence and formula."""
     left, right = st.columns(2, gap="medium", vertical_alignment="center")
     left.markdown(f"**{board_wording.name(step)}** · {board_wording.sentence(step, view, vectors)}")
     with right.container(key="step-formula"):  # it begins where the program below it does
@@ -109,7 +108,6 @@ def _table(sheet: cells.Sheet) -> dict[str, list[object]]:
 
 
 def _written(step: str, chain: attention_by_hand.Chain, result: attention_by_hand.Result) -> None:
-    """Draw how the step changes the shapes, in letters and in digits, and the lines of PyTorch that do it."""
     left, right = st.columns(2, gap="medium")
     size = attention_by_hand.sizes(result)
     letters = {axis: numbers.LETTERS.get(axis, axis) for axis in size}
@@ -139,7 +137,6 @@ def _lines(step: str, result: attention_by_hand.Result) -> list[str]:
 
 
 def _sums(view: boards.View) -> None:
-    """Draw the sums of rows and columns of the head on show."""
     weights = board_wording.cut(view, "weights").astype(np.float64)  # (Q, K)
     rows, cols = weights.sum(1), weights.sum(0)
     result, place = view.result, view.batch

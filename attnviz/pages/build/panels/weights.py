@@ -122,7 +122,6 @@ def _listed(before: attention_by_hand.Result, edits: list[inputs.CellEdit]) -> s
 def _consequence(
     before: attention_by_hand.Result, result: attention_by_hand.Result, edits: list[inputs.CellEdit]
 ) -> None:
-    """Draw attention before and after the edits, of the head whose weights they moved most."""
     view = config_form.view(result)
     h, b = view.head, view.batch
     if edits:

@@ -56,7 +56,6 @@ def _head_alone(result: attention_by_hand.Result, head: int, order: tuple[int, .
 
 
 def _attention_follows(compared: experiment.ComparedMixing, words: tuple[str, ...], order: tuple[int, ...]) -> None:
-    """Draw attention before and after the change of order."""
     same, moved = compared.cases[0].weights, compared.cases[1].weights
     at = list(np.ndindex(same.shape))
     show.figure(
@@ -76,7 +75,6 @@ def _attention_follows(compared: experiment.ComparedMixing, words: tuple[str, ..
 
 
 def _parameters(compared: experiment.ComparedMixing, here: int) -> None:
-    """Draw how many numbers each has to learn as sentences grow."""
     attention, mixing = compared.attention_parameters, compared.matrix_parameters
     show.figure(
         show.chart_of(figures.parameter_curves, experiment.LENGTHS, attention, mixing, here),
@@ -90,7 +88,6 @@ def _parameters(compared: experiment.ComparedMixing, here: int) -> None:
 
 
 def _adapts(compared: experiment.ComparedMixing, words: tuple[str, ...], order: tuple[int, ...]) -> None:
-    """Draw a table with a row for each change: how far each matrix is from attention's output."""
     names = {
         "same": _("as it is"),
         "permuted": " ".join(words[i] for i in order),
@@ -102,7 +99,11 @@ def _adapts(compared: experiment.ComparedMixing, words: tuple[str, ...], order: 
     lines = [
         {
             _("The sentence"): names[case.name],
-            _("attention"): _("works") if case.equivariant is None else _follows(case.equivariant),
+            _("attention"): _("works")
+            if case.equivariant is None
+            else _("follows, exactly")
+            if case.equivariant < 1e-9
+            else _("off by {share}").format(share=f"{case.equivariant:.0%}"),
             _("A by heart, off by"): no if case.memorised is None else f"{case.memorised:.0%}",
             _("A of 400 sentences, off by"): no if case.learned is None else f"{case.learned:.0%}",
         }
@@ -114,10 +115,6 @@ def _adapts(compared: experiment.ComparedMixing, words: tuple[str, ...], order: 
         st.caption(_("PyTorch on the longer sentence: {error}").format(error=plain(error)))
 
 
-def _follows(error: float) -> str:
-    return _("follows, exactly") if error < 1e-9 else _("off by {share}").format(share=f"{error:.0%}")
-
-
 def softmax(result: attention_by_hand.Result) -> None:
     """Draw the scores of one query through six ways to make weights."""
     view = config_form.view(result)
@@ -125,7 +122,9 @@ def softmax(result: attention_by_hand.Result) -> None:
     words = result.q_words[b]
     rows = result.tensors["biased" if "biased" in result.tensors else "scaled"][b, head]
     queries = {str(i): f"{i + 1} {plain(w)}" for i, w in enumerate(words)}
-    i = int(widgets.one_of(choices.QUERY, _("Query"), queries, usual=str(_most_mixed(rows))))
+    # the query whose scores come nearest to cancelling out: where a plain sum does most harm
+    most_mixed = (np.abs(rows.sum(-1)) / np.maximum(np.abs(rows).sum(-1), 1e-9)).argmin()
+    i = int(widgets.one_of(choices.QUERY, _("Query"), queries, usual=str(most_mixed)))
     values = result.tensors["V"][b, result.config.layout.kv_head_of(head)]
     scores = rows[i].astype(float)
     compared = experiment.measure_normalisers(scores, values.astype(float))
@@ -134,7 +133,6 @@ def softmax(result: attention_by_hand.Result) -> None:
 
 
 def _measures(compared: Normalised) -> None:
-    """Draw a table of what each way does."""
     names = _normaliser_names()
     lines = [
         {
@@ -157,7 +155,6 @@ def _measures(compared: Normalised) -> None:
 
 
 def _normaliser_names() -> dict[str, str]:
-    """Id to words for the six ways."""
     return {
         "softmax": "softmax",
         "argmax": "argmax",
@@ -169,7 +166,6 @@ def _normaliser_names() -> dict[str, str]:
 
 
 def _bars(compared: Normalised, scores: np.ndarray, query: str, head: int, keys: tuple[str, ...]) -> None:
-    """Draw six sets of weights made from the same scores."""
     names, share = _normaliser_names(), compared["share"].weights
     show.figure(
         show.chart_of(figures.normaliser_bars, {names[k]: m.weights for k, m in compared.items()}, keys),
@@ -184,7 +180,6 @@ def _bars(compared: Normalised, scores: np.ndarray, query: str, head: int, keys:
 
 
 def _growth(compared: Normalised) -> None:
-    """Draw how the length of the output changes as the same keys are repeated."""
     names, plain_sums = _normaliser_names(), compared["plain"].growth
     show.figure(
         show.chart_of(figures.growth, experiment.COPIES, {names[k]: m.growth for k, m in compared.items()}),
@@ -201,11 +196,6 @@ def _growth(compared: Normalised) -> None:
             s=f"{compared['softmax'].growth[-1]:.2f}",
         ),
     )
-
-
-def _most_mixed(rows: np.ndarray) -> int:
-    """The query whose scores come nearest to cancelling out: where a plain sum does most harm."""
-    return int((np.abs(rows.sum(-1)) / np.maximum(np.abs(rows).sum(-1), 1e-9)).argmin())
 
 
 def several_heads(result: attention_by_hand.Result) -> None:
@@ -249,7 +239,6 @@ def several_heads(result: attention_by_hand.Result) -> None:
 
 
 def _one_or_several(measured: experiment.ComparedHeads, words: tuple[str, ...]) -> None:
-    """Draw where the single head looks, and where the first two of several heads look."""
     parts = [(_("one head"), measured.one_head)]
     parts += [(_("head {h}").format(h=h + 1), weights) for h, weights in enumerate(measured.heads[:2])]
     show.figure(
@@ -266,7 +255,6 @@ def _one_or_several(measured: experiment.ComparedHeads, words: tuple[str, ...]) 
 
 
 def _lost(measured: experiment.ComparedHeads, places: list[str], share: float) -> None:
-    """Draw what the single head loses, for every way to divide its weight."""
     blur = measured.blur_by_share
     show.figure(
         show.chart_of(figures.blur_by_share, experiment.SHARES, blur, places, share),

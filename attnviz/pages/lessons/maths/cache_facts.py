@@ -31,7 +31,7 @@ def steps(subject: Subject) -> Facts:
 
 def unchanged(subject: Subject) -> Facts:
     """The keys and values of the first words, before and after another word follows."""
-    words = subject.words
+    words = subject.few
     if len(words) < 2:
         return Facts({"last": words[-1], "difference": 0.0}, "no")
     whole, shorter = subject.by_hand(mask="causal").tensors, subject.by_hand(words[:-1], mask="causal").tensors
@@ -110,7 +110,7 @@ LESSON = Lesson(
             N_("Old keys and values stay"),
             N_("A new word, “{last}”, arrives at the end. It needs the keys and values of all words before it."),
             LessonPicture("board", {"step": "project", "mask": "causal"}),
-            N_("Predict, then take the last word away and compare K."),
+            N_("Choose K above the picture, take the last word of the sentence away, and compare."),
             unchanged,
             Question(
                 N_("Do the keys and values of the earlier words change?"),
@@ -147,7 +147,7 @@ LESSON = Lesson(
                 "heads share one. MQA: all share a single one."
             ),
             LessonPicture("tokens"),
-            N_("Predict, then compare the three drawings."),
+            N_("Compare the three drawings."),
             three,
             Question(
                 N_("GQA with 8 K/V heads instead of {heads}: how much of the cache is left?"),
@@ -181,5 +181,9 @@ LESSON = Lesson(
             page="sharing",
             seen={"h_view": "size"},
         ),
+    ),
+    known=N_(
+        "A model keeps keys and values, and computes each once. Sharing them makes room for {gqa} texts where {mha} "
+        "fitted."
     ),
 )

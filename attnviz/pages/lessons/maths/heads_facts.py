@@ -34,7 +34,8 @@ def one_row(subject: Subject) -> Facts:
             "second": second,
             "both": float(weights[0]) + second,
             "left": 1 - float(weights[0]),
-        }
+        },
+        right="yes" if float(weights.sum()) >= 2 * 0.9 else "no",
     )
 
 
@@ -97,7 +98,6 @@ LESSON = Lesson(
                 N_("Can “{token}” give 90% to one token and 90% to another, in one head?"),
                 N_("No: a row sums to 1. Here the two largest make {both:.0%} together."),
                 {"yes": N_("yes"), "no": N_("no")},
-                "no",
             ),
             notes=Notes(N_("One head is one question. A word has several at once."), "", 3),
             terms=("head", "weight"),
@@ -127,7 +127,7 @@ LESSON = Lesson(
                 "for its favourite."
             ),
             LessonPicture("tokens"),
-            N_("Predict, then choose the heads one after the other."),
+            N_("Choose the heads one after the other."),
             favourites,
             Question(
                 N_("How many different favourites do these {heads} heads have?"),
@@ -178,5 +178,9 @@ LESSON = Lesson(
             page="build",
             seen={"b_step": "output"},
         ),
+    ),
+    known=N_(
+        "One head makes one mixture for each token. {heads} narrower heads make {heads}, with no more parameters, and "
+        "W_O adds them up."
     ),
 )

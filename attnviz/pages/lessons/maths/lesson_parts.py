@@ -16,7 +16,8 @@ from attnviz.pages.home import maths as landing
 from attnviz.runs import head_matrix, what_if
 from attnviz.runs.model_run import ModelRun, Stack
 
-MOST_WORDS = 6  #: words that are worked out by hand: more numbers do not fit on a screen
+MOST_WORDS = 6  #: words whose order and mask are on show
+FEW = 5  #: words that are worked out by hand: their three matrices stand on one line
 WIDTH = 4  #: of the vectors by hand
 HEAD = landing.HEAD  #: layer and head of the trained model on show
 
@@ -40,11 +41,17 @@ class Subject:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words that are worked out by hand."""
+        """The first words of the sentence."""
         words = tuple(split(self.text))[:MOST_WORDS]
         if not words:
             raise Problem("The sentence is empty: type at least one word")
         return words
+
+    @property
+    def few(self) -> tuple[str, ...]:
+        """The words that are worked out by hand: those up to the word whose row lessons speak of."""
+        read = "".join(span.text for span in self.run.source.spans[: self.row + 1]) if self.run else ""
+        return tuple(split(self.text)[: max(FEW, len(split(read)))][-FEW:])
 
     @property
     def stack(self) -> Stack | None:
@@ -94,7 +101,7 @@ class Subject:
         width = WIDTH // heads
         return attention_by_hand.run(
             inputs.Config(
-                words or self.words,
+                words or self.few,
                 d_model=WIDTH,
                 n_heads=heads,
                 n_kv_heads=heads,
@@ -176,13 +183,25 @@ class LessonStep:
 
 @dataclass(frozen=True)
 class Lesson:
-    """Steps in order. `own`: a lecturer's, whose sentences are shown as they were written."""
+    """Steps, by the numbers that links name. `own`: a lecturer's, whose sentences are shown as they were written.
+
+    `known` is what one knows at the end, with the facts of the last step; `doors` lead on from there: words, page, and
+    what that is set to. `sentence` is what it is shown with, as long as a visitor has not typed another.
+    """
 
     id: str
     title: str
     steps: tuple[LessonStep, ...]
     own: bool = False
     sentence: str = ""
+    known: str = ""
+    doors: tuple[tuple[str, str, Mapping[str, str]], ...] = ()
+    way: tuple[int, ...] = ()  #: the steps' numbers in the order of walking, where that is not theirs
+
+    @property
+    def walked(self) -> tuple[int, ...]:
+        """The numbers of the steps in the order in which they are walked."""
+        return self.way or tuple(range(1, len(self.steps) + 1))
 
     @property
     def minutes(self) -> int:

@@ -25,7 +25,7 @@ def kept(subject: Subject) -> Facts:
 
 def later_words(subject: Subject) -> Facts:
     """The last word hidden from the layer altogether: what changes for the words before it, with and without a mask."""
-    words = subject.words
+    words = subject.few
     if len(words) < 2:
         return Facts({"last": words[-1], "causal": 0.0, "open": 0.0}, "no")
     changes = {}
@@ -54,7 +54,7 @@ def too_late(subject: Subject) -> Facts:
     after, before = (subject.by_hand(mask=mask).tensors["weights"][0, 0, 0] for mask in ("none", "causal"))
     left = float(after[0])  # the first word may see itself alone
     return Facts(
-        {"word": subject.words[0], "left": left, "proper": float(before.sum())},
+        {"word": subject.few[0], "left": left, "proper": float(before.sum())},
         right="less" if left < 1 - 1e-6 else "one",
     )
 
@@ -83,7 +83,7 @@ LESSON = Lesson(
                 "those before it."
             ),
             LessonPicture("mask", {"mask": "none"}),
-            N_("Predict, then read the picture row by row."),
+            N_("Read the picture row by row."),
             kept,
             Question(
                 N_("How many scores, of {all}, does a causal mask keep?"),
@@ -160,5 +160,9 @@ LESSON = Lesson(
             page="masks",
             seen={"m_view": "traps"},
         ),
+    ),
+    known=N_(
+        "A causal mask hides what comes later, before softmax: a row still sums to {proper:.2f}, and one pass asks "
+        "every word for the next."
     ),
 )

@@ -5,7 +5,9 @@ import torch
 
 from attnviz.base.words import N_
 from attnviz.core.attention import attend
+from attnviz.models.architecture import Architecture
 from attnviz.pages.lessons.maths.lesson_parts import (
+    WIDTH,
     Facts,
     Lesson,
     LessonPicture,
@@ -54,6 +56,12 @@ def row_sum(subject: Subject) -> Facts:
     )
 
 
+def smaller(subject: Subject) -> Facts:
+    """What is worked out by hand, beside what the model computes with."""
+    few, trained = subject.few, Architecture.preset("smollm2-135m").layers[0]
+    return Facts({"n": len(few), "few": WIDTH, "first": few[0], "word": few[-1], "width": trained.d_model})
+
+
 def one_hot(subject: Subject) -> Facts:
     """All weight on one word: the output is that word's value vector."""
     made = subject.by_hand().tensors
@@ -65,14 +73,14 @@ def one_hot(subject: Subject) -> Facts:
         "mean": float((output - v[0, 0].mean(0)).abs().max()),
     }
     return Facts(
-        {"word": subject.words[-1], "other": subject.words[0], "difference": distance["value"]},
+        {"word": subject.few[-1], "other": subject.few[0], "difference": distance["value"]},
         right=nearest(distance, 0.0),
     )
 
 
 def swapped(subject: Subject) -> Facts:
     """One word exchanged for another: whose weights change."""
-    words = subject.words
+    words = subject.few
     new = NEW_WORD if words[0] != NEW_WORD else OTHER_NEW_WORD
     before = subject.by_hand().tensors["weights"][0, 0]
     after = subject.by_hand((new, *words[1:])).tensors["weights"][0, 0]
@@ -108,11 +116,11 @@ LESSON = Lesson(
         LessonStep(
             N_("Each token looks at others"),
             N_(
-                "Attention lets “{token}” look at some tokens, itself included ({n} here), and gives each of them a "
-                "weight. The weights say how much it takes from each."
+                "Attention lets “{token}” look at itself and at the tokens before it, {n} in all, and gives each a "
+                "weight: how much it takes from there. Lesson 5 says why only from those."
             ),
             LessonPicture("tokens", {"show": "asked"}),
-            N_("Predict first. Then point at other rows of the picture."),
+            N_("Point at other rows of the picture."),
             favourite,
             Question(
                 N_("Which of these does “{token}” look at most, in this head?"),
@@ -130,12 +138,11 @@ LESSON = Lesson(
         LessonStep(
             N_("The weights of a row sum to 1"),
             N_(
-                "“{token}” shares a total weight of {total:.2f} among the tokens that it may see ({n} here; hidden "
-                "from "
-                "it: {hidden}). More for one token is less for the others."
+                "“{token}” shares a total weight of {total:.2f} among the tokens that it looks at, {n} in all. More "
+                "for one is less for the others."
             ),
             LessonPicture("head"),
-            N_("Change the mask or the scale above the picture: the row is shared out anew, and sums to 1 again."),
+            N_("Move the slider above the picture: each row is shared out anew, and sums to 1 again."),
             row_sum,
             notes=Notes(
                 N_("A row is a budget. That is what softmax is for: it turns any numbers into shares."),
@@ -148,9 +155,8 @@ LESSON = Lesson(
         LessonStep(
             N_("The new vector is a mixture"),
             N_(
-                "The new vector of “{word}” is a weighted mixture: each token’s value vector times its weight, "
-                "added up. "
-                "That is all that attention does."
+                "The new vector of “{word}” is a weighted mixture: each word’s value vector times its weight, "
+                "added up. That is all that attention does."
             ),
             LessonPicture("board", {"step": "sum"}),
             N_("Choose a number on the right: the picture shows which weights and values it is made of."),
@@ -158,7 +164,7 @@ LESSON = Lesson(
             Question(
                 N_("If “{word}” gave all its weight to “{other}”, what would come out?"),
                 N_(
-                    "It is the value of “{other}”, to within {difference:.1g}: 1 times that vector, 0 times the others."
+                    "1 times the value of “{other}”, 0 times the others: it differs from the first by {difference:.1g}."
                 ),
                 {
                     "value": N_("the value vector of “{other}”"),
@@ -179,12 +185,12 @@ LESSON = Lesson(
             N_("Another word, another mixture"),
             N_("The weights are not stored in the model. They are computed anew from the words of each sentence."),
             LessonPicture("board", {"step": "softmax"}),
-            N_("Exchange the first word of the sentence at the top and watch all rows."),
+            N_("Exchange “{word}” in the sentence at the top and watch all rows."),
             swapped,
             Question(
-                N_("“{word}” becomes “{new}”, and no mask hides it. In how many rows, of {n}, do weights change?"),
+                N_("“{word}” becomes “{new}”. In how many rows, of {n}, do weights change?"),
                 N_(
-                    "In {rows} of {n}: every token looks at the new word’s key too, and a row that gives it another "
+                    "In {rows} of {n}: every word looks at the new word’s key too, and a row that gives it another "
                     "weight has another rest for the others."
                 ),
                 {"one": N_("in its own row only"), "all": N_("in every row"), "none": N_("in none")},
@@ -198,5 +204,29 @@ LESSON = Lesson(
             page="build",
             seen={"b_step": "softmax"},
         ),
+        LessonStep(
+            N_("Smaller, so that we can count"),
+            N_(
+                "The model gives each token {width} numbers: too many to work out on paper. From here to the end of "
+                "lesson 2 we count with {few} random numbers for each word from “{first}” to “{word}”. The steps stay "
+                "the same; these numbers know nothing of words."
+            ),
+            LessonPicture("board", {"step": "embed"}),
+            N_("Find the row of “{word}”: we follow it through all steps."),
+            smaller,
+            notes=Notes(
+                N_("Nothing is trained from here on. What matters is how each number comes from others."),
+                N_("They look for the grammar in these numbers. There is none."),
+                2,
+            ),
+            terms=("embedding",),
+            page="build",
+            seen={"b_step": "embed"},
+        ),
     ),
+    known=N_(
+        "A token’s new vector is a mixture of value vectors. Its weights sum to 1 and are made from the sentence: with "
+        "one other word, rows change, {rows} of {n}."
+    ),
+    way=(1, 2, 3, 6, 4, 5),
 )

@@ -25,13 +25,13 @@ OFFERED = 3
 
 def chain(subject: Subject) -> Facts:
     layers = subject.layers
-    return Facts({"n": len(subject.tokens), "layers": len(layers), "heads": layers[0].n_heads})
+    return Facts({"n": len(subject.tokens), "layers": len(layers), "heads": layers[0].n_heads, "text": subject.text})
 
 
 def residual(subject: Subject) -> Facts:
     made = subject.by_hand().tensors
     difference = float(np.abs(made["X"] + made["output"] - made["residual"]).max())
-    return Facts({"word": subject.words[-1], "difference": difference}, "added" if difference < 1e-6 else "replaced")
+    return Facts({"word": subject.few[-1], "difference": difference}, "added" if difference < 1e-6 else "replaced")
 
 
 def share(_subject: Subject) -> Facts:
@@ -78,8 +78,9 @@ LESSON = Lesson(
         LessonStep(
             N_("Layer upon layer"),
             N_(
-                "Your tokens, {n} in all, go through {layers} layers. Each has attention with {heads} heads, where "
-                "tokens hear of each other, and a feed-forward part, where each token thinks alone."
+                "Now a text without its end: “{text}”. Its tokens, {n} in all, go through {layers} layers. Each has "
+                "attention with {heads} heads, where tokens hear of each other, and a feed-forward part, where each is "
+                "alone."
             ),
             LessonPicture("heads"),
             N_("Choose a head of the first layer, then one of the last."),
@@ -111,7 +112,7 @@ LESSON = Lesson(
             N_("How much of a model is attention?"),
             N_("{model} has {all:.2f} billion parameters."),
             LessonPicture("tokens"),
-            N_("Predict before you look."),
+            N_("Compare the three: sharing keys and values makes attention’s part smaller still."),
             share,
             Question(
                 N_("What share of them are W_Q, W_K, W_V and W_O?"),
@@ -132,7 +133,7 @@ LESSON = Lesson(
                 "gives a logit for each, and softmax makes probabilities of them."
             ),
             LessonPicture("tokens"),
-            N_("Predict what comes next, then type a sentence that ends in the middle."),
+            N_("Type another sentence without its end."),
             following,
             Question(
                 N_("Which token does the model hold most likely now?"),
@@ -161,11 +162,21 @@ LESSON = Lesson(
             N_("And again"),
             N_("The token is put after the text, “{longer}”, and everything begins anew. That is a language model."),
             LessonPicture("player", {"decoder": "trained"}),
-            N_("Play it, then go back to any lesson with a sentence of your own."),
+            N_("Play it."),
             loop,
             notes=Notes(N_("Close by opening Explore on a sentence from the room."), "", 3),
             terms=("decode", "kv_cache"),
             page="decoding",
         ),
+    ),
+    sentence="The capital of Italy is",
+    known=N_(
+        "Layer after layer attention brings tokens what they need from others, until the last vector names the next "
+        "token: “{token}”."
+    ),
+    doors=(
+        (N_("Find a head that looks back at a name, in a sentence of yours"), "explore", {}),
+        (N_("Change one weight, and see which numbers follow"), "build", {"b_ask": "weights"}),
+        (N_("Let a mask leak, and see training cheat"), "masks", {"m_view": "training", "m_leak": "2"}),
     ),
 )

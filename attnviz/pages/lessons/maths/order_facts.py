@@ -75,7 +75,7 @@ LESSON = Lesson(
             N_("A bag of words"),
             N_("Nothing so far says which word comes first. Read the sentence backwards: “{backwards}”."),
             LessonPicture("tokens"),
-            N_("Predict what attention without positions and without a mask makes of it."),
+            N_("Compare any cell of the two pictures: the same two words, the same weight."),
             bag,
             Question(
                 N_("Does any word get another output?"),
@@ -114,7 +114,7 @@ LESSON = Lesson(
                 "grows with the place. Query at {q_at}, key at {k_at}: their score is {before:.2f}."
             ),
             LessonPicture("circle"),
-            N_("Predict, then let both walk on together."),
+            N_("Let both walk on together."),
             turned,
             Question(
                 N_("Both move on by {step} places. What happens to the score?"),
@@ -159,7 +159,7 @@ LESSON = Lesson(
             N_("A mask is an order too"),
             N_("Without positions and without a mask, reading backwards changes outputs by {free:.1g}: nothing."),
             LessonPicture("order", {"kind": "none"}),
-            N_("Predict, then compare the first rows."),
+            N_("Compare the first rows."),
             by_mask,
             Question(
                 N_("Still without positions, but with a causal mask: can the order be felt?"),
@@ -171,5 +171,9 @@ LESSON = Lesson(
             ("causal_mask", "position"),
             "positions",
         ),
+    ),
+    known=N_(
+        "Attention alone reads a bag of words. Positions in the vectors, in q and k or in the scores bring the order "
+        "in; so does a causal mask: backwards, outputs change by up to {causal:.2g}."
     ),
 )

@@ -25,7 +25,7 @@ def vectors(subject: Subject) -> Facts:
     made = subject.by_hand().tensors
     return Facts(
         {
-            "word": subject.words[-1],
+            "word": subject.few[-1],
             "width": WIDTH,
             "x": written(made["X"][0, -1]),
             "q": written(made["Q"][0, 0, -1]),
@@ -43,8 +43,8 @@ def score(subject: Subject) -> Facts:
     same_way = float(q @ q)
     return Facts(
         {
-            "word": subject.words[-1],
-            "other": subject.words[best],
+            "word": subject.few[-1],
+            "other": subject.few[best],
             "q": written(q),
             "k": written(made["K"][0, 0, best]),
             "score": float(scores[best]),
@@ -74,7 +74,7 @@ def softmax(subject: Subject) -> Facts:
     pair = torch.softmax(torch.cat([row, row[:1] + 1]), 0)
     times = float(pair[-1] / pair[0])
     return Facts(
-        {"times": times, "word": subject.words[-1], "total": float(made["weights"][0, 0, -1].sum())},
+        {"times": times, "word": subject.few[-1], "total": float(made["weights"][0, 0, -1].sum())},
         right=nearest({"same": 1, "e": math.e, "ten": 10}, times),
     )
 
@@ -85,8 +85,8 @@ def mixed(subject: Subject) -> Facts:
     best = int(weights.argmax())
     return Facts(
         {
-            "word": subject.words[-1],
-            "other": subject.words[best],
+            "word": subject.few[-1],
+            "other": subject.few[best],
             "share": float(weights[best]),
             "output": written(made["heads"][0, 0, -1]),
         }
@@ -98,8 +98,11 @@ def by_torch(subject: Subject) -> Facts:
     made = subject.by_hand().tensors
     q, k, v = (torch.from_numpy(made[name]) for name in "QKV")
     fused = functional.scaled_dot_product_attention(q, k, v).numpy()
-    rows = len(subject.words)
-    return Facts({"difference": float(np.abs(fused - made["heads"]).max()), "n": rows, "pairs": rows * rows})
+    rows, twice = len(subject.few), subject.by_hand(subject.few * 2).tensors["scores"]
+    return Facts(
+        {"difference": float(np.abs(fused - made["heads"]).max()), "n": rows, "pairs": rows * rows},
+        right=nearest({"two": 2, "four": 4, "eight": 8}, twice.size / made["scores"].size),
+    )
 
 
 LESSON = Lesson(
@@ -109,9 +112,8 @@ LESSON = Lesson(
         LessonStep(
             N_("Three vectors from one"),
             N_(
-                "Three tables of learned numbers turn the vector of “{word}”, {x}, into three: a query q = {q}, "
-                "what it "
-                "looks for; a key k = {k}, how it is found; and a value v = {v}, what it hands over."
+                "Three tables of numbers make three vectors of the one of “{word}”: a query, what it looks for; a key, "
+                "how it is found; a value, what it hands over. Its query, {q}, is the last row of Q."
             ),
             LessonPicture("board", {"step": "project"}),
             N_("Choose Q, K or V above the picture, then a number: it is one row times one column."),
@@ -211,18 +213,21 @@ LESSON = Lesson(
                 "numbers, to within {difference:.1g}. Each token has a score for each: {n} × {n} = {pairs}."
             ),
             LessonPicture("board", {"step": "softmax"}),
-            N_("Make the sentence twice as long: how many scores are there now?"),
+            N_("Find the scores of the last row: each row needs only its own query."),
             by_torch,
             Question(
                 N_("Twice as many tokens: how many scores?"),
                 N_("Four times as many: each token looks at each, so the number is squared."),
                 {"two": N_("twice as many"), "four": N_("four times as many"), "eight": N_("eight times as many")},
-                "four",
             ),
             notes=Notes(N_("Each row can be computed without the others: that is what a GPU likes."), "", 3),
             terms=("attention", "fused"),
             page="build",
             seen={"b_step": "softmax"},
         ),
+    ),
+    known=N_(
+        "Attention is four steps: score, divide, softmax, mix. All rows go through them at once: their scores are {n} "
+        "× {n} = {pairs}."
     ),
 )

@@ -95,11 +95,11 @@ LESSON = Lesson(
         LessonStep(
             N_("Longer vectors, larger scores"),
             N_(
-                "A score adds up d_k products. Take q and k whose numbers are random and independent, with mean 0 and "
-                "variance 1, and d_k = {d_k} of them."
+                "A score adds up d_k products. Take random, independent numbers with mean 0 and variance 1. With one "
+                "product, as in the picture, a score has a typical size of 1. Now take d_k = {d_k} of them."
             ),
-            LessonPicture("bars", {"d_k": "64"}),
-            N_("Move the slider for d_k and watch the bars, raw and scaled."),
+            LessonPicture("spread", {"d_k": "1"}),
+            N_("Compare how far raw and scaled scores reach."),
             spread,
             Question(
                 N_("How large is such a score typically?"),
@@ -109,14 +109,15 @@ LESSON = Lesson(
                 ),
                 {"one": N_("about 1"), "root": N_("about {root:.0f}"), "all": N_("about {d_k}")},
             ),
-            notes=Notes(
+            LessonPicture("spread", {"d_k": "64"}),
+            Notes(
                 N_("Signs differ, so most terms cancel: the sum grows like a random walk, with the root."),
                 N_("They answer {d_k}, as if all terms had one sign."),
                 4,
             ),
-            terms=("score", "scaling"),
-            page="scaling",
-            seen={"s_section": "variance"},
+            ("score", "scaling"),
+            "scaling",
+            {"s_section": "variance"},
         ),
         LessonStep(
             N_("Large differences: one key takes all"),
@@ -142,7 +143,7 @@ LESSON = Lesson(
                 "Now the head of lesson 1, on your sentence. It was trained with scaling, and this can be switched off."
             ),
             LessonPicture("head"),
-            N_("Predict, then switch the scale above the picture back and forth."),
+            N_("Switch the scale above the picture back and forth."),
             off,
             Question(
                 N_("What happens to the row of “{token}” when scaling is off?"),
@@ -170,12 +171,12 @@ LESSON = Lesson(
                 "shows how much of a change in the scores softmax lets through."
             ),
             LessonPicture("bars", {"d_k": "512"}),
-            N_("Predict, then compare the curves at large d_k."),
+            N_("Compare the curves at large d_k."),
             gradient,
             Question(
                 N_("Without scaling, at d_k = {d_k}: how much gets through, compared to with scaling?"),
                 N_(
-                    "The median is {raw:.1g} without and {scaled:.2f} with scaling: a row that is almost one-hot "
+                    "The median is {raw:.3g} without and {scaled:.3g} with scaling: a row that is almost one-hot "
                     "hardly answers to its scores."
                 ),
                 {"more": N_("more"), "same": N_("as much"), "less": N_("much less")},
@@ -194,7 +195,7 @@ LESSON = Lesson(
             N_("Why the root, and not d_k?"),
             N_("Why not be safe and divide by d_k itself? Then scores shrink as d_k grows."),
             LessonPicture("bars", {"d_k": "512"}),
-            N_("Predict, then move d_k with the third row of bars on show."),
+            N_("Move d_k with the third row of bars on show."),
             too_much,
             Question(
                 N_("Divided by d_k = {d_k}: what are the weights like?"),
@@ -213,5 +214,9 @@ LESSON = Lesson(
             ("scaling", "temperature"),
             "scaling",
         ),
+    ),
+    known=N_(
+        "Scores grow like √d_k, and large ones leave one winner and no gradient. Divided by √d_k, the largest weight "
+        "at d_k = {d_k} is {scaled:.0%}."
     ),
 )

@@ -12,7 +12,7 @@ from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base.head_edit import SCALES
 from attnviz.base.packed import pack_bits, unpack_bits
-from attnviz.base.words import _, ngettext
+from attnviz.base.words import _
 from attnviz.canvas import rotation_circle, tensor_strip
 from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.mask import mask_grid
@@ -27,8 +27,7 @@ from attnviz.pages.lessons.panels import model_pictures
 from attnviz.pages.masks.maths import mask_lab, mask_rules
 from attnviz.pages.positions.maths import rotation
 
-FIRST = 16  #: numbers of a vector that are written, where there is room
-MOST_ROWS = 14
+FIRST, MOST_ROWS = 16, 14  #: numbers of a vector, where there is room, and vectors that are written
 CIRCLE_LAST = 60  #: the farthest position on the circle
 
 
@@ -44,7 +43,7 @@ def tokens(subject: Subject, set_to: PictureSettings, _key: str) -> None:
     with st.container(key="l-tokens"):
         st.markdown(" ".join(_piece(token, i == asked, hidden[i]) for i, token in enumerate(matrix.rows)))
     if asked is not None:
-        st.caption(_("Blue looks. Orange is what it may look at, itself included; what is hidden from it is plain."))
+        st.caption(_("Blue looks. Orange is what it can look at: what comes before it, and itself."))
 
 
 def _piece(token: str, asked: bool, hidden: bool) -> str:
@@ -81,24 +80,17 @@ def board(subject: Subject, set_to: PictureSettings, key: str) -> None:
     part = min(part, len(shown) - 1)
     rows, cols = shown[part].result.values.shape
     row, col = (rows - 1 if row < 0 else min(row, rows - 1)), (0 if col < 0 else min(col, cols - 1))
-    label = _("Numbers of this step; arrow keys choose one")
     parts = [({"q": "Q", "k": "K", "v": "V", "x": "X"}.get(one.part, one.part), one.result.role) for one in shown]
     tensor_strip.board(
         key,
         step,
-        [numbers.board(one, label) for one in shown],
+        [numbers.board(one, _("Numbers of this step; arrow keys choose one")) for one in shown],
         [tensor_strip.Tabs("part", _("Matrix"), parts, part)] if len(shown) > 1 else [],
         tensor_strip.Pick(part, row, col),
         on_pick=lambda pick: link_state.put(choices.CELL, (pick.part, pick.row, pick.col)),
         on_tab=lambda _name, i: link_state.put(choices.CELL, (i, -1, -1)),
     )
-    st.caption(
-        ngettext(
-            "Vectors and weights: random with a seed, small enough to work out on paper. The first word.",
-            "Vectors and weights: random with a seed, small enough to work out on paper. The first {n} words.",
-            len(subject.words),
-        ).format(n=len(subject.words))
-    )
+    st.caption(_("Vectors and weights: random with a seed, for “{words}”.").format(words=plain(" ".join(subject.few))))
 
 
 def mask(subject: Subject, set_to: PictureSettings, key: str) -> None:
@@ -207,6 +199,7 @@ PICTURES: dict[str, LiveKind] = {
     ),
     "heads": LiveKind(model_pictures.heads, {"layer": tuple(str(n) for n in range(30))}),
     "mask": LiveKind(mask, {"mask": ("none", "causal")}),
+    "spread": LiveKind(model_pictures.spread, {"d_k": ("1", "4", "16", "64", "256")}, of_sentence=False),
     "bars": LiveKind(
         model_pictures.bars,
         {"d_k": ("1", "4", "16", "64", "256", "512", "1024"), "also": ("inverse",)},

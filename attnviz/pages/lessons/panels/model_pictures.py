@@ -2,6 +2,8 @@
 cost, whatever the sentence: softmax over d_k, caches, MHA beside GQA and MQA.
 """
 
+from dataclasses import replace
+
 import streamlit as st
 
 from attnviz.app import head_drawing, show
@@ -23,13 +25,14 @@ from attnviz.pages.home import maths as landing
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths import cache_facts, model_facts
 from attnviz.pages.lessons.maths.lesson_parts import HEAD, PictureSettings, Subject
+from attnviz.pages.scaling.figures.variance import histograms
 from attnviz.pages.scaling.maths import growing_width
-from attnviz.pages.scaling.panels import saturation, scaling_form
+from attnviz.pages.scaling.maths.variance import Config
+from attnviz.pages.scaling.panels import saturation, scaling_form, variance
 from attnviz.pages.sharing.panels import one_picture
 from attnviz.runs import head_matrix
 
-WRITTEN = 8  #: tokens that the decoder writes in the lesson
-PROMPT = 10  #: bytes of the sentence that the small decoder reads
+PROMPT, WRITTEN = 10, 8  #: bytes of the sentence that the small decoder reads, and tokens that it writes
 GOES_ON, ROWS = 4, 24  #: tokens that the trained model adds to a sentence of at most so many
 
 
@@ -72,8 +75,11 @@ def heads(subject: Subject, set_to: PictureSettings, key: str) -> None:
     tiles = model_cache.cached(
         run,
         ("lesson-tiles", first),
-        lambda: Overview.of(
-            (layer.weights()[0].float().numpy() for layer in layers), [layer.n_kv_heads for layer in layers]
+        lambda: replace(
+            Overview.of(
+                (layer.weights()[0].float().numpy() for layer in layers), [layer.n_kv_heads for layer in layers]
+            ),
+            layer_ids=None if first is None else (first,),
         ),
     )
     asked = link_state.value(choices.PLACE)
@@ -106,6 +112,19 @@ def following(subject: Subject, _set_to: PictureSettings, key: str) -> None:
         key=key,
         words=words,
     )
+    st.caption(words)
+
+
+def spread(_subject: Subject, set_to: PictureSettings, key: str) -> None:
+    """How far scores of random vectors scatter, raw and scaled."""
+    d_k = int(set_to.get("d_k", "64"))
+    made = variance.at_once(Config(d_k=d_k))
+    words = _(
+        "At d_k = {d_k} a raw score has a typical size of {raw:.2f}, and divided by √d_k of {scaled:.2f}."
+    ).format(d_k=d_k, raw=made.raw.variance**0.5, scaled=made.scaled.variance**0.5)
+    raw, scaled = made.raw, made.scaled
+    chart = show.chart_of(histograms, (raw.counts, raw.edges), (scaled.counts, scaled.edges), d_k)
+    show.chart(chart, key=key, words=words)
     st.caption(words)
 
 
@@ -144,19 +163,16 @@ def player(subject: Subject, set_to: PictureSettings, key: str) -> None:
     name, text, steps = (landing.MODEL, subject.text, GOES_ON) if trained else small
     result = _written(decoder_form.identity(name), text, steps)
     layer, head = HEAD if trained else (0, 0)
-    if trained and subject.run is not None:
-        st.caption(
-            _("{model} goes on with your sentence; layer {layer}, head {head} is shown.").format(
-                model=plain(subject.run.name), layer=layer, head=head
-            )
+    st.caption(
+        _("{model} goes on with your sentence; layer {layer}, head {head} is shown.").format(
+            model=plain(subject.run.name), layer=layer, head=head
         )
-    else:
-        st.caption(
-            _(
-                "A small decoder of this app with random weights, letter by letter: it writes nonsense, and caches "
-                "like all."
-            )
+        if trained and subject.run is not None
+        else _(
+            "A small decoder of this app with random weights, letter by letter: it writes nonsense, and caches "
+            "like all."
         )
+    )
     step_player.step_player(
         key,
         result.labels,

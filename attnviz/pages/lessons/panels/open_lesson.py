@@ -20,6 +20,7 @@ from attnviz.pages.lessons.panels.all_lessons import LESSONS, name_of, places
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
 
 PICTURE_KEY = "l-pic-"
+MENU = "l-lessons"  #: the menu of all lessons, which closes when a step is chosen
 _OPENED = "_lesson_opened"
 
 
@@ -64,6 +65,13 @@ def open_step(lesson: str, number: int) -> None:
     for key in [str(key) for key in st.session_state if str(key).startswith(PICTURE_KEY)]:
         del st.session_state[key]
     link_state.put_all(choices.UNDONE | {choices.LESSON: lesson, choices.STEP: number})
+    st.session_state[MENU] = False
+
+
+def sentence(lesson: Lesson) -> str:
+    """The sentence that a lesson is shown with: the visitor's, the lesson's where none was typed."""
+    typed = link_state.value(choices.SENTENCE)
+    return lesson.sentence if lesson.sentence and typed == choices.EXAMPLE else typed
 
 
 def files(shown: Lesson) -> None:
@@ -71,7 +79,7 @@ def files(shown: Lesson) -> None:
     st.caption(_("Your own lesson is a small text file: save this one, change it, open it again, hand it on."))
     st.download_button(
         _("Save this lesson as a file"),
-        data=link_state.value(choices.OWN_TEXT) if shown.own else written(shown, link_state.value(choices.SENTENCE)),
+        data=link_state.value(choices.OWN_TEXT) if shown.own else written(shown, sentence(shown)),
         file_name=f"lesson-{shown.id}.toml",
         mime="text/plain",
         on_click="ignore",
@@ -89,10 +97,9 @@ def files(shown: Lesson) -> None:
             show_problem(problem)
         return
     st.session_state[_OPENED] = upload_id(uploaded)
+    told = {choices.SENTENCE: lesson.sentence} if lesson.sentence else {}
     opened: dict[Choice[Any], Any] = {choices.OWN_TEXT: text, choices.LESSON: choices.OWN, choices.STEP: 1}
-    if lesson.sentence:
-        opened[choices.SENTENCE] = lesson.sentence
-    link_state.put_all(choices.UNDONE | opened)
+    link_state.put_all(choices.UNDONE | opened | told)
     st.rerun()
 
 
@@ -101,7 +108,7 @@ def written(lesson: Lesson, sentence: str = "") -> str:
     lines = [*(f"# {line}" for line in _guide()), "", f"title = {_toml(lesson.title)}"]
     if sentence:
         lines.append(f"sentence = {_toml(sentence)}")
-    for step in lesson.steps:
+    for step in (lesson.steps[number - 1] for number in lesson.walked):
         lines += ["", "[[step]]", *(f"{key} = {_toml(value)}" for key, value in _lines(step).items() if _toml(value))]
     return "\n".join(lines) + "\n"
 

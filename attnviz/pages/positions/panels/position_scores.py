@@ -77,7 +77,6 @@ def _about(kind: str) -> str:
 
 
 def _trained() -> bool:
-    """Whether the learned vectors are those of a trained model."""
     return link_state.value(choices.ENCODING) == "learned" and link_state.value(choices.TABLE) == "trained"
 
 
@@ -215,7 +214,6 @@ def _encoding(result: position_scores.Result) -> None:
 
 
 def _waves(result: position_scores.Result) -> None:
-    """The frequencies by dimension, or ALiBi's slopes by head."""
     config, slopes, waves = result.config, result.slopes, result.wavelengths
     if slopes is not None:
         show.figure(

@@ -119,7 +119,7 @@ def _matrices(result: shuffled_words.Result) -> None:
             st.markdown(f"**{title}**")
             show.figure(
                 show.chart_of(
-                    heatmap.matrix, weights, words, words, masked=hidden, height=340, numbers=len(words) <= 8
+                    heatmap.matrix, weights, words, words, masked=hidden, height=420, numbers=len(words) <= 8
                 ),
                 name=f"order-{name}",
                 key=f"p_order_{name}",

@@ -41,6 +41,8 @@ def histograms(raw: tuple[np.ndarray, np.ndarray], scaled: tuple[np.ndarray, np.
             row=row,
             col=1,
         )
+        for text, typical in (("", -math.sqrt(variance)), (f"{math.sqrt(variance):.3g}", math.sqrt(variance))):
+            fig.add_vline(typical, line={"color": THEORY, "dash": "dot"}, annotation_text=text, row=row, col=1)
         fig.update_yaxes(title_text=title, rangemode="tozero", nticks=4, row=row, col=1)
     fig.update_xaxes(range=(min(-NARROWEST, raw[1][0], scaled[1][0]), max(NARROWEST, raw[1][-1], scaled[1][-1])))
     fig.update_xaxes(title_text=_("value of the product; heights are densities"), row=2, col=1)

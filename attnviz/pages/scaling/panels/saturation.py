@@ -68,7 +68,6 @@ def ways(config: growing_width.Config) -> dict[str, float]:
 
 
 def _curves(config: growing_width.Config) -> None:
-    """Draw every measure over d_k: raw, scaled and the alternative."""
     results = measured(config)
     st.subheader(_("The same for {rows} rows, at every d_k").format(rows=results["raw"].rows), anchor=False)
     st.caption(
@@ -212,7 +211,7 @@ def pictures_of(n: int, results: dict[str, saturation.Result]) -> dict[str, Curv
             "jacobian",
             _("Norm of the softmax Jacobian"),
             _(
-                "At d_k = {d_k} the median norm is {raw:.3f} raw and {scaled:.3f} scaled. This is how much of "
+                "At d_k = {d_k} the median norm is {raw:.3g} raw and {scaled:.3g} scaled. This is how much of "
                 "a change in the scores softmax lets through."
             ),
             [Limit(_("even, √(n−1)/n"), even["jacobian"], below=True), Limit(_("one-hot"), 0.0)],

@@ -179,7 +179,6 @@ def _distance(result: variance.Result) -> str:
 
 
 def _broken(result: variance.Result) -> None:
-    """Draw how a broken assumption changes the prediction."""
     config, raw, scaled = result.config, result.raw, result.scaled
     if config.distribution == "heavy-tailed":
         st.info(
