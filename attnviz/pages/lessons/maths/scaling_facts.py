@@ -215,8 +215,5 @@ LESSON = Lesson(
             "scaling",
         ),
     ),
-    known=N_(
-        "Scores grow like √d_k, and large ones leave one winner and no gradient. Divided by √d_k, the largest weight "
-        "at d_k = {d_k} is {scaled:.0%}."
-    ),
+    known=N_("Divided by √d_k, scores spread alike at any d_k, and gradients get through."),
 )
