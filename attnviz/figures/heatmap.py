@@ -82,7 +82,7 @@ def matrix(
     size = 13 if few else 11 if len(rows) <= LABELS_THAT_FIT else 10
     across, down = (_token_axis(*side, labels_that_fit, size) for side in ((cols, col_title), (rows, row_title)))
     fig.update_xaxes(**across, side="top", autotickangles=[0, -60, -90], constrain="domain", constraintoward="right")
-    fig.update_yaxes(**down, autorange="reversed", scaleanchor="x", constrain="domain")
+    fig.update_yaxes(**down, autorange="reversed", scaleanchor="x", constrain="domain", constraintoward="top")
     layout(fig, None, height or int(np.clip(90 + 26 * len(rows), 220, 620)))
     if hidden.any() and masked_name != "":
         masked_legend(fig, masked_name or _("masked"))

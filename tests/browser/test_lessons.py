@@ -1,0 +1,86 @@
+"""Lessons in a browser: equations on one line, steps that move, the menu that closes, and notes that are seen."""
+
+import pytest
+from playwright.sync_api import expect
+
+from attnviz.pages.lessons.panels import all_lessons
+from tests.browser.conftest import another_view, answered, resized, still
+
+PROJECTOR = {"width": 1280, "height": 720}
+BOARDS = [
+    f"lesson={lesson.id}&step={number}"
+    for lesson in all_lessons.LESSONS.values()
+    for number, step in enumerate(lesson.steps, 1)
+    if step.picture.kind == "board"
+]
+#: Writes down what begins to move, with the milliseconds that it takes.
+WATCH = """() => {
+    window.moved = [];
+    const animate = Element.prototype.animate;
+    Element.prototype.animate = function (frames, how) {
+        window.moved.push([this.tagName, this.dataset.name ?? "", how.duration]);
+        return animate.call(this, frames, how);
+    };
+}"""
+
+
+@pytest.mark.parametrize("presented", [False, True])
+def test_an_equation_stands_on_one_line(opened, server_url, presented):
+    end = "&present=1" if presented else ""
+    page = opened(f"lessons?{BOARDS[0]}{end}", ".tb-table", **PROJECTOR)
+    assert len(BOARDS) >= 12
+    for view in BOARDS:
+        another_view(page, f"{server_url}/lessons?{view}{end}")
+        page.locator(".tb-table").first.wait_for()
+        for size in ((1280, 720), (1440, 900)):
+            resized(page, *size)
+            sheets = [sheet.bounding_box() for sheet in page.locator(".tb-sheet").all()]
+            board = page.locator(".tb-sheets").bounding_box()
+            middles = [sheet["y"] + sheet["height"] / 2 for sheet in sheets]
+            assert max(middles) - min(middles) < 2, (view, size)
+            assert sheets[-1]["x"] + sheets[-1]["width"] <= board["x"] + board["width"] + 1, (view, size)
+            sizes = page.locator(".tb-table tbody td").evaluate_all(
+                "all => all.map(c => c.scrollWidth - c.clientWidth)"
+            )
+            assert max(sizes) <= 1, f"{view}: a number is cut at {size}"
+
+
+def moved_by_next(page, title):
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("h3")).to_have_text(title)
+    still(page)
+    return page.evaluate("() => window.moved.splice(0)")
+
+
+@pytest.mark.parametrize("reduced", [False, True])
+def test_what_stays_glides_and_what_is_new_comes_out_of_what_it_is_made_of(opened, reduced):
+    less = {"reduced_motion": "reduce"} if reduced else {}
+    page = opened("lessons?lesson=row&step=2", ".tb-table", **PROJECTOR, **less)
+    page.evaluate(WATCH)
+    steps, words = all_lessons.LESSONS["row"].steps, 5
+    for step, stays, numbers in ((2, "S", words * words), (3, "S_scaled", words * words), (4, "A", words * 4)):
+        moved = moved_by_next(page, steps[step].title)
+        if reduced:
+            assert moved == []
+            continue
+        assert [name for tag, name, _time in moved if tag == "FIGURE"] == [stays]
+        assert len([tag for tag, _name, _time in moved if tag == "TD"]) == numbers
+        assert all(300 <= time <= 500 for _tag, _name, time in moved)
+
+
+def test_the_menu_closes_when_a_lesson_is_chosen(opened):
+    page = opened("lessons", **PROJECTOR)
+    page.locator(".st-key-l-lessons button").first.click()
+    page.locator(".st-key-l-open-heads button").click()
+    expect(page.locator("h3")).to_have_text(all_lessons.LESSONS["heads"].steps[0].title)
+    expect(page.locator("[data-testid=stPopoverBody]")).to_have_count(0)
+
+
+def test_a_teacher_sees_the_notes_without_scrolling(opened, server_url):
+    page = opened("lessons?lesson=row&step=2&l_notes=true", ".st-key-l-notes-box", **PROJECTOR)
+    for view in ("lesson=row&step=2", "lesson=attention&step=2", "lesson=order&step=4", "lesson=model&step=6"):
+        another_view(page, f"{server_url}/lessons?{view}&l_notes=true")
+        answered(page)
+        notes = page.locator(".st-key-l-notes-box").bounding_box()
+        assert notes["y"] + notes["height"] < 0.6 * PROJECTOR["height"]
+        expect(page.locator("h3")).to_be_in_viewport()
