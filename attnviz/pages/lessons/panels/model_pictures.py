@@ -123,7 +123,7 @@ def spread(_subject: Subject, set_to: PictureSettings, key: str) -> None:
         "At d_k = {d_k} a raw score has a typical size of {raw:.2f}, and divided by √d_k of {scaled:.2f}."
     ).format(d_k=d_k, raw=made.raw.variance**0.5, scaled=made.scaled.variance**0.5)
     raw, scaled = made.raw, made.scaled
-    chart = show.chart_of(histograms, (raw.counts, raw.edges), (scaled.counts, scaled.edges), d_k)
+    chart = show.chart_of(histograms, (raw.counts, raw.edges), (scaled.counts, scaled.edges), d_k, True)
     show.chart(chart, key=key, words=words)
     st.caption(words)
 

@@ -12,8 +12,13 @@ from attnviz.figures.theme import RAW, SCALED, THEORY, Figure, layout, with_alph
 NARROWEST = 20.0  #: either side of 0: from d_k = 1 to 16 this axis stays, and the raw products are seen to grow
 
 
-def histograms(raw: tuple[np.ndarray, np.ndarray], scaled: tuple[np.ndarray, np.ndarray], d_k: int) -> Figure:
-    """Raw q.k above scaled q.k, each (density per bin, edges), over N(0, d_k) and N(0, 1), on one axis of values."""
+def histograms(
+    raw: tuple[np.ndarray, np.ndarray], scaled: tuple[np.ndarray, np.ndarray], d_k: int, marked: bool = False
+) -> Figure:
+    """Raw q.k above scaled q.k, each (density per bin, edges), over N(0, d_k) and N(0, 1), on one axis of values.
+
+    `marked`: lines where a product has its typical size, one standard deviation.
+    """
     fig = make_subplots(2, 1, shared_xaxes=True, vertical_spacing=0.08)
     parts = (
         (raw, _("raw q·k"), RAW, d_k, _("normal, variance {variance}").format(variance=d_k), "solid"),
@@ -41,8 +46,10 @@ def histograms(raw: tuple[np.ndarray, np.ndarray], scaled: tuple[np.ndarray, np.
             row=row,
             col=1,
         )
-        for text, typical in (("", -math.sqrt(variance)), (f"{math.sqrt(variance):.3g}", math.sqrt(variance))):
-            fig.add_vline(typical, line={"color": THEORY, "dash": "dot"}, annotation_text=text, row=row, col=1)
+        for text, side in (("", -1), (f"{math.sqrt(variance):.3g}", 1)) if marked else ():
+            fig.add_vline(
+                side * math.sqrt(variance), line={"color": THEORY, "dash": "dot"}, annotation_text=text, row=row, col=1
+            )
         fig.update_yaxes(title_text=title, rangemode="tozero", nticks=4, row=row, col=1)
     fig.update_xaxes(range=(min(-NARROWEST, raw[1][0], scaled[1][0]), max(NARROWEST, raw[1][-1], scaled[1][-1])))
     fig.update_xaxes(title_text=_("value of the product; heights are densities"), row=2, col=1)
