@@ -23,7 +23,8 @@ export class HeadTools {
    * @param {boolean} presented
    */
   place(presented) {
-    const { root, help, live, head, controls, chips, mixture, pair, bar, foot, said, heatmap, lines, drawn } = this.view;
+    const { root, help, live, head, controls, chips, mixture, pair, bar, foot, said, heatmap, lines, drawn } =
+      this.view;
     const { story = false, edit } = drawn.header;
     const folded = edit !== null && (story || presented);
     const how = `${story} ${folded} ${drawn.header.chips}`;
