@@ -43,5 +43,6 @@ def test_the_sentence_counts_where_attention_is_no_dearer_than_an_lstm_and_each_
     for use, address in zip(USES, frame["its curves"], strict=True):
         there = visit("compare", **dict(part.split("=") for part in address.partition("?")[2].split("&")))
         assert any(
-            f"At n = {use.sizes.n:,} and d = {use.sizes.d:,}, self-attention" in text.value for text in (*there.markdown, *there.caption)
+            f"At n = {use.sizes.n:,} and d = {use.sizes.d:,}, self-attention" in text.value
+            for text in (*there.markdown, *there.caption)
         )
