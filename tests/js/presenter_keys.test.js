@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { apart, gestureOf, stopAfter } from "../../attnviz/canvas/presenter/presenter_keys.js";
+import { gestureOf, stopAfter } from "../../attnviz/canvas/presenter/presenter_keys.js";
 
 /**
  * What a key asks for, pressed inside of elements of these kinds.
@@ -46,15 +46,7 @@ test("next goes to the nearest picture below, previous to the nearest above, and
   assert.equal(stopAfter([-1400, -700, 8], 1, 2000), null);
   assert.equal(stopAfter([8, 700], -1, 2000), null);
   assert.equal(stopAfter([300], 1, 2000), null);
+  assert.equal(stopAfter([8, 66, 700], 1, 2000), 700, "what stands beside the picture at the top is there as well");
   assert.equal(stopAfter([-45, 666], 1, 0), null, "the page's end keeps it below the window's top");
   assert.equal(stopAfter([-45, 666], 1, 60), 666);
-});
-
-test("of pictures side by side the first is stopped at, though one stands lower", () => {
-  const spans = [
-    { top: 17, bottom: 647 },
-    { top: 71, bottom: 701 },
-    { top: 782, bottom: 1412 },
-  ];
-  assert.deepEqual(apart(spans), [spans[0], spans[2]]);
 });

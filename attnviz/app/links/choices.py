@@ -104,7 +104,15 @@ class PageChoices:
         self.choices.append(choice)
         return choice
 
-    def one_of(self, name: str, ids: Sequence[str] = (), default: str | None = None, **more: Any) -> Choice[str]:
+    def one_of(
+        self,
+        name: str,
+        ids: Sequence[str] = (),
+        default: str | None = None,
+        *,
+        of_reader: bool = False,
+        of_moment: bool = False,
+    ) -> Choice[str]:
         """One of `ids`, which are never translated. Without `ids` only the page knows them, and "" means its pick."""
         ids = tuple(ids)
         first = default if default is not None else (ids[0] if ids else "")
@@ -117,7 +125,9 @@ class PageChoices:
                 raise ValueError(text)
             return text
 
-        return self.add(Choice(name, self.page, "id", first, read, str, other, ids=ids, **more))
+        return self.add(
+            Choice(name, self.page, "id", first, read, str, other, ids=ids, of_reader=of_reader, of_moment=of_moment)
+        )
 
     def whole(self, name: str, default: Whole, low: int, high: int) -> Choice[Whole]:
         """A whole number from `low` to `high`; by default None where the page decides while nobody has."""

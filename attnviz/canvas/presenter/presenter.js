@@ -5,7 +5,7 @@ import { keptByRoot, rootOf, Sequence } from "../shared/component.js";
 import { addButton, button, el, focusedIn } from "../shared/dom.js";
 import { scrolling } from "../shared/motion.js";
 import { STOPS } from "../shared/window.js";
-import { apart, gestureOf, stopAfter } from "./presenter_keys.js";
+import { gestureOf, stopAfter } from "./presenter_keys.js";
 
 /** @import { Gesture } from "./presenter_keys.js" */
 /** @import { Component, Presented } from "../shared/types.js" */
@@ -272,12 +272,7 @@ function roomOf({ scrollTop, scrollHeight, clientHeight }, by) {
 
 /** Pictures that fill the window: next goes to the one below before it leaves the page. @param {ParentNode} page */
 function stopsOf(page) {
-  const found = [...page.querySelectorAll(STOPS)].filter((stop) => stop.getClientRects().length > 0);
-  const spans = found.map((stop) => {
-    const { top, bottom } = stop.getBoundingClientRect();
-    return { stop, top, bottom };
-  });
-  return apart(spans).map(({ stop }) => stop);
+  return [...page.querySelectorAll(STOPS)].filter((stop) => stop.getClientRects().length > 0);
 }
 
 const presenters = keptByRoot((root) => new Presenter(root));

@@ -33,8 +33,8 @@ export function gestureOf({ key, taken, open, present, walks, within }) {
   return key.startsWith("Arrow") && within(OWN_KEYS) ? null : keys[key];
 }
 
-/** A picture is where it should be when its top is this near the window's, in pixels. */
-const NEAR = 40;
+/** Pictures whose tops are this near to each other stand side by side, in pixels; one so near to the window's is there. */
+const NEAR = 70;
 
 /**
  * How far to scroll to the next picture; null where there is none on this side, or where the page ends before it.
@@ -47,22 +47,4 @@ export function stopAfter(tops, by, room) {
   const beyond = tops.filter((top) => (by > 0 ? top > NEAR : top < -NEAR));
   if (!beyond.length) return null;
   return by > 0 ? Math.min(...beyond) : Math.max(...beyond);
-}
-
-/**
- * The pictures that next and previous stop at: of those side by side, the first.
- * @template {{ top: number, bottom: number }} Span
- * @param {Span[]} spans from the page's top to its end
- */
-export function apart(spans) {
-  /** @type {Span[]} */
-  const kept = [];
-  for (const span of spans) {
-    const beside = kept.some((other) => {
-      const shared = Math.min(other.bottom, span.bottom) - Math.max(other.top, span.top);
-      return shared > 0.5 * Math.min(other.bottom - other.top, span.bottom - span.top);
-    });
-    if (!beside) kept.push(span);
-  }
-  return kept;
 }

@@ -65,7 +65,7 @@ export function placeOnPage(element) {
 }
 
 /** What a presentation scrolls to, so that it has the window from its upper edge to the bar. */
-export const STOPS = ".st-key-main-picture, [class*='st-key-picture-of-'], [class*='st-key-canvas-of-']";
+export const STOPS = ".st-key-main-picture, [class*='st-key-picture-of-']:not(.st-key-main-picture *)";
 
 /**
  * What a picture may take of the window, in its own pixels; null where nothing is presented, or where the page must be

@@ -21,7 +21,7 @@ def boxes(root: ElementTree.Element, colour: str) -> list[ElementTree.Element]:
 
 def test_llama_at_8192_keeps_4_gib_1_gib_and_128_mib():
     shown = one_picture.columns_of(LLAMA, 8192)
-    assert [column.kept for column in shown] == ["cache: 4 GiB", "cache: 1 GiB", "cache: 128 MiB"]
+    assert [column.kept for column in shown] == ["4 GiB", "1 GiB", "128 MiB"]
     assert [column.kv_heads for column in shown] == [32, 8, 1]
     assert [column.share for column in shown] == [1, 1 / 4, 1 / 32]
 

@@ -207,19 +207,18 @@ class Shown:
         return self.matrix.row_at[self.query]
 
     def titled(self, matrix: Matrix, seen: str) -> str:
-        """The title of a picture of this head: what its row looks at; nothing looks in a difference."""
-        whose = head_drawing.whose(self.run.name, self.layer, self.head)
-        return whose if seen == "difference" else head_drawing.looks_at(matrix, self.query, whose)
+        """A picture's title: what its row looks at, but in a difference, in which nothing looks."""
+        own = head_drawing.whose(self.run.name, self.layer, self.head)
+        return own if seen == "difference" else head_drawing.looks_at(matrix, self.query, own)
 
 
 def weights_of(run: ModelRun) -> str:
     """The caption of the picture, which says "trained" only of weights that were."""
-    captions = {
+    return {
         "random": _("Random weights of {model}, never trained. Rows look, columns are looked at."),
         "unknown": _("Weights of {model}. Rows look, columns are looked at."),
         "trained": _("Trained weights of {model}. Rows look, columns are looked at."),
-    }
-    return captions[run.weights_are]
+    }[run.weights_are]
 
 
 def origin_of(run: ModelRun) -> str:
@@ -238,9 +237,8 @@ def origin_of(run: ModelRun) -> str:
         "looked at. A row's weights sum to 1."
     )
     rounded = _("Most of them were rounded to {bits} bits, so they differ a little from the ones that were published.")
-    return sentences(
-        template.format(place=place), "" if run.rounded_to is None else rounded.format(bits=run.rounded_to)
-    )
+    said = template.format(place=place)
+    return sentences(said, "" if run.rounded_to is None else rounded.format(bits=run.rounded_to))
 
 
 def caption_of_shown(shown: Shown) -> str:
