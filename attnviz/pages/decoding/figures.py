@@ -239,7 +239,7 @@ def _tokens(tokens: Sequence[str], most: int) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class BoardPicture:
+class CacheBoardPicture:
     """The cache after a step as the player shows it: keys (T, D), weights of the newest token (T,) and values (T, Dv),
     of which the last `new` rows came with the step; and the next tokens, each with its probability and whether it was
     chosen.

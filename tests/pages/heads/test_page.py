@@ -152,9 +152,9 @@ NONSENSE = [
     ),
     (
         {"hd_model": "../../etc", "hd_text": "own", "hd_count": "1000"},
-        ("etc” does not exist here", "must be a whole number from 2 to 64", "Type a text of a few lines"),
+        ("etc” does not exist here", "must be a whole number from 2 to 64", "Type a few lines or open a file"),
     ),
-    ({"hd_text": "own", "hd_own": "  \n "}, ("Type a text of a few lines",)),
+    ({"hd_text": "own", "hd_own": "  \n "}, ("Type a few lines or open a file",)),
     ({"hd_text": "own", "hd_own": "one"}, ("give at least one line of two words",)),
 ]
 

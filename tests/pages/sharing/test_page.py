@@ -50,7 +50,7 @@ def test_the_page_opens_with_a_trained_layer_shared(visit):
     assert not any("<image" in column for column in columns), "nothing measured on another model"
     assert "9 query heads on 1 K/V head; K/V heads as trained: 3" in spoken(app)
     assert "is the likeliest next token" in spoken(app)
-    assert len(app.get("plotly_chart")) == 6  # charts: three wirings, the groups, the sweep, the next token
+    assert len(app.get("plotly_chart")) == 7  # three wirings, all heads, the groups, the sweep, the next token
 
 
 def test_the_columns_follow_model_length_and_batch_and_a_prime_number_of_heads_has_nothing_between(visit):

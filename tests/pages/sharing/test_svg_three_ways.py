@@ -60,6 +60,6 @@ def test_a_slide_has_all_columns_within_1280_by_720_and_their_bars_level_at_3276
         root = ElementTree.fromstring(to_svg(picture, title=picture.title, caption="a caption"))
         assert float(root.get("width")) <= 1280
         assert float(root.get("height")) <= 720
-        tops = [rect.get("y") for rect in root.iter(f"{SVG}rect") if rect.get("height") == "8"]
+        tops = [rect.get("y") for rect in root.iter(f"{SVG}rect") if rect.get("height") == "12"]
         assert len(tops) == 6
         assert len(set(tops)) == 1, "three bars and what each is a share of"

@@ -118,7 +118,7 @@ def _about(result: token_by_token.Result, name: str, weights_are: str, place: tu
     )
 
 
-def _board(result: token_by_token.Result, layer: int, head: int, at: int) -> figures.BoardPicture:
+def _board(result: token_by_token.Result, layer: int, head: int, at: int) -> figures.CacheBoardPicture:
     """The cache of a head after this step, as the player draws it."""
     film, step, prompt = decoder_form.film_of(result, layer, head), result.steps[at], len(result.prompt.labels)
     end, before = step.context, result.steps[at - 1].context if at else 0
@@ -126,7 +126,9 @@ def _board(result: token_by_token.Result, layer: int, head: int, at: int) -> fig
         step=at + 1, total=result.total_steps, token=result.labels[end - 1].strip(), new=prompt, cached=end
     )
     weights, new = film.weights[end - 1, :end], end - before
-    return figures.BoardPicture(result.labels[:end], film.k[:end], weights, film.v[:end], new, step.alternatives, said)
+    return figures.CacheBoardPicture(
+        result.labels[:end], film.k[:end], weights, film.v[:end], new, step.alternatives, said
+    )
 
 
 def _last_step(result: token_by_token.Result) -> str:
