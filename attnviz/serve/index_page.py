@@ -19,6 +19,7 @@ import hashlib
 import html
 import re
 from collections.abc import Mapping
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,7 @@ class IndexPage:
             return
         asked = (*map(scope.get, ASKED), *map(Headers(scope=scope).get, DEPENDS))
         for part in self.kept.get(asked, ()):
-            await send(part)
+            await send(deepcopy(part))  # who stands around this adds headers of his own
         if asked in self.kept:
             return
         start: Message | None = None
@@ -98,7 +99,7 @@ class IndexPage:
                     named["content-length"] = str(len(body))
                     for name in ("etag", "last-modified"):  # they are of the page as it was
                         del named[name]
-                    kept = (asked, [start, {"type": "http.response.body", "body": body}])
+                    kept = (asked, [deepcopy(start), {"type": "http.response.body", "body": body}])
                     self.kept = dict([*self.kept.items(), kept][-MOST_KEPT:])
                 await send(start)
                 await send({"type": "http.response.body", "body": body})

@@ -415,7 +415,7 @@ def the_head_is_saved(page: Any, tokens: list[str]) -> None:
     size = [float(svg.attrib[side]) for side in ("width", "height")]
     assert min(size) > 300
     written = " ".join("".join(text.itertext()) for text in svg.iter("{http://www.w3.org/2000/svg}text"))
-    for word in [*tokens, "Layer 13, head 8"]:
+    for word in [*tokens, "layer 13, head 8"]:
         assert word in written
     page.get_by_text("Saved to your downloads.").wait_for()
     for button, times in (("PNG 2x", 2), ("PNG 4x", 4)):

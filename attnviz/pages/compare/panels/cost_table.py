@@ -131,7 +131,7 @@ def _steps_and_path(result: layer_costs.Result, axis: str) -> None:
     steps = result.here["rnn"][1]
     with left:
         show.figure(
-            show.chart_of(figures.over, curves, _("Steps that wait for each other"), axis, here=here, height=260),
+            show.chart_of(figures.over, curves, _("Steps that wait for each other"), axis, here=here, height=290),
             name="sequential-steps",
             key="c-steps",
             table={axis: result.x, **{name: result.steps[kind] for kind, name in waiting.items()}},
@@ -146,7 +146,7 @@ def _steps_and_path(result: layer_costs.Result, axis: str) -> None:
     paths = {kind: result.here[kind][2] for kind in kinds if kind != "attention"}
     with right:
         show.figure(
-            show.chart_of(figures.over, curves, _("Longest path, layers or steps"), axis, here=here, height=260),
+            show.chart_of(figures.over, curves, _("Longest path, layers or steps"), axis, here=here, height=290),
             name="path-length",
             key="c-path",
             table={axis: result.x, **{name: result.path[kind] for kind, name in kinds.items()}},
