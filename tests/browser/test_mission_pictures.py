@@ -98,7 +98,7 @@ def test_a_digit_s_attention_is_the_model_s_own_and_hiding_patches_changes_its_a
     answered(page)
     open_export(page)
     svg = ElementTree.parse(saved(page, "SVG")).getroot()
-    assert f"Layer {LAYER}, head {HEAD}" in " ".join(svg.itertext())
+    assert f"layer {LAYER}, head {HEAD}" in " ".join(svg.itertext())
     png = Image.open(saved(page, "PNG 2x"))
     assert png.size == tuple(2 * float(svg.attrib[side]) for side in ("width", "height"))
 
