@@ -46,7 +46,7 @@ def light_is_in(svg: Path, png: Path) -> None:
     """The picture and the light over it are in what is saved."""
     text = svg.read_text("utf-8")
     assert "data:image/png;base64," in text
-    assert "Layer 2, head 1" in text
+    assert "layer 2, head 1" in text
     image = np.asarray(Image.open(png).convert("RGB")).astype(int)
     assert (image[..., 0] > image[..., 2] + 120).mean() > 0.01, "amber"
 
@@ -82,7 +82,7 @@ def lights_without_a_server(new_page: Any, file: Path) -> None:
     alone.get_by_test_id("picture").wait_for()
     until(lambda: title(alone) == "Layer 2, head 1")
     alone.mouse.move(*centre_of(alone, 6, 1))
-    until(lambda: read(alone).startswith("From row 7, column 2: "))
+    until(lambda: read(alone).startswith("From row 7, column 2, "))
     alone.locator(".pv-tile[data-head='1.2']").click()
     until(lambda: title(alone) == "Layer 1, head 2")
     assert [url for url in asked if not url.startswith(("file:", "blob:", "data:"))] == []
@@ -106,7 +106,7 @@ def test_painting_over_patches_and_silencing_a_head_change_what_the_model_says(o
 
 def test_rows_rollout_and_the_mean_of_layers_follow_hand_and_what_is_hidden_without_a_server(open_pictures):
     page = open_pictures("?pic_digits=8", stranger=True)
-    assert read(page).startswith("From class token: ")
+    assert read(page).startswith("From class token, ")
     run = run_picture(load("digit-vit"), composed([held_out().pictures[held_out().like(8)]]))
     hidden = list(range(9, 15))
     weights = []
@@ -120,17 +120,17 @@ def test_rows_rollout_and_the_mean_of_layers_follow_hand_and_what_is_hidden_with
     answered(page)
     cut_off(page)
     page.mouse.move(*centre_of(page, 2, 5))
-    until(lambda: read(page).startswith("From row 3, column 6: "))
+    until(lambda: read(page).startswith("From row 3, column 6, "))
     first = page.locator(".pv-tile canvas").nth(9).evaluate("canvas => canvas.toDataURL()")
     page.mouse.move(*centre_of(page, 6, 1))
-    until(lambda: read(page).startswith("From row 7, column 2: "))
+    until(lambda: read(page).startswith("From row 7, column 2, "))
     assert page.locator(".pv-tile canvas").nth(9).evaluate("canvas => canvas.toDataURL()") != first
     page.get_by_test_id("hide").click()
     drag(page, centre_of(page, 1, 1), centre_of(page, 1, 6))
     page.mouse.move(0, 0)
     for shows, begins, row in (
         ("layers", "In all heads of all layers, class token gives", mean),
-        ("rollout", "Through the layers so far: class token is made of patches to", (half[3] @ half[2] @ half[1])[0]),
+        ("rollout", "Through the layers so far, patches make up", (half[3] @ half[2] @ half[1])[0]),
     ):
         row = row if shows == "layers" else row @ half[0]
         wanted = [float(row[1:].sum()), *map(float, row.topk(3).values)]
@@ -158,7 +158,7 @@ def test_the_words_of_the_reader_are_walked_through_and_stay_on_a_phone(open_pic
     )  # each word stands for a moment: on a busy machine asking from outside may come too late
     page.locator(".pv-play").click()
     for word in ("three", "seven", "four"):
-        until(lambda word=word: any(each.startswith(f"From “{word}”: ") for each in said.json_value()))
+        until(lambda word=word: any(each.startswith(f"From “{word}”, ") for each in said.json_value()))
 
 
 def test_a_digit_is_drawn_and_told(opened):
