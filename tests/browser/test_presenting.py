@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attnviz.pages.lessons.panels import all_lessons
-from tests.browser import every_view
+from tests.browser import test_picture_first
 from tests.browser.conftest import GROUND, answered, at_rest, listening, still, until
 
 BAR = "[role=toolbar][aria-label=Presentation]"
@@ -242,14 +242,12 @@ OUT_OF_ROOM = """() => {
 }"""
 
 
-@pytest.mark.parametrize("name", ["", "explore", *(page for page in every_view.SECTIONS)])
+@pytest.mark.parametrize("name", test_picture_first.addresses())
 def test_the_main_picture_of_each_page_begins_at_the_top_of_the_room_and_its_charts_end_above_the_bar(
     server_url, new_page, name
 ):
     page = new_page(**PRESENTER)
-    for view in dict.fromkeys(every_view.views()):
-        if every_view.page_of(view) != name or "traps" in view or "present=1" in view:
-            continue  # traps have words and no picture
+    for view in test_picture_first.addresses()[name]:
         page.goto(f"{server_url}/{view}{'&' if '?' in view else '?'}present=1")
         at_rest(page, ".st-key-main-picture")
         still(page)
