@@ -37,6 +37,7 @@ QUOTED = (
     "The capital of France is Paris",
     "street the cross didn't animal The",  # backwards
     "The animal didn't",
+    "cross the street because it",  # five of its words, to be counted by hand
     "was too tired",
     "animal; The animal",  # each beginning of it, and the next word
     "The capital of Italy is",

@@ -73,7 +73,7 @@ def test_section_2(visit, link):
     one, two = middle["raw"], middle["sqrt"]
     assert f"At d_k = {d} the median row gives its favourite key {one['largest']:.0%} raw" in words
     assert f"entropy is {abs(one['entropy']):.2f} nats raw and {abs(two['entropy']):.2f} scaled" in words
-    assert f"the median norm is {one['jacobian']:.3f} raw and {two['jacobian']:.3f} scaled" in words
+    assert f"the median norm is {one['jacobian']:.3g} raw and {two['jacobian']:.3g} scaled" in words
     assert f"looks at {one['effective']:,.1f} keys in effect, a scaled one at {two['effective']:,.1f}" in words
     assert f"{one['certain']:.0%} of" in words
     third = link.get("s_alternative", "sqrt")
