@@ -128,7 +128,7 @@ def test_a_figure_is_made_from_a_link(app):
     assert "attention-after-mask" in listed.stdout or listed.stdout.count("\n") >= 2, listed.stderr
     wrong = app.run(app.attnviz, "figure", "mask", "-o", "x.svg")
     assert wrong.returncode == 2
-    assert "opens mask, which is no page; pages are home, " in wrong.stderr
+    assert "opens mask, which is not a page; the pages are home, " in wrong.stderr
     assert ", masks, " in wrong.stderr
 
 
