@@ -62,7 +62,7 @@ class StepPlayer extends View {
     if (before?.words.first !== header.words.first) this.transport();
     const behind = this.gestures.isBehind(header.session, header.ack);
     const grows = before !== null && header.steps.length > before.steps.length && header.labels[0] === before.labels[0];
-    if (grows && this.at === before.steps.length - 1) this.at = header.steps.length - 1;
+    if (grows && this.at === before.steps.length - 1) this.at = behind ? header.steps.length - 1 : header.at;
     else if ((other && !grows) || (!behind && !this.timer)) this.at = header.at;
     this.at = clamp(this.at, 0, header.steps.length - 1);
     if (!behind) this.told = header.at;
