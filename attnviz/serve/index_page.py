@@ -70,9 +70,9 @@ class IndexPage:
             await self.app(scope, receive, send)
             return
         asked = (*map(scope.get, ASKED), *map(Headers(scope=scope).get, DEPENDS))
-        for part in self.kept.get(asked, ()):
-            await send(deepcopy(part))  # who stands around this adds headers of his own
-        if asked in self.kept:
+        if (kept := self.kept.get(asked)) is not None:  # asked for once: another answer may push it out meanwhile
+            for part in kept:
+                await send(deepcopy(part))  # who stands around this adds headers of his own
             return
         start: Message | None = None
         body = b""
@@ -99,8 +99,8 @@ class IndexPage:
                     named["content-length"] = str(len(body))
                     for name in ("etag", "last-modified"):  # they are of the page as it was
                         del named[name]
-                    kept = (asked, [deepcopy(start), {"type": "http.response.body", "body": body}])
-                    self.kept = dict([*self.kept.items(), kept][-MOST_KEPT:])
+                    made = (asked, [deepcopy(start), {"type": "http.response.body", "body": body}])
+                    self.kept = dict([*self.kept.items(), made][-MOST_KEPT:])
                 await send(start)
                 await send({"type": "http.response.body", "body": body})
 

@@ -1,5 +1,6 @@
 """What is added to Streamlit's page, what a messenger reads of a link from it, and the headers of every answer."""
 
+import asyncio
 import base64
 import gzip
 import hashlib
@@ -307,3 +308,22 @@ def test_nothing_but_origins_gets_into_the_header(monkeypatch, value):
     monkeypatch.setenv("ATTNVIZ_EMBED", value)
     with pytest.raises(Problem, match="ATTNVIZ_EMBED"):
         settings.current()
+
+
+def test_a_kept_page_that_is_pushed_out_while_it_is_sent_is_sent_once():
+    sent = []
+
+    async def never(scope, receive, send):
+        raise AssertionError("the app is not asked again")
+
+    page = index_page.IndexPage(never)
+    scope = {"type": "http", "method": "GET", "scheme": "http", "path": "/", "query_string": b"", "headers": []}
+    asked = ("GET", "http", "/", b"", None, None, None, None)
+    page.kept = {asked: [{"type": "http.response.start", "headers": []}, {"type": "http.response.body", "body": b"x"}]}
+
+    async def send(message):
+        sent.append(message["type"])
+        page.kept = {}
+
+    asyncio.run(page(scope, None, send))
+    assert sent == ["http.response.start", "http.response.body"]
