@@ -77,9 +77,9 @@ class Edit:
     stream: NewStream | None = None  #: the residual stream at the input of the layer's block, (B, Q, M)
 
     def must_name_a_change(self) -> None:
-        """Raise a Problem where nothing is to be changed, or two changes exclude each other."""
+        """Raise a Problem where no head is to be changed, or two changes exclude each other."""
         given = self._given()
-        if self.stream is None and not given:
+        if not given:
             raise Problem("this edit names no change: give one of {changes}", changes=Several([*CHANGES, "stream"]))
         for either in (("silence", "output"), ("uniform", "weights"), ("uniform", "scale"), ("uniform", "factor")):
             if set(either) <= set(given):

@@ -1,6 +1,6 @@
 """Section 1: the table that everyone quotes, as curves over length, width or kernel that cross."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import numpy as np
@@ -125,32 +125,46 @@ def _tokens(result: layer_costs.Result) -> np.ndarray:
 def _steps_and_path(result: layer_costs.Result, axis: str) -> None:
     """What waits for what, and how far a signal travels, side by side."""
     names, config = figures.kind_names(), result.config
-    here, (left, right) = getattr(config, config.axis), st.columns(2, gap="medium")
+    left, right = st.columns(2, gap="medium")
     waiting = {"attention": names["attention"], "rnn": _("any recurrence")}
-    curves = [figures.KindCurve(kind, name, result.x, result.steps[kind]) for kind, name in waiting.items()]
+    kinds = waiting | {kind: names[kind] for kind in ("conv", "dilated", "window")}
     steps = result.here["rnn"][1]
-    with left:
+    paths = {kind: result.here[kind][2] for kind in kinds if kind != "attention"}
+
+    def lines(
+        kinds: Mapping[str, str], values: Mapping[str, np.ndarray], title: str, name: str, key: str, words: str
+    ) -> None:
+        curves = [figures.KindCurve(kind, called, result.x, values[kind]) for kind, called in kinds.items()]
+        here = getattr(config, config.axis)
         show.figure(
-            show.chart_of(figures.over, curves, _("Steps that wait for each other"), axis, here=here, height=290),
-            name="sequential-steps",
-            key="c-steps",
-            table={axis: result.x, **{name: result.steps[kind] for kind, name in waiting.items()}},
-            words=ngettext(
+            show.chart_of(figures.over, curves, title, axis, here=here, height=290),
+            name=name,
+            key=key,
+            table={axis: result.x, **{called: values[kind] for kind, called in kinds.items()}},
+            words=words,
+        )
+
+    with left:
+        lines(
+            waiting,
+            result.steps,
+            _("Steps that wait for each other"),
+            "sequential-steps",
+            "c-steps",
+            ngettext(
                 "A recurrence takes **{n:,}** step, every other layer one.",
                 "A recurrence takes **{n:,}** steps one after the other, every other layer one.",
                 steps,
             ).format(n=steps),
         )
-    kinds = waiting | {kind: names[kind] for kind in ("conv", "dilated", "window")}
-    curves = [figures.KindCurve(kind, name, result.x, result.path[kind]) for kind, name in kinds.items()]
-    paths = {kind: result.here[kind][2] for kind in kinds if kind != "attention"}
     with right:
-        show.figure(
-            show.chart_of(figures.over, curves, _("Longest path, layers or steps"), axis, here=here, height=290),
-            name="path-length",
-            key="c-path",
-            table={axis: result.x, **{name: result.path[kind] for kind, name in kinds.items()}},
-            words=_(
+        lines(
+            kinds,
+            result.path,
+            _("Longest path, layers or steps"),
+            "path-length",
+            "c-path",
+            _(
                 "Layers or steps that a signal passes from the first token to the last: attention **1**, dilated "
                 "convolution **{dilated:,}**, a window of {r} **{window:,}**, a convolution of {k} **{conv:,}**, a "
                 "recurrence **{rnn:,}**."

@@ -1,6 +1,7 @@
 """Section 1: a decoder writes, step by step, with its cache growing; beside it the same without a cache."""
 
 from itertools import accumulate
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -107,14 +108,21 @@ def _about(result: token_by_token.Result, name: str, weights_are: str, place: tu
         "random": _("{name}: random weights (seed 0)."),
         "unknown": _("{name}: weights of unknown origin."),
     }
-    board = _board(result, layer, head, at)
+
+    def board() -> figures.CacheBoardPicture:
+        return _board(result, layer, head, at)
+
+    def table() -> dict[str, Any]:
+        shown = board()
+        return {"position": range(len(shown.tokens)), "token": shown.tokens, "weight": shown.weights}
+
     show.under(
         board,
         name=f"decoding-layer{layer}-head{head}",
         key="d_player_save",
         words=sentences(kinds[weights_are].format(name=plain(name)), shown, _last_step(result)),
         caption=sentences(shown, ended(_("{model} on “{text}”").format(model=name, text=result.config.text))),
-        table={"position": range(len(board.tokens)), "token": board.tokens, "weight": board.weights},
+        table=table,
     )
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 
 from attnviz.app import show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.head_drawing import axes, long_table, telling_row
+from attnviz.app.head_drawing import axes, long_table, telling_row, whose
 from attnviz.app.links.choices import head_of, name_of_head
 from attnviz.app.text import spoken
 from attnviz.base.message import Problem
@@ -114,9 +114,8 @@ def two(shown: Shown) -> None:
     if shown.look.values == "values":
         top = max(Head(each.values, hidden=each.hidden).largest for each in (shown.matrix, other))
         shown = replace(shown, scene=replace(shown.scene, options=replace(shown.scene.options, top=top)))
-    named = _("{model}, layer {layer}, head {head}")
     both_heads = [(shown.run, shown.layer, shown.head), (run, layer, head)]
-    names = [named.format(model=of.name, layer=at, head=number) for of, at, number in both_heads]
+    names = [whose(of.name, at, number) for of, at, number in both_heads]
     if kind == "sentence":
         quoted, texts = _("{name}: “{text}”"), (shown.run.request.text[:60], run.request.text[:60])
         names = [quoted.format(name=name, text=text) for name, text in zip(names, texts, strict=True)]
