@@ -15,6 +15,7 @@ NAMES = (
     "decoding",
     "sharing",
     "explore",
+    "why",
     "pictures",
     "compare",
     "glossary",

@@ -1,0 +1,19 @@
+"""What a visitor can choose on this page."""
+
+from attnviz.app.links.choices import PageChoices
+from attnviz.pages.why.maths.examples import CONTRASTS
+
+LONGEST_TEXT, LONGEST_TOKEN = 20_000, 100  #: characters
+
+PAGE = PageChoices("why")
+SECTION = PAGE.one_of("why_section", ("parts", "circuit", "patches"))
+MODEL = PAGE.one_of("why_model")
+SENTENCE = PAGE.sentence("why_text", CONTRASTS[0].text, longest=LONGEST_TEXT)
+TOKEN = PAGE.text("why_token", longest=LONGEST_TOKEN)  #: "": the example's, else the likeliest
+VERSUS = PAGE.text("why_versus", longest=LONGEST_TOKEN)  #: "": the example's, else the one that comes second
+ALONE = PAGE.flag("why_alone")  #: the token's own logit, and not its lead over another
+AT = PAGE.one_of("why_at")  #: a head, "23.4"; "": the one that adds most
+SILENCE = PAGE.flag("why_silence")  #: whether the model runs again without that head
+OTHER = PAGE.text("why_other", longest=LONGEST_TEXT)  #: the second prompt; "": the example's
+SIZE = PAGE.whole("why_size", 8, low=1, high=400)  #: parts of the circuit
+BY = PAGE.one_of("why_by", ("resample", "mean"))  #: what stands in for the parts outside it

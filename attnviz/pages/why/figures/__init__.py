@@ -1,0 +1,1 @@
+"""Bars by layer, the logit lens, a circuit, and a map of patches."""

@@ -1,0 +1,1 @@
+"""What the page computes of a sentence and its next token."""

@@ -1,0 +1,161 @@
+"""What each part of a model adds to the logit of its next token, and where on the way the answer first appears."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+
+from attnviz.base.message import Message, Problem
+from attnviz.models.capture import LogitAttribution, Trace, capture
+from attnviz.models.catalogue import LoadedModel
+from attnviz.models.tokens import token_id, token_label
+from attnviz.pages.why.maths.examples import contrast_of
+from attnviz.runs.model_run import ModelRun
+from attnviz.runs.predictions import TokenChoice, slots, token_choices
+
+OFFERED = 10  #: tokens that may be asked about with a click
+
+
+@dataclass(frozen=True)
+class Question:
+    """Why `token`, or why `token` rather than `versus`; empty ones are the example's, else the two likeliest."""
+
+    token: str = ""
+    versus: str = ""
+    alone: bool = False
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A token that may come next."""
+
+    id: int
+    label: str
+    probability: float
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one part of the model adds; `head` is None for a feed-forward layer, and `layer` for what lies outside."""
+
+    name: Message
+    layer: int | None
+    head: int | None
+    value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """A logit, or the lead of one token over another, as the sum of what every part of the model adds to it."""
+
+    asked: tuple[Answer, ...]  #: the token, and the one it is compared with, if any
+    heads: np.ndarray  #: (layers, heads); NaN where a layer has fewer
+    mlps: np.ndarray  #: (layers,)
+    others: tuple[Part, ...]  #: embedding, biases, what a linear account leaves over
+    total: float  #: the model's own logit, or lead
+    sources: np.ndarray  #: (layers, heads, tokens): from which token each head's part was read
+    lens: np.ndarray  #: (layers + 1, tokens asked): probability if the model ended at the input of each layer
+    ranks: np.ndarray  #: the same as a place among all tokens, from 1
+    likeliest: tuple[str, ...]  #: the token that would come next there
+    position: int  #: where the token is predicted
+    linearised: Message | None = None  #: what was held fixed besides the scale of the final norm
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """Every part, the largest first, up or down."""
+        return tuple(sorted((*self._inside(), *self.others), key=lambda part: -abs(part.value)))
+
+    def _inside(self) -> Iterator[Part]:
+        for layer, row in enumerate(self.heads):
+            for head, value in enumerate(row):
+                if not np.isnan(value):
+                    yield Part(Message("head {layer}.{head}", {"layer": layer, "head": head}), layer, head, float(value))
+            yield Part(Message("feed-forward {layer}", {"layer": layer}), layer, None, float(self.mlps[layer]))
+
+    @property
+    def strongest(self) -> tuple[int, int]:
+        """(layer, head) of the head that adds most."""
+        layer, head = np.unravel_index(int(np.nanargmax(self.heads)), self.heads.shape)
+        return int(layer), int(head)
+
+    @property
+    def first_seen(self) -> int | None:
+        """The layer from whose input on the token would come next, whatever later layers add; None if never."""
+        own = [label == self.asked[0].label for label in self.likeliest]
+        later = [at for at in range(len(own)) if all(own[at:])]
+        return later[0] if later else None
+
+
+def run(run: ModelRun, loaded: LoadedModel, question: Question) -> Parts:
+    """Read the sentence once more with the stream between layers kept, and take the answer apart."""
+    likeliest = offered(run, loaded)
+    slot = slots(run, loaded)[0]
+    trace = capture(loaded.model, logits=loaded.predicts, residual=True, **run.inputs_on(loaded.model.device))
+    position = len(run.source.ids) - 1 if slot.position is None else slot.position
+    token, versus = asked_ids(loaded, question, run.request.text, likeliest)
+    return _taken_apart(loaded, trace, position, token, versus)
+
+
+def offered(run: ModelRun, loaded: LoadedModel) -> list[TokenChoice]:
+    """The likeliest tokens, the first one first; a Problem where this model predicts none here."""
+    places = slots(run, loaded)
+    if not places or loaded.tokenizer is None:
+        raise Problem("{model} predicts no token of this sentence, so there is no logit to take apart", model=run.name)
+    return token_choices(loaded, places[0], OFFERED)
+
+
+def asked_ids(
+    loaded: LoadedModel, question: Question, text: str, offered: list[TokenChoice]
+) -> tuple[int, int | None]:
+    """The ids of the token asked about, and of the one it is compared with."""
+    example = contrast_of(text) if not question.token else None
+    words = [question.token or (example.token if example else ""), question.versus or (example.versus if example else "")]
+    ids = [token_id(loaded.tokenizer, word) if word else None for word in words]
+    token = offered[0].token if ids[0] is None else ids[0]
+    if question.alone:
+        return token, None
+    versus = next(each.token for each in offered if each.token != token) if ids[1] is None else ids[1]
+    if versus == token:
+        raise Problem("Both tokens are “{token}”: name two that differ", token=words[1] or words[0])
+    return token, versus
+
+
+def _taken_apart(
+    loaded: LoadedModel,
+    trace: Trace,
+    position: int,
+    token: int,
+    versus: int | None,
+) -> Parts:
+    made = trace.logit_attribution(token, versus, position)
+    ids = [token] if versus is None else [token, versus]
+    lens = trace.logit_lens(ids, position)
+    shares, ranks = lens.probabilities[0].cpu().numpy(), lens.ranks[0].cpu().numpy()
+    labels = [token_label(loaded.tokenizer.decode([each])) for each in ids]
+    asked = tuple(Answer(*each) for each in zip(ids, labels, map(float, shares[-1]), strict=True))
+    return Parts(
+        asked,
+        made.heads[0].cpu().numpy(),
+        made.mlps[0].cpu().numpy(),
+        tuple(_others(made)),
+        float(made.logit[0]),
+        _sources(made),
+        shares,
+        ranks,
+        tuple(token_label(loaded.tokenizer.decode([int(each[0])])) for each in lens.top_tokens[0]),
+        position,
+        made.linearised,
+    )
+
+
+def _sources(made: LogitAttribution) -> np.ndarray:
+    layers, widest = made.heads.shape[1:]
+    rows = [torch.stack([made.sources(layer, head)[0] for head in range(widest)]) for layer in range(layers)]
+    return torch.stack(rows).cpu().numpy()
+
+
+def _others(made: LogitAttribution) -> Iterator[Part]:
+    """What is no head and no feed-forward layer."""
+    yield Part(Message("embedding"), None, None, float(made.embedding[0]))

@@ -1,0 +1,92 @@
+"""The sentence, the token that is asked about and the one that it is compared with: what every section begins with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+
+from attnviz.app import sentence_input, widgets
+from attnviz.app.cache import model_cache
+from attnviz.app.links import link_state
+from attnviz.app.page_parts import menu
+from attnviz.app.text import plain
+from attnviz.base.words import _, say
+from attnviz.engine import Rerun
+from attnviz.models.catalogue import LoadedModel
+from attnviz.pages.why import choices
+from attnviz.pages.why.maths import parts
+from attnviz.pages.why.maths.examples import CONTRASTS, Contrast, contrast_of
+from attnviz.runs.model_run import ModelRun
+from attnviz.runs.predictions import TokenChoice
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A sentence that a model has read, and the answer taken apart."""
+
+    run: ModelRun
+    loaded: LoadedModel
+    parts: parts.Parts
+
+    @property
+    def token(self) -> str:
+        return plain(self.parts.asked[0].label)
+
+    @property
+    def versus(self) -> str | None:
+        return plain(self.parts.asked[1].label) if len(self.parts.asked) > 1 else None
+
+
+def ask() -> Asked | None:
+    """Draw the controls; what they ask for. None where no model is on this machine: the page then says so."""
+    run = sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, kinds=("decoder", "encoder"))
+    if run is None:
+        return None
+    loaded = model_cache.model_of(run)
+    question = _question(run.request.text, parts.offered(run, loaded))
+    return Asked(run, loaded, model_cache.cached_rerun(run, Rerun(parts.run, (question,))))
+
+
+def _question(text: str, offered: list[TokenChoice]) -> parts.Question:
+    row = st.columns([1, 1, 1.4], vertical_alignment="bottom")
+    example = contrast_of(text)
+    named = {each.text.strip() or each.text: f"{plain(each.label)} {each.probability:.1%}" for each in reversed(offered)}
+    named = dict(reversed(named.items()))
+    likeliest = example.token if example else next(iter(named))
+    with row[0]:
+        token = _token(choices.TOKEN, _("Why this token"), named, likeliest)
+    second = example.versus if example and token == example.token else next(each for each in named if each != token)
+    alone = link_state.value(choices.ALONE)
+    with row[1]:
+        versus = "" if alone else _token(choices.VERSUS, _("rather than"), named, second)
+    with row[2], st.container(horizontal=True, vertical_alignment="center"):
+        alone = widgets.toggle(choices.ALONE, _("Its logit alone"))
+        with menu(_("Examples"), "why-examples", icon="lightbulb", type="tertiary"):
+            _examples()
+    return parts.Question(token, versus, alone)
+
+
+def _token(choice: link_state.Choice[str], label: str, named: Mapping[str, str], usual: str) -> str:
+    """One of the likeliest tokens, or any that is typed."""
+    more = [each for each in (usual, link_state.value(choice)) if each]
+    options = dict(named) | {each: plain(each) for each in more if each not in named}
+    return widgets.one_of(choice, label, options, usual=usual, style="select", accept_new_options=True)
+
+
+def _examples() -> None:
+    for number, each in enumerate(CONTRASTS):
+        st.button(
+            plain(f"{each.text} …"),
+            key=f"why-example-{number}",
+            help=plain(say(each.shows)),
+            on_click=_take,
+            args=(each,),
+            width="stretch",
+            type="tertiary",
+        )
+
+
+def _take(example: Contrast) -> None:
+    """Choose an example. A callback."""
+    nothing = {choice: choice.default for choice in (choices.TOKEN, choices.VERSUS, choices.AT, choices.OTHER)}
+    link_state.put_all({choices.SENTENCE: example.text, **nothing})

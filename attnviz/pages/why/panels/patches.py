@@ -1,0 +1,95 @@
+"""Section 3: two prompts, one put into the other, layer by position."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import streamlit as st
+
+from attnviz.app import live_run, page_parts, show, widgets
+from attnviz.app.cache import model_cache
+from attnviz.app.text import plain
+from attnviz.base.message import Problem
+from attnviz.base.words import _, sentences
+from attnviz.engine import Rerun
+from attnviz.pages.why import choices
+from attnviz.pages.why.figures import patches as figures
+from attnviz.pages.why.maths import one_head, patches
+from attnviz.pages.why.maths.examples import contrast_of
+from attnviz.pages.why.panels import form
+
+SECTION = "why-patches"
+
+
+def panel() -> None:
+    """Draw the section."""
+    place = page_parts.main_picture()
+    asked = form.ask()
+    if asked is None:
+        return
+    other = second_prompt(asked.run.request.text)
+    if not other.strip():
+        raise Problem("Type a second prompt of as many tokens, after which another token comes next")
+    config = patches.Config(asked.run.request.text, other, one_head.ids_of(asked.parts))
+    begun = model_cache.cached_rerun(asked.run, Rerun(patches.run, (config,)))
+    with place:
+        live = live_run.advance(
+            SECTION, (asked.run.request, config), lambda: _exact(asked, begun), lambda made: made.done >= made.asked
+        )
+        _draw(asked, live.result)
+        done, of = live.result.done, live.result.asked
+        live_run.controls(SECTION, live, done / of, _("{n} of {all} cells computed anew").format(n=done, all=of))
+    live_run.again(live)
+
+
+def _exact(asked: form.Asked, begun: patches.PatchMap) -> Iterator[patches.PatchMap]:
+    yield begun
+    yield from patches.exactly(asked.loaded, begun)
+
+
+def second_prompt(text: str) -> str:
+    """The prompt to compare with; in the link only once the visitor has typed one."""
+    example = contrast_of(text)
+    return widgets.text(
+        choices.OTHER,
+        _("Second prompt"),
+        usual=example.other if example else None,
+        help=_("As many tokens as the sentence, with another answer: change one word."),
+    )
+
+
+def _draw(asked: form.Asked, made: patches.PatchMap) -> None:
+    clean, corrupted = made.tokens
+    names = [one if one == two else f"{one} / {two}" for one, two in zip(clean, corrupted, strict=True)]
+    shares = made.shares
+    layer, at = (int(n) for n in np.unravel_index(int(np.nanargmax(shares[1:])), shares[1:].shape))
+    said = _(
+        "Put into the run of “{other}” at layer {layer}, the stream of “{token}” gives back {share:.0%} of the "
+        "difference, from {before:+.2f} to {after:+.2f}."
+    ).format(
+        other=plain(made.config.corrupted),
+        layer=layer + 1,
+        token=plain(names[at]),
+        share=shares[layer + 1, at],
+        before=made.before,
+        after=made.after,
+    )
+    how = made.correlation
+    exact = "" if how is None else _("Exact and linearised cells correlate with {r:.2f}.").format(r=how)
+    show.figure(
+        figures.patch_map(shares, made.exact, made.linear, names),
+        name=f"patches-{asked.run.request.model}",
+        key="why-patches",
+        words=sentences(said, _("A dot marks a cell that was computed anew; the others are linearised."), exact),
+        table=lambda: _table(made, names),
+    )
+
+
+def _table(made: patches.PatchMap, names: list[str]) -> dict[str, list[object]]:
+    layer, at = np.indices(made.linear.shape)
+    return {
+        "layer": layer.ravel().tolist(),
+        "position": at.ravel().tolist(),
+        "token": [names[n] for n in at.ravel()],
+        "linearised": made.linear.ravel().tolist(),
+        "exact": ["" if np.isnan(n) else float(n) for n in made.exact.ravel()],
+    }

@@ -1,0 +1,19 @@
+"""Which parts of a model put a token first: what each adds, the circuit that keeps it, and two prompts against each other."""
+
+from attnviz.app import page_parts
+from attnviz.base.words import _
+from attnviz.pages.why import choices
+from attnviz.pages.why.page_entry import PAGE
+from attnviz.pages.why.panels import parts
+
+
+def page() -> None:
+    """Draw the page."""
+    panels = {
+        "parts": (_("What adds up"), parts.panel),
+    }
+    page_parts.sections(PAGE, choices.SECTION, panels)
+
+
+if __name__ == "__main__":  # Streamlit runs this file
+    page()
