@@ -89,6 +89,24 @@ _ALL = (
     _term("logit", N_("logit"), "explore", open_next="true", text=N_(
         "A score before softmax; mostly said of the scores of the next token. Adding the same number to all logits "
         "changes nothing.")),
+    _term("residual", N_("residual stream"), "build", b_step="residual", text=N_(
+        "The vector of a token from layer to layer. Heads and MLPs read it and add to it; after the last layer the "
+        "next token is read off it.")),
+    _term("mlp", N_("MLP"), "why", text=N_(
+        "The feed-forward network of a layer: each token alone goes through two matrices with a bend between them. "
+        "Heads move what tokens know, MLPs add to it.")),
+    _term("attribution", N_("logit attribution"), "why", text=N_(
+        "A logit as the sum of what each head, each MLP and the embedding add to it. It is exact once the scale of "
+        "the last norm is held at what it was.")),
+    _term("lens", N_("logit lens"), "why", text=N_(
+        "Reads a next token off the stream of any layer, as if the model ended there. Where the answer first appears "
+        "says when it was found.")),
+    _term("patching", N_("activation patching"), "why", why_section="patches", text=N_(
+        "Puts a vector of one prompt’s run into another’s, and looks how much of the answer comes with it. Unlike "
+        "attribution it also counts what later layers make of that vector.")),
+    _term("circuit", N_("circuit"), "why", why_section="circuit", text=N_(
+        "A few heads and MLPs that keep most of an answer when all others are replaced by what they do for other "
+        "prompts. How much they keep is the honest number under its picture.")),
     _term("next_token", N_("predicting the next token"), "decoding", text=N_(
         "A language model turns its last vector into a probability for every token that could follow. One of them "
         "is taken, appended, and the model is asked again.")),

@@ -10,7 +10,7 @@ from attnviz.base.words import _
 from attnviz.figures.heatmap import label
 from attnviz.figures.theme import ALTERNATIVE, FONT, PRIMARY, SCALED, THEORY, Figure, layout
 
-HEADS, FEED_FORWARD, BELOW = SCALED, ALTERNATIVE, THEORY
+HEADS, MLPS, BELOW = SCALED, ALTERNATIVE, THEORY
 NAMED = 10
 ROW = 14  #: pixels of a layer
 
@@ -26,9 +26,9 @@ def ladder(
     total: str,
     chosen: tuple[int, int] | None = None,
 ) -> Figure:
-    """Bars of every head (layers, heads) and feed-forward layer, the first layer at the bottom; below it what enters.
+    """Bars of every head (layers, heads) and MLP, the first layer at the bottom; below it what enters.
 
-    In each row the heads lie end to end above, the feed-forward layer below. A head's `customdata` is its number,
+    In each row the heads lie end to end above, the MLP below. A head's `customdata` is its number,
     layer by layer. The largest ones carry their names.
     """
     layers, widest = heads.shape
@@ -36,8 +36,8 @@ def ladder(
     at, widths, bases, numbers, texts = _laid(heads)
     fig.add_trace(_bars(_("heads"), HEADS, at, widths, bases, 0.02, numbers, texts))
     flat = [int(layer) for layer in range(layers)]
-    words = [_("feed-forward {layer}").format(layer=layer) for layer in flat]
-    fig.add_trace(_bars(_("feed-forward"), FEED_FORWARD, flat, mlps.tolist(), [0.0] * layers, -0.44, None, words))
+    words = [_("MLP {layer}").format(layer=layer) for layer in flat]
+    fig.add_trace(_bars(_("MLPs"), MLPS, flat, mlps.tolist(), [0.0] * layers, -0.44, None, words))
     rows = [-2.0 - n for n in range(len(below))]
     values = [value for _name, value in below]
     fig.add_trace(_bars(_("before the layers"), BELOW, rows, values, [0.0] * len(rows), -0.21, None, [n for n, _v in below]))
@@ -116,7 +116,7 @@ def _name_largest(fig: Figure, heads: np.ndarray, mlps: np.ndarray) -> None:
     largest = np.argsort(-np.abs(table), axis=None)[:NAMED]
     for layer in sorted({int(n) // table.shape[1] for n in largest}):
         mine = [int(n) % table.shape[1] for n in largest if int(n) // table.shape[1] == layer]
-        words = [f"{layer}.{n}" if n < heads.shape[1] else _("FFN {layer}").format(layer=layer) for n in mine]
+        words = [f"{layer}.{n}" if n < heads.shape[1] else _("MLP {layer}").format(layer=layer) for n in mine]
         row = table[layer]
         end = max(row[:-1][row[:-1] > 0].sum(), row[-1], 0.0)
         fig.add_annotation(

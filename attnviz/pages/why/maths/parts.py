@@ -38,7 +38,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Part:
-    """What one part of the model adds; `head` is None for a feed-forward layer, and `layer` for what lies outside."""
+    """What one part of the model adds; `head` is None for an MLP, and `layer` for what lies outside."""
 
     name: Message
     layer: int | None
@@ -72,7 +72,7 @@ class Parts:
             for head, value in enumerate(row):
                 if not np.isnan(value):
                     yield Part(Message("head {layer}.{head}", {"layer": layer, "head": head}), layer, head, float(value))
-            yield Part(Message("feed-forward {layer}", {"layer": layer}), layer, None, float(self.mlps[layer]))
+            yield Part(Message("MLP {layer}", {"layer": layer}), layer, None, float(self.mlps[layer]))
 
     @property
     def strongest(self) -> tuple[int, int]:
@@ -131,7 +131,7 @@ def _taken_apart(
 ) -> Parts:
     made = trace.logit_attribution(token, versus, position)
     ids = [token] if versus is None else [token, versus]
-    lens = trace.logit_lens(ids, position)
+    lens = trace.logit_lens(ids, position, n=1)
     shares, ranks = lens.probabilities[0].cpu().numpy(), lens.ranks[0].cpu().numpy()
     labels = [token_label(loaded.tokenizer.decode([each])) for each in ids]
     asked = tuple(Answer(*each) for each in zip(ids, labels, map(float, shares[-1]), strict=True))
@@ -157,5 +157,12 @@ def _sources(made: LogitAttribution) -> np.ndarray:
 
 
 def _others(made: LogitAttribution) -> Iterator[Part]:
-    """What is no head and no feed-forward layer."""
-    yield Part(Message("embedding"), None, None, float(made.embedding[0]))
+    """What is no head and no MLP: vectors of tokens and positions, biases, and what a linear account leaves over."""
+    sums = {
+        Message("embedding"): made.embedding,
+        Message("positions"): made.positions,
+        Message("biases"): made.biases.sum(1),
+    } | {Message("{name}", {"name": name}): each for name, each in made.rest.items()}
+    for name, each in sums.items():
+        if each is not None and (name.template == "embedding" or float(each[0]) != 0.0):
+            yield Part(name, None, None, float(each[0]))

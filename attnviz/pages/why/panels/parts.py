@@ -55,7 +55,7 @@ def _ladder(asked: form.Asked, at: tuple[int, int]) -> None:
     made = asked.parts
     heads, mlps = float(np.nansum(made.heads)), float(made.mlps.sum())
     said = _(
-        "{answer} Heads add {heads:+.2f}, feed-forward layers {mlps:+.2f}, what remains {rest:+.2f}; most of all head "
+        "{answer} Heads add {heads:+.2f}, MLPs {mlps:+.2f}, what remains {rest:+.2f}; most of all head "
         "{layer}.{head}: {value:+.2f}."
     )
     layer, head = made.strongest
