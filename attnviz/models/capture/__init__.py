@@ -6,21 +6,24 @@ from attnviz.models.capture.cached_pass import AnswerLayer, CachedPass, ResumedP
 from attnviz.models.capture.edit import Edit, NumberChoice, TensorChange
 from attnviz.models.capture.forward_pass import Logits
 from attnviz.models.capture.head_selection import of_heads
+from attnviz.models.capture.logit_attribution import Bar, LogitAttribution, LogitLens
 from attnviz.models.capture.next_token import guesses, moved, probabilities, probability_moved, sampler
 from attnviz.models.capture.output_projection import output_projection_of
 from attnviz.models.capture.recorded_layer import LayerPlace, MaskChoice, RecordedLayer, ScaleChoice
-from attnviz.models.capture.residual import LogitAttribution, Residual
+from attnviz.models.capture.residual import Residual
 from attnviz.models.capture.rotary_positions import Rotary, learned_positions, rotary_of
 from attnviz.models.capture.run import capture, intervene
 from attnviz.models.capture.trace import Trace
 
 __all__ = [
     "AnswerLayer",
+    "Bar",
     "CachedPass",
     "Edit",
     "HeadMeasures",
     "LayerPlace",
     "LogitAttribution",
+    "LogitLens",
     "Logits",
     "MaskChoice",
     "NumberChoice",

@@ -96,6 +96,8 @@ class ResumedPass:
                 "this model cannot be taken up in the middle of a pass: {why}",
                 why=None if stream is None else stream.why,
             )
+        if any(step.name not in self._modules for step in stream.path.steps):
+            raise Problem("this model cannot be taken up in the middle of a pass: {why}", why=stream.linearised)
         self._stream, self._path = stream, stream.path
 
     def logits_with(self, layer: int, heads: Sequence[int], means: Tensor | None = None) -> Tensor:
@@ -116,7 +118,9 @@ class ResumedPass:
                 hidden = answer[0] if isinstance(answer, tuple | list) else answer
             ask = getattr(self.model, "get_output_embeddings", None)
             output = ask() if callable(ask) else self._modules["lm_head"]
-            logits = output(self._modules[self._path.norm](hidden)) * self._path.factor
+            for step in self._path.steps:
+                hidden = self._modules[step.name](hidden)
+            logits = self._path.capped(output(hidden) * self._path.factor)
         return logits.unflatten(0, (len(heads), -1))
 
     def _note(self, name: str, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

@@ -1,77 +1,110 @@
-"""The residual stream of one pass, the way from it to a logit, and what each head adds to one."""
+"""The residual stream of one pass, and the way from each place of it to a logit."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from attnviz.base.message import Message, Problem
+from attnviz.models.capture.frozen_map import Frozen, picked
 from attnviz.models.capture.head_selection import wide
-from attnviz.models.capture.recorded_layer import RecordedLayer
 
 
 @dataclass(frozen=True, eq=False)
 class LogitPath:
     """What leads from the end of the residual stream to the logits: the final norm, and the unembedding.
 
-    At the pass's own positions the norm is, its scale held fixed, the map x -> scale * gain * (x - mean(x)) + its bias,
-    where the mean is taken off only if `centres`. `unembedding` (V, M) shares memory with the model; `factor` is what
-    the model multiplies its logits by.
+    `unembedding` (V, M) shares memory with the model; `factor` is what the model multiplies its logits by, and
+    `softcap` what it caps them at in the end. `steps` come in the order of the pass and are mostly one, the final norm.
     """
 
-    gain: Tensor  #: (M,)
-    scale: Tensor  #: (B, Q)
-    centres: bool
+    steps: tuple[Frozen, ...]
     unembedding: Tensor
+    bias: Tensor | None = None  #: (V,)
     factor: float = 1.0
-    norm: str = ""  #: the dotted name of the final norm
+    softcap: float | None = None
+    output: str = ""  #: the dotted name of the output layer
 
-    def direction(self, token: int | Tensor, versus: int | Tensor | None, positions: Tensor) -> Tensor:
-        """(B, M): the product with a vector of the stream is what that vector adds to the logit of `token` at a
-        position of each row, or to its lead over `versus`.
+    def rows(self, token: int | Tensor, versus: int | Tensor | None, batch: int) -> tuple[Tensor, Tensor]:
+        """The direction (B, M) in front of the unembedding that is the logit of a token or its lead over `versus`, and
+        what its bias adds to that (B,).
         """
-        row = self._row(token, len(positions))
+        plus = self.ids("token", token, batch)
+        row, bias = self._row(plus)
         if versus is not None:
-            row = row - self._row(versus, len(positions))
-        scale = wide(self.scale)[torch.arange(len(positions), device=self.scale.device), positions]
-        return self._before_the_norm(row) * scale[:, None] * self.factor
+            other, its_bias = self._row(self.ids("versus", versus, batch))
+            row, bias = row - other, bias - its_bias
+        return row, bias
 
-    def towards(self, rows: Tensor) -> Tensor:
-        """The same for vectors (B, Q', M) in the unembedding's space, at the first Q' positions: (B, Q', M)."""
-        return self._before_the_norm(rows) * wide(self.scale)[:, : rows.shape[1], None] * self.factor
+    def _row(self, ids: Tensor) -> tuple[Tensor, Tensor]:
+        bias = torch.zeros(len(ids), device=ids.device) if self.bias is None else wide(self.bias[ids])
+        return wide(self.unembedding[ids]) * self.factor, bias
 
-    def _before_the_norm(self, rows: Tensor) -> Tensor:
-        scaled = rows * wide(self.gain)
-        return scaled - scaled.mean(-1, keepdim=True) if self.centres else scaled
-
-    def _row(self, token: int | Tensor, batch: int) -> Tensor:
+    def ids(self, name: str, token: int | Tensor, batch: int) -> Tensor:
+        """Ids (B,), one for each row."""
         ids = torch.as_tensor(token, device=self.unembedding.device).reshape(-1)
         if len(ids) not in (1, batch) or not 0 <= int(ids.min()) <= int(ids.max()) < len(self.unembedding):
             raise Problem(
-                "token={token} must be a token id from 0 to {last}, or one for each of {batch} rows",
+                "{name}={token} must be a token id from 0 to {last}, or one for each of {batch} rows",
+                name=name,
                 token=str(token),
                 last=len(self.unembedding) - 1,
                 batch=batch,
             )
-        return wide(self.unembedding[ids]).expand(batch, -1)
+        return ids.expand(batch)
+
+    def lead(self, logits: Tensor, token: int | Tensor, versus: int | Tensor | None) -> Tensor:
+        """The logit of a token, or its lead, among a model's own logits (B, V): (B,)."""
+        logits, batch = wide(logits), len(logits)
+        own = logits.gather(1, self.ids("token", token, batch)[:, None])[:, 0]
+        return own if versus is None else own - logits.gather(1, self.ids("versus", versus, batch)[:, None])[:, 0]
+
+    def logits(self, streams: Tensor) -> Tensor | None:
+        """The logits (..., V) of vectors of the stream (..., M) before a cap, each under its own norm; None where
+        there is more on the way than norms whose scale is known.
+        """
+        if not all(step.has_own_scale for step in self.steps):
+            return None
+        for step in self.steps:
+            streams = step.anew(wide(streams))
+        made = wide(streams) @ wide(self.unembedding).mT * self.factor
+        return made if self.bias is None else made + wide(self.bias)
+
+    def capped(self, logits: Tensor) -> Tensor:
+        """The logits as the model hands them on."""
+        return logits if self.softcap is None else self.softcap * (logits / self.softcap).tanh()
 
 
-PATH_TENSORS, PATH_NUMBERS = ("gain", "scale", "unembedding"), ("centres", "factor", "norm")  #: of a `LogitPath`
+PATH_NUMBERS = ("factor", "softcap", "output")  #: of a `LogitPath`
+
+
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """Directions (B, n, M) of some vectors in front of the unembedding, at every place that leads to them."""
+
+    places: tuple[Tensor, ...]  #: on the stream at the input of each block, and at its end
+    heads: tuple[Tensor, ...]  #: on what the output projection of each block's attention answers
+    inside: tuple[Tensor, ...]  #: (B, n): what the biases of a block's norms add along them
+    biases: Mapping[str, Tensor]  #: (B, n): the same for all norms and layers on the way, by their names
 
 
 @dataclass(frozen=True, eq=False)
 class Residual:
     """The residual stream at the input of each block, and at the end of the last one: `residual[i]` is (B, Q, M).
 
-    `why` says why what a head adds to the stream does not reach the logits unchanged; None if it does.
+    `why` says why what a head adds to the stream cannot be followed to the logits; None if it can.
     """
 
     streams: tuple[Tensor, ...]
     path: LogitPath | None = None
     why: Message | None = None  #: why a logit cannot be taken apart
     blocks: tuple[str, ...] = ()  #: the blocks' dotted names
+    #: what stands between a part and the stream, or on the stream: "3.attention", "3.mlp", "3.middle", "3.end"; "start"
+    maps: Mapping[str, Frozen] = field(default_factory=dict)
+    embedded: Mapping[str, Tensor] = field(default_factory=dict)  #: vectors added to the tokens', "positions", "types"
+    mlps: tuple[str, ...] = ()  #: the part of each block that adds to the stream beside attention; "" where none does
 
     def __len__(self) -> int:
         return len(self.streams)
@@ -82,10 +115,62 @@ class Residual:
     def __iter__(self) -> Iterator[Tensor]:
         return iter(self.streams)
 
+    def way(self) -> LogitPath:
+        """What leads to the logits; a Problem where a logit cannot be taken apart."""
+        if self.path is None:
+            raise Problem("a logit of this model cannot be taken apart by heads: {why}", why=self.why)
+        return self.path
+
+    def ways(self, rows: Tensor, at: Tensor) -> Ways:
+        """Where vectors (B, n, M) in front of the unembedding come from, at positions (B, n): every norm's scale is
+        held at what it was.
+        """
+        biases: dict[str, Tensor] = {}
+        direction = rows
+        for step in reversed(self.way().steps):
+            direction, _ = before(step, direction, at, biases)
+        places, heads, inside = [direction], [], []
+        for number in reversed(range(len(self.blocks))):
+            end, mlp, middle, attention = (
+                self.maps.get(f"{number}.{place}") for place in ("end", "mlp", "middle", "attention")
+            )
+            direction, first = before(end, direction, at, biases)
+            _, second = before(mlp, direction, at, biases)
+            direction, third = before(middle, direction, at, biases)
+            onto_heads, fourth = before(attention, direction, at, biases)
+            places.append(direction)
+            heads.append(onto_heads)
+            inside.append(first + second + third + fourth)
+        return Ways(tuple(places[::-1]), tuple(heads[::-1]), tuple(inside[::-1]), biases)
+
+    @property
+    def linearised(self) -> Message | None:
+        """What is held at its value in this pass beyond the final norm's scale; None where nothing is."""
+        norms = any(each.scale is not None for each in self.maps.values())
+        bent = any(step.function for step in self.way().steps)
+        if norms and bent:
+            return Message(
+                "the scale of every norm on the way is held at what it was, and the activation of the output head is "
+                "taken by its slope there"
+            )
+        if norms:
+            return Message("the scale of every norm on the way is held at what it was")
+        return Message("the activation of the output head is taken by its slope") if bent else None
+
+    def _all_maps(self) -> dict[str, Frozen]:
+        steps = self.path.steps if self.path else ()
+        return {**self.maps, **{f"path.{number}": step for number, step in enumerate(steps)}}
+
     def tensors(self) -> dict[str, Tensor]:
         """All tensors by name, for a file."""
-        streams = {f"residual.{number}": stream for number, stream in enumerate(self.streams)}
-        return streams | {f"path.{name}": getattr(self.path, name) for name in PATH_TENSORS if self.path is not None}
+        made = {f"residual.{number}": stream for number, stream in enumerate(self.streams)}
+        made |= {f"embedded.{name}": vectors for name, vectors in self.embedded.items()}
+        for place, each in self._all_maps().items():
+            made |= {f"map.{place}.{name}": tensor for name, tensor in each.tensors().items()}
+        if self.path is not None:
+            made["path.unembedding"] = self.path.unembedding
+            made |= {} if self.path.bias is None else {"path.bias": self.path.bias}
+        return made
 
     def plain(self) -> dict[str, Any]:
         """Everything else, as JSON can say it."""
@@ -93,95 +178,62 @@ class Residual:
             "path": self.path and {name: getattr(self.path, name) for name in PATH_NUMBERS},
             "why": self.why and [self.why.template, self.why.params],
             "blocks": list(self.blocks),
+            "mlps": list(self.mlps),
+            "maps": {place: each.plain() for place, each in self._all_maps().items()},
         }
 
     @staticmethod
     def of(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "Residual":
         """The inverse of `tensors` and `plain`."""
         streams = tuple(tensors[f"residual.{n}"] for n in range(sum(name.startswith("residual.") for name in tensors)))
-        held: dict[str, Any] = {name: tensors[f"path.{name}"] for name in PATH_TENSORS if plain["path"]}
-        path = plain["path"] and LogitPath(**held, **plain["path"])
-        return Residual(streams, path, plain["why"] and Message(*plain["why"]), tuple(plain["blocks"]))
-
-
-_FAR = 1e3  #: a probe so long that what a norm adds below its root does not count
-
-
-def measured_norm(norm: nn.Module, given: Tensor, answered: Tensor) -> tuple[Tensor, Tensor, bool] | None:
-    """(gain (M,), scale (B, Q), whether the mean is taken off), so that scale * gain * (x - mean) + bias is the answer.
-
-    LayerNorm, RMSNorm and their kin are all of this form; None for a norm that is not. `given` and `answered` are
-    (B, Q, M), as the norm saw them.
-    """
-    probe = _alternating(given.shape[-1], given)
-    with torch.no_grad():
-        up, down, shifted = (wide(norm(each)[0, 0]) for each in (probe, -probe, probe + _FAR))
-    unit = wide(probe[0, 0]) / wide(probe[0, 0]).square().mean().sqrt()
-    gain, bias = (up - down) / 2 / unit, (up + down) / 2
-    centres = bool((shifted - up).abs().max() <= 1e-2 * (up.abs().max() + 1e-6))
-    x = wide(given)
-    if centres:
-        x = x - x.mean(-1, keepdim=True)
-    shape, target = gain * x, wide(answered) - bias
-    scale = (shape * target).sum(-1) / (shape * shape).sum(-1).clamp_min(1e-30)
-    wrong = (scale[..., None] * shape - target).abs().max()
-    allowed = 1e-4 if given.dtype in (torch.float32, torch.float64) else 3e-2
-    return (gain, scale, centres) if bool(wrong <= allowed * (1e-6 + target.abs().max())) else None
-
-
-def _alternating(width: int, like: Tensor) -> Tensor:
-    """A long vector whose numbers add up to 0 and are nowhere 0, (1, 1, M)."""
-    probe = torch.ones(width, dtype=torch.float32, device=like.device)
-    probe[1::2] = -1.0
-    if width % 2 and width > 1:
-        probe[-3:] = torch.tensor([1.0, 1.0, -2.0], device=like.device)
-    return (probe * _FAR).to(like.dtype)[None, None]
-
-
-@dataclass(frozen=True, eq=False)
-class LogitAttribution:
-    """A logit, or the lead of one over another, taken apart: `attention` is the part that all attention layers add."""
-
-    heads: Tensor  #: (B, L, H); NaN where a layer has fewer heads
-    biases: Tensor  #: (B, L): of the output projections' biases
-    layers: tuple[str, ...] = ()  #: the layers' dotted names
-
-    @property
-    def attention(self) -> Tensor:
-        """(B,)"""
-        return self.heads.nansum((1, 2)) + self.biases.sum(1)
-
-    def top(self, n: int = 5, row: int = 0) -> list[tuple[int, int, float]]:
-        """(layer, head, what it adds) of the heads that add most, up or down."""
-        flat = self.heads[row].flatten()
-        order = flat.nan_to_num(0.0).abs().argsort(descending=True)[:n].tolist()
-        width = self.heads.shape[2]
-        return [(place // width, place % width, float(flat[place])) for place in order]
-
-
-def attribute(
-    layers: tuple[RecordedLayer, ...],
-    residual: Residual,
-    token: int | Tensor,
-    versus: int | Tensor | None,
-    positions: Tensor,
-) -> LogitAttribution:
-    """The contributions at one position of each row, the final norm's scale held fixed."""
-    if residual.path is None:
-        raise Problem("a logit of this model cannot be taken apart by heads: {why}", why=residual.why)
-    first, last, length = int(positions.min()), int(positions.max()), residual.path.scale.shape[1]
-    if not 0 <= first <= last < length:
-        raise Problem(
-            "position={position} must be from 0 to {last}", position=positions.flatten()[0].item(), last=length - 1
+        maps = {place: Frozen(**fields, **_under(f"map.{place}.", tensors)) for place, fields in _maps(plain).items()}
+        path = None
+        if plain["path"]:
+            numbers = {name: plain["path"].get(name, default) for name, default in _ABSENT.items()}
+            steps = tuple(maps[place] for place in sorted(maps) if place.startswith("path."))
+            path = LogitPath(steps or _older(plain["path"], tensors), **_under("path.", tensors, _KEPT), **numbers)
+        others = {place: each for place, each in maps.items() if not place.startswith("path.")}
+        return Residual(
+            streams,
+            path,
+            plain["why"] and Message(*plain["why"]),
+            tuple(plain["blocks"]),
+            others,
+            _under("embedded.", tensors),
+            tuple(plain.get("mlps", ())),
         )
-    direction = residual.path.direction(token, versus, positions)  # (B, M)
-    rows, widest = torch.arange(len(positions), device=direction.device), max(layer.n_heads for layer in layers)
-    heads, biases = [], []
-    for layer in layers:
-        assert layer.w_o is not None
-        through = (direction @ wide(layer.w_o)).unflatten(1, (layer.n_heads, -1))  # (B, H, Dv)
-        outputs = layer.cropped(slice(first, last + 1), slice(None)).head_outputs()
-        added = (outputs[rows, :, positions - first] * through).sum(-1)  # (B, H)
-        heads.append(nn.functional.pad(added, (0, widest - layer.n_heads), value=torch.nan))
-        biases.append(direction.new_zeros(len(direction)) if layer.b_o is None else direction @ wide(layer.b_o))
-    return LogitAttribution(torch.stack(heads, 1), torch.stack(biases, 1), tuple(layer.name for layer in layers))
+
+
+_KEPT = ("unembedding", "bias")
+_ABSENT: dict[str, Any] = {"factor": 1.0, "softcap": None, "output": ""}
+
+
+def _maps(plain: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(plain.get("maps", {}))
+
+
+def _older(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> tuple[Frozen, ...]:
+    """The final norm of a file that knew no other map and no bias."""
+    held = _under("path.", tensors, ("gain", "scale"))
+    return (Frozen(plain["norm"], centres=plain["centres"], **held),) if held else ()
+
+
+def _under(start: str, tensors: Mapping[str, Tensor], names: tuple[str, ...] | None = None) -> dict[str, Any]:
+    """The tensors whose names begin so, by the rest of their names."""
+    found = {name.removeprefix(start): each for name, each in tensors.items() if name.startswith(start)}
+    return {name: each for name, each in found.items() if names is None or name in names}
+
+
+def before(step: Frozen | None, direction: Tensor, at: Tensor, biases: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+    """The direction before a map, and what its bias adds, which is noted under the map's name."""
+    if step is None:
+        return direction, direction.new_zeros(direction.shape[:2])
+    added = step.offset(direction, at)
+    if step.bias is not None:
+        biases[step.name] = biases[step.name] + added if step.name in biases else added
+    return step.back(direction, at), added
+
+
+def along(direction: Tensor, vectors: Tensor, at: Tensor) -> Tensor:
+    """What vectors (B or 1, Q, M) at positions (B, n) are along directions (B, n, M): (B, n)."""
+    return (direction * picked(vectors, at)).sum(-1)

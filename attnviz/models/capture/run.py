@@ -124,12 +124,13 @@ def _one_pass(
     if logits not in ("last", "all", None):
         raise Problem('logits={logits} must be "last", "all" or None', logits=repr(logits))
     args, inputs, tokens = with_ids(model, args, inputs)
+    tokenizer = model.tokenizer if isinstance(model, LoadedModel) else None
     model = unwrapped(model)
     changes = EditedPass(model, tuple(edit for edit in edits if not edit.of_stream))
     with changing_streams(model, [edit for edit in edits if edit.of_stream]):
         trace = _read(model, args, logits, inputs, grad, residual, changes)
     changes.must_have_met_all()
-    return replace(trace, tokens=tokens)
+    return replace(trace, tokens=tokens, tokenizer=tokenizer)
 
 
 def _read(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,13 +15,18 @@ from attnviz.base.extras import needed_for
 from attnviz.base.message import Message, Problem, Several
 from attnviz.base.words import N_
 from attnviz.core import measures
+from attnviz.models.capture.frozen_map import picked
+from attnviz.models.capture.logit_attribution import LogitAttribution, LogitLens, attribute, lens
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
-from attnviz.models.capture.residual import LogitAttribution, Residual, attribute
+from attnviz.models.capture.residual import Residual
 from attnviz.models.capture.trace_file import read_trace_file, summary, trace_bytes, trace_of_bytes, write_trace_file
+from attnviz.models.tokens import token_id
 
 if TYPE_CHECKING:
     import pandas as pd
 
+
+TokenChoice = int | str | Tensor  #: a token by its id, or its text; or one id for each row
 
 #: fields of a layer that are the model's own, or that an edit has put there
 NOT_COUNTED = ("sinks", "set_weights", "set_output")
@@ -42,6 +47,7 @@ class Trace:
     residual: Residual | None = None  #: of a capture with `residual`
     last: Tensor | None = None  #: of such a capture: the position of each row's last real token, (B,)
     tokens: tuple[str, ...] = ()  #: labels of a sentence's tokens, where the pass was given a sentence
+    tokenizer: Any = None  #: of what `load` gives; it is not saved
 
     def __repr__(self) -> str:
         return summary(
@@ -152,21 +158,61 @@ class Trace:
         return Trace(layers, others.get("logits"), inputs, residual, others.get("last"), tuple(extra.get("tokens", ())))
 
     def logit_attribution(
-        self, token: int | Tensor, versus: int | Tensor | None = None, position: int | None = None
+        self,
+        token: TokenChoice,
+        versus: TokenChoice | None = None,
+        position: int | None = None,
+        tokenizer: Any = None,
     ) -> LogitAttribution:
-        """What each head adds to the logit of `token`, or to its lead over `versus`, at the last real position.
+        """What each head, MLP, embedding and bias adds to the logit of `token`, or to its lead over `versus`, at the
+        last real position or at another; the parts add up to the logit.
 
-        The final norm's scale is held at what it was in this pass. Needs a capture with `residual`.
+        A token is an id, one id for each row, or its text, which needs a trace of what `load` gives or a `tokenizer`.
+        The scale of the final norm, and of other norms on the way to it, is held at what it was in this pass:
+        `linearised` says which. Needs a capture with `residual`.
         """
+        residual, at = self._place(position)
+        one, other = (self._token(each, tokenizer) for each in (token, versus))
+        return attribute(self.layers, residual, self._own_logits(at), one, other, at)
+
+    def logit_lens(
+        self,
+        tokens: TokenChoice | Sequence[int | str] = (),
+        position: int | None = None,
+        n: int = 5,
+        tokenizer: Any = None,
+    ) -> LogitLens:
+        """What the final norm and the unembedding make of the stream at the input of each block and at its end:
+        logit, probability and rank of each of these tokens, and the `n` most likely ones.
+
+        Tokens are given as in `logit_attribution`, one or several for all rows. Needs a capture with `residual`.
+        """
+        residual, at = self._place(position)
+        several = tokens if isinstance(tokens, Sequence) and not isinstance(tokens, str) else (tokens,)
+        ids = [residual.way().ids("token", self._token(each, tokenizer), len(at)) for each in several]
+        return lens(residual, torch.stack(ids, 1) if ids else at.new_zeros(len(at), 0), at, n)
+
+    def _place(self, position: int | None) -> tuple[Residual, Tensor]:
+        """The stream, and the position asked for in each row (B,)."""
         if self.residual is None or self.last is None:
             raise Problem("this trace has no residual stream: capture with residual=True")
-        return attribute(
-            self.layers,
-            self.residual,
-            token,
-            versus,
-            self.last if position is None else torch.full_like(self.last, position),
-        )
+        if position is None:
+            return self.residual, self.last
+        length = self.residual[0].shape[1]
+        if not -length <= position < length:
+            raise Problem("position={position} must be from 0 to {last}", position=position, last=length - 1)
+        return self.residual, torch.full_like(self.last, position % length)
+
+    def _token(self, token: Any, tokenizer: Any) -> Any:
+        return token_id(tokenizer or self.tokenizer, token) if isinstance(token, str) else token
+
+    def _own_logits(self, at: Tensor) -> Tensor | None:
+        """The model's logits (B, V) at a position of each row, where they were kept and are not capped."""
+        path = None if self.residual is None else self.residual.path
+        if self.logits is None or path is None or path.softcap is not None:
+            return None
+        same = self.last is not None and torch.equal(at, self.last)
+        return picked(self.logits, at[:, None])[:, 0] if self.logits.dim() == 3 else self.logits if same else None
 
     def rollout(self, stack: StackName | None = None, residual: float = 0.5, heads: measures.Heads = "mean") -> Tensor:
         """The share of each input token in each position after every layer, (L, B, T, T): rows sum to 1.

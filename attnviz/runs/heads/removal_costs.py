@@ -128,10 +128,11 @@ def _direct(started: ResumedPass, ids: Tensor, real: Tensor) -> Tensor:
     stream = started.trace.residual
     assert stream is not None
     assert stream.path is not None
-    rows = stream.path.unembedding.float()
-    direction = stream.path.towards(rows[ids[:, 1:]] - rows.mean(0))  # (B, Q - 1, M)
+    rows = stream.path.unembedding.float() * stream.path.factor
+    at = torch.arange(ids.shape[1] - 1, device=ids.device).expand(len(ids), -1)
+    ways = stream.ways(rows[ids[:, 1:]] - rows.mean(0), at).heads  # (B, Q - 1, M) each
     parts = []
-    for layer in started.trace.layers:
+    for layer, direction in zip(started.trace.layers, ways, strict=True):
         assert layer.w_o is not None
         through = (direction @ layer.w_o.float()).unflatten(-1, (layer.n_heads, -1))  # (B, Q - 1, H, Dv)
         added = (layer.head_outputs()[:, :, :-1].transpose(1, 2) * through).sum(-1)  # (B, Q - 1, H)

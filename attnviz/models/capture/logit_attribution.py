@@ -1,0 +1,216 @@
+"""A logit taken apart into what each part of a model adds to it, and what each layer's stream would answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import nan
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from attnviz.base.extras import needed_for
+from attnviz.base.message import Message, Problem
+from attnviz.base.words import N_
+from attnviz.models.capture.frozen_map import picked
+from attnviz.models.capture.head_selection import chosen_heads, wide
+from attnviz.models.capture.recorded_layer import RecordedLayer
+from attnviz.models.capture.residual import Residual, along, before
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Bar(NamedTuple):
+    """One part of a logit. `kind` is "head", "mlp", "bias" (of an output projection), "embedding", "positions" or
+    "rest", whose `name` says what it is the bias of.
+    """
+
+    kind: str
+    layer: int | None
+    head: int | None
+    name: str
+    value: float
+
+
+@dataclass(frozen=True, eq=False)
+class HeadParts:
+    """What each head of a layer adds (B, H), with what it is made of: the layer cut to the positions asked for, the
+    direction (B, H, Dv) on the heads' outputs, and each row's position in the cut (B,).
+    """
+
+    added: Tensor
+    layer: RecordedLayer
+    through: Tensor
+    at: Tensor
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LogitAttribution:
+    """A logit, or the lead of one over another, taken apart: the parts add up to it."""
+
+    heads: Tensor  #: (B, L, H); NaN where a layer has fewer heads
+    biases: Tensor  #: (B, L): of the output projections' biases
+    layers: tuple[str, ...]  #: the layers' dotted names
+    mlps: Tensor  #: (B, L)
+    embedding: Tensor  #: (B,): of the token's own vector
+    positions: Tensor | None  #: (B,): of the learned vector of its position; None where the model adds none
+    rest: Mapping[str, Tensor]  #: (B,) each: of the biases of norms and of the unembedding, by the modules' names
+    logit: Tensor  #: (B,): what the model itself answers, before a final soft-cap
+    softcap: float | None = None  #: of the model's logits; the parts add up to what stands before it
+    linearised: Message | None = None  #: what is held at its value in this pass beyond the final norm's scale
+    parts: tuple[HeadParts, ...] = ()  #: what `sources` reads
+
+    @property
+    def attention(self) -> Tensor:
+        """(B,): the part that all attention layers add."""
+        return self.heads.nansum((1, 2)) + self.biases.sum(1)
+
+    @property
+    def total(self) -> Tensor:
+        """(B,): the sum of all parts."""
+        others = [self.embedding, *self.rest.values(), *([] if self.positions is None else [self.positions])]
+        return self.attention + self.mlps.sum(1) + torch.stack(others).sum(0)
+
+    def __repr__(self) -> str:
+        most = ", ".join(f"{layer}.{head} {value:+.2f}" for layer, head, value in self.top(3))
+        return f"<LogitAttribution of {self.logit[0]:.2f}: heads {most}, ...>"
+
+    def top(self, n: int = 5, row: int = 0) -> list[tuple[int, int, float]]:
+        """(layer, head, what it adds) of the heads that add most, up or down."""
+        flat = self.heads[row].flatten()
+        order = flat.nan_to_num(0.0).abs().argsort(descending=True)[:n].tolist()
+        width = self.heads.shape[2]
+        return [(place // width, place % width, float(flat[place])) for place in order]
+
+    def bars(self, row: int = 0) -> list[Bar]:
+        """All parts, from the bottom of the model to its top; they add up to the logit."""
+        bars = [Bar("embedding", None, None, "", float(self.embedding[row]))]
+        if self.positions is not None:
+            bars.append(Bar("positions", None, None, "", float(self.positions[row])))
+        for layer, name in enumerate(self.layers):
+            heads = [each for each in enumerate(self.heads[row, layer].tolist()) if each[1] == each[1]]
+            bars += [Bar("head", layer, head, name, value) for head, value in heads]
+            bars.append(Bar("bias", layer, None, name, float(self.biases[row, layer])))
+            bars.append(Bar("mlp", layer, None, name, float(self.mlps[row, layer])))
+        return bars + [Bar("rest", None, None, name, float(value[row])) for name, value in self.rest.items()]
+
+    def sources(self, layer: int, head: int) -> Tensor:
+        """(B, K): what each source token carried of that head's part; they add up to `heads[:, layer, head]`."""
+        part = self.parts[layer]
+        recorded, through, at = part.layer, part.through, part.at
+        chosen_heads(head, recorded.n_heads, layer)
+        if recorded.set_output is not None:
+            raise Problem("what layer {index} hands on was put there: no token carries it", index=layer)
+        if head in recorded.silenced:
+            return through.new_zeros(len(at), recorded.shape[3])
+        weights = recorded.weights(head)[torch.arange(len(at), device=at.device), 0, at]  # (B, K)
+        values = wide(recorded.qkv[2][:, head * recorded.n_kv_heads // recorded.n_heads])  # (B, K, Dv)
+        return weights * (values * through[:, head, None]).sum(-1)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """One row for each part of each row of the batch: batch, kind, layer, head, name and value. Needs pandas."""
+        with needed_for(N_("A DataFrame")):
+            import pandas as pd  # here because a capture does not need it
+
+        rows = [{"batch": row} | bar._asdict() for row in range(len(self.logit)) for bar in self.bars(row)]
+        return pd.DataFrame(rows)
+
+
+def attribute(
+    layers: tuple[RecordedLayer, ...],
+    residual: Residual,
+    own: Tensor | None,
+    token: int | Tensor,
+    versus: int | Tensor | None,
+    positions: Tensor,
+) -> LogitAttribution:
+    """The parts of a logit at one position (B,) of each row; `own` are the model's logits (B, V) there, if known."""
+    path, at = residual.way(), positions[:, None]
+    row, output_bias = path.rows(token, versus, len(positions))
+    ways = residual.ways(row[:, None], at)
+    parts = [_of_heads(layer, way[:, 0], positions) for layer, way in zip(layers, ways.heads, strict=True)]
+    biases = [
+        torch.zeros_like(way[:, 0, 0]) if layer.b_o is None else way[:, 0] @ wide(layer.b_o)
+        for layer, way in zip(layers, ways.heads, strict=True)
+    ]
+    places = [along(way, stream, at)[:, 0] for way, stream in zip(ways.places, residual.streams, strict=True)]
+    mlps = [
+        places[n + 1] - places[n] - part.added.sum(1) - biases[n] - ways.inside[n][:, 0] for n, part in enumerate(parts)
+    ]
+    rest = {name: each[:, 0] for name, each in ways.biases.items()}
+    embedding = _token_alone(residual, places[0], ways.places[0], at, rest)
+    positions_part = rest.pop("positions", None)
+    if path.bias is not None:
+        rest[path.output] = output_bias
+    if own is None:
+        own = path.logits(picked(residual[-1], at)[:, 0])
+    widest = max(layer.n_heads for layer in layers)
+    found = LogitAttribution(
+        torch.stack([nn.functional.pad(each.added, (0, widest - each.added.shape[1]), value=nan) for each in parts], 1),
+        torch.stack(biases, 1),
+        tuple(layer.name for layer in layers),
+        torch.stack(mlps, 1),
+        embedding,
+        positions_part,
+        rest,
+        None if own is None else path.lead(own, token, versus),
+        path.softcap,
+        residual.linearised,
+        tuple(parts),
+    )
+    return found if own is not None else replace(found, logit=found.total)
+
+
+def _of_heads(layer: RecordedLayer, direction: Tensor, positions: Tensor) -> HeadParts:
+    """What each head adds along a direction (B, M) in front of the stream."""
+    assert layer.w_o is not None  # a layer without it was refused
+    first, last = int(positions.min()), int(positions.max())
+    rows, at = torch.arange(len(positions), device=direction.device), positions - first
+    through = (direction @ wide(layer.w_o)).unflatten(1, (layer.n_heads, -1))  # (B, H, Dv)
+    cut = layer.cropped(slice(first, last + 1), slice(None))
+    return HeadParts((cut.head_outputs()[rows, :, at] * through).sum(-1), cut, through, at)
+
+
+def _token_alone(residual: Residual, start: Tensor, direction: Tensor, at: Tensor, rest: dict[str, Tensor]) -> Tensor:
+    """The part (B,) of the token's own vector in `start`, that of the stream's first place; the others go to `rest`."""
+    norm, total = residual.maps.get("start"), start
+    direction, added = before(norm, direction, at, rest_of_norm := {})
+    total = total - added[:, 0]
+    rest |= {name: each[:, 0] for name, each in rest_of_norm.items()}
+    for name, vectors in residual.embedded.items():
+        rest[name] = along(direction, vectors, at)[:, 0]
+        total = total - rest[name]
+    return total
+
+
+@dataclass(frozen=True, eq=False)
+class LogitLens:
+    """What the final norm and the unembedding make of the stream at the input of each block, and at its end.
+
+    `ranks` count from 1, the most likely token. The last place is what the model itself answers.
+    """
+
+    tokens: Tensor  #: (B, n) ids asked for
+    logits: Tensor  #: (B, L + 1, n)
+    probabilities: Tensor  #: (B, L + 1, n)
+    ranks: Tensor  #: (B, L + 1, n)
+    top_tokens: Tensor  #: (B, L + 1, k) ids, most likely first
+    top_probabilities: Tensor  #: (B, L + 1, k)
+
+
+def lens(residual: Residual, tokens: Tensor, positions: Tensor, n: int) -> LogitLens:
+    """The stream of one position (B,) of each row, read at every place for tokens (B, n)."""
+    path = residual.way()
+    streams = torch.stack([picked(stream, positions[:, None])[:, 0] for stream in residual.streams], 1)  # (B, L + 1, M)
+    logits = path.logits(streams)
+    if logits is None:
+        raise Problem(
+            "the logit lens cannot be read here: the scale of a norm in the output head of this model is not known"
+        )
+    logits = path.capped(logits)  # (B, L + 1, V)
+    chances, ids = logits.softmax(-1), tokens[:, None].expand(-1, logits.shape[1], -1)
+    asked, best = logits.gather(-1, ids), chances.topk(min(n, logits.shape[-1]))
+    ranks = torch.stack([(logits > each[..., None]).sum(-1) + 1 for each in asked.unbind(-1)], -1)
+    return LogitLens(tokens, asked, chances.gather(-1, ids), ranks, best.indices, best.values)

@@ -1,0 +1,174 @@
+"""A logit taken apart, against autograd over the same model with its norms frozen and its parts cut off as leaves."""
+
+from contextlib import ExitStack
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.testing import assert_close
+
+from attnviz.base.message import Problem
+from attnviz.models.capture import Edit, capture, intervene
+from attnviz.models.capture.trace import Trace
+from tests.models.tiny import llama, padded, tokens
+from tests.models.tiny_streams import STREAMS
+
+POSITIONS = {
+    "gpt2": "wpe",
+    "opt": "embed_positions",
+    "bert": "position_embeddings",
+    "distilbert": "position_embeddings",
+}
+POST = ("bert", "roberta", "distilbert")
+SANDWICH = ("gemma2", "gemma3", "olmo2")
+
+
+def frozen(module: nn.Module, given: tuple[Tensor, ...], answered: Tensor) -> Tensor:
+    """A norm whose scale takes no gradient, written from its formula and held to what the module answered."""
+    x, kind = given[0], type(module).__name__
+    if "LayerNorm" in kind:
+        x = x - x.mean(-1, keepdim=True)
+    eps = getattr(module, "eps", None) or getattr(module, "variance_epsilon", None)
+    x = x * (x.square().mean(-1, keepdim=True) + eps).rsqrt().detach()
+    x = x * (1 + module.weight if "Gemma" in kind else module.weight)
+    x = x if getattr(module, "bias", None) is None else x + module.bias
+    assert_close(x, answered, rtol=1e-4, atol=1e-4)
+    return x
+
+
+def by_autograd(family: str, model: nn.Module, ids: Tensor, token: int, position: int) -> dict[str, Tensor]:
+    """What each part adds to one row's logit, (3, 6) of heads and so on: gradients times values, by torch alone."""
+    _, projection, mlp = STREAMS[family]
+    modules, leaves = dict(model.named_modules()), {}
+
+    def leaf(name: str, value: Tensor) -> Tensor:
+        leaves[name] = value.detach().requires_grad_()
+        return leaves[name]
+
+    with ExitStack() as stack:
+        hooks = [m.register_forward_hook(frozen) for m in modules.values() if type(m).__name__.endswith("Norm")]
+        for n in range(3):
+            hooks.append(
+                modules[projection.format(n)].register_forward_pre_hook(lambda m, x, n=n: leaf(f"heads {n}", x[0]))
+            )
+            hooks.append(modules[mlp.format(n)].register_forward_hook(lambda m, x, y, n=n: leaf(f"mlp {n}", y)))
+        for name, module in modules.items():
+            if isinstance(module, nn.Embedding):
+                hooks.append(module.register_forward_hook(lambda m, x, y, name=name: leaf(name, y)))
+        for hook in hooks:
+            stack.callback(hook.remove)
+        logit = model(input_ids=ids).logits[0, position, token]
+    biases = {
+        name: each
+        for name, each in model.named_parameters(remove_duplicate=False)
+        if name.endswith("bias") and each.dim() == 1
+    }
+    every = leaves | biases
+    slopes = torch.autograd.grad(logit, list(every.values()), allow_unused=True)
+    added = {
+        name: slope * value for (name, value), slope in zip(every.items(), slopes, strict=True) if slope is not None
+    }
+    return {name: each.detach() for name, each in added.items()} | {"logit": logit.detach()}
+
+
+@pytest.mark.parametrize("family", STREAMS)
+def test_every_part_is_its_gradient_times_its_value_where_norms_are_frozen(family):
+    build, projection, _ = STREAMS[family]
+    model, position = build(), 4
+    ids = tokens()
+    found = capture(model, input_ids=ids, residual=True, logits="all").logit_attribution(7, position=position)
+    model.config.final_logit_softcapping = None  # the logit before it
+    for row in range(2):
+        wanted = by_autograd(family, model, ids[row : row + 1], 7, position)
+        close = {"rtol": 1e-4, "atol": 1e-4 * float(wanted["logit"].abs() + 1)}
+        heads = torch.stack([wanted[f"heads {n}"].flatten(0, 1).sum(0).unflatten(0, (6, -1)).sum(-1) for n in range(3)])
+        assert_close(found.heads[row], heads, **close)
+        assert_close(found.mlps[row], torch.stack([wanted[f"mlp {n}"].sum() for n in range(3)]), **close)
+        biases = [wanted.get(f"{projection.format(n)}.bias", torch.zeros(1)).sum() for n in range(3)]
+        assert_close(found.biases[row], torch.stack(biases), **close)
+        names = dict(model.named_modules())
+        token = next(name for name, module in names.items() if module is model.get_input_embeddings())
+        assert_close(found.embedding[row], wanted[token].sum(), **close)
+        if family in POSITIONS:
+            place = next(name for name in wanted if name.endswith(POSITIONS[family]))
+            assert_close(found.positions[row], wanted[place].sum(), **close)
+        for name, value in found.rest.items():
+            if name in wanted or f"{name}.bias" in wanted:
+                assert_close(value[row], wanted.get(name, wanted.get(f"{name}.bias")).sum(), **close)
+            else:
+                assert name == "remainder"
+        assert_close(found.logit[row], wanted["logit"], **close)
+        assert_close(found.total[row], wanted["logit"], **close)
+
+
+@pytest.mark.parametrize("family", STREAMS)
+def test_what_was_held_fixed_is_said_and_bars_and_sources_add_up(family):
+    trace = capture(STREAMS[family][0](), input_ids=tokens(), residual=True)
+    found = trace.logit_attribution(7, versus=9)
+    assert ("remainder" in found.rest) == (family in POST)
+    assert (found.linearised is not None) == (family in POST + SANDWICH)
+    assert (found.positions is not None) == (family in (*POSITIONS, "roberta"))
+    assert found.softcap == (30.0 if family == "gemma2" else None)
+    table = found.to_dataframe()
+    for row in range(2):
+        assert sum(bar.value for bar in found.bars(row)) == pytest.approx(float(found.logit[row]), abs=1e-3)
+        assert table[table["batch"] == row]["value"].sum() == pytest.approx(float(found.logit[row]), abs=1e-3)
+    for layer, head in ((0, 0), (1, 5), (2, 3)):
+        assert_close(found.sources(layer, head).sum(1), found.heads[:, layer, head], rtol=1e-4, atol=1e-5)
+
+
+def test_the_parts_of_a_lead_and_of_a_saved_trace_are_the_same(tmp_path):
+    for family in ("gpt2", "bert", "gemma3", "granite"):
+        trace = capture(STREAMS[family][0](), input_ids=tokens(), residual=True)
+        found, one, other = (trace.logit_attribution(*each) for each in ((7, 9), (7,), (9,)))
+        assert_close(found.mlps, one.mlps - other.mlps, rtol=1e-4, atol=1e-4)
+        trace.save(tmp_path / family)
+        opened = Trace.load(tmp_path / family)
+        again = opened.logit_attribution(7, 9)
+        for name in ("heads", "mlps", "embedding", "positions", "logit", "total"):
+            assert_close(getattr(again, name), getattr(found, name))
+        assert opened.residual.mlps == trace.residual.mlps
+        assert str(again.linearised) == str(found.linearised)
+        assert_close(opened.logit_lens(7).logits, trace.logit_lens(7).logits)
+
+
+def test_a_source_is_what_the_head_s_part_loses_without_that_key():
+    trace = capture(llama(), input_ids=tokens(), attention_mask=padded("right"), residual=True)
+    found = trace.logit_attribution(7)
+    direction = found.parts[0].through  # (B, H, Dv)
+    for row, last in ((0, 3), (1, 6)):
+        weights, values = trace[0].weights(4)[row, 0, last], trace[0].v[row, 4 // 3]
+        assert_close(found.sources(0, 4)[row], (weights[:, None] * values) @ direction[row, 4])
+        assert float(found.sources(0, 4)[row, last + 1 :].abs().sum()) == 0.0
+
+
+def test_heads_that_an_edit_put_there_have_no_sources_and_silent_ones_none_but_zeros():
+    model = llama()
+    quiet = intervene(model, Edit(layers=0, heads=2, silence=True), input_ids=tokens(), residual=True)
+    assert float(quiet.logit_attribution(7).sources(0, 2).abs().sum()) == 0.0
+    put = intervene(model, Edit(layers=0, heads=2, output=torch.zeros(1)), input_ids=tokens(), residual=True)
+    with pytest.raises(Problem, match="was put there: no token carries it"):
+        put.logit_attribution(7).sources(0, 2)
+
+
+@pytest.mark.parametrize("family", STREAMS)
+def test_the_lens_ends_at_the_model_s_own_answer_and_reads_each_stream_by_its_own_norm(family):
+    model = STREAMS[family][0]()
+    trace = capture(model, input_ids=tokens(), residual=True, logits="all")
+    lens = trace.logit_lens([7, 9], position=-2, n=3)
+    chances = trace.logits[:, -2].softmax(-1)
+    assert lens.logits.shape == (2, 4, 2)
+    assert_close(lens.logits[:, -1], trace.logits[:, -2, [7, 9]], rtol=1e-4, atol=1e-3)
+    assert_close(lens.probabilities[:, -1], chances[:, [7, 9]], rtol=1e-3, atol=1e-5)
+    assert_close(lens.top_tokens[:, -1], chances.topk(3).indices)
+    assert torch.equal(lens.ranks[:, -1, 0], (chances > chances[:, 7, None]).sum(-1) + 1)
+    with torch.no_grad():  # the middle places: the blocks from there on hand the stream on as they were given it
+        modules, block = dict(model.named_modules()), trace.residual.blocks
+        hooks = [
+            modules[name].register_forward_hook(lambda m, x, y: (x[0], *y[1:]) if isinstance(y, tuple) else x[0])
+            for name in block[1:]
+        ]
+        early = model(input_ids=tokens()).logits[:, -2]
+        for hook in hooks:
+            hook.remove()
+    assert_close(lens.logits[:, 1], early[:, [7, 9]], rtol=1e-4, atol=1e-3)
