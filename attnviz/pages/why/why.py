@@ -1,4 +1,4 @@
-"""Which parts of a model put a token first: what each adds, the circuit that keeps it, and two prompts against each other."""
+"""Why a model says a token: what each part adds, the circuit that keeps it, two prompts against each other."""
 
 from attnviz.app import page_parts
 from attnviz.base.words import _

@@ -23,89 +23,71 @@ def ladder(
     heads: np.ndarray,
     mlps: np.ndarray,
     below: Sequence[tuple[str, float]],
-    total: str,
-    chosen: tuple[int, int] | None = None,
+    chosen: tuple[int, int],
+    *,
+    title: str,
+    unit: str,
 ) -> Figure:
     """Bars of every head (layers, heads) and MLP, the first layer at the bottom; below it what enters.
 
-    In each row the heads lie end to end above, the MLP below. A head's `customdata` is its number,
-    layer by layer. The largest ones carry their names.
+    In each row the heads lie end to end above, the MLP below. A head's `customdata` is its number, layer by layer. The
+    largest ones carry their names.
     """
     layers, widest = heads.shape
-    fig = go.Figure()
-    at, widths, bases, numbers, texts = _laid(heads)
-    fig.add_trace(_bars(_("heads"), HEADS, at, widths, bases, 0.02, numbers, texts))
-    flat = [int(layer) for layer in range(layers)]
-    words = [_("MLP {layer}").format(layer=layer) for layer in flat]
-    fig.add_trace(_bars(_("MLPs"), MLPS, flat, mlps.tolist(), [0.0] * layers, -0.44, None, words))
-    rows = [-2.0 - n for n in range(len(below))]
-    values = [value for _name, value in below]
-    fig.add_trace(_bars(_("before the layers"), BELOW, rows, values, [0.0] * len(rows), -0.21, None, [n for n, _v in below]))
+    rows = [-1.2 - n for n in range(len(below))]
+    fig = go.Figure([_bars_of_heads(heads, chosen[0] * widest + chosen[1])])
+    names = [_("MLP {layer}").format(layer=layer) for layer in range(layers)]
+    fig.add_trace(_bars(range(layers), mlps.tolist(), names, -0.44).update(name=_("MLPs"), marker_color=MLPS))
+    under = _bars(rows, [value for _name, value in below], [name for name, _value in below], -0.21)
+    fig.add_trace(under.update(marker_color=BELOW, showlegend=False))
     _name_largest(fig, heads, mlps)
-    if chosen is not None:
-        n = chosen[0] * widest + chosen[1]
-        k = numbers.index(n)
-        fig.add_shape(
-            type="rect", x0=bases[k], x1=bases[k] + widths[k], y0=at[k] + 0.0, y1=at[k] + 0.46, line={"color": PRIMARY[1], "width": 2}
-        )
-    ticks = [n for n in range(layers) if n % (5 if layers > 12 else 1) == 0 or n == layers - 1 and layers <= 12]
+    ticks = list(range(0, layers, 5 if layers > 12 else 1))
     fig.update_yaxes(
         tickvals=[*rows, *ticks],
         ticktext=[*(name for name, _value in below), *map(str, ticks)],
         range=_range(layers, len(below)),
+        title={"text": _("layer"), "standoff": 4},
         showgrid=False,
         zeroline=False,
-        title={"text": _("layer"), "standoff": 4},
     )
-    fig.update_xaxes(title_text=total, zeroline=True, zerolinewidth=1)
-    fig.update_layout(barmode="overlay", dragmode=False, bargap=0)
-    layout(fig, height=_height(layers, len(below)))
-    return fig.update_layout(margin_t=34)
+    fig.update_xaxes(title_text=unit)
+    fig.update_layout(barmode="overlay", dragmode=False, bargap=0, showlegend=True)
+    return layout(fig, title, _height(layers, len(below)))
 
 
-def _laid(heads: np.ndarray) -> tuple[list[int], list[float], list[float], list[int], list[str]]:
-    """Rows, lengths, starts, numbers and names of all heads, end to end from nought, up to the right, down to the left."""
-    at, lengths, starts, numbers, names = [], [], [], [], []
+def _bars_of_heads(heads: np.ndarray, chosen: int) -> go.Bar:
+    """All heads, end to end from nought in their layer's row: to the right those that add, to the left the others."""
+    rows, lengths, starts, numbers = [], [], [], []
     for layer, row in enumerate(heads):
-        right = left = 0.0
+        ends = {True: 0.0, False: 0.0}
         for head in np.argsort(-np.abs(np.nan_to_num(row))):
             value = float(row[head])
-            if np.isnan(value):
-                continue
-            at.append(layer)
-            lengths.append(value)
-            starts.append(right if value > 0 else left)
-            right, left = (right + value, left) if value > 0 else (right, left + value)
-            numbers.append(layer * heads.shape[1] + int(head))
-            names.append(_("head {layer}.{head}").format(layer=layer, head=int(head)))
-    return at, lengths, starts, numbers, names
+            if not np.isnan(value):
+                rows.append(layer)
+                lengths.append(value)
+                starts.append(ends[value > 0])
+                ends[value > 0] += value
+                numbers.append(layer * heads.shape[1] + int(head))
+    names = [_("head {layer}.{head}").format(layer=n // heads.shape[1], head=n % heads.shape[1]) for n in numbers]
+    colours = [PRIMARY[1] if n == chosen else HEADS for n in numbers]
+    line = {"width": 0.5, "color": "rgba(255,255,255,0.6)"}
+    return _bars(rows, lengths, names, 0.02).update(
+        base=starts, customdata=numbers, name=_("heads"), marker={"color": colours, "line": line}
+    )
 
 
-def _bars(
-    name: str,
-    colour: str,
-    rows: Sequence[float],
-    lengths: Sequence[float],
-    starts: Sequence[float],
-    offset: float,
-    numbers: Sequence[int] | None,
-    texts: Sequence[str],
-) -> go.Bar:
+def _bars(rows: Sequence[float], lengths: Sequence[float], names: Sequence[str], offset: float) -> go.Bar:
     return go.Bar(
         x=list(lengths),
         y=list(rows),
-        base=list(starts),
         orientation="h",
         width=0.42,
         offset=offset,
-        name=name,
-        marker={"color": colour, "line": {"width": 0.5, "color": "rgba(255,255,255,0.6)"}},
         selected={"marker": {"opacity": 1.0}},
         unselected={"marker": {"opacity": 1.0}},
-        customdata=numbers,
         text=[f"{length:+.3f}" for length in lengths],
         textposition="none",
-        hovertext=list(texts),
+        hovertext=list(names),
         hovertemplate="%{hovertext}<br><b>%{text}</b><extra></extra>",
     )
 
@@ -119,13 +101,14 @@ def _name_largest(fig: Figure, heads: np.ndarray, mlps: np.ndarray) -> None:
         words = [f"{layer}.{n}" if n < heads.shape[1] else _("MLP {layer}").format(layer=layer) for n in mine]
         row = table[layer]
         end = max(row[:-1][row[:-1] > 0].sum(), row[-1], 0.0)
-        fig.add_annotation(
-            x=end, y=layer, text=", ".join(words), showarrow=False, xanchor="left", xshift=4, font={"size": 11, "family": FONT}
-        )
+        look = {"showarrow": False, "xanchor": "left", "xshift": 4, "font": {"size": 11, "family": FONT}}
+        fig.add_annotation(x=end, y=layer, text=", ".join(words), **look)
 
 
-def lens(ranks: np.ndarray, shares: np.ndarray, names: Sequence[str], likeliest: Sequence[str], below: int) -> Figure:
-    """The place of each token asked about among all tokens if the model ended at the input of a layer, 1 at the right.
+def lens(
+    ranks: np.ndarray, shares: np.ndarray, names: Sequence[str], likeliest: Sequence[str], below: int, *, title: str
+) -> Figure:
+    """The place of each token asked about among all tokens, were the input of a layer the end; 1 at the right.
 
     `ranks` and `shares`, its probability there, are (layers + 1, tokens); `likeliest` is the token of place 1;
     `below` rows stand under the layers in the picture beside it.
@@ -170,8 +153,7 @@ def lens(ranks: np.ndarray, shares: np.ndarray, names: Sequence[str], likeliest:
         title_text=_("place among all tokens"),
     )
     fig.update_layout(dragmode=False, showlegend=True)
-    layout(fig, height=_height(layers, below))
-    return fig.update_layout(margin_t=34)
+    return layout(fig, title, _height(layers, below))
 
 
 def _range(layers: int, below: int) -> list[float]:

@@ -71,7 +71,9 @@ class Parts:
         for layer, row in enumerate(self.heads):
             for head, value in enumerate(row):
                 if not np.isnan(value):
-                    yield Part(Message("head {layer}.{head}", {"layer": layer, "head": head}), layer, head, float(value))
+                    yield Part(
+                        Message("head {layer}.{head}", {"layer": layer, "head": head}), layer, head, float(value)
+                    )
             yield Part(Message("MLP {layer}", {"layer": layer}), layer, None, float(self.mlps[layer]))
 
     @property
@@ -106,12 +108,13 @@ def offered(run: ModelRun, loaded: LoadedModel) -> list[TokenChoice]:
     return token_choices(loaded, places[0], OFFERED)
 
 
-def asked_ids(
-    loaded: LoadedModel, question: Question, text: str, offered: list[TokenChoice]
-) -> tuple[int, int | None]:
+def asked_ids(loaded: LoadedModel, question: Question, text: str, offered: list[TokenChoice]) -> tuple[int, int | None]:
     """The ids of the token asked about, and of the one it is compared with."""
     example = contrast_of(text) if not question.token else None
-    words = [question.token or (example.token if example else ""), question.versus or (example.versus if example else "")]
+    words = [
+        question.token or (example.token if example else ""),
+        question.versus or (example.versus if example else ""),
+    ]
     ids = [token_id(loaded.tokenizer, word) if word else None for word in words]
     token = offered[0].token if ids[0] is None else ids[0]
     if question.alone:

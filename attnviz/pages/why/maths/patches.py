@@ -63,9 +63,7 @@ def run(run: ModelRun, loaded: LoadedModel, config: Config) -> PatchMap:
         raise Problem("Both prompts answer alike, so there is no difference to give back: change a word of the second")
     linear = made.streams.numpy()
     exact = np.where(linear == 0, 0.0, np.nan).astype(np.float32)
-    return PatchMap(
-        config, linear, exact, min(MOST, int((linear != 0).sum())), made.before, made.after, made.tokens
-    )
+    return PatchMap(config, linear, exact, min(MOST, int((linear != 0).sum())), made.before, made.after, made.tokens)
 
 
 def exactly(loaded: LoadedModel, begun: PatchMap) -> Iterator[PatchMap]:

@@ -50,7 +50,9 @@ def ask() -> Asked | None:
 def _question(text: str, offered: list[TokenChoice]) -> parts.Question:
     row = st.columns([1, 1, 1.4], vertical_alignment="bottom")
     example = contrast_of(text)
-    named = {each.text.strip() or each.text: f"{plain(each.label)} {each.probability:.1%}" for each in reversed(offered)}
+    named = {
+        each.text.strip() or each.text: f"{plain(each.label)} {each.probability:.1%}" for each in reversed(offered)
+    }
     named = dict(reversed(named.items()))
     likeliest = example.token if example else next(iter(named))
     with row[0]:

@@ -13,7 +13,7 @@ from attnviz.app.links.choices import head_of
 from attnviz.app.page_entry import file_of
 from attnviz.app.panel import guard
 from attnviz.app.text import plain, spoken
-from attnviz.base.words import _, sentences
+from attnviz.base.words import _, say, sentences
 from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.canvas.shared.kinds import HeadScene, Options
 from attnviz.engine import Rerun
@@ -22,6 +22,8 @@ from attnviz.pages.why.figures import parts as figures
 from attnviz.pages.why.maths import one_head
 from attnviz.pages.why.panels import form
 from attnviz.runs.head_matrix import Look, head_matrix
+
+LONGEST_TAIL = 40  #: characters of the sentence in a title
 
 
 def panel() -> None:
@@ -48,7 +50,9 @@ def _one_of_the_heads(asked: form.Asked) -> tuple[int, int]:
         if part.head is not None
     }
     strongest = "{}.{}".format(*asked.parts.strongest)
-    return head_of(widgets.one_of(choices.AT, _("Head (layer.head)"), heads, usual=strongest, style="select", width=220))
+    return head_of(
+        widgets.one_of(choices.AT, _("Head (layer.head)"), heads, usual=strongest, style="select", width=220)
+    )
 
 
 def _ladder(asked: form.Asked, at: tuple[int, int]) -> None:
@@ -70,13 +74,30 @@ def _ladder(asked: form.Asked, at: tuple[int, int]) -> None:
     )
     widest = made.heads.shape[1]
     show.figure(
-        figures.ladder(made.heads, made.mlps, [(spoken(each.name), each.value) for each in made.others], _unit(asked), at),
+        figures.ladder(
+            made.heads,
+            made.mlps,
+            [(say(each.name), each.value) for each in made.others],
+            at,
+            title=_title(asked),
+            unit=_unit(asked),
+        ),
         name=f"why-{asked.run.request.model}",
         key="why-parts",
         words=words if made.linearised is None else sentences(words, spoken(made.linearised)),
         table=lambda: _table(asked),
         on_pick=lambda number: link_state.put(choices.AT, f"{number // widest}.{number % widest}"),
     )
+
+
+def _title(asked: form.Asked) -> str:
+    """The end of the sentence, and what is written after it."""
+    text = "".join(span.text for span in asked.run.source.spans[: asked.parts.position + 1]).strip()
+    tail = text if len(text) <= LONGEST_TAIL else "…" + text[-LONGEST_TAIL:]
+    token, *versus = (each.label.strip() for each in asked.parts.asked)
+    if not versus:
+        return _("“{text}” → {token}").format(text=tail, token=token)
+    return _("“{text}” → {token}, not {versus}").format(text=tail, token=token, versus=versus[0])
 
 
 def _unit(asked: form.Asked) -> str:
@@ -105,7 +126,7 @@ def _answer(asked: form.Asked) -> str:
 def _table(asked: form.Asked) -> dict[str, list[object]]:
     rows = asked.parts.parts
     return {
-        "part": [spoken(each.name) for each in rows],
+        "part": [say(each.name) for each in rows],
         "layer": [each.layer for each in rows],
         "head": [each.head for each in rows],
         "added": [each.value for each in rows],
@@ -120,9 +141,18 @@ def _lens(asked: form.Asked) -> None:
     else:
         said = _("If the model ended there, “{token}” would come next from the input of layer {layer} on.")
         if made.first_seen == len(made.ranks) - 1:
-            said = _("Only after the last layer does “{token}” come first; one layer before it stands in place {before:,}.")
+            said = _(
+                "Only after the last layer does “{token}” come first; one layer before it stands in place {before:,}."
+            )
     show.figure(
-        figures.lens(made.ranks, made.lens, names, made.likeliest, len(made.others)),
+        figures.lens(
+            made.ranks,
+            made.lens,
+            names,
+            made.likeliest,
+            len(made.others),
+            title=_("What it would say if it ended at a layer"),
+        ),
         name=f"logit-lens-{asked.run.request.model}",
         key="why-lens",
         words=said.format(
@@ -159,7 +189,9 @@ def _head(asked: form.Asked, at: tuple[int, int]) -> None:
         _sources(asked, layer, head)
         _silenced(asked, layer, head)
         if st.button(_("Open this head in the explorer"), icon=":material/arrow_forward:", key="why-explore"):
-            link_state.keep_named("explore", {"model": asked.run.request.model, "text": asked.run.request.text, "at": at})
+            link_state.keep_named(
+                "explore", {"model": asked.run.request.model, "text": asked.run.request.text, "at": at}
+            )
             st.switch_page(file_of("explore"))
 
 
@@ -186,12 +218,23 @@ def _silenced(asked: form.Asked, layer: int, head: int) -> None:
     change = Rerun(one_head.run, (one_head.ids_of(asked.parts), asked.parts.position, layer, head))
     after = model_cache.cached_rerun(asked.run, change)
     moved = [
-        _("{token} from {before:.1%} to {after:.1%}").format(token=plain(each.label), before=each.probability, after=share)
+        _("{token} from {before:.1%} to {after:.1%}").format(
+            token=plain(each.label), before=each.probability, after=share
+        )
         for each, share in zip(asked.parts.asked, after.shares, strict=True)
     ]
     said = _(
         "Without head {layer}.{head}: {moved}. The {what} goes from {before:.2f} to {after:.2f}; the head itself had "
         "added {part:+.2f}, and later layers make up for the rest."
     )
-    st.markdown(said.format(layer=layer, head=head, moved="; ".join(moved), what=_("lead") if asked.versus else _("logit"),
-        before=asked.parts.total, after=after.total, part=asked.parts.heads[layer, head]))
+    st.markdown(
+        said.format(
+            layer=layer,
+            head=head,
+            moved="; ".join(moved),
+            what=_("lead") if asked.versus else _("logit"),
+            before=asked.parts.total,
+            after=after.total,
+            part=asked.parts.heads[layer, head],
+        )
+    )

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import numpy as np
-import streamlit as st
 
 from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.cache import model_cache
