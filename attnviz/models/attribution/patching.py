@@ -108,7 +108,7 @@ def attribution_patching(
     prompts must have the same number of tokens. Two passes and one backward.
     """
     measure = Measure(token, versus, position)
-    good, bad = _two_passes(model, clean, corrupted, measure, grad=True)
+    good, bad = two_passes(model, clean, corrupted, measure, grad=True)
     value = measure.of(bad.trace)
     parts = [*bad.outputs, *bad.streams]
     slopes = torch.autograd.grad(value.sum(), parts, materialize_grads=True)
@@ -143,16 +143,16 @@ def exact_patching(
     The first two passes are those of both prompts; then one pass answers for `at_once` cells.
     """
     measure = Measure(token, versus, position)
-    good, bad = _two_passes(model, clean, corrupted, measure)
+    good, bad = two_passes(model, clean, corrupted, measure)
     before, left = float(measure.of(bad.trace)), (good.counted(Cell(*cell)) for cell in cells)
     while some := list(islice(left, at_once)):
-        inputs = {name: _repeated(each, len(some)) for name, each in bad.inputs.items()}
+        inputs = {name: repeated(each, len(some)) for name, each in bad.inputs.items()}
         trace = intervene(model, good.into(some), **inputs, logits="last" if position is None else "all")
         yield from zip(some, (measure.of(trace) - before).tolist(), strict=True)
 
 
 @dataclass(frozen=True, eq=False)
-class _Pass:
+class PromptPass:
     """A pass of one prompt: what its heads handed on, and the residual stream where each block began."""
 
     trace: Trace
@@ -160,7 +160,7 @@ class _Pass:
     streams: list[Tensor]
 
     @staticmethod
-    def of(model: Model, prompt: Prompt, measure: Measure, grad: bool = False) -> _Pass:
+    def of(model: Model, prompt: Prompt, measure: Measure, grad: bool = False) -> PromptPass:
         """The pass; with `grad`, gradients can be asked for what it holds."""
         streams: list[Tensor] = []
 
@@ -171,7 +171,7 @@ class _Pass:
         args, given = ((), dict(prompt)) if isinstance(prompt, Mapping) else ((prompt,), {})
         logits: Any = "last" if measure.position is None else "all"
         trace = intervene(model, Edit(stream=keep), *args, **given, logits=logits, grad=grad)
-        return _Pass(trace, dict(trace.inputs) | given, streams)
+        return PromptPass(trace, dict(trace.inputs) | given, streams)
 
     @property
     def outputs(self) -> list[Tensor]:
@@ -218,11 +218,11 @@ class _Pass:
         return edits + ([Edit(stream=put_stream)] if any(cell.head is None for cell in cells) else [])
 
 
-def _two_passes(
+def two_passes(
     model: Model, clean: Prompt, corrupted: Prompt, measure: Measure, grad: bool = False
-) -> tuple[_Pass, _Pass]:
+) -> tuple[PromptPass, PromptPass]:
     """The clean and the corrupted pass; a Problem where they differ in length."""
-    good, bad = _Pass.of(model, clean, measure), _Pass.of(model, corrupted, measure, grad)
+    good, bad = PromptPass.of(model, clean, measure), PromptPass.of(model, corrupted, measure, grad)
     if good.length != bad.length:
         raise Problem(
             "the clean prompt has {clean} tokens and the corrupted one {corrupted}: patching needs as many in both",
@@ -241,7 +241,7 @@ def _put(source: Tensor, cells: list[tuple[int, Cell]], own: Tensor) -> Tensor:
     return own
 
 
-def _repeated(value: Any, rows: int) -> Any:
+def repeated(value: Any, rows: int) -> Any:
     return value.repeat_interleave(rows, 0) if isinstance(value, Tensor) and value.dim() > 1 else value
 
 

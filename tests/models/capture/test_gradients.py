@@ -17,12 +17,12 @@ PROJECTIONS = {"llama": "model.layers.{}.self_attn.o_proj", "bert": "bert.encode
 PROJECTIONS["gemma2"] = PROJECTIONS["llama"]
 
 
-def gemma2() -> Gemma2ForCausalLM:
+def gemma2(**changes: Any) -> Gemma2ForCausalLM:
     """Sandwich norms and a soft-cap, which torch's fused attention does not know."""
     torch.manual_seed(0)
     sizes = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "head_dim": 8, "vocab_size": VOCAB}
     heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "initializer_range": 0.3}
-    return Gemma2ForCausalLM(Gemma2Config(**sizes, **heads)).eval()
+    return Gemma2ForCausalLM(Gemma2Config(**(sizes | heads | changes))).eval()
 
 
 MODELS: dict[str, Any] = {"llama": llama, "bert": bert, "gemma2": gemma2}
