@@ -1,6 +1,7 @@
 """What a visitor can choose on this page."""
 
 from attnviz.app.links.choices import PageChoices
+from attnviz.pages.why.maths.circuit import DRAWN
 from attnviz.pages.why.maths.examples import CONTRASTS
 
 LONGEST_TEXT, LONGEST_TOKEN = 20_000, 100  #: characters
@@ -15,5 +16,5 @@ ALONE = PAGE.flag("why_alone")  #: the token's own logit, and not its lead over 
 AT = PAGE.one_of("why_at")  #: a head, "23.4"; "": the one that adds most
 SILENCE = PAGE.flag("why_silence")  #: whether the model runs again without that head
 OTHER = PAGE.text("why_other", longest=LONGEST_TEXT)  #: the second prompt; "": the example's
-SIZE = PAGE.whole("why_size", 8, low=1, high=400)  #: parts of the circuit
-BY = PAGE.one_of("why_by", ("resample", "mean"))  #: what stands in for the parts outside it
+SIZE = PAGE.whole("why_size", 3, low=1, high=DRAWN)  #: parts of the circuit
+MLPS = PAGE.flag("why_mlps")  #: whether MLPs may be left out of it, too

@@ -10,6 +10,7 @@ from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.page_parts import menu
 from attnviz.app.text import plain
+from attnviz.base.message import Problem
 from attnviz.base.words import _, say
 from attnviz.engine import Rerun
 from attnviz.models.catalogue import LoadedModel
@@ -18,6 +19,8 @@ from attnviz.pages.why.maths import parts
 from attnviz.pages.why.maths.examples import CONTRASTS, Contrast, contrast_of
 from attnviz.runs.model_run import ModelRun
 from attnviz.runs.predictions import TokenChoice
+
+LONGEST_TAIL = 40  #: characters of the sentence in a title
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,3 +95,27 @@ def _take(example: Contrast) -> None:
     """Choose an example. A callback."""
     nothing = {choice: choice.default for choice in (choices.TOKEN, choices.VERSUS, choices.AT, choices.OTHER)}
     link_state.put_all({choices.SENTENCE: example.text, **nothing})
+
+
+def second_prompt(text: str) -> str:
+    """The prompt to compare with; in the link only once the visitor has typed one."""
+    example = contrast_of(text)
+    other = widgets.text(
+        choices.OTHER,
+        _("Second prompt"),
+        usual=example.other if example else None,
+        help=_("As many tokens as the sentence, with another answer: change one word."),
+    )
+    if not other.strip():
+        raise Problem("Type a second prompt: the sentence with one word changed, so that another token comes next")
+    return other
+
+
+def title(asked: Asked) -> str:
+    """The end of the sentence, and what is written after it."""
+    text = "".join(span.text for span in asked.run.source.spans[: asked.parts.position + 1]).strip()
+    tail = text if len(text) <= LONGEST_TAIL else "…" + text[-LONGEST_TAIL:]
+    token, *versus = (each.label.strip() for each in asked.parts.asked)
+    if not versus:
+        return _("“{text}” → {token}").format(text=tail, token=token)
+    return _("“{text}” → {token}, not {versus}").format(text=tail, token=token, versus=versus[0])

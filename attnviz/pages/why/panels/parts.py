@@ -23,8 +23,6 @@ from attnviz.pages.why.maths import one_head
 from attnviz.pages.why.panels import form
 from attnviz.runs.head_matrix import Look, head_matrix
 
-LONGEST_TAIL = 40  #: characters of the sentence in a title
-
 
 def panel() -> None:
     """Draw the section."""
@@ -79,7 +77,7 @@ def _ladder(asked: form.Asked, at: tuple[int, int]) -> None:
             made.mlps,
             [(say(each.name), each.value) for each in made.others],
             at,
-            title=_title(asked),
+            title=form.title(asked),
             unit=_unit(asked),
         ),
         name=f"why-{asked.run.request.model}",
@@ -88,16 +86,6 @@ def _ladder(asked: form.Asked, at: tuple[int, int]) -> None:
         table=lambda: _table(asked),
         on_pick=lambda number: link_state.put(choices.AT, f"{number // widest}.{number % widest}"),
     )
-
-
-def _title(asked: form.Asked) -> str:
-    """The end of the sentence, and what is written after it."""
-    text = "".join(span.text for span in asked.run.source.spans[: asked.parts.position + 1]).strip()
-    tail = text if len(text) <= LONGEST_TAIL else "…" + text[-LONGEST_TAIL:]
-    token, *versus = (each.label.strip() for each in asked.parts.asked)
-    if not versus:
-        return _("“{text}” → {token}").format(text=tail, token=token)
-    return _("“{text}” → {token}, not {versus}").format(text=tail, token=token, versus=versus[0])
 
 
 def _unit(asked: form.Asked) -> str:

@@ -4,16 +4,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from attnviz.app import live_run, page_parts, show, widgets
+from attnviz.app import live_run, page_parts, show
 from attnviz.app.cache import model_cache
 from attnviz.app.text import plain
-from attnviz.base.message import Problem
 from attnviz.base.words import _, sentences
 from attnviz.engine import Rerun
-from attnviz.pages.why import choices
 from attnviz.pages.why.figures import patches as figures
 from attnviz.pages.why.maths import one_head, patches
-from attnviz.pages.why.maths.examples import contrast_of
 from attnviz.pages.why.panels import form
 
 SECTION = "why-patches"
@@ -25,9 +22,7 @@ def panel() -> None:
     asked = form.ask()
     if asked is None:
         return
-    other = second_prompt(asked.run.request.text)
-    if not other.strip():
-        raise Problem("Type a second prompt of as many tokens, after which another token comes next")
+    other = form.second_prompt(asked.run.request.text)
     config = patches.Config(asked.run.request.text, other, one_head.ids_of(asked.parts))
     begun = model_cache.cached_rerun(asked.run, Rerun(patches.run, (config,)))
     with place:
@@ -43,17 +38,6 @@ def panel() -> None:
 def _exact(asked: form.Asked, begun: patches.PatchMap) -> Iterator[patches.PatchMap]:
     yield begun
     yield from patches.exactly(asked.loaded, begun)
-
-
-def second_prompt(text: str) -> str:
-    """The prompt to compare with; in the link only once the visitor has typed one."""
-    example = contrast_of(text)
-    return widgets.text(
-        choices.OTHER,
-        _("Second prompt"),
-        usual=example.other if example else None,
-        help=_("As many tokens as the sentence, with another answer: change one word."),
-    )
 
 
 def _draw(asked: form.Asked, made: patches.PatchMap) -> None:
