@@ -13,6 +13,7 @@ from attnviz.pages.pictures import choices as pictures_choices
 from attnviz.pages.positions import choices as positions_choices
 from attnviz.pages.scaling import choices as scaling_choices
 from attnviz.pages.sharing import choices as sharing_choices
+from attnviz.pages.why import choices as why_choices
 from attnviz.serve import page_table
 
 #: A page's sections, whose content differs.
@@ -25,6 +26,7 @@ SECTIONS: dict[str, tuple[Choice[str], ...]] = {
     "positions": (positions_choices.SECTION,),
     "scaling": (scaling_choices.SECTION,),
     "sharing": (sharing_choices.VIEW,),
+    "why": (why_choices.SECTION,),
 }
 #: What no choice of a section shows: all panels of a head, a step in the middle, a page that is presented.
 BESIDES = (

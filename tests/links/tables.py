@@ -146,6 +146,14 @@ LINKS: dict[str, tuple[str, ...]] = {
         "pic_from=photo&pic_photo=temple&pic_order=entropy&pic_shows=mean&pic_layer=3",
         "pic_shows=layers&pic_head=1",
     ),
+    "why": (
+        "",
+        "why_text=The+opposite+of+hot+is&why_token=warm&why_alone=true&why_at=29.7&why_silence=true",
+        "why_section=circuit&why_size=5",
+        "why_section=circuit&why_mlps=true&why_text=The+keys+to+the+cabinet",
+        "why_section=patches",
+        "why_section=patches&why_text=A+cat+sat+on+the&why_other=A+dog+lay+on+the&why_token=mat&why_versus=floor",
+    ),
     "glossary": ("",),
 }  # fmt: skip
 

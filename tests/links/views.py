@@ -220,6 +220,17 @@ SHARING = (
          "h_axis": "<b>"}),
 )  # fmt: skip
 
+WHY = (
+    View("why as it opens", "why"),
+    View("why: another token, its logit alone, a head silenced", "why", steps=_steps(why_text="The opposite of hot is",
+         why_token="warm", why_alone=True, why_at="29.7", why_silence=True)),
+    View("why: a circuit of heads and MLPs", "why", start={"why_section": "circuit"}, steps=_steps(why_size=5,
+         why_mlps=True)),
+    View("why: two prompts of one's own", "why", start={"why_section": "patches"}, steps=_steps(
+         why_text="A cat sat on the", why_other="A dog lay on the", why_token="mat", why_versus="floor")),
+    View("why: nonsense", "why", start={"why_section": "x", "why_at": "99.99", "why_size": "0", "why_token": " "}),
+)  # fmt: skip
+
 PICTURES = (
     View("pictures as it opens", "pictures"),
     View("pictures: pinned, hidden, silenced, scaled", "pictures", start={"pic_layer": "1", "pic_head": "2",
@@ -242,5 +253,5 @@ TWO_SOURCES = (
 )  # fmt: skip
 
 #: what later versions of the app have made links of
-LATER = {"version_2": (*PICTURES, *TWO_SOURCES)}
+LATER = {"version_2": (*PICTURES, *TWO_SOURCES), "version_3": WHY}
 VIEWS = (*HOME, *EXPLORE, *BUILD, *MASKS, *SCALING, *SHARING)

@@ -1,0 +1,75 @@
+"""The page Why this token?, as a visitor uses it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from attnviz.app import live_run
+from attnviz.pages.why import choices
+
+
+def said(page: Any) -> str:
+    return " ".join(str(part.value) for kind in (page.markdown, page.caption, page.error) for part in kind)
+
+
+def charts(page: Any) -> list[dict[str, Any]]:
+    return [json.loads(each.proto.spec) for each in page.get("plotly_chart")]
+
+
+def test_it_opens_on_madrid_and_names_the_head_that_says_so(visit):
+    page = visit("why")
+    assert not page.exception
+    assert not page.error
+    assert "**Madrid** leads **Rome** by 4.73 in logits: it is 113 times as likely." in said(page)
+    assert "most of all head 23.4: +3.85" in said(page)
+    assert "+3.85 comes from “Spain”" in said(page)
+    ladder = charts(page)[0]
+    lengths = [sum(trace["x"]) for trace in ladder["data"]]
+    assert sum(lengths) == pytest.approx(4.73, abs=0.01), "the bars add up"
+
+
+def test_a_head_is_silenced_and_the_model_runs_again(visit):
+    page = visit("why", why_silence="true", why_at="23.4")
+    assert "Without head 23.4" in said(page)
+    assert "The lead goes from 4.73 to" in said(page)
+
+
+def test_the_visitors_own_token_alone(visit):
+    page = visit("why", why_alone="true", why_token="Barcelona", why_text="The capital of Spain is")
+    assert not page.error
+    assert "The logit of **Barcelona** is" in said(page)
+
+
+def test_a_word_of_several_tokens_is_refused_by_naming_them(visit):
+    page = visit("why", why_token="antidisestablishmentarianism")
+    assert "is not one token" in said(page)
+    assert not page.exception
+
+
+def test_a_model_that_predicts_nothing_says_so(visit):
+    assert "predicts no token" in said(visit("why", why_model="minilm-l6"))
+
+
+def test_two_prompts_are_compared_cell_by_cell(visit):
+    live_run.finished.clear()
+    page = visit("why", why_section="patches")
+    assert not page.exception
+    assert not page.error
+    assert "gives back" in said(page)
+    grid = charts(page)[0]["data"][0]
+    assert grid["type"] == "heatmap"
+
+
+def test_prompts_of_different_length_are_refused_with_both_numbers(visit):
+    page = visit("why", why_section="patches", why_other="The capital of the Republic of Italy is")
+    assert "the clean prompt has 5 tokens and the corrupted one 8" in said(page)
+
+
+def test_without_a_second_prompt_the_page_asks_for_one(visit):
+    page = visit("why", why_section="circuit", why_text="My own sentence is")
+    assert "Type a second prompt" in said(page)
+
+
+def test_every_section_is_a_choice():
+    assert choices.SECTION.ids == ("parts", "circuit", "patches")

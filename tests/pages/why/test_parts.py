@@ -1,0 +1,152 @@
+"""What the page computes of SmolLM2, held to passes with plain hooks."""
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.base.message import Problem
+from attnviz.models.tokens import token_id
+from attnviz.pages.why.maths import circuit, one_head, parts, patches
+from attnviz.pages.why.maths.examples import CONTRASTS
+from attnviz.runs.model_run import ModelRun, Request, run_model
+from tests.models.conftest import smollm2
+
+__all__ = ["smollm2"]
+
+MADRID = CONTRASTS[0]
+
+
+@pytest.fixture(scope="module")
+def read(smollm2) -> ModelRun:
+    return run_model(Request("smollm2-135m", MADRID.text), smollm2)
+
+
+@pytest.fixture(scope="module")
+def taken_apart(read, smollm2) -> parts.Parts:
+    return parts.run(read, smollm2, parts.Question())
+
+
+def heads_output(model, layer: int, head: int, new):
+    """A hook that replaces a head's slice of what goes into the output projection."""
+    attention = model.model.layers[layer].self_attn
+    width = attention.head_dim
+
+    def put(_module, given):
+        whole = given[0].clone()
+        whole[..., head * width : (head + 1) * width] = new(whole[..., head * width : (head + 1) * width])
+        return (whole,)
+
+    return attention.o_proj.register_forward_pre_hook(put)
+
+
+def lead(model, ids, asked) -> float:
+    with torch.no_grad():
+        logits = model(input_ids=ids).logits[0, -1]
+    return float(logits[asked[0]] - logits[asked[1]])
+
+
+def test_all_parts_add_up_to_the_lead_that_the_model_answers(read, taken_apart, smollm2):
+    asked = [answer.id for answer in taken_apart.asked]
+    assert [answer.label.strip() for answer in taken_apart.asked] == ["Madrid", "Rome"]
+    whole = lead(smollm2.model, torch.tensor([read.source.ids]), asked)
+    assert taken_apart.total == pytest.approx(whole, abs=1e-3)
+    assert sum(part.value for part in taken_apart.parts) == pytest.approx(whole, abs=1e-3)
+    assert len(taken_apart.parts) == 30 * 9 + 30 + 1
+    assert np.allclose(taken_apart.sources.sum(-1), taken_apart.heads, atol=1e-4)
+
+
+def test_the_lens_ends_with_the_models_own_answer_and_begins_with_the_embedding(read, taken_apart, smollm2):
+    model, ids = smollm2.model, torch.tensor([read.source.ids])
+    with torch.no_grad():
+        own = model(input_ids=ids).logits[0, -1].softmax(-1)
+        first = model.lm_head(model.model.norm(model.model.embed_tokens(ids)))[0, -1].softmax(-1)
+    for n, answer in enumerate(taken_apart.asked):
+        assert taken_apart.lens[-1, n] == pytest.approx(float(own[answer.id]), rel=1e-3)
+        assert taken_apart.lens[0, n] == pytest.approx(float(first[answer.id]), rel=1e-3, abs=1e-12)
+        assert taken_apart.ranks[-1, n] == int((own > own[answer.id]).sum()) + 1
+    assert taken_apart.likeliest[-1].strip() == "Madrid"
+
+
+def test_a_silenced_head_changes_the_answer_as_a_plain_hook_does(read, taken_apart, smollm2):
+    layer, head = taken_apart.strongest
+    ids = one_head.ids_of(taken_apart)
+    found = one_head.run(read, smollm2, ids, taken_apart.position, layer, head)
+    handle = heads_output(smollm2.model, layer, head, torch.zeros_like)
+    try:
+        expected = lead(smollm2.model, torch.tensor([read.source.ids]), ids)
+    finally:
+        handle.remove()
+    assert found.total == pytest.approx(expected, abs=1e-3)
+    assert found.total < taken_apart.total - 1, "it is the head that names the capital"
+
+
+def test_a_patched_cell_is_what_a_plain_hook_gives(read, smollm2):
+    asked = (token_id(smollm2.tokenizer, "Madrid"), token_id(smollm2.tokenizer, "Rome"))
+    begun = patches.run(read, smollm2, patches.Config(MADRID.text, MADRID.other, asked))
+    found = next(patches.exactly(smollm2, begun))
+    (layer, at), *_rest = np.argwhere(~np.isnan(found.exact) & (found.linear != 0))
+    clean, corrupted = (
+        torch.tensor([smollm2.tokenizer(text)["input_ids"]]) for text in (MADRID.text, MADRID.other)
+    )
+    with torch.no_grad():
+        stream = smollm2.model(input_ids=clean, output_hidden_states=True).hidden_states[layer][0, at]
+
+    def put(_module, given, named):
+        hidden = (given[0] if given else named["hidden_states"]).clone()
+        hidden[0, at] = stream
+        return (hidden, *given[1:]), {name: value for name, value in named.items() if name != "hidden_states"}
+
+    before = lead(smollm2.model, corrupted, asked)
+    handle = smollm2.model.model.layers[layer].register_forward_pre_hook(put, with_kwargs=True)
+    try:
+        after = lead(smollm2.model, corrupted, asked)
+    finally:
+        handle.remove()
+    assert found.before == pytest.approx(before, abs=1e-3)
+    assert found.exact[layer, at] == pytest.approx(after - before, abs=2e-3)
+    assert begun.asked == np.count_nonzero(begun.linear) > 0
+    assert np.all(begun.exact[begun.linear == 0] == 0), "what nothing can change"
+
+
+def test_a_circuit_of_all_keeps_all_and_one_of_none_nothing(read, smollm2):
+    asked = (token_id(smollm2.tokenizer, "Madrid"), token_id(smollm2.tokenizer, "Rome"))
+    begun = circuit.run(read, smollm2, circuit.Config(MADRID.text, MADRID.other, asked))
+    assert (begun.parts[0].layer, begun.parts[0].head) == (23, 4)
+    assert begun.parts[0].reads[0][0] == 3, "it reads “Spain”"
+    measured = circuit.measured(smollm2, circuit.replace(begun, sizes=(0, 1, len(begun.parts))))
+    *_others, found = measured
+    assert found.done
+    assert found.kept[0] == pytest.approx(0, abs=1e-5)
+    assert found.kept[2] == pytest.approx(1, abs=1e-5)
+    assert 0.5 < found.kept[1] < 1
+
+
+def test_mlps_can_be_left_out_as_well(read, smollm2):
+    asked = (token_id(smollm2.tokenizer, "Madrid"), token_id(smollm2.tokenizer, "Rome"))
+    begun = circuit.run(read, smollm2, circuit.Config(MADRID.text, MADRID.other, asked, with_mlps=True))
+    assert sum(part.head is None for part in begun.parts) == 30
+    assert len(begun.parts) == 300
+
+
+@pytest.mark.parametrize("example", CONTRASTS, ids=lambda each: each.token)
+def test_what_an_example_says_is_so(example, smollm2):
+    first, second = (smollm2.tokenizer(text)["input_ids"] for text in (example.text, example.other))
+    assert len(first) == len(second)
+    asked = [token_id(smollm2.tokenizer, word) for word in (example.token, example.versus)]
+    leads = [lead(smollm2.model, torch.tensor([ids]), asked) for ids in (first, second)]
+    assert leads[0] > 0 > leads[1]
+
+
+def test_a_token_that_is_none_and_two_that_are_one_are_refused(read, smollm2):
+    with pytest.raises(Problem, match="is not one token"):
+        parts.run(read, smollm2, parts.Question("antidisestablishmentarianism"))
+    with pytest.raises(Problem, match="name two that differ"):
+        parts.run(read, smollm2, parts.Question("Madrid", "Madrid"))
+
+
+def test_a_model_without_a_vocabulary_is_refused():
+    from tests.models.conftest import trained
+
+    encoder = trained("minilm-l6")
+    with pytest.raises(Problem, match="predicts no token"):
+        parts.run(run_model(Request("minilm-l6", "The cat sat."), encoder), encoder, parts.Question())
