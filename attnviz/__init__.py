@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from attnviz.core.attention import attend
+    from attnviz.models.attribution.patching import Cell, Patching, attribution_patching, exact_patching
     from attnviz.models.capture import Edit, Trace, capture, intervene
     from attnviz.models.loading import load
     from attnviz.notebook import cost_of_heads, find_heads, show
@@ -30,11 +31,15 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Cell",
     "Edit",
+    "Patching",
     "Trace",
     "attend",
+    "attribution_patching",
     "capture",
     "cost_of_heads",
+    "exact_patching",
     "find_heads",
     "intervene",
     "load",
@@ -51,6 +56,9 @@ _HOME = {
     "load": "attnviz.models.loading",
     "find_heads": "attnviz.notebook",
     "cost_of_heads": "attnviz.notebook",
+    **dict.fromkeys(
+        ("Cell", "Patching", "attribution_patching", "exact_patching"), "attnviz.models.attribution.patching"
+    ),
     "show": "attnviz.notebook",
     "mean_outputs": "attnviz.runs.heads.removal_costs",
 }

@@ -9,6 +9,7 @@ import inspect
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -20,8 +21,8 @@ from torch.utils.weak import WeakTensorKeyDictionary
 from attnviz.base.message import Problem, Several
 from attnviz.models.capture.attention_call import Call
 from attnviz.models.capture.forward_pass import Logits, hooked, ids_and_masks, in_this_thread, plain_name, uncompiled
-from attnviz.models.capture.recorded_layer import AttentionKind, StackName
-from attnviz.models.capture.recorder import Change, Recorder
+from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
+from attnviz.models.capture.recorder import Change, Recorder, in_graph
 from attnviz.models.capture.residual_watch import ResidualWatch
 from attnviz.models.capture.torch_call import understand
 from attnviz.models.capture.trace import Trace
@@ -97,12 +98,21 @@ class _Mode(TorchFunctionMode):
             call, answer_of = seen
             layer = self._recorder.describe(module, call)
             changed = self._recorder.change(layer)
-            self._recorder.keep(layer if changed is None else changed, module)
             answer = func(*args, **kwargs)
+            if self._recorder.grad and (changed is not None or isinstance(answer, Tensor) or not call.dropout):
+                changed = _in_graph(layer, changed, answer)
+            self._recorder.keep(layer if changed is None else changed, module)
             return answer if changed is None else answer_of(changed, answer)
         result = func(*args, **kwargs)
         self._watch.saw(func, args, kwargs, result, self._recorder.name_of(module))
         return result
+
+
+def _in_graph(layer: RecordedLayer, changed: RecordedLayer | None, answer: Any) -> RecordedLayer:
+    """The layer with what its heads hand on, which the model goes on with; the fused function answers just that."""
+    own = answer.reshape(*layer.shape[:3], -1) if changed is None and isinstance(answer, Tensor) else None
+    made = changed or layer
+    return replace(made, handed_on=in_graph(made.head_outputs() if own is None else own))
 
 
 class _Recorder(Recorder):

@@ -50,6 +50,7 @@ class RecordedLayer:
     silenced: frozenset[int] = frozenset()  #: heads whose output an intervention replaced by 0
     set_weights: Tensor | None = None  #: (B, H, Q, K): weights that an intervention put there; NaN where it put none
     set_output: Tensor | None = None  #: (B, H, Q, Dv): what it made heads hand on; NaN where it put none
+    handed_on: Tensor | None = None  #: (B, H, Q, Dv): what the model went on with, of a capture with `grad` only
     rows: tuple[int, ...] | None = None  #: the query positions that an intervention changed; None: there was none
     w_o: Tensor | None = None  #: a copy of the output projection (M, H*Dv), of a capture with `residual` only
     b_o: Tensor | None = None  #: a copy of that projection's bias (M,)
@@ -182,6 +183,7 @@ class RecordedLayer:
             "padding": None if self.padding is None else self.padding[..., keys],
             "set_weights": _part(self.set_weights, rows, keys),
             "set_output": None if self.set_output is None else self.set_output[..., rows, :],
+            "handed_on": None if self.handed_on is None else self.handed_on[..., rows, :],
         }
         if self.reported is not None:
             return replace(self, causal=False, reported=_part(self.reported, rows, keys), **cut)
@@ -197,7 +199,8 @@ class RecordedLayer:
         """What each head hands on, (B, H', Q, Dv): its weights times its values; 0 where it was silenced.
 
         `projected`: after the head's slice of the output projection, (B, H', Q, M), which is what the head alone adds
-        to the residual stream. That needs the projection, which `capture(..., residual=True)` keeps.
+        to the residual stream. That needs the projection, which `capture(..., residual=True)` keeps. Of a capture with
+        `grad`, all heads' outputs are what the model went on with: gradients can be asked for them.
         """
         chosen = chosen_heads(heads, self.n_heads, self.index)
         if not self.exact:
@@ -206,16 +209,23 @@ class RecordedLayer:
             raise Problem(
                 "the output projection of layer {index} was not kept: capture with residual=True", index=self.index
             )
-        outputs = torch.cat([self.stages_of(part).output for _, part in self._groups(chosen)], 1)
-        if self.set_output is not None:
-            outputs = _set(self.set_output[:, chosen], outputs)
-        if self.silenced:
-            heard = torch.tensor([head not in self.silenced for head in chosen], device=outputs.device)
-            outputs = torch.where(heard[:, None, None], outputs, 0.0)
+        outputs = self._computed(chosen) if self.handed_on is None else self.handed_on
+        if self.handed_on is not None and heads is not None:
+            outputs = outputs[:, chosen]
         if not projected or self.w_o is None:
             return outputs
         slices = wide(self.w_o).unflatten(1, (self.n_heads, -1)).transpose(0, 1)  # (H, M, Dv)
         return outputs @ slices[chosen].mT
+
+    def _computed(self, chosen: list[int]) -> Tensor:
+        """What these heads hand on, from their weights and values and what an intervention put in its place."""
+        outputs = torch.cat([self.stages_of(part).output for _, part in self._groups(chosen)], 1)
+        if self.set_output is not None:
+            outputs = _set(self.set_output[:, chosen], outputs)
+        if not self.silenced:
+            return outputs
+        heard = torch.tensor([head not in self.silenced for head in chosen], device=outputs.device)
+        return torch.where(heard[:, None, None], outputs, 0.0)
 
     def _groups(self, heads: list[int]) -> Iterator[tuple[int, list[int]]]:
         """Neighbours among `heads` that have one scale, few enough at a time; each with its place in `heads`."""
@@ -275,12 +285,6 @@ class RecordedLayer:
         if mask.dim() >= 3 and mask.shape[-3] > 1:
             mask = mask[..., start : start + len(heads), :, :]
         return self.mask_for(mask, len(heads))
-
-
-def only_changed(layer: RecordedLayer, new: Tensor, own: Tensor, axis: int) -> Tensor:
-    """`own`, what the model itself computed, with `new` at the query positions of a changed layer."""
-    at = torch.tensor(layer.rows or (), device=new.device)
-    return new if len(at) == new.shape[axis] else own.index_copy(axis, at, new.index_select(axis, at))
 
 
 def _set(given: Tensor, own: Tensor) -> Tensor:

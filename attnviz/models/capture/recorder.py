@@ -14,7 +14,7 @@ from attnviz.base.message import Message, Several
 from attnviz.models.capture.attention_call import Answer, Call, SplitMasks, answer_call, must_share_evenly
 from attnviz.models.capture.forward_pass import above, block_of, has_two_stacks, modules_by_name
 from attnviz.models.capture.output_projection import copied_projection, lengths_through, output_layer_of
-from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName, only_changed
+from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 
 log = logging.getLogger("attnviz")
 
@@ -53,18 +53,22 @@ class Recorder:
 
     def answer(self, module: nn.Module, call: Call, kwargs: dict[str, Any]) -> Answer:
         """Record the call, and compute its attention as the model itself or the changed layer would."""
+        if self.grad:
+            call = replace(call, q=in_graph(call.q), k=in_graph(call.k), v=in_graph(call.v))
         layer = self.describe(module, call)
         changed = self.change(layer)
-        if changed is not None:
-            self.keep(changed, module)
-            made = changed.head_outputs().transpose(1, 2).contiguous().to(call.q.dtype)
-            if len(changed.rows or ()) == made.shape[1]:
-                return made, None
-            return only_changed(changed, made, answer_call(module, call, kwargs)[0], 1), None
-        output, weights = answer_call(module, call, kwargs)
-        if call.unknown:
-            self.layers.append(_reported(layer, weights))
-            return output, weights
+        if changed is None:
+            output, weights = answer_call(module, call, kwargs)
+            if call.unknown:
+                self.layers.append(_reported(layer, weights))
+                return output, weights
+        else:
+            layer, output = changed, changed.head_outputs().transpose(1, 2).contiguous().to(call.q.dtype)
+            if len(changed.rows or ()) < output.shape[1]:
+                output = only_changed(changed, output, answer_call(module, call, kwargs)[0], 1)
+        if self.grad:
+            handed_on = in_graph(output.transpose(1, 2))
+            layer, output = replace(layer, handed_on=handed_on), handed_on.transpose(1, 2)
         self.keep(layer, module)
         return output, None
 
@@ -178,6 +182,22 @@ class Recorder:
             self._paddings[pointer] = (mask, None if bool(seen.all()) else seen)
         padding = self._paddings[pointer][1]
         return None if padding is None else padding[..., : call.allowed.shape[-1]]
+
+
+def only_changed(layer: RecordedLayer, new: Tensor, own: Tensor, axis: int) -> Tensor:
+    """`own`, what the model itself computed, with `new` at the query positions of a changed layer."""
+    at = torch.tensor(layer.rows or (), device=new.device)
+    if layer.handed_on is not None or len(at) == new.shape[axis]:
+        return new
+    return own.index_copy(axis, at, new.index_select(axis, at))
+
+
+def in_graph(tensor: Tensor) -> Tensor:
+    """The tensor as one that gradients can be asked for: where nothing before it has any, the same numbers as a leaf.
+
+    The flags of parameters and of what the caller gave stay as they are.
+    """
+    return tensor if tensor.requires_grad or not torch.is_grad_enabled() else tensor.detach().requires_grad_()
 
 
 def _reported(layer: RecordedLayer, weights: Tensor | None) -> RecordedLayer:

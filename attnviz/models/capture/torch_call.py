@@ -14,7 +14,8 @@ from torch.nn import functional as F
 
 from attnviz.core.attention import Scale, Stages, attend, scale_factor
 from attnviz.models.capture.attention_call import Call, split_mask
-from attnviz.models.capture.recorded_layer import RecordedLayer, only_changed
+from attnviz.models.capture.recorded_layer import RecordedLayer
+from attnviz.models.capture.recorder import only_changed
 
 _HEADS = ("num_heads", "n_heads", "n_head", "heads", "num_attention_heads", "nhead")
 

@@ -1,0 +1,248 @@
+"""Activation patching: what a logit would have been, had one part of a pass been taken from the pass of another prompt.
+
+The linearised effect of every part at once takes two passes and one backward; the exact effect of chosen parts takes a
+pass for a few of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import count, islice
+from typing import Any, Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from attnviz.base.message import Problem, Several
+from attnviz.models.capture.edit import Edit
+from attnviz.models.capture.head_selection import wide
+from attnviz.models.capture.recorder import in_graph
+from attnviz.models.capture.run import intervene
+from attnviz.models.capture.trace import Trace
+from attnviz.models.catalogue import LoadedModel
+
+Model = nn.Module | LoadedModel
+Prompt = str | Tensor | Mapping[str, Any]  #: a sentence, token ids (1, T), or the model's arguments by name
+Among = Literal["heads", "positions", "streams"]
+
+
+class Cell(NamedTuple):
+    """What is patched: a head of a layer, or the residual stream where the layer begins; numbers count from 0."""
+
+    layer: int
+    head: int | None = None  #: None: the residual stream
+    position: int | None = None  #: None: all positions
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number taken from the logits: that of `token`, or its lead over `versus`, at a position."""
+
+    token: int
+    versus: int | None = None
+    position: int | None = None  #: None: the last real one
+
+    def of(self, trace: Trace) -> Tensor:
+        """(B,)"""
+        logits = trace.logits
+        if logits is None:
+            raise Problem("this model gives no logits")
+        if self.position is not None and logits.dim() == 3:
+            counted("position", self.position, logits.shape[1])
+            logits = logits[:, self.position]
+        for token in (self.token, self.token if self.versus is None else self.versus):
+            counted("token", token, logits.shape[-1])
+        own = wide(logits[:, self.token])
+        return own if self.versus is None else own - wide(logits[:, self.versus])
+
+
+@dataclass(frozen=True, eq=False)
+class Patching:
+    """What patching each part of the clean run into the corrupted one adds to the measure, to first order.
+
+    `before` is the measure of the corrupted run, `after` that of the clean one. Linearised: of a part that is far from
+    its clean value, or that a softmax has saturated, `exact_patching` may say something else.
+    """
+
+    heads: Tensor  #: (L, H, T); NaN where a layer has fewer heads
+    streams: Tensor  #: (L, T): the residual stream where each block begins
+    before: float
+    after: float
+    layers: tuple[str, ...] = ()  #: the attention layers' dotted names
+    tokens: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())  #: labels of both prompts, clean first, where known
+
+    @property
+    def by_head(self) -> Tensor:
+        """(L, H): each head at all positions together."""
+        return self.heads.sum(-1)
+
+    def at(self, cell: Cell) -> float:
+        """The linearised effect of one cell."""
+        values = self.streams[cell.layer] if cell.head is None else self.heads[cell.layer, cell.head]
+        return float(values.sum() if cell.position is None else values[cell.position])
+
+    def top(self, n: int = 10, among: Among = "heads") -> list[Cell]:
+        """The cells of largest effect, up or down: heads at all positions together, or at one, or the stream at one."""
+        maps = {"heads": self.by_head, "positions": self.heads, "streams": self.streams}
+        if among not in maps:
+            raise Problem("among={among} must be one of {names}", among=repr(among), names=Several(maps))
+        values = maps[among]
+        best = values.nan_to_num(0.0).abs().flatten().topk(min(n, values.numel())).indices
+        places = torch.stack(torch.unravel_index(best, values.shape), 1).tolist()
+        return [Cell(place[0], None, place[1]) if among == "streams" else Cell(*place) for place in places]
+
+    def correlation(self, exact: Iterable[tuple[Cell, float]]) -> float:
+        """Pearson's correlation of exact effects with the linearised ones of the same cells; NaN for fewer than 2."""
+        pairs = torch.tensor([(self.at(cell), value) for cell, value in exact], dtype=torch.float64)
+        return float(torch.corrcoef(pairs.T)[0, 1]) if len(pairs) > 1 else float("nan")
+
+
+def attribution_patching(
+    model: Model, clean: Prompt, corrupted: Prompt, token: int, versus: int | None = None, position: int | None = None
+) -> Patching:
+    """The linearised effect of patching every head and the residual stream, at every position, into the corrupted run.
+
+    The measure is the logit of `token`, or its lead over `versus`, at the last real position or at `position`. Both
+    prompts must have the same number of tokens. Two passes and one backward.
+    """
+    measure = Measure(token, versus, position)
+    good, bad = two_passes(model, clean, corrupted, measure, grad=True)
+    value = measure.of(bad.trace)
+    parts = [*bad.outputs, *bad.streams]
+    slopes = torch.autograd.grad(value.sum(), parts, materialize_grads=True)
+    effects = [
+        (wide(slope) * (wide(new) - wide(old)).detach()).sum(-1)[0].cpu()
+        for slope, new, old in zip(slopes, [*good.outputs, *good.streams], parts, strict=True)
+    ]
+    heads, streams = effects[: len(bad.outputs)], effects[len(bad.outputs) :]
+    most = max(map(len, heads))
+    return Patching(
+        torch.stack([nn.functional.pad(each, (0, 0, 0, most - len(each)), value=torch.nan) for each in heads]),
+        torch.stack(streams),
+        float(value.detach()),
+        float(measure.of(good.trace)),
+        tuple(layer.name for layer in bad.trace),
+        (good.trace.tokens, bad.trace.tokens),
+    )
+
+
+def exact_patching(
+    model: Model,
+    clean: Prompt,
+    corrupted: Prompt,
+    token: int,
+    cells: Iterable[Cell],
+    versus: int | None = None,
+    position: int | None = None,
+    at_once: int = 8,
+) -> Iterator[tuple[Cell, float]]:
+    """What patching each of these cells into the corrupted run adds to the measure: cell and number, as they come.
+
+    The first two passes are those of both prompts; then one pass answers for `at_once` cells.
+    """
+    measure = Measure(token, versus, position)
+    good, bad = two_passes(model, clean, corrupted, measure)
+    before, left = float(measure.of(bad.trace)), (good.counted(Cell(*cell)) for cell in cells)
+    while some := list(islice(left, at_once)):
+        inputs = {name: repeated(each, len(some)) for name, each in bad.inputs.items()}
+        trace = intervene(model, good.into(some), **inputs, logits="last" if position is None else "all")
+        yield from zip(some, (measure.of(trace) - before).tolist(), strict=True)
+
+
+@dataclass(frozen=True, eq=False)
+class PromptPass:
+    """A pass of one prompt: what its heads handed on, and the residual stream where each block began."""
+
+    trace: Trace
+    inputs: dict[str, Any]
+    streams: list[Tensor]
+
+    @staticmethod
+    def of(model: Model, prompt: Prompt, measure: Measure, grad: bool = False) -> PromptPass:
+        """The pass; with `grad`, gradients can be asked for what it holds."""
+        streams: list[Tensor] = []
+
+        def keep(own: Tensor) -> Tensor:
+            streams.append(in_graph(own))
+            return streams[-1]
+
+        args, given = ((), dict(prompt)) if isinstance(prompt, Mapping) else ((prompt,), {})
+        logits: Any = "last" if measure.position is None else "all"
+        trace = intervene(model, Edit(stream=keep), *args, **given, logits=logits, grad=grad)
+        return PromptPass(trace, dict(trace.inputs) | given, streams)
+
+    @property
+    def outputs(self) -> list[Tensor]:
+        """Of each layer, (1, H, T, Dv)."""
+        return [layer.head_outputs() for layer in self.trace]
+
+    @property
+    def length(self) -> int:
+        """How many tokens it has; a Problem where the pass is not one of a prompt that looks at itself."""
+        shapes = {(layer.kind, layer.shape[0], layer.shape[2]) for layer in self.trace}
+        kind, batch, length = shapes.pop()
+        if shapes or kind != "self":
+            raise Problem("patching needs a model with one list of self-attention layers")
+        if batch != 1:
+            raise Problem("give one prompt to each side; one of them has {rows} rows", rows=batch)
+        return length
+
+    def counted(self, cell: Cell) -> Cell:
+        """The cell with its numbers counted from 0; a Problem where it is not one of this pass."""
+        layer = counted("layer", cell.layer, len(self.streams if cell.head is None else self.trace))
+        head = None if cell.head is None else counted("head", cell.head, self.trace[layer].n_heads)
+        return Cell(layer, head, None if cell.position is None else counted("position", cell.position, self.length))
+
+    def into(self, cells: list[Cell]) -> list[Edit]:
+        """The edits that put one cell of this pass into each row of a batch."""
+        edits, blocks = [], count()
+        for number in sorted({cell.layer for cell in cells if cell.head is not None}):
+            layer = self.trace[number]
+            mine = [(row, cell) for row, cell in enumerate(cells) if cell.layer == number and cell.head is not None]
+            put = partial(_put, layer.head_outputs(), mine)
+            edits.append(Edit(layers=layer.name, run=layer.run, output=put))
+
+        def put_stream(own: Tensor) -> Tensor:
+            number = next(blocks)
+            mine = [(row, cell) for row, cell in enumerate(cells) if cell.layer == number and cell.head is None]
+            return _put(self.streams[number], mine, own)
+
+        return edits + ([Edit(stream=put_stream)] if any(cell.head is None for cell in cells) else [])
+
+
+def two_passes(
+    model: Model, clean: Prompt, corrupted: Prompt, measure: Measure, grad: bool = False
+) -> tuple[PromptPass, PromptPass]:
+    """The clean and the corrupted pass; a Problem where they differ in length."""
+    good, bad = PromptPass.of(model, clean, measure), PromptPass.of(model, corrupted, measure, grad)
+    if good.length != bad.length:
+        raise Problem(
+            "the clean prompt has {clean} tokens and the corrupted one {corrupted}: patching needs as many in both",
+            clean=good.length,
+            corrupted=bad.length,
+        )
+    return good, bad
+
+
+def _put(source: Tensor, cells: list[tuple[int, Cell]], own: Tensor) -> Tensor:
+    """`own` (B, H, T, Dv) or (B, T, M), with one cell of `source` in each of these rows."""
+    for row, cell in cells:
+        at = [slice(None) if cell.position is None else cell.position]
+        place = (at[0],) if cell.head is None else (cell.head, at[0])
+        own[(row, *place)] = source[(0, *place)]
+    return own
+
+
+def repeated(value: Any, rows: int) -> Any:
+    return value.repeat_interleave(rows, 0) if isinstance(value, Tensor) and value.dim() > 1 else value
+
+
+def counted(name: str, number: int, many: int) -> int:
+    """The number counted from 0; a Problem where there are not so many."""
+    if not -many <= number < many:
+        raise Problem(
+            "{name}={number} must be from {first} to {last}", name=name, number=number, first=-many, last=many - 1
+        )
+    return number % many

@@ -1,0 +1,136 @@
+"""Path patching: what one head does to another, or to the logits, directly, with no head between them.
+
+As Wang et al. 2022 do it: the clean prompt runs with all heads held at what they handed on in it, but for the sender,
+which hands on what it did in the corrupted prompt. What the receiver's q, k or v become then goes into one more clean
+run, to the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from itertools import islice
+from typing import Any, Literal, NamedTuple
+
+from torch import Tensor, nn
+
+from attnviz.base.message import Problem
+from attnviz.models.attribution.patching import Cell, Measure, Model, Prompt, PromptPass, repeated, two_passes
+from attnviz.models.capture.edit import Edit, within
+from attnviz.models.capture.forward_pass import (
+    above,
+    block_of,
+    hooked,
+    in_this_thread,
+    is_hidden,
+    modules_by_name,
+    unwrapped,
+)
+from attnviz.models.capture.run import capture, intervene
+from attnviz.models.capture.trace import Trace
+
+Through = Literal["q", "k", "v"]
+Mlps = Literal["recomputed", "frozen"]
+
+
+class Receiver(NamedTuple):
+    """A head, and which of its inputs a path ends in."""
+
+    layer: int
+    head: int
+    through: Through
+
+
+def path_patching(
+    model: Model,
+    clean: Prompt,
+    corrupted: Prompt,
+    token: int,
+    senders: Iterable[Cell],
+    receivers: Iterable[Receiver] | Literal["logits"] = "logits",
+    versus: int | None = None,
+    position: int | None = None,
+    mlps: Mlps = "recomputed",
+    at_once: int = 8,
+) -> Iterator[tuple[Cell, float]]:
+    """What each sender's corrupted output adds to the measure of the clean run, by its direct paths to the receivers.
+
+    The measure is that of `attribution_patching`. A sender is a head, (layer, head) or (layer, head, position);
+    `receivers` are heads with one of q, k and v each, patched together, or "logits". On the way all other heads are
+    held at the clean run; `mlps` are "recomputed", so that a path may lead through them, or "frozen" as well, which
+    leaves the residual stream alone. Sender and number, as they come: two passes for `at_once` senders.
+    """
+    if mlps not in ("recomputed", "frozen"):
+        raise Problem('mlps={mlps} must be "recomputed" or "frozen"', mlps=repr(mlps))
+    measure = Measure(token, versus, position)
+    good, bad = two_passes(model, clean, corrupted, measure)
+    ends = None if receivers == "logits" else [_counted(Receiver(*each), good) for each in receivers]
+    held = _Mlps(unwrapped(model), good) if mlps == "frozen" else None
+    frozen = [Edit(layer.name, run=layer.run, output=layer.head_outputs()) for layer in good.trace]
+    before, left = measure.of(good.trace), (bad.counted(Cell(*each)) for each in senders)
+    logits: Any = "last" if position is None else "all"
+    while some := list(islice(left, at_once)):
+        inputs = {name: repeated(each, len(some)) for name, each in good.inputs.items()}
+        with nullcontext() if held is None else held.frozen():
+            trace = intervene(model, [*frozen, *bad.into(some)], **inputs, logits=logits)
+        if ends is not None:
+            trace = intervene(model, [_arriving(each, trace) for each in ends], **inputs, logits=logits)
+        yield from zip(some, (measure.of(trace) - before).tolist(), strict=True)
+
+
+def _counted(end: Receiver, clean: PromptPass) -> Receiver:
+    """The receiver with its numbers counted from 0; a Problem where it is not there."""
+    if end.through not in ("q", "k", "v"):
+        raise Problem('a path ends in "q", "k" or "v" of a head, not in {through}', through=repr(end.through))
+    layer, head, _ = clean.counted(Cell(end.layer, end.head))
+    return Receiver(layer, head or 0, end.through)
+
+
+def _arriving(end: Receiver, arrived: Trace) -> Edit:
+    """The edit that gives the receiver what has arrived in its q, k or v."""
+    layer = arrived[end.layer]
+    new = dict(zip("qkv", layer.qkv, strict=True))[end.through]
+
+    def change(*own: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        q, k, v = (new if name == end.through else each for name, each in zip("qkv", own, strict=True))
+        return q, k, v
+
+    return Edit(layer.name, end.head, run=layer.run, change=change)
+
+
+class _Mlps:
+    """What the MLPs of a model's blocks hand on: all that holds matrices and no attention."""
+
+    def __init__(self, model: nn.Module, clean: PromptPass) -> None:
+        names = [layer.name for layer in clean.trace]
+        blocks = {block_of(name) for name in names}
+        self._found = {
+            name: module
+            for name, module in modules_by_name(model).items()
+            if above(name) in blocks.difference(names)
+            and not any(within(attention, name) for attention in names)
+            and any(parameter.dim() > 1 for parameter in module.parameters())
+        }
+        self._kept: dict[str, Tensor] = {}
+        with self.frozen():
+            capture(model, **clean.inputs, logits=None)
+        if {above(name) for name in self._kept} != blocks:
+            raise Problem(
+                'the MLPs of {model} cannot be told from what is around them; choose mlps="recomputed"',
+                model=type(model).__name__,
+            )
+
+    def frozen(self) -> AbstractContextManager[None]:
+        """Inside the block, each hands on what it did when it first ran inside such a block."""
+        return hooked(
+            module.register_forward_hook(in_this_thread(partial(self._put, name)), with_kwargs=True)
+            for name, module in self._found.items()
+        )
+
+    def _put(self, name: str, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> Any:
+        first, *rest = output if isinstance(output, tuple) else (output,)
+        if sum(map(is_hidden, (*args, *kwargs.values()))) != 1 or not is_hidden(first):
+            return None  # given two, it joins what the MLP makes to the stream, as in BERT
+        held = self._kept.setdefault(name, first).expand_as(first)
+        return (held, *rest) if isinstance(output, tuple) else held

@@ -1,0 +1,169 @@
+"""Activation patching against torch's own hooks and against finite differences."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from attnviz.base.message import Problem
+from attnviz.models.attribution.patching import Cell, Patching, attribution_patching, exact_patching
+from tests.models.capture.test_gradients import PROJECTIONS, gemma2
+from tests.models.tiny import bert, llama, tokens
+from tests.runs.heads.test_plain_models import Own
+
+MODELS: dict[str, Any] = {"llama": llama, "bert": bert, "gemma2": gemma2, "own": lambda: Own().eval()}
+PLACES = PROJECTIONS | {"own": "h.{}.out_proj"}
+BLOCKS = {"llama": "model.layers.{}", "bert": "bert.encoder.layer.{}", "gemma2": "model.layers.{}", "own": "h.{}"}
+CLEAN, CORRUPTED = tokens(1, 7), tokens(1, 7, seed=5)
+TOKEN, VERSUS = 7, 11
+
+
+@contextmanager
+def changed(model: nn.Module, names: list[str], change: Any) -> Iterator[None]:
+    """Inside the block, the modules are given what `change` makes of their name and what they would be given."""
+    handles = [
+        model.get_submodule(name).register_forward_pre_hook(
+            lambda _, given, name=name: (change(name, given[0].clone()), *given[1:])
+        )
+        for name in names
+    ]
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def lead(model: nn.Module, ids: Tensor, position: int) -> float:
+    output = model(ids)
+    logits = getattr(output, "logits", output)[0, position].double()
+    return float(logits[TOKEN] - logits[VERSUS])
+
+
+def by_hooks(name: str, model: nn.Module, cell: Cell, share: float = 1.0, position: int = -1) -> float:
+    """What that share of the way from the corrupted to the clean value of one cell adds to the lead."""
+    place = (BLOCKS if cell.head is None else PLACES)[name].format(cell.layer)
+    rows = slice(None) if cell.position is None else cell.position
+    clean: dict[str, Tensor] = {}
+
+    def keep(_: str, given: Tensor) -> Tensor:
+        clean[place] = given
+        return given
+
+    def put(_: str, given: Tensor) -> Tensor:
+        width = given.shape[-1] if cell.head is None else given.shape[-1] // heads_of(model)
+        first = 0 if cell.head is None else cell.head * width
+        part = (0, rows, slice(first, first + width))
+        given[part] += share * (clean[place][part] - given[part])
+        return given
+
+    with changed(model, [place], keep):
+        model(CLEAN)
+    with changed(model, [place], put):
+        after = lead(model, CORRUPTED, position)
+    with torch.no_grad():
+        return after - lead(model, CORRUPTED, position)
+
+
+def heads_of(model: nn.Module) -> int:
+    return int(getattr(getattr(model, "config", None), "num_attention_heads", 4))
+
+
+def found_in(model: nn.Module, **more: Any) -> Patching:
+    return attribution_patching(model, CLEAN, CORRUPTED, TOKEN, VERSUS, **more)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_linearised_effect_is_the_slope_towards_the_clean_run(name: str) -> None:
+    model = MODELS[name]().double()
+    found = found_in(model)
+    assert found.heads.shape == (2, heads_of(model), 7)
+    assert found.streams.shape == (2, 7)
+    cells = [Cell(0, 1, 2), Cell(0, 2, 6), Cell(1, 3, 6), Cell(0, 3), Cell(0, None, 3), Cell(1, None, 6), Cell(1)]
+    for cell in cells:
+        far, near = (
+            (by_hooks(name, model, cell, step) - by_hooks(name, model, cell, -step)) / (2 * step)
+            for step in (0.02, 0.01)  # not smaller: these models' norms compute in float32
+        )
+        assert found.at(cell) == pytest.approx((4 * near - far) / 3, rel=1e-3, abs=1e-4)
+    assert abs(found.at(Cell(0, 3))) > 1e-3
+    assert found.by_head[0, 3] == pytest.approx(found.at(Cell(0, 3)))
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+@pytest.mark.parametrize("name", MODELS)
+def test_exact_cells_are_those_of_hooks(name: str, at_once: int) -> None:
+    model = MODELS[name]()
+    cells = [Cell(1, 2), Cell(0, 1, 2), Cell(0, None, 3), Cell(1, None, -1), Cell(-1, -1), Cell(0, 2, 6), Cell(1, 0, 6)]
+    made = list(exact_patching(model, CLEAN, CORRUPTED, TOKEN, cells, VERSUS, at_once=at_once))
+    expected = [by_hooks(name, model, Cell(*cell)) for cell, _ in made]
+    assert [value for _, value in made] == pytest.approx(expected, abs=2e-5)
+    assert made[4][0] == Cell(1, heads_of(model) - 1), "counted from 0"
+    assert max(map(abs, expected)) > 0.1
+
+
+def test_the_whole_stream_takes_the_lead_from_one_run_to_the_other() -> None:
+    model = llama()
+    found = found_in(model)
+    ((_, whole),) = exact_patching(model, CLEAN, CORRUPTED, TOKEN, [Cell(0)], VERSUS)
+    with torch.no_grad():
+        assert found.after == pytest.approx(lead(model, CLEAN, -1), abs=1e-5)
+        assert found.before == pytest.approx(lead(model, CORRUPTED, -1), abs=1e-5)
+    assert whole == pytest.approx(found.after - found.before, abs=1e-4)
+
+
+def test_of_another_position_and_of_prompts_with_padding() -> None:
+    model = llama()
+    cell = Cell(0, 4)
+    ((_, value),) = exact_patching(model, CLEAN, CORRUPTED, TOKEN, [cell], VERSUS, position=-3)
+    assert value == pytest.approx(by_hooks("llama", model, cell, position=-3), abs=2e-5)
+    mask = torch.tensor([[0, 0, 1, 1, 1, 1, 1, 1, 1]])
+    padded = [
+        {"input_ids": torch.cat([torch.zeros(1, 2, dtype=torch.long), ids], 1), "attention_mask": mask}
+        for ids in (CLEAN, CORRUPTED)
+    ]
+    found = attribution_patching(model, *padded, TOKEN, VERSUS)
+    torch.testing.assert_close(found.heads[..., 2:], found_in(model).heads, atol=1e-5, rtol=1e-4)
+    assert found.heads[..., :2].abs().max() == 0
+
+
+def test_the_largest_come_first_and_are_compared() -> None:
+    model = llama()
+    found = found_in(model)
+    flat = found.by_head.abs().flatten().sort(descending=True).values
+    assert [abs(found.at(cell)) for cell in found.top(4)] == pytest.approx(flat[:4].tolist())
+    best = found.heads.abs().max()
+    assert abs(found.at(found.top(1, "positions")[0])) == pytest.approx(float(best))
+    (stream,) = found.top(1, "streams")
+    assert stream.head is None
+    assert abs(found.at(stream)) == pytest.approx(float(found.streams.abs().max()))
+    pairs = [(cell, 2 * found.at(cell) + 1) for cell in found.top(5)]
+    assert found.correlation(pairs) == pytest.approx(1)
+    assert found.correlation(pairs[:1]) != found.correlation(pairs[:1]), "not a number"
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"corrupted": tokens(1, 5)}, "the clean prompt has 7 tokens and the corrupted one 5"),
+        ({"clean": tokens(2, 7)}, "one of them has 2 rows"),
+        ({"token": 100}, "token=100 must be from -100 to 99"),
+        ({"position": 7}, "position=7 must be from -7 to 6"),
+    ],
+)
+def test_what_cannot_be_patched_is_refused(change: dict[str, Any], words: str) -> None:
+    given = {"clean": CLEAN, "corrupted": CORRUPTED, "token": TOKEN} | change
+    with pytest.raises(Problem, match=words):
+        attribution_patching(llama(), **given)
+
+
+@pytest.mark.parametrize("cell, words", [((2, 0), "layer=2"), ((0, 6), "head=6"), ((0, None, 7), "position=7")])
+def test_a_cell_that_is_not_there_is_refused(cell: Any, words: str) -> None:
+    with pytest.raises(Problem, match=words):
+        list(exact_patching(llama(), CLEAN, CORRUPTED, TOKEN, [cell]))
+    with pytest.raises(Problem, match="among='head' must be one of heads, positions, streams"):
+        found_in(llama()).top(1, "head")  # type: ignore[arg-type]

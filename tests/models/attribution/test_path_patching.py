@@ -1,0 +1,176 @@
+"""Path patching against torch's own hooks: four passes with every head's output put there by hand."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from attnviz.base.message import Problem
+from attnviz.models.attribution.patching import Cell
+from attnviz.models.attribution.path_patching import Receiver, path_patching
+from tests.models.attribution.test_patching import CLEAN, CORRUPTED, TOKEN, VERSUS, changed, lead
+from tests.models.capture.test_gradients import PROJECTIONS, gemma2
+from tests.models.tiny import bert, llama, tokens
+from tests.runs.heads.test_plain_models import Own
+
+LAYERS, HEADS = 3, 6
+#: what projects q, k and v, and the last of each MLP that sees no residual stream
+PARTS = {
+    "llama": ("model.layers.{}.self_attn.{}_proj", "model.layers.{}.mlp"),
+    "gemma2": ("model.layers.{}.self_attn.{}_proj", "model.layers.{}.mlp"),
+    "bert": ("bert.encoder.layer.{}.attention.self.{}", "bert.encoder.layer.{}.intermediate"),
+}
+OF_BERT = {"q": "query", "k": "key", "v": "value"}
+
+
+def made(name: str) -> nn.Module:
+    """Three layers, and as many K/V heads as query heads, so that a hook reaches one of them."""
+    if name == "llama":
+        return llama(num_hidden_layers=LAYERS, num_key_value_heads=HEADS)
+    return bert() if name == "bert" else gemma2(num_hidden_layers=LAYERS, num_key_value_heads=4)
+
+
+class Brute:
+    """The passes of one model by hooks on its modules."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.model = name, made(name)
+        self.config: Any = self.model.config
+        self.places = [PROJECTIONS[name].format(layer) for layer in range(self.config.num_hidden_layers)]
+        self.mlps = [PARTS[name][1].format(layer) for layer in range(self.config.num_hidden_layers)]
+
+    def inputs(self, ids: Tensor) -> dict[str, Tensor]:
+        """What each output projection is given, (1, T, H*Dv), and what each MLP answers."""
+        seen: dict[str, Tensor] = {}
+
+        def keep(name: str, given: Tensor) -> Tensor:
+            seen[name] = given
+            return given
+
+        with (
+            self.answers({name: partial_put(seen, name) for name in self.mlps}),
+            changed(self.model, self.places, keep),
+        ):
+            self.model(ids)
+        return seen
+
+    def answers(self, puts: dict[str, Any]) -> Any:
+        stack = [self.model.get_submodule(name).register_forward_hook(put) for name, put in puts.items()]
+        return Removed(stack)
+
+    def effect(self, sender: Cell, ends: list[Receiver], mlps: str) -> float:
+        clean, corrupted = self.inputs(CLEAN), self.inputs(CORRUPTED)
+        width = clean[self.places[0]].shape[-1] // self.config.num_attention_heads
+        mine = slice(sender.head * width, (sender.head + 1) * width)
+        rows = slice(None) if sender.position is None else sender.position
+
+        def freeze(name: str, given: Tensor) -> Tensor:
+            put = clean[name].clone()
+            if name == self.places[sender.layer]:
+                put[0, rows, mine] = corrupted[name][0, rows, mine]
+            return put
+
+        arrived: dict[str, Tensor] = {}
+        names = [self.projection(end) for end in ends]
+        frozen = {name: lambda *_, name=name: clean[name] for name in self.mlps} if mlps == "frozen" else {}
+        kept = {name: partial_put(arrived, name) for name in names}
+        with self.answers(frozen | kept), changed(self.model, self.places, freeze):
+            direct = lead(self.model, CLEAN, -1)
+
+        def receive(name: str, part: slice) -> Any:
+            def put(_: nn.Module, __: Any, answer: Tensor) -> Tensor:
+                answer = answer.clone()
+                answer[..., part] = arrived[name][..., part]
+                return answer
+
+            return put
+
+        wide = {end: slice(end.head * width, (end.head + 1) * width) for end in ends}
+        with torch.no_grad():
+            before = lead(self.model, CLEAN, -1)
+            with self.answers({self.projection(end): receive(self.projection(end), wide[end]) for end in ends}):
+                return (lead(self.model, CLEAN, -1) if ends else direct) - before
+
+    def projection(self, end: Receiver) -> str:
+        return PARTS[self.name][0].format(end.layer, OF_BERT[end.through] if self.name == "bert" else end.through)
+
+
+def partial_put(seen: dict[str, Tensor], name: str) -> Any:
+    def put(_: nn.Module, __: Any, answer: Tensor) -> None:
+        seen[name] = answer.detach()
+
+    return put
+
+
+class Removed:
+    def __init__(self, handles: list[Any]) -> None:
+        self.handles = handles
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        for handle in self.handles:
+            handle.remove()
+
+
+@pytest.mark.parametrize("mlps", ["recomputed", "frozen"])
+@pytest.mark.parametrize("name", PARTS)
+def test_every_path_is_that_of_hooks(name: str, mlps: Any) -> None:
+    brute = Brute(name)
+    last = len(brute.places) - 1
+    senders = [Cell(0, 1), Cell(0, 3, 4), Cell(last - 1, 0)]
+    ends: list[list[Receiver]] = [[Receiver(last, 2, "v"), Receiver(last, 1, "k")], [Receiver(last, 3, "q")], []]
+    for receivers in ends:
+        found = path_patching(
+            brute.model, CLEAN, CORRUPTED, TOKEN, senders, receivers or "logits", VERSUS, mlps=mlps, at_once=2
+        )
+        values = [value for _, value in found]
+        expected = [brute.effect(sender, receivers, mlps) for sender in senders]
+        assert values == pytest.approx(expected, abs=3e-5)
+        assert max(map(abs, expected)) > 1e-3
+
+
+def test_one_of_the_query_heads_that_share_a_key() -> None:
+    """All heads of a group together are what a hook on their one key does."""
+    model = llama(num_hidden_layers=LAYERS)
+    names = [PROJECTIONS["llama"].format(layer) for layer in range(LAYERS)]
+    clean, corrupted = ({}, {})  # type: dict[str, Tensor], dict[str, Tensor]
+    for seen, ids in ((clean, CLEAN), (corrupted, CORRUPTED)):
+        with changed(model, names, lambda name, given, seen=seen: seen.setdefault(name, given)):
+            model(ids)
+    frozen = {name: clean[name].clone() for name in names}
+    frozen[names[0]][..., 8:16] = corrupted[names[0]][..., 8:16]
+    key, arrived = model.get_submodule("model.layers.2.self_attn.k_proj"), {}  # type: Any, dict[str, Tensor]
+    handle = key.register_forward_hook(partial_put(arrived, "k"))
+    with changed(model, names, lambda name, given: frozen[name]):
+        model(CLEAN)
+    handle.remove()
+    with torch.no_grad():
+        before = lead(model, CLEAN, -1)
+        handle = key.register_forward_hook(lambda _, __, own: torch.cat([arrived["k"][..., :8], own[..., 8:]], -1))
+        after = lead(model, CLEAN, -1)
+        handle.remove()
+    group = [Receiver(2, head, "k") for head in range(3)]
+    ((_, found),) = path_patching(model, CLEAN, CORRUPTED, TOKEN, [Cell(0, 1)], group, VERSUS)
+    assert found == pytest.approx(after - before, abs=2e-5)
+    assert abs(found) > 1e-3
+    ((_, one),) = path_patching(model, CLEAN, CORRUPTED, TOKEN, [Cell(0, 1)], group[:1], VERSUS)
+    assert abs(one - found) > 1e-4
+
+
+def test_what_cannot_be_done_is_refused() -> None:
+    def asked(model: nn.Module, *more: Any, **named: Any) -> list[Any]:
+        return list(path_patching(model, CLEAN, CORRUPTED, TOKEN, [Cell(0, 1)], *more, **named))
+
+    with pytest.raises(Problem, match="the MLPs of Own cannot be told"):
+        asked(Own().eval(), mlps="frozen")
+    with pytest.raises(Problem, match="mlps='cut'"):
+        asked(llama(), mlps="cut")
+    with pytest.raises(Problem, match='"q", "k" or "v" of a head, not in \'o\''):
+        asked(llama(), [(1, 0, "o")])
+    with pytest.raises(Problem, match="head=6 must be from -6 to 5"):
+        asked(llama(), [(1, 6, "q")])
+    assert asked(llama(), [(0, 2, "q")])[0][1] == pytest.approx(0, abs=1e-5), "nothing comes before its own layer"
+    assert len(tokens(1, 7)[0]) == 7

@@ -1,0 +1,109 @@
+"""Gradients of a logit with respect to what a capture with `grad` holds, against torch's own hooks."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.testing import assert_close
+from transformers import Gemma2Config, Gemma2ForCausalLM
+
+import attnviz as av
+from attnviz.models.capture import Edit
+from tests.models.capture.test_plain_torch import BATCH, HEADS, LENGTH, WIDTH, Fused
+from tests.models.tiny import VOCAB, bert, llama, tokens
+
+PROJECTIONS = {"llama": "model.layers.{}.self_attn.o_proj", "bert": "bert.encoder.layer.{}.attention.output.dense"}
+PROJECTIONS["gemma2"] = PROJECTIONS["llama"]
+
+
+def gemma2(**changes: Any) -> Gemma2ForCausalLM:
+    """Sandwich norms and a soft-cap, which torch's fused attention does not know."""
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "head_dim": 8, "vocab_size": VOCAB}
+    heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "initializer_range": 0.3}
+    return Gemma2ForCausalLM(Gemma2Config(**(sizes | heads | changes))).eval()
+
+
+MODELS: dict[str, Any] = {"llama": llama, "bert": bert, "gemma2": gemma2}
+
+
+def by_hooks(model: nn.Module, names: list[str], ids: Tensor, change: Any = None) -> tuple[Tensor, list[Tensor]]:
+    """Token 7's logit at the end, and its gradient with respect to what these modules were given."""
+    given: list[Tensor] = []
+
+    def keep(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        put = args[0] if change is None or given else change(args[0])
+        given.append(put)
+        return (put, *args[1:])
+
+    handles = [model.get_submodule(name).register_forward_pre_hook(keep) for name in names]
+    logit = model(input_ids=ids).logits[:, -1, 7]
+    for handle in handles:
+        handle.remove()
+    return logit, list(torch.autograd.grad(logit.sum(), given))
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+@pytest.mark.parametrize("name", MODELS)
+def test_what_heads_hand_on_lies_in_the_graph(name: str, frozen: bool) -> None:
+    model, ids = MODELS[name](), tokens()
+    logit, expected = by_hooks(model, [PROJECTIONS[name].format(layer) for layer in (0, 1)], ids)
+    model.requires_grad_(not frozen)
+    trace = av.capture(model, input_ids=ids, grad=True)
+    outputs = [layer.head_outputs() for layer in trace]
+    every = torch.autograd.grad(trace.logits[:, 7].sum(), [*outputs, *(layer.v for layer in trace)])
+    for ours, theirs in zip(every, expected, strict=False):
+        assert_close(ours.transpose(1, 2).flatten(2), theirs, atol=1e-5, rtol=1e-4)
+    assert_close(trace.logits[:, 7], logit)
+    assert all(parameter.requires_grad is not frozen for parameter in model.parameters())
+    plain = av.capture(model, input_ids=ids)
+    assert_close(outputs[1], plain[1].head_outputs(), atol=1e-5, rtol=1e-4)
+    assert plain[1].handed_on is None
+
+
+def test_of_a_changed_pass_they_are_those_of_what_was_changed() -> None:
+    model, ids = llama(), tokens()
+
+    def doubled(given: Tensor) -> Tensor:
+        scale = torch.ones(48)
+        scale[8:16] = 2  # head 1
+        return torch.cat([given[:, :3], given[:, 3:] * scale], 1)
+
+    names = [PROJECTIONS["llama"].format(layer) for layer in (0, 1)]
+    logit, expected = by_hooks(model, names, ids, doubled)
+    twice = Edit(0, 1, output=lambda own: own * 2, at=[3, 4, 5, 6])
+    trace = av.intervene(model, twice, input_ids=ids, grad=True)
+    assert_close(trace.logits[:, 7], logit, atol=1e-5, rtol=1e-4)
+    for layer, theirs in zip(trace, expected, strict=True):
+        (ours,) = torch.autograd.grad(trace.logits[:, 7].sum(), layer.head_outputs(), retain_graph=True)
+        assert_close(ours.transpose(1, 2).flatten(2), theirs, atol=1e-5, rtol=1e-4)
+    assert_close(trace[0].head_outputs([1, 4]), trace[0].head_outputs()[:, [1, 4]])
+
+
+@pytest.mark.parametrize("edits", [[], [Edit(0, 1, silence=True)]], ids=["as it is", "changed"])
+@pytest.mark.parametrize("kind", ["fused", "multi-head", "attend"])
+def test_in_models_of_ones_own_too(kind: str, edits: list[Edit]) -> None:
+    torch.manual_seed(0)
+    x = torch.randn(BATCH, LENGTH, WIDTH)
+
+    class Attends(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner: Any = Fused() if kind == "fused" else nn.MultiheadAttention(WIDTH, HEADS, batch_first=True)
+
+        def forward(self, x: Tensor) -> Tensor:
+            if kind == "attend":
+                q = x.unflatten(-1, (HEADS, -1)).transpose(1, 2)
+                made: Tensor = self.inner.out_proj(av.attend(q, q, q).output.transpose(1, 2).flatten(2))
+                return made
+            return self.inner(x) if kind == "fused" else self.inner(x, x, x)[0]
+
+    model = Attends().requires_grad_(False)
+    trace = av.intervene(model, edits, x, logits="all", grad=True)
+    (ours,) = torch.autograd.grad(trace.logits.square().sum(), trace[0].head_outputs())
+    matrix = model.inner.proj if kind == "fused" else model.inner.out_proj
+    expected = 2 * trace.logits.detach() @ matrix.weight  # of the square, through the output projection
+    assert_close(ours.transpose(1, 2).flatten(2), expected, atol=1e-5, rtol=1e-4)
+    assert_close(trace.logits, av.intervene(model, edits, x, logits="all").logits)
+    assert not x.requires_grad
