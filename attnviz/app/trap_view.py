@@ -25,7 +25,8 @@ def ask_sentence(typed: Choice[str], luck: Choice[int]) -> tuple[tuple[str, ...]
     """Draw a sentence and a seed in one row; its words, and the seed of their random vectors."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         words = split(widgets.text(typed, _("Your sentence")))
-        return words, widgets.number(luck, _("Vectors: random, seed"), step=1, width=170)
+        with page_parts.more():
+            return words, widgets.number(luck, _("Vectors: random, seed"), step=1)
 
 
 @st.cache_resource(max_entries=128, show_spinner=False, hash_funcs={Trap: attrgetter("id")})

@@ -70,21 +70,23 @@ def panel() -> None:
 def _controls() -> reach_training.Config:
     labels = {"n": _("tokens n"), "k": _("kernel k"), "layers": _("convolutions"), "steps": _("steps")}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        return reach_training.Config(
-            **{n: widgets.number(choices.REACH_SIZES[n], label, step=1, width=BOX) for n, label in labels.items()},
-            remember=widgets.number(
-                choices.REMEMBER,
-                _("LSTM remembers"),
-                step=0.5,
-                width=BOX,
-                help=_(
-                    "Added to the bias of the LSTM’s forget gate at the start. At 0 the gate stands at one half: after "
-                    "n steps 2⁻ⁿ is left. At 4 it stands at 98%."
+        sizes = {n: widgets.number(choices.REACH_SIZES[n], label, step=1, width=BOX) for n, label in labels.items()}
+        with page_parts.more():
+            return reach_training.Config(
+                **sizes,
+                remember=widgets.number(
+                    choices.REMEMBER,
+                    _("LSTM remembers"),
+                    step=0.5,
+                    width=BOX,
+                    help=_(
+                        "Added to the bias of the LSTM’s forget gate at the start. At 0 the gate stands at one half: "
+                        "after n steps 2⁻ⁿ is left. At 4 it stands at 98%."
+                    ),
                 ),
-            ),
-            rate=widgets.number(choices.RATE, _("learning rate"), step=0.001, width=BOX),
-            seed=widgets.number(choices.SEED, _("seed"), step=1, width=BOX),
-        )
+                rate=widgets.number(choices.RATE, _("learning rate"), step=0.001, width=BOX),
+                seed=widgets.number(choices.SEED, _("seed"), step=1, width=BOX),
+            )
 
 
 def _run(config: reach_training.Config) -> None:
