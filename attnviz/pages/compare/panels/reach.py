@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app import page_parts, show, widgets
+from attnviz.app import page_parts, presenting, show, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.waiting_line import WaitingLine
 from attnviz.app.panel import guard
@@ -178,19 +178,21 @@ def _charts(result: reach_training.Result, key: str) -> None:
 
 def _picture(result: reach_training.Result) -> None:
     st.markdown(_verdict(result))
-    before, after = st.columns(2, gap="medium")
+    high = presenting.presenting()  # three beside each other then: two rows would not fit the room
+    before, after, right = st.columns(3, gap="medium") if high else (*st.columns(2, gap="medium"), st.container())
     with before:
         _gradient_picture(result, True)
     if result.done:
         with after:
             _gradient_picture(result, False)
-        show.figure(
-            _accuracy(result),
-            name=f"copy-from-far-n{result.config.n}",
-            key="c-reach-right",
-            table={"step": np.arange(1, result.done + 1)} | {k: v.accuracy for k, v in result.reached.items()},
-            words=_learning_words(result),
-        )
+        with right:
+            show.figure(
+                _accuracy(result),
+                name=f"copy-from-far-n{result.config.n}",
+                key="c-reach-right",
+                table={"step": np.arange(1, result.done + 1)} | {k: v.accuracy for k, v in result.reached.items()},
+                words=_learning_words(result),
+            )
     elif result.config.steps:
         after.info(_("Training takes a few seconds and is drawn as it runs."))
     else:
