@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NoReturn
 
@@ -31,10 +31,11 @@ from attnviz.models.capture.forward_pass import (
     uncompiled,
     unwrapped,
 )
+from attnviz.models.capture.frozen_map import measured_norm
 from attnviz.models.capture.head_selection import wide
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.recorder import Recorder
-from attnviz.models.capture.residual import Residual, measured_norm
+from attnviz.models.capture.residual import Residual
 from attnviz.models.capture.run import capture
 from attnviz.models.capture.trace import Trace
 
@@ -112,16 +113,24 @@ def head_circuits(
         parts.append((wide(q[:, head, 0]) * own.scale, wide(k[:, kv_head, 0]), wide(v[:, kv_head, 0])))
     queries, keys, values = (torch.cat(each) for each in zip(*parts, strict=True))
     logits = None if trace.residual is None else _to_logits(trace.residual, own, head)
-    return HeadCircuits(ids, queries, keys, values, logits, trace.residual and trace.residual.why)
+    why = trace.residual and trace.residual.why
+    return HeadCircuits(ids, queries, keys, values, logits, why or Message("a norm or a factor stands on its way"))
 
 
 def _to_logits(residual: Residual, layer: RecordedLayer, head: int) -> Tensor | None:
     """(V, Dv): what each number of a head's output adds to each token's logit, the final norm's scale being 1."""
-    if residual.path is None or layer.w_o is None:
+    path, at = residual.path, torch.zeros(1, ROWS, dtype=torch.long)
+    followed = path is not None and all(step.has_own_scale for step in path.steps) and residual.maps.keys() <= {"start"}
+    if path is None or layer.w_o is None or not followed:
         return None
-    projection, path = wide(layer.w_o).unflatten(1, (layer.n_heads, -1))[:, head], residual.path  # (M, Dv)
-    some = (path.towards(rows[None])[0] for rows in path.unembedding.split(ROWS))
-    return torch.cat([rows @ projection for rows in some]) / path.scale[0, 0]
+    projection = wide(layer.w_o).unflatten(1, (layer.n_heads, -1))[:, head]  # (M, Dv)
+    made = []
+    for rows in path.unembedding.split(ROWS):
+        way = wide(rows)[None] * path.factor
+        for norm in reversed(path.steps):
+            way = replace(norm, scale=None).back(way, at)
+        made.append(way[0] @ projection)
+    return torch.cat(made)
 
 
 def _best(left: Tensor, right: Tensor, n: int, lowest: bool) -> list[TokenPair]:
@@ -280,7 +289,7 @@ def _norm_before(given: Tensor, calls: dict[str, _Seen], block: str) -> tuple[Te
     for name, seen in calls.items():
         answered = seen.answered
         if within(name, block) and is_hidden(answered) and torch.equal(answered, given):
-            measured = measured_norm(seen.module, seen.given, answered)
-            if measured is not None:
-                return measured[0], measured[2]
+            measured = measured_norm(name, seen.module, seen.given, answered)
+            if measured is not None and measured.gain is not None:
+                return measured.gain, measured.centres
     return torch.ones_like(wide(given[0, 0])), False
