@@ -21,11 +21,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from attnviz.base.message import Problem
     from attnviz.core.attention import attend
     from attnviz.models.attribution.patching import Cell, Patching, attribution_patching, exact_patching
-    from attnviz.models.capture import Edit, Trace, capture, intervene
+    from attnviz.models.capture import (
+        Edit,
+        LogitAttribution,
+        RecordedLayer,
+        Trace,
+        capture,
+        intervene,
+        patch,
+        remask,
+        rescale,
+        silence,
+    )
+    from attnviz.models.catalogue import LoadedModel
     from attnviz.models.loading import load
-    from attnviz.notebook import cost_of_heads, find_heads, show
+    from attnviz.notebook import HeadTable, NotebookView, cost_of_heads, find_heads, show
     from attnviz.runs.heads.removal_costs import mean_outputs
 
 __version__ = "0.1.0"
@@ -33,7 +46,13 @@ __version__ = "0.1.0"
 __all__ = [
     "Cell",
     "Edit",
+    "HeadTable",
+    "LoadedModel",
+    "LogitAttribution",
+    "NotebookView",
     "Patching",
+    "Problem",
+    "RecordedLayer",
     "Trace",
     "attend",
     "attribution_patching",
@@ -44,7 +63,11 @@ __all__ = [
     "intervene",
     "load",
     "mean_outputs",
+    "patch",
+    "remask",
+    "rescale",
     "show",
+    "silence",
 ]
 
 _HOME = {
@@ -52,7 +75,17 @@ _HOME = {
     "capture": "attnviz.models.capture",
     "intervene": "attnviz.models.capture",
     "Edit": "attnviz.models.capture",
+    "HeadTable": "attnviz.notebook",
+    "LoadedModel": "attnviz.models.catalogue",
+    "LogitAttribution": "attnviz.models.capture",
+    "NotebookView": "attnviz.notebook",
+    "Problem": "attnviz.base.message",
+    "RecordedLayer": "attnviz.models.capture",
     "Trace": "attnviz.models.capture",
+    "patch": "attnviz.models.capture",
+    "remask": "attnviz.models.capture",
+    "rescale": "attnviz.models.capture",
+    "silence": "attnviz.models.capture",
     "load": "attnviz.models.loading",
     "find_heads": "attnviz.notebook",
     "cost_of_heads": "attnviz.notebook",
@@ -80,4 +113,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

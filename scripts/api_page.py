@@ -55,7 +55,11 @@ def _signature(call: str, what: Any) -> str:
     asked, asked_by_name = inspect.signature(what), inspect.Parameter.KEYWORD_ONLY
     given = [each for each in asked.parameters.values() if each.name != "self"]
     plain = asked.replace(parameters=given)
-    gives = "" if inspect.isclass(what) or plain.return_annotation is plain.empty else f" -> {plain.return_annotation}"
+    gives = (
+        ""
+        if inspect.isclass(what) or plain.return_annotation is plain.empty
+        else f" -> {_annotation(plain.return_annotation)}"
+    )
     parts = [_argument(each) for each in given]
     kinds = [each.kind for each in given]
     if asked_by_name in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
@@ -69,11 +73,16 @@ def _signature(call: str, what: Any) -> str:
 def _argument(asked: inspect.Parameter) -> str:
     """One argument; annotations are texts in this package and are shown as they are written there."""
     stars = "*" if asked.kind is asked.VAR_POSITIONAL else "**" if asked.kind is asked.VAR_KEYWORD else ""
-    kind = f": {asked.annotation}" if asked.annotation is not asked.empty else ""
+    kind = f": {_annotation(asked.annotation)}" if asked.annotation is not asked.empty else ""
     if asked.default is asked.empty:
         return f"{stars}{asked.name}{kind}"
     default = "..." if repr(asked.default).startswith("<") else repr(asked.default).replace("'", '"')
     return f"{stars}{asked.name}{kind}{' = ' if kind else '='}{default}"
+
+
+def _annotation(written: Any) -> str:
+    """Most are texts, as they are written in the code; a type is named."""
+    return written if isinstance(written, str) else inspect.formatannotation(written)
 
 
 def _about(what: Any) -> str:

@@ -1,7 +1,7 @@
 """How a page is put together: its first line, its sections, of which one is drawn, and what stands side by side."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Literal
 
 import streamlit as st
@@ -62,14 +62,25 @@ def sections(
 def menu(
     label: str, key: str, *, icon: str = "tune", type: Literal["secondary", "tertiary"] = "secondary"
 ) -> Iterator[None]:
-    """A menu of controls, which are drawn once it is open."""
+    """A menu of controls, which are drawn once it is open; what is set in it and is not usual is said in a line.
+
+    Nothing but controls: what else they say while it is closed, of a link's value, stands beside it.
+    """
     box = st.popover(label, icon=f":material/{icon}:", type=type, key=key, on_change="rerun")
-    before = widgets.CLOSED.set(not box.open)
+    inside = widgets.Menu(bool(box.open))
+    before = widgets.MENU.set(inside)
     try:
-        with box:
+        with box if box.open else nullcontext():
             yield
     finally:
-        widgets.CLOSED.reset(before)
+        widgets.MENU.reset(before)
+    if inside.said:
+        st.caption(" · ".join(inside.said), width="content")
+
+
+def more() -> AbstractContextManager[None]:
+    """The menu of what is rarely chosen: one on a page or a section of it."""
+    return menu(_("More"), "more")
 
 
 def two_in_a_row(name: str) -> DeltaGenerator:

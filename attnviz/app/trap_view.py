@@ -5,6 +5,7 @@ from operator import attrgetter
 from typing import Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.exports import pairs
@@ -25,7 +26,8 @@ def ask_sentence(typed: Choice[str], luck: Choice[int]) -> tuple[tuple[str, ...]
     """Draw a sentence and a seed in one row; its words, and the seed of their random vectors."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         words = split(widgets.text(typed, _("Your sentence")))
-        return words, widgets.number(luck, _("Vectors: random, seed"), step=1, width=170)
+        with page_parts.more():
+            return words, widgets.number(luck, _("Vectors: random, seed"), step=1)
 
 
 @st.cache_resource(max_entries=128, show_spinner=False, hash_funcs={Trap: attrgetter("id")})
@@ -41,8 +43,18 @@ def imports(key: str) -> None:
         box.code(IMPORTS, language="python")
 
 
-def choose(traps: Mapping[str, Trap], choice: Choice[str], words: tuple[str, ...], seed: int, key: str) -> Trap:
-    """Draw the choice of a trap and what it makes of the words; `key` begins the keys of the views."""
+def choose(
+    traps: Mapping[str, Trap],
+    choice: Choice[str],
+    words: tuple[str, ...],
+    seed: int,
+    key: str,
+    place: DeltaGenerator | None = None,
+) -> Trap:
+    """Draw the choice of a trap and what it makes of the words; `key` begins the keys of the views.
+
+    Both pieces of code and what they give stand in `place`, below what is chosen unless told.
+    """
     titles = {trap.id: f"{number}. {say(trap.title)}" for number, trap in enumerate(traps.values(), start=1)}
     picked, measured = st.columns([2, 3], gap="medium")
     with picked:
@@ -52,6 +64,19 @@ def choose(traps: Mapping[str, Trap], choice: Choice[str], words: tuple[str, ...
         largest = _("none: the wrong code raises an error") if outcome.largest is None else f"{outcome.largest:.3f}"
         st.metric(_("Largest difference in any weight of your sentence"), largest)
     st.markdown(spoken(trap.why))
+    with place or st.container():
+        _compared(trap, outcome, key)
+    for fact in outcome.facts:
+        st.markdown("- " + _in_words(fact))
+    if outcome.table:
+        heads, *rows = ([say(cell) if isinstance(cell, Message) else cell for cell in row] for row in outcome.table)
+        records = [dict(zip(heads, row, strict=True)) for row in rows]
+        st.dataframe(records, hide_index=True, width="content", height="content")
+    return trap
+
+
+def _compared(trap: Trap, outcome: Outcome, key: str) -> None:
+    """Both pieces of code beside each other, and what each gives or says."""
     codes: tuple[tuple[str, Literal["red", "green"], str, str], ...] = (
         (_("Wrong"), "red", "close", trap.wrong_code),
         (_("Right"), "green", "check", trap.right_code),
@@ -68,13 +93,6 @@ def choose(traps: Mapping[str, Trap], choice: Choice[str], words: tuple[str, ...
         lambda: _picture(outcome, outcome.wrong, _("What the wrong code gives"), f"{trap.id}-wrong", f"{key}-wrong"),
         lambda: _picture(outcome, outcome.right, _("What the right code gives"), f"{trap.id}-right", f"{key}-right"),
     )
-    for fact in outcome.facts:
-        st.markdown("- " + _in_words(fact))
-    if outcome.table:
-        heads, *rows = ([say(cell) if isinstance(cell, Message) else cell for cell in row] for row in outcome.table)
-        records = [dict(zip(heads, row, strict=True)) for row in rows]
-        st.dataframe(records, hide_index=True, width="content", height="content")
-    return trap
 
 
 def _picture(outcome: Outcome, drawn: TrapMatrix | None, title: str, name: str, key: str) -> None:

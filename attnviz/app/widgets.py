@@ -14,6 +14,7 @@ changed before he had an answer is among them and not in the link: it is taken f
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeVar
 
@@ -22,15 +23,24 @@ import streamlit as st
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
 from attnviz.app.mends import streamlit_adapter
-from attnviz.app.text import spoken
+from attnviz.app.text import plain, spoken
 from attnviz.base.message import Message
-from attnviz.base.words import language
+from attnviz.base.words import _, language
 
 N = TypeVar("N", int, float)
 Id = TypeVar("Id", bound=Hashable)
 Width = int | Literal["stretch"]
-#: whether controls are of a menu that is closed: they are not drawn, and answer what they would show
-CLOSED: ContextVar[bool] = ContextVar("in a closed menu", default=False)
+
+
+@dataclass(frozen=True)
+class Menu:
+    """What controls know of their menu: in a closed one they are not drawn, and answer what they would show."""
+
+    is_open: bool
+    said: list[str] = field(default_factory=list)  #: in words, what is set in it and is not usual
+
+
+MENU: ContextVar[Menu | None] = ContextVar("the menu that controls are in", default=None)
 _SPOKEN = "_language_of_select_boxes"
 _SHOWN = "_values_the_browser_may_show"
 _RETURNED = "_values_from_a_session_before"
@@ -59,7 +69,7 @@ def one_of(
     elif chosen not in options:
         link_state.refuse(choice, chosen, options[first])
         chosen = first
-    if CLOSED.get():
+    if _in_closed_menu(choice, label, options[chosen], chosen != first):
         return chosen
     ids = list(options)
     common = _begin(choice, chosen, first) | looks | {"format_func": options.__getitem__}
@@ -116,7 +126,7 @@ def number(
     low, top = _range(choice, high)
     say_too_high(choice, top)
     shown = min(max(link_state.value(choice), low), top)
-    if CLOSED.get():
+    if _in_closed_menu(choice, label, f"{shown:,.9g}", shown != choice.default):
         return shown
     common = _begin(choice, shown)
     common |= {"step": step, "format": "%d" if choice.kind == "whole" else "%g", "help": help, "width": width}
@@ -138,7 +148,7 @@ def slider(
     low, top = _range(choice, high)
     asked = link_state.value(choice)
     shown = min(max(usual if asked is None else asked, low), top)
-    if CLOSED.get():
+    if _in_closed_menu(choice, label, f"{shown:,.9g}", shown != (choice.default if usual is None else usual)):
         return shown
     common = _begin(choice, shown, usual)
     return st.slider(label, low, top, step=step, help=help, width=width, **common)
@@ -151,7 +161,7 @@ def toggle(choice: Choice[Any], label: str, *, usual: bool | None = None, help: 
     """
     asked = link_state.value(choice)
     shown = bool(usual if asked is None else asked)
-    if CLOSED.get():
+    if _in_closed_menu(choice, label, _("on") if shown else _("off"), shown != bool(choice.default or usual)):
         return shown
     chosen = bool(st.toggle(label, **_begin(choice, shown, usual)))
     if help:
@@ -280,6 +290,18 @@ def _changed(choice: Choice[Any], usual: Any = None) -> None:
         picked = tuple(picked) or None
     nothing = picked is None or (usual is not None and picked == usual)
     link_state.put(choice, choice.default if nothing else picked)
+
+
+def _in_closed_menu(choice: Choice[Any], label: str, words: str, unusual: bool) -> bool:
+    """Whether a control is of a menu that is closed; what is set in a menu is noted for the line beside it."""
+    menu = MENU.get()
+    if menu is None:
+        return False
+    if unusual:
+        menu.said.append(_("{choice}: {value}").format(choice=plain(label), value=plain(words)))
+    if not menu.is_open:
+        say_refusal(choice)
+    return not menu.is_open
 
 
 def _begin(choice: Choice[Any], shown: Any, usual: Any = None) -> dict[str, Any]:

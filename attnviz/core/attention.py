@@ -16,7 +16,7 @@ from attnviz.base.message import Problem
 Scale = Literal["sqrt"] | float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Stages:
     """Every intermediate of attention, in the order computed. Shapes are (..., H, Q, K) unless stated otherwise."""
 
@@ -27,6 +27,10 @@ class Stages:
     output: Tensor  #: weights @ v, (..., H, Q, Dv)
     empty_rows: Tensor  #: boolean (..., H, Q), True where no key may be seen
     dropped: Tensor | None = None  #: weights after dropout; None when no dropout was applied
+
+    def __repr__(self) -> str:
+        held = ((name, value) for name, value in vars(self).items() if value is not None)
+        return f"<Stages: {', '.join(f'{name} {tuple(value.shape)}' for name, value in held)}>"
 
 
 def scale_factor(scale: Scale, d_head: int) -> float:

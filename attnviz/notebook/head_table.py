@@ -50,6 +50,7 @@ class HeadTable:
 
     @property
     def sentences(self) -> int:
+        """Over how many it is."""
         return self.scores.sentences
 
     def top(self, n: int = 5, pattern: str | None = None) -> list[HeadScore]:

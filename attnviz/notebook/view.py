@@ -17,6 +17,7 @@ from torch import Tensor
 
 from attnviz.base import words
 from attnviz.base.message import Problem, Several
+from attnviz.base.rasterised import png
 from attnviz.base.raw_scores import RawHead
 from attnviz.base.words import _, languages, speaking
 from attnviz.figures.picture import to_svg
@@ -46,7 +47,8 @@ def show(
 
     `attention` is a trace, weights (heads, queries, keys) of each layer in a list, a model's output with attentions, or
     a cache of TransformerLens. `tokens` are the labels of one sentence, or of queries and keys as two lists in a tuple.
-    `layer` and `head` are shown first; `row` is the sentence of a batch. `theme` None follows the reader's own.
+    `layer` and `head` are shown first, negative ones counted from the end; `row` is the sentence of a batch. `theme`
+    None follows the reader's own.
     `language` is what the picture says its words in, "en" or "zh"; None as everything else does.
     """
     if language is not None and language not in languages():
@@ -56,10 +58,12 @@ def show(
         if isinstance(attention, Trace)
         else _of_arrays([_matrix(each, row) for each in _arrays(attention)])
     )
-    if layer is not None and layer not in shown.layer_ids:
+    count = len(attention) if isinstance(attention, Trace) else len(shown.layer_ids)
+    number = layer + count if layer is not None and layer < 0 else layer
+    if number is not None and number not in shown.layer_ids:
         raise Problem("layer={layer} is not among {layers}", layer=layer, layers=str(shown.layer_ids))
-    place = 0 if layer is None else shown.layer_ids.index(layer)
-    if not 0 <= (head or 0) < shown.counts[place]:
+    place = 0 if number is None else shown.layer_ids.index(number)
+    if not -shown.counts[place] <= (head or 0) < shown.counts[place]:
         raise Problem(
             "head {head} does not exist: layer {index} has heads 0 to {last}",
             head=head,
@@ -73,7 +77,9 @@ def show(
     with speaking(spoken):
         queries = _named(given[0], shown.ids, q_len, _("queries"))
         keys = _named(given[1], shown.ids, k_len, _("keys"))
-    return NotebookView(shown, queries, keys, (place, head or 0), theme or "auto", height, title, spoken)
+    return NotebookView(
+        shown, queries, keys, (place, (head or 0) % shown.counts[place]), theme or "auto", height, title, spoken
+    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,6 +116,7 @@ class NotebookView:
 
     @property
     def head_title(self) -> str:
+        """What the head on show first is called, in the picture's language."""
         with speaking(self.language):
             return _("Layer {layer}, head {head}").format(layer=self.shown.layer_ids[self.at[0]], head=self.at[1])
 
@@ -139,12 +146,13 @@ class NotebookView:
         return made.getvalue()
 
     def save(self, path: Path | str) -> Path:
-        """Write the live file (.html), or the head on show first as a picture (.svg) or a table (.csv)."""
+        """Write the live file (.html), or the head on show first as a picture (.svg, .png) or a table (.csv)."""
         path = Path(path)
-        written = {".html": "html", ".svg": "svg", ".csv": "csv"}.get(path.suffix.lower())
-        if written is None:
-            raise Problem("{name} must end in .html, .svg or .csv", name=path.name)
-        path.write_text(getattr(self, written), "utf-8", newline="")
+        ending = path.suffix.lower()
+        if ending not in (".html", ".svg", ".png", ".csv"):
+            raise Problem("{name} must end in .html, .svg, .png or .csv", name=path.name)
+        made = png(self.svg) if ending == ".png" else str(getattr(self, ending[1:])).encode()
+        path.write_bytes(made)
         return path
 
     def _repr_html_(self) -> str:
@@ -200,7 +208,8 @@ def _of_trace(trace: Trace, layer: int | None, row: int) -> ShownHeads:
     weights = [each.weights()[0].detach().float().cpu().numpy() for each in one]
     kv_counts = [each.n_kv_heads for each in one]
     ids = trace.inputs.get("input_ids")
-    known: Sequence[int | str] | None = trace.tokens or None
+    tokens: Any = trace.tokens
+    known: Sequence[int | str] | None = (tokens if isinstance(tokens[0], str) else tokens[row]) if tokens else None
     if known is None and ids is not None and ids.dim() == 2 and ids.shape[1] == first.shape[2]:
         known = ids[row].tolist()
     return ShownHeads(raw_heads(one), weights, kv_counts, [number for number, _ in alike], known)

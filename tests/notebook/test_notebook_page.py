@@ -11,6 +11,7 @@ from torch.testing import assert_close
 
 import attnviz as av
 from tests.models.tiny import llama, tokens
+from tests.models.tiny_tokenizers import word_piece
 
 PAGE = Path(__file__).parents[2] / "docs" / "notebook.md"
 
@@ -19,6 +20,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "notebook.md"
 def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """All that the blocks compute. Each begins without what the others have imported, as if it were copied alone."""
     names: dict[str, Any] = {"av": av, "model": llama(), "ids": tokens(), "other_ids": tokens(seed=5)}
+    names["tokenizer"] = word_piece()
     names["batches"] = [tokens(2, 9, seed=seed) for seed in range(3)]
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("page"))

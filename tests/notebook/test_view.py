@@ -3,6 +3,7 @@
 import csv
 import html
 import re
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -76,8 +77,11 @@ def test_saving_writes_what_the_ending_says(tmp_path: Path) -> None:
     told = np.array([float(row["weight"]) for row in rows]).reshape(7, 7)
     # two ways through float32: a score of 18 that sums 8 products is off by 18 * 8 * 2^-24, and so is its exponential
     np.testing.assert_allclose(told, trace[1].weights(3)[0, 0].numpy(), rtol=18 * 8 * 2**-24)
-    with pytest.raises(Problem, match=r"must end in \.html, \.svg or \.csv"):
-        view.save(tmp_path / "x.png")
+    width, height = struct.unpack(">II", view.save(tmp_path / "x.png").read_bytes()[16:24])
+    size = re.search(r'width="([\d.]+)" height="([\d.]+)"', view.svg)
+    assert [width, height] == [pytest.approx(2 * float(each), abs=1) for each in size.groups()]
+    with pytest.raises(Problem, match=r"must end in \.html, \.svg, \.png or \.csv"):
+        view.save(tmp_path / "x.pdf")
 
 
 def test_six_layers_of_twelve_heads_on_fifteen_tokens_are_light() -> None:

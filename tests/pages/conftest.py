@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 
 #: menus whose controls are drawn once they are open
-MENUS = ("b_more", "display", "reading")
+MENUS = ("more", "display", "reading")
 
 
 def open_page(name: str = "home", **link: str) -> Any:

@@ -149,7 +149,7 @@ class TensorBoard extends View {
         }),
       );
     }
-    const zoom = magnification(this.root);
+    const zoom = magnification(this.sheets);
     const steps = moves.map(([one, from]) => {
       const by = middle(one).map((to, i) => (from.reduce((sum, at) => sum + at[i], 0) / from.length - to) / zoom);
       return { one, translate: `${by[0]}px ${by[1]}px`, opacity: one.matches("td") ? 0 : 1 };
@@ -191,6 +191,7 @@ class TensorBoard extends View {
     const all = wide.reduce((sum, columns) => sum + columns);
     const [columns, beside] = all <= ON_ONE_LINE ? [all, sheets.length] : [Math.max(...wide), 1];
     this.sheets.style.cssText = `--tb-cells: ${columns}; --tb-sheets: ${beside}`;
+    this.sheets.toggleAttribute("data-wide", all > ON_ONE_LINE);
     const shown = tabs.map((group) => (group.name === "part" ? { ...group, current: this.part } : group));
     const tab = this.focused()?.dataset.tab;
     this.root.replaceChildren(

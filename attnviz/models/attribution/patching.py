@@ -51,10 +51,10 @@ class Measure:
         if logits is None:
             raise Problem("this model gives no logits")
         if self.position is not None and logits.dim() == 3:
-            _must_be_below("position", self.position, logits.shape[1])
+            counted("position", self.position, logits.shape[1])
             logits = logits[:, self.position]
         for token in (self.token, self.token if self.versus is None else self.versus):
-            _must_be_below("token", token, logits.shape[-1])
+            counted("token", token, logits.shape[-1])
         own = wide(logits[:, self.token])
         return own if self.versus is None else own - wide(logits[:, self.versus])
 
@@ -214,15 +214,9 @@ class PromptPass:
 
     def counted(self, cell: Cell) -> Cell:
         """The cell with its numbers counted from 0; a Problem where it is not one of this pass."""
-        head = cell.head
-        _must_be_below("layer", cell.layer, len(self.trace) if head is not None else len(self.streams))
-        layer = cell.layer % len(self.trace)
-        if head is not None:
-            _must_be_below("head", head, self.trace[layer].n_heads)
-            head %= self.trace[layer].n_heads
-        if cell.position is not None:
-            _must_be_below("position", cell.position, self.length)
-        return Cell(layer, head, cell.position)
+        layer = counted("layer", cell.layer, len(self.streams if cell.head is None else self.trace))
+        head = None if cell.head is None else counted("head", cell.head, self.trace[layer].n_heads)
+        return Cell(layer, head, None if cell.position is None else counted("position", cell.position, self.length))
 
     def into(self, cells: list[Cell]) -> list[Edit]:
         """The edits that put one cell of this pass into each row of a batch."""
@@ -274,8 +268,10 @@ def repeated(value: Any, rows: int) -> Any:
     return value.repeat_interleave(rows, 0) if isinstance(value, Tensor) and value.dim() > 1 else value
 
 
-def _must_be_below(name: str, number: int, many: int) -> None:
+def counted(name: str, number: int, many: int) -> int:
+    """The number counted from 0; a Problem where there are not so many."""
     if not -many <= number < many:
         raise Problem(
             "{name}={number} must be from {first} to {last}", name=name, number=number, first=-many, last=many - 1
         )
+    return number % many

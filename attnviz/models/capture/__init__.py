@@ -4,6 +4,7 @@ from attnviz.models.capture.adapter import adopt, choose_again
 from attnviz.models.capture.all_heads import HeadMeasures, Swept, Yardstick, few_heads, sweep, yardstick
 from attnviz.models.capture.cached_pass import AnswerLayer, CachedPass, ResumedPass, pass_with_cache
 from attnviz.models.capture.edit import Edit, NumberChoice, TensorChange
+from attnviz.models.capture.edit_makers import patch, remask, rescale, silence
 from attnviz.models.capture.forward_pass import Logits
 from attnviz.models.capture.head_selection import of_heads
 from attnviz.models.capture.logit_attribution import Bar, LogitAttribution, LogitLens
@@ -47,10 +48,14 @@ __all__ = [
     "of_heads",
     "output_projection_of",
     "pass_with_cache",
+    "patch",
     "probabilities",
     "probability_moved",
+    "remask",
+    "rescale",
     "rotary_of",
     "sampler",
+    "silence",
     "sweep",
     "yardstick",
 ]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, Literal
 
+import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem, Several
@@ -28,11 +29,12 @@ TensorChange = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
 CHANGES = ("mask", "scale", "factor", "uniform", "silence", "change", "weights", "block", "output")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Edit:
     """What to change, and where. Edits are applied in the order given, so a later edit overrides an earlier one.
 
-    `layers` and `heads` count from 0; `layers` within the same tower, stack and kind, like `RecordedLayer.index`.
+    `layers` and `heads` count from 0, negative ones from the end: -1 is the last. `layers` count within the same tower,
+    stack and kind, like `RecordedLayer.index`.
     `layers` may also be dotted module names: of attention layers, or of modules that contain them. `tower` is the
     dotted name of a list of layers or of a module that contains it, and is required where several towers have a
     layer of that number, unless `stack` tells them apart or they are an encoder and its decoder. `run` selects one
@@ -52,6 +54,10 @@ class Edit:
     `at` names the query positions that change, whatever the change is; negative ones count from the end. At all others
     the layer hands on what the model itself computes, to the last bit. An edit has to name a change, and only one of
     `silence` and `output`, and of `uniform`, `weights` and a scale.
+
+    Where a text is written under an edit (`intervene(model.generate, ...)`), positions are those of the whole text,
+    given and written: of `at` and `block`, and of a `mask`, `weights`, `output` or `stream` with an entry for each.
+    Negative ones count from the end of what was given. A function is called with the new positions of each pass.
 
     `stream` changes no head: it is what stands in the residual stream where the layers' blocks begin, a tensor that
     broadcasts to (B, Q, M), a function of the model's own, or a `Trace` with `residual` of another pass. It goes into
@@ -76,16 +82,21 @@ class Edit:
     run: int | None = None  #: None: every
     stream: NewStream | None = None  #: the residual stream at the input of the layer's block, (B, Q, M)
 
+    def __repr__(self) -> str:
+        given = [(each.name, getattr(self, each.name)) for each in fields(self)]
+        said = (f"{name}={_short(value)}" for name, value in given if value is not getattr(Edit, name))
+        return f"Edit({', '.join(said)})"
+
     def must_name_a_change(self) -> None:
         """Raise a Problem where no head is to be changed, or two changes exclude each other."""
-        given = self._given()
+        given = self.given()
         if not given:
             raise Problem("this edit names no change: give one of {changes}", changes=Several([*CHANGES, "stream"]))
         for either in (("silence", "output"), ("uniform", "weights"), ("uniform", "scale"), ("uniform", "factor")):
             if set(either) <= set(given):
                 raise Problem("{one} and {other} exclude each other: give one of them", one=either[0], other=either[1])
 
-    def _given(self) -> list[str]:
+    def given(self) -> list[str]:
         """The changes that differ from what an edit without them has."""
         own = ((name, getattr(self, name)) for name in CHANGES)
         return [name for name, value in own if isinstance(value, Tensor) or value != getattr(Edit, name)]
@@ -95,12 +106,12 @@ class Edit:
         """Whether it changes the residual stream; a Problem where it is told to change heads as well."""
         if self.stream is None:
             return False
-        if given := [*(["heads"] if self.heads != "all" else []), *self._given()]:
+        if given := [*(["heads"] if self.heads != "all" else []), *self.given()]:
             raise Problem("an edit with stream changes no head: give {others} in another one", others=Several(given))
         return True
 
-    def chosen_by(self, layer: RecordedLayer) -> set[int | str]:
-        """The entries of `layers` that select this layer; empty if the edit does not apply to it."""
+    def chosen_by(self, layer: RecordedLayer, count: int) -> set[int | str]:
+        """The entries of `layers` that select this layer, of `count`; empty if the edit does not apply to it."""
         in_tower = self.tower is None or within(layer.tower, self.tower)
         if not in_tower or self.run not in (None, layer.run):
             return set()
@@ -109,10 +120,20 @@ class Edit:
             return {layer.name}
         if self.kind != layer.kind or self.stack not in (None, layer.stack):
             return set()
-        return {each for each in choices if each in ("all", layer.index) or within(layer.name, each)}
+        numbers = ("all", layer.index, layer.index - count if layer.index < count else "all")
+        return {each for each in choices if each in numbers or within(layer.name, each)}
 
     def heads_of(self, layer: RecordedLayer) -> list[int]:
+        """The chosen heads of this layer, counted from 0."""
         return sorted(set(chosen_heads(numbers_chosen("heads", self.heads, layer.n_heads), layer.n_heads, layer.index)))
+
+
+def _short(value: Any) -> str:
+    """A value on less than a line: of a tensor its shape, of what is no number or name its kind."""
+    if isinstance(value, Tensor):
+        return f"tensor{tuple(value.shape)}"
+    plain = isinstance(value, str | int | float | Collection) and not isinstance(value, Mapping)
+    return repr(value)[:60] if plain and not isinstance(value, Trace) else f"<{type(value).__name__}>"
 
 
 def within(name: str, above: int | str) -> bool:
@@ -147,14 +168,55 @@ def positions_of(edit: Edit) -> list[int] | None:
     return None if edit.at == "all" else list(numbers_chosen("at", edit.at, 0))
 
 
+def output_for(edit: Edit, layer: RecordedLayer) -> Tensor | Callable[[Tensor], Tensor] | None:
+    """What the edit puts in the place of its heads' outputs in this layer."""
+    given, heads = edit.output, edit.heads_of(layer)
+    if isinstance(given, Trace):
+        same = next((other for other in given.layers if other.place == layer.place), None)
+        if same is None:
+            raise Problem("the trace that output is taken from has no layer {name}", name=layer.name)
+        return same.head_outputs(heads)
+    if isinstance(given, Mapping):
+        if layer.name not in given:
+            raise Problem("output has nothing for the layer {name}", name=layer.name)
+        return given[layer.name][heads]
+    return given
+
+
+def must_reach(name: str, count: int, position: int) -> None:
+    """A Problem where what has one entry for each of `count` positions has none for this one."""
+    if 1 < count <= position:
+        raise Problem(
+            "{name} is made for {count} positions and position {position} is to be changed: say which, as at",
+            name=name,
+            count=count,
+            position=position,
+        )
+
+
+def rows_of(name: str, given: Tensor, queries: range, wanted: Sequence[int]) -> Tensor:
+    """What is given for each position of a text (.., T or 1, N) at those of a pass; the `wanted` ones must be there."""
+    if given.dim() < 2 or given.shape[-2] == 1:
+        return given
+    must_reach(name, given.shape[-2], max(wanted))
+    return given[..., torch.tensor(queries, device=given.device).clamp(max=given.shape[-2] - 1), :]
+
+
 NamedBlock = tuple[str, nn.Module]
+#: of a block's name and its stream (B, Q, M): which positions of the text these are, and how many were given at first
+StreamPlace = Callable[[str, Tensor], tuple[range, int]]
+
+
+def whole(_: str, own: Tensor) -> tuple[range, int]:
+    """Where the stream of a single pass stands in its text."""
+    return range(own.shape[1]), own.shape[1]
 
 
 @contextmanager
-def changing_streams(model: nn.Module, edits: Sequence[Edit]) -> Iterator[None]:
+def changing_streams(model: nn.Module, edits: Sequence[Edit], place: StreamPlace = whole) -> Iterator[None]:
     """Inside the block, this thread's passes have the stream that each edit's `stream` puts at its blocks' input."""
     hooks = (
-        block.register_forward_pre_hook(in_this_thread(partial(_put, edit, name)), with_kwargs=True)
+        block.register_forward_pre_hook(in_this_thread(partial(_put, edit, name, place)), with_kwargs=True)
         for edit in edits
         for name, block in _chosen(model, edit)
     )
@@ -175,7 +237,8 @@ def _chosen(model: nn.Module, edit: Edit) -> list[NamedBlock]:
                     "layer {index} is in {towers}: say which, as tower", index=each, towers=Several(sorted(lists))
                 )
             blocks = next(iter(lists.values()), [])
-            named = [block for block in blocks if each == "all" or block[0].rpartition(".")[2] == str(each)]
+            number = len(blocks) + each if isinstance(each, int) and each < 0 else each
+            named = [block for block in blocks if each == "all" or block[0].rpartition(".")[2] == str(number)]
         if not named:
             raise Problem("{model} has no layer {missing} to change", model=type(model).__name__, missing=each)
         chosen += named
@@ -193,19 +256,19 @@ def _lists(model: nn.Module, tower: str | None) -> dict[str, list[NamedBlock]]:
 
 
 def _put(
-    edit: Edit, name: str, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
+    edit: Edit, name: str, at: StreamPlace, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """A hook that changes what a block is given."""
     place = next((n for n, each in enumerate(args) if is_hidden(each)), None)
     if place is not None:
-        return (*args[:place], _changed(edit, name, args[place]), *args[place + 1 :]), kwargs
+        return (*args[:place], _changed(edit, name, args[place], at), *args[place + 1 :]), kwargs
     key = next((key for key, each in kwargs.items() if is_hidden(each)), None)
     if key is None:
         raise Problem("{name} is not given a residual stream", name=name)
-    return args, kwargs | {key: _changed(edit, name, kwargs[key])}
+    return args, kwargs | {key: _changed(edit, name, kwargs[key], at)}
 
 
-def _changed(edit: Edit, name: str, own: Tensor) -> Tensor:
+def _changed(edit: Edit, name: str, own: Tensor, place: StreamPlace) -> Tensor:
     """The stream (B, Q, M) with what the edit puts at its positions."""
     given = edit.stream
     if isinstance(given, Trace):
@@ -213,17 +276,21 @@ def _changed(edit: Edit, name: str, own: Tensor) -> Tensor:
             raise Problem(
                 "the trace that stream is taken from has none at {name}: capture it with residual=True", name=name
             )
-        new: Any = given.residual[given.residual.blocks.index(name)]
-    else:
-        new = given(own.clone()) if callable(given) else given
+        given = given.residual[given.residual.blocks.index(name)]
+    here, first = place(name, own)
+    every = positions_of(edit)
+    if place is whole and any(not -len(here) <= row < len(here) for row in every or ()):
+        raise Problem("at={at} must be positions of a stream of {count} tokens", at=every, count=len(here))
+    wanted = list(here) if every is None else [row if row >= 0 else first + row for row in every]
+    wanted = [position for position in wanted if position in here]
+    if not wanted:
+        return own
+    new: Any = given(own.clone()) if callable(given) else given
+    if isinstance(new, Tensor) and new is given and place is not whole:
+        new = rows_of("stream", new, here, wanted)
     if not isinstance(new, Tensor) or not broadcasts(tuple(new.shape), tuple(own.shape)):
         shape = tuple(new.shape) if isinstance(new, Tensor) else type(new).__name__
         raise Problem("stream has shape {shape}; it must broadcast to {wanted}", shape=shape, wanted=tuple(own.shape))
-    new, rows = new.to(own).expand_as(own), positions_of(edit)
-    if rows is None:
-        return new.clone()
-    if any(not -own.shape[1] <= row < own.shape[1] for row in rows):
-        raise Problem("at={at} must be positions of a stream of {count} tokens", at=rows, count=own.shape[1])
-    made = own.clone()
-    made[:, rows] = new[:, rows]
+    rows, made = [position - here.start for position in wanted], own.clone()
+    made[:, rows] = new.to(own).expand_as(own)[:, rows]
     return made

@@ -1,6 +1,7 @@
 """Apply edits to a recorded layer. The result is a recorded layer too, so before and after are shown the same way."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from math import lcm
 
@@ -9,15 +10,27 @@ from torch import Tensor, nn
 
 from attnviz.base.message import Problem, Several
 from attnviz.core.attention import scale_factor
-from attnviz.models.capture.edit import Edit, NewOutput, TensorChange, layers_chosen, numbers_chosen, positions_of
-from attnviz.models.capture.forward_pass import has_two_stacks
+from attnviz.models.capture.edit import (
+    Edit,
+    TensorChange,
+    layers_chosen,
+    numbers_chosen,
+    output_for,
+    positions_of,
+)
+from attnviz.models.capture.edit_in_steps import TextPart, must_look_back, placed
+from attnviz.models.capture.forward_pass import has_two_stacks, modules_by_name
 from attnviz.models.capture.head_selection import broadcasts, of_heads
 from attnviz.models.capture.recorded_layer import MaskChoice, RecordedLayer, ScaleChoice
-from attnviz.models.capture.trace import Trace
+
+LayerList = tuple[str, str, str]  #: tower, stack and kind
 
 
 class EditedPass:
-    """The edits of one pass: what they make of each layer, and which layers each met."""
+    """The edits of one pass, or of all passes that write a text: what they make of each layer, and which each met."""
+
+    #: of a text that is written: which part of it a layer computes
+    part_of: Callable[[RecordedLayer], TextPart] | None = None
 
     def __init__(self, model: nn.Module, edits: tuple[Edit, ...]) -> None:
         for edit in edits:
@@ -28,21 +41,35 @@ class EditedPass:
         self._two_stacks = has_two_stacks(model)
         self._model_name = type(model).__name__
         self._met: dict[Edit, set[int | str]] = {edit: set() for edit in edits}
-        self._places: dict[tuple[Edit, int, str, str], set[str]] = {}  #: the towers in which an edit met a number
+        self._places: dict[tuple[Edit, int | str, str, str], set[str]] = {}  #: the towers in which an edit met a number
+        self._counts: dict[LayerList, int] = {}  #: how many layers there are, by the modules' names
+        self._ran: dict[LayerList, int] = {}  #: and how many ran
+        self._names = [_unnumbered(name) for name in modules_by_name(model)]
+        self._reached: set[Edit] = set()  #: edits of which a position was computed
 
     def changed(self, layer: RecordedLayer) -> RecordedLayer | None:
         """The layer after all edits that apply to it; None where none does."""
         edits = [edit for edit in self.edits if self._meets(edit, layer)]
         if edits and layer.why is not None:
             raise Problem("layer {index} gives its weights only and cannot be changed", index=layer.index)
+        part = None if self.part_of is None else self.part_of(layer)
         changed, touched, rows = layer, set[int](), set[int]()
-        for edit in edits:
+        for whole in edits:
+            edit = whole if part is None else placed(whole, layer, part)
+            if edit is None:
+                continue
+            self._reached.add(whole)
             heads, at = edit.heads_of(layer), _rows(edit, layer.shape[2])
             made = carry_out(edit, heads, changed, changed if touched.intersection(heads) else layer)
             changed = made if edit.at == "all" else _only_at(at, heads, changed, made)
             touched.update(heads if edit.change is not None else ())
             rows.update(at)
-        return replace(changed, rows=tuple(sorted(rows))) if edits else None
+        if part is not None:
+            must_look_back(changed, part)
+        if part is not None and changed.silenced and any(each.at != "all" for each in edits):
+            # not in all passes: as outputs of 0, which can be joined with others
+            changed = _only_at([*range(layer.shape[2])], sorted(changed.silenced), changed, changed)
+        return replace(changed, rows=tuple(sorted(rows))) if rows else None
 
     def must_have_met_all(self) -> None:
         """Raise a Problem for an edit of a layer that did not run in this pass."""
@@ -52,27 +79,53 @@ class EditedPass:
                 raise Problem("{model} has no layer of this kind to change", model=self._model_name)
             if missing:
                 raise Problem("{model} has no layer {missing} to change", model=self._model_name, missing=missing[0])
+            if edit not in self._reached:
+                raise Problem(
+                    "no position of at={at}, block={block} went through the model", at=edit.at, block=edit.block
+                )
+        for place, count in self._counts.items():
+            if count != self._ran[place]:
+                raise Problem(
+                    "the layers of {model} cannot be counted from their end: {count} modules ran as {ran} layers",
+                    model=self._model_name,
+                    count=count,
+                    ran=self._ran[place],
+                )
+
+    def _count(self, layer: RecordedLayer) -> int:
+        """How many layers there are of this one's kind: of modules, those whose names differ in numbers only."""
+        place = (layer.tower, layer.stack, layer.kind)
+        self._ran[place] = max(self._ran.get(place, 0), layer.index + 1)
+        return self._names.count(_unnumbered(layer.name))
 
     def _meets(self, edit: Edit, layer: RecordedLayer) -> bool:
         """Whether the edit applies to the layer. A number that two towers have is refused: it would change both."""
-        chosen = edit.chosen_by(layer)
+        count = self._count(layer)
+        chosen = edit.chosen_by(layer, count)
         self._met[edit] |= chosen
-        if layer.index in chosen:
+        for number in chosen.intersection((layer.index, min(layer.index - count, -1))):
+            if number != layer.index:
+                self._counts[layer.tower, layer.stack, layer.kind] = count
             side = layer.stack if self._two_stacks else ""  # an edit of "either" stack means both of an encoder-decoder
-            towers = self._places.setdefault((edit, layer.index, side, layer.kind), set())
+            towers = self._places.setdefault((edit, number, side, layer.kind), set())
             towers.add(layer.tower)
             if len(towers) > 1:
                 raise Problem(
                     "layer {index} is in {towers}: say which, as tower",
-                    index=layer.index,
+                    index=number,
                     towers=Several(sorted(towers)),
                 )
         return bool(chosen)
 
 
+def _unnumbered(name: str) -> str:
+    """A module's name with a sign for each number in it."""
+    return re.sub(r"\b\d+\b", "#", name)
+
+
 def carry_out(edit: Edit, heads: list[int], layer: RecordedLayer, own: RecordedLayer) -> RecordedLayer:
     """The layer after the edit of these heads. `edit.change` is called with the tensors of `own`."""
-    output = _output(edit.output, layer, heads)
+    output = output_for(edit, layer)
     if edit.change is not None:
         layer = _with_function(layer, heads, edit.change, own)
     if not isinstance(edit.mask, str) or edit.mask != "model":
@@ -93,22 +146,6 @@ def carry_out(edit: Edit, heads: list[int], layer: RecordedLayer, own: RecordedL
     if edit.silence:
         layer = replace(layer, silenced=layer.silenced | set(heads))
     return layer
-
-
-def _output(
-    given: NewOutput | None, layer: RecordedLayer, heads: list[int]
-) -> Tensor | Callable[[Tensor], Tensor] | None:
-    """What the edit puts in the place of these heads' outputs."""
-    if isinstance(given, Trace):
-        same = next((other for other in given.layers if other.place == layer.place), None)
-        if same is None:
-            raise Problem("the trace that output is taken from has no layer {name}", name=layer.name)
-        return same.head_outputs(heads)
-    if isinstance(given, Mapping):
-        if layer.name not in given:
-            raise Problem("output has nothing for the layer {name}", name=layer.name)
-        return given[layer.name][heads]
-    return given
 
 
 def _without(layer: RecordedLayer, heads: list[int], block: Collection[tuple[int, int]]) -> Tensor:

@@ -6,7 +6,6 @@ A compiled model is read and changed uncompiled: the weights are the same, and e
 import inspect
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, Literal
@@ -16,9 +15,6 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from attnviz.base.message import Problem
-from attnviz.models.capture.adapter import is_transformers
-from attnviz.models.catalogue import LoadedModel
-from attnviz.models.tokens import encode
 
 Logits = Literal["last", "all"] | None
 
@@ -194,21 +190,3 @@ def _positions(inputs: dict[str, Any]) -> int | Tensor:
 
 def _ids(inputs: dict[str, Any]) -> Tensor | None:
     return next((each for name in ("input_ids", "inputs_embeds") if isinstance(each := inputs.get(name), Tensor)), None)
-
-
-def with_ids(
-    model: Any, args: tuple[Any, ...], inputs: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any], tuple[str, ...]]:
-    """The arguments of the pass, a sentence among them as its ids; and the labels of its tokens, or none."""
-    if not args or not isinstance(args[0], str):
-        return args, inputs, ()
-    if not isinstance(model, LoadedModel):
-        if is_transformers(model):
-            raise Problem("a sentence needs its tokenizer: give what attnviz.load gives, or token ids in its place")
-        return args, inputs, ()  # a model of one's own may take sentences
-    if len(args) > 1 or model.entry.kind == "encoder-decoder":
-        raise Problem("give one sentence; what {name} needs beside it goes in as token ids, by name", name=model.name)
-    tokens = encode(model, args[0])
-    for notice in tokens.notices:
-        warnings.warn(str(notice), stacklevel=4)  # where `capture` or `intervene` was called
-    return (), tokens.inputs | inputs, tokens.labels

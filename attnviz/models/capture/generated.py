@@ -1,9 +1,8 @@
 """All the passes of a model's own `generate`, joined: one trace of the text that was written."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -12,19 +11,25 @@ from torch import Tensor, nn
 from attnviz.base.message import Problem
 from attnviz.models.capture.adapter import is_transformers, switched, takes_interface
 from attnviz.models.capture.attention_call import listening
+from attnviz.models.capture.edit import Edit, changing_streams, within
+from attnviz.models.capture.edit_in_steps import TextPart
+from attnviz.models.capture.edited_layer import EditedPass
 from attnviz.models.capture.forward_pass import Logits, hooked, ids_and_masks, in_this_thread, uncompiled, unwrapped
+from attnviz.models.capture.joined_layer import JoinedLayer
 from attnviz.models.capture.plain_torch import logits_in, recording_plain
 from attnviz.models.capture.recorded_layer import LayerPlace, RecordedLayer
 from attnviz.models.capture.recorder import Recorder
 from attnviz.models.capture.trace import Trace
 
-RowsAtKeys = tuple[Tensor, int]  #: (.., queries of one pass, keys), and the place of its first key among all keys
-
 
 def record_generation(
-    method: Callable[..., Any], args: tuple[Any, ...], logits: Logits, inputs: dict[str, Any]
+    method: Callable[..., Any],
+    args: tuple[Any, ...],
+    logits: Logits,
+    inputs: dict[str, Any],
+    edits: Sequence[Edit] = (),
 ) -> Trace:
-    """Every pass that `method` of a model makes, joined into one trace.
+    """Every pass that `method` of a model makes, joined into one trace, each under the same edits.
 
     Its queries are all positions that went through the model. `logits` "last" are those of the last pass, "all"
     those of every pass at its last position, (B, passes, V).
@@ -34,7 +39,7 @@ def record_generation(
         model = unwrapped(method)
     if takes_interface(model):
         recorder = Recorder(model)
-        with uncompiled(model), switched(model), listening(recorder), _steps(model, recorder) as steps:
+        with uncompiled(model), switched(model), listening(recorder), _steps(model, recorder, edits) as steps:
             written = method(*args, **inputs)
     elif is_transformers(model):
         raise Problem(
@@ -42,19 +47,42 @@ def record_generation(
             model=type(model).__name__,
         )
     else:
-        with recording_plain(model) as recorder, _steps(model, recorder) as steps:
+        with recording_plain(model) as recorder, _steps(model, recorder, edits) as steps:
             written = method(*args, **inputs)
     steps.end()
+    steps.changes.must_have_met_all()
     return steps.trace(written, logits, _by_name(method, args, inputs))
 
 
 class _Steps:
     """The layers of all passes so far, and what each pass answered."""
 
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
+    def __init__(self, recorder: Recorder, changes: EditedPass) -> None:
+        self._recorder, self.changes = recorder, changes
         self._layers: dict[LayerPlace, JoinedLayer] = {}
+        self._given: dict[LayerPlace | str, int] = {}  # how many positions the first pass had
         self._answers: list[Tensor] = []  # (B, V) of each pass
+        if changes.edits:
+            recorder.change, changes.part_of = changes.changed, self.part_of
+
+    def part_of(self, layer: RecordedLayer) -> TextPart:
+        """Which positions of the text a layer of the pass that runs now computes."""
+        _, _, q_len, k_len = layer.shape
+        known = self._layers.get(layer.place)
+        first = 0 if known is None or known.begins_anew(layer) else known.queries
+        given = self._given.setdefault(layer.place, q_len)
+        queries = range(first, first + q_len)
+        if layer.kind == "cross":
+            return TextPart(queries, range(k_len), given, k_len)
+        dropped = max(0, queries.stop - k_len)
+        return TextPart(queries, range(dropped, dropped + k_len), given, given)
+
+    def place_of(self, block: str, stream: Tensor) -> tuple[range, int]:
+        """Which positions of the text enter a block (B, Q, M), and how many did in the first pass."""
+        count = stream.shape[1]
+        known = max((each.queries for each in self._layers.values() if within(each.name, block)), default=0)
+        first = 0 if count > known else known  # without a cache all are computed anew
+        return range(first, first + count), self._given.setdefault(block, count)
 
     def end(self, *_: Any) -> None:
         """Take up the layers of the pass that has ended, or of the encoder that ran before the first one."""
@@ -85,11 +113,12 @@ class _Steps:
 
 
 @contextmanager
-def _steps(model: nn.Module, recorder: Recorder) -> Iterator[_Steps]:
-    """Inside the block, each pass of the model in this thread is a step."""
-    steps = _Steps(recorder)
+def _steps(model: nn.Module, recorder: Recorder, edits: Sequence[Edit]) -> Iterator[_Steps]:
+    """Inside the block, each pass of the model in this thread is a step, under these edits."""
+    steps = _Steps(recorder, EditedPass(model, tuple(edit for edit in edits if not edit.of_stream)))
+    streams = changing_streams(model, [edit for edit in edits if edit.of_stream], steps.place_of)
     before = model.register_forward_pre_hook(in_this_thread(steps.end))
-    with hooked([before, model.register_forward_hook(in_this_thread(steps.note))]), torch.no_grad():
+    with hooked([before, model.register_forward_hook(in_this_thread(steps.note))]), streams, torch.no_grad():
         yield steps
 
 
@@ -115,96 +144,3 @@ def _by_name(method: Callable[..., Any], args: tuple[Any, ...], inputs: dict[str
     """All arguments by the names that the method gives them, those that it takes in bulk by their own."""
     bound = inspect.signature(method).bind_partial(*args, **inputs).arguments
     return {name: each for held in (bound, *bound.values()) if isinstance(held, dict) for name, each in held.items()}
-
-
-class JoinedLayer:
-    """One layer of several passes of one text, each of which goes on where the one before it ended, as one layer.
-
-    Keeps of each pass what is new in it, so that n passes keep n positions.
-    """
-
-    def __init__(self, first: RecordedLayer) -> None:
-        self._first = first
-        self._done = 0  # so many keys are known
-        self._vectors: dict[str, list[Tensor]] = {name: [] for name in ("q", "k", "v", "norms")}
-        self._real: list[Tensor | None] = []  # of cross-attention: which queries are no padding
-        self._rows: dict[str, list[RowsAtKeys]] = {name: [] for name in ("allowed", "bias", "reported")}
-        self.add(first)
-
-    def begins_anew(self, layer: RecordedLayer) -> bool:
-        """Whether the layer is of a pass without a cache, which computes everything anew."""
-        _, _, q_len, k_len = layer.shape
-        return layer.kind == "self" and k_len == q_len and (k_len > self._done or q_len > 1)
-
-    def add(self, layer: RecordedLayer) -> None:
-        """Take up what the next pass recorded of this layer."""
-        _, _, q_len, k_len = layer.shape
-        known = self._done if layer.kind == "self" else 0  # keys before this pass; those of cross-attention stay
-        self._done = known + q_len if layer.kind == "self" else k_len
-        keys = min(k_len, self._done)  # a cache of a fixed length has empty places behind
-        start = self._done - keys  # a sliding window has dropped keys in front
-        for name, given in (("allowed", layer.mask), ("bias", layer.bias), ("reported", layer.reported)):
-            if given is not None:
-                four = given.reshape(*(1,) * (4 - given.dim()), *given.shape)
-                self._rows[name].append((four.expand(*four.shape[:2], q_len, k_len)[..., :keys], start))
-        if layer.reported is None:
-            self._add_vectors(layer, slice(known - start, keys))
-        self._real.append(layer.queries)
-        self._last = layer
-
-    def _add_vectors(self, layer: RecordedLayer, new: slice) -> None:
-        q, k, v = layer.qkv
-        self._vectors["q"].append(q)
-        if layer.kind == "cross" and self._vectors["k"]:
-            return
-        for name, tensor in (("k", k), ("v", v), ("norms", layer.norms)):
-            if tensor is not None:
-                self._vectors[name].append(tensor[:, :, new].clone())  # a copy, so that the cache of each pass can go
-
-    def layer(self) -> RecordedLayer:
-        """All queries, and all keys that any of them saw."""
-        passes = len(self._rows["allowed"])
-        if passes == 1:
-            return self._last
-        if 0 < len(self._rows["bias"]) < passes:
-            raise Problem("layer {name} adds to its scores in some steps only", name=self._first.name)
-        padding = self._last.padding  # as the last pass knew it; keys that no query saw where that lacks some
-        joined: dict[str, Any] = {name: _below(rows, self._done) for name, rows in self._rows.items() if rows}
-        joined["padding"] = None if padding is None or padding.shape[-1] != self._done else padding
-        joined["queries"] = self._real_queries()
-        if not self._rows["reported"]:
-            if len(self._vectors["norms"]) < len(self._vectors["k"]):
-                self._vectors["norms"].clear()
-            joined |= {name: torch.cat(parts, 2) if parts else None for name, parts in self._vectors.items()}
-            self._must_be_one_text(joined["k"])
-        return replace(self._first, causal=False, **joined)
-
-    def _real_queries(self) -> Tensor | None:
-        known = next((each for each in self._real if each is not None), None)
-        if known is None:
-            return None
-        passes = zip(self._real, self._rows["allowed"], strict=True)
-        parts = (known.new_ones(len(known), 1, mask.shape[-2]) if real is None else real for real, (mask, _) in passes)
-        return torch.cat(list(parts), -1)
-
-    def _must_be_one_text(self, k: Tensor) -> None:
-        """Refuse passes that went back, or changed places, as a beam search does."""
-        _, last, _ = self._last.qkv
-        length = min(last.shape[2], k.shape[2])
-        if not torch.equal(last[:, :, :length], k[:, :, k.shape[2] - length :]):
-            raise Problem(
-                "the steps of {name} do not go on from one another, as with a beam search or another model's guesses: "
-                "generate with num_beams=1, or capture one pass over what was generated",
-                name=self._first.name,
-            )
-
-
-def _below(blocks: list[RowsAtKeys], total: int) -> Tensor:
-    """Blocks of rows below each other, each at its keys, 0 or False elsewhere: (B or 1, H or 1, all queries, total)."""
-    lead = [max(block.shape[axis] for block, _ in blocks) for axis in (0, 1)]
-    made = blocks[0][0].new_zeros((*lead, sum(block.shape[2] for block, _ in blocks), total))
-    row = 0
-    for block, start in blocks:
-        made[..., row : row + block.shape[2], start : start + block.shape[3]] = block
-        row += block.shape[2]
-    return made

@@ -39,7 +39,7 @@ def whole_numbers(given: object) -> list[int] | None:
 
 
 def chosen_heads(heads: int | Iterable[int] | None, n_heads: int, layer: int) -> list[int]:
-    """`heads` as a list, None meaning all heads; a Problem if it is empty or names a head that the layer lacks."""
+    """`heads` as a list, None meaning all, negative ones from the end; a Problem if it is empty or one is not there."""
     chosen = list(range(n_heads)) if heads is None else whole_numbers(heads)
     if chosen is None:
         raise Problem("heads={heads} must be a number or several numbers", heads=repr(heads))
@@ -48,11 +48,11 @@ def chosen_heads(heads: int | Iterable[int] | None, n_heads: int, layer: int) ->
             "heads must name at least one head; layer {index} has heads 0 to {last}", index=layer, last=n_heads - 1
         )
     for head in chosen:
-        if not 0 <= head < n_heads:
+        if not -n_heads <= head < n_heads:
             raise Problem(
                 "head {head} does not exist: layer {index} has heads 0 to {last}",
                 head=head,
                 index=layer,
                 last=n_heads - 1,
             )
-    return chosen
+    return [head % n_heads for head in chosen]

@@ -100,14 +100,17 @@ class RecordedLayer:
 
     @property
     def device(self) -> torch.device:
+        """Where its tensors are."""
         return self.qkv[0].device if self.reported is None else self.reported.device
 
     @property
     def n_heads(self) -> int:
+        """H."""
         return self.shape[1]
 
     @property
     def n_kv_heads(self) -> int:
+        """G; H where only weights are known."""
         return self.n_heads if self.k is None else self.k.shape[1]
 
     @property

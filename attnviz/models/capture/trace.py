@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,17 +19,22 @@ from attnviz.models.capture.frozen_map import picked
 from attnviz.models.capture.logit_attribution import LogitAttribution, LogitLens, attribute, lens
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 from attnviz.models.capture.residual import Residual
+from attnviz.models.capture.trace_arrays import mean_layer, shared_labels, weight_array, weight_rows
 from attnviz.models.capture.trace_file import read_trace_file, summary, trace_bytes, trace_of_bytes, write_trace_file
 from attnviz.models.tokens import token_id
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray
 
 
 TokenChoice = int | str | Tensor  #: a token by its id, or its text; or one id for each row
 
 #: fields of a layer that are the model's own, or that an edit has put there
 NOT_COUNTED = ("sinks", "set_weights", "set_output")
+
+
+TokenLabels = tuple[str, ...] | tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,7 +51,7 @@ class Trace:
     inputs: dict[str, Tensor] = field(default_factory=dict)  #: token ids and padding masks given to the pass
     residual: Residual | None = None  #: of a capture with `residual`
     last: Tensor | None = None  #: of such a capture: the position of each row's last real token, (B,)
-    tokens: tuple[str, ...] = ()  #: labels of a sentence's tokens, where the pass was given a sentence
+    tokens: TokenLabels = ()  #: labels of a sentence's tokens, or of each sentence's, where they are known
     tokenizer: Any = None  #: of what `load` gives; it is not saved
 
     def __repr__(self) -> str:
@@ -95,7 +100,10 @@ class Trace:
     def layer(
         self, index: int, stack: StackName | None = None, kind: AttentionKind | None = None, run: int = 0
     ) -> RecordedLayer:
-        """The layer with this `index` among those of one stack and kind, which may be left out where there is one."""
+        """The layer with this `index` among those of one stack and kind, which may be left out where there is one.
+
+        A negative `index` counts from the last.
+        """
         among = [
             layer
             for layer in self.layers
@@ -108,7 +116,7 @@ class Trace:
                 lists=Several(sorted(f"{stack} {kind} ({tower})" for tower, stack, kind in lists)),
             )
         for layer in among:
-            if layer.index == index:
+            if index in (layer.index, layer.index - len(among)):
                 return layer
         raise Problem("there is no layer {index} here; there are {count}", index=index, count=len(among))
 
@@ -154,8 +162,9 @@ class Trace:
     @staticmethod
     def _of_parts(layers: tuple[RecordedLayer, ...], others: dict[str, Tensor], extra: dict[str, Any]) -> Trace:
         inputs = {name.removeprefix("inputs."): value for name, value in others.items() if name.startswith("inputs.")}
+        labels: Any = tuple(each if isinstance(each, str) else tuple(each) for each in extra.get("tokens", ()))
         residual = Residual.of(extra["residual"], others) if "residual" in extra else None
-        return Trace(layers, others.get("logits"), inputs, residual, others.get("last"), tuple(extra.get("tokens", ())))
+        return Trace(layers, others.get("logits"), inputs, residual, others.get("last"), labels)
 
     def logit_attribution(
         self,
@@ -241,7 +250,21 @@ class Trace:
             import pandas as pd  # here because a capture does not need it
 
         chosen = range(len(self.layers)) if layers is None else [self.layers.index(self[layers])]
-        return pd.concat([pd.DataFrame(_rows(number, self.layers[number], heads)) for number in chosen])
+        return pd.concat([pd.DataFrame(weight_rows(number, self.layers[number], heads)) for number in chosen])
+
+    def to_xarray(self, layers: Sequence[int | str] | None = None) -> xarray.DataArray:
+        """The weights (layer, batch, head, query, key) of layers of one shape, with names and tokens. Needs xarray."""
+        chosen = range(len(self.layers)) if layers is None else [self.layers.index(self[each]) for each in layers]
+        return weight_array(chosen, [self.layers[number] for number in chosen], self.tokens)
+
+    def mean(self, aligned: Mapping[str, int | Sequence[int]] | None = None) -> Trace:
+        """The mean weights over all prompts of the batch, as a trace of one that holds its weights only.
+
+        `aligned` names what is to be averaged, and at which position it stands in each prompt, or in all of them:
+        `{"name": [1, 3], "end": -1}`. None: every position, of prompts of one length.
+        """
+        layers = tuple(mean_layer(layer, aligned) for layer in self.layers if aligned is None or layer.kind == "self")
+        return Trace(layers, tokens=shared_labels(self.tokens) if aligned is None else tuple(aligned))
 
     @cached_property
     def nbytes(self) -> int:
@@ -251,17 +274,3 @@ class Trace:
             tensors += [tensor for name, tensor in layer.tensors().items() if name not in NOT_COUNTED]
         storages = (tensor.untyped_storage() for tensor in tensors)
         return sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())
-
-
-def _rows(number: int, layer: RecordedLayer, head: int | None) -> dict[str, object]:
-    weights = layer.weights(head).detach().float().cpu()  # (B, H', Q, K)
-    batch, heads, queries, keys = torch.meshgrid(*(torch.arange(size) for size in weights.shape), indexing="ij")
-    return {
-        "layer": number,
-        "name": layer.name,
-        "batch": batch.flatten().numpy(),
-        "head": (heads.flatten() + (head or 0)).numpy(),
-        "query": queries.flatten().numpy(),
-        "key": keys.flatten().numpy(),
-        "weight": weights.flatten().numpy(),
-    }

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from attnviz.base.message import Message
+from attnviz.base.message import Message, Problem
 from attnviz.models.settings import current
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 ModelKind = Literal["decoder", "encoder", "encoder-decoder", "pictures"]
 Source = Literal["cache", "wheel", "shipped", "folder", "hub cache", "hub"]
 WeightsAre = Literal["trained", "random", "unknown"]
+NEW_TOKENS = 20  #: that a loaded model writes where nobody says how many
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Entry:
         return self.name if bits is None else f"{self.name} ({bits}-bit)"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LoadedModel:
     """A loaded model, able to record its attention, with its tokenizer."""
 
@@ -75,6 +76,11 @@ class LoadedModel:
     weights_are: WeightsAre = "unknown"
     notices: tuple[Message, ...] = ()  #: what was done to the weights so that they fit
     version: str = ""  #: of a folder of one's own: which state of its files this is
+
+    def __repr__(self) -> str:
+        config = self.model.config.get_text_config()
+        layers, heads = (getattr(config, each, "?") for each in ("num_hidden_layers", "num_attention_heads"))
+        return f"<LoadedModel {self.name}: {type(self.model).__name__}, {layers} layers of {heads} heads>"
 
     @property
     def name(self) -> str:
@@ -93,6 +99,19 @@ class LoadedModel:
         limits = [getattr(config, name, None) for name in ("max_position_embeddings", "n_positions")]
         limits += [getattr(self.tokenizer, "model_max_length", None), current().token_limit]
         return min(int(limit) for limit in limits if isinstance(limit, int) and 0 < limit < 10**9)
+
+    def generate(self, text: str, **how: Any) -> str:
+        """The text with what the model writes after it, 20 tokens unless `max_new_tokens` says otherwise.
+
+        `how` is what `generate` of transformers takes, such as `do_sample=True`. `capture(loaded.generate, text)` keeps
+        every step's attention, `intervene(loaded.generate, edits, text)` writes under edits.
+        """
+        if self.tokenizer is None or not self.model.can_generate():
+            raise Problem("{name} writes no text", name=self.name)
+        read = self.tokenizer(text, return_tensors="pt").to(self.model.device)
+        given = {"input_ids": read["input_ids"], "attention_mask": read["attention_mask"]}
+        written = self.model.generate(**given, **{"max_new_tokens": NEW_TOKENS} | how)
+        return str(self.tokenizer.decode(written[0], skip_special_tokens=True))
 
 
 @dataclass(frozen=True)

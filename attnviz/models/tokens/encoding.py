@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 from attnviz.base.message import Message, Problem, Several
 from attnviz.models.catalogue import LoadedModel
-from attnviz.models.tokens.token_spans import RawToken, TokenSpan, rest_of, spans_of, speller
+from attnviz.models.tokens.token_spans import RawToken, TokenSpan, rest_of, spans_of, speller, token_label
 
 #: What surrounds the sentence. usual: the tokenizer's special tokens. none: nothing.
 #: start: a beginning-of-text token. chat: the chat template, with the sentence as the user's turn.
@@ -80,6 +80,41 @@ def encode(loaded: LoadedModel, text: str, pair: str | None = None, frame: Frame
     texts = (text,) if pair is None else (text, pair)
     typed = "token_type_ids" in tokenizer.model_input_names and loaded.entry.kind != "decoder"
     return _within_limit(loaded, texts, lambda heads: _tokenized(tokenizer, heads, frame), frame, typed)
+
+
+def read(tokenizer: Any, text: str) -> Tokens:
+    """A sentence as any tokenizer reads it, not cut; of one that is not transformers', each id with its own label."""
+    import torch
+
+    typed = False
+    if hasattr(tokenizer, "get_added_vocab"):
+        raws = _tokenized(tokenizer, (text,), "usual")
+        typed = "token_type_ids" in tokenizer.model_input_names
+    elif hasattr(tokenizer, "encode") and hasattr(tokenizer, "decode"):
+        found = tokenizer.encode(text)
+        raws = [RawToken(i, "", 0, 0, False) for i in getattr(found, "ids", found)]
+    else:
+        raise Problem("tokenizer={given} reads no text: give one with encode and decode", given=repr(tokenizer)[:60])
+    if not raws:
+        raise Problem("The sentence is empty: type at least one character")
+    if hasattr(tokenizer, "get_added_vocab"):
+        spans = spans_of(tokenizer, (text,), raws, frozenset())
+    else:
+        spans = tuple(
+            TokenSpan(place, raw.id, label_of(tokenizer, raw.id), "", 0, 0, None, False, 0)
+            for place, raw in enumerate(raws)
+        )
+    ids = torch.tensor([[raw.id for raw in raws]])
+    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    if typed:
+        inputs["token_type_ids"] = torch.tensor([[raw.type for raw in raws]])
+    return Tokens((text,), spans, (), inputs)
+
+
+def label_of(tokenizer: Any, token: int) -> str:
+    """One id as an axis label."""
+    more = {"clean_up_tokenization_spaces": False} if hasattr(tokenizer, "get_added_vocab") else {}
+    return token_label(str(tokenizer.decode([token], **more)))
 
 
 def encode_target(loaded: LoadedModel, text: str) -> Tokens:

@@ -7,10 +7,7 @@ PAGE = Page(
     name="compare",
     title=N_("Compare"),
     heading=N_("Attention, recurrence, convolution"),
-    about=N_(
-        "Attention joins any two tokens in one step and pays with the square of the length. What that buys: "
-        "counted, timed and trained."
-    ),
+    about=N_("Attention joins any two tokens in one step, and its cost grows with the square of the length."),
     icon=":material/balance:",
     group=LOOK,
     question=N_("What does attention buy, and what does it cost, beside a recurrence and a convolution?"),

@@ -107,6 +107,14 @@ def roofline(
     return _drawn([roof, *passes], 380, _("FLOPs for each byte read"), _("GFLOP/s"), axis, axis, ridge)
 
 
+def _beside(at: int, shares: Sequence[float], values: Sequence[float]) -> str:
+    """Where a point's name stands: above it, and below it where another point lies close by and higher."""
+    low = any(
+        abs(share - shares[at]) < 0.06 and value > values[at] for share, value in zip(shares, values, strict=True)
+    )
+    return f"{'bottom' if low else 'top'} {'left' if shares[at] > 0.35 else 'right'}"
+
+
 def for_bytes(names: Sequence[str], shares: Sequence[float], values: Sequence[float]) -> Figure:
     """Mean KL (nats) against the share of the 16-bit cache's bytes: to the left is smaller, down is closer."""
     points = go.Scatter(
@@ -114,7 +122,7 @@ def for_bytes(names: Sequence[str], shares: Sequence[float], values: Sequence[fl
         y=[max(value, FLOOR) for value in values],
         mode="markers+text",
         text=[in_lines(name, 170, 13) for name in names],
-        textposition=["top left" if share > 0.35 else "top right" for share in shares],
+        textposition=[_beside(at, shares, values) for at in range(len(shares))],
         marker={"size": 13, "color": [SERIES[n % len(SERIES)] for n in range(len(names))]},
         hovertemplate="%{text}: %{x:.1%}, %{y:.3g}<extra></extra>",
         cliponaxis=False,

@@ -62,7 +62,7 @@ def pickable_map(
     )
     fig.update_yaxes(title_text=_("head"), tickvals=list(rows), range=[len(rows) - 0.5, -0.5], **plain)
     fig.update_layout(dragmode=False, showlegend=False)
-    return layout(fig, title, int(np.clip(110 + 22 * len(rows), 220, 520)))
+    return layout(fig, title, int(np.clip(120 + 27 * len(rows), 260, 520)))
 
 
 def _squares(grid: np.ndarray, signed: bool) -> go.Heatmap:

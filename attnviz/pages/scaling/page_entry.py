@@ -8,8 +8,7 @@ PAGE = Page(
     title=N_("Scaling"),
     heading=N_("Why divide by √d_k?"),
     about=N_(
-        "*“… pushing the softmax function into regions where it has extremely small gradients”* (Vaswani et "
-        "al., 2017): seven sections take that apart, computed now."
+        "*“… pushing the softmax function into regions where it has extremely small gradients”* (Vaswani et al., 2017)"
     ),
     icon=":material/straighten:",
     group=UNDERSTAND,

@@ -38,7 +38,7 @@ def neox() -> GPTNeoXForCausalLM:
     return GPTNeoXForCausalLM(GPTNeoXConfig(**shape, vocab_size=VOCAB, initializer_range=0.3)).eval()
 
 
-def same(joined: Trace, whole: Trace) -> None:
+def same(joined: Trace, whole: Trace, atol: float = 1e-5) -> None:
     """Every layer's vectors, weights and lengths."""
     assert len(joined) == len(whole)
     for mine, theirs in zip(joined, whole, strict=True):
@@ -46,7 +46,7 @@ def same(joined: Trace, whole: Trace) -> None:
         rows = torch.ones(theirs.shape[0], 1, theirs.shape[2], dtype=torch.bool)
         real = theirs.real_queries if theirs.real_queries is not None else rows
         for ours, other in ((mine.weights(), theirs.weights()), (mine.head_outputs(), theirs.head_outputs())):
-            torch.testing.assert_close(ours * real[..., None], other * real[..., None], atol=1e-5, rtol=1e-4)
+            torch.testing.assert_close(ours * real[..., None], other * real[..., None], atol=atol, rtol=1e-4)
         if theirs.norms is not None:
             torch.testing.assert_close(mine.value_norms(), theirs.value_norms(), atol=1e-4, rtol=1e-4)
 

@@ -7,7 +7,7 @@ import streamlit as st
 from attnviz.app import widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.app.page_parts import menu
+from attnviz.app.page_parts import more
 from attnviz.base.message import Problem
 from attnviz.base.words import _
 from attnviz.canvas import tensor_strip as canvas
@@ -27,7 +27,7 @@ def ask() -> tuple[inputs.Config, inputs.Rows | None]:
         chosen["n_heads"] = int(widgets.one_of(choices.HEADS, _("Query heads"), counts, style="select", width=96))
         chosen["mask"] = _mask(cross)
         chosen["position"] = _position(cross)
-        with menu(_("More"), "b_more"):
+        with more():
             chosen |= _sizes(chosen["n_heads"], chosen["mask"])
             sources = {"random": _("random, by seed")} | {
                 state.entry.id: _("rows of {name}").format(name=state.name)

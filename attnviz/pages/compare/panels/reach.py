@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app import page_parts, show, widgets
+from attnviz.app import page_parts, presenting, show, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.waiting_line import WaitingLine
 from attnviz.app.panel import guard
@@ -70,21 +70,23 @@ def panel() -> None:
 def _controls() -> reach_training.Config:
     labels = {"n": _("tokens n"), "k": _("kernel k"), "layers": _("convolutions"), "steps": _("steps")}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        return reach_training.Config(
-            **{n: widgets.number(choices.REACH_SIZES[n], label, step=1, width=BOX) for n, label in labels.items()},
-            remember=widgets.number(
-                choices.REMEMBER,
-                _("LSTM remembers"),
-                step=0.5,
-                width=BOX,
-                help=_(
-                    "Added to the bias of the LSTM’s forget gate at the start. At 0 the gate stands at one half: after "
-                    "n steps 2⁻ⁿ is left. At 4 it stands at 98%."
+        sizes = {n: widgets.number(choices.REACH_SIZES[n], label, step=1, width=BOX) for n, label in labels.items()}
+        with page_parts.more():
+            return reach_training.Config(
+                **sizes,
+                remember=widgets.number(
+                    choices.REMEMBER,
+                    _("LSTM remembers"),
+                    step=0.5,
+                    width=BOX,
+                    help=_(
+                        "Added to the bias of the LSTM’s forget gate at the start. At 0 the gate stands at one half: "
+                        "after n steps 2⁻ⁿ is left. At 4 it stands at 98%."
+                    ),
                 ),
-            ),
-            rate=widgets.number(choices.RATE, _("learning rate"), step=0.001, width=BOX),
-            seed=widgets.number(choices.SEED, _("seed"), step=1, width=BOX),
-        )
+                rate=widgets.number(choices.RATE, _("learning rate"), step=0.001, width=BOX),
+                seed=widgets.number(choices.SEED, _("seed"), step=1, width=BOX),
+            )
 
 
 def _run(config: reach_training.Config) -> None:
@@ -176,19 +178,21 @@ def _charts(result: reach_training.Result, key: str) -> None:
 
 def _picture(result: reach_training.Result) -> None:
     st.markdown(_verdict(result))
-    before, after = st.columns(2, gap="medium")
+    high = presenting.presenting()  # three beside each other then: two rows would not fit the room
+    before, after, right = st.columns(3, gap="medium") if high else (*st.columns(2, gap="medium"), st.container())
     with before:
         _gradient_picture(result, True)
     if result.done:
         with after:
             _gradient_picture(result, False)
-        show.figure(
-            _accuracy(result),
-            name=f"copy-from-far-n{result.config.n}",
-            key="c-reach-right",
-            table={"step": np.arange(1, result.done + 1)} | {k: v.accuracy for k, v in result.reached.items()},
-            words=_learning_words(result),
-        )
+        with right:
+            show.figure(
+                _accuracy(result),
+                name=f"copy-from-far-n{result.config.n}",
+                key="c-reach-right",
+                table={"step": np.arange(1, result.done + 1)} | {k: v.accuracy for k, v in result.reached.items()},
+                words=_learning_words(result),
+            )
     elif result.config.steps:
         after.info(_("Training takes a few seconds and is drawn as it runs."))
     else:

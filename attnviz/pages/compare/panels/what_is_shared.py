@@ -71,7 +71,8 @@ def _mixing() -> None:
     st.markdown(_("**How places are mixed** is fixed in a convolution and computed from the input in attention."))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         n = widgets.number(choices.PLACES, _("places"), step=1, width=BOX)
-        seed = widgets.number(choices.INPUT_SEED, _("input’s seed"), step=1, width=BOX)
+        with page_parts.more():
+            seed = widgets.number(choices.INPUT_SEED, _("input’s seed"), step=1)
     mixing, names = computed_mixing(position_mixing.Config(n=n, input_seed=seed)), figures.kind_names()
     one, another = [each.first for each in mixing.values()], [each.second for each in mixing.values()]
     show.figure(

@@ -51,7 +51,9 @@ def panel() -> None:
     )
     picked = link_state.value(choices.AT)
     at = done - 1 if picked is None else min(picked, done - 1)
-    with more:
+    with more, page_parts.more():
+        widgets.number(choices.TEMPERATURE, _("Temperature"), step=0.1, help=_("0 always takes the likeliest token."))
+        widgets.number(choices.SEED, _("Seed of the draw"), step=1)
         layer = widgets.number(choices.LAYER, _("Layer, from 0"), step=1, high=len(result.layers) - 1)
         head = widgets.number(choices.HEAD, _("Head, from 0"), step=1, high=len(result.layers[layer].q) - 1)
     with place, st.container(key="canvas-of-steps"):
@@ -82,19 +84,15 @@ def panel() -> None:
 
 
 def _ask() -> tuple[str, token_by_token.Config, DeltaGenerator]:
-    """What is asked for, and the menu of more: how many layers and heads there are is known once the decoder is."""
+    """What is asked for, and the menu's place: how many layers and heads there are is known once the decoder is."""
     which, words = st.columns([1.2, 3], vertical_alignment="bottom")
     with which:
         name = decoder_form.choose()
     with words, st.container(horizontal=True, vertical_alignment="bottom"):
         text = widgets.text(choices.PROMPT, _("Prompt"))
         steps = widgets.number(choices.STEPS, _("Steps"), step=1, width=BOX)
-        more = st.popover(_("More"), icon=":material/tune:")
-    with more:
-        temperature = widgets.number(
-            choices.TEMPERATURE, _("Temperature"), step=0.1, help=_("0 always takes the likeliest token.")
-        )
-        seed = widgets.number(choices.SEED, _("Seed of the draw"), step=1)
+        more = st.container(width="content")
+    temperature, seed = link_state.value(choices.TEMPERATURE), link_state.value(choices.SEED)
     return name, token_by_token.Config(text, steps, temperature, seed if temperature else 0), more
 
 

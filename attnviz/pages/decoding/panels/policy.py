@@ -28,7 +28,8 @@ def policy_names() -> dict[EvictionKind, str]:
 def panel() -> None:
     place = page_parts.main_picture()
     name, text = decoder_form.choose_with_text()
-    seed = widgets.number(choices.SEED, _("Seed of the random policy"), step=1, width=200)
+    with st.container(horizontal=True, vertical_alignment="center"), page_parts.more():
+        seed = widgets.number(choices.SEED, _("Seed of the random policy"), step=1)
     live = _computed(name, kept_positions.Config(text, seed))
     result = live.result
     for notice in result.notices:

@@ -10,7 +10,7 @@ from attnviz.app import live_run, presenting, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.mends.streamlit_adapter import upload_id
-from attnviz.app.page_parts import two_in_a_row
+from attnviz.app.page_parts import more, two_in_a_row
 from attnviz.app.panel import show_problem
 from attnviz.base.message import Problem
 from attnviz.base.words import _
@@ -64,10 +64,12 @@ def ask() -> HeadsRequest | None:
                 "sees itself alone: on “first token” and on “the token itself” it has 1."
             ),
         )
-        others = {NOBODY: _("none")} | {each: name for each, name in names.items() if each != model}
-        other = widgets.one_of(choices.OTHER, _("Model beside it"), others, style="select")
-    with row if kind == "repeated" else st.container():
-        config = _config(kind)
+        with more():
+            others = {NOBODY: _("none")} | {each: name for each, name in names.items() if each != model}
+            other = widgets.one_of(choices.OTHER, _("Model beside it"), others, style="select")
+            config = _repeated() if kind == "repeated" else head_survey.Config("books")
+    if kind == "own":
+        config = _own()
     presenting.presenter(presenting.through(choices.BY, by_names))
     if config is None:
         return None
@@ -80,22 +82,25 @@ def offered(decoder: bool) -> dict[str, str]:
     return {measure: name for measure, name in measures().items() if measure not in left_out}
 
 
-def _config(kind: str) -> head_survey.Config | None:
-    most = HOSTED_SENTENCES if current().hosted else head_survey.SENTENCES
-    if kind == "repeated":
-        seed = widgets.number(choices.SEED, _("Seed"), step=1)
-        return head_survey.Config(
-            "repeated", count=head_survey.SENTENCES if seed == choices.SEED.default else most, seed=seed
-        )
-    if kind == "books":
-        return head_survey.Config("books")
+def _most() -> int:
+    return HOSTED_SENTENCES if current().hosted else head_survey.SENTENCES
+
+
+def _repeated() -> head_survey.Config:
+    seed = widgets.number(choices.SEED, _("Seed"), step=1)
+    return head_survey.Config(
+        "repeated", count=head_survey.SENTENCES if seed == choices.SEED.default else _most(), seed=seed
+    )
+
+
+def _own() -> head_survey.Config | None:
     with st.container(border=True):
         own = _own_text()
         count = widgets.number(
             choices.COUNT,
             _("Sentences at most"),
             step=1,
-            high=most,
+            high=_most(),
             help=_("Each is cut at 64 tokens; what is longer goes on as the next sentence."),
             width=170,
         )

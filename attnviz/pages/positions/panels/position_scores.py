@@ -83,17 +83,14 @@ def _trained() -> bool:
 def _controls() -> position_scores.Config:
     names = kinds()
     kind = widgets.one_of(choices.ENCODING, _("Positions"), {each: names[each] for each in ENCODINGS})
-    biased, added = kind in BIASED, kind in ADDED
     with st.container(horizontal=True, vertical_alignment="bottom"):
         widgets.number(choices.COUNT, _("Positions shown"), step=16, width=150)
         widgets.number(choices.SHIFT, _("Shift all by"), step=100, width=150)
-        if biased:
+        if kind in BIASED:
             heads = widgets.number(choices.HEADS, _("Heads"), step=1, width=150)
             widgets.number(choices.HEAD_SHOWN, _("Head, from 0"), step=1, high=heads - 1, width=150)
         else:
             widgets.number(choices.WIDTH, _("Width D"), step=2, width=150)
-        if kind in ("sinusoidal", *ROTATED):
-            widgets.number(choices.BASE, _("Base b"), step=1000.0, width=150)
         if kind == "t5":
             widgets.toggle(choices.BOTH_WAYS, _("Later keys too"))
         if kind == "learned":
@@ -105,13 +102,8 @@ def _controls() -> position_scores.Config:
                     "trained": _("trained: MiniLM-L6"),
                 },
             )
-        if kind in ("learned", "t5") or link_state.value(choices.CONTENT) == "random":
-            widgets.number(choices.SEED, _("Seed"), step=1, width=150)
-        if not biased:
-            contents = {"same": _("q = k"), "random": _("random q and k")}
-            if added:
-                contents = {"same": _("none: q = k"), "random": _("random W_q and W_k")}
-            widgets.one_of(choices.CONTENT, _("Projections") if added else _("Content"), contents)
+        with page_parts.more():
+            _rare(kind)
     value = link_state.value  # also of what has no box now
     return position_scores.Config(
         value(choices.ENCODING),
@@ -125,6 +117,19 @@ def _controls() -> position_scores.Config:
         value(choices.BOTH_WAYS),
         value(choices.SEED),
     )
+
+
+def _rare(kind: str) -> None:
+    """Draw the base, what stands for the words, and the seed, each where this kind of positions has it."""
+    if kind in ("sinusoidal", *ROTATED):
+        widgets.number(choices.BASE, _("Base b"), step=1000.0)
+    if kind not in BIASED:
+        contents = {"same": _("q = k"), "random": _("random q and k")}
+        if kind in ADDED:
+            contents = {"same": _("none: q = k"), "random": _("random W_q and W_k")}
+        widgets.one_of(choices.CONTENT, _("Projections") if kind in ADDED else _("Content"), contents)
+    if kind in ("learned", "t5") or link_state.value(choices.CONTENT) == "random":
+        widgets.number(choices.SEED, _("Seed"), step=1)
 
 
 def _result(config: position_scores.Config) -> position_scores.Result | None:

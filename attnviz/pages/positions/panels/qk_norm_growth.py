@@ -46,17 +46,17 @@ def panel() -> None:
 
 def _controls() -> experiment.Config:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        return experiment.Config(
-            norm=widgets.one_of(
-                choices.NORM,
-                _("RMSNorm of q and k"),
-                {"full": _("over all heads together"), "head": _("over each head")},
-                help=_("Wan’s video transformer normalises over all heads together, Qwen3 and others over each head."),
-            ),
-            growth=widgets.number(choices.GROWTH, _("W_q and W_k ×"), step=1.0, width=150),
-            d_head=widgets.number(choices.NORM_WIDTH, _("Width of a head"), step=2, width=150),
-            seed=widgets.number(choices.SEED, _("Seed"), step=1, width=120),
+        norm = widgets.one_of(
+            choices.NORM,
+            _("RMSNorm of q and k"),
+            {"full": _("over all heads together"), "head": _("over each head")},
+            help=_("Wan’s video transformer normalises over all heads together, Qwen3 and others over each head."),
         )
+        growth = widgets.number(choices.GROWTH, _("W_q and W_k ×"), step=1.0, width=150)
+        with page_parts.more():
+            d_head = widgets.number(choices.NORM_WIDTH, _("Width of a head"), step=2)
+            seed = widgets.number(choices.SEED, _("Seed"), step=1)
+        return experiment.Config(norm=norm, growth=growth, d_head=d_head, seed=seed)
 
 
 def _verdict(result: experiment.Result) -> str:

@@ -22,8 +22,9 @@ def circle_panel() -> None:
     place = page_parts.main_picture()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         width = widgets.number(choices.WIDTH, _("Width D"), step=2, width=150)
-        base = widgets.number(choices.BASE, _("Base b"), step=1000.0, width=150)
-        seed = widgets.number(choices.SEED, _("q and k: random, seed"), step=1, width=180)
+        with page_parts.more():
+            base = widgets.number(choices.BASE, _("Base b"), step=1000.0)
+            seed = widgets.number(choices.SEED, _("q and k: random, seed"), step=1)
     pair, q_at, k_at = (link_state.value(each) for each in (choices.PAIR, choices.Q_AT, choices.K_AT))
     pair = max(0, min(pair, width // 2 - 1))  # one that a head of this width has
     config = experiment.PairConfig(width, base, pair, q_at, k_at, seed)
@@ -115,13 +116,12 @@ def _methods() -> dict[str, str]:
 def _controls() -> experiment.LongerConfig:
     method = widgets.one_of(choices.METHOD, _("Scaling"), _methods())
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        return experiment.LongerConfig(
-            method=method,
-            length=widgets.number(choices.TRAINED, _("Trained on, positions"), step=1024, width=170),
-            factor=widgets.number(choices.FACTOR, _("Times longer, s"), step=1.0, width=150),
-            width=widgets.number(choices.WIDTH, _("Width D"), step=2, width=150),
-            base=widgets.number(choices.BASE, _("Base b"), step=1000.0, width=150),
-        )
+        length = widgets.number(choices.TRAINED, _("Trained on, positions"), step=1024, width=170)
+        factor = widgets.number(choices.FACTOR, _("Times longer, s"), step=1.0, width=150)
+        with page_parts.more():
+            width = widgets.number(choices.WIDTH, _("Width D"), step=2)
+            base = widgets.number(choices.BASE, _("Base b"), step=1000.0)
+        return experiment.LongerConfig(method=method, length=length, factor=factor, width=width, base=base)
 
 
 def _verdict(result: experiment.Longer) -> str:

@@ -53,7 +53,7 @@ def panel() -> None:
 def _controls() -> shuffled_words.Config:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         sentence = widgets.text(choices.SENTENCE, _("Sentence"))
-        with st.popover(_("More"), icon=":material/tune:"):
+        with page_parts.more():
             seed = widgets.number(choices.SEED, _("Vectors: random, seed"), step=1)
     with st.container(horizontal=True, vertical_alignment="bottom", key="p-order-controls"):
         config = shuffled_words.Config(

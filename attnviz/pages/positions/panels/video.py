@@ -56,8 +56,6 @@ def _controls() -> video.SplitConfig:
         if split == "own":
             for choice, axis in zip(choices.OWN, _axes(), strict=True):
                 widgets.number(choice, _("of it for {axis}").format(axis=axis), step=1, width=140)
-        base = widgets.number(choices.BASE, _("Base b"), step=1000.0, width=140)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
         sizes = tuple(
             widgets.number(choice, label, step=1, width=110)
             for choice, label in zip(choices.SIZES, (_("Frames"), _("Rows"), _("Columns")), strict=True)
@@ -66,6 +64,8 @@ def _controls() -> video.SplitConfig:
             widgets.number(choice, label, step=1, high=size - 1, width=130)
             for choice, size, label in zip(choices.PATCH, sizes, _query(), strict=True)
         )
+        with page_parts.more():
+            base = widgets.number(choices.BASE, _("Base b"), step=1000.0)
     return video.SplitConfig(split, d_head, tuple(map(link_state.value, choices.OWN)), sizes, at, base)
 
 

@@ -186,7 +186,7 @@ def training(
     fig.update_yaxes(rangemode="tozero")
     fig.update_yaxes(range=[0, 1.04], tickformat=".0%", row=1, col=2)
     fig.update_yaxes(range=[0, even * 1.08], row=2, col=1)
-    fig.update_yaxes(type="log", rangemode="normal", exponentformat="power", row=2, col=2)
+    fig.update_yaxes(type="log", rangemode="normal", exponentformat="power", dtick=1, row=2, col=2)
     fig.update_xaxes(title_text=_("step"), row=2)
     dash = {"color": THEORY, "width": 1.2, "dash": "dash"}
     fig.add_hline(y=chance, line=dash, row=1, col=2)

@@ -55,7 +55,7 @@ def panel() -> str | None:
 
 def _controls() -> experiment.Config:
     d_k = scaling_form.width()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="center"), page_parts.more():
         alternative, parameter = scaling_form.beside()
         names = {"sgd": "SGD", "adam": "Adam"}  # untranslated: names
         return experiment.Config(

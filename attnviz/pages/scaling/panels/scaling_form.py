@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from attnviz.app import show, widgets
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
 from attnviz.base.words import _
@@ -126,10 +126,13 @@ def one_query_config(third: Callable[[], tuple[str, float]] = alternative) -> gr
     """Draw what the weights of one query depend on: `third` draws what stands beside raw and scaled."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         picked, its_number = third()
+        d_k, n_keys = number(choices.D_K, "d_k", 1), number(choices.KEYS, _("Keys, n"), 1)
+        with page_parts.more():
+            seed = number(choices.SEED, _("Seed"), 1)
         return growing_width.Config(
-            d_k=number(choices.D_K, "d_k", 1),
-            n_keys=number(choices.KEYS, _("Keys, n"), 1),
-            seed=number(choices.SEED, _("Seed"), 1),
+            d_k=d_k,
+            n_keys=n_keys,
+            seed=seed,
             alternative=picked,
             parameter=its_number,
         )

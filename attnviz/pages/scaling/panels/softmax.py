@@ -28,7 +28,8 @@ def gradient_panel() -> str:
     d_k = scaling_form.width()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         n = scaling_form.number(choices.KEYS, _("Keys, n"), 1)
-        seed = scaling_form.number(choices.SEED, _("Seed"), 1)
+        with page_parts.more():
+            seed = scaling_form.number(choices.SEED, _("Seed"), 1)
         own = widgets.toggle(choices.OWN_COLOURS, _("Colours up to each picture's own largest value"))
     raw, scaled = jacobians(d_k, n, seed)
     show.formulas(

@@ -39,7 +39,7 @@ def panel() -> str:
 
 def _controls() -> variance.Config:
     d_k = scaling_form.width()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="center"), page_parts.more():
         distribution, strength = _distribution()
         pairs = scaling_form.number(choices.PAIRS, _("Pairs of q and k"), 10_000)
         seed = scaling_form.number(choices.SEED, _("Seed"), 1)

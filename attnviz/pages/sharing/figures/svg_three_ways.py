@@ -32,6 +32,7 @@ class SharingColumn:
     kept: str  #: the bytes of the cache, in words
     share: float  #: of the cache of MHA, 0 to 1
     room: int = 0  #: lines that the facts of its neighbours take
+    wires: int = WIRES
 
     @property
     def cache(self) -> str:
@@ -52,9 +53,9 @@ class SharingColumn:
         parts = [
             svg.words(self.name, 0, 10, size=18, weight=700),
             svg.words(_counted(self.heads, self.kv_heads), 0, 33, size=13, opacity=0.85),
-            *_wires(self.heads, self.kv_heads, 48),
+            *_wires(self.heads, self.kv_heads, 48, self.wires),
         ]
-        y = 48.0 + WIRES + 34
+        y = 48.0 + self.wires + 34
         parts += [svg.words(line, 0, y + LINE * at, size=13) for at, line in enumerate(self.lines)]
         y += LINE * max(len(self.lines), self.room) + 8
         parts += [
@@ -98,12 +99,12 @@ def _counted(heads: int, kv_heads: int) -> str:
     return text.format(h=heads, g=kv_heads)
 
 
-def _wires(heads: int, kv_heads: int, top: float) -> list[str]:
+def _wires(heads: int, kv_heads: int, top: float, long: int) -> list[str]:
     """Query heads above, K/V heads below, each query head wired to what it reads."""
     step = WIDE / heads
     size = min(18.0, step * 0.78)
     beside = min(18.0, WIDE / kv_heads * 0.39)
-    bottom = top + WIRES
+    bottom = top + long
     middle = [(kv + 0.5) * WIDE / kv_heads for kv in range(kv_heads)]
     ends = [((head + 0.5) * step, middle[head * kv_heads // heads]) for head in range(heads)]
     path = "".join(f"M{svg.number(x)} {svg.number(top + size)}L{svg.number(to)} {svg.number(bottom)}" for x, to in ends)

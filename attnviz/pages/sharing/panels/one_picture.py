@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attnviz.app import page_parts, show, widgets
+from attnviz.app import page_parts, presenting, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.base import units
 from attnviz.base.words import _, ngettext, sentences
@@ -13,11 +13,13 @@ from attnviz.canvas.shared.component import component
 from attnviz.models.architecture import Architecture, LayerSpec, all_presets, has_heads, shared_otherwise
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import sharing as figures
-from attnviz.pages.sharing.figures.svg_three_ways import SharingColumn, ThreeWaysPicture
+from attnviz.pages.sharing.figures.svg_three_ways import WIRES, SharingColumn, ThreeWaysPicture
 from attnviz.pages.sharing.panels.bytes import divisors, kind_of, named
 from attnviz.runs import head_sharing
 from attnviz.runs.head_sharing import Config, Result
 from attnviz.runs.model_run import ModelRun
+
+LONG_WIRES = 300  #: pixels, where the columns fill a presented room
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
@@ -48,7 +50,8 @@ def picture() -> None:
         batch = widgets.number(choices.BATCH, _("Batch"), step=1)
     shown = columns_of(Architecture.preset(name), tokens, batch)
     with place:
-        draw([column.on_page() for column in shown], "h-three")
+        high = LONG_WIRES if presenting.presenting() else WIRES
+        draw([replace(column, wires=high).on_page() for column in shown], "h-three")
     about = ngettext(
         "{model}, {tokens} token, batch {batch}, 16-bit numbers.",
         "{model}, {tokens} tokens, batch {batch}, 16-bit numbers.",

@@ -1,0 +1,295 @@
+"""What a head looks for and what it writes, token by token, and what heads could say to each other, by weights alone.
+
+The circuits of Elhage et al. 2021, "A mathematical framework for transformer circuits": QK from a query's token to a
+key's, OV from a token that is attended to, to the logits. Nothing of vocabulary times vocabulary, and nothing of width
+times width, is built. Projections are run and not read, so that fused, grouped, adapted and normed ones are all right.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NoReturn
+
+import torch
+from torch import Tensor, nn
+
+from attnviz.base.message import Message, Problem, Several
+from attnviz.models.attribution.patching import Model, counted
+from attnviz.models.capture.adapter import switched, takes_interface
+from attnviz.models.capture.attention_call import Call, listening
+from attnviz.models.capture.edit import within
+from attnviz.models.capture.forward_pass import (
+    block_of,
+    hooked,
+    in_this_thread,
+    is_hidden,
+    modules_by_name,
+    uncompiled,
+    unwrapped,
+)
+from attnviz.models.capture.frozen_map import measured_norm
+from attnviz.models.capture.head_selection import wide
+from attnviz.models.capture.recorded_layer import RecordedLayer
+from attnviz.models.capture.recorder import Recorder
+from attnviz.models.capture.residual import Residual
+from attnviz.models.capture.run import capture
+from attnviz.models.capture.trace import Trace
+
+ROWS = 512  #: tokens at a time
+
+_TOKEN = 7  #: of the pass that shows how the parts of a model are called; tokens before it may stand for padding
+
+TokenPair = tuple[int, int, float]  #: a token, another one, and their score
+
+
+@dataclass(frozen=True, eq=False)
+class HeadCircuits:
+    """One head's circuits over V tokens: their queries and keys, their values, and what a value adds to each logit.
+
+    Scores of `matches` are those before the softmax, as the model scales them. Those of `writes` are logits, for a head
+    that attends to the token alone, where the final norm's scale is 1.
+    """
+
+    tokens: Tensor  #: (V,): ids
+    queries: Tensor  #: (V, D), times the model's scale
+    keys: Tensor  #: (V, D)
+    values: Tensor  #: (V, Dv)
+    logits: Tensor | None  #: (V', Dv): of all tokens; None where a head's output does not reach the logits unchanged
+    why: Message | None = None  #: why not
+
+    def matches(self, query: int | None = None, n: int = 10, lowest: bool = False) -> list[TokenPair]:
+        """(query, key, score): the keys that a query's token looks for most, or the pairs of all; or least."""
+        found = _best(self._rows(self.queries, query), self.keys, n, lowest)
+        return [(self._id(row, query), int(self.tokens[column]), score) for row, column, score in found]
+
+    def writes(self, token: int | None = None, n: int = 10, lowest: bool = False) -> list[TokenPair]:
+        """(token, other, logit): what a token that is attended to raises most, or the pairs of all; or least."""
+        if self.logits is None:
+            raise Problem("what this head writes cannot be told by its weights: {why}", why=self.why)
+        found = _best(self._rows(self.values, token), self.logits, n, lowest)
+        return [(self._id(row, token), column, score) for row, column, score in found]
+
+    def _rows(self, of: Tensor, token: int | None) -> Tensor:
+        chosen = of if token is None else of[self.tokens == token]
+        if not len(chosen):
+            raise Problem("token {token} is not one of the {count} of these circuits", token=token, count=len(of))
+        return chosen
+
+    def _id(self, row: int, token: int | None) -> int:
+        return int(self.tokens[row]) if token is None else token
+
+
+def head_circuits(
+    model: Model, layer: int, head: int, distance: int = 0, tokens: Sequence[int] | None = None
+) -> HeadCircuits:
+    """The QK and OV circuits of a head over the whole vocabulary, or over `tokens`.
+
+    Each token's embedding goes through the layer's own norm and projections, as if nothing stood between, with the
+    query `distance` positions after the key. Learned positions are left out.
+    """
+    model = unwrapped(model)
+    embeds = getattr(model, "get_input_embeddings", lambda: None)()
+    trace, here = _one_token(model, 0)
+    if not isinstance(embeds, nn.Embedding):
+        raise Problem("{model} does not say what embeds its tokens", model=type(model).__name__)
+    own = trace[counted("layer", layer, len(trace))]
+    head, block = counted("head", head, own.n_heads), block_of(own.name) or own.name
+    kv_head = head * own.n_kv_heads // own.n_heads
+    if distance < 0:
+        raise Problem("distance={distance} must be 0 or more", distance=distance)
+    there = here if distance == 0 else _one_token(model, distance)[1]
+    ids = torch.arange(embeds.num_embeddings) if tokens is None else torch.tensor(list(tokens))
+    parts: list[tuple[Tensor, Tensor, Tensor]] = []
+    for some in ids.split(ROWS):
+        with torch.no_grad():
+            rows = embeds(some.to(embeds.weight.device))[:, None]  # (N, 1, M)
+        later, first = (_read(model, block, calls[block], rows) for calls in (there, here))
+        q, _, _ = later.qkv
+        _, k, v = first.qkv
+        parts.append((wide(q[:, head, 0]) * own.scale, wide(k[:, kv_head, 0]), wide(v[:, kv_head, 0])))
+    queries, keys, values = (torch.cat(each) for each in zip(*parts, strict=True))
+    logits = None if trace.residual is None else _to_logits(trace.residual, own, head)
+    why = trace.residual and trace.residual.why
+    return HeadCircuits(ids, queries, keys, values, logits, why or Message("a norm or a factor stands on its way"))
+
+
+def _to_logits(residual: Residual, layer: RecordedLayer, head: int) -> Tensor | None:
+    """(V, Dv): what each number of a head's output adds to each token's logit, the final norm's scale being 1."""
+    path, at = residual.path, torch.zeros(1, ROWS, dtype=torch.long)
+    followed = path is not None and all(step.has_own_scale for step in path.steps) and residual.maps.keys() <= {"start"}
+    if path is None or layer.w_o is None or not followed:
+        return None
+    projection = wide(layer.w_o).unflatten(1, (layer.n_heads, -1))[:, head]  # (M, Dv)
+    made = []
+    for rows in path.unembedding.split(ROWS):
+        way = wide(rows)[None] * path.factor
+        for norm in reversed(path.steps):
+            way = replace(norm, scale=None).back(way, at)
+        made.append(way[0] @ projection)
+    return torch.cat(made)
+
+
+def _best(left: Tensor, right: Tensor, n: int, lowest: bool) -> list[TokenPair]:
+    """(row of left, row of right, product) of the n largest products, or the n lowest."""
+    sign, best = -1 if lowest else 1, list[TokenPair]()
+    for start in range(0, len(left), ROWS):
+        products = left[start : start + ROWS] @ right.mT * sign
+        rows = products.amax(1).topk(min(n, len(products))).indices  # the n largest lie in at most n rows
+        top = products[rows].flatten().topk(min(n, len(rows) * len(right)))
+        for place, value in zip(top.indices.tolist(), top.values.tolist(), strict=True):
+            best.append((start + int(rows[place // len(right)]), place % len(right), sign * value))
+    return sorted(best, key=lambda pair: -sign * pair[2])[:n]
+
+
+@dataclass(frozen=True, eq=False)
+class Composition:
+    """How much of what a head writes the head of a later layer could read, (L, H, L, H): earlier head first.
+
+    Frobenius norms of the products of the heads' circuits over those of the circuits (Elhage et al. 2021): between 0
+    and 1, and above 0 for random weights too. NaN where the second layer is not the later one, and for q and k of a
+    layer that norms them, where no matrix stands for the circuit.
+    """
+
+    q: Tensor
+    k: Tensor
+    v: Tensor
+
+
+def composition_scores(model: Model) -> Composition:
+    """The composition scores of all pairs of heads: through the later one's queries, keys and values.
+
+    The gain of a layer's own norm is part of what it reads; norms after attention are not counted.
+    """
+    model = unwrapped(model)
+    trace, calls = _one_token(model, 0)
+    heads = {layer.n_heads for layer in trace}
+    if len(heads) != 1:
+        raise Problem(
+            "composition scores are of layers with one number of heads; this model has {several}",
+            several=Several(heads),
+        )
+    maps = [_Maps.of(model, calls, layer) for layer in trace]
+    made = [torch.full((len(maps), *heads, len(maps), *heads), torch.nan) for _ in "qkv"]
+    for later, reads in enumerate(maps):
+        for earlier, writes in enumerate(maps[:later]):
+            for scores, found in zip(made, reads.composed_with(writes), strict=True):
+                scores[earlier, :, later] = found
+    return Composition(*made)
+
+
+@dataclass(frozen=True)
+class _Maps:
+    """What a layer's heads read, (H, M, D), and write, (H, M, Dv), and the triangles of their QR decompositions."""
+
+    q: Tensor
+    k: Tensor
+    v: Tensor
+    o: Tensor
+    r: dict[str, Tensor]
+
+    @staticmethod
+    def of(model: nn.Module, calls: dict[str, _Seen], layer: RecordedLayer) -> _Maps:
+        attention = calls[layer.name]
+        gain, centres = _norm_before(attention.given, calls, block_of(layer.name) or layer.name)
+        basis = torch.diag(gain) - (gain / len(gain) if centres else 0.0)
+        ramp = torch.linspace(-1, 1, len(gain), device=gain.device)[None]  # to see whether the map is a matrix at all
+        rows = torch.cat([basis, ramp @ basis, 0 * ramp])[:, None].to(attention.given)
+        parts = []
+        for part in _read(model, layer.name, attention, rows).qkv:
+            per_head = wide(part[:, :, 0]).repeat_interleave(layer.n_heads // part.shape[1], 1).transpose(0, 1)
+            found, mixed = (per_head[:, :-1] - per_head[:, -1:]).split([len(gain), 1], 1)
+            linear = float((ramp @ found - mixed).abs().max()) <= 1e-2 * float(mixed.abs().max())
+            parts.append(found if linear else found * torch.nan)
+        if layer.w_o is None:
+            raise Problem("the output projection of {name} was not found", name=layer.name)
+        parts.append(wide(layer.w_o).unflatten(1, (layer.n_heads, -1)).transpose(0, 1))
+        triangles = [torch.linalg.qr(each, "r").R for each in parts]
+        return _Maps(*parts, r=dict(zip("qkvo", triangles, strict=True)))
+
+    def composed_with(self, earlier: _Maps) -> Iterator[Tensor]:
+        """Through q, k and v, (H, H) each: earlier head first."""
+        written = torch.linalg.matrix_norm(earlier.r["o"] @ earlier.r["v"].mT)
+        for reads, other, side in ((self.q, "k", "q"), (self.k, "q", "k"), (self.v, "o", "v")):
+            between = torch.einsum("rmd,smv->srdv", reads, earlier.o)
+            joined = self.r[other] @ between @ earlier.r["v"].mT[:, None]
+            own = torch.linalg.matrix_norm(self.r[other] @ self.r[side].mT)
+            yield torch.linalg.matrix_norm(joined) / (own * written[:, None])
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """One call of a module: what it was given and what it answered."""
+
+    module: nn.Module
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    answered: Any
+
+    @property
+    def given(self) -> Tensor:
+        """(1, 1, M)"""
+        return next(each for each in (*self.args, *self.kwargs.values()) if is_hidden(each))
+
+
+def _one_token(model: nn.Module, position: int) -> tuple[Trace, dict[str, _Seen]]:
+    """A pass of one token at a position, and the calls of all modules in it that are given hidden states."""
+    if not takes_interface(model):
+        raise Problem("{model} is not a model of transformers that can be read exactly", model=type(model).__name__)
+    calls: dict[str, _Seen] = {}
+
+    def keep(name: str, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], answered: Any) -> None:
+        if any(map(is_hidden, (*args, *kwargs.values()))):
+            calls[name] = _Seen(module, args, kwargs, answered)
+
+    given = {"input_ids": torch.full((1, 1), _TOKEN, device=next(model.parameters()).device)}
+    if "position_ids" in inspect.signature(model.forward).parameters:
+        given["position_ids"] = torch.full_like(given["input_ids"], position)
+    elif position:
+        raise Problem("{model} takes no position_ids: only distance=0 can be asked for", model=type(model).__name__)
+    with hooked(
+        module.register_forward_hook(in_this_thread(partial(keep, name)), with_kwargs=True)
+        for name, module in modules_by_name(model).items()
+    ):
+        trace = capture(model, **given, residual=True)
+    return trace, calls
+
+
+class _Enough(Exception):
+    """What was looked for has been seen."""
+
+
+class _Reader(Recorder):
+    """Records one call of attention, which is not answered."""
+
+    def answer(self, module: nn.Module, call: Call, kwargs: dict[str, Any]) -> NoReturn:
+        self.layers.append(self.describe(module, call))
+        raise _Enough
+
+
+def _read(model: nn.Module, name: str, seen: _Seen, rows: Tensor) -> RecordedLayer:
+    """The attention that a module calls when it is given rows (N, 1, M) in the place of the token it was given."""
+    args, kwargs = list(seen.args), dict(seen.kwargs)
+    place: Any = next((n for n, each in enumerate(args) if is_hidden(each)), None)
+    held: Any = args if place is not None else kwargs
+    held[next(n for n, each in kwargs.items() if is_hidden(each)) if place is None else place] = rows
+    reader = _Reader(model)
+    with torch.no_grad(), uncompiled(model), switched(model), listening(reader), suppress(_Enough):
+        seen.module(*args, **kwargs)
+    if not reader.layers:
+        raise Problem("{name} calls no attention that can be read", name=name)
+    return reader.layers[0]
+
+
+def _norm_before(given: Tensor, calls: dict[str, _Seen], block: str) -> tuple[Tensor, bool]:
+    """Gain (M,) of the norm whose answer the attention of a block was given, and whether it takes the mean off."""
+    for name, seen in calls.items():
+        answered = seen.answered
+        if within(name, block) and is_hidden(answered) and torch.equal(answered, given):
+            measured = measured_norm(name, seen.module, seen.given, answered)
+            if measured is not None and measured.gain is not None:
+                return measured.gain, measured.centres
+    return torch.ones_like(wide(given[0, 0])), False

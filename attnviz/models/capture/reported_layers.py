@@ -1,0 +1,128 @@
+"""Families that cannot use a custom attention function: their eager path is run, and its weights are taken."""
+
+import inspect
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attnviz.base.message import Message, Problem
+from attnviz.models.capture.adapter import switched
+from attnviz.models.capture.forward_pass import (
+    Logits,
+    above,
+    arguments,
+    has_two_stacks,
+    hooked,
+    ids_and_masks,
+    logits_of,
+    uncompiled,
+)
+from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
+from attnviz.models.capture.trace import Trace
+
+WHY = Message(
+    "this family of models computes attention in its own way; only the weights that it reports itself are shown"
+)
+
+
+def reported_layers(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> Trace:
+    """Record a pass with `output_attentions=True`: slower, and it needs memory for L x H x Q x K more numbers."""
+    part, given = arguments(model, logits, inputs)
+    handed_on: list[tuple[str, Tensor]] = []
+    hooks = (
+        module.register_forward_hook(partial(_note_weights, handed_on, name))
+        for name, module in model.named_modules()
+        if name.endswith(".attention.self") and hasattr(module, "window_size")
+    )
+    if any(
+        each.name == "output_attentions" or each.kind is each.VAR_KEYWORD
+        for each in inspect.signature(part.forward).parameters.values()
+    ):
+        given["output_attentions"] = True
+    with torch.no_grad(), uncompiled(model), switched(model, "eager"), hooked(hooks):
+        output = part(**given)
+    matrices = list(_matrices(output, ""))
+    of_windows = len(handed_on) > len(matrices)  # layers of windows (Swin v2): the model reports one of each stage
+    layers: list[RecordedLayer] = []
+    counts: Counter[tuple[str, StackName, AttentionKind]] = Counter()
+    for name, weights in handed_on if of_windows else matrices:
+        stack, kind = _place(name, model)
+        tower = "" if of_windows else above(name)
+        keys, queries = _padding(model, inputs, stack, kind, weights)
+        layers.append(
+            RecordedLayer(
+                stack,
+                kind,
+                counts[tower, stack, kind],
+                name,
+                scale=float("nan"),
+                padding=keys,
+                queries=queries,
+                reported=weights.detach(),
+                why=WHY,
+                tower=tower,
+            )
+        )
+        counts[tower, stack, kind] += 1
+    if not layers:
+        _explain(model, output)
+    return Trace(tuple(layers), logits_of(output, logits, model, inputs), ids_and_masks(inputs))
+
+
+def _note_weights(noted: list[tuple[str, Tensor]], name: str, _module: nn.Module, _given: Any, output: Any) -> None:
+    """A hook that keeps the weights (B, H, Q, K) which a layer of windows hands on inside the model."""
+    if isinstance(output, tuple) and len(output) > 1 and isinstance(output[1], Tensor) and output[1].dim() == 4:
+        noted.append((name, output[1]))
+
+
+def _explain(model: nn.Module, output: Any) -> None:
+    """Raise the Problem that says why no attention weights were found."""
+    fields = output.values() if isinstance(output, dict) else ()
+    if any(isinstance(value, tuple) and value and all(entry is None for entry in value) for value in fields):
+        raise Problem(
+            '{model} did not return its attention weights; load it with attn_implementation="eager"',
+            model=type(model).__name__,
+        )
+    raise Problem("{model} has no attention layers that can be read", model=type(model).__name__)
+
+
+def _padding(
+    model: nn.Module, inputs: dict[str, Any], stack: StackName, kind: AttentionKind, weights: Tensor
+) -> tuple[Tensor | None, Tensor | None]:
+    """Real keys (B, 1, 1, K) and, across two sentences, real queries (B, 1, Q), as far as the inputs tell."""
+    own = "decoder_attention_mask" if has_two_stacks(model) and stack == "decoder" else "attention_mask"
+    q_len, k_len = weights.shape[-2:]
+    if kind == "self":
+        return _real(inputs.get(own), k_len), None
+    queries = _real(inputs.get(own), q_len)
+    return _real(inputs.get("attention_mask"), k_len), None if queries is None else queries[:, 0]
+
+
+def _real(mask: object, length: int) -> Tensor | None:
+    """A mask (B, length) as (B, 1, 1, length); None where it hides nothing or is about something else."""
+    if not isinstance(mask, Tensor) or mask.dim() != 2 or mask.shape[1] != length or bool(mask.all()):
+        return None
+    return mask.bool()[:, None, None, :]
+
+
+def _matrices(output: Any, prefix: str) -> Iterator[tuple[str, Tensor]]:
+    """Every attention matrix (B, H, Q, K) in an output and in outputs nested in it, each with the name of its field."""
+    for name, value in output.items() if isinstance(output, dict) else ():
+        if name.endswith("attentions") and isinstance(value, tuple | list):
+            yield from ((prefix + name, each) for each in value if isinstance(each, Tensor) and each.dim() == 4)
+        else:
+            yield from _matrices(value, f"{prefix}{name}.")
+
+
+def _place(name: str, model: nn.Module) -> tuple[StackName, AttentionKind]:
+    """Stack and kind of the layers in an output field such as "encoder_attentions" or "cross_attentions"."""
+    if "cross" in name:
+        return "decoder", "cross"
+    if "encoder" in name or "decoder" in name:
+        return ("decoder" if "decoder" in name else "encoder"), "self"
+    decodes = any(word in type(model).__name__ for word in ("CausalLM", "LMHead"))
+    return ("decoder" if decodes or getattr(getattr(model, "config", None), "is_decoder", False) else "encoder"), "self"

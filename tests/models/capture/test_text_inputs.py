@@ -1,0 +1,174 @@
+"""Sentences, a tokenizer's answer and lists of ids, for models with and without transformers, one or a batch."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.testing import assert_close
+from transformers import GPT2Config, GPT2LMHeadModel, T5Config, T5ForConditionalGeneration
+
+import attnviz as av
+from attnviz.base.message import Problem
+from attnviz.models.catalogue.entry import Entry, LoadedModel
+from tests.models.tiny import bert, llama, tokens
+from tests.models.tiny_tokenizers import byte_level, word_piece
+
+SHORT, LONG = "the cat", "the cat sat on the mat, don't you think?"
+GREEDY: dict[str, Any] = {"max_new_tokens": 4, "do_sample": False, "eos_token_id": None, "pad_token_id": 0}
+
+
+def gpt2() -> GPT2LMHeadModel:
+    """Its positions are learned: in a padded row they have to be those of the sentence alone."""
+    torch.manual_seed(0)
+    return GPT2LMHeadModel(GPT2Config(n_embd=24, n_layer=2, n_head=3, vocab_size=320, initializer_range=0.3)).eval()
+
+
+def big_llama() -> nn.Module:
+    return llama(vocab_size=320)
+
+
+class Own(nn.Module):
+    """A model of one's own, of letters; `masked` ones take padding."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.wte, self.qkv, self.head = nn.Embedding(256, 24), nn.Linear(24, 72), nn.Linear(24, 256)
+
+    def forward(self, idx: Tensor) -> Tensor:
+        x = self.wte(idx)
+        q, k, v = (t.unflatten(-1, (4, 6)).transpose(1, 2) for t in self.qkv(x).chunk(3, -1))
+        return self.head(x + F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2))
+
+    def generate(self, idx: Tensor, steps: int) -> Tensor:
+        for _ in range(steps):
+            idx = torch.cat([idx, self(idx)[:, -1].argmax(-1, keepdim=True)], 1)
+        return idx
+
+
+class Letters:
+    """A tokenizer that is not transformers'."""
+
+    def encode(self, text: str) -> list[int]:
+        return list(text.encode())
+
+    def decode(self, ids: list[int]) -> str:
+        return bytes(ids).decode()
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("build", [gpt2, big_llama])
+def test_a_row_of_a_padded_batch_is_the_sentence_alone(build: Any, side: str) -> None:
+    model, tokenizer = build(), byte_level()
+    tokenizer.padding_side = side
+    batch = av.capture(model, [SHORT, LONG], tokenizer=tokenizer)
+    for row, text in enumerate((SHORT, LONG)):
+        ids = tokenizer(text, return_tensors="pt")["input_ids"]
+        alone, count = av.capture(model, ids), ids.shape[1]
+        part = slice(-count, None) if side == "left" else slice(count)
+        assert_close(batch.logits[row], alone.logits[0], atol=1e-4, rtol=1e-4)
+        for mine, theirs in zip(batch, alone, strict=True):
+            assert_close(mine.weights()[row, :, part, part], theirs.weights()[0], atol=1e-5, rtol=1e-4)
+        assert batch.tokens[row][part] == av.capture(model, text, tokenizer=tokenizer).tokens
+        assert av.show(batch, row=row).queries == list(batch.tokens[row])
+    assert [len(row) for row in batch.tokens] == [batch[0].shape[2]] * 2
+    assert av.Trace.from_bytes(batch.to_bytes()).tokens == batch.tokens
+
+
+def test_a_loaded_encoder_reads_several_sentences_and_its_types() -> None:
+    tokenizer = word_piece()
+    tokenizer.model_input_names = ["input_ids", "token_type_ids", "attention_mask"]
+    loaded = LoadedModel(bert(), tokenizer, Entry(id="t", name="t", hub=None, kind="encoder"), "folder")
+    batch = av.capture(loaded, ["the cat sat", "cat"], logits="all")
+    assert batch.tokens[1] == ("[CLS]", "cat", "[SEP]", "[PAD]", "[PAD]")
+    assert_close(batch.logits[1, :3], av.capture(loaded, "cat", logits="all").logits[0], atol=1e-5, rtol=1e-5)
+    assert "token_type_ids" in batch.inputs
+    by_hand = av.capture(bert(), "cat", tokenizer=tokenizer)
+    assert (by_hand.tokens, set(by_hand.inputs)) == (batch.tokens[1][:3], set(batch.inputs))
+
+
+def test_what_a_tokenizer_answers_and_lists_of_ids_stand_for_their_tensors() -> None:
+    model, tokenizer = big_llama(), byte_level()
+    given = tokenizer(LONG, return_tensors="pt")
+    expected = av.capture(model, **given).logits
+    for args, named in (((given,), {}), ((tokenizer(LONG),), {}), ((), {"input_ids": given["input_ids"].tolist()})):
+        assert torch.equal(av.capture(model, *args, **named).logits, expected)
+    assert av.capture(model, given, tokenizer=tokenizer).tokens == av.capture(model, LONG, tokenizer=tokenizer).tokens
+    assert not av.capture(model, given).tokens
+    loss = av.capture(model, given, labels=given["input_ids"], logits="all")
+    assert loss.logits.shape[1] == given["input_ids"].shape[1]
+
+
+def test_a_model_of_one_s_own_reads_by_a_tokenizer_of_one_s_own_or_has_its_labels_named() -> None:
+    model, text = Own().eval(), "two cats"
+    trace = av.capture(model, text, tokenizer=Letters())
+    assert trace.tokens == ("t", "w", "o", "␣", "c", "a", "t", "s")
+    ids = torch.tensor([list(text.encode())])
+    assert torch.equal(trace.logits, av.capture(model, ids).logits)
+    assert av.capture(model, ids, labels=list(text)).tokens == tuple(text)
+    assert av.show(av.capture(model, ids, labels=list(text))).queries == list(text)
+    both = av.capture(model, [text, "one dog."], tokenizer=Letters())
+    assert (both.tokens[1][4], both[0].shape[0]) == ("d", 2)
+    written = av.capture(model.generate, text, steps=3, tokenizer=Letters())
+    assert written.tokens[:8] == trace.tokens
+    assert len(written.tokens) == written[0].shape[2] == 10
+
+
+def test_a_loaded_model_writes_and_each_step_is_kept_or_edited() -> None:
+    tokenizer = byte_level()
+    loaded = LoadedModel(big_llama(), tokenizer, Entry(id="t", name="t", hub=None, kind="decoder"), "folder")
+    ids = tokenizer(LONG, return_tensors="pt")["input_ids"]
+    expected = loaded.model.generate(ids, **GREEDY)
+    assert loaded.generate(LONG, **GREEDY) == tokenizer.decode(expected[0], skip_special_tokens=True)
+    trace = av.capture(loaded.generate, LONG, **GREEDY)
+    assert torch.equal(trace.inputs["sequences"], expected)
+    assert trace.tokens[: ids.shape[1]] == av.capture(loaded, LONG).tokens
+    assert len(trace.tokens) == expected.shape[1] - 1
+    edit = av.silence(0, 1)
+    edited = av.intervene(loaded.generate, edit, LONG, logits="all", **GREEDY)
+    assert torch.equal(edited.logits, av.intervene(loaded.model.generate, edit, ids, logits="all", **GREEDY).logits)
+    several = av.capture(loaded.generate, [SHORT, LONG], **GREEDY)
+    assert [len(row) for row in several.tokens] == [several[0].shape[2]] * 2
+    pictures = LoadedModel(bert(), None, Entry(id="t", name="pictures", hub=None), "folder")
+    with pytest.raises(Problem, match="pictures writes no text"):
+        pictures.generate("a")
+
+
+def test_a_translator_writes_from_a_sentence() -> None:
+    torch.manual_seed(0)
+    shape = {"d_model": 24, "d_kv": 6, "d_ff": 32, "num_layers": 2, "num_heads": 4, "vocab_size": 320}
+    model = T5ForConditionalGeneration(T5Config(**shape, decoder_start_token_id=0)).eval()
+    ids = byte_level()(SHORT, return_tensors="pt")["input_ids"]
+    trace = av.capture(model.generate, SHORT, tokenizer=byte_level(), **GREEDY)
+    assert torch.equal(trace.inputs["sequences"], model.generate(ids, **GREEDY))
+    with pytest.raises(Problem, match="beside it goes in as token ids, by name"):
+        av.capture(model, SHORT, tokenizer=byte_level())
+
+
+@pytest.mark.parametrize(
+    "ask, said",
+    [
+        (lambda: av.capture(big_llama(), [SHORT, LONG]), "a sentence needs its tokenizer: give tokenizer="),
+        (lambda: av.capture(big_llama(), "cat", tokenizer=len), "reads no text: give one with encode and decode"),
+        (lambda: av.capture(big_llama(), "", tokenizer=byte_level()), "The sentence is empty"),
+        (
+            lambda: av.capture(big_llama(), [[1, 2], [3]]),
+            r"input_ids=\[\[1, 2\], \[3\]\] must be numbers in rows of one",
+        ),
+        (lambda: av.capture(Own(), ["a", "bc"], tokenizer=Letters()), "takes no attention_mask: give sentences of one"),
+        (lambda: av.capture(Own(), tokens(1, 3), labels=["a"]), "there are 1 labels for 3 positions"),
+        (
+            lambda: av.capture(big_llama(), input_idz=tokens()),
+            "LlamaForCausalLM takes no input_idz: input_ids is close",
+        ),
+        (lambda: av.capture(big_llama(), tokens(), residuals=True), "takes no residuals: residual is close"),
+        (lambda: av.capture(Own(), ids=tokens()), "Own takes no ids; it takes idx"),
+        (lambda: av.capture(big_llama().generate, tokens(), max_new_token=3), "max_new_token: max_new_tokens is close"),
+        (lambda: av.capture("gpt2", tokens()), "'gpt2' is neither a model nor a method of one"),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_a_sentence(ask: Any, said: str) -> None:
+    with pytest.raises(Problem, match=said):
+        ask()

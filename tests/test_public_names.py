@@ -1,0 +1,36 @@
+"""What `import attnviz as av` offers: public names only, each with words of its own and a repr of a few lines."""
+
+import inspect
+
+import pytest
+import torch
+
+import attnviz as av
+from attnviz.models.catalogue.entry import Entry
+from tests.models.tiny import llama, tokens
+
+
+def test_its_names_are_those_of_the_page_and_nothing_else() -> None:
+    assert dir(av) == sorted(av.__all__)
+    for name in ("RecordedLayer", "HeadTable", "LogitAttribution", "NotebookView", "LoadedModel", "Problem"):
+        assert name in dir(av)
+
+
+@pytest.mark.parametrize("name", av.__all__)
+def test_each_says_what_it_is_and_so_do_its_methods(name: str) -> None:
+    what = getattr(av, name)
+    assert inspect.getdoc(what)
+    members = vars(what).items() if inspect.isclass(what) else ()
+    silent = [each for each, member in members if not each.startswith("_") and inspect.isroutine(member)]
+    assert [each for each in silent if not inspect.getdoc(getattr(what, each))] == []
+
+
+def test_a_repr_takes_a_few_lines() -> None:
+    model = llama()
+    trace = av.capture(model, tokens(), residual=True)
+    loaded = av.LoadedModel(model, None, Entry(id="tiny", name="tiny", hub=None), "folder")
+    edit = av.Edit(0, (1, 2), mask=torch.ones(7, 7).bool(), output=trace, at=[3])
+    assert repr(edit) == "Edit(layers=0, heads=(1, 2), mask=tensor(7, 7), output=<Trace>, at=[3])"
+    assert repr(loaded) == "<LoadedModel tiny: LlamaForCausalLM, 2 layers of 6 heads>"
+    for each in (edit, loaded, trace, trace[0], av.show(trace), trace.logit_attribution(3), trace[0].stages()):
+        assert len(repr(each)) < 500, repr(each)
