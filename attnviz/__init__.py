@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from attnviz.core.attention import attend
-    from attnviz.models.capture import Edit, Trace, capture, intervene
+    from attnviz.models.attribution.circuit import Ablation, Circuit, find_circuit
+    from attnviz.models.capture import Edit, LogitAttribution, LogitLens, Trace, capture, intervene
     from attnviz.models.loading import load
     from attnviz.notebook import cost_of_heads, find_heads, show
     from attnviz.runs.heads.removal_costs import mean_outputs
@@ -30,11 +31,16 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Ablation",
+    "Circuit",
     "Edit",
+    "LogitAttribution",
+    "LogitLens",
     "Trace",
     "attend",
     "capture",
     "cost_of_heads",
+    "find_circuit",
     "find_heads",
     "intervene",
     "load",
@@ -48,6 +54,9 @@ _HOME = {
     "intervene": "attnviz.models.capture",
     "Edit": "attnviz.models.capture",
     "Trace": "attnviz.models.capture",
+    "LogitAttribution": "attnviz.models.capture",
+    "LogitLens": "attnviz.models.capture",
+    **dict.fromkeys(("Ablation", "Circuit", "find_circuit"), "attnviz.models.attribution.circuit"),
     "load": "attnviz.models.loading",
     "find_heads": "attnviz.notebook",
     "cost_of_heads": "attnviz.notebook",
