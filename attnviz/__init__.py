@@ -23,10 +23,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from attnviz.base.message import Problem
     from attnviz.core.attention import attend
+    from attnviz.models.attribution.circuit import Ablation, Circuit, find_circuit
     from attnviz.models.attribution.patching import Cell, Patching, attribution_patching, exact_patching
     from attnviz.models.capture import (
         Edit,
         LogitAttribution,
+        LogitLens,
         RecordedLayer,
         Trace,
         capture,
@@ -44,11 +46,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Ablation",
     "Cell",
+    "Circuit",
     "Edit",
     "HeadTable",
     "LoadedModel",
     "LogitAttribution",
+    "LogitLens",
     "NotebookView",
     "Patching",
     "Problem",
@@ -59,6 +64,7 @@ __all__ = [
     "capture",
     "cost_of_heads",
     "exact_patching",
+    "find_circuit",
     "find_heads",
     "intervene",
     "load",
@@ -70,31 +76,21 @@ __all__ = [
     "silence",
 ]
 
-_HOME = {
-    "attend": "attnviz.core.attention",
-    "capture": "attnviz.models.capture",
-    "intervene": "attnviz.models.capture",
-    "Edit": "attnviz.models.capture",
-    "HeadTable": "attnviz.notebook",
-    "LoadedModel": "attnviz.models.catalogue",
-    "LogitAttribution": "attnviz.models.capture",
-    "NotebookView": "attnviz.notebook",
-    "Problem": "attnviz.base.message",
-    "RecordedLayer": "attnviz.models.capture",
-    "Trace": "attnviz.models.capture",
-    "patch": "attnviz.models.capture",
-    "remask": "attnviz.models.capture",
-    "rescale": "attnviz.models.capture",
-    "silence": "attnviz.models.capture",
-    "load": "attnviz.models.loading",
-    "find_heads": "attnviz.notebook",
-    "cost_of_heads": "attnviz.notebook",
-    **dict.fromkeys(
-        ("Cell", "Patching", "attribution_patching", "exact_patching"), "attnviz.models.attribution.patching"
+_NAMES = {
+    "attnviz.base.message": ("Problem",),
+    "attnviz.core.attention": ("attend",),
+    "attnviz.models.attribution.circuit": ("Ablation", "Circuit", "find_circuit"),
+    "attnviz.models.attribution.patching": ("Cell", "Patching", "attribution_patching", "exact_patching"),
+    "attnviz.models.capture": (
+        "Edit", "LogitAttribution", "LogitLens", "RecordedLayer", "Trace", "capture", "intervene", "patch", "remask",
+        "rescale", "silence",
     ),
-    "show": "attnviz.notebook",
-    "mean_outputs": "attnviz.runs.heads.removal_costs",
-}
+    "attnviz.models.catalogue": ("LoadedModel",),
+    "attnviz.models.loading": ("load",),
+    "attnviz.notebook": ("HeadTable", "NotebookView", "cost_of_heads", "find_heads", "show"),
+    "attnviz.runs.heads.removal_costs": ("mean_outputs",),
+}  # fmt: skip
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
 
 
 #: what goes beyond torch and NumPy, and the extra that brings it

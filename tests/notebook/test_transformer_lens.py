@@ -84,6 +84,12 @@ def test_direct_logit_attribution_is_theirs(model: GPT2LMHeadModel, lens: Any, t
     found = av.capture(model, input_ids=ids, residual=True).logit_attribution(token=7, versus=11)
     torch.testing.assert_close(found.heads.flatten(), expected.flatten(), atol=1e-4, rtol=1e-4)
     assert float(expected.abs().max()) > 0.1
+    parts, labels = cache.decompose_resid(layer=-1, pos_slice=-1, return_labels=True)
+    theirs = cache.logit_attrs(parts, tokens=7, incorrect_tokens=11, pos_slice=-1).detach().flatten()
+    ours = {f"{layer}_mlp_out": value for layer, value in enumerate(found.mlps[0])}
+    ours |= {"embed": found.embedding[0], "pos_embed": found.positions[0]}
+    wanted = dict(zip(labels, theirs, strict=True))
+    torch.testing.assert_close(ours, {name: wanted[name] for name in ours}, atol=1e-4, rtol=1e-4)
 
 
 def test_a_head_patched_in_from_another_sentence_moves_the_logits_as_there(

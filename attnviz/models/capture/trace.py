@@ -181,7 +181,7 @@ class Trace:
         `linearised` says which. Needs a capture with `residual`.
         """
         residual, at = self._place(position)
-        one, other = (self._token(each, tokenizer) for each in (token, versus))
+        one, other = (token_id(tokenizer or self.tokenizer, each) for each in (token, versus))
         return attribute(self.layers, residual, self._own_logits(at), one, other, at)
 
     def logit_lens(
@@ -198,7 +198,7 @@ class Trace:
         """
         residual, at = self._place(position)
         several = tokens if isinstance(tokens, Sequence) and not isinstance(tokens, str) else (tokens,)
-        ids = [residual.way().ids("token", self._token(each, tokenizer), len(at)) for each in several]
+        ids = [residual.way().ids("token", token_id(tokenizer or self.tokenizer, each), len(at)) for each in several]
         return lens(residual, torch.stack(ids, 1) if ids else at.new_zeros(len(at), 0), at, n)
 
     def _place(self, position: int | None) -> tuple[Residual, Tensor]:
@@ -211,9 +211,6 @@ class Trace:
         if not -length <= position < length:
             raise Problem("position={position} must be from 0 to {last}", position=position, last=length - 1)
         return self.residual, torch.full_like(self.last, position % length)
-
-    def _token(self, token: Any, tokenizer: Any) -> Any:
-        return token_id(tokenizer or self.tokenizer, token) if isinstance(token, str) else token
 
     def _own_logits(self, at: Tensor) -> Tensor | None:
         """The model's logits (B, V) at a position of each row, where they were kept and are not capped."""

@@ -6,8 +6,13 @@ from attnviz.base.message import Problem, Several
 from attnviz.models.tokens.token_spans import speller, token_label
 
 
-def token_id(tokenizer: Any, text: str) -> int:
-    """The id of the one token that spells `text`: a word as it stands after a space, where the vocabulary has that."""
+def token_id(tokenizer: Any, text: Any) -> Any:
+    """The id of the one token that spells `text`: a word as it stands after a space, where the vocabulary has that.
+
+    What is no text, such as an id, is answered as it is.
+    """
+    if not isinstance(text, str):
+        return text
     if tokenizer is None:
         raise Problem("token={text} needs a tokenizer: give tokenizer=, or a token id", text=text)
     spaced = [f" {text}"] if text[:1].isalnum() else []

@@ -1,0 +1,270 @@
+"""The few heads and MLPs that keep a logit's lead when all others are ablated, and the share of it that they keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from attnviz.base.message import Problem, Several
+from attnviz.models.capture import Edit, Trace, capture, intervene
+from attnviz.models.capture.forward_pass import hooked, in_this_thread, modules_by_name, unwrapped
+from attnviz.models.capture.head_selection import wide
+from attnviz.models.catalogue import LoadedModel
+from attnviz.models.tokens import token_id
+
+Prompt = str | Tensor | Mapping[str, Any]  #: a sentence, token ids (B, T), or the model's arguments by name
+By = Literal["mean", "resample"]
+
+
+class Member(NamedTuple):
+    """A head of a layer, or its MLP; numbers count from 0."""
+
+    layer: int
+    head: int | None = None  #: None: the MLP
+
+
+@dataclass(frozen=True)
+class Circuit:
+    """All heads and MLPs by the size of their scores, and what the first few of them keep of the lead.
+
+    `kept[i]` is the share that the first `sizes[i]` members keep when every other head and MLP is replaced: 0 for none
+    of them, 1 for all. It may leave that range in between, where parts that were left out had held others back.
+    """
+
+    members: tuple[Member, ...]  #: largest score first, up or down
+    scores: tuple[float, ...]
+    sizes: tuple[int, ...]
+    kept: tuple[float, ...]
+    whole: float  #: the lead with nothing ablated
+    ablated: float  #: the lead with every head and MLP ablated
+    by: By = "mean"  #: what ablated parts were replaced by
+    per_position: bool = True  #: whether means were taken at each position, and not over all tokens
+
+    def smallest(self, share: float = 0.8) -> tuple[Member, ...]:
+        """The members of the smallest size measured that keeps at least this share."""
+        size = next(
+            size for size, kept in zip(self.sizes, self.kept, strict=True) if kept >= share or size == self.sizes[-1]
+        )
+        return self.members[:size]
+
+
+class Ablation:
+    """A prompt under which heads and MLPs can be ablated: replaced by what they answer to other prompts.
+
+    `by` "mean" takes the mean over the prompts of `other`, at each position if they are all as long as the prompt and
+    over all their tokens if not; "resample" takes what they answer to one other prompt of the same length.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module | LoadedModel,
+        prompt: Prompt,
+        other: Prompt | Sequence[Prompt],
+        token: int | str | Tensor,
+        versus: int | str | Tensor | None = None,
+        by: By = "mean",
+        position: int | None = None,
+        tokenizer: Any = None,
+    ) -> None:
+        if by not in ("mean", "resample"):
+            raise Problem('by={by} must be "mean" or "resample"', by=repr(by))
+        self.by, self._model, self._prompt, self._position = by, model, prompt, position
+        trace = _passed(model, prompt, residual=True, logits=self._logits)
+        self._token, self._versus = (token_id(tokenizer or trace.tokenizer, each) for each in (token, versus))
+        found = trace.logit_attribution(self._token, self._versus, position)
+        assert trace.residual is not None
+        self._path, self._layers, self._mlps = trace.residual.way(), trace.layers, trace.residual.mlps
+        heads, mlps = found.heads.nanmean(0), found.mlps.mean(0)
+        #: what each part itself adds to the lead, from the bottom of the model to its top
+        self.direct = {
+            Member(n, head): float(heads[n, head]) for n, layer in enumerate(trace) for head in range(layer.n_heads)
+        } | {Member(n): float(mlps[n]) for n, name in enumerate(self._mlps) if name}
+        prompts = list(other) if isinstance(other, Sequence) and not isinstance(other, str) else [other]
+        self.per_position, self._values = self._replacements(prompts, trace)
+        self.whole = float(self._lead(trace))
+        self.ablated = self.lead(())
+
+    @property
+    def _logits(self) -> Literal["last", "all"]:
+        return "last" if self._position is None else "all"
+
+    def lead(self, members: Collection[tuple[int, int | None]]) -> float:
+        """The lead, a mean over the rows, when all parts but these are ablated: one pass."""
+        kept = {Member(*each) for each in members}
+        for each in kept - self.direct.keys():
+            raise Problem("{part} is no part of this model that can be ablated", part=tuple(each))
+        if len(kept) == len(self.direct):
+            return self.whole
+        gone = [part for part in self.direct if part not in kept]
+        edits = []
+        for number, layer in enumerate(self._layers):
+            heads = [part.head for part in gone if part.layer == number and part.head is not None]
+            if heads:
+                edits.append(Edit(layers=layer.name, heads=heads, output=self._values[layer.name][:, heads]))
+        names = [self._mlps[part.layer] for part in gone if part.head is None]
+        with self._hooked({name: partial(self._instead, name) for name in names}):
+            return float(self._lead(_passed(self._model, self._prompt, edits, logits=self._logits)))
+
+    def _instead(self, name: str, own: Tensor) -> Tensor:
+        """What replaces the answer of an MLP, in its shape."""
+        batch, _, length, _ = self._layers[0].shape
+        return self._values[name].expand(batch, 1, length, -1).reshape(own.shape).to(own)
+
+    def _hooked(self, changes: Mapping[str, Callable[[Tensor], Tensor | None]]) -> AbstractContextManager[None]:
+        """Inside the block, what modules answer in this thread is changed, by their names."""
+        modules = modules_by_name(unwrapped(self._model))
+        return hooked(
+            modules[name].register_forward_hook(in_this_thread(partial(_changed, change)))
+            for name, change in changes.items()
+        )
+
+    def effects(self) -> dict[Member, float]:
+        """What each part makes of the lead by not being ablated, all others being there, to first order: the slope of
+        the lead along its answer, times the answer's distance from what would replace it. Two passes, one backward.
+        """
+        own, _ = self._answers(self._prompt)
+        probes = {name: torch.zeros_like(answer).requires_grad_() for name, answer in own.items()}
+        edits = [Edit(layers=layer.name, output=probes[layer.name].add) for layer in self._layers]
+        with self._hooked({name: partial(_plus, probes[name]) for name in self._mlps if name}):
+            lead = self._lead(_passed(self._model, self._prompt, edits, grad=True, logits=self._logits))
+        slopes = torch.autograd.grad(lead, list(probes.values()))
+        moved = {
+            name: ((answer - self._values[name]) * slope).sum((0, 2, 3)).tolist()  # (H,)
+            for (name, answer), slope in zip(own.items(), slopes, strict=True)
+        }
+        names = [layer.name for layer in self._layers]
+        return {
+            part: moved[self._mlps[part.layer]][0] if part.head is None else moved[names[part.layer]][part.head]
+            for part in self.direct
+        }
+
+    def kept(self, members: Collection[tuple[int, int | None]]) -> float:
+        """The share of the lead that these parts keep: 1 for all of them, 0 for none."""
+        if self.whole == self.ablated:
+            raise Problem("no part of this model changes the lead: it is {lead} without them", lead=self.whole)
+        return (self.lead(members) - self.ablated) / (self.whole - self.ablated)
+
+    def curve(
+        self, members: Sequence[tuple[int, int | None]], sizes: Iterable[int] | None = None
+    ) -> Iterator[tuple[int, float]]:
+        """A size and the share that the first so many members keep, as they come: one pass each."""
+        for size in sizes_up_to(len(members)) if sizes is None else sizes:
+            yield size, self.kept(members[:size])
+
+    def _lead(self, trace: Trace) -> Tensor:
+        assert trace.logits is not None
+        logits = trace.logits if self._position is None else trace.logits[:, self._position]
+        return self._path.lead(logits, self._token, self._versus).mean()
+
+    def _replacements(self, prompts: list[Prompt], own: Trace) -> tuple[bool, dict[str, Tensor]]:
+        """What stands in for each layer's heads (B or 1, H, Q or 1, Dv) and for each MLP (B or 1, 1, Q or 1, M), by
+        name; and whether it does so position by position.
+        """
+        length = own[0].shape[2]
+        answers = [self._answers(each) for each in prompts]
+        lengths = {next(iter(values.values())).shape[2] for values, _ in answers}
+        same = lengths == {length} and all(bool(real.all()) for _, real in answers)
+        if self.by == "resample" and (len(prompts) > 1 or lengths != {length}):
+            raise Problem(
+                "resampling takes one other prompt of {length} tokens; {count} were given, of {lengths}",
+                length=length,
+                count=len(prompts),
+                lengths=Several(sorted(lengths)),
+            )
+        values = {}
+        for name in answers[0][0]:
+            every = [(given[name], real) for given, real in answers]
+            values[name] = every[0][0] if self.by == "resample" else _mean(every, same)
+        return same or self.by == "resample", values
+
+    def _answers(self, prompt: Prompt) -> tuple[dict[str, Tensor], Tensor]:
+        """What heads (B, H, Q, Dv) and MLPs (B, 1, Q, M) answer to a prompt, and which tokens are real (B, Q)."""
+        seen: dict[str, Tensor] = {}
+        with self._hooked({name: partial(_note, seen, name) for name in self._mlps if name}):
+            trace = _passed(self._model, prompt, logits=None)
+        batch, _, length, _ = trace[0].shape
+        mlps = {name: wide(value).reshape(batch, 1, length, -1) for name, value in seen.items()}
+        mask = trace.inputs.get("attention_mask", torch.ones(batch, length))
+        return {layer.name: layer.head_outputs() for layer in trace} | mlps, mask.bool()
+
+
+def find_circuit(
+    model: nn.Module | LoadedModel,
+    prompt: Prompt,
+    other: Prompt | Sequence[Prompt],
+    token: int | str | Tensor,
+    versus: int | str | Tensor | None = None,
+    by: By = "mean",
+    position: int | None = None,
+    scores: Mapping[tuple[int, int | None], float] | None = None,
+    sizes: Iterable[int] | None = None,
+    tokenizer: Any = None,
+) -> Circuit:
+    """The heads and MLPs that make a token's logit, or its lead over `versus`, and the share of it that the first few
+    keep when all others are ablated: one pass for each size.
+
+    Parts come in the order of `scores`, by (layer, head) with None for the MLP; or of what ablating each alone would
+    change to first order (linearised: `Ablation.effects`). Ablated ones are replaced by their mean over the prompts of
+    `other`, or, `by` "resample", by what they answer to one other prompt of the same length.
+    """
+    ablation = Ablation(model, prompt, other, token, versus, by, position, tokenizer)
+    values = ablation.effects() if scores is None else {part: scores.get(part, 0.0) for part in ablation.direct}
+    members = sorted(values, key=lambda part: -abs(values[part]))
+    curve = dict(ablation.curve(members, sizes))
+    return Circuit(
+        tuple(members),
+        tuple(values[part] for part in members),
+        tuple(curve),
+        tuple(curve.values()),
+        ablation.whole,
+        ablation.ablated,
+        by,
+        ablation.per_position,
+    )
+
+
+def sizes_up_to(most: int) -> list[int]:
+    """1, 2, 3, 5, 8, 12, 18 and so on, each about half as much again, up to `most`."""
+    sizes = [0, 1, 2, 3]
+    while sizes[-1] < most:
+        sizes.append(max(sizes[-1] * 3 // 2, sizes[-1] + 2))
+    return [size for size in sizes if size < most] + [most]
+
+
+def _passed(model: Any, prompt: Prompt, edits: Sequence[Edit] = (), **options: Any) -> Trace:
+    """The pass of a prompt, under edits if there are any."""
+    args = (prompt,) if isinstance(prompt, str) else ()
+    inputs = (
+        dict(prompt) if isinstance(prompt, Mapping) else {"input_ids": prompt} if isinstance(prompt, Tensor) else {}
+    )
+    run = partial(intervene, model, edits) if edits else partial(capture, model)
+    return run(*args, **options, **inputs)
+
+
+def _mean(answers: list[tuple[Tensor, Tensor]], per_position: bool) -> Tensor:
+    """The mean (1, H, Q or 1, D) of answers (B, H, Q, D), over rows or over all real tokens (B, Q)."""
+    if per_position:
+        return torch.cat([values for values, _ in answers]).mean(0, keepdim=True)
+    total = sum((values * real[:, None, :, None]).sum((0, 2), keepdim=True) for values, real in answers)
+    return torch.as_tensor(total / sum(int(real.sum()) for _, real in answers))
+
+
+def _changed(change: Callable[[Tensor], Tensor | None], _module: nn.Module, _given: Any, output: Any) -> Any:
+    """A hook that puts what `change` makes of a module's answer in its place; None leaves it."""
+    several = isinstance(output, tuple)
+    new = change(output[0] if several else output)
+    return (new, *output[1:]) if several and new is not None else new
+
+
+def _plus(probe: Tensor, own: Tensor) -> Tensor:
+    return own + probe.reshape(own.shape).to(own)
+
+
+def _note(seen: dict[str, Tensor], name: str, own: Tensor) -> None:
+    seen[name] = own.detach()

@@ -1,0 +1,137 @@
+"""What a circuit keeps, against hooks of torch's that put the other prompt's answers into the same model."""
+
+import pytest
+import torch
+
+from attnviz.base.message import Problem
+from attnviz.models.attribution.circuit import Ablation, find_circuit, sizes_up_to
+from attnviz.models.capture import capture
+from tests.models.tiny import llama, padded, tokens
+from tests.models.tiny_streams import STREAMS
+
+MEMBERS = [(0, 2), (1, 0), (1, 5), (2, None), (0, None)]
+
+
+def answers_of(model, family, ids):
+    """What output projections are given and MLPs answer, by (layer, whether it is the MLP), by torch alone."""
+    _, projection, mlp = STREAMS[family]
+    modules, seen = dict(model.named_modules()), {}
+    handles = []
+    for n in range(3):
+        handles.append(
+            modules[projection.format(n)].register_forward_pre_hook(lambda m, x, n=n: seen.update({(n, False): x[0]}))
+        )
+        handles.append(modules[mlp.format(n)].register_forward_hook(lambda m, x, y, n=n: seen.update({(n, True): y})))
+    with torch.no_grad():
+        model(input_ids=ids)
+    for handle in handles:
+        handle.remove()
+    return seen
+
+
+def lead_by_hooks(model, family, ids, members, instead):
+    """The lead of 7 over 9 when all but the members are replaced by `instead`, by torch alone."""
+    _, projection, mlp = STREAMS[family]
+    modules, handles = dict(model.named_modules()), []
+
+    def heads(n):
+        def hook(module, given):
+            made = given[0].clone().unflatten(-1, (6, -1))
+            for head in range(6):
+                if (n, head) not in members:
+                    made[..., head, :] = instead[n, False].unflatten(-1, (6, -1))[..., head, :]
+            return (made.flatten(-2),)
+
+        return hook
+
+    for n in range(3):
+        handles.append(modules[projection.format(n)].register_forward_pre_hook(heads(n)))
+        if (n, None) not in members:
+            handles.append(
+                modules[mlp.format(n)].register_forward_hook(lambda m, x, y, n=n: instead[n, True].expand_as(y))
+            )
+    logits = model(input_ids=ids).logits[:, -1]
+    for handle in handles:
+        handle.remove()
+    return (logits[:, 7] - logits[:, 9]).mean()
+
+
+@pytest.mark.parametrize("family", ["llama", "gpt2", "neox", "granite"])
+@pytest.mark.parametrize("by", ["mean", "resample"])
+def test_what_members_keep_is_what_hooks_leave_of_the_lead(family, by):
+    model, ids = STREAMS[family][0](), tokens(1)
+    others = [tokens(1, seed=5)] if by == "resample" else [tokens(1, seed=5), tokens(2, seed=6)]
+    every = [answers_of(model, family, other) for other in others]
+    instead = {place: torch.cat([seen[place] for seen in every]).mean(0, keepdim=True) for place in every[0]}
+    ablation = Ablation(model, ids, others, 7, 9, by)
+    assert ablation.per_position
+    leads = {n: lead_by_hooks(model, family, ids, MEMBERS[:n], instead).item() for n in (0, 2, 5)}
+    with torch.no_grad():
+        logits = model(input_ids=ids).logits[0, -1]
+    whole = float(logits[7] - logits[9])
+    assert ablation.whole == pytest.approx(whole, abs=1e-4)
+    assert ablation.ablated == pytest.approx(leads[0], abs=1e-4)
+    for n in (2, 5):
+        wanted = (leads[n] - leads[0]) / (whole - leads[0])
+        assert ablation.kept(MEMBERS[:n]) == pytest.approx(wanted, abs=1e-3)
+
+
+@pytest.mark.parametrize("family", STREAMS)
+def test_all_members_keep_all_and_none_keep_nothing(family):
+    found = find_circuit(STREAMS[family][0](), tokens(), tokens(seed=5), 7, 9, "resample", position=4)
+    parts = 3 * 7
+    assert len(set(found.members)) == parts
+    assert found.sizes == (0, 1, 2, 3, 5, 7, 10, 15, parts)
+    assert found.kept[0] == 0.0
+    assert found.kept[-1] == 1.0
+    assert list(found.scores) == sorted(found.scores, key=abs, reverse=True)
+    assert len(found.smallest(1.0)) in found.sizes
+
+
+def test_means_are_taken_over_real_tokens_where_prompts_differ_in_length():
+    model, ids = STREAMS["llama"][0](), tokens(1)
+    padding = padded("right", 1, 7, 3)
+    others = [{"input_ids": tokens(1, seed=5), "attention_mask": padding}, tokens(1, 9, seed=6)]
+    one, two = (answers_of(model, "llama", each) for each in (tokens(1, seed=5), tokens(1, 9, seed=6)))
+    instead = {place: torch.cat([one[place][0, :4], two[place][0]]).mean(0, keepdim=True)[None] for place in one}
+    ablation = Ablation(model, ids, others, 7, 9)
+    assert not ablation.per_position
+    wanted = lead_by_hooks(model, "llama", ids, MEMBERS, instead)
+    assert ablation.lead(MEMBERS) == pytest.approx(wanted.item(), abs=1e-4)
+
+
+@pytest.mark.parametrize("family", ["llama", "gpt2", "granite"])
+def test_effects_are_the_slope_of_the_lead_along_what_replaces_a_part(family):
+    model, ids, other = STREAMS[family][0](), tokens(1), tokens(1, seed=5)
+    found = Ablation(model, ids, other, 7, 9, "resample").effects()
+    own, new = answers_of(model, family, ids), answers_of(model, family, other)
+    everything = {(n, each) for n in range(3) for each in (*range(6), None)}
+    for part in everything:
+        share = torch.zeros((), requires_grad=True)  # of the other prompt's answer in this part's
+        instead = {place: own[place] + share * (new[place] - own[place]) for place in own}
+        lead = lead_by_hooks(model, family, ids, everything - {part}, instead)
+        assert found[part] == pytest.approx(-torch.autograd.grad(lead, share)[0].item(), rel=1e-3, abs=1e-4)
+
+
+def test_the_order_is_that_of_the_effects_or_of_the_scores_given():
+    model = STREAMS["llama"][0]()
+    ablation = Ablation(model, tokens(1), tokens(1, seed=5), 7, 9)
+    parts = capture(model, input_ids=tokens(1), residual=True).logit_attribution(7, 9)
+    assert ablation.direct[1, 4] == pytest.approx(float(parts.heads[0, 1, 4]))
+    assert ablation.direct[2, None] == pytest.approx(float(parts.mlps[0, 2]))
+    found = find_circuit(model, tokens(1), tokens(1, seed=5), 7, 9, sizes=(2,))
+    assert dict(zip(found.members, found.scores, strict=True)) == pytest.approx(ablation.effects())
+    given = find_circuit(model, tokens(1), tokens(1, seed=5), 7, 9, scores={(1, None): -3.0, (0, 4): 2.0}, sizes=(2,))
+    assert given.members[:2] == ((1, None), (0, 4))
+
+
+def test_what_cannot_be_ablated_is_refused():
+    model = llama()
+    with pytest.raises(Problem, match=r"by='zero' must be \"mean\" or \"resample\""):
+        Ablation(model, tokens(1), tokens(1), 7, 9, by="zero")
+    with pytest.raises(Problem, match="resampling takes one other prompt of 7 tokens; 1 were given, of 9"):
+        Ablation(model, tokens(1), tokens(1, 9), 7, 9, by="resample")
+    ablation = Ablation(model, tokens(1), tokens(1, seed=5), 7, 9)
+    with pytest.raises(Problem, match=r"\(5, 1\) is no part of this model"):
+        ablation.kept([(5, 1)])
+    assert sizes_up_to(2) == [0, 1, 2]
