@@ -85,9 +85,7 @@ def test_a_patched_cell_is_what_a_plain_hook_gives(read, smollm2):
     begun = patches.run(read, smollm2, patches.Config(MADRID.text, MADRID.other, asked))
     found = next(patches.exactly(smollm2, begun))
     (layer, at), *_rest = np.argwhere(~np.isnan(found.exact) & (found.linear != 0))
-    clean, corrupted = (
-        torch.tensor([smollm2.tokenizer(text)["input_ids"]]) for text in (MADRID.text, MADRID.other)
-    )
+    clean, corrupted = (torch.tensor([smollm2.tokenizer(text)["input_ids"]]) for text in (MADRID.text, MADRID.other))
     with torch.no_grad():
         stream = smollm2.model(input_ids=clean, output_hidden_states=True).hidden_states[layer][0, at]
 

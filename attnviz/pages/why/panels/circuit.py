@@ -29,7 +29,9 @@ def panel() -> None:
     )
     config = circuit.Config(asked.run.request.text, other, one_head.ids_of(asked.parts), with_mlps)
     begun = model_cache.cached_rerun(asked.run, Rerun(circuit.run, (config,)))
-    size = widgets.slider(choices.SIZE, _("Parts in the circuit"), step=1, high=min(circuit.DRAWN, len(begun.parts) - 1))
+    size = widgets.slider(
+        choices.SIZE, _("Parts in the circuit"), step=1, high=min(circuit.DRAWN, len(begun.parts) - 1)
+    )
     with place:
         live = live_run.advance(
             SECTION, (asked.run.request, config), lambda: _measured(asked, begun), lambda made: made.done
@@ -81,9 +83,15 @@ def _said(asked: form.Asked, made: circuit.Circuit, size: int) -> str:
     if size >= len(made.kept):
         return _("How much these parts keep is being measured.")
     template = (
-        _("With {parts} alone, and every MLP, **{kept:.0%}** of the difference stays; all other heads do what they do for “{other}”.")
+        _(
+            "With {parts} alone, and every MLP, **{kept:.0%}** of the difference stays; all other heads do what they do "
+            "for “{other}”."
+        )
         if not made.config.with_mlps
-        else _("With {parts} alone, **{kept:.0%}** of the difference stays; all other heads and MLPs do what they do for “{other}”.")
+        else _(
+            "With {parts} alone, **{kept:.0%}** of the difference stays; all other heads and MLPs do what they do for "
+            "“{other}”."
+        )
     )
     return template.format(
         parts=listed(map(_name, made.parts[:size])), kept=made.kept[size], other=plain(made.config.other)

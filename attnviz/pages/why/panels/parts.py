@@ -13,7 +13,7 @@ from attnviz.app.links.choices import head_of
 from attnviz.app.page_entry import file_of
 from attnviz.app.panel import guard
 from attnviz.app.text import plain, spoken
-from attnviz.base.words import _, say, sentences
+from attnviz.base.words import _, listed, say, sentences
 from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.canvas.shared.kinds import HeadScene, Options
 from attnviz.engine import Rerun
@@ -211,18 +211,26 @@ def _silenced(asked: form.Asked, layer: int, head: int) -> None:
         )
         for each, share in zip(asked.parts.asked, after.shares, strict=True)
     ]
-    said = _(
-        "Without head {layer}.{head}: {moved}. The {what} goes from {before:.2f} to {after:.2f}; the head itself had "
-        "added {part:+.2f}, and later layers make up for the rest."
+    part, total = float(asked.parts.heads[layer, head]), asked.parts.total
+    template = (
+        _(
+            "Without head {layer}.{head}: {moved}. The logit goes from {before:.2f} to {after:.2f}: the head’s own "
+            "{part:+.2f} is gone, and what other parts add changes by {rest:+.2f}."
+        )
+        if asked.versus is None
+        else _(
+            "Without head {layer}.{head}: {moved}. The lead goes from {before:.2f} to {after:.2f}: the head’s own "
+            "{part:+.2f} is gone, and what other parts add changes by {rest:+.2f}."
+        )
     )
     st.markdown(
-        said.format(
+        template.format(
             layer=layer,
             head=head,
-            moved="; ".join(moved),
-            what=_("lead") if asked.versus else _("logit"),
-            before=asked.parts.total,
+            moved=listed(moved),
+            before=total,
             after=after.total,
-            part=asked.parts.heads[layer, head],
+            part=part,
+            rest=after.total - (total - part),
         )
     )
