@@ -72,7 +72,7 @@ class Patching:
     before: float
     after: float
     layers: tuple[str, ...] = ()  #: the attention layers' dotted names
-    tokens: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())  #: labels of both prompts, clean first, where known
+    tokens: tuple[Any, Any] = ((), ())  #: labels of both prompts, clean first, where known
     modules: Tensor | None = None  #: (n, T): what the modules answer that were asked for
 
     @property

@@ -69,7 +69,7 @@ def test_the_lens_ends_with_the_models_own_answer_and_begins_with_the_embedding(
 
 def test_a_silenced_head_changes_the_answer_as_a_plain_hook_does(read, taken_apart, smollm2):
     layer, head = taken_apart.strongest
-    ids = one_head.ids_of(taken_apart)
+    ids = taken_apart.ids
     found = one_head.run(read, smollm2, ids, taken_apart.position, layer, head)
     handle = heads_output(smollm2.model, layer, head, torch.zeros_like)
     try:

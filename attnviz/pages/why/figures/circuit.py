@@ -38,7 +38,7 @@ def graph(nodes: Sequence[Node], tokens: Sequence[str], layers: int, answer: str
     for node, x in zip(nodes, places, strict=True):
         for source, weight in node.reads:
             if source != node.position:
-                fig.add_trace(_line([source, source, x], [-0.8, node.layer - 1.4, node.layer], 1 + 6 * weight))
+                fig.add_trace(_line([source, source, x], [-0.8, max(-0.8, node.layer - 4), node.layer], 1 + 6 * weight))
     shown = sorted({node.position for node in nodes} | {last})
     fig.add_trace(
         go.Scatter(
@@ -52,7 +52,7 @@ def graph(nodes: Sequence[Node], tokens: Sequence[str], layers: int, answer: str
                 "line": {"width": 1, "color": "white"},
             },
             text=[node.name for node in nodes],
-            textposition="middle right",
+            textposition="top center",
             textfont={"size": 12, "family": FONT},
             hovertext=[
                 _("{name}: {score:+.2f} at “{token}”").format(
@@ -66,7 +66,7 @@ def graph(nodes: Sequence[Node], tokens: Sequence[str], layers: int, answer: str
         )
     )
     look = {"showarrow": False, "font": {"size": 15, "color": PRIMARY[1]}}
-    fig.add_annotation(x=last, y=layers + 1.2, text=f"<b>{answer}</b>", **look)
+    fig.add_annotation(x=last, y=layers + 2.4, text=f"<b>{answer}</b>", **look)
     fig.update_xaxes(
         tickvals=list(range(len(tokens))),
         ticktext=[f"<b>{label(t, 12)}</b>" if at in shown else label(t, 12) for at, t in enumerate(tokens)],
@@ -74,13 +74,13 @@ def graph(nodes: Sequence[Node], tokens: Sequence[str], layers: int, answer: str
         showgrid=False,
         zeroline=False,
     )
-    fig.update_yaxes(title_text=_("layer"), range=[-1.2, layers + 2.2], showgrid=False, zeroline=False)
+    fig.update_yaxes(title_text=_("layer"), range=[-1.2, layers + 3.4], showgrid=False, zeroline=False)
     fig.update_layout(dragmode="pan")
     return layout(fig, title, 460)
 
 
 def _line(x: list[float], y: list[float], width: float) -> go.Scatter:
-    look = {"color": SCALED, "width": width, "shape": "spline", "smoothing": 0.6}
+    look = {"color": SCALED, "width": width}
     return go.Scatter(x=x, y=y, mode="lines", line=look, opacity=0.4, hoverinfo="skip", showlegend=False)
 
 
@@ -91,7 +91,7 @@ def _apart(nodes: Sequence[Node]) -> list[float]:
     for node in nodes:
         beside = seen.get((node.position, node.layer), 0)
         seen[node.position, node.layer] = beside + 1
-        places.append(node.position + 0.3 * beside)
+        places.append(node.position + 0.42 * beside)
     return places
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attnviz.base.words import _
+from attnviz.figures import title_lines
 from attnviz.figures.heatmap import label
 from attnviz.figures.theme import ALTERNATIVE, FONT, PRIMARY, SCALED, THEORY, Figure, layout
 
@@ -52,7 +53,7 @@ def ladder(
     )
     fig.update_xaxes(title_text=unit)
     fig.update_layout(barmode="overlay", dragmode=False, bargap=0, showlegend=True)
-    return layout(fig, title, _height(layers, len(below)))
+    return _with_legend(fig, title, _height(layers, len(below)))
 
 
 def _bars_of_heads(heads: np.ndarray, chosen: int) -> go.Bar:
@@ -153,7 +154,12 @@ def lens(
         title_text=_("place among all tokens"),
     )
     fig.update_layout(dragmode=False, showlegend=True)
-    return layout(fig, title, _height(layers, below))
+    return _with_legend(fig, title, _height(layers, below))
+
+
+def _with_legend(fig: Figure, title: str, height: int) -> Figure:
+    layout(fig, title, height)
+    return fig.update_layout(legend=title_lines.below(), margin_t=title_lines.above(fig, 34))
 
 
 def _range(layers: int, below: int) -> list[float]:

@@ -9,6 +9,7 @@ from attnviz.models.attribution.circuit import Ablation
 from attnviz.models.attribution.patching import attribution_patching
 from attnviz.models.capture import capture
 from attnviz.models.catalogue import LoadedModel
+from attnviz.pages.why.maths.parts import Ids
 from attnviz.runs.model_run import ModelRun, Stack
 
 READ_FROM, MOST_READ = 0.1, 3  #: the smallest weight that is drawn as a line, and how many of a head
@@ -22,7 +23,7 @@ class Config:
 
     text: str
     other: str
-    ids: tuple[int, ...]
+    ids: Ids
     with_mlps: bool = False
 
 
@@ -61,9 +62,8 @@ class Circuit:
 
 def run(run: ModelRun, loaded: LoadedModel, config: Config) -> Circuit:
     """The parts in their order; nothing is left out yet."""
-    token, *versus = config.ids
     mlps = _mlps(loaded, config.text) if config.with_mlps else ()
-    made = attribution_patching(loaded, config.text, config.other, token, *versus, modules=mlps)
+    made = attribution_patching(loaded, config.text, config.other, *config.ids, modules=mlps)
     heads = made.heads.numpy()
     parts = [_head(run.stacks[0], heads, *place) for place in run.stacks[0].places]
     if made.modules is not None:

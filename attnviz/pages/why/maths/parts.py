@@ -16,6 +16,7 @@ from attnviz.runs.model_run import ModelRun
 from attnviz.runs.predictions import TokenChoice, slots, token_choices
 
 OFFERED = 10  #: tokens that may be asked about with a click
+Ids = tuple[int, int | None]  #: a token, and the one that it is compared with
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,11 @@ class Parts:
             yield Part(Message("MLP {layer}", {"layer": layer}), layer, None, float(self.mlps[layer]))
 
     @property
+    def ids(self) -> Ids:
+        """The token asked about, and the one that it is compared with."""
+        return self.asked[0].id, self.asked[1].id if len(self.asked) > 1 else None
+
+    @property
     def strongest(self) -> tuple[int, int]:
         """(layer, head) of the head that adds most."""
         layer, head = np.unravel_index(int(np.nanargmax(self.heads)), self.heads.shape)
@@ -136,7 +142,7 @@ def _taken_apart(
     ids = [token] if versus is None else [token, versus]
     lens = trace.logit_lens(ids, position, n=1)
     shares, ranks = lens.probabilities[0].cpu().numpy(), lens.ranks[0].cpu().numpy()
-    labels = [token_label(loaded.tokenizer.decode([each])) for each in ids]
+    labels = [_label(loaded, each) for each in ids]
     asked = tuple(Answer(*each) for each in zip(ids, labels, map(float, shares[-1]), strict=True))
     return Parts(
         asked,
@@ -147,10 +153,15 @@ def _taken_apart(
         _sources(made),
         shares,
         ranks,
-        tuple(token_label(loaded.tokenizer.decode([int(each[0])])) for each in lens.top_tokens[0]),
+        tuple(_label(loaded, int(each[0])) for each in lens.top_tokens[0]),
         position,
         made.linearised,
     )
+
+
+def _label(loaded: LoadedModel, token: int) -> str:
+    assert loaded.tokenizer is not None
+    return token_label(str(loaded.tokenizer.decode([token])))
 
 
 def _sources(made: LogitAttribution) -> np.ndarray:

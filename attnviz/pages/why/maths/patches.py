@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attnviz.base.message import Problem
-from attnviz.models.attribution.patching import attribution_patching, exact_patching
+from attnviz.models.attribution.patching import Cell, attribution_patching, exact_patching
 from attnviz.models.catalogue import LoadedModel
+from attnviz.pages.why.maths.parts import Ids
 from attnviz.runs.model_run import ModelRun
 
 MOST = 600  #: cells that are computed exactly, the largest first
@@ -15,11 +16,11 @@ MOST = 600  #: cells that are computed exactly, the largest first
 
 @dataclass(frozen=True)
 class Config:
-    """Two prompts of as many tokens, and the tokens whose lead is watched (one: its logit)."""
+    """Two prompts of as many tokens, and the token whose lead over the other (None: whose logit) is watched."""
 
     clean: str
     corrupted: str
-    ids: tuple[int, ...]
+    ids: Ids
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +70,10 @@ def run(run: ModelRun, loaded: LoadedModel, config: Config) -> PatchMap:
 def exactly(loaded: LoadedModel, begun: PatchMap) -> Iterator[PatchMap]:
     """The map with more and more cells computed anew, the largest first."""
     order = np.argsort(-np.abs(begun.linear), axis=None)[: begun.asked]
-    cells = [(int(n) // begun.linear.shape[1], None, int(n) % begun.linear.shape[1]) for n in order]
-    token, *versus = begun.config.ids
+    cells = [Cell(int(n) // begun.linear.shape[1], None, int(n) % begun.linear.shape[1]) for n in order]
+    token, versus = begun.config.ids
     exact = begun.exact.copy()
-    found = exact_patching(loaded, begun.config.clean, begun.config.corrupted, token, cells, *versus)
+    found = exact_patching(loaded, begun.config.clean, begun.config.corrupted, token, cells, versus)
     for cell, value in found:
         exact[cell.layer, cell.position] = value
         yield replace(begun, exact=exact.copy())

@@ -11,7 +11,7 @@ from attnviz.base.words import _, listed
 from attnviz.engine import Rerun
 from attnviz.pages.why import choices
 from attnviz.pages.why.figures import circuit as figures
-from attnviz.pages.why.maths import circuit, one_head
+from attnviz.pages.why.maths import circuit
 from attnviz.pages.why.panels import form
 
 SECTION = "why-circuit"
@@ -27,7 +27,7 @@ def panel() -> None:
     with_mlps = widgets.toggle(
         choices.MLPS, _("Leave out MLPs, too"), help=_("Otherwise every MLP stays, and only heads are exchanged.")
     )
-    config = circuit.Config(asked.run.request.text, other, one_head.ids_of(asked.parts), with_mlps)
+    config = circuit.Config(asked.run.request.text, other, asked.parts.ids, with_mlps)
     begun = model_cache.cached_rerun(asked.run, Rerun(circuit.run, (config,)))
     size = widgets.slider(
         choices.SIZE, _("Parts in the circuit"), step=1, high=min(circuit.DRAWN, len(begun.parts) - 1)
@@ -84,8 +84,8 @@ def _said(asked: form.Asked, made: circuit.Circuit, size: int) -> str:
         return _("How much these parts keep is being measured.")
     template = (
         _(
-            "With {parts} alone, and every MLP, **{kept:.0%}** of the difference stays; all other heads do what they do "
-            "for “{other}”."
+            "With {parts} alone, and every MLP, **{kept:.0%}** of the difference stays; all other heads do what they "
+            "do for “{other}”."
         )
         if not made.config.with_mlps
         else _(

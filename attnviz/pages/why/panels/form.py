@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
 from attnviz.app import sentence_input, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.app.page_parts import menu
 from attnviz.app.text import plain
 from attnviz.base.message import Problem
 from attnviz.base.words import _, say
@@ -66,8 +66,7 @@ def _question(text: str, offered: list[TokenChoice]) -> parts.Question:
         versus = "" if alone else _token(choices.VERSUS, _("rather than"), named, second)
     with row[2], st.container(horizontal=True, vertical_alignment="center"):
         alone = widgets.toggle(choices.ALONE, _("Its logit alone"))
-        with menu(_("Examples"), "why-examples", icon="lightbulb", type="tertiary"):
-            _examples()
+        _examples()
     return parts.Question(token, versus, alone)
 
 
@@ -79,8 +78,11 @@ def _token(choice: link_state.Choice[str], label: str, named: Mapping[str, str],
 
 
 def _examples() -> None:
-    for number, each in enumerate(CONTRASTS):
-        st.button(
+    """The list of examples, sent once it is opened."""
+    look: dict[str, Any] = {"icon": ":material/lightbulb:", "type": "tertiary", "on_change": "rerun"}
+    box = st.popover(_("Examples"), key="why-examples", **look)
+    for number, each in enumerate(CONTRASTS if box.open else ()):
+        box.button(
             plain(f"{each.text} …"),
             key=f"why-example-{number}",
             help=plain(say(each.shows)),

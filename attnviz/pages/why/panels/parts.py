@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -111,7 +112,7 @@ def _answer(asked: form.Asked) -> str:
     return template.format(token=asked.token, versus=asked.versus, lead=abs(total), times=times)
 
 
-def _table(asked: form.Asked) -> dict[str, list[object]]:
+def _table(asked: form.Asked) -> dict[str, list[Any]]:
     rows = asked.parts.parts
     return {
         "part": [say(each.name) for each in rows],
@@ -203,7 +204,7 @@ def _silenced(asked: form.Asked, layer: int, head: int) -> None:
     """A switch that runs the model again without the head, and what that changes."""
     if not widgets.toggle(choices.SILENCE, _("Silence it, and run the model again")):
         return
-    change = Rerun(one_head.run, (one_head.ids_of(asked.parts), asked.parts.position, layer, head))
+    change = Rerun(one_head.run, (asked.parts.ids, asked.parts.position, layer, head))
     after = model_cache.cached_rerun(asked.run, change)
     moved = [
         _("{token} from {before:.1%} to {after:.1%}").format(

@@ -1,6 +1,7 @@
 """Section 3: two prompts, one put into the other, layer by position."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from attnviz.app.text import plain
 from attnviz.base.words import _, sentences
 from attnviz.engine import Rerun
 from attnviz.pages.why.figures import patches as figures
-from attnviz.pages.why.maths import one_head, patches
+from attnviz.pages.why.maths import patches
 from attnviz.pages.why.panels import form
 
 SECTION = "why-patches"
@@ -23,7 +24,7 @@ def panel() -> None:
     if asked is None:
         return
     other = form.second_prompt(asked.run.request.text)
-    config = patches.Config(asked.run.request.text, other, one_head.ids_of(asked.parts))
+    config = patches.Config(asked.run.request.text, other, asked.parts.ids)
     begun = model_cache.cached_rerun(asked.run, Rerun(patches.run, (config,)))
     with place:
         live = live_run.advance(
@@ -67,7 +68,7 @@ def _draw(asked: form.Asked, made: patches.PatchMap) -> None:
     )
 
 
-def _table(made: patches.PatchMap, names: list[str]) -> dict[str, list[object]]:
+def _table(made: patches.PatchMap, names: list[str]) -> dict[str, list[Any]]:
     layer, at = np.indices(made.linear.shape)
     return {
         "layer": layer.ravel().tolist(),
