@@ -25,25 +25,28 @@ class Node:
     is_mlp: bool = False
 
 
-def graph(nodes: Sequence[Node], tokens: Sequence[str], layers: int, answer: str, title: str) -> Figure:
-    """Tokens side by side, layers from the bottom up, a disc for each part, its area what it changes.
+def graph(nodes: Sequence[Node], tokens: Sequence[str], answer: str, title: str) -> Figure:
+    """Tokens side by side, the layers that have parts from the bottom up, a disc for each, its area what it changes.
 
     A line leads from a token that a head reads to the head, as wide as its weight; from each part up to the answer.
     """
     fig = go.Figure()
+    rows = {layer: n for n, layer in enumerate(sorted({node.layer for node in nodes}))}
     last, most = len(tokens) - 1, max((abs(node.score) for node in nodes), default=1.0) or 1.0
     for at in range(len(tokens)):
-        fig.add_shape(type="line", x0=at, x1=at, y0=-0.8, y1=layers, line={"color": MASKED, "width": 1}, opacity=0.35)
-    places = _apart(nodes)
+        ends = {"x0": at, "x1": at, "y0": -0.8, "y1": len(rows)}
+        fig.add_shape(type="line", **ends, line={"color": MASKED, "width": 1}, opacity=0.35)
+    beside = _beside(nodes)
+    places = [node.position + 0.42 * n for node, n in zip(nodes, beside, strict=True)]
     for node, x in zip(nodes, places, strict=True):
         for source, weight in node.reads:
             if source != node.position:
-                fig.add_trace(_line([source, source, x], [-0.8, max(-0.8, node.layer - 4), node.layer], 1 + 6 * weight))
+                fig.add_trace(_line([source, source, x], [-0.8, rows[node.layer] - 0.7, rows[node.layer]], weight))
     shown = sorted({node.position for node in nodes} | {last})
     fig.add_trace(
         go.Scatter(
             x=places,
-            y=[node.layer for node in nodes],
+            y=[rows[node.layer] for node in nodes],
             mode="markers+text",
             marker={
                 "size": [float(10 + 22 * np.sqrt(abs(node.score) / most)) for node in nodes],
@@ -52,7 +55,7 @@ def graph(nodes: Sequence[Node], tokens: Sequence[str], layers: int, answer: str
                 "line": {"width": 1, "color": "white"},
             },
             text=[node.name for node in nodes],
-            textposition="top center",
+            textposition=["bottom center" if n % 2 else "top center" for n in beside],
             textfont={"size": 12, "family": FONT},
             hovertext=[
                 _("{name}: {score:+.2f} at “{token}”").format(
@@ -66,7 +69,7 @@ def graph(nodes: Sequence[Node], tokens: Sequence[str], layers: int, answer: str
         )
     )
     look = {"showarrow": False, "font": {"size": 15, "color": PRIMARY[1]}}
-    fig.add_annotation(x=last, y=layers + 2.4, text=f"<b>{answer}</b>", **look)
+    fig.add_annotation(x=last, y=len(rows) - 0.1, text=f"<b>{answer}</b>", **look)
     fig.update_xaxes(
         tickvals=list(range(len(tokens))),
         ticktext=[f"<b>{label(t, 12)}</b>" if at in shown else label(t, 12) for at, t in enumerate(tokens)],
@@ -74,25 +77,27 @@ def graph(nodes: Sequence[Node], tokens: Sequence[str], layers: int, answer: str
         showgrid=False,
         zeroline=False,
     )
-    fig.update_yaxes(title_text=_("layer"), range=[-1.2, layers + 3.4], showgrid=False, zeroline=False)
+    fig.update_yaxes(
+        title_text=_("layer"),
+        tickvals=list(rows.values()),
+        ticktext=[str(layer) for layer in rows],
+        range=[-0.9, len(rows) + 0.3],
+        showgrid=False,
+        zeroline=False,
+    )
     fig.update_layout(dragmode="pan")
     return layout(fig, title, 460)
 
 
-def _line(x: list[float], y: list[float], width: float) -> go.Scatter:
-    look = {"color": SCALED, "width": width}
+def _line(x: list[float], y: list[float], weight: float) -> go.Scatter:
+    look = {"color": SCALED, "width": 1 + 6 * weight}
     return go.Scatter(x=x, y=y, mode="lines", line=look, opacity=0.4, hoverinfo="skip", showlegend=False)
 
 
-def _apart(nodes: Sequence[Node]) -> list[float]:
-    """Where each part stands across: over its token, and parts of one layer and token beside each other."""
-    seen: dict[tuple[int, int], int] = {}
-    places = []
-    for node in nodes:
-        beside = seen.get((node.position, node.layer), 0)
-        seen[node.position, node.layer] = beside + 1
-        places.append(node.position + 0.42 * beside)
-    return places
+def _beside(nodes: Sequence[Node]) -> list[int]:
+    """How many parts of the same layer and token each part stands to the right of."""
+    places = [(node.position, node.layer) for node in nodes]
+    return [places[:n].count(place) for n, place in enumerate(places)]
 
 
 def curve(sizes: Sequence[int], kept: Sequence[float], chosen: int) -> Figure:

@@ -176,7 +176,7 @@ def _others(made: LogitAttribution) -> Iterator[Part]:
         Message("embedding"): made.embedding,
         Message("positions"): made.positions,
         Message("biases"): made.biases.sum(1),
-    } | {Message("{name}", {"name": name}): each for name, each in made.rest.items()}
+    } | {Message("bias of {name}", {"name": name}): each for name, each in made.rest.items()}
     for name, each in sums.items():
         if each is not None and (name.template == "embedding" or float(each[0]) != 0.0):
             yield Part(name, None, None, float(each[0]))

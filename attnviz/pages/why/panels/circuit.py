@@ -61,9 +61,8 @@ def _graph(asked: form.Asked, made: circuit.Circuit, size: int) -> None:
         figures.Node(_name(part), part.position, part.layer, part.score, part.reads, part.head is None)
         for part in chosen
     ]
-    answer, layers = asked.parts.asked[0].label, len(asked.parts.heads)
     show.figure(
-        figures.graph(nodes, tokens, layers, answer, form.title(asked)),
+        figures.graph(nodes, tokens, asked.parts.asked[0].label, form.title(asked)),
         name=f"circuit-{asked.run.request.model}-{size}",
         key="why-circuit",
         words=_said(asked, made, size),
