@@ -1,7 +1,7 @@
 """Eight lessons on attention, and one step of them on the screen: idea, picture, question, teacher's notes."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
 
@@ -12,6 +12,7 @@ from attnviz.app.panel import guard
 from attnviz.app.text import plain, spoken
 from attnviz.base.message import Message, Problem, Several
 from attnviz.base.words import _
+from attnviz.engine import Rerun
 from attnviz.models.loading import availability
 from attnviz.pages.home import maths as landing
 from attnviz.pages.lessons import choices
@@ -19,6 +20,7 @@ from attnviz.pages.lessons.maths.lesson_parts import Facts, Lesson, LessonStep, 
 from attnviz.pages.lessons.page_entry import PAGE
 from attnviz.pages.lessons.panels import all_lessons, open_lesson
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
+from attnviz.pages.why.maths import parts
 from attnviz.runs.model_run import Request
 
 
@@ -133,7 +135,10 @@ def subject(lesson: Lesson) -> Subject:
     run = model_cache.model_run(Request(landing.MODEL, text))
     for notice in run.notices:
         st.info(spoken(notice))
-    return Subject(text, run, lambda: model_cache.model_of(run))
+    apart = Rerun(parts.run, (parts.Question(),))
+    return Subject(
+        text, run, lambda: model_cache.model_of(run), lambda: cast(parts.Parts, model_cache.cached_rerun(run, apart))
+    )
 
 
 @st.cache_resource(max_entries=512, show_spinner=False)

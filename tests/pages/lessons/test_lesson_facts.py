@@ -14,6 +14,9 @@ from attnviz.pages.lessons import lessons
 from attnviz.pages.lessons.maths import cache_facts, heads_facts, lesson_parts, mask_facts, model_facts, order_facts
 from attnviz.pages.lessons.maths.lesson_parts import Facts
 from attnviz.pages.lessons.panels import all_lessons
+from attnviz.pages.why.maths import parts
+from attnviz.runs.model_run import Request, run_model
+from tests.models.conftest import trained
 from tests.models.tiny import llama, tokens
 
 ANY: Any = None  #: a subject that the facts do not look at
@@ -56,6 +59,17 @@ def test_heads_that_share_keys_are_said_to() -> None:
     assert heads_facts.all_heads(subject).values == {"layers": 2, "heads": 6, "all": 12, "kv_heads": 2}
     small = Architecture.preset("smollm2-135m").layers[0]
     assert small.n_kv_heads < small.n_heads, "so the lesson may not say that each head has a W_K of its own"
+
+
+def test_the_head_that_said_so_is_the_one_that_adds_most_and_its_word_the_one_it_reads_that_from() -> None:
+    smollm2 = trained("smollm2-135m")
+    run = run_model(Request("smollm2-135m", model_facts.LESSON.sentence), smollm2)
+    made = parts.run(run, smollm2, parts.Question())
+    found = model_facts.who_said(lesson_parts.Subject(run.request.text, run, lambda: smollm2, lambda: made))
+    most = max((part for part in made.parts if part.head is not None), key=lambda part: part.value)
+    assert (found.values["layer"], found.values["head"]) == (most.layer, most.head)
+    assert dict(found.answers)[found.right].strip() == "Italy"
+    assert 0.9 * most.value < found.values["value"]
 
 
 def test_a_number_below_zero_has_a_minus_and_a_typed_word_stays_as_it_is():

@@ -13,6 +13,7 @@ from attnviz.models.capture import RecordedLayer
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.build.maths import attention_by_hand, inputs
 from attnviz.pages.home import maths as landing
+from attnviz.pages.why.maths.parts import Parts
 from attnviz.runs import head_matrix, what_if
 from attnviz.runs.model_run import ModelRun, Stack
 
@@ -38,6 +39,7 @@ class Subject:
     text: str
     run: ModelRun | None = None
     loaded: Callable[[], LoadedModel] | None = field(default=None, compare=False)
+    parts: Callable[[], Parts] | None = field(default=None, compare=False)  #: what adds to the next token's lead
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -60,6 +60,31 @@ def following(subject: Subject) -> Facts:
     )
 
 
+def who_said(subject: Subject) -> Facts:
+    """The head that adds most to the likeliest token's lead over the second, and the word that it reads that from."""
+    if subject.run is None or subject.parts is None:
+        raise Problem("This step needs a trained model on this machine: the page Explore says how to get one")
+    made = subject.parts()
+    layer, head = made.strongest
+    sources, labels = made.sources[layer, head], subject.run.source.labels
+    order = [int(at) for at in np.argsort(-np.abs(sources))]
+    token, second = made.asked
+    return Facts(
+        {
+            "token": token.label,
+            "second": second.label,
+            "lead": made.total,
+            "layer": layer,
+            "head": head,
+            "part": float(made.heads[layer, head]),
+            "source": labels[order[0]],
+            "value": float(sources[order[0]]),
+        },
+        right=str(order[0]),
+        answers=tuple((str(at), labels[at]) for at in sorted({order[0], order[-1], len(labels) - 1})),
+    )
+
+
 def surprise(subject: Subject) -> Facts:
     """What the model is paid for in training: the negative logarithm of the right token's probability."""
     first = likeliest(subject)[0]
@@ -168,7 +193,26 @@ LESSON = Lesson(
             terms=("decode", "kv_cache"),
             page="decoding",
         ),
+        LessonStep(
+            N_("Who said so?"),
+            N_(
+                "A logit is a sum, to which every head and every feed-forward part adds. “{token}” leads “{second}” by "
+                "{lead:.2f}."
+            ),
+            LessonPicture("tokens"),
+            N_("Type another sentence without its end: which head is it then?"),
+            who_said,
+            Question(
+                N_("One head adds most to that lead. Which word does it read?"),
+                N_("Head {layer}.{head} adds {part:+.2f}: {value:+.2f} of it comes from “{source}”."),
+            ),
+            LessonPicture("parts"),
+            Notes(N_("Where a head looks is not yet why the model speaks: this is."), "", 4),
+            ("logit", "attribution"),
+            "why",
+        ),
     ),
+    way=(1, 2, 3, 4, 7, 5, 6),
     sentence="The capital of Italy is",
     known=N_(
         "Layer after layer attention brings tokens what they need from others, until the last vector names the next "

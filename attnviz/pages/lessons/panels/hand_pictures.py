@@ -212,4 +212,5 @@ PICTURES: dict[str, LiveKind] = {
     "growth": LiveKind(model_pictures.growth, of_sentence=False),
     "sharing": LiveKind(model_pictures.sharing, of_sentence=False, wide=True),
     "next": LiveKind(model_pictures.following),
+    "parts": LiveKind(model_pictures.parts),
 }

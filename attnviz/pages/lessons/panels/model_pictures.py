@@ -12,7 +12,7 @@ from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base import units
 from attnviz.base.head_edit import LARGEST_FACTOR, NO_EDIT, SCALES, HeadEdit
-from attnviz.base.words import _, listed, ngettext
+from attnviz.base.words import _, listed, ngettext, say
 from attnviz.canvas import cache_growth, softmax_slider, step_player
 from attnviz.canvas.head.attention_view import head_view, overview_grid
 from attnviz.canvas.shared.kinds import HeadScene, Options, Overview, Pin, Pins, Raw
@@ -30,6 +30,7 @@ from attnviz.pages.scaling.maths import growing_width
 from attnviz.pages.scaling.maths.variance import Config
 from attnviz.pages.scaling.panels import saturation, scaling_form, variance
 from attnviz.pages.sharing.panels import one_picture
+from attnviz.pages.why.figures.parts import ladder
 from attnviz.runs import head_matrix
 
 PROMPT, WRITTEN = 10, 8  #: bytes of the sentence that the small decoder reads, and tokens that it writes
@@ -112,6 +113,21 @@ def following(subject: Subject, _set_to: PictureSettings, key: str) -> None:
         key=key,
         words=words,
     )
+    st.caption(words)
+
+
+def parts(subject: Subject, _set_to: PictureSettings, key: str) -> None:
+    """What every head and every feed-forward part adds to the likeliest token's lead over the second."""
+    facts = model_facts.who_said(subject)
+    assert subject.parts is not None
+    made = subject.parts()
+    template = _(
+        "Added to the lead of “{token}” over “{second}”, layer by layer. Most by head {layer}.{head}: {part:+.2f}."
+    )
+    words = plain(template.format(**facts.values))
+    below = [(say(each.name), each.value) for each in made.others]
+    chart = show.chart_of(ladder, made.heads, made.mlps, below, made.strongest, title="", unit="")
+    show.chart(chart, key=key, words=words)
     st.caption(words)
 
 
