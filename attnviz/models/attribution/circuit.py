@@ -12,13 +12,12 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem, Several
+from attnviz.models.attribution.patching import Model, Prompt
 from attnviz.models.capture import Edit, Trace, capture, intervene
 from attnviz.models.capture.forward_pass import hooked, in_this_thread, modules_by_name, unwrapped
 from attnviz.models.capture.head_selection import wide
-from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import token_id
 
-Prompt = str | Tensor | Mapping[str, Any]  #: a sentence, token ids (B, T), or the model's arguments by name
 By = Literal["mean", "resample"]
 
 
@@ -63,7 +62,7 @@ class Ablation:
 
     def __init__(
         self,
-        model: nn.Module | LoadedModel,
+        model: Model,
         prompt: Prompt,
         other: Prompt | Sequence[Prompt],
         token: int | str | Tensor,
@@ -195,7 +194,7 @@ class Ablation:
 
 
 def find_circuit(
-    model: nn.Module | LoadedModel,
+    model: Model,
     prompt: Prompt,
     other: Prompt | Sequence[Prompt],
     token: int | str | Tensor,
@@ -237,12 +236,9 @@ def sizes_up_to(most: int) -> list[int]:
     return [size for size in sizes if size < most] + [most]
 
 
-def _passed(model: Any, prompt: Prompt, edits: Sequence[Edit] = (), **options: Any) -> Trace:
+def _passed(model: Model, prompt: Prompt, edits: Sequence[Edit] = (), **options: Any) -> Trace:
     """The pass of a prompt, under edits if there are any."""
-    args = (prompt,) if isinstance(prompt, str) else ()
-    inputs = (
-        dict(prompt) if isinstance(prompt, Mapping) else {"input_ids": prompt} if isinstance(prompt, Tensor) else {}
-    )
+    args, inputs = ((), dict(prompt)) if isinstance(prompt, Mapping) else ((prompt,), {})
     run = partial(intervene, model, edits) if edits else partial(capture, model)
     return run(*args, **options, **inputs)
 
