@@ -74,7 +74,8 @@ class Ablation:
         if by not in ("mean", "resample"):
             raise Problem('by={by} must be "mean" or "resample"', by=repr(by))
         self.by, self._model, self._prompt, self._position = by, model, prompt, position
-        trace = _passed(model, prompt, residual=True, logits=self._logits)
+        self._pass = partial(_passed, model, tokenizer=tokenizer)
+        trace = self._pass(prompt, residual=True, logits=self._logits)
         self._token, self._versus = (token_id(tokenizer or trace.tokenizer, each) for each in (token, versus))
         found = trace.logit_attribution(self._token, self._versus, position)
         assert trace.residual is not None
@@ -108,7 +109,7 @@ class Ablation:
                 edits.append(Edit(layers=layer.name, heads=heads, output=self._values[layer.name][:, heads]))
         names = [self._mlps[part.layer] for part in gone if part.head is None]
         with self._hooked({name: partial(self._instead, name) for name in names}):
-            return float(self._lead(_passed(self._model, self._prompt, edits, logits=self._logits)))
+            return float(self._lead(self._pass(self._prompt, edits, logits=self._logits)))
 
     def _instead(self, name: str, own: Tensor) -> Tensor:
         """What replaces the answer of an MLP, in its shape."""
@@ -131,7 +132,7 @@ class Ablation:
         probes = {name: torch.zeros_like(answer).requires_grad_() for name, answer in own.items()}
         edits = [Edit(layers=layer.name, output=probes[layer.name].add) for layer in self._layers]
         with self._hooked({name: partial(_plus, probes[name]) for name in self._mlps if name}):
-            lead = self._lead(_passed(self._model, self._prompt, edits, grad=True, logits=self._logits))
+            lead = self._lead(self._pass(self._prompt, edits, grad=True, logits=self._logits))
         slopes = torch.autograd.grad(lead, list(probes.values()))
         moved = {
             name: ((answer - self._values[name]) * slope).sum((0, 2, 3)).tolist()  # (H,)
@@ -186,7 +187,7 @@ class Ablation:
         """What heads (B, H, Q, Dv) and MLPs (B, 1, Q, M) answer to a prompt, and which tokens are real (B, Q)."""
         seen: dict[str, Tensor] = {}
         with self._hooked({name: partial(_note, seen, name) for name in self._mlps if name}):
-            trace = _passed(self._model, prompt, logits=None)
+            trace = self._pass(prompt, logits=None)
         batch, _, length, _ = trace[0].shape
         mlps = {name: wide(value).reshape(batch, 1, length, -1) for name, value in seen.items()}
         mask = trace.inputs.get("attention_mask", torch.ones(batch, length))

@@ -101,7 +101,7 @@ class Residual:
     path: LogitPath | None = None
     why: Message | None = None  #: why a logit cannot be taken apart
     blocks: tuple[str, ...] = ()  #: the blocks' dotted names
-    #: what stands between a part and the stream, or on the stream: "3.attention", "3.mlp", "3.middle", "3.end"; "start"
+    #: what stands between a part and the stream, or on the stream: "3.attention", "3.middle", "3.end"; "start"
     maps: Mapping[str, Frozen] = field(default_factory=dict)
     embedded: Mapping[str, Tensor] = field(default_factory=dict)  #: vectors added to the tokens', "positions", "types"
     mlps: tuple[str, ...] = ()  #: the part of each block that adds to the stream beside attention; "" where none does
@@ -131,16 +131,13 @@ class Residual:
             direction, _ = before(step, direction, at, biases)
         places, heads, inside = [direction], [], []
         for number in reversed(range(len(self.blocks))):
-            end, mlp, middle, attention = (
-                self.maps.get(f"{number}.{place}") for place in ("end", "mlp", "middle", "attention")
-            )
+            end, middle, attention = (self.maps.get(f"{number}.{place}") for place in ("end", "middle", "attention"))
             direction, first = before(end, direction, at, biases)
-            _, second = before(mlp, direction, at, biases)
-            direction, third = before(middle, direction, at, biases)
-            onto_heads, fourth = before(attention, direction, at, biases)
+            direction, second = before(middle, direction, at, biases)
+            onto_heads, third = before(attention, direction, at, biases)
             places.append(direction)
             heads.append(onto_heads)
-            inside.append(first + second + third + fourth)
+            inside.append(first + second + third)
         return Ways(tuple(places[::-1]), tuple(heads[::-1]), tuple(inside[::-1]), biases)
 
     @property
@@ -186,7 +183,10 @@ class Residual:
     def of(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "Residual":
         """The inverse of `tensors` and `plain`."""
         streams = tuple(tensors[f"residual.{n}"] for n in range(sum(name.startswith("residual.") for name in tensors)))
-        maps = {place: Frozen(**fields, **_under(f"map.{place}.", tensors)) for place, fields in _maps(plain).items()}
+        maps = {
+            place: Frozen(**fields, **_under(f"map.{place}.", tensors))
+            for place, fields in plain.get("maps", {}).items()
+        }
         path = None
         if plain["path"]:
             numbers = {name: plain["path"].get(name, default) for name, default in _ABSENT.items()}
@@ -206,10 +206,6 @@ class Residual:
 
 _KEPT = ("unembedding", "bias")
 _ABSENT: dict[str, Any] = {"factor": 1.0, "softcap": None, "output": ""}
-
-
-def _maps(plain: Mapping[str, Any]) -> dict[str, Any]:
-    return dict(plain.get("maps", {}))
 
 
 def _older(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> tuple[Frozen, ...]:

@@ -1,6 +1,7 @@
 """A logit taken apart, against autograd over the same model with its norms frozen and its parts cut off as leaves."""
 
 from contextlib import ExitStack
+from dataclasses import replace
 
 import pytest
 import torch
@@ -8,7 +9,7 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 from attnviz.base.message import Problem
-from attnviz.models.capture import Edit, capture, intervene
+from attnviz.models.capture import Edit, Residual, capture, intervene
 from attnviz.models.capture.trace import Trace
 from tests.models.tiny import llama, padded, tokens
 from tests.models.tiny_streams import STREAMS
@@ -130,6 +131,32 @@ def test_the_parts_of_a_lead_and_of_a_saved_trace_are_the_same(tmp_path):
         assert opened.residual.mlps == trace.residual.mlps
         assert str(again.linearised) == str(found.linearised)
         assert_close(opened.logit_lens(7).logits, trace.logit_lens(7).logits)
+
+
+def test_a_file_that_knew_the_final_norm_alone_still_tells_the_heads_parts():
+    trace = capture(llama(), input_ids=tokens(), residual=True)
+    norm = trace.residual.path.steps[0]
+    held = {"path.gain": norm.gain, "path.scale": norm.scale, "path.unembedding": trace.residual.path.unembedding}
+    held |= {f"residual.{number}": stream for number, stream in enumerate(trace.residual)}
+    plain = {
+        "path": {"centres": False, "factor": 1.0, "norm": "model.norm"},
+        "why": None,
+        "blocks": trace.residual.blocks,
+    }
+    older = replace(trace, residual=Residual.of(plain, held))
+    assert_close(older.logit_attribution(7).heads, trace.logit_attribution(7).heads)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("family", STREAMS)
+def test_half_precision_is_followed_as_far_as_it_is_rounded(family, dtype):
+    build = STREAMS[family][0]
+    found = capture(build().to(dtype), input_ids=tokens(), residual=True).logit_attribution(7)
+    whole = capture(build(), input_ids=tokens(), residual=True).logit_attribution(7)
+    assert (found.rest.keys(), found.softcap) == (whole.rest.keys(), whole.softcap)
+    assert (found.positions is None) == (whole.positions is None)
+    assert_close(found.total, found.logit.float(), rtol=0.03, atol=0.1)
+    assert_close(found.mlps, whole.mlps, rtol=0.1, atol=0.05 * float(whole.mlps.abs().max()))
 
 
 def test_a_source_is_what_the_head_s_part_loses_without_that_key():
