@@ -96,9 +96,7 @@ class Ablation:
 
     def lead(self, members: Collection[tuple[int, int | None]]) -> float:
         """The lead, a mean over the rows, when all parts but these are ablated: one pass."""
-        kept = {Member(*each) for each in members}
-        for each in kept - self.direct.keys():
-            raise Problem("{part} is no part of this model that can be ablated", part=tuple(each))
+        kept = {self._counted(*each) for each in members}
         if len(kept) == len(self.direct):
             return self.whole
         gone = [part for part in self.direct if part not in kept]
@@ -110,6 +108,15 @@ class Ablation:
         names = [self._mlps[part.layer] for part in gone if part.head is None]
         with self._hooked({name: partial(self._instead, name) for name in names}):
             return float(self._lead(self._pass(self._prompt, edits, logits=self._logits)))
+
+    def _counted(self, layer: int, head: int | None = None) -> Member:
+        """The part with its numbers counted from 0; a Problem where there is none."""
+        count = len(self._layers)
+        heads = self._layers[layer % count].n_heads
+        found = Member(layer % count, None if head is None else head % heads)
+        if found not in self.direct or not -count <= layer < count or not -heads <= (head or 0) < heads:
+            raise Problem("{part} is no part of this model that can be ablated", part=(layer, head))
+        return found
 
     def _instead(self, name: str, own: Tensor) -> Tensor:
         """What replaces the answer of an MLP, in its shape."""

@@ -98,9 +98,11 @@ class LogitAttribution:
 
     def sources(self, layer: int, head: int) -> Tensor:
         """(B, K): what each source token carried of that head's part; they add up to `heads[:, layer, head]`."""
+        if not -len(self.parts) <= layer < len(self.parts):
+            raise Problem("there is no layer {index} here; there are {count}", index=layer, count=len(self.parts))
         part = self.parts[layer]
         recorded, through, at = part.layer, part.through, part.at
-        chosen_heads(head, recorded.n_heads, layer)
+        (head,) = chosen_heads(head, recorded.n_heads, layer)
         if recorded.set_output is not None:
             raise Problem("what layer {index} hands on was put there: no token carries it", index=layer)
         if head in recorded.silenced:

@@ -134,4 +134,7 @@ def test_what_cannot_be_ablated_is_refused():
     ablation = Ablation(model, tokens(1), tokens(1, seed=5), 7, 9)
     with pytest.raises(Problem, match=r"\(5, 1\) is no part of this model"):
         ablation.kept([(5, 1)])
+    with pytest.raises(Problem, match=r"\(1, 6\) is no part of this model"):
+        ablation.kept([(1, 6)])
+    assert ablation.kept([(-1, -1), (-2, None)]) == ablation.kept([(1, 5), (0, None)])
     assert sizes_up_to(2) == [0, 1, 2]

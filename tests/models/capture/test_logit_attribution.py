@@ -167,6 +167,9 @@ def test_a_source_is_what_the_head_s_part_loses_without_that_key():
         weights, values = trace[0].weights(4)[row, 0, last], trace[0].v[row, 4 // 3]
         assert_close(found.sources(0, 4)[row], (weights[:, None] * values) @ direction[row, 4])
         assert float(found.sources(0, 4)[row, last + 1 :].abs().sum()) == 0.0
+    assert torch.equal(found.sources(-1, -3), found.sources(1, 3))
+    with pytest.raises(Problem, match="there is no layer 2 here; there are 2"):
+        found.sources(2, 0)
 
 
 def test_heads_that_an_edit_put_there_have_no_sources_and_silent_ones_none_but_zeros():
