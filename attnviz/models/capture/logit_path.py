@@ -24,7 +24,8 @@ def path_of(model: nn.Module, end: Tensor, outside: list[Passage], logits: Tenso
         raise Problem("it predicts no tokens: it has no output layer over a vocabulary, or none that is known as such")
     if logits is None:
         raise Problem('logits must be asked for, as "last" or "all"')
-    steps, last = _steps(end, [each for each in outside if each.module is not layer])
+    head = [each for each in outside if each.module is not layer]
+    steps, last = _steps(end, head)
     output = next(name for name, module in modules_by_name(model).items() if module is layer)
     path = LogitPath(steps, weight.detach(), None if layer.bias is None else layer.bias.detach(), output=output)
     made = picked(last, at[:, None])[:, 0] @ wide(weight.detach()).mT
@@ -37,6 +38,8 @@ def path_of(model: nn.Module, end: Tensor, outside: list[Passage], logits: Tenso
         return capped
     factor = float(((wide(logits) - bias) * made).sum() / (made * made).sum())
     if not close((made * factor + bias).to(logits.dtype), logits, times):
+        if any(each.given.dim() == 3 and each.given.shape[1] < end.shape[1] for each in head):
+            raise Problem('only some positions went through its output head: capture with logits="all"')
         raise Problem("the model does something to its logits that is neither a product with a number nor a soft-cap")
     return replace(path, factor=1.0 if abs(factor - 1) < 10 * rounding(logits.dtype) else factor)
 

@@ -187,37 +187,28 @@ class Residual:
             place: Frozen(**fields, **_under(f"map.{place}.", tensors))
             for place, fields in plain.get("maps", {}).items()
         }
-        path = None
-        if plain["path"]:
-            numbers = {name: plain["path"].get(name, default) for name, default in _ABSENT.items()}
+        path, said = None, plain["path"]
+        if said:
             steps = tuple(maps[place] for place in sorted(maps) if place.startswith("path."))
-            path = LogitPath(steps or _older(plain["path"], tensors), **_under("path.", tensors, _KEPT), **numbers)
-        others = {place: each for place, each in maps.items() if not place.startswith("path.")}
+            if "path.gain" in tensors:  # an older file, which knew the final norm alone, without its bias
+                norm = Frozen(said["norm"], None, tensors["path.gain"], tensors["path.scale"], centres=said["centres"])
+                steps = (norm,)
+            numbers = {name: said[name] for name in PATH_NUMBERS if name in said}
+            path = LogitPath(steps, tensors["path.unembedding"], tensors.get("path.bias"), **numbers)
         return Residual(
             streams,
             path,
             plain["why"] and Message(*plain["why"]),
             tuple(plain["blocks"]),
-            others,
+            {place: each for place, each in maps.items() if not place.startswith("path.")},
             _under("embedded.", tensors),
             tuple(plain.get("mlps", ())),
         )
 
 
-_KEPT = ("unembedding", "bias")
-_ABSENT: dict[str, Any] = {"factor": 1.0, "softcap": None, "output": ""}
-
-
-def _older(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> tuple[Frozen, ...]:
-    """The final norm of a file that knew no other map and no bias."""
-    held = _under("path.", tensors, ("gain", "scale"))
-    return (Frozen(plain["norm"], centres=plain["centres"], **held),) if held else ()
-
-
-def _under(start: str, tensors: Mapping[str, Tensor], names: tuple[str, ...] | None = None) -> dict[str, Any]:
+def _under(start: str, tensors: Mapping[str, Tensor]) -> dict[str, Any]:
     """The tensors whose names begin so, by the rest of their names."""
-    found = {name.removeprefix(start): each for name, each in tensors.items() if name.startswith(start)}
-    return {name: each for name, each in found.items() if names is None or name in names}
+    return {name.removeprefix(start): each for name, each in tensors.items() if name.startswith(start)}
 
 
 def before(step: Frozen | None, direction: Tensor, at: Tensor, biases: dict[str, Tensor]) -> tuple[Tensor, Tensor]:

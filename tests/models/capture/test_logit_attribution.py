@@ -7,12 +7,15 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, BertConfig, BertLMHeadModel
 
 from attnviz.base.message import Problem
 from attnviz.models.capture import Edit, Residual, capture, intervene
 from attnviz.models.capture.trace import Trace
+from tests.models.capture.family_inputs import text
+from tests.models.capture.tiny_config import changed, classes, tiny
 from tests.models.tiny import llama, padded, tokens
-from tests.models.tiny_streams import STREAMS
+from tests.models.tiny_streams import SMALL, STREAMS
 
 POSITIONS = {
     "gpt2": "wpe",
@@ -116,6 +119,43 @@ def test_what_was_held_fixed_is_said_and_bars_and_sources_add_up(family):
         assert table[table["batch"] == row]["value"].sum() == pytest.approx(float(found.logit[row]), abs=1e-3)
     for layer, head in ((0, 0), (1, 5), (2, 3)):
         assert_close(found.sources(layer, head).sum(1), found.heads[:, layer, head], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "name", ["biogpt", "deepseek_v3", "electra", "glm4", "gpt_oss", "minicpm3", "mixtral", "modernbert", "stablelm"]
+)
+def test_other_families_add_up_too_and_an_mlp_is_what_its_module_answers(name):
+    _, config_class = classes(name)
+    config = tiny(config_class, **changed(name, config_class))
+    torch.manual_seed(0)
+    model = (AutoModelForMaskedLM if "bert" in name else AutoModelForCausalLM).from_config(config).eval()
+    ids, seen = text(config)["input_ids"], {}
+    residual = capture(model, input_ids=ids, residual=True, logits="all").residual
+    modules, at = dict(model.named_modules()), torch.full((2, 1), 4)
+    for n, mlp in enumerate(residual.mlps):
+        modules[mlp].register_forward_hook(lambda m, x, y, n=n: seen.update({n: first(y)}))
+    trace = capture(model, input_ids=ids, residual=True, logits="all")
+    found = trace.logit_attribution(7, position=4)
+    assert_close(found.total, trace.logits[:, 4, 7], rtol=1e-4, atol=1e-4)
+    assert_close(found.sources(1, 1).sum(1), found.heads[:, 1, 1], rtol=1e-4, atol=1e-5)
+    row, _ = residual.path.rows(7, None, 2)
+    directions = residual.ways(row[:, None], at).places
+    for n, answer in seen.items() if name not in ("electra", "minicpm3") else ():  # a norm or a factor after it
+        own = (answer.view_as(residual[0])[:, 4] * directions[n + 1][:, 0]).sum(-1)
+        assert_close(found.mlps[:, n], own, rtol=1e-4, atol=1e-5)
+
+
+def first(answered):
+    return answered[0] if isinstance(answered, tuple) else answered
+
+
+def test_a_head_that_saw_the_last_position_alone_is_named():
+    torch.manual_seed(0)
+    model = BertLMHeadModel(BertConfig(**SMALL, is_decoder=True)).eval()
+    with pytest.raises(Problem, match='went through its output head: capture with logits="all"'):
+        capture(model, input_ids=tokens(), residual=True).logit_attribution(7)
+    found = capture(model, input_ids=tokens(), residual=True, logits="all").logit_attribution(7)
+    assert_close(found.total, found.logit, rtol=1e-4, atol=1e-4)
 
 
 def test_the_parts_of_a_lead_and_of_a_saved_trace_are_the_same(tmp_path):
