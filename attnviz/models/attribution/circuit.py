@@ -12,13 +12,12 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem, Several
+from attnviz.models.attribution.patching import Model, Prompt
 from attnviz.models.capture import Edit, Trace, capture, intervene
 from attnviz.models.capture.forward_pass import hooked, in_this_thread, modules_by_name, unwrapped
 from attnviz.models.capture.head_selection import wide
-from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import token_id
 
-Prompt = str | Tensor | Mapping[str, Any]  #: a sentence, token ids (B, T), or the model's arguments by name
 By = Literal["mean", "resample"]
 
 
@@ -63,7 +62,7 @@ class Ablation:
 
     def __init__(
         self,
-        model: nn.Module | LoadedModel,
+        model: Model,
         prompt: Prompt,
         other: Prompt | Sequence[Prompt],
         token: int | str | Tensor,
@@ -75,7 +74,8 @@ class Ablation:
         if by not in ("mean", "resample"):
             raise Problem('by={by} must be "mean" or "resample"', by=repr(by))
         self.by, self._model, self._prompt, self._position = by, model, prompt, position
-        trace = _passed(model, prompt, residual=True, logits=self._logits)
+        self._pass = partial(_passed, model, tokenizer=tokenizer)
+        trace = self._pass(prompt, residual=True, logits=self._logits)
         self._token, self._versus = (token_id(tokenizer or trace.tokenizer, each) for each in (token, versus))
         found = trace.logit_attribution(self._token, self._versus, position)
         assert trace.residual is not None
@@ -96,9 +96,7 @@ class Ablation:
 
     def lead(self, members: Collection[tuple[int, int | None]]) -> float:
         """The lead, a mean over the rows, when all parts but these are ablated: one pass."""
-        kept = {Member(*each) for each in members}
-        for each in kept - self.direct.keys():
-            raise Problem("{part} is no part of this model that can be ablated", part=tuple(each))
+        kept = {self._counted(*each) for each in members}
         if len(kept) == len(self.direct):
             return self.whole
         gone = [part for part in self.direct if part not in kept]
@@ -109,7 +107,16 @@ class Ablation:
                 edits.append(Edit(layers=layer.name, heads=heads, output=self._values[layer.name][:, heads]))
         names = [self._mlps[part.layer] for part in gone if part.head is None]
         with self._hooked({name: partial(self._instead, name) for name in names}):
-            return float(self._lead(_passed(self._model, self._prompt, edits, logits=self._logits)))
+            return float(self._lead(self._pass(self._prompt, edits, logits=self._logits)))
+
+    def _counted(self, layer: int, head: int | None = None) -> Member:
+        """The part with its numbers counted from 0; a Problem where there is none."""
+        count = len(self._layers)
+        heads = self._layers[layer % count].n_heads
+        found = Member(layer % count, None if head is None else head % heads)
+        if found not in self.direct or not -count <= layer < count or not -heads <= (head or 0) < heads:
+            raise Problem("{part} is no part of this model that can be ablated", part=(layer, head))
+        return found
 
     def _instead(self, name: str, own: Tensor) -> Tensor:
         """What replaces the answer of an MLP, in its shape."""
@@ -132,7 +139,7 @@ class Ablation:
         probes = {name: torch.zeros_like(answer).requires_grad_() for name, answer in own.items()}
         edits = [Edit(layers=layer.name, output=probes[layer.name].add) for layer in self._layers]
         with self._hooked({name: partial(_plus, probes[name]) for name in self._mlps if name}):
-            lead = self._lead(_passed(self._model, self._prompt, edits, grad=True, logits=self._logits))
+            lead = self._lead(self._pass(self._prompt, edits, grad=True, logits=self._logits))
         slopes = torch.autograd.grad(lead, list(probes.values()))
         moved = {
             name: ((answer - self._values[name]) * slope).sum((0, 2, 3)).tolist()  # (H,)
@@ -187,7 +194,7 @@ class Ablation:
         """What heads (B, H, Q, Dv) and MLPs (B, 1, Q, M) answer to a prompt, and which tokens are real (B, Q)."""
         seen: dict[str, Tensor] = {}
         with self._hooked({name: partial(_note, seen, name) for name in self._mlps if name}):
-            trace = _passed(self._model, prompt, logits=None)
+            trace = self._pass(prompt, logits=None)
         batch, _, length, _ = trace[0].shape
         mlps = {name: wide(value).reshape(batch, 1, length, -1) for name, value in seen.items()}
         mask = trace.inputs.get("attention_mask", torch.ones(batch, length))
@@ -195,7 +202,7 @@ class Ablation:
 
 
 def find_circuit(
-    model: nn.Module | LoadedModel,
+    model: Model,
     prompt: Prompt,
     other: Prompt | Sequence[Prompt],
     token: int | str | Tensor,
@@ -237,12 +244,9 @@ def sizes_up_to(most: int) -> list[int]:
     return [size for size in sizes if size < most] + [most]
 
 
-def _passed(model: Any, prompt: Prompt, edits: Sequence[Edit] = (), **options: Any) -> Trace:
+def _passed(model: Model, prompt: Prompt, edits: Sequence[Edit] = (), **options: Any) -> Trace:
     """The pass of a prompt, under edits if there are any."""
-    args = (prompt,) if isinstance(prompt, str) else ()
-    inputs = (
-        dict(prompt) if isinstance(prompt, Mapping) else {"input_ids": prompt} if isinstance(prompt, Tensor) else {}
-    )
+    args, inputs = ((), dict(prompt)) if isinstance(prompt, Mapping) else ((prompt,), {})
     run = partial(intervene, model, edits) if edits else partial(capture, model)
     return run(*args, **options, **inputs)
 

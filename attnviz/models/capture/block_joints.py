@@ -7,6 +7,7 @@ on the stream itself (BERT).
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 
 import torch
 from torch import Tensor, nn
@@ -82,23 +83,16 @@ def _by_factors(change: Tensor, attention: Tensor, parts: list[Passage], block: 
 def _norms_on_the_stream(block: Passage, attention: Tensor, parts: list[Passage]) -> Joint | None:
     """A norm of the stream after attention was added, and another at the end of the block."""
     after = wide(block.given) + wide(attention)
-    middles = [each for each in parts if _same(each.given, after, after)]
-    ends = [each for each in parts if _same(each.answered, block.answered, block.answered)]
-    for middle in middles:
-        for end in ends:
+    middles = [part for part in parts if _same(part.given, after, part.given)]
+    ends = [part for part in parts if _same(part.answered, block.answered, block.answered)]
+    for middle, end in product(middles, ends):
+        norms = middle.as_norm(), end.as_norm()
+        if norms[0] is not None and norms[1] is not None:
             rest = wide(end.given) - wide(middle.answered)
             mlp = next((part.name for part in parts if _same(part.answered, rest, end.given)), None)
-            maps = (middle.as_norm(), end.as_norm())
-            if mlp is not None and maps[0] is not None and maps[1] is not None:
-                return Joint({"middle": maps[0], "end": maps[1]}, mlp)
+            if mlp is not None:
+                return Joint({"middle": norms[0], "end": norms[1]}, mlp)
     return None
-
-
-def with_bias_of(joint: Joint, parts: list[Passage]) -> Joint:
-    """The joint, with the norm whose answer is what the part beside attention adds, if it has a bias."""
-    part = next((each for each in parts if each.name == joint.mlp), None)
-    norm = None if part is None else part.as_norm()
-    return joint if norm is None or norm.bias is None else replace(joint, maps=joint.maps | {"mlp": norm})
 
 
 def _same(one: Tensor, other: Tensor, stream: Tensor) -> bool:

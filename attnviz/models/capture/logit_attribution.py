@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import nan
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -57,7 +57,7 @@ class LogitAttribution:
     embedding: Tensor  #: (B,): of the token's own vector
     positions: Tensor | None  #: (B,): of the learned vector of its position; None where the model adds none
     rest: Mapping[str, Tensor]  #: (B,) each: of the biases of norms and of the unembedding, by the modules' names
-    logit: Tensor  #: (B,): what the model itself answers, before a final soft-cap
+    logit: Tensor  #: (B,): what the model itself answers, before a final soft-cap; NaN where only `total` is known
     softcap: float | None = None  #: of the model's logits; the parts add up to what stands before it
     linearised: Message | None = None  #: what is held at its value in this pass beyond the final norm's scale
     parts: tuple[HeadParts, ...] = ()  #: what `sources` reads
@@ -98,9 +98,11 @@ class LogitAttribution:
 
     def sources(self, layer: int, head: int) -> Tensor:
         """(B, K): what each source token carried of that head's part; they add up to `heads[:, layer, head]`."""
+        if not -len(self.parts) <= layer < len(self.parts):
+            raise Problem("there is no layer {index} here; there are {count}", index=layer, count=len(self.parts))
         part = self.parts[layer]
         recorded, through, at = part.layer, part.through, part.at
-        chosen_heads(head, recorded.n_heads, layer)
+        (head,) = chosen_heads(head, recorded.n_heads, layer)
         if recorded.set_output is not None:
             raise Problem("what layer {index} hands on was put there: no token carries it", index=layer)
         if head in recorded.silenced:
@@ -147,7 +149,7 @@ def attribute(
     if own is None:
         own = path.logits(picked(residual[-1], at)[:, 0])
     widest = max(layer.n_heads for layer in layers)
-    found = LogitAttribution(
+    return LogitAttribution(
         torch.stack([nn.functional.pad(each.added, (0, widest - each.added.shape[1]), value=nan) for each in parts], 1),
         torch.stack(biases, 1),
         tuple(layer.name for layer in layers),
@@ -155,12 +157,11 @@ def attribute(
         embedding,
         positions_part,
         rest,
-        None if own is None else path.lead(own, token, versus),
+        torch.full_like(embedding, nan) if own is None else path.lead(own, token, versus),
         path.softcap,
         residual.linearised,
         tuple(parts),
     )
-    return found if own is not None else replace(found, logit=found.total)
 
 
 def _of_heads(layer: RecordedLayer, direction: Tensor, positions: Tensor) -> HeadParts:
@@ -175,10 +176,10 @@ def _of_heads(layer: RecordedLayer, direction: Tensor, positions: Tensor) -> Hea
 
 def _token_alone(residual: Residual, start: Tensor, direction: Tensor, at: Tensor, rest: dict[str, Tensor]) -> Tensor:
     """The part (B,) of the token's own vector in `start`, that of the stream's first place; the others go to `rest`."""
-    norm, total = residual.maps.get("start"), start
-    direction, added = before(norm, direction, at, rest_of_norm := {})
-    total = total - added[:, 0]
-    rest |= {name: each[:, 0] for name, each in rest_of_norm.items()}
+    biases: dict[str, Tensor] = {}
+    direction, added = before(residual.maps.get("start"), direction, at, biases)
+    total = start - added[:, 0]
+    rest |= {name: each[:, 0] for name, each in biases.items()}
     for name, vectors in residual.embedded.items():
         rest[name] = along(direction, vectors, at)[:, 0]
         total = total - rest[name]

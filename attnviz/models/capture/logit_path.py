@@ -1,10 +1,12 @@
 """What stands before the residual stream and after it, told from what passed: embeddings, final norm, output head."""
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem
-from attnviz.models.capture.block_joints import Passage, close
+from attnviz.models.capture.block_joints import Passage, close, rounding
 from attnviz.models.capture.forward_pass import modules_by_name
 from attnviz.models.capture.frozen_map import ACTIVATIONS, Frozen, picked
 from attnviz.models.capture.head_selection import wide
@@ -22,21 +24,24 @@ def path_of(model: nn.Module, end: Tensor, outside: list[Passage], logits: Tenso
         raise Problem("it predicts no tokens: it has no output layer over a vocabulary, or none that is known as such")
     if logits is None:
         raise Problem('logits must be asked for, as "last" or "all"')
-    steps, last = _steps(end, [each for each in outside if each.module is not layer])
+    head = [each for each in outside if each.module is not layer]
+    steps, last = _steps(end, head)
     output = next(name for name, module in modules_by_name(model).items() if module is layer)
     path = LogitPath(steps, weight.detach(), None if layer.bias is None else layer.bias.detach(), output=output)
-    bias = 0.0 if path.bias is None else wide(path.bias)
     made = picked(last, at[:, None])[:, 0] @ wide(weight.detach()).mT
-    given = wide(logits) - bias
-    factor = float((given * made).sum() / (made * made).sum())
-    if close(given, made * factor, 100.0):
-        return LogitPath(steps, path.unembedding, path.bias, 1.0 if abs(factor - 1) < 1e-4 else factor, None, output)
+    bias = torch.zeros(1, device=made.device) if path.bias is None else wide(path.bias)
+    times = 100.0 if rounding(logits.dtype) < 1e-3 else 3.0
     config = getattr(model, "config", None)
     cap = getattr(config.get_text_config(), "final_logit_softcapping", None) if config is not None else None
-    capped = LogitPath(steps, path.unembedding, path.bias, 1.0, cap, output)
-    if cap is None or not close(wide(logits), capped.capped(made + bias), 100.0):
+    capped = replace(path, softcap=cap)
+    if cap is not None and close(capped.capped(made + bias).to(logits.dtype), logits, times):
+        return capped
+    factor = float(((wide(logits) - bias) * made).sum() / (made * made).sum())
+    if not close((made * factor + bias).to(logits.dtype), logits, times):
+        if any(each.given.dim() == 3 and each.given.shape[1] < end.shape[1] for each in head):
+            raise Problem('only some positions went through its output head: capture with logits="all"')
         raise Problem("the model does something to its logits that is neither a product with a number nor a soft-cap")
-    return capped
+    return replace(path, factor=1.0 if abs(factor - 1) < 10 * rounding(logits.dtype) else factor)
 
 
 def _steps(end: Tensor, outside: list[Passage]) -> tuple[tuple[Frozen, ...], Tensor]:
@@ -108,9 +113,9 @@ def _is_sum(target: Tensor, token: Tensor, others: dict[str, Tensor]) -> bool:
     """Whether vectors (B, Q, M) are the tokens' own, times a number, and the others."""
     if any(each.shape[1:] != target.shape[1:] for each in (token, *others.values())):
         return False
-    rest = wide(target) - sum((wide(each) for each in others.values()), torch.zeros(1, device=target.device))
-    factor = (rest * wide(token)).sum() / wide(token).square().sum().clamp_min(1e-30)
-    return close(factor * wide(token), rest)
+    others_sum = sum((wide(each) for each in others.values()), torch.zeros_like(wide(token)))
+    factor = ((wide(target) - others_sum) * wide(token)).sum() / wide(token).square().sum().clamp_min(1e-30)
+    return close((factor * wide(token) + others_sum).to(target.dtype), target, 2.0)
 
 
 def _kind(name: str) -> str:

@@ -101,7 +101,7 @@ class Residual:
     path: LogitPath | None = None
     why: Message | None = None  #: why a logit cannot be taken apart
     blocks: tuple[str, ...] = ()  #: the blocks' dotted names
-    #: what stands between a part and the stream, or on the stream: "3.attention", "3.mlp", "3.middle", "3.end"; "start"
+    #: what stands between a part and the stream, or on the stream: "3.attention", "3.middle", "3.end"; "start"
     maps: Mapping[str, Frozen] = field(default_factory=dict)
     embedded: Mapping[str, Tensor] = field(default_factory=dict)  #: vectors added to the tokens', "positions", "types"
     mlps: tuple[str, ...] = ()  #: the part of each block that adds to the stream beside attention; "" where none does
@@ -131,16 +131,13 @@ class Residual:
             direction, _ = before(step, direction, at, biases)
         places, heads, inside = [direction], [], []
         for number in reversed(range(len(self.blocks))):
-            end, mlp, middle, attention = (
-                self.maps.get(f"{number}.{place}") for place in ("end", "mlp", "middle", "attention")
-            )
+            end, middle, attention = (self.maps.get(f"{number}.{place}") for place in ("end", "middle", "attention"))
             direction, first = before(end, direction, at, biases)
-            _, second = before(mlp, direction, at, biases)
-            direction, third = before(middle, direction, at, biases)
-            onto_heads, fourth = before(attention, direction, at, biases)
+            direction, second = before(middle, direction, at, biases)
+            onto_heads, third = before(attention, direction, at, biases)
             places.append(direction)
             heads.append(onto_heads)
-            inside.append(first + second + third + fourth)
+            inside.append(first + second + third)
         return Ways(tuple(places[::-1]), tuple(heads[::-1]), tuple(inside[::-1]), biases)
 
     @property
@@ -186,42 +183,32 @@ class Residual:
     def of(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "Residual":
         """The inverse of `tensors` and `plain`."""
         streams = tuple(tensors[f"residual.{n}"] for n in range(sum(name.startswith("residual.") for name in tensors)))
-        maps = {place: Frozen(**fields, **_under(f"map.{place}.", tensors)) for place, fields in _maps(plain).items()}
-        path = None
-        if plain["path"]:
-            numbers = {name: plain["path"].get(name, default) for name, default in _ABSENT.items()}
+        maps = {
+            place: Frozen(**fields, **_under(f"map.{place}.", tensors))
+            for place, fields in plain.get("maps", {}).items()
+        }
+        path, said = None, plain["path"]
+        if said:
             steps = tuple(maps[place] for place in sorted(maps) if place.startswith("path."))
-            path = LogitPath(steps or _older(plain["path"], tensors), **_under("path.", tensors, _KEPT), **numbers)
-        others = {place: each for place, each in maps.items() if not place.startswith("path.")}
+            if "path.gain" in tensors:  # an older file, which knew the final norm alone, without its bias
+                norm = Frozen(said["norm"], None, tensors["path.gain"], tensors["path.scale"], centres=said["centres"])
+                steps = (norm,)
+            numbers = {name: said[name] for name in PATH_NUMBERS if name in said}
+            path = LogitPath(steps, tensors["path.unembedding"], tensors.get("path.bias"), **numbers)
         return Residual(
             streams,
             path,
             plain["why"] and Message(*plain["why"]),
             tuple(plain["blocks"]),
-            others,
+            {place: each for place, each in maps.items() if not place.startswith("path.")},
             _under("embedded.", tensors),
             tuple(plain.get("mlps", ())),
         )
 
 
-_KEPT = ("unembedding", "bias")
-_ABSENT: dict[str, Any] = {"factor": 1.0, "softcap": None, "output": ""}
-
-
-def _maps(plain: Mapping[str, Any]) -> dict[str, Any]:
-    return dict(plain.get("maps", {}))
-
-
-def _older(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> tuple[Frozen, ...]:
-    """The final norm of a file that knew no other map and no bias."""
-    held = _under("path.", tensors, ("gain", "scale"))
-    return (Frozen(plain["norm"], centres=plain["centres"], **held),) if held else ()
-
-
-def _under(start: str, tensors: Mapping[str, Tensor], names: tuple[str, ...] | None = None) -> dict[str, Any]:
+def _under(start: str, tensors: Mapping[str, Tensor]) -> dict[str, Any]:
     """The tensors whose names begin so, by the rest of their names."""
-    found = {name.removeprefix(start): each for name, each in tensors.items() if name.startswith(start)}
-    return {name: each for name, each in found.items() if names is None or name in names}
+    return {name.removeprefix(start): each for name, each in tensors.items() if name.startswith(start)}
 
 
 def before(step: Frozen | None, direction: Tensor, at: Tensor, biases: dict[str, Tensor]) -> tuple[Tensor, Tensor]:

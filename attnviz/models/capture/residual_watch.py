@@ -9,7 +9,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem
-from attnviz.models.capture.block_joints import Joint, Passage, close, joint_of, with_bias_of
+from attnviz.models.capture.block_joints import Joint, Passage, close, joint_of
 from attnviz.models.capture.forward_pass import (
     above,
     at_last,
@@ -110,8 +110,7 @@ class ResidualWatch:
             if number >= len(blocks) or block != blocks[number] or layer.kind != "self":
                 raise Problem("{name} lies outside the blocks of the residual stream", name=layer.name)
             whole = self.passed[blocks[number]][0]
-            parts = self._parts(whole)
-            joint = joint_of(whole, self._added_by(layer), parts)
+            joint = joint_of(whole, self._added_by(layer), self._parts(whole))
             if joint is None:
                 raise Problem(
                     "what stands between the attention of {name} and the residual stream is neither a norm nor a "
@@ -120,7 +119,7 @@ class ResidualWatch:
                 )
             if number + 1 < len(blocks) and not close(self.passed[blocks[number + 1]][0].given, whole.answered):
                 raise Problem("something changes the residual stream after {name}", name=whole.name)
-            joints.append(with_bias_of(joint, parts))
+            joints.append(joint)
         return joints
 
     def _parts(self, block: Passage) -> list[Passage]:

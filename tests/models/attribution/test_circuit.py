@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from attnviz.base.message import Problem
-from attnviz.models.attribution.circuit import Ablation, find_circuit, sizes_up_to
+from attnviz.models.attribution.circuit import Ablation, Member, find_circuit, sizes_up_to
 from attnviz.models.capture import capture
 from tests.models.tiny import llama, padded, tokens
 from tests.models.tiny_streams import STREAMS
@@ -110,15 +110,15 @@ def test_effects_are_the_slope_of_the_lead_along_what_replaces_a_part(family):
         share = torch.zeros((), requires_grad=True)  # of the other prompt's answer in this part's
         instead = {place: own[place] + share * (new[place] - own[place]) for place in own}
         lead = lead_by_hooks(model, family, ids, everything - {part}, instead)
-        assert found[part] == pytest.approx(-torch.autograd.grad(lead, share)[0].item(), rel=1e-3, abs=1e-4)
+        assert found[Member(*part)] == pytest.approx(-torch.autograd.grad(lead, share)[0].item(), rel=1e-3, abs=1e-4)
 
 
 def test_the_order_is_that_of_the_effects_or_of_the_scores_given():
     model = STREAMS["llama"][0]()
     ablation = Ablation(model, tokens(1), tokens(1, seed=5), 7, 9)
     parts = capture(model, input_ids=tokens(1), residual=True).logit_attribution(7, 9)
-    assert ablation.direct[1, 4] == pytest.approx(float(parts.heads[0, 1, 4]))
-    assert ablation.direct[2, None] == pytest.approx(float(parts.mlps[0, 2]))
+    assert ablation.direct[Member(1, 4)] == pytest.approx(float(parts.heads[0, 1, 4]))
+    assert ablation.direct[Member(2)] == pytest.approx(float(parts.mlps[0, 2]))
     found = find_circuit(model, tokens(1), tokens(1, seed=5), 7, 9, sizes=(2,))
     assert dict(zip(found.members, found.scores, strict=True)) == pytest.approx(ablation.effects())
     given = find_circuit(model, tokens(1), tokens(1, seed=5), 7, 9, scores={(1, None): -3.0, (0, 4): 2.0}, sizes=(2,))
@@ -134,4 +134,7 @@ def test_what_cannot_be_ablated_is_refused():
     ablation = Ablation(model, tokens(1), tokens(1, seed=5), 7, 9)
     with pytest.raises(Problem, match=r"\(5, 1\) is no part of this model"):
         ablation.kept([(5, 1)])
+    with pytest.raises(Problem, match=r"\(1, 6\) is no part of this model"):
+        ablation.kept([(1, 6)])
+    assert ablation.kept([(-1, -1), (-2, None)]) == ablation.kept([(1, 5), (0, None)])
     assert sizes_up_to(2) == [0, 1, 2]

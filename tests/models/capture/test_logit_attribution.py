@@ -1,17 +1,21 @@
 """A logit taken apart, against autograd over the same model with its norms frozen and its parts cut off as leaves."""
 
 from contextlib import ExitStack
+from dataclasses import replace
 
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, BertConfig, BertLMHeadModel
 
 from attnviz.base.message import Problem
-from attnviz.models.capture import Edit, capture, intervene
+from attnviz.models.capture import Edit, Residual, capture, intervene
 from attnviz.models.capture.trace import Trace
+from tests.models.capture.family_inputs import text
+from tests.models.capture.tiny_config import changed, classes, tiny
 from tests.models.tiny import llama, padded, tokens
-from tests.models.tiny_streams import STREAMS
+from tests.models.tiny_streams import SMALL, STREAMS
 
 POSITIONS = {
     "gpt2": "wpe",
@@ -117,6 +121,43 @@ def test_what_was_held_fixed_is_said_and_bars_and_sources_add_up(family):
         assert_close(found.sources(layer, head).sum(1), found.heads[:, layer, head], rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "name", ["biogpt", "deepseek_v3", "electra", "glm4", "gpt_oss", "minicpm3", "mixtral", "modernbert", "stablelm"]
+)
+def test_other_families_add_up_too_and_an_mlp_is_what_its_module_answers(name):
+    _, config_class = classes(name)
+    config = tiny(config_class, **changed(name, config_class))
+    torch.manual_seed(0)
+    model = (AutoModelForMaskedLM if "bert" in name else AutoModelForCausalLM).from_config(config).eval()
+    ids, seen = text(config)["input_ids"], {}
+    residual = capture(model, input_ids=ids, residual=True, logits="all").residual
+    modules, at = dict(model.named_modules()), torch.full((2, 1), 4)
+    for n, mlp in enumerate(residual.mlps):
+        modules[mlp].register_forward_hook(lambda m, x, y, n=n: seen.update({n: first(y)}))
+    trace = capture(model, input_ids=ids, residual=True, logits="all")
+    found = trace.logit_attribution(7, position=4)
+    assert_close(found.total, trace.logits[:, 4, 7], rtol=1e-4, atol=1e-4)
+    assert_close(found.sources(1, 1).sum(1), found.heads[:, 1, 1], rtol=1e-4, atol=1e-5)
+    row, _ = residual.path.rows(7, None, 2)
+    directions = residual.ways(row[:, None], at).places
+    for n, answer in seen.items() if name not in ("electra", "minicpm3") else ():  # a norm or a factor after it
+        own = (answer.view_as(residual[0])[:, 4] * directions[n + 1][:, 0]).sum(-1)
+        assert_close(found.mlps[:, n], own, rtol=1e-4, atol=1e-5)
+
+
+def first(answered):
+    return answered[0] if isinstance(answered, tuple) else answered
+
+
+def test_a_head_that_saw_the_last_position_alone_is_named():
+    torch.manual_seed(0)
+    model = BertLMHeadModel(BertConfig(**SMALL, is_decoder=True)).eval()
+    with pytest.raises(Problem, match='went through its output head: capture with logits="all"'):
+        capture(model, input_ids=tokens(), residual=True).logit_attribution(7)
+    found = capture(model, input_ids=tokens(), residual=True, logits="all").logit_attribution(7)
+    assert_close(found.total, found.logit, rtol=1e-4, atol=1e-4)
+
+
 def test_the_parts_of_a_lead_and_of_a_saved_trace_are_the_same(tmp_path):
     for family in ("gpt2", "bert", "gemma3", "granite"):
         trace = capture(STREAMS[family][0](), input_ids=tokens(), residual=True)
@@ -132,6 +173,32 @@ def test_the_parts_of_a_lead_and_of_a_saved_trace_are_the_same(tmp_path):
         assert_close(opened.logit_lens(7).logits, trace.logit_lens(7).logits)
 
 
+def test_a_file_that_knew_the_final_norm_alone_still_tells_the_heads_parts():
+    trace = capture(llama(), input_ids=tokens(), residual=True)
+    norm = trace.residual.path.steps[0]
+    held = {"path.gain": norm.gain, "path.scale": norm.scale, "path.unembedding": trace.residual.path.unembedding}
+    held |= {f"residual.{number}": stream for number, stream in enumerate(trace.residual)}
+    plain = {
+        "path": {"centres": False, "factor": 1.0, "norm": "model.norm"},
+        "why": None,
+        "blocks": trace.residual.blocks,
+    }
+    older = replace(trace, residual=Residual.of(plain, held))
+    assert_close(older.logit_attribution(7).heads, trace.logit_attribution(7).heads)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("family", STREAMS)
+def test_half_precision_is_followed_as_far_as_it_is_rounded(family, dtype):
+    build = STREAMS[family][0]
+    found = capture(build().to(dtype), input_ids=tokens(), residual=True).logit_attribution(7)
+    whole = capture(build(), input_ids=tokens(), residual=True).logit_attribution(7)
+    assert (found.rest.keys(), found.softcap) == (whole.rest.keys(), whole.softcap)
+    assert (found.positions is None) == (whole.positions is None)
+    assert_close(found.total, found.logit.float(), rtol=0.03, atol=0.1)
+    assert_close(found.mlps, whole.mlps, rtol=0.1, atol=0.05 * float(whole.mlps.abs().max()))
+
+
 def test_a_source_is_what_the_head_s_part_loses_without_that_key():
     trace = capture(llama(), input_ids=tokens(), attention_mask=padded("right"), residual=True)
     found = trace.logit_attribution(7)
@@ -140,6 +207,9 @@ def test_a_source_is_what_the_head_s_part_loses_without_that_key():
         weights, values = trace[0].weights(4)[row, 0, last], trace[0].v[row, 4 // 3]
         assert_close(found.sources(0, 4)[row], (weights[:, None] * values) @ direction[row, 4])
         assert float(found.sources(0, 4)[row, last + 1 :].abs().sum()) == 0.0
+    assert torch.equal(found.sources(-1, -3), found.sources(1, 3))
+    with pytest.raises(Problem, match="there is no layer 2 here; there are 2"):
+        found.sources(2, 0)
 
 
 def test_heads_that_an_edit_put_there_have_no_sources_and_silent_ones_none_but_zeros():
