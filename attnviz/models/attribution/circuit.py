@@ -132,8 +132,12 @@ class Ablation:
         )
 
     def effects(self) -> dict[Member, float]:
-        """What each part makes of the lead by not being ablated, all others being there, to first order: the slope of
-        the lead along its answer, times the answer's distance from what would replace it. Two passes, one backward.
+        """What each part makes of the lead by not being ablated, all others being there, to first order."""
+        return {part: float(each.sum()) for part, each in self.effects_by_position().items()}
+
+    def effects_by_position(self) -> dict[Member, Tensor]:
+        """The same at each position (Q,): the slope of the lead along a part's answer, times the answer's distance
+        from what would replace it. Two passes, one backward.
         """
         own, _ = self._answers(self._prompt)
         probes = {name: torch.zeros_like(answer).requires_grad_() for name, answer in own.items()}
@@ -142,7 +146,7 @@ class Ablation:
             lead = self._lead(self._pass(self._prompt, edits, grad=True, logits=self._logits))
         slopes = torch.autograd.grad(lead, list(probes.values()))
         moved = {
-            name: ((answer - self._values[name]) * slope).sum((0, 2, 3)).tolist()  # (H,)
+            name: ((answer - self._values[name]) * slope).sum((0, 3)).detach()  # (H, Q)
             for (name, answer), slope in zip(own.items(), slopes, strict=True)
         }
         names = [layer.name for layer in self._layers]

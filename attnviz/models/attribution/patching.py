@@ -6,7 +6,7 @@ pass for a few of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import count, islice
@@ -17,7 +17,6 @@ from torch import Tensor, nn
 
 from attnviz.base.message import Problem, Several
 from attnviz.models.capture.edit import Edit
-from attnviz.models.capture.forward_pass import hooked, in_this_thread, modules_by_name, unwrapped
 from attnviz.models.capture.head_selection import wide
 from attnviz.models.capture.recorder import in_graph
 from attnviz.models.capture.run import intervene
@@ -72,8 +71,7 @@ class Patching:
     before: float
     after: float
     layers: tuple[str, ...] = ()  #: the attention layers' dotted names
-    tokens: tuple[Any, Any] = ((), ())  #: labels of both prompts, clean first, where known
-    modules: Tensor | None = None  #: (n, T): what the modules answer that were asked for
+    tokens: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())  #: labels of both prompts, clean first, where known
 
     @property
     def by_head(self) -> Tensor:
@@ -102,39 +100,31 @@ class Patching:
 
 
 def attribution_patching(
-    model: Model,
-    clean: Prompt,
-    corrupted: Prompt,
-    token: int,
-    versus: int | None = None,
-    position: int | None = None,
-    modules: Sequence[str] = (),
+    model: Model, clean: Prompt, corrupted: Prompt, token: int, versus: int | None = None, position: int | None = None
 ) -> Patching:
     """The linearised effect of patching every head and the residual stream, at every position, into the corrupted run.
 
     The measure is the logit of `token`, or its lead over `versus`, at the last real position or at `position`. Both
-    prompts must have the same number of tokens. Two passes and one backward. `modules` names others whose answers
-    (1, T, M) are patched as well, such as the MLPs of `trace.residual.mlps`.
+    prompts must have the same number of tokens. Two passes and one backward.
     """
     measure = Measure(token, versus, position)
-    good, bad = two_passes(model, clean, corrupted, measure, grad=True, modules=modules)
+    good, bad = two_passes(model, clean, corrupted, measure, grad=True)
     value = measure.of(bad.trace)
-    parts = [*bad.outputs, *bad.streams, *bad.answers]
+    parts = [*bad.outputs, *bad.streams]
     slopes = torch.autograd.grad(value.sum(), parts, materialize_grads=True)
     effects = [
         (wide(slope) * (wide(new) - wide(old)).detach()).sum(-1)[0].cpu()
-        for slope, new, old in zip(slopes, [*good.outputs, *good.streams, *good.answers], parts, strict=True)
+        for slope, new, old in zip(slopes, [*good.outputs, *good.streams], parts, strict=True)
     ]
-    heads, end = effects[: len(bad.outputs)], len(bad.outputs) + len(bad.streams)
+    heads, streams = effects[: len(bad.outputs)], effects[len(bad.outputs) :]
     most = max(map(len, heads))
     return Patching(
         torch.stack([nn.functional.pad(each, (0, 0, 0, most - len(each)), value=torch.nan) for each in heads]),
-        torch.stack(effects[len(bad.outputs) : end]),
+        torch.stack(streams),
         float(value.detach()),
         float(measure.of(good.trace)),
         tuple(layer.name for layer in bad.trace),
         (good.trace.tokens, bad.trace.tokens),
-        torch.stack(effects[end:]) if modules else None,
     )
 
 
@@ -168,15 +158,11 @@ class PromptPass:
     trace: Trace
     inputs: dict[str, Any]
     streams: list[Tensor]
-    answers: list[Tensor]  #: of the modules that were asked for, (1, T, M)
 
     @staticmethod
-    def of(
-        model: Model, prompt: Prompt, measure: Measure, grad: bool = False, modules: Sequence[str] = ()
-    ) -> PromptPass:
+    def of(model: Model, prompt: Prompt, measure: Measure, grad: bool = False) -> PromptPass:
         """The pass; with `grad`, gradients can be asked for what it holds."""
         streams: list[Tensor] = []
-        answers: dict[str, Tensor] = {}
 
         def keep(own: Tensor) -> Tensor:
             streams.append(in_graph(own))
@@ -184,17 +170,8 @@ class PromptPass:
 
         args, given = ((), dict(prompt)) if isinstance(prompt, Mapping) else ((prompt,), {})
         logits: Any = "last" if measure.position is None else "all"
-
-        def note(name: str, _module: nn.Module, _given: Any, output: Any) -> Any:
-            own = output[0] if isinstance(output, tuple) else output
-            answers[name] = in_graph(own)
-            return (answers[name], *output[1:]) if isinstance(output, tuple) else answers[name]
-
-        named = modules_by_name(unwrapped(model)) if modules else {}
-        hooks = (named[name].register_forward_hook(in_this_thread(partial(note, name))) for name in modules)
-        with hooked(hooks):
-            trace = intervene(model, Edit(stream=keep), *args, **given, logits=logits, grad=grad)
-        return PromptPass(trace, dict(trace.inputs) | given, streams, [answers[name] for name in modules])
+        trace = intervene(model, Edit(stream=keep), *args, **given, logits=logits, grad=grad)
+        return PromptPass(trace, dict(trace.inputs) | given, streams)
 
     @property
     def outputs(self) -> list[Tensor]:
@@ -236,16 +213,10 @@ class PromptPass:
 
 
 def two_passes(
-    model: Model,
-    clean: Prompt,
-    corrupted: Prompt,
-    measure: Measure,
-    grad: bool = False,
-    modules: Sequence[str] = (),
+    model: Model, clean: Prompt, corrupted: Prompt, measure: Measure, grad: bool = False
 ) -> tuple[PromptPass, PromptPass]:
     """The clean and the corrupted pass; a Problem where they differ in length."""
-    good = PromptPass.of(model, clean, measure, modules=modules)
-    bad = PromptPass.of(model, corrupted, measure, grad, modules)
+    good, bad = PromptPass.of(model, clean, measure), PromptPass.of(model, corrupted, measure, grad)
     if good.length != bad.length:
         raise Problem(
             "the clean prompt has {clean} tokens and the corrupted one {corrupted}: patching needs as many in both",

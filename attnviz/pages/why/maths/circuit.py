@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attnviz.models.attribution.circuit import Ablation
-from attnviz.models.attribution.patching import attribution_patching
-from attnviz.models.capture import capture
+from attnviz.base.message import Problem
+from attnviz.models.attribution.circuit import Ablation, Member
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.why.maths.parts import Ids
 from attnviz.runs.model_run import ModelRun, Stack
@@ -60,24 +59,27 @@ class Circuit:
         return len(self.kept) == len(self.sizes)
 
 
-def run(run: ModelRun, loaded: LoadedModel, config: Config) -> Circuit:
-    """The parts in their order; nothing is left out yet."""
-    mlps = _mlps(loaded, config.text) if config.with_mlps else ()
-    made = attribution_patching(loaded, config.text, config.other, *config.ids, modules=mlps)
-    heads = made.heads.numpy()
-    parts = [_head(run.stacks[0], heads, *place) for place in run.stacks[0].places]
-    if made.modules is not None:
-        rows = enumerate(made.modules.numpy())
-        parts += [CircuitPart(layer, None, float(row.sum()), int(np.abs(row).argmax())) for layer, row in rows]
+def run(run: ModelRun, loaded: LoadedModel, config: Config) -> Iterator[Circuit]:
+    """The parts in the order of their linearised effects, then what more and more of them keep: a pass for a size."""
+    ablation = Ablation(loaded, config.text, config.other, *config.ids, by="resample")
+    effects = ablation.effects_by_position()
+    parts = [
+        _part(run.stacks[0], member, effect.cpu().numpy())
+        for member, effect in effects.items()
+        if config.with_mlps or member.head is not None
+    ]
     parts.sort(key=lambda part: -abs(part.score))
-    return Circuit(config, tuple(parts), sizes(len(parts)), (), made.after, made.before)
-
-
-def _mlps(loaded: LoadedModel, text: str) -> tuple[str, ...]:
-    """The names of the modules that add to the stream beside attention."""
-    residual = capture(loaded, text, residual=True).residual
-    assert residual is not None
-    return residual.mlps
+    always = [] if config.with_mlps else [member for member in effects if member.head is None]
+    ablated = ablation.lead(always)
+    if ablation.whole == ablated:
+        raise Problem("Both prompts answer alike, so there is no difference to give back: change a word of the second")
+    kept: tuple[float, ...] = ()
+    made = Circuit(config, tuple(parts), sizes(len(parts)), kept, ablation.whole, ablated)
+    yield made
+    for size in made.sizes:
+        members = [*always, *((part.layer, part.head) for part in parts[:size])]
+        kept = (*kept, (ablation.lead(members) - ablated) / (ablation.whole - ablated))
+        yield replace(made, kept=kept)
 
 
 def sizes(parts: int) -> tuple[int, ...]:
@@ -85,24 +87,12 @@ def sizes(parts: int) -> tuple[int, ...]:
     return (*range(min(DRAWN, parts - 1) + 1), *(size for size in BEYOND if DRAWN < size < parts), parts)
 
 
-def _head(stack: Stack, scores: np.ndarray, layer: int, head: int) -> CircuitPart:
-    values = scores[layer, head]
-    at = int(np.abs(values).argmax())
-    weights = stack.layers[layer].weights(head)[0, 0, at].float().cpu().numpy()
+def _part(stack: Stack, member: Member, effect: np.ndarray) -> CircuitPart:
+    """The part at the token at which its effect is largest, and what it looks at there."""
+    at = int(np.abs(effect).argmax())
+    if member.head is None:
+        return CircuitPart(member.layer, None, float(effect.sum()), at)
+    weights = stack.layers[member.layer].weights(member.head)[0, 0, at].float().cpu().numpy()
     order = np.argsort(-weights)[:MOST_READ]
     reads = tuple((int(n), float(weights[n])) for n in order if weights[n] >= READ_FROM)
-    return CircuitPart(layer, head, float(values.sum()), at, reads)
-
-
-def measured(loaded: LoadedModel, begun: Circuit) -> Iterator[Circuit]:
-    """The same with what more and more parts keep: one pass for each size."""
-    config = begun.config
-    ablation = Ablation(loaded, config.text, config.other, *config.ids, by="resample")
-    order = [(part.layer, part.head) for part in begun.parts]
-    always = [] if config.with_mlps else [part for part in ablation.direct if part.head is None]
-    ablated = ablation.lead(always)
-    kept: tuple[float, ...] = ()
-    for size in begun.sizes:
-        share = (ablation.lead([*always, *order[:size]]) - ablated) / (ablation.whole - ablated)
-        kept = (*kept, share)
-        yield replace(begun, kept=kept, whole=ablation.whole, ablated=ablated)
+    return CircuitPart(member.layer, member.head, float(effect.sum()), at, reads)

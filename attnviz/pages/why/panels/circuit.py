@@ -1,14 +1,10 @@
 """Section 2: the few heads that keep the answer, as a graph, with the share that they keep."""
 
-from collections.abc import Iterator
-
 import streamlit as st
 
 from attnviz.app import live_run, page_parts, show, widgets
-from attnviz.app.cache import model_cache
 from attnviz.app.text import plain
 from attnviz.base.words import _, listed
-from attnviz.engine import Rerun
 from attnviz.pages.why import choices
 from attnviz.pages.why.figures import circuit as figures
 from attnviz.pages.why.maths import circuit
@@ -27,14 +23,14 @@ def panel() -> None:
     with_mlps = widgets.toggle(
         choices.MLPS, _("Leave out MLPs, too"), help=_("Otherwise every MLP stays, and only heads are exchanged.")
     )
+    size = widgets.slider(choices.SIZE, _("Parts in the circuit"), step=1)
     config = circuit.Config(asked.run.request.text, other, asked.parts.ids, with_mlps)
-    begun = model_cache.cached_rerun(asked.run, Rerun(circuit.run, (config,)))
-    size = widgets.slider(
-        choices.SIZE, _("Parts in the circuit"), step=1, high=min(circuit.DRAWN, len(begun.parts) - 1)
-    )
     with place:
         live = live_run.advance(
-            SECTION, (asked.run.request, config), lambda: _measured(asked, begun), lambda made: made.done
+            SECTION,
+            (asked.run.request, config),
+            lambda: circuit.run(asked.run, asked.loaded, config),
+            lambda made: made.done,
         )
         left, right = st.columns([1.7, 1], gap="small")
         with left:
@@ -44,11 +40,6 @@ def panel() -> None:
         done, of = len(live.result.kept), len(live.result.sizes)
         live_run.controls(SECTION, live, done / of, _("{n} of {all} sizes measured").format(n=done, all=of))
     live_run.again(live)
-
-
-def _measured(asked: form.Asked, begun: circuit.Circuit) -> Iterator[circuit.Circuit]:
-    yield begun
-    yield from circuit.measured(asked.loaded, begun)
 
 
 def _name(part: circuit.CircuitPart) -> str:
