@@ -155,7 +155,7 @@ def _check_fields(table: _Table, key: str, template: str) -> None:
             key, N_("{value}; for braces write {opening} and {closing}"), wrong, opening="{{", closing="}}"
         ) from None
     for _text, name, spec, _how in fields:
-        if name is not None and not (name.isidentifier() and re.fullmatch(r"[,.0-9a-z%]{0,6}", spec or "")):
+        if name is not None and not (name.isidentifier() and re.fullmatch(r"[+,.0-9a-z%]{0,6}", spec or "")):
             raise table.wrong(
                 key, N_("“{value}” must be the name of a fact, such as {example}"), name, example="{share:.0%}"
             )
