@@ -244,7 +244,8 @@ OUT_OF_ROOM = """() => {
       Math.min(chart.right, word.right) - Math.max(chart.left, word.left) > 4 &&
       Math.min(chart.bottom, word.bottom) - Math.max(chart.top, word.top) > 4));
   const drawn = [...document.querySelectorAll(".st-key-main-picture .stBidiComponent")];
-  const across = drawn.map((each) => each.getBoundingClientRect()).filter((box) => box.top < bar && box.bottom > bar + 2);
+  const boxes = drawn.map((each) => each.getBoundingClientRect());
+  const across = boxes.filter(({ top, bottom }) => top < bar && bottom > bar + 2);
   return [main.top < 0 || main.top > 20, main.bottom < bar - 30, low.length, small.length, under.length, across.length];
 }"""
 
