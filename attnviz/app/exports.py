@@ -143,11 +143,11 @@ def to_csv(table: Table) -> str:
 
 
 def _written(cell: Any) -> Any:
-    """A number as short as it can be read back, also one of 32 bits; a text so that no spreadsheet runs it."""
+    """A number as short as it can be read back, to 12 digits; a text so that no spreadsheet runs it."""
     if isinstance(cell, Quantity):
         return cell.number
     if isinstance(cell, float | np.floating):
         with np.errstate(over="ignore"):
             short = np.float32(cell)
-        return repr(float(cell)) if float(short) != float(cell) else str(short)
+        return f"{float(cell):.12g}" if float(short) != float(cell) else str(short)
     return "'" + cell if isinstance(cell, str) and cell[:1] in ("=", "+", "@", "-") and len(cell) > 1 else cell

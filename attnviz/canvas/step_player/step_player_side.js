@@ -36,7 +36,7 @@ export function choices({ words, steps }, at) {
 export function work({ words, steps }, at) {
   const { flops, seconds, difference } = soFar(steps, at);
   const { tokens, difference: now } = steps[at];
-  const box = el("div", "sp-box");
+  const box = el("div", "sp-box sp-costs");
   const table = el("table", "sp-work");
   const row = (/** @type {string[]} */ cells, /** @type {"th" | "td"} */ kind) => {
     const line = el("tr");

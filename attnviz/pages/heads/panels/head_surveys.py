@@ -67,7 +67,7 @@ def ask() -> HeadsRequest | None:
         with more():
             others = {NOBODY: _("none")} | {each: name for each, name in names.items() if each != model}
             other = widgets.one_of(choices.OTHER, _("Model beside it"), others, style="select")
-            config = _repeated() if kind == "repeated" else head_survey.Config("books")
+            config: head_survey.Config | None = _repeated() if kind == "repeated" else head_survey.Config("books")
     if kind == "own":
         config = _own()
     presenting.presenter(presenting.through(choices.BY, by_names))

@@ -179,16 +179,6 @@ def player(subject: Subject, set_to: PictureSettings, key: str) -> None:
     name, text, steps = (landing.MODEL, subject.text, GOES_ON) if trained else small
     result = _written(decoder_form.identity(name), text, steps)
     layer, head = HEAD if trained else (0, 0)
-    st.caption(
-        _("{model} goes on with your sentence; layer {layer}, head {head} is shown.").format(
-            model=plain(subject.run.name), layer=layer, head=head
-        )
-        if trained and subject.run is not None
-        else _(
-            "A small decoder of this app with random weights, letter by letter: it writes nonsense, and caches "
-            "like all."
-        )
-    )
     step_player.step_player(
         key,
         result.labels,
@@ -198,6 +188,16 @@ def player(subject: Subject, set_to: PictureSettings, key: str) -> None:
         at=min(link_state.value(choices.PLACE) or 0, len(result.steps) - 1),
         total=result.total_steps,
         on_step=lambda step: link_state.put(choices.PLACE, step or None),
+    )
+    st.caption(
+        _("{model} goes on with your sentence; layer {layer}, head {head} is shown.").format(
+            model=plain(subject.run.name), layer=layer, head=head
+        )
+        if trained and subject.run is not None
+        else _(
+            "A small decoder of this app with random weights, letter by letter: it writes nonsense, and caches "
+            "like all."
+        )
     )
 
 

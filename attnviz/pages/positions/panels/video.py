@@ -6,7 +6,7 @@ from typing import cast
 import numpy as np
 import streamlit as st
 
-from attnviz.app import page_parts, show, widgets
+from attnviz.app import page_parts, presenting, show, widgets
 from attnviz.app.links import link_state
 from attnviz.base.words import _, clauses, ended, ngettext, sentences
 from attnviz.core.costs import QKNorm
@@ -22,8 +22,6 @@ def panel() -> None:
     place = page_parts.main_picture()
     config = _controls()
     result = split_of(config)
-    st.latex(_formula(result))
-    st.markdown(f"**{_verdict(result)}**")
     with place:
         page_parts.side_by_side(lambda: _split(result), lambda: _waves(result))
     _frames(result)
@@ -132,6 +130,9 @@ def _split(result: video.Split) -> None:
         caption=words,
         words=ended(words),
     )
+    if not presenting.presenting():
+        st.latex(_formula(result))
+        st.markdown(f"**{_verdict(result)}**")
 
 
 def _frames(result: video.Split) -> None:
