@@ -130,9 +130,12 @@ test-all: install-dev
 
 # Once more, as a processor computes that has no vector instructions. Whatever is fast is looked at, so that a new test is,
 # too; a slow one that pins numbers is marked so. What starts browsers, servers or installations pins none, nor does what
-# knows links, caches and addresses but no arithmetic.
+# knows links, caches, files, words and addresses but no arithmetic.
 STARTS_OTHERS := $(addprefix --ignore=tests/,browser wheel deploy cluster benchmarks)
-NO_NUMBERS := $(addprefix --ignore=tests/,app serve base test_languages.py test_further_language.py test_test_suite.py)
+NO_NUMBERS := $(addprefix --ignore=tests/,app serve base figures) \
+  $(addprefix --ignore=,$(filter-out tests/test_terms.py tests/test_readme.py,$(wildcard tests/test_*.py))) \
+  $(patsubst %,--ignore=tests/pages/test_%.py,add_a_page broken_files charts_are_built_once chinese_pages copied_code \
+  counts_of_one faults heard_charts hostile_links language maths_alone messages_of_an_open random_links scarce_memory thin_files)
 
 test-numbers: install-dev
 	export ATEN_CPU_CAPABILITY=default OMP_NUM_THREADS=1; \

@@ -6,10 +6,9 @@ import pytest
 from playwright.sync_api import expect
 
 from attnviz.pages.lessons.panels import all_lessons
-from tests.browser import test_picture_first
 from tests.browser.conftest import GROUND, answered, at_rest, listening, still, until
+from tests.browser.test_picture_first import BAR
 
-BAR = "[role=toolbar][aria-label=Presentation]"
 BACKGROUND = "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
 PRESENTER = {"width": 1280, "height": 720}
 STREAMLITS_DARK = "rgb(23, 22, 20)"
@@ -229,37 +228,6 @@ def test_a_presented_head_of_thirty_tokens_has_all_labels_and_fills_the_room_by_
     still(linked)
     by_link = linked.get_by_test_id("heatmap").first
     until(lambda: by_link.evaluate(ROOM) == pytest.approx(pressed, abs=1))
-
-
-#: What of the main picture lies under the bar, beside the window or over words, and whether it is half scrolled out.
-OUT_OF_ROOM = """() => {
-  const main = document.querySelector(".st-key-main-picture").getBoundingClientRect();
-  const bar = document.querySelector(".st-key-presenter").getBoundingClientRect().top;
-  const charts = [...document.querySelectorAll(".st-key-main-picture .js-plotly-plot")];
-  const low = charts.map((chart) => chart.getBoundingClientRect()).filter(({ bottom }) => bottom > bar);
-  const small = charts.filter((chart) => chart.getBoundingClientRect().height < 150);
-  const words = [...document.querySelectorAll(".st-key-main-picture [data-testid=stMarkdownContainer]")];
-  const under = words.map((each) => each.getBoundingClientRect()).filter((word) =>
-    charts.map((chart) => chart.getBoundingClientRect()).some((chart) =>
-      Math.min(chart.right, word.right) - Math.max(chart.left, word.left) > 4 &&
-      Math.min(chart.bottom, word.bottom) - Math.max(chart.top, word.top) > 4));
-  const drawn = [...document.querySelectorAll(".st-key-main-picture .stBidiComponent")];
-  const boxes = drawn.map((each) => each.getBoundingClientRect());
-  const across = boxes.filter(({ top, bottom }) => top < bar && bottom > bar + 2);
-  return [main.top < 0 || main.top > 20, main.bottom < bar - 30, low.length, small.length, under.length, across.length];
-}"""
-
-
-@pytest.mark.parametrize("name", test_picture_first.addresses())
-def test_the_main_picture_of_each_page_begins_at_the_top_of_the_room_and_its_charts_end_above_the_bar(
-    server_url, new_page, name
-):
-    page = new_page(**PRESENTER)
-    for view in test_picture_first.addresses()[name]:
-        page.goto(f"{server_url}/{view}{'&' if '?' in view else '?'}present=1")
-        at_rest(page, ".st-key-main-picture")
-        still(page)
-        until(lambda: page.evaluate(OUT_OF_ROOM) == [False, False, 0, 0, 0, 0])
 
 
 OWN = b"""title = "Mine"

@@ -1,5 +1,6 @@
 """One wheel, and an environment for each extra, for all tests of a run."""
 
+import json
 import os
 import subprocess
 from collections.abc import Callable
@@ -20,6 +21,24 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return environments.build(tmp_path_factory.mktemp("wheel"))
 
 
+#: Runs command lines in one process, which imports torch and the app once; prints how each ended and what it said.
+ONE_BY_ONE = """
+import io, json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from attnviz.command import main
+told = []
+for line in json.loads(sys.argv[1]):
+    sys.argv = ["attnviz", *line]
+    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+        try:
+            status = main()
+        except SystemExit as end:
+            status = end.code
+    told.append([line, status or 0, out.getvalue(), err.getvalue()])
+print(json.dumps(told))
+"""
+
+
 class Installed:
     """An environment, and a folder of its own to run things in, away from the clone."""
 
@@ -33,6 +52,12 @@ class Installed:
         given = clean | {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"} | env
         told = [str(each) for each in command]
         return subprocess.run(told, cwd=self.away, env=given, capture_output=True, text=True, check=False)
+
+    def commands(self, *lines: list[str]) -> list[subprocess.CompletedProcess[str]]:
+        """What each of several `attnviz` command lines answers, run one after the other in one process."""
+        done = self.run(self.python, "-c", ONE_BY_ONE, json.dumps(lines))
+        assert done.returncode == 0, done.stderr
+        return [subprocess.CompletedProcess(*told) for told in json.loads(done.stdout.splitlines()[-1])]
 
 
 def _installed(wheel: Path, folder: Path, extra: str) -> Installed:

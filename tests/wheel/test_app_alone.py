@@ -118,15 +118,16 @@ def test_a_script_elsewhere_serves_the_same_app_with_its_theme(app):
 
 def test_a_figure_is_made_from_a_link(app):
     out = [app.away / f"mask.{kind}" for kind in ("svg", "png", "html", "csv")]
-    made = app.run(app.attnviz, "figure", "/?scaled=false", *(part for file in out for part in ("-o", file)))
+    files = [part for file in out for part in ("-o", str(file))]
+    made, listed, wrong = app.commands(
+        ["figure", "/?scaled=false", *files], ["figure", "masks"], ["figure", "mask", "-o", "x.svg"]
+    )
     assert made.returncode == 0, made.stderr
     assert out[0].read_text().startswith("<svg")
     assert out[1].read_bytes().startswith(b"\x89PNG")
     assert "attnviz-heads" in out[2].read_text()
     assert len(list(csv.DictReader(out[3].open()))) > 50
-    listed = app.run(app.python, "-m", "attnviz", "figure", "masks")
     assert "attention-after-mask" in listed.stdout or listed.stdout.count("\n") >= 2, listed.stderr
-    wrong = app.run(app.attnviz, "figure", "mask", "-o", "x.svg")
     assert wrong.returncode == 2
     assert "opens mask, which is not a page; the pages are home, " in wrong.stderr
     assert ", masks, " in wrong.stderr

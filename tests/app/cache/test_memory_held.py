@@ -16,7 +16,7 @@ from attnviz.runs.model_run import Request
 from tests.models.conftest import minilm  # noqa: F401
 
 MODEL = "minilm-l6"
-SENTENCES, TOKENS = 100, 256
+SENTENCES, TOKENS = 50, 256
 WORDS = ["river", "stone", "cloud", "teacher", "window", "garden", "letter", "winter", "music", "lamp", "bridge"]
 MB = 10**6
 
@@ -29,7 +29,7 @@ def sentence(number: int) -> str:
 @pytest.mark.slow
 @pytest.mark.usefixtures("minilm")
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="resident memory is compared with glibc's allocator")
-def test_a_hundred_long_sentences_take_no_more_than_the_setting(monkeypatch):
+def test_fifty_long_sentences_take_no_more_than_the_setting(monkeypatch):
     """With each sentence all that the explorer computes of it: pictures and measures of all heads, a changed pass."""
     monkeypatch.setenv("ATTNVIZ_HOSTED", "1")
     monkeypatch.setenv("ATTNVIZ_RUNS_MB", "90")
@@ -50,4 +50,4 @@ def test_a_hundred_long_sentences_take_no_more_than_the_setting(monkeypatch):
             resident.append(process.memory_info().rss)
     assert fresh.runs.misses == SENTENCES
     assert len(fresh.runs._values) < SENTENCES / 2, "most had to go"
-    assert resident[1] - resident[0] < 90 * MB, "what is held is full after 25, and grows no more"
+    assert resident[1] - resident[0] < 30 * MB, "what is held is full after 25, and grows no more"
