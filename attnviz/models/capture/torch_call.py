@@ -101,7 +101,7 @@ def _flex(
     score_mod: Callable[..., Tensor],
     block_mask: tuple[Any, ...],
     scale: float,
-    *_: Any,
+    *others: Any,
 ) -> TorchCall:
     """`flex_attention`, whose functions of a score and of four positions are asked at all positions at once.
 
