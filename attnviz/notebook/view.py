@@ -208,7 +208,7 @@ def _of_trace(trace: Trace, layer: int | None, row: int) -> ShownHeads:
     weights = [each.weights()[0].detach().float().cpu().numpy() for each in one]
     kv_counts = [each.n_kv_heads for each in one]
     ids = trace.inputs.get("input_ids")
-    tokens: Any = trace.tokens
+    tokens = trace.tokens
     known: Sequence[int | str] | None = (tokens if isinstance(tokens[0], str) else tokens[row]) if tokens else None
     if known is None and ids is not None and ids.dim() == 2 and ids.shape[1] == first.shape[2]:
         known = ids[row].tolist()

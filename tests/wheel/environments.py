@@ -66,6 +66,25 @@ def lowest(folder: Path, wheel: Path, extra: str) -> Path:
     return python
 
 
+def newest(folder: Path, wheel: Path, extras: str) -> Path:
+    """The Python of a new environment with the wheel, these extras, and the newest of all that its bounds allow."""
+    python = _empty(folder)
+    _uv("install", "--python", python, "--upgrade", f"attnviz[{extras}] @ {wheel.as_uri()}")
+    return python
+
+
+def newest_there_are(folder: Path, *names: str) -> dict[str, str] | None:
+    """Name -> the newest version that the index has, whatever anything allows; None where there is no index."""
+    wanted, found = folder / "names.txt", folder / "versions.txt"
+    wanted.write_text("\n".join(names), "utf-8")
+    try:
+        _uv("compile", "--upgrade", wanted, "--output-file", found)
+    except subprocess.CalledProcessError:
+        return None
+    lines = [line.split("==") for line in found.read_text("utf-8").splitlines() if "==" in line]
+    return {name: version for name, version in lines if name in names}
+
+
 def locked(folder: Path, wheel: Path, versions: Path) -> Path:
     """The Python of a new environment with the wheel and what `versions` names, by hash; torch as it is here."""
     python = _empty(folder)

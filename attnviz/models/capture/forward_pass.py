@@ -83,10 +83,13 @@ def in_this_thread(hook: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @contextmanager
-def uncompiled(model: nn.Module) -> Iterator[None]:
-    """Compiled parts of `model` run as they were written inside the block; overlapping blocks are counted."""
+def uncompiled(model: nn.Module, always: bool = False) -> Iterator[None]:
+    """Compiled parts of `model` run as they were written inside the block; overlapping blocks are counted.
+
+    With `always` also what it compiles while it runs.
+    """
     # without this module nothing was compiled in this process
-    if "torch._dynamo" not in sys.modules or not any(map(_is_compiled, model.modules())):
+    if not always and ("torch._dynamo" not in sys.modules or not any(map(_is_compiled, model.modules()))):
         yield
         return
     with _lock:

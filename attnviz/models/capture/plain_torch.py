@@ -1,12 +1,12 @@
 """Record the attention of any torch model: every call of an attention function that torch or attnviz offers is seen.
 
 A mode of torch's is told of each call of a torch function. What it knows as attention it records, with the dotted name
-of the module that was running; all others it lets pass. A model that also computes attention in a way that is not
-known is refused: see `SoftmaxWatch`.
+of the module that was running; all others it lets pass. Attention written by hand is recorded by its weights, and
+refused where these cannot be told: see `SoftmaxWatch`.
 """
 
 import inspect
-from collections import Counter
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,17 +14,16 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
-from torch.utils.weak import WeakTensorKeyDictionary
 
-from attnviz.base.message import Problem, Several
+from attnviz.base.message import Message, Problem, Several
 from attnviz.models.capture.attention_call import Call
 from attnviz.models.capture.forward_pass import Logits, hooked, ids_and_masks, in_this_thread, plain_name, uncompiled
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 from attnviz.models.capture.recorder import Change, Recorder, in_graph
 from attnviz.models.capture.residual_watch import ResidualWatch
-from attnviz.models.capture.torch_call import understand
+from attnviz.models.capture.softmax_watch import SoftmaxWatch
+from attnviz.models.capture.torch_call import four_axes, understand
 from attnviz.models.capture.trace import Trace
 
 
@@ -69,13 +68,14 @@ def recording_plain(model: nn.Module, recorder: "_Recorder | None" = None) -> It
     """Inside the block, attention calls of `model` in this thread are recorded; refused where one could not be."""
     _must_be_watchable(model)
     recorder, watch = recorder or _Recorder(model), SoftmaxWatch()
-    with uncompiled(model), _running(model) as place, _Mode(recorder, watch, place):
+    flex = "torch.nn.attention.flex_attention" in sys.modules  # which compiles itself where it is called
+    with uncompiled(model, always=flex), _running(model) as place, _Mode(recorder, watch, place):
         yield recorder
     if watch.counts:
         raise Problem(
-            "{model} computes attention by hand: {count} softmax calls outside torch's attention functions were seen "
-            "(in {first}), {recorded} calls of those functions. Call attnviz.attend(q, k, v, mask) or "
-            "torch's scaled_dot_product_attention there, and every layer can be read",
+            "{model} computes attention by hand in a form that is not known: {count} times what a softmax gave was "
+            "multiplied (in {first}) and it cannot be told which keys it weighs; {recorded} layers were seen. Call "
+            "attnviz.attend(q, k, v, mask) or torch's scaled_dot_product_attention there, and every layer can be read",
             model=type(model).__name__,
             count=watch.counts.total(),
             first=Several([plain_name(name) or type(model).__name__ for name in list(watch.counts)[:3]]),
@@ -83,16 +83,20 @@ def recording_plain(model: nn.Module, recorder: "_Recorder | None" = None) -> It
         )
 
 
+Place = tuple[nn.Module, torch.Size | None]  #: the module that runs, and the shape of what it was given
+BY_HAND = Message("the model computes this attention by hand; only the weights that it used are known")
+
+
 class _Mode(TorchFunctionMode):
     """Sees each call of a torch function while the model runs, in this thread only."""
 
-    def __init__(self, recorder: "_Recorder", watch: "SoftmaxWatch", place: Callable[[], nn.Module]) -> None:
+    def __init__(self, recorder: "_Recorder", watch: SoftmaxWatch, place: Callable[[], Place]) -> None:
         super().__init__()
         self._recorder, self._watch, self._place = recorder, watch, place
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        module = self._place()
+        module, given = self._place()
         seen = understand(func, args, kwargs, module)
         if seen is not None:
             call, answer_of = seen
@@ -104,7 +108,9 @@ class _Mode(TorchFunctionMode):
             self._recorder.keep(layer if changed is None else changed, module)
             return answer if changed is None else answer_of(changed, answer)
         result = func(*args, **kwargs)
-        self._watch.saw(func, args, kwargs, result, self._recorder.name_of(module))
+        found = self._watch.saw(func, args, kwargs, result, self._recorder.name_of(module))
+        if found is not None:
+            self._recorder.by_hand(module, *found, given)
         return result
 
 
@@ -117,6 +123,32 @@ def _in_graph(layer: RecordedLayer, changed: RecordedLayer | None, answer: Any) 
 
 class _Recorder(Recorder):
     """Names stacks by what a call shows, since there is no config to ask."""
+
+    def by_hand(self, module: nn.Module, weights: Tensor, values: int, given: torch.Size | None) -> None:
+        """Record a layer of which only weights (.., Q, K) were seen, and that they weigh vectors of `values` numbers.
+
+        `given` is the shape of what the module was given: its last axis is shared out among heads.
+        """
+        folded = weights.dim() == 3 and (given is None or weights.shape[0] != given[0])
+        if weights.dim() > 4 and getattr(module, "num_heads", None) != weights.shape[-3]:
+            raise Problem(
+                "{name} weighs values by hand in {count} axes, and it cannot be told which are its heads",
+                name=self.name_of(module),
+                count=weights.dim(),
+            )
+        weights = four_axes(weights, module) if folded or weights.dim() != 3 else weights[:, None]
+        heads = weights.shape[1]
+        if given is not None and heads * weights.shape[3] == given[-1] != heads * values:
+            raise Problem(
+                "{name} attends over channels, not over positions: there is no map of it", name=self.name_of(module)
+            )
+        square = 1 < weights.shape[2] == weights.shape[3]
+        causal = square and not bool(weights.triu(1).any())
+        call = Call(weights, weights.mT, weights.mT, None, None, causal, None, None, None, float("nan"), 0.0)
+        empty: dict[str, Any] = dict.fromkeys(("q", "k", "v"))
+        layer = replace(self.describe(module, call), **empty, causal=False, reported=weights.detach(), why=BY_HAND)
+        self.change(layer)  # which refuses an edit of it
+        self.layers.append(layer)
 
     def _stack(self, name: str, kind: AttentionKind, call: Call, module: nn.Module) -> StackName:
         """The decoder where no query looks ahead, or where the module is called so."""
@@ -132,15 +164,19 @@ class _Recorder(Recorder):
 
 
 @contextmanager
-def _running(model: nn.Module) -> Iterator[Callable[[], nn.Module]]:
+def _running(model: nn.Module) -> Iterator[Callable[[], Place]]:
     """A function that says which module of `model` this thread is in."""
-    stack = [model]
+    stack: list[Place] = [(model, None)]
+
+    def come(module: nn.Module, given: tuple[Any, ...]) -> None:
+        first = given[0] if given else None
+        stack.append((module, first.shape if isinstance(first, Tensor) and first.dim() else None))
 
     def leave(*_: Any) -> None:
         if len(stack) > 1:
             stack.pop()
 
-    enter, leave_here = in_this_thread(lambda module, *_: stack.append(module)), in_this_thread(leave)
+    enter, leave_here = in_this_thread(come), in_this_thread(leave)
     handles = (
         handle
         for module in model.modules()
@@ -181,44 +217,3 @@ def logits_in(output: Any, logits: Logits) -> Tensor | None:
     if logits is None or not isinstance(answer, Tensor) or not answer.is_floating_point():
         return None
     return answer[:, -1] if logits == "last" and answer.dim() == 3 else answer
-
-
-_SOFTMAX = frozenset((torch.softmax, F.softmax, Tensor.softmax, torch.special.softmax))
-_PRODUCTS = frozenset(
-    (
-        *(torch.matmul, torch.bmm, torch.baddbmm, torch.einsum, torch.tensordot),
-        *(Tensor.matmul, Tensor.bmm, Tensor.__matmul__, Tensor.__rmatmul__),
-    )
-)
-
-
-class SoftmaxWatch:
-    """Follows the results of softmax calls until one is multiplied with another tensor."""
-
-    def __init__(self) -> None:
-        self.counts: Counter[str] = Counter()  #: by the dotted name of the module
-        self._followed = WeakTensorKeyDictionary()
-
-    def saw(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, place: str) -> None:
-        """Take note of one call of a torch function that no known attention made."""
-        if func in _SOFTMAX:
-            axis = kwargs.get("dim", args[1] if len(args) > 1 else None)
-            if isinstance(result, Tensor) and result.dim() >= 3 and axis in (-1, result.dim() - 1):
-                self._followed[result] = None
-            return
-        given = next((tensor for tensor in _tensors((args, kwargs)) if tensor in self._followed), None)
-        if given is None:
-            return
-        if func in _PRODUCTS:
-            self.counts[place] += 1
-            self._followed.pop(given, None)
-        elif isinstance(result, Tensor) and result.numel() == given.numel():
-            self._followed[result] = None  # after dropout, in another number type, in another shape
-
-
-def _tensors(given: Any) -> Iterator[Tensor]:
-    if isinstance(given, Tensor):
-        yield given
-    elif isinstance(given, tuple | list | dict):
-        for entry in given.values() if isinstance(given, dict) else given:
-            yield from _tensors(entry)

@@ -79,8 +79,7 @@ class RecordedLayer:
     def shape(self) -> tuple[int, int, int, int]:
         """(B, H, Q, K)."""
         if self.reported is not None:
-            b, h, q_len, k_len = self.reported.shape
-            return b, h, q_len, k_len
+            return cast(tuple[int, int, int, int], tuple(self.reported.shape))
         q, k, _ = self.qkv
         return max(q.shape[0], k.shape[0]), q.shape[1], q.shape[2], k.shape[2]
 
@@ -134,10 +133,9 @@ class RecordedLayer:
             if mask != "model":
                 raise Problem('mask={mask} must be "model", None or a boolean tensor', mask=repr(mask))
             return self.mask
-        b, heads, q_len, k_len = self.shape
         if mask is None:
             return self._every_key(self.padding)
-        wanted = (b, n_heads or heads, q_len, k_len)
+        wanted = (self.shape[0], n_heads or self.n_heads, *self.shape[2:])
         if not broadcasts(tuple(mask.shape), wanted):
             raise Problem(
                 "mask has shape {shape}; it must broadcast to {wanted}", shape=tuple(mask.shape), wanted=wanted
@@ -217,8 +215,7 @@ class RecordedLayer:
             outputs = outputs[:, chosen]
         if not projected or self.w_o is None:
             return outputs
-        slices = wide(self.w_o).unflatten(1, (self.n_heads, -1)).transpose(0, 1)  # (H, M, Dv)
-        return outputs @ slices[chosen].mT
+        return outputs @ wide(self.w_o).unflatten(1, (self.n_heads, -1)).transpose(0, 1)[chosen].mT  # of (H, M, Dv)
 
     def _computed(self, chosen: list[int]) -> Tensor:
         """What these heads hand on, from their weights and values and what an intervention put in its place."""

@@ -69,8 +69,10 @@ def capture(
     `layer.head_outputs(projected=True)` and `trace.logit_attribution(token)` need them.
 
     Families of transformers that cannot use a custom attention function run their eager path instead, and their
-    layers have `exact=False`. In any other torch model, calls of torch's fused attention, `nn.MultiheadAttention` and
-    `attnviz.attend` are recorded; one that computes attention otherwise is refused. Dropout follows the model's mode.
+    layers have `exact=False`. In any other torch model, calls of torch's fused attention, FlexAttention,
+    `nn.MultiheadAttention` and `attnviz.attend` are recorded; of attention that is written out as a softmax and a
+    product the weights alone, with `exact=False`; what is computed otherwise is refused. Dropout follows the model's
+    mode.
 
     A method, such as `capture(model.generate, ids, max_new_tokens=20)`, is run with all its passes joined into one
     trace: its queries are all positions that went through the model, `trace.inputs["sequences"]` is what was written,

@@ -1,6 +1,7 @@
 """Calls of attention that torch itself offers, brought into the one form that a `Call` has.
 
-Three functions are understood: torch's fused attention, the function behind `nn.MultiheadAttention`, and our `attend`.
+Four functions are understood: torch's fused attention, the function behind `nn.MultiheadAttention`, FlexAttention, and
+our `attend`.
 """
 
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from attnviz.core.attention import Scale, Stages, attend, scale_factor
-from attnviz.models.capture.attention_call import Call, split_mask
+from attnviz.models.capture.attention_call import HIDDEN, Call, split_mask
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.recorder import only_changed
 
@@ -28,6 +29,8 @@ TorchCall = tuple[Call, Callable[[RecordedLayer, Any], Any]]
 def understand(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], module: nn.Module) -> TorchCall | None:
     """What `func` was asked to do; None if it is no attention that is known here."""
     reader = _READERS.get(func)
+    if reader is None and getattr(func, "__name__", "") == "flex_attention":  # it has no public name to compare with
+        reader = _flex
     return None if reader is None else reader(module, *args, **kwargs)
 
 
@@ -49,8 +52,8 @@ def _fused(
     if attn_mask is not None:
         # with the same leading axes as the scores where those are not the usual four
         led = _led(attn_mask) if query.dim() == 4 else attn_mask.expand(*query.shape[:-1], key.shape[-2])
-        attn_mask = _four_axes(led, module)
-    q, k, v = (_four_axes(t, module) for t in (query, key, value))
+        attn_mask = four_axes(led, module)
+    q, k, v = (four_axes(t, module) for t in (query, key, value))
     allowed, bias = (None, None) if attn_mask is None else split_mask(attn_mask)
     factor = q.shape[-1] ** -0.5 if scale is None else float(scale)
     call = Call(q, k, v, attn_mask, allowed, is_causal, bias, None, None, factor, dropout_p)
@@ -61,7 +64,7 @@ def _other_outputs(layer: RecordedLayer, own: Tensor) -> Tensor:
     return only_changed(layer, layer.head_outputs().reshape(own.shape).to(own.dtype), own, own.dim() - 2)
 
 
-def _four_axes(tensor: Tensor, module: nn.Module) -> Tensor:
+def four_axes(tensor: Tensor, module: nn.Module) -> Tensor:
     """(B, H, positions, width). In three axes the first is heads, or batch and heads in one."""
     if tensor.dim() != 3:
         return _led(tensor)
@@ -88,6 +91,41 @@ def _ours(
     q, k, v = (_led(t) for t in (q, k, v))
     mask, bias = (None if t is None else _led(t) for t in (mask, bias))
     return Call(q, k, v, mask, mask, False, bias, softcap, sinks, factor, dropout if training else 0.0), _other_stages
+
+
+def _flex(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    score_mod: Callable[..., Tensor],
+    block_mask: tuple[Any, ...],
+    scale: float,
+    *others: Any,
+) -> TorchCall:
+    """`flex_attention`, whose functions of a score and of four positions are asked at all positions at once.
+
+    What its function makes of the model's scores is taken for a bias, so under another scale a cap stays where it was.
+    """
+    b, heads, q_len, _ = query.shape
+    places = [torch.arange(count, device=query.device) for count in (b, heads, q_len, key.shape[2])]
+    scores = query @ key.repeat_interleave(heads // key.shape[1], 1).mT * scale
+    allowed, made = _everywhere(block_mask[-1])(*places), _everywhere(score_mod, 1)(scores, *places)
+    allowed = allowed.expand(scores.shape) & (made > HIDDEN)
+    bias = (made - scores).masked_fill(~allowed, 0)
+
+    def answer_of(layer: RecordedLayer, own: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        return _other_outputs(layer, own[0]), *own[1:]
+
+    seen, added = None if allowed.all() else allowed, bias if bias.any() else None
+    return Call(query, key, value, None, seen, False, added, None, None, scale, 0.0), answer_of
+
+
+def _everywhere(function: Callable[..., Tensor], before: int = 0) -> Callable[..., Tensor]:
+    """The function at every row, head, query and key; the first `before` arguments have one value for each of these."""
+    for axis in (3, 2, 1, 0):
+        function = torch.vmap(function, (0,) * before + tuple(0 if at == axis else None for at in range(4)))
+    return function
 
 
 def _other_stages(layer: RecordedLayer, own: Stages) -> Stages:

@@ -34,9 +34,6 @@ TokenChoice = int | str | Tensor  #: a token by its id, or its text; or one id f
 NOT_COUNTED = ("sinks", "set_weights", "set_output")
 
 
-TokenLabels = tuple[str, ...] | tuple[tuple[str, ...], ...]
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace:
     """The attention layers of one pass in execution order, and the model's logits; the residual stream on request.
@@ -51,7 +48,7 @@ class Trace:
     inputs: dict[str, Tensor] = field(default_factory=dict)  #: token ids and padding masks given to the pass
     residual: Residual | None = None  #: of a capture with `residual`
     last: Tensor | None = None  #: of such a capture: the position of each row's last real token, (B,)
-    tokens: TokenLabels = ()  #: labels of a sentence's tokens, or of each sentence's, where they are known
+    tokens: tuple[Any, ...] = ()  #: labels of a sentence's tokens, or a tuple of each sentence's, where they are known
     tokenizer: Any = None  #: of what `load` gives; it is not saved
 
     def __repr__(self) -> str:
@@ -162,7 +159,7 @@ class Trace:
     @staticmethod
     def _of_parts(layers: tuple[RecordedLayer, ...], others: dict[str, Tensor], extra: dict[str, Any]) -> Trace:
         inputs = {name.removeprefix("inputs."): value for name, value in others.items() if name.startswith("inputs.")}
-        labels: Any = tuple(each if isinstance(each, str) else tuple(each) for each in extra.get("tokens", ()))
+        labels = tuple(each if isinstance(each, str) else tuple(each) for each in extra.get("tokens", ()))
         residual = Residual.of(extra["residual"], others) if "residual" in extra else None
         return Trace(layers, others.get("logits"), inputs, residual, others.get("last"), labels)
 

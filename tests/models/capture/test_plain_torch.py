@@ -162,18 +162,138 @@ class ByHand(nn.Module):
         return self.c_proj(y.transpose(1, 2).flatten(2))
 
 
-def test_attention_by_hand_is_refused_with_its_place_and_attend_in_its_place_is_read(x: Tensor) -> None:
+def weights_of(model: ByHand, x: Tensor) -> Tensor:
+    q, k, _ = (t.unflatten(-1, (HEADS, -1)).transpose(1, 2) for t in model.c_attn(x).chunk(3, -1))
+    seen = torch.ones(LENGTH, LENGTH, dtype=torch.bool).tril()
+    return (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(~seen, -math.inf).softmax(-1).detach()
+
+
+def test_attention_by_hand_has_its_weights_and_attend_in_its_place_everything(x: Tensor) -> None:
     hand = nn.Sequential(ByHand(ours=False), ByHand(ours=False)).eval()
-    with pytest.raises(Problem, match=r"2 softmax calls.*\(in 0, 1\).*0 calls.*attnviz\.attend"):
-        av.capture(hand, x)
-    with pytest.raises(Problem, match=r"1 softmax calls.*1 calls"):
-        av.capture(nn.Sequential(Fused(), ByHand(ours=False)).eval(), x)  # one among others
+    trace = av.capture(hand, x, logits="all")
+    assert [(layer.name, layer.index, layer.stack, layer.exact) for layer in trace] == [
+        ("0", 0, "decoder", False),
+        ("1", 1, "decoder", False),
+    ]
+    torch.testing.assert_close(trace[0].weights(), weights_of(hand[0], x))
+    torch.testing.assert_close(trace[1].weights(), weights_of(hand[1], hand[0](x)))
+    mixed = av.capture(nn.Sequential(Fused(), ByHand(ours=False)).eval(), x)
+    assert [layer.exact for layer in mixed] == [True, False]
+    with pytest.raises(Problem, match="gives its weights only and cannot be changed"):
+        av.intervene(hand, av.silence(1, 0), x)
     ours = nn.Sequential(ByHand(ours=True), ByHand(ours=True)).eval()
     ours.load_state_dict(hand.state_dict())
-    trace = av.capture(ours, x, logits="all")
-    assert [layer.name for layer in trace.layers] == ["0", "1"]
+    exact = av.capture(ours, x, logits="all")
+    torch.testing.assert_close(exact.logits, trace.logits, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(exact[1].weights(), trace[1].weights(), atol=1e-5, rtol=1e-5)
+
+
+class Product(nn.Module):
+    """A softmax of what stands between what it is given, and `product` of that and of the values."""
+
+    def __init__(self, product: Any, num_heads: int = HEADS) -> None:
+        super().__init__()
+        self.product, self.num_heads, self.weights = product, num_heads, torch.empty(0)
+
+    def forward(self, x: Tensor) -> Tensor:
+        v = x.unflatten(-1, (HEADS, -1)).transpose(1, 2)
+        self.weights = (v @ v.mT).softmax(-1)
+        made: Tensor = self.product(self.weights, v)
+        return made
+
+
+@pytest.mark.parametrize(
+    "product",
+    [
+        lambda a, v: torch.einsum("b h q k, b h k d -> b h q d", a, v),
+        lambda a, v: torch.einsum("bhkd,bhqk->bqhd", v, a),
+        lambda a, v: v.mT @ a.transpose(-2, -1),
+        lambda a, v: a.permute(0, 2, 3, 1).clone().permute(0, 3, 1, 2) @ v,
+        lambda a, v: torch.bmm(a.flatten(0, 1), v.flatten(0, 1)),
+        lambda a, v: F.dropout(a, 0.5, training=False).__matmul__(v),
+    ],
+)
+def test_the_weights_are_found_however_the_product_is_written(product: Any, x: Tensor) -> None:
+    model = Product(product)
+    (layer,) = av.capture(model, x)
+    torch.testing.assert_close(layer.weights(), model.weights)
+
+
+def test_products_of_which_the_keys_cannot_be_told_are_refused(x: Tensor) -> None:
+    for product in (lambda a, v: a.mT @ v, lambda a, v: torch.tensordot(a, v, ([3], [2])), lambda a, v: v.mT @ a):
+        with pytest.raises(
+            Problem, match=r"by hand in a form that is not known: 1 times .* \(in 1\).*0 layers were seen"
+        ):
+            av.capture(nn.Sequential(nn.Identity(), Product(product)), x)
+    with pytest.raises(Problem, match="by hand in 5 axes, and it cannot be told which are its heads"):
+        av.capture(Product(lambda a, v: a[:, :, None] @ v[:, :, None]), x)
+
+    class Channels(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            v = x.unflatten(-1, (HEADS, -1)).permute(0, 2, 3, 1)  # (B, H, C / H, T)
+            return (v @ v.mT).softmax(-1) @ v
+
+    with pytest.raises(Problem, match="attends over channels, not over positions"):
+        av.capture(nn.Sequential(Channels()), x)
+
+
+class Flexible(nn.Module):
+    """FlexAttention of 4 heads on 2, with functions of its own."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__()
+        self.q, self.kv, self.given = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, WIDTH), given
+        self.proj = nn.Linear(WIDTH, WIDTH)
+
+    def heads(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        q = self.q(x).unflatten(-1, (HEADS, -1)).transpose(1, 2)
+        k, v = (t.unflatten(-1, (HEADS // 2, -1)).transpose(1, 2) for t in self.kv(x).chunk(2, -1))
+        return q, k, v
+
+    def forward(self, x: Tensor) -> Tensor:
+        from torch.nn.attention.flex_attention import flex_attention
+
+        made: Any = flex_attention(*self.heads(x), enable_gqa=True, **self.given)
+        return self.proj(made.transpose(1, 2).flatten(2))
+
+
+def window(b: Tensor, h: Tensor, q: Tensor, k: Tensor) -> Tensor:
+    return (k <= q) & (q - k <= 2 + h)
+
+
+def slanted(score: Tensor, b: Tensor, h: Tensor, q: Tensor, k: Tensor) -> Tensor:
+    return torch.tanh(score) * 3 + (k - q) * 0.1 * (h + 1)
+
+
+@pytest.mark.filterwarnings("ignore:flex_attention called without")
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("scored", [False, True])
+def test_flex_attention_is_read_and_edited_with_its_functions(masked: bool, scored: bool, x: Tensor) -> None:
+    from torch.nn.attention.flex_attention import create_block_mask
+
+    given: dict[str, Any] = {"scale": 0.3}
+    if masked:
+        given["block_mask"] = create_block_mask(window, None, HEADS, LENGTH, LENGTH, device="cpu")
+    if scored:
+        given["score_mod"] = slanted
+    model = nn.Sequential(Flexible(**given)).eval()
+    trace = av.capture(model, x, logits="all")
+    q, k, v = (t.detach() for t in model[0].heads(x))
+    scores = q @ k.repeat_interleave(2, 1).mT * 0.3
+    place, head = torch.arange(LENGTH), torch.arange(HEADS)[:, None, None]
+    if scored:
+        scores = slanted(scores, place, head, place[:, None], place)
+    if masked:
+        scores = scores.masked_fill(~window(place, head, place[:, None], place), -math.inf)
+    expected = scores.softmax(-1)
+    torch.testing.assert_close(trace[0].weights(), expected, atol=1e-5, rtol=1e-4)
+    assert (trace[0].n_kv_heads, trace[0].exact) == (2, True)
     with torch.no_grad():
-        torch.testing.assert_close(trace.logits, hand(x), atol=1e-5, rtol=1e-5)
+        out = expected @ v.repeat_interleave(2, 1)
+        torch.testing.assert_close(trace.logits, model[0].proj(out.transpose(1, 2).flatten(2)), atol=1e-5, rtol=1e-4)
+        out[:, 3, 2:] = 0
+        changed = av.intervene(model, av.silence(0, -1, at=range(2, LENGTH)), x, logits="all").logits
+        torch.testing.assert_close(changed, model[0].proj(out.transpose(1, 2).flatten(2)), atol=1e-5, rtol=1e-4)
 
 
 def test_a_softmax_over_experts_or_classes_is_no_attention(x: Tensor) -> None:

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from attnviz.base.message import Problem
 from attnviz.models.capture.run import capture
 from tests.models.capture.timm_side import timm
 from tests.models.tiny import equal_weights
@@ -62,3 +63,43 @@ def test_another_scale_is_tried_on_a_timm_layer():
     sharper = layer.weights(scale=4 * layer.scale)
     scores = layer.stages(1).scaled
     assert_close(sharper[:, 1:2], (4 * scores).softmax(-1), atol=1e-5, rtol=0)
+
+
+#: by hand on a processor: a model's name, its arguments, the size of a picture
+BY_HAND = {
+    "Swin": ("swin_tiny_patch4_window7_224", {"embed_dim": 12, "depths": (2, 1), "num_heads": (1, 2)}, 56),
+    "Swin v2": ("swinv2_tiny_window8_256", {"embed_dim": 12, "depths": (2, 1), "num_heads": (1, 2)}, 64),
+    "CaiT, whose heads are mixed after the softmax": ("cait_xxs24_224", {"embed_dim": 24, "depth": 2}, 64),
+    "LeViT": ("levit_128s", {}, 224),
+}
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_weights_written_by_hand_are_those_that_reach_the_dropout_or_the_values(name):
+    kind, more, size = BY_HAND[name]
+    torch.manual_seed(0)
+    given = {} if name == "LeViT" else {"img_size": size}
+    model = timm().create_model(kind, pretrained=False, num_classes=5, **given, **more).eval()
+    kept, hooks = [], []
+    for module in model.modules():
+        for part in ("attn_drop",) if hasattr(module, "attn_drop") else ():
+            hooks.append(getattr(module, part).register_forward_hook(lambda m, given, out: kept.append(out)))
+    with torch.no_grad():
+        trace, answer = capture(model, torch.ones(1, 3, size, size), logits="all"), None
+    for hook in hooks:
+        hook.remove()
+    with torch.no_grad():
+        answer = model(torch.ones(1, 3, size, size))
+    assert_close(trace.logits, answer)
+    by_hand = [layer for layer in trace if not layer.exact]
+    assert len(by_hand) >= 2
+    if name != "LeViT":
+        equal_weights(by_hand, kept[: len(by_hand)])
+    for layer in by_hand:
+        assert layer.weights().shape[-1] > 1
+
+
+def test_attention_over_channels_is_refused():
+    model = timm().create_model("xcit_nano_12_p16_224", pretrained=False, img_size=64).eval()
+    with pytest.raises(Problem, match="attn attends over channels, not over positions"):
+        capture(model, torch.zeros(1, 3, 64, 64))
