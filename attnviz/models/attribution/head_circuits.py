@@ -205,13 +205,13 @@ class _Maps:
         for part in _read(model, layer.name, attention, rows).qkv:
             per_head = wide(part[:, :, 0]).repeat_interleave(layer.n_heads // part.shape[1], 1).transpose(0, 1)
             found, mixed = (per_head[:, :-1] - per_head[:, -1:]).split([len(gain), 1], 1)
-            linear = float((ramp @ found - mixed).abs().max()) <= 1e-2 * float(mixed.abs().max())
+            linear = float((ramp @ found - mixed).abs().max()) <= 0.1 * float(mixed.abs().max())
             parts.append(found if linear else found * torch.nan)
         if layer.w_o is None:
             raise Problem("the output projection of {name} was not found", name=layer.name)
         parts.append(wide(layer.w_o).unflatten(1, (layer.n_heads, -1)).transpose(0, 1))
-        triangles = [torch.linalg.qr(each, "r").R for each in parts]
-        return _Maps(*parts, r=dict(zip("qkvo", triangles, strict=True)))
+        q, k, v, o = parts
+        return _Maps(q, k, v, o, {name: torch.linalg.qr(each, "r").R for name, each in zip("qkvo", parts, strict=True)})
 
     def composed_with(self, earlier: _Maps) -> Iterator[Tensor]:
         """Through q, k and v, (H, H) each: earlier head first."""
@@ -248,7 +248,7 @@ def _one_token(model: nn.Module, position: int) -> tuple[Trace, dict[str, _Seen]
         if any(map(is_hidden, (*args, *kwargs.values()))):
             calls[name] = _Seen(module, args, kwargs, answered)
 
-    given = {"input_ids": torch.full((1, 1), _TOKEN, device=next(model.parameters()).device)}
+    given: dict[str, Any] = {"input_ids": torch.full((1, 1), _TOKEN, device=next(model.parameters()).device)}
     if "position_ids" in inspect.signature(model.forward).parameters:
         given["position_ids"] = torch.full_like(given["input_ids"], position)
     elif position:

@@ -86,7 +86,8 @@ def by_weights(name: str, model: Any, layer: int, head: int) -> tuple[Tensor, Te
 @pytest.mark.parametrize("layer, head", [(0, 2), (1, -1)])
 @pytest.mark.parametrize("name", ["llama", "gpt2", "gemma2"])
 def test_pairs_are_the_largest_of_the_whole_matrix(name: str, layer: int, head: int) -> None:
-    model = with_gains({"llama": llama, "gpt2": gpt2, "gemma2": gemma2}[name]())
+    builds: dict[str, Any] = {"llama": llama, "gpt2": gpt2, "gemma2": gemma2}
+    model = with_gains(builds[name]())
     match, write = by_weights(name, model, layer, head % model.config.num_attention_heads)
     found = head_circuits(model, layer, head)
     for what, expected in (("matches", match), ("writes", write)):
