@@ -26,7 +26,6 @@ from attnviz.models.tokens import token_id
 
 Model = nn.Module | LoadedModel
 Prompt = str | Tensor | Mapping[str, Any]  #: a sentence, token ids (1, T), or the model's arguments by name
-Token = int | str  #: an id, or its text
 Among = Literal["heads", "positions", "streams"]
 
 
@@ -48,7 +47,9 @@ class Measure:
     tokenizer: Any = None
 
     @staticmethod
-    def asked(model: Model, token: Token, versus: Token | None, position: int | None, tokenizer: Any) -> Measure:
+    def asked(
+        model: Model, token: int | str, versus: int | str | None, position: int | None, tokenizer: Any
+    ) -> Measure:
         """The measure by ids or texts of tokens; what `load` gives knows its tokenizer."""
         own = model.tokenizer if tokenizer is None and isinstance(model, LoadedModel) else tokenizer
         return Measure(token_id(own, token), token_id(own, versus), position, tokenizer)
@@ -112,8 +113,8 @@ def attribution_patching(
     model: Model,
     clean: Prompt,
     corrupted: Prompt,
-    token: Token,
-    versus: Token | None = None,
+    token: int | str,
+    versus: int | str | None = None,
     position: int | None = None,
     tokenizer: Any = None,
 ) -> Patching:
@@ -148,9 +149,9 @@ def exact_patching(
     model: Model,
     clean: Prompt,
     corrupted: Prompt,
-    token: Token,
+    token: int | str,
     cells: Iterable[Cell],
-    versus: Token | None = None,
+    versus: int | str | None = None,
     position: int | None = None,
     tokenizer: Any = None,
     at_once: int = 8,

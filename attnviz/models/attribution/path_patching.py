@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem
-from attnviz.models.attribution.patching import Cell, Measure, Model, Prompt, PromptPass, Token, repeated, two_passes
+from attnviz.models.attribution.patching import Cell, Measure, Model, Prompt, PromptPass, repeated, two_passes
 from attnviz.models.capture.edit import Edit, within
 from attnviz.models.capture.forward_pass import (
     above,
@@ -46,10 +46,10 @@ def path_patching(
     model: Model,
     clean: Prompt,
     corrupted: Prompt,
-    token: Token,
+    token: int | str,
     senders: Iterable[Cell],
     receivers: Iterable[tuple[int, int, Through]] | Literal["logits"] = "logits",
-    versus: Token | None = None,
+    versus: int | str | None = None,
     position: int | None = None,
     mlps: Mlps = "recomputed",
     tokenizer: Any = None,
