@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from attnviz.base.message import Problem
     from attnviz.core.attention import attend
     from attnviz.models.attribution.circuit import Ablation, Circuit, find_circuit
+    from attnviz.models.attribution.head_circuits import Composition, HeadCircuits, composition_scores, head_circuits
     from attnviz.models.attribution.patching import Cell, Patching, attribution_patching, exact_patching
+    from attnviz.models.attribution.path_patching import path_patching
     from attnviz.models.capture import (
         Edit,
         LogitAttribution,
@@ -49,7 +51,9 @@ __all__ = [
     "Ablation",
     "Cell",
     "Circuit",
+    "Composition",
     "Edit",
+    "HeadCircuits",
     "HeadTable",
     "LoadedModel",
     "LogitAttribution",
@@ -62,14 +66,17 @@ __all__ = [
     "attend",
     "attribution_patching",
     "capture",
+    "composition_scores",
     "cost_of_heads",
     "exact_patching",
     "find_circuit",
     "find_heads",
+    "head_circuits",
     "intervene",
     "load",
     "mean_outputs",
     "patch",
+    "path_patching",
     "remask",
     "rescale",
     "show",
@@ -80,6 +87,10 @@ _NAMES = {
     "attnviz.base.message": ("Problem",),
     "attnviz.core.attention": ("attend",),
     "attnviz.models.attribution.circuit": ("Ablation", "Circuit", "find_circuit"),
+    "attnviz.models.attribution.head_circuits": (
+        "Composition", "HeadCircuits", "composition_scores", "head_circuits",
+    ),
+    "attnviz.models.attribution.path_patching": ("path_patching",),
     "attnviz.models.attribution.patching": ("Cell", "Patching", "attribution_patching", "exact_patching"),
     "attnviz.models.capture": (
         "Edit", "LogitAttribution", "LogitLens", "RecordedLayer", "Trace", "capture", "intervene", "patch", "remask",

@@ -192,6 +192,36 @@ def test_a_stream_patched_in_at_one_position_is_theirs(
     assert float((expected - plain).abs().max()) > 0.05, "the patch must do something"
 
 
+def test_every_head_patched_is_theirs(model: GPT2LMHeadModel, lens: Any, texts: list[str]) -> None:
+    from transformer_lens import patching
+
+    ids, other = lens.to_tokens(texts[0]), lens.to_tokens(texts[1])
+    _, clean = lens.run_with_cache(other)
+
+    def lead(logits: Tensor) -> Tensor:
+        return logits[0, -1, 7] - logits[0, -1, 11]
+
+    with torch.no_grad():
+        expected = patching.get_act_patch_attn_head_out_all_pos(lens, ids, clean, lead) - lead(lens(ids))
+    cells = [av.Cell(layer, head) for layer in range(3) for head in range(4)]
+    found = [effect for _, effect in av.exact_patching(model, other, ids, 7, cells, versus=11)]
+    torch.testing.assert_close(torch.tensor(found).view(3, 4), expected, atol=1e-4, rtol=1e-4)
+    assert float(expected.abs().max()) > 0.05
+
+
+@pytest.mark.parametrize("through", ["q", "k", "v"])
+def test_composition_scores_are_theirs(tmp_path: Path, through: str) -> None:
+    """Of weights that take no mean from the stream: they do not count that the norm takes it off."""
+    model = theirs.gpt2()
+    with torch.no_grad():
+        for block in model.transformer.h:
+            block.attn.c_attn.weight -= block.attn.c_attn.weight.mean(0)
+    expected = theirs.bridge(model, tmp_path).all_composition_scores(through.upper())
+    found = getattr(av.composition_scores(model), through)
+    torch.testing.assert_close(found.nan_to_num(0.0), expected.detach(), atol=1e-5, rtol=1e-4)
+    assert float(found.nan_to_num(0.0).max()) > 0.1
+
+
 def test_a_cache_of_theirs_is_shown(lens: Any, texts: list[str], tmp_path: Path) -> None:
     _, cache = lens.run_with_cache(lens.to_tokens(texts[0]))
     view = av.show(cache, layer=1, head=2)

@@ -35,7 +35,7 @@ from attnviz.models.capture.frozen_map import measured_norm
 from attnviz.models.capture.head_selection import wide
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.recorder import Recorder
-from attnviz.models.capture.residual import Residual
+from attnviz.models.capture.residual import LogitPath, Residual
 from attnviz.models.capture.run import capture
 from attnviz.models.capture.trace import Trace
 
@@ -51,7 +51,7 @@ class HeadCircuits:
     """One head's circuits over V tokens: their queries and keys, their values, and what a value adds to each logit.
 
     Scores of `matches` are those before the softmax, as the model scales them. Those of `writes` are logits, for a head
-    that attends to the token alone, where the final norm's scale is 1.
+    that attends to the token alone, where every norm on the way has scale 1, and before a soft-cap.
     """
 
     tokens: Tensor  #: (V,): ids
@@ -104,7 +104,7 @@ def head_circuits(
     there = here if distance == 0 else _one_token(model, distance)[1]
     ids = torch.arange(embeds.num_embeddings) if tokens is None else torch.tensor(list(tokens))
     parts: list[tuple[Tensor, Tensor, Tensor]] = []
-    for some in ids.split(ROWS):
+    for some in ids.split(8 * ROWS):
         with torch.no_grad():
             rows = embeds(some.to(embeds.weight.device))[:, None]  # (N, 1, M)
         later, first = (_read(model, block, calls[block], rows) for calls in (there, here))
@@ -112,32 +112,35 @@ def head_circuits(
         _, k, v = first.qkv
         parts.append((wide(q[:, head, 0]) * own.scale, wide(k[:, kv_head, 0]), wide(v[:, kv_head, 0])))
     queries, keys, values = (torch.cat(each) for each in zip(*parts, strict=True))
-    logits = None if trace.residual is None else _to_logits(trace.residual, own, head)
-    why = trace.residual and trace.residual.why
-    return HeadCircuits(ids, queries, keys, values, logits, why or Message("a norm or a factor stands on its way"))
+    stream = trace.residual
+    assert stream is not None  # which was asked for
+    why = stream.why if stream.path is None else stream.linearised if _bends(stream.path) else None
+    logits = None if stream.path is None or why is not None else _to_logits(stream, stream.path, own, trace, head)
+    return HeadCircuits(ids, queries, keys, values, logits, why)
 
 
-def _to_logits(residual: Residual, layer: RecordedLayer, head: int) -> Tensor | None:
-    """(V, Dv): what each number of a head's output adds to each token's logit, the final norm's scale being 1."""
-    path, at = residual.path, torch.zeros(1, ROWS, dtype=torch.long)
-    followed = path is not None and all(step.has_own_scale for step in path.steps) and residual.maps.keys() <= {"start"}
-    if path is None or layer.w_o is None or not followed:
-        return None
-    projection = wide(layer.w_o).unflatten(1, (layer.n_heads, -1))[:, head]  # (M, Dv)
-    made = []
-    for rows in path.unembedding.split(ROWS):
-        way = wide(rows)[None] * path.factor
-        for norm in reversed(path.steps):
-            way = replace(norm, scale=None).back(way, at)
-        made.append(way[0] @ projection)
-    return torch.cat(made)
+def _bends(path: LogitPath) -> bool:
+    """Whether an activation stands on the way to the logits."""
+    return any(step.function for step in path.steps)
+
+
+def _to_logits(stream: Residual, path: LogitPath, layer: RecordedLayer, trace: Trace, head: int) -> Tensor:
+    """(V, Dv): what each number of a head's output adds to each token's logit, the scale of every norm being 1."""
+    assert layer.w_o is not None  # a stream with a path has it
+    projection = wide(layer.w_o).unflatten(1, (layer.n_heads, -1))[:, head] * path.factor  # (M, Dv)
+    steps = tuple(replace(step, scale=None) for step in path.steps)
+    still = {place: replace(each, scale=None) for place, each in stream.maps.items()}
+    plain, number = replace(stream, path=replace(path, steps=steps), maps=still), trace.layers.index(layer)
+    chunks = (wide(rows)[None] for rows in path.unembedding.split(ROWS))
+    ways = (plain.ways(rows, torch.zeros(rows.shape[:2], dtype=torch.long, device=rows.device)) for rows in chunks)
+    return torch.cat([way.heads[number][0] @ projection for way in ways])
 
 
 def _best(left: Tensor, right: Tensor, n: int, lowest: bool) -> list[TokenPair]:
     """(row of left, row of right, product) of the n largest products, or the n lowest."""
     sign, best = -1 if lowest else 1, list[TokenPair]()
     for start in range(0, len(left), ROWS):
-        products = left[start : start + ROWS] @ right.mT * sign
+        products = sign * left[start : start + ROWS] @ right.mT
         rows = products.amax(1).topk(min(n, len(products))).indices  # the n largest lie in at most n rows
         top = products[rows].flatten().topk(min(n, len(rows) * len(right)))
         for place, value in zip(top.indices.tolist(), top.values.tolist(), strict=True):
@@ -202,13 +205,13 @@ class _Maps:
         for part in _read(model, layer.name, attention, rows).qkv:
             per_head = wide(part[:, :, 0]).repeat_interleave(layer.n_heads // part.shape[1], 1).transpose(0, 1)
             found, mixed = (per_head[:, :-1] - per_head[:, -1:]).split([len(gain), 1], 1)
-            linear = float((ramp @ found - mixed).abs().max()) <= 1e-2 * float(mixed.abs().max())
+            linear = float((ramp @ found - mixed).abs().max()) <= 0.1 * float(mixed.abs().max())
             parts.append(found if linear else found * torch.nan)
         if layer.w_o is None:
             raise Problem("the output projection of {name} was not found", name=layer.name)
         parts.append(wide(layer.w_o).unflatten(1, (layer.n_heads, -1)).transpose(0, 1))
-        triangles = [torch.linalg.qr(each, "r").R for each in parts]
-        return _Maps(*parts, r=dict(zip("qkvo", triangles, strict=True)))
+        q, k, v, o = parts
+        return _Maps(q, k, v, o, {name: torch.linalg.qr(each, "r").R for name, each in zip("qkvo", parts, strict=True)})
 
     def composed_with(self, earlier: _Maps) -> Iterator[Tensor]:
         """Through q, k and v, (H, H) each: earlier head first."""
@@ -245,7 +248,7 @@ def _one_token(model: nn.Module, position: int) -> tuple[Trace, dict[str, _Seen]
         if any(map(is_hidden, (*args, *kwargs.values()))):
             calls[name] = _Seen(module, args, kwargs, answered)
 
-    given = {"input_ids": torch.full((1, 1), _TOKEN, device=next(model.parameters()).device)}
+    given: dict[str, Any] = {"input_ids": torch.full((1, 1), _TOKEN, device=next(model.parameters()).device)}
     if "position_ids" in inspect.signature(model.forward).parameters:
         given["position_ids"] = torch.full_like(given["input_ids"], position)
     elif position:
@@ -289,7 +292,7 @@ def _norm_before(given: Tensor, calls: dict[str, _Seen], block: str) -> tuple[Te
     for name, seen in calls.items():
         answered = seen.answered
         if within(name, block) and is_hidden(answered) and torch.equal(answered, given):
-            measured = measured_norm(name, seen.module, seen.given, answered)
-            if measured is not None and measured.gain is not None:
-                return measured.gain, measured.centres
+            norm = measured_norm(name, seen.module, seen.given, answered)
+            if norm is not None and norm.gain is not None:
+                return norm.gain, norm.centres
     return torch.ones_like(wide(given[0, 0])), False

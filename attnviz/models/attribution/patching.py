@@ -22,6 +22,7 @@ from attnviz.models.capture.recorder import in_graph
 from attnviz.models.capture.run import intervene
 from attnviz.models.capture.trace import Trace
 from attnviz.models.catalogue import LoadedModel
+from attnviz.models.tokens import token_id
 
 Model = nn.Module | LoadedModel
 Prompt = str | Tensor | Mapping[str, Any]  #: a sentence, token ids (1, T), or the model's arguments by name
@@ -43,6 +44,15 @@ class Measure:
     token: int
     versus: int | None = None
     position: int | None = None  #: None: the last real one
+    tokenizer: Any = None
+
+    @staticmethod
+    def asked(
+        model: Model, token: int | str, versus: int | str | None, position: int | None, tokenizer: Any
+    ) -> Measure:
+        """The measure by ids or texts of tokens; what `load` gives knows its tokenizer."""
+        own = model.tokenizer if tokenizer is None and isinstance(model, LoadedModel) else tokenizer
+        return Measure(token_id(own, token), token_id(own, versus), position, tokenizer)
 
     def of(self, trace: Trace) -> Tensor:
         """(B,)"""
@@ -100,14 +110,21 @@ class Patching:
 
 
 def attribution_patching(
-    model: Model, clean: Prompt, corrupted: Prompt, token: int, versus: int | None = None, position: int | None = None
+    model: Model,
+    clean: Prompt,
+    corrupted: Prompt,
+    token: int | str,
+    versus: int | str | None = None,
+    position: int | None = None,
+    tokenizer: Any = None,
 ) -> Patching:
     """The linearised effect of patching every head and the residual stream, at every position, into the corrupted run.
 
-    The measure is the logit of `token`, or its lead over `versus`, at the last real position or at `position`. Both
-    prompts must have the same number of tokens. Two passes and one backward.
+    The measure is the logit of `token`, or its lead over `versus`, at the last real position or at `position`: ids, or
+    texts as in `Trace.logit_attribution`. Both prompts, sentences or ids, must have the same number of tokens. Two
+    passes and one backward.
     """
-    measure = Measure(token, versus, position)
+    measure = Measure.asked(model, token, versus, position, tokenizer)
     good, bad = two_passes(model, clean, corrupted, measure, grad=True)
     value = measure.of(bad.trace)
     parts = [*bad.outputs, *bad.streams]
@@ -124,7 +141,7 @@ def attribution_patching(
         float(value.detach()),
         float(measure.of(good.trace)),
         tuple(layer.name for layer in bad.trace),
-        (good.trace.tokens, bad.trace.tokens),
+        (good.labels, bad.labels),
     )
 
 
@@ -132,17 +149,18 @@ def exact_patching(
     model: Model,
     clean: Prompt,
     corrupted: Prompt,
-    token: int,
+    token: int | str,
     cells: Iterable[Cell],
-    versus: int | None = None,
+    versus: int | str | None = None,
     position: int | None = None,
+    tokenizer: Any = None,
     at_once: int = 8,
 ) -> Iterator[tuple[Cell, float]]:
     """What patching each of these cells into the corrupted run adds to the measure: cell and number, as they come.
 
     The first two passes are those of both prompts; then one pass answers for `at_once` cells.
     """
-    measure = Measure(token, versus, position)
+    measure = Measure.asked(model, token, versus, position, tokenizer)
     good, bad = two_passes(model, clean, corrupted, measure)
     before, left = float(measure.of(bad.trace)), (good.counted(Cell(*cell)) for cell in cells)
     while some := list(islice(left, at_once)):
@@ -170,13 +188,21 @@ class PromptPass:
 
         args, given = ((), dict(prompt)) if isinstance(prompt, Mapping) else ((prompt,), {})
         logits: Any = "last" if measure.position is None else "all"
-        trace = intervene(model, Edit(stream=keep), *args, **given, logits=logits, grad=grad)
+        trace = intervene(
+            model, Edit(stream=keep), *args, **given, logits=logits, grad=grad, tokenizer=measure.tokenizer
+        )
         return PromptPass(trace, dict(trace.inputs) | given, streams)
 
     @property
     def outputs(self) -> list[Tensor]:
         """Of each layer, (1, H, T, Dv)."""
         return [layer.head_outputs() for layer in self.trace]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Of its tokens, where they are known."""
+        tokens = self.trace.tokens
+        return tuple(map(str, tokens[0] if tokens and isinstance(tokens[0], tuple) else tokens))
 
     @property
     def length(self) -> int:

@@ -46,12 +46,13 @@ def path_patching(
     model: Model,
     clean: Prompt,
     corrupted: Prompt,
-    token: int,
+    token: int | str,
     senders: Iterable[Cell],
-    receivers: Iterable[Receiver] | Literal["logits"] = "logits",
-    versus: int | None = None,
+    receivers: Iterable[tuple[int, int, Through]] | Literal["logits"] = "logits",
+    versus: int | str | None = None,
     position: int | None = None,
     mlps: Mlps = "recomputed",
+    tokenizer: Any = None,
     at_once: int = 8,
 ) -> Iterator[tuple[Cell, float]]:
     """What each sender's corrupted output adds to the measure of the clean run, by its direct paths to the receivers.
@@ -63,7 +64,7 @@ def path_patching(
     """
     if mlps not in ("recomputed", "frozen"):
         raise Problem('mlps={mlps} must be "recomputed" or "frozen"', mlps=repr(mlps))
-    measure = Measure(token, versus, position)
+    measure = Measure.asked(model, token, versus, position, tokenizer)
     good, bad = two_passes(model, clean, corrupted, measure)
     ends = None if receivers == "logits" else [_counted(Receiver(*each), good) for each in receivers]
     held = _Mlps(unwrapped(model), good) if mlps == "frozen" else None

@@ -62,8 +62,8 @@ def capture(
     `trace.tokens` are then the tokens' labels (of several sentences, a tuple of each), which `labels` names else.
 
     `logits` "last" keeps the logits of the last real position of each row, "all" keeps those of every position, None
-    skips the output layer. With `grad`, logits, q, k and v stay in the graph of the pass, so that gradients with
-    respect to them can be asked for.
+    skips the output layer. With `grad`, logits, q, k, v and what the heads hand on, `layer.head_outputs()`, stay in the
+    graph of the pass, so that gradients with respect to them can be asked for.
 
     With `residual`, the residual stream and copies of the output projections are kept: `trace.residual[i]`,
     `layer.head_outputs(projected=True)` and `trace.logit_attribution(token)` need them.

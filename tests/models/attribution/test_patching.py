@@ -10,8 +10,10 @@ from torch import Tensor, nn
 
 from attnviz.base.message import Problem
 from attnviz.models.attribution.patching import Cell, Patching, attribution_patching, exact_patching
+from attnviz.models.catalogue.entry import Entry, LoadedModel
 from tests.models.capture.test_gradients import PROJECTIONS, gemma2
 from tests.models.tiny import bert, llama, tokens
+from tests.models.tiny_tokenizers import byte_level
 from tests.runs.heads.test_plain_models import Own
 
 MODELS: dict[str, Any] = {"llama": llama, "bert": bert, "gemma2": gemma2, "own": lambda: Own().eval()}
@@ -144,6 +146,23 @@ def test_the_largest_come_first_and_are_compared() -> None:
     pairs = [(cell, 2 * found.at(cell) + 1) for cell in found.top(5)]
     assert found.correlation(pairs) == pytest.approx(1)
     assert found.correlation(pairs[:1]) != found.correlation(pairs[:1]), "not a number"
+
+
+def test_sentences_and_words() -> None:
+    tokenizer = byte_level()
+    model = llama(vocab_size=len(tokenizer))
+    loaded = LoadedModel(model, tokenizer, Entry(id="tiny", name="tiny", hub=None, kind="decoder"), "folder")
+    clean, corrupted = "the cat sat", "the mat sat"
+    ids = [torch.tensor([tokenizer(text)["input_ids"]]) for text in (clean, corrupted)]
+    cat, hat = (tokenizer(f" {word}")["input_ids"][0] for word in ("cat", "hat"))
+    expected = attribution_patching(model, *ids, cat, hat)
+    for given, more in ((loaded, {}), (model, {"tokenizer": tokenizer})):
+        found = attribution_patching(given, clean, corrupted, "cat", "hat", **more)
+        torch.testing.assert_close(found.heads, expected.heads)
+        assert len(found.tokens[0]) == len(ids[0][0])
+        ((_, one),) = exact_patching(given, clean, corrupted, "cat", [Cell(0, 1)], "hat", **more)
+        ((_, other),) = exact_patching(model, *ids, cat, [Cell(0, 1)], hat)
+        assert one == pytest.approx(other, abs=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from torch import nn
 from attnviz.base.message import Problem
 from attnviz.pages.build.maths.attention_by_hand import AXES, run, sizes, steps
 from attnviz.pages.build.maths.boards import View, boards
-from attnviz.pages.build.maths.cells import Cell
+from attnviz.pages.build.maths.cells import CellOrigin
 from attnviz.pages.build.maths.inputs import Config, weights
 from attnviz.pages.build.panels import board_wording
 
@@ -48,7 +48,7 @@ def configs(draw: st.DrawFn) -> Config:
     )
 
 
-def evaluated(cell: Cell) -> float:
+def evaluated(cell: CellOrigin) -> float:
     """The value of a cell's arithmetic as it is written on the page."""
     signs = {"×": "*", "÷": "/", "−": "-", "−∞": "-inf", "√(": "sqrt(", "max(0,": "max(0,"}
     text = " ".join(signs.get(str(w), str(w)) if kind == "op" else f"({w!r})" for kind, w in cell[1])

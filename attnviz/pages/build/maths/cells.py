@@ -30,7 +30,9 @@ class Sheet:
 
 #: a block of cells: which sheet, its first row and the row where it ends, its first column and where it ends
 Area = tuple[int, int, int, int, int]
-Cell = tuple[list[Area], list[Token]]  #: one number's origin: the cells it was computed from, and the sum written out
+CellOrigin = tuple[
+    list[Area], list[Token]
+]  #: one number's origin: the cells it was computed from, and the sum written out
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Board:
     part: str  #: "q" | "k" | "v" | "qkv" | "kv" | "x" | "y" | "U" | "R" | "FFN" | ""
     sheets: tuple[Sheet, ...]  #: the last one is the result
     signs: tuple[str, ...]  #: one after each sheet but the last; the last sign is "="
-    cell: Callable[[int, int], Cell]
+    cell: Callable[[int, int], CellOrigin]
 
     @property
     def result(self) -> Sheet:
@@ -67,7 +69,7 @@ def given(part: str, sheet: Sheet) -> Board:
 def product(part: str, a: Sheet, b: Sheet, result: Sheet, bias: Sheet | None = None) -> Board:
     """a @ b (+ bias): each cell is a row of `a` times a column of `b`."""
 
-    def cell(r: int, c: int) -> Cell:
+    def cell(r: int, c: int) -> CellOrigin:
         terms: list[list[Token]] = [
             [("0", float(left)), ("op", "×"), ("1", float(right))]
             for left, right in zip(a.values[r], b.values[:, c], strict=True)
@@ -93,7 +95,7 @@ def moved(
 ) -> Board:
     """Numbers copied to new places: `origin(row, column)` gives the sheet, row and column of the original."""
 
-    def cell(r: int, c: int) -> Cell:
+    def cell(r: int, c: int) -> CellOrigin:
         sheet, i, j = origin(r, c)
         return [one(sheet, i, j)], [(str(sheet), float(sources[sheet].values[i, j]))]
 
@@ -109,7 +111,7 @@ def elementwise(
 ) -> Board:
     """Each cell from the same cell of every source: `terms` takes their numbers and writes the arithmetic."""
 
-    def cell(r: int, c: int) -> Cell:
+    def cell(r: int, c: int) -> CellOrigin:
         return [one(at, r, c) for at in range(len(sources))], terms(*(float(source.values[r, c]) for source in sources))
 
     return Board(part, (*sources, result), signs, cell)
@@ -139,7 +141,7 @@ def dropped(a: Sheet, kept: Sheet, result: Sheet, keep: float) -> Board:
 def softmax(a: Sheet, result: Sheet) -> Board:
     """exp of a score, divided by the sum of exp over its row; hidden scores are left out."""
 
-    def cell(r: int, c: int) -> Cell:
+    def cell(r: int, c: int) -> CellOrigin:
         finite = [float(s) for s in a.values[r] if np.isfinite(s)]
         if not finite or not np.isfinite(a.values[r, c]):
             return [row(0, r, a)], [("n", 0.0)]
@@ -158,7 +160,7 @@ def rotated(part: str, a: Sheet, angles: Sheet, result: Sheet) -> Board:
     """RoPE: columns c and c + D/2 of each row, turned together by their angle."""
     half = a.values.shape[1] // 2
 
-    def cell(r: int, c: int) -> Cell:
+    def cell(r: int, c: int) -> CellOrigin:
         partner, first = (c + half) % (2 * half), c < half
         angle = float(angles.values[r, c])
         return [one(0, r, c), one(0, r, partner), one(1, r, c)], [
@@ -181,7 +183,7 @@ def _call(name: str, sheet: str, argument: float) -> list[Token]:
 def normalised(part: str, a: Sheet, result: Sheet, eps: float, centre: bool) -> Board:
     """Each row divided by its root mean square; with `centre`, the row's mean is subtracted first."""
 
-    def cell(r: int, c: int) -> Cell:
+    def cell(r: int, c: int) -> CellOrigin:
         values = a.values[r].astype(np.float64)
         mean = float(values.mean()) if centre else 0.0
         spread = float(np.square(values - mean).mean())

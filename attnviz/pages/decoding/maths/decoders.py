@@ -27,7 +27,7 @@ CORE_CONTEXT = 1024
 
 
 @dataclass(frozen=True)
-class Prompt:
+class ReadPrompt:
     """A text as token ids, each with its label, and what a visitor should know about the reading."""
 
     ids: tuple[int, ...]
@@ -42,10 +42,10 @@ class ModelDecoder:
         self.loaded = loaded
         self.name, self.weights_are, self.context = loaded.name, loaded.weights_are, loaded.max_tokens
 
-    def read(self, text: str) -> Prompt:
+    def read(self, text: str) -> ReadPrompt:
         _require_words(text)
         tokens = encode(self.loaded, text)
-        return Prompt(tokens.ids, tokens.labels, tokens.notices)
+        return ReadPrompt(tokens.ids, tokens.labels, tokens.notices)
 
     def label(self, token: int) -> str:
         tokenizer: Any = self.loaded.tokenizer
@@ -85,10 +85,10 @@ class CoreDecoder:
         self.name = f"ByteDecoder, {CORE_LAYERS} × {CORE_LAYOUT.n_heads}"  # layers × heads
         self.model = ByteDecoder(CORE_LAYOUT, CORE_LAYERS, seed).eval()
 
-    def read(self, text: str) -> Prompt:
+    def read(self, text: str) -> ReadPrompt:
         _require_words(text)
         ids = tuple(text.encode("utf-8", "replace"))
-        return Prompt(ids, tuple(self.label(each) for each in ids))
+        return ReadPrompt(ids, tuple(self.label(each) for each in ids))
 
     def label(self, token: int) -> str:
         return token_label(chr(token)) if token < 128 else f"<{token:02X}>"

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attnviz.base.message import Problem
 from attnviz.models.capture import CachedPass, RecordedLayer, guesses, probabilities, sampler
-from attnviz.pages.decoding.maths.decoders import Decoder, Prompt
+from attnviz.pages.decoding.maths.decoders import Decoder, ReadPrompt
 from attnviz.pages.decoding.maths.prefill_and_decode import Work, pass_flops
 
 LONGEST = 160  #: tokens in all that this lesson takes: without a cache, each step processes all of them again
@@ -74,7 +74,7 @@ class Result:
     """The run so far. `labels` are those of the prompt and of all tokens chosen; the last one is not processed yet."""
 
     config: Config
-    prompt: Prompt
+    prompt: ReadPrompt
     labels: tuple[str, ...]
     steps: tuple[Step, ...]
     total_steps: int
@@ -136,7 +136,7 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
         yield Result(config, prompt, tuple(labels), tuple(steps), total, layers)
 
 
-def check(decoder: Decoder, prompt: Prompt, steps: int) -> None:
+def check(decoder: Decoder, prompt: ReadPrompt, steps: int) -> None:
     """Refuse a prompt and steps that do not fit into the model's context, or into what this lesson takes."""
     room = min(decoder.context, LONGEST)
     if prompt.notices or len(prompt.ids) + steps > room:
