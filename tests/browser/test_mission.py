@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from playwright.sync_api import expect
 from torch import Tensor, nn
 
 from attnviz.core.attention import Scale, attend
@@ -695,3 +696,69 @@ def words_on(page: Any) -> str:
         }"""
     )
     return found
+
+
+#: Where the bar of a head lies in the window, by the number that it carries.
+BAR = """(plot, number) => {
+    const trace = plot.data.find((each) => each.customdata), { _fullLayout: layout } = plot;
+    const at = trace.customdata.indexOf(number), box = plot.querySelector(".nsewdrag").getBoundingClientRect();
+    const middle = trace.base[at] + trace.x[at] / 2, row = trace.y[at] + trace.offset + trace.width / 2;
+    return [box.left + layout.xaxis.l2p(middle), box.top + layout.yaxis.l2p(row), trace.x[at]];
+}"""
+
+
+@NOT_HOSTED
+def test_which_head_made_it_say_so_is_answered_with_true_numbers(visit, trained):
+    page = visit("/why?why_text=The+capital+of+Italy+is&why_token=Rome&why_versus=Paris")
+    ladder = page.locator(".st-key-why-parts .js-plotly-plot")
+    ladder.locator(".main-svg").first.wait_for(timeout=FIRST_OPEN)
+    answered(page)
+    layer, head = 23, 4
+    added, total, silenced = of_one_head(trained(), "The capital of Italy is", ("Rome", "Paris"), layer, head)
+    expect(page.get_by_text(f"leads Paris by {total:.2f} in logits")).to_be_visible()
+
+    ladder.scroll_into_view_if_needed()
+    x, y, length = ladder.evaluate(BAR, layer * HEADS + head)
+    assert length == pytest.approx(added, abs=2e-3)
+    page.mouse.click(x, y)
+    page.wait_for_url(re.compile(rf"why_at={layer}\.{head}"))
+    expect(page.get_by_text(f"that head {layer}.{head} adds").first).to_be_visible(timeout=FIRST_OPEN)
+    page.get_by_text("Silence it, and run the model again").click()
+    expect(page.get_by_text(f"The lead goes from {total:.2f} to {silenced:.2f}")).to_be_visible(timeout=FIRST_OPEN)
+    page.get_by_role("button", name="Open this head in the explorer").click()
+    page.wait_for_url(re.compile(rf"/explore\?.*\bat={layer}\.{head}\b"), timeout=FIRST_OPEN)
+
+
+def of_one_head(model: Trained, text: str, words: tuple[str, str], layer: int, head: int) -> tuple[float, float, float]:
+    """What a head adds to the lead of one word over another, the lead, and the lead once the head hands on zeros."""
+    ids = torch.tensor([model.tokenizer(text).input_ids])
+    one, other = (model.tokenizer(f" {word}").input_ids[0] for word in words)
+    project, norm = model.model.model.layers[layer].self_attn.o_proj, model.model.model.norm
+    width, seen = project.in_features // HEADS, {}
+    part = slice(head * width, (head + 1) * width)
+
+    def silent(_module: nn.Module, given: tuple[Tensor]) -> tuple[Tensor]:
+        kept = given[0].clone()
+        kept[..., part] = 0
+        return (kept,)
+
+    def lead() -> float:
+        with torch.no_grad():
+            logits = model.model(input_ids=ids).logits[0, -1]
+        return float(logits[one] - logits[other])
+
+    hooks = [
+        project.register_forward_pre_hook(lambda _module, given: seen.update(handed=given[0][0, -1, part])),
+        norm.register_forward_pre_hook(lambda _module, given: seen.update(stream=given[0][0, -1])),
+    ]
+    total = lead()
+    for hook in hooks:
+        hook.remove()
+    hook = project.register_forward_pre_hook(silent)
+    silenced = lead()
+    hook.remove()
+    with torch.no_grad():
+        scale = (seen["stream"].pow(2).mean() + norm.variance_epsilon).rsqrt()
+        row = (model.model.lm_head.weight[one] - model.model.lm_head.weight[other]) * norm.weight * scale
+        added = float(row @ (project.weight[:, part] @ seen["handed"]))
+    return added, total, silenced
