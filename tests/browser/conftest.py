@@ -285,13 +285,6 @@ class Watched:
 KEPT_OF_A_VISITOR = "cookies,local_storage,indexeddb,service_workers"
 # wait_for_function evaluates text, which the app's policy refuses; test_served.py obeys the policy.
 USUAL: dict[str, Any] = {"accept_downloads": True, "bypass_csp": True}
-#: Streamlit's grey bars pulse until a page has come, and the processor draws each frame of it: a fifth and more of all
-#: that it takes to open a page.
-BARS_AT_REST = """{
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync("[data-testid=stSkeleton] { animation: none !important; }");
-    document.adoptedStyleSheets.push(sheet);
-}"""
 #: What visitors with the same of these may share; whoever wants anything else has a context of his own.
 LIKE = {"locale", "has_touch", "is_mobile", "reduced_motion"}
 
@@ -330,9 +323,7 @@ class Windows:
         return page
 
     def _context(self, **wanted: Any) -> Any:
-        context = self.browser.new_context(**USUAL | wanted)
-        context.add_init_script(BARS_AT_REST)
-        return context
+        return self.browser.new_context(**USUAL | wanted)
 
     def _usual(self, more: dict[str, Any]) -> Any:
         wanted = (self.browser, *sorted(more.items()))
