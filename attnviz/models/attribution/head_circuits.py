@@ -153,8 +153,8 @@ class Composition:
     """How much of what a head writes the head of a later layer could read, (L, H, L, H): earlier head first.
 
     Frobenius norms of the products of the heads' circuits over those of the circuits (Elhage et al. 2021): between 0
-    and 1, and above 0 for random weights too. NaN where the second layer is not the later one, and for q and k of a
-    layer that norms them, where no matrix stands for the circuit.
+    and 1, and above 0 for random weights too. NaN where the second layer is not the later one, and where a layer norms
+    its queries, keys or values: no matrix stands for the circuit.
     """
 
     q: Tensor

@@ -16,7 +16,9 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem, Several
+from attnviz.base.words import N_
 from attnviz.models.capture.edit import Edit
+from attnviz.models.capture.forward_pass import has_two_stacks, unwrapped
 from attnviz.models.capture.head_selection import wide
 from attnviz.models.capture.recorder import in_graph
 from attnviz.models.capture.run import intervene
@@ -27,6 +29,9 @@ from attnviz.models.tokens import token_id
 Model = nn.Module | LoadedModel
 Prompt = str | Tensor | Mapping[str, Any]  #: a sentence, token ids (1, T), or the model's arguments by name
 Among = Literal["heads", "positions", "streams"]
+
+
+_ONE_LIST = N_("patching needs a model with one list of self-attention layers")
 
 
 class Cell(NamedTuple):
@@ -210,7 +215,7 @@ class PromptPass:
         shapes = {(layer.kind, layer.shape[0], layer.shape[2]) for layer in self.trace}
         kind, batch, length = shapes.pop()
         if shapes or kind != "self":
-            raise Problem("patching needs a model with one list of self-attention layers")
+            raise Problem(_ONE_LIST)
         if batch != 1:
             raise Problem("give one prompt to each side; one of them has {rows} rows", rows=batch)
         return length
@@ -242,6 +247,8 @@ def two_passes(
     model: Model, clean: Prompt, corrupted: Prompt, measure: Measure, grad: bool = False
 ) -> tuple[PromptPass, PromptPass]:
     """The clean and the corrupted pass; a Problem where they differ in length."""
+    if has_two_stacks(unwrapped(model)):
+        raise Problem(_ONE_LIST)
     good, bad = PromptPass.of(model, clean, measure), PromptPass.of(model, corrupted, measure, grad)
     if good.length != bad.length:
         raise Problem(
