@@ -13,17 +13,16 @@ changed before he had an answer is among them and not in the link: it is taken f
 """
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from contextvars import ContextVar
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
+from attnviz.app import menus
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
 from attnviz.app.mends import streamlit_adapter
-from attnviz.app.text import plain, spoken
+from attnviz.app.text import spoken
 from attnviz.base.message import Message
 from attnviz.base.words import _, language
 
@@ -31,16 +30,6 @@ N = TypeVar("N", int, float)
 Id = TypeVar("Id", bound=Hashable)
 Width = int | Literal["stretch"]
 
-
-@dataclass(frozen=True)
-class Menu:
-    """What controls know of their menu: in a closed one they are not drawn, and answer what they would show."""
-
-    is_open: bool
-    said: list[str] = field(default_factory=list)  #: in words, what is set in it and is not usual
-
-
-MENU: ContextVar[Menu | None] = ContextVar("the menu that controls are in", default=None)
 _SPOKEN = "_language_of_select_boxes"
 _SHOWN = "_values_the_browser_may_show"
 _RETURNED = "_values_from_a_session_before"
@@ -128,8 +117,8 @@ def number(
     shown = min(max(link_state.value(choice), low), top)
     if _in_closed_menu(choice, label, f"{shown:,.9g}", shown != choice.default):
         return shown
-    common = _begin(choice, shown)
-    common |= {"step": step, "format": "%d" if choice.kind == "whole" else "%g", "help": help, "width": width}
+    form = "%d" if choice.kind == "whole" else "%g"
+    common = _begin(choice, shown) | {"step": step, "format": form, "help": help, "width": width}
     picked = st.number_input(label, min_value=low, max_value=top, **common)
     return choice.default if picked is None else picked
 
@@ -150,8 +139,7 @@ def slider(
     shown = min(max(usual if asked is None else asked, low), top)
     if _in_closed_menu(choice, label, f"{shown:,.9g}", shown != (choice.default if usual is None else usual)):
         return shown
-    common = _begin(choice, shown, usual)
-    return st.slider(label, low, top, step=step, help=help, width=width, **common)
+    return st.slider(label, low, top, step=step, help=help, width=width, **_begin(choice, shown, usual))
 
 
 def toggle(choice: Choice[Any], label: str, *, usual: bool | None = None, help: str | None = None) -> bool:
@@ -293,15 +281,11 @@ def _changed(choice: Choice[Any], usual: Any = None) -> None:
 
 
 def _in_closed_menu(choice: Choice[Any], label: str, words: str, unusual: bool) -> bool:
-    """Whether a control is of a menu that is closed; what is set in a menu is noted for the line beside it."""
-    menu = MENU.get()
-    if menu is None:
-        return False
-    if unusual:
-        menu.said.append(_("{choice}: {value}").format(choice=plain(label), value=plain(words)))
-    if not menu.is_open:
+    """Whether a control is not drawn; why the link's value is not used is said in its place."""
+    is_closed = menus.closed(label, words, unusual)
+    if is_closed:
         say_refusal(choice)
-    return not menu.is_open
+    return is_closed
 
 
 def _begin(choice: Choice[Any], shown: Any, usual: Any = None) -> dict[str, Any]:
@@ -313,5 +297,4 @@ def _begin(choice: Choice[Any], shown: Any, usual: Any = None) -> dict[str, Any]
 
 def _range(choice: Choice[Any], high: Any) -> tuple[Any, Any]:
     kind = float if choice.kind == "real" else int
-    top = choice.high if high is None else min(high, choice.high)
-    return kind(choice.low), kind(top)
+    return kind(choice.low), kind(choice.high if high is None else min(high, choice.high))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import xarray
 
 
-TokenChoice = int | str | Tensor  #: a token by its id, or its text; or one id for each row
+TokenLike = int | str | Tensor  #: a token by its id, or its text; or one id for each row
 
 #: fields of a layer that are the model's own, or that an edit has put there
 NOT_COUNTED = ("sinks", "set_weights", "set_output")
@@ -165,8 +165,8 @@ class Trace:
 
     def logit_attribution(
         self,
-        token: TokenChoice,
-        versus: TokenChoice | None = None,
+        token: TokenLike,
+        versus: TokenLike | None = None,
         position: int | None = None,
         tokenizer: Any = None,
     ) -> LogitAttribution:
@@ -183,7 +183,7 @@ class Trace:
 
     def logit_lens(
         self,
-        tokens: TokenChoice | Sequence[int | str] = (),
+        tokens: TokenLike | Sequence[int | str] = (),
         position: int | None = None,
         n: int = 5,
         tokenizer: Any = None,

@@ -135,7 +135,7 @@ def subject(lesson: Lesson) -> Subject:
     run = model_cache.model_run(Request(landing.MODEL, text))
     for notice in run.notices:
         st.info(spoken(notice))
-    apart = Rerun(parts.run, (parts.Question(),))
+    apart = Rerun(parts.run, (parts.TokenQuestion(),))
     return Subject(
         text, run, lambda: model_cache.model_of(run), lambda: cast(parts.Parts, model_cache.cached_rerun(run, apart))
     )

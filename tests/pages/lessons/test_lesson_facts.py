@@ -64,7 +64,7 @@ def test_heads_that_share_keys_are_said_to() -> None:
 def test_the_head_that_said_so_is_the_one_that_adds_most_and_its_word_the_one_it_reads_that_from() -> None:
     smollm2 = trained("smollm2-135m")
     run = run_model(Request("smollm2-135m", model_facts.LESSON.sentence), smollm2)
-    made = parts.run(run, smollm2, parts.Question())
+    made = parts.run(run, smollm2, parts.TokenQuestion())
     found = model_facts.who_said(lesson_parts.Subject(run.request.text, run, lambda: smollm2, lambda: made))
     most = max((part for part in made.parts if part.head is not None), key=lambda part: part.value)
     assert (found.values["layer"], found.values["head"]) == (most.layer, most.head)

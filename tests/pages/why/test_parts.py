@@ -23,7 +23,7 @@ def read(smollm2) -> ModelRun:
 
 @pytest.fixture(scope="module")
 def taken_apart(read, smollm2) -> parts.Parts:
-    return parts.run(read, smollm2, parts.Question())
+    return parts.run(read, smollm2, parts.TokenQuestion())
 
 
 def heads_output(model, layer: int, head: int, new):
@@ -136,9 +136,9 @@ def test_what_an_example_says_is_so(example, smollm2):
 
 def test_a_token_that_is_none_and_two_that_are_one_are_refused(read, smollm2):
     with pytest.raises(Problem, match="is not one token"):
-        parts.run(read, smollm2, parts.Question("antidisestablishmentarianism"))
+        parts.run(read, smollm2, parts.TokenQuestion("antidisestablishmentarianism"))
     with pytest.raises(Problem, match="name two that differ"):
-        parts.run(read, smollm2, parts.Question("Madrid", "Madrid"))
+        parts.run(read, smollm2, parts.TokenQuestion("Madrid", "Madrid"))
 
 
 def test_a_model_without_a_vocabulary_is_refused():
@@ -146,4 +146,4 @@ def test_a_model_without_a_vocabulary_is_refused():
 
     encoder = trained("minilm-l6")
     with pytest.raises(Problem, match="predicts no token"):
-        parts.run(run_model(Request("minilm-l6", "The cat sat."), encoder), encoder, parts.Question())
+        parts.run(run_model(Request("minilm-l6", "The cat sat."), encoder), encoder, parts.TokenQuestion())

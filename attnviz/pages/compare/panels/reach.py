@@ -92,9 +92,8 @@ def _controls() -> reach_training.Config:
 def _run(config: reach_training.Config) -> None:
     """Draw what has been trained of this configuration: all, part, or the gradients before the first step."""
     result = trained_reach().find(config)
-    partial = st.session_state.get(PARTIAL)
-    if partial is not None and partial.config != config:
-        partial = None
+    left = st.session_state.get(PARTIAL)
+    partial = left if left is not None and left.config == config else None
     button, drawn = st.empty(), st.empty()
     if not config.steps:
         _picture(untrained(config))
@@ -102,8 +101,7 @@ def _run(config: reach_training.Config) -> None:
     play = ":material/play_arrow:"
     known = result is not None and (partial is None or partial.complete or st.session_state.get(_WATCHED) != config)
     if known:
-        pressed = button.button(_("Watch it train"), icon=play, key="c_train_watched_button")
-        if pressed:
+        if pressed := button.button(_("Watch it train"), icon=play, key="c_train_watched_button"):
             st.session_state[_WATCHED] = config
     else:
         label = _("Start again") if partial else _("Train")
@@ -178,7 +176,7 @@ def _charts(result: reach_training.Result, key: str) -> None:
 
 def _picture(result: reach_training.Result) -> None:
     st.markdown(_verdict(result))
-    high = presenting.presenting()  # three beside each other then: two rows would not fit the room
+    high = presenting.presenting()  # two rows would not fit the room
     before, after, right = st.columns(3, gap="medium") if high else (*st.columns(2, gap="medium"), st.container())
     with before:
         _gradient_picture(result, True)

@@ -38,7 +38,7 @@ class CircuitPart:
 
 
 @dataclass(frozen=True, eq=False)
-class Circuit:
+class MeasuredCircuit:
     """All parts by the size of their score, and the share of the lead that the first so many keep."""
 
     config: Config
@@ -59,7 +59,7 @@ class Circuit:
         return len(self.kept) == len(self.sizes)
 
 
-def run(run: ModelRun, loaded: LoadedModel, config: Config) -> Iterator[Circuit]:
+def run(run: ModelRun, loaded: LoadedModel, config: Config) -> Iterator[MeasuredCircuit]:
     """The parts in the order of their linearised effects, then what more and more of them keep: a pass for a size."""
     ablation = Ablation(loaded, config.text, config.other, *config.ids, by="resample")
     effects = ablation.effects_by_position()
@@ -74,7 +74,7 @@ def run(run: ModelRun, loaded: LoadedModel, config: Config) -> Iterator[Circuit]
     if ablation.whole == ablated:
         raise Problem("Both prompts answer alike, so there is no difference to give back: change a word of the second")
     kept: tuple[float, ...] = ()
-    made = Circuit(config, tuple(parts), sizes(len(parts)), kept, ablation.whole, ablated)
+    made = MeasuredCircuit(config, tuple(parts), sizes(len(parts)), kept, ablation.whole, ablated)
     yield made
     for size in made.sizes:
         members = [*always, *((part.layer, part.head) for part in parts[:size])]

@@ -20,7 +20,7 @@ Ids = tuple[int, int | None]  #: a token, and the one that it is compared with
 
 
 @dataclass(frozen=True)
-class Question:
+class TokenQuestion:
     """Why `token`, or why `token` rather than `versus`; empty ones are the example's, else the two likeliest."""
 
     token: str = ""
@@ -29,7 +29,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Answer:
+class AskedToken:
     """A token that may come next."""
 
     id: int
@@ -38,7 +38,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Part:
+class LogitPart:
     """What one part of the model adds; `head` is None for an MLP, and `layer` for what lies outside."""
 
     name: Message
@@ -51,10 +51,10 @@ class Part:
 class Parts:
     """A logit, or the lead of one token over another, as the sum of what every part of the model adds to it."""
 
-    asked: tuple[Answer, ...]  #: the token, and the one it is compared with, if any
+    asked: tuple[AskedToken, ...]  #: the token, and the one it is compared with, if any
     heads: np.ndarray  #: (layers, heads); NaN where a layer has fewer
     mlps: np.ndarray  #: (layers,)
-    others: tuple[Part, ...]  #: embedding, biases, what a linear account leaves over
+    others: tuple[LogitPart, ...]  #: embedding, biases, what a linear account leaves over
     total: float  #: the model's own logit, or lead
     sources: np.ndarray  #: (layers, heads, tokens): from which token each head's part was read
     lens: np.ndarray  #: (layers + 1, tokens asked): probability if the model ended at the input of each layer
@@ -64,18 +64,18 @@ class Parts:
     linearised: Message | None = None  #: what was held fixed besides the scale of the final norm
 
     @cached_property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[LogitPart, ...]:
         """Every part, the largest first, up or down."""
         return tuple(sorted((*self._inside(), *self.others), key=lambda part: -abs(part.value)))
 
-    def _inside(self) -> Iterator[Part]:
+    def _inside(self) -> Iterator[LogitPart]:
         for layer, row in enumerate(self.heads):
             for head, value in enumerate(row):
                 if not np.isnan(value):
-                    yield Part(
+                    yield LogitPart(
                         Message("head {layer}.{head}", {"layer": layer, "head": head}), layer, head, float(value)
                     )
-            yield Part(Message("MLP {layer}", {"layer": layer}), layer, None, float(self.mlps[layer]))
+            yield LogitPart(Message("MLP {layer}", {"layer": layer}), layer, None, float(self.mlps[layer]))
 
     @property
     def ids(self) -> Ids:
@@ -96,7 +96,7 @@ class Parts:
         return later[0] if later else None
 
 
-def run(run: ModelRun, loaded: LoadedModel, question: Question) -> Parts:
+def run(run: ModelRun, loaded: LoadedModel, question: TokenQuestion) -> Parts:
     """Read the sentence once more with the stream between layers kept, and take the answer apart."""
     likeliest = offered(run, loaded)
     slot = slots(run, loaded)[0]
@@ -114,7 +114,9 @@ def offered(run: ModelRun, loaded: LoadedModel) -> list[TokenChoice]:
     return token_choices(loaded, places[0], OFFERED)
 
 
-def asked_ids(loaded: LoadedModel, question: Question, text: str, offered: list[TokenChoice]) -> tuple[int, int | None]:
+def asked_ids(
+    loaded: LoadedModel, question: TokenQuestion, text: str, offered: list[TokenChoice]
+) -> tuple[int, int | None]:
     """The ids of the token asked about, and of the one it is compared with."""
     example = contrast_of(text) if not question.token else None
     words = [
@@ -143,7 +145,7 @@ def _taken_apart(
     lens = trace.logit_lens(ids, position, n=1)
     shares, ranks = lens.probabilities[0].cpu().numpy(), lens.ranks[0].cpu().numpy()
     labels = [_label(loaded, each) for each in ids]
-    asked = tuple(Answer(*each) for each in zip(ids, labels, map(float, shares[-1]), strict=True))
+    asked = tuple(AskedToken(*each) for each in zip(ids, labels, map(float, shares[-1]), strict=True))
     return Parts(
         asked,
         made.heads[0].cpu().numpy(),
@@ -170,7 +172,7 @@ def _sources(made: LogitAttribution) -> np.ndarray:
     return torch.stack(rows).cpu().numpy()
 
 
-def _others(made: LogitAttribution) -> Iterator[Part]:
+def _others(made: LogitAttribution) -> Iterator[LogitPart]:
     """What is no head and no MLP: vectors of tokens and positions, biases, and what a linear account leaves over."""
     sums = {
         Message("embedding"): made.embedding,
@@ -179,4 +181,4 @@ def _others(made: LogitAttribution) -> Iterator[Part]:
     } | {Message("bias of {name}", {"name": name}): each for name, each in made.rest.items()}
     for name, each in sums.items():
         if each is not None and (name.template == "embedding" or float(each[0]) != 0.0):
-            yield Part(name, None, None, float(each[0]))
+            yield LogitPart(name, None, None, float(each[0]))

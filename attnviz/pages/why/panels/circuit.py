@@ -46,7 +46,7 @@ def _name(part: circuit.CircuitPart) -> str:
     return _("MLP {layer}").format(layer=part.layer) if part.head is None else f"{part.layer}.{part.head}"
 
 
-def _graph(asked: form.Asked, made: circuit.Circuit, size: int) -> None:
+def _graph(asked: form.Asked, made: circuit.MeasuredCircuit, size: int) -> None:
     tokens, chosen = asked.run.stacks[0].queries.labels, made.parts[:size]
     nodes = [
         figures.Node(_name(part), part.position, part.layer, part.score, part.reads, part.head is None)
@@ -68,7 +68,7 @@ def _graph(asked: form.Asked, made: circuit.Circuit, size: int) -> None:
     )
 
 
-def _said(asked: form.Asked, made: circuit.Circuit, size: int) -> str:
+def _said(asked: form.Asked, made: circuit.MeasuredCircuit, size: int) -> str:
     """The honest number under the picture."""
     if size >= len(made.kept):
         return _("How much these parts keep is being measured.")
@@ -88,7 +88,7 @@ def _said(asked: form.Asked, made: circuit.Circuit, size: int) -> str:
     )
 
 
-def _curve(asked: form.Asked, made: circuit.Circuit, size: int) -> None:
+def _curve(asked: form.Asked, made: circuit.MeasuredCircuit, size: int) -> None:
     shown = max(len(made.kept), 1)
     show.figure(
         figures.curve(made.sizes, made.kept, size),

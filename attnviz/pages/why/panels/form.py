@@ -50,7 +50,7 @@ def ask() -> Asked | None:
     return Asked(run, loaded, model_cache.cached_rerun(run, Rerun(parts.run, (question,))))
 
 
-def _question(text: str, offered: list[TokenChoice]) -> parts.Question:
+def _question(text: str, offered: list[TokenChoice]) -> parts.TokenQuestion:
     row = st.columns([1, 1, 1.4], vertical_alignment="bottom")
     example = contrast_of(text)
     named = {
@@ -67,7 +67,7 @@ def _question(text: str, offered: list[TokenChoice]) -> parts.Question:
     with row[2], st.container(horizontal=True, vertical_alignment="center"):
         alone = widgets.toggle(choices.ALONE, _("Its logit alone"))
         _examples()
-    return parts.Question(token, versus, alone)
+    return parts.TokenQuestion(token, versus, alone)
 
 
 def _token(choice: link_state.Choice[str], label: str, named: Mapping[str, str], usual: str) -> str:
