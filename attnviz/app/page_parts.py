@@ -8,8 +8,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import menus, presenting, term_popover
+from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
-from attnviz.app.page_entry import Page
+from attnviz.app.page_entry import Page, file_of
 from attnviz.app.panel import guard
 from attnviz.app.share_menu import share_menu
 from attnviz.base.words import _
@@ -81,6 +82,13 @@ def menu(
 def more() -> AbstractContextManager[None]:
     """The menu of what is rarely chosen: one on a page or a section of it."""
     return menu(_("More"), "more")
+
+
+def open_explorer(model: str, text: str, at: tuple[int, int]) -> None:
+    """Show one head of a model on a sentence in the explorer, with nothing changed."""
+    nothing = {"second": "", "pair": None, "pins": None, "stage": None, "painted": None, "hide": (), "quiet": ()}
+    link_state.keep_named("explore", {"model": model, "text": text, "at": at, "frame": "usual"} | nothing)
+    st.switch_page(file_of("explore"))
 
 
 def two_in_a_row(name: str) -> DeltaGenerator:

@@ -5,10 +5,9 @@ import math
 import numpy as np
 import streamlit as st
 
-from attnviz.app import head_drawing, show, widgets
+from attnviz.app import head_drawing, page_parts, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.app.page_entry import file_of
 from attnviz.app.panel import fragment, guard
 from attnviz.app.text import plain, spoken
 from attnviz.base.words import _, ended, listed, sentences
@@ -74,16 +73,9 @@ def examples(shown: ShownSurvey, by: str, column: int) -> None:
         key="hd_explore",
         type="primary",
     ):
-        open_explorer(shown.model, text, (layer, head))
+        page_parts.open_explorer(shown.model, text, (layer, head))
     with guard():
         _picture(shown, text, layer, head)
-
-
-def open_explorer(model: str, text: str, at: tuple[int, int]) -> None:
-    """Show one head of a model on a sentence, with nothing changed."""
-    nothing = {"second": "", "pair": None, "pins": None, "stage": None, "painted": None, "hide": (), "quiet": ()}
-    link_state.keep_named("explore", {"model": model, "text": text, "at": at, "frame": "usual"} | nothing)
-    st.switch_page(file_of("explore"))
 
 
 def strongest(survey: head_survey.Survey, by: str) -> int:

@@ -11,7 +11,6 @@ from attnviz.app import head_drawing, page_parts, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import head_of
-from attnviz.app.page_entry import file_of
 from attnviz.app.panel import guard
 from attnviz.app.text import plain, spoken
 from attnviz.base.words import _, listed, say, sentences
@@ -39,6 +38,9 @@ def panel() -> None:
         _lens(asked)
     with guard():
         _head(asked, at)
+    box = st.expander(_("All parts, the largest first"), key="why-all", on_change="rerun")
+    if box.open:
+        box.dataframe(_table(asked), hide_index=True)
 
 
 def _one_of_the_heads(asked: form.Asked) -> tuple[int, int]:
@@ -178,10 +180,7 @@ def _head(asked: form.Asked, at: tuple[int, int]) -> None:
         _sources(asked, layer, head)
         _silenced(asked, layer, head)
         if st.button(_("Open this head in the explorer"), icon=":material/arrow_forward:", key="why-explore"):
-            link_state.keep_named(
-                "explore", {"model": asked.run.request.model, "text": asked.run.request.text, "at": at}
-            )
-            st.switch_page(file_of("explore"))
+            page_parts.open_explorer(asked.run.request.model, asked.run.request.text, at)
 
 
 def _sources(asked: form.Asked, layer: int, head: int) -> None:
