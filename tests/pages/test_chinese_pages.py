@@ -15,6 +15,7 @@ from attnviz.base.packed import unblob
 from attnviz.base.words import LOCALE_DIR
 from attnviz.models.catalogue import CATALOGUE, EXAMPLES
 from attnviz.pages.lessons.panels.all_lessons import LESSONS
+from attnviz.pages.why.maths.examples import CONTRASTS
 from attnviz.serve.navigation import LANG
 from attnviz.serve.page_table import PAGES
 from scripts import languages
@@ -43,6 +44,7 @@ QUOTED = (
     "The capital of Italy is",
     "Attention is all you need",
     *(example.text for example in EXAMPLES),
+    *(text for contrast in CONTRASTS for text in (contrast.text, contrast.other)),
     *(example.text[:59] for example in EXAMPLES),  # on the button that offers it
     *(entry.name for entry in CATALOGUE),
 )

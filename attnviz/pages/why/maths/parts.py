@@ -64,9 +64,14 @@ class Parts:
     linearised: Message | None = None  #: what was held fixed besides the scale of the final norm
 
     @cached_property
+    def in_order(self) -> tuple[LogitPart, ...]:
+        """Every part, from the first layer to the last, then what lies outside of them."""
+        return *self._inside(), *self.others
+
+    @cached_property
     def parts(self) -> tuple[LogitPart, ...]:
         """Every part, the largest first, up or down."""
-        return tuple(sorted((*self._inside(), *self.others), key=lambda part: -abs(part.value)))
+        return tuple(sorted(self.in_order, key=lambda part: -abs(part.value)))
 
     def _inside(self) -> Iterator[LogitPart]:
         for layer, row in enumerate(self.heads):

@@ -1,6 +1,7 @@
 """Section 1: what every part adds, where the answer first appears, and one head of it."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +21,7 @@ from attnviz.engine import Rerun
 from attnviz.pages.why import choices
 from attnviz.pages.why.figures import parts as figures
 from attnviz.pages.why.maths import one_head
+from attnviz.pages.why.maths.parts import LogitPart
 from attnviz.pages.why.panels import form
 from attnviz.runs.head_matrix import Look, head_matrix
 
@@ -40,7 +42,7 @@ def panel() -> None:
         _head(asked, at)
     box = st.expander(_("All parts, the largest first"), key="why-all", on_change="rerun")
     if box.open:
-        box.dataframe(_table(asked), hide_index=True)
+        box.dataframe(_table(asked.parts.parts), hide_index=True)
 
 
 def _one_of_the_heads(asked: form.Asked) -> tuple[int, int]:
@@ -86,7 +88,7 @@ def _ladder(asked: form.Asked, at: tuple[int, int]) -> None:
         name=f"why-{asked.run.request.model}",
         key="why-parts",
         words=words if made.linearised is None else sentences(words, spoken(made.linearised)),
-        table=lambda: _table(asked),
+        table=lambda: _table(made.in_order),
         on_pick=lambda number: link_state.put(choices.AT, f"{number // widest}.{number % widest}"),
     )
 
@@ -114,8 +116,7 @@ def _answer(asked: form.Asked) -> str:
     return template.format(token=asked.token, versus=asked.versus, lead=abs(total), times=times)
 
 
-def _table(asked: form.Asked) -> dict[str, list[Any]]:
-    rows = asked.parts.parts
+def _table(rows: Sequence[LogitPart]) -> dict[str, list[Any]]:
     return {
         "part": [say(each.name) for each in rows],
         "layer": [each.layer for each in rows],
