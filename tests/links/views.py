@@ -226,8 +226,8 @@ WHY = (
          why_token="warm", why_alone=True, why_at="29.7", why_silence=True)),
     View("why: a circuit of heads and MLPs", "why", start={"why_section": "circuit"}, steps=_steps(why_size=5,
          why_mlps=True)),
-    View("why: two prompts of one's own", "why", start={"why_section": "patches"}, steps=_steps(
-         why_text="A cat sat on the", why_other="A dog lay on the", why_token="mat", why_versus="floor")),
+    View("why: two prompts of one's own", "why", start={"why_section": "patches", "why_token": "mat",
+         "why_versus": "floor"}, steps=_steps(why_text="A cat sat on the", why_other="A dog lay on the")),
     View("why: nonsense", "why", start={"why_section": "x", "why_at": "99.99", "why_size": "0", "why_token": " "}),
 )  # fmt: skip
 
