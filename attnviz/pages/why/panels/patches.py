@@ -15,6 +15,7 @@ from attnviz.pages.why.maths import patches
 from attnviz.pages.why.panels import form
 
 SECTION = "why-patches"
+TRUSTED = 0.7  #: a correlation from which on linearised cells are worth looking at
 
 
 def panel() -> None:
@@ -58,7 +59,13 @@ def _draw(asked: form.Asked, made: patches.PatchMap) -> None:
         after=made.after,
     )
     how = made.correlation
-    exact = "" if how is None else _("Exact and linearised cells correlate with {r:.2f}.").format(r=how)
+    exact = (
+        ""
+        if how is None
+        else _("Exact and linearised cells correlate with {r:.2f}.").format(r=how)
+        if how >= TRUSTED
+        else _("Exact and linearised cells correlate with {r:.2f} only: trust those with a dot.").format(r=how)
+    )
     show.figure(
         figures.patch_map(shares, made.exact, made.linear, names),
         name=f"patches-{asked.run.request.model}",
