@@ -19,6 +19,9 @@ from attnviz.base.words import LOCALE_DIR
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.models.loading import load
 from attnviz.pages.heads.maths.sentence_sets import words_of_one_token
+from attnviz.pages.why.maths import parts
+from attnviz.pages.why.maths.examples import CONTRASTS
+from attnviz.runs.model_run import Request, run_model
 from attnviz.serve import page_table
 from scripts import languages
 from tests.browser import longer_words
@@ -62,6 +65,22 @@ SCROLLED = {"build?b_ask=picture"}
 def random_words() -> frozenset[str]:
     """Of which the texts on Heads are made, for the model that the page opens with."""
     return frozenset(words_of_one_token(load("smollm2-135m")))
+
+
+@cache
+def words_of_answers() -> frozenset[str]:
+    """What Why this token? quotes as it opens: its prompts, what may come next, and what each layer would say."""
+    example, loaded = CONTRASTS[0], load("smollm2-135m")
+    read = run_model(Request("smollm2-135m", example.text), loaded)
+    said = [each.label for each in parts.offered(read, loaded)]
+    said += parts.run(read, loaded, parts.TokenQuestion()).likeliest
+    said += (example.text, example.other, example.token, example.versus)
+    return frozenset(WORD.findall(" ".join(said)))
+
+
+def of_the_page(name: str, view: str, word: str) -> bool:
+    """Whether the word is quoted: from the link, by a refusal, from random texts, or from what a model answers."""
+    return word in view or word in {"heads": random_words, "why": words_of_answers}.get(name, frozenset)()
 
 
 def cut_from(text: str) -> re.Pattern[str]:
@@ -155,7 +174,7 @@ def test_every_word_of_a_page_can_be_translated_has_room_and_is_read_by_all(long
         texts = said_on(page) | menus(page, met)
         texts |= {OF_LONGER[text] for text in texts if text in OF_LONGER}
         for word, text in english_in(texts).items():
-            if word not in view and not (name == "heads" and word in random_words()):  # a refusal quotes its link
+            if not of_the_page(name, view, word):
                 said.setdefault(word, f"{view}: {text}")
         sizes.reverse()  # the next view opens at the size that the window has now, and in its theme
     assert (said, faults) == ({}, {}), "English that no catalogue has, and what stands or is read badly"
