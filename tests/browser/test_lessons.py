@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attnviz.pages.lessons.panels import all_lessons
-from tests.browser.conftest import another_view, answered, resized, still
+from tests.browser.conftest import another_view, answered, resized, still, until
 
 PROJECTOR = {"width": 1280, "height": 720}
 BOARDS = [
@@ -24,6 +24,13 @@ WATCH = """() => {
 }"""
 
 
+def apart(page) -> float:
+    """How many pixels the middles of an equation's parts lie above and below each other."""
+    boxes = [sheet.bounding_box() for sheet in page.locator(".tb-sheet").all()]
+    middles = [box["y"] + box["height"] / 2 for box in boxes]
+    return max(middles) - min(middles)
+
+
 @pytest.mark.parametrize("presented", [False, True])
 def test_an_equation_stands_on_one_line(opened, server_url, presented):
     end = "&present=1" if presented else ""
@@ -34,10 +41,9 @@ def test_an_equation_stands_on_one_line(opened, server_url, presented):
         page.locator(".tb-table").first.wait_for()
         for size in ((1280, 720), (1440, 900)):
             resized(page, *size)
+            until(lambda: apart(page) < 2)  # what glides to its place has come
             sheets = [sheet.bounding_box() for sheet in page.locator(".tb-sheet").all()]
             board = page.locator(".tb-sheets").bounding_box()
-            middles = [sheet["y"] + sheet["height"] / 2 for sheet in sheets]
-            assert max(middles) - min(middles) < 2, (view, size)
             assert sheets[-1]["x"] + sheets[-1]["width"] <= board["x"] + board["width"] + 1, (view, size)
             sizes = page.locator(".tb-table tbody td").evaluate_all(
                 "all => all.map(c => c.scrollWidth - c.clientWidth)"

@@ -108,11 +108,11 @@ def roofline(
 
 
 def _beside(at: int, shares: Sequence[float], values: Sequence[float]) -> str:
-    """Where a point's name stands: above it, or to its left where another one lies close by and higher."""
+    """Where a point's name stands: above it, or below it where another one lies close by and higher."""
     low = any(
-        abs(share - shares[at]) < 0.06 and value > values[at] for share, value in zip(shares, values, strict=True)
+        abs(share - shares[at]) < 0.125 and value > values[at] for share, value in zip(shares, values, strict=True)
     )
-    return "middle left" if low else f"top {'left' if shares[at] > 0.35 else 'right'}"
+    return f"{'bottom' if low else 'top'} {'left' if shares[at] > 0.35 else 'right'}"
 
 
 def for_bytes(names: Sequence[str], shares: Sequence[float], values: Sequence[float]) -> Figure:

@@ -74,7 +74,9 @@ def _token(choice: link_state.Choice[str], label: str, named: Mapping[str, str],
     """One of the likeliest tokens, or any that is typed."""
     more = [each for each in (usual, link_state.value(choice)) if each]
     options = dict(named) | {each: plain(each) for each in more if each not in named}
-    return widgets.one_of(choice, label, options, usual=usual, style="select", accept_new_options=True)
+    return widgets.one_of(
+        choice, label, options, usual=usual, style="select", accept_new_options=True, placeholder=_("token")
+    )
 
 
 def _examples() -> None:

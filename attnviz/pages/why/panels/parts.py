@@ -1,9 +1,7 @@
 """Section 1: what every part adds, where the answer first appears, and one head of it."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -21,7 +19,6 @@ from attnviz.engine import Rerun
 from attnviz.pages.why import choices
 from attnviz.pages.why.figures import parts as figures
 from attnviz.pages.why.maths import one_head
-from attnviz.pages.why.maths.parts import LogitPart
 from attnviz.pages.why.panels import form
 from attnviz.runs.head_matrix import Look, head_matrix
 
@@ -42,7 +39,9 @@ def panel() -> None:
         _head(asked, at)
     box = st.expander(_("All parts, the largest first"), key="why-all", on_change="rerun")
     if box.open:
-        box.dataframe(_table(asked.parts.parts), hide_index=True)
+        rows = asked.parts.parts
+        added = [f"{each.value:+.4f}" for each in rows]
+        box.dataframe({_("part"): [say(each.name) for each in rows], _unit(asked): added}, hide_index=True)
 
 
 def _one_of_the_heads(asked: form.Asked) -> tuple[int, int]:
@@ -88,7 +87,12 @@ def _ladder(asked: form.Asked, at: tuple[int, int]) -> None:
         name=f"why-{asked.run.request.model}",
         key="why-parts",
         words=words if made.linearised is None else sentences(words, spoken(made.linearised)),
-        table=lambda: _table(made.in_order),
+        table=lambda: {
+            "part": [say(each.name) for each in made.in_order],
+            "layer": [each.layer for each in made.in_order],
+            "head": [each.head for each in made.in_order],
+            "added": [each.value for each in made.in_order],
+        },
         on_pick=lambda number: link_state.put(choices.AT, f"{number // widest}.{number % widest}"),
     )
 
@@ -114,15 +118,6 @@ def _answer(asked: form.Asked) -> str:
     )
     times = math.exp(min(abs(total), 700.0))
     return template.format(token=asked.token, versus=asked.versus, lead=abs(total), times=times)
-
-
-def _table(rows: Sequence[LogitPart]) -> dict[str, list[Any]]:
-    return {
-        "part": [say(each.name) for each in rows],
-        "layer": [each.layer for each in rows],
-        "head": [each.head for each in rows],
-        "added": [each.value for each in rows],
-    }
 
 
 def _lens(asked: form.Asked) -> None:
