@@ -50,7 +50,7 @@ LINKS: dict[str, tuple[str, ...]] = {
         f"lesson={lesson}&step={step}"
         for lesson, steps in {
             "attention": (4, 5), "row": (1, 3, 5), "scaling": (1, 3, 5), "heads": (1, 2, 4), "masks": (1, 3, 4),
-            "order": (2, 3, 4), "cache": (1, 3), "model": (2, 5, 7),
+            "order": (2, 3, 4), "cache": (1, 3), "model": (2, 5),
         }.items()
         for step in steps
     ),

@@ -119,6 +119,7 @@ CROSSING = {
         "scaling: temperature",
         "sharing: a quantised deployment",
         "pictures: pinned, hidden, silenced, scaled",
+        "why: a circuit of heads and MLPs",
     )
 }
 PARAMETERS = frozenset(name for held in VERSIONS.values() for name in held["parameters"])
