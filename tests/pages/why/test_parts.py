@@ -80,10 +80,10 @@ def test_a_silenced_head_changes_the_answer_as_a_plain_hook_does(read, taken_apa
     assert found.total < taken_apart.total - 1, "it is the head that names the capital"
 
 
-def test_a_patched_cell_is_what_a_plain_hook_gives(read, smollm2):
+def test_a_patched_cell_is_what_a_plain_hook_gives(smollm2):
     asked = (token_id(smollm2.tokenizer, "Madrid"), token_id(smollm2.tokenizer, "Rome"))
-    begun = patches.run(read, smollm2, patches.Config(MADRID.text, MADRID.other, asked))
-    found = next(patches.exactly(smollm2, begun))
+    coming = patches.run(smollm2, patches.Config(MADRID.text, MADRID.other, asked))
+    begun, found = next(coming), next(coming)
     (layer, at), *_rest = np.argwhere(~np.isnan(found.exact) & (found.linear != 0))
     clean, corrupted = (torch.tensor([smollm2.tokenizer(text)["input_ids"]]) for text in (MADRID.text, MADRID.other))
     with torch.no_grad():

@@ -9,7 +9,6 @@ from attnviz.base.message import Problem
 from attnviz.models.attribution.patching import Cell, attribution_patching, exact_patching
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.why.maths.parts import Ids
-from attnviz.runs.model_run import ModelRun
 
 MOST = 600  #: cells that are computed exactly, the largest first
 
@@ -57,23 +56,24 @@ class PatchMap:
         return float(np.corrcoef(self.linear[known], self.exact[known])[0, 1]) if known.sum() > 2 else None
 
 
-def run(run: ModelRun, loaded: LoadedModel, config: Config) -> PatchMap:
-    """The linearised map: two passes and one backward. A cell that nothing can change is exactly 0."""
+def run(loaded: LoadedModel, config: Config) -> Iterator[PatchMap]:
+    """The linearised map, then the same with more and more cells computed anew, the largest first."""
+    begun = linearised(loaded, config)
+    yield begun
+    order = np.argsort(-np.abs(begun.linear), axis=None)[: begun.asked]
+    cells = [Cell(int(n) // begun.linear.shape[1], None, int(n) % begun.linear.shape[1]) for n in order]
+    token, versus = config.ids
+    exact = begun.exact.copy()
+    for cell, value in exact_patching(loaded, config.clean, config.corrupted, token, cells, versus):
+        exact[cell.layer, cell.position] = value
+        yield replace(begun, exact=exact.copy())
+
+
+def linearised(loaded: LoadedModel, config: Config) -> PatchMap:
+    """Two passes and one backward. A cell that nothing can change is exactly 0."""
     made = attribution_patching(loaded, config.clean, config.corrupted, *config.ids)
     if abs(made.after - made.before) < 1e-6:
         raise Problem("Both prompts answer alike, so there is no difference to give back: change a word of the second")
     linear = made.streams.numpy()
     exact = np.where(linear == 0, 0.0, np.nan).astype(np.float32)
     return PatchMap(config, linear, exact, min(MOST, int((linear != 0).sum())), made.before, made.after, made.tokens)
-
-
-def exactly(loaded: LoadedModel, begun: PatchMap) -> Iterator[PatchMap]:
-    """The map with more and more cells computed anew, the largest first."""
-    order = np.argsort(-np.abs(begun.linear), axis=None)[: begun.asked]
-    cells = [Cell(int(n) // begun.linear.shape[1], None, int(n) % begun.linear.shape[1]) for n in order]
-    token, versus = begun.config.ids
-    exact = begun.exact.copy()
-    found = exact_patching(loaded, begun.config.clean, begun.config.corrupted, token, cells, versus)
-    for cell, value in found:
-        exact[cell.layer, cell.position] = value
-        yield replace(begun, exact=exact.copy())

@@ -1,15 +1,12 @@
 """Section 3: two prompts, one put into the other, layer by position."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from attnviz.app import live_run, page_parts, show
-from attnviz.app.cache import model_cache
 from attnviz.app.text import plain
 from attnviz.base.words import _, sentences
-from attnviz.engine import Rerun
 from attnviz.pages.why.figures import patches as figures
 from attnviz.pages.why.maths import patches
 from attnviz.pages.why.panels import form
@@ -26,20 +23,17 @@ def panel() -> None:
         return
     other = form.second_prompt(asked.run.request.text)
     config = patches.Config(asked.run.request.text, other, asked.parts.ids)
-    begun = model_cache.cached_rerun(asked.run, Rerun(patches.run, (config,)))
     with place:
         live = live_run.advance(
-            SECTION, (asked.run.request, config), lambda: _exact(asked, begun), lambda made: made.done >= made.asked
+            SECTION,
+            (asked.run.request, config),
+            lambda: patches.run(asked.loaded, config),
+            lambda made: made.done >= made.asked,
         )
         _draw(asked, live.result)
         done, of = live.result.done, live.result.asked
         live_run.controls(SECTION, live, done / of, _("{n} of {all} cells computed anew").format(n=done, all=of))
     live_run.again(live)
-
-
-def _exact(asked: form.Asked, begun: patches.PatchMap) -> Iterator[patches.PatchMap]:
-    yield begun
-    yield from patches.exactly(asked.loaded, begun)
 
 
 def _draw(asked: form.Asked, made: patches.PatchMap) -> None:
