@@ -112,6 +112,7 @@ def test_a_circuit_of_all_keeps_all_and_one_of_none_nothing(read, smollm2, monke
     begun, *_others, found = circuit.run(read, smollm2, circuit.Config(MADRID.text, MADRID.other, asked))
     assert (begun.parts[0].layer, begun.parts[0].head) == (23, 4)
     assert begun.parts[0].reads[0][0] == 3, "it reads “Spain”"
+    assert begun.parts[0].score > 0, "at the clean prompt alone its slope is negative, and it is not against Madrid"
     assert found.done
     assert found.kept[0] == pytest.approx(0, abs=1e-5)
     assert found.kept[2] == pytest.approx(1, abs=1e-5)

@@ -32,7 +32,7 @@ class CircuitPart:
 
     layer: int
     head: int | None
-    score: float  #: what exchanging it changes in the lead, to first order
+    score: float  #: what exchanging it changes in the lead, linearised at both prompts
     position: int  #: the token at which that is most
     reads: tuple[tuple[int, float], ...] = ()  #: (token, weight) of what a head looks at most there
 
@@ -62,9 +62,9 @@ class MeasuredCircuit:
 def run(run: ModelRun, loaded: LoadedModel, config: Config) -> Iterator[MeasuredCircuit]:
     """The parts in the order of their linearised effects, then what more and more of them keep: a pass for a size."""
     ablation = Ablation(loaded, config.text, config.other, *config.ids, by="resample")
-    effects = ablation.effects_by_position()
+    effects = _effects(ablation, Ablation(loaded, config.other, config.text, *config.ids, by="resample"))
     parts = [
-        _part(run.stacks[0], member, effect.cpu().numpy())
+        _part(run.stacks[0], member, effect)
         for member, effect in effects.items()
         if config.with_mlps or member.head is not None
     ]
@@ -80,6 +80,14 @@ def run(run: ModelRun, loaded: LoadedModel, config: Config) -> Iterator[Measured
         members = [*always, *((part.layer, part.head) for part in parts[:size])]
         kept = (*kept, (ablation.lead(members) - ablated) / (ablation.whole - ablated))
         yield replace(made, kept=kept)
+
+
+def _effects(forth: Ablation, back: Ablation) -> dict[Member, np.ndarray]:
+    """What exchanging each part changes in the lead, by position: the mean of the slopes at both prompts, for at one
+    alone softmax may hide what a head does (SmolLM2's 23.4: −4.8 at the one, +11.2 at the other, +9.1 exactly).
+    """
+    there, again = forth.effects_by_position(), back.effects_by_position()
+    return {part: ((effect - again[part]) / 2).cpu().numpy() for part, effect in there.items()}
 
 
 def sizes(parts: int) -> tuple[int, ...]:
