@@ -21,6 +21,7 @@ from attnviz.base.words import _
 R = TypeVar("R")
 FIRST_AFTER = 0.15  #: seconds of computing before there is a first picture, as soon as a part is there
 AT_A_TIME = 0.5  #: the same later, before what has come so far is drawn
+UNTIL_SENT = 0.05  #: seconds: what is drawn and not yet sent is dropped where a run asks for another
 FINISHED_LIMIT = 160 * 10**6
 _SESSION = "_live_runs"
 
@@ -119,6 +120,7 @@ def controls(section: str, live: Live[Any], share: float, text: str) -> None:
 def again(live: Live[Any]) -> None:
     """Run the page again where more is to come. The last call of a panel: nothing below it would be drawn."""
     if live.running:
+        time.sleep(UNTIL_SENT)
         st.rerun()
 
 
