@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import answered, at_rest
+from tests.browser.conftest import answered, at_rest, until
 from tests.browser.saving import open_menu, saved
 
 LONG = "why?why_section=patches&why_text=When+Mary+and+John+went+to+the+store,+John+gave+a+drink+to"
@@ -20,6 +20,7 @@ def test_cells_come_one_after_the_other_until_they_are_stopped(server_url, new_p
     bar = page.locator(".st-key-live-why-patches")
     bar.wait_for(timeout=120_000)
     expect(page.locator(f".st-key-why-patches {CHART}").first).to_be_visible()
+    until(lambda: int(re.search(r"(\d+) of \d+ cells", bar.inner_text())[1]) > 2, seconds=60)
     bar.get_by_role("button", name="Stop").click()
     expect(bar.get_by_role("button", name="Go on")).to_be_visible(timeout=60_000)
     counted = re.search(r"(\d+) of (\d+) cells", bar.inner_text())
