@@ -13,6 +13,12 @@ LONG = "why?why_section=patches&why_text=When+Mary+and+John+went+to+the+store,+J
 CHART = ".js-plotly-plot"
 
 
+def cells(bar) -> tuple[int, int]:
+    """How many are computed and how many are to be; none while the bar says nothing yet."""
+    said = re.search(r"(\d+) of (\d+) cells", bar.inner_text())
+    return (int(said[1]), int(said[2])) if said else (0, 0)
+
+
 @pytest.mark.slow
 def test_cells_come_one_after_the_other_until_they_are_stopped(server_url, new_page):
     page = new_page()
@@ -20,11 +26,11 @@ def test_cells_come_one_after_the_other_until_they_are_stopped(server_url, new_p
     bar = page.locator(".st-key-live-why-patches")
     bar.wait_for(timeout=120_000)
     expect(page.locator(f".st-key-why-patches {CHART}").first).to_be_visible()
-    until(lambda: int(re.search(r"(\d+) of \d+ cells", bar.inner_text())[1]) > 2, seconds=60)
+    until(lambda: cells(bar)[0] > 2, seconds=60)
     bar.get_by_role("button", name="Stop").click()
     expect(bar.get_by_role("button", name="Go on")).to_be_visible(timeout=60_000)
-    counted = re.search(r"(\d+) of (\d+) cells", bar.inner_text())
-    assert 0 < int(counted[1]) < int(counted[2])
+    done, of = cells(bar)
+    assert 2 < done < of
     expect(page.get_by_text("Exact and linearised cells correlate")).to_be_visible()
 
 
