@@ -14,10 +14,15 @@ ColourScaleKind = Literal["weights", "scores", "plain"]
 LABELS_THAT_FIT = 40
 
 
+def as_typed(text: str) -> str:
+    """A text whose characters Plotly shows as themselves."""
+    return html.escape(text, quote=False)
+
+
 def label(token: str, longest: int = 14) -> str:
     """A token as tick text: shortened in the middle, never read as markup, never invisible."""
     shown = token if len(token) <= longest else token[: longest - 5] + "…" + token[-4:]
-    return html.escape(shown, quote=False) if shown.strip() else "␣" * max(1, len(shown))
+    return as_typed(shown) if shown.strip() else "␣" * max(1, len(shown))
 
 
 def matrix(

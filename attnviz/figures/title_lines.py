@@ -4,6 +4,7 @@ Plotly breaks no title: what is too long for the chart is cut off at its edge. T
 window is, so a title is broken where it would not fit on a phone, and a title that fits there stays one line.
 """
 
+import html
 import math
 import re
 import unicodedata
@@ -64,7 +65,7 @@ def one_line(text: str | None) -> str:
     for part in re.split(r"<br\s*/?>", text or ""):
         spaced = line and part and wide(line[-1]) == wide(part[0]) == 1 and not re.search(r"\w-$", line)
         line += f" {part}" if spaced else part
-    return re.sub(r"<[^>]+>", "", line)
+    return html.unescape(re.sub(r"<[^>]+>", "", line))
 
 
 def _left_of(fig: Any) -> float:

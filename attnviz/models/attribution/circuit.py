@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem, Several
-from attnviz.models.attribution.patching import Model, Prompt
+from attnviz.models.attribution.patching import Model, Prompt, arguments
 from attnviz.models.capture import Edit, Trace, capture, intervene
 from attnviz.models.capture.forward_pass import hooked, in_this_thread, modules_by_name, unwrapped
 from attnviz.models.capture.head_selection import wide
@@ -88,7 +88,11 @@ class Ablation:
         prompts = list(other) if isinstance(other, Sequence) and not isinstance(other, str) else [other]
         self.per_position, self._values = self._replacements(prompts, trace)
         self.whole = float(self._lead(trace))
-        self.ablated = self.lead(())
+
+    @cached_property
+    def ablated(self) -> float:
+        """The lead when every part is ablated."""
+        return self.lead(())
 
     @property
     def _logits(self) -> Literal["last", "all"]:
@@ -250,7 +254,7 @@ def sizes_up_to(most: int) -> list[int]:
 
 def _passed(model: Model, prompt: Prompt, edits: Sequence[Edit] = (), **options: Any) -> Trace:
     """The pass of a prompt, under edits if there are any."""
-    args, inputs = ((), dict(prompt)) if isinstance(prompt, Mapping) else ((prompt,), {})
+    args, inputs = arguments(prompt)
     run = partial(intervene, model, edits) if edits else partial(capture, model)
     return run(*args, **options, **inputs)
 

@@ -191,7 +191,7 @@ class PromptPass:
             streams.append(in_graph(own))
             return streams[-1]
 
-        args, given = ((), dict(prompt)) if isinstance(prompt, Mapping) else ((prompt,), {})
+        args, given = arguments(prompt)
         logits: Any = "last" if measure.position is None else "all"
         trace = intervene(
             model, Edit(stream=keep), *args, **given, logits=logits, grad=grad, tokenizer=measure.tokenizer
@@ -266,6 +266,11 @@ def _put(source: Tensor, cells: list[tuple[int, Cell]], own: Tensor) -> Tensor:
         place = (at[0],) if cell.head is None else (cell.head, at[0])
         own[(row, *place)] = source[(0, *place)]
     return own
+
+
+def arguments(prompt: Prompt) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """A prompt as a model takes it: by position, or by the names of the model's arguments."""
+    return ((), dict(prompt)) if isinstance(prompt, Mapping) else ((prompt,), {})
 
 
 def repeated(value: Any, rows: int) -> Any:

@@ -71,5 +71,15 @@ def test_without_a_second_prompt_the_page_asks_for_one(visit):
     assert "Type a second prompt" in said(page)
 
 
+@pytest.mark.parametrize("section", choices.SECTION.ids)
+def test_what_is_typed_shows_as_typed(visit, section):
+    typed = "Say <b>x</b> **y** $z$ 中文 🙂"
+    page = visit("why", why_section=section, why_text=typed, why_other=typed.replace("x", "w"))
+    assert not page.exception
+    assert not page.error
+    titles = [chart["layout"].get("title", {}).get("text") or "" for chart in charts(page)]
+    assert not any("<b>x" in title for title in titles), "Plotly would read it as markup"
+
+
 def test_every_section_is_a_choice():
     assert choices.SECTION.ids == ("parts", "circuit", "patches")

@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attnviz.base.words import _
-from attnviz.figures.heatmap import label
+from attnviz.figures.heatmap import as_typed, label
 from attnviz.figures.theme import ALTERNATIVE, FONT, MASKED, PRIMARY, SCALED, Figure, layout
 
 FOR, AGAINST, MLP = SCALED, MASKED, ALTERNATIVE
@@ -59,7 +59,7 @@ def graph(nodes: Sequence[Node], tokens: Sequence[str], answer: str, title: str)
             textfont={"size": 12, "family": FONT},
             hovertext=[
                 _("{name}: {score:+.2f} at “{token}”").format(
-                    name=node.name, score=node.score, token=tokens[node.position]
+                    name=node.name, score=node.score, token=as_typed(tokens[node.position])
                 )
                 for node in nodes
             ],
@@ -69,7 +69,7 @@ def graph(nodes: Sequence[Node], tokens: Sequence[str], answer: str, title: str)
         )
     )
     look = {"showarrow": False, "font": {"size": 15, "color": PRIMARY[1]}}
-    fig.add_annotation(x=last, y=len(rows) - 0.1, text=f"<b>{answer}</b>", **look)
+    fig.add_annotation(x=last, y=len(rows) - 0.1, text=f"<b>{as_typed(answer)}</b>", **look)
     fig.update_xaxes(
         tickvals=list(range(len(tokens))),
         ticktext=[f"<b>{label(t, 12)}</b>" if at in shown else label(t, 12) for at, t in enumerate(tokens)],
@@ -86,7 +86,7 @@ def graph(nodes: Sequence[Node], tokens: Sequence[str], answer: str, title: str)
         zeroline=False,
     )
     fig.update_layout(dragmode="pan")
-    return layout(fig, title, 460)
+    return layout(fig, as_typed(title), 460)
 
 
 def _line(x: list[float], y: list[float], weight: float) -> go.Scatter:

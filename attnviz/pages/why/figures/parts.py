@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from attnviz.base.words import _
 from attnviz.figures import title_lines
-from attnviz.figures.heatmap import label
+from attnviz.figures.heatmap import as_typed, label
 from attnviz.figures.theme import ALTERNATIVE, FONT, PRIMARY, SCALED, THEORY, Figure, layout
 
 HEADS, MLPS, BELOW = SCALED, ALTERNATIVE, THEORY
@@ -51,7 +51,7 @@ def ladder(
         showgrid=False,
         zeroline=False,
     )
-    fig.update_xaxes(title_text=unit)
+    fig.update_xaxes(title_text=as_typed(unit))
     fig.update_layout(barmode="overlay", dragmode=False, bargap=0, showlegend=True)
     return _with_legend(fig, title, _height(layers, len(below)))
 
@@ -118,7 +118,7 @@ def lens(
     fig = go.Figure()
     looks: list[dict[str, Any]] = [{"color": PRIMARY[1], "width": 3}, {"color": THEORY, "width": 2, "dash": "dot"}]
     y = [n - 0.5 for n in range(layers + 1)]
-    for column, (name, look) in enumerate(zip(names, looks, strict=False)):
+    for column, (name, look) in enumerate(zip(map(as_typed, names), looks, strict=False)):
         fig.add_trace(
             go.Scatter(
                 x=ranks[:, column].tolist(),
@@ -158,7 +158,7 @@ def lens(
 
 
 def _with_legend(fig: Figure, title: str, height: int) -> Figure:
-    layout(fig, title, height)
+    layout(fig, as_typed(title), height)
     return fig.update_layout(legend=title_lines.below(), margin_t=title_lines.above(fig, 34))
 
 
@@ -175,10 +175,10 @@ def sources(tokens: Sequence[str], values: np.ndarray, unit: str) -> Figure:
             y=rows,
             orientation="h",
             marker_color=HEADS,
-            hovertext=list(tokens),
+            hovertext=list(map(as_typed, tokens)),
             hovertemplate="%{hovertext}: %{x:+.3f}<extra></extra>",
         )
     )
     fig.update_yaxes(autorange="reversed", tickvals=rows, ticktext=[label(each, 18) for each in tokens], showgrid=False)
-    fig.update_xaxes(title_text=unit)
+    fig.update_xaxes(title_text=as_typed(unit))
     return layout(fig, height=int(np.clip(80 + 22 * len(rows), 160, 460)))

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attnviz.base.words import _
-from attnviz.figures.heatmap import label
+from attnviz.figures.heatmap import as_typed, label
 from attnviz.figures.theme import SIGNED, THEORY, Figure, layout
 
 
@@ -19,7 +19,7 @@ def patch_map(shares: np.ndarray, exact: np.ndarray, linear: np.ndarray, tokens:
     known = np.argwhere(~np.isnan(exact) & (linear != 0))
     words = [
         [
-            _("layer {layer}, “{token}”").format(layer=layer, token=tokens[at])
+            _("layer {layer}, “{token}”").format(layer=layer, token=as_typed(tokens[at]))
             + f"<br><b>{shares[layer, at]:.1%}</b> "
             + (_("linearised") if np.isnan(exact[layer, at]) else _("exact"))
             for at in range(count)

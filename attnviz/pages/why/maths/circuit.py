@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ class Config:
     other: str
     ids: Ids
     with_mlps: bool = False
+    position: int | None = None  #: of a masked token that is predicted; None: what follows the last
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,9 @@ class MeasuredCircuit:
 
 def run(run: ModelRun, loaded: LoadedModel, config: Config) -> Iterator[MeasuredCircuit]:
     """The parts in the order of their linearised effects, then what more and more of them keep: a pass for a size."""
-    ablation = Ablation(loaded, config.text, config.other, *config.ids, by="resample")
-    effects = _effects(ablation, Ablation(loaded, config.other, config.text, *config.ids, by="resample"))
+    measured: dict[str, Any] = {"by": "resample", "position": config.position}
+    ablation = Ablation(loaded, config.text, config.other, *config.ids, **measured)
+    effects = _effects(ablation, Ablation(loaded, config.other, config.text, *config.ids, **measured))
     parts = [
         _part(run.stacks[0], member, effect)
         for member, effect in effects.items()

@@ -1,7 +1,7 @@
 """What each part of a model adds to the logit of its next token, and where on the way the answer first appears."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -62,6 +62,7 @@ class Parts:
     likeliest: tuple[str, ...]  #: the token that would come next there
     position: int  #: where the token is predicted
     linearised: Message | None = None  #: what was held fixed besides the scale of the final norm
+    masked: int | None = None  #: the position where that is a masked token, and not what follows the last
 
     @cached_property
     def in_order(self) -> tuple[LogitPart, ...]:
@@ -108,7 +109,7 @@ def run(run: ModelRun, loaded: LoadedModel, question: TokenQuestion) -> Parts:
     trace = capture(loaded.model, logits=loaded.predicts, residual=True, **run.inputs_on(loaded.model.device))
     position = len(run.source.ids) - 1 if slot.position is None else slot.position
     token, versus = asked_ids(loaded, question, run.request.text, likeliest)
-    return _taken_apart(loaded, trace, position, token, versus)
+    return replace(_taken_apart(loaded, trace, position, token, versus), masked=slot.position)
 
 
 def offered(run: ModelRun, loaded: LoadedModel) -> list[TokenChoice]:

@@ -20,6 +20,7 @@ class Config:
     clean: str
     corrupted: str
     ids: Ids
+    position: int | None = None  #: of a masked token that is predicted; None: what follows the last
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,14 +65,14 @@ def run(loaded: LoadedModel, config: Config) -> Iterator[PatchMap]:
     cells = [Cell(int(n) // begun.linear.shape[1], None, int(n) % begun.linear.shape[1]) for n in order]
     token, versus = config.ids
     exact = begun.exact.copy()
-    for cell, value in exact_patching(loaded, config.clean, config.corrupted, token, cells, versus):
+    for cell, value in exact_patching(loaded, config.clean, config.corrupted, token, cells, versus, config.position):
         exact[cell.layer, cell.position] = value
         yield replace(begun, exact=exact.copy())
 
 
 def linearised(loaded: LoadedModel, config: Config) -> PatchMap:
     """Two passes and one backward. A cell that nothing can change is exactly 0."""
-    made = attribution_patching(loaded, config.clean, config.corrupted, *config.ids)
+    made = attribution_patching(loaded, config.clean, config.corrupted, *config.ids, config.position)
     if abs(made.after - made.before) < 1e-6:
         raise Problem("Both prompts answer alike, so there is no difference to give back: change a word of the second")
     linear = made.streams.numpy()

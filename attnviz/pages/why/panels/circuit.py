@@ -24,7 +24,7 @@ def panel() -> None:
         choices.MLPS, _("Leave out MLPs, too"), help=_("Otherwise every MLP stays, and only heads are exchanged.")
     )
     size = widgets.slider(choices.SIZE, _("Parts in the circuit"), step=1)
-    config = circuit.Config(asked.run.request.text, other, asked.parts.ids, with_mlps)
+    config = circuit.Config(asked.run.request.text, other, asked.parts.ids, with_mlps, asked.parts.masked)
     with place:
         live = live_run.advance(
             SECTION,

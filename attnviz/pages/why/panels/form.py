@@ -53,10 +53,9 @@ def ask() -> Asked | None:
 def _question(text: str, offered: list[TokenChoice]) -> parts.TokenQuestion:
     row = st.columns([1, 1, 1.4], vertical_alignment="bottom")
     example = contrast_of(text)
-    named = {
-        each.text.strip() or each.text: f"{plain(each.label)} {each.probability:.1%}" for each in reversed(offered)
-    }
-    named = dict(reversed(named.items()))
+    named: dict[str, str] = {}
+    for each in offered:  # of two that differ by a space the likelier one
+        named.setdefault(each.text.strip() or each.text, f"{plain(each.label)} {each.probability:.1%}")
     likeliest = example.token if example else next(iter(named))
     with row[0]:
         token = _token(choices.TOKEN, _("Why this token"), named, likeliest)

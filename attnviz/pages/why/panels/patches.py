@@ -22,7 +22,7 @@ def panel() -> None:
     if asked is None:
         return
     other = form.second_prompt(asked.run.request.text)
-    config = patches.Config(asked.run.request.text, other, asked.parts.ids)
+    config = patches.Config(asked.run.request.text, other, asked.parts.ids, asked.parts.masked)
     with place:
         live = live_run.advance(
             SECTION,
