@@ -128,6 +128,14 @@ _ALL = (
     _term("induction", N_("induction head"), "explore", by="induction", text=N_(
         "A head that looks at what followed the same token earlier. It lets a model continue a pattern that it has "
         "seen once.")),
+    _term("previous_token_head", N_("previous-token head"), "born", text=N_(
+        "A head that looks at the token just before. It tells every token what it follows, and that is what an "
+        "induction head in a later layer looks for.")),
+    _term("knock_out", N_("silencing a head"), "born", born_off="0.0", born_at="1500", text=N_(
+        "The head’s output is set to 0, and everything after it is computed anew. What then fails needed that head.")),
+    _term("training_step", N_("training step"), "born", text=N_(
+        "The model reads some sequences, and every number in it is moved a little, so that the loss on them falls. "
+        "A model is some thousand such steps, or millions.")),
     _term("self_attention", N_("self-attention"), "build", b_kind="self", text=N_(
         "Queries, keys and values all come from the same tokens. An encoder does it with everything that it reads, a "
         "decoder with what has been written so far.")),

@@ -4,6 +4,8 @@ import io
 import json
 from collections.abc import Mapping
 from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,8 +29,13 @@ def packed(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes
 
 def read(package: str, name: str) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
     """Header and arrays of a file in the package's `data` folder; None where it is missing or damaged."""
+    return read_path(files(package) / "data" / name)
+
+
+def read_path(file: Traversable | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
+    """The same of any file."""
     try:
-        contents = (files(package) / "data" / name).read_bytes()
+        contents = file.read_bytes()
         with np.load(io.BytesIO(contents), allow_pickle=False) as file:
             arrays = dict(file)
         return json.loads(arrays.pop("header").tobytes()), arrays

@@ -16,6 +16,7 @@ NAMES = (
     "sharing",
     "explore",
     "why",
+    "born",
     "pictures",
     "compare",
     "glossary",

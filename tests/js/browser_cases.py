@@ -24,7 +24,7 @@ from attnviz.core.attention import COLDEST
 from attnviz.figures import theme
 from attnviz.pages.positions.maths import rotation
 from attnviz.pages.scaling.maths import alternatives
-from tests.js import attend_cases
+from tests.js import attend_cases, birth_cases
 
 FOLDER = Path(__file__).with_name("cases")
 
@@ -248,6 +248,7 @@ CASES = {
     "attend": attend_cases.attend_cases,
     "edits": attend_cases.edit_cases,
     "overlay": overlay_cases,
+    "birth": birth_cases.birth_cases,
 }
 
 

@@ -200,6 +200,35 @@ export type RotationHeader = Answer & {
   words: Words;
 };
 
+/** What a small model of attention layers is made of; `scales` multiply the scores of each layer. */
+export type BirthSizes = Record<"words" | "width" | "layers" | "heads" | "depth" | "base", number> & {
+  causal: boolean;
+  scales: number[];
+};
+
+export type BirthHeader = Answer & {
+  layout: string;
+  /** the run's name and version */
+  model: string;
+  sizes: BirthSizes;
+  /** how many numbers a step has */
+  size: number;
+  steps: number[];
+  at: number;
+  silenced: number[];
+  /** addresses at which the numbers of all steps lie, piece by piece */
+  pieces: string[];
+  curves: Record<"at" | "loss_at" | "losses" | "without_at" | "without", number[]> &
+    Record<"previous" | "induction", number[][]>;
+  /** whether steps that the handle has not reached are shown */
+  open: boolean;
+  names: string[];
+  tokens: string[];
+  ids: number[];
+  colours: Colours;
+  words: Words;
+};
+
 /** Scores of one query at width d; cosines only for qk-norm. */
 export type ScoreRow = { d: number; scores: ArrayLike<number>; cosines?: ArrayLike<number> | null };
 

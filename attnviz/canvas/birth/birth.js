@@ -1,0 +1,184 @@
+// A training run with a handle: its curves, and at the handle's step all heads on the visitor's words, computed here from the
+// model's numbers. Those of the step on show come with the header, 16 bits each; those of all steps are fetched once.
+
+import { drawColourBar } from "../shared/colour_bar.js";
+import { themeOf } from "../shared/colour.js";
+import { lastingComponent, View } from "../shared/component.js";
+import { addButton, around, attribute, el, fill, joined, named, say } from "../shared/dom.js";
+import { filmOfStops } from "../shared/motion.js";
+import { measured, onceAFrame, watchSize } from "../shared/surface.js";
+import { drawCurves, nearestStep, shareAt } from "./curves.js";
+import { forward, lossOf, singles } from "./forward.js";
+import { Heads } from "./heads.js";
+
+/** @import { BirthHeader, Component } from "../shared/types.js" */
+
+/** @extends {View<BirthHeader>} */
+class Birth extends View {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    super(root);
+    this.at = 0;
+    this.reached = 0;
+    /** @type {Set<number>} heads whose output is 0, by their place among all */
+    this.silenced = new Set();
+    /** @type {Map<number, Float32Array>} the numbers of each step that was shown */
+    this.numbers = new Map();
+    /** @type {Uint16Array | null} those of all steps */
+    this.all = null;
+    this.holding = false;
+    /** @type {(() => void) | null} stops the film */
+    this.film = null;
+    this.redraw = onceAFrame(() => this.draw());
+    this.bar = el("div", "av-line");
+    this.play = addButton(this.bar, "▶", "", () => (this.film ? this.stop() : this.start()));
+    this.range = el("input", "av-slider-range bi-range", null, { type: "range", min: "0", step: "1" });
+    this.step = el("output", "av-strong bi-step");
+    this.bar.append(this.range, this.step);
+    this.curves = el("canvas", "bi-curves av-pan", null, { role: "img" });
+    this.heads = new Heads((head) => this.silence(head));
+    this.said = el("div", "bi-said", null, { "aria-live": "polite" });
+    this.scale = el("div", "av-bar-row");
+    const left = around("av-column bi-left", this.bar, this.curves, this.said, this.heads.copies);
+    const right = around("av-column bi-right", this.heads.grid, this.heads.pointed, this.scale);
+    root.replaceChildren(around("av-wrap bi-both", left, right));
+    this.range.addEventListener("input", () => this.grasp(Number(this.range.value)));
+    this.range.addEventListener("change", () => this.letGo());
+    this.curves.addEventListener("pointerdown", (event) => {
+      this.curves.setPointerCapture(event.pointerId);
+      this.follow(event);
+    });
+    this.curves.addEventListener("pointermove", (event) => this.holding && this.follow(event));
+    for (const end of ["pointerup", "pointercancel"]) this.curves.addEventListener(end, () => this.letGo());
+    watchSize(root, () => this.draw());
+  }
+
+  /** @param {Component} component */
+  show(component) {
+    const { header, payload, before } = this.receive(component);
+    if (before?.model !== header.model) {
+      this.numbers.clear();
+      this.all = null;
+      this.reached = 0;
+      void this.fetch();
+    }
+    this.numbers.set(header.at, singles(new Uint16Array(payload.slice().buffer)));
+    const behind = this.gestures.isBehind(header.session, header.ack);
+    if (!behind && !this.holding && !this.film) {
+      this.at = header.at;
+      this.silenced = new Set(header.silenced);
+    }
+    this.range.max = String(header.steps.length - 1);
+    attribute(this.range, "aria-label", header.words.step);
+    named(this.play, this.film ? header.words.pause : header.words.play);
+    if (before?.layout !== header.layout) this.heads.build(header);
+    this.stand(this.at);
+  }
+
+  /** Brings the numbers of all steps, piece by piece; without them the picture stays at the step that was sent. */
+  async fetch() {
+    const { model, pieces, steps, size } = this.header;
+    const parts = await Promise.all(pieces.map(async (each) => (await fetch(each)).arrayBuffer())).catch(() => []);
+    const bytes = await new Blob(parts).arrayBuffer();
+    if (this.header.model !== model || bytes.byteLength !== 2 * steps.length * size) return;
+    this.all = new Uint16Array(bytes);
+    this.root.dataset.fetched = model;
+    this.redraw();
+  }
+
+  /** @param {number} place */
+  of(place) {
+    const { size } = this.header;
+    const known = this.numbers.get(place);
+    if (known || !this.all) return known ?? null;
+    const made = singles(this.all.subarray(place * size, (place + 1) * size));
+    this.numbers.set(place, made);
+    return made;
+  }
+
+  /** Silences a head, or lets it speak again. @param {number} head */
+  silence(head) {
+    if (!this.silenced.delete(head)) this.silenced.add(head);
+    this.redraw();
+    this.commit();
+  }
+
+  /** @param {PointerEvent} event */
+  follow(event) {
+    this.grasp(nearestStep(this.header.steps, shareAt(event.offsetX, this.curves.clientWidth)));
+  }
+
+  /** @param {number} place */
+  grasp(place) {
+    this.film?.();
+    this.plays(null);
+    this.holding = true;
+    this.stand(place);
+  }
+
+  letGo() {
+    this.holding = false;
+    this.commit();
+  }
+
+  /** @param {number} place */
+  stand(place) {
+    this.at = Math.min(place, this.header.steps.length - 1);
+    this.range.value = String(this.at);
+    this.redraw();
+  }
+
+  start() {
+    const last = this.header.steps.length - 1;
+    const stand = (/** @type {number} */ place) => this.stand(place);
+    this.plays(filmOfStops(this.root, this.at, last, stand, () => this.stop()));
+  }
+
+  stop() {
+    this.film?.();
+    this.plays(null);
+    this.commit();
+  }
+
+  /** A film is not read out on its way, only where it ends. @param {(() => void) | null} film */
+  plays(film) {
+    this.film = film;
+    say(this.play, film ? "❚❚" : "▶");
+    named(this.play, film ? this.header.words.pause : this.header.words.play);
+    this.said.setAttribute("aria-live", film ? "off" : "polite");
+  }
+
+  commit() {
+    const now = { at: this.at, silenced: [...this.silenced].sort() };
+    const { at, silenced } = this.header;
+    if (JSON.stringify(now) !== JSON.stringify({ at, silenced })) this.tellPython("stood", now);
+  }
+
+  draw() {
+    if (!this.held || !this.root.clientWidth) return;
+    const began = performance.now();
+    const { steps, words, colours, open, ids, sizes } = this.held;
+    const theme = themeOf(this.root, colours);
+    const step = steps[this.at];
+    this.reached = open ? Infinity : Math.max(this.reached, step);
+    const shown = step.toLocaleString("en-US");
+    say(this.step, fill(words.at, { step: shown }));
+    drawCurves(this.curves, this.held, theme, { step, reached: this.reached, silenced: this.silenced });
+    const bar = { scale: { top: 1, root: false }, signed: false, unit: words.weight, colours };
+    drawColourBar(this.scale, bar, theme.dark, sizes.causal ? words.hidden : null);
+    const numbers = this.of(this.at);
+    if (!numbers) return;
+    const pass = forward(numbers, ids, sizes, this.silenced);
+    const best = this.heads.draw(pass, this.held, theme, this.silenced);
+    const half = ids.length / 2;
+    const right = pass.right.slice(half).filter(Boolean).length;
+    const said = fill(words.said, { step: shown, right, of: half - 1, loss: lossOf(pass.likely).toFixed(2) });
+    say(this.said, said);
+    attribute(this.range, "aria-valuetext", said);
+    attribute(this.curves, "aria-label", joined(words.join_sentences, [words.picture, said, ...best]));
+    this.root.dataset.step = String(step);
+    measured("attnviz-birth", began);
+  }
+}
+
+export default lastingComponent(Birth);

@@ -1,0 +1,97 @@
+// The curves of a training run over its steps, one below the other on one axis: loss, and each head's scores.
+
+import { drawWith, sized, strokeGrid, strokePath } from "../shared/surface.js";
+
+/** @import { BirthHeader, Rectangle, Theme } from "../shared/types.js" */
+
+const [LEFT, RIGHT, FOOT, GAP, HEIGHT] = [34, 30, 34, 28, 316];
+const TICKS = [0, 10, 30, 100, 300, 1000, 3000, 10000];
+/** Up to here steps stand about as far apart as without a logarithm, so that step 0 has a place. */
+const BEND = 15;
+
+/** Where a step stands on the axis, from 0 to 1. @param {number} step @param {number} last */
+export function shareOf(step, last) {
+  return Math.log1p(step / BEND) / Math.log1p(last / BEND);
+}
+
+/** The place, among steps, of the one that stands nearest to a share of the axis. */
+/** @param {number[]} steps @param {number} share */
+export function nearestStep(steps, share) {
+  const far = steps.map((step) => Math.abs(shareOf(step, steps[steps.length - 1]) - share));
+  return far.indexOf(Math.min(...far));
+}
+
+/** The share of the axis below a point of the canvas. @param {number} x @param {number} width */
+export function shareAt(x, width) {
+  return (x - LEFT) / (width - LEFT - RIGHT);
+}
+
+/**
+ * Draws all curves up to the step `reached`, and the handle.
+ * @param {HTMLCanvasElement} canvas @param {BirthHeader} header @param {Theme} theme
+ * @param {{ step: number, reached: number, silenced: ReadonlySet<number> }} now
+ */
+export function drawCurves(canvas, { curves, colours, words, names }, theme, { step, reached, silenced }) {
+  const width = Math.max(240, canvas.parentElement?.clientWidth ?? 0);
+  const ink = sized(canvas, width, HEIGHT);
+  const last = curves.at[curves.at.length - 1];
+  const wide = width - LEFT - RIGHT;
+  const xOf = (/** @type {number} */ at) => LEFT + wide * shareOf(at, last);
+  const ticks = TICKS.filter((tick) => tick <= last);
+  const high = (HEIGHT - FOOT - 3 * GAP) / 3.4;
+  const ceiling = Math.max(...curves.losses) * 1.05;
+  let foot = 0;
+  /** @type {Rectangle[]} */
+  const boxes = [];
+  const box = (/** @type {string} */ title, /** @type {number} */ share, /** @type {string} */ top) => {
+    const made = { x: LEFT, y: foot + GAP, w: wide, h: high * share };
+    foot = made.y + made.h;
+    drawWith(ink, { strokeStyle: theme.border, fillStyle: theme.text, lineWidth: 1, textAlign: "left" });
+    strokeGrid(ink, made, [made.y, foot], ticks.map(xOf));
+    ink.fillText(title, made.x, made.y - 9);
+    ink.textAlign = "right";
+    ink.fillText(top, made.x - 5, made.y + 4);
+    ink.fillText("0", made.x - 5, foot - 3);
+    boxes.push(made);
+    return made;
+  };
+  const trace = (/** @type {Rectangle} */ { y, h }, /** @type {number[]} */ at, /** @type {number[]} */ values) => {
+    const seen = at.filter((each) => each <= reached);
+    const points = seen.map((each, i) => /** @type {[number, number]} */ ([xOf(each), y + h * (1 - values[i])]));
+    strokePath(ink, ...points);
+    return points[points.length - 1][1];
+  };
+  const scaled = (/** @type {number[]} */ losses) => losses.map((loss) => Math.min(1, loss / ceiling));
+  drawWith(ink, { font: `12px ${theme.font}`, textBaseline: "middle" });
+  const losses = box(curves.without.length ? words.losses : words.loss, 1.4, ceiling.toFixed(1));
+  drawWith(ink, { strokeStyle: theme.text, lineWidth: 1.5 });
+  trace(losses, curves.loss_at, scaled(curves.losses));
+  if (curves.without.length) {
+    ink.setLineDash([5, 4]);
+    drawWith(ink, { strokeStyle: theme.primary, lineWidth: 2 });
+    trace(losses, curves.without_at, scaled(curves.without));
+    ink.setLineDash([]);
+  }
+  for (const what of /** @type {const} */ (["previous", "induction"])) {
+    const place = box(words[what], 1, "1");
+    const named = /** @type {number[]} */ ([]);
+    curves[what].forEach((values, head) => {
+      const colour = colours.heads[head % colours.heads.length][Number(theme.dark)];
+      drawWith(ink, { strokeStyle: colour, fillStyle: colour, lineWidth: 2, textAlign: "left" });
+      ink.globalAlpha = silenced.has(head) ? 0.25 : 1;
+      const y = trace(place, curves.at, values);
+      ink.globalAlpha = 1;
+      if (reached < last || values[values.length - 1] < 0.3 || named.some((other) => Math.abs(other - y) < 12)) return;
+      named.push(y);
+      ink.fillText(names[head], LEFT + wide + 4, y);
+    });
+  }
+  drawWith(ink, { fillStyle: theme.text, textAlign: "center" });
+  for (const tick of ticks) ink.fillText(String(tick), xOf(tick), foot + 10);
+  ink.fillText(words.axis, LEFT + wide / 2, foot + 25);
+  drawWith(ink, { strokeStyle: theme.primary, fillStyle: theme.primary, lineWidth: 2 });
+  for (const { y, h } of boxes) strokePath(ink, [xOf(step), y], [xOf(step), y + h]);
+  ink.beginPath();
+  ink.arc(xOf(step), losses.y, 7, 0, 2 * Math.PI);
+  ink.fill();
+}

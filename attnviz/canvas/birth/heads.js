@@ -1,0 +1,104 @@
+// All heads on the visitor's words, one small picture each, and what the model predicts of the second copy.
+
+import { ramp } from "../shared/colour.js";
+import { around, attribute, button, el, fill, say, visibleToken } from "../shared/dom.js";
+import { clamp, percent } from "../shared/numbers.js";
+import { pixelCanvas } from "../shared/surface.js";
+import { scoresOn } from "./forward.js";
+
+/** @import { BirthHeader, Theme } from "../shared/types.js" */
+/** @import { Pass } from "./forward.js" */
+
+export class Heads {
+  /** @param {(head: number) => void} onClick */
+  constructor(onClick) {
+    this.onClick = onClick;
+    this.grid = el("div", "bi-heads");
+    this.pointed = el("div", "av-small bi-pointed");
+    this.copies = el("div", "bi-copies");
+    /** @type {{ control: HTMLButtonElement, canvas: HTMLCanvasElement, what: HTMLElement }[]} */
+    this.tiles = [];
+    /** @type {HTMLElement[]} what stands below each word of the second copy */
+    this.guessed = [];
+    /** @type {Pass | null} */
+    this.pass = null;
+  }
+
+  /** @param {BirthHeader} header */
+  build({ sizes, names, tokens, ids, words }) {
+    this.grid.style.setProperty("--heads", String(sizes.heads));
+    this.tiles = names.map((name, head) => {
+      const [canvas, what] = [el("canvas", "bi-map"), el("span", "av-small")];
+      const control = button("bi-tile", null, () => this.onClick(head), { title: words.silence });
+      control.append(around("bi-name", el("b", "", fill(words.head, { head: name })), what), canvas);
+      canvas.addEventListener("pointermove", (event) => this.point(canvas, event, { head, name, tokens, words }));
+      canvas.addEventListener("pointerleave", () => say(this.pointed, words.rest));
+      return { control, canvas, what };
+    });
+    const rows = Array.from({ length: sizes.layers }, (_none, layer) => [
+      around("bi-labels", ...tokens.map((token) => el("span", "", visibleToken(token)))),
+      ...this.tiles.slice(layer * sizes.heads, (layer + 1) * sizes.heads).map(({ control }) => control),
+    ]);
+    this.grid.replaceChildren(...rows.flat());
+    say(this.pointed, words.rest);
+    const half = tokens.length / 2;
+    this.guessed = ids.slice(half).map(() => el("span", "av-small"));
+    const copy = (/** @type {string} */ name, /** @type {HTMLElement[]} */ below) => {
+      const chips = below.map((each, i) => around("bi-chip", el("b", "", visibleToken(tokens[i])), each));
+      return around("av-wrap bi-copy", el("span", "av-strong", name), ...chips);
+    };
+    const numbers = ids.slice(0, half).map((number) => el("span", "av-small", fill(words.number, { number })));
+    this.copies.replaceChildren(copy(words.first, numbers), copy(words.second, this.guessed));
+  }
+
+  /**
+   * Draws them, and says which head looks most at the token before, and which at what came next last time.
+   * @param {Pass} pass @param {BirthHeader} header @param {Theme} theme @param {ReadonlySet<number>} silenced
+   */
+  draw(pass, { ids, sizes, names, words, colours }, theme, silenced) {
+    this.pass = pass;
+    const length = ids.length;
+    const pixels = ramp(colours.weights);
+    const told = pass.weights.map((weights) => scoresOn(weights, ids));
+    this.tiles.forEach(({ control, canvas, what }, head) => {
+      const weights = pass.weights[head];
+      const paint = (/** @type {Uint32Array} */ cells) => {
+        for (let i = 0; i < cells.length; i++) {
+          cells[i] = sizes.causal && i % length > i / length ? 0 : pixels[Math.round(weights[i] * 255)];
+        }
+      };
+      pixelCanvas(length, length, paint, canvas);
+      const { previous, induction } = told[head];
+      const fields = { head: names[head], previous: previous.toFixed(2), induction: induction.toFixed(2) };
+      const off = silenced.has(head);
+      say(what, off ? words.silenced : fill(words.scores, fields));
+      control.style.setProperty("--colour", colours.heads[head % colours.heads.length][Number(theme.dark)]);
+      attribute(control, "aria-pressed", String(off));
+      attribute(control, "aria-label", fill(words.tile, fields));
+    });
+    const half = length / 2;
+    this.guessed.forEach((node, i) => {
+      const right = i > 0 && pass.right[half + i - 1];
+      say(node, i ? `${right ? "✓" : "✗"} ${percent(pass.likely[half + i - 1])}` : "—");
+      node.parentElement?.classList.toggle("bi-good", right);
+    });
+    return /** @type {const} */ (["previous", "induction"]).map((what) => {
+      const most = told.reduce((top, each, head) => (each[what] > told[top][what] ? head : top), 0);
+      return fill(words[`best_${what}`], { head: names[most], score: told[most][what].toFixed(2) });
+    });
+  }
+
+  /**
+   * Says what lies under the pointer.
+   * @param {HTMLCanvasElement} canvas @param {PointerEvent} event
+   * @param {{ head: number, name: string, tokens: string[], words: BirthHeader["words"] }} of
+   */
+  point(canvas, event, { head, name, tokens, words }) {
+    const length = tokens.length;
+    const cells = [event.offsetY / canvas.clientHeight, event.offsetX / canvas.clientWidth];
+    const [q, k] = cells.map((share) => clamp(Math.floor(share * length), 0, length - 1));
+    const [query, key] = [tokens[q], tokens[k]].map(visibleToken);
+    const weight = percent(this.pass?.weights[head][q * length + k] ?? 0);
+    say(this.pointed, fill(words.cell, { head: name, query, key, q: q + 1, k: k + 1, weight }));
+  }
+}

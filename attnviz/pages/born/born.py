@@ -1,0 +1,21 @@
+"""A small model's training, step by step: when its heads come to look back, and what they need for it."""
+
+from attnviz.app import page_parts
+from attnviz.base.words import _
+from attnviz.pages.born import choices
+from attnviz.pages.born.page_entry import PAGE
+from attnviz.pages.born.panels import film, others, real
+
+
+def page() -> None:
+    """Draw the page."""
+    panels = {
+        "life": (_("One training run"), film.panel),
+        "others": (_("Other runs"), others.panel),
+        "real": (_("A trained model"), real.panel),
+    }
+    page_parts.sections(PAGE, choices.SECTION, panels)
+
+
+if __name__ == "__main__":  # Streamlit runs this file
+    page()

@@ -1,0 +1,1 @@
+"""Curves of training runs, and the heads of one step."""

@@ -1,0 +1,1 @@
+"""A small model that learns to repeat: how it is trained, and what was trained."""

@@ -1,0 +1,174 @@
+"""A training run, kept as it goes: the loss of every step, and at some steps what each head does and all numbers."""
+
+from collections.abc import Callable, Collection
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from attnviz.base.message import Problem
+from attnviz.core import measures
+from attnviz.models.settings import current
+from attnviz.pages.born.maths.repeats import Config, Sequences, forward, sequences, untrained
+from attnviz.runs import prepared_files
+
+FORMAT = 1
+EARLY, FROM, STEPS = (0, 1, 2, 4, 8, 16, 32), 50, 53  #: steps that are looked at: these, and STEPS more, ever wider
+FEW = 10  #: of them whose numbers are kept of a run that is only compared
+EXAMINED = 128  #: sequences with copies of lengths that are never trained on
+PREDICTED = 0.5  #: the share of words right, and the weight on a pattern, from which it is called found
+
+LIFE, BLURRED = "life", "blurred"
+SEEDS = ("seed-2", "seed-3", "seed-4", "seed-5", "seed-6")
+#: every run that is shipped, by name
+RUNS: dict[str, Config] = {
+    LIFE: Config(),
+    BLURRED: Config(blurred=True),
+    "one-layer": Config(layers=1),
+    "no-mask": Config(causal=False),
+    "no-scaling": Config(scaled=False),
+    "one-head-less": Config(heads=2),
+    **{name: Config(seed=int(name[-1])) for name in SEEDS},
+}
+ALL_NUMBERS = (LIFE,)  #: of which the numbers of every step that is looked at are shipped
+
+
+@dataclass(frozen=True, eq=False)
+class Life:
+    """One run. C are the steps that were looked at; what is measured there is of copies never trained on."""
+
+    config: Config
+    losses: np.ndarray  #: (steps,), nats for each word of the second copy but its first, before each step
+    at: np.ndarray  #: (C,), steps taken before each look
+    loss: np.ndarray  #: (C,)
+    accuracy: np.ndarray  #: (C,), the share of those words that the model finds likeliest
+    previous: np.ndarray  #: (C, L, H), the mean weight on the token before
+    induction: np.ndarray  #: (C, L, H), the mean weight on what came after the same word before
+    kept: np.ndarray  #: places among C whose numbers are kept
+    numbers: np.ndarray  #: (kept, N), float16
+
+    @property
+    def cliff(self) -> int | None:
+        """From which step the second copy is predicted."""
+        return lasting(self.at, self.accuracy)
+
+    def found(self, scores: np.ndarray) -> int | None:
+        """From which step one head has more than half of its weight on a pattern, given scores (C, L, H)."""
+        return lasting(self.at, scores.max((1, 2)))
+
+    def best(self, scores: np.ndarray) -> tuple[int, int]:
+        """Layer and head with the largest of some scores (C, L, H) at the end."""
+        layer, head = np.unravel_index(scores[-1].argmax(), scores[-1].shape)
+        return int(layer), int(head)
+
+
+def lasting(at: np.ndarray, curve: np.ndarray) -> int | None:
+    """The first of some steps from which a curve stays at PREDICTED or above; None where it ends below."""
+    above = np.minimum.accumulate(curve[::-1])[::-1] >= PREDICTED
+    return int(at[above.argmax()]) if above.any() else None
+
+
+def looked_at(steps: int) -> list[int]:
+    """The steps at which a run of so many is looked at."""
+    later = np.geomspace(min(FROM, steps), steps, STEPS).round().astype(int)
+    return sorted({*(step for step in EARLY if step <= steps), *later.tolist()})
+
+
+def run(config: Config, keep: int | None = None, on_look: Callable[[int, float], None] | None = None) -> Life:
+    """Train; `keep` is how many steps' numbers are kept, all that are looked at unless told.
+
+    `on_look` hears each step that was looked at, and the accuracy there.
+    """
+    numbers = nn.Parameter(untrained(config))
+    adam = torch.optim.Adam([numbers], lr=config.rate, betas=config.betas)
+    drawn = torch.Generator().manual_seed(1000 + config.seed)
+    examined, at = exam(config), looked_at(config.steps)
+    kept = np.unique(np.linspace(0, len(at) - 1, len(at) if keep is None else keep).round().astype(int))
+    losses, looks, held = [], [], []
+    for step in range(config.steps + 1):
+        if step in at:
+            looks.append(look(numbers.detach(), examined, config))
+            held.append(numbers.detach().half().numpy())
+            if on_look:
+                on_look(step, looks[-1][1])
+        if step < config.steps:
+            loss = loss_of(numbers, sequences(config.batch, config.trained_on, config, drawn), config)
+            adam.zero_grad()
+            loss.backward()
+            adam.step()
+            losses.append(loss.item())
+    found = [np.array([look[part] for look in looks], np.float32) for part in range(4)]
+    return Life(config, np.array(losses, np.float32), np.array(at), *found, kept, np.array([held[i] for i in kept]))
+
+
+def exam(config: Config) -> Sequences:
+    """The sequences on which every run of this task is examined."""
+    return sequences(EXAMINED, config.held_out, config, torch.Generator().manual_seed(999))
+
+
+def loss_of(numbers: Tensor, given: Sequences, config: Config) -> Tensor:
+    """The mean loss, in nats, of the words that the first copy tells."""
+    logits, _weights = forward(numbers, given.tokens, config)
+    return nn.functional.cross_entropy(logits[:, :-1][given.known], given.tokens[:, 1:][given.known])
+
+
+@torch.no_grad()
+def look(
+    numbers: Tensor, given: Sequences, config: Config, silenced: Collection[tuple[int, int]] = ()
+) -> tuple[float, float, np.ndarray, np.ndarray]:
+    """Loss, accuracy, and previous-token and induction score (L, H) of every head."""
+    logits, weights = forward(numbers, given.tokens, config, silenced)
+    asked, words = logits[:, :-1][given.known], given.tokens[:, 1:][given.known]
+    loss = nn.functional.cross_entropy(asked, words).item()
+    right = (asked.argmax(-1) == words).double().mean().item()
+    previous = [measures.previous_token_mass(each).nanmean((0, 2)) for each in weights]
+    induction = [measures.induction_score(each, given.tokens).nanmean((0, 2)) for each in weights]
+    return loss, right, torch.stack(previous).numpy(), torch.stack(induction).numpy()
+
+
+@lru_cache(maxsize=64)
+def without(name: str, silenced: tuple[tuple[int, int], ...]) -> np.ndarray:
+    """(kept, 2): loss and accuracy on copies never trained on, at each kept step, with some heads silenced."""
+    life = read(name)
+    examined = exam(life.config)
+    looks = [look(torch.from_numpy(each).float(), examined, life.config, silenced) for each in life.numbers]
+    return np.array([each[:2] for each in looks])
+
+
+def packed(life: Life) -> bytes:
+    """A run as a file."""
+    arrays = {name: value for name, value in vars(life).items() if name != "config"}
+    return prepared_files.packed({"format": FORMAT, "config": asdict(life.config)}, arrays)
+
+
+def own(name: str) -> Path:
+    """Where a run that was trained on this machine is kept."""
+    return current().cache / "born" / f"{name}.npz"
+
+
+def keep_own(name: str, life: Life) -> Path:
+    """Keep a run in the cache folder; the file is whole or not there."""
+    target = own(name)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    fresh = target.with_suffix(".fresh")
+    fresh.write_bytes(packed(life))
+    return fresh.replace(target)
+
+
+def own_names() -> list[str]:
+    """Names of the runs that were trained on this machine."""
+    return sorted(path.stem for path in own("any").parent.glob("*.npz"))
+
+
+@lru_cache(maxsize=16)
+def read(name: str) -> Life:
+    """A run that is shipped, or else one of this machine's own; a Problem where its file is missing or damaged."""
+    held = prepared_files.read(__package__, f"{name}.npz") if name in RUNS else prepared_files.read_path(own(name))
+    if held is None or held[0].get("format") != FORMAT:
+        raise Problem("The file of the training run {name} is missing or damaged", name=name)
+    header, arrays = held
+    given = {field: tuple(value) if isinstance(value, list) else value for field, value in header["config"].items()}
+    return Life(Config(**given), **arrays)

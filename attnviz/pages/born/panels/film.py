@@ -1,0 +1,229 @@
+"""Section 1: one training run with a handle, asked about first; at the handle all heads on the visitor's words."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+import torch
+
+from attnviz.app import page_parts, show, widgets
+from attnviz.app.links import link_state
+from attnviz.base.words import _, listed
+from attnviz.canvas import birth
+from attnviz.core.attention import scale_factor
+from attnviz.figures.theme import Figure
+from attnviz.pages.born import choices
+from attnviz.pages.born.figures import curves as figures
+from attnviz.pages.born.maths import life, own_words
+from attnviz.pages.born.maths.repeats import Config, forward
+
+Silenced = tuple[tuple[int, int], ...]
+FINE = 300  #: losses that are drawn of a run: the mean of what lies between two of them
+
+
+def panel() -> str | None:
+    """Draw the section."""
+    place = page_parts.main_picture()
+    with page_parts.two_in_a_row("born"):
+        text = widgets.text(choices.WORDS, _("Your words, which come twice"))
+        name = widgets.one_of(choices.RUN, _("Training run"), runs(), style="select")
+    run = life.read(name)
+    copies = own_words.copies_of(text, run.config)
+    heads = {f"{layer}.{head}": (layer, head) for layer, head in places(run.config)}
+    off = tuple(heads[each] for each in widgets.chosen_of(choices.OFF, heads))
+    at = nearest(run, link_state.value(choices.AT))
+    guess = link_state.value(choices.GUESS)
+    with place:
+        _ask(name, copies, guess)
+        draw("born-film", name, copies, at, off, guess != choices.GUESS.default, _keep)
+        show.under(
+            lambda: picture(name, copies, at, off),
+            name=f"{name}-step-{run.at[run.kept][at]}",
+            key="born-film-out",
+            words=said(name, at, off),
+            table=lambda: table(run),
+        )
+    show.snippet(
+        f'from attnviz.pages.born.maths import life\n\nrun = life.read("{name}")\n'
+        "print(run.cliff, run.accuracy[-1])\nprint(run.previous[-1])\nprint(run.induction[-1])\n",
+        "born-film",
+        about=_("Paste this code into a notebook: it prints what this run has learned. `life.run` trains it again."),
+    )
+
+
+def runs() -> dict[str, str]:
+    """Runs whose numbers are here, and their names."""
+    shipped = {life.LIFE: _("as usual, seed {seed}").format(seed=life.RUNS[life.LIFE].seed)}
+    shipped[life.BLURRED] = _("layer 0 fixed at blur")
+    return shipped | {name: _("{name}, trained on this machine").format(name=name) for name in life.own_names()}
+
+
+def places(config: Config) -> list[tuple[int, int]]:
+    """Layer and head of all heads."""
+    return [(layer, head) for layer in range(config.layers) for head in range(config.heads)]
+
+
+def nearest(run: life.Life, step: int) -> int:
+    """The place, among a run's kept steps, of the one nearest to a step."""
+    return int(np.abs(run.at[run.kept] - step).argmin())
+
+
+def _keep(run: life.Life, at: int, off: Silenced) -> None:
+    named = tuple(f"{layer}.{head}" for layer, head in off)
+    link_state.put_all({choices.AT: int(run.at[run.kept][at]), choices.OFF: named or None})
+
+
+def _ask(name: str, copies: own_words.Copies, guess: str) -> None:
+    """The question, and once it is answered, what is computed."""
+    names = {each: f"{int(each):,}" for each in choices.GUESSES if each.isdigit()} | {"never": _("never")}
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if guess == choices.GUESS.default:
+            st.markdown(_("**From which step is the second copy of your words predicted?**"), width="content")
+            for each, words in names.items():
+                st.button(words, key=f"born-guess-{each}", on_click=link_state.put, args=(choices.GUESS, each))
+            return
+        step = own_words.learned_at(name, copies)
+        st.markdown(verdict(names[guess], step), width="content")
+        st.button(
+            _("Ask again"),
+            key="born-again",
+            type="tertiary",
+            icon=":material/undo:",
+            on_click=link_state.put,
+            args=(choices.GUESS, choices.GUESS.default),
+        )
+
+
+def verdict(guessed: str, step: int | None) -> str:
+    """What was guessed beside what is computed."""
+    if step is None:
+        return _("You predicted: {guess}. **Computed: never**, in this run.").format(guess=guessed)
+    return _("You predicted: {guess}. **Computed: from step {step:,} on** at least half of it is.").format(
+        guess=guessed, step=step
+    )
+
+
+def draw(
+    key: str, name: str, copies: own_words.Copies, at: int, off: Silenced, whole: bool, keep: object = None
+) -> None:
+    """The run with its handle; lessons draw it, too, and keep nothing."""
+    run = life.read(name)
+    numbers = places(run.config)
+
+    def stood(told: tuple[int, tuple[int, ...]]) -> None:
+        if callable(keep):
+            keep(run, told[0], tuple(numbers[head] for head in told[1]))
+
+    birth.birth(
+        key,
+        filmed(name, off),
+        copies.tokens,
+        copies.ids,
+        at=at,
+        silenced=[numbers.index(each) for each in off],
+        whole=whole,
+        on_stand=stood,
+    )
+
+
+def filmed(name: str, off: Silenced) -> birth.FilmedRun:
+    """A run as the browser is sent it."""
+    run = life.read(name)
+    steps = run.at[run.kept]
+    loss_at, losses = thinned(run)
+    without = life.without(name, off)[:, 0] if off else np.zeros(0)
+    flat = (run.previous.reshape(len(run.at), -1), run.induction.reshape(len(run.at), -1))
+    return birth.FilmedRun(
+        name,
+        sizes_of(run.config),
+        birth.BirthCurves(loss_at, losses, run.at, *flat, steps, without),
+        steps,
+        run.numbers,
+    )
+
+
+def sizes_of(config: Config) -> birth.BirthSizes:
+    """What the browser's pass has to know of the model."""
+    usual = scale_factor("sqrt" if config.scaled else None, config.d_head)
+    scales = tuple(0.0 if config.blurred and layer == 0 else usual for layer in range(config.layers))
+    return birth.BirthSizes(
+        config.words, config.width, config.layers, config.heads, config.d_head, config.base, config.causal, scales
+    )
+
+
+def thinned(run: life.Life) -> tuple[np.ndarray, np.ndarray]:
+    """Steps and losses to draw: the mean loss between steps that lie evenly on the axis."""
+    ends = np.unique(np.geomspace(1, len(run.losses), FINE).round().astype(int))
+    begins = np.concatenate([[0], ends[:-1]])
+    return begins, np.add.reduceat(run.losses, begins) / (ends - begins)
+
+
+def said(name: str, at: int, off: Silenced) -> str:
+    """What is seen at the handle, on copies that the model was never trained on."""
+    run = life.read(name)
+    place = int(run.kept[at])
+    held = listed(map(str, run.config.held_out))
+    if off:
+        right = life.without(name, off)[:, 1]
+        return _(
+            "With {heads} silenced, **{here:.0%}** of words are predicted at step {step:,}, at most {most:.0%} at any "
+            "step; with all heads {whole:.0%} at the end (guessing: {guess:.1%}). Measured on copies of {held} words, lengths "
+            "never trained on."
+        ).format(
+            heads=listed(f"{layer}.{head}" for layer, head in off),
+            here=right[at],
+            step=run.at[place],
+            most=right.max(),
+            guess=1 / run.config.words,
+            whole=run.accuracy[-1],
+            held=held,
+        )
+    (layer, head), (layer_2, head_2) = (
+        divmod(int(scores[place].argmax()), run.config.heads) for scores in (run.previous, run.induction)
+    )
+    return _(
+        "At step {step:,}, on copies of {held} words, lengths never trained on: **{accuracy:.0%}** of words are "
+        "predicted. Head {one} gives {previous:.2f} of its weight to the token before, head {two} gives "
+        "{induction:.2f} to what came after the same word last time."
+    ).format(
+        step=run.at[place],
+        held=held,
+        accuracy=run.accuracy[place],
+        one=f"{layer}.{head}",
+        previous=run.previous[place, layer, head],
+        two=f"{layer_2}.{head_2}",
+        induction=run.induction[place, layer_2, head_2],
+    )
+
+
+def picture(name: str, copies: own_words.Copies, at: int, off: Silenced) -> Figure:
+    """The same for a file: curves, and the heads at the handle."""
+    run = life.read(name)
+    with torch.no_grad():
+        numbers, tokens = torch.from_numpy(run.numbers[at]).float(), torch.tensor([copies.ids])
+        _logits, weights = forward(numbers, tokens, run.config, off)
+    step = int(run.at[run.kept][at])
+    heads = [
+        (_("head {head}").format(head=f"{layer}.{head}"), weights[layer][0, head].numpy())
+        for layer, head in places(run.config)
+    ]
+    scores: Sequence[tuple[str, np.ndarray]] = [
+        (title, values.reshape(len(run.at), -1))
+        for title, values in ((_("token before"), run.previous), (_("next, last time"), run.induction))
+    ]
+    title = _("Training step {step:,}: {words}").format(step=step, words=" ".join(copies.tokens))
+    return figures.life(curve_of(run, ""), scores, step, heads, copies.tokens, run.config.heads, title)
+
+
+def curve_of(run: life.Life, name: str, faint: bool = False) -> figures.RunCurve:
+    """A run as a curve of its loss and one of its best induction score."""
+    loss_at, losses = thinned(run)
+    return figures.RunCurve(name, loss_at, losses, run.at, run.induction.max((1, 2)), faint)
+
+
+def table(run: life.Life) -> dict[str, list[float]]:
+    """What was measured at each step that was looked at."""
+    columns = {"step": run.at, "loss": run.loss, "accuracy": run.accuracy}
+    for name, scores in (("previous", run.previous), ("induction", run.induction)):
+        columns |= {f"{name} {layer}.{head}": scores[:, layer, head] for layer, head in places(run.config)}
+    return {name: np.asarray(values).tolist() for name, values in columns.items()}

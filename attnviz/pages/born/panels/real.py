@@ -1,0 +1,98 @@
+"""Section 3: the same words twice in a model that was trained on texts: its strongest head of each of the two kinds."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import streamlit as st
+import torch
+
+from attnviz.app import head_drawing, page_parts, show, widgets
+from attnviz.app.cache import model_cache
+from attnviz.app.links import link_state
+from attnviz.app.page_entry import file_of
+from attnviz.app.panel import guard
+from attnviz.app.text import plain
+from attnviz.base.words import _
+from attnviz.canvas.head.attention_view import head_picture, head_view
+from attnviz.canvas.shared.kinds import HeadScene, Options
+from attnviz.core import measures
+from attnviz.models.loading import availability
+from attnviz.pages.born import choices
+from attnviz.pages.born.maths import own_words
+from attnviz.pages.born.maths.repeats import Config
+from attnviz.runs.head_matrix import Look, head_matrix
+from attnviz.runs.model_run import ModelRun, Request
+
+MODEL: Final = "smollm2-135m"
+Best = Mapping[str, tuple[float, int, int]]  #: pattern -> the largest score, and the layer and head that have it
+
+
+def panel() -> None:
+    """Draw the section."""
+    place = page_parts.main_picture()
+    text = widgets.text(choices.WORDS, _("Your words, which come twice"))
+    if not availability(MODEL).on_this_machine:
+        st.info(_("No trained model is on this machine yet: the page “Explore” says how to get one."))
+        return
+    copies = own_words.copies_of(text, Config())
+    run = model_cache.model_run(Request(MODEL, " ".join(copies.tokens)))
+    best = model_cache.cached(run, "born-best", lambda: strongest(run))
+    names = {"previous_token": _("on the token before"), "induction": _("on what came next last time")}
+    with place:
+        page_parts.side_by_side(*(lambda kind=kind: _head(run, *best[kind], kind, names[kind]) for kind in names))  # type: ignore[misc]
+        _say(run, best)
+    if st.button(_("All heads of this model on random words twice"), icon=":material/open_in_new:", type="tertiary"):
+        link_state.keep_named("heads", {"hd_model": MODEL, "hd_text": "repeated", "hd_by": "induction"})
+        st.switch_page(file_of("heads"))
+
+
+def strongest(run: ModelRun) -> Best:
+    """The head of the model that has most of each kind, over the rows that have such a token."""
+    ids, found = torch.tensor(run.source.ids), {}
+    for layer, recorded in enumerate(run.stacks[0].layers):
+        weights = recorded.weights()[0].float()
+        for kind, rows in (
+            ("previous_token", measures.previous_token_mass(weights)),
+            ("induction", measures.induction_score(weights, ids)),
+        ):
+            score, head = rows.nanmean(-1).max(-1)
+            found[kind] = max(found.get(kind, (0.0, 0, 0)), (float(score), layer, int(head)))
+    return found
+
+
+def _say(run: ModelRun, best: Best) -> None:
+    (previous, layer, head), (induction, layer_2, head_2) = best["previous_token"], best["induction"]
+    st.markdown(
+        _(
+            "In {model}, head {one} gives **{previous:.2f}** of its weight to the token before, and head {two} "
+            "**{induction:.2f}** to what came next last time: the same two kinds, in layers {layer} and {layer_2}."
+        ).format(
+            model=plain(run.name),
+            one=f"{layer}.{head}",
+            previous=previous,
+            two=f"{layer_2}.{head_2}",
+            induction=induction,
+            layer=layer,
+            layer_2=layer_2,
+        )
+    )
+
+
+def _head(run: ModelRun, score: float, layer: int, head: int, kind: str, what: str) -> None:
+    matrix = head_matrix(run.stacks[0], layer, head, Look())
+    title = _("{model}, head {head}: {score:.2f} {what}").format(
+        model=run.name, head=f"{layer}.{head}", score=score, what=what
+    )
+    with guard():
+        drawn = head_drawing.drawn_alone(matrix, title, None)
+        scene = HeadScene(*head_drawing.axes(matrix), Options(lines=False, chips=False), f"born-{kind}")
+        pins = head_view(f"born-{kind}", drawn, scene)
+        show.under(
+            lambda: head_picture(drawn, scene, pins, title),
+            name=f"head-{MODEL}-{layer}-{head}",
+            key=f"born-{kind}-out",
+            caption=title,
+            table=lambda: head_drawing.long_table(matrix),
+        )
+    if st.button(_("Open in Explore"), key=f"born-open-{kind}", icon=":material/arrow_forward:", type="tertiary"):
+        page_parts.open_explorer(MODEL, run.request.text, (layer, head))

@@ -1,0 +1,1 @@
+"""Tests of the page How a head is born."""
