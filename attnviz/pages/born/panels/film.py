@@ -1,6 +1,6 @@
 """Section 1: one training run with a handle, asked about first; at the handle all heads on the visitor's words."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import streamlit as st
@@ -8,6 +8,7 @@ import torch
 
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.links import link_state
+from attnviz.app.links.choices import name_of_head as name_of
 from attnviz.base.words import _, listed
 from attnviz.canvas import birth
 from attnviz.core.attention import scale_factor
@@ -29,7 +30,7 @@ def panel() -> str | None:
         name = widgets.one_of(choices.RUN, _("Training run"), runs(), style="select")
     run = life.read(name)
     copies = own_words.copies_of(text, run.config)
-    heads = {f"{layer}.{head}": (layer, head) for layer, head in places(run.config)}
+    heads = {name_of(head): head for head in places(run.config)}
     off = tuple(heads[each] for each in widgets.chosen_of(choices.OFF, heads))
     at = nearest(run, link_state.value(choices.AT))
     guess = link_state.value(choices.GUESS)
@@ -69,8 +70,7 @@ def nearest(run: life.Life, step: int) -> int:
 
 
 def _keep(run: life.Life, at: int, off: Silenced) -> None:
-    named = tuple(f"{layer}.{head}" for layer, head in off)
-    link_state.put_all({choices.AT: int(run.at[run.kept][at]), choices.OFF: named or None})
+    link_state.put_all({choices.AT: int(run.at[run.kept][at]), choices.OFF: tuple(map(name_of, off)) or None})
 
 
 def _ask(name: str, copies: own_words.Copies, guess: str) -> None:
@@ -104,15 +104,20 @@ def verdict(guessed: str, step: int | None) -> str:
 
 
 def draw(
-    key: str, name: str, copies: own_words.Copies, at: int, off: Silenced, whole: bool, keep: object = None
+    key: str,
+    name: str,
+    copies: own_words.Copies,
+    at: int,
+    off: Silenced,
+    whole: bool,
+    keep: Callable[[life.Life, int, Silenced], None],
 ) -> None:
     """The run with its handle; lessons draw it, too, and keep nothing."""
     run = life.read(name)
     numbers = places(run.config)
 
     def stood(told: tuple[int, tuple[int, ...]]) -> None:
-        if callable(keep):
-            keep(run, told[0], tuple(numbers[head] for head in told[1]))
+        keep(run, told[0], tuple(numbers[head] for head in told[1]))
 
     birth.birth(
         key,
@@ -166,11 +171,11 @@ def said(name: str, at: int, off: Silenced) -> str:
     if off:
         right = life.without(name, off)[:, 1]
         return _(
-            "With {heads} silenced, **{here:.0%}** of words are predicted at step {step:,}, at most {most:.0%} at any "
-            "step; with all heads {whole:.0%} at the end (guessing: {guess:.1%}). Measured on copies of {held} words, lengths "
-            "never trained on."
+            "With {heads} silenced, **{here:.0%}** of words are predicted at step {step:,}, at most {most:.0%} at "
+            "any step; with all heads {whole:.0%} at the end (guessing: {guess:.1%}). Measured on copies of {held} "
+            "words, lengths never trained on."
         ).format(
-            heads=listed(f"{layer}.{head}" for layer, head in off),
+            heads=listed(map(name_of, off)),
             here=right[at],
             step=run.at[place],
             most=right.max(),
@@ -178,9 +183,7 @@ def said(name: str, at: int, off: Silenced) -> str:
             whole=run.accuracy[-1],
             held=held,
         )
-    (layer, head), (layer_2, head_2) = (
-        divmod(int(scores[place].argmax()), run.config.heads) for scores in (run.previous, run.induction)
-    )
+    one, two = (divmod(int(scores[place].argmax()), run.config.heads) for scores in (run.previous, run.induction))
     return _(
         "At step {step:,}, on copies of {held} words, lengths never trained on: **{accuracy:.0%}** of words are "
         "predicted. Head {one} gives {previous:.2f} of its weight to the token before, head {two} gives "
@@ -189,10 +192,10 @@ def said(name: str, at: int, off: Silenced) -> str:
         step=run.at[place],
         held=held,
         accuracy=run.accuracy[place],
-        one=f"{layer}.{head}",
-        previous=run.previous[place, layer, head],
-        two=f"{layer_2}.{head_2}",
-        induction=run.induction[place, layer_2, head_2],
+        one=name_of(one),
+        previous=run.previous[place][one],
+        two=name_of(two),
+        induction=run.induction[place][two],
     )
 
 
@@ -204,7 +207,7 @@ def picture(name: str, copies: own_words.Copies, at: int, off: Silenced) -> Figu
         _logits, weights = forward(numbers, tokens, run.config, off)
     step = int(run.at[run.kept][at])
     heads = [
-        (_("head {head}").format(head=f"{layer}.{head}"), weights[layer][0, head].numpy())
+        (_("head {head}").format(head=name_of((layer, head))), weights[layer][0, head].numpy())
         for layer, head in places(run.config)
     ]
     scores: Sequence[tuple[str, np.ndarray]] = [

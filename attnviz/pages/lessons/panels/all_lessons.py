@@ -1,6 +1,7 @@
-"""The eight lessons, in the order in which one learns, and the names of their facts."""
+"""The lessons, in the order in which one learns, and the names of their facts."""
 
 from attnviz.pages.lessons.maths import (
+    born_facts,
     cache_facts,
     heads_facts,
     mask_facts,
@@ -23,6 +24,7 @@ LESSONS: dict[str, Lesson] = {
         order_facts,
         cache_facts,
         model_facts,
+        born_facts,
     )
 }
 

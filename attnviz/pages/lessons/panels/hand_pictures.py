@@ -18,12 +18,13 @@ from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.mask import mask_grid
 from attnviz.canvas.shared.kinds import Head, HeadScene, Options
 from attnviz.figures import heatmap
+from attnviz.pages.born import choices as born_choices
 from attnviz.pages.build.maths import boards
 from attnviz.pages.build.panels import numbers
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths import order_facts
 from attnviz.pages.lessons.maths.lesson_parts import PictureSettings, Subject
-from attnviz.pages.lessons.panels import model_pictures
+from attnviz.pages.lessons.panels import born_pictures, model_pictures
 from attnviz.pages.masks.maths import mask_lab, mask_rules
 from attnviz.pages.positions.maths import rotation
 
@@ -213,4 +214,10 @@ PICTURES: dict[str, LiveKind] = {
     "sharing": LiveKind(model_pictures.sharing, of_sentence=False, wide=True),
     "next": LiveKind(model_pictures.following),
     "parts": LiveKind(model_pictures.parts),
+    "birth": LiveKind(
+        born_pictures.birth,
+        {"step": ("0", "100", "356", "433", "1500"), "off": ("0.0",), "whole": ("yes",)},
+        wide=True,
+    ),
+    "runs": LiveKind(born_pictures.runs, {"changed": born_choices.CHANGED.ids}, of_sentence=False),
 }

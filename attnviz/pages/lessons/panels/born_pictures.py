@@ -1,0 +1,29 @@
+"""Pictures of a small model's training: one run with its handle, and several runs beside each other."""
+
+from attnviz.app.links import link_state
+from attnviz.pages.born.maths import life
+from attnviz.pages.born.panels import film, others
+from attnviz.pages.lessons import choices
+from attnviz.pages.lessons.maths import born_facts
+from attnviz.pages.lessons.maths.lesson_parts import PictureSettings, Subject
+
+
+def birth(subject: Subject, set_to: PictureSettings, key: str) -> None:
+    """The run at a step, with what a visitor silenced: as bits, beside the place where the handle stands."""
+    run = life.read(life.LIFE)
+    heads = film.places(run.config)
+    bits, at, _none = link_state.value(choices.CELL)
+    off = tuple(head for i, head in enumerate(heads) if bits >> i & 1)
+    if at < 0:
+        at = film.nearest(run, int(set_to.get("step", "0")))
+        off = tuple(head for head in heads if film.name_of(head) == set_to.get("off"))
+
+    def keep(_run: life.Life, place: int, silenced: film.Silenced) -> None:
+        link_state.put(choices.CELL, (sum(1 << heads.index(head) for head in silenced), place, -1))
+
+    film.draw(key, life.LIFE, born_facts.copies(subject), min(at, len(run.kept) - 1), off, "whole" in set_to, keep)
+
+
+def runs(_subject: Subject, set_to: PictureSettings, key: str) -> None:
+    """The usual run and other seeds, with one in which something else was changed."""
+    others.draw(set_to.get("changed", "seeds"), key)

@@ -1,0 +1,103 @@
+"""The page How a head is born, as a visitor uses it."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnviz.base.packed import unblob
+from attnviz.pages.born import choices
+from attnviz.pages.born.maths import life, own_words
+from attnviz.pages.born.maths.repeats import Config
+
+
+def said(page: Any) -> str:
+    return " ".join(str(part.value) for kind in (page.markdown, page.caption, page.error) for part in kind)
+
+
+def film(page: Any) -> dict[str, Any]:
+    """The header of what the browser draws."""
+    (drawn,) = (bytes(each.proto.bytes) for each in page.get("bidi_component") if b'"pieces"' in each.proto.bytes)
+    header, payload = unblob(drawn)
+    return header | {"payload": payload}
+
+
+def test_it_opens_before_the_cliff_and_asks(visit):
+    page = visit("born")
+    assert not page.exception
+    assert not page.error
+    assert "From which step is the second copy of your words predicted?" in said(page)
+    shown = film(page)
+    assert not shown["open"], "what comes is not drawn before it is guessed"
+    assert shown["steps"][shown["at"]] == 103
+    assert shown["tokens"] == "the cat saw a red bird".split() * 2
+    assert shown["payload"] == life.read(life.LIFE).numbers[shown["at"]].tobytes()
+
+
+def test_the_answer_is_computed(visit):
+    page = visit("born")
+    page.button(key="born-guess-300").click().run()
+    right = own_words.share_right(life.LIFE, own_words.copies_of(choices.WORDS.default, Config()))
+    first = life.read(life.LIFE).at[np.flatnonzero(right < 0.5)[-1] + 1]
+    assert f"Computed: from step {first} on" in said(page)
+    assert film(page)["open"]
+
+
+def test_a_silenced_head_is_measured_at_every_step(visit):
+    page = visit("born", born_off="0.0", born_at="1500", born_guess="300")
+    assert "With 0.0 silenced, **4%** of words are predicted at step 1,500" in said(page)
+    shown = film(page)
+    assert shown["silenced"] == [0]
+    assert shown["curves"]["without"][-1] == pytest.approx(life.without(life.LIFE, ((0, 0),))[-1, 0], abs=1e-4)
+
+
+def test_a_run_that_never_learns_it_says_never(visit):
+    page = visit("born", born_run="blurred", born_guess="never", born_at="1500")
+    assert "Computed: never" in said(page)
+    assert film(page)["sizes"]["scales"] == [0.0, 0.25]
+
+
+@pytest.mark.parametrize(
+    "typed, problem", (("two words", "2 words were typed; the model takes 4 to 24"), ("x " * 30, "30 words were typed"))
+)
+def test_too_few_and_too_many_words_are_refused(visit, typed, problem):
+    page = visit("born", born_words=typed)
+    assert problem in said(page)
+    assert not page.exception
+
+
+def test_words_have_numbers_of_their_own_and_capitals_do_not_matter():
+    copies = own_words.copies_of("The cat saw THE other animal near a small house today", Config())
+    assert copies.ids[:11] == copies.ids[11:]
+    assert copies.ids[0] == copies.ids[3]
+    assert len(set(copies.ids)) == 10
+    assert max(copies.ids) < Config().words
+
+
+@pytest.mark.parametrize("changed", choices.CHANGED.ids)
+def test_other_runs_are_named_and_compared(visit, changed):
+    page = visit("born", born_section="others", born_changed=changed)
+    assert not page.exception
+    assert not page.error
+    spec = json.loads(page.get("plotly_chart")[0].proto.spec)
+    assert len(spec["data"]) == 2 * (len(life.SEEDS) + 1 + (changed != "seeds"))
+    run = life.read(life.LIFE if changed == "seeds" else changed)
+    shown = "6 of 6 seeds learn it" if changed == "seeds" else f"{run.accuracy[-1]:.0%}"
+    assert shown in said(page)
+
+
+def test_a_trained_model_has_both_kinds(visit):
+    page = visit("born", born_section="real")
+    assert not page.exception
+    assert "head 17.5" in said(page)
+    page.button(key="born-open-induction")
+    assert any("All heads of this model" in each.label for each in page.button)
+
+
+@pytest.mark.parametrize("section", ("life", "real"))
+def test_what_is_typed_shows_as_typed(visit, section):
+    page = visit("born", born_section=section, born_words="Say <b>x</b> **y** $z$ 中文 🙂")
+    assert not page.exception
+    assert not page.error
+    assert "<b>" not in said(page)

@@ -1,0 +1,161 @@
+"""The training runs that are shipped: what they begin with, what they reach, and numbers worked out by another hand."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.pages.born.maths import life
+from attnviz.pages.born.maths.repeats import Config, forward, matrices, sequences, untrained
+
+BEGINNING = 100  #: steps that are trained again
+ROOT = Path(__file__).parents[3]
+
+
+def test_the_first_hundred_steps_come_out_again() -> None:
+    kept = life.read(life.LIFE)
+    again = life.run(replace(kept.config, steps=BEGINNING), keep=0)
+    assert again.losses == pytest.approx(kept.losses[:BEGINNING], rel=0.02)
+
+
+@pytest.mark.slow
+def test_they_come_out_again_on_another_processor() -> None:
+    program = (
+        "from dataclasses import replace; from attnviz.pages.born.maths import life;"
+        f"print(*life.run(replace(life.RUNS['life'], steps={BEGINNING}), keep=0).losses)"
+    )
+    env = os.environ | {"ATEN_CPU_CAPABILITY": "default", "OMP_NUM_THREADS": "1"}
+    said = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=env, capture_output=True, text=True, check=True
+    )
+    losses = np.array(said.stdout.split(), float)
+    assert losses == pytest.approx(life.read(life.LIFE).losses[:BEGINNING], rel=0.02)
+
+
+@pytest.mark.parametrize("name", (life.LIFE, *life.SEEDS))
+def test_every_seed_learns_it_on_lengths_never_trained_on(name: str) -> None:
+    run = life.read(name)
+    assert not set(run.config.held_out) & set(run.config.trained_on)
+    assert run.accuracy[-1] > 0.95
+    assert run.induction[-1].max() >= 0.9
+    assert run.previous[-1].max() >= 0.8
+    assert run.best(run.previous)[0] == 0, "the head that looks back by one is in the first layer"
+    assert run.best(run.induction)[0] == 1
+
+
+@pytest.mark.parametrize("name", ("blurred", "one-layer"))
+def test_without_a_first_layer_nobody_learns_it(name: str) -> None:
+    run = life.read(name)
+    assert run.cliff is None
+    assert run.accuracy.max() < 0.2
+    assert run.induction.max() < 0.2
+
+
+def test_what_is_shipped_was_made_as_its_name_says() -> None:
+    for name, config in life.RUNS.items():
+        run = life.read(name)
+        assert run.config == config
+        assert len(run.losses) == config.steps
+        assert run.at.tolist() == life.looked_at(config.steps)
+    assert len(life.read(life.LIFE).numbers) == 60
+    assert len(life.read(life.BLURRED).numbers) == life.FEW
+    assert life.read(life.LIFE).numbers.shape[1] < 33_000
+
+
+def by_hand(numbers: np.ndarray, ids: np.ndarray, config: Config, silenced: set[tuple[int, int]]) -> np.ndarray:
+    """Logits (T, V), position by position and pair by pair, in float64."""
+    flat, parts = numbers.astype(np.float64), []
+    for rows, cols in config.shapes:
+        parts.append(flat[: rows * cols].reshape(rows, cols))
+        flat = flat[rows * cols :]
+    embedding, *inside, unembedding = parts
+    x, half = embedding[ids], config.d_head // 2
+    for layer in range(config.layers):
+        added = np.zeros_like(x)
+        for head in range(config.heads):
+            some = slice(head * config.d_head, (head + 1) * config.d_head)
+            q, k, v = (x @ matrix[:, some] for matrix in inside[4 * layer : 4 * layer + 3])
+            for t, both in enumerate(zip(q, k, strict=True)):
+                for one in both:
+                    for i in range(half):
+                        angle = t * config.base ** (-2 * i / config.d_head)
+                        turned = complex(one[i], one[i + half]) * np.exp(1j * angle)
+                        one[i], one[i + half] = turned.real, turned.imag
+            for t in range(len(ids)):
+                scores = k[: t + 1] @ q[t] / config.d_head**0.5
+                weights = np.exp(scores - scores.max())
+                if (layer, head) not in silenced:
+                    added[t] += weights / weights.sum() @ v[: t + 1] @ inside[4 * layer + 3][some]
+        x = x + added
+    return x @ unembedding
+
+
+def test_the_pass_is_what_another_hand_computes() -> None:
+    run, ids = life.read(life.LIFE), np.array([5, 9, 40, 2, 5, 9, 40, 2])
+    for place, silenced in ((20, set()), (-1, {(0, 0), (1, 2)})):
+        numbers = torch.from_numpy(run.numbers[place]).double()
+        logits, _weights = forward(numbers, torch.from_numpy(ids)[None], run.config, silenced)
+        assert logits[0].numpy() == pytest.approx(by_hand(run.numbers[place], ids, run.config, silenced), abs=1e-8)
+
+
+def test_scores_are_what_their_definition_says() -> None:
+    """Weight on the place before, over all rows; weight on the place after the same word's first, over the second copy."""
+    run, given = life.read(life.LIFE), life.exam(Config())
+    numbers = torch.from_numpy(run.numbers[-1]).float()
+    _logits, weights = forward(numbers, given.tokens, run.config)
+    sums, counts = np.zeros((2, 2, 3)), np.zeros(2)
+    for b, words in enumerate(given.tokens.tolist()):
+        here = np.stack([layer[b].numpy() for layer in weights])  # (L, H, T, T)
+        for t, word in enumerate(words):
+            if t:
+                sums[0] += here[:, :, t, t - 1]
+                counts[0] += 1
+            if word in words[:t]:
+                sums[1] += here[:, :, t, words.index(word) + 1]
+                counts[1] += 1
+    previous, induction = sums / counts[:, None, None]
+    assert run.previous[-1] == pytest.approx(previous, abs=0.01), "numbers are kept with 16 bits"
+    assert run.induction[-1] == pytest.approx(induction, abs=0.01)
+
+
+def test_a_copy_comes_twice_and_no_other_word_does() -> None:
+    config = Config()
+    drawn = sequences(50, config.trained_on, config, torch.Generator().manual_seed(1))
+    for words, lag, known in zip(drawn.tokens.tolist(), drawn.lags.tolist(), drawn.known.tolist(), strict=True):
+        assert words[-lag:] == words[-2 * lag : -lag]
+        assert len(set(words)) == len(words) - lag
+        assert sum(known) == lag - 1, "all words of the second copy but its first"
+
+
+def test_a_heads_silence_is_measured_at_every_step() -> None:
+    run = life.read(life.LIFE)
+    nobody, everyone = life.without(life.LIFE, ()), life.without(life.LIFE, ((0, 0), (0, 1), (0, 2)))
+    assert nobody[:, 1] == pytest.approx(run.accuracy, abs=0.02)
+    assert nobody[:, 0] == pytest.approx(run.loss, abs=0.02)
+    assert everyone[:, 1].max() < 0.2
+    assert life.without(life.LIFE, ((0, 0),))[-1, 1] < 0.1 < 0.9 < nobody[-1, 1]
+
+
+def test_what_lasts_is_what_never_falls_below_a_half_again() -> None:
+    at = np.array([0, 10, 20, 30])
+    assert life.lasting(at, np.array([0.6, 0.4, 0.5, 0.9])) == 20
+    assert life.lasting(at, np.array([0.9, 0.9, 0.9, 0.4])) is None
+    assert life.lasting(at, np.ones(4)) == 0
+
+
+def test_another_life_is_kept_and_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATTNVIZ_CACHE", str(tmp_path))
+    made = life.run(Config(seed=3, steps=4))
+    life.keep_own("seed-3-own", made)
+    assert life.own_names() == ["seed-3-own"]
+    found = life.read("seed-3-own")
+    life.read.cache_clear()
+    assert found.config == made.config
+    assert np.array_equal(found.numbers, made.numbers)
+    assert len(matrices(untrained(made.config), made.config)) == len(made.config.shapes)
+    assert np.array_equal(made.numbers[0], untrained(made.config).half().numpy()), "before the first step"
