@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from attnviz.app.links.choices import Choice
+from attnviz.pages.born import choices as born_choices
 from attnviz.pages.build import choices
 from attnviz.pages.compare import choices as compare_choices
 from attnviz.pages.decoding import choices as decoding_choices
@@ -18,6 +19,7 @@ from attnviz.serve import page_table
 
 #: A page's sections, whose content differs.
 SECTIONS: dict[str, tuple[Choice[str], ...]] = {
+    "born": (born_choices.SECTION,),
     "build": (choices.QUESTION,),
     "compare": (compare_choices.SECTION,),
     "decoding": (decoding_choices.VIEW,),

@@ -22,34 +22,41 @@ class Birth extends View {
     this.reached = 0;
     /** @type {Set<number>} heads whose output is 0, by their place among all */
     this.silenced = new Set();
-    /** @type {Map<number, Float32Array>} the numbers of each step that was shown */
-    this.numbers = new Map();
+    /** @type {Float32Array | null} the numbers of the step that Python chose */
+    this.sent = null;
     /** @type {Uint16Array | null} those of all steps */
     this.all = null;
     this.holding = false;
     /** @type {(() => void) | null} stops the film */
     this.film = null;
     this.redraw = onceAFrame(() => this.draw());
-    this.bar = el("div", "av-line");
-    this.play = addButton(this.bar, "▶", "", () => (this.film ? this.stop() : this.start()));
+    this.bar = el("div", "av-line av-slider");
+    this.play = addButton(this.bar, "▶", "", () => {
+      const stand = (/** @type {number} */ place) => this.stand(place);
+      const last = this.header.steps.length - 1;
+      if (this.film) this.stop();
+      else this.plays(filmOfStops(this.root, this.at, last, stand, () => this.stop()));
+    });
     this.range = el("input", "av-slider-range bi-range", null, { type: "range", min: "0", step: "1" });
     this.step = el("output", "av-strong bi-step");
     this.bar.append(this.range, this.step);
-    this.curves = el("canvas", "bi-curves av-pan", null, { role: "img" });
+    this.curves = el("canvas", "bi-curves av-pan", null, { role: "img", style: "cursor: ew-resize" });
     this.heads = new Heads((head) => this.silence(head));
     this.said = el("div", "bi-said", null, { "aria-live": "polite" });
     this.scale = el("div", "av-bar-row");
     const left = around("av-column bi-left", this.bar, this.curves, this.said, this.heads.copies);
     const right = around("av-column bi-right", this.heads.grid, this.heads.pointed, this.scale);
     root.replaceChildren(around("av-wrap bi-both", left, right));
+    const follow = (/** @type {PointerEvent} */ { offsetX }) =>
+      this.grasp(nearestStep(this.header.steps, shareAt(offsetX, this.curves.clientWidth)));
     this.range.addEventListener("input", () => this.grasp(Number(this.range.value)));
-    this.range.addEventListener("change", () => this.letGo());
+    this.range.addEventListener("change", () => this.commit());
     this.curves.addEventListener("pointerdown", (event) => {
       this.curves.setPointerCapture(event.pointerId);
-      this.follow(event);
+      follow(event);
     });
-    this.curves.addEventListener("pointermove", (event) => this.holding && this.follow(event));
-    for (const end of ["pointerup", "pointercancel"]) this.curves.addEventListener(end, () => this.letGo());
+    this.curves.addEventListener("pointermove", (event) => this.holding && follow(event));
+    for (const end of ["pointerup", "pointercancel"]) this.curves.addEventListener(end, () => this.commit());
     watchSize(root, () => this.draw());
   }
 
@@ -57,12 +64,11 @@ class Birth extends View {
   show(component) {
     const { header, payload, before } = this.receive(component);
     if (before?.model !== header.model) {
-      this.numbers.clear();
       this.all = null;
       this.reached = 0;
       void this.fetch();
     }
-    this.numbers.set(header.at, singles(new Uint16Array(payload.slice().buffer)));
+    this.sent = singles(new Uint16Array(payload.slice().buffer));
     const behind = this.gestures.isBehind(header.session, header.ack);
     if (!behind && !this.holding && !this.film) {
       this.at = header.at;
@@ -88,12 +94,9 @@ class Birth extends View {
 
   /** @param {number} place */
   of(place) {
-    const { size } = this.header;
-    const known = this.numbers.get(place);
-    if (known || !this.all) return known ?? null;
-    const made = singles(this.all.subarray(place * size, (place + 1) * size));
-    this.numbers.set(place, made);
-    return made;
+    const { size, at } = this.header;
+    if (this.all) return singles(this.all.subarray(place * size, (place + 1) * size));
+    return place === at ? this.sent : null;
   }
 
   /** Silences a head, or lets it speak again. @param {number} head */
@@ -103,22 +106,11 @@ class Birth extends View {
     this.commit();
   }
 
-  /** @param {PointerEvent} event */
-  follow(event) {
-    this.grasp(nearestStep(this.header.steps, shareAt(event.offsetX, this.curves.clientWidth)));
-  }
-
   /** @param {number} place */
   grasp(place) {
-    this.film?.();
     this.plays(null);
     this.holding = true;
     this.stand(place);
-  }
-
-  letGo() {
-    this.holding = false;
-    this.commit();
   }
 
   /** @param {number} place */
@@ -128,27 +120,23 @@ class Birth extends View {
     this.redraw();
   }
 
-  start() {
-    const last = this.header.steps.length - 1;
-    const stand = (/** @type {number} */ place) => this.stand(place);
-    this.plays(filmOfStops(this.root, this.at, last, stand, () => this.stop()));
-  }
-
   stop() {
-    this.film?.();
     this.plays(null);
     this.commit();
   }
 
   /** A film is not read out on its way, only where it ends. @param {(() => void) | null} film */
   plays(film) {
+    this.film?.();
     this.film = film;
     say(this.play, film ? "❚❚" : "▶");
     named(this.play, film ? this.header.words.pause : this.header.words.play);
     this.said.setAttribute("aria-live", film ? "off" : "polite");
   }
 
+  /** The hand lets go, or the film ends: Python hears of it. */
   commit() {
+    this.holding = false;
     const now = { at: this.at, silenced: [...this.silenced].sort() };
     const { at, silenced } = this.header;
     if (JSON.stringify(now) !== JSON.stringify({ at, silenced })) this.tellPython("stood", now);

@@ -41,8 +41,6 @@ export function drawCurves(canvas, { curves, colours, words, names }, theme, { s
   const high = (HEIGHT - FOOT - 3 * GAP) / 3.4;
   const ceiling = Math.max(...curves.losses) * 1.05;
   let foot = 0;
-  /** @type {Rectangle[]} */
-  const boxes = [];
   const box = (/** @type {string} */ title, /** @type {number} */ share, /** @type {string} */ top) => {
     const made = { x: LEFT, y: foot + GAP, w: wide, h: high * share };
     foot = made.y + made.h;
@@ -52,7 +50,8 @@ export function drawCurves(canvas, { curves, colours, words, names }, theme, { s
     ink.textAlign = "right";
     ink.fillText(top, made.x - 5, made.y + 4);
     ink.fillText("0", made.x - 5, foot - 3);
-    boxes.push(made);
+    drawWith(ink, { strokeStyle: theme.primary, lineWidth: 2 });
+    strokePath(ink, [xOf(step), made.y], [xOf(step), foot]);
     return made;
   };
   const trace = (/** @type {Rectangle} */ { y, h }, /** @type {number[]} */ at, /** @type {number[]} */ values) => {
@@ -89,8 +88,7 @@ export function drawCurves(canvas, { curves, colours, words, names }, theme, { s
   drawWith(ink, { fillStyle: theme.text, textAlign: "center" });
   for (const tick of ticks) ink.fillText(String(tick), xOf(tick), foot + 10);
   ink.fillText(words.axis, LEFT + wide / 2, foot + 25);
-  drawWith(ink, { strokeStyle: theme.primary, fillStyle: theme.primary, lineWidth: 2 });
-  for (const { y, h } of boxes) strokePath(ink, [xOf(step), y], [xOf(step), y + h]);
+  ink.fillStyle = theme.primary;
   ink.beginPath();
   ink.arc(xOf(step), losses.y, 7, 0, 2 * Math.PI);
   ink.fill();

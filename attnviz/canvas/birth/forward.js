@@ -6,6 +6,8 @@ import { attend } from "../shared/attend.js";
 /** @import { BirthSizes } from "../shared/types.js" */
 /** @typedef {ReturnType<typeof forward>} Pass */
 
+const PLAIN = { bias: null, softcap: null, sink: null };
+
 /** The numbers of one step from their 16 bits. @param {Uint16Array} halves */
 export function singles(halves) {
   const bits = new Uint32Array(halves.length);
@@ -15,10 +17,10 @@ export function singles(halves) {
 }
 
 /** x (rows, inner) times the matrix (inner, cols) that begins at `from` among the numbers. */
-/** @param {Float64Array} x @param {Float32Array} numbers @param {number} from @param {number} inner @param {number} cols */
+/** @param {Float32Array} x @param {Float32Array} numbers @param {number} from @param {number} inner @param {number} cols */
 function times(x, numbers, from, inner, cols) {
   const rows = x.length / inner;
-  const made = new Float64Array(rows * cols);
+  const made = new Float32Array(rows * cols);
   for (let r = 0; r < rows; r++) {
     for (let m = 0; m < inner; m++) {
       const value = x[r * inner + m];
@@ -29,23 +31,18 @@ function times(x, numbers, from, inner, cols) {
   return made;
 }
 
-/** Turns each head's pairs by their position, in place: number i of a head with number i + D/2. */
-/** @param {Float64Array} x (T, H*D) @param {BirthSizes} sizes */
-function turn(x, { heads, depth, base }) {
-  const half = depth / 2;
-  const wide = heads * depth;
-  for (let i = 0; i < half; i++) {
-    const speed = base ** (-i / half);
-    for (let t = 0; t < x.length / wide; t++) {
-      const [cos, sin] = [Math.cos(t * speed), Math.sin(t * speed)];
-      for (let at = t * wide + i; at < (t + 1) * wide; at += depth) {
-        const [a, b] = [x[at], x[at + half]];
-        x[at] = a * cos - b * sin;
-        x[at + half] = b * cos + a * sin;
-      }
-    }
-  }
-  return x;
+/** One head's numbers (T, D) of those of all, turned by their angles (T, D/2) if there are any: number i with i + D/2. */
+/** @param {Float32Array} x @param {number} wide numbers of a row @param {number} first @param {number} depth @param {number[]} [angles] */
+function ofHead(x, wide, first, depth, angles) {
+  const made = new Float32Array((x.length / wide) * depth);
+  for (let i = 0; i < made.length; i++) made[i] = x[Math.floor(i / depth) * wide + first + (i % depth)];
+  angles?.forEach((angle, i) => {
+    const one = 2 * i - (i % (depth / 2));
+    const [a, b, cos, sin] = [made[one], made[one + depth / 2], Math.cos(angle), Math.sin(angle)];
+    made[one] = a * cos - b * sin;
+    made[one + depth / 2] = b * cos + a * sin;
+  });
+  return made;
 }
 
 /**
@@ -55,62 +52,38 @@ function turn(x, { heads, depth, base }) {
  * whose output is 0, by their place among all
  */
 export function forward(numbers, ids, sizes, silenced) {
-  const { words, width, layers, heads, depth, causal, scales } = sizes;
+  const { words, width, layers, heads, depth, base, causal, scales } = sizes;
   const [length, inside] = [ids.length, heads * depth];
-  const x = new Float64Array(length * width);
+  const x = new Float32Array(length * width);
   ids.forEach((id, t) => x.set(numbers.subarray(id * width, (id + 1) * width), t * width));
   const mask = Uint8Array.from({ length: length ** 2 }, (_none, i) => Number(!causal || i % length <= i / length));
+  const half = depth / 2;
+  const angles = Array.from(
+    { length: length * half },
+    (_none, i) => Math.floor(i / half) * base ** (-(i % half) / half),
+  );
   /** @type {Float32Array[]} */
   const weights = [];
   let from = words * width;
   for (let layer = 0; layer < layers; layer++) {
     const [q, k, v] = [0, 1, 2].map((part) => times(x, numbers, from + part * width * inside, width, inside));
-    for (const each of [q, k]) turn(each, sizes);
-    const output = new Float64Array(length * inside);
-    for (let head = 0; head < heads; head++) {
-      const scores = scoresOf(q, k, length, inside, head * depth, depth);
-      const head0 = {
-        shape: /** @type {[number, number]} */ ([length, length]),
-        scores,
-        bias: null,
-        softcap: null,
-        sink: null,
-      };
-      const given = attend(head0, mask, scales[layer]);
-      weights.push(given);
-      if (!silenced.has(layer * heads + head)) mix(given, v, output, length, inside, head * depth, depth);
+    for (let first = 0; first < inside; first += depth) {
+      const [own, keys] = [q, k].map((each) => ofHead(each, inside, first, depth, angles));
+      const across = keys.map((_none, i) => keys[(i % length) * depth + Math.floor(i / length)]);
+      const scores = times(own, across, 0, depth, length);
+      const given = attend({ ...PLAIN, shape: [length, length], scores }, mask, scales[layer]);
+      if (!silenced.has(weights.push(given) - 1)) {
+        const output = times(given, ofHead(v, inside, first, depth), 0, length, depth);
+        const added = times(output, numbers, from + (3 * inside + first) * width, depth, width);
+        for (let i = 0; i < x.length; i++) x[i] += added[i];
+      }
     }
-    const added = times(output, numbers, from + 3 * width * inside, inside, width);
-    for (let i = 0; i < x.length; i++) x[i] += added[i];
     from += 4 * width * inside;
   }
   return { weights, ...judged(times(x, numbers, from, width, words), ids, words) };
 }
 
-/** @param {Float64Array} q @param {Float64Array} k @param {number} length @param {number} wide @param {number} first @param {number} depth */
-function scoresOf(q, k, length, wide, first, depth) {
-  const scores = new Float32Array(length * length);
-  for (let i = 0; i < length; i++) {
-    for (let j = 0; j < length; j++) {
-      let sum = 0;
-      for (let d = first; d < first + depth; d++) sum += q[i * wide + d] * k[j * wide + d];
-      scores[i * length + j] = sum;
-    }
-  }
-  return scores;
-}
-
-/** @param {Float32Array} weights @param {Float64Array} v @param {Float64Array} output @param {number} length @param {number} wide @param {number} first @param {number} depth */
-function mix(weights, v, output, length, wide, first, depth) {
-  for (let i = 0; i < length; i++) {
-    for (let j = 0; j < length; j++) {
-      const weight = weights[i * length + j];
-      if (weight) for (let d = first; d < first + depth; d++) output[i * wide + d] += weight * v[j * wide + d];
-    }
-  }
-}
-
-/** @param {Float64Array} logits @param {number[]} ids @param {number} words */
+/** @param {Float32Array} logits @param {number[]} ids @param {number} words */
 function judged(logits, ids, words) {
   const asked = ids.slice(1);
   const rows = asked.map((_id, t) => logits.subarray(t * words, (t + 1) * words));

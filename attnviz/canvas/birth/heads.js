@@ -14,12 +14,10 @@ export class Heads {
   constructor(onClick) {
     this.onClick = onClick;
     this.grid = el("div", "bi-heads");
-    this.pointed = el("div", "av-small bi-pointed");
+    this.pointed = el("div", "av-small av-readout");
     this.copies = el("div", "bi-copies");
-    /** @type {{ control: HTMLButtonElement, canvas: HTMLCanvasElement, what: HTMLElement }[]} */
-    this.tiles = [];
-    /** @type {HTMLElement[]} what stands below each word of the second copy */
-    this.guessed = [];
+    this.tiles = /** @type {{ control: HTMLElement, canvas: HTMLCanvasElement, what: HTMLElement }[]} */ ([]);
+    this.guessed = /** @type {HTMLElement[]} */ ([]); // what stands below each word of the second copy
     /** @type {Pass | null} */
     this.pass = null;
   }
@@ -29,9 +27,15 @@ export class Heads {
     this.grid.style.setProperty("--heads", String(sizes.heads));
     this.tiles = names.map((name, head) => {
       const [canvas, what] = [el("canvas", "bi-map"), el("span", "av-small")];
-      const control = button("bi-tile", null, () => this.onClick(head), { title: words.silence });
+      const control = button("av-square bi-tile", null, () => this.onClick(head), { title: words.silence });
       control.append(around("bi-name", el("b", "", fill(words.head, { head: name })), what), canvas);
-      canvas.addEventListener("pointermove", (event) => this.point(canvas, event, { head, name, tokens, words }));
+      canvas.addEventListener("pointermove", ({ offsetX, offsetY }) => {
+        const cells = [offsetY / canvas.clientHeight, offsetX / canvas.clientWidth];
+        const [q, k] = cells.map((share) => clamp(Math.floor(share * tokens.length), 0, tokens.length - 1));
+        const [query, key] = [tokens[q], tokens[k]].map(visibleToken);
+        const weight = percent(this.pass?.weights[head][q * tokens.length + k] ?? 0);
+        say(this.pointed, fill(words.cell, { head: name, query, key, q: q + 1, k: k + 1, weight }));
+      });
       canvas.addEventListener("pointerleave", () => say(this.pointed, words.rest));
       return { control, canvas, what };
     });
@@ -86,19 +90,5 @@ export class Heads {
       const most = told.reduce((top, each, head) => (each[what] > told[top][what] ? head : top), 0);
       return fill(words[`best_${what}`], { head: names[most], score: told[most][what].toFixed(2) });
     });
-  }
-
-  /**
-   * Says what lies under the pointer.
-   * @param {HTMLCanvasElement} canvas @param {PointerEvent} event
-   * @param {{ head: number, name: string, tokens: string[], words: BirthHeader["words"] }} of
-   */
-  point(canvas, event, { head, name, tokens, words }) {
-    const length = tokens.length;
-    const cells = [event.offsetY / canvas.clientHeight, event.offsetX / canvas.clientWidth];
-    const [q, k] = cells.map((share) => clamp(Math.floor(share * length), 0, length - 1));
-    const [query, key] = [tokens[q], tokens[k]].map(visibleToken);
-    const weight = percent(this.pass?.weights[head][q * length + k] ?? 0);
-    say(this.pointed, fill(words.cell, { head: name, query, key, q: q + 1, k: k + 1, weight }));
   }
 }

@@ -37,7 +37,7 @@ def test_they_come_out_again_on_another_processor() -> None:
     assert losses == pytest.approx(life.read(life.LIFE).losses[:BEGINNING], rel=0.02)
 
 
-@pytest.mark.parametrize("name", (life.LIFE, *life.SEEDS))
+@pytest.mark.parametrize("name", [life.LIFE, *life.SEEDS])
 def test_every_seed_learns_it_on_lengths_never_trained_on(name: str) -> None:
     run = life.read(name)
     assert not set(run.config.held_out) & set(run.config.trained_on)
@@ -48,7 +48,7 @@ def test_every_seed_learns_it_on_lengths_never_trained_on(name: str) -> None:
     assert run.best(run.induction)[0] == 1
 
 
-@pytest.mark.parametrize("name", ("blurred", "one-layer"))
+@pytest.mark.parametrize("name", ["blurred", "one-layer"])
 def test_without_a_first_layer_nobody_learns_it(name: str) -> None:
     run = life.read(name)
     assert run.cliff is None
@@ -104,7 +104,7 @@ def test_the_pass_is_what_another_hand_computes() -> None:
 
 
 def test_scores_are_what_their_definition_says() -> None:
-    """Weight on the place before, over all rows; weight on the place after the same word's first, over the second copy."""
+    """Weight on the place before, over all rows; weight after the same word's first, over the second copy."""
     run, given = life.read(life.LIFE), life.exam(Config())
     numbers = torch.from_numpy(run.numbers[-1]).float()
     _logits, weights = forward(numbers, given.tokens, run.config)
@@ -126,10 +126,15 @@ def test_scores_are_what_their_definition_says() -> None:
 def test_a_copy_comes_twice_and_no_other_word_does() -> None:
     config = Config()
     drawn = sequences(50, config.trained_on, config, torch.Generator().manual_seed(1))
-    for words, lag, known in zip(drawn.tokens.tolist(), drawn.lags.tolist(), drawn.known.tolist(), strict=True):
-        assert words[-lag:] == words[-2 * lag : -lag]
+    begins = set()
+    for words, known in zip(drawn.tokens.tolist(), drawn.known.tolist(), strict=True):
+        lag, second = sum(known) + 1, known.index(True)  # all words of the second copy but its first are known
+        assert lag in config.trained_on
+        assert words[second : second + lag] == words[second - lag : second]
         assert len(set(words)) == len(words) - lag
-        assert sum(known) == lag - 1, "all words of the second copy but its first"
+        assert known[second : second + lag - 1] == [True] * (lag - 1)
+        begins.add(second - lag)
+    assert len(begins) > 10, "copies begin anywhere"
 
 
 def test_a_heads_silence_is_measured_at_every_step() -> None:

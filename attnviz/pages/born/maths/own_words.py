@@ -30,7 +30,9 @@ def copies_of(text: str, config: Config) -> Copies:
     words = split(text)
     fewest, most = config.lags
     if not fewest <= len(words) <= most:
-        raise Problem("{count} words were typed; the model takes {fewest} to {most}", count=len(words), fewest=fewest, most=most)
+        raise Problem(
+            "{count} words were typed; the model takes {fewest} to {most}", count=len(words), fewest=fewest, most=most
+        )
     numbers: dict[str, int] = {}
     for word in map(str.casefold, words):
         number = crc32(word.encode()) % config.words

@@ -73,26 +73,22 @@ def untrained(config: Config) -> Tensor:
 
 @dataclass(frozen=True)
 class Sequences:
-    """Sequences (B, T): fillers, then a copy and the same copy again. All words but the second copy's differ."""
+    """Sequences (B, T): somewhere a copy and the same copy again, fillers around. No other word comes twice."""
 
     tokens: Tensor
-    lags: Tensor  #: (B,), words of a copy
-
-    @property
-    def known(self) -> Tensor:
-        """(B, T - 1): whether the word after this one was in the first copy and follows from it."""
-        length = self.tokens.shape[1]
-        return torch.arange(length - 1) >= length - self.lags[:, None]
+    known: Tensor  #: (B, T - 1), whether the word after this one is of the second copy, and not its first
 
 
 def sequences(count: int, lags: tuple[int, ...], config: Config, drawn: torch.Generator) -> Sequences:
     """Draw sequences with copies of these lengths."""
     order = torch.rand(count, config.words, generator=drawn).argsort(1)
-    lag = torch.tensor(lags)[torch.randint(len(lags), (count,), generator=drawn)]
-    at, second = torch.arange(config.length), config.length - lag[:, None]
-    copied = torch.where(at >= second, at - second, at - second + lag[:, None])
-    place = torch.where(copied < 0, at + lag[:, None], copied)  # fillers are words that no copy has
-    return Sequences(order.gather(1, place), lag)
+    lag = torch.tensor(lags)[torch.randint(len(lags), (count, 1), generator=drawn)]
+    first = (torch.rand(count, 1, generator=drawn) * (config.length - 2 * lag + 1)).long()
+    at = torch.arange(config.length)
+    place = at - first  # from the beginning of the first copy
+    filler = torch.where(place < 0, at + lag, at - lag)  # words that no copy has
+    word = torch.where((place >= 0) & (place < 2 * lag), place % lag, filler)
+    return Sequences(order.gather(1, word), ((place >= lag) & (place < 2 * lag - 1))[:, :-1])
 
 
 def forward(

@@ -38,7 +38,7 @@ def draw(changed: str, key: str) -> None:
     if changed != "seeds":
         lines.append(curve_of(life.read(changed), names()[changed]))
     show.figure(
-        figures.compared(lines, _("The same training, {what}").format(what=names()[changed])),
+        figures.compared(lines),
         name=f"training-{changed}",
         key=key,
         words=said(changed),

@@ -217,7 +217,7 @@ PICTURES: dict[str, LiveKind] = {
     "birth": LiveKind(
         born_pictures.birth,
         {"step": ("0", "100", "356", "433", "1500"), "off": ("0.0",), "whole": ("yes",)},
-        wide=True,
+        wide_on_page=True,
     ),
     "runs": LiveKind(born_pictures.runs, {"changed": born_choices.CHANGED.ids}, of_sentence=False),
 }

@@ -1,0 +1,112 @@
+"""The page How a head is born in a browser: dragged, played, typed into, silenced by key, saved, linked."""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from attnviz.pages.born.maths import life
+from tests.browser.conftest import answered, at_rest, until
+from tests.browser.saving import open_menu, saved
+
+FILM = ".av-root:has(.bi-curves)"
+PIXELS = "(canvas) => [...canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data].join()"
+STEPS = life.read(life.LIFE).at.tolist()
+
+
+def opened(new_page, url: str, link: str = "", **window):
+    """The page, once the numbers of all steps are in the browser."""
+    page = new_page(**window)
+    page.goto(f"{url}/born{link}")
+    at_rest(page, FILM)
+    until(lambda: page.locator(FILM).get_attribute("data-fetched"))
+    return page, page.locator(FILM)
+
+
+def step(film) -> int:
+    return int(film.get_attribute("data-step"))
+
+
+@pytest.mark.slow
+def test_the_handle_is_dragged_over_the_cliff_and_the_heads_follow(server_url, new_page):
+    page, film = opened(new_page, server_url)
+    assert step(film) == 103
+    curves, head = film.locator(".bi-curves"), film.locator(".bi-map").nth(3)
+    before, box = head.evaluate(PIXELS), curves.bounding_box()
+    page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 60)
+    page.mouse.down()
+    seen = set()
+    for share in range(40, 96, 5):
+        page.mouse.move(box["x"] + share / 100 * box["width"], box["y"] + 60)
+        page.wait_for_timeout(40)
+        seen.add(step(film))
+    page.mouse.move(box["x"] + box["width"], box["y"] + 60)
+    until(lambda: step(film) == STEPS[-1])
+    assert len(seen) > 8, "heads are computed on the way, not after it"
+    assert "born_at" not in page.url, "Python hears of it when the hand lets go"
+    page.mouse.up()
+    page.wait_for_url(re.compile("born_at=1500"))
+    assert head.evaluate(PIXELS) != before
+    expect(film.locator(".bi-said")).to_have_text(re.compile("Step 1,500: 5 of 5 words"))
+    expect(film.locator(".bi-good")).to_have_count(5)
+    slow = film.evaluate("() => performance.getEntriesByName('attnviz-birth').at(-1).duration")
+    assert slow < 50, "a frame's work"
+
+
+@pytest.mark.slow
+def test_it_plays_to_its_end(server_url, new_page):
+    page, film = opened(new_page, server_url, "?born_at=949")
+    film.get_by_role("button", name="Play").click()
+    expect(film.get_by_role("button", name="Pause")).to_be_visible()
+    until(lambda: step(film) == STEPS[-1], seconds=20)
+    expect(film.get_by_role("button", name="Play")).to_be_visible()
+    page.wait_for_url(re.compile("born_at=1500"))
+
+
+@pytest.mark.slow
+def test_ones_own_words_a_silenced_head_and_the_link_that_brings_both_back(server_url, new_page):
+    page, film = opened(new_page, server_url, "?born_at=1500")
+    box = page.get_by_label("Your words, which come twice")
+    box.fill("seven blue whales sing below a cold sea")
+    box.press("Enter")
+    expect(film.locator(".bi-chip")).to_have_count(16)
+    expect(film.locator(".bi-said")).to_have_text(re.compile("7 of 7 words"))
+    first = film.locator(".bi-tile").first
+    first.focus()
+    page.keyboard.press("Enter")
+    expect(first).to_have_attribute("aria-pressed", "true")
+    expect(film.locator(".bi-good")).not_to_have_count(7)
+    expect(page.get_by_text("With 0.0 silenced")).to_be_visible(timeout=20_000)
+    page.wait_for_url(re.compile("born_off=0.0"))
+    answered(page)
+    _again, other = opened(new_page, page.url.partition("/born")[0], "?" + page.url.partition("?")[2])
+    expect(other.locator(".bi-tile").first).to_have_attribute("aria-pressed", "true")
+    assert other.locator(".bi-chip b").all_inner_texts() == film.locator(".bi-chip b").all_inner_texts()
+    assert step(other) == step(film) == 1500
+
+
+@pytest.mark.slow
+def test_the_question_is_answered_and_the_picture_saved(server_url, new_page):
+    page, _film = opened(new_page, server_url)
+    page.get_by_role("button", name="1,000", exact=True).click()
+    expect(page.get_by_text(re.compile(r"Computed: from step \d+ on"))).to_be_visible()
+    answered(page)
+    open_menu(page.locator(".st-key-born-film-out-export button").first)
+    table = Path(saved(page, page.get_by_role("button", name="CSV, the numbers")).path())
+    rows = list(csv.DictReader(table.open(encoding="utf-8-sig")))
+    assert [int(row["step"]) for row in rows] == STEPS
+    assert float(rows[-1]["accuracy"]) > 0.95
+    svg = Path(saved(page, page.locator("button[data-kind=svg]")).path()).read_text("utf-8")
+    assert "head 1.2" in svg
+
+
+@pytest.mark.slow
+def test_a_finger_moves_it_on_a_phone(server_url, new_page):
+    page, film = opened(new_page, server_url, width=390, height=844, has_touch=True, is_mobile=True)
+    box = film.locator(".bi-curves").bounding_box()
+    page.touchscreen.tap(box["x"] + 0.8 * box["width"], box["y"] + 80)
+    until(lambda: step(film) > 400)
+    wide = page.evaluate("() => document.documentElement.scrollWidth")
+    assert wide <= 390
