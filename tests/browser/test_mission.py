@@ -729,6 +729,61 @@ def test_which_head_made_it_say_so_is_answered_with_true_numbers(visit, trained)
     page.wait_for_url(re.compile(rf"/explore\?.*\bat={layer}\.{head}\b"), timeout=FIRST_OPEN)
 
 
+def test_how_a_head_is_born_is_followed_with_true_numbers(visit, trained):
+    page = visit("/born?born_at=1500")
+    film = page.locator(".av-root:has(.bi-curves)")
+    film.wait_for(timeout=FIRST_OPEN)
+    answered(page)
+    numbers = [int(text.removeprefix("no. ")) for text in film.locator(".bi-chip span").all_inner_texts()[:6]]
+    until(lambda: film.get_attribute("data-fetched"))
+    shares = film.locator(".bi-chip span").all_inner_texts()[7:]
+    probabilities, right = of_the_born(1500, numbers)
+    assert [text[0] == "✓" for text in shares] == right == [True] * 5
+    assert [float(text.strip("✓✗ %<>")) for text in shares] == pytest.approx(100 * probabilities, abs=0.06)
+
+    page.get_by_role("button", name="never", exact=True).click()
+    said = page.get_by_text(re.compile(r"Computed: from step \d+ on"))
+    expect(said).to_be_visible(timeout=FIRST_OPEN)
+    step = int(re.search(r"step (\d+) on", said.inner_text())[1])
+    assert np.mean(of_the_born(step, numbers)[1]) >= 0.5
+    page.get_by_text("A trained model", exact=True).click()
+    title = page.get_by_text(re.compile(r"head \d+\.\d+: 0\.\d\d on what came next last time")).first
+    title.wait_for(timeout=FIRST_OPEN)
+    layer, head, score = re.search(r"head (\d+)\.(\d+): (0\.\d\d)", title.inner_text()).groups()
+    text = " ".join(["the cat saw a red bird"] * 2)
+    ids = trained().tokenizer(text).input_ids
+    weights = trained().weights(text, int(layer), int(head), torch.ones(len(ids), len(ids)).tril().bool(), "sqrt")
+    known = {t: [k + 1 for k in range(t) if ids[k] == ids[t]] for t in range(len(ids))}
+    rows = [float(weights[t, keys].sum()) for t, keys in known.items() if keys]
+    assert np.mean(rows) == pytest.approx(float(score), abs=0.0051)
+
+
+def of_the_born(step: int, words: list[int]) -> tuple[np.ndarray, list[bool]]:
+    """How likely the small model finds the second copy's words but the first at a step, and whether likeliest."""
+    with np.load(ROOT / "attnviz/pages/born/maths/data/life.npz") as file:
+        numbers = torch.from_numpy(file["numbers"][file["at"].tolist().index(step)]).double()
+    inside = [(48, 48)] * 8
+    embed, *layers, unembed = (
+        part.view(shape)
+        for part, shape in zip(
+            numbers.split([rows * cols for rows, cols in [(64, 48), *inside, (48, 64)]]),
+            [(64, 48), *inside, (48, 64)],
+            strict=True,
+        )
+    )
+    ids = torch.tensor(words * 2)
+    x, turns = embed[ids], torch.exp(1j * torch.arange(len(ids))[:, None] * 100.0 ** (-torch.arange(8) / 8))
+    for w_q, w_k, w_v, w_o in zip(*[iter(layers)] * 4, strict=True):
+        q, k, v = ((x @ w).view(-1, 3, 16).transpose(0, 1) for w in (w_q, w_k, w_v))
+        q, k = (torch.complex(each[..., :8], each[..., 8:]) * turns for each in (q, k))
+        q, k = (torch.cat([each.real, each.imag], -1) for each in (q, k))
+        heard = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + heard.transpose(0, 1).flatten(1) @ w_o
+    asked = (x @ unembed)[len(words) : -1]
+    known = ids[len(words) + 1 :]
+    return asked.softmax(-1).gather(1, known[:, None])[:, 0].numpy(), (asked.argmax(-1) == known).tolist()
+
+
 def of_one_head(model: Trained, text: str, words: tuple[str, str], layer: int, head: int) -> tuple[float, float, float]:
     """What a head adds to the lead of one word over another, the lead, and the lead once the head hands on zeros."""
     ids = torch.tensor([model.tokenizer(text).input_ids])

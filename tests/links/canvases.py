@@ -35,6 +35,10 @@ def facts(data: bytes) -> Facts | None:
         return _one_head(header, head_values(header, payload))
     if "label" in header:
         return _mask(header, zlib.decompress(payload))
+    if "pieces" in header:
+        sent = {name: header[name] for name in ("at", "silenced", "open", "tokens", "ids", "steps")}
+        curves = {name: digest(header["curves"][name]) for name in ("losses", "previous", "induction", "without")}
+        return {"canvas": "training", **sent, **curves, "numbers": digest(np.frombuffer(payload, "<f2"))}
     if "steps" in header and "prompt" in header:
         return _film(header, payload)
     if "groups" in header:

@@ -154,6 +154,14 @@ LINKS: dict[str, tuple[str, ...]] = {
         "why_section=patches",
         "why_section=patches&why_text=A+cat+sat+on+the&why_other=A+dog+lay+on+the&why_token=mat&why_versus=floor",
     ),
+    "born": (
+        "",
+        "born_at=1500&born_guess=300&born_off=0.0&born_words=two+birds+saw+a+small+red+boat",
+        "born_run=blurred&born_at=700",
+        "born_section=others",
+        "born_section=others&born_changed=no-mask",
+        "born_section=real",
+    ),
     "glossary": ("",),
 }  # fmt: skip
 

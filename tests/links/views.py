@@ -231,6 +231,18 @@ WHY = (
     View("why: nonsense", "why", start={"why_section": "x", "why_at": "99.99", "why_size": "0", "why_token": " "}),
 )  # fmt: skip
 
+BORN = (
+    View("born as it opens", "born"),
+    View("born: other words, guessed, a head silenced", "born", start={"born_at": "1500", "born_guess": "1000",
+         "born_off": "0.0,1.2"}, steps=_steps(born_words="two birds saw a small red boat")),
+    View("born: the run without its first layer", "born", start={"born_guess": "never"}, steps=_steps(
+         born_run="blurred")),
+    View("born: one layer alone", "born", start={"born_section": "others"}, steps=_steps(born_changed="one-layer")),
+    View("born: a trained model", "born", start={"born_section": "real"}),
+    View("born: nonsense", "born", start={"born_section": "x", "born_at": "-1", "born_off": "9.9", "born_run": "y",
+         "born_guess": "z"}),
+)  # fmt: skip
+
 PICTURES = (
     View("pictures as it opens", "pictures"),
     View("pictures: pinned, hidden, silenced, scaled", "pictures", start={"pic_layer": "1", "pic_head": "2",
@@ -253,5 +265,5 @@ TWO_SOURCES = (
 )  # fmt: skip
 
 #: what later versions of the app have made links of
-LATER = {"version_2": (*PICTURES, *TWO_SOURCES), "version_3": WHY}
+LATER = {"version_2": (*PICTURES, *TWO_SOURCES), "version_3": WHY, "version_5": BORN}
 VIEWS = (*HOME, *EXPLORE, *BUILD, *MASKS, *SCALING, *SHARING)

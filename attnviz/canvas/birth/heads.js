@@ -9,6 +9,9 @@ import { scoresOn } from "./forward.js";
 /** @import { BirthHeader, Theme } from "../shared/types.js" */
 /** @import { Pass } from "./forward.js" */
 
+/** Words that are written beside a small picture. */
+const MOST_LABELS = 14;
+
 export class Heads {
   /** @param {(head: number) => void} onClick */
   constructor(onClick) {
@@ -39,8 +42,9 @@ export class Heads {
       canvas.addEventListener("pointerleave", () => say(this.pointed, words.rest));
       return { control, canvas, what };
     });
+    const apart = Math.ceil(tokens.length / MOST_LABELS);
     const rows = Array.from({ length: sizes.layers }, (_none, layer) => [
-      around("bi-labels", ...tokens.map((token) => el("span", "", visibleToken(token)))),
+      around("bi-labels", ...tokens.map((token, i) => el("span", "", i % apart ? "" : visibleToken(token)))),
       ...this.tiles.slice(layer * sizes.heads, (layer + 1) * sizes.heads).map(({ control }) => control),
     ]);
     this.grid.replaceChildren(...rows.flat());
@@ -49,7 +53,7 @@ export class Heads {
     this.guessed = ids.slice(half).map(() => el("span", "av-small"));
     const copy = (/** @type {string} */ name, /** @type {HTMLElement[]} */ below) => {
       const chips = below.map((each, i) => around("bi-chip", el("b", "", visibleToken(tokens[i])), each));
-      return around("av-wrap bi-copy", el("span", "av-strong", name), ...chips);
+      return around("av-wrap av-tools av-line", el("span", "av-strong", name), ...chips);
     };
     const numbers = ids.slice(0, half).map((number) => el("span", "av-small", fill(words.number, { number })));
     this.copies.replaceChildren(copy(words.first, numbers), copy(words.second, this.guessed));
@@ -75,7 +79,8 @@ export class Heads {
       const { previous, induction } = told[head];
       const fields = { head: names[head], previous: previous.toFixed(2), induction: induction.toFixed(2) };
       const off = silenced.has(head);
-      say(what, off ? words.silenced : fill(words.scores, fields));
+      const larger = previous < induction ? words.score_induction : words.score_previous;
+      say(what, off ? words.silenced : fill(larger, fields));
       control.style.setProperty("--colour", colours.heads[head % colours.heads.length][Number(theme.dark)]);
       attribute(control, "aria-pressed", String(off));
       attribute(control, "aria-label", fill(words.tile, fields));

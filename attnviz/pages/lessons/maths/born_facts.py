@@ -112,7 +112,7 @@ LESSON = Lesson(
                 ),
                 {"hundred": N_("step 100"), "three": N_("step 300"), "thousand": N_("step 1,000")},
             ),
-            LessonPicture("birth", {"step": "433", "whole": "yes"}),
+            LessonPicture("birth", {"step": "333", "whole": "yes"}),
             Notes("", N_("They expect a slow slope. The loss falls off a cliff."), 4),
             ("nat", "training_step"),
             "born",
@@ -123,7 +123,7 @@ LESSON = Lesson(
                 "In the end head {one} looks at the token before, and head {two} at what came next when the same word "
                 "stood there last time."
             ),
-            LessonPicture("birth", {"step": "356"}),
+            LessonPicture("birth", {"step": "274"}),
             N_("Follow both curves around the cliff."),
             order,
             Question(
@@ -131,8 +131,8 @@ LESSON = Lesson(
                 N_("The token before: at step {before}. What came next last time: at step {after}."),
                 {"before": N_("the token before"), "after": N_("what came next"), "both": N_("both at once")},
             ),
-            LessonPicture("birth", {"step": "433", "whole": "yes"}),
-            Notes(N_("The second kind is what the literature calls an induction head."), "", 4),
+            LessonPicture("birth", {"step": "356", "whole": "yes"}),
+            Notes(N_("Neither is of use without the other. The second kind is called an induction head."), "", 4),
             ("previous_token_head", "induction"),
             "born",
         ),

@@ -216,7 +216,7 @@ PICTURES: dict[str, LiveKind] = {
     "parts": LiveKind(model_pictures.parts),
     "birth": LiveKind(
         born_pictures.birth,
-        {"step": ("0", "100", "356", "433", "1500"), "off": ("0.0",), "whole": ("yes",)},
+        {"step": ("0", "100", "274", "333", "356", "1500"), "off": ("0.0",), "whole": ("yes",)},
         wide_on_page=True,
     ),
     "runs": LiveKind(born_pictures.runs, {"changed": born_choices.CHANGED.ids}, of_sentence=False),
