@@ -14,6 +14,7 @@ from attnviz.app.links.choices import choices_of
 from attnviz.base.packed import unblob
 from attnviz.base.words import LOCALE_DIR
 from attnviz.models.catalogue import CATALOGUE, EXAMPLES
+from attnviz.pages.born import choices as born
 from attnviz.pages.lessons.panels.all_lessons import LESSONS
 from attnviz.pages.why.maths.examples import CONTRASTS
 from attnviz.serve.navigation import LANG
@@ -43,6 +44,7 @@ QUOTED = (
     "animal; The animal",  # each beginning of it, and the next word
     "The capital of Italy is",
     "Attention is all you need",
+    born.WORDS.default,
     *(example.text for example in EXAMPLES),
     *(text for contrast in CONTRASTS for text in (contrast.text, contrast.other)),
     *(example.text[:59] for example in EXAMPLES),  # on the button that offers it

@@ -93,7 +93,7 @@ def _row(name: str) -> dict[str, object]:
     return {
         _("run"): called.get(name, _("only the seed")),
         _("seed"): run.config.seed,
-        _("predicted from step"): run.cliff,
+        _("predicted from step"): _("never") if run.cliff is None else f"{run.cliff:,}",
         _("right at the end"): f"{run.accuracy[-1]:.1%}",
         _("token before"): f"{run.previous[-1].max():.2f}",
         _("next, last time"): f"{run.induction[-1].max():.2f}",

@@ -113,7 +113,7 @@ LESSON = Lesson(
                 {"hundred": N_("step 100"), "three": N_("step 300"), "thousand": N_("step 1,000")},
             ),
             LessonPicture("birth", {"step": "333", "whole": "yes"}),
-            Notes("", N_("They expect a slow slope. The loss falls off a cliff."), 4),
+            Notes("", N_("They expect it to fall slowly. The loss falls off a cliff."), 4),
             ("nat", "training_step"),
             "born",
         ),
