@@ -126,7 +126,6 @@ def _words() -> dict[str, str]:
         "score_induction": _("next {induction}"),
         "silenced": _("silenced"),
         "silence": _("A click silences this head: its output is 0. Another click lets it speak."),
-        "tile": _("Head {head}: weight on the token before {previous}, on what came next last time {induction}"),
         "rest": _("Rows look at columns: the same words. Point at a cell; click a head to silence it."),
         "cell": _("Head {head}: “{query}” ({q}) gives “{key}” ({k}) {weight}"),
         "weight": _("weight"),

@@ -77,13 +77,12 @@ export class Heads {
       };
       pixelCanvas(length, length, paint, canvas);
       const { previous, induction } = told[head];
-      const fields = { head: names[head], previous: previous.toFixed(2), induction: induction.toFixed(2) };
+      const fields = { previous: previous.toFixed(2), induction: induction.toFixed(2) };
       const off = silenced.has(head);
       const larger = previous < induction ? words.score_induction : words.score_previous;
       say(what, off ? words.silenced : fill(larger, fields));
       control.style.setProperty("--colour", colours.heads[head % colours.heads.length][Number(theme.dark)]);
       attribute(control, "aria-pressed", String(off));
-      attribute(control, "aria-label", fill(words.tile, fields));
     });
     const half = length / 2;
     this.guessed.forEach((node, i) => {
