@@ -76,7 +76,7 @@ def life(
     return layout(fig, title, 560)
 
 
-def compared(runs: Sequence[RunCurve]) -> Figure:
+def compared(runs: Sequence[RunCurve], height: int = 470) -> Figure:
     """Loss above, the best induction score below; runs that are only the background are faint."""
     fig = make_subplots(2, 1, shared_xaxes=True, vertical_spacing=0.06)
     colours = iter((PRIMARY[1], "#3B8EA5", "#C9A227"))
@@ -89,7 +89,7 @@ def compared(runs: Sequence[RunCurve]) -> Figure:
     fig.update_xaxes(title_text=_("training steps"), row=2, col=1)
     fig.update_yaxes(title_text=_("loss, nats"), rangemode="tozero", row=1, col=1)
     fig.update_yaxes(title_text=_("best induction score"), range=[0, 1.02], row=2, col=1)
-    return layout(fig, height=470).update_layout(margin_t=64)
+    return layout(fig, height=height).update_layout(margin_t=64)
 
 
 def _line(

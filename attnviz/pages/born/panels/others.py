@@ -12,8 +12,19 @@ def panel() -> None:
     """Draw the section."""
     place = page_parts.main_picture()
     changed = widgets.one_of(choices.CHANGED, _("What is changed"), names())
+    lines = lines_of(changed)
     with place:
-        draw(changed, "born-others")
+        show.figure(
+            figures.compared(lines),
+            name=f"training-{changed}",
+            key="born-others",
+            words=said(changed),
+            table=lambda: {
+                "run": [line.name for line in lines for _step in line.at],
+                "step": [int(step) for line in lines for step in line.at],
+                "induction": [float(score) for line in lines for score in line.induction],
+            },
+        )
     rows = [_row(name) for name in life.RUNS]
     show.tabled(show.columns(rows), "training-runs", "born-runs")
 
@@ -30,24 +41,14 @@ def names() -> dict[str, str]:
     }
 
 
-def draw(changed: str, key: str) -> None:
-    """The curves of the usual run, of other seeds, and of the one that is chosen, with what they say."""
+def lines_of(changed: str) -> list[figures.RunCurve]:
+    """The curves of other seeds, of the usual run, and of the one that is chosen."""
     usual = _("as usual, seed {seed}").format(seed=life.RUNS[life.LIFE].seed)
     lines = [curve_of(life.read(name), _("seed {seed}").format(seed=life.RUNS[name].seed), True) for name in life.SEEDS]
     lines.append(curve_of(life.read(life.LIFE), usual))
     if changed != "seeds":
         lines.append(curve_of(life.read(changed), names()[changed]))
-    show.figure(
-        figures.compared(lines),
-        name=f"training-{changed}",
-        key=key,
-        words=said(changed),
-        table=lambda: {
-            "run": [line.name for line in lines for _step in line.at],
-            "step": [int(step) for line in lines for step in line.at],
-            "induction": [float(score) for line in lines for score in line.induction],
-        },
-    )
+    return lines
 
 
 def said(changed: str) -> str:

@@ -1,11 +1,17 @@
 """Pictures of a small model's training: one run with its handle, and several runs beside each other."""
 
+import streamlit as st
+
+from attnviz.app import show
 from attnviz.app.links import link_state
+from attnviz.pages.born.figures import curves
 from attnviz.pages.born.maths import life
 from attnviz.pages.born.panels import film, others
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths import born_facts
 from attnviz.pages.lessons.maths.lesson_parts import PictureSettings, Subject
+
+HEIGHT = 360  #: of the curves: beside the words of a lesson they leave room for what one knows at its end
 
 
 def birth(subject: Subject, set_to: PictureSettings, key: str) -> None:
@@ -26,4 +32,6 @@ def birth(subject: Subject, set_to: PictureSettings, key: str) -> None:
 
 def runs(_subject: Subject, set_to: PictureSettings, key: str) -> None:
     """The usual run and other seeds, with one in which something else was changed."""
-    others.draw(set_to.get("changed", "seeds"), key)
+    changed = set_to.get("changed", "seeds")
+    show.chart(curves.compared(others.lines_of(changed), HEIGHT), key=key, words=others.said(changed))
+    st.caption(others.said(changed))
