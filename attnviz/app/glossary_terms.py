@@ -132,7 +132,8 @@ _ALL = (
         "A head that looks at the token just before. It tells every token what it follows, and that is what an "
         "induction head in a later layer looks for.")),
     _term("knock_out", N_("silencing a head"), "born", born_off="0.0", born_at="1500", text=N_(
-        "The head’s output is set to 0, and everything after it is computed anew. What then fails needed that head.")),
+        "The head’s output is replaced by nothing, and everything after it is computed anew. What then fails needed "
+        "that head.")),
     _term("training_step", N_("training step"), "born", text=N_(
         "The model reads some sequences, and every number in it is moved a little, so that the loss on them falls. "
         "A model is some thousand such steps, or millions.")),

@@ -40,7 +40,7 @@ def test_the_handle_is_dragged_over_the_cliff_and_the_heads_follow(server_url, n
     seen = set()
     for share in range(40, 96, 5):
         page.mouse.move(box["x"] + share / 100 * box["width"], box["y"] + 60)
-        page.wait_for_timeout(40)
+        page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
         seen.add(step(film))
     page.mouse.move(box["x"] + box["width"], box["y"] + 60)
     until(lambda: step(film) == STEPS[-1])

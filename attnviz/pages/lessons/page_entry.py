@@ -8,9 +8,9 @@ PAGE = Page(
     title=N_("Lessons"),
     heading=N_("Lessons"),
     about=N_(
-        "Eight short lessons, from what attention is to where it sits in a model. Predict before you look, then try it."
+        "Short lessons, from what attention is to where it sits in a model. Predict before you look, then try it."
     ),
     icon=":material/school:",
     group=BEGIN,
-    question=N_("What is attention, how is it computed, and why like this? Eight lessons, step by step."),
+    question=N_("What is attention, how is it computed, and why like this? Lessons, step by step."),
 )

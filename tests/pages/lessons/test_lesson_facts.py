@@ -10,8 +10,17 @@ from transformers import AutoModelForCausalLM
 
 from attnviz.models.architecture import Architecture, Deployment, ParameterCounts, gpus, size_deployment
 from attnviz.models.capture import capture
+from attnviz.pages.born.maths import life
 from attnviz.pages.lessons import lessons
-from attnviz.pages.lessons.maths import cache_facts, heads_facts, lesson_parts, mask_facts, model_facts, order_facts
+from attnviz.pages.lessons.maths import (
+    born_facts,
+    cache_facts,
+    heads_facts,
+    lesson_parts,
+    mask_facts,
+    model_facts,
+    order_facts,
+)
 from attnviz.pages.lessons.maths.lesson_parts import Facts
 from attnviz.pages.lessons.panels import all_lessons
 from attnviz.pages.why.maths import parts
@@ -95,3 +104,25 @@ def test_a_sentence_of_one_word_has_no_word_after_it():
     told = step.idea.format(**step.facts(lesson_parts.Subject("one")).values)
     assert "after" not in told
     assert "1 × 1 = 1" in told
+
+
+def test_how_a_head_is_born_is_told_with_the_runs_own_numbers():
+    run, alone = life.read("life"), life.read("one-layer")
+    right = dict(zip(run.at.tolist(), run.accuracy.tolist(), strict=True))
+    assert born_facts.task(ANY).values["before"] == right[0]
+    told = born_facts.cliff(ANY).values
+    assert right[told["low"]] >= 0.1
+    assert right[told["high"]] >= 0.9
+    assert right[told["cliff"]] >= 0.5 > right[max(step for step in right if step < told["cliff"])]
+    order = born_facts.order(ANY).values
+    assert run.previous.max((1, 2))[run.at.tolist().index(order["before"])] >= 0.5
+    assert order["one"] == "0.0"
+    assert born_facts.silenced(ANY).right == "few"
+    assert born_facts.silenced(ANY).values["share"] == pytest.approx(life.without("life", ((0, 0),))[-1, 1])
+    assert born_facts.one_layer(ANY).values["alone"] == alone.accuracy[-1]
+    assert born_facts.one_layer(ANY).right == "no"
+
+
+def test_a_short_sentence_is_learned_with_the_lessons_own_words():
+    assert born_facts.copies(lesson_parts.Subject("Two words")).tokens[:6] == tuple(born_facts.WORDS.split())
+    assert born_facts.copies(lesson_parts.Subject("One two three four five six seven")).half == 6

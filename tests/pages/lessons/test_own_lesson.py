@@ -72,7 +72,7 @@ def test_the_apps_own_lessons_survive_the_way_through_a_file(lesson):
         ('title = "One row"', "", 3, "title is missing in step 1"),
         ('title = "Mine"', 'titel = "Mine"', 1, "title, sentence, [[step]]"),
         ("[[step]]", "sentence = 3\n[[step]]", 3, "a text in quotes, up to 400 characters"),
-        ("minutes = 4", 'link = "bild?b_step=softmax"', 12, "“bild” is no page; pages are: build, compare"),
+        ("minutes = 4", 'link = "bild?b_step=softmax"', 12, "“bild” is no page; pages are: born, build, compare"),
         ("minutes = 4", 'link = "build?b_stap=softmax"', 12, "“b_stap” is not a parameter of build; it has: b_text"),
         ("minutes = 4", 'link = "build?b_batch=many"', 12, "“many” makes no sense as b_batch of build"),
         ("minutes = 4", 'link = "masks?m_paint=x"', 12, "Line 12: link: "),

@@ -177,7 +177,7 @@ LESSON = Lesson(
     ),
     doors=(
         (N_("Type words of your own, and silence other heads"), "born", {}),
-        (N_("See the same two kinds in a trained model"), "born", {"born_section": "real"}),
-        (N_("Find all such heads of a model"), "heads", {"hd_by": "induction"}),
+        (N_("See the same two kinds in a trained model"), "explore", {"by": "induction"}),
+        (N_("See how much such heads do in passages of novels"), "heads", {"hd_text": "books"}),
     ),
 )
