@@ -35,9 +35,8 @@ def read(package: str, name: str) -> tuple[dict[str, Any], dict[str, np.ndarray]
 def read_path(file: Traversable | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
     """The same of any file."""
     try:
-        contents = file.read_bytes()
-        with np.load(io.BytesIO(contents), allow_pickle=False) as file:
-            arrays = dict(file)
+        with np.load(io.BytesIO(file.read_bytes()), allow_pickle=False) as held:
+            arrays = dict(held)
         return json.loads(arrays.pop("header").tobytes()), arrays
     except DAMAGED:
         return None

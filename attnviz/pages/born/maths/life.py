@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -100,8 +101,9 @@ def run(config: Config, keep: int | None = None, on_look: Callable[[int, float],
             loss.backward()
             adam.step()
             losses.append(loss.item())
-    found = [np.array([look[part] for look in looks], np.float32) for part in range(4)]
-    return Life(config, np.array(losses, np.float32), np.array(at), *found, kept, np.array([held[i] for i in kept]))
+    there, right, previous, induction = (np.array(part, np.float32) for part in zip(*looks, strict=True))
+    left = np.array([held[i] for i in kept])
+    return Life(config, np.array(losses, np.float32), np.array(at), there, right, previous, induction, kept, left)
 
 
 def exam(config: Config) -> Sequences:
@@ -170,5 +172,7 @@ def read(name: str) -> Life:
     if held is None or held[0].get("format") != FORMAT:
         raise Problem("The file of the training run {name} is missing or damaged", name=name)
     header, arrays = held
-    given = {field: tuple(value) if isinstance(value, list) else value for field, value in header["config"].items()}
+    given: dict[str, Any] = {
+        field: tuple(value) if isinstance(value, list) else value for field, value in header["config"].items()
+    }
     return Life(Config(**given), **arrays)

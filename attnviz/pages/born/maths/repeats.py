@@ -13,7 +13,7 @@ from torch import Tensor
 
 from attnviz.base.message import require_within
 from attnviz.core import masks
-from attnviz.core.attention import attend
+from attnviz.core.attention import Scale, attend
 from attnviz.core.projections import join_heads, split_heads
 from attnviz.core.rope import RoPE
 
@@ -105,7 +105,7 @@ def forward(
     for layer in range(config.layers):
         w_q, w_k, w_v, w_o = inside[4 * layer : 4 * layer + 4]
         q, k, v = (split_heads(x @ w, config.heads) for w in (w_q, w_k, w_v))  # (B, H, T, D)
-        scale = 0.0 if config.blurred and layer == 0 else "sqrt" if config.scaled else None
+        scale: Scale = 0.0 if config.blurred and layer == 0 else "sqrt" if config.scaled else None
         stages = attend(rope.rotate(q, places), rope.rotate(k, places), v, mask, scale)
         heard = torch.tensor([float((layer, head) not in silenced) for head in range(config.heads)])
         x = x + join_heads(stages.output * heard[:, None, None]) @ w_o

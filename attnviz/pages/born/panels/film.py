@@ -22,7 +22,7 @@ Silenced = tuple[tuple[int, int], ...]
 FINE = 300  #: losses that are drawn of a run: the mean of what lies between two of them
 
 
-def panel() -> str | None:
+def panel() -> None:
     """Draw the section."""
     place = page_parts.main_picture()
     with page_parts.two_in_a_row("born"):

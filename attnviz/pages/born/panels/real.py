@@ -39,7 +39,7 @@ def panel() -> None:
     best = model_cache.cached(run, "born-best", lambda: strongest(run))
     names = {"previous_token": _("on the token before"), "induction": _("on what came next last time")}
     with place:
-        page_parts.side_by_side(*(lambda kind=kind: _head(run, *best[kind], kind, names[kind]) for kind in names))  # type: ignore[misc]
+        page_parts.side_by_side(*(lambda kind=kind: _head(run, *best[kind], kind, names[kind]) for kind in names))
         _say(run, best)
     if st.button(_("All heads of this model on random words twice"), icon=":material/open_in_new:", type="tertiary"):
         link_state.keep_named("heads", {"hd_model": MODEL, "hd_text": "repeated", "hd_by": "induction"})
@@ -48,7 +48,8 @@ def panel() -> None:
 
 def strongest(run: ModelRun) -> Best:
     """The head of the model that has most of each kind, over the rows that have such a token."""
-    ids, found = torch.tensor(run.source.ids), {}
+    ids = torch.tensor(run.source.ids)
+    found: dict[str, tuple[float, int, int]] = {}
     for layer, recorded in enumerate(run.stacks[0].layers):
         weights = recorded.weights()[0].float()
         for kind, rows in (
