@@ -8,6 +8,7 @@ import torch
 
 from benchmarks import attribution
 from benchmarks.attribution import LENS, NNSIGHT, OURS
+from tests.notebook.transformer_lens_side import transformer_lens
 
 DOCS = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 
@@ -33,6 +34,7 @@ def test_every_tool_finds_the_same(model, tool, maker, tmp_path):
 
 
 def test_the_lines_are_those_of_the_docs():
+    transformer_lens()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in DOCS.read_text("utf-8").splitlines()]
     said = {row[0]: row[1:4] for row in rows if len(row) > 4}
     assert len(attribution.questions()) == 20
