@@ -1,4 +1,4 @@
-"""A masked token in the middle of a sentence is what all three sections ask about, of a small BERT of random weights."""
+"""A masked token is what all three sections ask about, of a small BERT of random weights."""
 
 import pytest
 import torch
