@@ -5,11 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from attnviz.base.packed import unblob
 from attnviz.pages.born import choices
 from attnviz.pages.born.maths import life, own_words
-from attnviz.pages.born.maths.repeats import Config
+from attnviz.pages.born.maths.repeats import Config, forward
+from attnviz.pages.born.panels import film as panel
 
 
 def said(page: Any) -> str:
@@ -101,3 +103,26 @@ def test_what_is_typed_shows_as_typed(visit, section):
     assert not page.exception
     assert not page.error
     assert "<b>" not in said(page)
+
+
+def test_the_picture_that_is_saved_holds_the_curves_and_the_heads_at_the_handle():
+    copies, run = own_words.copies_of(choices.WORDS.default, Config()), life.read(life.LIFE)
+    drawn = panel.picture(life.LIFE, copies, 40, ((0, 0),)).data
+    heads = [np.array(trace.z, float) for trace in drawn if trace.type == "heatmap"]
+    numbers = torch.from_numpy(run.numbers[40]).float()
+    _logits, weights = forward(numbers, torch.tensor([copies.ids]), run.config, ((0, 0),))
+    for shown, computed in zip(heads, torch.cat([each[0] for each in weights]).numpy(), strict=True):
+        assert np.isnan(shown[np.triu_indices(12, 1)]).all(), "what comes later is not drawn as nought"
+        assert shown[np.tril_indices(12)] == pytest.approx(computed[np.tril_indices(12)])
+    lines = [trace for trace in drawn if trace.type == "scatter"]
+    assert len(lines) == 1 + 2 * len(heads)
+    assert lines[1].y[-1] == pytest.approx(run.previous[-1, 0, 0])
+    assert lines[-1].y[-1] == pytest.approx(run.induction[-1, 1, 2])
+
+
+def test_thinned_losses_are_the_means_of_what_lies_between():
+    run = life.read(life.LIFE)
+    steps, losses = panel.thinned(run)
+    assert len(steps) <= 300
+    ends = [*steps[1:], len(run.losses)]
+    assert losses == pytest.approx([run.losses[a:b].mean() for a, b in zip(steps, ends, strict=True)], rel=1e-5)

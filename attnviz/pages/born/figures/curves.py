@@ -41,39 +41,46 @@ def life(
 
     `scores` are titles with curves (C, heads).
     """
-    rows = len(heads) // columns
     tall = 6  #: rows of the grid: the curves take a third each, heads as much as there are layers
+    each = tall * columns // len(heads)
+    named = {(2 * i, 0): name for i, name in enumerate((_("loss, nats"), *(name for name, _values in scores)))}
+    named |= {(i // columns * each, 1 + i % columns): name for i, (name, _weights) in enumerate(heads)}
+    places = [(row, col) for row in range(tall) for col in range(columns + 1)]
     specs: list[list[Any]] = [[None] * (columns + 1) for _row in range(tall)]
-    for row in range(0, tall, 2):
-        specs[row][0] = {"rowspan": 2}
-    for row in range(0, tall, tall // rows):
-        specs[row][1:] = [{"rowspan": tall // rows}] * columns
-    order = ["" for row in specs for cell in row if cell]
+    for row, col in named:
+        specs[row][col] = {"rowspan": each if col else 2}
     fig = make_subplots(
-        tall, columns + 1, specs=specs, subplot_titles=order, column_widths=[1.6] + [1.0] * columns,
-        vertical_spacing=0.03, horizontal_spacing=0.05,
-    )  # fmt: skip
+        tall,
+        columns + 1,
+        specs=specs,
+        subplot_titles=[named[place] for place in places if place in named],
+        column_widths=[2.2] + [1.0] * columns,
+        vertical_spacing=0.055,
+        horizontal_spacing=0.045,
+    )
     fig.add_trace(_line(curve.loss_at, curve.losses, THEORY, ""), row=1, col=1)
-    fig.update_yaxes(title_text=_("loss, nats"), row=1, col=1)
-    for row, (name, values) in zip((3, 5), scores, strict=True):
+    for row, (_name, values) in zip((3, 5), scores, strict=True):
         for head in range(values.shape[1]):
             line = _line(curve.at, values[:, head], HEADS[head % len(HEADS)][0], heads[head][0])
             fig.add_trace(line, row=row, col=1)
-        fig.update_yaxes(title_text=name, range=[0, 1.02], row=row, col=1)
+        fig.update_yaxes(range=[0, 1.02], row=row, col=1)
     for row in (1, 3, 5):
         fig.add_vline(x=max(step, FIRST), line={"color": PRIMARY[1], "width": 2}, row=row, col=1)
-        fig.update_xaxes(type="log", showticklabels=row == 5, row=row, col=1)
+        fig.update_xaxes(type="log", dtick=1, showticklabels=row == 5, row=row, col=1)
     fig.update_xaxes(title_text=_("training steps"), row=5, col=1)
     ticks = {"tickvals": list(range(len(tokens))), "ticktext": [label(token, 9) for token in tokens]}
     for number, (name, weights) in enumerate(heads):
-        place = {"row": 1 + number // columns * (tall // rows), "col": 2 + number % columns}
+        place = {"row": 1 + number // columns * each, "col": 2 + number % columns}
         shown = np.where(np.triu(np.ones(weights.shape, bool), 1) & (weights == 0), np.nan, weights)
         heat = go.Heatmap(z=shown, zmin=0, zmax=1, colorscale=WEIGHTS, showscale=number == 0, name=name)
         fig.add_trace(heat, **place)
         fig.update_yaxes(autorange="reversed", showticklabels=number % columns == 0, **ticks, **place)
-        fig.update_xaxes(title_text=name, showticklabels=False, **place)
-    fig.update_layout(showlegend=False, plot_bgcolor=MASKED)
-    return layout(fig, title, 560)
+        fig.update_xaxes(showticklabels=False, **place)
+        for update in (fig.update_xaxes, fig.update_yaxes):
+            update(showgrid=False, zeroline=False, **place)
+    fig.update_layout(showlegend=False)
+    fig.update_annotations(font={"size": 13})
+    return layout(fig, title, 600)
 
 
 def compared(runs: Sequence[RunCurve], height: int = 470) -> Figure:

@@ -212,7 +212,10 @@ def picture(name: str, copies: own_words.Copies, at: int, off: Silenced) -> Figu
     ]
     scores: Sequence[tuple[str, np.ndarray]] = [
         (title, values.reshape(len(run.at), -1))
-        for title, values in ((_("token before"), run.previous), (_("next, last time"), run.induction))
+        for title, values in (
+            (_("weight on the token before, each head"), run.previous),
+            (_("weight on what came next last time, each head"), run.induction),
+        )
     ]
     title = _("Training step {step:,}: {words}").format(step=step, words=" ".join(copies.tokens))
     return figures.life(curve_of(run, ""), scores, step, heads, copies.tokens, run.config.heads, title)
