@@ -6,6 +6,7 @@ NAME is one of
                heads two minutes of a core for each sentence of 64 tokens
     reach      the copy-from-far task, as Compare opens with it: ten seconds
     layers     the layers that Compare shows, measured: a few minutes, on a machine that does nothing else
+The training runs of How a head is born are made by `python -m attnviz.pages.born --ship`.
 Everything runs in one thread: sums in another order would differ in their last bits.
 """
 

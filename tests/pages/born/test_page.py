@@ -114,6 +114,8 @@ def test_the_picture_that_is_saved_holds_the_curves_and_the_heads_at_the_handle(
     for shown, computed in zip(heads, torch.cat([each[0] for each in weights]).numpy(), strict=True):
         assert np.isnan(shown[np.triu_indices(12, 1)]).all(), "what comes later is not drawn as nought"
         assert shown[np.tril_indices(12)] == pytest.approx(computed[np.tril_indices(12)])
+    odd = own_words.copies_of("Say <b>x</b> **y**", Config())
+    assert "<b>x" not in panel.picture(life.LIFE, odd, 0, ()).layout.title.text, "Plotly would read it as markup"
     lines = [trace for trace in drawn if trace.type == "scatter"]
     assert len(lines) == 1 + 2 * len(heads)
     assert lines[1].y[-1] == pytest.approx(run.previous[-1, 0, 0])

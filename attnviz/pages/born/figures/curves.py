@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from attnviz.base.words import _
-from attnviz.figures.heatmap import label
+from attnviz.figures.heatmap import as_typed, label
 from attnviz.figures.theme import HEADS, MASKED, PRIMARY, THEORY, WEIGHTS, Figure, layout
 
 FIRST = 1  #: a logarithm has no place for step 0: what is measured there stands at the first step
@@ -80,7 +80,7 @@ def life(
             update(showgrid=False, zeroline=False, **place)
     fig.update_layout(showlegend=False)
     fig.update_annotations(font={"size": 13})
-    return layout(fig, title, 600)
+    return layout(fig, as_typed(title), 600)
 
 
 def compared(runs: Sequence[RunCurve], height: int = 470) -> Figure:

@@ -15,17 +15,20 @@ HEIGHT = 360  #: of the curves: beside the words of a lesson they leave room for
 
 
 def birth(subject: Subject, set_to: PictureSettings, key: str) -> None:
-    """The run at a step, with what a visitor silenced: as bits, beside the place where the handle stands."""
+    """The run at a step, with what a visitor silenced: as bits, beside the place where the handle stands.
+
+    Beside both stands how many settings the picture has: once a question is answered it has others, and begins anew.
+    """
     run = life.read(life.LIFE)
     heads = film.places(run.config)
-    bits, at, _none = link_state.value(choices.CELL)
+    bits, at, of = link_state.value(choices.CELL)
     off = tuple(head for i, head in enumerate(heads) if bits >> i & 1)
-    if at < 0:
+    if at < 0 or of != len(set_to):  # nothing was moved yet, or it was before the question was answered
         at = film.nearest(run, int(set_to.get("step", "0")))
         off = tuple(head for head in heads if film.name_of(head) == set_to.get("off"))
 
     def keep(_run: life.Life, place: int, silenced: film.Silenced) -> None:
-        link_state.put(choices.CELL, (sum(1 << heads.index(head) for head in silenced), place, -1))
+        link_state.put(choices.CELL, (sum(1 << heads.index(head) for head in silenced), place, len(set_to)))
 
     film.draw(key, life.LIFE, born_facts.copies(subject), min(at, len(run.kept) - 1), off, "whole" in set_to, keep)
 
