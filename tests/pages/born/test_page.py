@@ -114,7 +114,7 @@ def test_the_picture_that_is_saved_holds_the_curves_and_the_heads_at_the_handle(
     for shown, computed in zip(heads, torch.cat([each[0] for each in weights]).numpy(), strict=True):
         assert np.isnan(shown[np.triu_indices(12, 1)]).all(), "what comes later is not drawn as nought"
         assert shown[np.tril_indices(12)] == pytest.approx(computed[np.tril_indices(12)])
-    odd = own_words.copies_of("Say <b>x</b> **y**", Config())
+    odd = own_words.copies_of("Say <b>x</b> **y** and more", Config())
     assert "<b>x" not in panel.picture(life.LIFE, odd, 0, ()).layout.title.text, "Plotly would read it as markup"
     lines = [trace for trace in drawn if trace.type == "scatter"]
     assert len(lines) == 1 + 2 * len(heads)
