@@ -27,15 +27,20 @@ class Birth extends View {
     /** @type {Uint16Array | null} those of all steps */
     this.all = null;
     this.holding = false;
+    this.told = ""; // what Python knows
     /** @type {(() => void) | null} stops the film */
     this.film = null;
     this.redraw = onceAFrame(() => this.draw());
     this.bar = el("div", "av-line av-slider");
     this.play = addButton(this.bar, "▶", "", () => {
       const stand = (/** @type {number} */ place) => this.stand(place);
+      const stop = () => {
+        this.plays(null);
+        this.commit();
+      };
       const last = this.header.steps.length - 1;
-      if (this.film) this.stop();
-      else this.plays(filmOfStops(this.root, this.at, last, stand, () => this.stop()));
+      if (this.film) stop();
+      else this.plays(filmOfStops(this.root, this.at, last, stand, stop));
     });
     this.range = el("input", "av-slider-range bi-range", null, { type: "range", min: "0", step: "1" });
     this.step = el("output", "av-strong bi-step");
@@ -69,10 +74,12 @@ class Birth extends View {
       void this.fetch();
     }
     this.sent = singles(new Uint16Array(payload.slice().buffer));
+    const { at, silenced } = header;
     const behind = this.gestures.isBehind(header.session, header.ack);
+    if (!behind) this.told = JSON.stringify({ at, silenced });
     if (!behind && !this.holding && !this.film) {
-      this.at = header.at;
-      this.silenced = new Set(header.silenced);
+      this.at = at;
+      this.silenced = new Set(silenced);
     }
     this.range.max = String(header.steps.length - 1);
     attribute(this.range, "aria-label", header.words.step);
@@ -90,13 +97,6 @@ class Birth extends View {
     this.all = new Uint16Array(bytes);
     this.root.dataset.fetched = model;
     this.redraw();
-  }
-
-  /** @param {number} place */
-  of(place) {
-    const { size, at } = this.header;
-    if (this.all) return singles(this.all.subarray(place * size, (place + 1) * size));
-    return place === at ? this.sent : null;
   }
 
   /** Silences a head, or lets it speak again. @param {number} head */
@@ -120,11 +120,6 @@ class Birth extends View {
     this.redraw();
   }
 
-  stop() {
-    this.plays(null);
-    this.commit();
-  }
-
   /** A film is not read out on its way, only where it ends. @param {(() => void) | null} film */
   plays(film) {
     this.film?.();
@@ -137,15 +132,16 @@ class Birth extends View {
   /** The hand lets go, or the film ends: Python hears of it. */
   commit() {
     this.holding = false;
-    const now = { at: this.at, silenced: [...this.silenced].sort() };
-    const { at, silenced } = this.header;
-    if (JSON.stringify(now) !== JSON.stringify({ at, silenced })) this.tellPython("stood", now);
+    const now = { at: this.at, silenced: [...this.silenced].sort((a, b) => a - b) };
+    if (this.told === JSON.stringify(now)) return;
+    this.told = JSON.stringify(now);
+    this.tellPython("stood", now);
   }
 
   draw() {
     if (!this.held || !this.root.clientWidth) return;
     const began = performance.now();
-    const { steps, words, colours, open, ids, sizes } = this.held;
+    const { steps, words, colours, open, ids, sizes, size, at } = this.held;
     const theme = themeOf(this.root, colours);
     const step = steps[this.at];
     this.reached = open ? Infinity : Math.max(this.reached, step);
@@ -154,7 +150,8 @@ class Birth extends View {
     drawCurves(this.curves, this.held, theme, { step, reached: this.reached, silenced: this.silenced });
     const bar = { scale: { top: 1, root: false }, signed: false, unit: words.weight, colours };
     drawColourBar(this.scale, bar, theme.dark, sizes.causal ? words.hidden : null);
-    const numbers = this.of(this.at);
+    const held = this.all?.subarray(this.at * size, (this.at + 1) * size);
+    const numbers = held ? singles(held) : this.at === at ? this.sent : null;
     if (!numbers) return;
     const pass = forward(numbers, ids, sizes, this.silenced);
     const best = this.heads.draw(pass, this.held, theme, this.silenced);
