@@ -21,6 +21,9 @@ BERT_BLOCK |= {"attention.output.dense": "o", "attention.output.LayerNorm": "nor
 BERT_BLOCK |= {"output.dense": "down", "output.LayerNorm": "norm2"}
 
 
+LONGEST = 200  #: tokens that a site reads
+
+
 class Weight(TypedDict):
     """Where a weight lies in the files, from the beginning of the first, and how its numbers are stored."""
 

@@ -11,6 +11,9 @@ import { attend } from "../../canvas/shared/attend.js";
  * @property {boolean} [silence] the head hands on nothing
  * @property {number} [scale] what multiplies the scores, in place of the model's own number
  * @property {Uint8Array} [mask] (T, T): 1 where a query may look
+ *
+ * @typedef {(head: number, scores: Float32Array, weights: Float32Array) => void} SeenHead is shown each head's scores
+ *   before their scale, and its weights; the scores' place is used again for the next head
  */
 
 /**
@@ -29,7 +32,14 @@ const given = (edit) => Object.fromEntries(Object.entries(edit).filter(([, value
 export function desk({ take }, tokens, width) {
   const padded = (tokens + 3) & ~3;
   const [query, key, value] = [take(tokens * width), take(tokens * width), take(padded * width)];
-  return { query, key, value, scores: take(tokens * tokens), weights: take(tokens * padded), made: take(tokens * width) };
+  return {
+    query,
+    key,
+    value,
+    scores: take(tokens * tokens),
+    weights: take(tokens * padded),
+    made: take(tokens * width),
+  };
 }
 
 /**
@@ -39,9 +49,17 @@ export function desk({ take }, tokens, width) {
  * @param {ReturnType<typeof desk>} own
  * @param {{ tokens: number; heads: number; groups: number; width: number }} shape
  * @param {Uint8Array | null} allowed the model's own mask @param {(head: number) => HeadEdit} edit
- * @param {(head: number, weights: Float32Array) => void} keep
+ * @param {SeenHead} seen
  */
-export function attention(room, at, { query, key, value, scores, weights, made }, { tokens, heads, groups, width }, allowed, edit, keep) {
+export function attention(
+  room,
+  at,
+  { query, key, value, scores, weights, made },
+  { tokens, heads, groups, width },
+  allowed,
+  edit,
+  seen,
+) {
   const padded = (tokens + 3) & ~3;
   const out = room.floats(at.z, tokens * heads * width);
   for (let head = 0; head < heads; head++) {
@@ -54,9 +72,9 @@ export function attention(room, at, { query, key, value, scores, weights, made }
     copy(room, at.q, heads, head, query, tokens, width);
     room.multiply({ at: key, kind: "F32", shape: [tokens, width] }, query, scores, tokens);
     const raw = { shape: /** @type {[number, number]} */ ([tokens, tokens]), scores: room.floats(scores, tokens ** 2) };
-    const given = { ...raw, bias: null, softcap: null, sink: null };
-    const own = attend(given, told.mask ?? allowed, told.scale ?? 1 / Math.sqrt(width));
-    keep(head, own);
+    const scored = { ...raw, bias: null, softcap: null, sink: null };
+    const own = attend(scored, told.mask ?? allowed, told.scale ?? 1 / Math.sqrt(width));
+    seen(head, raw.scores, own);
     const rows = room.floats(weights, tokens * padded).fill(0);
     for (let t = 0; t < tokens; t++) rows.set(own.subarray(t * tokens, (t + 1) * tokens), t * padded);
     room.multiply({ at: value, kind: "F32", shape: [width, padded] }, weights, made, tokens);

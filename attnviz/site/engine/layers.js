@@ -61,7 +61,7 @@ export function rotate(x, d, tokens, base) {
   const width = x.length / tokens;
   for (let t = 0; t < tokens; t++) {
     for (let pair = 0; pair < d / 2; pair++) {
-      const angle = Math.fround(t * Math.fround(base ** (-2 * pair / d)));
+      const angle = Math.fround(t * Math.fround(1 / Math.fround(base ** ((2 * pair) / d))));
       const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
       for (let at = t * width + 2 * pair; at < (t + 1) * width; at += d) {
         const [a, b] = [x[at], x[at + 1]];

@@ -15,10 +15,10 @@ import { room, unpack } from "./matmul.js";
  * @property {number} eps @property {number} [base] of rotary positions
  * @property {Record<string, Weight>} weights
  *
- * @typedef {object} Pass
- * @property {number} tokens
- * @property {Float32Array} weights (L, H, T, T)
- * @property {Float32Array | null} logits of what follows the last token; null where the model has no vocabulary
+ * @typedef {object} Watch
+ * @property {(layer: number, head: number, scores: Float32Array, weights: Float32Array) => void} [head] is shown each
+ *   head's scores before their scale, and its weights; the scores' place is used again for the next head
+ * @property {(layer: number) => boolean | Promise<boolean>} [layer] is told of each layer that is done; false: give up
  */
 
 /**
@@ -30,26 +30,29 @@ export function model(manifest, kernel) {
   return {
     memory: () => new Uint8Array(place.buffer, 0, manifest.bytes),
     /**
-     * One pass. `on` is called after each layer; the pass is given up when it answers false.
-     * @param {readonly number[]} ids @param {readonly HeadEdit[]} [edits]
-     * @param {(layer: number) => boolean | Promise<boolean>} [on]
+     * The logits of what follows the last token; null where the model has no vocabulary, or the pass was given up.
+     * @param {readonly number[]} ids @param {readonly HeadEdit[]} [edits] @param {Watch} [watch]
      */
-    run: (ids, edits = [], on = () => true) => new Forward(manifest, place, ids, edits).run(on),
+    run: (ids, edits = [], watch = {}) => new Forward(manifest, place, ids, edits, watch).run(),
   };
 }
 
 /** What one pass works with. */
 class Forward {
-  /** @param {Manifest} manifest @param {Room} place @param {readonly number[]} ids @param {readonly HeadEdit[]} edits */
-  constructor(manifest, place, ids, edits) {
+  /**
+   * @param {Manifest} manifest @param {Room} place @param {readonly number[]} ids @param {readonly HeadEdit[]} edits
+   * @param {Watch} watch
+   */
+  constructor(manifest, place, ids, edits, watch) {
     this.manifest = manifest;
     this.place = place;
     this.ids = ids;
     this.edits = edits;
-    const { heads, groups, width, layers, weights } = manifest;
+    this.watch = watch;
+    const { heads, groups, width, weights } = manifest;
     this.t = ids.length;
-    [, this.m] = weights.tokens.shape;
-    [this.f] = weights["0.up"].shape;
+    this.m = weights.tokens.shape[1];
+    this.f = weights["0.up"].shape[0];
     const rows = 4 * this.m + 2 * this.f + (2 * heads + 2 * groups) * width;
     const vocabulary = weights.tokens.shape[0];
     place.rewind((this.t + 4) * (rows + 3 * width + 2 * this.t + 16) + vocabulary + 8 * Math.max(this.f, this.m));
@@ -61,7 +64,6 @@ class Forward {
     this.desk = desk(place, this.t, width);
     this.gate = take(this.f);
     this.up = take(this.f);
-    this.made = new Float32Array(layers * heads * this.t ** 2);
     this.allowed = manifest.family === "bert" ? null : causal(this.t);
   }
 
@@ -89,15 +91,14 @@ class Forward {
     }
   }
 
-  /** @param {(layer: number) => boolean | Promise<boolean>} on @returns {Promise<Pass | null>} */
-  async run(on) {
+  async run() {
     this.embed();
     for (let layer = 0; layer < this.manifest.layers; layer++) {
       if (this.manifest.family === "bert") this.bert(layer);
       else this.llama(layer);
-      if (!(await on(layer))) return null;
+      if (!((await this.watch.layer?.(layer)) ?? true)) return null;
     }
-    return { tokens: this.t, weights: this.made, logits: this.logits() };
+    return this.logits();
   }
 
   embed() {
@@ -125,7 +126,6 @@ class Forward {
   /** @param {number} layer */
   attention(layer) {
     const { heads, groups, width } = this.manifest;
-    const cells = this.t ** 2;
     attention(
       this.place,
       this.at,
@@ -133,7 +133,7 @@ class Forward {
       { tokens: this.t, heads, groups, width },
       this.allowed,
       (head) => editOf(this.edits, layer, head),
-      (head, weights) => this.made.set(weights, (layer * heads + head) * cells),
+      (head, scores, own) => this.watch.head?.(layer, head, scores, own),
     );
   }
 
