@@ -126,7 +126,7 @@ def test_the_other_model_comes_when_it_is_chosen_and_long_sentences_are_refused(
     page.select_option(".site-model", "minilm-l6")
     said(page, "16 tokens, read in")
     assert not page.locator(".site-next").is_visible(), "it predicts no tokens"
-    assert page.locator(".live-head").get_by_text("[CLS]").first.is_visible()
+    page.locator(".live-head").get_by_text("[CLS]").first.wait_for(state="attached")
     page.fill(".site-text", "word " * 300)
     page.press(".site-text", "Enter")
     assert said(page, "up to 200") == "That sentence has 302 tokens; up to 200 are read here."
