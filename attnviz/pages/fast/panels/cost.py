@@ -1,0 +1,5 @@
+"""Section cost, to come."""
+
+
+def panel() -> None:
+    """Draw the section."""

@@ -1,0 +1,5 @@
+"""Section numerics, to come."""
+
+
+def panel() -> None:
+    """Draw the section."""

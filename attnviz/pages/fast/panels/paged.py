@@ -1,0 +1,5 @@
+"""Section paged, to come."""
+
+
+def panel() -> None:
+    """Draw the section."""

@@ -1,0 +1,5 @@
+"""Section tiles, to come."""
+
+
+def panel() -> None:
+    """Draw the section."""

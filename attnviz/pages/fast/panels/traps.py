@@ -1,0 +1,5 @@
+"""Section traps, to come."""
+
+
+def panel() -> None:
+    """Draw the section."""
