@@ -7,11 +7,12 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from attnviz.base.units import binary_unit
+from attnviz.base.units import binary_unit, duration
 from attnviz.figures.theme import SERIES, THEORY, Figure, layout
 
 #: places that a logarithmic axis names
 BYTES = {1024**i: f"1 {unit}" for i, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB"))}
+SECONDS = {10.0**power: duration(10.0**power) for power in range(-6, 4)}
 
 
 def titled(text: str) -> dict[str, Any]:
@@ -30,11 +31,11 @@ def binary_ticks(most: float) -> dict[str, list[Any]]:
 
 def over(
     x: Sequence[int],
-    lines: Mapping[str, Sequence[float]],
+    lines: Mapping[str, Sequence[float | None]],
     x_title: str,
     y_title: str,
     *,
-    here: int,
+    here: int | None,
     limits: Mapping[str, float] = MappingProxyType({}),
     text: Callable[[float], str],
     ticks: Mapping[float, str] = MappingProxyType({}),
@@ -43,7 +44,8 @@ def over(
 ) -> Figure:
     """Curves over a number of things, both axes logarithmic; `limits` are horizontal lines with a name.
 
-    `text` puts a value into words, `ticks` are the places that the y axis names, and `dots` marks each value.
+    `here` is the chosen place, `text` puts a value into words, `ticks` are the places that the y axis names, and
+    `dots` marks each value.
     """
     curves = [
         go.Scatter(
@@ -52,7 +54,7 @@ def over(
             name=name,
             mode="lines+markers" if dots else "lines",
             line={"color": SERIES[number % len(SERIES)], "width": 2.5},
-            customdata=[text(value) for value in values],
+            customdata=["" if value is None else text(value) for value in values],
             hovertemplate="%{x:,}: %{customdata}<extra>" + name + "</extra>",
         )
         for number, (name, values) in enumerate(lines.items())
@@ -83,5 +85,6 @@ def over(
         | ({"tickvals": list(ticks), "ticktext": list(ticks.values())} if ticks else {}),
     }
     fig = go.Figure([*curves, *across], look)
-    fig.add_vline(x=here, line={"color": THEORY, "width": 1, "dash": "dot"})
+    if here is not None:
+        fig.add_vline(x=here, line={"color": THEORY, "width": 1, "dash": "dot"})
     return layout(fig, height=height)

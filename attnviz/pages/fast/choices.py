@@ -1,6 +1,29 @@
 """What a visitor can choose on this page."""
 
 from attnviz.app.links.choices import PageChoices
+from attnviz.models.architecture import gpus
+from attnviz.pages.fast.maths import cost, paged
 
 PAGE = PageChoices("fast")
-SECTION = PAGE.one_of("fast_section", ("tiles", "cost", "numerics", "paged", "traps"))
+SECTION = PAGE.one_of("fast_section", ("tiles", "cost", "measured", "numerics", "paged", "traps"))
+
+# What it costs
+TOKENS = PAGE.whole("fast_tokens", cost.Config.tokens, *cost.LIMITS["tokens"])
+HEADS = PAGE.whole("fast_heads", cost.Config.heads, *cost.LIMITS["heads"])
+KV_HEADS = PAGE.whole("fast_kv", cost.Config.kv_heads, *cost.LIMITS["kv_heads"])
+D_HEAD = PAGE.whole("fast_width", cost.Config.d_head, *cost.LIMITS["d_head"])
+FAST_KIB = PAGE.whole("fast_kib", cost.FAST_KIB, *cost.LIMITS["fast_kib"])
+CAUSAL = PAGE.flag("fast_causal")
+DTYPE = PAGE.one_of("fast_dtype", ("bfloat16", "float32"))
+GPU = PAGE.one_of("fast_gpu", tuple(gpus()), "a100-80gb")
+
+# Measured
+MACHINE = PAGE.one_of("fast_machine")  #: the name of a file of measurements; "": this machine's, else the one shipped
+
+# Paged cache
+STEP = PAGE.whole("fast_step", None, low=0, high=10_000)  #: None: where most is reserved
+BLOCK = PAGE.whole("fast_block", paged.Config.block, *paged.LIMITS["block"])
+SHARED = PAGE.whole("fast_shared", paged.Config.shared, *paged.LIMITS["shared"])
+REQUESTS = PAGE.whole("fast_requests", paged.Config.requests, *paged.LIMITS["requests"])
+ANSWER = PAGE.whole("fast_answer", paged.Config.answer, *paged.LIMITS["answer"])
+SEED = PAGE.whole("fast_seed", 0, low=0, high=9999)
