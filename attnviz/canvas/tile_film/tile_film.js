@@ -72,14 +72,14 @@ class TileFilm extends View {
 
   listen() {
     this.range.addEventListener("input", () => {
-      this.hold();
+      this.grab();
       this.stand(Number(this.range.value));
     });
     this.range.addEventListener("change", () => this.letGo());
     this.root.addEventListener("keydown", (event) => this.key(event));
     this.matrix.addEventListener("pointerdown", (event) => {
       this.matrix.setPointerCapture(event.pointerId);
-      this.hold();
+      this.grab();
       this.drag(event);
     });
     this.matrix.addEventListener("pointermove", (event) => this.holding && this.drag(event));
@@ -187,7 +187,7 @@ class TileFilm extends View {
     if (step !== null) this.stand(step);
   }
 
-  hold() {
+  grab() {
     this.holding = true;
     this.stop();
   }
