@@ -149,7 +149,7 @@ function keptBars({ context, reel, at, scene }, place, which, name) {
   context.textAlign = backward ? "right" : "center";
   context.fillText(
     name,
-    backward ? scene.q.x + 18 : place.x + place.w / 2,
+    backward ? scene.matrix.x - 4 : place.x + place.w / 2,
     backward ? place.y + place.h / 2 : place.y - 11,
   );
   fillBox(context, place, theme.text, 0.06);
