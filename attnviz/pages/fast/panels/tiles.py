@@ -31,7 +31,7 @@ def panel() -> None:
 
 def _ask() -> tiles.Config:
     with page_parts.two_in_a_row("fast"):
-        tokens = widgets.number(choices.TOKENS, _("Tokens"), step=16)
+        tokens = widgets.number(choices.FILM_TOKENS, _("Tokens"), step=16)
         block_q = widgets.one_of(choices.BLOCK_Q, _("Queries in a tile"), _named(choices.BLOCK_IDS))
         block_k = widgets.one_of(choices.BLOCK_K, _("Keys in a tile"), _named(choices.BLOCK_IDS))
         masks = {"causal": _("causal"), "window": _("sliding window"), "none": _("no mask")}
@@ -40,7 +40,7 @@ def _ask() -> tiles.Config:
         way = widgets.one_of(choices.PASS, _("Pass"), passes)
         with page_parts.more():
             window = widgets.number(choices.WINDOW, _("Width of the window"), step=1)
-            width = widgets.number(choices.WIDTH, _("Width of a head, d"), step=1)
+            width = widgets.number(choices.FILM_WIDTH, _("Width of a head, d"), step=1)
             seed = widgets.number(choices.SEED, _("Vectors: random, seed"), step=1)
     return tiles.Config(tokens, width, int(block_q), int(block_k), mask, window, way == "backward", seed)
 
