@@ -8,7 +8,7 @@ row's log-sum-exp. Letters as in `attend`; inside, heads that share keys are an 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -58,7 +58,7 @@ def _grouped(per_head: Tensor, groups: int) -> Tensor:
         raise Problem(
             "n_heads={n_heads} must be a multiple of n_kv_heads={n_kv_heads}", n_heads=heads, n_kv_heads=groups
         )
-    return per_head.unflatten(-3, (groups, -1))
+    return per_head.reshape(*per_head.shape[:-3], groups, heads // groups, *per_head.shape[-2:])
 
 
 @dataclass(frozen=True)
@@ -161,13 +161,18 @@ def tiled_attend(
     tiling: Tiling | None = None,
     scale: Scale = "sqrt",
     mask: Tensor | None = None,
+    watch: Callable[[TileStep], object] = lambda _step: None,
 ) -> Tiled:
-    """Attention over tiles: the same output as `attend`, and what the backward pass needs of each row."""
+    """Attention over tiles: the same output as `attend`, and what the backward pass needs of each row.
+
+    `watch` is called with each step.
+    """
     tiling = tiling or Tiling()
     wide = torch.promote_types(q.dtype, torch.float32)
     output = _grouped(q.new_zeros(*q.shape[:-1], v.shape[-1], dtype=wide), k.shape[-3])
     log_sum = torch.full(output.shape[:-1], -torch.inf, dtype=wide, device=q.device)
     for step in forward_steps(q, k, v, tiling, scale, mask):
+        watch(step)
         output[..., step.rows, :] = step.output / step.total.clamp(min=torch.finfo(wide).tiny)[..., None]
         log_sum[..., step.rows] = step.highest + step.total.log()
     return Tiled(output.flatten(-4, -3).to(q.dtype), log_sum.flatten(-3, -2))
@@ -188,7 +193,7 @@ def backward_steps(
     wide, groups = asked.q.dtype, k.shape[-3]
     d_output = _grouped(d_output.to(wide), groups)
     given = (d_output * _grouped(made.output.to(wide), groups)).sum(-1)
-    log_sum = made.log_sum.masked_fill(made.log_sum == -torch.inf, 0.0).unflatten(-2, (groups, -1))
+    log_sum = _grouped(made.log_sum.masked_fill(made.log_sum == -torch.inf, 0.0)[..., None], groups)[..., 0]
     for cols in tiling.cols(k.shape[-2]):
         keys, values = asked.k[..., cols, :], asked.v[..., cols, :]
         dk, dv = torch.zeros_like(keys), torch.zeros_like(values)
@@ -213,12 +218,14 @@ def tiled_gradients(
     tiling: Tiling | None = None,
     scale: Scale = "sqrt",
     mask: Tensor | None = None,
+    watch: Callable[[GradientStep], object] = lambda _step: None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The gradients of q, k and v, shaped like them, from the gradient of the output."""
+    """The gradients of q, k and v, shaped like them, from the gradient of the output. `watch`: see `tiled_attend`."""
     wide = torch.promote_types(q.dtype, torch.float32)
     dq = _grouped(torch.zeros_like(q, dtype=wide), k.shape[-3])
     dk, dv = torch.zeros_like(k, dtype=wide), torch.zeros_like(v, dtype=wide)
     for step in backward_steps(q, k, v, made, d_output, tiling or Tiling(), scale, mask):
+        watch(step)
         dq[..., step.rows, :] += step.dq
         dk[..., step.cols, :], dv[..., step.cols, :] = step.dk.squeeze(-3), step.dv.squeeze(-3)
     return dq.flatten(-4, -3).to(q.dtype), dk.to(k.dtype), dv.to(v.dtype)

@@ -2,10 +2,23 @@
 
 from attnviz.app.links.choices import PageChoices
 from attnviz.models.architecture import gpus
-from attnviz.pages.fast.maths import cost, paged
+from attnviz.pages.fast.maths import cost, paged, tiles
 
 PAGE = PageChoices("fast")
 SECTION = PAGE.one_of("fast_section", ("tiles", "cost", "measured", "numerics", "paged", "traps"))
+SEED = PAGE.whole("fast_seed", 0, low=0, high=9999)
+
+# Tile by tile
+FILM_TOKENS = PAGE.whole("fast_n", tiles.Config.tokens, low=1, high=tiles.MOST_TOKENS)
+BLOCK_IDS = tuple(str(block) for block in tiles.BLOCKS)
+BLOCK_Q = PAGE.one_of("fast_block_q", BLOCK_IDS)
+BLOCK_K = PAGE.one_of("fast_block_k", BLOCK_IDS)
+MASK = PAGE.one_of("fast_mask", tiles.MASKS)
+WINDOW = PAGE.whole("fast_window", tiles.Config.window, low=1, high=tiles.MOST_TOKENS)
+PASS = PAGE.one_of("fast_pass", ("forward", "backward"))
+FILM_WIDTH = PAGE.whole("fast_d", tiles.Config.width, low=1, high=256)
+#: the tile at work, from 0; None: one in the middle
+AT = PAGE.whole("fast_at", None, low=0, high=100_000)
 
 # What it costs
 TOKENS = PAGE.whole("fast_tokens", cost.Config.tokens, *cost.LIMITS["tokens"])
@@ -26,4 +39,3 @@ BLOCK = PAGE.whole("fast_block", paged.Config.block, *paged.LIMITS["block"])
 SHARED = PAGE.whole("fast_shared", paged.Config.shared, *paged.LIMITS["shared"])
 REQUESTS = PAGE.whole("fast_requests", paged.Config.requests, *paged.LIMITS["requests"])
 ANSWER = PAGE.whole("fast_answer", paged.Config.answer, *paged.LIMITS["answer"])
-SEED = PAGE.whole("fast_seed", 0, low=0, high=9999)

@@ -1,5 +1,162 @@
-"""Section tiles, to come."""
+"""Section 1: the scores in tiles, played one by one, with what each row keeps and what lies in which memory."""
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attnviz.app import page_parts, show, widgets
+from attnviz.app.links import link_state
+from attnviz.base import units
+from attnviz.base.words import _, sentences
+from attnviz.canvas import tile_film
+from attnviz.pages.fast import choices
+from attnviz.pages.fast.figures.tiles import TilePicture
+from attnviz.pages.fast.maths import tiles
+
+filmed = st.cache_resource(max_entries=8, show_spinner=False)(tiles.run)
+SLOW = (("Q", "n", "d"), ("K", "n", "d"), ("V", "n", "d"), ("O", "n", "d"), ("L", "n", "1"))
+SLOW_BACKWARD = (*SLOW, ("dO", "n", "d"), ("D", "n", "1"), ("dQ", "n", "d"), ("dK", "n", "d"), ("dV", "n", "d"))
 
 
 def panel() -> None:
     """Draw the section."""
+    place = page_parts.main_picture()
+    film = filmed(_ask())
+    with place:
+        draw(film, "fast-film")
+        _under(film, stood(film))
+    st.markdown(_said(film))
+
+
+def _ask() -> tiles.Config:
+    with page_parts.two_in_a_row("fast"):
+        tokens = widgets.number(choices.FILM_TOKENS, _("Tokens"), step=16)
+        block_q = widgets.one_of(choices.BLOCK_Q, _("Queries in a tile"), _named(choices.BLOCK_IDS))
+        block_k = widgets.one_of(choices.BLOCK_K, _("Keys in a tile"), _named(choices.BLOCK_IDS))
+        masks = {"causal": _("causal"), "window": _("sliding window"), "none": _("no mask")}
+        mask = widgets.one_of(choices.MASK, _("Mask"), masks)
+        passes = {"forward": _("forward"), "backward": _("backward")}
+        way = widgets.one_of(choices.PASS, _("Pass"), passes)
+        with page_parts.more():
+            window = widgets.number(choices.WINDOW, _("Width of the window"), step=1)
+            width = widgets.number(choices.FILM_WIDTH, _("Width of a head, d"), step=1)
+            seed = widgets.number(choices.SEED, _("Vectors: random, seed"), step=1)
+    return tiles.Config(tokens, width, int(block_q), int(block_k), mask, window, way == "backward", seed)
+
+
+def _named(ids: tuple[str, ...]) -> dict[str, str]:
+    return {id: id for id in ids}
+
+
+def stood(film: tiles.Film) -> int:
+    """The step on show: the one that was chosen, else one in the middle that is not the first of its lines."""
+    asked, last = link_state.value(choices.AT), len(film.tiles) - 1
+    middle = (last + 1) // 2
+    at = middle + int(not film.tiles[middle][0 if film.config.backward else 1]) if asked is None else asked
+    return min(at, last)
+
+
+def draw(film: tiles.Film, key: str) -> None:
+    """Draw the film."""
+    config = film.config
+    scene = tile_film.TileScene(
+        config.tokens,
+        (config.block_q, config.block_k),
+        config.width,
+        config.backward,
+        film.tiles,
+        film.shades,
+        film.first,
+        film.second,
+        film.moved,
+        [(part.name, part.rows, part.cols) for part in film.parts],
+        SLOW_BACKWARD if config.backward else SLOW,
+    )
+    tile_film.tile_film(key, scene, at=stood(film), on_step=lambda step: link_state.put(choices.AT, step))
+
+
+def _under(film: tiles.Film, at: int) -> None:
+    config = film.config
+    whole = tiles.NUMBER * config.tokens**2
+    rest = film.held(at)
+    words = _(
+        "One head of {tokens} tokens, random vectors (seed {seed}), 32-bit numbers. At this tile fast memory holds "
+        "**{held}**; the whole matrix of scores would take {whole}."
+    ).format(tokens=config.tokens, seed=config.seed, held=units.binary(rest), whole=units.binary(whole))
+    show.under(
+        lambda: picture(film, at),
+        name=f"tile-{at + 1}-of-{len(film.tiles)}",
+        key="fast-film-save",
+        words=words,
+        table=lambda: table(film, at),
+    )
+
+
+def _said(film: tiles.Film) -> str:
+    what = _("gradients of Q, K and V") if film.config.backward else _("output")
+    return sentences(
+        _(
+            "Against `attend`, which holds the whole matrix, the {what} differs by {gap:.1e} of its largest value."
+        ).format(what=what, gap=film.difference),
+        _("Tiles of {other} × {other} give another film, and a result {gap:.1e} away.").format(
+            other=film.other_block, gap=film.other_difference
+        ),
+    )
+
+
+def _kept(film: tiles.Film, at: int) -> tuple[np.ndarray, np.ndarray]:
+    """What each line keeps once the tile `at` is done, NaN where it has met none: two numbers each."""
+    config = film.config
+    inner, outer, block = (0, 1, config.block_k) if config.backward else (1, 0, config.block_q)
+    now = slice(film.tiles[at][outer] * block, (film.tiles[at][outer] + 1) * block)
+    first, second = (
+        np.where(np.arange(config.tokens) < now.start, each[-1], np.nan) for each in (film.first, film.second)
+    )
+    first[now], second[now] = (each[film.tiles[at][inner], now] for each in (film.first, film.second))
+    return np.where(np.isfinite(first), first, np.nan), second
+
+
+def picture(film: tiles.Film, at: int) -> TilePicture:
+    """The film's picture at a step, for files."""
+    config = film.config
+    row, col = film.tiles[at]
+    queries, keys = config.shape(film.tiles[at])
+    shades = film.shades[row * config.block_q :, col * config.block_k :][:queries, :keys]
+    words = tile_film.words_of(config.backward)
+    read, written = (units.binary(float(n)) for n in film.moved[at])
+    size = {"q": queries, "k": keys, "d": config.width, "1": 1}
+    said = [
+        words["fast"].format(bytes=units.binary(film.held(at))),
+        *(f"    {part.name} {size[part.rows]} × {size[part.cols]}" for part in film.parts),
+        words["slow"].format(read=read, written=written),
+    ]
+    names = (words["first"], words["second"])
+    title = words["said"].format(
+        step=at + 1,
+        total=len(film.tiles),
+        q0=row * config.block_q + 1,
+        q1=row * config.block_q + queries,
+        k0=col * config.block_k + 1,
+        k1=col * config.block_k + keys,
+    )
+    return TilePicture(
+        config.tokens,
+        (config.block_q, config.block_k),
+        film.tiles,
+        at,
+        shades,
+        list(zip(names, _kept(film, at), strict=True)),
+        config.backward,
+        said,
+        title,
+    )
+
+
+def table(film: tiles.Film, at: int) -> dict[str, list[Any]]:
+    """What each line keeps, as columns."""
+    words = tile_film.words_of(film.config.backward)
+    first, second = _kept(film, at)
+    line = "key" if film.config.backward else "query"
+    numbers = {words["first"]: first, words["second"]: second}
+    return {line: list(range(1, len(first) + 1))} | {name: values.tolist() for name, values in numbers.items()}
