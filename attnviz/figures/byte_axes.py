@@ -76,7 +76,7 @@ def over(
         )
         for name, value in limits.items()
     ]
-    every = 1 if x[-1] <= x[0] << 7 else 3
+    every = 1 if x[-1] <= x[0] << 4 else 2 if x[-1] <= x[0] << 8 else 3
     powers = [2**i for i in range(0, 31, every) if x[0] <= 2**i <= x[-1]]
     look = {
         "xaxis": {

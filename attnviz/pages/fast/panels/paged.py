@@ -56,7 +56,7 @@ def _memory(result: paged.Result, step: int, names: list[str]) -> None:
             _("After step {step}, {blocks} blocks of {size} tokens are held.").format(
                 step=step, blocks=int((result.holders[step] > 0).sum()), size=result.config.block
             ),
-            _("{n} of them by several requests: what these share lies in memory once.").format(n=several)
+            _("Several requests hold {n} of them: what they share lies in memory once.").format(n=several)
             if several
             else "",
             _copies(result, step),
@@ -113,10 +113,10 @@ def _table(result: paged.Result, step: int, names: list[str]) -> None:
 
 def _lost(result: paged.Result, step: int) -> None:
     lines = {
-        _("reserved in one piece for each"): result.reserved,
-        _("of these, there"): result.used,
+        _("reserved, a piece for each"): result.reserved,
+        _("tokens in these pieces"): result.used,
         _("held in blocks"): result.held,
-        _("of these, written"): result.written,
+        _("tokens in these blocks"): result.written,
     }
     reserved, used, held, written = (int(values[step]) for values in lines.values())
     show.figure(
