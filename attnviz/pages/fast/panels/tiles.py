@@ -32,8 +32,8 @@ def panel() -> None:
 def _ask() -> tiles.Config:
     with page_parts.two_in_a_row("fast"):
         tokens = widgets.number(choices.FILM_TOKENS, _("Tokens"), step=16)
-        block_q = widgets.one_of(choices.BLOCK_Q, _("Queries in a tile"), _named(choices.BLOCK_IDS))
-        block_k = widgets.one_of(choices.BLOCK_K, _("Keys in a tile"), _named(choices.BLOCK_IDS))
+        block_q = widgets.one_of(choices.BLOCK_Q, _("Queries in a tile"), choices.named(choices.BLOCK_IDS))
+        block_k = widgets.one_of(choices.BLOCK_K, _("Keys in a tile"), choices.named(choices.BLOCK_IDS))
         masks = {"causal": _("causal"), "window": _("sliding window"), "none": _("no mask")}
         mask = widgets.one_of(choices.MASK, _("Mask"), masks)
         passes = {"forward": _("forward"), "backward": _("backward")}
@@ -43,10 +43,6 @@ def _ask() -> tiles.Config:
             width = widgets.number(choices.FILM_WIDTH, _("Width of a head, d"), step=1)
             seed = widgets.number(choices.SEED, _("Vectors: random, seed"), step=1)
     return tiles.Config(tokens, width, int(block_q), int(block_k), mask, window, way == "backward", seed)
-
-
-def _named(ids: tuple[str, ...]) -> dict[str, str]:
-    return {id: id for id in ids}
 
 
 def stood(film: tiles.Film) -> int:
