@@ -2,7 +2,7 @@
 
 from attnviz.app.links.choices import PageChoices
 from attnviz.models.architecture import gpus
-from attnviz.pages.fast.maths import cost, numerics, paged, tiles
+from attnviz.pages.fast.maths import cost, numerics, paged, tiles, traps
 
 PAGE = PageChoices("fast")
 SECTION = PAGE.one_of("fast_section", ("tiles", "cost", "measured", "numerics", "paged", "traps"))
@@ -43,6 +43,10 @@ BLOCK = PAGE.whole("fast_block", paged.Config.block, *paged.LIMITS["block"])
 SHARED = PAGE.whole("fast_shared", paged.Config.shared, *paged.LIMITS["shared"])
 REQUESTS = PAGE.whole("fast_requests", paged.Config.requests, *paged.LIMITS["requests"])
 ANSWER = PAGE.whole("fast_answer", paged.Config.answer, *paged.LIMITS["answer"])
+
+# Traps
+SENTENCE = PAGE.sentence("fast_text", "The cat sat on the mat because it was tired", longest=3000)
+TRAP = PAGE.one_of("fast_trap", tuple(traps.TILE_TRAPS))
 
 
 def named(ids: tuple[str, ...]) -> dict[str, str]:

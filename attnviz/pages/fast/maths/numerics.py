@@ -1,4 +1,4 @@
-"""Rounding of an online softmax: running sums in 32 and 16 bits, with the maximum subtracted and without, in float64."""
+"""Rounding of an online softmax: sums in 32 and 16 bits, with the maximum subtracted and without, against float64."""
 
 from __future__ import annotations
 
@@ -93,5 +93,5 @@ def online(
         total = (total * rescale + weights.sum(-1)).to(sums_in).float()
         output = (output * rescale[:, None] + weights @ values[start : start + block]).to(sums_in).float()
         if start + block in LENGTHS:
-            outputs.append(output / total[:, None])
+            outputs.append(torch.where(total.isfinite()[:, None], output / total[:, None], torch.nan))
     return outputs, highest + total.log()
