@@ -4,8 +4,9 @@ The slow memory holds q, k, v and the output; all computing is done in the fast 
 each time it is loaded or stored; no cache lies between. One forward pass of as many queries as keys.
 
 Whole: scores, softmax and output are a step each, which loads its operands once and stores its result: the least that
-three steps can move. In tiles of B queries and B keys: each query head loads a tile of queries once, then every tile
-of keys and values that one of these queries may see, and stores the output and one number a row, its log-sum-exp.
+three steps can move. In tiles: each query head loads a tile of queries once, then every key and value that one of these
+queries may see, a few at a time, and stores the output and one number a row, its log-sum-exp. How many keys come at a
+time matters for the fast memory alone, as long as the rows of a tile are a multiple of it.
 """
 
 from dataclasses import dataclass, fields
@@ -16,7 +17,7 @@ from attnviz.core.heads import HeadLayout
 from attnviz.core.precision import stored_bytes
 
 SUM_BYTES = 4  #: sums and the scores in the fast memory are float32
-STEP = 16  #: tiles are as many rows, or a multiple of it: the shape that tensor cores multiply
+STEP = 16  #: keys at a time; tiles have as many rows, or a multiple of it
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,10 @@ def whole(layout: HeadLayout, tokens: int, dtype: str = "bfloat16") -> Moved:
     return Moved(*(stored_bytes(n, dtype) for n in numbers), log_sum=0)
 
 
-def in_tiles(layout: HeadLayout, tokens: int, block: int, causal: bool = False, dtype: str = "bfloat16") -> Moved:
-    """Bytes in tiles of `block` x `block`."""
+def in_tiles(layout: HeadLayout, tokens: int, rows: int, causal: bool = False, dtype: str = "bfloat16") -> Moved:
+    """Bytes in tiles of `rows` queries."""
     h, d, dv = layout.n_heads, layout.qk_width, layout.v_width
-    loaded = h * _keys_loaded(tokens, block, causal)
+    loaded = h * _keys_loaded(tokens, rows, causal)
     numbers = (h * tokens * d, loaded * d, loaded * dv, 0, 0, h * tokens * dv)
     return Moved(*(stored_bytes(n, dtype) for n in numbers), log_sum=SUM_BYTES * h * tokens)
 
@@ -57,39 +58,39 @@ def whole_flops(layout: HeadLayout, tokens: int) -> Flops:
     return _flops(layout, tokens * tokens)
 
 
-def flops_in_tiles(layout: HeadLayout, tokens: int, block: int, causal: bool = False) -> Flops:
+def flops_in_tiles(layout: HeadLayout, tokens: int, rows: int, causal: bool = False) -> Flops:
     """FLOPs of every pair in the tiles that are computed: those with nothing but hidden pairs are left out."""
-    return _flops(layout, pairs_in_tiles(tokens, block, causal))
+    return _flops(layout, pairs_in_tiles(tokens, rows, causal))
 
 
-def pairs_in_tiles(tokens: int, block: int, causal: bool = False) -> int:
+def pairs_in_tiles(tokens: int, rows: int, causal: bool = False) -> int:
     """(query, key) pairs in the tiles that hold a pair which attends."""
     if not causal:
         return tokens * tokens
-    full = (tokens - 1) // block  # tiles of queries that are followed by others
-    return block * block * full * (full + 1) // 2 + (tokens - full * block) * tokens
+    full = (tokens - 1) // rows  # tiles of queries that are followed by others
+    return rows * rows * full * (full + 1) // 2 + (tokens - full * rows) * tokens
 
 
-def fast_bytes(layout: HeadLayout, block: int, dtype: str = "bfloat16") -> int:
-    """Bytes at work on one tile: its q, k and v; in float32 its scores, its output so far, two numbers a row."""
+def fast_bytes(layout: HeadLayout, rows: int, keys: int = STEP, dtype: str = "bfloat16") -> int:
+    """Bytes at work on a tile: q, k and v; in float32 its scores, the output so far, two numbers a row."""
     d, dv = layout.qk_width, layout.v_width
-    return stored_bytes(block * (2 * d + dv), dtype) + SUM_BYTES * block * (block + dv + 2)
+    return stored_bytes(rows * d + keys * (d + dv), dtype) + SUM_BYTES * rows * (keys + dv + 2)
 
 
-def largest_block(layout: HeadLayout, room: int, dtype: str = "bfloat16") -> int:
+def most_rows(layout: HeadLayout, room: int, dtype: str = "bfloat16") -> int:
     """The most rows of a tile, a multiple of 16, that fit into `room` bytes of fast memory."""
-    block = STEP
-    while fast_bytes(layout, block + STEP, dtype) <= room:
-        block += STEP
-    if fast_bytes(layout, block, dtype) > room:
+    rows = STEP
+    while fast_bytes(layout, rows + STEP, dtype=dtype) <= room:
+        rows += STEP
+    if fast_bytes(layout, rows, dtype=dtype) > room:
         raise Problem(
-            "{room} bytes of fast memory are too few for heads {width} wide: tiles of {block} rows take {least} bytes",
+            "{room} bytes of fast memory are too few for heads {width} wide: tiles of {rows} rows take {least} bytes",
             room=room,
             width=layout.qk_width,
-            block=block,
-            least=fast_bytes(layout, block, dtype),
+            rows=rows,
+            least=fast_bytes(layout, rows, dtype=dtype),
         )
-    return block
+    return rows
 
 
 def crossing(layout: HeadLayout, tokens: int, causal: bool = False, dtype: str = "bfloat16") -> int | None:
@@ -99,10 +100,10 @@ def crossing(layout: HeadLayout, tokens: int, causal: bool = False, dtype: str =
     return next((n for n in sizes if in_tiles(layout, tokens, n, causal, dtype).total < most), None)
 
 
-def _keys_loaded(tokens: int, block: int, causal: bool) -> int:
+def _keys_loaded(tokens: int, rows: int, causal: bool) -> int:
     """Keys that one head loads, each as often as it is loaded."""
-    tiles = -(-tokens // block)
-    return (block * tiles * (tiles - 1) // 2 + tokens) if causal else tiles * tokens
+    tiles = -(-tokens // rows)
+    return (rows * tiles * (tiles - 1) // 2 + tokens) if causal else tiles * tokens
 
 
 def _flops(layout: HeadLayout, n_pairs: int) -> Flops:

@@ -12,6 +12,9 @@ from attnviz.figures.theme import SERIES, THEORY, Figure, layout
 
 #: places that a logarithmic axis names
 BYTES = {1024**i: f"1 {unit}" for i, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB"))}
+FINE_BYTES = {
+    1024**i * of: f"{of} {unit}" for i, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB")) for of in (1, 32)
+}
 SECONDS = {10.0**power: duration(10.0**power) for power in range(-6, 4)}
 
 
@@ -73,7 +76,8 @@ def over(
         )
         for name, value in limits.items()
     ]
-    powers = [2**i for i in range(0, 31, 3) if x[0] <= 2**i <= x[-1]]
+    every = 1 if x[-1] <= x[0] << 4 else 2 if x[-1] <= x[0] << 8 else 3
+    powers = [2**i for i in range(0, 31, every) if x[0] <= 2**i <= x[-1]]
     look = {
         "xaxis": {
             "type": "log",

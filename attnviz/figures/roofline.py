@@ -53,14 +53,19 @@ def under_roof(peak: float, bandwidth: float, kinds: Sequence[RoofPoints], x_tit
         )
         for kind in kinds
     ]
-    axis = {"type": "log", "dtick": 1, "tickformat": ","}
+    ends_y = [min(peak, bandwidth * min(x)), peak]
     look = {
         "showlegend": True,
-        "xaxis": {"title": titled(x_title), **axis},
-        "yaxis": {"title": titled(_("GFLOP/s")), **axis},
+        "xaxis": {"title": titled(x_title), **_powers(min(x), max(x))},
+        "yaxis": {"title": titled(_("GFLOP/s")), **_powers(*ends_y)},
         "shapes": [
             {"type": "line", "x0": ridge, "x1": ridge, "xref": "x", "y0": 0, "y1": 1, "yref": "y domain"}
             | {"line": {"color": THEORY, "width": 1, "dash": "dot"}}
         ],
     }
     return layout(go.Figure([roof, *points], look), height=380)
+
+
+def _powers(low: float, high: float) -> dict[str, object]:
+    """A logarithmic axis: powers of ten, and twice and five times them where there are few."""
+    return {"type": "log", "dtick": 1 if high > 1000 * low else "D2", "tickformat": ","}

@@ -23,13 +23,13 @@ COLOURS = {
 def moved(ways: Sequence[str], parts: Mapping[str, Sequence[int]]) -> Figure:
     """A bar for each way, of the bytes of each tensor."""
     names = {
-        "q": _("queries"),
-        "k": _("keys"),
-        "v": _("values"),
+        "q": "q",
+        "k": "k",
+        "v": "v",
         "scores": _("scores"),
         "weights": _("weights"),
         "output": _("output"),
-        "log_sum": _("a sum for each row"),
+        "log_sum": _("row sums"),
     }
     bars = [
         go.Bar(
@@ -52,4 +52,4 @@ def moved(ways: Sequence[str], parts: Mapping[str, Sequence[int]]) -> Figure:
         "yaxis": {"autorange": "reversed", "type": "category"},
         "xaxis": {"title": titled(_("bytes between slow and fast memory")), **binary_ticks(most)},
     }
-    return layout(go.Figure(bars, look), height=250)
+    return layout(go.Figure(bars, look), height=260)

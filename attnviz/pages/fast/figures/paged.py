@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from attnviz.base.words import _
 from attnviz.figures.byte_axes import titled
-from attnviz.figures.theme import RAW, SCALED, SERIES, THEORY, Figure, layout, text_on
+from attnviz.figures.theme import PRIMARY, RAW, SCALED, SERIES, THEORY, Figure, layout, text_on
 
 SHARED = THEORY  #: a block that several hold
 MOST = 7  #: requests that have a colour of their own
@@ -24,6 +24,7 @@ def memory(owner: np.ndarray, holders: np.ndarray, names: Sequence[str], here: i
     cells = go.Heatmap(
         z=codes,
         **_colours(len(names)),
+        ygap=1,
         customdata=hover,
         hovertemplate=_("step %{x}, block %{y}: %{customdata}") + "<extra></extra>",
     )
@@ -38,7 +39,7 @@ def memory(owner: np.ndarray, holders: np.ndarray, names: Sequence[str], here: i
         "yaxis": {"title": titled(_("block")), "autorange": "reversed", "showgrid": False, "zeroline": False},
         "shapes": [
             {"type": "rect", "x0": here - 0.5, "x1": here + 0.5, "y0": 0, "y1": 1, "yref": "y domain"}
-            | {"line": {"color": THEORY, "width": 1.5}}
+            | {"line": {"color": PRIMARY[1], "width": 2}}
         ],
     }
     return layout(go.Figure([cells, *legend], look), height=380)

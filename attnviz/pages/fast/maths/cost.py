@@ -12,7 +12,7 @@ from attnviz.core.traffic import Moved
 
 LENGTHS = tuple(1 << power for power in range(7, 21))  #: up to a million tokens
 BLOCKS = tuple(1 << power for power in range(11))
-KIB = 1 << 10
+KIB, KEYS = 1 << 10, traffic.STEP
 #: the fast memory that one worker has in the paper that this page is about
 FAST_KIB, FAST_SOURCE = 192, "Dao et al. 2022, arXiv 2205.14135, section 2.1: each of an A100’s 108 multiprocessors"
 LIMITS = {"tokens": (1, 1 << 20), "heads": (1, 256), "kv_heads": (1, 256), "d_head": (1, 512), "fast_kib": (1, 1 << 16)}
@@ -70,8 +70,8 @@ class Result:
 def run(config: Config) -> Result:
     """All of it by formula; nothing is run."""
     layout, n, dtype = config.layout, config.tokens, config.dtype
-    fits = traffic.largest_block(layout, config.fast_kib * KIB, dtype)
-    block = min(fits, -(-n // traffic.STEP) * traffic.STEP)
+    fits = traffic.most_rows(layout, config.fast_kib * KIB, dtype)
+    block = min(fits, -(-n // KEYS) * KEYS)
 
     def tiled(rows: int) -> Moved:
         return traffic.in_tiles(layout, n, rows, config.causal, dtype)
@@ -80,7 +80,7 @@ def run(config: Config) -> Result:
     return Result(
         config,
         block,
-        traffic.fast_bytes(layout, block, dtype),
+        traffic.fast_bytes(layout, block, dtype=dtype),
         WayCost(traffic.whole(layout, n, dtype), traffic.whole_flops(layout, n).total),
         WayCost(tiled(block), traffic.flops_in_tiles(layout, n, block, config.causal).total),
         traffic.crossing(layout, n, config.causal, dtype),
@@ -103,7 +103,7 @@ from attnviz.core.heads import HeadLayout
 
 layout = HeadLayout({config.heads * config.d_head}, {config.heads}, {config.kv_heads}, {config.d_head})
 tokens, dtype = {config.tokens}, {config.dtype!r}
-block = min(traffic.largest_block(layout, {config.fast_kib} * 1024, dtype), -(-tokens // 16) * 16)
+block = min(traffic.most_rows(layout, {config.fast_kib} * 1024, dtype), -(-tokens // 16) * 16)
 whole = traffic.whole(layout, tokens, dtype)
 tiles = traffic.in_tiles(layout, tokens, block, causal={config.causal}, dtype=dtype)
 print(f"tiles of {{block}} rows")

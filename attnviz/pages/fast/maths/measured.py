@@ -214,9 +214,12 @@ def keep(result: Result, folder: Path | None = None) -> Path:
 
 def kept() -> dict[str, Result]:
     """What was measured, by the name of its file: on this machine first, then what came with the app."""
-    own = sorted((current().cache / "measurements").glob("fast-*.json"))
-    found = {path.stem: _read(path) for path in (*own, *shipped())}
-    return {name: result for name, result in found.items() if result is not None}
+    found: dict[str, Result] = {}
+    for path in (*sorted((current().cache / "measurements").glob("fast-*.json")), *shipped()):
+        result = None if path.stem in found else _read(path)
+        if result is not None:
+            found[path.stem] = result
+    return found
 
 
 @cache

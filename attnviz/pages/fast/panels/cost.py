@@ -11,7 +11,7 @@ from attnviz.base import units
 from attnviz.base.words import _, sentences
 from attnviz.figures import byte_axes
 from attnviz.figures.roofline import RoofPoints, under_roof
-from attnviz.figures.theme import RAW, SCALED
+from attnviz.figures.theme import SERIES
 from attnviz.models.architecture import Gpu, gpus
 from attnviz.pages.fast import choices
 from attnviz.pages.fast.figures import cost as figures
@@ -43,10 +43,8 @@ def _controls() -> tuple[cost.Config, Gpu]:
         names = {name: gpu.name for name, gpu in gpus().items()}
         chosen = widgets.one_of(choices.GPU, _("GPU"), names, style="select", width=280)
         with page_parts.more():
-            fast = widgets.number(choices.FAST_KIB, _("Fast memory of a worker, KiB"), step=1)
-            st.caption(
-                plain(_("Usual: {kib} KiB. Source: {source}.").format(kib=cost.FAST_KIB, source=cost.FAST_SOURCE))
-            )
+            usual = _("Usual: {kib} KiB. Source: {source}.").format(kib=cost.FAST_KIB, source=cost.FAST_SOURCE)
+            fast = widgets.number(choices.FAST_KIB, _("Fast memory of a worker, KiB"), step=1, help=plain(usual))
             widths = {"bfloat16": _("16 bits"), "float32": _("32 bits")}
             dtype = widgets.one_of(choices.DTYPE, _("Numbers of"), widths)
     return cost.Config(tokens, heads, kv_heads, d_head, fast, causal, dtype), gpus()[chosen]
@@ -60,9 +58,9 @@ def _moved(result: cost.Result) -> None:
     whole, tiles = result.whole.moved, result.tiles.moved
     parts = {field.name: (getattr(whole, field.name), getattr(tiles, field.name)) for field in fields(whole)}
     if tiles.total < whole.total:
-        verdict = _("In tiles of {block} rows it moves {tiles}: {times:.3g} times fewer.")
+        verdict = _("In tiles of {block} queries, {keys} keys at a time, it moves {tiles}: {times:.3g} times fewer.")
     else:
-        verdict = _("In tiles of {block} rows it moves {tiles}: {more:.3g} times as many.")
+        verdict = _("In tiles of {block} queries, {keys} keys at a time, it moves {tiles}: {more:.3g} times as many.")
     show.figure(
         show.chart_of(figures.moved, _ways(), parts),
         name=f"bytes-moved-{result.config.tokens}-tokens",
@@ -78,6 +76,7 @@ def _moved(result: cost.Result) -> None:
             ),
             verdict.format(
                 block=result.block,
+                keys=cost.KEYS,
                 tiles=f"**{units.binary(tiles.total)}**",
                 times=whole.total / tiles.total,
                 more=tiles.total / whole.total,
@@ -117,7 +116,7 @@ def _by_block(result: cost.Result) -> None:
             _("bytes moved"),
             here=result.block,
             text=units.binary,
-            ticks=byte_axes.BYTES,
+            ticks=byte_axes.FINE_BYTES,
         ),
         name=f"bytes-moved-by-tile-{result.config.tokens}-tokens",
         key="fast-by-block",
@@ -148,7 +147,7 @@ def _memory(result: cost.Result, gpu: Gpu) -> None:
             here=result.config.tokens,
             limits={gpu.name: gpu.machine.memory},
             text=units.binary,
-            ticks=byte_axes.BYTES,
+            ticks=byte_axes.FINE_BYTES,
         ),
         name="memory-of-scores-to-a-million-tokens",
         key="fast-memory",
@@ -170,7 +169,7 @@ def _on_a_gpu(config: cost.Config, gpu: Gpu) -> None:
     st.subheader(_("At best on {gpu}").format(gpu=gpu.name), anchor=False)
     result = counted(replace(config, dtype="bfloat16"))
     ways = dict(zip(_ways(), (result.whole, result.tiles), strict=True))
-    looks = (("bottom right", "circle", RAW), ("top left", "diamond", SCALED))
+    looks = (("bottom right", "circle", SERIES[0]), ("top left", "diamond", SERIES[1]))
     steps = {name: way.at_best(gpu.machine) for name, way in ways.items()}
     points = [
         RoofPoints(

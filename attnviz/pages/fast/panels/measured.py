@@ -117,7 +117,7 @@ def _pictures(result: measured.Result) -> None:
                 _("tokens"),
                 _("memory at its peak"),
                 text=units.binary,
-                ticks=byte_axes.BYTES,
+                ticks=byte_axes.FINE_BYTES,
                 **look,
             ),
             name=f"attention-memory-{measured.file_name(result)}",

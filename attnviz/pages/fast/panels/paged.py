@@ -56,7 +56,7 @@ def _memory(result: paged.Result, step: int, names: list[str]) -> None:
             _("After step {step}, {blocks} blocks of {size} tokens are held.").format(
                 step=step, blocks=int((result.holders[step] > 0).sum()), size=result.config.block
             ),
-            _("{n} of them by several requests: what these share lies in memory once.").format(n=several)
+            _("Several requests hold {n} of them: what they share lies in memory once.").format(n=several)
             if several
             else "",
             _copies(result, step),
@@ -90,11 +90,10 @@ def _table(result: paged.Result, step: int, names: list[str]) -> None:
     if table:
         at, blocks = max(table.items(), key=lambda row: len(row[1]))
         words = _(
-            "The block table: tokens {first} to {last} of {request} lie in block **{block}**. Attention over the "
-            "blocks, found by the table, differs from attention over one piece by at most {apart:.1g}."
+            "The block table: what {request} holds from its token {first} on lies in block **{block}**. Attention over "
+            "the blocks, found by the table, differs from attention over one piece by at most {apart:.1g}."
         ).format(
-            first=(len(blocks) - 1) * result.config.block,
-            last=result.requests[at].length(step) - 1,
+            first=(len(blocks) - 1) * result.config.block + 1,
             request=names[at],
             block=blocks[-1],
             apart=result.apart,
@@ -114,10 +113,10 @@ def _table(result: paged.Result, step: int, names: list[str]) -> None:
 
 def _lost(result: paged.Result, step: int) -> None:
     lines = {
-        _("reserved in one piece each"): result.reserved,
-        _("of these, there"): result.used,
+        _("reserved, a piece for each"): result.reserved,
+        _("tokens in these pieces"): result.used,
         _("held in blocks"): result.held,
-        _("of these, written"): result.written,
+        _("tokens in these blocks"): result.written,
     }
     reserved, used, held, written = (int(values[step]) for values in lines.values())
     show.figure(
@@ -125,9 +124,9 @@ def _lost(result: paged.Result, step: int) -> None:
         name=f"paged-and-contiguous-step-{step}",
         key="fast-lost",
         words=_(
-            "After step {step} one piece each reserves **{reserved}** tokens for {used} that are there: {lost:.0%} is "
-            "lost, and {gaps} more lie in gaps. Blocks hold **{held}** for {written}: {less:.0%} is lost, all of it in "
-            "last blocks, and sharing saves {saved}."
+            "After step {step} one piece for each reserves **{reserved}** tokens for {used} that are there: {lost:.0%} "
+            "is lost, and {gaps} more lie in gaps. Blocks hold **{held}** for {written}: {less:.0%} is lost, all of "
+            "it in last blocks, and sharing saves {saved}."
         ).format(
             step=step,
             reserved=reserved,
