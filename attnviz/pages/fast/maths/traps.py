@@ -114,8 +114,8 @@ def run_last_tile(s: Sentence) -> Outcome:
     bad, good = (over_tiles(s.q, s.k, allowed, seen=seen) for seen in (wrong_last_tile, right_seen))
     fact = (
         Message(
-            "A sentence of length {n} in tiles of {block} keys: the last tile is filled up with {missing}. Each has the score 0 and a "
-            "weight of its own, so that the weights of {word} sum to {sum:.2f}.",
+            "A sentence of length {n} in tiles of {block} keys: the last one is filled up with {missing}. Each has the "
+            "score 0 and a weight of its own, so that the weights of {word} sum to {sum:.2f}.",
             {"n": len(s), "block": BLOCK, "missing": missing, "word": s.words[-1], "sum": float(bad[-1].sum())},
         )
         if missing
