@@ -25,7 +25,7 @@ def main() -> None:
         last = result.timings[-1]
         if not result.done:
             print(f"{last.way:10} {last.n:8,} tokens {last.seconds:10.4g} s {last.nbytes:14,} B", flush=True)
-    for way, why in result.refused if result else ():
+    for way, why in result.refused.items() if result else ():
         print(f"{way}: {why}")
     if result:
         print(measured.keep(result, asked.to))

@@ -90,9 +90,9 @@ def test_two_answers_to_one_question_share_until_one_of_them_writes():
 def test_a_block_that_is_written_without_a_copy_is_noticed(monkeypatch):
     append = paged._Pool.append
 
-    def careless(pool, request, key, value):
-        pool.holders = [min(1, count) for count in pool.holders]
-        append(pool, request, key, value)
+    def careless(pool, request, token):
+        pool.holders = pool.holders.clip(max=1)
+        append(pool, request, token)
 
     monkeypatch.setattr(paged._Pool, "append", careless)
     assert paged.run(paged.Config()).apart > 0.01

@@ -15,18 +15,12 @@ MOST = 7  #: requests that have a colour of their own
 
 def memory(owner: np.ndarray, holders: np.ndarray, names: Sequence[str], here: int) -> Figure:
     """Blocks of memory (down) over steps (across), coloured by who holds them; `here` is the chosen step."""
-    codes = _codes(owner, holders, len(names)).T
-    hover = np.where(holders > 1, _("{n} requests").replace("{n}", "%n"), "").T.astype(object)
-    for at, name in enumerate(names):
-        hover[codes == at] = name
-    for place in np.argwhere(holders.T > 1):
-        hover[tuple(place)] = hover[tuple(place)].replace("%n", str(holders.T[tuple(place)]))
     cells = go.Heatmap(
-        z=codes,
+        z=_codes(owner, holders, len(names)).T,
         **_colours(len(names)),
         ygap=1,
-        customdata=hover,
-        hovertemplate=_("step %{x}, block %{y}: %{customdata}") + "<extra></extra>",
+        customdata=holders.T,
+        hovertemplate=_("step %{x}, block %{y}, requests: %{customdata}") + "<extra></extra>",
     )
     legend = [
         go.Scatter(
@@ -47,12 +41,10 @@ def memory(owner: np.ndarray, holders: np.ndarray, names: Sequence[str], here: i
 
 def table(blocks: Mapping[int, Sequence[int]], holders: Sequence[int], names: Sequence[str]) -> Figure:
     """The blocks of each request that is there, in the order of its tokens: the number in a cell is the block's."""
-    wide, shown = max(map(len, blocks.values()), default=1), list(blocks)
-    codes = np.full((len(shown), wide), np.nan)
-    text = np.full((len(shown), wide), "", dtype=object)
+    shown = list(blocks)
+    codes = np.full((len(shown), max(map(len, blocks.values()), default=1)), np.nan)
     for row, at in enumerate(shown):
-        for col, number in enumerate(blocks[at]):
-            codes[row, col], text[row, col] = len(names) if holders[number] > 1 else at, str(number)
+        codes[row, : len(blocks[at])] = [len(names) if holders[number] > 1 else at for number in blocks[at]]
     cells = go.Heatmap(z=codes, **_colours(len(names)), xgap=2, ygap=2, hoverinfo="skip")
     inks = [text_on(SHARED if holders[n] > 1 else SERIES[at]) for at in shown for n in blocks[at]]
     numbers = go.Scatter(

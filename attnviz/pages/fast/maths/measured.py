@@ -77,8 +77,8 @@ class Result:
     machine: MeasuredOn
     day: str
     timings: tuple[WayTiming, ...]
-    refused: tuple[tuple[str, str], ...]  #: (way, what torch said) of those that this machine does not have
-    apart: tuple[tuple[str, float], ...]  #: (way, largest difference from float64, as a share of the largest number)
+    refused: dict[str, str]  #: what torch said of the ways that this machine does not have
+    apart: dict[str, float]  #: of each way, the largest difference from float64, as a share of the largest number
     share: float  #: of the work that is done
 
     @property
@@ -144,12 +144,13 @@ def _drawn(config: Config, n: int) -> tuple[Tensor, ...]:
 
 
 Kernel = Callable[[Tensor, Tensor, Tensor], Tensor]
-Tried = tuple[dict[str, Kernel], tuple[tuple[str, str], ...], tuple[tuple[str, float], ...]]
 
 
-def _tried(config: Config) -> Tried:
+def _tried(config: Config) -> tuple[dict[str, Kernel], dict[str, str], dict[str, float]]:
     """The ways that answer here, what is said by those that do not, and how far each is from float64."""
-    kernels, refused, apart = {}, [], []
+    kernels: dict[str, Kernel] = {}
+    refused: dict[str, str] = {}
+    apart: dict[str, float] = {}
     q, k, v = _drawn(config, CHECKED)
     exact = attend(q.double(), k.double(), v.double()).output
     for way in config.ways:
@@ -158,11 +159,10 @@ def _tried(config: Config) -> Tried:
             with torch.inference_mode():
                 off = (kernel(q, k, v).double() - exact).abs().max() / exact.abs().max()
         except Exception as error:  # a compiler that is missing, too, and each version of torch has its own words
-            refused.append((way, first_line(error)))
-            continue
-        kernels[way] = kernel
-        apart.append((way, float(off)))
-    return kernels, tuple(refused), tuple(apart)
+            refused[way] = first_line(error)
+        else:
+            kernels[way], apart[way] = kernel, float(off)
+    return kernels, refused, apart
 
 
 def naive(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
@@ -236,8 +236,7 @@ def _read(path: Path) -> Result | None:
         told = held["result"]
         config = Config(**told["config"] | {"ways": tuple(told["config"]["ways"])})
         timings = tuple(WayTiming(**row) for row in told["timings"])
-        pairs = {name: tuple(map(tuple, told[name])) for name in ("refused", "apart")}
-        return Result(config, MeasuredOn(**told["machine"]), told["day"], timings, share=told["share"], **pairs)
+        return Result(**told | {"config": config, "machine": MeasuredOn(**told["machine"]), "timings": timings})
     except DAMAGED:
         return None
 

@@ -10,6 +10,7 @@ attention over the same keys in one piece, for each request at each step.
 """
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -70,9 +71,9 @@ class Result:
 
     config: Config
     requests: tuple[PagedRequest, ...]
+    tables: tuple[dict[int, tuple[int, ...]], ...]  #: by step: the blocks of each request, in the order of its tokens
     owner: np.ndarray  #: (steps, blocks): the request that holds the block, the first of several
     holders: np.ndarray  #: (steps, blocks): how many requests hold it
-    tables: tuple[dict[int, tuple[int, ...]], ...]  #: by step: the blocks of each request, in the order of its tokens
     written: np.ndarray  #: (steps,): tokens that lie in blocks, each counted once
     reserved: np.ndarray  #: (steps,): tokens reserved in one piece each
     used: np.ndarray  #: (steps,): of these, tokens that are there
@@ -92,61 +93,45 @@ class Result:
 
 @dataclass
 class _Pool:
-    """Blocks by number, and who holds them."""
+    """Blocks of token numbers, and who holds them."""
 
-    block: int
-    keys: torch.Tensor  #: (blocks, block, G, D)
-    values: torch.Tensor
-    holders: list[int] = field(default_factory=list)
+    cells: np.ndarray  #: (blocks, block)
+    holders: np.ndarray  #: (blocks,): how many requests
     tables: dict[int, list[int]] = field(default_factory=dict)
     lengths: dict[int, int] = field(default_factory=dict)
-    copied: list[int] = field(default_factory=list)  #: requests that copied a block, one entry a copy
+    copied: list[int] = field(default_factory=list)  #: the request of each copy
 
-    def share(self, request: int, other: int, tokens: int) -> None:
-        """Begin with the first `tokens` of another request, in the same blocks."""
-        self.tables[request] = self.tables[other][: -(-tokens // self.block)]
-        self.lengths[request] = tokens
-        for number in self.tables[request]:
-            self.holders[number] += 1
+    def begin(self, request: int, other: int | None, tokens: int) -> None:
+        """Take in a request: the first `tokens` of `other` are its own too, and stay in the same blocks."""
+        self.lengths[request] = 0 if other is None else tokens
+        self.tables[request] = [] if other is None else self.tables[other][: -(-tokens // self.cells.shape[1])]
+        self.holders[self.tables[request]] += 1
 
-    def append(self, request: int, key: torch.Tensor, value: torch.Tensor) -> None:
-        """Write one token into the last block, a copy of it where others hold it too, or into a new one."""
-        table, (at, place) = self.tables[request], divmod(self.lengths[request], self.block)
+    def append(self, request: int, token: int) -> None:
+        """Write one token into the last block, into a copy of it where others hold it too, or into a new one."""
+        table, (at, place) = self.tables[request], divmod(self.lengths[request], self.cells.shape[1])
         if at == len(table):
             table.append(self._take())
         elif self.holders[table[at]] > 1:
-            fresh, old = self._take(), table[at]
-            for pool in (self.keys, self.values):
-                pool[fresh, :place] = pool[old, :place]
-            self.holders[old] -= 1
+            fresh = self._take()
+            self.cells[fresh, :place] = self.cells[table[at], :place]
+            self.holders[table[at]] -= 1
             table[at] = fresh
             self.copied.append(request)
-        self.keys[table[at], place], self.values[table[at], place] = key, value
+        self.cells[table[at], place] = token
         self.lengths[request] += 1
 
     def free(self, request: int) -> None:
-        for number in self.tables.pop(request):
-            self.holders[number] -= 1
+        self.holders[self.tables.pop(request)] -= 1
         del self.lengths[request]
 
-    def gathered(self, request: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Keys and values (G, T, D) of a request, found by its table."""
-        n = self.lengths[request]
-        k, v = (pool[self.tables[request]].flatten(0, 1)[:n].transpose(0, 1) for pool in (self.keys, self.values))
-        return k, v
-
-    def written(self) -> int:
-        """Tokens in blocks, each once: of those who hold a block, the one with most tokens in it counts."""
-        most: dict[int, int] = {}
-        for request, table in self.tables.items():
-            for at, number in enumerate(table):
-                most[number] = max(most.get(number, 0), min(self.block, self.lengths[request] - at * self.block))
-        return sum(most.values())
+    def found(self, request: int) -> np.ndarray:
+        """The tokens of a request, by its table."""
+        return self.cells[self.tables[request]].ravel()[: self.lengths[request]]
 
     def _take(self) -> int:
-        number = next((n for n, count in enumerate(self.holders) if count == 0), len(self.holders))
-        if number == len(self.holders):
-            self.holders.append(0)
+        """The lowest free block."""
+        number = int(np.flatnonzero(self.holders == 0)[0])
         self.holders[number] = 1
         return number
 
@@ -154,77 +139,65 @@ class _Pool:
 def run(config: Config) -> Result:
     """All requests from the first to the last step, in blocks and in one piece each."""
     asked = requests(config)
-    tokens = _token_vectors(config, asked)
-    most = sum(-(-(one.prompt + one.answer) // config.block) + 1 for one in asked)
-    room = torch.zeros(2, most, config.block, KV_HEADS, WIDTH)
-    pool, steps, copies, apart = _Pool(config.block, room[0], room[1]), [], [], 0.0
+    tokens = _tokens(config, asked)
+    most = sum(-(-len(each) // config.block) + 1 for each in tokens)
+    pool = _Pool(np.zeros((most, config.block), int), np.zeros(most, int))
+    vectors = _vectors(config, asked)
+    tables, copies, apart = [], [], 0.0
     for step in range(max(one.ends for one in asked) + 1):
         for at in [at for at in pool.tables if step >= asked[at].ends]:
             pool.free(at)
         for at, one in enumerate(asked):
-            _grow(pool, at, one, step, config, asked, tokens)
-        copies += [(step, at) for at in pool.copied]
-        pool.copied.clear()
-        apart = max([apart, *(_apart(pool, at, tokens[at]) for at in pool.tables)])
-        tables = {at: tuple(table) for at, table in pool.tables.items()}
-        steps.append((tables, list(pool.holders), pool.written()))
-    tables, holders, written = zip(*steps, strict=True)
-    owner, counted = _by_block(tables, holders)
-    return Result(
-        config, asked, owner, counted, tables, np.array(written), *_one_piece(config, asked), tuple(copies), apart
-    )
+            if step == one.begins:
+                same = one.prompt if at == 1 else config.shared
+                pool.begin(at, next((other for other in pool.tables if other == 0 or at != 1), None), same)
+            for token in tokens[at][pool.lengths.get(at, 0) : one.length(step)]:
+                pool.append(at, token)
+        copies += [(step, at) for at in pool.copied[len(copies) :]]
+        apart = max([apart, *(_apart(vectors, pool.found(at), tokens[at]) for at in pool.tables)])
+        tables.append({at: tuple(table) for at, table in pool.tables.items()})
+    by_block = _by_block(config, asked, tables)
+    return Result(config, asked, tuple(tables), *by_block, *_one_piece(config, asked), tuple(copies), apart)
 
 
-def _grow(
-    pool: _Pool,
-    at: int,
-    one: PagedRequest,
-    step: int,
-    config: Config,
-    asked: tuple[PagedRequest, ...],
-    tokens: tuple[torch.Tensor, ...],
-) -> None:
-    """Give a request its tokens of this step; one that comes takes the prefix from who is there."""
-    if not one.begins <= step < one.ends:
-        return
-    if at not in pool.tables:
-        same = one.prompt if at == 1 else config.shared  # the second has the first one's prompt
-        others = [other for other in pool.tables if other == 0 or at != 1]
-        pool.tables[at], pool.lengths[at] = [], 0
-        if others and same:
-            pool.share(at, others[0], same)
-    while pool.lengths[at] < one.length(step):
-        key, value = tokens[at][:, pool.lengths[at]]
-        pool.append(at, key, value)
-
-
-def _token_vectors(config: Config, asked: tuple[PagedRequest, ...]) -> tuple[torch.Tensor, ...]:
-    """Of each request, (2, tokens, G, D): the key and the value of each token, the same where tokens are the same."""
-    made = torch.Generator().manual_seed(config.seed)
-    own = [torch.randn(2, one.prompt + one.answer, KV_HEADS, WIDTH, generator=made) for one in asked]
-    for at, vectors in enumerate(own[1:], 1):
+def _tokens(config: Config, asked: tuple[PagedRequest, ...]) -> list[np.ndarray]:
+    """Each request's tokens as numbers; those of a prefix that is shared are the first request's."""
+    ends = np.cumsum([0, *(one.prompt + one.answer for one in asked)])
+    made = [np.arange(start, end) for start, end in pairwise(ends)]
+    for at, own in enumerate(made):
         same = asked[0].prompt if at == 1 else config.shared
-        vectors[:, :same] = own[0][:, :same]
-    return tuple(own)
+        own[:same] = np.arange(same)
+    return made
 
 
-def _apart(pool: _Pool, at: int, tokens: torch.Tensor) -> float:
-    """How far a query's attention over the blocks is from that over the tokens in one piece."""
-    n = pool.lengths[at]
-    q = tokens[0, n - 1].repeat_interleave(HEADS // KV_HEADS, 0)[:, None]  # (H, 1, D)
-    k, v = tokens[:, :n].transpose(1, 2)
-    return float((attend(q, *pool.gathered(at)).output - attend(q, k, v).output).abs().max())
+def _vectors(config: Config, asked: tuple[PagedRequest, ...]) -> torch.Tensor:
+    """The query's head, the key and the value of each token, (3, G, tokens, D), at random."""
+    shape = (3, KV_HEADS, sum(one.prompt + one.answer for one in asked), WIDTH)
+    return torch.randn(shape, generator=torch.Generator().manual_seed(config.seed))
 
 
-def _by_block(tables: tuple[dict[int, tuple[int, ...]], ...], holders: tuple[list[int], ...]) -> tuple[np.ndarray, ...]:
-    """(steps, blocks): the first request that holds each block, and how many do."""
-    blocks = len(holders[-1])
-    owner = np.full((len(tables), blocks), -1)
-    counted = np.array([[*row, *[0] * (blocks - len(row))] for row in holders])
-    for step, of_step in enumerate(tables):
-        for at in sorted(of_step, reverse=True):
-            owner[step, list(of_step[at])] = at
-    return owner, counted
+def _apart(vectors: torch.Tensor, found: np.ndarray, tokens: np.ndarray) -> float:
+    """How far the newest token's attention over what was found is from that over its own tokens in one piece."""
+    own = tokens[: len(found)]
+    q = vectors[0, :, own[-1:]].repeat_interleave(HEADS // KV_HEADS, 0)  # (H, 1, D)
+    (_q, k, v), (_q, keys, values) = vectors[:, :, found], vectors[:, :, own]
+    return float((attend(q, k, v).output - attend(q, keys, values).output).abs().max())
+
+
+def _by_block(
+    config: Config, asked: tuple[PagedRequest, ...], tables: list[dict[int, tuple[int, ...]]]
+) -> tuple[np.ndarray, ...]:
+    """(steps, blocks): the first request that holds each block, and how many do; (steps,): tokens that lie in them."""
+    blocks = 1 + max(number for table in tables for numbers in table.values() for number in numbers)
+    owner, holders, filled = (np.full((len(tables), blocks), start) for start in (-1, 0, 0))
+    for step, table in enumerate(tables):
+        for at in sorted(table, reverse=True):
+            numbers = list(table[at])
+            here = asked[at].length(step) - config.block * np.arange(len(numbers))
+            filled[step, numbers] = np.maximum(filled[step, numbers], here.clip(0, config.block))
+            owner[step, numbers] = at
+            holders[step, numbers] += 1
+    return owner, holders, filled.sum(1)
 
 
 def _one_piece(config: Config, asked: tuple[PagedRequest, ...]) -> tuple[np.ndarray, ...]:

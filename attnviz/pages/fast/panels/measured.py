@@ -155,8 +155,8 @@ def _memory_words(result: measured.Result) -> str:
 
 def _about(result: measured.Result) -> None:
     config, called = result.config, names()
-    apart = max((off for _way, off in result.apart), default=0.0)
-    missing = [called[way] for way, _why in result.refused]
+    apart = max(result.apart.values(), default=0.0)
+    missing = [called[way] for way in result.refused]
     st.caption(
         sentences(
             _("Measured on: {machine}; {day}.").format(machine=spoken(result.machine.words), day=result.day),
