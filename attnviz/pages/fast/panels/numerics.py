@@ -7,6 +7,7 @@ import streamlit as st
 from attnviz.app import page_parts, show, widgets
 from attnviz.base.words import _, sentences
 from attnviz.figures.byte_axes import over
+from attnviz.figures.theme import Figure
 from attnviz.pages.fast import choices
 from attnviz.pages.fast.maths import numerics
 
@@ -41,18 +42,28 @@ def names() -> dict[str, str]:
     }
 
 
+def _lines(result: numerics.Result) -> dict[str, list[float | None]]:
+    """The error of each way over the lengths, nothing where it has no number."""
+    errors = {_("float32, the whole row at once"): result.whole}
+    errors |= {name: result.errors[way] for way, name in names().items()}
+    return {name: [None if math.isnan(error) else float(error) for error in each] for name, each in errors.items()}
+
+
+def curves(result: numerics.Result) -> Figure:
+    """The error of each way over the keys of a row."""
+    titles = (_("keys of a row"), _("error of the output"))
+    return show.chart_of(
+        over, numerics.LENGTHS, _lines(result), *titles, here=None, text="{:.1e}".format, dots=True, height=340
+    )
+
+
 def _chart(result: numerics.Result) -> None:
-    lengths = numerics.LENGTHS
-    whole = _("float32, the whole row at once")
-    lines = {whole: result.whole.tolist()} | {
-        name: [None if math.isnan(error) else error for error in result.errors[way]] for way, name in names().items()
-    }
     show.figure(
-        over(lengths, lines, _("keys of a row"), _("error of the output"), here=None, text="{:.1e}".format, dots=True),
+        curves(result),
         name=f"rounding-scores-{result.config.size:g}-tile-{result.config.block}",
         key="fast-rounding",
         words=_words(result),
-        table={"keys": list(lengths)} | lines,
+        table={"keys": list(numerics.LENGTHS), **_lines(result)},
     )
 
 

@@ -20,23 +20,27 @@ from attnviz.pages.lessons.maths.lesson_parts import (
 )
 
 GPU = "a100-80gb"
+TIMES = {"three": 3, "thirty": 30, "hundreds": 300}  #: id of an answer -> times fewer bytes
 
 
 def too_large(_subject: Subject) -> Facts:
     """Bytes that one layer moves with the whole matrix, and in tiles."""
     made = cost.run(cost.Config())
     whole, tiled = made.whole.moved, made.tiles.moved
-    scores = made.scores[cost.LENGTHS.index(made.config.tokens)]
+    at = cost.LENGTHS.index(made.config.tokens)
     values = {
         "heads": made.config.heads,
         "tokens": made.config.tokens,
-        "scores": units.binary(scores),
-        "held": units.binary(made.held[cost.LENGTHS.index(made.config.tokens)]),
+        "scores": units.binary(made.scores[at]),
+        "held": units.binary(made.held[at]),
         "whole": units.binary(whole.total),
         "tiled": units.binary(tiled.total),
         "times": whole.total / tiled.total,
     }
-    return Facts(values, nearest({"two": math.log(2), "ten": math.log(10), "hundred": math.log(100)}, math.log(values["times"])))
+    return Facts(
+        values,
+        nearest({name: math.log(n) for name, n in TIMES.items()}, math.log(made.whole.moved.total / tiled.total)),
+    )
 
 
 def rises(_subject: Subject) -> Facts:
@@ -75,7 +79,9 @@ def exact(_subject: Subject) -> Facts:
             "mixed": errors["mixed"],
             "difference": tiles.run(tiles.Config()).difference,
         },
-        "rounding",
+        "alike"
+        if 0.5 < errors["float32"] / made.whole[-1] < 2
+        else ("tiles" if errors["float32"] < made.whole[-1] else "row"),
     )
 
 
@@ -121,8 +127,8 @@ LESSON = Lesson(
         LessonStep(
             N_("A matrix that nobody needs"),
             N_(
-                "{heads} heads look from {tokens:,} tokens at {tokens:,}: their scores take {scores}, while Q, K, V and "
-                "the output take {held}. Once the output is there, the scores are thrown away."
+                "{heads} heads look from {tokens:,} tokens at {tokens:,}: their scores take {scores}, while Q, K, V "
+                "and the output take {held}. Once the output is there, the scores are thrown away."
             ),
             LessonPicture("tiles"),
             N_("Step through the film: where do scores lie, and for how long?"),
@@ -130,7 +136,7 @@ LESSON = Lesson(
             Question(
                 N_("Never storing the matrix: how many times fewer bytes go between slow and fast memory?"),
                 N_("Whole {whole}, in tiles {tiled}: {times:.1f} times fewer."),
-                {"two": N_("about 2"), "ten": N_("about 10"), "hundred": N_("about 100")},
+                {"three": N_("about 3"), "thirty": N_("about 30"), "hundreds": N_("about 300")},
             ),
             LessonPicture("traffic"),
             Notes(
@@ -153,14 +159,18 @@ LESSON = Lesson(
             rises,
             Question(
                 N_(
-                    "Query {query} has the sum {sum:.2f}, with {was:.2f} as its largest score. Now comes {now:.2f}. What "
-                    "becomes of that sum?"
+                    "Query {query} has the sum {sum:.2f}, with {was:.2f} as its largest score. Now comes {now:.2f}. "
+                    "What becomes of that sum?"
                 ),
                 N_(
-                    "Each of its terms was e^(score − {was:.2f}) and has to be e^(score − {now:.2f}): times {factor:.2f}, "
-                    "which is {scaled:.2f}. With this tile’s own terms it is {after:.2f}."
+                    "Each of its terms was e^(score − {was:.2f}) and has to be e^(score − {now:.2f}): times "
+                    "{factor:.2f}, which is {scaled:.2f}. With this tile’s own terms it is {after:.2f}."
                 ),
-                {"stays": N_("It stays"), "scaled": N_("It is multiplied by e^(old − new)"), "again": N_("It starts again at 0")},
+                {
+                    "stays": N_("It stays"),
+                    "scaled": N_("It is multiplied by e^(old − new)"),
+                    "again": N_("It starts again at 0"),
+                },
             ),
             notes=Notes(N_("The output so far is multiplied by the same number, for the same reason."), "", 5),
             terms=("online_softmax", "softmax"),
@@ -176,13 +186,12 @@ LESSON = Lesson(
             N_("Look where float16 without the maximum ends."),
             exact,
             Question(
-                N_("Where does that difference come from?"),
+                N_("Over {keys:,} keys, which is nearer to float64: tiles or the whole row at once, both in float32?"),
                 N_(
-                    "Sums in another order round otherwise. Over {keys:,} keys tiles err by {tiled:.0e}, and the whole row "
-                    "at once by {whole:.0e}. Sums kept in bfloat16 err by {low:.1%}, so they are kept in 32 bits: "
-                    "{mixed:.1%}."
+                    "Tiles err by {tiled:.1e}, the whole row by {whole:.1e}: sums in another order round otherwise. Sums "
+                    "kept in bfloat16 err by {low:.1%}, so they are kept in 32 bits: {mixed:.1%}."
                 ),
-                {"left": N_("Small weights are left out"), "rounding": N_("From rounding"), "factor": N_("From e^(old − new)")},
+                {"tiles": N_("tiles, by far"), "row": N_("the whole row, by far"), "alike": N_("they are alike")},
             ),
             notes=Notes(
                 N_("Exact is what sets it apart from sparse and linear attention."),
@@ -220,8 +229,8 @@ LESSON = Lesson(
             in_blocks,
             notes=Notes(
                 N_(
-                    "After step {step} one piece for each reserves {reserved} tokens for {used}, and {lost:.0%} is lost. "
-                    "Blocks hold {held}, and {less:.0%} is lost."
+                    "After step {step} one piece for each reserves {reserved} tokens for {used}, and {lost:.0%} is "
+                    "lost. Blocks hold {held}, and {less:.0%} is lost."
                 ),
                 "",
                 4,
@@ -232,8 +241,8 @@ LESSON = Lesson(
         ),
     ),
     known=N_(
-        "Tiles never store the scores, and blocks never reserve what is not there: after step {step} {lost:.0%} of the "
-        "reserved memory was empty, in blocks {less:.0%}."
+        "Tiles never store the scores, and blocks never reserve what is not there: at its fullest {lost:.0%} of the "
+        "reserved cache was empty, in blocks {less:.0%}."
     ),
     doors=(
         (N_("See what goes wrong when a tile is not masked"), "fast", {"fast_section": "traps"}),
