@@ -188,8 +188,8 @@ LESSON = Lesson(
             Question(
                 N_("Over {keys:,} keys, which is nearer to float64: tiles or the whole row at once, both in float32?"),
                 N_(
-                    "Tiles err by {tiled:.1e}, the whole row by {whole:.1e}: sums in another order round otherwise. Sums "
-                    "kept in bfloat16 err by {low:.1%}, so they are kept in 32 bits: {mixed:.1%}."
+                    "Tiles err by {tiled:.1e}, the whole row by {whole:.1e}: sums in another order round otherwise. "
+                    "Sums kept in bfloat16 err by {low:.1%}, so they are kept in 32 bits: {mixed:.1%}."
                 ),
                 {"tiles": N_("tiles, by far"), "row": N_("the whole row, by far"), "alike": N_("they are alike")},
             ),
