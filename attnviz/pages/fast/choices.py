@@ -2,7 +2,7 @@
 
 from attnviz.app.links.choices import PageChoices
 from attnviz.models.architecture import gpus
-from attnviz.pages.fast.maths import cost, paged, tiles
+from attnviz.pages.fast.maths import cost, numerics, paged, tiles, traps
 
 PAGE = PageChoices("fast")
 SECTION = PAGE.one_of("fast_section", ("tiles", "cost", "measured", "numerics", "paged", "traps"))
@@ -19,6 +19,10 @@ PASS = PAGE.one_of("fast_pass", ("forward", "backward"))
 FILM_WIDTH = PAGE.whole("fast_d", tiles.Config.width, low=1, high=256)
 #: the tile at work, from 0; None: one in the middle
 AT = PAGE.whole("fast_at", None, low=0, high=100_000)
+
+# Rounding
+SCORES = PAGE.real("fast_scores", numerics.Config.size, low=0.5, high=12.0)
+BLOCK_ROUNDED = PAGE.one_of("fast_rounded", BLOCK_IDS, str(numerics.Config.block))
 
 # What it costs
 TOKENS = PAGE.whole("fast_tokens", cost.Config.tokens, *cost.LIMITS["tokens"])
@@ -39,3 +43,12 @@ BLOCK = PAGE.whole("fast_block", paged.Config.block, *paged.LIMITS["block"])
 SHARED = PAGE.whole("fast_shared", paged.Config.shared, *paged.LIMITS["shared"])
 REQUESTS = PAGE.whole("fast_requests", paged.Config.requests, *paged.LIMITS["requests"])
 ANSWER = PAGE.whole("fast_answer", paged.Config.answer, *paged.LIMITS["answer"])
+
+# Traps
+SENTENCE = PAGE.sentence("fast_text", "The cat sat on the mat because it was tired", longest=3000)
+TRAP = PAGE.one_of("fast_trap", tuple(traps.TILE_TRAPS))
+
+
+def named(ids: tuple[str, ...]) -> dict[str, str]:
+    """Options that are called what their ids are."""
+    return {id: id for id in ids}

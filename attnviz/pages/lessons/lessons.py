@@ -1,4 +1,4 @@
-"""Eight lessons on attention, and one step of them on the screen: idea, picture, question, teacher's notes."""
+"""Lessons on attention, and one step of them on the screen: idea, picture, question, teacher's notes."""
 
 from collections.abc import Mapping
 from typing import Any, cast

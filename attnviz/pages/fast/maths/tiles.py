@@ -88,6 +88,12 @@ class Film:
     def parts(self) -> tuple[Part, ...]:
         return BACKWARD if self.config.backward else FORWARD
 
+    @property
+    def middle(self) -> int:
+        """A step in the middle at which lines have met a tile before, where there is one."""
+        at, last = len(self.tiles) // 2, len(self.tiles) - 1
+        return min(at + int(not self.tiles[at][0 if self.config.backward else 1]), last)
+
     def held(self, at: int) -> int:
         """Bytes in fast memory while a tile is at work."""
         queries, keys = self.config.shape(self.tiles[at])
@@ -203,3 +209,30 @@ def moved(config: Config, tiles: np.ndarray) -> np.ndarray:
             written += ends * (queries * config.width + queries)
         total.append((read, written))
     return NUMBER * np.array(total)
+
+
+def program(config: Config) -> str:
+    """Prints how far the tiles' output, or their gradients, are from those of `attend`."""
+    allowed = {
+        "causal": f"masks.causal({config.tokens}, {config.tokens})",
+        "window": f"masks.sliding_window({config.tokens}, {config.tokens}, {config.window})",
+        "none": "None",
+    }[config.mask]
+    backward = """\
+made = torch.cat(tiled_gradients(q, k, v, tiled_attend(q, k, v, tiling), d_output, tiling))
+leaves = [each.requires_grad_() for each in (q, k, v)]
+wanted = torch.cat(torch.autograd.grad(attend(*leaves, mask).output, leaves, d_output))
+"""
+    forward = "made, wanted = tiled_attend(q, k, v, tiling).output, attend(q, k, v, mask).output\n"
+    return f"""\
+import torch
+from attnviz.core import masks
+from attnviz.core.attention import attend
+from attnviz.core.tiled import Tiling, tiled_attend, tiled_gradients
+
+generator = torch.Generator().manual_seed({config.seed})
+q, k, v, d_output = (torch.randn(1, {config.tokens}, {config.width}, generator=generator) for _ in range(4))
+tiling, mask = {config.tiling!r}, {allowed}
+{backward if config.backward else forward}\
+print(f"largest difference, of the largest value: {{(made - wanted).abs().max() / wanted.abs().max():.1e}}")
+"""

@@ -11,7 +11,7 @@ from attnviz.base import units
 from attnviz.base.words import _, sentences
 from attnviz.figures import byte_axes
 from attnviz.figures.roofline import RoofPoints, under_roof
-from attnviz.figures.theme import SERIES
+from attnviz.figures.theme import SERIES, Figure
 from attnviz.models.architecture import Gpu, gpus
 from attnviz.pages.fast import choices
 from attnviz.pages.fast.figures import cost as figures
@@ -54,15 +54,26 @@ def _ways() -> tuple[str, str]:
     return _("whole matrix"), _("in tiles")
 
 
+def _parts(result: cost.Result) -> dict[str, tuple[int, int]]:
+    """Bytes of each tensor, both ways."""
+    whole, tiles = result.whole.moved, result.tiles.moved
+    return {field.name: (getattr(whole, field.name), getattr(tiles, field.name)) for field in fields(whole)}
+
+
+def bars(result: cost.Result) -> Figure:
+    """The bytes that both ways move."""
+    return show.chart_of(figures.moved, _ways(), _parts(result))
+
+
 def _moved(result: cost.Result) -> None:
     whole, tiles = result.whole.moved, result.tiles.moved
-    parts = {field.name: (getattr(whole, field.name), getattr(tiles, field.name)) for field in fields(whole)}
+    parts = _parts(result)
     if tiles.total < whole.total:
         verdict = _("In tiles of {block} queries, {keys} keys at a time, it moves {tiles}: {times:.3g} times fewer.")
     else:
         verdict = _("In tiles of {block} queries, {keys} keys at a time, it moves {tiles}: {more:.3g} times as many.")
     show.figure(
-        show.chart_of(figures.moved, _ways(), parts),
+        bars(result),
         name=f"bytes-moved-{result.config.tokens}-tokens",
         key="fast-moved",
         words=sentences(
@@ -164,23 +175,28 @@ def _memory(result: cost.Result, gpu: Gpu) -> None:
     )
 
 
+def roof(result: cost.Result, gpu: Gpu) -> Figure:
+    """Both ways under the roof of a GPU."""
+    looks = (("bottom right", "circle", SERIES[0]), ("top left", "diamond", SERIES[1]))
+    points = []
+    for name, way, look in zip(_ways(), (result.whole, result.tiles), looks, strict=True):
+        seconds = way.at_best(gpu.machine).seconds
+        label = units.duration(seconds)
+        points.append(RoofPoints(name, *look, (way.intensity,), (way.flops / seconds,), (label,)))
+    machine = gpu.machine
+    return show.chart_of(under_roof, machine.peak, machine.bandwidth, points, _("FLOPs for each byte moved"))
+
+
 def _on_a_gpu(config: cost.Config, gpu: Gpu) -> None:
     """The roofline, at 16 bits, for which makers state the peak."""
     st.subheader(_("At best on {gpu}").format(gpu=gpu.name), anchor=False)
     result = counted(replace(config, dtype="bfloat16"))
     ways = dict(zip(_ways(), (result.whole, result.tiles), strict=True))
-    looks = (("bottom right", "circle", SERIES[0]), ("top left", "diamond", SERIES[1]))
     steps = {name: way.at_best(gpu.machine) for name, way in ways.items()}
-    points = [
-        RoofPoints(
-            name, *look, (way.intensity,), (way.flops / steps[name].seconds,), (units.duration(steps[name].seconds),)
-        )
-        for (name, way), look in zip(ways.items(), looks, strict=True)
-    ]
     limits = {"compute": _("computing"), "memory": _("moving bytes")}
     (_whole, first), (_tiles, second) = steps.items()
     show.figure(
-        show.chart_of(under_roof, gpu.machine.peak, gpu.machine.bandwidth, points, _("FLOPs for each byte moved")),
+        roof(result, gpu),
         name=f"roofline-{gpu.id}-{config.tokens}-tokens",
         key="fast-roofline",
         words=_(

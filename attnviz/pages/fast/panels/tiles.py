@@ -1,5 +1,6 @@
 """Section 1: the scores in tiles, played one by one, with what each row keeps and what lies in which memory."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,17 +24,20 @@ def panel() -> None:
     """Draw the section."""
     place = page_parts.main_picture()
     film = filmed(_ask())
+    asked = link_state.value(choices.AT)
+    at = film.middle if asked is None else min(asked, len(film.tiles) - 1)
     with place:
-        draw(film, "fast-film")
-        _under(film, stood(film))
+        draw(film, "fast-film", at, lambda step: link_state.put(choices.AT, step))
+        _under(film, at)
     st.markdown(_said(film))
+    show.snippet(tiles.program(film.config), "fast-tiles")
 
 
 def _ask() -> tiles.Config:
     with page_parts.two_in_a_row("fast"):
         tokens = widgets.number(choices.FILM_TOKENS, _("Tokens"), step=16)
-        block_q = widgets.one_of(choices.BLOCK_Q, _("Queries in a tile"), _named(choices.BLOCK_IDS))
-        block_k = widgets.one_of(choices.BLOCK_K, _("Keys in a tile"), _named(choices.BLOCK_IDS))
+        block_q = widgets.one_of(choices.BLOCK_Q, _("Queries in a tile"), choices.named(choices.BLOCK_IDS))
+        block_k = widgets.one_of(choices.BLOCK_K, _("Keys in a tile"), choices.named(choices.BLOCK_IDS))
         masks = {"causal": _("causal"), "window": _("sliding window"), "none": _("no mask")}
         mask = widgets.one_of(choices.MASK, _("Mask"), masks)
         passes = {"forward": _("forward"), "backward": _("backward")}
@@ -45,20 +49,8 @@ def _ask() -> tiles.Config:
     return tiles.Config(tokens, width, int(block_q), int(block_k), mask, window, way == "backward", seed)
 
 
-def _named(ids: tuple[str, ...]) -> dict[str, str]:
-    return {id: id for id in ids}
-
-
-def stood(film: tiles.Film) -> int:
-    """The step on show: the one that was chosen, else one in the middle that is not the first of its lines."""
-    asked, last = link_state.value(choices.AT), len(film.tiles) - 1
-    middle = (last + 1) // 2
-    at = middle + int(not film.tiles[middle][0 if film.config.backward else 1]) if asked is None else asked
-    return min(at, last)
-
-
-def draw(film: tiles.Film, key: str) -> None:
-    """Draw the film."""
+def draw(film: tiles.Film, key: str, at: int, on_step: Callable[[int], None]) -> None:
+    """Draw the film at a step; `on_step` hears where the visitor stops."""
     config = film.config
     scene = tile_film.TileScene(
         config.tokens,
@@ -73,17 +65,16 @@ def draw(film: tiles.Film, key: str) -> None:
         [(part.name, part.rows, part.cols) for part in film.parts],
         SLOW_BACKWARD if config.backward else SLOW,
     )
-    tile_film.tile_film(key, scene, at=stood(film), on_step=lambda step: link_state.put(choices.AT, step))
+    tile_film.tile_film(key, scene, at=at, on_step=on_step)
 
 
 def _under(film: tiles.Film, at: int) -> None:
     config = film.config
-    whole = tiles.NUMBER * config.tokens**2
-    rest = film.held(at)
+    whole, held = tiles.NUMBER * config.tokens**2, film.held(at)
     words = _(
         "One head of {tokens} tokens, random vectors (seed {seed}), 32-bit numbers. At this tile fast memory holds "
         "**{held}**; the whole matrix of scores would take {whole}."
-    ).format(tokens=config.tokens, seed=config.seed, held=units.binary(rest), whole=units.binary(whole))
+    ).format(tokens=config.tokens, seed=config.seed, held=units.binary(held), whole=units.binary(whole))
     show.under(
         lambda: picture(film, at),
         name=f"tile-{at + 1}-of-{len(film.tiles)}",

@@ -1,7 +1,8 @@
-"""The eight lessons, in the order in which one learns, and the names of their facts."""
+"""The lessons, in the order in which one learns, and the names of their facts."""
 
 from attnviz.pages.lessons.maths import (
     cache_facts,
+    fast_facts,
     heads_facts,
     mask_facts,
     mixture_facts,
@@ -22,6 +23,7 @@ LESSONS: dict[str, Lesson] = {
         mask_facts,
         order_facts,
         cache_facts,
+        fast_facts,
         model_facts,
     )
 }

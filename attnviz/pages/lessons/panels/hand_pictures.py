@@ -23,7 +23,7 @@ from attnviz.pages.build.panels import numbers
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths import order_facts
 from attnviz.pages.lessons.maths.lesson_parts import PictureSettings, Subject
-from attnviz.pages.lessons.panels import model_pictures
+from attnviz.pages.lessons.panels import fast_pictures, model_pictures
 from attnviz.pages.masks.maths import mask_lab, mask_rules
 from attnviz.pages.positions.maths import rotation
 
@@ -213,4 +213,9 @@ PICTURES: dict[str, LiveKind] = {
     "sharing": LiveKind(model_pictures.sharing, of_sentence=False, wide=True),
     "next": LiveKind(model_pictures.following),
     "parts": LiveKind(model_pictures.parts),
+    "tiles": LiveKind(fast_pictures.film, {"pass": ("forward", "backward")}, of_sentence=False, wide=True),
+    "traffic": LiveKind(fast_pictures.traffic, of_sentence=False),
+    "roof": LiveKind(fast_pictures.roof, of_sentence=False),
+    "rounding": LiveKind(fast_pictures.rounding, of_sentence=False),
+    "blocks": LiveKind(fast_pictures.blocks, of_sentence=False),
 }
