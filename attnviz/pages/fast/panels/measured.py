@@ -35,10 +35,10 @@ def panel() -> None:
 
 def _measuring() -> live_run.Live[measured.Result] | None:
     """What is being measured here; the button that begins it is not drawn where strangers use the server."""
-    if st.button(_("Measure on this machine"), icon=":material/timer:", key="fast_measure"):
-        st.session_state[ASKED] = time.time()
     if ASKED not in st.session_state:
-        return None
+        if not st.button(_("Measure on this machine"), icon=":material/timer:", key="fast_measure"):
+            return None
+        st.session_state[ASKED] = time.time()
     config = measured.Config()
     live = live_run.advance(
         SECTION, st.session_state[ASKED], lambda: measured.measure(config), lambda result: result.done
