@@ -14,9 +14,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m attnviz.pages.fast", description=__doc__)
     parser.add_argument("--device", default="cuda" if gpu else "cpu", choices=("cpu", "cuda"))
     parser.add_argument("--dtype", default="bfloat16" if gpu else "float32", choices=("float32", "bfloat16", "float16"))
-    parser.add_argument("--longest", type=int, default=(1 << 16) if gpu else (1 << 13), help="tokens")
+    parser.add_argument("--longest", type=int, default=(1 << 16) if gpu else (1 << 13), metavar="TOKENS")
     parser.add_argument("--ways", nargs="+", default=measured.WAYS, choices=measured.WAYS)
-    parser.add_argument("--to", type=Path, help="a folder for the file; the page looks in the cache folder")
+    parser.add_argument("--to", type=Path, metavar="FOLDER")  # by default where the page looks: the cache folder
     asked = parser.parse_args()
     torch.set_num_threads(1)  # as the server, whose visitors have one each
     config = measured.Config(longest=asked.longest, dtype=asked.dtype, device=asked.device, ways=tuple(asked.ways))

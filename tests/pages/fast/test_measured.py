@@ -69,7 +69,7 @@ def test_what_is_kept_is_found_again_and_what_is_damaged_is_not(results, own_fol
     assert measured.kept()[path.stem] == results[-1]
     (own_folder / "fast-other.json").write_text('{"format": 1, "result": {')
     (own_folder / "fast-older.json").write_text('{"format": 0}')
-    assert set(measured.kept()) == {path.stem, *(each.stem for each in measured.shipped())}
+    assert set(measured.kept()) == {path.stem, *(f"given-{each.stem}" for each in measured.shipped())}
 
 
 def test_what_is_shipped_is_whole_and_says_where_it_was_taken():
@@ -156,4 +156,7 @@ def test_a_visitor_at_home_measures_and_the_page_chooses_between_machines(visit,
     assert not page.error
     (path,) = own_folder.glob("fast-*.json")
     monkeypatch.undo()
-    assert measured._read(path).done
+    own = measured._read(path)
+    assert own.done
+    assert own.machine == measured.this_machine()
+    assert f"{own.machine.processor}, {own.day}" in page.selectbox(key="fast_machine").options

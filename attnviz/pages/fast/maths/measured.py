@@ -189,6 +189,7 @@ def _fused(backend: SDPBackend, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 # Files, each named with its machine.
 FORMAT = 1
+GIVEN = "given-"  #: before the name of a file that came with the app
 
 
 def file_name(result: Result) -> str:
@@ -214,12 +215,10 @@ def keep(result: Result, folder: Path | None = None) -> Path:
 
 def kept() -> dict[str, Result]:
     """What was measured, by the name of its file: on this machine first, then what came with the app."""
-    found: dict[str, Result] = {}
-    for path in (*sorted((current().cache / "measurements").glob("fast-*.json")), *shipped()):
-        result = None if path.stem in found else _read(path)
-        if result is not None:
-            found[path.stem] = result
-    return found
+    own = {path.stem: path for path in sorted((current().cache / "measurements").glob("fast-*.json"))}
+    paths = own | {GIVEN + path.stem: path for path in shipped()}
+    read = {name: _read(path) for name, path in paths.items()}
+    return {name: result for name, result in read.items() if result is not None}
 
 
 @cache

@@ -23,10 +23,10 @@ def panel() -> None:
     live = None if current().hosted else _measuring()
     result = live.result if live else _chosen()
     with place:
-        if live:
+        _pictures(result)
+        if live:  # below the pictures, which then change in their place
             text = _("{n} measurements so far").format(n=len(result.timings))
             live_run.controls(SECTION, live, result.share, text)
-        _pictures(result)
     _about(result)
     show.snippet(measured.program(result.config), "fast-measured", _("Measure it yourself"))
     if live:
@@ -35,10 +35,10 @@ def panel() -> None:
 
 def _measuring() -> live_run.Live[measured.Result] | None:
     """What is being measured here; the button that begins it is not drawn where strangers use the server."""
-    if st.button(_("Measure on this machine"), icon=":material/timer:", key="fast_measure"):
-        st.session_state[ASKED] = time.time()
     if ASKED not in st.session_state:
-        return None
+        if not st.button(_("Measure on this machine"), icon=":material/timer:", key="fast_measure"):
+            return None
+        st.session_state[ASKED] = time.time()
     config = measured.Config()
     live = live_run.advance(
         SECTION, st.session_state[ASKED], lambda: measured.measure(config), lambda result: result.done
@@ -51,13 +51,14 @@ def _measuring() -> live_run.Live[measured.Result] | None:
 
 
 def _chosen() -> measured.Result:
+    """One of those that were measured here or came with the app."""
     kept = measured.kept()
-    names = {
-        name: _("{machine}, {day}").format(machine=one.machine.processor, day=one.day) for name, one in kept.items()
+    here, given = _("{machine}, {day}"), _("{machine}, {day}, came with the app")
+    told = {
+        name: (given if name.startswith(measured.GIVEN) else here).format(machine=one.machine.processor, day=one.day)
+        for name, one in kept.items()
     }
-    if len(names) == 1:
-        return next(iter(kept.values()))
-    return kept[widgets.one_of(choices.MACHINE, _("Measured on"), names, style="select", width=420)]
+    return kept[widgets.one_of(choices.MACHINE, _("Measured on"), told, style="select", width=420)]
 
 
 def names() -> dict[str, str]:
