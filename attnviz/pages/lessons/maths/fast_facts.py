@@ -154,7 +154,7 @@ LESSON = Lesson(
                 "Softmax needs the largest score and the sum of the whole row, and a tile shows {block} of its "
                 "{tokens} keys. So each row keeps the largest so far and the sum so far."
             ),
-            LessonPicture("tiles"),
+            LessonPicture("tiles", {"at": "before"}),
             N_("Find query {query} in the tile at work."),
             rises,
             Question(
@@ -172,6 +172,7 @@ LESSON = Lesson(
                     "again": N_("It starts again at 0"),
                 },
             ),
+            after=LessonPicture("tiles"),
             notes=Notes(N_("The output so far is multiplied by the same number, for the same reason."), "", 5),
             terms=("online_softmax", "softmax"),
             page="fast",
@@ -246,6 +247,7 @@ LESSON = Lesson(
     ),
     doors=(
         (N_("See what goes wrong when a tile is not masked"), "fast", {"fast_section": "traps"}),
-        (N_("See what was measured on this machine"), "fast", {"fast_section": "measured"}),
+        (N_("See what a decoding step is limited by"), "decoding", {"d_view": "speed"}),
+        (N_("See how attention was measured in several ways"), "compare", {"c_section": "measured"}),
     ),
 )

@@ -19,10 +19,10 @@ from attnviz.pages.lessons.maths.lesson_parts import PictureSettings, Subject
 
 
 def film(_subject: Subject, set_to: PictureSettings, key: str) -> None:
-    """The film, forward or backward."""
+    """The film, forward or backward; at the tile in the middle, or at the one before it."""
     made = tiles_panel.filmed(tiles.Config(backward=set_to.get("pass") == "backward"))
     asked = link_state.value(choices.PLACE)
-    at = made.middle if asked is None else min(asked, len(made.tiles) - 1)
+    at = made.middle - (set_to.get("at") == "before") if asked is None else min(asked, len(made.tiles) - 1)
     tiles_panel.draw(made, key, at, lambda step: link_state.put(choices.PLACE, step))
 
 

@@ -213,7 +213,9 @@ PICTURES: dict[str, LiveKind] = {
     "sharing": LiveKind(model_pictures.sharing, of_sentence=False, wide=True),
     "next": LiveKind(model_pictures.following),
     "parts": LiveKind(model_pictures.parts),
-    "tiles": LiveKind(fast_pictures.film, {"pass": ("forward", "backward")}, of_sentence=False, wide=True),
+    "tiles": LiveKind(
+        fast_pictures.film, {"pass": ("forward", "backward"), "at": ("before",)}, of_sentence=False, wide=True
+    ),
     "traffic": LiveKind(fast_pictures.traffic, of_sentence=False),
     "roof": LiveKind(fast_pictures.roof, of_sentence=False),
     "rounding": LiveKind(fast_pictures.rounding, of_sentence=False),
