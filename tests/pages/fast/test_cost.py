@@ -50,7 +50,7 @@ def test_the_line_over_the_rows_of_a_tile_crosses_where_the_page_says():
 
 
 def test_a_step_is_bound_by_what_takes_longer():
-    way = cost.WayCost(traffic.Moved(0, 0, 0, 10, 0, 0, 0), 300)
+    way = cost.WayCost(traffic.BytesMoved(0, 0, 0, 10, 0, 0, 0), 300)
     assert way.intensity == 30
     slow = way.at_best(Machine(peak=10, bandwidth=1000, memory=1))
     assert (slow.seconds, slow.bound) == (30.0, "compute")

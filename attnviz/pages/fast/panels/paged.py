@@ -31,7 +31,7 @@ def panel() -> None:
 
 def _controls() -> paged.Config:
     with page_parts.two_in_a_row("fast-paged"):
-        numbers = [
+        block, shared, count, answer = [
             widgets.number(choice, label, step=1)
             for choice, label in (
                 (choices.BLOCK, _("Tokens of a block")),
@@ -42,7 +42,7 @@ def _controls() -> paged.Config:
         ]
     with page_parts.more():
         seed = widgets.number(choices.SEED, _("Seed of lengths and times"), step=1)
-    return paged.Config(*numbers, seed)
+    return paged.Config(block, shared, count, answer, seed)
 
 
 def _memory(result: paged.Result, step: int, names: list[str]) -> None:
