@@ -48,8 +48,8 @@ def test_a_step_is_chosen_by_the_keys_and_the_block_table_follows(server_url, ne
     page.goto(f"{server_url}/fast?fast_section=paged")
     at_rest(page, f".st-key-fast-blocks {CHART}", f".st-key-fast-block-table {CHART}")
     words = page.locator(".st-key-fast-blocks-under")
-    expect(words).to_contain_text("After step 20")
+    expect(words).to_contain_text("after step 20")
     page.get_by_role("slider", name="Step").press("ArrowRight")
-    expect(words).to_contain_text("After step 21", timeout=30_000)
+    expect(words).to_contain_text("after step 21", timeout=30_000)
     answered(page)
     assert "fast_step=21" in page.url

@@ -72,7 +72,7 @@ def test_the_program_prints_the_pages_bytes_and_flops(causal):
 
 
 def test_numbers_out_of_range_are_refused_by_name():
-    with pytest.raises(ValueError, match="tokens=0 must lie between 1 and 1048576"):
+    with pytest.raises(ValueError, match="tokens=0 must lie between 2 and 1048576"):
         cost.Config(tokens=0)
     with pytest.raises(ValueError, match="n_heads=6 must be a multiple of n_kv_heads=4"):
         cost.run(cost.Config(heads=6, kv_heads=4))
