@@ -39,7 +39,7 @@ def _measuring() -> live_run.Live[measured.Result] | None:
     if ASKED not in st.session_state:
         if not st.button(_("Measure on this machine"), icon=":material/timer:", key="fast_measure"):
             return None
-        st.session_state[ASKED] = time.time()
+        st.session_state[ASKED] = time.monotonic()
     config = measured.Config()
     live = live_run.advance(
         SECTION, st.session_state[ASKED], lambda: measured.measure(config), lambda result: result.done
