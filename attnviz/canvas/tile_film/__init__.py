@@ -53,7 +53,7 @@ def tile_film(key: str, scene: TileScene, *, at: int, on_step: Callable[[int], N
         "green": V_GREEN,
         "words": words_of(scene.backward),
     }
-    mount("tile_film", key, "stood", header, lambda told: count(told.get("step"), len(scene.tiles)), on_step, payload)
+    mount("tile_film", key, "stood", header, lambda told: count(told.get("at"), len(scene.tiles)), on_step, payload)
 
 
 def words_of(backward: bool) -> dict[str, str]:

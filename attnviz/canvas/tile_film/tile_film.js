@@ -2,9 +2,9 @@
 // The payload is a code for each cell (0 to 254 on a scale centred on 127, 255: masked), then float32: what lines keep.
 
 import { themeOf } from "../shared/colour.js";
-import { lastingComponent, View } from "../shared/component.js";
+import { lastingComponent } from "../shared/component.js";
 import { addButton, around, attribute, el, fill, joined, named, say } from "../shared/dom.js";
-import { film } from "../shared/motion.js";
+import { FilmView } from "../shared/film_view.js";
 import { binary, clamp } from "../shared/numbers.js";
 import { measured, onceAFrame, watchSize } from "../shared/surface.js";
 import { placeOn } from "../shared/window.js";
@@ -27,38 +27,33 @@ const NUMBER = 4; // bytes of a float32
 /** Milliseconds that a tile stands while the film plays, and that all take at most. */
 const [STAND, LONGEST] = [600, 20000];
 
-/** @extends {View<TileHeader>} */
-class TileFilm extends View {
+/** @extends {FilmView<TileHeader>} */
+class TileFilm extends FilmView {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
-    this.at = 0;
-    this.told = -1;
-    this.holding = false;
-    /** @type {(() => void) | null} stops the film */
-    this.film = null;
     /** @type {number | null} */
     this.line = null;
     /** @type {import("./tile_film_drawing.js").Reel | null} */
     this.reel = null;
-    this.redraw = onceAFrame(() => this.draw());
+    this.redraw = onceAFrame(() => this.picture());
     this.bar = el("div", "av-line tf-bar");
     const go = (/** @type {number} */ by) => () => this.goTo(this.at + by);
-    this.buttons = {
+    this.steps = {
       start_over: addButton(this.bar, "«", "", go(-Infinity)),
-      rewind: addButton(this.bar, "◀", "", () => this.toggle(0)),
+      rewind: this.player(this.bar, "◀", "rewind", 0),
       back: addButton(this.bar, "‹", "", go(-1)),
       next: addButton(this.bar, "›", "", go(1)),
-      play: addButton(this.bar, "▶", "", () => this.toggle(Infinity)),
+      play: this.player(this.bar, "▶", "play", Infinity),
       end: addButton(this.bar, "»", "", go(Infinity)),
     };
-    this.range = el("input", "av-slider-range", null, { type: "range", min: "0", step: "1" });
     this.bar.append(this.range);
     this.said = el("div", "av-strong tf-said", null, { "aria-live": "polite" });
     this.matrix = el("canvas", "tf-canvas tf-matrix av-pan", null, { role: "img" });
     this.tile = el("canvas", "tf-canvas av-pan", null, { tabindex: "0", role: "application" });
     this.readout = el("div", "tf-readout", null, { "aria-live": "polite" });
-    this.memory = el("div", "tf-memory");
+    this.spoken = [this.said, this.readout];
+    this.memory = el("div");
     /** @type {HTMLElement[]} */
     this.parts = [];
     this.fast = el("div", "av-strong");
@@ -67,15 +62,13 @@ class TileFilm extends View {
     this.right = around("av-column tf-right", this.tile, this.readout, this.memory);
     root.replaceChildren(this.bar, this.said, around("av-wrap tf-stage", this.left, this.right));
     this.listen();
-    watchSize(root, () => this.redraw());
+    watchSize(root, () => {
+      if (this.reel) this.reel.hatched = null; // it is as fine as the screen
+      this.redraw();
+    });
   }
 
   listen() {
-    this.range.addEventListener("input", () => {
-      this.grab();
-      this.stand(Number(this.range.value));
-    });
-    this.range.addEventListener("change", () => this.letGo());
     this.root.addEventListener("keydown", (event) => this.key(event));
     this.matrix.addEventListener("pointerdown", (event) => {
       this.matrix.setPointerCapture(event.pointerId);
@@ -95,23 +88,18 @@ class TileFilm extends View {
     const { header, payload, before } = this.receive(component);
     const theme = themeOf(this.root, header.colours);
     this.reel = reelOf(header, numbersOf(header, payload), theme, orderOf(header));
-    const behind = this.gestures.isBehind(header.session, header.ack);
-    if (before?.name !== header.name) {
-      this.stop();
-      this.line = null;
-      this.at = header.at;
-    } else if (!behind && !this.film && !this.holding) this.at = header.at;
-    if (!behind) this.told = header.at;
-    this.at = clamp(this.at, 0, header.tiles.length - 1);
+    const other = before?.name !== header.name;
+    if (other) this.line = null;
+    this.arrive(header.tiles.length - 1, other);
     this.label();
-    this.draw();
+    this.picture();
   }
 
   /** Names and lists that stay from tile to tile. */
   label() {
-    const { words, tiles, parts, slow, tokens, width, colours, green } = this.header;
-    for (const [name, node] of Object.entries(this.buttons)) named(node, words[name]);
-    this.range.max = String(tiles.length - 1);
+    const { words, parts, slow, tokens, width, colours, green } = this.header;
+    for (const [name, node] of Object.entries(this.steps)) named(node, words[name]);
+    this.plays(null, this.film);
     this.range.setAttribute("aria-label", words.step);
     this.tile.setAttribute("aria-label", words.tile);
     const colourOf = (/** @type {string} */ name) =>
@@ -187,74 +175,16 @@ class TileFilm extends View {
     if (step !== null) this.stand(step);
   }
 
-  grab() {
-    this.holding = true;
-    this.stop();
-  }
-
-  letGo() {
-    this.holding = false;
-    this.commit();
-  }
-
-  /** Plays on to the last tile, or back to the first. @param {number} towards */
-  toggle(towards) {
-    if (this.film) {
-      this.goTo(this.at);
-      return;
-    }
-    const last = this.header.tiles.length - 1;
-    const to = clamp(towards, 0, last);
-    const from = this.at === to ? last - to : this.at;
-    const whole = Math.min(LONGEST * (Math.abs(to - from) / (last || 1)), STAND * Math.abs(to - from));
-    const draw = (/** @type {number} */ share) => this.stand(Math.round(from + share * (to - from)));
-    this.plays(
-      to ? "play" : "rewind",
-      film(this.root, whole, draw, () => this.goTo(this.at)),
-    );
-  }
-
-  /** What plays, and which button stops it; a film is read out where it ends. */
-  /** @param {"play" | "rewind" | ""} which @param {(() => void) | null} stop */
-  plays(which, stop) {
-    this.film = stop;
-    for (const [name, sign] of /** @type {const} */ ([
-      ["play", "▶"],
-      ["rewind", "◀"],
-    ])) {
-      say(this.buttons[name], name === which ? "❚❚" : sign);
-      if (this.held) named(this.buttons[name], this.header.words[name === which ? "pause" : name]);
-    }
-    for (const node of [this.said, this.readout]) attribute(node, "aria-live", which ? "off" : "polite");
-  }
-
-  stop() {
-    this.film?.();
-    this.plays("", null);
-  }
-
-  /** @param {number} step */
-  goTo(step) {
-    this.stop();
-    this.stand(step);
-    this.commit();
-  }
-
-  /** @param {number} step */
-  stand(step) {
-    const at = clamp(step, 0, this.header.tiles.length - 1);
-    if (at === this.at) return;
-    this.at = at;
-    this.redraw();
-  }
-
-  commit() {
-    if (this.at === this.told) return;
-    this.told = this.at;
-    this.tellPython("stood", { step: this.at });
+  /** @param {number} stops */
+  pace(stops) {
+    return Math.min((LONGEST * stops) / this.last, STAND * stops);
   }
 
   draw() {
+    this.redraw();
+  }
+
+  picture() {
     if (!this.held || !this.reel) return;
     const start = performance.now();
     const { words, tiles } = this.header;
@@ -268,7 +198,9 @@ class TileFilm extends View {
     this.range.value = String(this.at);
     const about = this.lineSaid(line);
     attribute(this.range, "aria-valuetext", said);
-    attribute(this.matrix, "aria-label", joined(words.join_heard, [words.scene, said, about]));
+    if (!this.film && !this.holding) {
+      attribute(this.matrix, "aria-label", joined(words.join_heard, [words.scene, said, about]));
+    }
     say(this.said, said);
     say(this.readout, about);
     this.sayMemory(queries.to - queries.from, keys.to - keys.from);

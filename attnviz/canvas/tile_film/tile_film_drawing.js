@@ -18,6 +18,8 @@ import { keptBy, linesOf, matrixScene, spansOf, tileScene } from "./tile_film_ge
  * @property {Uint32Array} pixels of all codes
  * @property {string} green V's colour as text
  * @property {[number, number, number]} ends the lowest and the highest `first`, the highest `second`
+ * @property {string} grey of bars that change nothing
+ * @property {string | CanvasPattern | null} hatched the pattern of masked cells, null until it is drawn
  * @property {HTMLCanvasElement} states
  * @property {HTMLCanvasElement} cells
  */
@@ -37,16 +39,23 @@ export function reelOf(header, numbers, theme, order) {
   const ends = /** @type {[number, number, number]} */ ([header.backward ? 0 : Math.min(0, low), high, most]);
   const green = readable(header.green, theme.background);
   const [states, cells] = [document.createElement("canvas"), document.createElement("canvas")];
-  return { header, numbers, theme, order, pixels, green, ends, states, cells };
+  const grey = css(mixed(rgb(theme.background), rgb(theme.text), 0.5));
+  return { header, numbers, theme, order, pixels, green, grey, hatched: null, ends, states, cells };
+}
+
+/** @param {CanvasRenderingContext2D} context @param {Reel} reel */
+function masked(context, reel) {
+  reel.hatched ??= hatch(context, reel.theme, reel.header.colours.masked);
+  return reel.hatched;
 }
 
 /** @param {HTMLCanvasElement} canvas @param {Reel} reel @param {number} at @param {number} width */
 export function drawMatrix(canvas, reel, at, width) {
-  const { header, theme } = reel;
+  const { header } = reel;
   const scene = matrixScene(width, header.backward);
   const context = sized(canvas, scene.width, scene.height);
   const { matrix } = scene;
-  fillBox(context, matrix, hatch(context, theme, header.colours.masked));
+  fillBox(context, matrix, masked(context, reel));
   const drawn = { context, reel, at, scene };
   tilesGone(drawn);
   work(drawn);
@@ -83,7 +92,7 @@ function tilesGone({ context, reel, at, scene: { matrix } }) {
   context.drawImage(reel.states, matrix.x, matrix.y, cols * wide * cell, rows * tall * cell);
   drawWith(context, { strokeStyle: theme.background, lineWidth: 1 });
   const lines = (/** @type {number} */ count, /** @type {number} */ block, /** @type {number} */ start) =>
-    Array.from({ length: count - 1 }, (_none, n) => start + (n + 1) * block * cell);
+    Array.from({ length: block * cell < 8 ? 0 : count - 1 }, (_none, n) => start + (n + 1) * block * cell);
   strokeGrid(context, matrix, lines(rows, tall, matrix.y), lines(cols, wide, matrix.x));
   context.restore();
 }
@@ -104,7 +113,7 @@ function work({ context, reel, at, scene: { matrix } }) {
   );
   const place = stretch(stretch(matrix, queries, header.tokens, "y"), keys, header.tokens, "x");
   fillBox(context, place, theme.background);
-  fillBox(context, place, hatch(context, theme, header.colours.masked));
+  fillBox(context, place, masked(context, reel));
   context.imageSmoothingEnabled = false;
   context.drawImage(reel.cells, place.x, place.y, place.w, place.h);
   outline(context, place, theme.primary, 2, theme.background);
@@ -155,15 +164,21 @@ function keptBars({ context, reel, at, scene }, place, which, name) {
   fillBox(context, place, theme.text, 0.06);
   fillBox(context, stretch(place, lines, tokens, backward ? "x" : "y"), theme.primary, 0.16);
   const size = (backward ? place.w : place.h) / tokens;
-  for (let line = 0; line < lines.to; line++) {
-    const block = line < lines.from ? blocks - 1 : header.tiles[at][backward ? 0 : 1];
-    const share = shareOf(reel, which, (which ? second : first)[block * tokens + line]);
-    const long = share * (backward ? place.h : place.w);
-    const thick = Math.max(0.4, size - (size > 3 ? 1 : 0));
-    context.fillStyle = line < lines.from ? theme.text : theme.primary;
-    context.globalAlpha = line < lines.from ? 0.45 : 1;
-    if (backward) context.fillRect(place.x + line * size, place.y + place.h - long, thick, long);
-    else context.fillRect(place.x, place.y + line * size, long, thick);
+  const by = Math.max(1, Math.floor(1 / size)); // of lines that are finer than a pixel not all are drawn
+  const thick = by * size - (size > 3 ? 1 : 0);
+  for (const [from, to, block, fillStyle, globalAlpha] of /** @type {const} */ ([
+    [0, lines.from, blocks - 1, theme.text, 0.45],
+    [lines.from, lines.to, header.tiles[at][backward ? 0 : 1], theme.primary, 1],
+  ])) {
+    context.beginPath();
+    for (let line = from; line < to; line += by) {
+      const long =
+        shareOf(reel, which, (which ? second : first)[block * tokens + line]) * (backward ? place.h : place.w);
+      if (backward) context.rect(place.x + line * size, place.y + place.h - long, thick, long);
+      else context.rect(place.x, place.y + line * size, long, thick);
+    }
+    drawWith(context, { fillStyle, globalAlpha });
+    context.fill();
   }
   context.globalAlpha = 1;
 }
@@ -189,7 +204,7 @@ export function drawTile(canvas, reel, at, chosen, width) {
   const { cells, row } = scene;
   const count = lines.to - lines.from;
   const place = { ...cells, h: row * count };
-  fillBox(context, place, hatch(context, theme, header.colours.masked));
+  fillBox(context, place, masked(context, reel));
   context.imageSmoothingEnabled = false;
   context.save();
   context.translate(place.x, place.y);
@@ -232,8 +247,7 @@ function drawLine({ context, reel, scene, font }, kept, y) {
   const tall = scene.row - (scene.row > 4 ? 1 : 0);
   shown.forEach(([share, text], n) => {
     const { x, w } = scene.columns[n];
-    const colour =
-      rises && !header.backward && n < 2 ? theme.primary : css(mixed(rgb(theme.background), rgb(theme.text), 0.5));
+    const colour = rises && !header.backward && n < 2 ? theme.primary : reel.grey;
     fillBox(context, { x, y, w: Math.max(0, share * w), h: tall }, colour, 0.3);
     if (scene.row < 9) return;
     drawWith(context, { font: font(rises && n < 2 ? "600 " : ""), fillStyle: theme.text });

@@ -157,7 +157,7 @@ def test_the_page_opens_on_a_tile_that_brings_a_larger_score(visit):
     kept = np.frombuffer(payload[96 * 96 :], "<f4").reshape(2, 6, 96)
     np.testing.assert_array_equal(kept[0], film.first)
     assert f"differs by {film.difference:.1e} of its largest value" in said(page)
-    assert "fast memory holds **17.12 KiB**" in said(page)
+    assert "would take **36 KiB**" in said(page)
 
 
 def test_the_backward_pass_and_a_step_are_in_the_link(visit):

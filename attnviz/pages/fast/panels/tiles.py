@@ -70,11 +70,11 @@ def draw(film: tiles.Film, key: str, at: int, on_step: Callable[[int], None]) ->
 
 def _under(film: tiles.Film, at: int) -> None:
     config = film.config
-    whole, held = tiles.NUMBER * config.tokens**2, film.held(at)
+    whole = tiles.NUMBER * config.tokens**2
     words = _(
-        "One head of {tokens} tokens, random vectors (seed {seed}), 32-bit numbers. At this tile fast memory holds "
-        "**{held}**; the whole matrix of scores would take {whole}."
-    ).format(tokens=config.tokens, seed=config.seed, held=units.binary(held), whole=units.binary(whole))
+        "One head of {tokens} tokens, random vectors (seed {seed}), numbers of 32 bits. The whole matrix of scores would "
+        "take **{whole}**; it is never there."
+    ).format(tokens=config.tokens, seed=config.seed, whole=units.binary(whole))
     show.under(
         lambda: picture(film, at),
         name=f"tile-{at + 1}-of-{len(film.tiles)}",
