@@ -14,7 +14,7 @@ LENGTHS = tuple(1 << power for power in range(7, 21))  #: up to a million tokens
 BLOCKS = tuple(1 << power for power in range(11))
 KIB, KEYS = 1 << 10, traffic.STEP
 #: the fast memory that one worker has in the paper that this page is about
-FAST_KIB, FAST_SOURCE = 192, "Dao et al. 2022, arXiv 2205.14135, section 2.1: each of an A100’s 108 multiprocessors"
+FAST_KIB, FAST_SOURCE = 192, "arXiv 2205.14135, 2.1"
 LIMITS = {"tokens": (2, 1 << 20), "heads": (1, 256), "kv_heads": (1, 256), "d_head": (1, 512), "fast_kib": (1, 1 << 16)}
 Way = Literal["whole", "tiles"]
 
