@@ -17,14 +17,12 @@ from attnviz.pages.fast import choices
 from attnviz.pages.fast.figures import cost as figures
 from attnviz.pages.fast.maths import cost
 
-counted = st.cache_data(max_entries=256, show_spinner=False)(cost.run)
-
 
 def panel() -> None:
     """Draw the section: the bytes first, then what they depend on."""
     place = page_parts.main_picture()
     config, gpu = _controls()
-    result = counted(config)
+    result = cost.run(config)
     with place:
         _moved(result)
     page_parts.side_by_side(lambda: _by_block(result), lambda: _memory(result, gpu))
@@ -192,7 +190,7 @@ def roof(result: cost.Result, gpu: Gpu) -> Figure:
 def _on_a_gpu(config: cost.Config, gpu: Gpu) -> None:
     """The roofline, at 16 bits, for which makers state the peak."""
     st.subheader(_("At best on {gpu}").format(gpu=gpu.name), anchor=False)
-    result = counted(replace(config, dtype="bfloat16"))
+    result = cost.run(replace(config, dtype="bfloat16"))
     ways = dict(zip(_ways(), (result.whole, result.tiles), strict=True))
     steps = {name: way.at_best(gpu.machine) for name, way in ways.items()}
     limits = {"compute": _("computing"), "memory": _("moving bytes")}
