@@ -21,7 +21,7 @@ STEP = 16  #: keys at a time; tiles have as many rows, or a multiple of it
 
 
 @dataclass(frozen=True)
-class Moved:
+class BytesMoved:
     """Bytes between slow and fast memory, by tensor."""
 
     q: int
@@ -30,27 +30,27 @@ class Moved:
     scores: int  #: stored by one step and loaded by the next; 0 in tiles
     weights: int  #: the same after the softmax
     output: int
-    log_sum: int  #: of each row, float32; 0 where the matrix is whole
+    log_sum: int = 0  #: of each row, float32; none where the matrix is whole
 
     @property
     def total(self) -> int:
         return sum(getattr(self, field.name) for field in fields(self))
 
 
-def whole(layout: HeadLayout, tokens: int, dtype: str = "bfloat16") -> Moved:
+def whole(layout: HeadLayout, tokens: int, dtype: str = "bfloat16") -> BytesMoved:
     """Bytes with a whole matrix of scores: under a causal mask too, which hides scores that are there."""
     h, g, d, dv = layout.n_heads, layout.kv_heads, layout.qk_width, layout.v_width
     square = 2 * h * tokens * tokens
     numbers = (h * tokens * d, g * tokens * d, g * tokens * dv, square, square, h * tokens * dv)
-    return Moved(*(stored_bytes(n, dtype) for n in numbers), log_sum=0)
+    return BytesMoved(*(stored_bytes(n, dtype) for n in numbers))
 
 
-def in_tiles(layout: HeadLayout, tokens: int, rows: int, causal: bool = False, dtype: str = "bfloat16") -> Moved:
+def in_tiles(layout: HeadLayout, tokens: int, rows: int, causal: bool = False, dtype: str = "bfloat16") -> BytesMoved:
     """Bytes in tiles of `rows` queries."""
     h, d, dv = layout.n_heads, layout.qk_width, layout.v_width
     loaded = h * _keys_loaded(tokens, rows, causal)
-    numbers = (h * tokens * d, loaded * d, loaded * dv, 0, 0, h * tokens * dv)
-    return Moved(*(stored_bytes(n, dtype) for n in numbers), log_sum=SUM_BYTES * h * tokens)
+    q, k, v, output = (stored_bytes(n, dtype) for n in (h * tokens * d, loaded * d, loaded * dv, h * tokens * dv))
+    return BytesMoved(q, k, v, 0, 0, output, SUM_BYTES * h * tokens)
 
 
 def whole_flops(layout: HeadLayout, tokens: int) -> Flops:

@@ -32,14 +32,14 @@ def test_a_mask_halves_what_tiles_move_and_the_picture_is_saved(server_url, new_
 def test_a_measurement_grows_until_it_is_stopped_and_goes_on(server_url, new_page):
     page = new_page()
     page.goto(f"{server_url}/fast?fast_section=measured")
-    at_rest(page, f".st-key-fast-time {CHART}")
+    at_rest(page, f".st-key-fast-seconds {CHART}")
     page.get_by_role("button", name="Measure on this machine").click()
     bar = page.locator(".st-key-live-fast-measured")
     bar.wait_for(timeout=60_000)
     until(lambda: int((re.search(r"(\d+) measurements", bar.inner_text()) or [0, 0])[1]) > 3, seconds=60)
     bar.get_by_role("button", name="Stop").click()
     expect(bar.get_by_role("button", name="Go on")).to_be_visible(timeout=60_000)
-    expect(page.locator(f".st-key-fast-time {CHART}").first).to_be_visible()
+    expect(page.locator(f".st-key-fast-seconds {CHART}").first).to_be_visible()
 
 
 @pytest.mark.slow
@@ -48,8 +48,8 @@ def test_a_step_is_chosen_by_the_keys_and_the_block_table_follows(server_url, ne
     page.goto(f"{server_url}/fast?fast_section=paged")
     at_rest(page, f".st-key-fast-blocks {CHART}", f".st-key-fast-block-table {CHART}")
     words = page.locator(".st-key-fast-blocks-under")
-    expect(words).to_contain_text("After step 20")
+    expect(words).to_contain_text("after step 20")
     page.get_by_role("slider", name="Step").press("ArrowRight")
-    expect(words).to_contain_text("After step 21", timeout=30_000)
+    expect(words).to_contain_text("after step 21", timeout=30_000)
     answered(page)
     assert "fast_step=21" in page.url

@@ -154,6 +154,13 @@ LINKS: dict[str, tuple[str, ...]] = {
         "why_section=patches",
         "why_section=patches&why_text=A+cat+sat+on+the&why_other=A+dog+lay+on+the&why_token=mat&why_versus=floor",
     ),
+    "fast": (
+        "fast_section=cost",
+        "fast_section=cost&fast_tokens=4096&fast_heads=16&fast_kv=4&fast_width=64&fast_causal=true&fast_gpu=h100",
+        "fast_section=measured&fast_machine=given-fast-amd-epyc-cpu",
+        "fast_section=paged",
+        "fast_section=paged&fast_block=8&fast_shared=0&fast_requests=4&fast_answer=32&fast_seed=3&fast_step=12",
+    ),
     "glossary": ("",),
 }  # fmt: skip
 

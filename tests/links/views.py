@@ -253,5 +253,17 @@ TWO_SOURCES = (
 )  # fmt: skip
 
 #: what later versions of the app have made links of
-LATER = {"version_2": (*PICTURES, *TWO_SOURCES), "version_3": WHY}
+FAST = (
+    View("fast: what another shape costs on another GPU", "fast", start={"fast_section": "cost"}, steps=_steps(
+         fast_tokens=4096, fast_heads=16, fast_kv=4, fast_width=64, fast_causal=True, fast_gpu="h100", fast_kib=100,
+         fast_dtype="float32")),
+    View("fast: what was measured on a machine", "fast", start={"fast_section": "measured",
+         "fast_machine": "given-fast-amd-epyc-cpu"}),
+    View("fast: blocks of eight, nothing shared", "fast", start={"fast_section": "paged"}, steps=_steps(fast_block=8,
+         fast_shared=0, fast_requests=4, fast_answer=32, fast_seed=3, fast_step=12)),
+    View("fast: nonsense", "fast", start={"fast_section": "cost", "fast_tokens": "0", "fast_gpu": "x",
+         "fast_dtype": "int3", "fast_kib": "-1"}),
+)  # fmt: skip
+
+LATER = {"version_2": (*PICTURES, *TWO_SOURCES), "version_3": WHY, "version_4": FAST}
 VIEWS = (*HOME, *EXPLORE, *BUILD, *MASKS, *SCALING, *SHARING)

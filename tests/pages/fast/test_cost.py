@@ -50,7 +50,7 @@ def test_the_line_over_the_rows_of_a_tile_crosses_where_the_page_says():
 
 
 def test_a_step_is_bound_by_what_takes_longer():
-    way = cost.WayCost(traffic.Moved(0, 0, 0, 10, 0, 0, 0), 300)
+    way = cost.WayCost(traffic.BytesMoved(0, 0, 0, 10, 0, 0, 0), 300)
     assert way.intensity == 30
     slow = way.at_best(Machine(peak=10, bandwidth=1000, memory=1))
     assert (slow.seconds, slow.bound) == (30.0, "compute")
@@ -72,7 +72,7 @@ def test_the_program_prints_the_pages_bytes_and_flops(causal):
 
 
 def test_numbers_out_of_range_are_refused_by_name():
-    with pytest.raises(ValueError, match="tokens=0 must lie between 1 and 1048576"):
+    with pytest.raises(ValueError, match="tokens=0 must lie between 2 and 1048576"):
         cost.Config(tokens=0)
     with pytest.raises(ValueError, match="n_heads=6 must be a multiple of n_kv_heads=4"):
         cost.run(cost.Config(heads=6, kv_heads=4))

@@ -129,7 +129,7 @@ def test_the_section_opens_where_most_is_reserved(visit):
 
 def test_a_step_is_chosen_and_one_after_the_end_says_nobody_is_here(visit):
     page = visit("fast", fast_section="paged", fast_step="7")
-    assert "After step 7" in said(page)
+    assert "Blocks held after step 7:" in said(page)
     last = visit("fast", fast_section="paged", fast_step="9999")
     assert not last.exception
     assert "Nobody is here" in said(last)

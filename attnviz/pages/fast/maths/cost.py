@@ -8,14 +8,14 @@ from attnviz.core import traffic
 from attnviz.core.costs import Activations, DecodingStep, Machine, activations
 from attnviz.core.heads import HeadLayout
 from attnviz.core.precision import stored_bytes
-from attnviz.core.traffic import Moved
+from attnviz.core.traffic import BytesMoved
 
 LENGTHS = tuple(1 << power for power in range(7, 21))  #: up to a million tokens
 BLOCKS = tuple(1 << power for power in range(11))
 KIB, KEYS = 1 << 10, traffic.STEP
 #: the fast memory that one worker has in the paper that this page is about
 FAST_KIB, FAST_SOURCE = 192, "Dao et al. 2022, arXiv 2205.14135, section 2.1: each of an A100’s 108 multiprocessors"
-LIMITS = {"tokens": (1, 1 << 20), "heads": (1, 256), "kv_heads": (1, 256), "d_head": (1, 512), "fast_kib": (1, 1 << 16)}
+LIMITS = {"tokens": (2, 1 << 20), "heads": (1, 256), "kv_heads": (1, 256), "d_head": (1, 512), "fast_kib": (1, 1 << 16)}
 Way = Literal["whole", "tiles"]
 
 
@@ -41,7 +41,7 @@ class Config:
 class WayCost:
     """One forward pass of all heads of a layer."""
 
-    moved: Moved
+    moved: BytesMoved
     flops: int
 
     @property
@@ -73,7 +73,7 @@ def run(config: Config) -> Result:
     fits = traffic.most_rows(layout, config.fast_kib * KIB, dtype)
     block = min(fits, -(-n // KEYS) * KEYS)
 
-    def tiled(rows: int) -> Moved:
+    def tiled(rows: int) -> BytesMoved:
         return traffic.in_tiles(layout, n, rows, config.causal, dtype)
 
     kept = [activations(layout, each) for each in LENGTHS]

@@ -143,12 +143,12 @@ def _drawn(config: Config, n: int) -> tuple[Tensor, ...]:
     return tuple(torch.randn(shape, generator=made).to(**place) for _ in range(3))
 
 
-Kernel = Callable[[Tensor, Tensor, Tensor], Tensor]
+AttentionWay = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
-def _tried(config: Config) -> tuple[dict[str, Kernel], dict[str, str], dict[str, float]]:
+def _tried(config: Config) -> tuple[dict[str, AttentionWay], dict[str, str], dict[str, float]]:
     """The ways that answer here, what is said by those that do not, and how far each is from float64."""
-    kernels: dict[str, Kernel] = {}
+    kernels: dict[str, AttentionWay] = {}
     refused: dict[str, str] = {}
     apart: dict[str, float] = {}
     q, k, v = _drawn(config, CHECKED)
@@ -170,7 +170,7 @@ def naive(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, -1) @ v
 
 
-def _kernel(way: str) -> Kernel:
+def _kernel(way: str) -> AttentionWay:
     if way == "naive":
         return naive
     if way == "tiled":

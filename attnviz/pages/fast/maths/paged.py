@@ -57,7 +57,8 @@ class PagedRequest:
 def requests(config: Config) -> tuple[PagedRequest, ...]:
     """Drawn by lot from the seed. The second has the first's prompt: two answers to one question."""
     rng = np.random.default_rng(config.seed)
-    made, begins = [], 0
+    made: list[PagedRequest] = []
+    begins = 0
     for at in range(config.requests):
         own, answer = int(rng.integers(1, OWN + 1)), int(rng.integers(max(1, config.answer // 4), config.answer + 1))
         made.append(PagedRequest(begins, made[0].prompt if at == 1 else config.shared + own, answer))
@@ -143,7 +144,9 @@ def run(config: Config) -> Result:
     most = sum(-(-len(each) // config.block) + 1 for each in tokens)
     pool = _Pool(np.zeros((most, config.block), int), np.zeros(most, int))
     vectors = _vectors(config, asked)
-    tables, copies, apart = [], [], 0.0
+    tables: list[dict[int, tuple[int, ...]]] = []
+    copies: list[tuple[int, int]] = []
+    apart = 0.0
     for step in range(max(one.ends for one in asked) + 1):
         for at in [at for at in pool.tables if step >= asked[at].ends]:
             pool.free(at)
@@ -156,8 +159,8 @@ def run(config: Config) -> Result:
         copies += [(step, at) for at in pool.copied[len(copies) :]]
         apart = max([apart, *(_apart(vectors, pool.found(at), tokens[at]) for at in pool.tables)])
         tables.append({at: tuple(table) for at, table in pool.tables.items()})
-    by_block = _by_block(config, asked, tables)
-    return Result(config, asked, tuple(tables), *by_block, *_one_piece(config, asked), tuple(copies), apart)
+    arrays = _by_block(config, asked, tables) | _one_piece(config, asked)
+    return Result(config, asked, tuple(tables), copies=tuple(copies), apart=apart, **arrays)
 
 
 def _tokens(config: Config, asked: tuple[PagedRequest, ...]) -> list[np.ndarray]:
@@ -186,7 +189,7 @@ def _apart(vectors: torch.Tensor, found: np.ndarray, tokens: np.ndarray) -> floa
 
 def _by_block(
     config: Config, asked: tuple[PagedRequest, ...], tables: list[dict[int, tuple[int, ...]]]
-) -> tuple[np.ndarray, ...]:
+) -> dict[str, np.ndarray]:
     """(steps, blocks): the first request that holds each block, and how many do; (steps,): tokens that lie in them."""
     blocks = 1 + max(number for table in tables for numbers in table.values() for number in numbers)
     owner, holders, filled = (np.full((len(tables), blocks), start) for start in (-1, 0, 0))
@@ -197,10 +200,10 @@ def _by_block(
             filled[step, numbers] = np.maximum(filled[step, numbers], here.clip(0, config.block))
             owner[step, numbers] = at
             holders[step, numbers] += 1
-    return owner, holders, filled.sum(1)
+    return {"owner": owner, "holders": holders, "written": filled.sum(1)}
 
 
-def _one_piece(config: Config, asked: tuple[PagedRequest, ...]) -> tuple[np.ndarray, ...]:
+def _one_piece(config: Config, asked: tuple[PagedRequest, ...]) -> dict[str, np.ndarray]:
     """(steps,): tokens reserved, tokens of them that are there, and those in the gaps below the highest piece."""
     places: dict[int, tuple[int, int]] = {}
     rows = []
@@ -212,7 +215,8 @@ def _one_piece(config: Config, asked: tuple[PagedRequest, ...]) -> tuple[np.ndar
         reserved = sum(end - start for start, end in places.values())
         used = sum(asked[at].length(step) for at in places)
         rows.append((reserved, used, max((end for _start, end in places.values()), default=0) - reserved))
-    return tuple(np.array(column) for column in zip(*rows, strict=True))
+    columns = zip(("reserved", "used", "gaps"), np.array(rows).T, strict=True)
+    return dict(columns)
 
 
 def _first_fit(taken: list[tuple[int, int]], width: int) -> tuple[int, int]:

@@ -69,9 +69,9 @@ def _moved(result: cost.Result) -> None:
     whole, tiles = result.whole.moved, result.tiles.moved
     parts = _parts(result)
     if tiles.total < whole.total:
-        verdict = _("In tiles of {block} queries, {keys} keys at a time, it moves {tiles}: {times:.3g} times fewer.")
+        verdict = _("In tiles of {block:,} queries, {keys} keys at a time, it moves {tiles}: {times:.3g} times fewer.")
     else:
-        verdict = _("In tiles of {block} queries, {keys} keys at a time, it moves {tiles}: {more:.3g} times as many.")
+        verdict = _("In tiles of {block:,} queries, {keys} keys at a time, it moves {tiles}: {more:.3g} times as many.")
     show.figure(
         bars(result),
         name=f"bytes-moved-{result.config.tokens}-tokens",
@@ -116,7 +116,7 @@ def _by_block(result: cost.Result) -> None:
         words = _(
             "Each row of tiles loads all keys and values again, so tiles must not be small: with fewer than "
             "**{crossing}** rows they move more than the whole matrix. {fast} KiB of fast memory hold tiles of "
-            "{block} rows, {work} at work."
+            "{block:,} rows, {work} at work."
         )
     show.figure(
         show.chart_of(

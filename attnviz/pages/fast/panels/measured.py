@@ -1,6 +1,7 @@
 """Section 3: time and memory of every kernel that a machine has, as measured, and measured here."""
 
 import time
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
@@ -38,7 +39,7 @@ def _measuring() -> live_run.Live[measured.Result] | None:
     if ASKED not in st.session_state:
         if not st.button(_("Measure on this machine"), icon=":material/timer:", key="fast_measure"):
             return None
-        st.session_state[ASKED] = time.time()
+        st.session_state[ASKED] = time.monotonic()
     config = measured.Config()
     live = live_run.advance(
         SECTION, st.session_state[ASKED], lambda: measured.measure(config), lambda result: result.done
@@ -75,57 +76,36 @@ def names() -> dict[str, str]:
 
 
 def _pictures(result: measured.Result) -> None:
+    time, memory = _("seconds of one pass"), _("memory at its peak")
+    page_parts.side_by_side(
+        lambda: _over(result, "seconds", time, units.duration, byte_axes.SECONDS, _time_words(result)),
+        lambda: _over(result, "nbytes", memory, units.binary, byte_axes.FINE_BYTES, _memory_words(result)),
+    )
+
+
+def _over(
+    result: measured.Result,
+    field: str,
+    title: str,
+    text: Callable[[float], str],
+    ticks: Mapping[float, str],
+    words: str,
+) -> None:
+    """Draw a field of the timings over the lengths; nothing before the first one."""
+    lengths = sorted({row.n for row in result.timings})
     rows = {way: result.of(way) for way in result.ways}
-    lengths = sorted({n for of_way in rows.values() for n in of_way})
+    called = names()
+    lines = {called[way]: [getattr(of.get(n), field, None) for n in lengths] for way, of in rows.items()}
     if not lengths:
         return
-    table = {
-        "way": [row.way for row in result.timings],
-        "tokens": [row.n for row in result.timings],
-        "seconds": [row.seconds for row in result.timings],
-        "bytes": [row.nbytes for row in result.timings],
-    }
-    lines = [
-        {
-            names()[way]: [getattr(of_way[n], field) if n in of_way else None for n in lengths]
-            for way, of_way in rows.items()
-        }
-        for field in ("seconds", "nbytes")
-    ]
-    look = {"here": None, "dots": True, "height": 400}
-    page_parts.side_by_side(
-        lambda: show.figure(
-            show.chart_of(
-                byte_axes.over,
-                lengths,
-                lines[0],
-                _("tokens"),
-                _("seconds of one pass"),
-                text=units.duration,
-                ticks=byte_axes.SECONDS,
-                **look,
-            ),
-            name=f"attention-time-{measured.file_name(result)}",
-            key="fast-time",
-            table=table,
-            words=_time_words(result),
+    show.figure(
+        show.chart_of(
+            byte_axes.over, lengths, lines, _("tokens"), title, here=None, text=text, ticks=ticks, dots=True, height=400
         ),
-        lambda: show.figure(
-            show.chart_of(
-                byte_axes.over,
-                lengths,
-                lines[1],
-                _("tokens"),
-                _("memory at its peak"),
-                text=units.binary,
-                ticks=byte_axes.FINE_BYTES,
-                **look,
-            ),
-            name=f"attention-memory-{measured.file_name(result)}",
-            key="fast-held",
-            table=table,
-            words=_memory_words(result),
-        ),
+        name=f"attention-{field}-{measured.file_name(result)}",
+        key=f"fast-{field}",
+        table={name: [getattr(row, name) for row in result.timings] for name in ("way", "n", "seconds", "nbytes")},
+        words=words,
     )
 
 

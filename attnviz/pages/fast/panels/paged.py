@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
-from attnviz.base.words import _, ngettext, sentences
+from attnviz.base.words import _, sentences
 from attnviz.pages.fast import choices
 from attnviz.pages.fast.figures import paged as figures
 from attnviz.pages.fast.maths import paged
@@ -31,7 +31,7 @@ def panel() -> None:
 
 def _controls() -> paged.Config:
     with page_parts.two_in_a_row("fast-paged"):
-        numbers = [
+        block, shared, count, answer = [
             widgets.number(choice, label, step=1)
             for choice, label in (
                 (choices.BLOCK, _("Tokens of a block")),
@@ -42,7 +42,7 @@ def _controls() -> paged.Config:
         ]
     with page_parts.more():
         seed = widgets.number(choices.SEED, _("Seed of lengths and times"), step=1)
-    return paged.Config(*numbers, seed)
+    return paged.Config(block, shared, count, answer, seed)
 
 
 def _memory(result: paged.Result, step: int, names: list[str]) -> None:
@@ -53,13 +53,13 @@ def _memory(result: paged.Result, step: int, names: list[str]) -> None:
         name=f"paged-cache-step-{step}",
         key="fast-blocks",
         words=sentences(
-            _("After step {step}, {blocks} blocks of {size} tokens are held.").format(
-                step=step, blocks=int((result.holders[step] > 0).sum()), size=result.config.block
+            _("Blocks held after step {step}: **{blocks}**; held by several requests: {several}.").format(
+                step=step, blocks=int((result.holders[step] > 0).sum()), several=several
             ),
-            _("Several requests hold {n} of them: what they share lies in memory once.").format(n=several)
-            if several
-            else "",
-            _copies(result, step),
+            _("What requests share lies in memory once.") if several else "",
+            _("Blocks copied so far, since a request wrote into one that others held too: {n}.").format(
+                n=sum(when <= step for when, _at in result.copies)
+            ),
         ),
         table={
             "step": steps.tolist(),
@@ -67,19 +67,6 @@ def _memory(result: paged.Result, step: int, names: list[str]) -> None:
             "first holder": (result.owner[steps, blocks] + 1).tolist(),
             "holders": result.holders[steps, blocks].tolist(),
         },
-    )
-
-
-def _copies(result: paged.Result, step: int) -> str:
-    before = [at for when, at in result.copies if when <= step]
-    return (
-        ngettext(
-            "So far {n} block was copied, because a request wrote into one that others held too.",
-            "So far {n} blocks were copied, because a request wrote into one that others held too.",
-            len(before),
-        ).format(n=len(before))
-        if before
-        else ""
     )
 
 
@@ -125,8 +112,8 @@ def _lost(result: paged.Result, step: int) -> None:
         key="fast-lost",
         words=_(
             "After step {step} one piece for each reserves **{reserved}** tokens for {used} that are there: {lost:.0%} "
-            "is lost, and {gaps} more lie in gaps. Blocks hold **{held}** for {written}: {less:.0%} is lost, all of "
-            "it in last blocks, and sharing saves {saved}."
+            "is lost, and {gaps} more lie in gaps. Blocks hold **{held}** for {written}: {less:.0%} is lost, in last "
+            "blocks, and sharing saves {saved}."
         ).format(
             step=step,
             reserved=reserved,
