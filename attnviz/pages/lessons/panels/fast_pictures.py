@@ -35,7 +35,7 @@ def traffic(subject: Subject, _set_to: PictureSettings, key: str) -> None:
     """The bytes that both ways move."""
     words = _("One layer, {heads} heads, {tokens:,} tokens, 16 bits: {whole} with the whole matrix, {tiled} in tiles.")
     facts = fast_facts.too_large(subject).values
-    _captioned(cost_panel.bars(cost_panel.counted(cost.Config())), key, words.format(**facts))
+    _captioned(cost_panel.bars(cost.run(cost.Config())), key, words.format(**facts))
 
 
 def roof(subject: Subject, _set_to: PictureSettings, key: str) -> None:
@@ -43,7 +43,7 @@ def roof(subject: Subject, _set_to: PictureSettings, key: str) -> None:
     words = _("By formula, one layer of {tokens:,} tokens on an {gpu}. Source: {source}.")
     gpu = gpus()[fast_facts.GPU]
     said = words.format(**fast_facts.saved(subject).values, source=plain(gpu.source))
-    _captioned(cost_panel.roof(cost_panel.counted(cost.Config()), gpu), key, said)
+    _captioned(cost_panel.roof(cost.run(cost.Config()), gpu), key, said)
 
 
 def rounding(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
