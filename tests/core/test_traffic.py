@@ -12,6 +12,7 @@ from attnviz.core.attention import attend
 from attnviz.core.costs import pairs
 from attnviz.core.heads import HeadLayout
 from attnviz.core.masks import causal as causal_mask
+from attnviz.core.tiled import Tiling, tiled_attend
 
 
 class SlowMemory:
@@ -117,6 +118,15 @@ def test_flops_of_the_whole_matrix_are_what_torch_counts():
     with FlopCounterMode(display=False) as counter:
         attend(q, k, k, causal_mask(33))
     assert traffic.whole_flops(layout, 33).total == counter.get_total_flops()
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_flops_in_tiles_are_what_torch_counts_of_the_cores_own_tiles(causal):
+    layout = HeadLayout(64, 4, 2, 16)
+    q, k = torch.zeros(4, 100, 16), torch.zeros(2, 100, 16)
+    with FlopCounterMode(display=False) as counter:
+        tiled_attend(q, k, k, Tiling(32, 16, causal))
+    assert traffic.flops_in_tiles(layout, 100, 32, causal).total == counter.get_total_flops()
 
 
 LLAMA = HeadLayout(4096, 32, 8, 128)

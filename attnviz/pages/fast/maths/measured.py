@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
-from attnviz.base.message import Problem, Several, require_between
+from attnviz.base.message import Problem, require_between
 from attnviz.core.attention import attend
 from attnviz.core.tiled import Tiling, tiled_attend
 from attnviz.models.file_faults import DAMAGED, first_line
@@ -53,9 +53,6 @@ class Config:
 
     def __post_init__(self) -> None:
         require_between("longest", self.longest, SHORTEST, LONGEST)
-        unknown = [way for way in self.ways if way not in WAYS]
-        if unknown:
-            raise Problem("{way} is not one of {known}", way=unknown[0], known=Several(WAYS))
 
     @property
     def lengths(self) -> tuple[int, ...]:

@@ -17,14 +17,12 @@ from attnviz.pages.fast import choices
 from attnviz.pages.fast.figures import cost as figures
 from attnviz.pages.fast.maths import cost
 
-counted = st.cache_data(max_entries=256, show_spinner=False)(cost.run)
-
 
 def panel() -> None:
     """Draw the section: the bytes first, then what they depend on."""
     place = page_parts.main_picture()
     config, gpu = _controls()
-    result = counted(config)
+    result = cost.run(config)
     with place:
         _moved(result)
     page_parts.side_by_side(lambda: _by_block(result), lambda: _memory(result, gpu))
@@ -43,7 +41,9 @@ def _controls() -> tuple[cost.Config, Gpu]:
         names = {name: gpu.name for name, gpu in gpus().items()}
         chosen = widgets.one_of(choices.GPU, _("GPU"), names, style="select", width=280)
         with page_parts.more():
-            usual = _("Usual: {kib} KiB. Source: {source}.").format(kib=cost.FAST_KIB, source=cost.FAST_SOURCE)
+            usual = _("Usual: {kib} KiB, as in each of the 108 multiprocessors of an A100. Source: {source}.").format(
+                kib=cost.FAST_KIB, source=cost.FAST_SOURCE
+            )
             fast = widgets.number(choices.FAST_KIB, _("Fast memory of a worker, KiB"), step=1, help=plain(usual))
             widths = {"bfloat16": _("16 bits"), "float32": _("32 bits")}
             dtype = widgets.one_of(choices.DTYPE, _("Numbers of"), widths)
@@ -190,7 +190,7 @@ def roof(result: cost.Result, gpu: Gpu) -> Figure:
 def _on_a_gpu(config: cost.Config, gpu: Gpu) -> None:
     """The roofline, at 16 bits, for which makers state the peak."""
     st.subheader(_("At best on {gpu}").format(gpu=gpu.name), anchor=False)
-    result = counted(replace(config, dtype="bfloat16"))
+    result = cost.run(replace(config, dtype="bfloat16"))
     ways = dict(zip(_ways(), (result.whole, result.tiles), strict=True))
     steps = {name: way.at_best(gpu.machine) for name, way in ways.items()}
     limits = {"compute": _("computing"), "memory": _("moving bytes")}
