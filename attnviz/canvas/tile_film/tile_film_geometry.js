@@ -69,7 +69,7 @@ const [LEFT, TOP, STRIP, COLUMN, GAP] = [32, 58, 11, 26, 6];
 
 /** The matrix with its strips around it, in CSS pixels. @param {number} width @param {boolean} backward */
 export function matrixScene(width, backward) {
-  const side = Math.max(120, Math.min(390, width - LEFT - 3 * GAP - (backward ? STRIP : 2 * COLUMN + STRIP)));
+  const side = Math.max(120, Math.min(390, width - LEFT - 3 * GAP - 4 - (backward ? STRIP : 2 * COLUMN + STRIP)));
   const [right, below] = [LEFT + side + GAP, TOP + side + GAP];
   /** @type {Rectangle[]} */
   const kept = [0, 1].map((n) =>

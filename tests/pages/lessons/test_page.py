@@ -34,9 +34,9 @@ def answer(page, id):
     return page.button(key=f"l-answer-{id}").click().run()
 
 
-def test_eight_lessons_of_four_to_seven_steps_stand_in_the_order_of_the_links_and_their_terms_and_ways_on_exist():
+def test_nine_lessons_of_four_to_seven_steps_stand_in_the_order_of_the_links_and_their_terms_and_ways_on_exist():
     assert tuple(LESSONS) == lesson_choices.IDS
-    assert len(LESSONS) == 8
+    assert len(LESSONS) == 9
     for lesson in LESSONS.values():
         assert 4 <= len(lesson.steps) <= 7
         for step in lesson.steps:

@@ -48,7 +48,7 @@ class Config:
 
 
 @dataclass(frozen=True)
-class Part:
+class HeldPart:
     """Something in fast memory: its letter, and what its rows and columns are: queries, keys, the width, or one."""
 
     name: str
@@ -56,16 +56,24 @@ class Part:
     cols: Literal["q", "k", "d", "1"]
 
 
-Q, K, V = Part("Q", "q", "d"), Part("K", "k", "d"), Part("V", "k", "d")
-FORWARD = (Q, K, V, Part("S", "q", "k"), Part("O", "q", "d"), Part("max", "q", "1"), Part("sum", "q", "1"))
+Q, K, V = HeldPart("Q", "q", "d"), HeldPart("K", "k", "d"), HeldPart("V", "k", "d")
+FORWARD = (
+    Q,
+    K,
+    V,
+    HeldPart("S", "q", "k"),
+    HeldPart("O", "q", "d"),
+    HeldPart("max", "q", "1"),
+    HeldPart("sum", "q", "1"),
+)
 BACKWARD = (
-    K, V, Part("dK", "k", "d"), Part("dV", "k", "d"), Q, Part("dO", "q", "d"), Part("dQ", "q", "d"),
-    Part("P", "q", "k"), Part("dS", "q", "k"), Part("L", "q", "1"), Part("D", "q", "1"),
+    K, V, HeldPart("dK", "k", "d"), HeldPart("dV", "k", "d"), Q, HeldPart("dO", "q", "d"), HeldPart("dQ", "q", "d"),
+    HeldPart("P", "q", "k"), HeldPart("dS", "q", "k"), HeldPart("L", "q", "1"), HeldPart("D", "q", "1"),
 )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
-class Film:
+class TileRun:
     """`first` and `second` are what a line keeps, after the tile with each block across it; where a block has no tile
     with it, what it kept before, and NaN before the first.
 
@@ -85,7 +93,7 @@ class Film:
     other_difference: float  #: the same from a run with blocks of that size
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[HeldPart, ...]:
         return BACKWARD if self.config.backward else FORWARD
 
     @property
@@ -101,7 +109,7 @@ class Film:
         return NUMBER * sum(size[part.rows] * size[part.cols] for part in self.parts)
 
 
-def run(config: Config) -> Film:
+def run(config: Config) -> TileRun:
     """Run one head of random vectors through all tiles."""
     generator = torch.Generator().manual_seed(config.seed)
     shape = (1, config.tokens, config.width)
@@ -112,7 +120,7 @@ def run(config: Config) -> Film:
     otherwise = _result(config, replace(config.tiling, block_q=other, block_k=other), given)
     tiles, shares = np.array(record.tiles), record.cells / (np.nanmax(np.abs(record.cells)) or 1)
     shades = np.sign(shares) * np.sqrt(np.abs(shares)) if config.backward else shares
-    return Film(
+    return TileRun(
         config, tiles, record.cells, shades, carried(record.first), carried(record.second), moved(config, tiles),
         _share(made, _wanted(config, given)), other, _share(made, otherwise),
     )  # fmt: skip

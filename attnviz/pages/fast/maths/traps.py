@@ -14,11 +14,11 @@ from attnviz.runs.word_vectors import Sentence
 
 ROWS, BLOCK = 2, 4  #: queries and keys of a tile
 SHARP = 12.0  #: what the largest score is stretched to where float16 is to overflow
-Kept = tuple[Tensor, Tensor, Tensor]  #: of each row: largest score so far, sum, output
+Running = tuple[Tensor, Tensor, Tensor]  #: of each row: largest score so far, sum, output
 
 
 # A tile is added to what its rows keep.
-def right_fold(kept: Kept, scores: Tensor, seen: Tensor, values: Tensor) -> Kept:
+def right_fold(kept: Running, scores: Tensor, seen: Tensor, values: Tensor) -> Running:
     highest, total, output = kept
     scores = scores.masked_fill(~seen, -torch.inf)
     new = torch.maximum(highest, scores.amax(-1))
@@ -39,7 +39,7 @@ def over_tiles(
     q: Tensor,
     k: Tensor,
     allowed: Tensor,
-    fold: Callable[..., Kept] = right_fold,
+    fold: Callable[..., Running] = right_fold,
     seen: Callable[[Tensor, int], Tensor] = right_seen,
     needed: Callable[[int], int] = lambda _end: 10**9,
 ) -> Tensor:
@@ -59,7 +59,7 @@ def over_tiles(
 
 
 # No maximum is subtracted.
-def wrong_no_maximum(kept: Kept, scores: Tensor, seen: Tensor, values: Tensor) -> Kept:
+def wrong_no_maximum(kept: Running, scores: Tensor, seen: Tensor, values: Tensor) -> Running:
     highest, total, output = kept
     weights = scores.masked_fill(~seen, -torch.inf).exp()  # above 65,504 it is inf in float16
     return highest, total + weights.sum(-1), output + weights @ values
@@ -84,7 +84,7 @@ def _outcome(s: Sentence, bad: Tensor, good: Tensor, allowed: Tensor, *facts: Me
 
 
 # The mask comes once the sum is made.
-def wrong_mask_late(kept: Kept, scores: Tensor, seen: Tensor, values: Tensor) -> Kept:
+def wrong_mask_late(kept: Running, scores: Tensor, seen: Tensor, values: Tensor) -> Running:
     highest, total, output = kept
     new = torch.maximum(highest, scores.amax(-1))
     rescale, weights = (highest - new).exp(), (scores - new[:, None]).exp()
@@ -152,7 +152,7 @@ def run_skipped(s: Sentence) -> Outcome:
 
 
 # A row sees no key of its first tile.
-def wrong_empty_row(kept: Kept, scores: Tensor, seen: Tensor, values: Tensor) -> Kept:
+def wrong_empty_row(kept: Running, scores: Tensor, seen: Tensor, values: Tensor) -> Running:
     highest, total, output = kept
     scores = scores.masked_fill(~seen, -torch.inf)
     new = torch.maximum(highest, scores.amax(-1))  # -inf where there is no key so far
@@ -254,7 +254,7 @@ from attnviz.runs.word_vectors import sentence
 from torch import Tensor
 
 ROWS, BLOCK = {rows}, {block}
-Kept = tuple[Tensor, Tensor, Tensor]
+Running = tuple[Tensor, Tensor, Tensor]
 
 
 {loop}

@@ -49,7 +49,7 @@ def _ask() -> tiles.Config:
     return tiles.Config(tokens, width, int(block_q), int(block_k), mask, window, way == "backward", seed)
 
 
-def draw(film: tiles.Film, key: str, at: int, on_step: Callable[[int], None]) -> None:
+def draw(film: tiles.TileRun, key: str, at: int, on_step: Callable[[int], None]) -> None:
     """Draw the film at a step; `on_step` hears where the visitor stops."""
     config = film.config
     scene = tile_film.TileScene(
@@ -68,7 +68,7 @@ def draw(film: tiles.Film, key: str, at: int, on_step: Callable[[int], None]) ->
     tile_film.tile_film(key, scene, at=at, on_step=on_step)
 
 
-def _under(film: tiles.Film, at: int) -> None:
+def _under(film: tiles.TileRun, at: int) -> None:
     config = film.config
     whole = tiles.NUMBER * config.tokens**2
     words = _(
@@ -84,7 +84,7 @@ def _under(film: tiles.Film, at: int) -> None:
     )
 
 
-def _said(film: tiles.Film) -> str:
+def _said(film: tiles.TileRun) -> str:
     what = _("gradients of Q, K and V") if film.config.backward else _("output")
     return sentences(
         _(
@@ -96,7 +96,7 @@ def _said(film: tiles.Film) -> str:
     )
 
 
-def _kept(film: tiles.Film, at: int) -> tuple[np.ndarray, np.ndarray]:
+def _kept(film: tiles.TileRun, at: int) -> tuple[np.ndarray, np.ndarray]:
     """What each line keeps once the tile `at` is done, NaN where it has met none: two numbers each."""
     config = film.config
     inner, outer, block = (0, 1, config.block_k) if config.backward else (1, 0, config.block_q)
@@ -108,7 +108,7 @@ def _kept(film: tiles.Film, at: int) -> tuple[np.ndarray, np.ndarray]:
     return np.where(np.isfinite(first), first, np.nan), second
 
 
-def picture(film: tiles.Film, at: int) -> TilePicture:
+def picture(film: tiles.TileRun, at: int) -> TilePicture:
     """The film's picture at a step, for files."""
     config = film.config
     row, col = film.tiles[at]
@@ -144,7 +144,7 @@ def picture(film: tiles.Film, at: int) -> TilePicture:
     )
 
 
-def table(film: tiles.Film, at: int) -> dict[str, list[Any]]:
+def table(film: tiles.TileRun, at: int) -> dict[str, list[Any]]:
     """What each line keeps, as columns."""
     words = tile_film.words_of(film.config.backward)
     first, second = _kept(film, at)

@@ -245,9 +245,4 @@ LESSON = Lesson(
         "Tiles never store the scores, and blocks never reserve what is not there: at its fullest {lost:.0%} of the "
         "reserved cache was empty, in blocks {less:.0%}."
     ),
-    doors=(
-        (N_("See what goes wrong when a tile is not masked"), "fast", {"fast_section": "traps"}),
-        (N_("See what a decoding step is limited by"), "decoding", {"d_view": "speed"}),
-        (N_("See how attention was measured in several ways"), "compare", {"c_section": "measured"}),
-    ),
 )
