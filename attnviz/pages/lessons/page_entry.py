@@ -12,5 +12,5 @@ PAGE = Page(
     ),
     icon=":material/school:",
     group=BEGIN,
-    question=N_("What is attention, how is it computed, and why like this? Eight lessons, step by step."),
+    question=N_("What is attention, how is it computed, and why like this? Nine lessons, step by step."),
 )
