@@ -1,14 +1,20 @@
-"""Why a token: the same five questions asked of attnviz and of TransformerLens in one run, for docs/benchmarks.md.
+"""Why a token: twenty questions asked of attnviz, TransformerLens and nnsight in one run, for docs/benchmarks.md.
 
     python -m benchmarks.attribution
 
-The model is a GPT-2 of random weights, the prompts have 32 tokens. Each program below is run as it stands, once its
-library is imported and holds the model; its lines are counted. Times are CPU time on one thread, measured in turns;
-memory is how far the process rises above what it held before the call. What is not installed is left out with a word.
+The model is a GPT-2 of random weights, the prompts have 32 tokens. Each program is a function of `benchmarks.tasks`,
+run once its library is imported and holds the model; the lines of its body are counted. Times are CPU time on one
+thread, measured in turns; memory is how far the process rises above what it held before the call. What is not
+installed is left out with a word; nnsight, which nothing else here needs, is had by
+
+    pip install --no-deps nnsight==0.8.1 websocket-client zstandard httpx httpcore
 """
 
+import copy
+import inspect
 import tempfile
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from importlib.metadata import version
@@ -17,115 +23,83 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 from transformers import GPT2Config, GPT2LMHeadModel
 
-import attnviz as av
 from benchmarks.measuring import machine, peak_extra_bytes, ratio, rounds
 from benchmarks.tables import median, ms, size, table
+from benchmarks.tasks import in_attnviz
 from tests.models.tiny import VOCAB
-from tests.notebook.transformer_lens_side import bridge
+from tests.notebook.transformer_lens_side import bridge, word_tokenizer
 
 LAYERS, HEADS, TOKENS, ROUNDS = 6, 8, 32, 5
-OURS, LENS, NNSIGHT = "attnviz", "transformer-lens", "nnsight"
-#: programs that leave what they found behind, as `found`
-ATTRIBUTED = {
-    OURS: "found = av.capture(model, ids, residual=True).logit_attribution(7, 11).heads[0]",
-    LENS: """
-_, cache = lens.run_with_cache(ids)
-results = cache.stack_head_results(layer=-1, pos_slice=-1)
-found = cache.logit_attrs(results, tokens=7, incorrect_tokens=11, pos_slice=-1).view(layers, heads)
-""",
-}
-EXACT = {
-    OURS: """
-cells = [av.Cell(layer, head) for layer in range(layers) for head in range(heads)]
-found = torch.tensor([effect for _, effect in av.exact_patching(model, ids, other, 7, cells, 11)]).view(layers, heads)
-""",
-    LENS: """
-_, cache = lens.run_with_cache(ids)
-def lead(logits):
-    return logits[0, -1, 7] - logits[0, -1, 11]
-found = patching.get_act_patch_attn_head_out_all_pos(lens, other, cache, lead) - lead(lens(other))
-""",
-}
-LINEARISED = {
-    OURS: "found = av.attribution_patching(model, ids, other, 7, 11).by_head",
-    LENS: """
-_, cache = lens.run_with_cache(ids)
-old, slopes = {}, {}
-def keep(z, hook):
-    old[hook.layer()] = z.detach()
-def slope(grad, hook):
-    slopes[hook.layer()] = grad.detach()
-names = [f"blocks.{n}.attn.hook_z" for n in range(layers)]
-with lens.hooks([(name, keep) for name in names], [(name, slope) for name in names]):
-    logits = lens(other)[0, -1]
-    (logits[7] - logits[11]).backward()
-found = torch.stack([(slopes[n] * (cache[name] - old[n])).sum((0, 1, 3)) for n, name in enumerate(names)])
-""",
-}
-ABLATED = {
-    OURS: """
-means = av.mean_outputs(model, [ids, other])
-found = av.intervene(model, av.Edit(1, 2, output=means), ids).logits
-""",
-    LENS: """
-name = "blocks.1.attn.hook_z"
-caches = [lens.run_with_cache(each, names_filter=name)[1][name] for each in (ids, other)]
-mean = torch.cat(caches, 1)[0, :, 2].mean(0)
-def averaged(z, hook):
-    z[:, :, 2] = mean
-    return z
-found = lens.run_with_hooks(ids, fwd_hooks=[(name, averaged)])[:, -1]
-""",
-}
-READ = {
-    OURS: "found = av.capture(model, ids, residual=True).logit_lens(7).logits[0, :, 0]",
-    LENS: """
-_, cache = lens.run_with_cache(ids)
-streams = cache.accumulated_resid(layer=-1, incl_mid=False, apply_ln=True, pos_slice=-1)
-found = (streams @ lens.W_U + lens.b_U)[:, 0, 7]
-""",
-}
-QUESTIONS = {"what each head adds to a lead": ATTRIBUTED, "every head patched, exactly": EXACT}
-QUESTIONS |= {"every head patched, linearised": LINEARISED, "a head's mean in its place": ABLATED, "logit lens": READ}
+OURS, LENS, NNSIGHT = "attnviz", "transformer_lens", "nnsight"
+Program = Callable[[Any, Tensor, Tensor], Any]
 
 
-def answers(question: str, names: Mapping[str, Any]) -> list[dict[str, str]]:
-    """A row for each tool that is here, with how far what it found is from what attnviz found."""
+def gpt2() -> GPT2LMHeadModel:
+    """Random weights that read no mean from the stream, since TransformerLens's composition scores take none off."""
+    torch.manual_seed(0)
+    config = GPT2Config(n_layer=LAYERS, n_head=HEADS, n_embd=64 * HEADS, n_positions=96, vocab_size=VOCAB)
+    config.initializer_range, config.bos_token_id, config.eos_token_id = 0.1, 0, 0
+    model = GPT2LMHeadModel(config).eval()
+    for block in model.transformer.h:
+        block.attn.c_attn.weight.data -= block.attn.c_attn.weight.mean(0)
+    return model
 
-    def found(program: str) -> Any:
-        exec(program, held := dict(names))
-        return held["found"].detach()
 
-    programs = {tool: text for tool, text in QUESTIONS[question].items() if tool == OURS or "lens" in names}
-    calls: dict[str, Callable[[], Any]] = {tool: partial(found, text) for tool, text in programs.items()}
-    taken, every = rounds(calls, ROUNDS), {tool: call() for tool, call in calls.items()}
-    return [
-        {
-            question: tool,
-            "lines": str(len(programs[tool].strip().splitlines())),
-            "CPU time": ms(1e3 * median(taken[tool])),
-            "x ours": f"{ratio(taken[tool], taken[OURS]):.1f}",
-            "peak extra memory": size(peak_extra_bytes(call)),
-            "largest difference": f"{float((every[tool] - every[OURS]).abs().max()):.0e}",
-        }
-        for tool, call in calls.items()
-    ]
+def in_nnsight(model: GPT2LMHeadModel, folder: Path) -> Any:
+    """A copy of the model inside nnsight, on the path of transformers that returns weights."""
+    eager = copy.deepcopy(model)
+    eager.set_attn_implementation("eager")
+    return import_module(NNSIGHT).TransformersModel(eager, tokenizer=word_tokenizer(folder))
+
+
+def questions() -> list[str]:
+    """The names that the functions share, in their order."""
+    return [name for name, held in vars(in_attnviz).items() if getattr(held, "__module__", "") == in_attnviz.__name__]
+
+
+def lines(program: Program) -> int:
+    """The lines of a program's body."""
+    return len([line for line in inspect.getsource(program).splitlines()[1:] if line.strip()])
+
+
+def program_of(tool: str, question: str) -> Program:
+    """The function that answers a question with a tool."""
+    return getattr(import_module(f"benchmarks.tasks.in_{tool}"), question)
+
+
+def compared(question: str, holders: dict[str, Any], prompts: tuple[Tensor, Tensor]) -> dict[str, str]:
+    """One row: what each tool that is here needs, and how far what it found is from what attnviz found."""
+    calls: dict[str, Callable[[], Any]] = {
+        tool: partial(program_of(tool, question), held, *prompts) for tool, held in holders.items()
+    }
+    taken, found = rounds(calls, ROUNDS), {tool: call().detach().nan_to_num(neginf=0.0) for tool, call in calls.items()}
+    row = {"what": question.replace("_s_", "'s ").replace("_", " ")}
+    row |= {f"lines, {tool}": str(lines(program_of(tool, question))) for tool in calls}
+    row["CPU time"] = ms(1e3 * median(taken[OURS]))
+    row |= {f"{tool}, x ours": f"{ratio(taken[tool], taken[OURS]):.1f}" for tool in calls if tool != OURS}
+    row |= {f"memory, {tool}": size(peak_extra_bytes(call)) for tool, call in calls.items()}
+    row |= {
+        f"difference, {tool}": f"{float((found[tool] - found[OURS]).abs().max()):.0e}" for tool in calls if tool != OURS
+    }
+    return row | {"of": f"{float(found[OURS].abs().max()):.2g}"}
+
+
+def prompts() -> tuple[Tensor, Tensor]:
+    """Two prompts, no token twice in one: a repeated one is an induction head's as well."""
+    ids, other = (1 + torch.randperm(VOCAB - 1)[None, :TOKENS] for _ in range(2))
+    return ids, other
 
 
 if __name__ == "__main__":
+    warnings.simplefilter("ignore")
     torch.set_num_threads(1)
-    torch.manual_seed(0)
-    sizes = {"n_layer": LAYERS, "n_head": HEADS, "n_embd": 64 * HEADS, "n_positions": 64, "vocab_size": VOCAB}
-    model = GPT2LMHeadModel(GPT2Config(**sizes, initializer_range=0.1, bos_token_id=0, eos_token_id=0)).eval()
-    ids, other = torch.randint(1, VOCAB, (2, 1, TOKENS))
-    names: dict[str, Any] = {"av": av, "torch": torch, "model": model, "layers": LAYERS, "heads": HEADS}
-    names |= {"ids": ids, "other": other}
-    here = [tool for tool in (LENS, NNSIGHT) if find_spec(tool.replace("-", "_"))]
+    model = gpt2()
+    here = [tool for tool in (LENS, NNSIGHT) if find_spec(tool)]
     print(*(f"{tool} {version(tool)}" if tool in here else f"{tool} is not installed here" for tool in (LENS, NNSIGHT)))
     with tempfile.TemporaryDirectory() as folder:
-        if LENS in here:
-            names["lens"] = bridge(model, Path(folder))
-            names["patching"] = import_module("transformer_lens.patching")
-        print(machine(), *(table(answers(question, names)) for question in QUESTIONS), sep="\n\n")
+        makers = {OURS: lambda *_: model, LENS: bridge, NNSIGHT: in_nnsight}
+        holders, both = {tool: makers[tool](model, Path(folder)) for tool in (OURS, *here)}, prompts()
+        print(machine(), table([compared(question, holders, both) for question in questions()]), sep="\n\n")

@@ -51,16 +51,21 @@ def transformer_lens() -> Any:
     return library
 
 
+def word_tokenizer(folder: Path) -> Any:
+    """A tokenizer of the words t0, t1 and so on, written into the folder and read from it."""
+    words = Tokenizer(models.WordLevel({f"t{number}": number for number in range(VOCAB)}, unk_token="t0"))
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    special = dict.fromkeys(("bos_token", "eos_token", "pad_token", "unk_token"), "t0")
+    PreTrainedTokenizerFast(tokenizer_object=words, **special).save_pretrained(folder)
+    return PreTrainedTokenizerFast.from_pretrained(folder)
+
+
 def bridge(model: GPT2LMHeadModel, folder: Path) -> Any:
     """The model inside TransformerLens: no weight is folded or centred, so that activations are the model's own.
 
     It is a copy: the library rewires the modules that it is given.
     """
-    words = Tokenizer(models.WordLevel({f"t{number}": number for number in range(VOCAB)}, unk_token="t0"))
-    words.pre_tokenizer = pre_tokenizers.Whitespace()
-    special = dict.fromkeys(("bos_token", "eos_token", "pad_token", "unk_token"), "t0")
-    PreTrainedTokenizerFast(tokenizer_object=words, **special).save_pretrained(folder)
-    tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
+    tokenizer = word_tokenizer(folder)
     made = transformer_lens().TransformerBridge.boot_transformers(
         "gpt2", hf_model=copy.deepcopy(model), tokenizer=tokenizer, device="cpu"
     )

@@ -86,7 +86,10 @@ class Ablation:
             Member(n, head): float(heads[n, head]) for n, layer in enumerate(trace) for head in range(layer.n_heads)
         } | {Member(n): float(mlps[n]) for n, name in enumerate(self._mlps) if name}
         prompts = list(other) if isinstance(other, Sequence) and not isinstance(other, str) else [other]
-        self.per_position, self._values = self._replacements(prompts, trace)
+        answers = [self._answers(each) for each in prompts]
+        unpadded = zip(prompts, answers, strict=True)
+        self._others = [(each, given) for each, (given, real) in unpadded if real.all()]
+        self.per_position, self._values = self._replacements(answers, trace)
         self.whole = float(self._lead(trace))
 
     @cached_property
@@ -141,23 +144,32 @@ class Ablation:
 
     def effects_by_position(self) -> dict[Member, Tensor]:
         """The same at each position (Q,): the slope of the lead along a part's answer, times the answer's distance
-        from what would replace it. Two passes, one backward.
+        from what would replace it. The slope is the mean of that at the prompt and of those at other prompts of its
+        shape, for at one end alone a saturated softmax may hide what a part does. Two passes for each prompt.
         """
-        own, _ = self._answers(self._prompt)
-        probes = {name: torch.zeros_like(answer).requires_grad_() for name, answer in own.items()}
-        edits = [Edit(layers=layer.name, output=probes[layer.name].add) for layer in self._layers]
-        with self._hooked({name: partial(_plus, probes[name]) for name in self._mlps if name}):
-            lead = self._lead(self._pass(self._prompt, edits, grad=True, logits=self._logits))
-        slopes = torch.autograd.grad(lead, list(probes.values()))
+        own = self._answers(self._prompt)[0]
+        slopes = self._slopes(self._prompt, own)
+        others = [self._slopes(prompt, answers) for prompt, answers in self._others if _shapes(answers) == _shapes(own)]
+        if others:
+            slopes = {
+                name: (each + sum(other[name] for other in others) / len(others)) / 2 for name, each in slopes.items()
+            }
         moved = {
-            name: ((answer - self._values[name]) * slope).sum((0, 3)).detach()  # (H, Q)
-            for (name, answer), slope in zip(own.items(), slopes, strict=True)
-        }
+            name: ((own[name] - self._values[name]) * slope).sum((0, 3)) for name, slope in slopes.items()
+        }  # (H, Q)
         names = [layer.name for layer in self._layers]
         return {
             part: moved[self._mlps[part.layer]][0] if part.head is None else moved[names[part.layer]][part.head]
             for part in self.direct
         }
+
+    def _slopes(self, prompt: Prompt, answers: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The gradient of a prompt's lead along what its heads and MLPs answer, by name."""
+        probes = {name: torch.zeros_like(answer).requires_grad_() for name, answer in answers.items()}
+        edits = [Edit(layers=layer.name, output=probes[layer.name].add) for layer in self._layers]
+        with self._hooked({name: partial(_plus, probes[name]) for name in self._mlps if name}):
+            lead = self._lead(self._pass(prompt, edits, grad=True, logits=self._logits))
+        return dict(zip(probes, torch.autograd.grad(lead, list(probes.values())), strict=True))
 
     def kept(self, members: Collection[tuple[int, int | None]]) -> float:
         """The share of the lead that these parts keep: 1 for all of them, 0 for none."""
@@ -177,19 +189,20 @@ class Ablation:
         logits = trace.logits if self._position is None else trace.logits[:, self._position]
         return self._path.lead(logits, self._token, self._versus).mean()
 
-    def _replacements(self, prompts: list[Prompt], own: Trace) -> tuple[bool, dict[str, Tensor]]:
+    def _replacements(
+        self, answers: list[tuple[dict[str, Tensor], Tensor]], own: Trace
+    ) -> tuple[bool, dict[str, Tensor]]:
         """What stands in for each layer's heads (B or 1, H, Q or 1, Dv) and for each MLP (B or 1, 1, Q or 1, M), by
-        name; and whether it does so position by position.
+        name, from what the others answer; and whether it does so position by position.
         """
         length = own[0].shape[2]
-        answers = [self._answers(each) for each in prompts]
         lengths = {next(iter(values.values())).shape[2] for values, _ in answers}
         same = lengths == {length} and all(bool(real.all()) for _, real in answers)
-        if self.by == "resample" and (len(prompts) > 1 or lengths != {length}):
+        if self.by == "resample" and (len(answers) > 1 or lengths != {length}):
             raise Problem(
                 "resampling takes one other prompt of {length} tokens; {count} were given, of {lengths}",
                 length=length,
-                count=len(prompts),
+                count=len(answers),
                 lengths=Several(sorted(lengths)),
             )
         values = {}
@@ -272,6 +285,10 @@ def _changed(change: Callable[[Tensor], Tensor | None], _module: nn.Module, _giv
     several = isinstance(output, tuple)
     new = change(output[0] if several else output)
     return (new, *output[1:]) if several and new is not None else new
+
+
+def _shapes(answers: Mapping[str, Tensor]) -> set[tuple[int, ...]]:
+    return {tuple(each.shape) for each in answers.values()}
 
 
 def _plus(probe: Tensor, own: Tensor) -> Tensor:

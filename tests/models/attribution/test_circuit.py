@@ -100,17 +100,32 @@ def test_means_are_taken_over_real_tokens_where_prompts_differ_in_length():
     assert ablation.lead(MEMBERS) == pytest.approx(wanted.item(), abs=1e-4)
 
 
+def slope(model, family, prompt, part, own, new):
+    """How fast the prompt's lead falls as a part's answer goes from `own` to `new`, by autograd through hooks."""
+    everything = {(n, each) for n in range(3) for each in (*range(6), None)}
+    share, start = torch.zeros((), requires_grad=True), answers_of(model, family, prompt)
+    instead = {place: start[place] + share * (new[place] - own[place]) for place in own}
+    lead = lead_by_hooks(model, family, prompt, everything - {part}, instead)
+    return -torch.autograd.grad(lead, share)[0].item()
+
+
 @pytest.mark.parametrize("family", ["llama", "gpt2", "granite"])
-def test_effects_are_the_slope_of_the_lead_along_what_replaces_a_part(family):
+def test_effects_are_the_mean_slope_at_both_prompts_along_what_replaces_a_part(family):
     model, ids, other = STREAMS[family][0](), tokens(1), tokens(1, seed=5)
     found = Ablation(model, ids, other, 7, 9, "resample").effects()
     own, new = answers_of(model, family, ids), answers_of(model, family, other)
-    everything = {(n, each) for n in range(3) for each in (*range(6), None)}
-    for part in everything:
-        share = torch.zeros((), requires_grad=True)  # of the other prompt's answer in this part's
-        instead = {place: own[place] + share * (new[place] - own[place]) for place in own}
-        lead = lead_by_hooks(model, family, ids, everything - {part}, instead)
-        assert found[Member(*part)] == pytest.approx(-torch.autograd.grad(lead, share)[0].item(), rel=1e-3, abs=1e-4)
+    assert len(found) == 3 * 7
+    for part, effect in found.items():
+        slopes = [slope(model, family, prompt, part, own, new) for prompt in (ids, other)]
+        assert effect == pytest.approx(sum(slopes) / 2, rel=1e-3, abs=1e-4)
+
+
+def test_other_prompts_of_another_length_lend_means_and_no_slopes():
+    model, ids, longer = STREAMS["llama"][0](), tokens(1), tokens(1, 9, seed=6)
+    own, seen = answers_of(model, "llama", ids), answers_of(model, "llama", longer)
+    new = {place: seen[place].mean(1, keepdim=True).expand_as(own[place]) for place in seen}
+    for part, effect in Ablation(model, ids, longer, 7, 9).effects().items():
+        assert effect == pytest.approx(slope(model, "llama", ids, part, own, new), rel=1e-3, abs=1e-4)
 
 
 def test_the_order_is_that_of_the_effects_or_of_the_scores_given():

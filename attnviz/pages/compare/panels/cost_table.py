@@ -70,9 +70,12 @@ def controls() -> layer_costs.Config:
                 "layers multiply and add, projections and gates included."
             ),
         )
-        return layer_costs.Config(
-            **sizes(), counting=cast(layer_costs.Counting, counting), axis=cast(layer_costs.Axis, axis)
-        )
+        chosen = sizes(("n", "d"))
+        with page_parts.more():
+            chosen |= sizes(("k", "window", "heads"))
+    return layer_costs.Config(
+        **chosen, counting=cast(layer_costs.Counting, counting), axis=cast(layer_costs.Axis, axis)
+    )
 
 
 def sizes(names: Sequence[str] = ("n", "d", "k", "window", "heads")) -> dict[str, int]:

@@ -54,16 +54,22 @@ sized = st.cache_resource(max_entries=256, show_spinner=False, hash_funcs={Archi
 
 
 def _how(arch: Architecture) -> Deployment:
-    columns = st.columns(5)
+    columns = st.columns(4)
     context, batch = number_boxes({choices.CONTEXT: _("Tokens of context"), choices.BATCH: _("Batch")}, columns[:2])
     names = {dtype: dtype for dtype in DTYPES}
     with columns[2]:
         weights = widgets.one_of(choices.WEIGHTS_DTYPE, _("Weights"), names, style="select")
     with columns[3]:
         cache = widgets.one_of(choices.CACHE_DTYPE, _("Cache"), names, style="select")
-    with columns[4]:
-        grouped = weights in ("int8", "int4", "int2") or cache in ("int8", "int4", "int2")
-        group = widgets.number(choices.NUMBERS_PER_SCALE, _("Numbers per scale"), step=1) if grouped else 64
+    with page_parts.more():
+        group, convention, hybrid = _rarely(weights, cache)
+    return Deployment(context, batch, weights, cache, group, convention, hybrid, arch.encoder_tokens(context))
+
+
+def _rarely(weights: str, cache: str) -> tuple[int, Convention, bool]:
+    """Numbers per scale of a quantised format, how a cache is counted, and whether windowed layers are apart."""
+    grouped = weights in ("int8", "int4", "int2") or cache in ("int8", "int4", "int2")
+    group = widgets.number(choices.NUMBERS_PER_SCALE, _("Numbers per scale"), step=1) if grouped else 64
     convention = cast(
         Convention,
         widgets.one_of(
@@ -72,14 +78,12 @@ def _how(arch: Architecture) -> Deployment:
             {"ideal": _("ideal"), "transformers": _("transformers"), "paged": _("paged server")},
         ),
     )
-    hybrid = True
-    if convention == "paged":
-        hybrid = widgets.toggle(
-            choices.HYBRID,
-            _("The server manages windowed layers separately"),
-            help=_("A server that does not do this allocates the whole context for them."),
-        )
-    return Deployment(context, batch, weights, cache, group, convention, hybrid, arch.encoder_tokens(context))
+    hybrid = convention != "paged" or widgets.toggle(
+        choices.HYBRID,
+        _("The server manages windowed layers separately"),
+        help=_("A server that does not do this allocates the whole context for them."),
+    )
+    return group, convention, hybrid
 
 
 def _about_the_format(arch: Architecture, how: Deployment) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -63,9 +62,8 @@ class MeasuredCircuit:
 
 def run(run: ModelRun, loaded: LoadedModel, config: Config) -> Iterator[MeasuredCircuit]:
     """The parts in the order of their linearised effects, then what more and more of them keep: a pass for a size."""
-    measured: dict[str, Any] = {"by": "resample", "position": config.position}
-    ablation = Ablation(loaded, config.text, config.other, *config.ids, **measured)
-    effects = _effects(ablation, Ablation(loaded, config.other, config.text, *config.ids, **measured))
+    ablation = Ablation(loaded, config.text, config.other, *config.ids, by="resample", position=config.position)
+    effects = {member: effect.cpu().numpy() for member, effect in ablation.effects_by_position().items()}
     parts = [
         _part(run.stacks[0], member, effect)
         for member, effect in effects.items()
@@ -83,14 +81,6 @@ def run(run: ModelRun, loaded: LoadedModel, config: Config) -> Iterator[Measured
         members = [*always, *((part.layer, part.head) for part in parts[:size])]
         kept = (*kept, (ablation.lead(members) - ablated) / (ablation.whole - ablated))
         yield replace(made, kept=kept)
-
-
-def _effects(forth: Ablation, back: Ablation) -> dict[Member, np.ndarray]:
-    """What exchanging each part changes in the lead, by position: the mean of the slopes at both prompts, for at one
-    alone softmax may hide what a head does (SmolLM2's 23.4: −4.8 at the one, +11.2 at the other, +9.1 exactly).
-    """
-    there, again = forth.effects_by_position(), back.effects_by_position()
-    return {part: ((effect - again[part]) / 2).cpu().numpy() for part, effect in there.items()}
 
 
 def sizes(parts: int) -> tuple[int, ...]:

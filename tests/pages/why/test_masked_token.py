@@ -1,0 +1,49 @@
+"""A masked token is what all three sections ask about, of a small BERT of random weights."""
+
+import pytest
+import torch
+
+from attnviz.models.catalogue.entry import Entry, LoadedModel
+from attnviz.pages.why.maths import circuit, one_head, parts, patches
+from attnviz.runs.model_run import ModelRun, Request, run_model
+from tests.models.tiny import bert
+from tests.models.tiny_tokenizers import word_piece
+
+TEXT, OTHER, AT = "the cat [MASK] the cat", "the sat [MASK] the cat", 3
+
+
+@pytest.fixture(scope="module")
+def masked() -> LoadedModel:
+    tokenizer = word_piece()
+    tokenizer.add_special_tokens({"mask_token": "[MASK]"})
+    return LoadedModel(bert(), tokenizer, Entry(id="tiny", name="tiny", hub=None, kind="encoder"), "folder")
+
+
+@pytest.fixture(scope="module")
+def read(masked) -> ModelRun:
+    return run_model(Request("tiny", TEXT), masked)
+
+
+def lead(masked: LoadedModel, text: str, ids: parts.Ids) -> float:
+    given = masked.tokenizer(text, return_tensors="pt")
+    assert given["input_ids"][0, AT] == masked.tokenizer.mask_token_id
+    with torch.no_grad():
+        logits = masked.model(**given).logits[0, AT]
+    return float(logits[ids[0]] - logits[ids[1]])
+
+
+def test_every_section_watches_the_masked_token(masked, read):
+    made = parts.run(read, masked, parts.TokenQuestion())
+    assert made.masked == made.position == AT
+    ids = tuple(each.id for each in made.asked)
+    whole, other = (lead(masked, text, ids) for text in (TEXT, OTHER))
+    assert abs(whole - other) > 0.01
+    assert made.total == pytest.approx(whole, abs=1e-3)
+    assert sum(part.value for part in made.parts) == pytest.approx(whole, abs=1e-3)
+    assert one_head.run(read, masked, ids, made.position, *made.strongest).total != pytest.approx(whole, abs=1e-3)
+    *_, found = circuit.run(read, masked, circuit.Config(TEXT, OTHER, ids, True, made.masked))
+    assert found.whole == pytest.approx(whole, abs=1e-3)
+    assert found.kept[-1] == pytest.approx(1, abs=1e-4)
+    *_, mapped = patches.run(masked, patches.Config(TEXT, OTHER, ids, made.masked))
+    assert (mapped.after, mapped.before) == pytest.approx((whole, other), abs=1e-3)
+    assert mapped.exact[0, 2] == pytest.approx(whole - other, abs=1e-3), "the one word that differs, put back"
