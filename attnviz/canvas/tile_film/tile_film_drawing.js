@@ -191,7 +191,7 @@ function shareOf({ ends: [low, high, most] }, which, value) {
 
 /** A number as the film writes it. @param {number} value */
 export function written(value) {
-  return (Math.abs(value) < 0.1 ? significant(value, 2) : value.toFixed(2)).replace("-", "−");
+  return (Math.abs(value) < 0.1 ? significant(value, 2) : value.toFixed(2)).replace("-", "−").replace("Infinity", "∞");
 }
 
 /** @param {HTMLCanvasElement} canvas @param {Reel} reel @param {number} at @param {number} chosen @param {number} width */

@@ -8,7 +8,7 @@ import numpy as np
 from attnviz.figures import svg
 from attnviz.figures.theme import MASKED, SCORES, SCORES_ON_DARK, mixed, ramp
 
-SIDE, LEFT, TOP, BAR = 380, 34, 58, 34
+SIDE, LEFT, TOP, BAR = 380, 34, 58, 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class TilePicture:
         parts.append(svg.box(10, TOP, 11, SIDE, fill=ink.q, opacity=0.22))
         parts.append(svg.box(10, TOP + queries[0], 11, queries[1], fill=ink.q))
         for number, (name, values) in enumerate(self.kept):
-            parts += self._bars(name, values, number, ink)
+            parts += self._kept(name, values, SIDE + 8 + number * (BAR + 8), ink)
         x = LEFT + SIDE + (20 if self.across else 2 * (BAR + 8) + 20)
         for number, line in enumerate(self.said):
             parts.append(svg.words(line, x, TOP + 10 + 20 * number))
@@ -64,40 +64,20 @@ class TilePicture:
         """Tiles that are done and gone, and tiles to come."""
         rows, cols = (-(-self.tokens // block) for block in self.blocks)
         states = np.full((rows, cols), 2, np.uint8)
-        states[tuple(self.tiles[self.at :].T)] = 1
-        states[tuple(self.tiles[: self.at].T)] = 0
+        states[tuple(self.tiles[self.at :].T)], states[tuple(self.tiles[: self.at].T)] = 1, 0
         colours = [mixed(ink.ground, ink.text, 0.22), mixed(ink.ground, ink.text, 0.05), MASKED]
-        each = SIDE / self.tokens
-        whole = (cols * self.blocks[1] * each, rows * self.blocks[0] * each)
-        image = svg.pixels(svg.indexed_png(states, colours, 2), LEFT, TOP, *whole)
-        lines = [
-            svg.line(*ends, stroke=ink.ground)
-            for n in range(1, max(rows, cols))
-            for ends, block in (
-                ((LEFT, TOP + n * self.blocks[0] * each, LEFT + SIDE, TOP + n * self.blocks[0] * each), self.blocks[0]),
-                ((LEFT + n * self.blocks[1] * each, TOP, LEFT + n * self.blocks[1] * each, TOP + SIDE), self.blocks[1]),
-            )
-            if n * block < self.tokens
-        ]
+        tall, wide = (block * SIDE / self.tokens for block in self.blocks)
+        image = svg.pixels(svg.indexed_png(states, colours, 2), LEFT, TOP, cols * wide, rows * tall)
+        across = [svg.line(LEFT, y, LEFT + SIDE, y, stroke=ink.ground) for y in TOP + tall * np.arange(1, rows)]
+        down = [svg.line(x, TOP, x, TOP + SIDE, stroke=ink.ground) for x in LEFT + wide * np.arange(1, cols)]
         clip = f'<clipPath id="matrix"><rect x="{LEFT}" y="{TOP}" width="{SIDE}" height="{SIDE}"/></clipPath>'
-        return [clip, f'<g clip-path="url(#matrix)">{image}</g>', *lines]
+        return [clip, f'<g clip-path="url(#matrix)">{image}</g>', *across, *down]
 
-    def _bars(self, name: str, values: np.ndarray, number: int, ink: svg.Ink) -> list[str]:
-        """What lines keep: as many bars as there is room for, each of the largest of the lines under it."""
-        start = LEFT + SIDE + 8 + number * (BAR + 8)
-        groups = np.array_split(values, min(self.tokens, 190))
-        shown = np.array([np.nanmax(group) if np.isfinite(group).any() else np.nan for group in groups])
-        low = min(0.0, float(np.nanmin(shown)))
-        shares = np.nan_to_num((shown - low) / ((np.nanmax(shown) - low) or 1.0))
-        thick, start_down = SIDE / len(shares), TOP + SIDE + 8 + number * (BAR + 8)
-        if self.across:
-            parts = [svg.words(name, LEFT - 8, start_down + BAR / 2, anchor="end")]
-            for n, share in enumerate(shares):
-                place = (LEFT + n * thick, start_down + BAR * (1 - share), max(0.6, thick - 0.6), BAR * share)
-                parts.append(svg.box(*place, fill=ink.text, opacity=0.6))
-            return parts
-        parts = [svg.words(name, start + BAR / 2, TOP - 10, anchor="middle")]
-        for n, share in enumerate(shares):
-            place = (start, TOP + n * thick, BAR * share, max(0.6, thick - 0.6))
-            parts.append(svg.box(*place, fill=ink.text, opacity=0.6))
-        return parts
+    def _kept(self, name: str, values: np.ndarray, at: float, ink: svg.Ink) -> list[str]:
+        """What lines keep: darker is more, from the lowest of them to the highest; nothing where there is none yet."""
+        low, high = float(np.nanmin(values)), float(np.nanmax(values))
+        codes = np.nan_to_num(20 + 234 * (values - low) / ((high - low) or 1.0)).astype(np.uint8)
+        png = svg.indexed_png(codes[None] if self.across else codes[:, None], ramp([(0, ink.ground), (1, ink.text)]))
+        place = (LEFT, TOP + at, SIDE, BAR) if self.across else (LEFT + at, TOP, BAR, SIDE)
+        words = (LEFT - 8, TOP + at + BAR / 2) if self.across else (LEFT + at + BAR / 2, TOP - 10)
+        return [svg.words(name, *words, anchor="end" if self.across else "middle"), svg.pixels(png, *place)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Problem
-from attnviz.core import masks
 from attnviz.core.attention import attend
 from attnviz.core.tiled import GradientStep, TileStep, Tiling, tiled_attend, tiled_gradients
 
@@ -143,15 +142,11 @@ def _unseen(_step: object) -> None:
 
 def _wanted(config: Config, given: tuple[Tensor, ...]) -> Tensor:
     """The same by `attend`, and by torch's own derivatives."""
-    n = config.tokens
-    allowed: dict[str, Callable[[], Tensor]] = {
-        "causal": lambda: masks.causal(n, n),
-        "window": lambda: masks.sliding_window(n, n, config.window),
-        "none": lambda: masks.everything(n, n),
-    }
+    whole = slice(0, config.tokens)
+    allowed = config.tiling.allowed(whole, whole, config.tokens, config.tokens)
     *qkv, d_output = given
     q, k, v = (each.clone().requires_grad_(config.backward) for each in qkv)
-    output = attend(q, k, v, allowed[config.mask]()).output
+    output = attend(q, k, v, allowed).output
     return torch.cat(torch.autograd.grad(output, (q, k, v), d_output)) if config.backward else output
 
 
@@ -234,7 +229,6 @@ wanted = torch.cat(torch.autograd.grad(attend(*leaves, mask).output, leaves, d_o
     forward = "made, wanted = tiled_attend(q, k, v, tiling).output, attend(q, k, v, mask).output\n"
     return f"""\
 import torch
-from attnviz.core import masks
 from attnviz.core.attention import attend
 from attnviz.core.tiled import Tiling, tiled_attend, tiled_gradients
 

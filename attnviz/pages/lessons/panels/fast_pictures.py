@@ -58,5 +58,5 @@ def blocks(subject: Subject, _set_to: PictureSettings, key: str) -> None:
     made, facts = paged.run(paged.Config()), fast_facts.in_blocks(subject).values
     names = [_("request {n}").format(n=n + 1) for n in range(made.config.requests)]
     words = _("Each row is a block of {block} tokens, each column a step; a colour is a request that holds it.")
-    chart = show.chart_of(paged_figures.memory, made.owner, made.holders, names, facts["step"])
+    chart = show.chart_of(paged_figures.memory, made.owner, made.holders, names, int(made.reserved.argmax()))
     _captioned(chart, key, words.format(**facts))
