@@ -229,6 +229,7 @@ wanted = torch.cat(torch.autograd.grad(attend(*leaves, mask).output, leaves, d_o
     forward = "made, wanted = tiled_attend(q, k, v, tiling).output, attend(q, k, v, mask).output\n"
     return f"""\
 import torch
+from attnviz.core import masks
 from attnviz.core.attention import attend
 from attnviz.core.tiled import Tiling, tiled_attend, tiled_gradients
 
