@@ -86,7 +86,7 @@ words: install-dev
 	$(BIN)/python -m scripts.languages
 
 NODE := $(BIN)/node
-SCRIPTS := attnviz/canvas attnviz/serve scripts tests/js eslint.config.js
+SCRIPTS := attnviz/canvas attnviz/serve attnviz/site scripts tests/js eslint.config.js
 STYLES := attnviz/app attnviz/pages
 
 node_modules/.installed: package.json package-lock.json | install-dev

@@ -41,9 +41,12 @@ const markup = {
 };
 
 export default [
-  { ignores: ["attnviz/canvas/bundles/**", ".venv/**", "node_modules/**"] },
+  { ignores: ["attnviz/canvas/bundles/**", "attnviz/site/bundle/**", ".venv/**", "node_modules/**"] },
   js.configs.recommended,
   { plugins: { "no-unsanitized-sinks": markup }, rules: strict },
-  { files: ["attnviz/canvas/**/*.js", "attnviz/serve/*.js"], languageOptions: { globals: globals.browser } },
+  {
+    files: ["attnviz/canvas/**/*.js", "attnviz/serve/*.js", "attnviz/site/**/*.js"],
+    languageOptions: { globals: globals.browser },
+  },
   { files: ["scripts/*.mjs", "tests/js/**/*.js", "*.config.js"], languageOptions: { globals: globals.node } },
 ];

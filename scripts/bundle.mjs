@@ -1,16 +1,17 @@
-// Bundles the canvas components: `node scripts/bundle.mjs` writes attnviz/canvas/bundles and attnviz/live/bundle,
-// --check only compares. A component is a folder with a script and a style sheet of its name.
-// live and live_patches are no components:
-// they are the scripts of files that leave the app.
+// Bundles the canvas components: `node scripts/bundle.mjs` writes attnviz/canvas/bundles, attnviz/live/bundle and
+// attnviz/site/bundle, --check only compares. A component is a folder with a script and a style sheet of its name.
+// live and live_patches are no components: they are the scripts of files that leave the app.
 
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import wabt from "wabt";
 
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), "..", "attnviz");
 const source = path.join(root, "canvas");
-const LIVE = ["live/live.css", "live/live_patches.css"];
+const LIVE = both(["live/live.css", "live/live_patches.css"]);
+const SITE = ["site.css", "site.js", "worker.js", "offline.js"].map((name) => `../site/page/${name}`);
 
 const folders = (await readdir(source, { withFileTypes: true })).filter((entry) => entry.isDirectory());
 const files = await Promise.all(folders.map(async ({ name }) => [name, await readdir(path.join(source, name))]));
@@ -19,19 +20,37 @@ const components = files
   .map(([name]) => `${name}/${name}.css`)
   .sort();
 
+/** These style sheets, and the scripts of the same names. @param {string[]} sheets */
+function both(sheets) {
+  return sheets.flatMap((sheet) => [sheet, sheet.replace(/css$/, "js")]);
+}
+
+/** WebAssembly's text as the bytes that it stands for. */
+const kernels = {
+  name: "wat",
+  /** @param {import("esbuild").PluginBuild} builder */
+  setup(builder) {
+    builder.onLoad({ filter: /\.wat$/ }, async ({ path: file }) => {
+      const program = (await wabt()).parseWat(file, await readFile(file, "utf8"), { simd: true });
+      return { contents: program.toBinary({}).buffer, loader: "binary" };
+    });
+  },
+};
+
 /**
- * The files that esbuild makes of these style sheets and the scripts of the same names.
+ * The files that esbuild makes of these.
  * @param {string[]} names
  * @param {string} folder where they go
  * @param {import("esbuild").Format} format
  */
 async function bundled(names, folder, format) {
   const { outputFiles } = await build({
-    entryPoints: names.flatMap((sheet) => [sheet, sheet.replace(/css$/, "js")]).map((file) => path.join(source, file)),
+    entryPoints: names.map((file) => path.join(source, file)),
     outdir: folder,
     entryNames: "[name]",
     absWorkingDir: source,
     bundle: true,
+    plugins: [kernels],
     minify: true,
     format,
     target: ["chrome111", "firefox114", "safari16.4"],
@@ -46,8 +65,12 @@ async function bundled(names, folder, format) {
   return outputFiles.map(({ path: file, contents }) => /** @type {const} */ ([file, contents]));
 }
 
-const bundles = [path.join(root, "canvas", "bundles"), path.join(root, "live", "bundle")];
-const made = new Map([...(await bundled(components, bundles[0], "esm")), ...(await bundled(LIVE, bundles[1], "iife"))]);
+const bundles = ["canvas/bundles", "live/bundle", "site/bundle"].map((folder) => path.join(root, folder));
+const made = new Map([
+  ...(await bundled(both(components), bundles[0], "esm")),
+  ...(await bundled(LIVE, bundles[1], "iife")),
+  ...(await bundled(SITE, bundles[2], "iife")),
+]);
 for (const folder of bundles) await mkdir(folder, { recursive: true });
 const listed = await Promise.all(
   bundles.map(async (folder) => (await readdir(folder)).map((file) => path.join(folder, file))),

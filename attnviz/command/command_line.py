@@ -13,7 +13,7 @@ from typing import Any
 from attnviz.base.extras import ExtraMissing, must_have
 from attnviz.base.message import Problem, Several
 from attnviz.base.words import N_, _, languages, listed, say, set_usual_language, spoken
-from attnviz.command import figure_command, heads_command
+from attnviz.command import figure_command, heads_command, site_command
 from attnviz.models.file_faults import FAILED
 
 INTERRUPTED = 130
@@ -71,6 +71,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         "serve": _add_serve(commands),
         "figure": figure_command.add_to(commands),
         "heads": heads_command.add_to(commands),
+        "site": site_command.add_to(commands),
         "models": commands.add_parser("models", help=_("list the models, and fetch and prepare them")),
     }
     return parser, parts

@@ -77,28 +77,32 @@ class LiveView:
 def page(view: LiveView, theme: Theme = "auto") -> str:
     """The HTML of the file. ValueError where heads and tokens do not fit each other."""
     _check(view)
+    data = packed(view)
+    return _document(view.title or view.head_title or "attnviz", header(view), data, NAME, theme)
+
+
+def packed(view: LiveView) -> str:
+    """All heads of a view as the scripts read them, in base64."""
     raw, payload = raw_scores.pack(view.heads, bits=16)
     every = blob({"doc": NAME, "heads": list(view.counts), "raw": raw}, payload)
-    data = base64.b64encode(zlib.compress(every, 9)).decode()
-    return _document(view.title or view.head_title or "attnviz", _header(view), data, NAME, theme)
+    return base64.b64encode(zlib.compress(every, 9)).decode()
 
 
 def patch_page(scene: bytes, title: str, note: str = "", link: str | None = None) -> str:
     """The HTML of the file. `scene`: what the canvas of the page about pictures is sent."""
-    header = {
+    about = {
         "title": title,
         "note": note,
         "link": _web_address(link),
         "words": {"open": _("Open in the app"), "made": _("Made with attnviz")},
     }
-    return _document(title, header, base64.b64encode(scene).decode(), "live_patches", "auto")
+    return _document(title, about, base64.b64encode(scene).decode(), "live_patches", "auto")
 
 
-def _document(title: str, header: dict[str, Any], data: str, bundle: str, theme: Theme) -> str:
+def _document(title: str, about: dict[str, Any], data: str, bundle: str, theme: Theme) -> str:
     """A file with a header as JSON and data as base64 in it, and the script that draws both."""
     script, style = _bundle(bundle)
-    text = json.dumps(header, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    inert = text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")  # no markup to any browser
+    inert = inert_json(about)
     without = _("This picture needs JavaScript; the script is inside this file.")
     return (
         f'<!doctype html>\n<html lang="{tongue()}" data-theme="{theme}"><head><meta charset="utf-8">'
@@ -114,6 +118,12 @@ def _document(title: str, header: dict[str, Any], data: str, bundle: str, theme:
     )
 
 
+def inert_json(value: object) -> str:
+    """JSON that is no markup to any browser."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
 def _check(view: LiveView) -> None:
     wanted = (len(view.tokens_q), len(view.tokens_q if view.tokens_k is None else view.tokens_k))
     if sum(view.counts) != len(view.heads) or not view.heads:
@@ -126,7 +136,7 @@ def _check(view: LiveView) -> None:
         raise ValueError(f"there is no head {head} in layer {layer}")
 
 
-def _header(view: LiveView) -> dict[str, Any]:
+def header(view: LiveView) -> dict[str, Any]:
     """What stands around the pictures, and what the canvases are sent: the head on show first, and the overview."""
     return {
         "title": view.title,

@@ -21,6 +21,11 @@ export class AllHeads {
     this.counts = header.heads;
   }
 
+  /** Heads that are here already. @param {RawHead[]} heads @param {number[]} counts of each layer */
+  static of(heads, counts) {
+    return /** @type {AllHeads} */ (Object.assign(Object.create(AllHeads.prototype), { from: "inline", heads, counts }));
+  }
+
   /** The head at [layer, head], if there is one. @param {[number, number] | null} tile @returns {RawHead | null} */
   head(tile) {
     if (!tile || !(tile[1] < (this.counts[tile[0]] ?? 0))) return null;

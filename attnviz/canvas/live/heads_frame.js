@@ -1,0 +1,112 @@
+// All heads small and one of them large, from scores that are here: what a file that leaves the app and the site show.
+
+import { attend } from "../shared/attend.js";
+import { el } from "../shared/dom.js";
+import { groupOf, sameHead } from "../shared/group.js";
+import { HeadView } from "../head/head.js";
+import { headerOfOther } from "../head/head_numbers.js";
+import { scrolling } from "../shared/motion.js";
+import { Overview } from "../overview/overview.js";
+import { watchSize } from "../shared/surface.js";
+import { thumbnail } from "../overview/tiles.js";
+
+/** @import { Source } from "../head/head_numbers.js" */
+/** @import { Arranging, HeadHeader, OverviewHeader, RawHead, Words } from "../shared/types.js" */
+/** @typedef {import("../shared/all_heads.js").AllHeads} AllHeads */
+/** @typedef {{ head: HeadHeader, overview: OverviewHeader, arranged: Arranging | null, words: Words }} HeadsHeader */
+
+export const GROUP = "live";
+export const SIDE = 32;
+/** Below this width the head stands under the overview. */
+const NARROW = 900;
+
+export class HeadsFrame {
+  /** @param {HeadsHeader} view @param {AllHeads} all @param {Uint8Array} [codes] of the small pictures, if they are known */
+  constructor(view, all, codes) {
+    const several = all.heads.length > 1;
+    const overview = el("section", "av-root live-overview", null, { "aria-label": view.words.all });
+    this.box = el("section", "av-root live-head");
+    this.root = el("div", several ? "live-columns" : "live-one");
+    if (several) this.root.append(overview);
+    this.root.append(this.box);
+    this.group = groupOf(GROUP);
+    this.large = new HeadView(this.box);
+    this.small = several ? new Overview(overview) : null;
+    this.view = view;
+    this.take(view, all, codes);
+    watchSize(this.box, () => this.large.resize());
+    if (this.small) watchSize(overview, () => this.sized());
+    this.group.listeners.add((what) => {
+      if (what === "selected") this.choose();
+    });
+  }
+
+  /** Other heads, or other tokens. @param {HeadsHeader} view @param {AllHeads} all @param {Uint8Array} [codes] */
+  take(view, all, codes) {
+    this.view = view;
+    Object.assign(this.group, { all, tiles: view.head.doc, selected: view.head.tile });
+    this.codes = codes;
+    this.small?.take(...this.tiles(all));
+    this.show(view.head);
+    this.small?.bringIntoView(this.small.chosen());
+  }
+
+  /** Draw all of it again. */
+  draw() {
+    const shown = this.large.held?.header;
+    if (this.group.all) this.small?.take(...this.tiles(this.group.all));
+    this.show(shown ? { ...shown, pins: null } : this.view.head);
+  }
+
+  /** @param {HeadHeader} header */
+  show(header) {
+    const raw = this.group.all?.head(header.tile);
+    if (raw) this.large.take(header, numbersOf(this.view, raw), false);
+  }
+
+  sized() {
+    const late = !this.small?.laid;
+    this.small?.resize();
+    if (late) this.small?.bringIntoView(this.small.chosen());
+  }
+
+  choose() {
+    const { header } = this.large.drawn;
+    if (!this.group.selected || sameHead(this.group.selected, header.tile)) return;
+    this.show(headerOf(this.view.head, header, this.group.selected));
+    if (innerWidth < NARROW) this.box.scrollIntoView({ block: "start", behavior: scrolling() });
+  }
+
+  /** @param {AllHeads} all @returns {[OverviewHeader, Uint8Array]} */
+  tiles(all) {
+    const [nq, nk] = all.heads[0].shape;
+    const shape = /** @type {[number, number]} */ ([Math.min(SIDE, nq), Math.min(SIDE, nk)]);
+    this.codes ??= codesOf(all, shape);
+    return [{ ...this.view.overview, data: this.view.head.doc, shape }, this.codes];
+  }
+}
+
+/** @param {AllHeads} all @param {[number, number]} shape */
+function codesOf(all, [rows, columns]) {
+  const codes = new Uint8Array(all.heads.length * rows * columns);
+  all.heads.forEach((head, i) => {
+    const weights = head.exact ? attend(head, head.mask, head.scale) : head.scores;
+    thumbnail(weights, head.mask, head.shape, SIDE, codes.subarray(i * rows * columns, (i + 1) * rows * columns));
+  });
+  return codes;
+}
+
+/** The source of a head's numbers, its tokens joined and left out as the view has them. */
+/** @param {HeadsHeader} view @param {RawHead} raw @returns {Source} */
+function numbersOf({ arranged }, raw) {
+  const { rows, cols, merged, renormalise } = arranged ?? { rows: null, cols: null, merged: false, renormalise: false };
+  return { raw, how: { shape: raw.shape, rows, cols, merged, renormalise, norms: null } };
+}
+
+/** What the header says of the head at this place. */
+/** @param {HeadHeader} first @param {HeadHeader} header @param {[number, number]} tile @returns {HeadHeader} */
+function headerOf(first, header, tile) {
+  const other = headerOfOther(header, tile);
+  const data = `${first.doc},${tile}`;
+  return { ...other, title: sameHead(tile, first.tile) ? first.title : other.title, data, pins: null };
+}

@@ -1,0 +1,81 @@
+"""`attnviz site`: the explorer as a folder of files, with models that run in the browser."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from attnviz.base.message import Problem, Several
+from attnviz.base.words import N_, _, languages
+
+EXAMPLES = N_("""examples:
+  attnviz site OUT                          SmolLM2 and MiniLM, in English: 190 MB
+  attnviz site OUT --model minilm-l6 --language en zh
+  attnviz site --serve OUT                  show it on this machine
+""")
+
+
+def add_to(commands: Any) -> argparse.ArgumentParser:
+    """Its options."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "site",
+        help=_("write the explorer as files, with models that run in the browser"),
+        description=_(
+            "Write a folder that any server of files can hand out: a page on which a sentence is read by a model in "
+            "the visitor's own browser. Or, with --serve, show such a folder on this machine."
+        ),
+        epilog=_(EXAMPLES),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("out", type=Path, metavar="OUT", help=_("the folder"))
+    parser.add_argument("--model", nargs="+", metavar="MODEL", help=_("smollm2-135m, minilm-l6, or both: the default"))
+    parser.add_argument(
+        "--language", nargs="+", default=["en"], metavar="ID", help=_("of the page; the first is the usual one")
+    )
+    parser.add_argument("--app", metavar="ADDRESS", help=_("where the app is served, for a link to it"))
+    parser.add_argument("--serve", action="store_true", help=_("write nothing: show what is there"))
+    parser.add_argument("--port", type=int, default=8600, metavar="N", help=_("with --serve: the port, 8600"))
+    parser.set_defaults(run=run)
+    return parser
+
+
+def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
+    """Write a site, or show one."""
+    if chosen.serve:
+        return _serve(chosen.out, chosen.port)
+    for language in chosen.language:
+        if language not in languages():
+            raise Problem(
+                "There is no language {asked}; there are: {known}", asked=language, known=Several(languages())
+            )
+    from attnviz.site.write_site import MODELS, write
+
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    size = write(chosen.out, chosen.model or MODELS, chosen.language, chosen.app)
+    print(
+        _("{folder}: {size} MB. Show it: attnviz site --serve {folder}").format(
+            folder=chosen.out, size=f"{size / 1e6:.0f}"
+        )
+    )
+    return 0
+
+
+def _serve(folder: Path, port: int) -> int:
+    """Hand out the folder's files to this machine until stopped."""
+    if not (folder / "index.html").is_file():
+        raise Problem("There is no site in {folder}: write one with attnviz site {folder}", folder=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", port), partial(_Quiet, directory=str(folder))) as server:
+        print(_("On this machine: {address}").format(address=f"http://localhost:{server.server_port}/"), flush=True)
+        server.serve_forever()
+    return 0
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    """Files, and no line for each."""
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing."""

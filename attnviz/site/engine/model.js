@@ -1,0 +1,188 @@
+// The two forward passes: Llama's (RMSNorm, rotary positions, shared keys, SwiGLU) and BERT's. Token ids in, arrays out.
+
+import { attention, desk, editOf } from "./attention.js";
+import { add, gelu, layerNorm, rmsNorm, rotate, swiglu } from "./layers.js";
+import { room, unpack } from "./matmul.js";
+
+/** @import { HeadEdit } from "./attention.js" */
+/** @import { Room, Weight } from "./matmul.js" */
+
+/**
+ * @typedef {object} Manifest what stands beside a model's files
+ * @property {"llama" | "bert"} family
+ * @property {number} bytes of all files together
+ * @property {number} layers @property {number} heads @property {number} groups @property {number} width of a head
+ * @property {number} eps @property {number} [base] of rotary positions
+ * @property {Record<string, Weight>} weights
+ *
+ * @typedef {object} Watch
+ * @property {(layer: number, head: number, scores: Float32Array, weights: Float32Array) => void} [head] is shown each
+ *   head's scores before their scale, and its weights; the scores' place is used again for the next head
+ * @property {(layer: number) => boolean | Promise<boolean>} [layer] is told of each layer that is done; false: give up
+ */
+
+/**
+ * A model whose files' bytes are still to be written into `memory`, one file after the other.
+ * @param {Manifest} manifest @param {BufferSource | null} kernel
+ */
+export function model(manifest, kernel) {
+  const place = room(manifest.bytes, kernel);
+  return {
+    memory: () => new Uint8Array(place.buffer, 0, manifest.bytes),
+    /**
+     * The logits of what follows the last token; null where the model has no vocabulary, or the pass was given up.
+     * @param {readonly number[]} ids @param {readonly HeadEdit[]} [edits] @param {Watch} [watch]
+     */
+    run: (ids, edits = [], watch = {}) => new Forward(manifest, place, ids, edits, watch).run(),
+  };
+}
+
+/** What one pass works with. */
+class Forward {
+  /**
+   * @param {Manifest} manifest @param {Room} place @param {readonly number[]} ids @param {readonly HeadEdit[]} edits
+   * @param {Watch} watch
+   */
+  constructor(manifest, place, ids, edits, watch) {
+    this.manifest = manifest;
+    this.place = place;
+    this.ids = ids;
+    this.edits = edits;
+    this.watch = watch;
+    const { heads, groups, width, weights } = manifest;
+    this.t = ids.length;
+    this.m = weights.tokens.shape[1];
+    this.f = weights["0.up"].shape[0];
+    const rows = 4 * this.m + 2 * this.f + (2 * heads + 2 * groups) * width;
+    const vocabulary = weights.tokens.shape[0];
+    place.rewind((this.t + 4) * (rows + 3 * width + 2 * this.t + 16) + vocabulary + 8 * Math.max(this.f, this.m));
+    const take = (/** @type {number} */ each) => place.take(this.t * each);
+    this.x = take(this.m);
+    this.h = take(this.m);
+    this.o = take(this.m);
+    this.at = { q: take(heads * width), k: take(groups * width), v: take(groups * width), z: take(heads * width) };
+    this.desk = desk(place, this.t, width);
+    this.gate = take(this.f);
+    this.up = take(this.f);
+    this.allowed = manifest.family === "bert" ? null : causal(this.t);
+  }
+
+  /** A weight of the model. @param {string} name */
+  weight(name) {
+    return this.manifest.weights[name];
+  }
+
+  /** A vector of the model. @param {string} name */
+  vector(name) {
+    const { at, shape } = this.weight(name);
+    return this.place.floats(at, shape[0]);
+  }
+
+  /** @param {number} at @param {number} each numbers of a token */
+  rows(at, each) {
+    return this.place.floats(at, this.t * each);
+  }
+
+  /** @param {string} name @param {number} from @param {number} to */
+  times(name, from, to) {
+    this.place.multiply(this.weight(name), from, to, this.t);
+    if (this.manifest.weights[`${name}.bias`]) {
+      add(this.rows(to, this.weight(name).shape[0]), this.vector(`${name}.bias`));
+    }
+  }
+
+  async run() {
+    this.embed();
+    for (let layer = 0; layer < this.manifest.layers; layer++) {
+      if (this.manifest.family === "bert") this.bert(layer);
+      else this.llama(layer);
+      if (!((await this.watch.layer?.(layer)) ?? true)) return null;
+    }
+    return this.logits();
+  }
+
+  embed() {
+    const x = this.rows(this.x, this.m);
+    const rows = (/** @type {string} */ name, /** @type {(t: number) => number} */ which) => {
+      const row = new Float32Array(this.m);
+      for (let t = 0; t < this.t; t++) {
+        unpack(this.place.buffer, this.weight(name), which(t), row);
+        add(x.subarray(t * this.m, (t + 1) * this.m), row);
+      }
+    };
+    x.fill(0);
+    rows("tokens", (t) => this.ids[t]);
+    if (this.manifest.family === "llama") return;
+    rows("types", () => 0);
+    rows("positions", (t) => t);
+    this.normed("start");
+  }
+
+  /** BERT's norm of the stream. @param {string} name */
+  normed(name) {
+    layerNorm(this.rows(this.x, this.m), this.vector(name), this.vector(`${name}.bias`), this.manifest.eps);
+  }
+
+  /** @param {number} layer */
+  attention(layer) {
+    const { heads, groups, width } = this.manifest;
+    attention(
+      this.place,
+      this.at,
+      this.desk,
+      { tokens: this.t, heads, groups, width },
+      this.allowed,
+      (head) => editOf(this.edits, layer, head),
+      (head, scores, own) => this.watch.head?.(layer, head, scores, own),
+    );
+  }
+
+  /** @param {number} layer */
+  llama(layer) {
+    const { heads, groups, width, eps, base = 10000 } = this.manifest;
+    const [x, h] = [this.rows(this.x, this.m), this.rows(this.h, this.m)];
+    rmsNorm(x, this.vector(`${layer}.norm`), eps, h);
+    for (const name of /** @type {const} */ (["q", "k", "v"])) this.times(`${layer}.${name}`, this.h, this.at[name]);
+    rotate(this.rows(this.at.q, heads * width), width, this.t, base);
+    rotate(this.rows(this.at.k, groups * width), width, this.t, base);
+    this.attention(layer);
+    this.times(`${layer}.o`, this.at.z, this.o);
+    add(x, this.rows(this.o, this.m));
+    rmsNorm(x, this.vector(`${layer}.norm2`), eps, h);
+    this.times(`${layer}.gate`, this.h, this.gate);
+    this.times(`${layer}.up`, this.h, this.up);
+    swiglu(this.rows(this.gate, this.f), this.rows(this.up, this.f));
+    this.times(`${layer}.down`, this.gate, this.o);
+    add(x, this.rows(this.o, this.m));
+  }
+
+  /** @param {number} layer */
+  bert(layer) {
+    for (const name of /** @type {const} */ (["q", "k", "v"])) this.times(`${layer}.${name}`, this.x, this.at[name]);
+    this.attention(layer);
+    this.times(`${layer}.o`, this.at.z, this.o);
+    add(this.rows(this.x, this.m), this.rows(this.o, this.m));
+    this.normed(`${layer}.norm`);
+    this.times(`${layer}.up`, this.x, this.up);
+    gelu(this.rows(this.up, this.f));
+    this.times(`${layer}.down`, this.up, this.o);
+    add(this.rows(this.x, this.m), this.rows(this.o, this.m));
+    this.normed(`${layer}.norm2`);
+  }
+
+  logits() {
+    if (this.manifest.family === "bert") return null;
+    const last = this.rows(this.x, this.m).subarray((this.t - 1) * this.m);
+    rmsNorm(last, this.vector("norm"), this.manifest.eps, this.place.floats(this.h, this.m));
+    const at = this.place.take(this.weight("tokens").shape[0]);
+    this.place.multiply(this.weight("tokens"), this.h, at, 1);
+    return this.place.floats(at, this.weight("tokens").shape[0]).slice();
+  }
+}
+
+/** A query may look at itself and at what stands before it. @param {number} t */
+function causal(t) {
+  const mask = new Uint8Array(t * t);
+  for (let q = 0; q < t; q++) mask.fill(1, q * t, q * t + q + 1);
+  return mask;
+}

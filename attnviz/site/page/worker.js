@@ -1,0 +1,147 @@
+// Holds a model apart from the page's own thread: fetches its files, reads sentences, answers with scores and tokens.
+
+import { attend } from "../../canvas/shared/attend.js";
+import { thumbnail } from "../../canvas/overview/tiles.js";
+import kernel from "../engine/kernel.wat";
+import { model } from "../engine/model.js";
+import { tokens } from "./tokens.js";
+
+/** @import { HeadEdit } from "../engine/attention.js" */
+/** @import { Manifest } from "../engine/model.js" */
+/** @typedef {{ name: string, parts: string[], longest: number, tokenizer: string, config: string } & Manifest} Card */
+
+const SIDE = 32;
+const MOST = 10;
+/** Where parts are kept, on pages that browsers trust with a store. */
+const STORE = "attnviz-models";
+
+/** @type {{ card: Card, model: ReturnType<typeof model>, tokens: ReturnType<typeof tokens> } | null} */
+let held = null;
+let stopped = new AbortController();
+/** @type {number} the newest question: older passes are given up */
+let newest = 0;
+
+addEventListener("message", ({ data }) => {
+  if (data.kind === "stop") stopped.abort();
+  else (data.kind === "load" ? load(data) : read(data)).catch((problem) => refuse(data, problem));
+});
+
+/** @param {{ id?: number }} asked @param {Error} problem */
+function refuse({ id }, problem) {
+  const kind = problem.name === "AbortError" ? "stopped" : "failed";
+  postMessage({ kind, id, what: String(problem.message ?? problem) });
+}
+
+/** @param {{ base: string, card: Card }} asked */
+async function load({ base, card }) {
+  stopped = new AbortController();
+  held = null;
+  const made = model(card, kernelHere());
+  const into = made.memory();
+  let done = 0;
+  for (const part of card.parts) {
+    const body = (await stored(new URL(part, base))).body;
+    if (!body) throw new Error(part);
+    for (const reader = body.getReader(); ;) {
+      const { done: end, value } = await reader.read();
+      if (end) break;
+      into.set(value, done);
+      done += value.length;
+      postMessage({ kind: "loading", done, of: card.bytes });
+    }
+  }
+  if (done !== card.bytes) throw new Error(`${done} of ${card.bytes} bytes`);
+  const [rules, config] = await Promise.all(
+    [card.tokenizer, card.config].map(async (file) => (await stored(new URL(file, base))).json()),
+  );
+  held = { card, model: made, tokens: tokens(rules, config) };
+  postMessage({ kind: "ready", name: card.name, kernel: kernelHere() !== null });
+}
+
+/** The kernel's program, where this browser runs it. */
+function kernelHere() {
+  try {
+    return WebAssembly.validate(kernel) ? kernel : null;
+  } catch {
+    return null; // the page's policy forbids it
+  }
+}
+
+/** A file, fetched once where there is a store. @param {URL} address */
+async function stored(address) {
+  const store = "caches" in self ? await caches.open(STORE).catch(() => null) : null;
+  const kept = await store?.match(address);
+  if (kept) return kept;
+  const answer = await fetch(address, { signal: stopped.signal });
+  if (!answer.ok) throw new Error(`${address.pathname}: ${answer.status}`);
+  const copy = answer.clone();
+  await store?.put(address, copy).catch(() => undefined); // a full disk: it is fetched again next time
+  return answer;
+}
+
+/** @param {{ id: number, text: string, edits: HeadEdit[], whole: boolean }} asked */
+async function read({ id, text, edits, whole }) {
+  if (!held) return;
+  newest = id;
+  const { card, tokens: words, model: own } = held;
+  const { ids, labels } = words.read(text);
+  const n = ids.length;
+  if (n === 0 || n > card.longest) {
+    postMessage({ kind: "length", id, n, longest: card.longest });
+    return;
+  }
+  const cells = n * n;
+  const side = Math.min(SIDE, n);
+  const count = card.layers * card.heads;
+  const scores = whole ? new Float32Array(count * cells) : null;
+  const codes = whole ? new Uint8Array(count * side * side) : null;
+  const logits = await own.run(ids, edits, {
+    head(layer, head, raw, weights) {
+      const at = layer * card.heads + head;
+      scores?.set(raw, at * cells);
+      const mask = card.family === "bert" ? null : seen(n);
+      if (codes) thumbnail(weights, mask, [n, n], SIDE, codes.subarray(at * side * side, (at + 1) * side * side));
+    },
+    async layer(layer) {
+      postMessage({ kind: "layer", id, layer, of: card.layers });
+      await breath(); // a newer question may have come
+      return newest === id;
+    },
+  });
+  if (newest !== id) return;
+  const next = logits && likeliest(logits).map(([token, p]) => ({ token, p, ...words.next(token) }));
+  const moved = [scores, codes].flatMap((each) => (each ? [each.buffer] : []));
+  postMessage({ kind: "pass", id, text, labels, scores, codes, next }, { transfer: moved });
+}
+
+/** Lets messages in. A timer would wait for four milliseconds each time. */
+function breath() {
+  const { port1, port2 } = new MessageChannel();
+  return new Promise((later) => {
+    port1.onmessage = later;
+    port2.postMessage(null);
+  });
+}
+
+/** @type {Map<number, Uint8Array>} */
+const masks = new Map();
+
+/** Which cells a decoder lets see. @param {number} n */
+function seen(n) {
+  if (!masks.has(n)) {
+    masks.clear();
+    masks.set(
+      n,
+      Uint8Array.from({ length: n * n }, (_, i) => (i % n <= Math.floor(i / n) ? 1 : 0)),
+    );
+  }
+  return /** @type {Uint8Array} */ (masks.get(n));
+}
+
+/** The likeliest tokens and their probabilities. @param {Float32Array} logits @returns {[number, number][]} */
+function likeliest(logits) {
+  const shape = /** @type {[number, number]} */ ([1, logits.length]);
+  const shares = attend({ shape, scores: logits, bias: null, softcap: null, sink: null }, null, 1);
+  const order = [...shares.keys()].sort((a, b) => shares[b] - shares[a]).slice(0, MOST);
+  return order.map((token) => [token, shares[token]]);
+}

