@@ -36,7 +36,7 @@ class CacheGrowth extends FilmView {
   build() {
     const { groups, words } = this.header;
     this.range.setAttribute("aria-label", words.tokens);
-    this.plays(null, this.film);
+    this.plays(this.playing, this.film);
     this.bars = [];
     this.groups.replaceChildren(...groups.map((group) => this.group(group)));
   }

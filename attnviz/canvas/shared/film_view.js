@@ -23,6 +23,8 @@ export class FilmView extends View {
     this.holding = false;
     /** @type {(() => void) | null} stops the film */
     this.film = null;
+    /** @type {HTMLElement | null} the button that stops it */
+    this.playing = null;
     /** @type {{ button: HTMLElement, sign: string, word: string }[]} what plays it, one for each end */
     this.players = [];
     /** @type {HTMLElement[]} what is read out as it changes, but of a film only where it ends */
@@ -80,6 +82,7 @@ export class FilmView extends View {
   /** @param {HTMLElement | null} which @param {(() => void) | null} stop */
   plays(which, stop) {
     this.film = stop;
+    this.playing = which;
     for (const { button, sign, word } of this.players) {
       say(button, button === which ? "❚❚" : sign);
       named(button, this.header.words[button === which ? "pause" : word]);

@@ -99,7 +99,7 @@ class TileFilm extends FilmView {
   label() {
     const { words, parts, slow, tokens, width, colours, green } = this.header;
     for (const [name, node] of Object.entries(this.steps)) named(node, words[name]);
-    this.plays(null, this.film);
+    this.plays(this.playing, this.film);
     this.range.setAttribute("aria-label", words.step);
     this.tile.setAttribute("aria-label", words.tile);
     const colourOf = (/** @type {string} */ name) =>
