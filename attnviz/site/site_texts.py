@@ -9,7 +9,7 @@ def texts() -> dict[str, str]:
     return {
         "sentence": _("Sentence"),
         "model": _("Model"),
-        "read": _("Read"),
+        "read": _("Read it"),
         "silence": _("Silence this head"),
         "stop": _("Stop"),
         "again": _("Load the model"),
@@ -26,6 +26,12 @@ def texts() -> dict[str, str]:
         "next": _("What comes next"),
         "next_changed": _("What comes next, with the change"),
         "from_to": _("{share}, was {before}"),
+        "moved": _("Heads whose weights the change moves"),
+        "moved_most": _(
+            "{n} heads, these most: the share of their weight that goes to other tokens, mean over all rows."
+        ),
+        "moved_none": _("No head's weights moved by more than 0.05%."),
+        "save": _("Save this head"),
         "write": _("Write it, and go on"),
         "stays": _("The sentence never leaves this machine."),
         "more": _("Up to {n} tokens; heads over texts, pictures, decoding and lessons are in the app.").format(

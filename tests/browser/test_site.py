@@ -1,5 +1,7 @@
 """The explorer without a server: a folder of files, a model in the browser, and no network after the first visit."""
 
+import csv
+import re
 import socket
 import subprocess
 import sys
@@ -78,7 +80,7 @@ def said(page: Any, words: str) -> str:
 
 
 def next_tokens(page: Any) -> dict[str, str]:
-    labels, shares = (page.locator(each).all_inner_texts() for each in (".site-token", ".site-share"))
+    labels, shares = (page.locator(f".site-next {each}").all_inner_texts() for each in (".site-token", ".site-share"))
     return dict(zip(labels, shares, strict=True))
 
 
@@ -113,8 +115,34 @@ def test_a_sentence_is_read_changed_and_written_on_without_a_network(page, addre
     shares = [text.split("%")[0] for text in page.locator(".site-share").all_inner_texts()]
     assert shares == [f"{100 * each:.1f}" for each in top[:10]]
     assert f"was {found['Madrid']}" in next_tokens(page)["Madrid"]
+    moved = page.locator(".site-moved li").all_inner_texts()
+    plain, changed = (av.capture(smollm2, SENTENCE), av.intervene(smollm2, av.silence(23, 4), SENTENCE))
+    shares = {
+        f"Layer {layer}, head {head}": float((new[head] - old[head]).abs().sum(-1).mean() / 2)
+        for layer, (before, after) in enumerate(zip(plain, changed, strict=True))
+        for old, new in [(before.weights()[0], after.weights()[0])]
+        for head in range(9)
+    }
+    most = sorted(shares, key=lambda name: -shares[name])[:8]
+    assert [each.split("\n")[0] for each in moved] == most
+    assert moved[0].endswith(f"{100 * shares[most[0]]:.1f}%")
+    page.locator(".site-moved .site-token").first.click()
+    assert not page.is_checked(".site-silence input"), "that head itself is as it was"
+    assert page.locator(".live-head").get_by_text(most[0]).first.is_visible()
 
-    page.locator(".site-token").first.click()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="CSV").click()
+    kept = list(csv.DictReader(saved.value.path().read_text("utf-8").splitlines()))
+    layer, head = (int(number) for number in re.findall(r"\d+", most[0]))
+    weights = plain[layer].weights(head)[0, 0].numpy()
+    assert [row["key_token"] for row in kept[:5]] == ["The", "capital", "of", "Spain", "is"]
+    np.testing.assert_allclose([float(row["weight"]) for row in kept], weights.flatten(), atol=1e-5)
+    for kind, begins in (("SVG", b"<svg "), ("PNG", b"\x89PNG")):
+        with page.expect_download() as saved:
+            page.get_by_role("button", name=kind).click()
+        assert saved.value.path().read_bytes().startswith(begins)
+
+    page.locator(".site-next .site-token").first.click()
     said(page, "6 tokens, read in")
     assert page.input_value(".site-text").startswith(f"{SENTENCE} ")
     assert page.troubles == []

@@ -70,7 +70,7 @@ def test_all_that_a_page_names_lies_beside_it(site):
         assert policy is not None
         assert "http" not in policy
         assert policy.startswith("default-src 'none'")
-    assert Page((site / "index.zh.html").read_text("utf-8")).view["words"]["read"] != "Read"
+    assert Page((site / "index.zh.html").read_text("utf-8")).view["words"]["read"] == "读取"
 
 
 def test_a_page_without_a_model_is_small(site):

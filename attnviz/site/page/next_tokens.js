@@ -3,7 +3,7 @@
 import { el, fill } from "../../canvas/shared/dom.js";
 
 /** @import { Words } from "../../canvas/shared/types.js" */
-/** @typedef {{ token: number, text: string, label: string, p: number }} Next */
+/** @typedef {{ token: number, text: string, label: string, p: number, was: number }} Next */
 
 export class NextTokens {
   /** @param {Words} words @param {(text: string) => void} write */
@@ -18,21 +18,16 @@ export class NextTokens {
   show(before, after) {
     this.root.hidden = before.length === 0;
     const list = el("ol", "site-tokens");
-    const rows = after ?? before;
-    for (const each of rows) {
-      const own = before.find(({ token }) => token === each.token);
-      list.append(this.row(each, after ? (own?.p ?? null) : undefined));
-    }
+    for (const each of after ?? before) list.append(this.row(each, after !== null));
     const title = after ? this.words.next_changed : this.words.next;
     this.root.replaceChildren(el("h2", "", title), list);
   }
 
-  /** @param {Next} each @param {number | null} [old] its share before; null: it was not among the likeliest */
-  row({ text, label, p }, old) {
+  /** @param {Next} each @param {boolean} changed whether its share before a change is said as well */
+  row({ text, label, p, was }, changed) {
     const bar = el("span", "site-bar");
     bar.style.width = `${100 * p}%`;
-    const shares = { share: percent(p), before: old === null || old === undefined ? "–" : percent(old) };
-    const said = old === undefined ? shares.share : fill(this.words.from_to, shares);
+    const said = changed ? fill(this.words.from_to, { share: percent(p), before: percent(was) }) : percent(p);
     const write = el("button", "site-token", label, { type: "button", title: this.words.write });
     write.disabled = text.includes("\ufffd");
     write.addEventListener("click", () => this.write(text));

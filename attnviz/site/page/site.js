@@ -3,12 +3,15 @@
 import { HeadsFrame } from "../../canvas/live/heads_frame.js";
 import { begin, onOtherTheme, textOf } from "../../canvas/live/file_page.js";
 import { AllHeads } from "../../canvas/shared/all_heads.js";
-import { el, fill } from "../../canvas/shared/dom.js";
+import { around, el, fill } from "../../canvas/shared/dom.js";
 import { changes, factorOf, maskOf } from "../../canvas/shared/edit.js";
 
+import { tell } from "../../canvas/shared/group.js";
 import { inflate } from "../../canvas/shared/packing.js";
 import { Address } from "./address.js";
+import { saveButtons } from "./save_head.js";
 import { SiteForm } from "./site_form.js";
+import { MovedHeads } from "./moved_heads.js";
 import { NextTokens } from "./next_tokens.js";
 
 /** @import { Next } from "./next_tokens.js" */
@@ -42,6 +45,8 @@ class Site {
     this.shown = { text: view.text, model: view.model };
     /** @type {Next[] | null} what comes after it, of the model as it is */
     this.before = null;
+    /** @type {Map<string, HeadEdit>} heads that hand on nothing, by their places */
+    this.silenced = new Map();
     /** the change that was run last */
     this.made = "[]";
     this.begun = 0;
@@ -49,19 +54,26 @@ class Site {
     this.form = new SiteForm(this.words, view.cards, this.address, {
       read: (text) => this.ask(text),
       choose: (name) => this.choose(name),
-      silence: () => this.changed(),
+      silence: (silent) => this.silence(silent),
       stop: () => this.worker.postMessage({ kind: "stop" }),
     });
     this.frame = new HeadsFrame(view, all);
     this.next = new NextTokens(this.words, (text) => this.ask(this.shown.text + text));
+    this.moved = new MovedHeads(this.words, (head) => this.look(head));
     this.frame.group.listeners.add((what) => {
       if (what === "edit" || what === "selected") this.changed();
+      if (what === "selected") this.form.silent = this.silenced.has(String(this.frame.group.selected));
       if (what === "selected" && this.frame.group.selected)
         this.address.put({ at: this.frame.group.selected.join(".") });
     });
-    document
-      .getElementById("attnviz")
-      ?.append(this.form.root, this.form.status, this.frame.root, this.next.root, this.foot());
+    document.getElementById("attnviz")?.append(
+      this.form.root,
+      this.form.status,
+      this.frame.root,
+      saveButtons(this.words, () => this.frame.large.drawn),
+      around("site-below", this.next.root, this.moved.root),
+      this.foot(),
+    );
     onOtherTheme(() => this.frame.draw());
     const other = this.address.text !== view.text || this.address.model !== view.model;
     if (other) this.ask(this.address.text);
@@ -120,8 +132,23 @@ class Site {
       if (!this.before || this.ready !== this.shown.model || made === this.made) return;
       this.made = made;
       if (edits.length) this.run(edits, false);
-      else this.next.show(this.before, null);
+      else this.unchanged();
     }, PAUSE);
+  }
+
+  /** The head on show hands on nothing, or what it has again. @param {boolean} silent */
+  silence(silent) {
+    const { selected } = this.frame.group;
+    if (!selected) return;
+    if (silent) this.silenced.set(String(selected), { layer: selected[0], head: selected[1], silence: true });
+    else this.silenced.delete(String(selected));
+    this.changed();
+  }
+
+  /** Show another head. @param {[number, number]} head */
+  look(head) {
+    this.frame.group.selected = head;
+    tell(this.frame.group, "selected");
   }
 
   /** @returns {HeadEdit[]} */
@@ -131,7 +158,7 @@ class Site {
     if (!selected || !head) return [];
     const [layer, number] = selected;
     /** @type {HeadEdit[]} */
-    const made = this.form.silent ? [{ layer, head: number, silence: true }] : [];
+    const made = [...this.silenced.values()];
     if (!changes(edit)) return made;
     const place = { head: { layer, head: number }, layer: { layer }, all: {} }[edit.where];
     const mask = maskOf(edit, head) ?? new Uint8Array(head.shape[0] * head.shape[1]).fill(1);
@@ -174,9 +201,19 @@ class Site {
       this.before = data.next ?? [];
       this.take(data);
     }
-    this.next.show(this.before ?? [], data.scores ? null : data.next);
+    if (data.scores) this.unchanged();
+    else {
+      this.next.show(this.before ?? [], data.next);
+      this.moved.show(data.moved);
+    }
     const took = { n: data.labels.length, seconds: ((performance.now() - this.begun) / 1000).toFixed(2) };
     this.form.say(fill(this.words.took, took));
+  }
+
+  /** What comes next of the model as it is. */
+  unchanged() {
+    this.next.show(this.before ?? [], null);
+    this.moved.show(null);
   }
 
   /** @param {{ labels: string[], scores: Float32Array, codes: Uint8Array }} data */
@@ -197,6 +234,7 @@ class Site {
     const overview = { ...this.view.overview, ...counts, q: labels, k: null };
     this.view = { ...this.view, head: /** @type {any} */ (head), overview };
     this.form.silent = false;
+    this.silenced.clear();
     this.frame.take(this.view, all, codes);
   }
 }

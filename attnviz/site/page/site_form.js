@@ -6,7 +6,7 @@ import { around, button, el, say } from "../../canvas/shared/dom.js";
 /**
  * @typedef {object} Acts
  * @property {(text: string) => void} read @property {(name: string) => void} choose
- * @property {() => void} silence @property {() => void} stop
+ * @property {(silent: boolean) => void} silence @property {() => void} stop
  */
 
 export class SiteForm {
@@ -22,7 +22,7 @@ export class SiteForm {
     this.models.value = start.model;
     this.models.addEventListener("change", () => acts.choose(this.model));
     this.silence = el("input", "", null, { type: "checkbox" });
-    this.silence.addEventListener("change", acts.silence);
+    this.silence.addEventListener("change", () => acts.silence(this.silent));
     const silence = el("label", "site-silence");
     silence.append(this.silence, ` ${words.silence}`);
     this.root = el("form", "site-form");

@@ -20,6 +20,12 @@ let held = null;
 let stopped = new AbortController();
 /** @type {number} the newest question: older passes are given up */
 let newest = 0;
+/** @type {Float32Array} every head's weights of the sentence on show, of the model as it is */
+let usual = new Float32Array(0);
+/** @type {Float32Array | null} the probability of each token, of the model as it is */
+let likely = null;
+/** A head moved whose weight went to other keys by more than this share, as the app counts it. */
+const LEAST_MOVED = 5e-4;
 
 addEventListener("message", ({ data }) => {
   if (data.kind === "stop") stopped.abort();
@@ -95,11 +101,16 @@ async function read({ id, text, edits, whole }) {
   const count = card.layers * card.heads;
   const scores = whole ? new Float32Array(count * cells) : null;
   const codes = whole ? new Uint8Array(count * side * side) : null;
+  if (whole) usual = new Float32Array(count * cells);
+  /** @type {{ layer: number, head: number, share: number }[]} */
+  const moved = [];
   const logits = await own.run(ids, edits, {
     head(layer, head, raw, weights) {
       const at = layer * card.heads + head;
       scores?.set(raw, at * cells);
       const mask = card.family === "bert" ? null : seen(n);
+      if (whole) usual.set(weights, at * cells);
+      else moved.push({ layer, head, share: shareMoved(usual.subarray(at * cells, (at + 1) * cells), weights, n) });
       if (codes) thumbnail(weights, mask, [n, n], SIDE, codes.subarray(at * side * side, (at + 1) * side * side));
     },
     async layer(layer) {
@@ -109,9 +120,20 @@ async function read({ id, text, edits, whole }) {
     },
   });
   if (newest !== id) return;
-  const next = logits && likeliest(logits).map(([token, p]) => ({ token, p, ...words.next(token) }));
-  const moved = [scores, codes].flatMap((each) => (each ? [each.buffer] : []));
-  postMessage({ kind: "pass", id, text, labels, scores, codes, next }, { transfer: moved });
+  const shares = logits && sharesOf(logits);
+  if (whole) likely = shares;
+  const next = shares && likeliest(shares).map((token) => answer(words, token, shares[token], likely?.[token] ?? 0));
+  const most = moved.filter(({ share }) => share > LEAST_MOVED).sort((a, b) => b.share - a.share);
+  const transfer = [scores, codes].flatMap((each) => (each ? [each.buffer] : []));
+  postMessage({ kind: "pass", id, text, labels, scores, codes, next, moved: most }, { transfer });
+}
+
+/** The share of a head's weight that went to other keys, mean over all rows. */
+/** @param {Float32Array} before @param {Float32Array} after @param {number} rows */
+function shareMoved(before, after, rows) {
+  let sum = 0;
+  for (let i = 0; i < after.length; i++) sum += Math.abs(after[i] - before[i]);
+  return sum / 2 / rows;
 }
 
 /** Lets messages in. A timer would wait for four milliseconds each time. */
@@ -138,10 +160,14 @@ function seen(n) {
   return /** @type {Uint8Array} */ (masks.get(n));
 }
 
-/** The likeliest tokens and their probabilities. @param {Float32Array} logits @returns {[number, number][]} */
-function likeliest(logits) {
+/** The probability of each token. @param {Float32Array} logits */
+function sharesOf(logits) {
   const shape = /** @type {[number, number]} */ ([1, logits.length]);
-  const shares = attend({ shape, scores: logits, bias: null, softcap: null, sink: null }, null, 1);
-  const order = [...shares.keys()].sort((a, b) => shares[b] - shares[a]).slice(0, MOST);
-  return order.map((token) => [token, shares[token]]);
+  return attend({ shape, scores: logits, bias: null, softcap: null, sink: null }, null, 1);
 }
+
+/** The likeliest tokens. @param {Float32Array} shares */
+const likeliest = (shares) => [...shares.keys()].sort((a, b) => shares[b] - shares[a]).slice(0, MOST);
+
+/** @param {ReturnType<typeof tokens>} words @param {number} token @param {number} p @param {number} was */
+const answer = (words, token, p, was) => ({ token, p, was, ...words.next(token) });
