@@ -31,6 +31,7 @@ def texts() -> dict[str, str]:
             "{n} heads, these most: the share of their weight that goes to other tokens, mean over all rows."
         ),
         "moved_none": _("No head's weights moved by more than 0.05%."),
+        "save": _("Save this head"),
         "write": _("Write it, and go on"),
         "stays": _("The sentence never leaves this machine."),
         "more": _("Up to {n} tokens; heads over texts, pictures, decoding and lessons are in the app.").format(

@@ -1,5 +1,7 @@
 """The explorer without a server: a folder of files, a model in the browser, and no network after the first visit."""
 
+import csv
+import re
 import socket
 import subprocess
 import sys
@@ -127,6 +129,18 @@ def test_a_sentence_is_read_changed_and_written_on_without_a_network(page, addre
     page.locator(".site-moved .site-token").first.click()
     assert not page.is_checked(".site-silence input"), "that head itself is as it was"
     assert page.locator(".live-head").get_by_text(most[0]).first.is_visible()
+
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="CSV").click()
+    kept = list(csv.DictReader(saved.value.path().read_text("utf-8").splitlines()))
+    layer, head = (int(number) for number in re.findall(r"\d+", most[0]))
+    weights = plain[layer].weights(head)[0, 0].numpy()
+    assert [row["key_token"] for row in kept[:5]] == ["The", "capital", "of", "Spain", "is"]
+    np.testing.assert_allclose([float(row["weight"]) for row in kept], weights.flatten(), atol=1e-5)
+    for kind, begins in (("SVG", b"<svg "), ("PNG", b"\x89PNG")):
+        with page.expect_download() as saved:
+            page.get_by_role("button", name=kind).click()
+        assert saved.value.path().read_bytes().startswith(begins)
 
     page.locator(".site-next .site-token").first.click()
     said(page, "6 tokens, read in")

@@ -2,7 +2,7 @@
 
 import { rootOf, sayingButtons } from "../shared/component.js";
 import { el } from "../shared/dom.js";
-import { contextOf } from "../shared/surface.js";
+import { download, png } from "../shared/files.js";
 
 /** @import { Component, SaveFigure } from "../shared/types.js" */
 /** @typedef {{ toImage(figure: object, options: object): Promise<string> }} Plotly */
@@ -44,28 +44,12 @@ async function complete({ svg, chart, plotly }) {
   return svg.replace("<!--chart-->", () => decodeURIComponent(drawn.slice(drawn.indexOf(",") + 1)));
 }
 
-/** An SVG as pixels, `scale` of them for each of its own. @param {string} svg @param {number} scale */
-async function png(svg, scale) {
-  const picture = new Image();
-  picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
-  await picture.decode();
-  const canvas = document.createElement("canvas");
-  canvas.width = Math.ceil(picture.naturalWidth * scale);
-  canvas.height = Math.ceil(picture.naturalHeight * scale);
-  contextOf(canvas).drawImage(picture, 0, 0, canvas.width, canvas.height);
-  return new Promise((/** @type {(made: Blob) => void} */ resolve, reject) => {
-    canvas.toBlob((made) => (made ? resolve(made) : reject(new Error("PNG"))), "image/png");
-  });
-}
-
 /** @param {SaveFigure} data @param {keyof typeof KINDS} kind */
 async function save(data, kind) {
   const { format, scale, suffix } = KINDS[kind];
   const svg = await complete(data);
   const file = format === "svg" ? new Blob([svg], { type: "image/svg+xml" }) : await png(svg, scale);
-  const href = URL.createObjectURL(file);
-  el("a", "", null, { href, download: `${data.name}${suffix}.${format}` }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+  download(file, `${data.name}${suffix}.${format}`);
 }
 
 /** @param {Component<SaveFigure>} component */

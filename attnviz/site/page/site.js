@@ -9,6 +9,7 @@ import { changes, factorOf, maskOf } from "../../canvas/shared/edit.js";
 import { tell } from "../../canvas/shared/group.js";
 import { inflate } from "../../canvas/shared/packing.js";
 import { Address } from "./address.js";
+import { saveButtons } from "./save_head.js";
 import { SiteForm } from "./site_form.js";
 import { MovedHeads } from "./moved_heads.js";
 import { NextTokens } from "./next_tokens.js";
@@ -65,15 +66,14 @@ class Site {
       if (what === "selected" && this.frame.group.selected)
         this.address.put({ at: this.frame.group.selected.join(".") });
     });
-    document
-      .getElementById("attnviz")
-      ?.append(
-        this.form.root,
-        this.form.status,
-        this.frame.root,
-        around("site-below", this.next.root, this.moved.root),
-        this.foot(),
-      );
+    document.getElementById("attnviz")?.append(
+      this.form.root,
+      this.form.status,
+      this.frame.root,
+      saveButtons(this.words, () => this.frame.large.drawn),
+      around("site-below", this.next.root, this.moved.root),
+      this.foot(),
+    );
     onOtherTheme(() => this.frame.draw());
     const other = this.address.text !== view.text || this.address.model !== view.model;
     if (other) this.ask(this.address.text);

@@ -1,0 +1,25 @@
+// Files that a browser makes and hands to its visitor.
+
+import { el } from "./dom.js";
+import { contextOf } from "./surface.js";
+
+/** An SVG as pixels, `scale` of them for each of its own. @param {string} svg @param {number} scale */
+export async function png(svg, scale) {
+  const picture = new Image();
+  picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  await picture.decode();
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.ceil(picture.naturalWidth * scale);
+  canvas.height = Math.ceil(picture.naturalHeight * scale);
+  contextOf(canvas).drawImage(picture, 0, 0, canvas.width, canvas.height);
+  return new Promise((/** @type {(made: Blob) => void} */ resolve, reject) => {
+    canvas.toBlob((made) => (made ? resolve(made) : reject(new Error("PNG"))), "image/png");
+  });
+}
+
+/** @param {Blob} file @param {string} name */
+export function download(file, name) {
+  const href = URL.createObjectURL(file);
+  el("a", "", null, { href, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+}
