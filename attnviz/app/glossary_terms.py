@@ -183,6 +183,18 @@ _ALL = (
     _term("fused", N_("fused attention"), "compare", c_section="measured", text=N_(
         "The same numbers, computed block by block, so that the weights of all pairs are never held at once. "
         "Memory then grows with the length instead of with its square.")),
+    _term("tile", N_("tile"), "fast", text=N_(
+        "A block of the matrix of scores, some queries by some keys, small enough for fast memory. Flash attention "
+        "holds one at a time, and never the whole matrix.")),
+    _term("online_softmax", N_("online softmax"), "fast", fast_section="numerics", text=N_(
+        "Softmax over scores that come piece by piece: a row keeps its largest score so far and the sum so far. Where "
+        "a larger one comes, the sum is multiplied by e^(old largest − new largest), and nothing is lost.")),
+    _term("roofline", N_("roofline"), "fast", fast_section="cost", text=N_(
+        "The most FLOPs a second that a machine can do for so many FLOPs a byte: bandwidth times them, up to its peak. "
+        "Below the bend memory limits, above it arithmetic.")),
+    _term("paged_cache", N_("paged cache"), "fast", fast_section="paged", text=N_(
+        "A KV cache in blocks of a few tokens, found by a table, like the pages of a computer’s memory. A request "
+        "takes a block when it needs one, and shares those of a common beginning.")),
     _term("linear_attention", N_("linear attention"), "compare", c_section="measured", text=N_(
         "A product of features in place of softmax, so that keys and values can be summed once for all queries. "
         "Cost grows with the length, and with it goes the sharp choice of one key.")),

@@ -1,5 +1,6 @@
 """Traps: wrong code beside right code, and what each makes of the visitor's sentence."""
 
+import math
 from collections.abc import Mapping
 from operator import attrgetter
 from typing import Literal
@@ -62,6 +63,8 @@ def choose(
     outcome = outcome_of(trap, words, seed)
     with measured:
         largest = _("none: the wrong code raises an error") if outcome.largest is None else f"{outcome.largest:.3f}"
+        if outcome.largest is not None and math.isnan(outcome.largest):
+            largest = _("none: a weight is no number")
         st.metric(_("Largest difference in any weight of your sentence"), largest)
     st.markdown(spoken(trap.why))
     with place or st.container():

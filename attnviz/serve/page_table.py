@@ -13,6 +13,7 @@ NAMES = (
     "masks",
     "positions",
     "decoding",
+    "fast",
     "sharing",
     "explore",
     "why",

@@ -34,7 +34,8 @@ NAMES: tuple[str, ...] = tuple(
 )
 #: kinds of attention and of parts of a model, which the field writes so in Chinese, too (docs/terms.zh.md)
 FIELD = """
-ALiBi BERT CLIP CNN DeiT DINO DeepSeek DynamicCache FFN FlexAttention GELU GPT GQA GRU Gemma KV LSTM LayerNorm
+ALiBi BERT CLIP CNN DeiT DINO DeepSeek DynamicCache FFN Flash FlexAttention GELU GPT GQA GRU Gemma KV LSTM
+LayerNorm MATH SDPA
 Linear Llama LoRA LongNet Longformer MHA MLA MLP MQA Mistral MultiheadAttention NTK OLMo OPT PaliGemma QK Qwen RMSNorm
 ReLU RoPE SmolLM SigLIP Swin
 Transformer Transformers ViT YaRN BigBird HeavyHitters SWA Granite Neo

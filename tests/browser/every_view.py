@@ -8,6 +8,7 @@ from attnviz.pages.build import choices
 from attnviz.pages.compare import choices as compare_choices
 from attnviz.pages.decoding import choices as decoding_choices
 from attnviz.pages.explore import choices as explorer_choices
+from attnviz.pages.fast import choices as fast_choices
 from attnviz.pages.lessons.panels import all_lessons
 from attnviz.pages.masks import choices as mask_choices
 from attnviz.pages.pictures import choices as pictures_choices
@@ -23,6 +24,7 @@ SECTIONS: dict[str, tuple[Choice[str], ...]] = {
     "build": (choices.QUESTION,),
     "compare": (compare_choices.SECTION,),
     "decoding": (decoding_choices.VIEW,),
+    "fast": (fast_choices.SECTION,),
     "masks": (mask_choices.VIEW,),
     "pictures": (pictures_choices.SOURCE, pictures_choices.STACK),
     "positions": (positions_choices.SECTION,),

@@ -785,6 +785,29 @@ def of_the_born(step: int, words: list[int]) -> tuple[np.ndarray, list[bool]]:
     return asked.softmax(-1).gather(1, known[:, None])[:, 0].numpy(), (asked.argmax(-1) == known).tolist()
 
 
+def test_why_flash_attention_is_fast_is_answered_with_numbers_of_a_run_of_ones_own(visit):
+    """From a cold start: the film's tile against softmax over the same scores, another block, and bytes both ways."""
+    page = visit("/fast")
+    page.locator(".tf-matrix").wait_for(timeout=FIRST_OPEN)
+    generator = torch.Generator().manual_seed(0)
+    q, k = (torch.randn(96, 64, generator=generator).double() for _ in range(2))
+    said = page.locator(".tf-readout").inner_text()
+    query = int(re.match(r"Query (\d+):", said)[1])
+    row = (q @ k.T / 8)[query - 1, :32]  # the second tile of its row is at work
+    for number in (row[:16].max(), row.max(), (row - row.max()).exp().sum()):
+        assert f"{number:.2f}".replace("-", "−") in said
+    one = page.locator(".st-key-fast_block_k")
+    one.get_by_role("radio", name="32").or_(one.get_by_role("button", name="32")).click()
+    expect(page.locator(".tf-said")).to_contain_text("of 12", timeout=FIRST_OPEN)
+    moved = re.search(r"a result (\S+) away", page.get_by_text("give another film").inner_text())
+    assert 0 < float(moved[1]) < 1e-6
+    switch_to(page, "What it costs")
+    words = page.locator(".st-key-fast-moved-under")
+    n, heads, kv, d = 8192, 32, 8, 128
+    whole = 2 * (2 * heads * n * d + 2 * kv * n * d + 4 * heads * n * n)
+    expect(words).to_contain_text(f"moves {whole / 2**30:.4g} GiB", timeout=FIRST_OPEN)
+
+
 def of_one_head(model: Trained, text: str, words: tuple[str, str], layer: int, head: int) -> tuple[float, float, float]:
     """What a head adds to the lead of one word over another, the lead, and the lead once the head hands on zeros."""
     ids = torch.tensor([model.tokenizer(text).input_ids])

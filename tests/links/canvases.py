@@ -53,6 +53,9 @@ def facts(data: bytes) -> Facts | None:
         return _board(header)
     if "panels" in header:
         return _softmax(header, payload)
+    if "moved" in header:
+        kept = digest(np.frombuffer(payload[header["tokens"] ** 2 :], "<f4"))
+        return {"canvas": "tiles", "at": header["at"], "moved": digest(header["moved"]), "kept": kept}
     if "grid" in header and "special" in header:
         return _picture(header, payload)
     return None

@@ -162,6 +162,18 @@ LINKS: dict[str, tuple[str, ...]] = {
         "born_section=others&born_changed=no-mask",
         "born_section=real",
     ),
+    "fast": (
+        "",
+        "fast_n=200&fast_block_q=64&fast_block_k=32&fast_mask=window&fast_window=50&fast_at=4",
+        "fast_pass=backward&fast_d=16&fast_seed=2",
+        "fast_section=numerics&fast_scores=4&fast_rounded=16",
+        "fast_section=traps&fast_trap=skipped",
+        "fast_section=cost",
+        "fast_section=cost&fast_tokens=4096&fast_heads=16&fast_kv=4&fast_width=64&fast_causal=true&fast_gpu=h100",
+        "fast_section=measured&fast_machine=given-fast-amd-epyc-cpu",
+        "fast_section=paged",
+        "fast_section=paged&fast_block=8&fast_shared=0&fast_requests=4&fast_answer=32&fast_seed=3&fast_step=12",
+    ),
     "glossary": ("",),
 }  # fmt: skip
 

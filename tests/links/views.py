@@ -265,5 +265,24 @@ TWO_SOURCES = (
 )  # fmt: skip
 
 #: what later versions of the app have made links of
-LATER = {"version_2": (*PICTURES, *TWO_SOURCES), "version_3": WHY, "version_5": BORN}
+FAST = (
+    View("fast as it opens", "fast"),
+    View("fast: a film of the backward pass under a window", "fast", steps=_steps(fast_n=160, fast_block_q="32",
+         fast_block_k="64", fast_mask="window", fast_window=40, fast_pass="backward", fast_d=16, fast_seed=5)),
+    View("fast: larger scores in smaller tiles", "fast", start={"fast_section": "numerics"}, steps=_steps(
+         fast_scores=4.0, fast_rounded="16")),
+    View("fast: a trap on a sentence of one's own", "fast", start={"fast_section": "traps"}, steps=_steps(
+         fast_trap="skipped", fast_text="One causal tile too many")),
+    View("fast: what another shape costs on another GPU", "fast", start={"fast_section": "cost"}, steps=_steps(
+         fast_tokens=4096, fast_heads=16, fast_kv=4, fast_width=64, fast_causal=True, fast_gpu="h100", fast_kib=100,
+         fast_dtype="float32")),
+    View("fast: what was measured on a machine", "fast", start={"fast_section": "measured",
+         "fast_machine": "given-fast-amd-epyc-cpu"}),
+    View("fast: blocks of eight, nothing shared", "fast", start={"fast_section": "paged"}, steps=_steps(fast_block=8,
+         fast_shared=0, fast_requests=4, fast_answer=32, fast_seed=3, fast_step=12)),
+    View("fast: nonsense", "fast", start={"fast_section": "cost", "fast_tokens": "0", "fast_gpu": "x",
+         "fast_dtype": "int3", "fast_kib": "-1"}),
+)  # fmt: skip
+
+LATER = {"version_2": (*PICTURES, *TWO_SOURCES), "version_3": WHY, "version_4": FAST, "version_5": BORN}
 VIEWS = (*HOME, *EXPLORE, *BUILD, *MASKS, *SCALING, *SHARING)

@@ -55,7 +55,9 @@ QUIET = re.compile(r"(?m)^> .*$|:[a-z]+(?:-background)?\[[^\]]*\]|`[^`]*`|\$[^$]
 ENGLISH = re.compile(r"[A-Za-z][a-z]+(?:[ ,;:.'’-]+[A-Za-z][a-z']+){2,}")
 #: pages that need no trained model; the others are walked by hand and take longer
 QUICK = [
-    row.name for row in PAGES if row.name in ("home", "lessons", "build", "scaling", "masks", "compare", "glossary")
+    row.name
+    for row in PAGES
+    if row.name in ("home", "lessons", "build", "scaling", "masks", "fast", "compare", "glossary")
 ]
 
 

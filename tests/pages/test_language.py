@@ -120,6 +120,7 @@ CROSSING = {
         "sharing: a quantised deployment",
         "pictures: pinned, hidden, silenced, scaled",
         "why: a circuit of heads and MLPs",
+        "fast: blocks of eight, nothing shared",
     )
 }
 PARAMETERS = frozenset(name for held in VERSIONS.values() for name in held["parameters"])

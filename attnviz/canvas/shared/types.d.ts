@@ -306,6 +306,27 @@ export type PlayerHeader = Answer & {
   words: Words;
 };
 
+/** In a memory: a letter, and its sides. */
+type Lying<Side> = [name: string, rows: Side, cols: Side];
+
+export type TileHeader = Answer & {
+  name: string;
+  tokens: number;
+  /** queries and keys of a tile */
+  blocks: [number, number];
+  width: number;
+  backward: boolean;
+  tiles: [number, number][];
+  moved: [number, number][];
+  parts: Lying<"q" | "k" | "d" | "1">[];
+  slow: Lying<"n" | "d" | "1">[];
+  at: number;
+  colours: Colours;
+  /** V's colour */
+  green: string;
+  words: Words;
+};
+
 export type GrowthHeader = Answer & {
   tokens: number[];
   groups: { name: string; bars: { name: string; about: string; colour: string; bytes: number[] }[] }[];

@@ -12,7 +12,7 @@ from attnviz.models.architecture.configs import config_from_text
 from attnviz.models.architecture.deployment import FARTHEST, Deployment, Size, size_deployment, whole_pass
 from attnviz.models.architecture.layer_spec import CONVENTIONS, Convention, LayerSpec, Paged
 from attnviz.models.architecture.meta_device import Measurement, ParameterCounts, count_parameters, measure_on_meta
-from attnviz.models.architecture.presets import GIB, Preset, all_presets, find_preset, gpus, quality
+from attnviz.models.architecture.presets import GIB, Gpu, Preset, all_presets, find_preset, gpus, quality
 from attnviz.models.architecture.published_claims import Claim, claims
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "Convention",
     "CustomShape",
     "Deployment",
+    "Gpu",
     "LayerSpec",
     "Measurement",
     "Paged",

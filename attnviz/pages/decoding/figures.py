@@ -12,6 +12,7 @@ from attnviz.base.units import binary_unit
 from attnviz.base.words import _
 from attnviz.figures import svg
 from attnviz.figures.heatmap import label
+from attnviz.figures.roofline import RoofPoints, under_roof
 from attnviz.figures.theme import (
     K_VERMILION,
     MASKED,
@@ -73,38 +74,12 @@ def roofline(
     peak: float, bandwidth: float, points: Mapping[str, tuple[Sequence[float], Sequence[float], Sequence[str]]]
 ) -> Figure:
     """FLOP/s over FLOPs a byte, both logarithmic. `points`: kind -> (intensities, FLOP/s, labels)."""
-    ridge = peak / bandwidth
-    ends = [ridge, *(x for xs, _ys, _labels in points.values() for x in xs)]
-    x = np.sort(np.append(np.geomspace(min(ends) / 2, max(ends) * 3, 80), ridge))
-    roof = go.Scatter(
-        x=x,
-        y=np.minimum(peak, bandwidth * x) / 1e9,
-        mode="lines",
-        name=_("the most this machine can do"),
-        line={"color": THEORY, "width": 2.5},
-        hovertemplate="%{x:.3g}: %{y:,.4g} GFLOP/s<extra></extra>",
-    )
     kinds = {
         "prefill": (_("prefill, tokens in the prompt"), "bottom right", "circle", SERIES[0]),
         "decode": (_("decode, one token after so many"), "top left", "diamond", SERIES[1]),
     }
-    passes = [
-        go.Scatter(
-            x=list(points[kind][0]),
-            y=[y / 1e9 for y in points[kind][1]],
-            mode="markers+text",
-            name=name,
-            text=[html.escape(label) for label in points[kind][2]],
-            textposition=place,
-            textfont={"size": 11},
-            marker={"size": 10, "color": colour, "symbol": symbol},
-            hovertemplate="%{text}: %{x:.3g} FLOP/byte, %{y:,.4g} GFLOP/s<extra>" + name + "</extra>",
-            cliponaxis=False,
-        )
-        for kind, (name, place, symbol, colour) in kinds.items()
-    ]
-    axis = {"type": "log", "dtick": 1, "tickformat": ","}
-    return _drawn([roof, *passes], 380, _("FLOPs for each byte read"), _("GFLOP/s"), axis, axis, ridge)
+    under = [RoofPoints(*look, *points[kind]) for kind, look in kinds.items()]
+    return under_roof(peak, bandwidth, under, _("FLOPs for each byte read"))
 
 
 def _beside(at: int, shares: Sequence[float], values: Sequence[float]) -> str:

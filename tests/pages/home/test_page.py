@@ -48,7 +48,7 @@ def test_every_page_that_exists_has_a_card_and_every_card_a_page(visit):
     links = [link.proto.page for link in visit().main.get("page_link")][3:]
     order = [row.name for row in PAGES if not row.is_home]
     assert links == order, "in the order of the menu"
-    learned = ["lessons", "build", "scaling", "heads", "masks", "positions", "decoding", "sharing", "explore"]
+    learned = ["lessons", "build", "scaling", "heads", "masks", "positions", "decoding", "fast", "sharing"]
     assert order[: len(learned)] == learned
 
 

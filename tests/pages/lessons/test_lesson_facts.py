@@ -11,10 +11,12 @@ from transformers import AutoModelForCausalLM
 from attnviz.models.architecture import Architecture, Deployment, ParameterCounts, gpus, size_deployment
 from attnviz.models.capture import capture
 from attnviz.pages.born.maths import life
+from attnviz.pages.fast.maths import cost
 from attnviz.pages.lessons import lessons
 from attnviz.pages.lessons.maths import (
     born_facts,
     cache_facts,
+    fast_facts,
     heads_facts,
     lesson_parts,
     mask_facts,
@@ -79,6 +81,37 @@ def test_the_head_that_said_so_is_the_one_that_adds_most_and_its_word_the_one_it
     assert (found.values["layer"], found.values["head"]) == (most.layer, most.head)
     assert dict(found.answers)[found.right].strip() == "Italy"
     assert 0.9 * most.value < found.values["value"]
+
+
+def test_what_becomes_of_a_sum_is_computed_from_the_scores_alone() -> None:
+    values = fast_facts.rises(ANY).values
+    generator = torch.Generator().manual_seed(0)
+    q, k = (torch.randn(96, 64, generator=generator, dtype=torch.float32).double() for _ in range(2))
+    row = (q @ k.T / 8)[values["query"] - 1]
+    (was, before), (now, after) = ((row[:n].max(), (row[:n] - row[:n].max()).exp().sum()) for n in (16, 32))
+    expected = {"was": was, "now": now, "sum": before, "factor": (was - now).exp(), "after": after}
+    for name, value in expected.items():
+        assert values[name] == pytest.approx(float(value), rel=1e-5)
+    assert values["scaled"] == pytest.approx(values["sum"] * values["factor"])
+    assert fast_facts.rises(ANY).right == "scaled"
+
+
+def test_bytes_and_times_of_tiles_are_those_of_the_page_about_them() -> None:
+    made = cost.run(cost.Config())
+    large, saved = fast_facts.too_large(ANY), fast_facts.saved(ANY)
+    assert large.values["times"] == pytest.approx(made.whole.moved.total / made.tiles.moved.total)
+    assert abs(3 / large.values["times"] - 1) < abs(30 / large.values["times"] - 1)
+    assert large.right == "three"
+    machine = gpus()[fast_facts.GPU].machine
+    seconds = [max(way.flops / machine.peak, way.moved.total / machine.bandwidth) for way in (made.whole, made.tiles)]
+    assert saved.values["times"] == pytest.approx(seconds[0] / seconds[1])
+    assert (saved.right, made.whole.flops) == ("same", made.tiles.flops)
+
+
+def test_a_cache_in_blocks_loses_less_than_one_in_pieces() -> None:
+    values = fast_facts.in_blocks(ANY).values
+    assert values["lost"] == pytest.approx(1 - values["used"] / values["reserved"])
+    assert values["less"] < values["lost"]
 
 
 def test_a_number_below_zero_has_a_minus_and_a_typed_word_stays_as_it_is():

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from attnviz.base import units
+from attnviz.figures import byte_axes
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, V_GREEN
 from attnviz.pages.sharing.figures import costs
 from attnviz.pages.sharing.figures import sharing as sharing_figures
@@ -74,7 +75,9 @@ def test_layers_of_a_kind_share_a_colour_and_keep_their_places():
 
 def test_bytes_are_labelled_in_binary_units():
     lines, limits = {"a": [2**20, 2**30]}, {"80 GiB": 80e9}
-    fig = costs.over([1, 1024], lines, "tokens", "bytes", here=8, text=units.binary, binary=True, limits=limits)
+    fig = byte_axes.over(
+        [1, 1024], lines, "tokens", "bytes", here=8, text=units.binary, ticks=byte_axes.BYTES, limits=limits
+    )
     assert "1 GiB" in fig.layout.yaxis.ticktext
     assert list(fig.data[0].customdata) == ["1 MiB", "1 GiB"], "read out as bytes, never as 1.074e+09"
     assert fig.data[1].text[0] == "80 GiB"

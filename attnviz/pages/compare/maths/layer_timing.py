@@ -4,32 +4,26 @@ Measurements are kept in `data/measured.json`, made by `python -m scripts.prepar
 made on. The owner of a server can measure anew; `measure` yields what it has so far.
 """
 
-import gc
 import json
-import os
-import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import Message, Problem, require_multiple
-from attnviz.core.costs import processor_name
+from attnviz.base.message import Problem, require_multiple
 from attnviz.core.modules import seeded
 from attnviz.pages.compare.maths import compared_layers, layer_costs
+from attnviz.runs.measuring import MeasuredOn, fastest, peak_bytes, this_machine
 
 KINDS = ("explicit", "fused", "linear", "lstm", "gru", "conv")
 LENGTHS = tuple(2**i for i in range(5, 14))
 WIDTHS = (64, 256)
 MOST_BYTES = 1 << 30  #: a layer whose attention weights would need more is left out
-ENOUGH = 0.15  #: seconds after which a layer has been repeated often enough
 FITTED_SPAN = 8  #: the exponent is fitted from the longest sequence down to this fraction of it
 
 
@@ -55,7 +49,7 @@ class LayerTiming:
 @dataclass(frozen=True)
 class Result:
     config: Config
-    machine: "MeasuredOn"
+    machine: MeasuredOn
     timings: tuple[LayerTiming, ...]
     of: int  #: how many there will be
 
@@ -126,7 +120,7 @@ def measure(config: Config) -> Iterator[Result]:
         x = torch.randn(1, n, config.d, generator=torch.Generator().manual_seed(config.seed))
         call = partial(_trained if config.training else _run, layers[kind], x)
         call()  # what is set up once does not count
-        timings.append(LayerTiming(kind, n, _fastest(call, config.rounds), peak_bytes(call)))
+        timings.append(LayerTiming(kind, n, fastest(call, config.rounds), peak_bytes(call)))
         yield Result(config, this_machine(), tuple(timings), len(places))
 
 
@@ -138,34 +132,6 @@ def _run(layer: nn.Module, x: Tensor) -> Tensor:
 def _trained(layer: nn.Module, x: Tensor) -> tuple[Tensor, ...]:
     """A pass, and the backward pass of a sum."""
     return torch.autograd.grad(layer(x).square().sum(), tuple(layer.parameters()))
-
-
-def _fastest(call: Callable[[], Any], rounds: int) -> float:
-    """Seconds of the fastest round, on the clock that `clock_name` names."""
-    clock = time.thread_time if torch.get_num_threads() == 1 else time.perf_counter
-    taken: list[float] = []
-    begun = time.perf_counter()
-    while len(taken) < rounds or (time.perf_counter() - begun < ENOUGH and len(taken) < 50 * rounds):
-        start = clock()
-        held = call()
-        taken.append(clock() - start)
-        del held
-        if time.perf_counter() - begun > 10 * ENOUGH and len(taken) >= 2:
-            break
-    return max(min(taken), 1e-7)
-
-
-def peak_bytes(call: Callable[[], Any]) -> int:
-    """Most bytes that `call` holds at once in tensors and work space, as torch's own profiler records them."""
-    gc.collect()
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
-        call()
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "trace.json"
-        profile.export_chrome_trace(str(path))
-        events = json.loads(path.read_text("utf-8"))["traceEvents"]
-    memory = sorted((event["ts"], event["args"]["Bytes"]) for event in events if event.get("name") == "[memory]")
-    return int(np.cumsum([nbytes for _when, nbytes in memory]).max(initial=0))
 
 
 def check(config: Config) -> None:
@@ -213,28 +179,3 @@ for kind in layer_timing.KINDS:  # n, the seconds of the fastest of a few rounds
     exponent = result.exponents(kind)[0]
     print(f"{{kind:10}} {{seconds[-1] * 1e3:9.3f}} ms at n = {{n[-1]:,}}, grows as n^{{exponent:.2f}}")
 """
-
-
-# The machine that something was measured on, as its own record tells it.
-@dataclass(frozen=True)
-class MeasuredOn:
-    """The processor, its cores, torch, and the threads that torch used: with one, what is told is processor time."""
-
-    processor: str
-    cores: int
-    torch: str
-    threads: int
-
-    @property
-    def words(self) -> Message:
-        """All of it in one line, with the clock."""
-        clock = Message("processor time") if self.threads == 1 else Message("wall time")
-        return Message(
-            "{processor}, cores: {cores}; torch {torch}, threads: {threads}, float32, {clock}",
-            {name: getattr(self, name) for name in ("processor", "cores", "torch", "threads")} | {"clock": clock},
-        )
-
-
-def this_machine() -> MeasuredOn:
-    """The one that this runs on."""
-    return MeasuredOn(processor_name(), os.cpu_count() or 1, torch.__version__, torch.get_num_threads())

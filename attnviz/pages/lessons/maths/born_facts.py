@@ -1,4 +1,4 @@
-"""Lesson 9, how a head is born: the training of a small model, step by step."""
+"""The lesson on how a head is born: the training of a small model, step by step."""
 
 from math import log
 

@@ -3,6 +3,7 @@
 from attnviz.pages.lessons.maths import (
     born_facts,
     cache_facts,
+    fast_facts,
     heads_facts,
     mask_facts,
     mixture_facts,
@@ -23,6 +24,7 @@ LESSONS: dict[str, Lesson] = {
         mask_facts,
         order_facts,
         cache_facts,
+        fast_facts,
         model_facts,
         born_facts,
     )

@@ -24,7 +24,7 @@ from attnviz.pages.build.panels import numbers
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths import order_facts
 from attnviz.pages.lessons.maths.lesson_parts import PictureSettings, Subject
-from attnviz.pages.lessons.panels import born_pictures, model_pictures
+from attnviz.pages.lessons.panels import born_pictures, fast_pictures, model_pictures
 from attnviz.pages.masks.maths import mask_lab, mask_rules
 from attnviz.pages.positions.maths import rotation
 
@@ -220,4 +220,11 @@ PICTURES: dict[str, LiveKind] = {
         wide_on_page=True,
     ),
     "runs": LiveKind(born_pictures.runs, {"changed": born_choices.CHANGED.ids}, of_sentence=False),
+    "tiles": LiveKind(
+        fast_pictures.film, {"pass": ("forward", "backward"), "at": ("before",)}, of_sentence=False, wide=True
+    ),
+    "traffic": LiveKind(fast_pictures.traffic, of_sentence=False),
+    "roof": LiveKind(fast_pictures.roof, of_sentence=False),
+    "rounding": LiveKind(fast_pictures.rounding, of_sentence=False),
+    "blocks": LiveKind(fast_pictures.blocks, of_sentence=False),
 }

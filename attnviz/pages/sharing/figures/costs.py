@@ -1,14 +1,13 @@
 """Parameters, FLOPs and bytes of attention, beside each other and over context."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
 
-from attnviz.base.units import binary_unit
 from attnviz.base.words import _
+from attnviz.figures.byte_axes import binary_ticks, titled
 from attnviz.figures.theme import ALTERNATIVE, K_VERMILION, MASKED, Q_BLUE, SERIES, THEORY, V_GREEN, Figure, layout
 
 #: W_Q, W_K and W_V have the colours of Q, K and V.
@@ -81,79 +80,6 @@ def bars(names: Sequence[str], values: Sequence[float], unit: str, chosen: int |
         },
     )
     return layout(fig, height=70 + 36 * len(names))
-
-
-def binary_ticks(most: float) -> dict[str, list[Any]]:
-    """A handful of places on a linear axis of bytes, at round numbers of KiB, MiB or GiB."""
-    name, unit = binary_unit(most)
-    room = max(most, 1) / unit
-    step = 2.0 ** math.ceil(math.log2(room / 5))
-    places = [i * step for i in range(int(room / step) + 1)]
-    return {"tickvals": [place * unit for place in places], "ticktext": [f"{place:g} {name}" for place in places]}
-
-
-def over(
-    x: Sequence[int],
-    lines: Mapping[str, Sequence[float]],
-    x_title: str,
-    y_title: str,
-    *,
-    here: int,
-    limits: Mapping[str, float] = MappingProxyType({}),
-    text: Callable[[float], str],
-    binary: bool = False,
-    height: int = 330,
-) -> Figure:
-    """Curves over context, batch or K/V heads, both axes logarithmic; `limits` are horizontal lines with a name.
-
-    `text` puts a value into words, `binary` writes the y axis in KiB, MiB, GiB.
-    """
-    curves = [
-        go.Scatter(
-            x=list(x),
-            y=list(values),
-            name=name,
-            mode="lines",
-            line={"color": SERIES[number % len(SERIES)], "width": 2.5},
-            customdata=[text(value) for value in values],
-            hovertemplate="%{x:,}: %{customdata}<extra>" + name + "</extra>",
-        )
-        for number, (name, values) in enumerate(lines.items())
-    ]
-    across = [
-        go.Scatter(
-            x=[x[0], x[-1]],
-            y=[value, value],
-            mode="lines+text",
-            text=[name, ""],  # at the left
-            textposition="top right",
-            textfont={"size": 11, "color": THEORY},
-            line={"color": THEORY, "width": 1, "dash": "dot"},
-            showlegend=False,
-            hoverinfo="skip",
-        )
-        for name, value in limits.items()
-    ]
-    powers = [2**i for i in range(0, 31, 3) if x[0] <= 2**i <= x[-1]]
-    names = ["1 B", "1 KiB", "1 MiB", "1 GiB", "1 TiB", "1 PiB"]
-    look = {
-        "xaxis": {
-            "type": "log",
-            "title": titled(x_title),
-            "tickvals": powers,
-            "ticktext": [f"{power:,}" for power in powers],
-        },
-        "yaxis": {"type": "log", "title": titled(y_title), "exponentformat": "power"}
-        | ({"tickvals": [1024**i for i in range(6)], "ticktext": names} if binary else {}),
-    }
-    fig = go.Figure([*curves, *across], look)
-    fig.add_vline(x=here, line={"color": THEORY, "width": 1, "dash": "dot"})
-    return layout(fig, height=height)
-
-
-def titled(text: str) -> dict[str, Any]:
-    """The title of an axis."""
-    return {"text": text, "font": {"size": 12}}
 
 
 def strip(nbytes: Sequence[int], kinds: Sequence[str], labels: Sequence[str], names: Mapping[str, str]) -> Figure:

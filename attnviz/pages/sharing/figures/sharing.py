@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from attnviz.base.words import _
+from attnviz.figures.byte_axes import binary_ticks, titled
 from attnviz.figures.heatmap import label
 from attnviz.figures.theme import (
     FONT,
@@ -22,7 +23,6 @@ from attnviz.figures.theme import (
     layout,
     with_alpha,
 )
-from attnviz.pages.sharing.figures.costs import binary_ticks, titled
 
 ABREAST = 6  #: small heads in a line, at most
 

@@ -8,6 +8,7 @@ from attnviz.app import show, widgets
 from attnviz.app.text import plain
 from attnviz.base import units
 from attnviz.base.words import _, ngettext
+from attnviz.figures import byte_axes
 from attnviz.models.architecture import Architecture, LayerSpec, as_latent, has_heads, shared_otherwise
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import costs as figures
@@ -44,7 +45,7 @@ def over(arch: Architecture, context: int, batch: int) -> None:
     name, values = next(iter(lines.items()))
     show.figure(
         show.chart_of(
-            figures.over,
+            byte_axes.over,
             x,
             lines,
             title,
@@ -52,7 +53,7 @@ def over(arch: Architecture, context: int, batch: int) -> None:
             here=here,
             limits={f"{gib} GiB": gib * 2**30 for gib in (24, 80)},
             text=units.binary,
-            binary=True,
+            ticks=byte_axes.BYTES,
         ),
         name=f"kv-bytes-{axis}-{arch.name}",
         key="h-bytes",

@@ -10,6 +10,7 @@ from attnviz.base import units
 from attnviz.base.words import _, ngettext, say
 from attnviz.core.costs import pairs
 from attnviz.core.latent import LatentForm, LatentLayout, latent_elements, latent_flops, latent_intensity
+from attnviz.figures import byte_axes
 from attnviz.models.architecture import Architecture, Claim, all_presets, claims, quality
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import costs as figures
@@ -50,7 +51,7 @@ def panel() -> None:
     with place:
         show.figure(
             show.chart_of(
-                figures.over,
+                byte_axes.over,
                 CONTEXTS,
                 lines,
                 _("tokens of context"),

@@ -10,6 +10,7 @@ from attnviz.base import units
 from attnviz.base.words import _, ngettext
 from attnviz.core.costs import Machine
 from attnviz.core.precision import DTYPES, stored_bytes
+from attnviz.figures import byte_axes
 from attnviz.models.architecture import (
     CONVENTIONS,
     FARTHEST,
@@ -240,7 +241,14 @@ def _roofline(chosen: Chosen, how: Deployment, machine: Machine, size: Size) -> 
     }[size.step.bound]
     show.figure(
         show.chart_of(
-            figures.over, BATCHES, lines, _("sequences"), _("seconds"), here=how.batch, text=units.duration, height=290
+            byte_axes.over,
+            BATCHES,
+            lines,
+            _("sequences"),
+            _("seconds"),
+            here=how.batch,
+            text=units.duration,
+            height=290,
         ),
         name=f"decode-step-{chosen.arch.name}",
         key="h-roofline",

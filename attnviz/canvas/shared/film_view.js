@@ -1,0 +1,126 @@
+// A view of stops, at one of which it stands: moved by a slider or keys, or played to either end.
+
+import { View } from "./component.js";
+import { addButton, attribute, el, named, say } from "./dom.js";
+import { film } from "./motion.js";
+import { clamp } from "./numbers.js";
+
+/** @import { Answer, Words } from "./types.js" */
+
+/** How long a film of all stops takes, in milliseconds. */
+const ALL_STOPS = 7000;
+
+/**
+ * @template {Answer & { at: number, words: Words }} Header
+ * @extends {View<Header>}
+ */
+export class FilmView extends View {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    super(root);
+    this.at = 0;
+    this.told = -1;
+    this.holding = false;
+    /** @type {(() => void) | null} stops the film */
+    this.film = null;
+    /** @type {HTMLElement | null} the button that stops it */
+    this.playing = null;
+    /** @type {{ button: HTMLElement, sign: string, word: string }[]} what plays it, one for each end */
+    this.players = [];
+    /** @type {HTMLElement[]} what is read out as it changes, but of a film only where it ends */
+    this.spoken = [];
+    this.range = el("input", "av-slider-range", null, { type: "range", min: "0", step: "1" });
+    this.range.addEventListener("input", () => {
+      this.grab();
+      this.stand(Number(this.range.value));
+    });
+    this.range.addEventListener("change", () => this.letGo());
+  }
+
+  /** Draws the stop. */
+  draw() {}
+
+  /** How long so many stops take, in milliseconds. @param {number} stops */
+  pace(stops) {
+    return (ALL_STOPS * stops) / (this.last + 1);
+  }
+
+  get last() {
+    return Number(this.range.max);
+  }
+
+  /** A button that plays up to the last stop, or back to the first. */
+  /** @param {HTMLElement} bar @param {string} sign @param {string} word its name, by the name of a word @param {number} to */
+  player(bar, sign, word, to) {
+    const button = addButton(bar, sign, "", () => (this.film ? this.goTo(this.at) : this.play(button, to)));
+    this.players.push({ button, sign, word });
+    return button;
+  }
+
+  /** Takes the stop that has come, but not out of a hand. @param {number} last @param {boolean} other it is another film */
+  arrive(last, other) {
+    const { session, ack, at } = this.header;
+    const behind = this.gestures.isBehind(session, ack);
+    this.range.max = String(last);
+    if (other) this.stop();
+    if (other || (!behind && !this.film && !this.holding)) this.at = at;
+    if (!behind) this.told = at;
+    this.at = clamp(this.at, 0, last);
+  }
+
+  /** @param {HTMLElement} button @param {number} towards */
+  play(button, towards) {
+    const to = clamp(towards, 0, this.last);
+    const from = this.at === to ? this.last - to : this.at;
+    const draw = (/** @type {number} */ share) => this.stand(Math.round(from + share * (to - from)));
+    this.plays(
+      button,
+      film(this.root, this.pace(Math.abs(to - from)), draw, () => this.goTo(this.at)),
+    );
+  }
+
+  /** @param {HTMLElement | null} which @param {(() => void) | null} stop */
+  plays(which, stop) {
+    this.film = stop;
+    this.playing = which;
+    for (const { button, sign, word } of this.players) {
+      say(button, button === which ? "❚❚" : sign);
+      named(button, this.header.words[button === which ? "pause" : word]);
+    }
+    for (const node of this.spoken) attribute(node, "aria-live", which ? "off" : "polite");
+  }
+
+  stop() {
+    this.film?.();
+    this.plays(null, null);
+  }
+
+  grab() {
+    this.holding = true;
+    this.stop();
+  }
+
+  letGo() {
+    this.holding = false;
+    this.commit();
+  }
+
+  /** Stands there, and tells Python. @param {number} stop */
+  goTo(stop) {
+    this.stop();
+    this.stand(stop);
+    this.commit();
+  }
+
+  /** @param {number} stop */
+  stand(stop) {
+    this.at = clamp(stop, 0, this.last);
+    this.draw();
+  }
+
+  commit() {
+    if (this.at === this.told) return;
+    this.told = this.at;
+    this.tellPython("stood", { at: this.at });
+  }
+}

@@ -1,0 +1,107 @@
+"""What attention costs with the whole matrix and in tiles: bytes moved, FLOPs, memory, and the time of a machine."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from attnviz.base.message import require_within
+from attnviz.core import traffic
+from attnviz.core.costs import DecodingStep, Machine, activations
+from attnviz.core.heads import HeadLayout
+from attnviz.core.precision import stored_bytes
+from attnviz.core.traffic import BytesMoved
+
+LENGTHS = tuple(1 << power for power in range(7, 21))  #: up to a million tokens
+BLOCKS = tuple(1 << power for power in range(11))
+KIB, KEYS = 1 << 10, traffic.STEP
+#: the fast memory that one worker has in the paper that this page is about
+FAST_KIB, FAST_SOURCE = 192, "arXiv 2205.14135, 2.1"
+LIMITS = {"tokens": (2, 1 << 20), "heads": (1, 256), "kv_heads": (1, 256), "d_head": (1, 512), "fast_kib": (1, 1 << 16)}
+Way = Literal["whole", "tiles"]
+
+
+@dataclass(frozen=True)
+class Config:
+    tokens: int = 8192
+    heads: int = 32
+    kv_heads: int = 8
+    d_head: int = 128
+    fast_kib: int = FAST_KIB
+    causal: bool = False
+    dtype: str = "bfloat16"
+
+    def __post_init__(self) -> None:
+        require_within(self, LIMITS)
+
+    @property
+    def layout(self) -> HeadLayout:
+        return HeadLayout(self.heads * self.d_head, self.heads, self.kv_heads, self.d_head)
+
+
+@dataclass(frozen=True)
+class WayCost:
+    """One forward pass of all heads of a layer."""
+
+    moved: BytesMoved
+    flops: int
+
+    @property
+    def intensity(self) -> float:
+        """FLOPs for each byte that is moved."""
+        return self.flops / self.moved.total
+
+    def at_best(self, machine: Machine) -> DecodingStep:
+        """The shortest possible time: the slower of computing and moving."""
+        return DecodingStep(self.flops / machine.peak, self.moved.total / machine.bandwidth)
+
+
+@dataclass(frozen=True)
+class Result:
+    config: Config
+    block: int  #: rows of a tile, as many as fit
+    at_work: int  #: bytes of the fast memory that such a tile takes
+    whole: WayCost
+    tiles: WayCost
+    crossing: int | None  #: the fewest rows of a tile with which tiles move less
+    by_block: tuple[int, ...]  #: bytes that tiles of BLOCKS rows move
+    scores: tuple[int, ...]  #: bytes of one matrix of scores of all heads, at each of LENGTHS
+    held: tuple[int, ...]  #: bytes of q, k, v and output there, which both ways hold
+
+
+def run(config: Config) -> Result:
+    """All of it by formula; nothing is run."""
+    layout, n, dtype = config.layout, config.tokens, config.dtype
+    fits = traffic.most_rows(layout, config.fast_kib * KIB, dtype)
+    block = min(fits, -(-n // KEYS) * KEYS)
+
+    def tiled(rows: int) -> BytesMoved:
+        return traffic.in_tiles(layout, n, rows, config.causal, dtype)
+
+    return Result(
+        config,
+        block,
+        traffic.fast_bytes(layout, block, dtype=dtype),
+        WayCost(traffic.whole(layout, n, dtype), traffic.whole_flops(layout, n).total),
+        WayCost(tiled(block), traffic.flops_in_tiles(layout, n, block, config.causal).total),
+        traffic.crossing(layout, n, config.causal, dtype),
+        tuple(tiled(rows).total for rows in BLOCKS),
+        tuple(stored_bytes(activations(layout, each).scores, dtype) for each in LENGTHS),
+        tuple(stored_bytes(activations(layout, each, kernel="fused").total, dtype) for each in LENGTHS),
+    )
+
+
+def program(config: Config) -> str:
+    """Prints the bytes and FLOPs of both ways."""
+    return f"""\
+from attnviz.core import traffic
+from attnviz.core.heads import HeadLayout
+
+layout = HeadLayout({config.heads * config.d_head}, {config.heads}, {config.kv_heads}, {config.d_head})
+tokens, dtype = {config.tokens}, {config.dtype!r}
+block = min(traffic.most_rows(layout, {config.fast_kib} * 1024, dtype), -(-tokens // 16) * 16)
+whole = traffic.whole(layout, tokens, dtype)
+tiles = traffic.in_tiles(layout, tokens, block, causal={config.causal}, dtype=dtype)
+print(f"tiles of {{block}} rows")
+print(f"whole {{whole.total:,}} bytes, {{traffic.whole_flops(layout, tokens).total:,}} FLOPs")
+flops = traffic.flops_in_tiles(layout, tokens, block, causal={config.causal}).total
+print(f"tiles {{tiles.total:,}} bytes, {{flops:,}} FLOPs")
+"""

@@ -1,0 +1,249 @@
+"""Time and memory of attention over the number of tokens, by every kernel that this machine has.
+
+`python -m attnviz.pages.fast` measures whatever there is and keeps it in the cache folder, where the page finds it;
+`data/` holds what came with the app. Nothing is compared that was not measured in one run.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.functional import scaled_dot_product_attention
+
+from attnviz.base.message import Problem, require_between
+from attnviz.core.attention import attend
+from attnviz.core.tiled import Tiling, tiled_attend
+from attnviz.models.file_faults import DAMAGED, first_line
+from attnviz.models.settings import current
+from attnviz.runs.measuring import MeasuredOn, fastest, peak_bytes, this_machine
+
+SHIPPED = Path(__file__).parent / "data"
+BACKENDS = {
+    "math": SDPBackend.MATH,
+    "flash": SDPBackend.FLASH_ATTENTION,
+    "efficient": SDPBackend.EFFICIENT_ATTENTION,
+    "cudnn": SDPBackend.CUDNN_ATTENTION,
+}
+HERE = ("naive", "tiled", *BACKENDS)  #: what is measured while a visitor waits
+WAYS = (*HERE, "flex")  #: FlexAttention is compiled first, which takes half a minute on a processor
+SQUARES = ("naive", "math")  #: those that hold the matrix
+SHORTEST, LONGEST = 128, 1 << 20
+MOST_BYTES = 1 << 30  #: of both matrices of a way that holds them; a longer sequence is left out
+SLOWEST = 3.0  #: seconds of a call, above which longer sequences are left out
+CHECKED = 128  #: tokens at which each way is compared with `attend` in float64
+
+
+@dataclass(frozen=True)
+class Config:
+    heads: int = 8
+    d_head: int = 64
+    longest: int = 4096
+    dtype: str = "float32"
+    device: str = "cpu"
+    ways: tuple[str, ...] = HERE
+    rounds: int = 3
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        require_between("longest", self.longest, SHORTEST, LONGEST)
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """Powers of two."""
+        return tuple(1 << power for power in range(SHORTEST.bit_length() - 1, self.longest.bit_length()))
+
+
+@dataclass(frozen=True)
+class WayTiming:
+    way: str
+    n: int
+    seconds: float  #: the fastest round
+    nbytes: int  #: most that was allocated at once beside q, k and v
+
+
+@dataclass(frozen=True)
+class Result:
+    config: Config
+    machine: MeasuredOn
+    day: str
+    timings: tuple[WayTiming, ...]
+    refused: dict[str, str]  #: what torch said of the ways that this machine does not have
+    apart: dict[str, float]  #: of each way, the largest difference from float64, as a share of the largest number
+    share: float  #: of the work that is done
+
+    @property
+    def done(self) -> bool:
+        return self.share == 1
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that this result holds in memory, about."""
+        return 200 * len(self.timings) + 1000
+
+    def of(self, way: str) -> dict[int, WayTiming]:
+        """By length, shortest first."""
+        return {row.n: row for row in sorted(self.timings, key=lambda row: row.n) if row.way == way}
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        return tuple(way for way in WAYS if self.of(way))
+
+    def shared(self, one: str, other: str) -> int | None:
+        """The longest sequence at which both were measured."""
+        return max(self.of(one).keys() & self.of(other).keys(), default=None)
+
+
+def measure(config: Config) -> Iterator[Result]:
+    """Shortest sequences first, each way at each length; yields what is known so far."""
+    machine, day = this_machine(config.dtype, config.device), datetime.now(UTC).date().isoformat()
+    kernels, refused, apart = _tried(config)
+    timings: list[WayTiming] = []
+    left = [n for n in config.lengths if n <= _room(config) or set(kernels) - set(SQUARES)]
+    slow: set[str] = set()
+    for at, n in enumerate(left):
+        q, k, v = _drawn(config, n)
+        for way, kernel in kernels.items():
+            if way in slow or (way in SQUARES and n > _room(config)):
+                continue
+            call = partial(kernel, q, k, v)
+            with torch.inference_mode():
+                call()  # what is set up once does not count
+                seconds, nbytes = fastest(call, config.rounds, config.device), peak_bytes(call, config.device)
+            timings.append(WayTiming(way, n, seconds, nbytes))
+            if seconds * 4 > SLOWEST:  # twice as many tokens take four times as long
+                slow.add(way)
+            yield Result(config, machine, day, tuple(timings), refused, apart, (4**at - 1) / 4 ** len(left))
+    yield Result(config, machine, day, tuple(timings), refused, apart, 1)
+
+
+def _room(config: Config) -> float:
+    """The most tokens whose two matrices are held."""
+    return float((MOST_BYTES / (2 * config.heads * number_bytes(config))) ** 0.5)
+
+
+def number_bytes(config: Config) -> int:
+    return int(getattr(torch, config.dtype).itemsize)
+
+
+def _drawn(config: Config, n: int) -> tuple[Tensor, ...]:
+    """q, k and v (1, H, n, D), at random."""
+    made = torch.Generator().manual_seed(config.seed)
+    shape = (1, config.heads, n, config.d_head)
+    place: dict[str, Any] = {"device": config.device, "dtype": getattr(torch, config.dtype)}
+    return tuple(torch.randn(shape, generator=made).to(**place) for _ in range(3))
+
+
+AttentionWay = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+def _tried(config: Config) -> tuple[dict[str, AttentionWay], dict[str, str], dict[str, float]]:
+    """The ways that answer here, what is said by those that do not, and how far each is from float64."""
+    kernels: dict[str, AttentionWay] = {}
+    refused: dict[str, str] = {}
+    apart: dict[str, float] = {}
+    q, k, v = _drawn(config, CHECKED)
+    exact = attend(q.double(), k.double(), v.double()).output
+    for way in config.ways:
+        try:
+            kernel = _kernel(way)
+            with torch.inference_mode():
+                off = (kernel(q, k, v).double() - exact).abs().max() / exact.abs().max()
+        except Exception as error:  # a compiler that is missing, too, and each version of torch has its own words
+            refused[way] = first_line(error)
+        else:
+            kernels[way], apart[way] = kernel, float(off)
+    return kernels, refused, apart
+
+
+def naive(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Scores, softmax, output: a step each, and the whole matrix twice."""
+    return torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, -1) @ v
+
+
+def _kernel(way: str) -> AttentionWay:
+    if way == "naive":
+        return naive
+    if way == "tiled":
+        return lambda q, k, v: tiled_attend(q, k, v, Tiling(256, 256)).output
+    if way in BACKENDS:
+        return partial(_fused, BACKENDS[way])
+    from torch.nn.attention.flex_attention import flex_attention
+
+    return torch.compile(flex_attention)
+
+
+def _fused(backend: SDPBackend, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    with sdpa_kernel(backend):
+        return scaled_dot_product_attention(q, k, v)
+
+
+# Files, each named with its machine.
+FORMAT = 1
+GIVEN = "given-"  #: before the name of a file that came with the app
+
+
+def file_name(result: Result) -> str:
+    """fast-amd-epyc-cpu: letters, digits and hyphens."""
+    told = f"{result.machine.processor}-{result.machine.device}".lower()
+    return "fast-" + "-".join("".join(c if c.isalnum() else " " for c in told).split())
+
+
+def keep(result: Result, folder: Path | None = None) -> Path:
+    """Write a result into `folder`, by default the cache folder's; the file is whole or not there."""
+    target = (folder or current().cache / "measurements") / f"{file_name(result)}.json"
+    fresh = target.with_suffix(".fresh")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        fresh.write_text(json.dumps({"format": FORMAT, "result": asdict(result)}) + "\n", "utf-8")
+        fresh.replace(target)
+    except OSError as error:
+        raise Problem(
+            "The measurement could not be stored in the cache folder: {reason}", reason=first_line(error)
+        ) from error
+    return target
+
+
+def kept() -> dict[str, Result]:
+    """What was measured, by the name of its file: on this machine first, then what came with the app."""
+    own = {path.stem: path for path in sorted((current().cache / "measurements").glob("fast-*.json"))}
+    paths = own | {GIVEN + path.stem: path for path in shipped()}
+    read = {name: _read(path) for name, path in paths.items()}
+    return {name: result for name, result in read.items() if result is not None}
+
+
+@cache
+def shipped() -> tuple[Path, ...]:
+    return tuple(sorted(SHIPPED.glob("fast-*.json")))
+
+
+def _read(path: Path) -> Result | None:
+    """A measurement; None where its file is damaged or of another format."""
+    try:
+        held = json.loads(path.read_text("utf-8"))
+        if held["format"] != FORMAT:
+            return None
+        told = held["result"]
+        config = Config(**told["config"] | {"ways": tuple(told["config"]["ways"])})
+        timings = tuple(WayTiming(**row) for row in told["timings"])
+        return Result(**told | {"config": config, "machine": MeasuredOn(**told["machine"]), "timings": timings})
+    except DAMAGED:
+        return None
+
+
+def program(config: Config) -> str:
+    """Measures the same on another machine."""
+    return f"""\
+from attnviz.pages.fast.maths import measured
+
+# python -m attnviz.pages.fast measures more, FlexAttention too, and keeps it for the page; on a GPU, too
+*_, result = measured.measure(measured.Config(heads={config.heads}, d_head={config.d_head}, longest=1024))
+for row in result.timings:
+    print(f"{{row.way:6}} {{row.n:6,}} tokens {{row.seconds * 1e3:9.3f}} ms {{row.nbytes:12,}} bytes")
+"""

@@ -1,0 +1,97 @@
+"""Rounding of an online softmax: sums in 32 and 16 bits, with the maximum subtracted and without, against float64."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+ROWS, WIDTH = 32, 16  #: rows that the error is measured on, and numbers of a value
+LENGTHS = tuple(2**power for power in range(6, 15))
+#: what a way keeps exponentials in, and sums in, and whether it subtracts the largest score so far
+WAYS: Mapping[str, tuple[torch.dtype, torch.dtype, bool]] = {
+    "float32": (torch.float32, torch.float32, True),
+    "mixed": (torch.bfloat16, torch.float32, True),
+    "bfloat16": (torch.bfloat16, torch.bfloat16, True),
+    "float16": (torch.float16, torch.float16, True),
+    "bfloat16-raw": (torch.bfloat16, torch.bfloat16, False),
+    "float16-raw": (torch.float16, torch.float16, False),
+}
+
+
+@dataclass(frozen=True)
+class Config:
+    size: float = 2.5  #: the standard deviation of a score
+    block: int = 64
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Errors are of the output, as a share of its size: the root of the mean square over rows; NaN from where a sum is
+    not finite. `log_sums` are of the first row at the last length.
+    """
+
+    config: Config
+    whole: np.ndarray  #: (lengths,), float32, all keys of a row at once
+    errors: Mapping[str, np.ndarray]  #: way -> (lengths,)
+    log_sums: Mapping[str, float]
+    exact: float  #: the same in float64
+    largest: float  #: the largest score of all rows
+
+    def ends(self, way: str) -> int | None:
+        """The first length at which a way has no number any more."""
+        lost = np.flatnonzero(np.isnan(self.errors[way]))
+        return LENGTHS[lost[0]] if len(lost) else None
+
+
+def run(config: Config) -> Result:
+    """All ways on the same scores and values; lengths are the beginnings of one row."""
+    generator = torch.Generator().manual_seed(config.seed)
+    scores = config.size * torch.randn(ROWS, LENGTHS[-1], generator=generator, dtype=torch.float64)
+    values = torch.randn(LENGTHS[-1], WIDTH, generator=generator).bfloat16().double()  # no way has to round them
+    wanted = [scores[:, :n].softmax(-1) @ values[:n] for n in LENGTHS]
+    whole = [scores[:, :n].float().softmax(-1) @ values[:n].float() for n in LENGTHS]
+    errors, log_sums = {}, {}
+    for way in WAYS:
+        outputs, log_sum = online(scores, values, config.block, *WAYS[way])
+        errors[way] = _errors(outputs, wanted)
+        log_sums[way] = float(log_sum[0])
+    exact = float(scores[0].logsumexp(-1))
+    return Result(config, _errors(whole, wanted), errors, log_sums, exact, float(scores.max()))
+
+
+def _errors(outputs: list[Tensor], wanted: list[Tensor]) -> np.ndarray:
+    return np.array(
+        [
+            float((one.double() - other).norm() / other.norm()) if one.isfinite().all() else np.nan
+            for one, other in zip(outputs, wanted, strict=True)
+        ]
+    )
+
+
+def online(
+    scores: Tensor, values: Tensor, block: int, weights_in: torch.dtype, sums_in: torch.dtype, subtract: bool
+) -> tuple[list[Tensor], Tensor]:
+    """The output after each of LENGTHS keys, (rows, Dv), and each row's log-sum-exp at the end.
+
+    Exponentials, and what is kept from tile to tile, are rounded to their formats; a product of tiles is summed in 32
+    bits and rounded once, as hardware does it. Without `subtract` the exponentials are of the scores as they are.
+    """
+    scores, values = scores.float(), values.float()
+    highest = torch.full(scores.shape[:1], -torch.inf if subtract else 0.0)
+    total, output = torch.zeros(len(scores)), torch.zeros(len(scores), values.shape[1])
+    outputs = []
+    for start in range(0, LENGTHS[-1], block):
+        tile = scores[:, start : start + block]
+        before, highest = highest, torch.maximum(highest, tile.amax(-1)) if subtract else highest
+        rescale = (before - highest).exp()
+        weights = (tile - highest[:, None]).exp().to(weights_in).float()
+        total = (total * rescale + weights.sum(-1)).to(sums_in).float()
+        output = (output * rescale[:, None] + weights @ values[start : start + block]).to(sums_in).float()
+        if start + block in LENGTHS:
+            outputs.append(torch.where(total.isfinite()[:, None], output / total[:, None], torch.nan))
+    return outputs, highest + total.log()

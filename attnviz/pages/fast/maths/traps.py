@@ -1,0 +1,274 @@
+"""Mistakes with tiles: wrong and right code in one plain loop, and what both give in the visitor's own sentence."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from attnviz.base.message import Message
+from attnviz.runs.traps import Outcome, Trap, largest_gap, picture, source
+from attnviz.runs.word_vectors import Sentence
+
+ROWS, BLOCK = 2, 4  #: queries and keys of a tile
+SHARP = 12.0  #: what the largest score is stretched to where float16 is to overflow
+Running = tuple[Tensor, Tensor, Tensor]  #: of each row: largest score so far, sum, output
+
+
+# A tile is added to what its rows keep.
+def right_fold(kept: Running, scores: Tensor, seen: Tensor, values: Tensor) -> Running:
+    highest, total, output = kept
+    scores = scores.masked_fill(~seen, -torch.inf)
+    new = torch.maximum(highest, scores.amax(-1))
+    below = new.masked_fill(new == -torch.inf, 0.0)
+    rescale, weights = (highest - below).exp(), (scores - below[:, None]).exp()
+    return new, total * rescale + weights.sum(-1), output * rescale[:, None] + weights @ values
+
+
+def right_seen(allowed: Tensor, start: int) -> Tensor:
+    return F.pad(allowed, (0, BLOCK), value=False)[:, start : start + BLOCK]  # no key, no weight
+
+
+def right_needed(rows_end: int) -> int:
+    return math.ceil(rows_end / BLOCK)  # tiles of keys that rows before this one may see
+
+
+def over_tiles(
+    q: Tensor,
+    k: Tensor,
+    allowed: Tensor,
+    fold: Callable[..., Running] = right_fold,
+    seen: Callable[[Tensor, int], Tensor] = right_seen,
+    needed: Callable[[int], int] = lambda _end: 10**9,
+) -> Tensor:
+    """With the identity as values, the output is the weights, (T, T). The last tile is filled up with zeros."""
+    made, count = [], math.ceil(len(k) / BLOCK)
+    keys, values = F.pad(k, (0, 0, 0, BLOCK)), F.pad(torch.eye(len(k), dtype=k.dtype), (0, 0, 0, BLOCK))
+    for first in range(0, len(q), ROWS):
+        rows = q[first : first + ROWS]
+        kept = (rows.new_full((len(rows),), -torch.inf), rows.new_zeros(len(rows)), rows.new_zeros(len(rows), len(k)))
+        for tile in range(min(count, needed(min(first + ROWS, len(q))))):
+            cols = slice(tile * BLOCK, (tile + 1) * BLOCK)
+            scores = rows @ keys[cols].T / math.sqrt(q.shape[1])
+            kept = fold(kept, scores, seen(allowed[first : first + ROWS], tile * BLOCK), values[cols])
+        _highest, total, output = kept
+        made.append(torch.where(total[:, None] == 0, output, output / total[:, None]))
+    return torch.cat(made)
+
+
+# No maximum is subtracted.
+def wrong_no_maximum(kept: Running, scores: Tensor, seen: Tensor, values: Tensor) -> Running:
+    highest, total, output = kept
+    weights = scores.masked_fill(~seen, -torch.inf).exp()  # above 65,504 it is inf in float16
+    return highest, total + weights.sum(-1), output + weights @ values
+
+
+def run_no_maximum(s: Sentence) -> Outcome:
+    allowed = torch.ones(len(s), len(s), dtype=torch.bool)
+    q = (s.q * SHARP / s.scores.max()).half()
+    bad, good = (over_tiles(q, s.k.half(), allowed, fold) for fold in (wrong_no_maximum, right_fold))
+    lost = len(s) - int(((bad.float().sum(-1) - 1).abs() < 0.1).sum())  # no number, or nothing but 0
+    fact = Message(
+        "In float16, with scores stretched until the largest is {top:.0f}: e^{top:.0f} is {power:,.0f}, above 65,504. "
+        "Rows whose weights do not sum to 1: {lost} of {n}. With the maximum subtracted no exponential is above 1.",
+        {"top": SHARP, "power": math.exp(SHARP), "lost": lost, "n": len(s)},
+    )
+    return _outcome(s, bad, good, allowed, fact)
+
+
+def _outcome(s: Sentence, bad: Tensor, good: Tensor, allowed: Tensor, *facts: Message) -> Outcome:
+    bad_picture, good_picture = (picture(each, s.words, allowed=allowed) for each in (bad, good))
+    return Outcome(bad_picture, good_picture, largest_gap(bad, good), facts)
+
+
+# The mask comes once the sum is made.
+def wrong_mask_late(kept: Running, scores: Tensor, seen: Tensor, values: Tensor) -> Running:
+    highest, total, output = kept
+    new = torch.maximum(highest, scores.amax(-1))
+    rescale, weights = (highest - new).exp(), (scores - new[:, None]).exp()
+    total = total * rescale + weights.sum(-1)
+    weights = weights.masked_fill(~seen, 0.0)  # too late: the sum has them already
+    return new, total, output * rescale[:, None] + weights @ values
+
+
+def run_mask_late(s: Sentence) -> Outcome:
+    allowed = torch.ones(len(s), len(s), dtype=torch.bool).tril()
+    bad, good = (over_tiles(s.q, s.k, allowed, fold) for fold in (wrong_mask_late, right_fold))
+    fact = Message(
+        "No later word gets any weight, and still the weights of {word} sum to {sum:.2f} instead of 1: hidden keys are "
+        "in the sum that it is divided by.",
+        {"word": s.words[0], "sum": float(bad[0].sum())},
+    )
+    return _outcome(s, bad, good, allowed, fact)
+
+
+# The last tile is filled up with zeros, and these are keys like any other.
+def wrong_last_tile(allowed: Tensor, start: int) -> Tensor:
+    return F.pad(allowed, (0, BLOCK), value=True)[:, start : start + BLOCK]  # a key of zeros has the score 0
+
+
+def run_last_tile(s: Sentence) -> Outcome:
+    allowed, missing = torch.ones(len(s), len(s), dtype=torch.bool), -len(s) % BLOCK
+    bad, good = (over_tiles(s.q, s.k, allowed, seen=seen) for seen in (wrong_last_tile, right_seen))
+    fact = (
+        Message(
+            "A sentence of length {n} in tiles of {block} keys: the last one is filled up with {missing}. Each has the "
+            "score 0 and a weight of its own, so that the weights of {word} sum to {sum:.2f}.",
+            {"n": len(s), "block": BLOCK, "missing": missing, "word": s.words[-1], "sum": float(bad[-1].sum())},
+        )
+        if missing
+        else Message(
+            "A sentence of length {n} fills its tiles of {block} keys, and nothing goes wrong: add a word.",
+            {"n": len(s), "block": BLOCK},
+        )
+    )
+    return _outcome(s, bad, good, allowed, fact)
+
+
+# How many tiles of keys a causal mask leaves is rounded down.
+def wrong_skipped(rows_end: int) -> int:
+    return rows_end // BLOCK  # the tile that the diagonal cuts is left out
+
+
+def run_skipped(s: Sentence) -> Outcome:
+    allowed = torch.ones(len(s), len(s), dtype=torch.bool).tril()
+    bad, good = (over_tiles(s.q, s.k, allowed, needed=needed) for needed in (wrong_skipped, right_needed))
+    lost = (good * (bad == 0)).sum(-1)
+    fact = Message(
+        "Tiles of {rows} queries and {block} keys: rows that lose weight are {lost} of {n}. {word} loses most, "
+        "{share:.0%}; a row that keeps some shares it out as if nothing were missing.",
+        {
+            "rows": ROWS,
+            "block": BLOCK,
+            "lost": int((lost > 0).sum()),
+            "n": len(s),
+            "word": s.words[int(lost.argmax())],
+            "share": float(lost.max()),
+        },
+    )
+    return _outcome(s, bad, good, allowed, fact)
+
+
+# A row sees no key of its first tile.
+def wrong_empty_row(kept: Running, scores: Tensor, seen: Tensor, values: Tensor) -> Running:
+    highest, total, output = kept
+    scores = scores.masked_fill(~seen, -torch.inf)
+    new = torch.maximum(highest, scores.amax(-1))  # -inf where there is no key so far
+    rescale, weights = (highest - new).exp(), (scores - new[:, None]).exp()  # -inf minus -inf is no number
+    return new, total * rescale + weights.sum(-1), output * rescale[:, None] + weights @ values
+
+
+def run_empty_row(s: Sentence) -> Outcome:
+    padded = min(BLOCK, len(s) // 2)
+    allowed = torch.ones(len(s), len(s), dtype=torch.bool).tril()
+    allowed[:, :padded] = False
+    bad, good = (over_tiles(s.q, s.k, allowed, fold) for fold in (wrong_empty_row, right_fold))
+    fact = (
+        Message(
+            "The first {padded} words are taken as padding and hidden. Rows without a number: {lost} of {n}, though "
+            "only {empty} see no key at all: a row whose first tile is hidden never comes back.",
+            {
+                "padded": padded,
+                "lost": int(bad.isnan().any(-1).sum()),
+                "n": len(s),
+                "empty": int((~allowed.any(-1)).sum()),
+            },
+        )
+        if padded
+        else Message("With one word there is nothing to hide.")
+    )
+    return _outcome(s, bad, good, allowed, fact)
+
+
+TILE_TRAPS: dict[str, Trap] = {
+    trap.id: trap
+    for trap in (
+        Trap(
+            "no_maximum",
+            Message("No maximum subtracted"),
+            Message(
+                "Softmax does not change when the same number is taken off all scores of a row. Taking off the largest "
+                "keeps every exponential at 1 or below; without it one large score is infinite in 16 bits."
+            ),
+            (wrong_no_maximum,),
+            (right_fold,),
+            run_no_maximum,
+        ),
+        Trap(
+            "mask_late",
+            Message("The mask comes after the sum"),
+            Message(
+                "Hidden scores must be −∞ before the tile’s maximum and sum are taken. Weights that are set to 0 "
+                "afterwards are gone from the output, but not from the sum."
+            ),
+            (wrong_mask_late,),
+            (right_fold,),
+            run_mask_late,
+        ),
+        Trap(
+            "last_tile",
+            Message("The last tile is not masked"),
+            Message(
+                "Lengths are seldom a multiple of the tile. What fills up the last one must be masked: a key of zeros "
+                "has the score 0, and e^0 is 1."
+            ),
+            (wrong_last_tile,),
+            (right_seen,),
+            run_last_tile,
+        ),
+        Trap(
+            "skipped",
+            Message("One causal tile too many is skipped"),
+            Message(
+                "Under a causal mask tiles above the diagonal are skipped, half of the work. The tile that the "
+                "diagonal cuts is needed: the number of tiles is rounded up."
+            ),
+            (wrong_skipped,),
+            (right_needed,),
+            run_skipped,
+        ),
+        Trap(
+            "empty_row",
+            Message("A row that sees nothing yet"),
+            Message(
+                "Where all scores so far are hidden, the largest is −∞, and −∞ − (−∞) is no number. Padding on the "
+                "left and sliding windows bring such rows."
+            ),
+            (wrong_empty_row,),
+            (right_fold,),
+            run_empty_row,
+        ),
+    )
+}
+
+_PROGRAM = """\
+import math
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from attnviz.pages.fast.maths.traps import TILE_TRAPS
+from attnviz.runs.word_vectors import sentence
+from torch import Tensor
+
+ROWS, BLOCK = {rows}, {block}
+Running = tuple[Tensor, Tensor, Tensor]
+
+
+{loop}
+
+s = sentence({words!r}, seed={seed})  # a random vector for each word
+allowed = torch.ones(len(s), len(s), dtype=torch.bool).tril()
+made = over_tiles(s.q, s.k, allowed)
+whole = F.scaled_dot_product_attention(s.q, s.k, torch.eye(len(s)), attn_mask=allowed)
+print(f"the plain loop against torch: {{(made - whole).abs().max():.1e}}")
+print(f"largest difference of a weight: {{TILE_TRAPS[{trap!r}].run(s).largest:.3f}}")
+"""
+
+
+def program(trap: Trap, words: tuple[str, ...], seed: int) -> str:
+    """The plain loop that the trap runs in, held to torch; prints the largest difference of a weight."""
+    loop: tuple[Any, ...] = (right_fold, right_seen, right_needed, over_tiles)
+    return _PROGRAM.format(rows=ROWS, block=BLOCK, loop=source(loop), words=words, seed=seed, trap=trap.id)

@@ -1,0 +1,228 @@
+"""Section 2: bytes moved and FLOPs with the whole matrix and in tiles, on a GPU and up to a million tokens."""
+
+from dataclasses import fields, replace
+from typing import cast
+
+import streamlit as st
+
+from attnviz.app import page_parts, show, widgets
+from attnviz.app.text import plain
+from attnviz.base import units
+from attnviz.base.words import _, sentences
+from attnviz.figures import byte_axes
+from attnviz.figures.roofline import RoofPoints, under_roof
+from attnviz.figures.theme import SERIES, Figure
+from attnviz.models.architecture import Gpu, gpus
+from attnviz.pages.fast import choices
+from attnviz.pages.fast.figures import cost as figures
+from attnviz.pages.fast.maths import cost
+
+
+def panel() -> None:
+    """Draw the section: the bytes first, then what they depend on."""
+    place = page_parts.main_picture()
+    config, gpu = _controls()
+    result = cost.run(config)
+    with place:
+        _moved(result)
+    page_parts.side_by_side(lambda: _by_block(result), lambda: _memory(result, gpu))
+    _on_a_gpu(config, gpu)
+    show.snippet(cost.program(config), "fast-cost")
+
+
+def _controls() -> tuple[cost.Config, Gpu]:
+    with page_parts.two_in_a_row("fast-cost"):
+        tokens = widgets.number(choices.TOKENS, _("Tokens"), step=1)
+        heads = widgets.number(choices.HEADS, _("Query heads"), step=1)
+        kv_heads = widgets.number(choices.KV_HEADS, _("K/V heads"), step=1)
+        d_head = widgets.number(choices.D_HEAD, _("Head width"), step=1)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        causal = widgets.toggle(choices.CAUSAL, _("Causal mask"))
+        names = {name: gpu.name for name, gpu in gpus().items()}
+        chosen = widgets.one_of(choices.GPU, _("GPU"), names, style="select", width=280)
+        with page_parts.more():
+            usual = _("Usual: {kib} KiB, as in each of the 108 multiprocessors of an A100. Source: {source}.").format(
+                kib=cost.FAST_KIB, source=cost.FAST_SOURCE
+            )
+            fast = widgets.number(choices.FAST_KIB, _("Fast memory of a worker, KiB"), step=1, help=plain(usual))
+            widths = {"bfloat16": _("16 bits"), "float32": _("32 bits")}
+            dtype = widgets.one_of(choices.DTYPE, _("Numbers of"), widths)
+    return cost.Config(tokens, heads, kv_heads, d_head, fast, causal, dtype), gpus()[chosen]
+
+
+def _ways() -> tuple[str, str]:
+    return _("whole matrix"), _("in tiles")
+
+
+def _parts(result: cost.Result) -> dict[str, tuple[int, int]]:
+    """Bytes of each tensor, both ways."""
+    whole, tiles = result.whole.moved, result.tiles.moved
+    return {field.name: (getattr(whole, field.name), getattr(tiles, field.name)) for field in fields(whole)}
+
+
+def bars(result: cost.Result) -> Figure:
+    """The bytes that both ways move."""
+    return show.chart_of(figures.moved, _ways(), _parts(result))
+
+
+def _moved(result: cost.Result) -> None:
+    whole, tiles = result.whole.moved, result.tiles.moved
+    parts = _parts(result)
+    if tiles.total < whole.total:
+        verdict = _("In tiles of {block:,} queries, {keys} keys at a time, it moves {tiles}: {times:.3g} times fewer.")
+    else:
+        verdict = _("In tiles of {block:,} queries, {keys} keys at a time, it moves {tiles}: {more:.3g} times as many.")
+    show.figure(
+        bars(result),
+        name=f"bytes-moved-{result.config.tokens}-tokens",
+        key="fast-moved",
+        words=sentences(
+            _(
+                "With the whole matrix, attention over {tokens:,} tokens moves **{whole}** between slow and fast "
+                "memory; {matrix:.1%} of it are scores and weights, stored and loaded again."
+            ).format(
+                tokens=result.config.tokens,
+                whole=units.binary(whole.total),
+                matrix=(whole.scores + whole.weights) / whole.total,
+            ),
+            verdict.format(
+                block=result.block,
+                keys=cost.KEYS,
+                tiles=f"**{units.binary(tiles.total)}**",
+                times=whole.total / tiles.total,
+                more=tiles.total / whole.total,
+            ),
+            _flops(result),
+        ),
+        table={"part": list(parts), "whole": [a for a, _b in parts.values()], "tiles": [b for _a, b in parts.values()]},
+    )
+
+
+def _flops(result: cost.Result) -> str:
+    whole, tiles = result.whole.flops, result.tiles.flops
+    if whole == tiles:
+        return _("The FLOPs are the same: {flops}.").format(flops=units.flop(whole))
+    return _("FLOPs: {whole} whole, {tiles} in tiles, which leave out what the mask hides.").format(
+        whole=units.flop(whole), tiles=units.flop(tiles)
+    )
+
+
+def _by_block(result: cost.Result) -> None:
+    """The crossing point: how small tiles may be."""
+    whole, name = result.whole.moved.total, _ways()
+    if result.crossing is None:
+        words = _("With {tokens:,} tokens no tile moves fewer bytes than the whole matrix.")
+    else:
+        words = _(
+            "Each row of tiles loads all keys and values again, so tiles must not be small: with fewer than "
+            "**{crossing}** rows they move more than the whole matrix. {fast} KiB of fast memory hold tiles of "
+            "{block:,} rows, {work} at work."
+        )
+    show.figure(
+        show.chart_of(
+            byte_axes.over,
+            cost.BLOCKS,
+            {name[0]: [whole] * len(cost.BLOCKS), name[1]: result.by_block},
+            _("rows of a tile"),
+            _("bytes moved"),
+            here=result.block,
+            text=units.binary,
+            ticks=byte_axes.FINE_BYTES,
+        ),
+        name=f"bytes-moved-by-tile-{result.config.tokens}-tokens",
+        key="fast-by-block",
+        words=words.format(
+            tokens=result.config.tokens,
+            crossing=result.crossing,
+            fast=f"{result.config.fast_kib:,}",
+            block=result.block,
+            work=units.binary(result.at_work),
+        ),
+        table={"rows": list(cost.BLOCKS), "whole": [whole] * len(cost.BLOCKS), "tiles": list(result.by_block)},
+    )
+
+
+def _memory(result: cost.Result, gpu: Gpu) -> None:
+    lines = {
+        _("scores of all heads"): result.scores,
+        _("q, k, v and output"): result.held,
+        _("one tile at work"): [result.at_work] * len(cost.LENGTHS),
+    }
+    show.figure(
+        show.chart_of(
+            byte_axes.over,
+            cost.LENGTHS,
+            lines,
+            _("tokens"),
+            _("bytes held"),
+            here=result.config.tokens,
+            limits={gpu.name: gpu.machine.memory},
+            text=units.binary,
+            ticks=byte_axes.FINE_BYTES,
+        ),
+        name="memory-of-scores-to-a-million-tokens",
+        key="fast-memory",
+        words=_(
+            "At {most:,} tokens the scores of one layer would take **{scores}**. Tiles hold q, k, v and the output, "
+            "{held}, and each worker {work} at a time."
+        ).format(
+            most=cost.LENGTHS[-1],
+            scores=units.binary(result.scores[-1]),
+            held=units.binary(result.held[-1]),
+            work=units.binary(result.at_work),
+        ),
+        table={"tokens": list(cost.LENGTHS), **{name: list(values) for name, values in lines.items()}},
+    )
+
+
+def roof(result: cost.Result, gpu: Gpu) -> Figure:
+    """Both ways under the roof of a GPU."""
+    looks = (("bottom right", "circle", SERIES[0]), ("top left", "diamond", SERIES[1]))
+    points = []
+    for name, way, look in zip(_ways(), (result.whole, result.tiles), looks, strict=True):
+        seconds = way.at_best(gpu.machine).seconds
+        label = units.duration(seconds)
+        points.append(RoofPoints(name, *look, (way.intensity,), (way.flops / seconds,), (label,)))
+    machine = gpu.machine
+    return show.chart_of(under_roof, machine.peak, machine.bandwidth, points, _("FLOPs for each byte moved"))
+
+
+def _on_a_gpu(config: cost.Config, gpu: Gpu) -> None:
+    """The roofline, at 16 bits, for which makers state the peak."""
+    st.subheader(_("At best on {gpu}").format(gpu=gpu.name), anchor=False)
+    result = cost.run(replace(config, dtype="bfloat16"))
+    ways = dict(zip(_ways(), (result.whole, result.tiles), strict=True))
+    steps = {name: way.at_best(gpu.machine) for name, way in ways.items()}
+    limits = {"compute": _("computing"), "memory": _("moving bytes")}
+    (_whole, first), (_tiles, second) = steps.items()
+    show.figure(
+        roof(result, gpu),
+        name=f"roofline-{gpu.id}-{config.tokens}-tokens",
+        key="fast-roofline",
+        words=_(
+            "Whole: {low:.3g} FLOPs a byte, bound by {whole_bound}, {whole} at best. In tiles: {high:.3g}, bound by "
+            "{tiles_bound}, **{tiles}**, {times:.1f} times as fast. Above {ridge:.3g} FLOPs a byte this GPU computes "
+            "longer than it moves."
+        ).format(
+            low=result.whole.intensity,
+            whole_bound=limits[cast(str, first.bound)],
+            whole=units.duration(first.seconds),
+            high=result.tiles.intensity,
+            tiles_bound=limits[cast(str, second.bound)],
+            tiles=units.duration(second.seconds),
+            times=first.seconds / second.seconds,
+            ridge=gpu.machine.peak / gpu.machine.bandwidth,
+        ),
+        table={
+            "way": list(ways),
+            "FLOPs": [way.flops for way in ways.values()],
+            "bytes": [way.moved.total for way in ways.values()],
+            "seconds": [step.seconds for step in steps.values()],
+        },
+    )
+    st.caption(
+        _(
+            "By formula at 16 bits, from the maker’s numbers: {bandwidth} GB/s, {peak} TFLOP/s. No kernel was run on "
+            "it, and no cache is counted. Source: {source}."
+        ).format(bandwidth=f"{gpu.gigabytes_per_second:,g}", peak=f"{gpu.teraflops:,g}", source=plain(gpu.source))
+    )

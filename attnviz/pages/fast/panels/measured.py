@@ -1,0 +1,155 @@
+"""Section 3: time and memory of every kernel that a machine has, as measured, and measured here."""
+
+import time
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from attnviz.app import live_run, page_parts, show, widgets
+from attnviz.app.text import plain, spoken
+from attnviz.base import units
+from attnviz.base.words import _, listed, sentences
+from attnviz.figures import byte_axes
+from attnviz.models.settings import current
+from attnviz.pages.fast import choices
+from attnviz.pages.fast.maths import measured
+
+SECTION = "fast-measured"
+ASKED = "fast_measuring"  #: the session's wish to measure, as the time at which it was said
+
+
+def panel() -> None:
+    """Draw the section."""
+    place = page_parts.main_picture()
+    live = None if current().hosted else _measuring()
+    result = live.result if live else _chosen()
+    with place:
+        _pictures(result)
+        if live:  # below the pictures, which then change in their place
+            text = _("{n} measurements so far").format(n=len(result.timings))
+            live_run.controls(SECTION, live, result.share, text)
+    _about(result)
+    show.snippet(measured.program(result.config), "fast-measured", _("Measure it yourself"))
+    if live:
+        live_run.again(live)
+
+
+def _measuring() -> live_run.Live[measured.Result] | None:
+    """What is being measured here; the button that begins it is not drawn where strangers use the server."""
+    if ASKED not in st.session_state:
+        if not st.button(_("Measure on this machine"), icon=":material/timer:", key="fast_measure"):
+            return None
+        st.session_state[ASKED] = time.monotonic()
+    config = measured.Config()
+    live = live_run.advance(
+        SECTION, st.session_state[ASKED], lambda: measured.measure(config), lambda result: result.done
+    )
+    if live.result.done:
+        del st.session_state[ASKED]
+        measured.keep(live.result)
+        st.rerun()  # the choice of a machine knows it from now on
+    return live
+
+
+def _chosen() -> measured.Result:
+    """One of those that were measured here or came with the app."""
+    kept = measured.kept()
+    here, given = _("{machine}, {day}"), _("{machine}, {day}, came with the app")
+    told = {
+        name: (given if name.startswith(measured.GIVEN) else here).format(machine=one.machine.processor, day=one.day)
+        for name, one in kept.items()
+    }
+    return kept[widgets.one_of(choices.MACHINE, _("Measured on"), told, style="select", width=420)]
+
+
+def names() -> dict[str, str]:
+    """What each way is called. Kernels keep the names that torch gives them."""
+    return {
+        "naive": _("naive: three steps"),
+        "tiled": _("tiles, written in PyTorch"),
+        "math": "SDPA MATH",
+        "flash": "SDPA FLASH_ATTENTION",
+        "efficient": "SDPA EFFICIENT_ATTENTION",
+        "cudnn": "SDPA CUDNN_ATTENTION",
+        "flex": "FlexAttention",
+    }
+
+
+def _pictures(result: measured.Result) -> None:
+    time, memory = _("seconds of one pass"), _("memory at its peak")
+    page_parts.side_by_side(
+        lambda: _over(result, "seconds", time, units.duration, byte_axes.SECONDS, _time_words(result)),
+        lambda: _over(result, "nbytes", memory, units.binary, byte_axes.FINE_BYTES, _memory_words(result)),
+    )
+
+
+def _over(
+    result: measured.Result,
+    field: str,
+    title: str,
+    text: Callable[[float], str],
+    ticks: Mapping[float, str],
+    words: str,
+) -> None:
+    """Draw a field of the timings over the lengths; nothing before the first one."""
+    lengths = sorted({row.n for row in result.timings})
+    rows = {way: result.of(way) for way in result.ways}
+    called = names()
+    lines = {called[way]: [getattr(of.get(n), field, None) for n in lengths] for way, of in rows.items()}
+    if not lengths:
+        return
+    show.figure(
+        show.chart_of(
+            byte_axes.over, lengths, lines, _("tokens"), title, here=None, text=text, ticks=ticks, dots=True, height=400
+        ),
+        name=f"attention-{field}-{measured.file_name(result)}",
+        key=f"fast-{field}",
+        table={name: [getattr(row, name) for row in result.timings] for name in ("way", "n", "seconds", "nbytes")},
+        words=words,
+    )
+
+
+def _time_words(result: measured.Result) -> str:
+    n = result.shared("naive", "flash")
+    if n is None:
+        return ""
+    naive, flash = result.of("naive")[n].seconds, result.of("flash")[n].seconds
+    return _(
+        "At {n:,} tokens naive attention takes {naive}, the fused kernel **{flash}**: {times:.1f} times as fast."
+    ).format(n=n, naive=units.duration(naive), flash=units.duration(flash), times=naive / flash)
+
+
+def _memory_words(result: measured.Result) -> str:
+    n = result.shared("naive", "flash")
+    if n is None:
+        return ""
+    config = result.config
+    return _(
+        "At {n:,} tokens naive attention holds {naive}, two matrices of {matrix}; the fused kernel holds **{flash}**."
+    ).format(
+        n=n,
+        naive=units.binary(result.of("naive")[n].nbytes),
+        matrix=units.binary(config.heads * n * n * measured.number_bytes(config)),
+        flash=units.binary(result.of("flash")[n].nbytes),
+    )
+
+
+def _about(result: measured.Result) -> None:
+    config, called = result.config, names()
+    apart = max(result.apart.values(), default=0.0)
+    missing = [called[way] for way in result.refused]
+    st.caption(
+        sentences(
+            _("Measured on: {machine}; {day}.").format(machine=spoken(result.machine.words), day=result.day),
+            _("Batch 1, {heads} heads of width {width}, no mask, the fastest of several rounds.").format(
+                heads=config.heads, width=config.d_head
+            ),
+            _("At {n} tokens all are within {apart:.1e} of the same attention in 64 bits.").format(
+                n=measured.CHECKED, apart=apart
+            ),
+            _("Not on this machine: {kernels}.").format(kernels=plain(listed(missing))) if missing else "",
+            _("A way that takes too long, or whose matrices take more than {most}, is left out at longer ones.").format(
+                most=units.binary(measured.MOST_BYTES)
+            ),
+        )
+    )

@@ -1,0 +1,112 @@
+"""Section 4: why the maximum is subtracted, and what running sums and their rescaling do to rounding."""
+
+import math
+
+import streamlit as st
+
+from attnviz.app import page_parts, show, widgets
+from attnviz.base.words import _, sentences
+from attnviz.figures.byte_axes import over
+from attnviz.figures.theme import Figure
+from attnviz.pages.fast import choices
+from attnviz.pages.fast.maths import numerics
+
+computed = st.cache_resource(max_entries=32, show_spinner=False)(numerics.run)
+
+
+def panel() -> None:
+    """Draw the section."""
+    place = page_parts.main_picture()
+    with page_parts.two_in_a_row("fast-numerics"):
+        size = widgets.slider(
+            choices.SCORES, _("How large scores are"), step=0.5, help=_("The standard deviation of a score.")
+        )
+        block = widgets.one_of(choices.BLOCK_ROUNDED, _("Keys in a tile"), choices.named(choices.BLOCK_IDS))
+        with page_parts.more():
+            seed = widgets.number(choices.SEED, _("Scores: random, seed"), step=1)
+    result = computed(numerics.Config(size, int(block), seed))
+    with place:
+        _chart(result)
+    _sums(result)
+
+
+def names() -> dict[str, str]:
+    """Each way in words."""
+    return {
+        "float32": _("float32, in tiles"),
+        "mixed": _("bfloat16 weights, float32 sums"),
+        "bfloat16": _("bfloat16 sums"),
+        "float16": _("float16 sums"),
+        "bfloat16-raw": _("bfloat16, no maximum"),
+        "float16-raw": _("float16, no maximum"),
+    }
+
+
+def _lines(result: numerics.Result) -> dict[str, list[float | None]]:
+    """The error of each way over the lengths, nothing where it has no number."""
+    errors = {_("float32, the whole row at once"): result.whole}
+    errors |= {name: result.errors[way] for way, name in names().items()}
+    return {name: [None if math.isnan(error) else float(error) for error in each] for name, each in errors.items()}
+
+
+def curves(result: numerics.Result) -> Figure:
+    """The error of each way over the keys of a row."""
+    titles = (_("keys of a row"), _("error of the output"))
+    return show.chart_of(
+        over, numerics.LENGTHS, _lines(result), *titles, here=None, text="{:.1e}".format, dots=True, height=340
+    )
+
+
+def _chart(result: numerics.Result) -> None:
+    show.figure(
+        curves(result),
+        name=f"rounding-scores-{result.config.size:g}-tile-{result.config.block}",
+        key="fast-rounding",
+        words=_words(result),
+        table={"keys": list(numerics.LENGTHS), **_lines(result)},
+    )
+
+
+def _words(result: numerics.Result) -> str:
+    most, ends = numerics.LENGTHS[-1], result.ends("float16-raw")
+    errors = {way: errors[-1] for way, errors in result.errors.items()}
+    lost = (
+        _("Without the maximum float16 has no number from {n:,} keys on: e^x is above 65,504 from x = {x:.1f}.").format(
+            n=ends, x=math.log(65504)
+        )
+        if ends
+        else _("Without the maximum float16 still has numbers: no sum reaches 65,504. Make scores larger.")
+    )
+    rescaled = _(
+        "At {n:,} keys rescaling {tiles} times leaves float32 at {tiled:.1e}, beside {whole:.1e} for the whole row at "
+        "once. Sums kept in bfloat16 are off by **{low:.1%}**, the same weights summed in float32 by {mixed:.2%}."
+    ).format(
+        n=most,
+        tiles=most // result.config.block - 1,
+        tiled=errors["float32"],
+        whole=result.whole[-1],
+        low=errors["bfloat16"],
+        mixed=errors["mixed"],
+    )
+    return sentences(lost, rescaled)
+
+
+def _sums(result: numerics.Result) -> None:
+    """The same sum in both 16-bit formats, with the maximum subtracted and without."""
+    sums = result.log_sums
+    st.markdown(
+        _(
+            "The same row of {n:,} keys, the logarithm of its sum of exponentials; in float64 it is {exact:.4f}. Its "
+            "scores and those of the other rows reach {largest:.1f}."
+        ).format(n=numerics.LENGTHS[-1], exact=result.exact, largest=result.largest)
+    )
+    formats = ("bfloat16", "float16")
+    show.tabled(
+        {
+            _("format"): list(formats),
+            _("maximum subtracted"): [f"{sums[each]:.4f}" for each in formats],
+            _("not subtracted"): [f"{sums[f'{each}-raw']:.4f}".replace("inf", "∞") for each in formats],
+        },
+        "log-sum-exp",
+        "fast-log-sums",
+    )

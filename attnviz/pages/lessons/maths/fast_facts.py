@@ -1,0 +1,248 @@
+"""A lesson on why flash attention is fast: tiles, an online softmax, rounding, bytes, a cache in blocks."""
+
+import math
+
+import numpy as np
+
+from attnviz.base import units
+from attnviz.base.words import N_
+from attnviz.models.architecture import gpus
+from attnviz.pages.fast.maths import cost, numerics, paged, tiles
+from attnviz.pages.lessons.maths.lesson_parts import (
+    Facts,
+    Lesson,
+    LessonPicture,
+    LessonStep,
+    Notes,
+    Question,
+    Subject,
+    nearest,
+)
+
+GPU = "a100-80gb"
+TIMES = {"three": 3, "thirty": 30, "hundreds": 300}  #: id of an answer -> times fewer bytes
+
+
+def too_large(_subject: Subject) -> Facts:
+    """Bytes that one layer moves with the whole matrix, and in tiles."""
+    made = cost.run(cost.Config())
+    whole, tiled = made.whole.moved, made.tiles.moved
+    at = cost.LENGTHS.index(made.config.tokens)
+    values = {
+        "heads": made.config.heads,
+        "tokens": made.config.tokens,
+        "scores": units.binary(made.scores[at]),
+        "held": units.binary(made.held[at]),
+        "whole": units.binary(whole.total),
+        "tiled": units.binary(tiled.total),
+        "times": whole.total / tiled.total,
+    }
+    return Facts(
+        values,
+        nearest({name: math.log(n) for name, n in TIMES.items()}, math.log(made.whole.moved.total / tiled.total)),
+    )
+
+
+def rises(_subject: Subject) -> Facts:
+    """A row of the film whose largest score rises most at the tile on show, and what becomes of its sum."""
+    film = tiles.run(tiles.Config())
+    row, col = film.tiles[film.middle]
+    size = film.config.block_q
+    was, now = (film.first[block, row * size : (row + 1) * size] for block in (col - 1, col))
+    line = int(np.exp(was - now).argmin())
+    at = row * size + line
+    before, factor = float(film.second[col - 1, at]), float(np.exp(was[line] - now[line]))
+    values = {
+        "block": size,
+        "tokens": film.config.tokens,
+        "query": at + 1,
+        "was": float(was[line]),
+        "now": float(now[line]),
+        "sum": before,
+        "factor": factor,
+        "scaled": before * factor,
+        "after": float(film.second[col, at]),
+    }
+    return Facts(values, "scaled" if factor < 1 else "stays")
+
+
+def exact(_subject: Subject) -> Facts:
+    """How far rounding takes tiles, the whole row at once, and sums in 16 bits."""
+    made = numerics.run(numerics.Config())
+    errors = {way: float(each[-1]) for way, each in made.errors.items()}
+    return Facts(
+        {
+            "keys": numerics.LENGTHS[-1],
+            "tiled": errors["float32"],
+            "whole": float(made.whole[-1]),
+            "low": errors["bfloat16"],
+            "mixed": errors["mixed"],
+            "difference": tiles.run(tiles.Config()).difference,
+        },
+        "alike"
+        if 0.5 < errors["float32"] / made.whole[-1] < 2
+        else ("tiles" if errors["float32"] < made.whole[-1] else "row"),
+    )
+
+
+def saved(_subject: Subject) -> Facts:
+    """The time of one layer at best on a GPU, both ways."""
+    made, gpu = cost.run(cost.Config()), gpus()[GPU]
+    whole, tiled = (way.at_best(gpu.machine) for way in (made.whole, made.tiles))
+    values = {
+        "gpu": gpu.name,
+        "tokens": made.config.tokens,
+        "whole": units.duration(whole.seconds),
+        "tiled": units.duration(tiled.seconds),
+        "times": whole.seconds / tiled.seconds,
+        "flops": units.flop(made.tiles.flops),
+        "whole_flops": units.flop(made.whole.flops),
+    }
+    return Facts(values, "same" if made.whole.flops == made.tiles.flops else "fewer")
+
+
+def in_blocks(_subject: Subject) -> Facts:
+    """What is lost at the fullest step, reserved in one piece and held in blocks."""
+    made = paged.run(paged.Config())
+    step = int(made.reserved.argmax())
+    reserved, used, held, written = (int(each[step]) for each in (made.reserved, made.used, made.held, made.written))
+    return Facts(
+        {
+            "requests": made.config.requests,
+            "block": made.config.block,
+            "step": step,
+            "reserved": reserved,
+            "used": used,
+            "held": held,
+            "lost": 1 - used / reserved,
+            "less": 1 - written / held,
+        }
+    )
+
+
+LESSON = Lesson(
+    "fast",
+    N_("Why flash attention is fast"),
+    (
+        LessonStep(
+            N_("A matrix that nobody needs"),
+            N_(
+                "{heads} heads look from {tokens:,} tokens at {tokens:,}: their scores take {scores}, while Q, K, V "
+                "and the output take {held}. Once the output is there, the scores are thrown away."
+            ),
+            LessonPicture("tiles"),
+            N_("Step through the film: where do scores lie, and for how long?"),
+            too_large,
+            Question(
+                N_("Never storing the matrix: how many times fewer bytes go between slow and fast memory?"),
+                N_("Whole {whole}, in tiles {tiled}: {times:.1f} times fewer."),
+                {"three": N_("about 3"), "thirty": N_("about 30"), "hundreds": N_("about 300")},
+            ),
+            LessonPicture("traffic"),
+            Notes(
+                N_("A GPU computes much faster than it moves. What it moves is what takes time."),
+                N_("They think that fewer bytes need fewer multiplications."),
+                4,
+            ),
+            ("tile", "score"),
+            "fast",
+            {"fast_section": "cost"},
+        ),
+        LessonStep(
+            N_("A softmax that does not wait"),
+            N_(
+                "Softmax needs the largest score and the sum of the whole row, and a tile shows {block} of its "
+                "{tokens} keys. So each row keeps the largest so far and the sum so far."
+            ),
+            LessonPicture("tiles", {"at": "before"}),
+            N_("Find query {query} in the tile at work."),
+            rises,
+            Question(
+                N_(
+                    "Query {query} has the sum {sum:.2f}, with {was:.2f} as its largest score. Now comes {now:.2f}. "
+                    "What becomes of that sum?"
+                ),
+                N_(
+                    "Each of its terms was e^(score − {was:.2f}) and has to be e^(score − {now:.2f}): times "
+                    "{factor:.2f}, which is {scaled:.2f}. With this tile’s own terms it is {after:.2f}."
+                ),
+                {
+                    "stays": N_("It stays"),
+                    "scaled": N_("It is multiplied by e^(old − new)"),
+                    "again": N_("It starts again at 0"),
+                },
+            ),
+            after=LessonPicture("tiles"),
+            notes=Notes(N_("The output so far is multiplied by the same number, for the same reason."), "", 5),
+            terms=("online_softmax", "softmax"),
+            page="fast",
+        ),
+        LessonStep(
+            N_("The same numbers"),
+            N_(
+                "Nothing is left out or estimated. Tile by tile the output differs from the whole matrix’s by "
+                "{difference:.0e} of its largest value."
+            ),
+            LessonPicture("rounding"),
+            N_("Look where float16 without the maximum ends."),
+            exact,
+            Question(
+                N_("Over {keys:,} keys, which is nearer to float64: tiles or the whole row at once, both in float32?"),
+                N_(
+                    "Tiles err by {tiled:.1e}, the whole row by {whole:.1e}: sums in another order round otherwise. "
+                    "Sums kept in bfloat16 err by {low:.1%}, so they are kept in 32 bits: {mixed:.1%}."
+                ),
+                {"tiles": N_("tiles, by far"), "row": N_("the whole row, by far"), "alike": N_("they are alike")},
+            ),
+            notes=Notes(
+                N_("Exact is what sets it apart from sparse and linear attention."),
+                N_("They take it for an approximation."),
+                4,
+            ),
+            terms=("online_softmax",),
+            page="fast",
+            seen={"fast_section": "numerics"},
+        ),
+        LessonStep(
+            N_("What it saves"),
+            N_("One layer, {tokens:,} tokens, an {gpu} at its best: {whole} with the whole matrix, {tiled} in tiles."),
+            LessonPicture("roof"),
+            N_("Find both points: which roof is over each?"),
+            saved,
+            Question(
+                N_("It is {times:.1f} times as fast. How many FLOPs does it do?"),
+                N_("Whole {whole_flops}, in tiles {flops}. What it saves is moving."),
+                {"fewer": N_("fewer"), "same": N_("as many")},
+            ),
+            notes=Notes(N_("By formula, from the maker’s numbers. The page also shows what was measured."), "", 4),
+            terms=("roofline", "flop"),
+            page="fast",
+            seen={"fast_section": "cost"},
+        ),
+        LessonStep(
+            N_("The cache in pages"),
+            N_(
+                "The same thought for the KV cache: blocks of {block} tokens, found by a table. {requests} requests "
+                "come and go."
+            ),
+            LessonPicture("blocks"),
+            N_("Find a block that several requests share."),
+            in_blocks,
+            notes=Notes(
+                N_(
+                    "After step {step} one piece for each reserves {reserved} tokens for {used}, and {lost:.0%} is "
+                    "lost. Blocks hold {held}, and {less:.0%} is lost."
+                ),
+                "",
+                4,
+            ),
+            terms=("paged_cache", "kv_cache"),
+            page="fast",
+            seen={"fast_section": "paged"},
+        ),
+    ),
+    known=N_(
+        "Tiles never store the scores, and blocks never reserve what is not there: at its fullest {lost:.0%} of the "
+        "reserved cache was empty, in blocks {less:.0%}."
+    ),
+)

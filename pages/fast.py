@@ -1,0 +1,8 @@
+"""Why flash attention is fast: scores in tiles, what that costs and saves, how it rounds, a cache in blocks, traps.
+
+The page is attnviz/pages/fast/fast.py; this runs it alone.
+"""
+
+from attnviz.pages.fast.fast import page
+
+page()

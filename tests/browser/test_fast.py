@@ -1,0 +1,125 @@
+"""The film of tiles in a browser: played, dragged, moved by keys, opened again by its link, saved; a lesson's film."""
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from attnviz.pages.fast.maths import tiles
+from tests.browser.conftest import answered, at_rest, until
+from tests.browser.saving import open_menu, saved
+
+FILM = ".tf-matrix"
+
+
+def stood(page):
+    """The step on show, from 0."""
+    return int(page.locator(".av-root[data-step]").get_attribute("data-step"))
+
+
+def line_said(film, step, line):
+    """What the page says of a query, computed from the scores alone."""
+    row, col = film.tiles[step]
+    before = film.cells[line, : col * film.config.block_k].astype(float)
+    now = film.cells[line, : (col + 1) * film.config.block_k].astype(float)
+    was, high = np.nanmax(before), np.nanmax(now)
+    total, after = (np.nansum(np.exp(seen - most)) for seen, most in ((before, was), (now, high)))
+    factor = math.exp(was - high)
+    numbers = [high, was, total, was, high, factor, after - factor * total, after]
+    assert row == line // film.config.block_q
+    return [f"{n:.2f}".replace("-", "−") for n in numbers]
+
+
+@pytest.mark.every_commit
+def test_a_film_is_stepped_dragged_and_comes_back_by_its_link(opened):
+    page = opened("fast", FILM)
+    film = tiles.run(tiles.Config())
+    assert stood(page) == film.middle
+    said = page.locator(".tf-readout").inner_text()
+    query = int(re.match(r"Query (\d+): a larger score", said)[1])
+    numbers = re.findall(r"−?\d+\.\d\d", said)
+    for shown, wanted in zip(numbers, line_said(film, film.middle, query - 1), strict=True):
+        assert abs(float(shown.replace("−", "-")) - float(wanted.replace("−", "-"))) < 0.011
+    page.get_by_role("button", name="Next tile").click()
+    page.wait_for_url(f"**fast_at={film.middle + 1}*")
+    answered(page)
+    box = page.locator(FILM).bounding_box()
+    x, y = box["x"] + 34 + 4, box["y"] + 58 + 4  # the first tile
+    page.mouse.move(x, y)
+    page.mouse.down()
+    until(lambda: stood(page) == 0)
+    page.mouse.move(x, y + 390 * 5 / 6, steps=5)
+    until(lambda: stood(page) == 15)  # the last row of tiles
+    assert "fast_at=0" not in page.url, "only letting go was sent"
+    page.mouse.up()
+    page.wait_for_url("**fast_at=15*")
+    answered(page)
+    page.reload()
+    at_rest(page, FILM)
+    until(lambda: stood(page) == 15)
+    expect(page.locator(".tf-said")).to_have_text("Tile 16 of 21: queries 81 to 96, keys 1 to 16")
+
+
+@pytest.mark.slow
+def test_it_plays_to_the_end_and_back_and_keys_move_steps_and_lines(opened):
+    page = opened("fast?fast_n=32", FILM)  # three tiles
+    tile = page.locator(".tf-right canvas")
+    tile.focus()
+    page.keyboard.press("Home")
+    until(lambda: stood(page) == 0)
+    page.get_by_role("button", name="Play", exact=True).click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    until(lambda: stood(page) == 2, 30)
+    page.wait_for_url("**fast_at=2*")
+    page.get_by_role("button", name="Play backwards").click()
+    until(lambda: stood(page) == 0, 30)
+    tile.focus()
+    page.keyboard.press("ArrowRight")
+    until(lambda: stood(page) == 1)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    expect(page.locator(".tf-readout")).to_contain_text("Query")
+    before = page.locator(".tf-readout").inner_text()
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".tf-readout")).not_to_have_text(before)
+
+
+@pytest.mark.slow
+def test_what_lies_in_fast_memory_is_what_python_counts_and_a_file_says_it_too(opened):
+    page = opened("fast?fast_pass=backward&fast_at=5", FILM)
+    film = tiles.run(tiles.Config(backward=True))
+    held = re.search(r"Fast memory: ([\d.]+) KiB", page.locator(".tf-right").inner_text())
+    assert float(held[1]) == pytest.approx(film.held(5) / 1024, abs=0.006)
+    expect(page.locator(".tf-right")).to_contain_text("Key")
+    open_menu(page.locator(".st-key-fast-film-save-export button").first)
+    svg = Path(saved(page, page.locator("button[data-kind=svg]")).path()).read_text("utf-8")
+    assert "Tile 6 of 21" in svg
+    assert "Fast memory: 30.12 KiB" in svg
+
+
+@pytest.mark.slow
+def test_who_asks_for_less_motion_gets_a_few_stills(server_url, new_page):
+    page = new_page(reduced_motion="reduce")
+    page.goto(f"{server_url}/fast?fast_at=0")
+    at_rest(page, FILM)
+    root = page.locator(".av-root[data-step]")
+    root.evaluate(
+        "root => { window.seen = []; new MutationObserver(() => window.seen.push(root.dataset.step))"
+        ".observe(root, { attributes: true, attributeFilter: ['data-step'] }); }"
+    )
+    page.get_by_role("button", name="Play", exact=True).click()
+    until(lambda: stood(page) == 20, 30)
+    assert 2 <= len(set(page.evaluate("window.seen"))) <= 7
+
+
+@pytest.mark.slow
+def test_a_lesson_asks_what_becomes_of_the_sum_before_the_film_shows_it(opened):
+    page = opened("lessons?lesson=fast&step=2", FILM)
+    film = tiles.run(tiles.Config())
+    assert stood(page) == film.middle - 1
+    page.get_by_role("button", name="It is multiplied by e^(old − new)").click()
+    expect(page.get_by_text("Computed: It is multiplied by e^(old − new)")).to_be_visible(timeout=30_000)
+    until(lambda: stood(page) == film.middle)

@@ -1,0 +1,142 @@
+"""Attention over tiles against `attend`, torch's own kernels with their gradients, and tiles by hand in float64."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+from attnviz.base.message import Problem
+from attnviz.core import masks
+from attnviz.core.attention import attend
+from attnviz.core.tiled import Tiling, forward_steps, tiled_attend, tiled_gradients
+
+FORWARD, BACKWARD = 1e-6, 1e-5  #: of the largest value, in float32
+#: heads, K/V heads, queries, keys, D, Dv
+SHAPES = [
+    (1, 1, 1, 1, 4, 4),
+    (2, 2, 37, 37, 16, 16),
+    (6, 2, 50, 50, 8, 12),
+    (4, 1, 13, 45, 16, 16),
+    (8, 2, 128, 128, 64, 64),
+]
+BLOCKS = [(4, 3), (7, 5), (16, 16), (64, 32), (200, 200)]
+WINDOWS = [(False, None), (True, None), (True, 9), (False, 1)]
+
+
+def drawn(shape: tuple[int, ...], dtype: torch.dtype = torch.float32, lead: tuple[int, ...] = (2,)) -> list[Tensor]:
+    torch.manual_seed(sum(shape))
+    heads, groups, q_len, k_len, d, dv = shape
+    sizes = [(heads, q_len, d), (groups, k_len, d), (groups, k_len, dv), (heads, q_len, dv)]
+    return [torch.randn(*lead, *size, dtype=dtype) for size in sizes]
+
+
+def mask_of(q_len: int, k_len: int, causal: bool, window: int | None) -> Tensor:
+    if window is not None:
+        return masks.sliding_window(q_len, k_len, window)
+    return masks.causal(q_len, k_len) if causal else masks.everything(q_len, k_len)
+
+
+def off(made: Tensor, wanted: Tensor) -> float:
+    """The largest difference, as a share of the largest value."""
+    assert made.shape == wanted.shape
+    return float((made - wanted).abs().max() / wanted.abs().max())
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("blocks", BLOCKS)
+@pytest.mark.parametrize("causal, window", WINDOWS)
+def test_tiles_give_what_attend_and_torchs_kernels_give(shape, blocks, causal, window):
+    q, k, v, d_output = drawn(shape)
+    tiling = Tiling(*blocks, causal, window)
+    mask = mask_of(shape[2], shape[3], causal, window)
+    made = tiled_attend(q, k, v, tiling)
+    leaves = [each.clone().requires_grad_() for each in (q, k, v)]
+    fused = scaled_dot_product_attention(*leaves, attn_mask=mask, enable_gqa=True)
+    fused.backward(d_output)
+    stages = attend(q, k, v, mask)
+    assert off(made.output, stages.output) < FORWARD
+    assert off(made.output, fused.detach()) < FORWARD
+    torch.testing.assert_close(made.log_sum, stages.masked.logsumexp(-1), atol=1e-5, rtol=1e-6)
+    gradients = tiled_gradients(q, k, v, made, d_output, tiling)
+    largest = max(float(leaf.grad.abs().max()) for leaf in leaves)
+    for each, leaf in zip(gradients, leaves, strict=True):
+        assert float((each - leaf.grad).abs().max()) < BACKWARD * largest
+
+
+@pytest.mark.parametrize("blocks", [(3, 4), (5, 2)])
+def test_tiles_by_another_hand_in_float64(blocks):
+    q, k, v, _ = (each[0, 0].numpy() for each in drawn((1, 1, 11, 13, 6, 5), torch.float64, (1,)))
+    block_q, block_k = blocks
+    steps = forward_steps(*(torch.from_numpy(each)[None] for each in (q, k, v)), Tiling(block_q, block_k, causal=True))
+    for row_start in range(0, 11, block_q):
+        rows = range(row_start, min(row_start + block_q, 11))
+        for col_start in range(0, 13, block_k):
+            seen = [[c for c in range(min(col_start + block_k, 13)) if c <= r + 2] for r in rows]
+            if not any(c >= col_start for cols in seen for c in cols):
+                continue
+            step = next(steps)
+            assert (step.rows.start, step.cols.start) == (row_start, col_start)
+            for n, (row, cols) in enumerate(zip(rows, seen, strict=True)):
+                scores = q[row] @ k[cols].T / math.sqrt(6)
+                powers = np.exp(scores - scores.max())
+                assert float(step.highest[0, 0, n]) == pytest.approx(scores.max(), abs=1e-12)
+                assert float(step.total[0, 0, n]) == pytest.approx(powers.sum(), abs=1e-12)
+                np.testing.assert_allclose(step.output[0, 0, n].numpy(), powers @ v[cols], atol=1e-12)
+                earlier = [score for score, col in zip(scores, cols, strict=True) if col < col_start]
+                factor = math.exp(max(earlier) - scores.max()) if earlier else 0.0
+                assert float(step.rescale[0, 0, n]) == pytest.approx(factor, abs=1e-12)
+    assert next(steps, None) is None
+
+
+def test_another_block_size_changes_the_steps_and_the_result_by_rounding_only():
+    q, k, v, _ = drawn((4, 2, 256, 256, 64, 64))
+    made = [tiled_attend(q, k, v, Tiling(block, block, causal=True)).output for block in (16, 64, 256)]
+    counts = [len(list(forward_steps(q, k, v, Tiling(block, block, causal=True)))) for block in (16, 64, 256)]
+    assert counts == [136, 10, 1]
+    assert all(off(other, made[0]) < FORWARD for other in made[1:])
+    exact = [tiled_attend(q.double(), k.double(), v.double(), Tiling(block)).output for block in (16, 256)]
+    assert off(*exact) < 1e-14
+
+
+def test_rows_that_see_no_key_are_0_and_harm_no_other_and_no_gradient():
+    q, k, v, d_output = drawn((4, 2, 9, 5, 8, 8))  # causal, and more queries than keys: the first four see none
+    mask = torch.rand(4, 9, 5) < 0.5
+    mask[:, 6] = False
+    for allowed in (None, mask):
+        made = tiled_attend(q, k, v, Tiling(2, 2, causal=True), mask=allowed)
+        whole = masks.causal(9, 5) if allowed is None else masks.causal(9, 5) & allowed
+        leaves = [each.clone().requires_grad_() for each in (q, k, v)]
+        stages = attend(*leaves, whole)
+        stages.output.backward(d_output)
+        assert stages.empty_rows[..., :4].all()
+        torch.testing.assert_close(made.output, stages.output.detach(), atol=1e-6, rtol=1e-6)
+        assert torch.equal(made.log_sum == -math.inf, stages.empty_rows)
+        for each, leaf in zip(
+            tiled_gradients(q, k, v, made, d_output, Tiling(2, 2, causal=True), mask=allowed), leaves, strict=True
+        ):
+            torch.testing.assert_close(each, leaf.grad, atol=1e-5, rtol=1e-5)
+
+
+def test_16_bit_numbers_are_summed_in_32():
+    q, k, v, _ = drawn((2, 2, 300, 300, 16, 16))
+    halves = [each.bfloat16() for each in (q, k, v)]
+    made = tiled_attend(*halves, Tiling(16, 16)).output
+    assert made.dtype == torch.bfloat16
+    wanted = attend(*(each.double() for each in halves)).output
+    assert off(made.double(), wanted) < 2**-8, "only the output is rounded"
+
+
+@pytest.mark.parametrize("wrong", [{"block_q": 0}, {"block_k": -1}, {"window": 0}])
+def test_a_block_without_a_row_is_refused(wrong):
+    (name, value), *_ = wrong.items()
+    with pytest.raises(Problem, match=f"{name}={value} must be at least 1"):
+        Tiling(**wrong)
+
+
+def test_heads_that_share_no_whole_number_of_keys_are_refused():
+    q, k, v, _ = drawn((4, 3, 5, 5, 4, 4))
+    with pytest.raises(Problem, match="n_heads=4 must be a multiple of n_kv_heads=3"):
+        tiled_attend(q, k, v)

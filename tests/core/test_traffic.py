@@ -1,0 +1,177 @@
+"""Bytes and FLOPs of attention, against a memory that counts what is loaded from it and stored in it."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.utils.flop_counter import FlopCounterMode
+
+from attnviz.core import traffic
+from attnviz.core.attention import attend
+from attnviz.core.costs import pairs
+from attnviz.core.heads import HeadLayout
+from attnviz.core.masks import causal as causal_mask
+from attnviz.core.tiled import Tiling, tiled_attend
+
+
+class SlowMemory:
+    """Tensors by name; what is loaded and stored is counted in bytes, and products of matrices in FLOPs."""
+
+    def __init__(self, **tensors):
+        self.tensors, self.moved, self.flops, self.most = tensors, {}, 0, 0
+
+    def load(self, name, *place):
+        part = self.tensors[name][place]
+        self.moved[name] = self.moved.get(name, 0) + part.nbytes
+        return part
+
+    def store(self, name, part, *place):
+        self.tensors[name][place] = part
+        self.moved[name] = self.moved.get(name, 0) + np.asarray(part).nbytes
+
+    def product(self, a, b):
+        self.flops += 2 * a.shape[0] * a.shape[1] * b.shape[1]
+        return a @ b
+
+
+def filled(layout, tokens):
+    rng = np.random.default_rng(0)
+    h, g, d, dv = layout.n_heads, layout.kv_heads, layout.qk_width, layout.v_width
+    shapes = {"q": (h, tokens, d), "k": (g, tokens, d), "v": (g, tokens, dv), "output": (h, tokens, dv)}
+    held = {name: rng.standard_normal(shape, dtype=np.float32) for name, shape in shapes.items()}
+    square = {name: np.zeros((h, tokens, tokens), np.float32) for name in ("scores", "weights")}
+    return SlowMemory(**held, **square, log_sum=np.zeros((h, tokens), np.float32))
+
+
+def run_whole(layout, tokens, causal):
+    """Three steps; heads that share keys load them once."""
+    slow, shared = filled(layout, tokens), layout.heads_per_kv
+    for g in range(layout.kv_heads):
+        k = slow.load("k", g)
+        for h in range(g * shared, g * shared + shared):
+            slow.store("scores", slow.product(slow.load("q", h), k.T) / np.float32(np.sqrt(layout.qk_width)), h)
+    for h in range(layout.n_heads):
+        seen = np.tri(tokens, dtype=bool) if causal else np.ones((tokens, tokens), bool)
+        scores = np.where(seen, slow.load("scores", h), -np.inf)
+        raised = np.exp(scores - scores.max(-1, keepdims=True))
+        slow.store("weights", (raised / raised.sum(-1, keepdims=True)).astype(np.float32), h)
+    for g in range(layout.kv_heads):
+        v = slow.load("v", g)
+        for h in range(g * shared, g * shared + shared):
+            slow.store("output", slow.product(slow.load("weights", h), v), h)
+    return slow
+
+
+def run_tiled(layout, tokens, block, keys, causal):
+    """Tile by tile, and the most bytes that were at work at once."""
+    slow = filled(layout, tokens)
+    for h in range(layout.n_heads):
+        for start in range(0, tokens, block):
+            rows = slice(start, min(start + block, tokens))
+            q = slow.load("q", h, rows)
+            highest = np.full(len(q), -np.inf, np.float32)
+            total, output = np.zeros(len(q), np.float32), np.zeros((len(q), layout.v_width), np.float32)
+            for first in range(0, rows.stop if causal else tokens, keys):
+                cols = slice(first, min(first + keys, tokens))
+                k, v = (slow.load(name, h // layout.heads_per_kv, cols) for name in "kv")
+                tile = slow.product(q, k.T) / np.float32(np.sqrt(layout.qk_width))
+                if causal:
+                    tile[np.arange(cols.start, cols.stop) > np.arange(rows.start, rows.stop)[:, None]] = -np.inf
+                new = np.maximum(highest, tile.max(-1))
+                tile, keep = np.exp(tile - new[:, None]), np.exp(highest - new)
+                highest, total = new, total * keep + tile.sum(-1)
+                output = output * keep[:, None] + slow.product(tile, v)
+                slow.most = max(slow.most, sum(each.nbytes for each in (q, k, v, tile, output, highest, total)))
+            slow.store("output", output / total[:, None], h, rows)
+            slow.store("log_sum", highest + np.log(total), h, rows)
+    return slow
+
+
+sizes = st.builds(
+    lambda g, r, d, dv: HeadLayout(8, g * r, g, d, dv), *[st.integers(1, 3)] * 2, *[st.integers(1, 9)] * 2
+)
+
+
+@given(sizes, st.integers(1, 23), st.integers(1, 5), st.integers(1, 3), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_bytes_and_flops_are_those_of_a_memory_that_counts(layout, tokens, keys, times, causal):
+    block = keys * times
+    by_whole, by_tiles = run_whole(layout, tokens, causal), run_tiled(layout, tokens, block, keys, causal)
+    q, k, v = (torch.from_numpy(by_whole.tensors[name]) for name in "qkv")
+    expected = attend(q, k, v, causal_mask(tokens) if causal else None).output.numpy()
+    for slow in (by_whole, by_tiles):
+        np.testing.assert_allclose(slow.tensors["output"], expected, rtol=1e-4, atol=1e-5)
+    counted = traffic.whole(layout, tokens, "float32")
+    assert {name: n for name, n in vars(counted).items() if n} == by_whole.moved
+    tiled = traffic.in_tiles(layout, tokens, block, causal, "float32")
+    assert {name: n for name, n in vars(tiled).items() if n} == by_tiles.moved
+    assert traffic.whole_flops(layout, tokens).total == by_whole.flops
+    assert traffic.flops_in_tiles(layout, tokens, block, causal).total == by_tiles.flops
+    if block <= tokens:
+        assert traffic.fast_bytes(layout, block, keys, "float32") == by_tiles.most
+
+
+def test_flops_of_the_whole_matrix_are_what_torch_counts():
+    layout = HeadLayout(64, 4, 2, 16)
+    q, k = torch.zeros(4, 33, 16), torch.zeros(2, 33, 16)
+    with FlopCounterMode(display=False) as counter:
+        attend(q, k, k, causal_mask(33))
+    assert traffic.whole_flops(layout, 33).total == counter.get_total_flops()
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_flops_in_tiles_are_what_torch_counts_of_the_cores_own_tiles(causal):
+    layout = HeadLayout(64, 4, 2, 16)
+    q, k = torch.zeros(4, 100, 16), torch.zeros(2, 100, 16)
+    with FlopCounterMode(display=False) as counter:
+        tiled_attend(q, k, k, Tiling(32, 16, causal))
+    assert traffic.flops_in_tiles(layout, 100, 32, causal).total == counter.get_total_flops()
+
+
+LLAMA = HeadLayout(4096, 32, 8, 128)
+
+
+def test_whole_grows_with_the_square_and_what_tiles_hold_does_not_grow():
+    ends = [traffic.whole(LLAMA, n) for n in (2**19, 2**20)]
+    assert ends[1].scores == 4 * ends[0].scores
+    tiles = [traffic.in_tiles(LLAMA, n, 128) for n in (2**19, 2**20)]
+    assert [part.q for part in tiles] == [32 * 2**19 * 128 * 2, 32 * 2**20 * 128 * 2]
+    assert tiles[1].output == 2 * tiles[0].output
+    assert tiles[0].scores == 0
+    assert traffic.fast_bytes(LLAMA, 128) == (128 + 2 * 16) * 128 * 2 + 4 * 128 * (16 + 128 + 2)
+
+
+@pytest.mark.parametrize("block", [1, 16, 100, 128])
+def test_causal_tiles_are_at_least_the_pairs_that_attend_and_at_most_one_tile_a_row_more(block):
+    tokens = 1000
+    computed, needed = traffic.pairs_in_tiles(tokens, block, True), pairs(tokens, tokens, causal=True)
+    assert needed <= computed < needed + tokens * block
+    assert traffic.pairs_in_tiles(tokens, tokens, True) == tokens * tokens
+
+
+def test_the_largest_block_fits_and_the_next_one_does_not():
+    for room in (64 << 10, 192 << 10, 1 << 20):
+        block = traffic.most_rows(LLAMA, room)
+        assert traffic.fast_bytes(LLAMA, block) <= room < traffic.fast_bytes(LLAMA, block + 16)
+
+
+def test_too_little_fast_memory_is_refused_with_what_is_needed():
+    with pytest.raises(ValueError, match="1024 bytes of fast memory are too few for heads 128 wide: tiles of 16 rows"):
+        traffic.most_rows(LLAMA, 1024)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_below_the_crossing_tiles_move_more_and_from_it_on_less(causal):
+    layout, tokens = HeadLayout(512, 8, 8, 64), 4096
+    at = traffic.crossing(layout, tokens, causal)
+    most = traffic.whole(layout, tokens).total
+    assert 1 < at < 64
+    assert traffic.in_tiles(layout, tokens, at - 1, causal).total >= most
+    assert traffic.in_tiles(layout, tokens, at, causal).total < most
+    # each key and value is loaded T/B times, half as often under a causal mask; four matrices are moved
+    assert at == pytest.approx(layout.qk_width / (4 if causal else 2), abs=2)
+
+
+def test_few_tokens_of_many_heads_on_one_key_head_are_moved_less_whole():
+    assert traffic.crossing(HeadLayout(4096, 32, 1, 128), 16) is None

@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  keptBy,
+  linesOf,
+  matrixScene,
+  numbersOf,
+  orderOf,
+  spansOf,
+  stepAt,
+  tellingLine,
+  tileScene,
+} from "../../attnviz/canvas/tile_film/tile_film_geometry.js";
+
+/** Five tokens in tiles of two queries and three keys, under a causal mask. */
+const HEADER = /** @type {any} */ ({
+  tokens: 5,
+  blocks: [2, 3],
+  backward: false,
+  tiles: [
+    [0, 0],
+    [1, 0],
+    [1, 1],
+    [2, 0],
+    [2, 1],
+  ],
+});
+const FIRST = [1, 2, 1, 1, 0, 1, 2, 1, 3, 4].map(Number);
+const SECOND = [1, 1, 2, 2, 3, 1, 1, 2, 1.5, 1.2];
+
+test("a payload holds a code for each cell, then both numbers of each line after each block", () => {
+  const bytes = new Uint8Array(25 + 80);
+  bytes[7] = 9;
+  bytes.set(new Uint8Array(Float32Array.from([...FIRST, ...SECOND]).buffer), 25);
+  const { codes, first, second } = numbersOf(HEADER, bytes);
+  assert.equal(codes[7], 9);
+  assert.deepEqual([...first], FIRST);
+  assert.equal(second[9], Math.fround(1.2));
+});
+
+test("tiles at the edge are smaller, and lines are queries forward and keys backward", () => {
+  assert.deepEqual(spansOf(HEADER, 4), [
+    { from: 4, to: 5 },
+    { from: 3, to: 5 },
+  ]);
+  assert.deepEqual(linesOf(HEADER, 2).lines, { from: 2, to: 4 });
+  assert.deepEqual(linesOf({ ...HEADER, backward: true }, 2).lines, { from: 3, to: 5 });
+});
+
+test("a larger score rescales the sum, and the line that it changes most is told of", () => {
+  const numbers = { codes: new Uint8Array(), first: Float32Array.from(FIRST), second: Float32Array.from(SECOND) };
+  assert.ok(keptBy(HEADER, numbers, 1, 3).begins);
+  const kept = keptBy(HEADER, numbers, 2, 3);
+  assert.deepEqual([kept.was, kept.first, kept.before, kept.begins], [1, 3, 2, false]);
+  assert.equal(kept.factor, Math.exp(-2));
+  assert.equal(tellingLine(HEADER, numbers, 2), 3);
+  assert.equal(keptBy(HEADER, numbers, 2, 2).factor, 1);
+});
+
+test("a line that has seen nothing begins at the tile where it sees something", () => {
+  const first = Float32Array.from([-Infinity, 0, 0, 0, 0, 2, 0, 0, 0, 0]);
+  const kept = keptBy({ ...HEADER, tiles: [[0, 1]] }, { codes: new Uint8Array(), first, second: first }, 0, 0);
+  assert.deepEqual([kept.begins, kept.factor, kept.before], [true, 1, 0]);
+});
+
+test("a point of the matrix is the tile under it, and none where no tile is at work", () => {
+  const order = orderOf(HEADER);
+  assert.deepEqual([...order], [0, -1, 1, 2, 3, 4]);
+  const matrix = { x: 10, y: 20, w: 100, h: 100 };
+  assert.equal(stepAt(HEADER, order, matrix, 11, 21), 0);
+  assert.equal(stepAt(HEADER, order, matrix, 105, 21), null);
+  assert.equal(stepAt(HEADER, order, matrix, 105, 90), 2);
+  assert.equal(stepAt(HEADER, order, matrix, 999, 999), 4, "beside it, the nearest");
+});
+
+for (const width of [200, 300, 430, 900])
+  for (const backward of [false, true])
+    test(`all parts stand side by side in ${width} pixels${backward ? ", backward" : ""}`, () => {
+      const scene = matrixScene(width, backward);
+      assert.ok(width === 200 || scene.width <= width);
+      for (const place of [...scene.kept, scene.out, scene.k, scene.v]) {
+        assert.ok(place.x + place.w <= scene.width);
+        assert.ok(place.y + place.h <= scene.height);
+      }
+      for (const lines of [1, 16, 128]) {
+        const { cells, columns } = tileScene(width, lines, backward);
+        assert.ok(columns[0].x > cells.x + cells.w);
+        const last = columns[columns.length - 1];
+        assert.ok(last.x + last.w <= width);
+      }
+    });

@@ -1,0 +1,113 @@
+"""What attention costs: the page's numbers against the core's, a machine's time by hand, and the section in use."""
+
+import contextlib
+import html
+import io
+import json
+
+import pytest
+
+from attnviz.core import traffic
+from attnviz.core.costs import Machine
+from attnviz.models.architecture import gpus
+from attnviz.pages.fast.maths import cost
+
+
+def said(page):
+    return html.unescape(
+        " ".join(str(part.value) for kind in (page.markdown, page.caption, page.error) for part in kind)
+    )
+
+
+def charts(page):
+    return [json.loads(each.proto.spec) for each in page.get("plotly_chart")]
+
+
+def test_bytes_of_four_heads_counted_by_hand():
+    result = cost.run(cost.Config(tokens=100, heads=4, kv_heads=2, d_head=8, fast_kib=4, dtype="float32"))
+    # 16 rows: 16 * 8 queries, 16 keys and values, and per row 16 scores, 8 outputs, 2 numbers, at 4 bytes each
+    assert (result.block, result.at_work) == (16, 4 * (16 * 8 + 16 * 16 + 16 * 26))
+    assert result.whole.moved.total == 4 * (2 * 4 * 100 * 8 + 2 * 2 * 100 * 8 + 4 * 4 * 100 * 100)
+    assert result.tiles.moved.total == 4 * (2 * 4 * 100 * 8 + 2 * 4 * 7 * 100 * 8 + 4 * 100)
+    assert result.whole.flops == result.tiles.flops == 4 * 4 * 100 * 100 * 8
+
+
+def test_tiles_are_no_longer_than_the_text():
+    assert cost.run(cost.Config(tokens=20)).block == 32
+
+
+def test_what_is_held_grows_with_the_square_whole_and_in_proportion_in_tiles():
+    result = cost.run(cost.Config())
+    assert result.scores[-1] == 32 * 4**20 * 2
+    assert [b / a for a, b in zip(result.scores, result.scores[1:], strict=False)] == [4.0] * (len(cost.LENGTHS) - 1)
+    assert [b / a for a, b in zip(result.held, result.held[1:], strict=False)] == [2.0] * (len(cost.LENGTHS) - 1)
+
+
+def test_the_line_over_the_rows_of_a_tile_crosses_where_the_page_says():
+    result = cost.run(cost.Config())
+    less = [rows for rows, moved in zip(cost.BLOCKS, result.by_block, strict=True) if moved < result.whole.moved.total]
+    assert min(less) / 2 < result.crossing <= min(less)
+
+
+def test_a_step_is_bound_by_what_takes_longer():
+    way = cost.WayCost(traffic.BytesMoved(0, 0, 0, 10, 0, 0, 0), 300)
+    assert way.intensity == 30
+    slow = way.at_best(Machine(peak=10, bandwidth=1000, memory=1))
+    assert (slow.seconds, slow.bound) == (30.0, "compute")
+    starved = way.at_best(Machine(peak=1000, bandwidth=10, memory=1))
+    assert (starved.seconds, starved.bound) == (1.0, "memory")
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_the_program_prints_the_pages_bytes_and_flops(causal):
+    config = cost.Config(tokens=1000, causal=causal)
+    result = cost.run(config)
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(cost.program(config), {})
+    assert out.getvalue().splitlines() == [
+        f"tiles of {result.block} rows",
+        f"whole {result.whole.moved.total:,} bytes, {result.whole.flops:,} FLOPs",
+        f"tiles {result.tiles.moved.total:,} bytes, {result.tiles.flops:,} FLOPs",
+    ]
+
+
+def test_numbers_out_of_range_are_refused_by_name():
+    with pytest.raises(ValueError, match="tokens=0 must lie between 2 and 1048576"):
+        cost.Config(tokens=0)
+    with pytest.raises(ValueError, match="n_heads=6 must be a multiple of n_kv_heads=4"):
+        cost.run(cost.Config(heads=6, kv_heads=4))
+
+
+def test_the_section_says_what_both_ways_move_and_what_a_gpu_needs(visit):
+    page = visit("fast", fast_section="cost")
+    assert not page.exception
+    assert not page.error
+    result = cost.run(cost.Config())
+    bars = charts(page)[0]["data"]
+    assert sum(bar["x"][0] for bar in bars) == result.whole.moved.total
+    assert sum(bar["x"][1] for bar in bars) == result.tiles.moved.total
+    assert f"with fewer than **{result.crossing}** rows" in said(page)
+    gpu = gpus()["a100-80gb"]
+    assert gpu.source.split()[0] in said(page)
+    times = result.whole.at_best(gpu.machine).seconds / result.tiles.at_best(gpu.machine).seconds
+    assert f"{times:.1f} times as fast" in said(page)
+    roof = charts(page)[-1]["data"]
+    assert [trace["x"] for trace in roof[1:]] == [[result.whole.intensity], [result.tiles.intensity]]
+
+
+def test_heads_that_do_not_share_evenly_are_refused_and_the_controls_stay(visit):
+    page = visit("fast", fast_section="cost", fast_heads="6", fast_kv="4")
+    assert "n_heads=6 must be a multiple of n_kv_heads=4" in html.unescape(page.error[0].value)
+    assert page.number_input(key="fast_heads").value == 6
+
+
+def test_too_little_fast_memory_is_said_with_what_is_needed(visit):
+    page = visit("fast", fast_section="cost", fast_kib="1")
+    assert "1024 bytes of fast memory are too few for heads 128 wide" in html.unescape(page.error[0].value)
+
+
+def test_under_a_causal_mask_tiles_do_about_half_the_flops(visit):
+    page = visit("fast", fast_section="cost", fast_causal="true")
+    result = cost.run(cost.Config(causal=True))
+    assert 0.5 < result.tiles.flops / result.whole.flops < 0.52
+    assert "which leave out what the mask hides" in said(page)

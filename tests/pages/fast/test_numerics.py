@@ -1,0 +1,91 @@
+"""Rounding of an online softmax, by NumPy's own 16-bit numbers, and the section in use."""
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.pages.fast.maths import numerics
+from tests.pages.fast.test_cost import charts, said
+
+
+def drawn(config):
+    generator = torch.Generator().manual_seed(config.seed)
+    n = numerics.LENGTHS[-1]
+    scores = config.size * torch.randn(numerics.ROWS, n, generator=generator, dtype=torch.float64)
+    values = torch.randn(n, numerics.WIDTH, generator=generator).bfloat16().double()
+    return scores.numpy(), values.numpy()
+
+
+def error(output, wanted):
+    return float(np.linalg.norm(output - wanted) / np.linalg.norm(wanted))
+
+
+@pytest.fixture(scope="module")
+def result():
+    return numerics.run(numerics.Config())
+
+
+def test_float16_sums_are_those_that_numpy_keeps(result):
+    scores, values = drawn(result.config)
+    block = result.config.block
+    for way, subtract in (("float16", True), ("float16-raw", False)):
+        high = np.full(numerics.ROWS, -np.inf if subtract else 0.0, np.float32)
+        total, output = np.zeros(numerics.ROWS, np.float16), np.zeros((numerics.ROWS, numerics.WIDTH), np.float16)
+        for start in range(0, 1024, block):
+            tile = scores[:, start : start + block].astype(np.float32)
+            new = np.maximum(high, tile.max(-1)) if subtract else high
+            weights = np.exp(tile - new[:, None]).astype(np.float16).astype(np.float32)
+            rescale = np.exp(high - new)
+            total = (total * rescale + weights.sum(-1)).astype(np.float16)
+            output = (output * rescale[:, None] + weights @ values[start : start + block].astype(np.float32)).astype(
+                np.float16
+            )
+            high = new
+        exact = np.exp(scores[:, :1024])
+        wanted = exact / exact.sum(-1, keepdims=True) @ values[:1024]
+        made = error(output.astype(float) / total.astype(float)[:, None], wanted)
+        assert result.errors[way][numerics.LENGTHS.index(1024)] == pytest.approx(made, rel=0.05)
+
+
+def test_float16_without_the_maximum_ends_where_a_sum_passes_its_largest_number(result):
+    scores, _values = drawn(result.config)
+    sums = np.exp(scores).cumsum(-1)
+    lost = [n for n in numerics.LENGTHS if (sums[:, n - 1] > 65504).any() or (scores[:, :n] > np.log(65504)).any()]
+    assert result.ends("float16-raw") == lost[0] == 2048
+    assert result.log_sums["float16-raw"] == np.inf
+    assert numerics.run(numerics.Config(size=1.0)).ends("float16-raw") is None
+
+
+def test_tiles_in_32_bits_are_as_near_as_the_whole_row_and_16_bit_sums_are_not(result):
+    assert 0.5 < result.errors["float32"][-1] / result.whole[-1] < 2
+    assert result.errors["bfloat16"][-1] > 10 * result.errors["mixed"][-1]
+    assert result.errors["mixed"][-1] < 2**-8
+    scores, _values = drawn(result.config)
+    exact = np.log(np.exp(scores[0]).sum())
+    assert result.exact == pytest.approx(exact, abs=1e-9)
+    assert result.log_sums["float32"] == pytest.approx(exact, abs=1e-5)
+
+
+def test_in_64_bits_no_way_of_summing_matters():
+    scores, values = (torch.from_numpy(each) for each in drawn(numerics.Config()))
+    with torch.no_grad():
+        outputs, _log_sum = numerics.online(scores, values, 16, torch.float32, torch.float32, True)
+    wanted = scores.softmax(-1) @ values
+    assert error(outputs[-1].double().numpy(), wanted.numpy()) < 2e-6
+
+
+def test_the_section_says_where_float16_ends_and_what_rescaling_does(visit, result):
+    page = visit("fast", fast_section="numerics")
+    assert not page.exception
+    assert not page.error
+    assert "float16 has no number from 2,048 keys on" in said(page)
+    assert f"rescaling 255 times leaves float32 at {result.errors['float32'][-1]:.1e}" in said(page)
+    lines = {line["name"]: line["y"] for line in charts(page)[0]["data"]}
+    assert lines["float16, no maximum"][-1] is None
+    assert len(lines) == 7
+
+
+def test_smaller_scores_do_not_overflow(visit):
+    page = visit("fast", fast_section="numerics", fast_scores="1", fast_rounded="16")
+    assert "float16 still has numbers" in said(page)
+    assert "rescaling 1023 times" in said(page)

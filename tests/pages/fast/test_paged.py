@@ -1,0 +1,135 @@
+"""A cache in blocks, against a memory of tokens by name, against a strip of cells, and the section as it is used."""
+
+import contextlib
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz.pages.fast.maths import paged
+from tests.pages.fast.test_cost import charts, said
+
+CONFIGS = st.builds(
+    paged.Config, st.integers(1, 9), st.integers(0, 20), st.integers(2, 7), st.integers(1, 20), st.integers(0, 99)
+)
+
+
+def token(result, request, place):
+    """Whose token it is that a request has at a place: the same name is the same token."""
+    prefix = result.requests[0].prompt if request == 1 else result.config.shared
+    return (0 if place < prefix else request, place)
+
+
+@given(CONFIGS)
+@settings(max_examples=25, deadline=None)
+def test_each_request_finds_its_own_tokens_and_no_place_holds_two(config):
+    result = paged.run(config)
+    for step, tables in enumerate(result.tables):
+        there = {at for at, one in enumerate(result.requests) if one.begins <= step < one.ends}
+        assert set(tables) == there
+        memory = {}
+        for at, blocks in tables.items():
+            length = result.requests[at].length(step)
+            assert len(blocks) == -(-length // config.block)
+            for place in range(length):
+                cell = (blocks[place // config.block], place % config.block)
+                assert memory.setdefault(cell, token(result, at, place)) == token(result, at, place)
+        assert result.written[step] == len(memory)
+        held = {number for blocks in tables.values() for number in blocks}
+        assert result.held[step] == len(held) * config.block
+        for number in range(result.owner.shape[1]):
+            holding = [at for at, blocks in tables.items() if number in blocks]
+            assert result.holders[step, number] == len(holding)
+            assert result.owner[step, number] == min(holding, default=-1)
+    assert result.apart <= 1e-6
+
+
+@given(CONFIGS)
+@settings(max_examples=25, deadline=None)
+def test_one_piece_for_each_is_what_a_strip_of_cells_holds(config):
+    result = paged.run(config)
+    cells = np.full(7 * 400, -1)
+    for step in range(result.steps):
+        for at, one in enumerate(result.requests):
+            if step == one.ends:
+                cells[cells == at] = -1
+        for at, one in enumerate(result.requests):
+            if step == one.begins:
+                width = one.prompt + config.answer
+                start = next(n for n in range(len(cells)) if (cells[n : n + width] == -1).all())
+                cells[start : start + width] = at
+        taken = np.flatnonzero(cells >= 0)
+        assert result.reserved[step] == len(taken)
+        assert result.gaps[step] == (taken.max() + 1 - len(taken) if len(taken) else 0)
+        assert result.used[step] == sum(one.length(step) for one in result.requests)
+
+
+def test_blocks_of_one_token_lose_nothing():
+    result = paged.run(paged.Config(block=1))
+    assert (result.held == result.written).all()
+
+
+def test_less_than_a_block_is_lost_for_each_request():
+    result = paged.run(paged.Config())
+    there = np.array([len(table) for table in result.tables])
+    assert (result.held - result.written <= there * 15).all()
+    assert (result.held - result.written).max() > 15
+
+
+def test_two_answers_to_one_question_share_until_one_of_them_writes():
+    result = paged.run(paged.Config(shared=40, requests=2))
+    assert result.requests[0].prompt == result.requests[1].prompt
+    assert result.tables[0][0] == result.tables[0][1]
+    assert result.tables[1][0][:-1] == result.tables[1][1][:-1] or result.requests[0].prompt % 16 == 0
+    assert result.tables[1][0] != result.tables[1][1]
+    assert len(result.copies) == (result.requests[0].prompt % 16 > 0)
+
+
+def test_a_block_that_is_written_without_a_copy_is_noticed(monkeypatch):
+    append = paged._Pool.append
+
+    def careless(pool, request, token):
+        pool.holders = pool.holders.clip(max=1)
+        append(pool, request, token)
+
+    monkeypatch.setattr(paged._Pool, "append", careless)
+    assert paged.run(paged.Config()).apart > 0.01
+
+
+def test_numbers_out_of_range_are_refused_by_name():
+    with pytest.raises(ValueError, match="requests=9 must lie between 2 and 7"):
+        paged.Config(requests=9)
+
+
+def test_the_program_prints_the_pages_numbers():
+    result = paged.run(paged.Config())
+    step = int(result.reserved.argmax())
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(paged.program(paged.Config()), {})
+    assert f"reserves {result.reserved[step]} tokens for {result.used[step]}" in out.getvalue()
+    assert f"blocks hold {result.held[step]} for {result.written[step]}" in out.getvalue()
+
+
+def test_the_section_opens_where_most_is_reserved(visit):
+    page = visit("fast", fast_section="paged")
+    assert not page.exception
+    assert not page.error
+    result = paged.run(paged.Config())
+    step = int(result.reserved.argmax())
+    assert page.slider(key="fast_step").value == step
+    assert f"reserves **{result.reserved[step]}** tokens for {result.used[step]}" in said(page)
+    assert f"Blocks hold **{result.held[step]}** for {result.written[step]}" in said(page)
+    memory, table, lost = charts(page)
+    assert [trace.get("name") for trace in memory["data"][1:]] == [f"request {n}" for n in range(1, 7)] + ["several"]
+    assert len(lost["data"]) == 4
+    assert sorted(map(int, table["data"][1]["text"])) == sorted(n for row in result.tables[step].values() for n in row)
+
+
+def test_a_step_is_chosen_and_one_after_the_end_says_nobody_is_here(visit):
+    page = visit("fast", fast_section="paged", fast_step="7")
+    assert "Blocks held after step 7:" in said(page)
+    last = visit("fast", fast_section="paged", fast_step="9999")
+    assert not last.exception
+    assert "Nobody is here" in said(last)

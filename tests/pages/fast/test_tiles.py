@@ -1,0 +1,184 @@
+"""The film of tiles: its numbers by brute force in float64, its bytes by counting loads, and the section in use."""
+
+import contextlib
+import io
+import math
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.base.message import Problem
+from attnviz.base.packed import unblob
+from attnviz.core import masks
+from attnviz.figures.picture import to_svg
+from attnviz.pages.fast import choices
+from attnviz.pages.fast.maths import tiles
+from attnviz.pages.fast.panels import tiles as panel
+from tests.pages.fast.test_cost import said
+
+CASES = [
+    tiles.Config(tokens=50, width=8),
+    tiles.Config(tokens=50, width=8, block_q=32, mask="none"),
+    tiles.Config(tokens=70, width=8, block_k=32, mask="window", window=9, seed=3),
+]
+
+
+def given(config: tiles.Config) -> list[np.ndarray]:
+    generator = torch.Generator().manual_seed(config.seed)
+    shape = (1, config.tokens, config.width)
+    return [torch.randn(shape, generator=generator)[0].double().numpy() for _ in range(4)]
+
+
+def allowed(config: tiles.Config) -> np.ndarray:
+    n = config.tokens
+    back = np.arange(n)[:, None] - np.arange(n)
+    return {"causal": back >= 0, "none": back > -n, "window": (back >= 0) & (back < config.window)}[config.mask]
+
+
+@pytest.mark.parametrize("config", CASES)
+def test_each_row_keeps_the_largest_score_and_the_sum_of_what_it_has_seen(config):
+    q, k, _v, _d = given(config)
+    scores = np.where(allowed(config), q @ k.T / math.sqrt(config.width), -np.inf)
+    film = tiles.run(config)
+    np.testing.assert_allclose(film.cells, np.where(allowed(config), scores, np.nan), atol=1e-5)
+    for row, col in film.tiles:
+        end = (col + 1) * config.block_k
+        for line in range(row * config.block_q, min((row + 1) * config.block_q, config.tokens)):
+            seen = scores[line, :end]
+            assert film.first[col, line] == pytest.approx(seen.max(), abs=1e-5)
+            total = np.exp(seen - seen.max()).sum() if np.isfinite(seen.max()) else 0.0
+            assert film.second[col, line] == pytest.approx(total, rel=1e-5)
+    wanted = {
+        (row // config.block_q, col // config.block_k) for row, col in zip(*np.nonzero(allowed(config)), strict=True)
+    }
+    assert [tuple(tile) for tile in film.tiles] == sorted(wanted), "row by row, and no tile without a pair"
+
+
+@pytest.mark.parametrize("config", [tiles.replace(config, backward=True) for config in CASES])
+def test_the_backward_film_ends_at_torchs_gradients(config):
+    q, k, v, d_output = (torch.from_numpy(each).requires_grad_() for each in given(config))
+    scaled = (q @ k.T / math.sqrt(config.width)).masked_fill(~torch.from_numpy(allowed(config)), -torch.inf)
+    scaled.retain_grad()
+    (scaled.softmax(-1) @ v).backward(d_output.detach())
+    film = tiles.run(config)
+    shown = np.where(allowed(config), scaled.grad.numpy(), np.nan)
+    np.testing.assert_allclose(film.cells, shown, atol=1e-5)
+    np.testing.assert_allclose(film.first[-1], v.grad.norm(dim=-1), rtol=1e-4)
+    np.testing.assert_allclose(film.second[-1], k.grad.norm(dim=-1), rtol=1e-4, atol=1e-6)
+    assert film.difference < 1e-5
+    columns = [tuple(tile)[::-1] for tile in film.tiles]
+    assert columns == sorted(columns), "key by key"
+
+
+@pytest.mark.parametrize("config", CASES)
+def test_the_result_is_attends_and_another_block_moves_it_by_rounding_only(config):
+    film = tiles.run(config)
+    assert 0 <= film.difference < 1e-6
+    assert film.other_block != config.block_k
+    assert 0 <= film.other_difference < 1e-6
+
+
+@pytest.mark.parametrize("backward", [False, True])
+def test_bytes_are_those_of_a_memory_that_counts_every_load(backward):
+    config = tiles.Config(tokens=40, width=8, backward=backward)
+    film, fast, read, written = tiles.run(config), {}, 0, 0
+    size = {"q": config.block_q, "k": config.block_k}
+    d, rows = config.width, {"Q": "q", "dO": "q", "dQ": "q", "O": "q", "K": "k", "V": "k", "dK": "k", "dV": "k"}
+
+    def tall(name, block):
+        return min(size[rows[name]], config.tokens - block * size[rows[name]])
+
+    if backward:  # D is made once of O and dO
+        read, written = 2 * config.tokens * d, config.tokens
+    for at, (row, col) in enumerate(film.tiles):
+        for name, block in (("Q", row), ("K", col), ("V", col)):
+            if fast.get(name) != block or (not backward and name != "Q") or (backward and name == "Q"):
+                read += tall(name, block) * d
+                fast[name] = block
+        nxt = film.tiles[at + 1] if at + 1 < len(film.tiles) else (-1, -1)
+        if backward:
+            read += tall("Q", row) * (2 * d + 2)  # dO and dQ, L and D
+            written += tall("Q", row) * d
+            written += 2 * tall("K", col) * d * (nxt[1] != col)
+        elif nxt[0] != row:
+            written += tall("Q", row) * (d + 1)
+        assert film.moved[at].tolist() == [4 * read, 4 * written]
+    queries, keys = config.shape(film.tiles[0])
+    hand = (
+        4 * keys * d + 3 * queries * d + 2 * queries * keys + 2 * queries
+        if backward
+        else 2 * keys * d + 2 * queries * d + queries * keys + 2 * queries
+    )
+    assert film.held(0) == 4 * hand
+
+
+@pytest.mark.parametrize("config", [CASES[0], tiles.replace(CASES[2], backward=True)])
+def test_the_program_prints_the_difference_of_the_page(config):
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(tiles.program(config), {})
+    printed = float(re.search(r": (\S+)", out.getvalue())[1])
+    assert printed == pytest.approx(tiles.run(config).difference, rel=0.06)
+
+
+@pytest.mark.parametrize("backward", [False, True])
+def test_a_file_shows_the_tile_and_what_lies_in_fast_memory(backward):
+    film = tiles.run(tiles.replace(CASES[0], backward=backward))
+    made = panel.picture(film, film.middle)
+    svg = to_svg(made, title=made.title)
+    assert "Fast memory:" in svg
+    assert f"Tile {film.middle + 1} of {len(film.tiles)}" in svg
+    assert f">{'dV' if backward else 'max'}<" in svg
+    columns = panel.table(film, film.middle)
+    assert [len(column) for column in columns.values()] == [50, 50, 50]
+
+
+def test_more_tokens_than_the_film_has_room_for_are_refused_by_number():
+    with pytest.raises(Problem, match="2000 tokens: the film has room for 1 to 1024"):
+        tiles.Config(tokens=2000)
+
+
+def header(page):
+    (film,) = (each.proto for each in page.get("bidi_component") if each.proto.component_name.endswith("tile_film"))
+    return unblob(bytes(film.bytes))
+
+
+def test_the_page_opens_on_a_tile_that_brings_a_larger_score(visit):
+    page = visit("fast")
+    assert not page.exception
+    assert not page.error
+    film = tiles.run(tiles.Config())
+    played, payload = header(page)
+    assert played["at"] == film.middle
+    assert played["tiles"] == film.tiles.tolist()
+    codes = np.frombuffer(payload[: 96 * 96], np.uint8).reshape(96, 96)
+    assert ((codes == 255) == ~masks.causal(96, 96).numpy()).all()
+    kept = np.frombuffer(payload[96 * 96 :], "<f4").reshape(2, 6, 96)
+    np.testing.assert_array_equal(kept[0], film.first)
+    assert f"differs by {film.difference:.1e} of its largest value" in said(page)
+    assert "would take **36 KiB**" in said(page)
+
+
+def test_the_backward_pass_and_a_step_are_in_the_link(visit):
+    page = visit("fast", fast_pass="backward", fast_at="3", fast_n="40")
+    played, _payload = header(page)
+    assert (played["backward"], played["at"], played["tokens"]) == (True, 3, 40)
+    assert "the gradients of Q, K and V differs" in said(page)
+
+
+def test_a_step_that_the_film_has_not_is_its_last(visit):
+    assert header(visit("fast", fast_at="999"))[0]["at"] == len(tiles.run(tiles.Config()).tiles) - 1
+
+
+@pytest.mark.parametrize("wrong", [{"fast_n": "5000"}, {"fast_block_q": "17"}, {"fast_mask": "x"}])
+def test_what_no_film_has_is_said_and_the_page_goes_on(visit, wrong):
+    page = visit("fast", **wrong)
+    assert not page.exception
+    (value,) = wrong.values()
+    assert value in said(page)
+    assert header(page)[0]["tokens"] == 96
+
+
+def test_every_section_is_a_choice():
+    assert choices.SECTION.ids == ("tiles", "cost", "measured", "numerics", "paged", "traps")
