@@ -9,6 +9,7 @@ def texts() -> dict[str, str]:
     return {
         "sentence": _("Sentence"),
         "model": _("Model"),
+        "examples": _("Examples"),
         "read": _("Read it"),
         "silence": _("Silence this head"),
         "stop": _("Stop"),

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from attnviz.base.message import Problem, Several
-from attnviz.base.words import _, speaking, tongue
+from attnviz.base.words import _, say, speaking, tongue
 from attnviz.live import LiveView, header, inert_json, packed
-from attnviz.models.catalogue import EXAMPLES, LoadedModel
+from attnviz.models.catalogue import Example, LoadedModel
 from attnviz.models.catalogue.entries import find
 from attnviz.models.catalogue.entry import Entry
 from attnviz.models.loading import load
+from attnviz.models.loading.example_traces import examples_of
 from attnviz.models.loading.locate import wheel_path
 from attnviz.runs.head_matrix import raw_heads
 from attnviz.runs.model_run import Request, run_model
@@ -29,7 +30,6 @@ from attnviz.site.site_texts import texts
 BUNDLE = Path(__file__).parent / "bundle"
 MODELS = ("smollm2-135m", "minilm-l6")  #: those whose packaged files a browser can read
 PART = 20 * 2**20  #: bytes of a file at most: what hosts of static files allow
-AT = {"smollm2-135m": (13, 8)}  #: the head on show first
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'"
@@ -47,12 +47,13 @@ class SiteModel:
 def write(out: Path, models: Sequence[str] = MODELS, languages: Sequence[str] = ("en",), app: str | None = None) -> int:
     """Write the site into a folder; the number of bytes it holds. A Problem where a model cannot be part of it."""
     made = [write_model(name, out) for name in models]
+    examples = [(each, _prepared(each, model, out)) for model in made for each in _examples(model)]
     for each in ("site.js", "site.css", "worker.js"):
         shutil.copyfile(BUNDLE / each, out / each)
     for number, language in enumerate(languages):
         with speaking(language):
             name = "index.html" if number == 0 else f"index.{language}.html"
-            (out / name).write_text(_page(made, app), encoding="utf-8")
+            (out / name).write_text(_page(made, examples, app), encoding="utf-8")
     (out / "licences.txt").write_text(_licences([each.loaded.entry for each in made]), encoding="utf-8")
     (out / "offline.js").write_text(_offline(out), encoding="utf-8")
     return sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
@@ -120,13 +121,23 @@ def _kept(folder: Path, name: str, suffix: str, content: bytes) -> str:
     return f"{folder.name}/{file.name}"
 
 
-def _page(made: Sequence[SiteModel], app: str | None) -> str:
+def _page(made: Sequence[SiteModel], examples: Sequence[tuple[Example, str]], app: str | None) -> str:
     """The HTML of the page in the language that is spoken."""
-    view = _first(made[0])
+    view = _view(_examples(made[0])[0], made[0])
     about = header(view) | {
         "words": texts(),
         "cards": [each.card for each in made],
-        "text": EXAMPLES[0].text,
+        "examples": [
+            {
+                "text": each.text,
+                "model": each.model,
+                "at": "" if each.head is None else "{}.{}".format(*each.head),
+                "shows": say(each.shows),
+                "file": file,
+            }
+            for each, file in examples
+        ],
+        "text": view_text(made[0]),
         "model": made[0].loaded.entry.id,
         "app": app,
     }
@@ -146,20 +157,37 @@ def _page(made: Sequence[SiteModel], app: str | None) -> str:
     )
 
 
-def _first(model: SiteModel) -> LiveView:
+def view_text(model: SiteModel) -> str:
     """The sentence that stands on the page before any model does."""
+    return _examples(model)[0].text
+
+
+def _examples(model: SiteModel) -> list[Example]:
+    """The model's examples of one sentence."""
+    return [each for each in examples_of(model.loaded.entry) if not each.second]
+
+
+def _prepared(example: Example, model: SiteModel, out: Path) -> str:
+    """The address of an example that is on screen without the model: its tokens, and all heads."""
+    view = _view(example, model)
+    content = json.dumps({"labels": list(view.tokens_q), "heads": packed(view)}, ensure_ascii=False)
+    folder = out / "examples"
+    folder.mkdir(parents=True, exist_ok=True)
+    return _kept(folder, example.id, ".json", content.encode())
+
+
+def _view(example: Example, model: SiteModel) -> LiveView:
+    """An example as a file that leaves the app would show it."""
     entry, card = model.loaded.entry, model.card
-    run = run_model(Request(entry.id, EXAMPLES[0].text), model.loaded)
-    layers = run.stacks[0].layers
+    run = run_model(Request(entry.id, example.text), model.loaded)
+    at = example.head or (0, 0)
     return LiveView(
-        raw_heads(layers),
+        raw_heads(run.stacks[0].layers),
         [card["heads"]] * card["layers"],
         [card["groups"]] * card["layers"],
         [span.label for span in run.source.spans],
-        at=AT.get(entry.id, (0, 0)),
-        head_title=_("Layer {layer}, head {head}").format(
-            **dict(zip(("layer", "head"), AT.get(entry.id, (0, 0)), strict=True))
-        ),
+        at=at,
+        head_title=_("Layer {layer}, head {head}").format(layer=at[0], head=at[1]),
         titles=(_("Layer {layer}, head {head}"), card["heads"] // card["groups"]),
     )
 

@@ -17,7 +17,7 @@ FILM = ".tf-matrix"
 
 def stood(page):
     """The step on show, from 0."""
-    return int(page.locator(".av-root[data-step]").get_attribute("data-step"))
+    return int(page.locator(".av-root[data-step]").first.get_attribute("data-step"))  # one that goes may still be there
 
 
 def line_said(film, step, line):

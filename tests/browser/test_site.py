@@ -168,6 +168,18 @@ def test_a_download_is_stopped_and_begun_again(page, address):
     said(page, "Stopped.")
     page.get_by_role("button", name="Load the model").click()
     said(page, "13 tokens, read in")
+
+
+def test_prepared_examples_need_no_model(page, address):
+    opened(page, f"{address}?embed=true")
+    page.select_option(".site-examples", label="( a [ b { c } d ] e )")
+    page.get_by_text("Each closing bracket looks at the bracket that it closes.").wait_for()
+    page.locator(".live-head").get_by_text("Layer 8, head 4").first.wait_for()
+    assert "at=8.4" in page.url
+    assert "read in" not in page.locator(STATUS).inner_text(), "the model is still on its way"
+    page.wait_for_function("() => document.querySelector('.live-head').textContent.includes('{')")
+    said(page, "11 tokens, read in")
+    assert page.locator(".live-head").get_by_text("Layer 8, head 4").first.is_visible()
     assert page.troubles == []
 
 

@@ -23,7 +23,9 @@ export class AllHeads {
 
   /** Heads that are here already. @param {RawHead[]} heads @param {number[]} counts of each layer */
   static of(heads, counts) {
-    return /** @type {AllHeads} */ (Object.assign(Object.create(AllHeads.prototype), { from: "inline", heads, counts }));
+    return /** @type {AllHeads} */ (
+      Object.assign(Object.create(AllHeads.prototype), { from: "inline", heads, counts })
+    );
   }
 
   /** The head at [layer, head], if there is one. @param {[number, number] | null} tile @returns {RawHead | null} */

@@ -19,7 +19,8 @@ import { NextTokens } from "./next_tokens.js";
 /** @import { HeadsHeader } from "../../canvas/live/heads_frame.js" */
 /** @import { RawHead, Words } from "../../canvas/shared/types.js" */
 /** @typedef {import("./worker.js").Card & { megabytes: number, about: string }} Card */
-/** @typedef {HeadsHeader & { cards: Card[], words: Words, text: string, model: string, app: string | null }} SiteHeader */
+/** @typedef {HeadsHeader & { cards: Card[], words: Words, text: string, model: string, app: string | null, examples: SiteExample[] }} SiteHeader */
+/** @typedef {{ text: string, model: string, at: string, shows: string, file: string }} SiteExample */
 
 /** Milliseconds after the last change of mask or scale until the model runs again. */
 const PAUSE = 120;
@@ -51,9 +52,13 @@ class Site {
     this.made = "[]";
     this.begun = 0;
     this.later = 0;
-    this.form = new SiteForm(this.words, view.cards, this.address, {
+    /** the model whose heads are drawn, and how many sentences were */
+    this.drawn = view.model;
+    this.documents = 0;
+    this.form = new SiteForm(view, this.address, {
       read: (text) => this.ask(text),
       choose: (name) => this.choose(name),
+      example: (each) => void this.example(each),
       silence: (silent) => this.silence(silent),
       stop: () => this.worker.postMessage({ kind: "stop" }),
     });
@@ -106,6 +111,25 @@ class Site {
     this.wanted = text;
     if (this.ready) this.run([], true);
     else if (!this.coming) this.choose(this.form.model, false);
+  }
+
+  /** Show an example: it was read before, and needs no model. @param {SiteExample} example */
+  async example({ text, model, at, file }) {
+    this.form.text = text;
+    this.form.model = model;
+    this.address.put({ text, model, at });
+    if (this.ready === model) {
+      this.ask(text);
+      return;
+    }
+    const { labels, heads } = await (await fetch(file)).json();
+    const all = new AllHeads(await inflate(bytesOf(heads)), "inline");
+    this.shown = { text, model };
+    this.before = null;
+    this.unchanged();
+    this.take(model, { labels, all });
+    this.wanted = text;
+    if (this.ready || !this.coming) this.choose(model, false);
   }
 
   /** @param {HeadEdit[]} edits @param {boolean} whole whether other heads come of it */
@@ -199,7 +223,8 @@ class Site {
     if (data.scores) {
       this.shown = { text: data.text, model: this.ready ?? "" };
       this.before = data.next ?? [];
-      this.take(data);
+      const card = /** @type {Card} */ (this.view.cards.find(({ name }) => name === this.ready));
+      this.take(card.name, { ...data, all: headsOf(card, data.labels.length, data.scores) });
     }
     if (data.scores) this.unchanged();
     else {
@@ -216,14 +241,18 @@ class Site {
     this.moved.show(null);
   }
 
-  /** @param {{ labels: string[], scores: Float32Array, codes: Uint8Array }} data */
-  take({ labels, scores, codes }) {
-    const card = /** @type {Card} */ (this.view.cards.find((each) => each.name === this.ready));
-    const all = headsOf(card, labels.length, scores);
-    const same = this.view.head.doc.startsWith(`${card.name} `) || this.view.model === card.name;
+  /**
+   * Other heads, of this sentence. @param {string} model
+   * @param {{ labels: string[], all: AllHeads, codes?: Uint8Array }} made
+   */
+  take(model, { labels, all, codes }) {
+    const card = /** @type {Card} */ (this.view.cards.find((each) => each.name === model));
+    const same = this.drawn === model;
+    this.drawn = model;
+    this.documents += 1;
     const old = this.frame.group.selected;
     const tile = this.address.head(card) ?? /** @type {[number, number]} */ (same && old ? old : [0, 0]);
-    const doc = `${card.name} ${this.asked}`;
+    const doc = `${card.name} ${this.documents}`;
     const n = labels.length;
     const titles = { template: this.words.head, share: card.heads / card.groups };
     const title = fill(titles.template, { layer: tile[0], head: tile[1] });
@@ -259,9 +288,11 @@ function headsOf(card, n, scores) {
   );
 }
 
+/** @param {string} text base64 */
+const bytesOf = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+
 begin(async () => {
-  const text = textOf("attnviz-heads");
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  new Site(JSON.parse(textOf("attnviz-view")), new AllHeads(await inflate(bytes), "inline"));
+  const bytes = await inflate(bytesOf(textOf("attnviz-heads")));
+  new Site(JSON.parse(textOf("attnviz-view")), new AllHeads(bytes, "inline"));
   if ("serviceWorker" in navigator) await navigator.serviceWorker.register("offline.js").catch(() => undefined);
 });

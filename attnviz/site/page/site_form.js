@@ -2,39 +2,56 @@
 
 import { around, button, el, say } from "../../canvas/shared/dom.js";
 
-/** @import { Words } from "../../canvas/shared/types.js" */
+/** @import { SiteExample, SiteHeader } from "./site.js" */
 /**
  * @typedef {object} Acts
  * @property {(text: string) => void} read @property {(name: string) => void} choose
+ * @property {(example: SiteExample) => void} example
  * @property {(silent: boolean) => void} silence @property {() => void} stop
  */
 
 export class SiteForm {
   /**
-   * @param {Words} words @param {{ name: string, about: string }[]} cards of the models
-   * @param {{ text: string, model: string }} start @param {Acts} acts
+   * @param {SiteHeader} view @param {{ text: string, model: string }} start @param {Acts} acts
    */
-  constructor(words, cards, start, acts) {
+  constructor({ words, cards, examples }, start, acts) {
     this.field = el("input", "site-text", null, { type: "text", maxlength: "4000", "aria-label": words.sentence });
     this.field.value = start.text;
     this.models = el("select", "site-model", null, { "aria-label": words.model });
     this.models.append(...cards.map(({ name, about }) => el("option", "", about, { value: name })));
     this.models.value = start.model;
     this.models.addEventListener("change", () => acts.choose(this.model));
+    this.examples = el("select", "site-examples", null, { "aria-label": words.examples });
+    this.examples.append(el("option", "", words.examples, { value: "" }));
+    this.examples.append(...examples.map(({ text }, i) => el("option", "", text, { value: String(i) })));
+    this.shows = el("p", "site-shows");
+    this.examples.addEventListener("change", () => {
+      const example = examples[Number(this.examples.value)];
+      this.examples.value = "";
+      acts.example(example);
+      say(this.shows, example.shows);
+    });
     this.silence = el("input", "", null, { type: "checkbox" });
     this.silence.addEventListener("change", () => acts.silence(this.silent));
     const silence = el("label", "site-silence");
     silence.append(this.silence, ` ${words.silence}`);
     this.root = el("form", "site-form");
-    this.root.append(this.field, el("button", "site-read", words.read, { type: "submit" }), this.models, silence);
+    this.root.append(
+      this.field,
+      el("button", "site-read", words.read, { type: "submit" }),
+      this.examples,
+      this.models,
+      silence,
+    );
     this.root.addEventListener("submit", (event) => {
       event.preventDefault();
+      say(this.shows, "");
       acts.read(this.text);
     });
     this.said = el("span", "", "", { role: "status" });
     this.stop = button("site-stop", words.stop, acts.stop);
     this.again = button("site-stop", words.again, () => acts.choose(this.model));
-    this.status = around("site-status", this.said, this.stop, this.again);
+    this.status = around("site-status", this.shows, this.said, this.stop, this.again);
     this.loading(false);
   }
 
@@ -48,6 +65,10 @@ export class SiteForm {
 
   get model() {
     return this.models.value;
+  }
+
+  set model(name) {
+    this.models.value = name;
   }
 
   get silent() {

@@ -72,8 +72,8 @@ def _under(film: tiles.TileRun, at: int) -> None:
     config = film.config
     whole = tiles.NUMBER * config.tokens**2
     words = _(
-        "One head of {tokens} tokens, random vectors (seed {seed}), numbers of 32 bits. The whole matrix of scores "
-        "would take **{whole}**; it is never there."
+        "One head over a length of {tokens}, random vectors (seed {seed}), numbers of 32 bits. The whole matrix of "
+        "scores would take **{whole}**; it is never there."
     ).format(tokens=config.tokens, seed=config.seed, whole=units.binary(whole))
     show.under(
         lambda: picture(film, at),
