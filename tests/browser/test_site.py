@@ -117,15 +117,15 @@ def test_a_sentence_is_read_changed_and_written_on_without_a_network(page, addre
     assert f"was {found['Madrid']}" in next_tokens(page)["Madrid"]
     moved = page.locator(".site-moved li").all_inner_texts()
     plain, changed = (av.capture(smollm2, SENTENCE), av.intervene(smollm2, av.silence(23, 4), SENTENCE))
-    shares = {
+    movements = {
         f"Layer {layer}, head {head}": float((new[head] - old[head]).abs().sum(-1).mean() / 2)
         for layer, (before, after) in enumerate(zip(plain, changed, strict=True))
         for old, new in [(before.weights()[0], after.weights()[0])]
         for head in range(9)
     }
-    most = sorted(shares, key=lambda name: -shares[name])[:8]
+    most = sorted(movements, key=lambda name: -movements[name])[:8]
     assert [each.split("\n")[0] for each in moved] == most
-    assert moved[0].endswith(f"{100 * shares[most[0]]:.1f}%")
+    assert moved[0].endswith(f"{100 * movements[most[0]]:.1f}%")
     page.locator(".site-moved .site-token").first.click()
     assert not page.is_checked(".site-silence input"), "that head itself is as it was"
     assert page.locator(".live-head").get_by_text(most[0]).first.is_visible()

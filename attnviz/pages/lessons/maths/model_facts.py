@@ -1,4 +1,4 @@
-"""Lesson 8, where attention sits in a model: from a token to the next one."""
+"""Lesson 9, where attention sits in a model: from a token to the next one."""
 
 import math
 
