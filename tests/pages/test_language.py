@@ -121,6 +121,7 @@ CROSSING = {
         "pictures: pinned, hidden, silenced, scaled",
         "why: a circuit of heads and MLPs",
         "fast: blocks of eight, nothing shared",
+        "born: other words, guessed, a head silenced",
     )
 }
 PARAMETERS = frozenset(name for held in VERSIONS.values() for name in held["parameters"])

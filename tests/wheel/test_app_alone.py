@@ -29,11 +29,12 @@ def test_the_wheel_says_what_it_is_and_asks_for_little(wheel):
     assert any("Artificial Intelligence" in each for each in told.get_all("Classifier"))
     plain = [each for each in told.get_all("Requires-Dist") if "extra ==" not in each]
     assert sorted(re.split(r"[<>=]", each)[0] for each in plain) == ["numpy", "torch"]
-    assert wheel.stat().st_size < 3_500_000, "of which a language is about 0.15 MB"
+    assert wheel.stat().st_size < 7_000_000, "of which the life of a small model is 3.2 MB, a language about 0.15"
 
 
 def test_every_file_of_the_package_is_in_the_wheel(wheel):
-    sources = ("attnviz/canvas/", "attnviz/locale/")  # a bundle and a compiled language are made of these
+    # a bundle and a compiled language are made of these
+    sources = ("attnviz/canvas/", "attnviz/locale/", "attnviz/site/engine/", "attnviz/site/page/")
     shipped = (".mo", ".py")
     listed = tracked("attnviz")
     wanted = {n for n in listed if not n.startswith(sources) or n.endswith(shipped) or "/bundles/" in n}

@@ -13,6 +13,7 @@ from attnviz.pages.compare.panels import measured as measured_panel
 from attnviz.pages.compare.panels import reach as reach_panel
 from attnviz.pages.compare.panels.measured import measured_here, one_at_a_time
 from attnviz.pages.compare.panels.reach import trained_reach, training_line
+from attnviz.runs import measuring
 from tests.pages.conftest import with_code
 from tests.pages.scaling.test_page import figures, said, sound
 
@@ -128,7 +129,7 @@ def test_the_prepared_measurements_are_on_show_and_name_their_machine(visit):
 @pytest.fixture
 def quick(monkeypatch):
     """Make a measurement take a fraction of a second."""
-    monkeypatch.setattr(layer_timing, "ENOUGH", 0.0)
+    monkeypatch.setattr(measuring, "ENOUGH", 0.0)
     monkeypatch.setattr(layer_timing, "LENGTHS", (32, 64, 128))
     monkeypatch.setattr(own_process, "measure", layer_timing.measure)
 
