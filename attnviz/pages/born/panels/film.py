@@ -76,7 +76,7 @@ def _keep(run: life.Life, at: int, off: Silenced) -> None:
 def _ask(name: str, copies: own_words.Copies, guess: str) -> None:
     """The question, and once it is answered, what is computed."""
     names = {each: f"{int(each):,}" for each in choices.GUESSES if each.isdigit()} | {"never": _("never")}
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(key="born-ask", horizontal=True, vertical_alignment="center", gap="small"):
         if guess == choices.GUESS.default:
             st.markdown(_("**From which step is the second copy of your words predicted?**"), width="content")
             for each, words in names.items():
