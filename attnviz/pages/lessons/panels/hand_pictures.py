@@ -221,7 +221,7 @@ PICTURES: dict[str, LiveKind] = {
     ),
     "runs": LiveKind(born_pictures.runs, {"changed": born_choices.CHANGED.ids}, of_sentence=False),
     "tiles": LiveKind(
-        fast_pictures.film, {"pass": ("forward", "backward"), "at": ("before",)}, of_sentence=False, wide=True
+        fast_pictures.film, {"pass": ("forward", "backward"), "at": ("before",)}, of_sentence=False, wide_on_page=True
     ),
     "traffic": LiveKind(fast_pictures.traffic, of_sentence=False),
     "roof": LiveKind(fast_pictures.roof, of_sentence=False),
