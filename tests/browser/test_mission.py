@@ -542,6 +542,7 @@ def test_entropy_falls_as_d_k_grows_unless_scores_are_scaled(visit):
 def test_parameters_and_cache_of_mha_gqa_and_mqa_are_counted_right(visit):
     page = visit("/sharing")
     switch_to(page, "Count it")
+    answered(page)  # else the next menu on the page may be that of another picture
     parameters = csv_of(page, page.get_by_text(re.compile("in attention, of these")))
     held = csv_of(page, page.get_by_text(re.compile("^Ideal, at 16 bits")))
     columns = {kind: next(name for name in held[0] if kind in name) for kind in KINDS}
