@@ -269,8 +269,6 @@ FAST = (
     View("fast as it opens", "fast"),
     View("fast: a film of the backward pass under a window", "fast", steps=_steps(fast_n=160, fast_block_q="32",
          fast_block_k="64", fast_mask="window", fast_window=40, fast_pass="backward", fast_d=16, fast_seed=5)),
-    View("fast: larger scores in smaller tiles", "fast", start={"fast_section": "numerics"}, steps=_steps(
-         fast_scores=4.0, fast_rounded="16")),
     View("fast: a trap on a sentence of one's own", "fast", start={"fast_section": "traps"}, steps=_steps(
          fast_trap="skipped", fast_text="One causal tile too many")),
     View("fast: what another shape costs on another GPU", "fast", start={"fast_section": "cost"}, steps=_steps(
