@@ -7,6 +7,7 @@ import copy
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from tests.models.conftest import minilm, smollm2
 
 __all__ = ["minilm", "smollm2"]
 
-NODE = shutil.which("node")
+NODE = shutil.which("node", path=Path(sys.executable).parent) or shutil.which("node")
 PACKAGES = Path(__file__).parents[2] / "node_modules" / "wabt"  #: a clone elsewhere has none
 pytestmark = pytest.mark.skipif(
     NODE is None or not PACKAGES.is_dir(), reason="no Node with its packages; tests/js checks the parts by themselves"
