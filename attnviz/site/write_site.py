@@ -137,7 +137,7 @@ def _page(made: Sequence[SiteModel], examples: Sequence[tuple[Example, str]], ap
             }
             for each, file in examples
         ],
-        "text": view_text(made[0]),
+        "text": _examples(made[0])[0].text,
         "model": made[0].loaded.entry.id,
         "app": app,
     }
@@ -157,13 +157,8 @@ def _page(made: Sequence[SiteModel], examples: Sequence[tuple[Example, str]], ap
     )
 
 
-def view_text(model: SiteModel) -> str:
-    """The sentence that stands on the page before any model does."""
-    return _examples(model)[0].text
-
-
 def _examples(model: SiteModel) -> list[Example]:
-    """The model's examples of one sentence."""
+    """The model's examples of one sentence; the first stands on the page before any model does."""
     return [each for each in examples_of(model.loaded.entry) if not each.second]
 
 

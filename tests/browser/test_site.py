@@ -170,6 +170,32 @@ def test_a_download_is_stopped_and_begun_again(page, address):
     said(page, "13 tokens, read in")
 
 
+HEARD = """(() => {
+    globalThis.heard = [];
+    const Own = Worker;
+    globalThis.Worker = class extends Own {
+        constructor(...given) {
+            super(...given);
+            this.addEventListener("message", ({ data }) => data.kind === "ready" && heard.push(data.name));
+        }
+    };
+})()"""
+
+
+def test_of_two_models_the_one_chosen_last_answers(page, address):
+    page.add_init_script(HEARD)
+    opened(page, address)
+    page.select_option(".site-model", "minilm-l6")  # while the other is on its way
+    said(page, "16 tokens, read in")
+    page.select_option(".site-model", "smollm2-135m")
+    page.select_option(".site-model", "minilm-l6")
+    page.wait_for_function("() => heard.filter((name) => name === 'minilm-l6').length === 2")
+    read(page, "A cat.", 5)
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("heard") == ["minilm-l6"] * 2, "a model that was replaced is not waited for"
+    assert page.troubles == []
+
+
 def test_prepared_examples_need_no_model(page, address):
     opened(page, f"{address}?embed=true")
     page.select_option(".site-examples", label="( a [ b { c } d ] e )")

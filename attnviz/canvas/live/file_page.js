@@ -11,10 +11,11 @@ export function textOf(id) {
   return text;
 }
 
+/** The bytes that base64 stands for. @param {string} text */
+export const bytesOf = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+
 /** The bytes that the file carries. */
-export function bytesInFile() {
-  return Uint8Array.from(atob(textOf("attnviz-heads")), (letter) => letter.charCodeAt(0));
-}
+export const bytesInFile = () => bytesOf(textOf("attnviz-heads"));
 
 /** Fills the file with these parts and a line at their foot. @param {Element[]} parts @param {Foot} view */
 export function fillFile(parts, { note, link, words }) {

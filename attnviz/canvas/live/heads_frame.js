@@ -8,15 +8,14 @@ import { headerOfOther } from "../head/head_numbers.js";
 import { scrolling } from "../shared/motion.js";
 import { Overview } from "../overview/overview.js";
 import { watchSize } from "../shared/surface.js";
-import { thumbnail } from "../overview/tiles.js";
+import { SIDE, thumbnail } from "../overview/tiles.js";
 
 /** @import { Source } from "../head/head_numbers.js" */
 /** @import { Arranging, HeadHeader, OverviewHeader, RawHead, Words } from "../shared/types.js" */
 /** @typedef {import("../shared/all_heads.js").AllHeads} AllHeads */
 /** @typedef {{ head: HeadHeader, overview: OverviewHeader, arranged: Arranging | null, words: Words }} HeadsHeader */
 
-export const GROUP = "live";
-export const SIDE = 32;
+const GROUP = "live";
 /** Below this width the head stands under the overview. */
 const NARROW = 900;
 

@@ -49,7 +49,7 @@ function placesOf(n, blocks) {
 }
 
 /** Cells of a small picture along one side, as packing.THUMBNAIL_SIDE. */
-const SIDE = 32;
+export const SIDE = 32;
 /** Sentences up to so many tokens follow in every frame. */
 const EVERY_FRAME = 32;
 /** Longer ones follow when so many milliseconds have gone by. */

@@ -181,7 +181,7 @@ class Forward {
 }
 
 /** A query may look at itself and at what stands before it. @param {number} t */
-function causal(t) {
+export function causal(t) {
   const mask = new Uint8Array(t * t);
   for (let q = 0; q < t; q++) mask.fill(1, q * t, q * t + q + 1);
   return mask;

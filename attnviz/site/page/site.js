@@ -1,13 +1,13 @@
 // The explorer without a server: a sentence is read by a model in this browser, and shown as the app shows it.
 
 import { HeadsFrame } from "../../canvas/live/heads_frame.js";
-import { begin, onOtherTheme, textOf } from "../../canvas/live/file_page.js";
+import { begin, bytesInFile, bytesOf, onOtherTheme, textOf } from "../../canvas/live/file_page.js";
 import { AllHeads } from "../../canvas/shared/all_heads.js";
 import { around, el, fill } from "../../canvas/shared/dom.js";
 import { changes, factorOf, maskOf } from "../../canvas/shared/edit.js";
-
 import { tell } from "../../canvas/shared/group.js";
 import { inflate } from "../../canvas/shared/packing.js";
+import { causal } from "../engine/model.js";
 import { Address } from "./address.js";
 import { saveButtons } from "./save_head.js";
 import { SiteForm } from "./site_form.js";
@@ -18,7 +18,7 @@ import { NextTokens } from "./next_tokens.js";
 /** @import { HeadEdit } from "../engine/attention.js" */
 /** @import { HeadsHeader } from "../../canvas/live/heads_frame.js" */
 /** @import { RawHead, Words } from "../../canvas/shared/types.js" */
-/** @typedef {import("./worker.js").Card & { megabytes: number, about: string }} Card */
+/** @typedef {import("./worker.js").Card & { about: string }} Card */
 /** @typedef {HeadsHeader & { cards: Card[], words: Words, text: string, model: string, app: string | null, examples: SiteExample[] }} SiteHeader */
 /** @typedef {{ text: string, model: string, at: string, shows: string, file: string }} SiteExample */
 
@@ -225,9 +225,8 @@ class Site {
       this.before = data.next ?? [];
       const card = /** @type {Card} */ (this.view.cards.find(({ name }) => name === this.ready));
       this.take(card.name, { ...data, all: headsOf(card, data.labels.length, data.scores) });
-    }
-    if (data.scores) this.unchanged();
-    else {
+      this.unchanged();
+    } else {
       this.next.show(this.before ?? [], data.next);
       this.moved.show(data.moved);
     }
@@ -271,8 +270,7 @@ class Site {
 /** Every head as the drawings know them. @param {Card} card @param {number} n @param {Float32Array} scores */
 function headsOf(card, n, scores) {
   const cells = n * n;
-  const see = card.family === "llama";
-  const mask = Uint8Array.from({ length: cells }, (_, i) => (!see || i % n <= Math.floor(i / n) ? 1 : 0));
+  const mask = card.family === "bert" ? new Uint8Array(cells).fill(1) : causal(n);
   const same = { exact: true, scale: 1 / Math.sqrt(card.width), dHead: card.width, mask };
   const none = { padding: null, bias: null, softcap: null, sink: null };
   /** @type {RawHead[]} */
@@ -288,11 +286,8 @@ function headsOf(card, n, scores) {
   );
 }
 
-/** @param {string} text base64 */
-const bytesOf = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-
 begin(async () => {
-  const bytes = await inflate(bytesOf(textOf("attnviz-heads")));
+  const bytes = await inflate(bytesInFile());
   new Site(JSON.parse(textOf("attnviz-view")), new AllHeads(bytes, "inline"));
   if ("serviceWorker" in navigator) await navigator.serviceWorker.register("offline.js").catch(() => undefined);
 });

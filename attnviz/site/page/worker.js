@@ -1,16 +1,15 @@
 // Holds a model apart from the page's own thread: fetches its files, reads sentences, answers with scores and tokens.
 
 import { attend } from "../../canvas/shared/attend.js";
-import { thumbnail } from "../../canvas/overview/tiles.js";
+import { SIDE, thumbnail } from "../../canvas/overview/tiles.js";
 import kernel from "../engine/kernel.wat";
-import { model } from "../engine/model.js";
+import { causal, model } from "../engine/model.js";
 import { tokens } from "./tokens.js";
 
 /** @import { HeadEdit } from "../engine/attention.js" */
 /** @import { Manifest } from "../engine/model.js" */
 /** @typedef {{ name: string, parts: string[], longest: number, tokenizer: string, config: string } & Manifest} Card */
 
-const SIDE = 32;
 const MOST = 10;
 /** Where parts are kept, on pages that browsers trust with a store. */
 const STORE = "attnviz-models";
@@ -29,7 +28,12 @@ const LEAST_MOVED = 5e-4;
 
 addEventListener("message", ({ data }) => {
   if (data.kind === "stop") stopped.abort();
-  else (data.kind === "load" ? load(data) : read(data)).catch((problem) => refuse(data, problem));
+  else if (data.kind === "read") read(data).catch((problem) => refuse(data, problem));
+  else {
+    const loading = load(data);
+    const mine = stopped;
+    loading.catch((problem) => mine === stopped && refuse(data, problem)); // nobody waits for one that was replaced
+  }
 });
 
 /** @param {{ id?: number }} asked @param {Error} problem */
@@ -40,7 +44,9 @@ function refuse({ id }, problem) {
 
 /** @param {{ base: string, card: Card }} asked */
 async function load({ base, card }) {
-  stopped = new AbortController();
+  const earlier = stopped;
+  const mine = (stopped = new AbortController());
+  earlier.abort(); // of two models the one asked for last
   held = null;
   const made = model(card, kernelHere());
   const into = made.memory();
@@ -51,6 +57,7 @@ async function load({ base, card }) {
     for (const reader = body.getReader(); ;) {
       const { done: end, value } = await reader.read();
       if (end) break;
+      mine.signal.throwIfAborted();
       into.set(value, done);
       done += value.length;
       postMessage({ kind: "loading", done, of: card.bytes });
@@ -60,6 +67,7 @@ async function load({ base, card }) {
   const [rules, config] = await Promise.all(
     [card.tokenizer, card.config].map(async (file) => (await stored(new URL(file, base))).json()),
   );
+  mine.signal.throwIfAborted();
   held = { card, model: made, tokens: tokens(rules, config) };
   postMessage({ kind: "ready", name: card.name, kernel: kernelHere() !== null });
 }
@@ -104,11 +112,11 @@ async function read({ id, text, edits, whole }) {
   if (whole) usual = new Float32Array(count * cells);
   /** @type {{ layer: number, head: number, share: number }[]} */
   const moved = [];
+  const mask = card.family === "bert" ? null : causal(n);
   const logits = await own.run(ids, edits, {
     head(layer, head, raw, weights) {
       const at = layer * card.heads + head;
       scores?.set(raw, at * cells);
-      const mask = card.family === "bert" ? null : seen(n);
       if (whole) usual.set(weights, at * cells);
       else moved.push({ layer, head, share: shareMoved(usual.subarray(at * cells, (at + 1) * cells), weights, n) });
       if (codes) thumbnail(weights, mask, [n, n], SIDE, codes.subarray(at * side * side, (at + 1) * side * side));
@@ -143,21 +151,6 @@ function breath() {
     port1.onmessage = later;
     port2.postMessage(null);
   });
-}
-
-/** @type {Map<number, Uint8Array>} */
-const masks = new Map();
-
-/** Which cells a decoder lets see. @param {number} n */
-function seen(n) {
-  if (!masks.has(n)) {
-    masks.clear();
-    masks.set(
-      n,
-      Uint8Array.from({ length: n * n }, (_, i) => (i % n <= Math.floor(i / n) ? 1 : 0)),
-    );
-  }
-  return /** @type {Uint8Array} */ (masks.get(n));
 }
 
 /** The probability of each token. @param {Float32Array} logits */
