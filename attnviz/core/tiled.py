@@ -6,16 +6,15 @@ sum and output so far are multiplied by exp(old largest - new largest). The grad
 row's log-sum-exp. Letters as in `attend`; inside, heads that share keys are an axis R = H/G: (..., G, R, q, k).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import torch
 from torch import Tensor
 
-from attnviz.base.message import Problem
-from attnviz.core.attention import Scale, scale_factor
+from attnviz.base.message import Problem, require_multiple
+from attnviz.core.attention import scale_factor
 
 
 @dataclass(frozen=True)
@@ -33,12 +32,6 @@ class Tiling:
             if value is not None and value < 1:
                 raise Problem("{name}={value} must be at least 1", name=name, value=value)
 
-    def rows(self, q_len: int) -> list[slice]:
-        return _blocks(q_len, self.block_q)
-
-    def cols(self, k_len: int) -> list[slice]:
-        return _blocks(k_len, self.block_k)
-
     def allowed(self, rows: slice, cols: slice, q_len: int, k_len: int) -> Tensor:
         """Which pairs of a tile attend, boolean (q, k)."""
         queries = torch.arange(rows.start, rows.stop)[:, None] + k_len - q_len
@@ -46,32 +39,39 @@ class Tiling:
         here = back >= 0 if self.causal or self.window else torch.ones_like(back, dtype=torch.bool)
         return here if self.window is None else here & (back < self.window)
 
+    def tiles(self, q_len: int, k_len: int, by_keys: bool = False) -> Iterator[tuple[slice, slice, Tensor]]:
+        """Queries and keys of each tile in which a pair attends, and which pairs do.
+
+        A block of queries comes after the other, or of keys.
+        """
+        queries, keys = _blocks(q_len, self.block_q), _blocks(k_len, self.block_k)
+        for outer, inner in product(keys, queries) if by_keys else product(queries, keys):
+            rows, cols = (inner, outer) if by_keys else (outer, inner)
+            allowed = self.allowed(rows, cols, q_len, k_len)
+            if allowed.any():
+                yield rows, cols, allowed
+
 
 def _blocks(length: int, size: int) -> list[slice]:
     return [slice(start, min(start + size, length)) for start in range(0, length, size)]
 
 
-def _grouped(per_head: Tensor, groups: int) -> Tensor:
-    """(..., H, Q, D) as (..., G, R, Q, D): heads that share keys, side by side."""
-    heads = per_head.shape[-3]
-    if heads % groups:
-        raise Problem(
-            "n_heads={n_heads} must be a multiple of n_kv_heads={n_kv_heads}", n_heads=heads, n_kv_heads=groups
-        )
-    return per_head.reshape(*per_head.shape[:-3], groups, heads // groups, *per_head.shape[-2:])
-
-
 @dataclass(frozen=True)
 class TileStep:
-    """What a tile makes of its rows; `highest`, `total` and `output` are as they stand after it."""
+    """What a tile makes of its queries forward, or of its keys backward.
+
+    `cells` (..., q, k) are its scaled scores, -inf where masked; backward their gradients. `kept` is as it stands after
+    the tile: of each query the largest score, the sum and the output (..., q, Dv); of each key the gradients of its
+    value and of itself.
+    """
 
     rows: slice
     cols: slice
-    scores: Tensor  #: (..., q, k), scaled, -inf where masked
-    rescale: Tensor  #: (..., q), what sum and output so far were multiplied by
-    highest: Tensor  #: (..., q), the largest score so far, -inf where there is none
-    total: Tensor  #: (..., q), the sum of exp(score - highest) so far
-    output: Tensor  #: (..., q, Dv), the values so far, weighted by the same exponentials
+    cells: Tensor
+    kept: tuple[Tensor, ...]
+
+
+Watch = Callable[[TileStep], object]  #: called with each step
 
 
 @dataclass(frozen=True)
@@ -82,131 +82,37 @@ class Tiled:
     log_sum: Tensor
 
 
-@dataclass(frozen=True)
-class GradientStep:
-    """A tile of the backward pass; `dk` and `dv` of its keys as they stand after it."""
-
-    rows: slice
-    cols: slice
-    weights: Tensor  #: (..., q, k), computed again
-    d_scores: Tensor  #: (..., q, k), the gradient of the scaled scores
-    dq: Tensor  #: (..., q, D), what the tile adds to the gradient of its queries
-    dk: Tensor
-    dv: Tensor
+def _grouped(per_head: Tensor, groups: int) -> Tensor:
+    """(..., H, Q, D) as (..., G, R, Q, D): heads that share keys side by side, in 32 bits at least, as kernels do."""
+    require_multiple("n_heads", per_head.shape[-3], "n_kv_heads", groups)
+    return per_head.to(torch.promote_types(per_head.dtype, torch.float32)).unflatten(-3, (groups, -1))
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """q (..., G, R, Q, D), k and v (..., G, 1, K, .) in at least float32, and what is asked of them."""
-
-    q: Tensor
-    k: Tensor
-    v: Tensor
-    tiling: Tiling
-    factor: float
-    mask: Tensor | None
-
-    def scores(self, rows: slice, cols: slice) -> Tensor | None:
-        """The tile's scaled scores, -inf where masked; None where no pair attends."""
-        q_len, k_len = self.q.shape[-2], self.k.shape[-2]
-        allowed = self.tiling.allowed(rows, cols, q_len, k_len).to(self.q.device)
-        if self.mask is not None:
-            allowed = allowed & self.mask[..., rows, cols]
-        if not allowed.any():
-            return None
-        tile = self.q[..., rows, :] @ self.k[..., cols, :].mT * self.factor
-        return tile.masked_fill(~allowed, -torch.inf)
-
-
-def _asked(q: Tensor, k: Tensor, v: Tensor, tiling: Tiling, scale: Scale, mask: Tensor | None) -> _Asked:
-    heads, groups = q.shape[-3], k.shape[-3]
-    wide = torch.promote_types(q.dtype, torch.float32)  # sums are kept in 32 bits at least, as kernels do
-    q, k, v = _grouped(q.to(wide), groups), k.to(wide).unsqueeze(-3), v.to(wide).unsqueeze(-3)
-    if mask is not None:
-        mask = mask.expand(*mask.shape[:-2], q.shape[-2], k.shape[-2])
-        if mask.dim() > 2:
-            mask = _grouped(mask, groups) if mask.shape[-3] == heads else mask.unsqueeze(-3)
-    return _Asked(q, k, v, tiling, scale_factor(scale, q.shape[-1]), mask)
-
-
-def forward_steps(
-    q: Tensor, k: Tensor, v: Tensor, tiling: Tiling, scale: Scale = "sqrt", mask: Tensor | None = None
-) -> Iterator[TileStep]:
-    """The tiles one by one, a block of rows after the other; tiles in which no pair attends are left out.
-
-    `mask` is boolean and broadcasts to (H, Q, K), True meaning may attend, beside what `tiling` leaves.
-    """
-    asked = _asked(q, k, v, tiling, scale, mask)
-    for rows in tiling.rows(q.shape[-2]):
-        block = asked.q[..., rows, :]
-        highest, total = block.new_full(block.shape[:-1], -torch.inf), block.new_zeros(block.shape[:-1])
-        output = block.new_zeros(*block.shape[:-1], v.shape[-1])
-        for cols in tiling.cols(k.shape[-2]):
-            scores = asked.scores(rows, cols)
-            if scores is None:
-                continue
-            before, highest = highest, torch.maximum(highest, scores.amax(-1))
-            below = highest.masked_fill(highest == -torch.inf, 0.0)  # -inf minus -inf would be NaN
-            rescale = (before - below).exp()
-            weights = (scores - below[..., None]).exp()
-            total = total * rescale + weights.sum(-1)
-            output = output * rescale[..., None] + weights @ asked.v[..., cols, :]
-            yield TileStep(rows, cols, scores, rescale, highest, total, output)
+def _scores(q: Tensor, k: Tensor, allowed: Tensor) -> Tensor:
+    """A tile's scaled scores, -inf where masked."""
+    tile = q @ k.mT * scale_factor("sqrt", q.shape[-1])
+    return tile.masked_fill(~allowed.to(q.device), -torch.inf)
 
 
 def tiled_attend(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    tiling: Tiling | None = None,
-    scale: Scale = "sqrt",
-    mask: Tensor | None = None,
-    watch: Callable[[TileStep], object] = lambda _step: None,
+    q: Tensor, k: Tensor, v: Tensor, tiling: Tiling | None = None, watch: Watch = lambda _step: None
 ) -> Tiled:
-    """Attention over tiles: the same output as `attend`, and what the backward pass needs of each row.
-
-    `watch` is called with each step.
-    """
-    tiling = tiling or Tiling()
-    wide = torch.promote_types(q.dtype, torch.float32)
-    output = _grouped(q.new_zeros(*q.shape[:-1], v.shape[-1], dtype=wide), k.shape[-3])
-    log_sum = torch.full(output.shape[:-1], -torch.inf, dtype=wide, device=q.device)
-    for step in forward_steps(q, k, v, tiling, scale, mask):
-        watch(step)
-        output[..., step.rows, :] = step.output / step.total.clamp(min=torch.finfo(wide).tiny)[..., None]
-        log_sum[..., step.rows] = step.highest + step.total.log()
-    return Tiled(output.flatten(-4, -3).to(q.dtype), log_sum.flatten(-3, -2))
-
-
-def backward_steps(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    made: Tiled,
-    d_output: Tensor,
-    tiling: Tiling,
-    scale: Scale = "sqrt",
-    mask: Tensor | None = None,
-) -> Iterator[GradientStep]:
-    """The tiles one by one, a block of keys after the other, each computed again from the rows' log-sum-exp."""
-    asked = _asked(q, k, v, tiling, scale, mask)
-    wide, groups = asked.q.dtype, k.shape[-3]
-    d_output = _grouped(d_output.to(wide), groups)
-    given = (d_output * _grouped(made.output.to(wide), groups)).sum(-1)
-    log_sum = _grouped(made.log_sum.masked_fill(made.log_sum == -torch.inf, 0.0)[..., None], groups)[..., 0]
-    for cols in tiling.cols(k.shape[-2]):
-        keys, values = asked.k[..., cols, :], asked.v[..., cols, :]
-        dk, dv = torch.zeros_like(keys), torch.zeros_like(values)
-        for rows in tiling.rows(q.shape[-2]):
-            scores = asked.scores(rows, cols)
-            if scores is None:
-                continue
-            weights = (scores - log_sum[..., rows, None]).exp()
-            incoming = d_output[..., rows, :]
-            dv = dv + (weights.mT @ incoming).sum(-3, keepdim=True)
-            d_scores = weights * (incoming @ values.mT - given[..., rows, None])
-            dk = dk + (d_scores.mT @ asked.q[..., rows, :]).sum(-3, keepdim=True) * asked.factor
-            yield GradientStep(rows, cols, weights, d_scores, d_scores @ keys * asked.factor, dk, dv)
+    """Attention over tiles: the same output as `attend`, and what the backward pass needs of each row."""
+    queries, keys, values = (_grouped(each, k.shape[-3]) for each in (q, k, v))
+    highest = queries.new_full(queries.shape[:-1], -torch.inf)
+    total, output = torch.zeros_like(highest), queries.new_zeros(*highest.shape, v.shape[-1])
+    for rows, cols, allowed in (tiling or Tiling()).tiles(q.shape[-2], k.shape[-2]):
+        scores = _scores(queries[..., rows, :], keys[..., cols, :], allowed)
+        before = highest[..., rows]
+        new = torch.maximum(before, scores.amax(-1))
+        below = new.masked_fill(new == -torch.inf, 0.0)  # -inf minus -inf would be NaN
+        rescale, weights = (before - below).exp(), (scores - below[..., None]).exp()
+        total_here = total[..., rows] * rescale + weights.sum(-1)
+        output_here = output[..., rows, :] * rescale[..., None] + weights @ values[..., cols, :]
+        highest[..., rows], total[..., rows], output[..., rows, :] = new, total_here, output_here
+        watch(TileStep(rows, cols, scores, (new, total_here, output_here)))
+    output = output / total.clamp(min=torch.finfo(total.dtype).tiny)[..., None]
+    return Tiled(output.flatten(-4, -3).to(q.dtype), (highest + total.log()).flatten(-3, -2))
 
 
 def tiled_gradients(
@@ -216,16 +122,23 @@ def tiled_gradients(
     made: Tiled,
     d_output: Tensor,
     tiling: Tiling | None = None,
-    scale: Scale = "sqrt",
-    mask: Tensor | None = None,
-    watch: Callable[[GradientStep], object] = lambda _step: None,
+    watch: Watch = lambda _step: None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The gradients of q, k and v, shaped like them, from the gradient of the output. `watch`: see `tiled_attend`."""
-    wide = torch.promote_types(q.dtype, torch.float32)
-    dq = _grouped(torch.zeros_like(q, dtype=wide), k.shape[-3])
-    dk, dv = torch.zeros_like(k, dtype=wide), torch.zeros_like(v, dtype=wide)
-    for step in backward_steps(q, k, v, made, d_output, tiling or Tiling(), scale, mask):
-        watch(step)
-        dq[..., step.rows, :] += step.dq
-        dk[..., step.cols, :], dv[..., step.cols, :] = step.dk.squeeze(-3), step.dv.squeeze(-3)
-    return dq.flatten(-4, -3).to(q.dtype), dk.to(k.dtype), dv.to(v.dtype)
+    """The gradients of q, k and v, shaped like them, from the gradient of the output.
+
+    Each tile is computed again from its rows' log-sum-exp.
+    """
+    groups, factor = k.shape[-3], scale_factor("sqrt", q.shape[-1])
+    queries, keys, values, output, incoming = (_grouped(each, groups) for each in (q, k, v, made.output, d_output))
+    given = (incoming * output).sum(-1)
+    log_sum = made.log_sum.masked_fill(made.log_sum == -torch.inf, 0.0).unflatten(-2, (groups, -1))
+    dq, dk, dv = (torch.zeros_like(each) for each in (queries, keys, values))
+    for rows, cols, allowed in (tiling or Tiling()).tiles(q.shape[-2], k.shape[-2], by_keys=True):
+        scores = _scores(queries[..., rows, :], keys[..., cols, :], allowed)
+        weights, coming = (scores - log_sum[..., rows, None]).exp(), incoming[..., rows, :]
+        d_scores = weights * (coming @ values[..., cols, :].mT - given[..., rows, None])
+        dq[..., rows, :] += d_scores @ keys[..., cols, :] * factor
+        dk[..., cols, :] += (d_scores.mT @ queries[..., rows, :]).sum(-3, keepdim=True) * factor
+        dv[..., cols, :] += (weights.mT @ coming).sum(-3, keepdim=True)
+        watch(TileStep(rows, cols, d_scores, (dv[..., cols, :].clone(), dk[..., cols, :].clone())))
+    return dq.flatten(-4, -3).to(q.dtype), dk.squeeze(-3).to(k.dtype), dv.squeeze(-3).to(v.dtype)

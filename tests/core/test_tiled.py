@@ -11,7 +11,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from attnviz.base.message import Problem
 from attnviz.core import masks
 from attnviz.core.attention import attend
-from attnviz.core.tiled import Tiling, forward_steps, tiled_attend, tiled_gradients
+from attnviz.core.tiled import TileStep, Tiling, tiled_attend, tiled_gradients
 
 FORWARD, BACKWARD = 1e-6, 1e-5  #: of the largest value, in float32
 #: heads, K/V heads, queries, keys, D, Dv
@@ -37,6 +37,13 @@ def mask_of(q_len: int, k_len: int, causal: bool, window: int | None) -> Tensor:
     if window is not None:
         return masks.sliding_window(q_len, k_len, window)
     return masks.causal(q_len, k_len) if causal else masks.everything(q_len, k_len)
+
+
+def steps_of(q: Tensor, k: Tensor, v: Tensor, tiling: Tiling) -> list[TileStep]:
+    """All steps of a forward pass."""
+    seen: list[TileStep] = []
+    tiled_attend(q, k, v, tiling, watch=seen.append)
+    return seen
 
 
 def off(made: Tensor, wanted: Tensor) -> float:
@@ -70,7 +77,8 @@ def test_tiles_give_what_attend_and_torchs_kernels_give(shape, blocks, causal, w
 def test_tiles_by_another_hand_in_float64(blocks):
     q, k, v, _ = (each[0, 0].numpy() for each in drawn((1, 1, 11, 13, 6, 5), torch.float64, (1,)))
     block_q, block_k = blocks
-    steps = forward_steps(*(torch.from_numpy(each)[None] for each in (q, k, v)), Tiling(block_q, block_k, causal=True))
+    given = (torch.from_numpy(each)[None] for each in (q, k, v))
+    steps = iter(steps_of(*given, Tiling(block_q, block_k, causal=True)))
     for row_start in range(0, 11, block_q):
         rows = range(row_start, min(row_start + block_q, 11))
         for col_start in range(0, 13, block_k):
@@ -82,19 +90,17 @@ def test_tiles_by_another_hand_in_float64(blocks):
             for n, (row, cols) in enumerate(zip(rows, seen, strict=True)):
                 scores = q[row] @ k[cols].T / math.sqrt(6)
                 powers = np.exp(scores - scores.max())
-                assert float(step.highest[0, 0, n]) == pytest.approx(scores.max(), abs=1e-12)
-                assert float(step.total[0, 0, n]) == pytest.approx(powers.sum(), abs=1e-12)
-                np.testing.assert_allclose(step.output[0, 0, n].numpy(), powers @ v[cols], atol=1e-12)
-                earlier = [score for score, col in zip(scores, cols, strict=True) if col < col_start]
-                factor = math.exp(max(earlier) - scores.max()) if earlier else 0.0
-                assert float(step.rescale[0, 0, n]) == pytest.approx(factor, abs=1e-12)
+                highest, total, output = (each[0, 0, n] for each in step.kept)
+                assert float(highest) == pytest.approx(scores.max(), abs=1e-12)
+                assert float(total) == pytest.approx(powers.sum(), abs=1e-12)
+                np.testing.assert_allclose(output.numpy(), powers @ v[cols], atol=1e-12)
     assert next(steps, None) is None
 
 
 def test_another_block_size_changes_the_steps_and_the_result_by_rounding_only():
     q, k, v, _ = drawn((4, 2, 256, 256, 64, 64))
     made = [tiled_attend(q, k, v, Tiling(block, block, causal=True)).output for block in (16, 64, 256)]
-    counts = [len(list(forward_steps(q, k, v, Tiling(block, block, causal=True)))) for block in (16, 64, 256)]
+    counts = [len(steps_of(q, k, v, Tiling(block, block, causal=True))) for block in (16, 64, 256)]
     assert counts == [136, 10, 1]
     assert all(off(other, made[0]) < FORWARD for other in made[1:])
     exact = [tiled_attend(q.double(), k.double(), v.double(), Tiling(block)).output for block in (16, 256)]
@@ -103,21 +109,16 @@ def test_another_block_size_changes_the_steps_and_the_result_by_rounding_only():
 
 def test_rows_that_see_no_key_are_0_and_harm_no_other_and_no_gradient():
     q, k, v, d_output = drawn((4, 2, 9, 5, 8, 8))  # causal, and more queries than keys: the first four see none
-    mask = torch.rand(4, 9, 5) < 0.5
-    mask[:, 6] = False
-    for allowed in (None, mask):
-        made = tiled_attend(q, k, v, Tiling(2, 2, causal=True), mask=allowed)
-        whole = masks.causal(9, 5) if allowed is None else masks.causal(9, 5) & allowed
-        leaves = [each.clone().requires_grad_() for each in (q, k, v)]
-        stages = attend(*leaves, whole)
-        stages.output.backward(d_output)
-        assert stages.empty_rows[..., :4].all()
-        torch.testing.assert_close(made.output, stages.output.detach(), atol=1e-6, rtol=1e-6)
-        assert torch.equal(made.log_sum == -math.inf, stages.empty_rows)
-        for each, leaf in zip(
-            tiled_gradients(q, k, v, made, d_output, Tiling(2, 2, causal=True), mask=allowed), leaves, strict=True
-        ):
-            torch.testing.assert_close(each, leaf.grad, atol=1e-5, rtol=1e-5)
+    tiling = Tiling(2, 2, causal=True)
+    made = tiled_attend(q, k, v, tiling)
+    leaves = [each.clone().requires_grad_() for each in (q, k, v)]
+    stages = attend(*leaves, masks.causal(9, 5))
+    stages.output.backward(d_output)
+    assert stages.empty_rows[..., :4].all()
+    torch.testing.assert_close(made.output, stages.output.detach(), atol=1e-6, rtol=1e-6)
+    assert torch.equal(made.log_sum == -math.inf, stages.empty_rows)
+    for each, leaf in zip(tiled_gradients(q, k, v, made, d_output, tiling), leaves, strict=True):
+        torch.testing.assert_close(each, leaf.grad, atol=1e-5, rtol=1e-5)
 
 
 def test_16_bit_numbers_are_summed_in_32():

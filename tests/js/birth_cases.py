@@ -38,7 +38,7 @@ def _case(
     every = torch.cat([each[0] for each in weights])
     told = (measures.previous_token_mass(every).nanmean(-1), measures.induction_score(every, ids[0]).nanmean(-1))
     return {
-        "sizes": sizes_of(config).__dict__,
+        "sizes": sizes_of(config),
         "halves": halves.view(np.uint16).tolist(),
         "ids": ids[0].tolist(),
         "silenced": [layer * config.heads + head for layer, head in silenced],

@@ -1,7 +1,6 @@
 """A training run with a handle: its curves, and at the handle's step all heads, which the browser computes."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,47 +13,10 @@ from attnviz.canvas.shared.packing import fingerprint
 from attnviz.live import canvas_wording
 
 
-@dataclass(frozen=True)
-class BirthSizes:
-    """What the model is made of; `depth` is the width of a head, `scales` multiply the scores of each layer."""
-
-    words: int
-    width: int
-    layers: int
-    heads: int
-    depth: int
-    base: float
-    causal: bool
-    scales: tuple[float, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class BirthCurves:
-    """The loss of some steps, scores (C, L*H) of all heads at others; of kept steps the loss with some silenced."""
-
-    loss_at: np.ndarray
-    losses: np.ndarray
-    at: np.ndarray
-    previous: np.ndarray
-    induction: np.ndarray
-    without_at: np.ndarray
-    without: np.ndarray  #: empty where none is silenced
-
-
-@dataclass(frozen=True, eq=False)
-class FilmedRun:
-    """A run by its `name`; `numbers` (kept, N) of float16 are the model's at the `steps` (kept,)."""
-
-    name: str
-    sizes: BirthSizes
-    curves: BirthCurves
-    steps: np.ndarray
-    numbers: np.ndarray
-
-
 def birth(
     key: str,
-    run: FilmedRun,
+    told: Mapping[str, Any],
+    numbers: np.ndarray,
     tokens: Sequence[str],
     ids: Sequence[int],
     *,
@@ -63,46 +25,40 @@ def birth(
     whole: bool,
     on_stand: Callable[[tuple[int, tuple[int, ...]]], None],
 ) -> None:
-    """Draw the run at place `at` of its kept steps, with some heads (by their place among all) silenced.
+    """Draw a run at place `at` of its kept steps, with some heads (by their place among all) silenced.
 
-    `tokens` are two copies of some words, `ids` their numbers in the model's vocabulary. Unless `whole`, steps after
-    the handle are not drawn before it has been there. `on_stand` hears where it was left, and what is silenced.
+    `told` are its sizes, curves, steps and names of heads, as in BirthHeader (types.d.ts); `numbers` (steps, N) of
+    float16 are the model's. `tokens` are two copies of some words, `ids` their numbers in the model's vocabulary.
+    Unless `whole`, steps after the handle are not drawn before it has been there. `on_stand` hears where it was left,
+    and what is silenced.
     """
-    sizes, size = run.sizes, run.numbers.shape[1]
-    name = fingerprint(run.numbers.tobytes())
-    held = run.numbers.astype("<f2").tobytes()
-    pieces = [
-        offer_sentence(("born", name, begin), partial(_piece, run.numbers, begin))
-        for begin in range(0, len(held), MOST_BYTES)
-    ]
-    header: dict[str, Any] = {
+    held = numbers.astype("<f2").tobytes()
+    name, words = fingerprint(held), _words()
+    header = {
+        **told,
         "model": name,
-        "sizes": asdict(sizes),
-        "size": size,
-        "steps": run.steps.tolist(),
+        "size": numbers.shape[1],
         "at": at,
         "silenced": list(silenced),
-        "pieces": pieces,
-        "curves": {part: np.asarray(values).round(4).tolist() for part, values in vars(run.curves).items()},
+        "pieces": [
+            offer_sentence(("born", name, begin), partial(_piece, numbers, begin))
+            for begin in range(0, len(held), MOST_BYTES)
+        ],
         "open": whole,
-        "names": [f"{layer}.{head}" for layer in range(sizes.layers) for head in range(sizes.heads)],
         "tokens": list(tokens),
         "ids": list(ids),
+        "layout": fingerprint(str(words), name, str(tokens), str(ids)),
         "colours": canvas_wording.colours(),
-        "words": _words(),
+        "words": words,
     }
-    for part in ("previous", "induction"):  # a line for each head
-        header["curves"][part] = np.transpose(header["curves"][part]).tolist()
-    header["layout"] = fingerprint(str(header["words"]), name, str(tokens), str(ids))
 
-    def stood(told: dict[str, Any]) -> tuple[int, tuple[int, ...]] | None:
-        place, heads = count(told.get("at"), len(run.steps)), told.get("silenced")
+    def stood(heard: dict[str, Any]) -> tuple[int, tuple[int, ...]] | None:
+        place, heads = count(heard.get("at"), len(numbers)), heard.get("silenced")
         if place is None or not isinstance(heads, list):
             return None
-        most = sizes.layers * sizes.heads
-        return place, tuple(sorted(head for head in heads if count(head, most) is not None))
+        return place, tuple(sorted(head for head in heads if count(head, len(told["names"])) is not None))
 
-    mount("birth", key, "stood", header, stood, on_stand, run.numbers[at].astype("<f2").tobytes())
+    mount("birth", key, "stood", header, stood, on_stand, numbers[at].astype("<f2").tobytes())
 
 
 def _piece(numbers: np.ndarray, begin: int) -> bytes:

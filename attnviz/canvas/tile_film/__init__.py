@@ -1,7 +1,6 @@
 """Attention over tiles as a film: the tile at work on the matrix and large, what its lines keep, what lies where."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,47 +12,32 @@ from attnviz.figures.theme import V_GREEN
 from attnviz.live import canvas_wording
 
 
-@dataclass(frozen=True, eq=False)
-class TileScene:
-    """All that is played. Lines are queries forward and keys backward; `first` and `second` are what they keep after
-    the tile with each block across them, (blocks, T).
+def tile_film(
+    key: str,
+    told: Mapping[str, Any],
+    shades: np.ndarray,
+    kept: np.ndarray,
+    *,
+    at: int,
+    on_step: Callable[[int], None],
+) -> None:
+    """Draw the film at step `at`; `on_step` hears where the visitor stopped.
+
+    `told` are sizes, tiles, bytes and what lies in which memory, as in TileHeader (types.d.ts). `shades` (T, T) are
+    what a cell holds, from -1 to 1 on its scale, NaN where masked. Lines are queries forward and keys backward; `kept`
+    (2, blocks, T) are two numbers of each, after the tile with each block across them.
     """
-
-    tokens: int
-    blocks: tuple[int, int]  #: queries and keys of a tile
-    width: int
-    backward: bool
-    tiles: np.ndarray  #: (steps, 2)
-    shades: np.ndarray  #: (T, T), what a cell holds, from -1 to 1 on its scale; NaN where masked
-    first: np.ndarray
-    second: np.ndarray
-    moved: np.ndarray  #: (steps, 2), bytes read and written so far
-    parts: Sequence[tuple[str, str, str]]  #: in fast memory: letter, and its sides, of "q", "k", "d" and "1"
-    slow: Sequence[tuple[str, str, str]]  #: in slow memory, with sides of "n", "d" and "1"
-
-
-def tile_film(key: str, scene: TileScene, *, at: int, on_step: Callable[[int], None]) -> None:
-    """Draw the film at step `at`; `on_step` hears where the visitor stopped."""
-    codes = np.where(np.isnan(scene.shades), 255, np.rint(127 + 127 * scene.shades))
-    payload = codes.astype(np.uint8).tobytes() + b"".join(
-        each.astype("<f4").tobytes() for each in (scene.first, scene.second)
-    )
-    header: dict[str, Any] = {
-        "name": fingerprint(payload, scene.blocks, scene.backward),
-        "tokens": scene.tokens,
-        "blocks": list(scene.blocks),
-        "width": scene.width,
-        "backward": scene.backward,
-        "tiles": scene.tiles.tolist(),
-        "moved": scene.moved.tolist(),
-        "parts": [list(part) for part in scene.parts],
-        "slow": [list(part) for part in scene.slow],
+    codes = np.where(np.isnan(shades), 255, np.rint(127 + 127 * shades))
+    payload = codes.astype(np.uint8).tobytes() + kept.astype("<f4").tobytes()
+    header = {
+        **told,
+        "name": fingerprint(payload, told["blocks"], told["backward"]),
         "at": at,
         "colours": canvas_wording.colours(),
         "green": V_GREEN,
-        "words": words_of(scene.backward),
+        "words": words_of(told["backward"]),
     }
-    mount("tile_film", key, "stood", header, lambda told: count(told.get("at"), len(scene.tiles)), on_step, payload)
+    mount("tile_film", key, "stood", header, lambda heard: count(heard.get("at"), len(told["tiles"])), on_step, payload)
 
 
 def words_of(backward: bool) -> dict[str, str]:

@@ -12,6 +12,7 @@ import torch
 
 from attnviz.pages.born.maths import life
 from attnviz.pages.born.maths.repeats import Config
+from attnviz.runs import prepared_files
 
 DATA = Path(life.__file__).with_name("data")
 
@@ -27,7 +28,7 @@ def main() -> None:
     if asked.ship is None:
         config = replace(Config(), seed=asked.seed, steps=asked.steps)
         name = f"seed-{config.seed}-own"
-        print(f"kept in {life.keep_own(name, trained(name, config, None))}")
+        print(f"kept in {prepared_files.keep(life.own(name), life.packed(trained(name, config, None)))}")
     for name in asked.ship if asked.ship else life.RUNS if asked.ship is not None else ():
         keep = None if name == life.LIFE else life.FEW if name == life.BLURRED else 0
         (DATA / f"{name}.npz").write_bytes(life.packed(trained(name, life.RUNS[name], keep)))

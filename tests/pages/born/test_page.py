@@ -124,7 +124,7 @@ def test_the_picture_that_is_saved_holds_the_curves_and_the_heads_at_the_handle(
 
 def test_thinned_losses_are_the_means_of_what_lies_between():
     run = life.read(life.LIFE)
-    steps, losses = panel.thinned(run)
+    steps, losses = run.curve
     assert len(steps) <= 300
     ends = [*steps[1:], len(run.losses)]
     assert losses == pytest.approx([run.losses[a:b].mean() for a, b in zip(steps, ends, strict=True)], rel=1e-5)

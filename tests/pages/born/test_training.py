@@ -12,6 +12,7 @@ import torch
 
 from attnviz.pages.born.maths import life
 from attnviz.pages.born.maths.repeats import Config, forward, matrices, sequences, untrained
+from attnviz.runs import prepared_files
 
 BEGINNING = 100  #: steps that are trained again
 ROOT = Path(__file__).parents[3]
@@ -156,7 +157,7 @@ def test_what_lasts_is_what_never_falls_below_a_half_again() -> None:
 def test_another_life_is_kept_and_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ATTNVIZ_CACHE", str(tmp_path))
     made = life.run(Config(seed=3, steps=4))
-    life.keep_own("seed-3-own", made)
+    prepared_files.keep(life.own("seed-3-own"), life.packed(made))
     assert life.own_names() == ["seed-3-own"]
     found = life.read("seed-3-own")
     life.read.cache_clear()

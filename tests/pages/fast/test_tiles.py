@@ -47,9 +47,9 @@ def test_each_row_keeps_the_largest_score_and_the_sum_of_what_it_has_seen(config
         end = (col + 1) * config.block_k
         for line in range(row * config.block_q, min((row + 1) * config.block_q, config.tokens)):
             seen = scores[line, :end]
-            assert film.first[col, line] == pytest.approx(seen.max(), abs=1e-5)
+            assert film.kept[0, col, line] == pytest.approx(seen.max(), abs=1e-5)
             total = np.exp(seen - seen.max()).sum() if np.isfinite(seen.max()) else 0.0
-            assert film.second[col, line] == pytest.approx(total, rel=1e-5)
+            assert film.kept[1, col, line] == pytest.approx(total, rel=1e-5)
     wanted = {
         (row // config.block_q, col // config.block_k) for row, col in zip(*np.nonzero(allowed(config)), strict=True)
     }
@@ -65,8 +65,8 @@ def test_the_backward_film_ends_at_torchs_gradients(config):
     film = tiles.run(config)
     shown = np.where(allowed(config), scaled.grad.numpy(), np.nan)
     np.testing.assert_allclose(film.cells, shown, atol=1e-5)
-    np.testing.assert_allclose(film.first[-1], v.grad.norm(dim=-1), rtol=1e-4)
-    np.testing.assert_allclose(film.second[-1], k.grad.norm(dim=-1), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(film.kept[0, -1], v.grad.norm(dim=-1), rtol=1e-4)
+    np.testing.assert_allclose(film.kept[1, -1], k.grad.norm(dim=-1), rtol=1e-4, atol=1e-6)
     assert film.difference < 1e-5
     columns = [tuple(tile)[::-1] for tile in film.tiles]
     assert columns == sorted(columns), "key by key"
@@ -155,7 +155,7 @@ def test_the_page_opens_on_a_tile_that_brings_a_larger_score(visit):
     codes = np.frombuffer(payload[: 96 * 96], np.uint8).reshape(96, 96)
     assert ((codes == 255) == ~masks.causal(96, 96).numpy()).all()
     kept = np.frombuffer(payload[96 * 96 :], "<f4").reshape(2, 6, 96)
-    np.testing.assert_array_equal(kept[0], film.first)
+    np.testing.assert_array_equal(kept, film.kept)
     assert f"differs by {film.difference:.1e} of its largest value" in said(page)
     assert "would take **36 KiB**" in said(page)
 

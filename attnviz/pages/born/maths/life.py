@@ -1,6 +1,6 @@
 """A training run, kept as it goes: the loss of every step, and at some steps what each head does and all numbers."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -13,13 +13,14 @@ from torch import Tensor, nn
 from attnviz.base.message import Problem
 from attnviz.core import measures
 from attnviz.models.settings import current
-from attnviz.pages.born.maths.repeats import Config, Sequences, forward, sequences, untrained
+from attnviz.pages.born.maths.repeats import Config, Sequences, Silenced, forward, sequences, untrained
 from attnviz.runs import prepared_files
 
 FORMAT = 1
 EARLY, FROM, STEPS = (0, 1, 2, 4, 8, 16, 32), 50, 53  #: steps that are looked at: these, and STEPS more, ever wider
 FEW = 10  #: of them whose numbers are kept of a run that is only compared
 EXAMINED = 128  #: sequences with copies of lengths that are never trained on
+FINE = 300  #: losses that are drawn of a run
 PREDICTED = 0.5  #: the share of words right, and the weight on a pattern, from which it is called found
 
 LIFE, BLURRED = "life", "blurred"
@@ -34,7 +35,6 @@ RUNS: dict[str, Config] = {
     "one-head-less": Config(heads=2),
     **{name: Config(seed=int(name[-1])) for name in SEEDS},
 }
-ALL_NUMBERS = (LIFE,)  #: of which the numbers of every step that is looked at are shipped
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +52,18 @@ class Life:
     numbers: np.ndarray  #: (kept, N), float16
 
     @property
+    def steps(self) -> np.ndarray:
+        """(kept,): steps taken before each look whose numbers are kept."""
+        return np.asarray(self.at[self.kept])
+
+    @property
+    def curve(self) -> tuple[np.ndarray, np.ndarray]:
+        """Steps and losses to draw: the mean loss between steps that lie evenly on a logarithmic axis."""
+        ends = np.unique(np.geomspace(1, len(self.losses), FINE).round().astype(int))
+        begins = np.concatenate([[0], ends[:-1]])
+        return begins, np.add.reduceat(self.losses, begins) / (ends - begins)
+
+    @property
     def cliff(self) -> int | None:
         """From which step the second copy is predicted."""
         return lasting(self.at, self.accuracy)
@@ -64,6 +76,15 @@ class Life:
         """Layer and head with the largest of some scores (C, L, H) at the end."""
         layer, head = np.unravel_index(scores[-1].argmax(), scores[-1].shape)
         return int(layer), int(head)
+
+    def nearest(self, step: int) -> int:
+        """The place, among the kept steps, of the one nearest to a step."""
+        return int(np.abs(self.steps - step).argmin())
+
+    def looks(self, given: Sequences, silenced: Silenced = ()) -> np.ndarray:
+        """(kept, 2): loss and accuracy on these sequences at each kept step, with some heads silenced."""
+        numbers = torch.from_numpy(self.numbers).float()
+        return np.array([look(each, given, self.config, silenced)[:2] for each in numbers])
 
 
 def lasting(at: np.ndarray, curve: np.ndarray) -> int | None:
@@ -119,7 +140,7 @@ def loss_of(numbers: Tensor, given: Sequences, config: Config) -> Tensor:
 
 @torch.no_grad()
 def look(
-    numbers: Tensor, given: Sequences, config: Config, silenced: Collection[tuple[int, int]] = ()
+    numbers: Tensor, given: Sequences, config: Config, silenced: Silenced = ()
 ) -> tuple[float, float, np.ndarray, np.ndarray]:
     """Loss, accuracy, and previous-token and induction score (L, H) of every head."""
     logits, weights = forward(numbers, given.tokens, config, silenced)
@@ -132,12 +153,10 @@ def look(
 
 
 @lru_cache(maxsize=64)
-def without(name: str, silenced: tuple[tuple[int, int], ...]) -> np.ndarray:
-    """(kept, 2): loss and accuracy on copies never trained on, at each kept step, with some heads silenced."""
+def without(name: str, silenced: Silenced) -> np.ndarray:
+    """What `looks` gives of a run on copies never trained on."""
     life = read(name)
-    examined = exam(life.config)
-    looks = [look(torch.from_numpy(each).float(), examined, life.config, silenced) for each in life.numbers]
-    return np.array([each[:2] for each in looks])
+    return life.looks(exam(life.config), silenced)
 
 
 def packed(life: Life) -> bytes:
@@ -149,15 +168,6 @@ def packed(life: Life) -> bytes:
 def own(name: str) -> Path:
     """Where a run that was trained on this machine is kept."""
     return current().cache / "born" / f"{name}.npz"
-
-
-def keep_own(name: str, life: Life) -> Path:
-    """Keep a run in the cache folder; the file is whole or not there."""
-    target = own(name)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    fresh = target.with_suffix(".fresh")
-    fresh.write_bytes(packed(life))
-    return fresh.replace(target)
 
 
 def own_names() -> list[str]:

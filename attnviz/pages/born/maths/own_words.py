@@ -10,7 +10,7 @@ import torch
 from attnviz.base.message import Problem
 from attnviz.base.word_boundaries import split
 from attnviz.pages.born.maths import life
-from attnviz.pages.born.maths.repeats import Config, forward
+from attnviz.pages.born.maths.repeats import Config, Sequences
 
 
 @dataclass(frozen=True)
@@ -19,10 +19,6 @@ class Copies:
 
     tokens: tuple[str, ...]
     ids: tuple[int, ...]
-
-    @property
-    def half(self) -> int:
-        return len(self.ids) // 2
 
 
 def copies_of(text: str, config: Config) -> Copies:
@@ -43,19 +39,13 @@ def copies_of(text: str, config: Config) -> Copies:
 
 
 @lru_cache(maxsize=256)
-def share_right(name: str, copies: Copies, silenced: tuple[tuple[int, int], ...] = ()) -> np.ndarray:
+def share_right(name: str, copies: Copies) -> np.ndarray:
     """(kept,): at each kept step of a run, the share of the second copy's words but its first that are predicted."""
-    run = life.read(name)
-    tokens, half = torch.tensor([copies.ids]), copies.half
-    right = []
-    for numbers in run.numbers:
-        with torch.no_grad():
-            logits, _weights = forward(torch.from_numpy(numbers).float(), tokens, run.config, silenced)
-        right.append((logits[0, half:-1].argmax(-1) == tokens[0, half + 1 :]).double().mean().item())
-    return np.array(right)
+    tokens = torch.tensor([copies.ids])
+    known = torch.arange(len(copies.ids) - 1)[None] >= len(copies.ids) // 2
+    return life.read(name).looks(Sequences(tokens, known))[:, 1]
 
 
 def learned_at(name: str, copies: Copies) -> int | None:
     """The first kept step from which at least half of the second copy is always predicted; None where it never is."""
-    run = life.read(name)
-    return life.lasting(run.at[run.kept], share_right(name, copies))
+    return life.lasting(life.read(name).steps, share_right(name, copies))

@@ -6,7 +6,7 @@ The model's numbers lie in one vector, (N,): the embedding (V, M), of each layer
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, product
 
 import torch
 from torch import Tensor
@@ -17,6 +17,7 @@ from attnviz.core.attention import Scale, attend
 from attnviz.core.projections import join_heads, split_heads
 from attnviz.core.rope import RoPE
 
+Silenced = Collection[tuple[int, int]]  #: layer and head of each
 SPREAD = 0.5  #: of the embedding at the start
 LIMITS = {"seed": (0, 9999), "steps": (1, 20_000), "layers": (1, 4), "heads": (1, 8)}
 
@@ -48,6 +49,11 @@ class Config:
     def trained_on(self) -> tuple[int, ...]:
         """Lengths of copies that it is trained on."""
         return tuple(lag for lag in range(self.lags[0], self.lags[1] + 1) if lag not in self.held_out)
+
+    @property
+    def places(self) -> tuple[tuple[int, int], ...]:
+        """Layer and head of all heads."""
+        return tuple(product(range(self.layers), range(self.heads)))
 
     @property
     def shapes(self) -> tuple[tuple[int, int], ...]:
@@ -91,12 +97,10 @@ def sequences(count: int, lags: tuple[int, ...], config: Config, drawn: torch.Ge
     return Sequences(order.gather(1, word), ((place >= lag) & (place < 2 * lag - 1))[:, :-1])
 
 
-def forward(
-    numbers: Tensor, tokens: Tensor, config: Config, silenced: Collection[tuple[int, int]] = ()
-) -> tuple[Tensor, list[Tensor]]:
+def forward(numbers: Tensor, tokens: Tensor, config: Config, silenced: Silenced = ()) -> tuple[Tensor, list[Tensor]]:
     """Logits (B, T, V) of tokens (B, T), and of each layer the weights (B, H, T, T).
 
-    Of a `silenced` head, (layer, head), the output is 0.
+    Of a `silenced` head the output is 0.
     """
     embedding, *inside, unembedding = matrices(numbers, config)
     mask = masks.causal(tokens.shape[-1]) if config.causal else None

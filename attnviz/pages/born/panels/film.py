@@ -1,6 +1,7 @@
 """Section 1: one training run with a handle, asked about first; at the handle all heads on the visitor's words."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -19,7 +20,6 @@ from attnviz.pages.born.maths import life, own_words
 from attnviz.pages.born.maths.repeats import Config, forward
 
 Silenced = tuple[tuple[int, int], ...]
-FINE = 300  #: losses that are drawn of a run: the mean of what lies between two of them
 
 
 def panel() -> None:
@@ -30,16 +30,16 @@ def panel() -> None:
         name = widgets.one_of(choices.RUN, _("Training run"), runs(), style="select")
     run = life.read(name)
     copies = own_words.copies_of(text, run.config)
-    heads = {name_of(head): head for head in places(run.config)}
+    heads = {name_of(head): head for head in run.config.places}
     off = tuple(heads[each] for each in widgets.chosen_of(choices.OFF, heads))
-    at = nearest(run, link_state.value(choices.AT))
+    at = run.nearest(link_state.value(choices.AT))
     guess = link_state.value(choices.GUESS)
     with place:
         _ask(name, copies, guess)
         draw("born-film", name, copies, at, off, guess != choices.GUESS.default, _keep)
         show.under(
             lambda: picture(name, copies, at, off),
-            name=f"{name}-step-{run.at[run.kept][at]}",
+            name=f"{name}-step-{run.steps[at]}",
             key="born-film-out",
             words=said(name, at, off),
             table=lambda: table(run),
@@ -59,18 +59,8 @@ def runs() -> dict[str, str]:
     return shipped | {name: _("{name}, trained on this machine").format(name=name) for name in life.own_names()}
 
 
-def places(config: Config) -> list[tuple[int, int]]:
-    """Layer and head of all heads."""
-    return [(layer, head) for layer in range(config.layers) for head in range(config.heads)]
-
-
-def nearest(run: life.Life, step: int) -> int:
-    """The place, among a run's kept steps, of the one nearest to a step."""
-    return int(np.abs(run.at[run.kept] - step).argmin())
-
-
 def _keep(run: life.Life, at: int, off: Silenced) -> None:
-    link_state.put_all({choices.AT: int(run.at[run.kept][at]), choices.OFF: tuple(map(name_of, off)) or None})
+    link_state.put_all({choices.AT: int(run.steps[at]), choices.OFF: tuple(map(name_of, off)) or None})
 
 
 def _ask(name: str, copies: own_words.Copies, guess: str) -> None:
@@ -112,55 +102,49 @@ def draw(
     whole: bool,
     keep: Callable[[life.Life, int, Silenced], None],
 ) -> None:
-    """The run with its handle; lessons draw it, too, and keep nothing."""
+    """The run with its handle; `keep` hears where it was left and what is silenced."""
     run = life.read(name)
-    numbers = places(run.config)
-
-    def stood(told: tuple[int, tuple[int, ...]]) -> None:
-        keep(run, told[0], tuple(numbers[head] for head in told[1]))
-
+    heads = run.config.places
     birth.birth(
         key,
-        filmed(name, off),
+        told(name, off),
+        run.numbers,
         copies.tokens,
         copies.ids,
         at=at,
-        silenced=[numbers.index(each) for each in off],
+        silenced=[heads.index(each) for each in off],
         whole=whole,
-        on_stand=stood,
+        on_stand=lambda stood: keep(run, stood[0], tuple(heads[head] for head in stood[1])),
     )
 
 
-def filmed(name: str, off: Silenced) -> birth.FilmedRun:
-    """A run as the browser is sent it."""
+def told(name: str, off: Silenced) -> dict[str, Any]:
+    """A run as the browser is sent it, without its numbers: a line for each head, and the loss with some silenced."""
     run = life.read(name)
-    steps = run.at[run.kept]
-    loss_at, losses = thinned(run)
-    without = life.without(name, off)[:, 0] if off else np.zeros(0)
-    flat = (run.previous.reshape(len(run.at), -1), run.induction.reshape(len(run.at), -1))
-    return birth.FilmedRun(
-        name,
-        sizes_of(run.config),
-        birth.BirthCurves(loss_at, losses, run.at, *flat, steps, without),
-        steps,
-        run.numbers,
-    )
+    loss_at, losses = run.curve
+    curves = {
+        "loss_at": loss_at,
+        "losses": losses,
+        "at": run.at,
+        "previous": run.previous.reshape(len(run.at), -1).T,
+        "induction": run.induction.reshape(len(run.at), -1).T,
+        "without_at": run.steps,
+        "without": life.without(name, off)[:, 0] if off else np.zeros(0),
+    }
+    return {
+        "sizes": sizes_of(run.config),
+        "steps": run.steps.tolist(),
+        "names": list(map(name_of, run.config.places)),
+        "curves": {part: np.round(values, 4).tolist() for part, values in curves.items()},
+    }
 
 
-def sizes_of(config: Config) -> birth.BirthSizes:
-    """What the browser's pass has to know of the model."""
+def sizes_of(config: Config) -> dict[str, Any]:
+    """What the browser's pass has to know of the model; `scales` multiply the scores of each layer."""
     usual = scale_factor("sqrt" if config.scaled else None, config.d_head)
-    scales = tuple(0.0 if config.blurred and layer == 0 else usual for layer in range(config.layers))
-    return birth.BirthSizes(
-        config.words, config.width, config.layers, config.heads, config.d_head, config.base, config.causal, scales
-    )
-
-
-def thinned(run: life.Life) -> tuple[np.ndarray, np.ndarray]:
-    """Steps and losses to draw: the mean loss between steps that lie evenly on the axis."""
-    ends = np.unique(np.geomspace(1, len(run.losses), FINE).round().astype(int))
-    begins = np.concatenate([[0], ends[:-1]])
-    return begins, np.add.reduceat(run.losses, begins) / (ends - begins)
+    own = {name: getattr(config, name) for name in ("words", "width", "layers", "heads", "base", "causal")}
+    scales = [0.0 if config.blurred and layer == 0 else usual for layer in range(config.layers)]
+    return own | {"depth": config.d_head, "scales": scales}
 
 
 def said(name: str, at: int, off: Silenced) -> str:
@@ -205,10 +189,10 @@ def picture(name: str, copies: own_words.Copies, at: int, off: Silenced) -> Figu
     with torch.no_grad():
         numbers, tokens = torch.from_numpy(run.numbers[at]).float(), torch.tensor([copies.ids])
         _logits, weights = forward(numbers, tokens, run.config, off)
-    step = int(run.at[run.kept][at])
+    step = int(run.steps[at])
     heads = [
         (_("head {head}").format(head=name_of((layer, head))), weights[layer][0, head].numpy())
-        for layer, head in places(run.config)
+        for layer, head in run.config.places
     ]
     scores: Sequence[tuple[str, np.ndarray]] = [
         (title, values.reshape(len(run.at), -1))
@@ -223,13 +207,12 @@ def picture(name: str, copies: own_words.Copies, at: int, off: Silenced) -> Figu
 
 def curve_of(run: life.Life, name: str, faint: bool = False) -> figures.RunCurve:
     """A run as a curve of its loss and one of its best induction score."""
-    loss_at, losses = thinned(run)
-    return figures.RunCurve(name, loss_at, losses, run.at, run.induction.max((1, 2)), faint)
+    return figures.RunCurve(name, *run.curve, run.at, run.induction.max((1, 2)), faint)
 
 
 def table(run: life.Life) -> dict[str, list[float]]:
     """What was measured at each step that was looked at."""
     columns = {"step": run.at, "loss": run.loss, "accuracy": run.accuracy}
     for name, scores in (("previous", run.previous), ("induction", run.induction)):
-        columns |= {f"{name} {layer}.{head}": scores[:, layer, head] for layer, head in places(run.config)}
+        columns |= {f"{name} {layer}.{head}": scores[:, layer, head] for layer, head in run.config.places}
     return {name: np.asarray(values).tolist() for name, values in columns.items()}

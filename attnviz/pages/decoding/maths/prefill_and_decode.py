@@ -12,12 +12,12 @@ from typing import Literal
 
 import torch
 
-from attnviz.base.message import Problem
 from attnviz.core.costs import DecodingStep, Machine, pairs, processor_name
 from attnviz.models.capture import RecordedLayer
-from attnviz.models.file_faults import DAMAGED, first_line
+from attnviz.models.file_faults import DAMAGED
 from attnviz.models.settings import current
 from attnviz.pages.decoding.maths.decoders import Decoder
+from attnviz.runs import prepared_files
 
 PassKind = Literal["prefill", "decode"]
 PROMPTS = (1, 4, 16, 64, 128)  #: tokens of a prompt, processed in one pass
@@ -166,7 +166,7 @@ def path_of(model: str) -> Path:
 
 
 def keep(model: str, measured: Measured) -> None:
-    """Write what was measured, when, on which processor, with how many threads; the file is whole or not there."""
+    """Write what was measured, when, on which processor, with how many threads."""
     held = {
         "format": FORMAT,
         "measured": asdict(measured),
@@ -174,16 +174,7 @@ def keep(model: str, measured: Measured) -> None:
         "processor": processor_name(),
         "threads": torch.get_num_threads(),
     }
-    target = path_of(model)
-    fresh = target.with_suffix(".fresh")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_text(json.dumps(held), "utf-8")
-        fresh.replace(target)
-    except OSError as error:
-        raise Problem(
-            "The measurement could not be stored in the cache folder: {reason}", reason=first_line(error)
-        ) from error
+    prepared_files.keep(path_of(model), json.dumps(held).encode())
 
 
 def find(model: str) -> Measured | None:

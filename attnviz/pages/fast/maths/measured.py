@@ -17,22 +17,49 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
-from attnviz.base.message import Problem, require_between
+from attnviz.base.message import require_between
 from attnviz.core.attention import attend
 from attnviz.core.tiled import Tiling, tiled_attend
 from attnviz.models.file_faults import DAMAGED, first_line
 from attnviz.models.settings import current
+from attnviz.runs import prepared_files
 from attnviz.runs.measuring import MeasuredOn, fastest, peak_bytes, this_machine
 
 SHIPPED = Path(__file__).parent / "data"
-BACKENDS = {
-    "math": SDPBackend.MATH,
-    "flash": SDPBackend.FLASH_ATTENTION,
-    "efficient": SDPBackend.EFFICIENT_ATTENTION,
-    "cudnn": SDPBackend.CUDNN_ATTENTION,
+
+
+def naive(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Scores, softmax, output: a step each, and the whole matrix twice."""
+    return torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, -1) @ v
+
+
+def _tiled(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return tiled_attend(q, k, v, Tiling(256, 256)).output
+
+
+def _fused(backend: SDPBackend, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    with sdpa_kernel(backend):
+        return scaled_dot_product_attention(q, k, v)
+
+
+@cache
+def _compiled() -> Callable[..., Tensor]:
+    from torch.nn.attention.flex_attention import flex_attention
+
+    return torch.compile(flex_attention)
+
+
+KERNELS: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
+    "naive": naive,
+    "tiled": _tiled,
+    "math": partial(_fused, SDPBackend.MATH),
+    "flash": partial(_fused, SDPBackend.FLASH_ATTENTION),
+    "efficient": partial(_fused, SDPBackend.EFFICIENT_ATTENTION),
+    "cudnn": partial(_fused, SDPBackend.CUDNN_ATTENTION),
+    "flex": lambda q, k, v: _compiled()(q, k, v),
 }
-HERE = ("naive", "tiled", *BACKENDS)  #: what is measured while a visitor waits
-WAYS = (*HERE, "flex")  #: FlexAttention is compiled first, which takes half a minute on a processor
+WAYS = tuple(KERNELS)
+HERE = WAYS[:-1]  #: what is measured while a visitor waits: FlexAttention takes half a minute to compile on a processor
 SQUARES = ("naive", "math")  #: those that hold the matrix
 SHORTEST, LONGEST = 128, 1 << 20
 MOST_BYTES = 1 << 30  #: of both matrices of a way that holds them; a longer sequence is left out
@@ -103,16 +130,15 @@ class Result:
 def measure(config: Config) -> Iterator[Result]:
     """Shortest sequences first, each way at each length; yields what is known so far."""
     machine, day = this_machine(config.dtype, config.device), datetime.now(UTC).date().isoformat()
-    kernels, refused, apart = _tried(config)
+    refused, apart = _tried(config)
+    room = (MOST_BYTES / (2 * config.heads * number_bytes(config))) ** 0.5  # tokens whose two matrices are held
+    left = [n for n in config.lengths if n <= room or apart.keys() - set(SQUARES)]
     timings: list[WayTiming] = []
-    left = [n for n in config.lengths if n <= _room(config) or set(kernels) - set(SQUARES)]
     slow: set[str] = set()
     for at, n in enumerate(left):
-        q, k, v = _drawn(config, n)
-        for way, kernel in kernels.items():
-            if way in slow or (way in SQUARES and n > _room(config)):
-                continue
-            call = partial(kernel, q, k, v)
+        given = _drawn(config, n)
+        for way in [way for way in apart if way not in slow and (n <= room or way not in SQUARES)]:
+            call = partial(KERNELS[way], *given)
             with torch.inference_mode():
                 call()  # what is set up once does not count
                 seconds, nbytes = fastest(call, config.rounds, config.device), peak_bytes(call, config.device)
@@ -121,11 +147,6 @@ def measure(config: Config) -> Iterator[Result]:
                 slow.add(way)
             yield Result(config, machine, day, tuple(timings), refused, apart, (4**at - 1) / 4 ** len(left))
     yield Result(config, machine, day, tuple(timings), refused, apart, 1)
-
-
-def _room(config: Config) -> float:
-    """The most tokens whose two matrices are held."""
-    return float((MOST_BYTES / (2 * config.heads * number_bytes(config))) ** 0.5)
 
 
 def number_bytes(config: Config) -> int:
@@ -140,48 +161,20 @@ def _drawn(config: Config, n: int) -> tuple[Tensor, ...]:
     return tuple(torch.randn(shape, generator=made).to(**place) for _ in range(3))
 
 
-AttentionWay = Callable[[Tensor, Tensor, Tensor], Tensor]
-
-
-def _tried(config: Config) -> tuple[dict[str, AttentionWay], dict[str, str], dict[str, float]]:
-    """The ways that answer here, what is said by those that do not, and how far each is from float64."""
-    kernels: dict[str, AttentionWay] = {}
+def _tried(config: Config) -> tuple[dict[str, str], dict[str, float]]:
+    """What is said by the ways that do not answer here, and how far each of the others is from float64."""
     refused: dict[str, str] = {}
     apart: dict[str, float] = {}
-    q, k, v = _drawn(config, CHECKED)
-    exact = attend(q.double(), k.double(), v.double()).output
+    given = _drawn(config, CHECKED)
+    exact = attend(*(each.double() for each in given)).output
     for way in config.ways:
         try:
-            kernel = _kernel(way)
             with torch.inference_mode():
-                off = (kernel(q, k, v).double() - exact).abs().max() / exact.abs().max()
+                off = (KERNELS[way](*given).double() - exact).abs().max() / exact.abs().max()
+            apart[way] = float(off)
         except Exception as error:  # a compiler that is missing, too, and each version of torch has its own words
             refused[way] = first_line(error)
-        else:
-            kernels[way], apart[way] = kernel, float(off)
-    return kernels, refused, apart
-
-
-def naive(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Scores, softmax, output: a step each, and the whole matrix twice."""
-    return torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, -1) @ v
-
-
-def _kernel(way: str) -> AttentionWay:
-    if way == "naive":
-        return naive
-    if way == "tiled":
-        return lambda q, k, v: tiled_attend(q, k, v, Tiling(256, 256)).output
-    if way in BACKENDS:
-        return partial(_fused, BACKENDS[way])
-    from torch.nn.attention.flex_attention import flex_attention
-
-    return torch.compile(flex_attention)
-
-
-def _fused(backend: SDPBackend, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    with sdpa_kernel(backend):
-        return scaled_dot_product_attention(q, k, v)
+    return refused, apart
 
 
 # Files, each named with its machine.
@@ -196,24 +189,20 @@ def file_name(result: Result) -> str:
 
 
 def keep(result: Result, folder: Path | None = None) -> Path:
-    """Write a result into `folder`, by default the cache folder's; the file is whole or not there."""
-    target = (folder or current().cache / "measurements") / f"{file_name(result)}.json"
-    fresh = target.with_suffix(".fresh")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_text(json.dumps({"format": FORMAT, "result": asdict(result)}) + "\n", "utf-8")
-        fresh.replace(target)
-    except OSError as error:
-        raise Problem(
-            "The measurement could not be stored in the cache folder: {reason}", reason=first_line(error)
-        ) from error
-    return target
+    """Write a result into `folder`, by default the cache folder's."""
+    held = json.dumps({"format": FORMAT, "result": asdict(result)}) + "\n"
+    return prepared_files.keep((folder or own()) / f"{file_name(result)}.json", held.encode())
+
+
+def own() -> Path:
+    """Where measurements of this machine are kept."""
+    return current().cache / "measurements"
 
 
 def kept() -> dict[str, Result]:
     """What was measured, by the name of its file: on this machine first, then what came with the app."""
-    own = {path.stem: path for path in sorted((current().cache / "measurements").glob("fast-*.json"))}
-    paths = own | {GIVEN + path.stem: path for path in shipped()}
+    mine = {path.stem: path for path in sorted(own().glob("fast-*.json"))}
+    paths = mine | {GIVEN + path.stem: path for path in shipped()}
     read = {name: _read(path) for name, path in paths.items()}
     return {name: result for name, result in read.items() if result is not None}
 

@@ -43,6 +43,7 @@ class PagedRequest:
     begins: int
     prompt: int
     answer: int
+    same: int  #: tokens that it has in common with one before it
 
     @property
     def ends(self) -> int:
@@ -61,7 +62,8 @@ def requests(config: Config) -> tuple[PagedRequest, ...]:
     begins = 0
     for at in range(config.requests):
         own, answer = int(rng.integers(1, OWN + 1)), int(rng.integers(max(1, config.answer // 4), config.answer + 1))
-        made.append(PagedRequest(begins, made[0].prompt if at == 1 else config.shared + own, answer))
+        prompt, same = (made[0].prompt,) * 2 if at == 1 else (config.shared + own, config.shared)
+        made.append(PagedRequest(begins, prompt, answer, same))
         begins += 0 if at == 0 else int(rng.integers(1, 4 * BETWEEN))
     return tuple(made)
 
@@ -100,7 +102,6 @@ class _Pool:
     holders: np.ndarray  #: (blocks,): how many requests
     tables: dict[int, list[int]] = field(default_factory=dict)
     lengths: dict[int, int] = field(default_factory=dict)
-    copied: list[int] = field(default_factory=list)  #: the request of each copy
 
     def begin(self, request: int, other: int | None, tokens: int) -> None:
         """Take in a request: the first `tokens` of `other` are its own too, and stay in the same blocks."""
@@ -108,19 +109,20 @@ class _Pool:
         self.tables[request] = [] if other is None else self.tables[other][: -(-tokens // self.cells.shape[1])]
         self.holders[self.tables[request]] += 1
 
-    def append(self, request: int, token: int) -> None:
-        """Write one token into the last block, into a copy of it where others hold it too, or into a new one."""
+    def append(self, request: int, token: int) -> bool:
+        """Write one token into the last block, or a new one; whether into a copy of it, since others hold it too."""
         table, (at, place) = self.tables[request], divmod(self.lengths[request], self.cells.shape[1])
-        if at == len(table):
-            table.append(self._take())
-        elif self.holders[table[at]] > 1:
-            fresh = self._take()
-            self.cells[fresh, :place] = self.cells[table[at], :place]
-            self.holders[table[at]] -= 1
-            table[at] = fresh
-            self.copied.append(request)
+        copied = at < len(table) and self.holders[table[at]] > 1
+        if at == len(table) or copied:
+            fresh = int(np.flatnonzero(self.holders == 0)[0])
+            self.holders[fresh] = 1
+            for old in table[at:]:
+                self.cells[fresh] = self.cells[old]
+                self.holders[old] -= 1
+            table[at:] = [fresh]
         self.cells[table[at], place] = token
         self.lengths[request] += 1
+        return bool(copied)
 
     def free(self, request: int) -> None:
         self.holders[self.tables.pop(request)] -= 1
@@ -130,93 +132,65 @@ class _Pool:
         """The tokens of a request, by its table."""
         return self.cells[self.tables[request]].ravel()[: self.lengths[request]]
 
-    def _take(self) -> int:
-        """The lowest free block."""
-        number = int(np.flatnonzero(self.holders == 0)[0])
-        self.holders[number] = 1
-        return number
+    def told(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of each block the first request that holds it, -1 for nobody; and how many tokens lie in it."""
+        owner, filled = np.full(len(self.cells), -1), np.zeros(len(self.cells), int)
+        for request, table in reversed(self.tables.items()):
+            owner[table] = request
+            filled[table] = np.maximum(
+                filled[table], self.lengths[request] - self.cells.shape[1] * np.arange(len(table))
+            )
+        return owner, filled.clip(max=self.cells.shape[1])
 
 
 def run(config: Config) -> Result:
     """All requests from the first to the last step, in blocks and in one piece each."""
     asked = requests(config)
-    tokens = _tokens(config, asked)
+    tokens, vectors = _tokens(config, asked)
     most = sum(-(-len(each) // config.block) + 1 for each in tokens)
     pool = _Pool(np.zeros((most, config.block), int), np.zeros(most, int))
-    vectors = _vectors(config, asked)
-    tables: list[dict[int, tuple[int, ...]]] = []
-    copies: list[tuple[int, int]] = []
-    apart = 0.0
+    pieces: dict[int, tuple[int, int]] = {}
+    tables, copies, by_block, counts, apart = [], [], [], [], 0.0
     for step in range(max(one.ends for one in asked) + 1):
-        for at in [at for at in pool.tables if step >= asked[at].ends]:
+        for at in [at for at in pieces if step >= asked[at].ends]:
             pool.free(at)
+            del pieces[at]
         for at, one in enumerate(asked):
             if step == one.begins:
-                same = one.prompt if at == 1 else config.shared
-                pool.begin(at, next((other for other in pool.tables if other == 0 or at != 1), None), same)
-            for token in tokens[at][pool.lengths.get(at, 0) : one.length(step)]:
-                pool.append(at, token)
-        copies += [(step, at) for at in pool.copied[len(copies) :]]
-        apart = max([apart, *(_apart(vectors, pool.found(at), tokens[at]) for at in pool.tables)])
+                pool.begin(at, next((other for other in pieces if other == 0 or at != 1), None), one.same)
+                pieces[at] = _first_fit(sorted(pieces.values()), one.prompt + config.answer)
+            new = tokens[at][pool.lengths.get(at, 0) : one.length(step)]
+            copies += [(step, at) for token in new if pool.append(at, token)]
+        apart = max([apart, *(_apart(vectors, pool.found(at), tokens[at]) for at in pieces)])
         tables.append({at: tuple(table) for at, table in pool.tables.items()})
-    arrays = _by_block(config, asked, tables) | _one_piece(config, asked)
-    return Result(config, asked, tuple(tables), copies=tuple(copies), apart=apart, **arrays)
+        owner, filled = pool.told()
+        by_block.append((owner, pool.holders.copy()))
+        reserved = sum(end - start for start, end in pieces.values())
+        top = max((end for _start, end in pieces.values()), default=0)
+        counts.append((filled.sum(), reserved, sum(pool.lengths.values()), top - reserved))
+    blocks = 1 + max(number for table in tables for numbers in table.values() for number in numbers)
+    by_place = np.array(by_block).swapaxes(0, 1)[..., :blocks]
+    return Result(config, asked, tuple(tables), *by_place, *np.array(counts).T, tuple(copies), apart)
 
 
-def _tokens(config: Config, asked: tuple[PagedRequest, ...]) -> list[np.ndarray]:
-    """Each request's tokens as numbers; those of a prefix that is shared are the first request's."""
+def _tokens(config: Config, asked: tuple[PagedRequest, ...]) -> tuple[list[np.ndarray], torch.Tensor]:
+    """Each request's tokens as numbers, those that it shares the first request's; and at random of each token the
+    query's head, the key and the value, (3, G, tokens, D).
+    """
     ends = np.cumsum([0, *(one.prompt + one.answer for one in asked)])
     made = [np.arange(start, end) for start, end in pairwise(ends)]
-    for at, own in enumerate(made):
-        same = asked[0].prompt if at == 1 else config.shared
-        own[:same] = np.arange(same)
-    return made
-
-
-def _vectors(config: Config, asked: tuple[PagedRequest, ...]) -> torch.Tensor:
-    """The query's head, the key and the value of each token, (3, G, tokens, D), at random."""
-    shape = (3, KV_HEADS, sum(one.prompt + one.answer for one in asked), WIDTH)
-    return torch.randn(shape, generator=torch.Generator().manual_seed(config.seed))
+    for own, one in zip(made, asked, strict=True):
+        own[: one.same] = np.arange(one.same)
+    luck = torch.Generator().manual_seed(config.seed)
+    return made, torch.randn((3, KV_HEADS, int(ends[-1]), WIDTH), generator=luck)
 
 
 def _apart(vectors: torch.Tensor, found: np.ndarray, tokens: np.ndarray) -> float:
     """How far the newest token's attention over what was found is from that over its own tokens in one piece."""
     own = tokens[: len(found)]
     q = vectors[0, :, own[-1:]].repeat_interleave(HEADS // KV_HEADS, 0)  # (H, 1, D)
-    (_q, k, v), (_q, keys, values) = vectors[:, :, found], vectors[:, :, own]
-    return float((attend(q, k, v).output - attend(q, keys, values).output).abs().max())
-
-
-def _by_block(
-    config: Config, asked: tuple[PagedRequest, ...], tables: list[dict[int, tuple[int, ...]]]
-) -> dict[str, np.ndarray]:
-    """(steps, blocks): the first request that holds each block, and how many do; (steps,): tokens that lie in them."""
-    blocks = 1 + max(number for table in tables for numbers in table.values() for number in numbers)
-    owner, holders, filled = (np.full((len(tables), blocks), start) for start in (-1, 0, 0))
-    for step, table in enumerate(tables):
-        for at in sorted(table, reverse=True):
-            numbers = list(table[at])
-            here = asked[at].length(step) - config.block * np.arange(len(numbers))
-            filled[step, numbers] = np.maximum(filled[step, numbers], here.clip(0, config.block))
-            owner[step, numbers] = at
-            holders[step, numbers] += 1
-    return {"owner": owner, "holders": holders, "written": filled.sum(1)}
-
-
-def _one_piece(config: Config, asked: tuple[PagedRequest, ...]) -> dict[str, np.ndarray]:
-    """(steps,): tokens reserved, tokens of them that are there, and those in the gaps below the highest piece."""
-    places: dict[int, tuple[int, int]] = {}
-    rows = []
-    for step in range(max(one.ends for one in asked) + 1):
-        places = {at: place for at, place in places.items() if step < asked[at].ends}
-        for at, one in enumerate(asked):
-            if one.begins == step:
-                places[at] = _first_fit(sorted(places.values()), one.prompt + config.answer)
-        reserved = sum(end - start for start, end in places.values())
-        used = sum(asked[at].length(step) for at in places)
-        rows.append((reserved, used, max((end for _start, end in places.values()), default=0) - reserved))
-    columns = zip(("reserved", "used", "gaps"), np.array(rows).T, strict=True)
-    return dict(columns)
+    in_blocks, whole = (attend(q, *vectors[1:, :, places]).output for places in (found, own))
+    return float((in_blocks - whole).abs().max())
 
 
 def _first_fit(taken: list[tuple[int, int]], width: int) -> tuple[int, int]:

@@ -1,10 +1,8 @@
 """A run over tiles as a film: each tile in its turn, what its rows keep, what lies in fast memory, what was moved."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,12 +10,25 @@ from torch import Tensor
 
 from attnviz.base.message import Problem
 from attnviz.core.attention import attend
-from attnviz.core.tiled import GradientStep, TileStep, Tiling, tiled_attend, tiled_gradients
+from attnviz.core.tiled import TileStep, Tiling, Watch, tiled_attend, tiled_gradients
 
 MASKS = ("causal", "window", "none")
 MOST_TOKENS = 1024
 BLOCKS = (16, 32, 64, 128)
 NUMBER = 4  #: bytes of a float32, which is what the run computes with
+#: what lies in fast memory, forward and backward: a letter, and what its rows and columns are: queries, keys, the width
+#: or one
+FORWARD = (
+    ("Q", "q", "d"), ("K", "k", "d"), ("V", "k", "d"), ("S", "q", "k"), ("O", "q", "d"), ("max", "q", "1"),
+    ("sum", "q", "1"),
+)  # fmt: skip
+BACKWARD = (
+    ("K", "k", "d"), ("V", "k", "d"), ("dK", "k", "d"), ("dV", "k", "d"), ("Q", "q", "d"), ("dO", "q", "d"),
+    ("dQ", "q", "d"), ("P", "q", "k"), ("dS", "q", "k"), ("L", "q", "1"), ("D", "q", "1"),
+)  # fmt: skip
+#: the same of slow memory, where a side has all tokens; backward there is more
+SLOW = tuple((name, "n", "1" if name == "L" else "d") for name in "QKVOL")
+SLOW_BACKWARD = (*SLOW, ("dO", "n", "d"), ("D", "n", "1"), ("dQ", "n", "d"), ("dK", "n", "d"), ("dV", "n", "d"))
 
 
 @dataclass(frozen=True)
@@ -40,41 +51,21 @@ class Config:
         window = self.window if self.mask == "window" else None
         return Tiling(self.block_q, self.block_k, self.mask == "causal", window)
 
+    @property
+    def blocks(self) -> tuple[int, int]:
+        """Queries and keys of a tile."""
+        return self.block_q, self.block_k
+
     def shape(self, tile: Sequence[int]) -> tuple[int, int]:
         """Queries and keys of a tile; those at the edge may be smaller."""
         row, col = tile
         return min(self.block_q, self.tokens - row * self.block_q), min(self.block_k, self.tokens - col * self.block_k)
 
 
-@dataclass(frozen=True)
-class HeldPart:
-    """Something in fast memory: its letter, and what its rows and columns are: queries, keys, the width, or one."""
-
-    name: str
-    rows: Literal["q", "k"]
-    cols: Literal["q", "k", "d", "1"]
-
-
-Q, K, V = HeldPart("Q", "q", "d"), HeldPart("K", "k", "d"), HeldPart("V", "k", "d")
-FORWARD = (
-    Q,
-    K,
-    V,
-    HeldPart("S", "q", "k"),
-    HeldPart("O", "q", "d"),
-    HeldPart("max", "q", "1"),
-    HeldPart("sum", "q", "1"),
-)
-BACKWARD = (
-    K, V, HeldPart("dK", "k", "d"), HeldPart("dV", "k", "d"), Q, HeldPart("dO", "q", "d"), HeldPart("dQ", "q", "d"),
-    HeldPart("P", "q", "k"), HeldPart("dS", "q", "k"), HeldPart("L", "q", "1"), HeldPart("D", "q", "1"),
-)  # fmt: skip
-
-
 @dataclass(frozen=True, eq=False)
 class TileRun:
-    """`first` and `second` are what a line keeps, after the tile with each block across it; where a block has no tile
-    with it, what it kept before, and NaN before the first.
+    """`kept` are the two numbers of each line, after the tile with each block across it; where a block has no tile with
+    it, what it kept before, and NaN before the first.
 
     Forward a line is a query, blocks across it are of keys, and it keeps its largest score and its sum. Backward a line
     is a key, blocks across it are of queries, and it keeps the lengths of dV and dK.
@@ -83,17 +74,21 @@ class TileRun:
     config: Config
     tiles: np.ndarray  #: (steps, 2), block of queries and block of keys, in their order
     cells: np.ndarray  #: (T, T), scaled scores, backward their gradients; NaN where masked
-    shades: np.ndarray  #: the same from -1 to 1 on a scale: of gradients, which differ more, their square roots
-    first: np.ndarray  #: (blocks across, T)
-    second: np.ndarray
+    kept: np.ndarray  #: (2, blocks across, T)
     moved: np.ndarray  #: (steps, 2), bytes read from slow memory and written to it so far
     difference: float  #: the largest from `attend`, as a share of the largest value
     other_block: int
     other_difference: float  #: the same from a run with blocks of that size
 
     @property
-    def parts(self) -> tuple[HeldPart, ...]:
+    def parts(self) -> tuple[tuple[str, str, str], ...]:
         return BACKWARD if self.config.backward else FORWARD
+
+    @property
+    def shades(self) -> np.ndarray:
+        """The cells from -1 to 1 on a scale: of gradients, which differ more, their square roots."""
+        shares = self.cells / (np.nanmax(np.abs(self.cells)) or 1)
+        return np.sign(shares) * np.sqrt(np.abs(shares)) if self.config.backward else shares
 
     @property
     def middle(self) -> int:
@@ -101,93 +96,71 @@ class TileRun:
         at, last = len(self.tiles) // 2, len(self.tiles) - 1
         return min(at + int(not self.tiles[at][0 if self.config.backward else 1]), last)
 
+    @property
+    def told(self) -> dict[str, Any]:
+        """What is drawn besides cells and numbers that are kept, as plain data."""
+        config = self.config
+        return {
+            "tokens": config.tokens,
+            "blocks": list(config.blocks),
+            "width": config.width,
+            "backward": config.backward,
+            "tiles": self.tiles.tolist(),
+            "moved": self.moved.tolist(),
+            "parts": self.parts,
+            "slow": SLOW_BACKWARD if config.backward else SLOW,
+        }
+
     def held(self, at: int) -> int:
         """Bytes in fast memory while a tile is at work."""
         queries, keys = self.config.shape(self.tiles[at])
         size = {"q": queries, "k": keys, "d": self.config.width, "1": 1}
-        return NUMBER * sum(size[part.rows] * size[part.cols] for part in self.parts)
+        return NUMBER * sum(size[rows] * size[cols] for _name, rows, cols in self.parts)
 
 
 def run(config: Config) -> TileRun:
     """Run one head of random vectors through all tiles."""
-    generator = torch.Generator().manual_seed(config.seed)
+    generator, whole = torch.Generator().manual_seed(config.seed), slice(0, config.tokens)
     shape = (1, config.tokens, config.width)
     given = tuple(torch.randn(shape, generator=generator) for _ in range(4))  # q, k, v, and the output's gradient
-    record = _Record(config)
-    made = _result(config, config.tiling, given, record)
+    allowed = config.tiling.allowed(whole, whole, config.tokens, config.tokens)
+    steps: list[TileStep] = []
+    made = _result(config, config.tiling, given, steps.append)
+    tiles = np.array([(step.rows.start, step.cols.start) for step in steps]) // config.blocks
+    across = -(-config.tokens // config.blocks[0 if config.backward else 1])
+    cells = np.full(allowed.shape, np.nan, np.float32)
+    kept = np.full((2, across, config.tokens), np.nan, np.float32)
+    for step, (row, col) in zip(steps, tiles, strict=True):
+        cells[step.rows, step.cols] = step.cells[0, 0]
+        # until a line meets another tile it keeps what it has
+        if config.backward:
+            kept[:, row:, step.cols] = torch.stack(step.kept).norm(dim=-1)[:, 0]
+        else:
+            kept[:, col:, step.rows] = torch.stack(step.kept[:2])[:, 0]
+    cells[~allowed.numpy()] = np.nan
     other = min(block for block in BLOCKS[1:] if block != config.block_k)
     otherwise = _result(config, replace(config.tiling, block_q=other, block_k=other), given)
-    tiles, shares = np.array(record.tiles), record.cells / (np.nanmax(np.abs(record.cells)) or 1)
-    shades = np.sign(shares) * np.sqrt(np.abs(shares)) if config.backward else shares
-    return TileRun(
-        config, tiles, record.cells, shades, carried(record.first), carried(record.second), moved(config, tiles),
-        _share(made, _wanted(config, given)), other, _share(made, otherwise),
-    )  # fmt: skip
+    difference = _share(made, _wanted(config, given, allowed))
+    return TileRun(config, tiles, cells, kept, moved(config, tiles), difference, other, _share(made, otherwise))
 
 
-def _result(config: Config, tiling: Tiling, given: tuple[Tensor, ...], record: _Record | None = None) -> Tensor:
+def _result(config: Config, tiling: Tiling, given: tuple[Tensor, ...], watch: Watch = lambda _step: None) -> Tensor:
     """The output, or all gradients one after the other."""
-    *qkv, d_output = given
-    q, k, v = qkv
+    q, k, v, d_output = given
     if not config.backward:
-        return tiled_attend(q, k, v, tiling, watch=record.forward if record else _unseen).output
-    made = tiled_attend(q, k, v, tiling)
-    watch = record.backward if record else _unseen
-    return torch.cat(tiled_gradients(q, k, v, made, d_output, tiling, watch=watch))
+        return tiled_attend(q, k, v, tiling, watch).output
+    return torch.cat(tiled_gradients(q, k, v, tiled_attend(q, k, v, tiling), d_output, tiling, watch))
 
 
-def _unseen(_step: object) -> None:
-    pass
-
-
-def _wanted(config: Config, given: tuple[Tensor, ...]) -> Tensor:
+def _wanted(config: Config, given: tuple[Tensor, ...], allowed: Tensor) -> Tensor:
     """The same by `attend`, and by torch's own derivatives."""
-    whole = slice(0, config.tokens)
-    allowed = config.tiling.allowed(whole, whole, config.tokens, config.tokens)
-    *qkv, d_output = given
-    q, k, v = (each.clone().requires_grad_(config.backward) for each in qkv)
+    q, k, v = (each.clone().requires_grad_(config.backward) for each in given[:3])
     output = attend(q, k, v, allowed).output
-    return torch.cat(torch.autograd.grad(output, (q, k, v), d_output)) if config.backward else output
+    return torch.cat(torch.autograd.grad(output, (q, k, v), given[3])) if config.backward else output
 
 
 def _share(one: Tensor, other: Tensor) -> float:
     return float((one - other).abs().max() / other.abs().max())
-
-
-def carried(kept: np.ndarray) -> np.ndarray:
-    """Where a line met no tile, what it kept before: (blocks, lines), block after block."""
-    for block in range(1, len(kept)):
-        kept[block] = np.where(np.isnan(kept[block]), kept[block - 1], kept[block])
-    return kept
-
-
-class _Record:
-    """Tiles, cells, and both numbers of each line, gathered while a pass runs."""
-
-    def __init__(self, config: Config) -> None:
-        n, block = config.tokens, config.block_q if config.backward else config.block_k
-        self.config = config
-        self.tiles: list[tuple[int, int]] = []
-        self.cells = np.full((n, n), np.nan, np.float32)
-        self.first, self.second = (np.full((-(-n // block), n), np.nan, np.float32) for _ in range(2))
-
-    def forward(self, step: TileStep) -> None:
-        _row, col = self._tile(step.rows, step.cols, step.scores)
-        self.first[col, step.rows], self.second[col, step.rows] = step.highest.flatten(), step.total.flatten()
-
-    def backward(self, step: GradientStep) -> None:
-        row, _col = self._tile(step.rows, step.cols, step.d_scores)
-        self.first[row, step.cols], self.second[row, step.cols] = (
-            each.norm(dim=-1).flatten() for each in (step.dv, step.dk)
-        )
-
-    def _tile(self, rows: slice, cols: slice, values: Tensor) -> tuple[int, int]:
-        config = self.config
-        tile = (rows.start // config.block_q, cols.start // config.block_k)
-        self.tiles.append(tile)
-        allowed = config.tiling.allowed(rows, cols, config.tokens, config.tokens)
-        self.cells[rows, cols] = values.flatten(end_dim=-3)[0].masked_fill(~allowed, torch.nan)
-        return tile
 
 
 def moved(config: Config, tiles: np.ndarray) -> np.ndarray:
@@ -197,21 +170,16 @@ def moved(config: Config, tiles: np.ndarray) -> np.ndarray:
     for each tile. Backward: keys and values are read once, their gradients written once, and queries, dO, dQ, L and D
     are read, and dQ written, for each tile; D is made before from O and dO.
     """
-    read, written = (0, 0) if not config.backward else (2 * config.tokens * config.width, config.tokens)
-    outer = 1 if config.backward else 0
-    total = []
-    for at, tile in enumerate(tiles):
-        queries, keys = config.shape(tile)
-        begins = at == 0 or tiles[at - 1][outer] != tile[outer]
-        ends = at == len(tiles) - 1 or tiles[at + 1][outer] != tile[outer]
-        if config.backward:
-            read += begins * 2 * keys * config.width + 3 * queries * config.width + 2 * queries
-            written += queries * config.width + ends * 2 * keys * config.width
-        else:
-            read += begins * queries * config.width + 2 * keys * config.width
-            written += ends * (queries * config.width + queries)
-        total.append((read, written))
-    return NUMBER * np.array(total)
+    d, outer = config.width, tiles[:, 1 if config.backward else 0]
+    queries, keys = np.minimum(config.blocks, config.tokens - tiles * config.blocks).T
+    begins, ends = np.diff(outer, prepend=-1) != 0, np.diff(outer, append=-1) != 0
+    if config.backward:
+        read, written = begins * 2 * keys * d + queries * (3 * d + 2), queries * d + ends * 2 * keys * d
+        read[0] += 2 * config.tokens * d
+        written[0] += config.tokens
+    else:
+        read, written = begins * queries * d + 2 * keys * d, ends * queries * (d + 1)
+    return NUMBER * np.cumsum([read, written], axis=1).T
 
 
 def program(config: Config) -> str:

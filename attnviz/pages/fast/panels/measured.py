@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
 
 import streamlit as st
 
@@ -76,10 +78,13 @@ def names() -> dict[str, str]:
 
 
 def _pictures(result: measured.Result) -> None:
-    time, memory = _("seconds of one pass"), _("memory at its peak")
+    """Draw time and memory over the lengths; nothing before the first one."""
+    if not result.timings:
+        return
+    time, memory = _words(result)
     page_parts.side_by_side(
-        lambda: _over(result, "seconds", time, units.duration, byte_axes.SECONDS, _time_words(result)),
-        lambda: _over(result, "nbytes", memory, units.binary, byte_axes.FINE_BYTES, _memory_words(result)),
+        lambda: _over(result, "seconds", _("seconds of one pass"), units.duration, byte_axes.SECONDS, time),
+        lambda: _over(result, "nbytes", _("memory at its peak"), units.binary, byte_axes.FINE_BYTES, memory),
     )
 
 
@@ -91,47 +96,42 @@ def _over(
     ticks: Mapping[float, str],
     words: str,
 ) -> None:
-    """Draw a field of the timings over the lengths; nothing before the first one."""
-    lengths = sorted({row.n for row in result.timings})
-    rows = {way: result.of(way) for way in result.ways}
-    called = names()
-    lines = {called[way]: [getattr(of.get(n), field, None) for n in lengths] for way, of in rows.items()}
-    if not lengths:
-        return
+    """Draw a field of the timings."""
+    lengths, called = sorted({row.n for row in result.timings}), names()
+    lines = {called[way]: [getattr(result.of(way).get(n), field, None) for n in lengths] for way in result.ways}
+    look: dict[str, Any] = {"here": None, "text": text, "ticks": ticks, "dots": True, "height": 400}
     show.figure(
-        show.chart_of(
-            byte_axes.over, lengths, lines, _("tokens"), title, here=None, text=text, ticks=ticks, dots=True, height=400
-        ),
+        show.chart_of(byte_axes.over, lengths, lines, _("tokens"), title, **look),
         name=f"attention-{field}-{measured.file_name(result)}",
         key=f"fast-{field}",
-        table={name: [getattr(row, name) for row in result.timings] for name in ("way", "n", "seconds", "nbytes")},
+        table=show.columns([asdict(row) for row in result.timings]),
         words=words,
     )
 
 
-def _time_words(result: measured.Result) -> str:
+def _words(result: measured.Result) -> tuple[str, str]:
+    """Time and memory where both the naive way and the fused kernel were measured, "" where they never were."""
     n = result.shared("naive", "flash")
     if n is None:
-        return ""
-    naive, flash = result.of("naive")[n].seconds, result.of("flash")[n].seconds
-    return _(
+        return "", ""
+    naive, flash = (result.of(way)[n] for way in ("naive", "flash"))
+    time = _(
         "At {n:,} tokens naive attention takes {naive}, the fused kernel **{flash}**: {times:.1f} times as fast."
-    ).format(n=n, naive=units.duration(naive), flash=units.duration(flash), times=naive / flash)
-
-
-def _memory_words(result: measured.Result) -> str:
-    n = result.shared("naive", "flash")
-    if n is None:
-        return ""
-    config = result.config
-    return _(
+    ).format(
+        n=n,
+        naive=units.duration(naive.seconds),
+        flash=units.duration(flash.seconds),
+        times=naive.seconds / flash.seconds,
+    )
+    memory = _(
         "At {n:,} tokens naive attention holds {naive}, two matrices of {matrix}; the fused kernel holds **{flash}**."
     ).format(
         n=n,
-        naive=units.binary(result.of("naive")[n].nbytes),
-        matrix=units.binary(config.heads * n * n * measured.number_bytes(config)),
-        flash=units.binary(result.of("flash")[n].nbytes),
+        naive=units.binary(naive.nbytes),
+        matrix=units.binary(result.config.heads * n * n * measured.number_bytes(result.config)),
+        flash=units.binary(flash.nbytes),
     )
+    return time, memory
 
 
 def _about(result: measured.Result) -> None:

@@ -16,8 +16,6 @@ from attnviz.pages.fast.figures.tiles import TilePicture
 from attnviz.pages.fast.maths import tiles
 
 filmed = st.cache_resource(max_entries=8, show_spinner=False)(tiles.run)
-SLOW = (("Q", "n", "d"), ("K", "n", "d"), ("V", "n", "d"), ("O", "n", "d"), ("L", "n", "1"))
-SLOW_BACKWARD = (*SLOW, ("dO", "n", "d"), ("D", "n", "1"), ("dQ", "n", "d"), ("dK", "n", "d"), ("dV", "n", "d"))
 
 
 def panel() -> None:
@@ -51,21 +49,7 @@ def _ask() -> tiles.Config:
 
 def draw(film: tiles.TileRun, key: str, at: int, on_step: Callable[[int], None]) -> None:
     """Draw the film at a step; `on_step` hears where the visitor stops."""
-    config = film.config
-    scene = tile_film.TileScene(
-        config.tokens,
-        (config.block_q, config.block_k),
-        config.width,
-        config.backward,
-        film.tiles,
-        film.shades,
-        film.first,
-        film.second,
-        film.moved,
-        [(part.name, part.rows, part.cols) for part in film.parts],
-        SLOW_BACKWARD if config.backward else SLOW,
-    )
-    tile_film.tile_film(key, scene, at=at, on_step=on_step)
+    tile_film.tile_film(key, film.told, film.shades, film.kept, at=at, on_step=on_step)
 
 
 def _under(film: tiles.TileRun, at: int) -> None:
@@ -96,58 +80,35 @@ def _said(film: tiles.TileRun) -> str:
     )
 
 
-def _kept(film: tiles.TileRun, at: int) -> tuple[np.ndarray, np.ndarray]:
-    """What each line keeps once the tile `at` is done, NaN where it has met none: two numbers each."""
-    config = film.config
-    inner, outer, block = (0, 1, config.block_k) if config.backward else (1, 0, config.block_q)
-    now = slice(film.tiles[at][outer] * block, (film.tiles[at][outer] + 1) * block)
-    first, second = (
-        np.where(np.arange(config.tokens) < now.start, each[-1], np.nan) for each in (film.first, film.second)
-    )
-    first[now], second[now] = (each[film.tiles[at][inner], now] for each in (film.first, film.second))
-    return np.where(np.isfinite(first), first, np.nan), second
+def kept(film: tiles.TileRun, at: int) -> dict[str, np.ndarray]:
+    """What each line keeps once the tile `at` is done, NaN where it has met none: two numbers, by their names."""
+    down = int(film.config.backward)  # the side of a tile on which its lines stand
+    here, of = film.tiles[at], np.arange(film.config.tokens) // film.config.blocks[down]
+    met = np.where(of < here[down], film.kept[:, -1], film.kept[:, here[1 - down]])
+    words = tile_film.words_of(film.config.backward)
+    shown = np.where((of <= here[down]) & np.isfinite(met), met, np.nan)
+    return dict(zip((words["first"], words["second"]), shown, strict=True))
 
 
 def picture(film: tiles.TileRun, at: int) -> TilePicture:
     """The film's picture at a step, for files."""
     config = film.config
-    row, col = film.tiles[at]
-    queries, keys = config.shape(film.tiles[at])
-    shades = film.shades[row * config.block_q :, col * config.block_k :][:queries, :keys]
+    (queries, keys), (row, col) = config.shape(film.tiles[at]), film.tiles[at] * config.blocks
     words = tile_film.words_of(config.backward)
     read, written = (units.binary(float(n)) for n in film.moved[at])
     size = {"q": queries, "k": keys, "d": config.width, "1": 1}
     said = [
         words["fast"].format(bytes=units.binary(film.held(at))),
-        *(f"    {part.name} {size[part.rows]} × {size[part.cols]}" for part in film.parts),
+        *(f"    {name} {size[rows]} × {size[cols]}" for name, rows, cols in film.parts),
         words["slow"].format(read=read, written=written),
     ]
-    names = (words["first"], words["second"])
-    title = words["said"].format(
-        step=at + 1,
-        total=len(film.tiles),
-        q0=row * config.block_q + 1,
-        q1=row * config.block_q + queries,
-        k0=col * config.block_k + 1,
-        k1=col * config.block_k + keys,
-    )
-    return TilePicture(
-        config.tokens,
-        (config.block_q, config.block_k),
-        film.tiles,
-        at,
-        shades,
-        list(zip(names, _kept(film, at), strict=True)),
-        config.backward,
-        said,
-        title,
-    )
+    places = {"q0": row + 1, "q1": row + queries, "k0": col + 1, "k1": col + keys}
+    title = words["said"].format(step=at + 1, total=len(film.tiles), **places)
+    return TilePicture(film.told, at, film.shades, kept(film, at), said, title)
 
 
 def table(film: tiles.TileRun, at: int) -> dict[str, list[Any]]:
     """What each line keeps, as columns."""
-    words = tile_film.words_of(film.config.backward)
-    first, second = _kept(film, at)
     line = "key" if film.config.backward else "query"
-    numbers = {words["first"]: first, words["second"]: second}
-    return {line: list(range(1, len(first) + 1))} | {name: values.tolist() for name, values in numbers.items()}
+    numbers = {name: values.tolist() for name, values in kept(film, at).items()}
+    return {line: list(range(1, film.config.tokens + 1))} | numbers

@@ -48,10 +48,10 @@ def rises(_subject: Subject) -> Facts:
     film = tiles.run(tiles.Config())
     row, col = film.tiles[film.middle]
     size = film.config.block_q
-    was, now = (film.first[block, row * size : (row + 1) * size] for block in (col - 1, col))
+    was, now = (film.kept[0, block, row * size : (row + 1) * size] for block in (col - 1, col))
     line = int(np.exp(was - now).argmin())
     at = row * size + line
-    before, factor = float(film.second[col - 1, at]), float(np.exp(was[line] - now[line]))
+    before, factor = float(film.kept[1, col - 1, at]), float(np.exp(was[line] - now[line]))
     values = {
         "block": size,
         "tokens": film.config.tokens,
@@ -61,7 +61,7 @@ def rises(_subject: Subject) -> Facts:
         "sum": before,
         "factor": factor,
         "scaled": before * factor,
-        "after": float(film.second[col, at]),
+        "after": float(film.kept[1, col, at]),
     }
     return Facts(values, "scaled" if factor < 1 else "stays")
 

@@ -20,11 +20,11 @@ def birth(subject: Subject, set_to: PictureSettings, key: str) -> None:
     Beside both stands how many settings the picture has: once a question is answered it has others, and begins anew.
     """
     run = life.read(life.LIFE)
-    heads = film.places(run.config)
+    heads = run.config.places
     bits, at, of = link_state.value(choices.CELL)
     off = tuple(head for i, head in enumerate(heads) if bits >> i & 1)
     if at < 0 or of != len(set_to):  # nothing was moved yet, or it was before the question was answered
-        at = film.nearest(run, int(set_to.get("step", "0")))
+        at = run.nearest(int(set_to.get("step", "0")))
         off = tuple(head for head in heads if film.name_of(head) == set_to.get("off"))
 
     def keep(_run: life.Life, place: int, silenced: film.Silenced) -> None:
