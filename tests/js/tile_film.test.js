@@ -83,7 +83,8 @@ for (const width of [200, 300, 430, 900])
         assert.ok(place.y + place.h <= scene.height);
       }
       for (const lines of [1, 16, 128]) {
-        const { cells, columns } = tileScene(width, lines, backward);
+        const { cells, columns, height } = tileScene(width, 200, lines, backward);
+        assert.ok(height <= 224);
         assert.ok(columns[0].x > cells.x + cells.w);
         const last = columns[columns.length - 1];
         assert.ok(last.x + last.w <= width);

@@ -9,8 +9,8 @@ import { scoresOn } from "./forward.js";
 /** @import { BirthHeader, Theme } from "../shared/types.js" */
 /** @import { Pass } from "./forward.js" */
 
-/** Words that are written beside a small picture. */
-const MOST_LABELS = 14;
+/** Pixels that a word beside a small picture needs. */
+const LINE = 10.5;
 
 export class Heads {
   /** @param {(head: number) => void} onClick */
@@ -20,6 +20,7 @@ export class Heads {
     this.pointed = el("div", "av-small av-readout");
     this.copies = el("div", "bi-copies");
     this.tiles = /** @type {{ control: HTMLElement, canvas: HTMLCanvasElement, what: HTMLElement }[]} */ ([]);
+    this.labels = /** @type {HTMLElement[]} */ ([]); // the words beside each layer
     this.guessed = /** @type {HTMLElement[]} */ ([]); // what stands below each word of the second copy
     /** @type {Pass | null} */
     this.pass = null;
@@ -42,12 +43,13 @@ export class Heads {
       canvas.addEventListener("pointerleave", () => say(this.pointed, words.rest));
       return { control, canvas, what };
     });
-    const apart = Math.ceil(tokens.length / MOST_LABELS);
-    const rows = Array.from({ length: sizes.layers }, (_none, layer) => [
-      around("bi-labels", ...tokens.map((token, i) => el("span", "", i % apart ? "" : visibleToken(token)))),
-      ...this.tiles.slice(layer * sizes.heads, (layer + 1) * sizes.heads).map(({ control }) => control),
-    ]);
-    this.grid.replaceChildren(...rows.flat());
+    this.labels = Array.from({ length: sizes.layers }, () =>
+      around("bi-labels", ...tokens.map((token) => el("span", "", visibleToken(token)))),
+    );
+    const tiles = this.tiles.map(({ control }) => control);
+    const rows = this.labels.flatMap((beside) => [beside, ...tiles.splice(0, sizes.heads)]);
+    this.grid.replaceChildren(...rows);
+    this.label();
     say(this.pointed, words.rest);
     const half = tokens.length / 2;
     this.guessed = ids.slice(half).map(() => el("span", "av-small"));
@@ -57,6 +59,15 @@ export class Heads {
     };
     const numbers = ids.slice(0, half).map((number) => el("span", "av-small", fill(words.number, { number })));
     this.copies.replaceChildren(copy(words.first, numbers), copy(words.second, this.guessed));
+  }
+
+  /** Writes as many words beside the pictures as there is room for. */
+  label() {
+    const high = this.tiles[0]?.canvas.clientHeight ?? 0;
+    for (const { children } of this.labels) {
+      const apart = Math.ceil((LINE * children.length) / Math.max(high, LINE));
+      [...children].forEach((word, i) => word.classList.toggle("bi-left-out", i % apart > 0));
+    }
   }
 
   /**

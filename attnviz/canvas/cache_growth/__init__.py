@@ -36,7 +36,7 @@ def cache_growth(
         "groups": [asdict(group) for group in groups],
         "at": at,
         "words": {
-            "tokens": _("Tokens in the cache"),
+            "step": _("Tokens in the cache"),
             "one": _("{n} token in the cache"),
             "many": _("{n} tokens in the cache"),
             "kept": _("{said}: {kept}"),

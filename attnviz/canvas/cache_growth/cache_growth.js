@@ -30,15 +30,11 @@ class CacheGrowth extends FilmView {
     const { header, before } = this.receive(component);
     this.build();
     this.arrive(header.tokens.length - 1, !before);
-    this.draw();
   }
 
   build() {
-    const { groups, words } = this.header;
-    this.range.setAttribute("aria-label", words.tokens);
-    this.plays(this.playing, this.film);
     this.bars = [];
-    this.groups.replaceChildren(...groups.map((group) => this.group(group)));
+    this.groups.replaceChildren(...this.header.groups.map((group) => this.group(group)));
   }
 
   /** @param {GrowthHeader["groups"][number]} group */
@@ -58,7 +54,6 @@ class CacheGrowth extends FilmView {
 
   draw() {
     const { tokens, words } = this.header;
-    this.range.value = String(this.at);
     const held = tokens[this.at];
     const said = fill(held === 1 ? words.one : words.many, { n: held.toLocaleString("en-US") });
     this.said.textContent = said;

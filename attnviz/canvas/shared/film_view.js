@@ -19,7 +19,9 @@ export class FilmView extends View {
   constructor(root) {
     super(root);
     this.at = 0;
-    this.told = -1;
+    /** What a hand changes: fields of the header that the view has, too, under the same names. */
+    this.fields = ["at"];
+    this.told = ""; // these, as Python knows them
     this.holding = false;
     /** @type {(() => void) | null} stops the film */
     this.film = null;
@@ -57,15 +59,38 @@ export class FilmView extends View {
     return button;
   }
 
+  /** Has a hand on a canvas move it. */
+  /** @param {HTMLElement} canvas @param {(event: PointerEvent) => number | null} stopAt what is under it */
+  dragged(canvas, stopAt) {
+    const follow = (/** @type {PointerEvent} */ event) => {
+      const stop = this.holding ? stopAt(event) : null;
+      if (stop !== null) this.stand(stop);
+    };
+    canvas.addEventListener("pointerdown", (event) => {
+      canvas.setPointerCapture(event.pointerId);
+      this.grab();
+      follow(event);
+    });
+    canvas.addEventListener("pointermove", follow);
+    for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => this.letGo());
+  }
+
+  /** What a hand changes, as this view or a header has it. @param {object} of */
+  spelled(of) {
+    return JSON.stringify(of, this.fields);
+  }
+
   /** Takes the stop that has come, but not out of a hand. @param {number} last @param {boolean} other it is another film */
   arrive(last, other) {
-    const { session, ack, at } = this.header;
+    const { session, ack, words } = this.header;
     const behind = this.gestures.isBehind(session, ack);
     this.range.max = String(last);
+    attribute(this.range, "aria-label", words.step);
     if (other) this.stop();
-    if (other || (!behind && !this.film && !this.holding)) this.at = at;
-    if (!behind) this.told = at;
-    this.at = clamp(this.at, 0, last);
+    else this.plays(this.playing, this.film);
+    if (other || (!behind && !this.film && !this.holding)) Object.assign(this, JSON.parse(this.spelled(this.header)));
+    if (!behind) this.told = this.spelled(this.header);
+    this.stand(this.at);
   }
 
   /** @param {HTMLElement} button @param {number} towards */
@@ -115,12 +140,14 @@ export class FilmView extends View {
   /** @param {number} stop */
   stand(stop) {
     this.at = clamp(stop, 0, this.last);
+    this.range.value = String(this.at);
     this.draw();
   }
 
   commit() {
-    if (this.at === this.told) return;
-    this.told = this.at;
-    this.tellPython("stood", { at: this.at });
+    const now = this.spelled(this);
+    if (now === this.told) return;
+    this.told = now;
+    this.tellPython("stood", JSON.parse(now));
   }
 }

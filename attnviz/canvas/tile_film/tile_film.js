@@ -7,11 +7,13 @@ import { addButton, around, attribute, el, fill, joined, named, say } from "../s
 import { FilmView } from "../shared/film_view.js";
 import { binary, clamp } from "../shared/numbers.js";
 import { measured, onceAFrame, watchSize } from "../shared/surface.js";
-import { placeOn } from "../shared/window.js";
+import { placeOn, presentedRoom } from "../shared/window.js";
 import { drawMatrix, drawTile, reelOf, written } from "./tile_film_drawing.js";
 import {
+  HIGH,
   keptBy,
   linesOf,
+  LOW,
   matrixScene,
   numbersOf,
   orderOf,
@@ -34,9 +36,10 @@ class TileFilm extends FilmView {
     super(root);
     /** @type {number | null} */
     this.line = null;
+    this.high = HIGH; // of the large tile
     /** @type {import("./tile_film_drawing.js").Reel | null} */
     this.reel = null;
-    this.redraw = onceAFrame(() => this.picture());
+    this.draw = onceAFrame(() => this.picture());
     this.bar = el("div", "av-line tf-bar");
     const go = (/** @type {number} */ by) => () => this.goTo(this.at + by);
     this.steps = {
@@ -64,19 +67,17 @@ class TileFilm extends FilmView {
     this.listen();
     watchSize(root, () => {
       if (this.reel) this.reel.hatched = null; // it is as fine as the screen
-      this.redraw();
+      this.high = HIGH;
+      this.draw();
     });
   }
 
   listen() {
     this.root.addEventListener("keydown", (event) => this.key(event));
-    this.matrix.addEventListener("pointerdown", (event) => {
-      this.matrix.setPointerCapture(event.pointerId);
-      this.grab();
-      this.drag(event);
+    this.dragged(this.matrix, (event) => {
+      const { matrix } = matrixScene(this.left.clientWidth, this.header.backward);
+      return this.reel && stepAt(this.header, this.reel.order, matrix, ...placeOn(this.matrix, event));
     });
-    this.matrix.addEventListener("pointermove", (event) => this.holding && this.drag(event));
-    for (const end of ["pointerup", "pointercancel"]) this.matrix.addEventListener(end, () => this.letGo());
     for (const kind of /** @type {const} */ (["pointermove", "pointerdown"])) {
       this.tile.addEventListener(kind, (event) => this.point(placeOn(this.tile, event)[1]));
     }
@@ -90,17 +91,15 @@ class TileFilm extends FilmView {
     this.reel = reelOf(header, numbersOf(header, payload), theme, orderOf(header));
     const other = before?.name !== header.name;
     if (other) this.line = null;
-    this.arrive(header.tiles.length - 1, other);
+    this.high = HIGH;
     this.label();
-    this.picture();
+    this.arrive(header.tiles.length - 1, other);
   }
 
   /** Names and lists that stay from tile to tile. */
   label() {
     const { words, parts, slow, tokens, width, colours, green } = this.header;
     for (const [name, node] of Object.entries(this.steps)) named(node, words[name]);
-    this.plays(this.playing, this.film);
-    this.range.setAttribute("aria-label", words.step);
     this.tile.setAttribute("aria-label", words.tile);
     const colourOf = (/** @type {string} */ name) =>
       ({ Q: colours.q, K: colours.k, V: green, O: green })[name.replace("d", "")] ?? "var(--st-primary-color)";
@@ -149,7 +148,7 @@ class TileFilm extends FilmView {
   point(y) {
     const { blocks, backward } = this.header;
     const { lines } = linesOf(this.header, this.at);
-    const { cells, row } = tileScene(this.tile.clientWidth, blocks[backward ? 1 : 0], backward);
+    const { cells, row } = tileScene(this.tile.clientWidth, this.high, blocks[backward ? 1 : 0], backward);
     const line = lines.from + Math.floor((y - cells.y) / row);
     this.choose(line >= lines.from && line < lines.to ? line : null);
   }
@@ -158,7 +157,7 @@ class TileFilm extends FilmView {
   choose(line) {
     if (line === this.line) return;
     this.line = line;
-    this.redraw();
+    this.draw();
   }
 
   shownLine() {
@@ -167,21 +166,9 @@ class TileFilm extends FilmView {
     return this.reel ? tellingLine(this.header, this.reel.numbers, this.at) : lines.from;
   }
 
-  /** @param {PointerEvent} event */
-  drag(event) {
-    if (!this.reel) return;
-    const { matrix } = matrixScene(this.left.clientWidth, this.header.backward);
-    const step = stepAt(this.header, this.reel.order, matrix, ...placeOn(this.matrix, event));
-    if (step !== null) this.stand(step);
-  }
-
   /** @param {number} stops */
   pace(stops) {
     return Math.min((LONGEST * stops) / this.last, STAND * stops);
-  }
-
-  draw() {
-    this.redraw();
   }
 
   picture() {
@@ -194,8 +181,7 @@ class TileFilm extends FilmView {
     const said = fill(words.said, { step: this.at + 1, total: tiles.length, ...places });
     const width = [this.left, this.right].map((side) => Math.max(200, side.clientWidth));
     drawMatrix(this.matrix, this.reel, this.at, width[0]);
-    drawTile(this.tile, this.reel, this.at, line, Math.min(520, width[1]));
-    this.range.value = String(this.at);
+    drawTile(this.tile, this.reel, this.at, line, [Math.min(520, width[1]), this.high]);
     const about = this.lineSaid(line);
     attribute(this.range, "aria-valuetext", said);
     if (!this.film && !this.holding) {
@@ -206,6 +192,17 @@ class TileFilm extends FilmView {
     this.sayMemory(queries.to - queries.from, keys.to - keys.from);
     this.root.dataset.step = String(this.at);
     measured("tile-film", start);
+    if (!this.film && !this.holding) this.fit();
+  }
+
+  /** Presented, the large tile is as high as leaves all that stands below it above the bar. */
+  fit() {
+    const room = presentedRoom(this.root);
+    if (room === null || this.right.offsetTop > this.left.offsetTop) return;
+    const others = this.right.offsetTop + this.right.offsetHeight - this.high;
+    const high = clamp(room - others, LOW, this.high);
+    if (high < this.high) this.draw();
+    this.high = high;
   }
 
   /** What the tile does to a line, in its own numbers. @param {number} line */

@@ -194,12 +194,15 @@ export function written(value) {
   return (Math.abs(value) < 0.1 ? significant(value, 2) : value.toFixed(2)).replace("-", "−").replace("Infinity", "∞");
 }
 
-/** @param {HTMLCanvasElement} canvas @param {Reel} reel @param {number} at @param {number} chosen @param {number} width */
-export function drawTile(canvas, reel, at, chosen, width) {
+/**
+ * @param {HTMLCanvasElement} canvas @param {Reel} reel @param {number} at @param {number} chosen
+ * @param {[number, number]} room how wide and how high it may be
+ */
+export function drawTile(canvas, reel, at, chosen, [width, high]) {
   const { header, theme } = reel;
   const { backward, words } = header;
   const { lines } = linesOf(header, at);
-  const scene = tileScene(width, header.blocks[backward ? 1 : 0], backward);
+  const scene = tileScene(width, high, header.blocks[backward ? 1 : 0], backward);
   const context = sized(canvas, width, scene.height);
   const { cells, row } = scene;
   const count = lines.to - lines.from;

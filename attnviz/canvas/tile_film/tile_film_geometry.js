@@ -99,10 +99,13 @@ export function stepAt({ tokens, blocks }, order, matrix, x, y) {
   return step < 0 ? null : step;
 }
 
-/** The tile at work, large: its cells, and a column for each number that a line keeps. */
-/** @param {number} width @param {number} lines @param {boolean} backward */
-export function tileScene(width, lines, backward) {
-  const row = Math.max(2, Math.min(16, 256 / lines));
+/** How high the tile at work is drawn where there is room, and with how much it makes do. */
+export const [HIGH, LOW] = [256, 144];
+
+/** The tile at work, large, at most `high`: its cells, and a column for each number that a line keeps. */
+/** @param {number} width @param {number} high @param {number} lines @param {boolean} backward */
+export function tileScene(width, high, lines, backward) {
+  const row = clamp(high / lines, 1, 16);
   const cells = { x: 0, y: 20, w: Math.round(width * 0.4), h: row * lines };
   const shares = backward ? [0.5, 0.5] : [0.42, 0.2, 0.38];
   let x = cells.w + 8;
