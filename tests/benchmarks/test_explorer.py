@@ -2,7 +2,7 @@
 
 from attnviz.models.tokens import encode
 from benchmarks import budgets, rival
-from benchmarks.driving import carried, worked
+from benchmarks.driving import EDIT, carried, worked
 from benchmarks.explorer import WORDS, sentence
 from benchmarks.tables import ms, size, table, times
 from tests.models.conftest import smollm2
@@ -61,5 +61,6 @@ def test_a_frame_is_charged_with_all_work_since_the_one_before_and_counts_only_i
             event("FireAnimationFrame", start + 9800),
         ]
     trace.append(event("attnviz-edit", 16_000 + 9900))
-    assert worked(trace) == [5.0]
-    assert worked(trace[:-1]) == []
+    assert worked(trace, EDIT) == [5.0]
+    assert worked(trace, "tile-film") == []
+    assert worked(trace[:-1], EDIT) == []

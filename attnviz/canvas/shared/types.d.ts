@@ -311,6 +311,8 @@ type Lying<Side> = [name: string, rows: Side, cols: Side];
 
 export type TileHeader = Answer & {
   name: string;
+  /** where the payload lies, "" where it comes with the header */
+  address: string;
   tokens: number;
   /** queries and keys of a tile */
   blocks: [number, number];

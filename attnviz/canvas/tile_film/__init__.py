@@ -1,43 +1,51 @@
 """Attention over tiles as a film: the tile at work on the matrix and large, what its lines keep, what lies where."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from attnviz.base.words import _
+from attnviz.canvas.head.ahead import offer_sentence
 from attnviz.canvas.shared.component import count, mount
-from attnviz.canvas.shared.packing import fingerprint
 from attnviz.figures.theme import V_GREEN
 from attnviz.live import canvas_wording
+
+SENT = 1 << 16  #: bytes of cells and numbers that are sent with the header; more are fetched once, and kept
 
 
 def tile_film(
     key: str,
     told: Mapping[str, Any],
-    shades: np.ndarray,
-    kept: np.ndarray,
+    drawn: Callable[[], tuple[np.ndarray, np.ndarray]],
     *,
     at: int,
     on_step: Callable[[int], None],
 ) -> None:
     """Draw the film at step `at`; `on_step` hears where the visitor stopped.
 
-    `told` are sizes, tiles, bytes and what lies in which memory, as in TileHeader (types.d.ts). `shades` (T, T) are
-    what a cell holds, from -1 to 1 on its scale, NaN where masked. Lines are queries forward and keys backward; `kept`
-    (2, blocks, T) are two numbers of each, after the tile with each block across them.
+    `told` are name, sizes, tiles, bytes and what lies in which memory, as in TileHeader (types.d.ts). `drawn` makes, at
+    any time later too, what a cell holds (T, T), from -1 to 1 on its scale, NaN where masked, and `kept`, two numbers
+    (2, blocks, T) of each line after the tile with each block across them: lines are queries forward and keys backward.
     """
-    codes = np.where(np.isnan(shades), 255, np.rint(127 + 127 * shades))
-    payload = codes.astype(np.uint8).tobytes() + kept.astype("<f4").tobytes()
+    many = told["tokens"] ** 2 > SENT
     header = {
         **told,
-        "name": fingerprint(payload, told["blocks"], told["backward"]),
+        "address": offer_sentence(("tiles", told["name"]), partial(_payload, drawn)) if many else "",
         "at": at,
         "colours": canvas_wording.colours(),
         "green": V_GREEN,
         "words": words_of(told["backward"]),
     }
+    payload = b"" if many else _payload(drawn)
     mount("tile_film", key, "stood", header, lambda heard: count(heard.get("at"), len(told["tiles"])), on_step, payload)
+
+
+def _payload(drawn: Callable[[], tuple[np.ndarray, np.ndarray]]) -> bytes:
+    shades, kept = drawn()
+    codes = np.where(np.isnan(shades), 255, np.rint(127 + 127 * shades))
+    return codes.astype(np.uint8).tobytes() + kept.astype("<f4").tobytes()
 
 
 def words_of(backward: bool) -> dict[str, str]:

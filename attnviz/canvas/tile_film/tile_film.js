@@ -29,6 +29,12 @@ const NUMBER = 4; // bytes of a float32
 /** Milliseconds that a tile stands while the film plays, and that all take at most. */
 const [STAND, LONGEST] = [600, 20000];
 
+/** What is too much to be sent again with each answer. @param {string} address */
+async function bytesAt(address) {
+  const answer = await fetch(address);
+  return new Uint8Array(await answer.arrayBuffer());
+}
+
 /** @extends {FilmView<TileHeader>} */
 class TileFilm extends FilmView {
   /** @param {HTMLElement} root */
@@ -85,15 +91,20 @@ class TileFilm extends FilmView {
   }
 
   /** @param {Component} component */
-  show(component) {
+  async show(component) {
     const { header, payload, before } = this.receive(component);
-    const theme = themeOf(this.root, header.colours);
-    this.reel = reelOf(header, numbersOf(header, payload), theme, orderOf(header));
     const other = before?.name !== header.name;
-    if (other) this.line = null;
+    if (other) {
+      this.line = null;
+      this.reel = null;
+    }
     this.high = HIGH;
     this.label();
     this.arrive(header.tiles.length - 1, other);
+    const numbers = this.reel?.numbers ?? numbersOf(header, header.address ? await bytesAt(header.address) : payload);
+    if (this.header !== header) return;
+    this.reel = reelOf(header, numbers, themeOf(this.root, header.colours), orderOf(header));
+    this.draw();
   }
 
   /** Names and lists that stay from tile to tile. */

@@ -11,6 +11,7 @@ import torch
 
 from attnviz.base.message import Problem
 from attnviz.base.packed import unblob
+from attnviz.canvas.head import ahead
 from attnviz.core import masks
 from attnviz.figures.picture import to_svg
 from attnviz.pages.fast import choices
@@ -158,6 +159,16 @@ def test_the_page_opens_on_a_tile_that_brings_a_larger_score(visit):
     np.testing.assert_array_equal(kept, film.kept)
     assert f"differs by {film.difference:.1e} of its largest value" in said(page)
     assert "would take **36 KiB**" in said(page)
+
+
+def test_what_is_much_is_not_sent_with_each_answer_but_offered_once(visit):
+    played, payload = header(visit("fast", fast_n="600"))
+    film = tiles.run(tiles.Config(tokens=600))
+    assert payload == b""
+    offered = ahead.answer(played["address"].lstrip("/"))
+    assert len(offered) == 600 * 600 + film.kept.nbytes
+    np.testing.assert_array_equal(np.frombuffer(offered[600 * 600 :], "<f4"), film.kept.ravel())
+    assert header(visit("fast"))[0]["address"] == ""
 
 
 def test_the_backward_pass_and_a_step_are_in_the_link(visit):

@@ -101,6 +101,7 @@ class TileRun:
         """What is drawn besides cells and numbers that are kept, as plain data."""
         config = self.config
         return {
+            "name": str(config),
             "tokens": config.tokens,
             "blocks": list(config.blocks),
             "width": config.width,

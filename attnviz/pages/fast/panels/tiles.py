@@ -1,6 +1,7 @@
 """Section 1: the scores in tiles, played one by one, with what each row keeps and what lies in which memory."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,12 @@ def _ask() -> tiles.Config:
 
 def draw(film: tiles.TileRun, key: str, at: int, on_step: Callable[[int], None]) -> None:
     """Draw the film at a step; `on_step` hears where the visitor stops."""
-    tile_film.tile_film(key, film.told, film.shades, film.kept, at=at, on_step=on_step)
+    tile_film.tile_film(key, film.told, partial(_drawn, film.config), at=at, on_step=on_step)
+
+
+def _drawn(config: tiles.Config) -> tuple[np.ndarray, np.ndarray]:
+    film = filmed(config)
+    return film.shades, film.kept
 
 
 def _under(film: tiles.TileRun, at: int) -> None:
