@@ -78,6 +78,8 @@ def test_ones_own_words_a_silenced_head_and_the_link_that_brings_both_back(serve
     page.keyboard.press("Enter")
     expect(first).to_have_attribute("aria-pressed", "true")
     expect(film.locator(".bi-good")).not_to_have_count(7)
+    page.keyboard.press("ArrowUp")
+    expect(film.locator(".bi-right .av-readout")).to_have_text(re.compile("Head 0.0: “cold” .15. gives “seven” .1."))
     expect(page.get_by_text("With 0.0 silenced")).to_be_visible(timeout=20_000)
     page.wait_for_url(re.compile("born_off=0.0"))
     answered(page)

@@ -78,7 +78,7 @@ STOPS = (
          "[data-testid=read]"),
     Stop("patch_view", "pictures?pic_stack=words", "[data-testid=picture]", "Right", rf"^From .*{PERCENT}",
          "[data-testid=read]"),
-    Stop("birth", "born", ".bi-range", "Right Right", r"^Step 117: \d of 5 words", ".bi-range", "aria-valuetext"),
+    Stop("birth", "born", ".av-slider-range", "Right Right", r"^Step 117: \d of 5 words", ".av-slider-range", "aria-valuetext"),
     Stop("birth", "born", ".bi-tile", "Enter", "silenced", ".bi-tile"),
     Stop("digit_pad", "pictures?pic_from=draw", "[data-testid=pad]", "Left Up", r"row 16, column 16"),
     Stop("presenter", "lessons?present=1", "[data-does=next]", "Enter", r"^Step 2 of \d", ".pr-place"),

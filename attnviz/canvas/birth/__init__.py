@@ -81,7 +81,9 @@ def _words() -> dict[str, str]:
         "score_previous": _("before {previous}"),
         "score_induction": _("next {induction}"),
         "silenced": _("silenced"),
-        "silence": _("A click silences this head: its output is 0. Another click lets it speak."),
+        "silence": _(
+            "A click silences this head: its output is 0. Another click lets it speak. Arrow keys read its cells."
+        ),
         "rest": _("Rows look at columns: the same words. Point at a cell; click a head to silence it."),
         "cell": _("Head {head}: “{query}” ({q}) gives “{key}” ({k}) {weight}"),
         "weight": _("weight"),

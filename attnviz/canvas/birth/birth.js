@@ -29,7 +29,7 @@ class Birth extends FilmView {
     this.draw = onceAFrame(() => this.picture());
     const bar = el("div", "av-line av-slider");
     this.player(bar, "▶", "play", Infinity);
-    this.step = el("output", "av-strong bi-step");
+    this.step = el("span", "av-strong bi-step"); // the slider says it, too
     bar.append(this.range, this.step);
     this.curves = el("canvas", "bi-curves av-pan", null, { role: "img", style: "cursor: ew-resize" });
     this.heads = new Heads((head) => this.silence(head));
@@ -104,7 +104,11 @@ class Birth extends FilmView {
     const said = fill(words.said, { step: shown, right, of: half - 1, loss: lossOf(pass.likely).toFixed(2) });
     say(this.said, said);
     attribute(this.range, "aria-valuetext", said);
-    attribute(this.curves, "aria-label", joined(words.join_sentences, [words.picture, said, ...best]));
+    attribute(
+      this.curves,
+      "aria-label",
+      joined(words.join_heard, [words.picture, joined(words.join_sentences, [said, ...best])]),
+    );
     this.root.dataset.step = String(step);
     measured("attnviz-birth", began);
   }

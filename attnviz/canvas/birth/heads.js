@@ -9,6 +9,8 @@ import { scoresOn } from "./forward.js";
 /** @import { BirthHeader, Theme } from "../shared/types.js" */
 /** @import { Pass } from "./forward.js" */
 
+/** @type {Record<string, [number, number]>} */
+const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 /** Pixels that a word beside a small picture needs. */
 const LINE = 10.5;
 
@@ -17,7 +19,8 @@ export class Heads {
   constructor(onClick) {
     this.onClick = onClick;
     this.grid = el("div", "bi-heads");
-    this.pointed = el("div", "av-small av-readout");
+    this.pointed = el("div", "av-small av-readout", null, { "aria-live": "polite" });
+    this.cell = [0, 0]; // query and key
     this.copies = el("div", "bi-copies");
     this.tiles = /** @type {{ control: HTMLElement, canvas: HTMLCanvasElement, what: HTMLElement }[]} */ ([]);
     this.labels = /** @type {HTMLElement[]} */ ([]); // the words beside each layer
@@ -26,21 +29,37 @@ export class Heads {
     this.pass = null;
   }
 
+  /** Says a head's weight in the cell. @param {BirthHeader} header @param {number} head */
+  tell({ names, tokens, words }, head) {
+    const [q, k] = this.cell;
+    const [query, key] = [tokens[q], tokens[k]].map(visibleToken);
+    const weight = percent(this.pass?.weights[head][q * tokens.length + k] ?? 0);
+    say(this.pointed, fill(words.cell, { head: names[head], query, key, q: q + 1, k: k + 1, weight }));
+  }
+
   /** @param {BirthHeader} header */
-  build({ sizes, names, tokens, ids, words }) {
+  build(header) {
+    const { sizes, names, tokens, ids, words } = header;
+    this.cell = [tokens.length - 1, 0];
     this.grid.style.setProperty("--heads", String(sizes.heads));
     this.tiles = names.map((name, head) => {
       const [canvas, what] = [el("canvas", "bi-map"), el("span", "av-small")];
       const control = button("av-square bi-tile", null, () => this.onClick(head), { title: words.silence });
       control.append(around("bi-name", el("b", "", fill(words.head, { head: name })), what), canvas);
+      const last = tokens.length - 1;
       canvas.addEventListener("pointermove", ({ offsetX, offsetY }) => {
         const cells = [offsetY / canvas.clientHeight, offsetX / canvas.clientWidth];
-        const [q, k] = cells.map((share) => clamp(Math.floor(share * tokens.length), 0, tokens.length - 1));
-        const [query, key] = [tokens[q], tokens[k]].map(visibleToken);
-        const weight = percent(this.pass?.weights[head][q * tokens.length + k] ?? 0);
-        say(this.pointed, fill(words.cell, { head: name, query, key, q: q + 1, k: k + 1, weight }));
+        this.cell = cells.map((share) => clamp(Math.floor(share * tokens.length), 0, last));
+        this.tell(header, head);
       });
-      canvas.addEventListener("pointerleave", () => say(this.pointed, words.rest));
+      control.addEventListener("keydown", (event) => {
+        const [down, right] = MOVES[event.key] ?? [0, 0];
+        if (!down && !right) return;
+        event.preventDefault();
+        this.cell = [clamp(this.cell[0] + down, 0, last), clamp(this.cell[1] + right, 0, last)];
+        this.tell(header, head);
+      });
+      for (const end of ["pointerleave", "blur"]) control.addEventListener(end, () => say(this.pointed, words.rest));
       return { control, canvas, what };
     });
     this.labels = Array.from({ length: sizes.layers }, () =>

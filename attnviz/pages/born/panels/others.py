@@ -1,5 +1,7 @@
 """Section 2: runs that were really made otherwise: other seeds, one layer, no mask, no scaling, a head less."""
 
+import math
+
 from attnviz.app import page_parts, show, widgets
 from attnviz.base.words import _
 from attnviz.pages.born import choices
@@ -56,7 +58,8 @@ def said(changed: str) -> str:
     if changed == "seeds":
         made = [life.read(name) for name in (life.LIFE, *life.SEEDS)]
         cliffs = [run.cliff for run in made if run.cliff is not None]
-        first = sum((run.found(run.previous) or 0) <= (run.found(run.induction) or 0) for run in made)
+        found = [[run.found(scores) or math.inf for scores in (run.previous, run.induction)] for run in made]
+        first = sum(previous < math.inf and previous <= induction for previous, induction in found)
         return _(
             "{learned} of {all} seeds learn it: most words are predicted from step **{low:,}** on in the first, "
             "**{high:,}** in the last. In {first} of {all} a head has half of its weight on the token before no later "
