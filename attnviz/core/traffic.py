@@ -53,14 +53,13 @@ def in_tiles(layout: HeadLayout, tokens: int, rows: int, causal: bool = False, d
     return BytesMoved(q, k, v, 0, 0, output, SUM_BYTES * h * tokens)
 
 
-def whole_flops(layout: HeadLayout, tokens: int) -> Flops:
-    """FLOPs of every pair, as FlopCounterMode counts them; the softmax is not counted."""
-    return _flops(layout, tokens * tokens)
+def flops(layout: HeadLayout, n_pairs: int) -> Flops:
+    """FLOPs of so many (query, key) pairs, as FlopCounterMode counts them; the softmax is not counted.
 
-
-def flops_in_tiles(layout: HeadLayout, tokens: int, rows: int, causal: bool = False) -> Flops:
-    """FLOPs of every pair in the tiles that are computed: those with nothing but hidden pairs are left out."""
-    return _flops(layout, pairs_in_tiles(tokens, rows, causal))
+    Whole, every pair is computed, in tiles those of `pairs_in_tiles`.
+    """
+    per_pair = 2 * layout.n_heads * n_pairs
+    return Flops(0, per_pair * layout.qk_width, per_pair * layout.v_width)
 
 
 def pairs_in_tiles(tokens: int, rows: int, causal: bool = False) -> int:
@@ -104,8 +103,3 @@ def _keys_loaded(tokens: int, rows: int, causal: bool) -> int:
     """Keys that one head loads, each as often as it is loaded."""
     tiles = -(-tokens // rows)
     return (rows * tiles * (tiles - 1) // 2 + tokens) if causal else tiles * tokens
-
-
-def _flops(layout: HeadLayout, n_pairs: int) -> Flops:
-    per_pair = 2 * layout.n_heads * n_pairs
-    return Flops(0, per_pair * layout.qk_width, per_pair * layout.v_width)

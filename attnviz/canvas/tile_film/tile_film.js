@@ -29,12 +29,6 @@ const NUMBER = 4; // bytes of a float32
 /** Milliseconds that a tile stands while the film plays, and that all take at most. */
 const [STAND, LONGEST] = [600, 20000];
 
-/** What is too much to be sent again with each answer. @param {string} address */
-async function bytesAt(address) {
-  const answer = await fetch(address);
-  return new Uint8Array(await answer.arrayBuffer());
-}
-
 /** @extends {FilmView<TileHeader>} */
 class TileFilm extends FilmView {
   /** @param {HTMLElement} root */
@@ -58,8 +52,8 @@ class TileFilm extends FilmView {
     };
     this.bar.append(this.range);
     this.said = el("div", "av-strong tf-said", null, { "aria-live": "polite" });
-    this.matrix = el("canvas", "tf-canvas tf-matrix av-pan", null, { role: "img" });
-    this.tile = el("canvas", "tf-canvas av-pan", null, { tabindex: "0", role: "application" });
+    this.matrix = el("canvas", "tf-matrix av-pan", null, { role: "img" });
+    this.tile = el("canvas", "tf-tile av-pan", null, { tabindex: "0", role: "application" });
     this.readout = el("div", "tf-readout", null, { "aria-live": "polite" });
     this.spoken = [this.said, this.readout];
     this.memory = el("div");
@@ -101,10 +95,17 @@ class TileFilm extends FilmView {
     this.high = HIGH;
     this.label();
     this.arrive(header.tiles.length - 1, other);
-    const numbers = this.reel?.numbers ?? numbersOf(header, header.address ? await bytesAt(header.address) : payload);
+    const numbers =
+      this.reel?.numbers ?? numbersOf(header, header.address ? await this.fetch(header.address) : payload);
     if (this.header !== header) return;
     this.reel = reelOf(header, numbers, themeOf(this.root, header.colours), orderOf(header));
     this.draw();
+  }
+
+  /** What is too much to be sent again with each answer. @param {string} address */
+  async fetch(address) {
+    const answer = await fetch(address);
+    return new Uint8Array(await answer.arrayBuffer());
   }
 
   /** Names and lists that stay from tile to tile. */
@@ -188,8 +189,8 @@ class TileFilm extends FilmView {
     const { words, tiles } = this.header;
     const line = this.shownLine();
     const [queries, keys] = spansOf(this.header, this.at);
-    const places = { q0: queries.from + 1, q1: queries.to, k0: keys.from + 1, k1: keys.to };
-    const said = fill(words.said, { step: this.at + 1, total: tiles.length, ...places });
+    const fields = { step: this.at + 1, total: tiles.length, q0: queries.from + 1, q1: queries.to, k0: keys.from + 1 };
+    const said = fill(words.said, { ...fields, k1: keys.to });
     const width = [this.left, this.right].map((side) => Math.max(200, side.clientWidth));
     drawMatrix(this.matrix, this.reel, this.at, width[0]);
     drawTile(this.tile, this.reel, this.at, line, [Math.min(520, width[1]), this.high]);

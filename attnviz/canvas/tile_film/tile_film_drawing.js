@@ -78,14 +78,10 @@ function tilesGone({ context, reel, at, scene: { matrix } }) {
   const { header, order, theme } = reel;
   const [tall, wide] = header.blocks;
   const [rows, cols] = [tall, wide].map((block) => Math.ceil(header.tokens / block));
-  const ground = rgb(theme.background);
-  const [gone, coming] = [0.22, 0.05].map((share) => pixelOf(mixed(ground, rgb(theme.text), share)));
-  pixelCanvas(
-    cols,
-    rows,
-    (out) => order.forEach((step, i) => (out[i] = step < 0 ? 0 : step < at ? gone : coming)),
-    reel.states,
-  );
+  const [ground, text] = [theme.background, theme.text].map(rgb);
+  const [gone, coming] = [0.22, 0.05].map((share) => pixelOf(mixed(ground, text, share)));
+  const colours = order.map((step) => (step < 0 ? 0 : step < at ? gone : coming));
+  pixelCanvas(cols, rows, (out) => out.set(colours), reel.states);
   const cell = matrix.w / header.tokens;
   clipTo(context, matrix, 0);
   context.imageSmoothingEnabled = false;
@@ -101,16 +97,12 @@ function tilesGone({ context, reel, at, scene: { matrix } }) {
 function work({ context, reel, at, scene: { matrix } }) {
   const { header, numbers, theme, pixels } = reel;
   const [queries, keys] = spansOf(header, at);
-  pixelCanvas(
-    keys.to - keys.from,
-    queries.to - queries.from,
-    (out) => {
-      let i = 0;
-      for (let row = queries.from; row < queries.to; row++)
-        for (let col = keys.from; col < keys.to; col++) out[i++] = pixels[numbers.codes[row * header.tokens + col]];
-    },
-    reel.cells,
-  );
+  const paint = (/** @type {Uint32Array} */ out) => {
+    let i = 0;
+    for (let row = queries.from; row < queries.to; row++)
+      for (let col = keys.from; col < keys.to; col++) out[i++] = pixels[numbers.codes[row * header.tokens + col]];
+  };
+  pixelCanvas(keys.to - keys.from, queries.to - queries.from, paint, reel.cells);
   const place = stretch(stretch(matrix, queries, header.tokens, "y"), keys, header.tokens, "x");
   fillBox(context, place, theme.background);
   fillBox(context, place, masked(context, reel));
@@ -123,24 +115,19 @@ function work({ context, reel, at, scene: { matrix } }) {
 function strips({ context, reel, at, scene }) {
   const { header, theme, green } = reel;
   const [queries, keys] = spansOf(header, at);
-  const { q, k, v } = { q: theme.q, k: theme.k, v: green };
+  const out = header.backward ? { colour: theme.q, name: "dQ" } : { colour: green, name: "O" };
   /** @type {[Rectangle, Span, string, string, "x" | "y"][]} */
   const all = [
-    [scene.q, queries, q, "Q", "y"],
-    [scene.k, keys, k, "K", "x"],
-    [scene.v, keys, v, "V", "x"],
-    [scene.out, queries, header.backward ? q : v, header.backward ? "dQ" : "O", "y"],
+    [scene.q, queries, theme.q, "Q", "y"],
+    [scene.k, keys, theme.k, "K", "x"],
+    [scene.v, keys, green, "V", "x"],
+    [scene.out, queries, out.colour, out.name, "y"],
   ];
+  drawWith(context, { font: `600 12px ${theme.font}`, textBaseline: "middle", textAlign: "center" });
   for (const [place, span, colour, name, along] of all) {
     fillBox(context, place, colour, 0.22);
     if (name === "O") fillBox(context, stretch(place, { from: 0, to: span.from }, header.tokens, along), colour, 0.55);
     fillBox(context, stretch(place, span, header.tokens, along), colour);
-    drawWith(context, {
-      fillStyle: colour,
-      font: `600 12px ${theme.font}`,
-      textBaseline: "middle",
-      textAlign: "center",
-    });
     if (along === "y") context.fillText(name, place.x + place.w / 2, place.y - 11);
     else context.fillText(name, place.x - 11, place.y + place.h / 2);
   }
@@ -152,18 +139,15 @@ function keptBars({ context, reel, at, scene }, place, which, name) {
   const { header, theme } = reel;
   const { lines } = linesOf(header, at);
   const { backward, tokens } = header;
-  const { first, second } = reel.numbers;
-  const blocks = first.length / tokens;
+  const numbers = which ? reel.numbers.second : reel.numbers.first;
+  const blocks = numbers.length / tokens;
   drawWith(context, { fillStyle: theme.text, font: `11px ${theme.font}`, textBaseline: "middle" });
   context.textAlign = backward ? "right" : "center";
-  context.fillText(
-    name,
-    backward ? scene.matrix.x - 4 : place.x + place.w / 2,
-    backward ? place.y + place.h / 2 : place.y - 11,
-  );
+  if (backward) context.fillText(name, scene.matrix.x - 4, place.y + place.h / 2);
+  else context.fillText(name, place.x + place.w / 2, place.y - 11);
   fillBox(context, place, theme.text, 0.06);
   fillBox(context, stretch(place, lines, tokens, backward ? "x" : "y"), theme.primary, 0.16);
-  const size = (backward ? place.w : place.h) / tokens;
+  const [deep, size] = backward ? [place.h, place.w / tokens] : [place.w, place.h / tokens];
   const by = Math.max(1, Math.floor(1 / size)); // of lines that are finer than a pixel not all are drawn
   const thick = by * size - (size > 3 ? 1 : 0);
   for (const [from, to, block, fillStyle, globalAlpha] of /** @type {const} */ ([
@@ -172,8 +156,7 @@ function keptBars({ context, reel, at, scene }, place, which, name) {
   ])) {
     context.beginPath();
     for (let line = from; line < to; line += by) {
-      const long =
-        shareOf(reel, which, (which ? second : first)[block * tokens + line]) * (backward ? place.h : place.w);
+      const long = deep * shareOf(reel, which, numbers[block * tokens + line]);
       if (backward) context.rect(place.x + line * size, place.y + place.h - long, thick, long);
       else context.rect(place.x, place.y + line * size, long, thick);
     }
@@ -237,16 +220,11 @@ function drawLine({ context, reel, scene, font }, kept, y) {
   const grown = (/** @type {number} */ from, /** @type {number} */ to) =>
     rises ? `${written(from)} → ${written(to)}` : written(to);
   /** @type {[number, string][]} */
-  const shown = header.backward
-    ? [
-        [shareOf(reel, 0, first), grown(was, first)],
-        [shareOf(reel, 1, second), grown(before, second)],
-      ]
-    : [
-        [shareOf(reel, 0, first), grown(was, first)],
-        [begins ? 0 : factor, begins ? "" : written(factor)],
-        [shareOf(reel, 1, second), written(second)],
-      ];
+  const shown = [
+    [shareOf(reel, 0, first), grown(was, first)],
+    [shareOf(reel, 1, second), header.backward ? grown(before, second) : written(second)],
+  ];
+  if (!header.backward) shown.splice(1, 0, begins ? [0, ""] : [factor, written(factor)]);
   const tall = scene.row - (scene.row > 4 ? 1 : 0);
   shown.forEach(([share, text], n) => {
     const { x, w } = scene.columns[n];

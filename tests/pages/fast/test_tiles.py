@@ -106,7 +106,7 @@ def test_bytes_are_those_of_a_memory_that_counts_every_load(backward):
         elif nxt[0] != row:
             written += tall("Q", row) * (d + 1)
         assert film.moved[at].tolist() == [4 * read, 4 * written]
-    queries, keys = config.shape(film.tiles[0])
+    queries, keys, *_ = config.sizes(film.tiles[0]).values()
     hand = (
         4 * keys * d + 3 * queries * d + 2 * queries * keys + 2 * queries
         if backward

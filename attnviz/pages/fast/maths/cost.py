@@ -80,8 +80,8 @@ def run(config: Config) -> Result:
         config,
         block,
         traffic.fast_bytes(layout, block, dtype=dtype),
-        WayCost(traffic.whole(layout, n, dtype), traffic.whole_flops(layout, n).total),
-        WayCost(tiled(block), traffic.flops_in_tiles(layout, n, block, config.causal).total),
+        WayCost(traffic.whole(layout, n, dtype), traffic.flops(layout, n * n).total),
+        WayCost(tiled(block), traffic.flops(layout, traffic.pairs_in_tiles(n, block, config.causal)).total),
         traffic.crossing(layout, n, config.causal, dtype),
         tuple(tiled(rows).total for rows in BLOCKS),
         tuple(stored_bytes(activations(layout, each).scores, dtype) for each in LENGTHS),
@@ -101,7 +101,7 @@ block = min(traffic.most_rows(layout, {config.fast_kib} * 1024, dtype), -(-token
 whole = traffic.whole(layout, tokens, dtype)
 tiles = traffic.in_tiles(layout, tokens, block, causal={config.causal}, dtype=dtype)
 print(f"tiles of {{block}} rows")
-print(f"whole {{whole.total:,}} bytes, {{traffic.whole_flops(layout, tokens).total:,}} FLOPs")
-flops = traffic.flops_in_tiles(layout, tokens, block, causal={config.causal}).total
-print(f"tiles {{tiles.total:,}} bytes, {{flops:,}} FLOPs")
+print(f"whole {{whole.total:,}} bytes, {{traffic.flops(layout, tokens**2).total:,}} FLOPs")
+pairs = traffic.pairs_in_tiles(tokens, block, causal={config.causal})
+print(f"tiles {{tiles.total:,}} bytes, {{traffic.flops(layout, pairs).total:,}} FLOPs")
 """

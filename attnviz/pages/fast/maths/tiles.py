@@ -1,6 +1,5 @@
 """A run over tiles as a film: each tile in its turn, what its rows keep, what lies in fast memory, what was moved."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -56,10 +55,10 @@ class Config:
         """Queries and keys of a tile."""
         return self.block_q, self.block_k
 
-    def shape(self, tile: Sequence[int]) -> tuple[int, int]:
-        """Queries and keys of a tile; those at the edge may be smaller."""
-        row, col = tile
-        return min(self.block_q, self.tokens - row * self.block_q), min(self.block_k, self.tokens - col * self.block_k)
+    def sizes(self, tile: np.ndarray) -> dict[str, int]:
+        """Queries and keys of a tile, which at the edge may be smaller, by the letters of sides."""
+        queries, keys = np.minimum(self.blocks, self.tokens - tile * self.blocks).tolist()
+        return {"q": queries, "k": keys, "d": self.width, "1": 1}
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +113,7 @@ class TileRun:
 
     def held(self, at: int) -> int:
         """Bytes in fast memory while a tile is at work."""
-        queries, keys = self.config.shape(self.tiles[at])
-        size = {"q": queries, "k": keys, "d": self.config.width, "1": 1}
+        size = self.config.sizes(self.tiles[at])
         return NUMBER * sum(size[rows] * size[cols] for _name, rows, cols in self.parts)
 
 

@@ -99,16 +99,15 @@ def kept(film: tiles.TileRun, at: int) -> dict[str, np.ndarray]:
 def picture(film: tiles.TileRun, at: int) -> TilePicture:
     """The film's picture at a step, for files."""
     config = film.config
-    (queries, keys), (row, col) = config.shape(film.tiles[at]), film.tiles[at] * config.blocks
+    size, (row, col) = config.sizes(film.tiles[at]), film.tiles[at] * config.blocks
     words = tile_film.words_of(config.backward)
     read, written = (units.binary(float(n)) for n in film.moved[at])
-    size = {"q": queries, "k": keys, "d": config.width, "1": 1}
     said = [
         words["fast"].format(bytes=units.binary(film.held(at))),
         *(f"    {name} {size[rows]} × {size[cols]}" for name, rows, cols in film.parts),
         words["slow"].format(read=read, written=written),
     ]
-    places = {"q0": row + 1, "q1": row + queries, "k0": col + 1, "k1": col + keys}
+    places = {"q0": row + 1, "q1": row + size["q"], "k0": col + 1, "k1": col + size["k"]}
     title = words["said"].format(step=at + 1, total=len(film.tiles), **places)
     return TilePicture(film.told, at, film.shades, kept(film, at), said, title)
 
