@@ -84,8 +84,10 @@ class Tiled:
 
 def _grouped(per_head: Tensor, groups: int) -> Tensor:
     """(..., H, Q, D) as (..., G, R, Q, D): heads that share keys side by side, in 32 bits at least, as kernels do."""
-    require_multiple("n_heads", per_head.shape[-3], "n_kv_heads", groups)
-    return per_head.to(torch.promote_types(per_head.dtype, torch.float32)).unflatten(-3, (groups, -1))
+    *lead, heads, length, width = per_head.shape
+    require_multiple("n_heads", heads, "n_kv_heads", groups)
+    wide = per_head.to(torch.promote_types(per_head.dtype, torch.float32))
+    return wide.reshape(*lead, groups, heads // groups, length, width)
 
 
 def _scores(q: Tensor, k: Tensor, allowed: Tensor) -> Tensor:
@@ -131,11 +133,11 @@ def tiled_gradients(
     groups, factor = k.shape[-3], scale_factor("sqrt", q.shape[-1])
     queries, keys, values, output, incoming = (_grouped(each, groups) for each in (q, k, v, made.output, d_output))
     given = (incoming * output).sum(-1)
-    log_sum = made.log_sum.masked_fill(made.log_sum == -torch.inf, 0.0).unflatten(-2, (groups, -1))
+    log_sum = _grouped(made.log_sum.masked_fill(made.log_sum == -torch.inf, 0.0)[..., None], groups)
     dq, dk, dv = (torch.zeros_like(each) for each in (queries, keys, values))
     for rows, cols, allowed in (tiling or Tiling()).tiles(q.shape[-2], k.shape[-2], by_keys=True):
         scores = _scores(queries[..., rows, :], keys[..., cols, :], allowed)
-        weights, coming = (scores - log_sum[..., rows, None]).exp(), incoming[..., rows, :]
+        weights, coming = (scores - log_sum[..., rows, :]).exp(), incoming[..., rows, :]
         d_scores = weights * (coming @ values[..., cols, :].mT - given[..., rows, None])
         dq[..., rows, :] += d_scores @ keys[..., cols, :] * factor
         dk[..., cols, :] += (d_scores.mT @ queries[..., rows, :]).sum(-3, keepdim=True) * factor

@@ -165,12 +165,12 @@ def _tried(config: Config) -> tuple[dict[str, str], dict[str, float]]:
     """What is said by the ways that do not answer here, and how far each of the others is from float64."""
     refused: dict[str, str] = {}
     apart: dict[str, float] = {}
-    given = _drawn(config, CHECKED)
-    exact = attend(*(each.double() for each in given)).output
+    q, k, v = _drawn(config, CHECKED)
+    exact = attend(q.double(), k.double(), v.double()).output
     for way in config.ways:
         try:
             with torch.inference_mode():
-                off = (KERNELS[way](*given).double() - exact).abs().max() / exact.abs().max()
+                off = (KERNELS[way](q, k, v).double() - exact).abs().max() / exact.abs().max()
             apart[way] = float(off)
         except Exception as error:  # a compiler that is missing, too, and each version of torch has its own words
             refused[way] = first_line(error)

@@ -163,14 +163,16 @@ def run(config: Config) -> Result:
             copies += [(step, at) for token in new if pool.append(at, token)]
         apart = max([apart, *(_apart(vectors, pool.found(at), tokens[at]) for at in pieces)])
         tables.append({at: tuple(table) for at, table in pool.tables.items()})
-        owner, filled = pool.told()
-        by_block.append((owner, pool.holders.copy()))
-        reserved = sum(end - start for start, end in pieces.values())
+        first, filled = pool.told()
+        by_block.append((first, pool.holders.copy()))
+        room = sum(end - start for start, end in pieces.values())
         top = max((end for _start, end in pieces.values()), default=0)
-        counts.append((filled.sum(), reserved, sum(pool.lengths.values()), top - reserved))
+        counts.append((filled.sum(), room, sum(pool.lengths.values()), top - room))
     blocks = 1 + max(number for table in tables for numbers in table.values() for number in numbers)
-    by_place = np.array(by_block).swapaxes(0, 1)[..., :blocks]
-    return Result(config, asked, tuple(tables), *by_place, *np.array(counts).T, tuple(copies), apart)
+    owner, holders = np.array(by_block).swapaxes(0, 1)[..., :blocks]
+    written, reserved, used, gaps = np.array(counts).T
+    held = (owner, holders, written, reserved, used, gaps)
+    return Result(config, asked, tuple(tables), *held, tuple(copies), apart)
 
 
 def _tokens(config: Config, asked: tuple[PagedRequest, ...]) -> tuple[list[np.ndarray], torch.Tensor]:
