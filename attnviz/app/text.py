@@ -60,7 +60,8 @@ _MARKS = (
     (r"\[([^\]]*)\]\([^)]*\)", r"\1"),  # a link
     (r":[a-z]+(?:\[([^\]]*)\]|/\w+:)", r"\1"),  # a colour, an icon
     (r"(\*\*|__)(.+?)\1", r"\2"),
-    (r"“?(?<![\w*])[*_](?!\s)“?([^*_]+?)”?(?<!\s)[*_](?![\w*])”?", r"“\1”"),  # a word of the sentence, in italics
+    # a word of the sentence, in italics; Chinese ones may stand directly beside it
+    (r"“?(?<![A-Za-z0-9*_])[*_](?!\s)“?([^*_]+?)”?(?<!\s)[*_](?![A-Za-z0-9*_])”?", r"“\1”"),
     (r"`([^`]+)`", r"\1"),
     (r"\\([\\`*_{}\[\]()#+\-.!|~$:<>])", r"\1"),
 )
