@@ -17,9 +17,7 @@ from attnviz.figures.theme import Figure
 from attnviz.pages.born import choices
 from attnviz.pages.born.figures import curves as figures
 from attnviz.pages.born.maths import life, own_words
-from attnviz.pages.born.maths.repeats import Config, forward
-
-Silenced = tuple[tuple[int, int], ...]
+from attnviz.pages.born.maths.repeats import Config, Silenced, forward
 
 
 def panel() -> None:
@@ -129,7 +127,7 @@ def told(name: str, off: Silenced) -> dict[str, Any]:
         "previous": run.previous.reshape(len(run.at), -1).T,
         "induction": run.induction.reshape(len(run.at), -1).T,
         "without_at": run.steps,
-        "without": life.without(name, off)[:, 0] if off else np.zeros(0),
+        "without": life.without(name, tuple(off))[:, 0] if off else np.zeros(0),
     }
     return {
         "sizes": sizes_of(run.config),
@@ -153,7 +151,7 @@ def said(name: str, at: int, off: Silenced) -> str:
     place = int(run.kept[at])
     held = listed(map(str, run.config.held_out))
     if off:
-        right = life.without(name, off)[:, 1]
+        right = life.without(name, tuple(off))[:, 1]
         return _(
             "With {heads} silenced, **{here:.0%}** of words are predicted at step {step:,}, at most {most:.0%} at "
             "any step; with all heads {whole:.0%} at the end (guessing: {guess:.1%}). Measured on copies of {held} "

@@ -6,6 +6,7 @@ from attnviz.app import show
 from attnviz.app.links import link_state
 from attnviz.pages.born.figures import curves
 from attnviz.pages.born.maths import life
+from attnviz.pages.born.maths.repeats import Silenced
 from attnviz.pages.born.panels import film, others
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths import born_facts
@@ -27,7 +28,7 @@ def birth(subject: Subject, set_to: PictureSettings, key: str) -> None:
         at = run.nearest(int(set_to.get("step", "0")))
         off = tuple(head for head in heads if film.name_of(head) == set_to.get("off"))
 
-    def keep(_run: life.Life, place: int, silenced: film.Silenced) -> None:
+    def keep(_run: life.Life, place: int, silenced: Silenced) -> None:
         link_state.put(choices.CELL, (sum(1 << heads.index(head) for head in silenced), place, len(set_to)))
 
     film.draw(key, life.LIFE, born_facts.copies(subject), min(at, len(run.kept) - 1), off, "whole" in set_to, keep)
