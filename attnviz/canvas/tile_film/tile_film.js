@@ -105,6 +105,7 @@ class TileFilm extends FilmView {
   /** What is too much to be sent again with each answer. @param {string} address */
   async fetch(address) {
     const answer = await fetch(address);
+    if (!answer.ok) throw new Error(`the film's cells are not there: ${answer.status}`);
     return new Uint8Array(await answer.arrayBuffer());
   }
 
