@@ -43,7 +43,11 @@ def test_a_budget_holds_only_below_floor_and_rival():
     assert not budgets.spread("a drag", [5.0] * 17 + [40.0] * 3, 8, 16).holds
     assert not budgets.spread("a drag", [8.1] * 20, 8, 16).holds
     assert not budgets.spread("a drag", [], 8, 16).holds
-    assert budgets.report([budgets.at_most("a pass", 91, 90, ms)]).endswith("| a pass | 90 ms | 91 ms | not met |  |")
+    missed = budgets.at_most("a pass", 91, 90, ms)
+    assert budgets.report([missed]).endswith("| a pass | 90 ms | 91 ms | not met |")
+    beside = budgets.report([missed, budgets.above("a click", 30, 22, 8, {"another": 31})]).splitlines()
+    assert beside[0].endswith("| bertviz, the same click |")
+    assert beside[2].endswith("| a pass | 90 ms | 91 ms | not met |  |")
 
 
 def event(name, ts, **more):
