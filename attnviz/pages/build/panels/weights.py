@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from attnviz.app import show, widgets
@@ -61,7 +62,7 @@ def _editor(config: inputs.Config, name: str) -> None:
     table = [{name: str(r + 1)} | dict(zip(columns, row, strict=True)) for r, row in enumerate(values.tolist())]
     number = st.column_config.NumberColumn(min_value=-99.0, max_value=99.0, step=0.01, format="%.2f", width=62)
     st.data_editor(
-        table,
+        pd.DataFrame(table),  # what Streamlit would make of it twice
         key=key,
         column_config=dict.fromkeys(columns, number) | {name: st.column_config.TextColumn(width=44)},
         disabled=[name],
