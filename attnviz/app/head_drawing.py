@@ -11,15 +11,20 @@ from attnviz.base.words import _, listed, sentences
 from attnviz.canvas.shared.kinds import Head, Raw, SaidOfRow
 from attnviz.models.capture import MaskChoice, ScaleChoice
 from attnviz.runs import head_matrix, what_if
-from attnviz.runs.head_matrix import Look, Matrix, raw_head
+from attnviz.runs.head_matrix import AS_IT_IS, Look, Matrix, raw_head
 from attnviz.runs.model_run import ModelRun, Stack
+
+
+def unchanged(run: ModelRun, stack: Stack, layer: int, head: int, look: Look = AS_IT_IS) -> Matrix:
+    """A head as the model computes it, once for all visitors."""
+    key = ("head", stack.id, layer, head, look)
+    return model_cache.cached(run, key, lambda: head_matrix.head_matrix(stack, layer, head, look))
 
 
 def edited_matrix(run: ModelRun, stack: Stack, layer: int, head: int, look: Look, edit: HeadEdit) -> Matrix:
     """The head on show: before, after, or what the change makes of it."""
     if edit.seen != "after":
-        key = ("head", stack.id, layer, head, look)
-        before = model_cache.cached(run, key, lambda: head_matrix.head_matrix(stack, layer, head, look))
+        before = unchanged(run, stack, layer, head, look)
     if edit.seen == "before":
         return before
     after = what_if.instantly(stack, layer, head, edit, look)

@@ -23,6 +23,7 @@ from attnviz.runs.model_run import ModelRun, Request
 
 _AGREED: Final = "_models_agreed_to"
 _SIZES: Final = "_sizes_asked_for"
+WIDE = 290  #: pixels of the choice of a model beside a sentence, which takes what is left or, on a phone, its own line
 
 
 def sentence_run(
@@ -40,12 +41,13 @@ def sentence_run(
     if not states:
         st.info(_("No trained model is on this machine yet: the page “Explore” says how to get one."))
         return None
-    columns = st.columns([1, 3] if model_first else [3, 1], vertical_alignment="bottom")
-    which, words = columns if model_first else reversed(columns)
-    with which:
-        name = widgets.one_of(model, _("Model"), {s.entry.id: s.name for s in states}, style="select")
-    with words:
+    names = {s.entry.id: s.name for s in states}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if model_first:
+            name = widgets.one_of(model, _("Model"), names, style="select", width=WIDE)
         text = widgets.text(sentence, _("Sentence"))
+        if not model_first:
+            name = widgets.one_of(model, _("Model"), names, style="select", width=WIDE)
     run = model_cache.model_run(Request(name, text))
     for notice in run.notices:
         st.info(spoken(notice))

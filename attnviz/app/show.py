@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
+import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -223,12 +224,23 @@ def columns(rows: Sequence[dict[str, Any]]) -> ColumnTable:
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
+def as_arrow(table: ColumnTable) -> Any:
+    """The table as Streamlit sends it: by way of pandas that takes a millisecond or two, at every open.
+
+    Columns of several kinds are left to Streamlit, which makes words of them.
+    """
+    try:
+        return pa.table(table)
+    except pa.ArrowException:
+        return table
+
+
 def tabled(table: ColumnTable, name: str, key: str, link: str = "") -> None:
     """Draw a table, and buttons that download it as CSV and Markdown; the column `link` holds addresses."""
     whole = [name for name, cells in table.items() if all(cell is None or isinstance(cell, int) for cell in cells)]
     localized = {name: st.column_config.NumberColumn(format="localized") for name in whole}
     linked = {link: st.column_config.LinkColumn(display_text=_("open"))} if link else {}
-    st.dataframe(table, hide_index=True, key=key, column_config=localized | linked)
+    st.dataframe(as_arrow(table), hide_index=True, key=key, column_config=localized | linked)
     with st.container(horizontal=True):
         st.download_button(
             _("CSV"), lambda: to_csv(table), f"{name}.csv", "text/csv", on_click="ignore", key=f"{key}-csv"

@@ -8,6 +8,7 @@ import html
 import math
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Any
 
 PHONE = 340  #: pixels that a chart has on a phone of 390
@@ -110,6 +111,11 @@ def below() -> dict[str, object]:
 
 def wrapped(text: str, columns: float) -> list[str]:
     """`text` in lines of at most `columns`; Chinese letters and emoji take two each, and a line may end at each."""
+    return list(_wrapped(text, columns))
+
+
+@lru_cache(maxsize=256)
+def _wrapped(text: str, columns: float) -> tuple[str, ...]:
     lines: list[str] = []
     line, taken = "", 0.0
     for word in text.split():
@@ -119,7 +125,7 @@ def wrapped(text: str, columns: float) -> list[str]:
                 lines.append(line)
                 line, taken, gap = "", 0.0, ""
             line, taken = f"{line}{gap}{part}", taken + len(gap) + needed
-    return [*lines, line] if line else lines
+    return (*lines, line) if line else tuple(lines)
 
 
 #: punctuation of Chinese text, and quotation marks of any, that no line begins with, and that none ends with

@@ -74,12 +74,17 @@ class Sentence:
         return len(self.words)
 
 
-def sentence(words: tuple[str, ...], seed: int = 0) -> Sentence:
-    """Vectors for `words`: a word's vector depends on the word and the seed, not on its neighbours."""
+def refuse_none_and_too_many(words: tuple[str, ...]) -> None:
+    """A Problem for a sentence without words, or with more than there is room for."""
     if not words:
         raise Problem("There is no word in the sentence: type at least one.")
     if len(words) > LONGEST:
         raise Problem("The sentence has {n} words; this page takes at most {limit}.", n=len(words), limit=LONGEST)
+
+
+def sentence(words: tuple[str, ...], seed: int = 0) -> Sentence:
+    """Vectors for `words`: a word's vector depends on the word and the seed, not on its neighbours."""
+    refuse_none_and_too_many(words)
     x = torch.stack([word_vector(word, seed, WIDTH, "masks") for word in words])  # (T, M)
     # random matrices (M, D) that keep the variance of a vector's components
     projections = (word_vector(f"projection {name}", seed, WIDTH**2, "masks").view(WIDTH, WIDTH) for name in "qkv")

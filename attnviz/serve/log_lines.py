@@ -57,6 +57,7 @@ def begin() -> None:
     handler.setFormatter(lines)
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     logging.getLogger("uvicorn.access").disabled = True  # each request's address, which holds a visitor's view
+    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)  # three lines for each visitor, of whom ours tells
     logging.captureWarnings(True)
     log = logging.getLogger(OWN)
     log.setLevel(logging.INFO)

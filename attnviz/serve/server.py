@@ -37,6 +37,9 @@ for name in WHOLE:
 
 SHARE = "--server.address 0.0.0.0"
 MAIN = Path(__file__).with_name("main.py")
+#: How many objects are made before the collector looks at those, and how often at all: an open makes a thousand. At
+#: Python's own 700 it took a twelfth of an open, and stood for half a second when it looked at everything.
+SELDOM = (10_000, 20, 20)
 EARLY_SCRIPT = Path(__file__).with_name("before_streamlit.js")
 
 
@@ -63,6 +66,7 @@ def warm() -> None:
     compressed_files.prepare()
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*SELDOM)
     if ready:
         player.prepare(landing.MODEL)
 

@@ -56,7 +56,7 @@ async def class_of(
         await asyncio.sleep(within * number / visitors)
         try:
             opens.append(await habit.visitor.open(EXPLORE, "", files))
-            while time.perf_counter() < end:
+            while seconds and time.perf_counter() < end:  # a class that only opens, only opens
                 await asyncio.sleep(chance.uniform(0.5, 1.5) * THINKS)
                 answers.append(await habit.act())
         except Exception as failed:  # of many kinds, the connection's own among them

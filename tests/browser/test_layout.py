@@ -24,7 +24,7 @@ def boxes(page, selector):
 PICTURES = {
     "positions": (".st-key-p_order_before .nsewdrag", 580),
     "decoding": (".st-key-canvas-of-steps", 480),
-    "sharing": (".st-key-h-three-0", 520),
+    "sharing": (".st-key-canvas-of-h-three svg", 520),
     "masks": (".st-key-m-grid", 520),
 }
 
@@ -186,7 +186,9 @@ def test_the_export_of_start_opens_to_a_menu_that_can_be_read(opened):
     until(inside_the_window)
 
 
-@pytest.mark.parametrize("address, picture", [("heads", ".st-key-hd_map .nsewdrag"), ("sharing", ".st-key-h-three-0")])
+@pytest.mark.parametrize(
+    "address, picture", [("heads", ".st-key-hd_map .nsewdrag"), ("sharing", ".st-key-canvas-of-h-three svg")]
+)
 def test_a_picture_begins_on_the_first_screen_of_a_phone(opened, address, picture):
     page = opened(address, picture, **PHONE)
     assert page.locator(picture).first.bounding_box()["y"] < PHONE["height"] - 20

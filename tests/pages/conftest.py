@@ -19,8 +19,8 @@ __all__ = ["minilm"]
 ROOT = Path(__file__).parents[2]
 
 
-#: menus whose controls are drawn once they are open
-MENUS = ("more", "display", "reading")
+#: menus and boxes whose contents are drawn once they are open
+MENUS = ("more", "display", "reading", "h-head-by-head")
 
 
 def open_page(name: str = "home", **link: str) -> Any:

@@ -141,7 +141,7 @@ def test_no_query_keeps_the_page_from_being_sent(client, query):
 def test_the_style_of_the_app_and_of_each_page_comes_with_the_page(client):
     head = client.get("/").text.split("</head>")[0]
     assert f"<style>{style_sheet()}</style>" in head
-    for words in (".stMainBlockContainer", "html[data-present]:root", ".st-key-l-vectors", ".st-key-h-three-0"):
+    for words in (".stMainBlockContainer", "html[data-present]:root", ".st-key-l-vectors", ".st-key-canvas-of-h-three"):
         assert words in head
 
 

@@ -7,6 +7,7 @@ language are one object, which everybody draws and nobody may change.
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from itertools import chain
 from types import FunctionType
 from typing import Any, ParamSpec
 
@@ -71,7 +72,8 @@ def _spelled(value: Any) -> Iterator[bytes]:
         inner = [[getattr(value, field.name) for field in fields(value)]]
     elif isinstance(value, Sequence | np.ndarray):
         yield f"sequence {len(value)}:".encode()
-        if {type(each) for each in value} <= _LITERALS:  # thousands of numbers and words, as Python writes them
+        flat = chain.from_iterable(each if type(each) in (tuple, list) else (each,) for each in value)
+        if {type(each) for each in flat} <= _LITERALS:  # thousands of numbers and words, as Python writes them
             yield repr(list(value)).encode()
         else:
             inner = value

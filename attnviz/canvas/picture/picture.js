@@ -1,12 +1,17 @@
-// A picture that Python drew, in the colours of the page: it is read as XML, so nothing in it runs.
+// Pictures that Python drew, side by side, in the colours of the page: they are read as XML, so nothing in them runs.
 
 import { rootOf } from "../shared/component.js";
+import { el } from "../shared/dom.js";
 
 /** @import { Component } from "../shared/types.js" */
 
-/** @param {Component<{ svg: string }>} component an SVG without a colour for its words */
+/** @param {Component<{ svgs: string[] }>} component SVGs without a colour for their words */
 export default function picture(component) {
-  const { svg } = component.data;
-  const drawn = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
-  rootOf(component).replaceChildren(document.importNode(drawn, true));
+  const boxes = component.data.svgs.map((svg) => {
+    const box = el("div", "column");
+    const drawn = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
+    box.append(document.importNode(drawn, true));
+    return box;
+  });
+  rootOf(component).replaceChildren(...boxes);
 }

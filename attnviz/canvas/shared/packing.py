@@ -15,6 +15,7 @@ import base64
 import hashlib
 import zlib
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +25,23 @@ from attnviz.base.packed import blob, unblob, unpack_bits
 MASKED_16 = 65535
 MASKED_8 = 255
 THUMBNAIL_SIDE = 32
+LARGEST_KEPT = 2**18  #: bytes; 48 of them are 12 MB
 
 
 def squeeze(payload: bytes, runs: bool = False) -> bytes:
-    """zlib at its fastest, what DecompressionStream("deflate") reads; `runs` only: faster and smaller for `planes`."""
+    """zlib at its fastest, what DecompressionStream("deflate") reads; `runs` only: faster and smaller for `planes`.
+
+    A class looks at the same pictures: what is not too large is compressed for all of it at once.
+    """
+    return (_kept if len(payload) <= LARGEST_KEPT else _squeezed)(payload, runs)
+
+
+def _squeezed(payload: bytes, runs: bool) -> bytes:
     packer = zlib.compressobj(1, zlib.DEFLATED, zlib.MAX_WBITS, 9, zlib.Z_RLE if runs else zlib.Z_DEFAULT_STRATEGY)
     return packer.compress(payload) + packer.flush()
+
+
+_kept = lru_cache(maxsize=48)(_squeezed)
 
 
 def fingerprint(*parts: object) -> str:

@@ -89,7 +89,7 @@ def page() -> None:
     page_parts.page_heading(PAGE)
     with guard():
         words, seed = trap_view.ask_sentence(choices.SENTENCE, choices.SEED)
-        word_vectors.sentence(words)  # refuses none and too many
+        word_vectors.refuse_none_and_too_many(words)
         lab(words, seed)
 
 

@@ -1,16 +1,19 @@
 """The sharing page as a visitor uses it: every view, every model, pasted configs, bad shapes, snippets that run."""
 
 import contextlib
+import html
 import inspect
 import io
 import json
 import re
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import pytest
 
 from attnviz.app import show
 from attnviz.base import units
+from attnviz.figures.theme import K_VERMILION
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.presets import all_presets
 from attnviz.pages.sharing.figures import costs as sharing_costs
@@ -18,11 +21,20 @@ from attnviz.pages.sharing.panels import prove, sharing_programs
 from tests.pages.conftest import with_code
 
 MINILM = {"h_lm": "minilm-l6"}
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def columns_on(app, key):
+    """The SVG of each column of the picture with this key."""
+    drawn = [one.proto.json for one in app.get("bidi_component") if one.proto.id.endswith(f"canvas-of-{key}")]
+    return json.loads(drawn[0])["svgs"] if drawn else []
 
 
 def spoken(app):
+    """All that the page says, what stands in its columns included."""
     parts = ("markdown", "caption", "warning", "error", "success", "info", "subheader")
-    return " ".join(str(part.value) for kind in parts for part in getattr(app, kind))
+    columns = [re.search(r'aria-label="([^"]*)"', svg)[1] for svg in columns_on(app, "h-wiring")]
+    return " ".join([*(str(part.value) for kind in parts for part in getattr(app, kind)), *map(html.unescape, columns)])
 
 
 def healthy(app):
@@ -44,23 +56,25 @@ def printed(snippet):
 
 def test_the_page_opens_with_a_trained_layer_shared(visit):
     app = healthy(visit("sharing"))
-    columns = [one.proto.json for one in app.get("bidi_component") if "svg" in one.proto.json]
+    columns = columns_on(app, "h-three")
     assert len(columns) == 3
     assert all(kept in column for kept, column in zip(("4 GiB", "1 GiB", "128 MiB"), columns, strict=True))
     assert not any("<image" in column for column in columns), "nothing measured on another model"
     assert "9 query heads on 1 K/V head; K/V heads as trained: 3" in spoken(app)
     assert "is the likeliest next token" in spoken(app)
-    assert len(app.get("plotly_chart")) == 7  # three wirings, all heads, the groups, the sweep, the next token
+    assert len(app.get("plotly_chart")) == 4  # the groups, the sweep, the next token, and all heads in a box
+    app.session_state["h-head-by-head"] = False
+    assert len(app.run().get("plotly_chart")) == 3, "closed, the box is empty"
 
 
 def test_the_columns_follow_model_length_and_batch_and_a_prime_number_of_heads_has_nothing_between(visit):
     app = healthy(visit("sharing", h_columns="llama-2-7b", h_context="1024", h_batch="2"))
-    columns = [json.loads(one.proto.json)["svg"] for one in app.get("bidi_component") if "svg" in one.proto.json]
+    columns = columns_on(app, "h-three")
     assert "cache: 1 GiB" in columns[0]
     assert "2 × 32 × 1,024 × 128" in columns[0]
 
     app.selectbox(key="h_columns").select("falcon-7b").run()
-    assert sum("svg" in one.proto.json for one in healthy(app).get("bidi_component")) == 2
+    assert len(columns_on(healthy(app), "h-three")) == 2
 
 
 def test_the_see_snippet_prints_what_the_page_shows(visit):
@@ -216,15 +230,15 @@ def test_the_next_token_is_as_likely_here_as_on_explore(visit):
 
 
 def wirings(app):
-    """The kind over each wiring, and how many key heads are drawn in it."""
-    titles = [part.value for part in app.markdown if re.match(r"\*\*(MHA|GQA|MQA) \d+\*\*", part.value)]
-    drawn = [json.loads(part.proto.spec) for part in app.get("plotly_chart") if "h-wiring" in part.proto.id]
-    return list(zip(titles, [len(fig["data"][2]["hovertext"]) for fig in drawn], strict=True))
+    """The kind over each wiring, and how many key heads are drawn in it, beside the bar of what they take."""
+    roots = [ElementTree.fromstring(svg) for svg in columns_on(app, "h-wiring")]
+    boxes = [[box for box in root.iter(f"{SVG}rect") if box.get("fill") == K_VERMILION] for root in roots]
+    return [(next(root.iter(f"{SVG}text")).text, len(keys) - 1) for root, keys in zip(roots, boxes, strict=True)]
 
 
 def test_mha_gqa_and_mqa_stand_side_by_side_on_a_trained_model(visit):
     app = healthy(visit("sharing", h_kept="9", h_text="A short sentence."))
-    assert wirings(app) == [("**MHA 9**, compared below", 9), ("**GQA 3**, trained", 3), ("**MQA 1**", 1)]
+    assert wirings(app) == [("MHA 9, compared below", 9), ("GQA 3, trained", 3), ("MQA 1", 1)]
     words = spoken(app)
     assert "Not in the weights: each trained K/V head stands here 3 times" in words
     assert "the function is the same and the cache 3 times as large" in words
@@ -239,12 +253,12 @@ def test_mha_gqa_and_mqa_stand_side_by_side_on_a_trained_model(visit):
 
 def test_a_model_trained_with_every_head_its_own_shows_the_gqa_that_is_chosen(visit):
     app = healthy(visit("sharing", **MINILM, h_kept="3", h_by="first"))
-    assert wirings(app) == [("**MHA 12**, trained", 12), ("**GQA 3**, compared below", 3), ("**MQA 1**", 1)]
+    assert wirings(app) == [("MHA 12, trained", 12), ("GQA 3, compared below", 3), ("MQA 1", 1)]
     assert "12 query heads on 3 K/V heads; as trained: 12" in spoken(app)
     assert "predicts no next token" in spoken(app)
     assert "is the first of 4 trained ones" in spoken(app)
     app = healthy(visit("sharing", **MINILM, h_kept="1", h_by="random"))
-    assert [kind for kind, _heads in wirings(app)][0::2] == ["**MHA 12**, trained", "**MQA 1**, compared below"]
+    assert [kind for kind, _heads in wirings(app)][0::2] == ["MHA 12, trained", "MQA 1, compared below"]
     assert "drawn at random (seed 0) in the place of 12 trained ones" in spoken(app)
     assert "an encoder keeps no cache" in spoken(app)
     assert "of its cache" not in spoken(app)

@@ -11,7 +11,7 @@ from attnviz.pages.sharing.figures import sharing as sharing_figures
 @pytest.mark.parametrize("heads, kv_heads", [(1, 1), (9, 3), (12, 1), (64, 8)])
 def test_every_query_head_is_wired_to_the_middle_of_its_group(heads, kv_heads):
     kv_of = [h * kv_heads // heads for h in range(heads)]
-    wires, q, k, v = sharing_figures.wiring(kv_of, kv_heads).data
+    wires, q, k, v = sharing_figures.wirings({"": (kv_of, kv_heads)}).data
     assert (q.marker.color, k.marker.color, v.marker.color) == (Q_BLUE, K_VERMILION, V_GREEN)
     assert (len(q.x), len(k.x), len(v.x)) == (heads, kv_heads, kv_heads)
     ends = wires.x[1::3]

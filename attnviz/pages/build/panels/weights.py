@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from attnviz.app import show, widgets
@@ -51,17 +52,17 @@ def panel(result: attention_by_hand.Result) -> None:
 def _editor(config: inputs.Config, name: str) -> None:
     """Draw a data editor whose table holds the edits known when it was opened; `_typed` merges the later ones."""
     session = _session()
-    rows, cols = inputs.weights(config)[name].shape
+    rows, cols = attention_by_hand.run(config).weights[name].shape
     key = f"b_edit_{name}_{rows}x{cols}_{config.seed}_{session.version}"
     if key not in st.session_state:
         session.bases[key] = session.edits
     base = session.bases.setdefault(key, session.edits)
-    values = inputs.weights(replace(config, edits=base))[name].numpy().astype(float).round(4)
+    values = np.asarray(attention_by_hand.run(replace(config, edits=base)).weights[name], float).round(4)
     columns = [str(c + 1) for c in range(cols)]
     table = [{name: str(r + 1)} | dict(zip(columns, row, strict=True)) for r, row in enumerate(values.tolist())]
     number = st.column_config.NumberColumn(min_value=-99.0, max_value=99.0, step=0.01, format="%.2f", width=62)
     st.data_editor(
-        table,
+        pd.DataFrame(table),  # what Streamlit would make of it twice
         key=key,
         column_config=dict.fromkeys(columns, number) | {name: st.column_config.TextColumn(width=44)},
         disabled=[name],

@@ -16,7 +16,6 @@ from attnviz.canvas.shared.kinds import HeadScene, Options
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_survey
 from attnviz.pages.heads.panels.head_surveys import ShownSurvey, measures
-from attnviz.runs.head_matrix import Look, head_matrix
 from attnviz.runs.heads import batches
 from attnviz.runs.model_run import Request
 
@@ -44,7 +43,7 @@ def evidence(shown: ShownSurvey, column: int) -> None:
         for name, measure in shown.survey.measures.items()
         if not math.isnan(measure.mean[column])
     ]
-    st.dataframe(rows, hide_index=True, key="hd_evidence", height=35 * (len(rows) + 1) + 3)
+    st.dataframe(show.as_arrow(show.columns(rows)), hide_index=True, key="hd_evidence", height=35 * (len(rows) + 1) + 3)
 
 
 @fragment
@@ -108,7 +107,7 @@ def _picked(options: dict[str, str]) -> int:
 
 def _picture(shown: ShownSurvey, text: str, layer: int, head: int) -> None:
     run = model_cache.model_run(Request(shown.model, text))
-    matrix = head_matrix(run.stacks[0], layer, head, Look())
+    matrix = head_drawing.unchanged(run, run.stacks[0], layer, head)
     title = head_drawing.whose(run.name, layer, head)
     drawn = head_drawing.drawn_alone(matrix, title, None)
     # beside a table there is room for one picture

@@ -190,7 +190,7 @@ def panel(shown: ShownSurvey, key: str) -> None:
             pick(shown, heads[rows[0]][1])
 
     st.dataframe(
-        [_row(shown, kind, column) for kind, column in heads],
+        show.as_arrow(show.columns([_row(shown, kind, column) for kind, column in heads])),
         hide_index=True,
         key=key,
         on_select=picked,

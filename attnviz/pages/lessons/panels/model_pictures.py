@@ -249,4 +249,4 @@ def _grown() -> growing_bytes.Result:
 def sharing(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
     """MHA, GQA and MQA of Llama-3.1-8B side by side."""
     columns = one_picture.columns_of(Architecture.preset(cache_facts.MODEL), cache_facts.TOKENS)
-    one_picture.draw([column.on_page() for column in columns], key)
+    one_picture.draw(columns, key)

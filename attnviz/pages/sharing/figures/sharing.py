@@ -27,16 +27,6 @@ from attnviz.figures.theme import (
 ABREAST = 6  #: small heads in a line, at most
 
 
-def wiring(kv_of: Sequence[int], n_kv_heads: int) -> Figure:
-    """Blue boxes, one per query head, each wired to the vermilion key head and green value head it reads."""
-    look = {
-        "showlegend": False,
-        "xaxis": {"visible": False, "range": [-0.7, len(kv_of) - 0.3]},
-        "yaxis": {"visible": False, "range": [-0.3, 1.3]},
-    }
-    return layout(go.Figure(_wires(kv_of, n_kv_heads, 300), look), height=150).update_layout(margin={"t": 4, "b": 0})
-
-
 def wirings(kinds: Mapping[str, tuple[Sequence[int], int]]) -> Figure:
     """Several wirings side by side, as (K/V head of each query head, number of K/V heads) by name."""
     fig = make_subplots(rows=1, cols=len(kinds), subplot_titles=list(kinds), horizontal_spacing=0.04)

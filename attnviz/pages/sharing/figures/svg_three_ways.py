@@ -33,10 +33,11 @@ class SharingColumn:
     share: float  #: of the cache of MHA, 0 to 1
     room: int = 0  #: lines that the facts of its neighbours take
     wires: int = WIRES
+    said: str = ""  #: what is kept, in words, where it is no cache
 
     @property
     def cache(self) -> str:
-        return _("cache: {bytes}").format(bytes=self.kept)
+        return self.said or _("cache: {bytes}").format(bytes=self.kept)
 
     @property
     def lines(self) -> list[str]:
@@ -46,7 +47,7 @@ class SharingColumn:
     def spoken(self) -> str:
         """The column for those who cannot see it."""
         parts = (self.name, _counted(self.heads, self.kv_heads), *self.facts, self.cache)
-        return sentences(*map(ended, parts))
+        return sentences(*(ended(part.rstrip(".。")) for part in parts))
 
     def drawn(self, ink: svg.Ink) -> svg.Drawn:
         """Title, wiring, facts, and the cache as a bar."""

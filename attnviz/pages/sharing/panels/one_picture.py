@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import streamlit as st
 
 from attnviz.app import page_parts, presenting, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.base import units
-from attnviz.base.words import _, ngettext, sentences
+from attnviz.base.words import _, ngettext, sentences, tongue
 from attnviz.canvas.shared.component import component
 from attnviz.models.architecture import Architecture, LayerSpec, all_presets, has_heads, shared_otherwise
 from attnviz.pages.sharing import choices
@@ -51,7 +52,7 @@ def picture() -> None:
     shown = columns_of(Architecture.preset(name), tokens, batch)
     with place:
         high = LONG_WIRES if presenting.presenting() else WIRES
-        draw([replace(column, wires=high).on_page() for column in shown], "h-three")
+        draw([replace(column, wires=high) for column in shown], "h-three")
     about = ngettext(
         "{model}, {tokens} token, batch {batch}, 16-bit numbers.",
         "{model}, {tokens} tokens, batch {batch}, 16-bit numbers.",
@@ -81,18 +82,23 @@ def picture() -> None:
 
 
 # MHA, GQA and MQA side by side: query heads over K/V heads, shapes, parameters, the bytes of a cache.
-def draw(columns: list[str], key: str) -> None:
+def draw(columns: Sequence[SharingColumn], key: str) -> None:
     """The columns beside each other; on a phone below each other. Next and previous of a presentation stop here."""
-    with st.container(key=f"canvas-of-{key}"):
-        for at, (place, svg) in enumerate(
-            zip(st.columns(len(columns), gap="small", border=True), columns, strict=True)
-        ):
-            with place:
-                component("picture")(key=f"{key}-{at}", data={"svg": svg})
+    component("picture")(key=f"canvas-of-{key}", data={"svgs": [_on_page(column, tongue()) for column in columns]})
 
 
-def columns_of(arch: Architecture, tokens: int, batch: int = 1) -> list[SharingColumn]:
-    """The model as MHA, as GQA and as MQA, and what each keeps for so many tokens; what they say is as high in each."""
+@lru_cache(maxsize=256)
+def _on_page(column: SharingColumn, _language: str) -> str:
+    return column.on_page()
+
+
+def columns_of(arch: Architecture, tokens: int, batch: int = 1) -> tuple[SharingColumn, ...]:
+    """The model as MHA, as GQA and as MQA, and what each keeps for so many tokens."""
+    return _columns(arch, tokens, batch, tongue())
+
+
+@lru_cache(maxsize=64)
+def _columns(arch: Architecture, tokens: int, batch: int, _language: str) -> tuple[SharingColumn, ...]:
     layers = [layer for layer in arch.layers if has_heads(layer)]
     n_heads, own = layers[0].n_heads, layers[0].n_kv_heads
     ways = {g: shared_otherwise(arch, g) for g in counts(layers)}
@@ -114,8 +120,13 @@ def columns_of(arch: Architecture, tokens: int, batch: int = 1) -> list[SharingC
                 kept / most,
             )
         )
-    high = max(len(column.lines) for column in shown)
-    return [replace(column, room=high) for column in shown]
+    return _level(shown)
+
+
+def _level(columns: Sequence[SharingColumn]) -> tuple[SharingColumn, ...]:
+    """The columns with what they say as high in each."""
+    room = max(len(column.lines) for column in columns)
+    return tuple(replace(column, room=room) for column in columns)
 
 
 def counts(layers: Sequence[LayerSpec]) -> tuple[int, ...]:
@@ -129,15 +140,20 @@ def counts(layers: Sequence[LayerSpec]) -> tuple[int, ...]:
 # MHA, GQA and MQA side by side on one trained layer: how each is wired, what it is made of, what it costs.
 def wirings(run: ModelRun, result: Result) -> None:
     """Draw the wirings, what each of them is, and a table of what they cost."""
-    shown = result.side_by_side
-    for column, g in zip(st.columns(len(shown), gap="small", border=True), shown, strict=True):
-        with column:
-            st.markdown(_title(result, g))
-            show.chart(
-                show.chart_of(figures.wiring, result.kv_of_with(g), g), key=f"h-wiring-{g}", words=_title(result, g)
-            )
-            st.caption(_what(result, g))
-    chosen = result.config.n_kv_heads
+    shown, chosen = result.side_by_side, result.config.n_kv_heads
+    columns = [
+        SharingColumn(
+            _title(result, g),
+            result.n_heads,
+            g,
+            (_what(result, g),),
+            kept := units.both(result.at(g).cache_bytes),
+            result.at(g).cache_bytes / result.at(shown[0]).cache_bytes,  # MHA comes first, and keeps most
+            said=_("K and V: {bytes}").format(bytes=kept),  # an encoder keeps no cache
+        )
+        for g in shown
+    ]
+    draw(_level(columns), "h-wiring")
     show.under(
         lambda: figures.wirings({named(result.n_heads, g): (result.kv_of_with(g), g) for g in shown}),
         name=f"wiring-{result.n_heads}-{chosen}",
@@ -157,10 +173,10 @@ def wirings(run: ModelRun, result: Result) -> None:
 def _title(result: Result, g: int) -> str:
     name = named(result.n_heads, g)
     if g == result.config.n_kv_heads == result.trained_kv_heads:
-        return _("**{kind}**, trained, and chosen here").format(kind=name)
+        return _("{kind}, trained, and chosen here").format(kind=name)
     if g == result.trained_kv_heads:
-        return _("**{kind}**, trained").format(kind=name)
-    return (_("**{kind}**, compared below") if g == result.config.n_kv_heads else "**{kind}**").format(kind=name)
+        return _("{kind}, trained").format(kind=name)
+    return (_("{kind}, compared below") if g == result.config.n_kv_heads else "{kind}").format(kind=name)
 
 
 def _what(result: Result, g: int) -> str:

@@ -4,7 +4,7 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.app import sentence_input, show, widgets
+from attnviz.app import exports, presenting, sentence_input, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.panel import fragment, guard
 from attnviz.app.text import plain
@@ -51,8 +51,11 @@ def _draw(run: ModelRun) -> None:
     with right:
         st.subheader(_("The next token, before and after"), anchor=False)
         downstream = _downstream(run, config)
-    with st.expander(_("Head by head")):
-        _heads(result)
+    alone = presenting.figure_alone() == "h-heads" or exports.GATHERING in st.session_state
+    box = st.expander(_("Head by head"), expanded=alone, key="h-head-by-head", on_change="rerun")
+    if box.open:
+        with box:
+            _heads(result)
     about = (
         _(
             "Paste this code into a notebook: it prints how much of each head’s attention goes elsewhere, the bytes of "
@@ -70,12 +73,11 @@ def _draw(run: ModelRun) -> None:
 
 
 def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
-    where, which, how = st.columns([0.7, 1.6, 1.7], vertical_alignment="bottom")
-    with where:
-        layer = widgets.one_of(choices.LAYER, _("Layer"), {str(i): str(i) for i in range(len(layers))}, style="select")
-    chosen = layers[int(layer)]
-    options, heads, trained = head_sharing.choices(chosen), chosen.n_heads, chosen.n_kv_heads
-    with which:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        numbers = {str(i): str(i) for i in range(len(layers))}
+        layer = widgets.one_of(choices.LAYER, _("Layer"), numbers, style="select", width=110)
+        chosen = layers[int(layer)]
+        options, heads, trained = head_sharing.choices(chosen), chosen.n_heads, chosen.n_kv_heads
         kept = widgets.one_of(
             choices.KEPT,
             _("K/V heads"),
@@ -85,13 +87,14 @@ def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
             },
             usual=str(options[min(options.index(trained) + 1, len(options) - 1)]),
             help=_("{h} query heads share this many key and value heads.").format(h=heads),
+            width="content",
         )
-    with how:
         method = widgets.one_of(
             choices.METHOD,
             _("How the heads of a group become one"),
             {"mean": _("their mean"), "first": _("the first of them"), "random": _("random (seed 0)")},
             help=_("The GQA paper found the mean to be best, before further training heals it."),
+            width="content",
         )
     return Config(int(layer), int(kept), cast(Method, method))
 
@@ -112,12 +115,6 @@ def _group(run: ModelRun, result: Result) -> None:
     n = len(tokens)
     before, after, hidden = result.before[heads][:, :n, :n], result.after[heads][:, :n, :n], result.hidden[:n, :n]
     most = max(heads, key=lambda head: float(result.weights_moved[head]))
-    st.caption(
-        _(
-            "Weights of each head, as trained above and sharing below; dark is 0, bright is 1, grey is hidden by the "
-            "mask."
-        )
-    )
     drawn = show.chart_of(figures.pairs, before, after, heads, tokens, hidden, SIDE)
     words = listed(_("head {n}").format(n=head) for head in heads)
     show.chart(drawn, width=drawn.to_dict()["layout"]["width"], key="h-pairs", words=words)
@@ -125,7 +122,13 @@ def _group(run: ModelRun, result: Result) -> None:
         lambda: figures.groups(before, after, heads, tokens, hidden),
         name=f"sharing-layer-{result.config.layer}-group-{group}",
         key="h-groups",
-        words=_group_words(most, float(result.weights_moved[most]), per, len(run.stacks[0].queries.labels)),
+        words=sentences(
+            _group_words(most, float(result.weights_moved[most]), per, len(run.stacks[0].queries.labels)),
+            _(
+                "Weights of each head, as trained above and sharing below; dark is 0, bright is 1, grey is hidden by "
+                "the mask."
+            ),
+        ),
         caption=_("{model}, layer {layer}: {text}").format(
             model=run.name, layer=result.config.layer, text=run.request.text
         ),

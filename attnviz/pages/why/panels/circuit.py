@@ -53,7 +53,7 @@ def _graph(asked: form.Asked, made: circuit.MeasuredCircuit, size: int) -> None:
         for part in chosen
     ]
     show.figure(
-        figures.graph(nodes, tokens, asked.parts.asked[0].label, form.title(asked)),
+        show.chart_of(figures.graph, nodes, tokens, asked.parts.asked[0].label, form.title(asked)),
         name=f"circuit-{asked.run.request.model}-{size}",
         key="why-circuit",
         words=_said(asked, made, size),
@@ -91,7 +91,7 @@ def _said(asked: form.Asked, made: circuit.MeasuredCircuit, size: int) -> str:
 def _curve(asked: form.Asked, made: circuit.MeasuredCircuit, size: int) -> None:
     shown = max(len(made.kept), 1)
     show.figure(
-        figures.curve(made.sizes, made.kept, size),
+        show.chart_of(figures.curve, made.sizes, made.kept, size),
         name=f"circuit-kept-{asked.run.request.model}",
         key="why-kept",
         words=_("100% is the difference between {before:+.2f}, all exchanged, and {after:+.2f}, none.").format(

@@ -46,7 +46,8 @@ def ask() -> Asked | None:
     if run is None:
         return None
     loaded = model_cache.model_of(run)
-    question = _question(run.request.text, parts.offered(run, loaded))
+    offered = model_cache.cached(run, "why-offered", lambda: parts.offered(run, loaded))
+    question = _question(run.request.text, offered)
     return Asked(run, loaded, model_cache.cached_rerun(run, Rerun(parts.run, (question,))))
 
 

@@ -20,7 +20,6 @@ from attnviz.pages.why import choices
 from attnviz.pages.why.figures import parts as figures
 from attnviz.pages.why.maths import one_head
 from attnviz.pages.why.panels import form
-from attnviz.runs.head_matrix import Look, head_matrix
 
 
 def panel() -> None:
@@ -76,7 +75,8 @@ def _ladder(asked: form.Asked, at: tuple[int, int]) -> None:
     )
     widest = made.heads.shape[1]
     show.figure(
-        figures.ladder(
+        show.chart_of(
+            figures.ladder,
             made.heads,
             made.mlps,
             [(say(each.name), each.value) for each in made.others],
@@ -132,7 +132,8 @@ def _lens(asked: form.Asked) -> None:
                 "Only after the last layer does “{token}” come first; one layer before it stands in place {before:,}."
             )
     show.figure(
-        figures.lens(
+        show.chart_of(
+            figures.lens,
             made.ranks,
             made.lens,
             names,
@@ -155,10 +156,10 @@ def _lens(asked: form.Asked) -> None:
 def _head(asked: form.Asked, at: tuple[int, int]) -> None:
     """The head that is chosen: where it looks, which tokens its part came from, and the answer without it."""
     layer, head = at
-    stack, made = asked.run.stacks[0], asked.parts
+    made = asked.parts
     left, right = st.columns(2, gap="medium")
     with left:
-        matrix = head_matrix(stack, layer, head, Look())
+        matrix = head_drawing.unchanged(asked.run, asked.run.stacks[0], layer, head)
         title = head_drawing.whose(asked.run.name, layer, head)
         drawn = head_drawing.drawn_alone(matrix, title, None)
         if drawn.sentence is not None:
@@ -187,7 +188,7 @@ def _sources(asked: form.Asked, layer: int, head: int) -> None:
         part=made.heads[layer, head], layer=layer, head=head, value=values[most], token=plain(tokens[most])
     )
     show.figure(
-        figures.sources(tokens, values, _unit(asked)),
+        show.chart_of(figures.sources, tokens, values, _unit(asked)),
         name=f"why-{asked.run.request.model}-{layer}-{head}",
         key="why-sources",
         words=words,

@@ -61,7 +61,7 @@ def _draw(asked: form.Asked, made: patches.PatchMap) -> None:
         else _("Exact and linearised cells correlate with {r:.2f} only: trust those with a dot.").format(r=how)
     )
     show.figure(
-        figures.patch_map(shares, made.exact, made.linear, names),
+        show.chart_of(figures.patch_map, shares, made.exact, made.linear, names),
         name=f"patches-{asked.run.request.model}",
         key="why-patches",
         words=sentences(said, _("A dot marks a cell that was computed anew; the others are linearised."), exact),
