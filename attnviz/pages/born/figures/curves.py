@@ -43,7 +43,8 @@ def life(
     """
     tall = 6  #: rows of the grid: the curves take a third each, heads as much as there are layers
     each = tall * columns // len(heads)
-    named = {(2 * i, 0): name for i, name in enumerate((_("loss, nats"), *(name for name, _values in scores)))}
+    above = (_("loss, nats"), *(f"<span>{as_typed(name)}</span>" for name, _values in scores))  # one line: a file is wide
+    named = {(2 * i, 0): name for i, name in enumerate(above)}
     named |= {(i // columns * each, 1 + i % columns): name for i, (name, _weights) in enumerate(heads)}
     places = [(row, col) for row in range(tall) for col in range(columns + 1)]
     specs: list[list[Any]] = [[None] * (columns + 1) for _row in range(tall)]
@@ -79,7 +80,7 @@ def life(
         for update in (fig.update_xaxes, fig.update_yaxes):
             update(showgrid=False, zeroline=False, **place)
     fig.update_layout(showlegend=False)
-    fig.update_annotations(font={"size": 13})
+    fig.update_annotations(font={"size": 11})
     return layout(fig, as_typed(title), 600)
 
 
