@@ -43,7 +43,8 @@ def life(
     """
     tall = 6  #: rows of the grid: the curves take a third each, heads as much as there are layers
     each = tall * columns // len(heads)
-    above = (_("loss, nats"), *(f"<span>{as_typed(name)}</span>" for name, _values in scores))  # one line: a file is wide
+    # with markup a title stays on one line, which a file has room for
+    above = (_("loss, nats"), *(f"<span>{as_typed(name)}</span>" for name, _values in scores))
     named = {(2 * i, 0): name for i, name in enumerate(above)}
     named |= {(i // columns * each, 1 + i % columns): name for i, (name, _weights) in enumerate(heads)}
     places = [(row, col) for row in range(tall) for col in range(columns + 1)]
