@@ -40,7 +40,7 @@ function listeningGroup(name) {
 }
 
 test("a head is found by its layer and its place in it", () => {
-  const all = new AllHeads(bytes(), "/here");
+  const all = AllHeads.read(bytes(), "/here");
   assert.equal(all.head([0, 0]), all.heads[0]);
   assert.equal(all.head([1, 1]), all.heads[2]);
   assert.ok(Math.abs((all.head([1, 0])?.scores[3] ?? NaN) - heads[1].scores[3]) < 1e-4);

@@ -78,7 +78,7 @@ export class HeadsFrame {
 
   /** @param {AllHeads} all @returns {[OverviewHeader, Uint8Array]} */
   tiles(all) {
-    const [nq, nk] = all.heads[0].shape;
+    const [nq, nk] = all.heads.find(Boolean)?.shape ?? [1, 1];
     const shape = /** @type {[number, number]} */ ([Math.min(SIDE, nq), Math.min(SIDE, nk)]);
     this.codes ??= codesOf(all, shape);
     return [{ ...this.view.overview, data: this.view.head.doc, shape }, this.codes];

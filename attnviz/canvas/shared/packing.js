@@ -57,6 +57,11 @@ export function unpackBits(bytes, n) {
 export function packBits(cells) {
   const bytes = new Uint8Array((cells.length + 7) >> 3);
   for (let i = 0; i < cells.length; i++) if (cells[i]) bytes[i >> 3] |= 128 >> (i & 7);
+  return base64Of(bytes);
+}
+
+/** @param {Uint8Array} bytes */
+export function base64Of(bytes) {
   let text = "";
   for (const byte of bytes) text += String.fromCharCode(byte);
   return btoa(text);
@@ -117,9 +122,14 @@ export function readHeader(bytes) {
 }
 
 /** Unpacks what zlib packed. @param {Uint8Array} bytes */
-export async function inflate(bytes) {
-  const copy = new Uint8Array(bytes);
-  const stream = new Blob([copy]).stream().pipeThrough(new DecompressionStream("deflate"));
+export const inflate = (bytes) => through(bytes, new DecompressionStream("deflate"));
+
+/** Packs as zlib does. @param {Uint8Array} bytes */
+export const deflate = (bytes) => through(bytes, new CompressionStream("deflate"));
+
+/** @param {Uint8Array} bytes @param {GenericTransformStream} machine */
+async function through(bytes, machine) {
+  const stream = new Blob([new Uint8Array(bytes)]).stream().pipeThrough(machine);
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
