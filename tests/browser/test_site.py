@@ -4,9 +4,6 @@ import base64
 import csv
 import json
 import re
-import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
@@ -17,6 +14,7 @@ import pytest
 import attnviz as av
 from attnviz.app.links.link_reading import pack, unpack
 from tests.browser.canvas_places import numbers, tile
+from tests.browser.site_server import served
 from tests.models.conftest import smollm2
 from tests.waiting import until
 
@@ -30,23 +28,8 @@ CHANGED = "() => document.querySelector('.site-next h2').textContent.includes('c
 @pytest.fixture(scope="module")
 def address(tmp_path_factory) -> Iterator[str]:
     """A site in a folder of a plain server of files."""
-    root = tmp_path_factory.mktemp("served")
-    command = [sys.executable, "-m", "attnviz", "site", root / "some" / "folder", "--language", "en", "zh"]
-    command += ["--app", "https://app.example/"]
-    subprocess.run(command, check=True, capture_output=True)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = subprocess.Popen(
-        [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1", "--directory", root],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        yield f"http://127.0.0.1:{port}/some/folder/"
-    finally:
-        server.kill()
-        server.wait()
+    with served(tmp_path_factory.mktemp("served")) as (address, _server):
+        yield address
 
 
 @pytest.fixture
