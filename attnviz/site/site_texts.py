@@ -62,18 +62,6 @@ def _of_links() -> dict[str, str]:
         "link_listed": _(
             "The link asks for {name} = “{asked}”; it must be one of: {allowed}. “{shown}” is shown instead."
         ),
-        "link_whole": _(
-            "The link asks for {name} = “{asked}”; it must be a whole number from {low} to {high}. "
-            "“{shown}” is shown instead."
-        ),
-        "link_real": _(
-            "The link asks for {name} = “{asked}”; it must be a number from {low} to {high}. "
-            "“{shown}” is shown instead."
-        ),
-        "link_head": _(
-            "The link asks for at = “{asked}”; it must be a layer and a head from 0.0 to {last}. "
-            "“{shown}” is shown instead."
-        ),
         "link_unread": _("Left out of the link, because this page has nothing by that name: {names}."),
         "link_left_out": _("Left out of {name}, because it does not exist here: {names}."),
         "link_unreadable": _("The value of {name} in the link cannot be read, so it is left out."),

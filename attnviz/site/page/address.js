@@ -3,45 +3,22 @@
 import { bytesOf } from "../../canvas/live/file_page.js";
 import { fill } from "../../canvas/shared/dom.js";
 import { MASKS, NO_EDIT, SCALES, SCOPES, VIEWS } from "../../canvas/shared/edit.js";
-import { base64Of, deflate, inflate, packBits, unpackBits } from "../../canvas/shared/packing.js";
+import { packBits, packForLink, unpackBits, unpackFromLink } from "../../canvas/shared/packing.js";
 
 /** @import { Edit, Words } from "../../canvas/shared/types.js" */
 /** @typedef {{ name: string, layers: number, heads: number }} Size */
-/** @typedef {{ said: string, allowed: string[], low?: number, high?: number, read: (text: string) => any }} Kind */
 
-const VERSION = "1";
-/** Characters that a link holds of what is painted, as in the app. */
-const LONGEST = 6 * 1024;
 const PLACE = /^(\d{1,4})\.(\d{1,4})$/;
 
-/** @param {readonly string[]} ids @returns {Kind} */
-const listed = (ids) => ({
-  said: "link_listed",
-  allowed: [...ids],
-  read: (text) => (ids.includes(text) ? text : undefined),
+/** What may be said of mask and scale: one of some names, or a number from one to another. */
+const CHOICES = /** @type {Record<string, readonly string[] | [number, number]>} */ ({
+  mask: Object.keys(MASKS),
+  window: [1, 64],
+  scale: Object.keys(SCALES),
+  factor: [0, 64],
+  where: SCOPES,
+  seen: VIEWS,
 });
-
-/** @param {string} said @param {number} low @param {number} high @returns {Kind} */
-const between = (said, low, high) => ({
-  said,
-  allowed: [],
-  low,
-  high,
-  read: (text) => {
-    const fits = text.trim() !== "" && Number(text) >= low && Number(text) <= high;
-    return fits && (said !== "link_whole" || Number.isInteger(Number(text))) ? Number(text) : undefined;
-  },
-});
-
-/** What may be said of mask and scale. @type {Record<string, Kind>} */
-const CHOICES = {
-  mask: listed(Object.keys(MASKS)),
-  window: between("link_whole", 1, 64),
-  scale: listed(Object.keys(SCALES)),
-  factor: between("link_real", 0, 64),
-  where: listed(SCOPES),
-  seen: listed(VIEWS),
-};
 /** What stands alone inside another page, by its name in the app. */
 const FIGURE = "head-out";
 const NAMES = ["text", "model", "at", "c", ...Object.keys(CHOICES)];
@@ -66,19 +43,18 @@ export class Address {
     if (unread.length) this.refuse("link_unread", { names: unread.map((name) => `“${name.slice(0, 40)}”`).join(", ") });
     this.text = given.get("text") ?? usual.text;
     const names = cards.map(({ name }) => name);
-    this.model = this.chosen("model", given.get("model"), listed(names)) ?? usual.model;
+    this.model = this.chosen("model", given.get("model"), names, usual.model);
     const shown = this.text === usual.text && this.model === usual.model ? usual.at : "0.0";
     this.at = given.get("at") ?? shown;
     if (!this.head()) {
       const { layers, heads } = this.card;
-      this.refuse("link_head", { asked: this.at.slice(0, 40), last: `${layers - 1}.${heads - 1}`, shown });
+      this.chosen("at", this.at, ["0.0", "…", `${layers - 1}.${heads - 1}`], shown);
       this.at = shown;
     }
     /** @type {Edit} */
     this.edit = { ...USUAL };
-    for (const [name, kind] of Object.entries(CHOICES)) {
-      const value = this.chosen(name, given.get(name), kind);
-      if (value !== undefined) Object.assign(this.edit, { [name]: value });
+    for (const [name, allowed] of Object.entries(CHOICES)) {
+      Object.assign(this.edit, { [name]: this.chosen(name, given.get(name), allowed, usualOf(name)) });
     }
     this.packed = given.get("c") ?? "";
     /** @type {string[]} layer.head of heads that hand on nothing */
@@ -100,20 +76,27 @@ export class Address {
     this.problems.push(fill(this.words[template], fields));
   }
 
-  /** What a name holds, if it may. @param {string} name @param {string | null} asked @param {Kind} kind */
-  chosen(name, asked, { said, allowed, low = 0, high = 0, read }) {
-    const value = asked === null ? undefined : read(asked);
-    if (asked === null || value !== undefined) return value;
-    const shown = name === "model" ? this.cards[0].name : String(USUAL[/** @type {keyof Edit} */ (name)]);
-    this.refuse(said, { name, asked: asked.slice(0, 40), allowed: allowed.join(", "), low, high, shown });
-    return undefined;
+  /**
+   * What a name holds, if it may, else what is usual.
+   * @param {string} name @param {string | null} asked @param {readonly string[] | [number, number]} allowed @param {any} shown
+   */
+  chosen(name, asked, allowed, shown) {
+    if (asked === null) return shown;
+    const [low, high] = allowed;
+    if (typeof low === "number") {
+      const whole = name === "factor" || Number.isInteger(Number(asked));
+      if (asked.trim() !== "" && whole && Number(asked) >= low && Number(asked) <= Number(high)) return Number(asked);
+    } else if (asked !== "…" && /** @type {readonly string[]} */ (allowed).includes(asked)) return asked;
+    const said = typeof low === "number" ? `${low}, …, ${high}` : allowed.join(", ");
+    this.refuse("link_listed", { name, asked: asked.slice(0, 40), allowed: said, shown });
+    return shown;
   }
 
   /** Reads what is packed: the painted mask, hidden keys, silenced heads. */
   async unpack() {
     if (!this.packed) return;
     try {
-      const { mask, hide, quiet, ...others } = await unpacked(this.packed);
+      const { mask, hide, quiet, ...others } = await unpackFromLink(this.packed);
       const { layers, heads } = this.card;
       const place = (/** @type {any} */ each) => {
         const found = PLACE.exec(String(each));
@@ -173,8 +156,8 @@ export class Address {
       ...(edit.hidden.length ? { hide: edit.hidden } : {}),
       ...(silenced.length ? { quiet: silenced } : {}),
     };
-    const packed = Object.keys(held).length ? await packedText(held) : "";
-    if (packed && packed.length <= LONGEST) said.set("c", packed);
+    const packed = Object.keys(held).length ? await packForLink(held) : "";
+    if (packed) said.set("c", packed);
     return String(said);
   }
 
@@ -187,21 +170,11 @@ export class Address {
   }
 }
 
+/** @param {string} name */
+const usualOf = (name) => USUAL[/** @type {keyof Edit} */ (name)];
+
 /** @param {unknown} value @returns {any[]} */
 function list(value) {
   if (value !== undefined && !Array.isArray(value)) throw new TypeError("a list");
   return value ?? [];
-}
-
-/** @param {object} value */
-async function packedText(value) {
-  const bytes = await deflate(new TextEncoder().encode(JSON.stringify(value)));
-  return VERSION + base64Of(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-}
-
-/** @param {string} text */
-async function unpacked(text) {
-  if (!text.startsWith(VERSION) || text.length > LONGEST) throw new RangeError(text.slice(0, 12));
-  const bytes = await inflate(bytesOf(text.slice(VERSION.length).replaceAll("-", "+").replaceAll("_", "/")));
-  return JSON.parse(new TextDecoder().decode(bytes));
 }

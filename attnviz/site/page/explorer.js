@@ -1,20 +1,19 @@
 // The explorer without a server: a sentence is read by a model in this browser, and shown as the app shows it.
 
 import { HeadsFrame } from "../../canvas/live/heads_frame.js";
-import { bytesOf, onOtherTheme } from "../../canvas/live/file_page.js";
-import { AllHeads } from "../../canvas/shared/all_heads.js";
+import { onOtherTheme } from "../../canvas/live/file_page.js";
 import { around, el, fill } from "../../canvas/shared/dom.js";
 import { changes, NO_EDIT } from "../../canvas/shared/edit.js";
-import { inflate } from "../../canvas/shared/packing.js";
 import { BrowserModel } from "./browser_model.js";
 import { saveButtons } from "./save_head.js";
 import { liveFile } from "./save_live.js";
-import { editsOf, headedBy, headsOf } from "./shown.js";
+import { editsOf, headedBy, headsOf, prepared } from "./shown.js";
 import { SiteForm } from "./site_form.js";
 import { MovedHeads } from "./moved_heads.js";
 import { NextTokens } from "./next_tokens.js";
 import { PageLinks } from "./page_links.js";
 
+/** @import { AllHeads } from "../../canvas/shared/all_heads.js" */
 /** @import { Address } from "./address.js" */
 /** @import { Next } from "./next_tokens.js" */
 /** @import { HeadEdit } from "../engine/attention.js" */
@@ -99,11 +98,11 @@ export class Explorer {
   /** What the link asks for. @param {AllHeads} all @param {Uint8Array} codes */
   open(all, codes) {
     const { text, model, embedded, alone } = this.address;
-    const prepared = this.view.examples.find((each) => each.text === text && each.model === model);
-    if (this.named) this.take({ labels: this.view.head.q, all, codes }, false);
-    else if (prepared) void this.example({ ...prepared, at: "" });
+    const known = this.view.examples.find((each) => each.text === text && each.model === model);
+    if (this.named) void this.take({ labels: this.view.head.q, all, codes }, false);
+    else if (known) void this.example({ ...known, at: "" });
     else if (!embedded) this.ask(text);
-    const unread = embedded && !this.named && !prepared;
+    const unread = embedded && !this.named && !known;
     this.frame.root.hidden = unread;
     const { about } = /** @type {Card} */ (this.address.card);
     if (unread) this.form.say(fill(this.words.unread, { model: about }));
@@ -116,7 +115,9 @@ export class Explorer {
   async rest() {
     if (!this.partial) return;
     this.partial = false;
-    await this.example({ ...this.view.examples[0], at: "" });
+    const { documents } = this;
+    const made = await prepared(this.view.examples[0].file);
+    if (made && documents === this.documents && !this.before) await this.take(made, true);
   }
 
   /** Whether what is on show is what the address names. */
@@ -163,25 +164,20 @@ export class Explorer {
       this.ask(text);
       return;
     }
-    const made = await fetch(file).then(
-      (answer) => (answer.ok ? answer.json() : null),
-      () => null,
-    );
+    const made = await prepared(file);
     if (text !== this.address.text || model !== this.address.model) return; // another one was chosen meanwhile
     if (!made) {
       this.ask(text);
       return;
     }
-    const { labels, heads } = made;
-    const all = AllHeads.read(await inflate(bytesOf(heads)));
     const same = this.named;
     if (same && this.before) return; // the model has read it meanwhile
     this.shown = { text, model };
     this.before = null;
     this.unchanged();
-    this.take({ labels, all }, same);
     this.wanted = text;
     if (!this.address.embedded) this.choose(model, false);
+    await this.take(made, same);
   }
 
   /** @param {HeadEdit[]} edits @param {boolean} whole whether other heads come of it */
@@ -238,11 +234,12 @@ export class Explorer {
       form.say(fill(data.n ? words.long : words.empty, { n: data.n, longest: data.longest }));
     } else if (data.kind === "layer") {
       if (1000 * this.model.seconds > PATIENCE) form.say(fill(words.reading, { n: data.layer + 1, of: data.of }));
-    } else if (data.kind === "pass") this.answered(data);
+    } else if (data.kind === "pass") void this.answered(data);
   }
 
   /** @param {any} data */
-  answered(data) {
+  async answered(data) {
+    const took = { n: data.labels.length, seconds: this.model.seconds.toFixed(2) };
     if (data.scores) {
       const { text } = data;
       const model = this.model.ready ?? "";
@@ -250,13 +247,12 @@ export class Explorer {
       this.shown = { text, model };
       this.before = data.next ?? [];
       this.unchanged();
-      this.take({ ...data, all: headsOf(this.card, data.labels.length, data.scores) }, same);
+      await this.take({ ...data, all: headsOf(this.card, data.labels.length, data.scores) }, same);
     } else {
       this.next.show(this.before ?? [], data.next);
       this.moved.show(data.moved, data.looked);
     }
-    const took = { n: data.labels.length, seconds: this.model.seconds.toFixed(2) };
-    this.form.say(fill(this.words.took, took));
+    if (data.id === this.model.asked) this.form.say(fill(this.words.took, took));
   }
 
   /** What comes next of the model as it is. */
@@ -275,7 +271,7 @@ export class Explorer {
    * @param {{ labels: string[], all: AllHeads, codes?: Uint8Array }} made
    * @param {boolean} same whether it was on show before: what is changed and pinned then stays
    */
-  take({ labels, all, codes }, same) {
+  async take({ labels, all, codes }, same) {
     const { group } = this.frame;
     const linked = this.linked && this.named && !same;
     if (!same) {
@@ -288,11 +284,12 @@ export class Explorer {
     this.partial &&= all.heads.includes(/** @type {any} */ (null));
     const doc = same ? this.view.head.doc : `${this.shown.model} ${this.documents}`;
     const edit = same ? group.edit : linked ? this.address.fitted(labels.length) : NO_EDIT;
+    group.edit = edit;
     const tile = (same && group.selected) || (this.address.head() ?? [0, 0]);
     this.view = headedBy(this.view, this.card, { labels, doc, tile, edit });
-    this.frame.take(this.view, all, codes);
     this.form.silent = this.silenced.has(tile.join("."));
     this.note();
+    await this.frame.take(this.view, all, codes);
     this.changed();
   }
 }

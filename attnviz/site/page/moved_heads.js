@@ -4,7 +4,7 @@ import { HeadView } from "../../canvas/head/head.js";
 import { changeText } from "../../canvas/head/head_readout.js";
 import { attend } from "../../canvas/shared/attend.js";
 import { around, button, el, fill } from "../../canvas/shared/dom.js";
-import { editFor, maskOf } from "../../canvas/shared/edit.js";
+import { editFor, maskOf, VIEWS } from "../../canvas/shared/edit.js";
 import { scrolling } from "../../canvas/shared/motion.js";
 import { encode16 } from "../../canvas/shared/packing.js";
 import { watchSize } from "../../canvas/shared/surface.js";
@@ -56,8 +56,10 @@ export class MovedHeads {
       this.ask();
     };
     const pressed = String(String(this.looked) === String([layer, head]));
+    const item = el("li");
     const name = fill(this.words.head, { layer, head });
-    return listed(button("site-token", name, look, { "aria-pressed": pressed }), `${(100 * share).toFixed(1)}%`);
+    item.append(button("site-token", name, look, { "aria-pressed": pressed }), `${(100 * share).toFixed(1)}%`);
+    return item;
   }
 
   /** The head that is looked at, under the change. @param {Float32Array | null} weights */
@@ -74,18 +76,13 @@ export class MovedHeads {
     const minus = weights.map((weight, i) => weight - before[i]);
     const most = minus.reduce((top, change) => Math.max(top, Math.abs(change)), 0) || 1;
     const hidden = masks.map((mask) => mask?.map((open) => 1 - open) ?? null);
-    const both = hidden[0] && hidden[1] && hidden[0].map((gone, i) => gone & (hidden[1]?.[i] ?? 0));
-    const kinds = /** @type {const} */ (["before", "after", "difference"]);
-    const [values, gone] = [
-      [before, weights, minus],
-      [...hidden, both],
-    ];
-    if (!this.views.length) this.build(kinds.length);
-    kinds.forEach((kind, i) => {
+    const both = hidden[0]?.map((gone, i) => gone & (hidden[1]?.[i] ?? 0)) ?? null;
+    if (!this.views.length) this.build(VIEWS.length);
+    VIEWS.forEach((kind, i) => {
       const signed = kind === "difference";
       const top = signed ? most : 1;
       const codes = new Uint16Array(weights.length);
-      encode16(values[i], gone[i], top, signed, codes);
+      encode16([before, weights, minus][i], [...hidden, both][i], top, signed, codes);
       const { words } = view.head;
       const data = `${view.head.doc} ${this.looked} ${kind} ${performance.now()}`;
       const plain = { compact: true, chips: false, lines: false, edit: null, over: null, pins: null, sentence: null };
@@ -109,11 +106,4 @@ export class MovedHeads {
       watchSize(box, () => view.resize());
     }
   }
-}
-
-/** An item of a list. @param {...(Node | string)} parts */
-function listed(...parts) {
-  const item = el("li");
-  item.append(...parts);
-  return item;
 }

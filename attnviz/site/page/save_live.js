@@ -1,11 +1,10 @@
 // The head on show, or all of them, as a file that needs no server: the page's own script and style, and the scores.
 
-import { bytesOf } from "../../canvas/live/file_page.js";
-import { base64Of, deflate, packBits } from "../../canvas/shared/packing.js";
+import { base64Of, deflate, writeHeader } from "../../canvas/shared/packing.js";
+import { packRawScores } from "../../canvas/shared/raw_scores.js";
 import { headedBy } from "./shown.js";
 
 /** @import { HeadsFrame } from "../../canvas/live/heads_frame.js" */
-/** @import { RawHead } from "../../canvas/shared/types.js" */
 /** @import { Card, SiteHeader } from "./site.js" */
 
 /** Bytes of scores: a file that a browser still opens at once, as in the app. */
@@ -36,7 +35,8 @@ export async function liveFile({ group, large, view: shown }, card, view, text, 
     words: { open: words.whole, made: words.made, all: words.all },
   };
   for (const each of ["cards", "examples", "languages", "policy", "app"]) Reflect.deleteProperty(header, each);
-  const packed = every ? packedHeads(doc, all.heads, all.counts) : packedHeads(doc, [raw], [1]);
+  const { header: scores, payload } = packRawScores(every ? all.heads : [raw]);
+  const packed = writeHeader({ doc, heads: every ? all.counts : [1], raw: scores }, payload);
   const [script, style, data] = await Promise.all([fileOf("site.js"), fileOf("site.css"), deflate(packed)]);
   const inert = JSON.stringify(header).replace(/[<>&]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`);
   const heading = header.title.replace(/[<>&]/g, (sign) => `&#${sign.charCodeAt(0)};`);
@@ -53,24 +53,3 @@ export async function liveFile({ group, large, view: shown }, card, view, text, 
 
 /** @param {string} name */
 const fileOf = async (name) => (await fetch(name)).text();
-
-/** Heads of one model and sentence, as Python's raw_scores packs them in 32 bits. */
-/** @param {string} doc @param {RawHead[]} heads @param {number[]} counts */
-function packedHeads(doc, heads, counts) {
-  const { shape, scale, dHead, mask } = heads[0];
-  const cells = shape[0] * shape[1];
-  const plain = { vectors: false, exact: true, softcap: null, mask: 0, bias: null, padding: false, sinks: false };
-  const raw = { bits: 32, count: heads.length, shape, scale, width: dHead, ...plain };
-  const header = new TextEncoder().encode(JSON.stringify({ doc, heads: counts, raw }));
-  const bits = bytesOf(packBits(mask ?? new Uint8Array(cells).fill(1)));
-  const bytes = new Uint8Array(4 + header.length + 4 * cells * heads.length + bits.length);
-  new DataView(bytes.buffer).setUint32(0, header.length, true);
-  bytes.set(header, 4);
-  let at = 4 + header.length;
-  for (const { scores } of heads) {
-    bytes.set(new Uint8Array(scores.buffer, scores.byteOffset, 4 * cells), at);
-    at += 4 * cells;
-  }
-  bytes.set(bits, at);
-  return bytes;
-}

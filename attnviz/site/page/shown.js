@@ -1,9 +1,10 @@
 // Heads that were just read, as the app's own drawings know them.
 
+import { bytesOf } from "../../canvas/live/file_page.js";
 import { AllHeads } from "../../canvas/shared/all_heads.js";
 import { fill } from "../../canvas/shared/dom.js";
 import { changes, factorOf, maskOf } from "../../canvas/shared/edit.js";
-import { packBits } from "../../canvas/shared/packing.js";
+import { inflate, packBits } from "../../canvas/shared/packing.js";
 import { causal } from "../engine/model.js";
 
 /** @import { HeadsHeader } from "../../canvas/live/heads_frame.js" */
@@ -65,4 +66,13 @@ export function editsOf({ selected, edit, all }, quiet) {
   const place = { head: { layer, head: number }, layer: { layer }, all: {} }[edit.where];
   const mask = maskOf(edit, head) ?? new Uint8Array(head.shape[0] * head.shape[1]).fill(1);
   return [{ ...place, mask: Uint8Array.from(mask), scale: factorOf(edit, head) }, ...silenced];
+}
+
+/** An example's tokens and all its heads; null where its file does not come. @param {string} file */
+export async function prepared(file) {
+  const made = await fetch(file).then(
+    (answer) => (answer.ok ? answer.json() : null),
+    () => null,
+  );
+  return made && { labels: made.labels, all: AllHeads.read(await inflate(bytesOf(made.heads))) };
 }
