@@ -1,7 +1,7 @@
 """What the explorer without a server takes of a browser: python -m benchmarks.site
 
 Chromium reads sentences with SmolLM2 in a folder that `attnviz site` wrote, and a hand moves the scale. Told are the
-longest tasks of the page's main thread, from Chromium's own trace, and the memory of the page's process, model included.
+longest tasks of the page's main thread, by Chromium's trace, and the memory of the page's process, model included.
 """
 
 import argparse

@@ -24,15 +24,16 @@ def prepared(fig: Figure, *, background: Background = "white", colorbar: bool = 
     out = go.Figure(fig)
     ink, grid = ("#E8EAED", "#3A3F4A") if background == "dark" else ("#1F2328", "#D8DCE2")
     out.update_layout(title={"text": ""})
-    on_top = 20 + _room_on_top(out) + _legend_above(out)
+    on_top, at_left = 20 + _room_on_top(out) + _legend_above(out), _room_at_left(out)
+    height = int(out.layout.height or 500)
     out.update_layout(
         template="plotly_dark" if background == "dark" else "plotly_white",
         paper_bgcolor="rgba(0,0,0,0)" if background == "transparent" else PAPER[background],
         plot_bgcolor="rgba(0,0,0,0)",
         font={"family": FONT, "size": 14, "color": ink},
-        width=int(out.layout.width or WIDTH),
-        height=int(out.layout.height or 500) + on_top,
-        margin={"l": _room_at_left(out), "r": 24, "t": on_top, "b": 36},
+        width=int(out.layout.width or min(WIDTH, at_left + _width_of_squares(out, height - 36) + 24)),
+        height=height + on_top,
+        margin={"l": at_left, "r": 24, "t": on_top, "b": 36},
     )
     for number, trace in enumerate(out.data):
         trace.uid = f"{number:06}"  # plotly.js would draw one by lot, and no two files would be the same
@@ -42,6 +43,15 @@ def prepared(fig: Figure, *, background: Background = "white", colorbar: bool = 
         out.update_traces(showscale=False, selector={"type": "heatmap"})
         out.update_coloraxes(showscale=False)
     return out
+
+
+def _width_of_squares(fig: Figure, height: int) -> int:
+    """Pixels across that a map of square cells takes, with its colour bar: a wider file would be empty beside it."""
+    maps = [trace for trace in fig.data if trace.type == "heatmap"]
+    if len(list(fig.select_xaxes())) > 1 or fig.layout.yaxis.scaleanchor != "x" or not maps:
+        return WIDTH
+    rows, columns = maps[0].z.shape
+    return int(height * columns / rows) + (90 if maps[-1].showscale is not False else 0)
 
 
 def _legend_above(fig: Figure) -> int:

@@ -46,7 +46,7 @@ def framed_chart(width: float, height: float, background: Background, title: str
 def framed(drawn: Drawn, ink: Ink, title: str | None, caption: str | None, margin: float = MARGIN) -> Drawn:
     """The drawing with its title above and its caption below, in as many lines as they need."""
     width = max(drawn.width + 2 * margin, NARROWEST)
-    heading = wrapped(title or "", (width - 2 * MARGIN) / 10.6)
+    heading = wrapped(title or "", (width - 2 * MARGIN) / 11.2)
     lines = wrapped(caption or "", (width - 2 * MARGIN) / 7.0)
     y, parts = float(margin), []
     for text in heading:

@@ -39,7 +39,9 @@ def test_values_in_a_message_are_shown_as_typed():
 @pytest.mark.parametrize(
     "markdown, text",
     [
-        ("The mask keeps **55%** of *it*: 1,000 scores.", "The mask keeps 55% of it: 1,000 scores."),
+        ("The mask keeps **55%** of *it*: 1,000 scores.", "The mask keeps 55% of “it”: 1,000 scores."),
+        ("To “*the*” *“pushing”* leads", "To “the” “pushing” leads"),
+        ("*中文*把 70% 给了*noir*。", "“中文”把 70% 给了“noir”。"),
         (r"$q \cdot k$ grows like $\sqrt{d_k}$, so $\frac{1}{2}$", "q · k grows like √d_k, so 1/2"),
         ("see [the paper](https://arxiv.org/abs/1706.03762), `softmax`", "see the paper, softmax"),
         ("2 * 3 * 4 and snake_case_name", "2 * 3 * 4 and snake_case_name"),

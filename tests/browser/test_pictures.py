@@ -163,9 +163,12 @@ def test_the_words_of_the_reader_are_walked_through_and_stay_on_a_phone(open_pic
 
 def test_a_digit_is_drawn_and_told(opened):
     page = opened("pictures?pic_from=draw", "[data-testid=pad]")
-    box = page.get_by_test_id("pad").bounding_box()
+    pad = page.get_by_test_id("pad")
+    expect(pad).to_be_in_viewport(ratio=1)  # no place is kept above it for a picture that is not there
+    box = pad.bounding_box()
     drag(page, *((box["x"] + 0.5 * box["width"], box["y"] + share * box["height"]) for share in (0.1, 0.5, 0.9)))
-    page.get_by_text("The model says one").wait_for(timeout=60_000)
+    expect(page.get_by_text("The model says one")).to_be_in_viewport(timeout=60_000)
+    assert pad.bounding_box() == box  # and the pen's place does not move when there is one
 
 
 def give(page: Any, name: str, data: bytes) -> None:
@@ -184,6 +187,7 @@ def turned(image: Image.Image) -> bytes:
 
 def test_every_kind_of_file_gets_a_sentence_and_a_bad_one_loses_nothing(opened):
     page = opened("pictures?pic_from=own")
+    expect(page.get_by_text("Your picture stays in this session's memory")).to_be_in_viewport(timeout=60_000)
     picture_box = page.get_by_test_id("picture")
     moving = saved(picture(), save_all=True, append_images=[Image.new("RGB", (30, 20), "red")])
     for name, data, sentence in (

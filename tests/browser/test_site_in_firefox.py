@@ -1,4 +1,4 @@
-"""The explorer without a server in Debian's Firefox: a sentence answered and a head drawn, with a server and without."""
+"""The site in Debian's Firefox: a sentence answered and its head drawn, with a server and without."""
 
 import os
 from urllib.parse import quote

@@ -1,11 +1,12 @@
 from collections import Counter
 from html.parser import HTMLParser
 
+import numpy as np
 import plotly.graph_objects as go
 import pytest
 
 from attnviz.figures.export import prepared, standalone_html
-from attnviz.figures.heatmap import rooted
+from attnviz.figures.heatmap import matrix, rooted
 from attnviz.figures.picture import CHART, framed_chart
 from attnviz.figures.theme import WEIGHTS
 from attnviz.figures.title_lines import wide, wrapped
@@ -91,3 +92,11 @@ def test_a_quotation_mark_stays_with_what_is_quoted():
         lines = wrapped(title, columns)
         assert "".join(lines).replace(" ", "") == title.replace(" ", "")
         assert not any(line.endswith("“") or line.startswith("”") for line in lines), columns
+
+
+@pytest.mark.parametrize("rows, columns", [(4, 4), (13, 13), (13, 20)])
+def test_a_map_of_square_cells_is_saved_as_wide_as_its_cells_and_bar_are(rows, columns):
+    drawn = prepared(matrix(np.full((rows, columns), 0.5), ["a"] * rows, ["b"] * columns)).layout
+    side = (drawn.height - drawn.margin.t - drawn.margin.b) / rows
+    beside = drawn.width - drawn.margin.l - drawn.margin.r - columns * side
+    assert 60 <= beside <= 120

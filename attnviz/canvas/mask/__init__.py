@@ -37,7 +37,7 @@ def mask_grid(
         raise ValueError(f"a mask of shape {given.shape} does not fit {queries} queries and {keys} keys")
     if given.size > MOST_CELLS:
         raise Problem(
-            "{rows} x {columns} cells are more than can be painted: at most {most}.",
+            "{rows} × {columns} cells are more than can be painted: at most {most}.",
             rows=queries,
             columns=keys,
             most=MOST_CELLS,

@@ -90,7 +90,7 @@ def words_of(prompt: int, layers: int) -> dict[str, str]:
         "q": _("q of “{token}”"),
         "k": _("K in the cache"),
         "v": _("V in the cache"),
-        "weights": _("its attention"),
+        "weights": _("weight"),
         "output": _("Σ weight · v"),
         "now": _("processed now"),
         "with": _("with"),

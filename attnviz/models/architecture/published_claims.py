@@ -63,7 +63,7 @@ def claims() -> tuple[Claim, ...]:
         Claim(
             "opt-13b-token", Message("OPT-13B needs 800 KB a token"), "vLLM paper (arXiv 2309.06180), section 3",
             800, "KiB", preset("opt-13b").kv_cache_bytes(1) / KIB, "yes",
-            Message("In KiB: 2 x 40 layers x 5,120 numbers x 2 bytes"),
+            Message("In KiB: 2 × 40 layers × 5,120 numbers × 2 bytes"),
         ),
         Claim(
             "opt-13b-2048", Message("OPT-13B needs up to 1.6 GB for one request of 2,048 tokens"),

@@ -3,8 +3,10 @@
 import streamlit as st
 
 from attnviz.app import page_parts
+from attnviz.app.links import link_state
 from attnviz.app.panel import fragment, guard
 from attnviz.models.catalogue import LoadedModel
+from attnviz.pages.pictures import choices
 from attnviz.pages.pictures.page_entry import PAGE
 from attnviz.pages.pictures.panels import picture as picture_panel
 from attnviz.pages.pictures.panels import picture_input
@@ -21,9 +23,10 @@ def view(loaded: LoadedModel, picture: ChosenPicture) -> None:
 def page() -> None:
     """Draw the page."""
     page_parts.page_heading(PAGE)
+    asked = st.container() if link_state.value(choices.SOURCE) == "draw" else None  # the pen stays where it is
     with st.container(key="pic-place"):
         place = page_parts.main_picture()
-    left, right = st.columns([1.4, 1], vertical_alignment="top")
+    left, right = (asked or st).columns([1.4, 1], vertical_alignment="top")
     loaded, picture = None, None
     with right, guard():
         loaded = picture_input.ask_model()

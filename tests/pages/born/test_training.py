@@ -137,6 +137,7 @@ def test_a_copy_comes_twice_and_no_other_word_does() -> None:
     assert len(begins) > 10, "copies begin anywhere"
 
 
+@pytest.mark.slow
 def test_a_heads_silence_is_measured_at_every_step() -> None:
     run = life.read(life.LIFE)
     nobody, everyone = life.without(life.LIFE, ()), life.without(life.LIFE, ((0, 0), (0, 1), (0, 2)))

@@ -133,7 +133,7 @@ def _mask_mod(config: Config) -> Program:
         "weights = attention(queries, keys, values, block_mask=block_mask)[0, 0]\n"
         "print(weights)\n"
     )
-    remark = Message("A function of two positions: blocks of 128 x 128 in which nothing is kept are never computed.")
+    remark = Message("A function of two positions: blocks of 128 × 128 in which nothing is kept are never computed.")
     return Program(code, remark)
 
 

@@ -30,7 +30,7 @@ def far_panel(config: mask_lab.Config) -> None:
                 "share kept": far.density.ravel().tolist(),
             },
             words=_(
-                "Each dot is a tile of {tile} x {tile} pairs; brightness is the share that is kept, on a root scale so "
+                "Each dot is a tile of {tile} × {tile} pairs; brightness is the share that is kept, on a root scale so "
                 "that a thin band shows."
             ).format(tile=mask_lab.TILE),
         )
@@ -56,7 +56,7 @@ def _numbers(far: mask_lab.Far) -> None:
     st.metric(_("Blocks that FlexAttention computes"), _("{some} of {all}").format(some=partial + full, all=blocks))
     st.markdown(
         _(
-            "FlexAttention works in blocks of {side} x {side}: {empty} hold no pair and are skipped, {full} are kept "
+            "FlexAttention works in blocks of {side} × {side}: {empty} hold no pair and are skipped, {full} are kept "
             "whole, {partial} are computed and masked: {work} of the full work for {share} of the pairs."
         ).format(
             side=mask_lab.FLEX_BLOCK,

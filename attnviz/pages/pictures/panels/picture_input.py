@@ -103,7 +103,7 @@ def _drawing(pads: int) -> ChosenPicture | None:
     )
     inked = [each for each in map(digit_pad.bitmap, drawings[:pads]) if each is not None and each.any()]
     if not inked:
-        st.info(
+        _no_picture(
             _("Draw a digit above: the model reads it when you lift the pen.")
             if pads == 1
             else _("Draw two or three digits above, one in each field: the model reads them when you lift the pen.")
@@ -141,7 +141,7 @@ def _own() -> ChosenPicture | None:
             show_problem(problem)
     uploaded = st.session_state.get(_PHOTO)
     if uploaded is None:
-        st.info(
+        _no_picture(
             _("Your picture stays in this session's memory and disappears with it. It is not stored and is in no link.")
         )
         return None
@@ -150,6 +150,12 @@ def _own() -> ChosenPicture | None:
         st.caption(spoken(notice))
     st.caption(_("A link cannot hold your picture: save the view with it as a file, below the heads."))
     return ChosenPicture(name, photo.pixels, own=True, file=photo.file)
+
+
+def _no_picture(what_to_do: str) -> None:
+    """Say what to do for a picture; the style keeps no place for one meanwhile."""
+    with st.container(key="pic-none"):
+        st.info(what_to_do)
 
 
 def _take(data: bytes, name: str) -> None:

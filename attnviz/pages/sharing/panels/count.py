@@ -56,7 +56,7 @@ def _source(preset: Preset) -> None:
     text = sentences(
         _("Source: {source}.").format(source=plain(preset.source)), plain(_(preset.note)) if preset.note else ""
     )
-    st.caption(text if preset.verified == "yes" else f"⚠️ {text}")
+    st.caption(text if preset.verified == "yes" else f":material/warning: {text}")
 
 
 def _headline(chosen: Chosen, context: int, batch: int) -> None:

@@ -145,7 +145,7 @@ computed_claims = st.cache_resource(max_entries=1, show_spinner=False)(claims)
 def published() -> None:
     """Draw the view “What others print”."""
     st.subheader(_("Published numbers, worked out again"), anchor=False)
-    marks = {"no": "❌", "condition": "⚠️"}
+    marks = {"no": ":material/close:", "condition": ":material/warning:"}  # letters of a font that is ours
     for claim in [claim for claim in computed_claims() if claim.verdict in marks]:
         with st.container(border=True):
             st.markdown(f"{marks[claim.verdict]} **{spoken(claim.said)}** — {plain(claim.source)}")

@@ -207,7 +207,7 @@ def run_query_length(s: Sentence) -> Outcome:
         None if bad is None else largest_gap(bad, good),
         (
             Message(
-                "Queries: {q}. Keys: {k}. view is asked to lay out {given} numbers as {q} x {heads} x {d}, which takes "
+                "Queries: {q}. Keys: {k}. view is asked to lay out {given} numbers as {q} × {heads} × {d}, which takes "
                 "{wanted}. (Drawn: head 0.)",
                 {
                     "q": asking,

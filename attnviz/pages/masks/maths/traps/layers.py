@@ -68,7 +68,7 @@ def run_linear_weight(s: Sentence) -> Outcome:
         largest_gap(bad, good),
         (
             Message(
-                "The matrix is square ({m} x {m}), so nothing fails and the weights are simply others. "
+                "The matrix is square ({m} × {m}), so nothing fails and the weights are simply others. "
                 "nn.Linear({m}, {wide}).weight has shape {shape}: there, x @ weight stops with an error.",
                 {"m": WIDTH, "wide": 2 * WIDTH, "shape": tuple(wide.weight.shape)},
             ),

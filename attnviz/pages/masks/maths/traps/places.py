@@ -132,7 +132,7 @@ def run_odd_axes(s: Sentence) -> Outcome:
             Message(
                 "The usual test finds nothing: with all words two frames and one column further, the weights move by "
                 "at most {bad:.1e} (right: {good:.1e}), for only distances count in both. (The words fill frames of "
-                "{side} x {side}.)",
+                "{side} × {side}.)",
                 {"bad": shifts[0], "good": shifts[1], "side": SIDE},
             ),
         ),
