@@ -54,7 +54,7 @@ class SiteModel:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class ReadExample:
     """An example that was read when the site was written: the page draws it before any model is here."""
 
     example: Example
@@ -155,7 +155,7 @@ def _kept(folder: Path, name: str, suffix: str, content: bytes) -> str:
 
 
 def _page(
-    examples: Sequence[Prepared],
+    examples: Sequence[ReadExample],
     cards: Sequence[Mapping[str, Any]],
     app: str | None,
     others: Sequence[Mapping[str, str]],
@@ -205,7 +205,7 @@ def _examples(model: SiteModel) -> list[Example]:
     return [each for each in examples_of(model.loaded.entry) if not each.second]
 
 
-def _prepared(example: Example, model: SiteModel, out: Path) -> Prepared:
+def _prepared(example: Example, model: SiteModel, out: Path) -> ReadExample:
     """An example, read, with its file beside the page."""
     entry, card = model.loaded.entry, model.card
     run = run_model(Request(entry.id, example.text), model.loaded)
@@ -223,10 +223,10 @@ def _prepared(example: Example, model: SiteModel, out: Path) -> Prepared:
     content = json.dumps({"labels": list(view.tokens_q), "heads": packed(view)}, ensure_ascii=False)
     folder = out / "examples"
     folder.mkdir(parents=True, exist_ok=True)
-    return Prepared(example, model, view, codes, _kept(folder, example.id, ".json", content.encode()))
+    return ReadExample(example, model, view, codes, _kept(folder, example.id, ".json", content.encode()))
 
 
-def _first_view(first: Prepared) -> LiveView:
+def _first_view(first: ReadExample) -> LiveView:
     """What is on the page before anything else has come, in the language that is spoken."""
     layer, head = first.view.at
     template, card = _("Layer {layer}, head {head}"), first.model.card
