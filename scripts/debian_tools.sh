@@ -19,6 +19,9 @@ if [ -n "$CI" ] && ! fc-list :lang=zh 2>/dev/null | grep -q .; then debian fontc
 if ! browser || [ -n "$CI" ]; then command -v chromium-headless-shell >/dev/null 2>&1 || debian chromium-headless-shell || true; fi
 browser || debian chromium fonts-noto-cjk
 command -v nginx >/dev/null 2>&1 || debian nginx-light
+# One slow test looks at the site in another browser; 80 MB, which only CI fetches by itself.
+firefox() { command -v firefox-esr >/dev/null 2>&1 || command -v firefox >/dev/null 2>&1 || [ -n "$ATTNVIZ_FIREFOX" ]; }
+if [ -n "$CI" ] && ! firefox; then debian --no-install-recommends firefox-esr || true; fi
 
 status=0
 if ! browser; then
@@ -31,5 +34,9 @@ fi
 if ! command -v nginx >/dev/null 2>&1; then
   echo "*  NO NGINX HERE: serving a class will NOT be checked (Debian: apt-get install nginx-light).  *"
   [ -z "$CI" ] || status=1
+fi
+if [ -n "$CI" ] && ! firefox; then
+  echo "*  NO FIREFOX HERE: the site will NOT be checked in it (Debian: apt-get install firefox-esr).  *"
+  status=1
 fi
 exit $status

@@ -52,7 +52,8 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
             raise Problem(
                 "There is no language {asked}; there are: {known}", asked=language, known=Several(languages())
             )
-    from attnviz.site.write_site import MODELS, write
+    from attnviz.site.model_files import MODELS
+    from attnviz.site.write_site import write
 
     chosen.out.mkdir(parents=True, exist_ok=True)
     size = write(chosen.out, chosen.model or MODELS, chosen.language, chosen.app)

@@ -64,6 +64,11 @@ VARIABLES: Final = {
         N_("this server's own pages"),
         N_('which pages may embed the app in a frame: "anywhere", or origins by comma, such as https://blog.example'),
     ),
+    "ATTNVIZ_SITE": (
+        "site",
+        N_("none"),
+        N_("where a folder that attnviz site wrote is served; the explorer then has a link to it"),
+    ),
     "ATTNVIZ_LOG": (
         "log",
         N_("text (json when hosted)"),
@@ -112,6 +117,7 @@ class Settings:
     readings: Path | None  #: where processes of one server share passes; None: nowhere
     engine: EngineAddress | None  #: None: models run in this process
     embed: str | tuple[str, ...]  #: "anywhere", or the origins besides our own that may embed the app
+    site: str | None  #: the address of an explorer without a server
     log: str  #: "text" or "json"
 
 
@@ -132,6 +138,7 @@ def current() -> Settings:
         readings=Path(named).expanduser() if (named := os.environ.get("ATTNVIZ_READINGS")) else None,
         engine=engine_address(os.environ.get("ATTNVIZ_ENGINE", "")),
         embed=_origins(os.environ.get("ATTNVIZ_EMBED", "")),
+        site=_web_address("ATTNVIZ_SITE"),
         log=_one_of("ATTNVIZ_LOG", os.environ.get("ATTNVIZ_LOG") or ("json" if hosted else "text"), LOGS),
     )
 
@@ -183,6 +190,13 @@ def _origins(value: str) -> str | tuple[str, ...]:
                 'ATTNVIZ_EMBED={value} must be "anywhere" or origins such as https://blog.example', value=value
             )
     return origins
+
+
+def _web_address(name: str) -> str | None:
+    value = os.environ.get(name)
+    if value and urlsplit(value).scheme not in ("http", "https"):
+        raise Problem("{name}={value} must be an address that begins with http:// or https://", name=name, value=value)
+    return value or None
 
 
 def _listed(value: str) -> tuple[str, ...]:

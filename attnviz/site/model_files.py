@@ -21,6 +21,7 @@ BERT_BLOCK |= {"attention.output.dense": "o", "attention.output.LayerNorm": "nor
 BERT_BLOCK |= {"output.dense": "down", "output.LayerNorm": "norm2"}
 
 
+MODELS = ("smollm2-135m", "minilm-l6")  #: those whose packaged files a browser can read
 LONGEST = 200  #: tokens that a site reads
 
 

@@ -14,7 +14,7 @@ def texts() -> dict[str, str]:
         "silence": _("Silence this head"),
         "stop": _("Stop"),
         "again": _("Load the model"),
-        "loading": _("The model is on its way, once: {done} of {of} MB. This sentence was read before."),
+        "loading": _("The model is on its way, once: {done} of {of} MB. What is on show was read before."),
         "ready": _("The model is here. Type a sentence; change a head, and see what is said next."),
         "slow": _("The model is here. This browser runs no WebAssembly, so that a sentence takes seconds."),
         "stopped": _("Stopped. The sentence that was read before stays live."),
@@ -33,6 +33,14 @@ def texts() -> dict[str, str]:
         ),
         "moved_none": _("No head's weights moved by more than 0.05%."),
         "save": _("Save this head"),
+        "live": _("Live HTML: this head"),
+        "live_all": _("Live HTML: all heads"),
+        "live_large": _("All heads of so long a sentence are too much for a file; this head alone fits into one."),
+        "file_title": _("{model} on “{text}”"),
+        "embed": _("Copy embed code of this figure"),
+        "embed_title": _("Attention, shown with attnviz"),
+        "embed_failed": _("The browser did not allow it: select the address of this page and copy it."),
+        "copied": _("Copied."),
         "write": _("Write it, and go on"),
         "stays": _("The sentence never leaves this machine."),
         "more": _("Up to {n} tokens; heads over texts, pictures, decoding and lessons are in the app.").format(
@@ -40,6 +48,21 @@ def texts() -> dict[str, str]:
         ),
         "licences": _("Licences"),
         "open": _("Open in the app"),
+        "whole": _("Open the whole page"),
+        "no_figure": _("This page shows no figure called {figure}; just now it has: {known}."),
+        "unread": _("This sentence was not read before. Once it is here, {model} reads it in this browser."),
         "made": _("Made with attnviz"),
         "all": _("All heads"),
+    } | _of_links()
+
+
+def _of_links() -> dict[str, str]:
+    """Why the page leaves out what its address says, in the app's words."""
+    return {
+        "link_listed": _(
+            "The link asks for {name} = “{asked}”; it must be one of: {allowed}. “{shown}” is shown instead."
+        ),
+        "link_unread": _("Left out of the link, because this page has nothing by that name: {names}."),
+        "link_left_out": _("Left out of {name}, because it does not exist here: {names}."),
+        "link_unreadable": _("The value of {name} in the link cannot be read, so it is left out."),
     }

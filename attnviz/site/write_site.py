@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import html
 import json
 import shutil
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+import numpy as np
+
+from attnviz import live
 from attnviz.base.message import Problem, Several
 from attnviz.base.words import _, say, speaking, tongue
+from attnviz.base.words import languages as known
+from attnviz.canvas.shared import packing
 from attnviz.live import LiveView, header, inert_json, packed
 from attnviz.models.catalogue import Example, LoadedModel
 from attnviz.models.catalogue.entries import find
@@ -25,10 +33,10 @@ from attnviz.models.loading.locate import wheel_path
 from attnviz.runs.head_matrix import raw_heads
 from attnviz.runs.model_run import Request, run_model
 from attnviz.site import model_files
+from attnviz.site.model_files import MODELS
 from attnviz.site.site_texts import texts
 
 BUNDLE = Path(__file__).parent / "bundle"
-MODELS = ("smollm2-135m", "minilm-l6")  #: those whose packaged files a browser can read
 PART = 20 * 2**20  #: bytes of a file at most: what hosts of static files allow
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; "
@@ -38,25 +46,48 @@ POLICY = (
 
 @dataclass(frozen=True)
 class SiteModel:
-    """A model of the site: what the page knows of it, and its first sentence as a picture."""
+    """A model of the site: what the page knows of it, and what its worker does besides."""
 
     loaded: LoadedModel
     card: dict[str, Any]
+    manifest: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ReadExample:
+    """An example that was read when the site was written: the page draws it before any model is here."""
+
+    example: Example
+    model: SiteModel
+    view: LiveView
+    codes: bytes  #: of the small pictures of all heads
+    file: str  #: its tokens and all heads
 
 
 def write(out: Path, models: Sequence[str] = MODELS, languages: Sequence[str] = ("en",), app: str | None = None) -> int:
     """Write the site into a folder; the number of bytes it holds. A Problem where a model cannot be part of it."""
+    app_address = None if app is None else _app_address(app)
     made = [write_model(name, out) for name in models]
-    examples = [(each, _prepared(each, model, out)) for model in made for each in _examples(model)]
+    examples = [_prepared(each, model, out) for model in made for each in _examples(model)]
     for each in ("site.js", "site.css", "worker.js"):
         shutil.copyfile(BUNDLE / each, out / each)
-    for number, language in enumerate(languages):
+    names = {each: "index.html" if number == 0 else f"index.{each}.html" for number, each in enumerate(languages)}
+    for language, name in names.items():
+        others = [{"id": each, "name": known()[each], "href": names[each]} for each in names if each != language]
         with speaking(language):
-            name = "index.html" if number == 0 else f"index.{language}.html"
-            (out / name).write_text(_page(made, examples, app), encoding="utf-8")
+            (out / name).write_text(
+                _page(examples, [each.card for each in made], app_address, others), encoding="utf-8"
+            )
     (out / "licences.txt").write_text(_licences([each.loaded.entry for each in made]), encoding="utf-8")
     (out / "offline.js").write_text(_offline(out), encoding="utf-8")
     return sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+
+
+def _app_address(given: str) -> str:
+    """Where the app answers, without the slash at its end."""
+    if urlsplit(given).scheme not in ("http", "https"):
+        raise Problem("{address} is no address of an app: it begins with http:// or https://", address=given)
+    return given.rstrip("/")
 
 
 def write_model(name: str, out: Path) -> SiteModel:
@@ -78,15 +109,17 @@ def write_model(name: str, out: Path) -> SiteModel:
     else:
         config = json.loads((file.parent / "config.json").read_text("utf-8"))
         manifest = model_files.of_bert(file, config)
-    card = {
+    manifest = {
         "name": entry.id,
-        "about": f"{loaded.name} · {file.stat().st_size / 1e6:.0f} MB",
         "longest": model_files.LONGEST,
         "parts": _parts(file, folder, entry.id),
         **_tokenizer(loaded, folder),
         **manifest,
     }
-    return SiteModel(loaded, card)
+    known = {name: manifest[name] for name in ("name", "family", "layers", "heads", "groups", "width")}
+    written = _kept(folder, entry.id, ".json", json.dumps(manifest, separators=(",", ":")).encode())
+    about = f"{loaded.name} · {file.stat().st_size / 1e6:.0f} MB"
+    return SiteModel(loaded, {**known, "about": about, "manifest": written}, manifest)
 
 
 def _parts(file: Path, folder: Path, name: str) -> list[str]:
@@ -121,25 +154,34 @@ def _kept(folder: Path, name: str, suffix: str, content: bytes) -> str:
     return f"{folder.name}/{file.name}"
 
 
-def _page(made: Sequence[SiteModel], examples: Sequence[tuple[Example, str]], app: str | None) -> str:
-    """The HTML of the page in the language that is spoken."""
-    view = _view(_examples(made[0])[0], made[0])
+def _page(
+    examples: Sequence[ReadExample],
+    cards: Sequence[Mapping[str, Any]],
+    app: str | None,
+    others: Sequence[Mapping[str, str]],
+) -> str:
+    """The HTML of the page in the language that is spoken; `others` are the pages in other languages."""
+    first = examples[0]
+    view = _first_view(first)
     about = header(view) | {
         "words": texts(),
-        "cards": [each.card for each in made],
+        "cards": list(cards),
         "examples": [
             {
-                "text": each.text,
-                "model": each.model,
-                "at": "" if each.head is None else "{}.{}".format(*each.head),
-                "shows": say(each.shows),
-                "file": file,
+                "text": each.example.text,
+                "model": each.example.model,
+                "at": "{}.{}".format(*each.view.at) if each.example.head else "",
+                "shows": say(each.example.shows),
+                "file": each.file,
             }
-            for each, file in examples
+            for each in examples
         ],
-        "text": _examples(made[0])[0].text,
-        "model": made[0].loaded.entry.id,
+        "text": first.example.text,
+        "model": first.example.model,
+        "codes": _squeezed(first.codes),
         "app": app,
+        "languages": list(others),
+        "policy": live.POLICY,
     }
     title = _("attnviz: see attention, in this browser")
     without = _("This page needs JavaScript.")
@@ -149,10 +191,11 @@ def _page(made: Sequence[SiteModel], examples: Sequence[tuple[Example, str]], ap
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         '<meta name="referrer" content="no-referrer"><link rel="icon" href="data:,">'
         f'<title>{html.escape(title)}</title><link rel="stylesheet" href="site.css"></head><body>'
-        f"<noscript>{html.escape(without)}</noscript><h1>{html.escape(title)}</h1>"
+        f"<noscript>{html.escape(without)}</noscript>"
+        f'<header class="site-top"><h1>{html.escape(title)}</h1><nav id="languages"></nav></header>'
         '<main id="attnviz"></main>'
         f'<script type="application/json" id="attnviz-view">{inert_json(about)}</script>'
-        f'<script type="application/octet-stream" id="attnviz-heads">{packed(view)}</script>'
+        f'<script type="application/octet-stream" id="attnviz-heads">{packed(_one_head(view))}</script>'
         '<script src="site.js"></script></body></html>\n'
     )
 
@@ -162,29 +205,43 @@ def _examples(model: SiteModel) -> list[Example]:
     return [each for each in examples_of(model.loaded.entry) if not each.second]
 
 
-def _prepared(example: Example, model: SiteModel, out: Path) -> str:
-    """The address of an example that is on screen without the model: its tokens, and all heads."""
-    view = _view(example, model)
-    content = json.dumps({"labels": list(view.tokens_q), "heads": packed(view)}, ensure_ascii=False)
-    folder = out / "examples"
-    folder.mkdir(parents=True, exist_ok=True)
-    return _kept(folder, example.id, ".json", content.encode())
-
-
-def _view(example: Example, model: SiteModel) -> LiveView:
-    """An example as a file that leaves the app would show it."""
+def _prepared(example: Example, model: SiteModel, out: Path) -> ReadExample:
+    """An example, read, with its file beside the page."""
     entry, card = model.loaded.entry, model.card
     run = run_model(Request(entry.id, example.text), model.loaded)
-    at = example.head or (0, 0)
-    return LiveView(
-        raw_heads(run.stacks[0].layers),
+    layers = run.stacks[0].layers
+    heads = raw_heads(layers)
+    weights = np.concatenate([layer.weights()[0].float().numpy() for layer in layers])
+    codes = packing.thumbnails(weights, ~np.stack([head.mask for head in heads])).tobytes()
+    view = LiveView(
+        heads,
         [card["heads"]] * card["layers"],
         [card["groups"]] * card["layers"],
         [span.label for span in run.source.spans],
-        at=at,
-        head_title=_("Layer {layer}, head {head}").format(layer=at[0], head=at[1]),
-        titles=(_("Layer {layer}, head {head}"), card["heads"] // card["groups"]),
+        at=example.head or (0, 0),
     )
+    content = json.dumps({"labels": list(view.tokens_q), "heads": packed(view)}, ensure_ascii=False)
+    folder = out / "examples"
+    folder.mkdir(parents=True, exist_ok=True)
+    return ReadExample(example, model, view, codes, _kept(folder, example.id, ".json", content.encode()))
+
+
+def _first_view(first: ReadExample) -> LiveView:
+    """What is on the page before anything else has come, in the language that is spoken."""
+    layer, head = first.view.at
+    template, card = _("Layer {layer}, head {head}"), first.model.card
+    title = template.format(layer=layer, head=head)
+    return replace(first.view, head_title=title, titles=(template, card["heads"] // card["groups"]))
+
+
+def _one_head(view: LiveView) -> LiveView:
+    """The head on show: the scores of all others are most of the bytes, and wait until one is chosen."""
+    layer, head = view.at
+    return replace(view, heads=[view.heads[sum(view.counts[:layer]) + head]], counts=[1], kv_counts=[1], at=(0, 0))
+
+
+def _squeezed(content: bytes) -> str:
+    return base64.b64encode(zlib.compress(content, 9)).decode()
 
 
 def _offline(out: Path) -> str:

@@ -1,45 +1,35 @@
 """The explorer without a server: a folder of files, a model in the browser, and no network after the first visit."""
 
+import base64
 import csv
+import json
 import re
-import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote, urlsplit
 
 import numpy as np
 import pytest
 
 import attnviz as av
+from attnviz.app.links.link_reading import pack, unpack
+from tests.browser.canvas_places import numbers, tile
+from tests.browser.site_server import served
 from tests.models.conftest import smollm2
 from tests.waiting import until
 
 __all__ = ["smollm2"]
 SENTENCE = "The capital of Spain is"
 STATUS = ".site-status [role=status]"  #: where the page says how things stand
+MATRICES = "stages => stages.map((stage) => stage.matrix())"
+CHANGED = "() => document.querySelector('.site-next h2').textContent.includes('change')"
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory) -> Iterator[str]:
     """A site in a folder of a plain server of files."""
-    root = tmp_path_factory.mktemp("served")
-    command = [sys.executable, "-m", "attnviz", "site", root / "some" / "folder", "--language", "en", "zh"]
-    subprocess.run(command, check=True, capture_output=True)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = subprocess.Popen(
-        [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1", "--directory", root],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        yield f"http://127.0.0.1:{port}/some/folder/"
-    finally:
-        server.kill()
-        server.wait()
+    with served(tmp_path_factory.mktemp("served")) as (address, _server):
+        yield address
 
 
 @pytest.fixture
@@ -53,7 +43,8 @@ def page(browser: Any, address: str) -> Iterator[Any]:
         "request",
         lambda asked: None if asked.url.startswith((address, "data:", "blob:")) else troubles.append(asked.url),
     )
-    page.troubles = troubles
+    page.troubles, page.asked = troubles, []
+    page.on("request", lambda asked: page.asked.append(asked.url))
     yield page
     context.close()
 
@@ -69,12 +60,12 @@ def opened(page: Any, address: str) -> None:
         return True
 
     until(there)
-    page.wait_for_selector("#attnviz canvas")
+    page.wait_for_selector(".live-head canvas")
 
 
 def said(page: Any, words: str) -> str:
     """The line of where things stand, once it has these words."""
-    there = "([where, words]) => document.querySelector(where)?.textContent.includes(words)"
+    there = "([where, words]) => ` ${document.querySelector(where)?.textContent}`.includes(` ${words}`)"
     page.wait_for_function(there, arg=[STATUS, words])
     return str(page.locator(STATUS).inner_text())
 
@@ -105,11 +96,11 @@ def test_a_sentence_is_read_changed_and_written_on_without_a_network(page, addre
     assert next(iter(found)) == "Madrid"
     assert found["Madrid"] == f"{100 * float(likeliest.max()):.1f}%"
 
-    page.goto(f"{address}#model=smollm2-135m&text={quote(SENTENCE)}&at=23.4")
-    page.reload()
+    page.goto(f"{address}#model=smollm2-135m&text={quote(SENTENCE)}&at=23.4")  # another link is opened anew
+    page.locator(".live-head").get_by_text("Layer 23, head 4").first.wait_for()
     said(page, "5 tokens, read in")
     page.check(".site-silence input")
-    page.wait_for_function("() => document.querySelector('.site-next h2').textContent.includes('change')")
+    page.wait_for_function(CHANGED)
     silenced = av.intervene(smollm2, av.silence(23, 4), SENTENCE).logits[0].softmax(-1)
     top = np.sort(silenced.numpy())[::-1]
     shares = [text.split("%")[0] for text in page.locator(".site-share").all_inner_texts()]
@@ -127,14 +118,18 @@ def test_a_sentence_is_read_changed_and_written_on_without_a_network(page, addre
     assert [each.split("\n")[0] for each in moved] == most
     assert moved[0].endswith(f"{100 * movements[most[0]]:.1f}%")
     page.locator(".site-moved .site-token").first.click()
-    assert not page.is_checked(".site-silence input"), "that head itself is as it was"
-    assert page.locator(".live-head").get_by_text(most[0]).first.is_visible()
+    page.locator(".site-looked").get_by_role("heading", name=most[0]).wait_for()
+    layer, head = (int(number) for number in re.findall(r"\d+", most[0]))
+    weights, after = (each[layer].weights(head)[0, 0].numpy() for each in (plain, changed))
+    drawn = [numbers(each) for each in page.locator(".site-pictures [data-testid=heatmap]").evaluate_all(MATRICES)]
+    for picture, wanted in zip(drawn, (weights, after, after - weights), strict=True):
+        np.testing.assert_allclose(picture, wanted, atol=2e-4)
+    assert page.locator(".live-head").get_by_text("Layer 23, head 4").first.is_visible(), "what is changed stays chosen"
 
     with page.expect_download() as saved:
         page.get_by_role("button", name="CSV").click()
     kept = list(csv.DictReader(saved.value.path().read_text("utf-8").splitlines()))
-    layer, head = (int(number) for number in re.findall(r"\d+", most[0]))
-    weights = plain[layer].weights(head)[0, 0].numpy()
+    weights = plain[23].weights(4)[0, 0].numpy()
     assert [row["key_token"] for row in kept[:5]] == ["The", "capital", "of", "Spain", "is"]
     np.testing.assert_allclose([float(row["weight"]) for row in kept], weights.flatten(), atol=1e-5)
     for kind, begins in (("SVG", b"<svg "), ("PNG", b"\x89PNG")):
@@ -202,10 +197,158 @@ def test_prepared_examples_need_no_model(page, address):
     page.get_by_text("Each closing bracket looks at the bracket that it closes.").wait_for()
     page.locator(".live-head").get_by_text("Layer 8, head 4").first.wait_for()
     assert "at=8.4" in page.url
-    assert "read in" not in page.locator(STATUS).inner_text(), "the model is still on its way"
     page.wait_for_function("() => document.querySelector('.live-head').textContent.includes('{')")
+    assert not [each for each in page.asked if "models/" in each or "worker" in each], "nobody has typed"
+    page.get_by_role("button", name="Load the model").click()
     said(page, "11 tokens, read in")
-    assert page.locator(".live-head").get_by_text("Layer 8, head 4").first.is_visible()
+    page.locator(".live-head").get_by_text("Layer 8, head 4").first.wait_for()
+    assert page.troubles == []
+
+
+def edit_of(page: Any) -> list[Any]:
+    """Mask, window, hidden keys, scale, factor and what is seen, as the head's controls have them."""
+    return json.loads(page.get_by_test_id("controls").first.get_attribute("data-edit"))
+
+
+def test_what_a_link_asks_for_in_vain_is_said_and_the_rest_lives_on(page, address):
+    asked = "at=31.2&model=gpt5&mask=foo&window=0&factor=1e9&hello=1&where=there&seen=never&scale=big&c=xyz"
+    opened(page, f"{address}#{asked}")
+    notes = page.locator(".site-notes p")
+    notes.last.wait_for()
+    told = " ".join(notes.all_inner_texts())
+    for value in ("31.2", "gpt5", "foo", "“0”", "1e9", "hello", "there", "never", "big"):
+        assert value in told
+    for allowed in ("0.0, …, 29.8", "smollm2-135m, minilm-l6", "window, painted", "1, …, 64", "head, layer, all"):
+        assert allowed in told
+    said(page, "13 tokens, read in")
+    assert edit_of(page) == ["model", 4, [], "model", 1, "before"]
+    read(page, "A cat.", 3)
+    assert notes.count() == 0, "they were about another sentence"
+    assert page.troubles == []
+
+
+def test_a_change_is_in_the_link_and_belongs_to_its_sentence(page, address):
+    where = f"model=smollm2-135m&text={quote(SENTENCE)}&at=23.4"
+    opened(page, f"{address}#{where}&mask=window&window=2&scale=none&where=layer&seen=difference")
+    said(page, "5 tokens, read in")
+    page.wait_for_function(CHANGED)
+    assert edit_of(page) == ["window", 2, [], "none", 1, "difference"]
+    page.get_by_test_id("mask").first.select_option("painted")
+    page.get_by_test_id("hide").first.select_option("1")
+    page.check(".site-silence input")
+    page.wait_for_url(lambda url: "mask=painted" in url and "&c=1" in url)
+    page.wait_for_url(lambda url: "quiet" in unpack(parse_qs(urlsplit(url).fragment)["c"][0]))
+    held = unpack(parse_qs(urlsplit(page.url).fragment)["c"][0])  # as the app reads it
+    near = np.triu(np.tril(np.ones((5, 5), bool)), -1)
+    assert held == {"mask": base64.b64encode(np.packbits(near)).decode(), "hide": [1], "quiet": ["23.4"]}
+    link = page.url
+    page.goto("about:blank")
+    page.goto(f"{link.split('&c=')[0]}&c={pack(held)}")  # as the app writes it
+    said(page, "5 tokens, read in")
+    page.wait_for_function(CHANGED)
+    assert edit_of(page) == ["painted", 4, [1], "none", 1, "difference"]
+    assert page.is_checked(".site-silence input")
+    page.wait_for_url(link)
+    assert page.locator("#languages a").get_attribute("href") == f"index.zh.html#{urlsplit(link).fragment}"
+    app = page.get_by_role("link", name="Open in the app").get_attribute("href")
+    assert app == f"https://app.example/explore?{urlsplit(link).fragment}"
+    read(page, "A cat sat.", 4)
+    page.wait_for_url(lambda url: url.endswith("text=A+cat+sat.&at=23.4"))
+    assert edit_of(page) == ["model", 4, [], "model", 1, "before"]
+    assert not page.is_checked(".site-silence input")
+    assert page.troubles == []
+
+
+def test_a_change_made_while_the_model_is_on_its_way_stays(page, address):
+    opened(page, address)
+    page.get_by_test_id("mask").first.select_option("causal")
+    said(page, "13 tokens, read in")
+    page.wait_for_function(CHANGED)
+    assert edit_of(page)[0] == "causal"
+
+
+@pytest.mark.parametrize(
+    "odd, tokens",
+    [
+        ("🍕👩‍👩‍👧‍👦 ok", 22),
+        ("مرحبا بالعالم", 10),
+        ("a\u200bb\u200d\u0007c\u202e d\u0000e", 13),
+        ("two\nlines", 3),
+        ("<b>&amp;</b> $x^2$", 14),
+    ],
+)
+def test_an_odd_sentence_that_is_pasted_is_read(page, address, odd, tokens):
+    opened(page, address)
+    said(page, "13 tokens, read in")
+    page.focus(".site-text")
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(odd)
+    page.press(".site-text", "Enter")
+    said(page, f"{tokens} tokens, read in")
+    page.wait_for_function("() => document.querySelectorAll('.live-head .av-chip').length > 0")
+    assert page.locator(".live-head .av-chip").count() == tokens
+    link = page.url
+    page.reload()
+    said(page, f"{tokens} tokens, read in")
+    assert page.url == link
+    assert page.troubles == []
+
+
+def test_ten_thousand_letters_are_refused_in_a_sentence(page, address):
+    opened(page, address)
+    said(page, "13 tokens, read in")
+    page.fill(".site-text", "x y " * 2500)
+    page.press(".site-text", "Enter")
+    assert said(page, "up to 200") == "That sentence has 5001 tokens; up to 200 are read here."
+    read(page, "A cat.", 3)
+    assert page.troubles == []
+
+
+def test_one_figure_alone_loads_no_model(page, address):
+    where = f"model=smollm2-135m&text={quote('( a [ b { c } d ] e )')}&at=8.4&mask=window&window=3&seen=after"
+    opened(page, f"{address}?embed=true&figure=head-out#{where}")
+    page.locator(".live-head").get_by_text("Layer 8, head 4").first.wait_for()
+    assert edit_of(page) == ["window", 3, [], "model", 1, "after"]
+    for hidden in (".site-form", ".live-overview", ".site-save", "h1", ".site-again"):
+        assert not page.locator(hidden).first.is_visible()
+    until(lambda: "mask=window" in page.get_by_role("link", name="Open the whole page").get_attribute("href"))
+    assert not [each for each in page.asked if "models/" in each or "worker" in each]
+
+    page.goto(f"{address}?embed=true&figure=head-out#model=minilm-l6&text=A%20cat.&at=1.2")
+    page.get_by_text("This sentence was not read before.").wait_for()
+    assert not page.locator(".live-head").is_visible(), "another sentence's head"
+    page.get_by_role("button", name="Load the model").click()
+    said(page, "5 tokens, read in")
+    assert page.locator(".live-head").get_by_text("Layer 1, head 2").first.is_visible()
+    page.goto(f"{address}?embed=true&figure=foo")
+    page.get_by_text("This page shows no figure called foo; just now it has: head-out.").wait_for()
+    assert page.troubles == []
+
+
+def test_the_head_leaves_the_page_as_a_live_file(browser, page, address, smollm2, tmp_path):
+    opened(page, f"{address}#model=smollm2-135m&text={quote(SENTENCE)}&at=23.4&mask=none&seen=after")
+    said(page, "5 tokens, read in")
+    trace = av.capture(smollm2, SENTENCE)
+    wanted = trace[23].weights(4, mask=None)[0, 0].numpy()
+    for name in ("Live HTML: this head", "Live HTML: all heads"):
+        with page.expect_download() as saved:
+            page.get_by_role("button", name=name).click()
+        saved.value.save_as(tmp_path / "live.html")
+        alone = browser.new_context(offline=True).new_page()
+        asked: list[str] = []
+        alone.on("request", lambda request, asked=asked: asked.append(request.url))
+        alone.on("pageerror", lambda error: page.troubles.append(str(error)))
+        alone.goto((tmp_path / "live.html").as_uri())
+        alone.get_by_test_id("heatmap").wait_for()
+        np.testing.assert_allclose(
+            numbers(alone.get_by_test_id("heatmap").evaluate("s => s.matrix()")), wanted, atol=1e-4
+        )
+        assert alone.get_by_test_id("overview").count() == int("all" in name)
+        if "all" in name:
+            alone.mouse.click(*tile(alone, 13 * 9 + 8))
+            alone.get_by_text("Layer 13, head 8").first.wait_for()
+        assert asked == [(tmp_path / "live.html").as_uri()]
+        alone.context.close()
     assert page.troubles == []
 
 

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { AllHeads, bringAllHeads } from "../../attnviz/canvas/shared/all_heads.js";
+import { packForLink, unpackFromLink, writeHeader } from "../../attnviz/canvas/shared/packing.js";
+import { packRawScores } from "../../attnviz/canvas/shared/raw_scores.js";
 import { groupOf } from "../../attnviz/canvas/shared/group.js";
 
 const { header, payload, heads } = JSON.parse(
@@ -40,13 +42,33 @@ function listeningGroup(name) {
 }
 
 test("a head is found by its layer and its place in it", () => {
-  const all = new AllHeads(bytes(), "/here");
+  const all = AllHeads.read(bytes(), "/here");
   assert.equal(all.head([0, 0]), all.heads[0]);
   assert.equal(all.head([1, 1]), all.heads[2]);
   assert.ok(Math.abs((all.head([1, 0])?.scores[3] ?? NaN) - heads[1].scores[3]) < 1e-4);
   /** @type {([number, number] | null)[]} */
   const missing = [null, [0, 1], [1, 2], [2, 0]];
   for (const wrong of missing) assert.equal(all.head(wrong), null);
+});
+
+test("heads that are packed again are the same heads", () => {
+  const all = AllHeads.read(bytes());
+  const { header: raw, payload: packed } = packRawScores(all.heads);
+  const again = AllHeads.read(writeHeader({ doc: "d", heads: all.counts, raw }, packed));
+  all.heads.forEach((head, i) => {
+    const { scores, mask, scale, dHead, shape } = again.heads[i];
+    assert.deepEqual({ scores, mask, scale, dHead, shape }, { ...pick(head) });
+  });
+});
+
+/** @param {import("../../attnviz/canvas/shared/types.js").RawHead} head */
+const pick = ({ scores, mask, scale, dHead, shape }) => ({ scores, mask, scale, dHead, shape });
+
+test("what a link holds is read again, and nonsense is refused", async () => {
+  const held = { mask: "gA==", hide: [1, 2], quiet: ["13.8"] };
+  assert.deepEqual(await unpackFromLink(await packForLink(held)), held);
+  assert.equal(await packForLink(Array.from({ length: 9000 }, (_, i) => (i * 7919) % 9973)), "");
+  for (const wrong of ["", "2abc", "1!", "1AAAA"]) await assert.rejects(unpackFromLink(wrong));
 });
 
 test("all heads are fetched once, however often it is asked for", async () => {

@@ -84,3 +84,11 @@ def test_the_documentation_has_every_variable_as_the_code_has_it():
     text = (Path(__file__).parents[2] / "docs" / "models.md").read_text("utf-8")
     for name, (_field, default, meaning) in settings.VARIABLES.items():
         assert f"| `{name}` | {default} | {meaning} |" in text
+
+
+def test_the_address_of_a_site_is_one_that_a_browser_opens(monkeypatch):
+    monkeypatch.setenv("ATTNVIZ_SITE", "https://pages.example/attention/")
+    assert settings.current().site == "https://pages.example/attention/"
+    monkeypatch.setenv("ATTNVIZ_SITE", "javascript:alert(1)")
+    with pytest.raises(Problem, match=r"ATTNVIZ_SITE=javascript:alert\(1\) must be an address that begins with http"):
+        settings.current()

@@ -2,6 +2,7 @@
 
 import json
 import re
+import zlib
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from attnviz.base.message import Problem
 from attnviz.command.command_line import main
 from attnviz.models.catalogue.entries import find
 from attnviz.models.loading.locate import wheel_path
+from attnviz.runs.model_run import run_model
 from attnviz.site import write_site
 from tests.models.conftest import minilm
 
@@ -48,7 +50,8 @@ def site(minilm, tmp_path_factory) -> Path:
 
 
 def test_the_parts_of_a_model_are_its_file_and_named_by_what_is_in_them(site):
-    card = Page((site / "index.html").read_text("utf-8")).view["cards"][0]
+    (about,) = Page((site / "index.html").read_text("utf-8")).view["cards"]
+    card = json.loads((site / about["manifest"]).read_text("utf-8"))
     parts = [(site / part).read_bytes() for part in card["parts"]]
     file = wheel_path(find("minilm-l6"))
     assert file is not None
@@ -56,7 +59,7 @@ def test_the_parts_of_a_model_are_its_file_and_named_by_what_is_in_them(site):
     assert len(file.read_bytes()) == card["bytes"]
     assert max(map(len, parts)) <= 20 * 2**20
     names = re.compile(r"models/minilm-l6-[0-9a-f]{16}\.(bin|json)")
-    assert all(names.fullmatch(each) for each in [*card["parts"], card["tokenizer"], card["config"]])
+    assert all(names.fullmatch(each) for each in [*card["parts"], card["tokenizer"], card["config"], about["manifest"]])
 
 
 def test_all_that_a_page_names_lies_beside_it(site):
@@ -74,11 +77,16 @@ def test_all_that_a_page_names_lies_beside_it(site):
 
 
 def test_a_page_without_a_model_is_small(site):
-    import zlib
-
     names = ("index.html", "site.js", "site.css", "worker.js", "offline.js")
     sizes = {name: len(zlib.compress((site / name).read_bytes(), 6)) for name in names}
-    assert sum(sizes.values()) < 180_000, sizes
+    assert sum(sizes.values()) < 110_000, sizes
+
+
+def test_each_example_is_read_once(minilm, tmp_path, monkeypatch):
+    read = []
+    monkeypatch.setattr(write_site, "run_model", lambda asked, loaded: read.append(asked) or run_model(asked, loaded))
+    write_site.write(tmp_path, ["minilm-l6"], ["en", "zh"])
+    assert len(read) == len(set(read)) > 0
 
 
 def test_the_script_that_keeps_the_page_names_its_files_and_changes_with_them(site):

@@ -7,7 +7,7 @@ import { HeadView } from "../head/head.js";
 import { headerOfOther } from "../head/head_numbers.js";
 import { scrolling } from "../shared/motion.js";
 import { Overview } from "../overview/overview.js";
-import { watchSize } from "../shared/surface.js";
+import { afterPainting, watchSize } from "../shared/surface.js";
 import { SIDE, thumbnail } from "../overview/tiles.js";
 
 /** @import { Source } from "../head/head_numbers.js" */
@@ -32,7 +32,7 @@ export class HeadsFrame {
     this.large = new HeadView(this.box);
     this.small = several ? new Overview(overview) : null;
     this.view = view;
-    this.take(view, all, codes);
+    void this.take(view, all, codes);
     watchSize(this.box, () => this.large.resize());
     if (this.small) watchSize(overview, () => this.sized());
     this.group.listeners.add((what) => {
@@ -40,14 +40,19 @@ export class HeadsFrame {
     });
   }
 
-  /** Other heads, or other tokens. @param {HeadsHeader} view @param {AllHeads} all @param {Uint8Array} [codes] */
-  take(view, all, codes) {
+  /**
+   * Other heads, or other tokens; done once they are drawn. @param {HeadsHeader} view @param {AllHeads} all
+   * @param {Uint8Array} [codes]
+   */
+  async take(view, all, codes) {
     this.view = view;
     Object.assign(this.group, { all, tiles: view.head.doc, selected: view.head.tile });
     this.codes = codes;
+    const first = !this.large.held;
     this.small?.take(...this.tiles(all));
-    this.show(view.head);
     this.small?.bringIntoView(this.small.chosen());
+    if (!first) await new Promise(afterPainting); // the large head in a task of its own: the page answers in between
+    this.show(this.view.head);
   }
 
   /** Draw all of it again. */
@@ -78,7 +83,7 @@ export class HeadsFrame {
 
   /** @param {AllHeads} all @returns {[OverviewHeader, Uint8Array]} */
   tiles(all) {
-    const [nq, nk] = all.heads[0].shape;
+    const [nq, nk] = all.heads.find(Boolean)?.shape ?? [1, 1];
     const shape = /** @type {[number, number]} */ ([Math.min(SIDE, nq), Math.min(SIDE, nk)]);
     this.codes ??= codesOf(all, shape);
     return [{ ...this.view.overview, data: this.view.head.doc, shape }, this.codes];

@@ -10,22 +10,20 @@ import { placeOfHead, readRawScores } from "./raw_scores.js";
 
 export class AllHeads {
   /**
-   * @param {Uint8Array} bytes
-   * @param {string} from the address that they came from
+   * @param {RawHead[]} heads @param {number[]} counts of each layer
+   * @param {string} [from] the address that they came from @param {string} [doc] the tokens that they are of
    */
-  constructor(bytes, from) {
-    const [header, payload] = /** @type {[EveryHeader, Uint8Array]} */ (readHeader(bytes));
+  constructor(heads, counts, from = "inline", doc = "") {
+    this.heads = heads;
+    this.counts = counts;
     this.from = from;
-    this.doc = header.doc;
-    this.heads = readRawScores(header.raw, payload);
-    this.counts = header.heads;
+    this.doc = doc;
   }
 
-  /** Heads that are here already. @param {RawHead[]} heads @param {number[]} counts of each layer */
-  static of(heads, counts) {
-    return /** @type {AllHeads} */ (
-      Object.assign(Object.create(AllHeads.prototype), { from: "inline", heads, counts })
-    );
+  /** Those that Python packed. @param {Uint8Array} bytes @param {string} [from] the address that they came from */
+  static read(bytes, from) {
+    const [{ raw, heads, doc }, payload] = /** @type {[EveryHeader, Uint8Array]} */ (readHeader(bytes));
+    return new AllHeads(readRawScores(raw, payload), heads, from, doc);
   }
 
   /** The head at [layer, head], if there is one. @param {[number, number] | null} tile @returns {RawHead | null} */
@@ -52,7 +50,7 @@ export async function bringAllHeads(group, address, get = (from) => fetch(from, 
   if (!address) asked.delete(group);
   if (!address || group.all || asked.get(group) === address) return;
   asked.set(group, address);
-  const all = await fetched(address, get, (bytes) => new AllHeads(bytes, address));
+  const all = await fetched(address, get, (bytes) => AllHeads.read(bytes, address));
   if (all === null || asked.get(group) !== address) return;
   group.all = all;
   tell(group, "all");

@@ -23,3 +23,26 @@ export function download(file, name) {
   el("a", "", null, { href, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(href), 60_000);
 }
+
+/**
+ * Copies a text. Pages that come without encryption have no clipboard of their own, but may still ask for a copy of
+ * what is selected.
+ * @param {string} text @param {HTMLElement} root
+ */
+export async function copy(text, root) {
+  if (globalThis.isSecureContext && navigator.clipboard) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return;
+    } catch {
+      // a page inside a frame may be refused; what is selected can still be copied
+    }
+  }
+  const field = el("textarea", "unseen", null, { "aria-hidden": "true", tabindex: "-1" });
+  field.value = text;
+  root.append(field);
+  field.select();
+  const done = document.execCommand("copy");
+  field.remove();
+  if (!done) throw new Error("clipboard");
+}

@@ -53,10 +53,18 @@ export function unpackBits(bytes, n) {
   return cells;
 }
 
-/** Zeros and ones as base64 of their bits, what Python's `unpack_bits` reads. @param {Uint8Array} cells */
-export function packBits(cells) {
+/** Zeros and ones as bits, the first cell the highest. @param {Uint8Array} cells */
+export function bitsOf(cells) {
   const bytes = new Uint8Array((cells.length + 7) >> 3);
   for (let i = 0; i < cells.length; i++) if (cells[i]) bytes[i >> 3] |= 128 >> (i & 7);
+  return bytes;
+}
+
+/** The same as base64, what Python's `unpack_bits` reads. @param {Uint8Array} cells */
+export const packBits = (cells) => base64Of(bitsOf(cells));
+
+/** @param {Uint8Array} bytes */
+export function base64Of(bytes) {
   let text = "";
   for (const byte of bytes) text += String.fromCharCode(byte);
   return btoa(text);
@@ -116,10 +124,25 @@ export function readHeader(bytes) {
   return [header, bytes.subarray(4 + size)];
 }
 
+/** A blob of a header and a payload. @param {object} header @param {Uint8Array} payload */
+export function writeHeader(header, payload) {
+  const text = new TextEncoder().encode(JSON.stringify(header));
+  const bytes = new Uint8Array(4 + text.length + payload.length);
+  new DataView(bytes.buffer).setUint32(0, text.length, true);
+  bytes.set(text, 4);
+  bytes.set(payload, 4 + text.length);
+  return bytes;
+}
+
 /** Unpacks what zlib packed. @param {Uint8Array} bytes */
-export async function inflate(bytes) {
-  const copy = new Uint8Array(bytes);
-  const stream = new Blob([copy]).stream().pipeThrough(new DecompressionStream("deflate"));
+export const inflate = (bytes) => through(bytes, new DecompressionStream("deflate"));
+
+/** Packs as zlib does. @param {Uint8Array} bytes */
+export const deflate = (bytes) => through(bytes, new CompressionStream("deflate"));
+
+/** @param {Uint8Array} bytes @param {GenericTransformStream} machine */
+async function through(bytes, machine) {
+  const stream = new Blob([new Uint8Array(bytes)]).stream().pipeThrough(machine);
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
@@ -127,4 +150,23 @@ export async function inflate(bytes) {
 /** @param {Uint8Array} bytes */
 export function floats(bytes) {
   return new Float32Array(bytes.slice().buffer);
+}
+
+const LINK_VERSION = "1";
+/** Characters of a link that hold what is on a canvas. */
+const LONGEST_IN_LINK = 6 * 1024;
+
+/** A value as the app's links hold it; empty where it is too large for one. @param {object} value */
+export async function packForLink(value) {
+  const bytes = await deflate(new TextEncoder().encode(JSON.stringify(value)));
+  const text = LINK_VERSION + base64Of(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return text.length > LONGEST_IN_LINK ? "" : text;
+}
+
+/** The value that a link holds. @param {string} text */
+export async function unpackFromLink(text) {
+  if (!text.startsWith(LINK_VERSION) || text.length > LONGEST_IN_LINK) throw new RangeError(text.slice(0, 12));
+  const base64 = text.slice(LINK_VERSION.length).replaceAll("-", "+").replaceAll("_", "/");
+  const bytes = await inflate(Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)));
+  return JSON.parse(new TextDecoder().decode(bytes));
 }

@@ -1,6 +1,6 @@
 // Heads before their softmax, as raw_scores.py packs them. No page: used by views, by a file that left the app, by tests.
 
-import { floats, unpackBits } from "./packing.js";
+import { bitsOf, floats, unpackBits } from "./packing.js";
 
 /** @import { RawHead, RawHeader } from "./types.js" */
 
@@ -68,6 +68,20 @@ export function readRawScores(header, payload) {
       sink: sinks ? sinks[i] : null,
     };
   });
+}
+
+/** Heads of one model and sentence, which share mask and scale, as Python packs them in 32 bits. @param {RawHead[]} heads */
+export function packRawScores(heads) {
+  const [{ shape, scale, dHead: width, mask }] = heads;
+  const cells = shape[0] * shape[1];
+  const same = { vectors: false, exact: true, softcap: null, mask: 0, bias: null, padding: false, sinks: false };
+  const bits = bitsOf(mask ?? new Uint8Array(cells).fill(1));
+  const payload = new Uint8Array(4 * cells * heads.length + bits.length);
+  heads.forEach(({ scores }, i) => {
+    payload.set(new Uint8Array(scores.buffer, scores.byteOffset, 4 * cells), 4 * cells * i);
+  });
+  payload.set(bits, payload.length - bits.length);
+  return { header: { bits: 32, count: heads.length, shape, scale, width, ...same }, payload };
 }
 
 /** The place of a head among all heads of its stack. */

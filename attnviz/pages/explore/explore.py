@@ -9,7 +9,16 @@ from attnviz.app.text import spoken
 from attnviz.base.words import _
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.page_entry import PAGE
-from attnviz.pages.explore.panels import head, next, programs, request_form, several_heads, stages, what_if
+from attnviz.pages.explore.panels import (
+    head,
+    next,
+    programs,
+    request_form,
+    several_heads,
+    stages,
+    what_if,
+    without_server,
+)
 from attnviz.pages.explore.panels.shown_head import Shown
 
 
@@ -49,6 +58,7 @@ def _below(shown: Shown) -> None:
     extras = any(extra is not None for extra in (layer.softcap, layer.sinks, layer.bias))
     if shown.stack.same_tokens and layer.exact and not extras:
         programs.of_head(shown)
+    without_server.link(shown)
 
 
 def page() -> None:

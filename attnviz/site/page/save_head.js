@@ -2,7 +2,7 @@
 
 import { css, rgbOf } from "../../canvas/shared/colour.js";
 import { around, button, el } from "../../canvas/shared/dom.js";
-import { download, png } from "../../canvas/shared/files.js";
+import { copy, download, png } from "../../canvas/shared/files.js";
 import { MASKED_16 } from "../../canvas/shared/packing.js";
 
 /** @import { Drawn, Words } from "../../canvas/shared/types.js" */
@@ -12,17 +12,42 @@ const LABELS = 110;
 /** Pixels of a point of the PNG. */
 const FINE = 2;
 
-/** @param {Words} words @param {() => Drawn} drawn what is on show */
-export function saveButtons(words, drawn) {
-  const act = (/** @type {string} */ kind, /** @type {(head: Drawn) => Blob | Promise<Blob>} */ make) =>
-    button("site-stop", kind.toUpperCase(), async () => download(await make(drawn()), `${nameOf(drawn())}.${kind}`));
-  return around(
-    "site-status",
+/**
+ * What hands the head on: files of it, and the code that shows it inside another page.
+ * @param {Words} words @param {() => Drawn} drawn what is on show
+ * @param {(every: boolean) => Promise<Blob>} live of this head, or of all
+ */
+export function saveButtons(words, drawn, live) {
+  const said = el("span", "", "", { role: "status" });
+  const act = (/** @type {string} */ name, /** @type {() => Promise<void>} */ make) =>
+    button("site-stop", name, () => void make().catch((problem) => (said.textContent = String(problem.message))));
+  const file = (/** @type {string} */ kind, /** @type {(head: Drawn) => Blob | Promise<Blob>} */ make) =>
+    act(kind.toUpperCase(), async () => download(await make(drawn()), `${nameOf(drawn())}.${kind}`));
+  const page = (/** @type {boolean} */ every) => async () =>
+    download(await live(every), every ? "heads-live.html" : `${nameOf(drawn())}-live.html`);
+  const box = around(
+    "site-save",
     el("span", "", words.save),
-    act("csv", (head) => new Blob([table(head)], { type: "text/csv" })),
-    act("svg", (head) => new Blob([picture(head)], { type: "image/svg+xml" })),
-    act("png", (head) => png(picture(head), FINE)),
+    file("csv", (head) => new Blob([table(head)], { type: "text/csv" })),
+    file("svg", (head) => new Blob([picture(head)], { type: "image/svg+xml" })),
+    file("png", (head) => png(picture(head), FINE)),
+    act(words.live, page(false)),
+    act(words.live_all, page(true)),
+    act(words.embed, async () => {
+      await copy(embedCode(words.embed_title), box).catch(() => Promise.reject(new Error(words.embed_failed)));
+      said.textContent = words.copied;
+    }),
+    said,
   );
+  return box;
+}
+
+/** A frame of the head on show, as the app writes one. @param {string} title */
+function embedCode(title) {
+  const address = new URL(location.href);
+  address.search = "?embed=true&figure=head-out";
+  const source = address.href.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
+  return `<iframe src="${source}" title="${title}" width="100%" height="720" style="border:0" loading="lazy"></iframe>`;
 }
 
 /** @param {Drawn} head */

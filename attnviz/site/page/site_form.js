@@ -15,7 +15,12 @@ export class SiteForm {
    * @param {SiteHeader} view @param {{ text: string, model: string }} start @param {Acts} acts
    */
   constructor({ words, cards, examples }, start, acts) {
-    this.field = el("input", "site-text", null, { type: "text", maxlength: "4000", "aria-label": words.sentence });
+    this.field = el("textarea", "site-text", null, { rows: "1", enterkeyhint: "go", "aria-label": words.sentence });
+    this.field.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault(); // Shift with it begins a line, as a sentence in the app may have several
+      this.root.requestSubmit();
+    });
     this.field.value = start.text;
     this.models = el("select", "site-model", null, { "aria-label": words.model });
     this.models.append(...cards.map(({ name, about }) => el("option", "", about, { value: name })));
@@ -50,7 +55,7 @@ export class SiteForm {
     });
     this.said = el("span", "", "", { role: "status" });
     this.stop = button("site-stop", words.stop, acts.stop);
-    this.again = button("site-stop", words.again, () => acts.choose(this.model));
+    this.again = button("site-stop site-again", words.again, () => acts.choose(this.model));
     this.status = around("site-status", this.shows, this.said, this.stop, this.again);
     this.loading(false);
   }

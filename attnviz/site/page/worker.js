@@ -42,12 +42,15 @@ function refuse({ id }, problem) {
   postMessage({ kind, id, what: String(problem.message ?? problem) });
 }
 
-/** @param {{ base: string, card: Card }} asked */
-async function load({ base, card }) {
+/** @param {{ base: string, manifest: string }} asked where the page is, and the manifest of a model */
+async function load({ base, manifest }) {
   const earlier = stopped;
   const mine = (stopped = new AbortController());
   earlier.abort(); // of two models the one asked for last
   held = null;
+  /** @type {Card} */
+  const card = await (await stored(new URL(manifest, base))).json();
+  mine.signal.throwIfAborted();
   const made = model(card, kernelHere());
   const into = made.memory();
   let done = 0;
@@ -93,8 +96,8 @@ async function stored(address) {
   return answer;
 }
 
-/** @param {{ id: number, text: string, edits: HeadEdit[], whole: boolean }} asked */
-async function read({ id, text, edits, whole }) {
+/** @param {{ id: number, text: string, edits: HeadEdit[], whole: boolean, look: number[] | null }} asked */
+async function read({ id, text, edits, whole, look }) {
   if (!held) return;
   newest = id;
   const { card, tokens: words, model: own } = held;
@@ -112,6 +115,8 @@ async function read({ id, text, edits, whole }) {
   if (whole) usual = new Float32Array(count * cells);
   /** @type {{ layer: number, head: number, share: number }[]} */
   const moved = [];
+  /** @type {Float32Array | null} */
+  let looked = null;
   const mask = card.family === "bert" ? null : causal(n);
   const logits = await own.run(ids, edits, {
     head(layer, head, raw, weights) {
@@ -119,6 +124,7 @@ async function read({ id, text, edits, whole }) {
       scores?.set(raw, at * cells);
       if (whole) usual.set(weights, at * cells);
       else moved.push({ layer, head, share: shareMoved(usual.subarray(at * cells, (at + 1) * cells), weights, n) });
+      if (look?.[0] === layer && look[1] === head) looked = weights.slice();
       if (codes) thumbnail(weights, mask, [n, n], SIDE, codes.subarray(at * side * side, (at + 1) * side * side));
     },
     async layer(layer) {
@@ -133,7 +139,7 @@ async function read({ id, text, edits, whole }) {
   const next = shares && likeliest(shares).map((token) => answer(words, token, shares[token], likely?.[token] ?? 0));
   const most = moved.filter(({ share }) => share > LEAST_MOVED).sort((a, b) => b.share - a.share);
   const transfer = [scores, codes].flatMap((each) => (each ? [each.buffer] : []));
-  postMessage({ kind: "pass", id, text, labels, scores, codes, next, moved: most }, { transfer });
+  postMessage({ kind: "pass", id, text, labels, scores, codes, next, moved: most, looked }, { transfer });
 }
 
 /** The share of a head's weight that went to other keys, mean over all rows. */
