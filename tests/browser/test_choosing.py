@@ -20,7 +20,6 @@ def kept(page, text):
     page.get_by_text(text).wait_for()
 
 
-@pytest.mark.every_commit
 def test_paint_reaches_weights_code_and_link_is_undone_and_is_kept_under_another_rule(opened):
     page = opened("masks", "[data-testid=mask]")
 

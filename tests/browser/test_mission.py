@@ -467,7 +467,6 @@ def read_changed(page: Any, query: int, key: int, n: int, in_what_if: bool) -> S
 
 
 @NOT_HOSTED
-@pytest.mark.every_commit
 def test_every_head_has_its_picture_and_is_saved_and_mask_and_scale_give_one_number_everywhere_and_by_link(
     visit, trained
 ):
