@@ -48,7 +48,7 @@ def read(page: Any, tokens: int) -> None:
     """Have a sentence read; until it is drawn."""
     page.fill(".site-text", SENTENCES[tokens].strip())
     page.press(".site-text", "Enter")
-    page.wait_for_function(f"() => {SAID}.startsWith('{tokens} tokens, read in')")
+    page.wait_for_function(f"() => {SAID}.startsWith('Tokens: {tokens}, read in')")
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 

@@ -22,14 +22,14 @@ def texts() -> dict[str, str]:
         "empty": _("Type a sentence first."),
         "long": _("That sentence has {n} tokens; up to {longest} are read here."),
         "reading": _("Reading: layer {n} of {of}"),
-        "took": _("{n} tokens, read in {seconds} s by this browser."),
+        "took": _("Tokens: {n}, read in {seconds} s by this browser."),
         "head": _("Layer {layer}, head {head}"),
         "next": _("What comes next"),
         "next_changed": _("What comes next, with the change"),
         "from_to": _("{share}, was {before}"),
         "moved": _("Heads whose weights the change moves"),
         "moved_most": _(
-            "{n} heads, these most: the share of their weight that goes to other tokens, mean over all rows."
+            "Heads moved: {n}, these most: the share of their weight that goes to other tokens, mean over all rows."
         ),
         "moved_none": _("No head's weights moved by more than 0.05%."),
         "save": _("Save this head"),

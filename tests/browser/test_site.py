@@ -78,17 +78,17 @@ def next_tokens(page: Any) -> dict[str, str]:
 def read(page: Any, sentence: str, tokens: int) -> None:
     page.fill(".site-text", sentence)
     page.press(".site-text", "Enter")
-    said(page, f"{tokens} tokens, read in")
+    said(page, f"Tokens: {tokens}, read in")
 
 
 def test_a_sentence_is_read_changed_and_written_on_without_a_network(page, address, smollm2):
     opened(page, address)
     assert page.locator(".live-head").get_by_text("Layer 13, head 8").first.is_visible(), "before any model is here"
-    said(page, "13 tokens, read in")
+    said(page, "Tokens: 13, read in")
     page.evaluate("navigator.serviceWorker.ready")
     page.context.set_offline(True)
     page.reload()
-    said(page, "13 tokens, read in")
+    said(page, "Tokens: 13, read in")
     read(page, SENTENCE, 5)
 
     likeliest = av.capture(smollm2, SENTENCE).logits[0].softmax(-1)
@@ -98,7 +98,7 @@ def test_a_sentence_is_read_changed_and_written_on_without_a_network(page, addre
 
     page.goto(f"{address}#model=smollm2-135m&text={quote(SENTENCE)}&at=23.4")  # another link is opened anew
     page.locator(".live-head").get_by_text("Layer 23, head 4").first.wait_for()
-    said(page, "5 tokens, read in")
+    said(page, "Tokens: 5, read in")
     page.check(".site-silence input")
     page.wait_for_function(CHANGED)
     silenced = av.intervene(smollm2, av.silence(23, 4), SENTENCE).logits[0].softmax(-1)
@@ -138,7 +138,7 @@ def test_a_sentence_is_read_changed_and_written_on_without_a_network(page, addre
         assert saved.value.path().read_bytes().startswith(begins)
 
     page.locator(".site-next .site-token").first.click()
-    said(page, "6 tokens, read in")
+    said(page, "Tokens: 6, read in")
     assert page.input_value(".site-text").startswith(f"{SENTENCE} ")
     assert page.troubles == []
 
@@ -147,7 +147,7 @@ def test_the_other_model_comes_when_it_is_chosen_and_long_sentences_are_refused(
     opened(page, f"{address}?embed=true")
     assert page.locator(STATUS).inner_text() == "", "inside another page no model comes before somebody types"
     page.select_option(".site-model", "minilm-l6")
-    said(page, "16 tokens, read in")
+    said(page, "Tokens: 16, read in")
     assert not page.locator(".site-next").is_visible(), "it predicts no tokens"
     page.locator(".live-head").get_by_text("[CLS]").first.wait_for(state="attached")
     page.fill(".site-text", "word " * 300)
@@ -162,7 +162,7 @@ def test_a_download_is_stopped_and_begun_again(page, address):
     page.get_by_role("button", name="Stop").click()
     said(page, "Stopped.")
     page.get_by_role("button", name="Load the model").click()
-    said(page, "13 tokens, read in")
+    said(page, "Tokens: 13, read in")
 
 
 HEARD = """(() => {
@@ -181,7 +181,7 @@ def test_of_two_models_the_one_chosen_last_answers(page, address):
     page.add_init_script(HEARD)
     opened(page, address)
     page.select_option(".site-model", "minilm-l6")  # while the other is on its way
-    said(page, "16 tokens, read in")
+    said(page, "Tokens: 16, read in")
     page.select_option(".site-model", "smollm2-135m")
     page.select_option(".site-model", "minilm-l6")
     page.wait_for_function("() => heard.filter((name) => name === 'minilm-l6').length === 2")
@@ -200,7 +200,7 @@ def test_prepared_examples_need_no_model(page, address):
     page.wait_for_function("() => document.querySelector('.live-head').textContent.includes('{')")
     assert not [each for each in page.asked if "models/" in each or "worker" in each], "nobody has typed"
     page.get_by_role("button", name="Load the model").click()
-    said(page, "11 tokens, read in")
+    said(page, "Tokens: 11, read in")
     page.locator(".live-head").get_by_text("Layer 8, head 4").first.wait_for()
     assert page.troubles == []
 
@@ -220,7 +220,7 @@ def test_what_a_link_asks_for_in_vain_is_said_and_the_rest_lives_on(page, addres
         assert value in told
     for allowed in ("0.0, …, 29.8", "smollm2-135m, minilm-l6", "window, painted", "1, …, 64", "head, layer, all"):
         assert allowed in told
-    said(page, "13 tokens, read in")
+    said(page, "Tokens: 13, read in")
     assert edit_of(page) == ["model", 4, [], "model", 1, "before"]
     read(page, "A cat.", 3)
     assert notes.count() == 0, "they were about another sentence"
@@ -230,7 +230,7 @@ def test_what_a_link_asks_for_in_vain_is_said_and_the_rest_lives_on(page, addres
 def test_a_change_is_in_the_link_and_belongs_to_its_sentence(page, address):
     where = f"model=smollm2-135m&text={quote(SENTENCE)}&at=23.4"
     opened(page, f"{address}#{where}&mask=window&window=2&scale=none&where=layer&seen=difference")
-    said(page, "5 tokens, read in")
+    said(page, "Tokens: 5, read in")
     page.wait_for_function(CHANGED)
     assert edit_of(page) == ["window", 2, [], "none", 1, "difference"]
     page.get_by_test_id("mask").first.select_option("painted")
@@ -244,7 +244,7 @@ def test_a_change_is_in_the_link_and_belongs_to_its_sentence(page, address):
     link = page.url
     page.goto("about:blank")
     page.goto(f"{link.split('&c=')[0]}&c={pack(held)}")  # as the app writes it
-    said(page, "5 tokens, read in")
+    said(page, "Tokens: 5, read in")
     page.wait_for_function(CHANGED)
     assert edit_of(page) == ["painted", 4, [1], "none", 1, "difference"]
     assert page.is_checked(".site-silence input")
@@ -262,7 +262,7 @@ def test_a_change_is_in_the_link_and_belongs_to_its_sentence(page, address):
 def test_a_change_made_while_the_model_is_on_its_way_stays(page, address):
     opened(page, address)
     page.get_by_test_id("mask").first.select_option("causal")
-    said(page, "13 tokens, read in")
+    said(page, "Tokens: 13, read in")
     page.wait_for_function(CHANGED)
     assert edit_of(page)[0] == "causal"
 
@@ -279,24 +279,24 @@ def test_a_change_made_while_the_model_is_on_its_way_stays(page, address):
 )
 def test_an_odd_sentence_that_is_pasted_is_read(page, address, odd, tokens):
     opened(page, address)
-    said(page, "13 tokens, read in")
+    said(page, "Tokens: 13, read in")
     page.focus(".site-text")
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(odd)
     page.press(".site-text", "Enter")
-    said(page, f"{tokens} tokens, read in")
+    said(page, f"Tokens: {tokens}, read in")
     page.wait_for_function("() => document.querySelectorAll('.live-head .av-chip').length > 0")
     assert page.locator(".live-head .av-chip").count() == tokens
     link = page.url
     page.reload()
-    said(page, f"{tokens} tokens, read in")
+    said(page, f"Tokens: {tokens}, read in")
     assert page.url == link
     assert page.troubles == []
 
 
 def test_ten_thousand_letters_are_refused_in_a_sentence(page, address):
     opened(page, address)
-    said(page, "13 tokens, read in")
+    said(page, "Tokens: 13, read in")
     page.fill(".site-text", "x y " * 2500)
     page.press(".site-text", "Enter")
     assert said(page, "up to 200") == "That sentence has 5001 tokens; up to 200 are read here."
@@ -318,7 +318,7 @@ def test_one_figure_alone_loads_no_model(page, address):
     page.get_by_text("This sentence was not read before.").wait_for()
     assert not page.locator(".live-head").is_visible(), "another sentence's head"
     page.get_by_role("button", name="Load the model").click()
-    said(page, "5 tokens, read in")
+    said(page, "Tokens: 5, read in")
     assert page.locator(".live-head").get_by_text("Layer 1, head 2").first.is_visible()
     page.goto(f"{address}?embed=true&figure=foo")
     page.get_by_text("This page shows no figure called foo; just now it has: head-out.").wait_for()
@@ -327,7 +327,7 @@ def test_one_figure_alone_loads_no_model(page, address):
 
 def test_the_head_leaves_the_page_as_a_live_file(browser, page, address, smollm2, tmp_path):
     opened(page, f"{address}#model=smollm2-135m&text={quote(SENTENCE)}&at=23.4&mask=none&seen=after")
-    said(page, "5 tokens, read in")
+    said(page, "Tokens: 5, read in")
     trace = av.capture(smollm2, SENTENCE)
     wanted = trace[23].weights(4, mask=None)[0, 0].numpy()
     for name in ("Live HTML: this head", "Live HTML: all heads"):

@@ -28,7 +28,7 @@ def test_a_sentence_is_answered_and_its_head_drawn_with_a_server_and_without(tmp
     with served(tmp_path / "served") as (address, server), firefox.opened(tmp_path / "profile") as tab:
         for served_now in (True, False):
             tab.goto(f"{address}#model=smollm2-135m&text={quote(SENTENCE)}&at=23.4")
-            until(lambda: (tab.evaluate(SAID) or "").startswith("5 tokens, read in"))
+            until(lambda: (tab.evaluate(SAID) or "").startswith("Tokens: 5, read in"))
             np.testing.assert_allclose(numbers(tab.evaluate(DRAWN)), trace[23].weights(4)[0, 0].numpy(), atol=1e-5)
             first = "document.querySelector('.site-next li').innerText.split(/\\s+/)"
             assert tab.evaluate(first) == ["Madrid", f"{100 * likeliest:.1f}%"]
