@@ -227,7 +227,7 @@ def test_two_models_beside_each_other_stay_on_the_screen_and_their_map_is_saved(
 
 def test_sharing_more_heads_changes_the_picture_and_the_link(opened):
     page = opened("sharing?h_lm=minilm-l6")
-    page.get_by_text("12 query heads on 6 K/V heads").wait_for()
+    page.get_by_text("GQA: 12 query heads on 6 K/V heads").wait_for()
     page.get_by_role("radio", name="MQA 1", exact=True).click()
     page.get_by_text("12 query heads on 1 K/V head;").wait_for()
     page.wait_for_url("**h_kept=1*")

@@ -142,6 +142,7 @@ def test_a_cell_is_read_pinned_and_let_go_a_head_is_chosen_by_keys_and_lines_lea
     page.wait_for_function("location.search.includes('c=')")
     page.keyboard.press("Escape")
     page.wait_for_function("!location.search.includes('c=')")
+    answered(page)
     page.get_by_test_id("overview").focus()
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Enter")

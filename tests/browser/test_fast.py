@@ -79,8 +79,9 @@ def test_it_plays_to_the_end_and_back_and_keys_move_steps_and_lines(opened):
     tile.focus()
     page.keyboard.press("ArrowRight")
     until(lambda: stood(page) == 1)
-    page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")  # off the last line, from which nothing goes down
+    page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
     expect(page.locator(".tf-readout")).to_contain_text("Query")
     before = page.locator(".tf-readout").inner_text()
     page.keyboard.press("ArrowDown")

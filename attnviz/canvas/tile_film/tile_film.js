@@ -64,6 +64,7 @@ class TileFilm extends FilmView {
     this.left = around("av-column tf-left", this.matrix);
     this.right = around("av-column tf-right", this.tile, this.readout, this.memory);
     root.replaceChildren(this.bar, this.said, around("av-wrap tf-stage", this.left, this.right));
+    root.style.visibility = "hidden"; // its heights are not known before the first picture
     this.listen();
     watchSize(root, () => {
       if (this.reel) this.reel.hatched = null; // it is as fine as the screen
@@ -204,6 +205,7 @@ class TileFilm extends FilmView {
     say(this.readout, about);
     this.sayMemory(queries.to - queries.from, keys.to - keys.from);
     this.root.dataset.step = String(this.at);
+    this.root.style.visibility = "";
     measured("tile-film", start);
     if (!this.film && !this.holding) this.fit();
   }
