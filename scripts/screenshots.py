@@ -21,8 +21,7 @@ IMAGES = ROOT / "docs" / "images"
 #: file -> (where, dark?, width, height, a text that is there once the page has drawn)
 SHOTS = {
     "start.png": ("/", False, 1440, 900, "gives 75%"),
-    "explore.png": ("/explore?c=&at=13.8", False, 1440, 1000, "gives 75%"),
-    "explore-dark.png": ("/explore?open_what_if=true&mask=none", True, 1440, 1750, "After:"),
+    "explore-dark.png": ("/explore?mask=none&seen=after", True, 1440, 1000, "Mask off"),
     "scaling.png": ("/scaling", False, 1440, 1000, None),
     "sharing.png": ("/sharing", False, 1440, 1000, None),
     "build.png": ("/build", False, 1440, 1000, None),
@@ -31,11 +30,12 @@ SHOTS = {
         "/pictures?pic_model=digit-reader&pic_digits=374&pic_layer=1&pic_head=3&pic_view=1eNqrVipQsoo2jK0FAA2gAtA",
         False, 1440, 900, "From “seven”",
     ),
+    "why.png": ("/why", False, 1440, 1000, "Madrid leads"),
+    "born.png": ("/born?born_at=350", False, 1440, 1000, None),
+    "fast.png": ("/fast", False, 1440, 1000, None),
     "decoding.png": ("/decoding", False, 1440, 1000, "alone is processed"),
     "positions.png": ("/positions?p_section=circle", False, 1440, 1000, None),
-    "compare.png": ("/compare", False, 1440, 1000, None),
     "lessons.png": ("/lessons?lesson=scaling&step=2", False, 1440, 1000, None),
-    "phone.png": ("/", True, 390, 844, "gives 75%"),
 }  # fmt: skip
 NOTEBOOK = "notebook.png"
 CELLS = """# %%
