@@ -356,6 +356,6 @@ def test_a_phone_and_chinese(browser, address):
     context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page = context.new_page()
     opened(page, f"{address}index.zh.html")
-    said(page, "个词元")
+    said(page, "词元数：")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     context.close()
