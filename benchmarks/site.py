@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.driving import CATEGORIES
+from benchmarks.driving import CATEGORIES, of_main_threads
 from benchmarks.measuring import machine, memory
 from benchmarks.serving import chromium
 from benchmarks.tables import table
@@ -34,14 +34,9 @@ def tasks(page: Any, act: Callable[[], None]) -> list[float]:
     browser.start_tracing(page=page, categories=CATEGORIES)
     act()
     events = json.loads(browser.stop_tracing())["traceEvents"]
-    mains = {
-        (event["pid"], event["tid"])
-        for event in events
-        if event["name"] == "thread_name" and event["args"].get("name") == "CrRendererMain"
-    }
-    mine = (event for event in events if (event["pid"], event["tid"]) in mains)
     # processor time, where the trace has it: this thread shares its core with the model's
-    return sorted((e.get("tdur", e.get("dur", 0)) / 1000 for e in mine if e["name"] == "RunTask"), reverse=True)
+    mine = (event for event in of_main_threads(events) if event["name"] == "RunTask")
+    return sorted((event.get("tdur", event.get("dur", 0)) / 1000 for event in mine), reverse=True)
 
 
 def read(page: Any, tokens: int) -> None:

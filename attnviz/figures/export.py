@@ -4,6 +4,7 @@ import html
 import math
 from pathlib import Path
 
+import numpy as np
 import plotly
 import plotly.graph_objects as go
 
@@ -50,7 +51,7 @@ def _width_of_squares(fig: Figure, height: int) -> int:
     maps = [trace for trace in fig.data if trace.type == "heatmap"]
     if len(list(fig.select_xaxes())) > 1 or fig.layout.yaxis.scaleanchor != "x" or not maps:
         return WIDTH
-    rows, columns = maps[0].z.shape
+    rows, columns = np.shape(maps[0].z)
     return int(height * columns / rows) + (90 if maps[-1].showscale is not False else 0)
 
 

@@ -85,7 +85,12 @@ def packed(view: LiveView) -> str:
     """All heads of a view as the scripts read them, in base64."""
     raw, payload = raw_scores.pack(view.heads, bits=16)
     every = blob({"doc": NAME, "heads": list(view.counts), "raw": raw}, payload)
-    return base64.b64encode(zlib.compress(every, 9)).decode()
+    return squeezed(every)
+
+
+def squeezed(content: bytes) -> str:
+    """Bytes as a page carries them: packed by zlib, in base64."""
+    return base64.b64encode(zlib.compress(content, 9)).decode()
 
 
 def patch_page(scene: bytes, title: str, note: str = "", link: str | None = None) -> str:

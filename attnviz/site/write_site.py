@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import html
 import json
 import shutil
 import tempfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import distribution
@@ -178,7 +176,7 @@ def _page(
         ],
         "text": first.example.text,
         "model": first.example.model,
-        "codes": _squeezed(first.codes),
+        "codes": live.squeezed(first.codes),
         "app": app,
         "languages": list(others),
         "policy": live.POLICY,
@@ -238,10 +236,6 @@ def _one_head(view: LiveView) -> LiveView:
     """The head on show: the scores of all others are most of the bytes, and wait until one is chosen."""
     layer, head = view.at
     return replace(view, heads=[view.heads[sum(view.counts[:layer]) + head]], counts=[1], kv_counts=[1], at=(0, 0))
-
-
-def _squeezed(content: bytes) -> str:
-    return base64.b64encode(zlib.compress(content, 9)).decode()
 
 
 def _offline(out: Path) -> str:

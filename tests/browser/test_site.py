@@ -81,6 +81,12 @@ def read(page: Any, sentence: str, tokens: int) -> None:
     said(page, f"Tokens: {tokens}, read in")
 
 
+def refused(page: Any, sentence: str, tokens: int) -> None:
+    page.fill(".site-text", sentence)
+    page.press(".site-text", "Enter")
+    assert said(page, "up to 200") == f"That sentence has {tokens} tokens; up to 200 are read here."
+
+
 def test_a_sentence_is_read_changed_and_written_on_without_a_network(page, address, smollm2):
     opened(page, address)
     assert page.locator(".live-head").get_by_text("Layer 13, head 8").first.is_visible(), "before any model is here"
@@ -150,9 +156,7 @@ def test_the_other_model_comes_when_it_is_chosen_and_long_sentences_are_refused(
     said(page, "Tokens: 16, read in")
     assert not page.locator(".site-next").is_visible(), "it predicts no tokens"
     page.locator(".live-head").get_by_text("[CLS]").first.wait_for(state="attached")
-    page.fill(".site-text", "word " * 300)
-    page.press(".site-text", "Enter")
-    assert said(page, "up to 200") == "That sentence has 302 tokens; up to 200 are read here."
+    refused(page, "word " * 300, 302)
     read(page, "A cat.", 5)
     assert page.troubles == []
 
@@ -297,9 +301,7 @@ def test_an_odd_sentence_that_is_pasted_is_read(page, address, odd, tokens):
 def test_ten_thousand_letters_are_refused_in_a_sentence(page, address):
     opened(page, address)
     said(page, "Tokens: 13, read in")
-    page.fill(".site-text", "x y " * 2500)
-    page.press(".site-text", "Enter")
-    assert said(page, "up to 200") == "That sentence has 5001 tokens; up to 200 are read here."
+    refused(page, "x y " * 2500, 5001)
     read(page, "A cat.", 3)
     assert page.troubles == []
 

@@ -4,7 +4,7 @@ import { lastingComponent, View } from "../shared/component.js";
 import { ARROWS, isPress } from "../shared/controls.js";
 import { addButton, around, el, fill, liveRegion } from "../shared/dom.js";
 import { clamp } from "../shared/numbers.js";
-import { packBits, unpackBits } from "../shared/packing.js";
+import { bytesOf, packBits, unpackBits } from "../shared/packing.js";
 import { contextOf, pixelCanvas } from "../shared/surface.js";
 
 /** @import { Component, PadHeader } from "../shared/types.js" */
@@ -149,7 +149,7 @@ class Pad {
 
   /** @param {string} drawing */
   set drawing(drawing) {
-    const bytes = Uint8Array.from(atob(drawing), (letter) => letter.charCodeAt(0));
+    const bytes = bytesOf(drawing);
     this.cells = bytes.length === (SIDE * SIDE) / 8 ? unpackBits(bytes, SIDE * SIDE) : new Uint8Array(SIDE * SIDE);
     this.draw();
   }

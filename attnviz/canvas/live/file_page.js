@@ -1,6 +1,7 @@
 // What the files that leave the app have in common: data that stand in them, a theme, a line at their foot.
 
 import { el } from "../shared/dom.js";
+import { bytesOf } from "../shared/packing.js";
 
 /** @typedef {{ note: string, link: string | null, words: Record<string, string> }} Foot */
 
@@ -10,9 +11,6 @@ export function textOf(id) {
   if (!text) throw new Error(`this file was cut short: ${id} is missing`);
   return text;
 }
-
-/** The bytes that base64 stands for. @param {string} text */
-export const bytesOf = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 
 /** The bytes that the file carries. */
 export const bytesInFile = () => bytesOf(textOf("attnviz-heads"));

@@ -59,8 +59,10 @@ export class FilmView extends View {
     return button;
   }
 
-  /** Has a hand on a canvas move it. */
-  /** @param {HTMLElement} canvas @param {(event: PointerEvent) => number | null} stopAt what is under it */
+  /**
+   * Has a hand on a canvas move it.
+   * @param {HTMLElement} canvas @param {(event: PointerEvent) => number | null} stopAt what is under it
+   */
   dragged(canvas, stopAt) {
     const follow = (/** @type {PointerEvent} */ event) => {
       const stop = this.holding ? stopAt(event) : null;

@@ -1,7 +1,7 @@
 // What the views of one group share in the browser: the hovered token, pins, the cell, the zoom, the chosen head.
 
 import { NO_EDIT } from "./edit.js";
-import { unpackBits } from "./packing.js";
+import { bytesOf, unpackBits } from "./packing.js";
 import { Latest, Sequence } from "./component.js";
 import { EVERYTHING } from "./zoom.js";
 
@@ -155,7 +155,7 @@ export function adoptOver(group, { over, session, overs }) {
 
 /** @param {PlainEdit} edit @param {[number, number]} shape @returns {Edit} */
 function unpackedEdit(edit, [nq, nk]) {
-  const bytes = Uint8Array.from(atob(edit.painted), (letter) => letter.charCodeAt(0));
+  const bytes = bytesOf(edit.painted);
   return { ...edit, painted: bytes.length === (nq * nk + 7) >> 3 ? unpackBits(bytes, nq * nk) : null };
 }
 

@@ -124,6 +124,9 @@ export function readHeader(bytes) {
   return [header, bytes.subarray(4 + size)];
 }
 
+/** The bytes that base64 stands for. @param {string} text */
+export const bytesOf = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+
 /** A blob of a header and a payload. @param {object} header @param {Uint8Array} payload */
 export function writeHeader(header, payload) {
   const text = new TextEncoder().encode(JSON.stringify(header));
@@ -167,6 +170,6 @@ export async function packForLink(value) {
 export async function unpackFromLink(text) {
   if (!text.startsWith(LINK_VERSION) || text.length > LONGEST_IN_LINK) throw new RangeError(text.slice(0, 12));
   const base64 = text.slice(LINK_VERSION.length).replaceAll("-", "+").replaceAll("_", "/");
-  const bytes = await inflate(Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)));
+  const bytes = await inflate(bytesOf(base64));
   return JSON.parse(new TextDecoder().decode(bytes));
 }

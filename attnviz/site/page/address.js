@@ -1,9 +1,8 @@
 // What stands in the fragment of the address, under the names that the app's links have, and written as they are.
 
-import { bytesOf } from "../../canvas/live/file_page.js";
 import { fill } from "../../canvas/shared/dom.js";
 import { MASKS, NO_EDIT, SCALES, SCOPES, VIEWS } from "../../canvas/shared/edit.js";
-import { packBits, packForLink, unpackBits, unpackFromLink } from "../../canvas/shared/packing.js";
+import { bytesOf, packBits, packForLink, unpackBits, unpackFromLink } from "../../canvas/shared/packing.js";
 
 /** @import { Edit, Words } from "../../canvas/shared/types.js" */
 /** @typedef {{ name: string, layers: number, heads: number }} Size */

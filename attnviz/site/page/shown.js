@@ -1,10 +1,9 @@
 // Heads that were just read, as the app's own drawings know them.
 
-import { bytesOf } from "../../canvas/live/file_page.js";
 import { AllHeads } from "../../canvas/shared/all_heads.js";
 import { fill } from "../../canvas/shared/dom.js";
 import { changes, factorOf, maskOf } from "../../canvas/shared/edit.js";
-import { inflate, packBits } from "../../canvas/shared/packing.js";
+import { bytesOf, inflate, packBits } from "../../canvas/shared/packing.js";
 import { causal } from "../engine/model.js";
 
 /** @import { HeadsHeader } from "../../canvas/live/heads_frame.js" */

@@ -1,9 +1,9 @@
 // The explorer without a server, and the live files that leave it: both are this script.
 
 import { openFile } from "../../canvas/live/live_file.js";
-import { begin, bytesInFile, bytesOf, textOf } from "../../canvas/live/file_page.js";
+import { begin, bytesInFile, textOf } from "../../canvas/live/file_page.js";
 import { AllHeads } from "../../canvas/shared/all_heads.js";
-import { inflate } from "../../canvas/shared/packing.js";
+import { bytesOf, inflate } from "../../canvas/shared/packing.js";
 import { placeOfHead } from "../../canvas/shared/raw_scores.js";
 import { Address } from "./address.js";
 import { Explorer } from "./explorer.js";
