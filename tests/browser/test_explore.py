@@ -158,6 +158,19 @@ def test_a_cell_is_read_pinned_and_let_go_a_head_is_chosen_by_keys_and_lines_lea
     assert "127.0.0.1" not in svg
 
 
+@pytest.mark.parametrize(
+    "asked, said", [("at=999.0", "There is no layer 999 head 0 here"), ("by=induction", "No token of this sentence")]
+)
+def test_a_sentence_above_the_heads_leaves_them_in_sight(opened, asked, said):
+    page = opened(f"explore?{asked}", *DRAWN)
+    expect(page.get_by_text(said)).to_be_in_viewport()
+    tops = [
+        page.get_by_text(said).bounding_box(),
+        page.locator(".av-scroll:has([data-testid=overview])").bounding_box(),
+    ]
+    assert tops[1]["y"] - tops[0]["y"] < 150, "nothing is kept for heads but where they come"
+
+
 # Where the head on show sits
 
 
