@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.app import presenting, share_menu
 from attnviz.app.cache import kept_charts
 from attnviz.app.exports import ExportOffer, Later, LiveFile, Table, gathered, to_csv
-from attnviz.app.text import unmarked
+from attnviz.app.text import plain, unmarked
 from attnviz.base.words import _
 from attnviz.canvas.shared.component import app_root, component
 from attnviz.figures.label_room import for_a_room
@@ -235,12 +235,19 @@ def as_arrow(table: ColumnTable) -> Any:
         return table
 
 
-def tabled(table: ColumnTable, name: str, key: str, link: str = "") -> None:
-    """Draw a table, and buttons that download it as CSV and Markdown; the column `link` holds addresses."""
+def tabled(table: ColumnTable, name: str, key: str, link: str = "", wraps: bool = False) -> None:
+    """Draw a table, and buttons that download it as CSV and Markdown; the column `link` holds addresses.
+
+    `wraps`: long sentences stand in it, which are read whole.
+    """
     whole = [name for name, cells in table.items() if all(cell is None or isinstance(cell, int) for cell in cells)]
     localized = {name: st.column_config.NumberColumn(format="localized") for name in whole}
     linked = {link: st.column_config.LinkColumn(display_text=_("open"))} if link else {}
-    st.dataframe(as_arrow(table), hide_index=True, key=key, column_config=localized | linked)
+    if wraps:
+        with st.container(key=key):  # a phone has room for it only to scroll: the style of its page says how wide
+            st.table({name: [plain(cell) for cell in cells] for name, cells in table.items()}, border="horizontal")
+    else:
+        st.dataframe(as_arrow(table), hide_index=True, key=key, column_config=localized | linked)
     with st.container(horizontal=True):
         st.download_button(
             _("CSV"), lambda: to_csv(table), f"{name}.csv", "text/csv", on_click="ignore", key=f"{key}-csv"

@@ -10,9 +10,8 @@ from tests.browser.conftest import another_view, at_rest, resized, still, until
 PICTURE = ".st-key-canvas-of-heads, [data-main-picture], .st-key-main-picture"  # Explore's: all heads and one
 #: choices of a page's section
 SECTIONS = ("s_section", "p_section", "c_section", "d_view", "h_view", "why_section", "fast_section", "born_section")
-#: pages of words; and sections that are a table, a list of traps, or begin with a press of a button
-OF_WORDS = {"glossary", "lessons", "compare?c_section=uses"}
-OF_WORDS |= {"sharing?h_view=prove", "sharing?h_view=published", "fast?fast_section=traps"}
+#: pages of words, and sections that are a table or a list of traps
+OF_WORDS = {"glossary", "lessons", "compare?c_section=uses", "fast?fast_section=traps"}
 
 
 def addresses() -> dict[str, list[str]]:

@@ -12,6 +12,7 @@ from attnviz.core.costs import Machine
 from attnviz.models.architecture.meta_device import ParameterCounts
 
 GIB = 1 << 30
+HELD_TOKENS = 512
 #: what is noted beside models in presets.json, for translators; sources stay as they are cited
 NOTES = (
     N_("Early tables (HF llama31 blog, Jamba-1.5 Table 1) reproduce only with 16 KV heads"),
@@ -39,6 +40,7 @@ class Preset:
     config: dict[str, Any] = field(hash=False)
     max_context: int | None
     counts: ParameterCounts  #: of the whole model, and what of it a decoding step uses: counted on the meta device
+    held: int  #: bytes of its cache after HELD_TOKENS tokens, measured there
     source: str
     verified: str  #: "yes": the published file, a copy of it or its makers' code was compared; else "partial"
     note: str = ""

@@ -178,8 +178,8 @@ def matrices(names: Sequence[str], rows: Sequence[tuple[str, Sequence[np.ndarray
                 row=row,
                 col=column,
             )
-    fig.update_xaxes(showticklabels=False, showgrid=False, constrain="domain")
-    fig.update_yaxes(showticklabels=False, showgrid=False, autorange="reversed", constrain="domain")
+    bare = {"showticklabels": False, "ticks": "", "showgrid": False, "constrain": "domain"}
+    fig.update_xaxes(**bare).update_yaxes(**bare, autorange="reversed")
     fig.update_annotations(font_size=12)
     layout(fig, height=400)
     bar = {

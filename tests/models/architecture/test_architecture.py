@@ -16,7 +16,7 @@ from attnviz.models.architecture import meta_device
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.configs import FAMILIES, config_from_text
 from attnviz.models.architecture.layer_spec import Paged
-from attnviz.models.architecture.presets import all_presets
+from attnviz.models.architecture.presets import HELD_TOKENS, all_presets
 
 WHISPER_POSITIONS = 1500
 
@@ -72,17 +72,18 @@ def config_of(model_type, **more):
 
 
 def check(arch, tokens=11, batch=2, encoder_tokens=5):
-    """Compare the formulas with the measurement of one architecture, to the last parameter and byte."""
+    """Compare the formulas with the measurement of one architecture, to the last parameter and byte: its cache."""
     found = meta_device.measure_on_meta(
         arch.config, tokens if caches(arch) else 0, batch=batch, encoder_tokens=encoder_tokens
     )
     assert found.attention_parameters == arch.attention_parameters()
     if arch.model_type in DO_NOT_RUN:
         assert found.failure is not None
-        return
+        return found.cache_bytes
     assert found.failure is None, str(found.failure)
     held = arch.kv_cache_bytes(tokens, batch, convention="transformers", encoder_tokens=encoder_tokens)
     assert held == found.cache_bytes
+    return held
 
 
 def caches(arch):
@@ -106,7 +107,8 @@ QUICK = {"deepseek-v2", "gemma-3-1b", "gpt2", "minilm-l6", "smollm2-135m", "t5-s
     "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in sorted(all_presets())]
 )
 def test_every_published_model_at_full_size_has_the_parameters_and_cache_of_the_formulas(name):
-    check(Architecture.preset(name), encoder_tokens=WHISPER_POSITIONS if "whisper" in name else 5)
+    arch = Architecture.preset(name)
+    assert all_presets()[name].held == check(arch, HELD_TOKENS, 1, arch.encoder_tokens(HELD_TOKENS))
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_every_section_computes_says_what_to_see_ends_with_a_program_and_warns_o
     with caplog.at_level(logging.WARNING):
         page = sound(visit("positions", p_section=section))
     assert figures(page) == FIGURES[section]
-    assert page.latex
+    assert page.latex or any("$" in line.value for line in page.markdown)
     assert len(with_code(page).code) == (2 if section == "video" else 1)
     told = [r.getMessage() for r in caplog.records if r.name.startswith(("streamlit", "attnviz"))]
     assert [message for message in told if "missing ScriptRunContext" not in message] == []

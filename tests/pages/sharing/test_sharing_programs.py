@@ -1,5 +1,6 @@
 """Every view's program, run in the state that it is shown in: it prints the numbers that the view shows."""
 
+import html
 import json
 import re
 
@@ -184,11 +185,12 @@ def test_what_others_print(visit):
     """This view has one state: nothing can be chosen on it."""
     app = healthy(visit("sharing", h_view="published"))
     said = program(app).splitlines()
-    table = app.dataframe[0].value
+    table = app.table[0].value.map(html.unescape)
     assert len(said) == len(table)
     verdicts = {"reproduced": "yes", "wrong": "no", "only under a condition": "condition"}
     for line, row in zip(said, table.itertuples(index=False), strict=True):
-        assert line.startswith(f"{row[0]}: ")
-        found = re.search(r": ([\d.,]+) \S+, (\w+)$", line)
-        assert row[1].startswith(found[1])
-        assert verdicts[row[2]] == found[2]
+        verdict, claim, found = row[:3]
+        assert line.startswith(f"{claim}: ")
+        number = re.search(r": ([\d.,]+) \S+, (\w+)$", line)
+        assert found.startswith(number[1])
+        assert verdicts[verdict] == number[2]

@@ -21,6 +21,14 @@ def boards(view: View, step: str) -> Boards:
     return _BOARDS[step](view)
 
 
+def _looked_up(part: str, rows: Sheet) -> Board:
+    """The rows of the words, and the table that has one for each word, in the order of the alphabet."""
+    words = sorted(set(rows.rows))
+    values = rows.values[[rows.rows.index(word) for word in words]]
+    table = replace(rows, name="W_E", values=values, rows=tuple(words), axes=("", ""))  # untranslated: a symbol
+    return cells.moved(part, [table], rows, lambda r, c: (0, words.index(rows.rows[r]), c))
+
+
 def _project(view: View) -> Boards:
     keys_from = "Y" if view.config.cross else "X"
     packed = view.packed
@@ -85,7 +93,7 @@ def _merge(view: View) -> Boards:
 
 
 _BOARDS: dict[str, Callable[[View], Boards]] = {
-    "embed": lambda view: tuple(cells.given(part, view.sheet(words)) for part, words, _places, _placed in view.sides),
+    "embed": lambda view: tuple(_looked_up(part, view.sheet(words)) for part, words, _places, _placed in view.sides),
     "position": lambda view: tuple(
         cells.added(part, view.sheet(words), view.sheet(places), view.sheet(placed))
         for part, words, places, placed in view.sides

@@ -61,11 +61,6 @@ def column(sheet: int, c: int, matrix: Sheet) -> Area:
     return sheet, 0, matrix.values.shape[0], c, c + 1
 
 
-def given(part: str, sheet: Sheet) -> Board:
-    """A board for one sheet that is not computed from others."""
-    return Board(part, (sheet,), (), lambda r, c: ([], [("0", float(sheet.values[r, c]))]))
-
-
 def product(part: str, a: Sheet, b: Sheet, result: Sheet, bias: Sheet | None = None) -> Board:
     """a @ b (+ bias): each cell is a row of `a` times a column of `b`."""
 

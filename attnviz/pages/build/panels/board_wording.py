@@ -212,7 +212,8 @@ _STEPS: dict[str, tuple[str, Callable[[View], str]]] = {
     "embed": (
         N_("Embed"),
         lambda view: _(
-            "Each word is a row of {m} numbers, **random (seed {seed})**: {word} has the same row wherever it stands."
+            "Each word looks up its row of {m} numbers in a table, **random (seed {seed})**: {word} has the same row "
+            "wherever it stands."
         ).format(m=view.config.d_model, seed=view.config.seed, word=query(view, 0)),
     ),
     "position": (N_("Add places"), _position),

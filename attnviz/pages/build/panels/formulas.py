@@ -88,7 +88,7 @@ def _softmax(result: Result) -> str:
 _FORMULAS: dict[str, Callable[[Result], str]] = {
     "embed": lambda result: (
         ("E" if "P" in result.tensors else "X")
-        + rf" \in \mathbb{{R}}^{{{len(result.q_words[0])} \times {result.config.d_model}}}"
+        + rf" = W_E[\text{{words}}] \in \mathbb{{R}}^{{{len(result.q_words[0])} \times {result.config.d_model}}}"
     ),
     "position": lambda result: (
         rf"X = E + P,\quad P_{{p,2i}} = \sin\frac{{p}}{{10000^{{2i/M}}}},\; M={result.config.d_model}"

@@ -24,15 +24,22 @@ computed_kernel = st.cache_resource(max_entries=64, show_spinner=False)(position
 def panel() -> None:
     place = page_parts.main_picture()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        n, d, k, heads = sizes(("n", "d", "k", "heads")).values()
-    config = layer_costs.Config(n, d, k, heads=heads)
-    left, right = place.columns([1, 1.15], gap="medium")
-    with left, guard():
+        places = widgets.number(choices.PLACES, _("places"), step=1, width=BOX)
+        with page_parts.more():
+            seed = widgets.number(choices.INPUT_SEED, _("input’s seed"), step=1)
+    with place, guard():
+        _mixing(position_mixing.Config(n=places, input_seed=seed))
+    left, right = st.columns(2, gap="large")
+    with left:
+        place = st.container()
+        with page_parts.two_in_a_row("parameters"):
+            n, d, k, heads = sizes(("n", "d", "k", "heads")).values()
+        config = layer_costs.Config(n, d, k, heads=heads)
+    with place, guard():
         _parameters(computed_parameters(config))
     with right, guard():
-        _mixing()
-    with guard():
         kernel = _heads()
+    with guard():
         if config.d % config.heads == 0:  # else the sentence above says what is wrong, and the program would fail
             show.snippet(
                 position_mixing.program(config, kernel),
@@ -46,7 +53,8 @@ def panel() -> None:
 
 def _parameters(result: compared_layers.Result) -> None:
     names, config = figures.kind_names(), result.config
-    st.markdown(_("**Weights are shared between places.** So parameters do not grow with the sequence, unless …"))
+    st.subheader(_("Weights are shared between places"), anchor=False)
+    st.markdown(_("So the number of parameters does not grow with the sequence, unless …"))
     show.figure(
         show.chart_of(
             figures.over,
@@ -54,7 +62,7 @@ def _parameters(result: compared_layers.Result) -> None:
             _("Parameters of one layer"),
             _("tokens n"),
             here=config.n,
-            height=430,
+            height=380,
         ),
         name="parameters-by-length",
         key="c-parameters",
@@ -67,13 +75,9 @@ def _parameters(result: compared_layers.Result) -> None:
     )
 
 
-def _mixing() -> None:
+def _mixing(config: position_mixing.Config) -> None:
     st.markdown(_("**How places are mixed** is fixed in a convolution and computed from the input in attention."))
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        n = widgets.number(choices.PLACES, _("places"), step=1, width=BOX)
-        with page_parts.more():
-            seed = widgets.number(choices.INPUT_SEED, _("input’s seed"), step=1)
-    mixing, names = computed_mixing(position_mixing.Config(n=n, input_seed=seed)), figures.kind_names()
+    n, mixing, names = config.n, computed_mixing(config), figures.kind_names()
     one, another = [each.first for each in mixing.values()], [each.second for each in mixing.values()]
     show.figure(
         show.chart_of(
@@ -113,27 +117,29 @@ def _heads() -> position_mixing.KernelConfig:
             "can, one place each."
         )
     )
+    place = st.container()
     k = widgets.number(choices.KERNEL, _("places k"), step=1, width=BOX)
     config = position_mixing.KernelConfig(k=k)
     result = computed_kernel(config)
-    show.figure(
-        show.chart_of(
-            figures.missing,
-            result.heads,
-            [
-                (_("the best that so many heads can do"), result.best),
-                (_("each head looks at one place"), result.pointing),
-            ],
-            result.average,
-        ),
-        name=f"heads-for-a-kernel-of-{k}",
-        key="c-heads",
-        table={"heads": result.heads, "best": result.best, "pointing": result.pointing},
-        words=_(
-            "One head that looks at all {k} places evenly misses **{average:.0%}** of a random convolution, the best "
-            "single head {best:.0%}; with {k} heads, one for each place, **{last:.0%}** is missing."
-        ).format(k=k, average=result.average, best=result.best[0], last=result.pointing[-1]),
-    )
+    with place:
+        show.figure(
+            show.chart_of(
+                figures.missing,
+                result.heads,
+                [
+                    (_("the best that so many heads can do"), result.best),
+                    (_("each head looks at one place"), result.pointing),
+                ],
+                result.average,
+            ),
+            name=f"heads-for-a-kernel-of-{k}",
+            key="c-heads",
+            table={"heads": result.heads, "best": result.best, "pointing": result.pointing},
+            words=_(
+                "One head that looks at all {k} places evenly misses **{average:.0%}** of a random convolution, the "
+                "best single head {best:.0%}; with {k} heads, one for each place, **{last:.0%}** is missing."
+            ).format(k=k, average=result.average, best=result.best[0], last=result.pointing[-1]),
+        )
     if st.button(_("Try it on Build: why several heads?"), icon=":material/calculate:", key="c_to_build"):
         link_state.keep_named("build", {"b_ask": "heads"})
         st.switch_page(file_of("build"))

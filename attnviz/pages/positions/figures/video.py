@@ -100,9 +100,13 @@ def frames(scores: np.ndarray, at: tuple[int, ...]) -> Figure:
             "cmax": top,
             "cmid": 0,
             "colorbar": {
-                "title": {"text": _("score, from its own"), "side": "right"},
-                "thickness": 12,
+                "title": {"text": _("score, from its own"), "side": "bottom"},
+                "thickness": 10,
                 "outlinewidth": 0,
+                "orientation": "h",
+                "len": 0.5,
+                "y": -0.05,
+                "yanchor": "top",
             },
         }
     )
@@ -110,7 +114,7 @@ def frames(scores: np.ndarray, at: tuple[int, ...]) -> Figure:
     fig.update_yaxes(
         showgrid=False, zeroline=False, showticklabels=False, ticks="", constrain="domain", constraintoward="top"
     )
-    return layout(fig, height=60 + 210 * rows).update_layout(margin={"t": 30})
+    return layout(fig, height=110 + 230 * rows).update_layout(margin={"t": 30, "b": 70})
 
 
 def name_above(fig: Figure, frame: int, **place: int) -> None:

@@ -6,7 +6,7 @@ from typing import cast
 import numpy as np
 import streamlit as st
 
-from attnviz.app import page_parts, presenting, show, widgets
+from attnviz.app import page_parts, show, widgets
 from attnviz.app.links import link_state
 from attnviz.base.words import _, clauses, ended, ngettext, sentences
 from attnviz.core.costs import QKNorm
@@ -23,8 +23,10 @@ def panel() -> None:
     config = _controls()
     result = split_of(config)
     with place:
-        page_parts.side_by_side(lambda: _split(result), lambda: _waves(result))
-    _frames(result)
+        _frames(result)
+    st.subheader(_("How the head’s numbers are divided"), anchor=False)
+    st.markdown(f"${_formula(result)}$ · {_verdict(result)}")
+    page_parts.side_by_side(lambda: _split(result), lambda: _waves(result), gap="large")
     show.snippet(
         video.split_program(config),
         "p-video",
@@ -130,16 +132,13 @@ def _split(result: video.Split) -> None:
         caption=words,
         words=ended(words),
     )
-    if not presenting.presenting():
-        st.latex(_formula(result))
-        st.markdown(f"**{_verdict(result)}**")
 
 
 def _frames(result: video.Split) -> None:
     at, scores = result.config.at, result.scores
     words = _(
-        "Scores of the marked patch from position alone: {own:.3g} for itself; when every patch moves by one frame, "
-        "two rows and three columns, none changes by more than {shifted:.1g}."
+        "Scores of the marked patch from position alone: {own:.3g} for itself. Move every patch by one frame, two rows "
+        "and three columns, and no score changes by more than {shifted:.1g}, which is rounding."
     ).format(own=float(scores[at]), shifted=result.shifted)
     if result.twins:
         twins = ngettext(

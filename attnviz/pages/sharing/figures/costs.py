@@ -6,12 +6,16 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from attnviz.base import units
 from attnviz.base.words import _
 from attnviz.figures.byte_axes import binary_ticks, titled
 from attnviz.figures.theme import ALTERNATIVE, K_VERMILION, MASKED, Q_BLUE, SERIES, THEORY, V_GREEN, Figure, layout
 
 #: W_Q, W_K and W_V have the colours of Q, K and V.
 PARTS = {"w_q": Q_BLUE, "w_k": K_VERMILION, "w_v": V_GREEN, "w_o": ALTERNATIVE, "w_down": SERIES[3], "rest": MASKED}
+SHARING = ("MHA", "GQA", "MQA", "MLA")  #: how models share keys and values, as the proof colours them
+LANDMARKS = ("gpt2", "llama-1-7b", "falcon-7b", "gpt-neox-20b", "llama-3.1-405b", "deepseek-v3")  #: named in it
+CACHES = {n << 20: f"{n} MiB" for n in (4, 16, 64, 256)}
 KINDS = {
     "full": K_VERMILION,
     "window": SERIES[0],
@@ -136,6 +140,38 @@ def memory(weights: int, cache: int, room: int) -> Figure:
     return layout(fig, height=170)
 
 
+def proof(models: Sequence[tuple[str, str, int, int, int]], chosen: str) -> Figure:
+    """Bytes of a cache over parameters: of each (name, sharing, parameters, by formula, measured) a dot in a ring."""
+    fig = go.Figure()
+    for number, kind in enumerate(SHARING):
+        names, parameters, formula, measured = zip(
+            *((n, p, f, m) for n, k, p, f, m in models if k == kind), strict=True
+        )
+        big = [name == chosen for name in names]
+        said = [units.binary(value) for value in measured]
+        colour = SERIES[number]
+        fig.add_scatter(
+            x=parameters,
+            y=measured,
+            name=kind,
+            mode="markers+text",
+            text=[name if named or name in LANDMARKS else "" for name, named in zip(names, big, strict=True)],
+            textposition=["top left" if each > 1e11 else "top center" for each in parameters],
+            marker={"symbol": "circle-open", "size": [26 if each else 15 for each in big], "color": colour},
+            marker_line_width=[4 if each else 2 for each in big],
+            customdata=list(zip(names, said, strict=True)),
+            hovertemplate="%{customdata[0]}: %{customdata[1]}<extra>" + kind + "</extra>",
+        )
+        dots = {"mode": "markers", "marker": {"size": 6, "color": colour}, "hoverinfo": "skip", "showlegend": False}
+        fig.add_scatter(x=parameters, y=formula, **dots)
+    thousands = {10.0**power: name for power, name in ((8, "100M"), (9, "1B"), (10, "10B"), (11, "100B"), (12, "1T"))}
+    fig.update_xaxes(type="log", title=titled(_("parameters of the model")), range=[7.4, 12.1])
+    fig.update_xaxes(tickvals=list(thousands), ticktext=list(thousands.values()))
+    fig.update_yaxes(type="log", title=titled(_("cache of 512 tokens")))
+    fig.update_yaxes(tickvals=list(CACHES), ticktext=list(CACHES.values()))
+    return layout(fig, height=400)
+
+
 def quality(models: Sequence[str], seconds: Sequence[float], scores: Sequence[float]) -> Figure:
     """Speed against quality: up is better, left is faster."""
     fig = go.Figure(
@@ -145,7 +181,8 @@ def quality(models: Sequence[str], seconds: Sequence[float], scores: Sequence[fl
             mode="markers+text",
             text=list(models),
             textposition=["middle right" if s < 1 else "middle left" for s in seconds],
-            marker={"size": 13, "color": [SERIES[i % len(SERIES)] for i in range(len(models))]},
+            textfont={"size": 14},
+            marker={"size": 18, "color": [SERIES[i % len(SERIES)] for i in range(len(models))]},
             hovertemplate="%{text}: %{x} s, %{y}<extra></extra>",
         ),
         {
@@ -153,4 +190,4 @@ def quality(models: Sequence[str], seconds: Sequence[float], scores: Sequence[fl
             "yaxis": {"title": titled(_("average score")), "range": [45.6, 47.6]},
         },
     )
-    return layout(fig, height=270)
+    return layout(fig, height=300)

@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
-from attnviz.app.text import plain, spoken
+from attnviz.app.text import plain
 from attnviz.base import units
 from attnviz.base.words import _, ngettext, say
 from attnviz.core.costs import pairs
@@ -144,16 +144,10 @@ computed_claims = st.cache_resource(max_entries=1, show_spinner=False)(claims)
 
 def published() -> None:
     """Draw the view “What others print”."""
+    with page_parts.main_picture():
+        paper_quality()
     st.subheader(_("Published numbers, worked out again"), anchor=False)
-    marks = {"no": ":material/close:", "condition": ":material/warning:"}  # letters of a font that is ours
-    for claim in [claim for claim in computed_claims() if claim.verdict in marks]:
-        with st.container(border=True):
-            st.markdown(f"{marks[claim.verdict]} **{spoken(claim.said)}** — {plain(claim.source)}")
-            st.markdown(
-                _("The architecture gives **{found}**. {why}.").format(found=_value(claim), why=spoken(claim.why))
-            )
-    show.tabled(show.columns([_row(claim) for claim in computed_claims()]), "published-numbers", "h-claims")
-    paper_quality()
+    show.tabled(show.columns([_row(claim) for claim in computed_claims()]), "published-numbers", "h-claims", wraps=True)
     show.snippet(
         sharing_programs.PUBLISHED,
         "h-published",
@@ -169,9 +163,9 @@ def _value(claim: Claim) -> str:
 def _row(claim: Claim) -> dict[str, Any]:
     verdicts = {"yes": _("reproduced"), "no": _("wrong"), "condition": _("only under a condition")}
     return {
+        _("verdict"): verdicts[claim.verdict],
         _("claim"): say(claim.said),
         _("found here"): _value(claim),
-        _("verdict"): verdicts[claim.verdict],
         _("why"): say(claim.why),
         _("source"): claim.source,
     }

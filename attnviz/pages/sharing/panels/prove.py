@@ -1,13 +1,16 @@
 """The view “Prove it”: the model built without memory and measured, and a real layer timed on this machine."""
 
+import re
+
 import streamlit as st
 
-from attnviz.app import show
+from attnviz.app import page_parts, show
 from attnviz.app.text import plain, spoken
 from attnviz.base import units
 from attnviz.base.words import _, listed, sentences
-from attnviz.models.architecture import Architecture, Measurement, measure_on_meta
+from attnviz.models.architecture import HELD_TOKENS, Architecture, Measurement, all_presets, measure_on_meta
 from attnviz.pages.sharing import choices, maths
+from attnviz.pages.sharing.figures import costs as figures
 from attnviz.pages.sharing.panels import sharing_programs
 from attnviz.pages.sharing.panels.architecture_form import Chosen, choose, number_boxes, say_whether
 
@@ -15,7 +18,10 @@ MOST_TOKENS = 1 << 17
 
 
 def panel() -> None:
+    place = page_parts.main_picture()
     chosen = choose()
+    with place:
+        _all_models(chosen.arch.name)
     one, two, rest = st.columns([1, 1, 2], vertical_alignment="bottom")
     tokens, batch = number_boxes({choices.MEASURED_TOKENS: _("Tokens to run"), choices.BATCH: _("Batch")}, (one, two))
     with rest:
@@ -39,6 +45,46 @@ def panel() -> None:
                 about=_("Paste this code into a notebook: it prints the numbers by formula and as measured."),
             )
     _live()
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _proved() -> list[tuple[str, str, int, int, int]]:
+    """Of each published model that keeps a cache: its name, its sharing, parameters, and its bytes by formula and held.
+
+    They were measured once; tests measure them again.
+    """
+    rows = []
+    for name, preset in all_presets().items():
+        arch, kind = Architecture.preset(name), re.search("|".join(figures.SHARING), preset.attention)
+        encoder = arch.encoder_tokens(HELD_TOKENS)
+        formula = arch.kv_cache_bytes(HELD_TOKENS, convention="transformers", encoder_tokens=encoder)
+        if kind and preset.held:
+            rows.append((name, kind[0], preset.counts.total, formula, preset.held))
+    return rows
+
+
+def _all_models(chosen: str) -> None:
+    """Draw the cache of every published model, by formula and as measured, the chosen one large."""
+    models = _proved()
+    names, kinds, parameters, formula, measured = map(list, zip(*models, strict=True))
+    held = {name: units.binary(value) for name, value in zip(names, measured, strict=True)}
+    agree = sum(mine == theirs for mine, theirs in zip(formula, measured, strict=True))
+    show.figure(
+        show.chart_of(figures.proof, models, chosen),
+        name="proved-caches",
+        key="h-proved",
+        words=_(
+            "Each ring is a model’s cache as measured, the dot in it what the formula says: **{agree} of {n} agree to "
+            "the last byte**. With 7 billion parameters each, llama-1-7b (MHA) keeps {mha} and falcon-7b (MQA) {mqa}."
+        ).format(agree=agree, n=len(models), mha=held["llama-1-7b"], mqa=held["falcon-7b"]),
+        table={
+            "model": names,
+            "sharing": kinds,
+            "parameters": parameters,
+            "bytes by formula": formula,
+            "bytes measured": measured,
+        },
+    )
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Architecture: hash})
