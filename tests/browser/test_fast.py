@@ -86,6 +86,38 @@ def test_it_plays_to_the_end_and_back_and_keys_move_steps_and_lines(opened):
     before = page.locator(".tf-readout").inner_text()
     page.keyboard.press("ArrowDown")
     expect(page.locator(".tf-readout")).not_to_have_text(before)
+    said, slider = page.locator(".tf-said"), page.locator(".tf-bar input")
+    expect(said).to_have_attribute("aria-live", "polite")
+    slider.focus()  # it says the tile itself
+    page.keyboard.press("ArrowRight")
+    until(lambda: stood(page) == 2)
+    expect(said).to_have_attribute("aria-live", "off")
+    assert slider.get_attribute("aria-valuetext") == said.inner_text()
+    tile.focus()
+    expect(said).to_have_attribute("aria-live", "polite")
+
+
+#: how far the film reaches below the top of the presentation's bar, at every tile from here on
+LOWEST = """(root) => {
+  const bar = document.querySelector(".st-key-presenter").getBoundingClientRect().top;
+  const low = () => (window.lowest = Math.max(window.lowest, root.getBoundingClientRect().bottom - bar));
+  window.lowest = -Infinity;
+  new MutationObserver(low).observe(root, { attributes: true, attributeFilter: ["data-step"] });
+}"""
+
+
+@pytest.mark.slow
+def test_presented_in_a_lesson_it_plays_above_the_bar_however_long_a_sentence_is(server_url, new_page):
+    page = new_page(1280, 720)
+    page.goto(f"{server_url}/lessons?lesson=fast&step=2&present=1")
+    at_rest(page, FILM)
+    page.get_by_role("button", name="First tile", exact=True).click()
+    until(lambda: stood(page) == 0)
+    answered(page)
+    page.locator(".av-root[data-step]").evaluate(LOWEST)
+    page.get_by_role("button", name="Play", exact=True).click()
+    until(lambda: stood(page) == 20, 60)
+    assert -60 < page.evaluate("window.lowest") <= 0
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 
 #: menus and boxes whose contents are drawn once they are open
-MENUS = ("more", "display", "reading", "h-head-by-head")
+MENUS = ("more", "display", "reading")
 
 
 def open_page(name: str = "home", **link: str) -> Any:

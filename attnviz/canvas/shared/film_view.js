@@ -29,7 +29,7 @@ export class FilmView extends View {
     this.playing = null;
     /** @type {{ button: HTMLElement, sign: string, word: string }[]} what plays it, one for each end */
     this.players = [];
-    /** @type {HTMLElement[]} what is read out as it changes, but of a film only where it ends */
+    /** @type {HTMLElement[]} what is read out as it changes, but of a film only where it ends; the slider says the first */
     this.spoken = [];
     this.range = el("input", "av-slider-range", null, { type: "range", min: "0", step: "1" });
     this.range.addEventListener("input", () => {
@@ -37,6 +37,7 @@ export class FilmView extends View {
       this.stand(Number(this.range.value));
     });
     this.range.addEventListener("change", () => this.letGo());
+    for (const kind of ["focus", "blur"]) this.range.addEventListener(kind, () => this.hush());
   }
 
   /** Draws the stop. */
@@ -114,7 +115,15 @@ export class FilmView extends View {
       say(button, button === which ? "❚❚" : sign);
       named(button, this.header.words[button === which ? "pause" : word]);
     }
-    for (const node of this.spoken) attribute(node, "aria-live", which ? "off" : "polite");
+    this.hush();
+  }
+
+  /** Nothing is said while a film plays, nor twice where the slider says it itself. */
+  hush() {
+    this.spoken.forEach((node, n) => {
+      const off = this.film || (n === 0 && this.range.matches(":focus"));
+      attribute(node, "aria-live", off ? "off" : "polite");
+    });
   }
 
   stop() {

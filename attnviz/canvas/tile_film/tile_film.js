@@ -28,6 +28,7 @@ import {
 const NUMBER = 4; // bytes of a float32
 /** Milliseconds that a tile stands while the film plays, and that all take at most. */
 const [STAND, LONGEST] = [600, 20000];
+const LINES = 56; // pixels of the longest sentence about a line, which another tile may bring
 
 /** @extends {FilmView<TileHeader>} */
 class TileFilm extends FilmView {
@@ -214,7 +215,8 @@ class TileFilm extends FilmView {
   fit() {
     const room = presentedRoom(this.root);
     if (room === null || this.right.offsetTop > this.left.offsetTop) return;
-    const others = this.right.offsetTop + this.right.offsetHeight - this.high;
+    const longer = Math.max(0, LINES - this.readout.offsetHeight);
+    const others = this.right.offsetTop + this.right.offsetHeight + longer - this.high;
     const high = clamp(room - others, LOW, this.high);
     if (high < this.high) this.draw();
     this.high = high;

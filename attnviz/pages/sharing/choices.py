@@ -35,6 +35,7 @@ KEPT = PAGE.one_of("h_kept")
 METHOD = PAGE.one_of("h_by", get_args(Method))
 GROUP = PAGE.one_of("h_group")
 SCOPE = PAGE.one_of("h_scope", ("layer", "all"))
+HEADS = PAGE.flag("h_heads")  #: whether the box with all heads is open
 
 # Count it, size it, prove it
 WAY = PAGE.one_of("h_from", ("preset", "own", "config"))

@@ -62,9 +62,8 @@ def test_the_page_opens_with_a_trained_layer_shared(visit):
     assert not any("<image" in column for column in columns), "nothing measured on another model"
     assert "9 query heads on 1 K/V head; K/V heads as trained: 3" in spoken(app)
     assert "is the likeliest next token" in spoken(app)
-    assert len(app.get("plotly_chart")) == 4  # the groups, the sweep, the next token, and all heads in a box
-    app.session_state["h-head-by-head"] = False
-    assert len(app.run().get("plotly_chart")) == 3, "closed, the box is empty"
+    assert len(app.get("plotly_chart")) == 3  # the groups, the sweep, the next token
+    assert len(healthy(visit("sharing", h_heads="true")).get("plotly_chart")) == 4, "and all heads in a box"
 
 
 def test_the_columns_follow_model_length_and_batch_and_a_prime_number_of_heads_has_nothing_between(visit):

@@ -4,7 +4,7 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.app import exports, presenting, sentence_input, show, widgets
+from attnviz.app import sentence_input, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.panel import fragment, guard
 from attnviz.app.text import plain
@@ -51,8 +51,7 @@ def _draw(run: ModelRun) -> None:
     with right:
         st.subheader(_("The next token, before and after"), anchor=False)
         downstream = _downstream(run, config)
-    alone = presenting.figure_alone() == "h-heads" or exports.GATHERING in st.session_state
-    box = st.expander(_("Head by head"), expanded=alone, key="h-head-by-head", on_change="rerun")
+    box = widgets.expander(choices.HEADS, _("Head by head"))
     if box.open:
         with box:
             _heads(result)
