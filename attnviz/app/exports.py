@@ -145,7 +145,7 @@ def to_csv(table: Table) -> str:
 def _written(cell: Any) -> Any:
     """A number as short as it can be read back, to 12 digits; a text so that no spreadsheet runs it."""
     if isinstance(cell, Quantity):
-        return cell.number
+        return _written(cell.number)
     if isinstance(cell, float | np.floating):
         with np.errstate(over="ignore"):
             short = np.float32(cell)

@@ -154,5 +154,7 @@ def long_table(matrix: Matrix) -> dict[str, Any]:
         "query": [matrix.rows[i] for i in row.ravel()],
         "key_position": np.array(matrix.col_at)[col.ravel()].tolist(),
         "key": [matrix.cols[i] for i in col.ravel()],
-        "value": ["" if np.isnan(v) else f"{v:.6g}" for v in np.where(matrix.hidden, np.nan, matrix.values).ravel()],
+        "value": [
+            "" if np.isnan(v) else float(f"{v:.6g}") for v in np.where(matrix.hidden, np.nan, matrix.values).ravel()
+        ],
     }

@@ -47,6 +47,11 @@ def binary_unit(most: float) -> tuple[str, int]:
     return _BINARY[power], 1024**power
 
 
+def percent(share: float) -> str:
+    """0.125 -> "12.5%"."""
+    return quantity(f"{share:.1%}", 100 * share, "%")
+
+
 def flop(count: float) -> str:
     return _scaled(count, 1000, _FLOP)
 

@@ -86,14 +86,20 @@ def _room_on_top(fig: Figure) -> int:
 
 def standalone_html(fig: Figure, title: str | None = None, caption: str | None = None) -> str:
     """One file that stays interactive with no network: plotly.js is inside it."""
-    drawn: str = fig.to_html(
-        include_plotlyjs=True, full_html=False, div_id="chart", config={"displaylogo": False, "responsive": True}
+    width, high = fig.layout.width or WIDTH, fig.layout.height or 450
+    fluid = go.Figure(fig).update_layout(width=None)  # as wide as the window up to its own width: a phone is narrow
+    drawn: str = fluid.to_html(
+        include_plotlyjs=True,
+        full_html=False,
+        div_id="chart",
+        default_height=f"{high}px",
+        config={"displaylogo": False, "responsive": True},
     )
     paper, ink = fig.layout.paper_bgcolor or "#FFFFFF", fig.layout.font.color or "#1F2328"
     heading = f"<h1>{html.escape(title)}</h1>" if title else ""
     below = f"<figcaption>{html.escape(caption)}</figcaption>" if caption else ""
     style = (
-        f"body{{margin:16px;background:{paper};color:{ink};font:14px {FONT}}}figure{{margin:0;max-width:1100px}}"
+        f"body{{margin:16px;background:{paper};color:{ink};font:14px {FONT}}}figure{{margin:0;max-width:{width}px}}"
         "h1{font-size:18px;margin:0 8px}figcaption{margin:8px;line-height:1.5}"
     )
     return (

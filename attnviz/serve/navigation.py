@@ -78,7 +78,7 @@ def menu() -> None:
 
 def cards() -> None:
     """Where to go from the start page, in the order in which one learns, each with its question. After `menu`."""
-    st.markdown("**" + _("Where to go from here, in the order in which one learns") + "**")
+    st.markdown("**" + _("Where to go next, in learning order") + "**")
     with st.container(horizontal=True, gap="small", key="cards"):
         for page in (each for each in PAGES if not each.is_home):
             _link(page, f"**{_(page.title)}** :small[{_(page.question)}]")

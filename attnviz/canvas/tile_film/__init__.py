@@ -93,7 +93,7 @@ def words_of(backward: bool) -> dict[str, str]:
             "fast": _("Fast memory: {bytes}"),
             "slow": _("Slow memory: {read} read, {written} written so far"),
             "part": _("{name} {rows} × {cols}, {bytes}"),
-            "never": _("never there: the matrix, {rows} × {cols}, {bytes}"),
+            "never": _("never built: the matrix, {rows} × {cols}, {bytes}"),
             "tile": _("The tile at work, line by line; up and down choose a line"),
         }
         | canvas_wording.joins()

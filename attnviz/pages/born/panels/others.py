@@ -3,6 +3,7 @@
 import math
 
 from attnviz.app import page_parts, show, widgets
+from attnviz.base import units
 from attnviz.base.words import _
 from attnviz.pages.born import choices
 from attnviz.pages.born.figures import curves as figures
@@ -98,7 +99,7 @@ def _row(name: str) -> dict[str, object]:
         _("run"): called.get(name, _("only the seed")),
         _("seed"): run.config.seed,
         _("predicted from step"): _("never") if run.cliff is None else f"{run.cliff:,}",
-        _("right at the end"): f"{run.accuracy[-1]:.1%}",
+        _("right at the end"): units.percent(run.accuracy[-1]),
         _("token before"): f"{run.previous[-1].max():.2f}",
         _("next, last time"): f"{run.induction[-1].max():.2f}",
     }

@@ -80,6 +80,7 @@ def _looks(layer: two_sources.Result, i: int, head: int) -> None:
         table={
             "head": np.repeat(np.arange(1, len(text) + 1), len(names)),
             "source": (["text"] * text.shape[1] + ["picture"] * picture.shape[1]) * len(text),
+            "key_position": [*range(len(names))] * len(text),
             "key": names * len(text),
             "weight": np.concatenate([text, picture], 1).ravel(),
         },

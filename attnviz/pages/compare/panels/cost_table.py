@@ -168,9 +168,9 @@ def _steps_and_path(result: layer_costs.Result, axis: str) -> None:
             "path-length",
             "c-path",
             _(
-                "Layers or steps that a signal passes from the first token to the last: attention **1**, dilated "
-                "convolution **{dilated:,}**, a window of {r} **{window:,}**, a convolution of {k} **{conv:,}**, a "
-                "recurrence **{rnn:,}**."
+                "A signal passes from the first token to the last through **1** layer of attention, **{dilated:,}** of "
+                "dilated convolution, **{window:,}** of attention in a window of {r}, **{conv:,}** of convolution with "
+                "kernel {k}, or **{rnn:,}** steps of a recurrence."
             ).format(**paths, r=config.window, k=config.k),
         )
 

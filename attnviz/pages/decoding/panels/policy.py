@@ -143,7 +143,7 @@ def _map(result: kept_positions.Result, policy: EvictionKind, budget: int) -> tu
                 after=kept.moved.loss,
             ),
         ),
-        table={"token": list(result.labels[result.prompt :])}
+        table={"position": range(result.prompt, result.total), "token": list(result.labels[result.prompt :])}
         | {f"sees {n}": positions[:, n].astype(int).tolist() for n in range(result.total)},
     )
     return layer, group

@@ -62,8 +62,8 @@ def _under(film: tiles.TileRun, at: int) -> None:
     config = film.config
     whole = tiles.NUMBER * config.tokens**2
     words = _(
-        "One head over a length of {tokens}, random vectors (seed {seed}), numbers of 32 bits. The whole matrix of "
-        "scores would take **{whole}**; it is never there."
+        "One head over {tokens} tokens, random vectors (seed {seed}), 32-bit numbers. The whole matrix of scores would "
+        "take **{whole}**; it is never built."
     ).format(tokens=config.tokens, seed=config.seed, whole=units.binary(whole))
     show.under(
         lambda: picture(film, at),

@@ -44,7 +44,7 @@ def heads_map(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None
         key=key,
         table=lambda: table_of(shown.survey),
         words=words,
-        caption=sentences(words, about_source(shown)),
+        caption=about_source(shown),
         on_pick=lambda column: pick(shown, column),
     )
 
@@ -165,10 +165,10 @@ def _about_map(shown: ShownSurvey, by: str) -> str:
 def _about_plane(shown: ShownSurvey, x: np.ndarray, y: np.ndarray) -> str:
     rank = head_survey.rank_correlation(x, y)
     if math.isnan(rank):
-        return _("One point a head.")
+        return _("Each point is a head.")
     most = np.argsort(-np.nan_to_num(y, nan=-np.inf))[:3]
     return _(
-        "One point a head, as layer.head: highest **{names}**. The ranks of both measures correlate by {rank:.2f}."
+        "Each point is a head, called layer.head; highest are **{names}**. The two rankings correlate at {rank:.2f}."
     ).format(names=listed(name_of_head(shown.survey.places[int(n)]) for n in most), rank=rank)
 
 

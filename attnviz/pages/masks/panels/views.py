@@ -96,8 +96,8 @@ def layers_panel(result: mask_lab.Result) -> None:
     """Draw the number of layers to choose, the layer after which each key reaches each query, and how reach grows."""
     st.markdown(
         _(
-            "One layer brings a word something of the words that it may look at; the next, also of the words that "
-            "had reached *those*. The residual stream keeps what was there before. The pictures show what can "
+            "One layer brings a word something of the words it may look at; the next layer, something of the words "
+            "that *those* had looked at. The residual stream keeps what was there before. The pictures show what can "
             "arrive, whatever the weights are."
         )
     )

@@ -67,7 +67,11 @@ def _controls() -> shuffled_words.Config:
             ),
             seed=seed,
         )
-        widgets.toggle(choices.OWN_RANGE, _("Its own colour range"), help=_("Small weights are dark from 0 to 1."))
+        widgets.toggle(
+            choices.OWN_RANGE,
+            _("Its own colour range"),
+            help=_("On the scale from 0 to 1, small weights all look dark."),
+        )
         return config
 
 
@@ -110,8 +114,8 @@ def _matrices(result: shuffled_words.Result) -> None:
         share=f"{float(result.before[q, k]):.0%}",
     )
     other = _(
-        "The order read: {order}. Each weight beside the one of the same two words: the largest difference "
-        "is {difference:.2g}."
+        "Read in this order: {order}. Sorted back, each weight stands beside that of the same two words; the largest "
+        "difference is {difference:.2g}."
     ).format(order=plain(" ".join(result.words)), difference=float(np.abs(result.before - result.after).max()))
     shown = (
         ("before", _("As typed"), result.before, mask, typed),
@@ -143,7 +147,7 @@ def _every(result: shuffled_words.Result) -> None:
     blind = listed(names[kind] for kind, change in zip(KINDS, free, strict=True) if change < 1e-9) or _("none")
     words = _(
         "Blind to this change of order without a mask: {blind}. With a causal mask even attention without positions "
-        "sees it ({causal:.3g}): the mask is an order itself, a word sees those before it."
+        "notices it ({causal:.3g}): the mask itself is an order, since a word sees only those before it."
     )
     if result.every["none"][1] < 1e-9:
         words = _("Blind to this change of order without a mask: {blind}.")

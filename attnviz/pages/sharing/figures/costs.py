@@ -14,7 +14,7 @@ from attnviz.figures.theme import ALTERNATIVE, K_VERMILION, MASKED, Q_BLUE, SERI
 #: W_Q, W_K and W_V have the colours of Q, K and V.
 PARTS = {"w_q": Q_BLUE, "w_k": K_VERMILION, "w_v": V_GREEN, "w_o": ALTERNATIVE, "w_down": SERIES[3], "rest": MASKED}
 SHARING = ("MHA", "GQA", "MQA", "MLA")  #: how models share keys and values, as the proof colours them
-LANDMARKS = ("gpt2", "llama-1-7b", "falcon-7b", "gpt-neox-20b", "llama-3.1-405b", "deepseek-v3")  #: named in it
+LANDMARKS = ("gpt2", "llama-1-7b", "falcon-7b", "gpt-neox-20b", "deepseek-v3")  #: named in it
 CACHES = {n << 20: f"{n} MiB" for n in (4, 16, 64, 256)}
 KINDS = {
     "full": K_VERMILION,

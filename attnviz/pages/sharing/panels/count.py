@@ -150,7 +150,7 @@ def _whole(arch: Architecture, context: int, batch: int) -> None:
         {
             _("part"): names[name],
             "FLOP": part.flops,
-            _("share"): f"{part.flops / total:.1%}",
+            _("share"): units.percent(part.flops / total),
             _("activations"): part.activations,
             _("at 16 bits"): units.binary(2 * part.activations),
         }

@@ -123,7 +123,7 @@ def _baselines(arch: Architecture, latent: LatentLayout, context: int) -> None:
             ngettext("cache of {n} token", "cache of {n} tokens", context).format(n=f"{context:,}"): units.both(
                 2 * numbers * context * len(arch.layers)
             ),
-            _("MLA keeps"): f"{mine / numbers:.1%}",
+            _("MLA keeps"): units.percent(mine / numbers),
             _("times smaller"): round(numbers / mine, 2),
         }
         for name, numbers in bases.items()

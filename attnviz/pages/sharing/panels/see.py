@@ -158,7 +158,9 @@ def _cells(result: Result, heads: list[int], tokens: tuple[str, ...]) -> dict[st
     ]
     return {
         "head": [h for h, _q, _k in cells],
+        "query_position": [q for _h, q, _k in cells],
         "query": [tokens[q] for _h, q, _k in cells],
+        "key_position": [k for _h, _q, k in cells],
         "key": [tokens[k] for _h, _q, k in cells],
         "trained": [float(result.before[c]) for c in cells],
         "shared": [float(result.after[c]) for c in cells],

@@ -60,8 +60,8 @@ def _ladder(asked: form.Asked, at: tuple[int, int]) -> None:
     made = asked.parts
     heads, mlps = float(np.nansum(made.heads)), float(made.mlps.sum())
     said = _(
-        "{answer} Heads add {heads:+.2f}, MLPs {mlps:+.2f}, what remains {rest:+.2f}; most of all head "
-        "{layer}.{head}: {value:+.2f}."
+        "{answer} Heads add {heads:+.2f}, MLPs {mlps:+.2f}, the rest {rest:+.2f}; head {layer}.{head} adds most: "
+        "{value:+.2f}."
     )
     layer, head = made.strongest
     words = said.format(
@@ -128,9 +128,7 @@ def _lens(asked: form.Asked) -> None:
     else:
         said = _("If the model ended there, “{token}” would come next from the input of layer {layer} on.")
         if made.first_seen == len(made.ranks) - 1:
-            said = _(
-                "Only after the last layer does “{token}” come first; one layer before it stands in place {before:,}."
-            )
+            said = _("Only after the last layer does “{token}” come first; one layer earlier its rank is {before:,}.")
     show.figure(
         show.chart_of(
             figures.lens,
