@@ -95,7 +95,7 @@ LINKS: dict[str, tuple[str, ...]] = {
         "p_section=norm&p_norm=none&p_growth=4&p_normwidth=16",
     ),
     "sharing": (
-        "h_lm=minilm-l6&h_text=The+animal+was+too+tired.&h_layer=3&h_kept=4&h_by=first&h_group=2",
+        "h_lm=minilm-l6&h_text=The+animal+was+too+tired.&h_layer=3&h_kept=4&h_by=first&h_group=2&h_heads=true",
         "",
         "h_view=count&h_model=gemma-2-9b&h_context=4096&h_batch=8&h_axis=batch",
         "h_view=size&h_model=mistral-7b-v0.1&h_weights=int4&h_cache=int8&h_scale=32&h_as=paged&h_hybrid=false",
