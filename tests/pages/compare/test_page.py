@@ -58,7 +58,7 @@ def test_the_table_says_where_attention_and_the_others_cost_the_same_and_its_pro
     page = visit("compare")
     assert "At n = 4,096 and d = 512, self-attention takes **42.95 GFLOP**" in said(page)
     assert "LSTM at n = 1,024, GRU at n = 512" in said(page)
-    assert "dilated convolution **8**" in said(page)
+    assert "**8** of dilated convolution" in said(page)
     table = page.dataframe[0].value
     assert list(table["waits"]) == [1, 1, 1, 4096, 4096, 4096, 1, 1]
     assert all("yes" in cell for cell in table["torch counts the same"])

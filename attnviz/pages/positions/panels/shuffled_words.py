@@ -70,7 +70,7 @@ def _controls() -> shuffled_words.Config:
         widgets.toggle(
             choices.OWN_RANGE,
             _("Its own colour range"),
-            help=_("On the scale from 0 to 1, small weights all look dark."),
+            help=_("From 0 to 1, small weights all look dark."),
         )
         return config
 

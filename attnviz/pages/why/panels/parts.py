@@ -128,7 +128,7 @@ def _lens(asked: form.Asked) -> None:
     else:
         said = _("If the model ended there, “{token}” would come next from the input of layer {layer} on.")
         if made.first_seen == len(made.ranks) - 1:
-            said = _("Only after the last layer does “{token}” come first; one layer earlier its rank is {before:,}.")
+            said = _("Only after the last layer does “{token}” come first; one layer earlier it is number {before:,}.")
     show.figure(
         show.chart_of(
             figures.lens,
