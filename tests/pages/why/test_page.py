@@ -22,7 +22,7 @@ def test_it_opens_on_madrid_and_names_the_head_that_says_so(visit):
     assert not page.exception
     assert not page.error
     assert "**Madrid** leads **Rome** by 4.73 in logits: it is 113 times as likely." in said(page)
-    assert "most of all head 23.4: +3.85" in said(page)
+    assert "head 23.4 adds most: +3.85" in said(page)
     assert "+3.85 comes from “Spain”" in said(page)
     ladder = charts(page)[0]
     lengths = [sum(trace["x"]) for trace in ladder["data"]]

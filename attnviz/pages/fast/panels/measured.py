@@ -25,7 +25,7 @@ def panel() -> None:
     place = page_parts.main_picture()
     live = None if current().hosted else _measuring()
     result = live.result if live else _chosen()
-    with place:
+    with place.container(key="fast-growing") if live else place:
         _pictures(result)
         if live:  # below the pictures, which then change in their place
             text = _("{n} measurements so far").format(n=len(result.timings))
