@@ -234,9 +234,8 @@ def set_before_drawn(key: str, value: Any, changed: Callable[[], None]) -> None:
 
 def note_returned() -> None:
     """As a session begins, note whose values the browser has sent: those of a page that another session had drawn."""
-    held = streamlit_adapter.session()
-    if _RETURNED not in held:
-        held[_RETURNED] = dict.fromkeys(streamlit_adapter.sent_keys())
+    if _RETURNED not in streamlit_adapter.session():
+        streamlit_adapter.session()[_RETURNED] = dict.fromkeys(streamlit_adapter.sent_keys())
 
 
 def take_returned() -> None:

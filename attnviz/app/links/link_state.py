@@ -25,8 +25,7 @@ _CHOSEN, _PAGE, _WRITTEN = "_chosen", "_page_on_show", "_link_written"
 #: why a value of the link is not used, and what a page shows instead of one that its model does not have, by name
 REFUSED, INSTEAD = "_refused", "_shown_instead"
 _VIEW_OF = "_view_of"  #: the page of a view that was opened, until that page is drawn
-_PAGE_ID = "_page_id"
-_LINKED = "_pages_set_by_links"
+_PAGE_ID, _LINKED = "_page_id", "_pages_set_by_links"
 _NO_CHOICE = "_no_choice"  #: where the sentence stands about names that belong to no choice
 #: what Streamlit reads itself, and what mailers, networks and search engines add to every link
 _OF_OTHERS = re.compile(r"embed|utm_|_|ref$|source$|\w*clid$|mc_|si$")
@@ -93,8 +92,7 @@ def follow(page: str) -> bool:
     """
     held = streamlit_adapter.session()
     before, view_of = held.get(_PAGE), held.pop(_VIEW_OF, None)
-    entered = before != page
-    held[_PAGE], held[_PAGE_ID] = page, streamlit_adapter.page_id()
+    entered, held[_PAGE], held[_PAGE_ID] = before != page, page, streamlit_adapter.page_id()
     parameters = _parameters_now(page)
     if not entered and parameters == held.get(_WRITTEN):
         return False

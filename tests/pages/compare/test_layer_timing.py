@@ -7,6 +7,7 @@ import torch
 from attnviz.base.message import Problem
 from attnviz.pages.compare.maths import compared_layers, layer_timing
 from attnviz.pages.compare.maths.layer_timing import Config, Result, WayTiming, this_machine
+from attnviz.runs import measuring
 
 pytestmark = pytest.mark.slow  # in `make check-all`
 
@@ -28,15 +29,15 @@ def test_attention_whose_weights_are_built_holds_them_and_fused_attention_does_n
     explicit, fused = compared_layers.ExplicitAttention(32, heads), compared_layers.FusedAttention(32, heads)
     with torch.inference_mode():
         weights = heads * n * n * 4
-        assert weights <= layer_timing.peak_bytes(lambda: explicit(x)) < 3 * weights
-        assert layer_timing.peak_bytes(lambda: fused(x)) < weights / 4
+        assert weights <= measuring.peak_bytes(lambda: explicit(x)) < 3 * weights
+        assert measuring.peak_bytes(lambda: fused(x)) < weights / 4
 
 
 def test_in_eval_without_gradients_torchs_fast_path_builds_the_weights_as_the_page_says():
     n, heads, x = 512, 4, torch.randn(1, 512, 32)
     fused = compared_layers.FusedAttention(32, heads).eval()
     with torch.inference_mode():
-        assert layer_timing.peak_bytes(lambda: fused(x)) >= heads * n * n * 4
+        assert measuring.peak_bytes(lambda: fused(x)) >= heads * n * n * 4
 
 
 @pytest.mark.parametrize("p", [0.5, 1.0, 2.0])
