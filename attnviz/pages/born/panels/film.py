@@ -109,7 +109,7 @@ def draw(
     heads = run.config.places
     birth.birth(
         key,
-        told(name, off),
+        told(name, tuple(off)),
         run.numbers,
         copies.tokens,
         copies.ids,
@@ -121,7 +121,7 @@ def draw(
 
 
 @lru_cache(maxsize=64)
-def told(name: str, off: Silenced) -> dict[str, Any]:
+def told(name: str, off: tuple[tuple[int, int], ...]) -> dict[str, Any]:
     """A run as the browser is sent it, without its numbers: a line for each head, and the loss with some silenced.
 
     Made once for all visitors: to name its megabytes alone takes 3 ms.
@@ -135,7 +135,7 @@ def told(name: str, off: Silenced) -> dict[str, Any]:
         "previous": run.previous.reshape(len(run.at), -1).T,
         "induction": run.induction.reshape(len(run.at), -1).T,
         "without_at": run.steps,
-        "without": life.without(name, tuple(off))[:, 0] if off else np.zeros(0),
+        "without": life.without(name, off)[:, 0] if off else np.zeros(0),
     }
     return {
         "model": fingerprint(run.numbers.tobytes()),
