@@ -76,9 +76,7 @@ def _spelled(value: Any) -> Iterator[bytes]:
         kinds = set(map(type, value))
         if kinds <= {tuple, list}:  # rows of them
             kinds = set(map(type, chain.from_iterable(value)))
-        if (
-            kinds <= _LITERALS
-        ):  # thousands of numbers and words, as Python's second format packs them: without references
+        if kinds <= _LITERALS:  # thousands of numbers and words; the second format writes no references
             yield marshal.dumps(list(value), 2)
         else:
             inner = value
