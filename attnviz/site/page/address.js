@@ -134,7 +134,7 @@ export class Address {
     Object.assign(this, now);
     const turn = ++this.turn;
     const said = await this.written();
-    if (turn !== this.turn) return;
+    if (turn !== this.turn || said === this.said) return;
     this.said = said;
     history.replaceState(null, "", `#${said}`);
     this.heard(said);
