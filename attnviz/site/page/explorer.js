@@ -11,6 +11,7 @@ import { editsOf, headedBy, headsOf, prepared } from "./shown.js";
 import { SiteForm } from "./site_form.js";
 import { MovedHeads } from "./moved_heads.js";
 import { NextTokens } from "./next_tokens.js";
+import { linkedPins } from "./pins.js";
 import { PageLinks } from "./page_links.js";
 
 /** @import { AllHeads } from "../../canvas/shared/all_heads.js" */
@@ -65,7 +66,7 @@ export class Explorer {
     this.moved = new MovedHeads(this.words, this.frame, () => this.run(this.edits, false));
     this.frame.group.listeners.add((what) => {
       const { selected } = this.frame.group;
-      if (what === "edit" || what === "selected") this.changed();
+      if (["edit", "selected", "pins"].includes(what)) this.changed();
       if (what === "pointed" || (what === "selected" && !this.frame.group.all?.head(selected))) void this.rest();
       if (what !== "selected" || !selected) return;
       this.form.silent = this.silenced.has(selected.join("."));
@@ -151,7 +152,7 @@ export class Explorer {
     this.linked = false;
     this.address.problems = [];
     this.note();
-    void this.address.put({ text, model, edit: NO_EDIT, silenced: [] });
+    void this.address.put({ text, model, edit: NO_EDIT, silenced: [], pins: null });
   }
 
   /** Show an example: it was read before, and needs no model. @param {SiteExample} example */
@@ -192,9 +193,10 @@ export class Explorer {
   changed() {
     clearTimeout(this.later);
     this.later = setTimeout(() => {
-      const { edit } = this.frame.group;
-      if (changes(edit)) void this.rest();
-      if (this.named) void this.address.put({ edit, silenced: [...this.silenced] });
+      const { group } = this.frame;
+      if (changes(group.edit)) void this.rest();
+      const pins = linkedPins(group, this.view.head.q);
+      if (this.named) void this.address.put({ edit: group.edit, silenced: [...this.silenced], pins });
       const { edits } = this;
       const made = JSON.stringify(edits.map((each) => ({ ...each, mask: each.mask?.join("") })));
       if (!this.before || this.model.ready !== this.shown.model || made === this.made) return;
@@ -286,7 +288,8 @@ export class Explorer {
     const edit = same ? group.edit : linked ? this.address.fitted(labels.length) : NO_EDIT;
     group.edit = edit;
     const tile = (same && group.selected) || (this.address.head() ?? [0, 0]);
-    this.view = headedBy(this.view, this.card, { labels, doc, tile, edit });
+    const pins = linked ? this.address.pinned(labels) : null;
+    this.view = headedBy(this.view, this.card, { labels, doc, tile, edit, pins });
     this.form.silent = this.silenced.has(tile.join("."));
     this.note();
     await this.frame.take(this.view, all, codes);

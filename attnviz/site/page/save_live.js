@@ -5,6 +5,7 @@ import { packRawScores } from "../../canvas/shared/raw_scores.js";
 import { headedBy } from "./shown.js";
 
 /** @import { HeadsFrame } from "../../canvas/live/heads_frame.js" */
+/** @import { Axis } from "../../canvas/shared/types.js" */
 /** @import { Card, SiteHeader } from "./site.js" */
 
 /** Bytes of scores: a file that a browser still opens at once, as in the app. */
@@ -23,12 +24,13 @@ export async function liveFile({ group, large, view: shown }, card, view, text, 
   const one = { ...card, layers: 1, heads: 1, groups: 1 };
   const { q: labels, doc, title } = large.drawn.header;
   const tile = every ? at : /** @type {[number, number]} */ ([0, 0]);
-  const made = headedBy(shown, every ? card : one, { labels, doc, tile, edit });
+  const pinned = { tokens: pins.map(({ axis, i }) => /** @type {[Axis, number]} */ ([axis, i])), cell };
+  const made = headedBy(shown, every ? card : one, { labels, doc, tile, edit, pins: pinned });
   const { words } = view;
   const name = card.about.split(" · ")[0];
   const header = {
     ...made,
-    head: { ...made.head, title, pins: { tokens: pins.map(({ axis, i }) => [axis, i]), cell } },
+    head: { ...made.head, title },
     title: words.file_title.replace("{model}", name).replace("{text}", () => text.slice(0, 120)),
     note: "",
     link: location.protocol.startsWith("http") ? location.href : null,
