@@ -69,7 +69,7 @@ export class Explorer {
       if (["edit", "selected", "pins"].includes(what)) this.changed();
       if (what === "pointed" || (what === "selected" && !this.frame.group.all?.head(selected))) void this.rest();
       if (what !== "selected" || !selected) return;
-      this.form.silent = this.silenced.has(selected.join("."));
+      this.form.silence.checked = this.silenced.has(selected.join("."));
       if (this.named) void this.address.put({ at: selected.join(".") });
     });
     const main = document.getElementById("attnviz");
@@ -134,16 +134,16 @@ export class Explorer {
   /** Fetch a model, and read the sentence with it. @param {string} name */
   choose(name, read = true) {
     if (this.model.choose(name)) this.form.loading(true);
-    if (read) this.ask(this.form.text);
+    if (read) this.ask(this.form.field.value);
   }
 
   /** Read this sentence, now or once the model is here. @param {string} text */
   ask(text) {
-    this.form.text = text;
-    this.turnTo(text, this.form.model);
+    this.form.field.value = text;
+    this.turnTo(text, this.form.models.value);
     this.wanted = text;
-    if (this.model.ready === this.form.model) this.run([], true);
-    else this.choose(this.form.model, false);
+    if (this.model.ready === this.form.models.value) this.run([], true);
+    else this.choose(this.form.models.value, false);
   }
 
   /** The address names another sentence, of which nothing is changed yet. @param {string} text @param {string} model */
@@ -157,8 +157,8 @@ export class Explorer {
 
   /** Show an example: it was read before, and needs no model. @param {SiteExample} example */
   async example({ text, model, at, file }) {
-    this.form.text = text;
-    this.form.model = model;
+    this.form.field.value = text;
+    this.form.models.value = model;
     this.turnTo(text, model);
     if (at) void this.address.put({ at });
     if (this.model.ready === model) {
@@ -228,7 +228,7 @@ export class Explorer {
       form.loading(false);
       form.say(data.kernel ? words.ready : words.slow);
       this.wanted ??= this.shown.text; // what comes after the sentence that stood here before the model did
-      if (this.form.model === data.name) this.run([], true);
+      if (this.form.models.value === data.name) this.run([], true);
     } else if (data.kind === "stopped" || data.kind === "failed") {
       form.loading(false, true);
       form.say(data.kind === "stopped" ? words.stopped : fill(words.failed, { what: data.what }));
@@ -290,7 +290,7 @@ export class Explorer {
     const tile = (same && group.selected) || (this.address.head() ?? [0, 0]);
     const pins = linked ? this.address.pinned(labels) : null;
     this.view = headedBy(this.view, this.card, { labels, doc, tile, edit, pins });
-    this.form.silent = this.silenced.has(tile.join("."));
+    this.form.silence.checked = this.silenced.has(tile.join("."));
     this.note();
     await this.frame.take(this.view, all, codes);
     this.changed();
