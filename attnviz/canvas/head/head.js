@@ -101,7 +101,7 @@ export class HeadView extends Drawing {
     const other = fresh || partsOf(header) !== partsOf(before?.header);
     if (other && header.chips) this.chips.build();
     this.dress();
-    if (other) this.room.measure(true);
+    if (other) this.room.measure(before !== null);
     else this.room.again();
     for (const each of [this.relight, this.redraw, this.reedit]) each.forget(); // what was told above is drawn by now
   }
