@@ -3,12 +3,14 @@
 What holds for every page, test_every_view.py asks of every view.
 """
 
+import json
+
 import pytest
 from playwright.sync_api import expect
 
 from attnviz.pages.lessons.panels import all_lessons
 from tests.browser.canvas_places import finger
-from tests.browser.conftest import answered, resized, until
+from tests.browser.conftest import answered, at_rest, resized, still, until
 from tests.browser.saving import open_menu
 
 PROJECTOR = {"width": 1280, "height": 720}
@@ -209,6 +211,17 @@ def test_a_phone_shows_a_picture_before_what_is_chosen_seldom(opened, picture, l
     until(lambda: drawn.bounding_box()["y"] < PHONE["height"] - 20)
     more = page.locator(".stMain").get_by_role("button").filter(has_text="tune").bounding_box()
     assert more["x"] + more["width"] <= PHONE["width"], "what is chosen seldom is one touch away"
+
+
+def test_the_marks_of_a_chart_come_without_the_whole_page_being_styled_again_for_each(opened, browser):
+    page = opened("masks", ".js-plotly-plot text")
+    browser.start_tracing(page=page, categories=["devtools.timeline"])
+    page.reload()
+    at_rest(page, ".js-plotly-plot text")
+    still(page)
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    styled = [each["args"].get("elementCount", 0) for each in events if each["name"] == "UpdateLayoutTree"]
+    assert 1 < sum(styled) / page.locator("*").count() < 12  # 44 with a rule that asks what the page holds
 
 
 def test_a_wide_screen_is_used_for_two_terms_in_a_line(opened):

@@ -145,6 +145,15 @@ def test_the_style_of_the_app_and_of_each_page_comes_with_the_page(client):
         assert words in head
 
 
+def test_no_rule_asks_what_the_whole_page_holds():
+    """Whatever is added anywhere, each mark of a chart, would make the browser style all elements again."""
+    whole = r"(?:\bhtml|\bbody|:root|#root|\.stApp\w*|\.stMain\w*|\"stApp\w*\"\]|\"stMain\"\])"
+    assert re.findall(whole + r"[^\s,>+~{]*:has\([^)]*\)", style_sheet()) == []
+    assert (
+        re.findall(whole + r"[^\s,>+~{]*:has\([^)]*\)", ".stAppViewContainer:not(:has(> p)), html:root:has(a) b") != []
+    )
+
+
 @pytest.mark.parametrize(
     "figure, shown", [("s_growth", True), ("a b", False), ("x</style><script>", False), ("", False)]
 )
