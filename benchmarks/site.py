@@ -24,6 +24,7 @@ SENTENCES = {
     70: "The cat sat on the mat and the dog ran to the door. " * 5,
     196: "The cat sat on the mat and the dog ran to the door. " * 14,
 }
+LINES = 500  #: milliseconds after which the faintest lines are drawn, too
 STEPS, FRAME = 60, 16  #: of a hand that moves, and milliseconds between them
 SAID = "document.querySelector('.site-status [role=status]').textContent"
 
@@ -44,7 +45,7 @@ def read(page: Any, tokens: int) -> None:
     page.fill(".site-text", SENTENCES[tokens].strip())
     page.press(".site-text", "Enter")
     page.wait_for_function(f"() => {SAID}.startsWith('Tokens: {tokens}, read in')")
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.wait_for_timeout(LINES)
 
 
 def drag(page: Any) -> None:

@@ -90,7 +90,7 @@ def layers() -> None:
         for training in (False, True):
             for result in layer_timing.measure(layer_timing.Config(d=d, training=training)):
                 last = result.timings[-1]
-                print(f"d={d} training={training} {last.kind:9} n={last.n:5} {last.seconds:.3g} s {last.nbytes:,} B")
+                print(f"d={d} training={training} {last.way:9} n={last.n:5} {last.seconds:.3g} s {last.nbytes:,} B")
             results.append(json.dumps(layer_timing.to_json(result)))
     write("compare", "measured.json", ('{"results": [\n' + ",\n".join(results) + "\n]}\n").encode())
 

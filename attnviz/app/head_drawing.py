@@ -1,14 +1,17 @@
 """A head as several pages draw it and say it: its matrix, under a visitor's mask and scale; its names and numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from attnviz.app import show
 from attnviz.app.cache import model_cache
 from attnviz.base.head_edit import MASKS, SCOPES, HeadEdit
 from attnviz.base.words import _, listed, sentences
-from attnviz.canvas.shared.kinds import Head, Raw, SaidOfRow
+from attnviz.canvas.head.attention_view import head_picture, head_view
+from attnviz.canvas.shared.kinds import Head, HeadScene, Options, Raw, SaidOfRow
 from attnviz.models.capture import MaskChoice, ScaleChoice
 from attnviz.runs import head_matrix, what_if
 from attnviz.runs.head_matrix import AS_IT_IS, Look, Matrix, raw_head
@@ -104,6 +107,34 @@ def telling_row(matrix: Matrix) -> int:
 def drawn_alone(matrix: Matrix, title: str, raw: Raw | None) -> Head:
     """A head that no overview stands beside."""
     return Head(matrix.values, title, matrix.hidden, raw=raw, sentence=sentence_of(matrix))
+
+
+def draw(
+    matrix: Matrix,
+    title: str,
+    options: Options,
+    keys: tuple[str, str],
+    group: str,
+    files: Mapping[str, str],
+    row: int | None = None,
+) -> None:
+    """Draw a head that no overview stands beside, and the menu that saves it: `files` are its name, title and caption.
+
+    `keys` are those of the picture and of the line under it; `row` is the row that its sentence is about, the most
+    telling one unless told.
+    """
+    drawn = drawn_alone(matrix, title, None)
+    if row is not None:
+        drawn = replace(drawn, sentence=replace(sentence_of(matrix), row=row))
+    scene = HeadScene(*axes(matrix), options, group)
+    pins = head_view(keys[0], drawn, scene)
+    show.under(
+        lambda: head_picture(drawn, scene, pins, files["title"]),
+        name=files["name"],
+        key=keys[1],
+        caption=files["caption"],
+        table=lambda: long_table(matrix),
+    )
 
 
 def sentence_of(matrix: Matrix) -> SaidOfRow:

@@ -1,8 +1,8 @@
 """How a page is put together: its first line, its sections, of which one is drawn, and what stands side by side."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -13,8 +13,10 @@ from attnviz.app.links.choices import Choice
 from attnviz.app.page_entry import Page, file_of
 from attnviz.app.panel import guard
 from attnviz.app.share_menu import share_menu
+from attnviz.app.text import plain
 from attnviz.base.words import _
 
+T = TypeVar("T")
 SectionPanel = Callable[[], str | None]  #: a section of a page; some answer the program of their numbers
 
 
@@ -89,6 +91,27 @@ def open_explorer(model: str, text: str, at: tuple[int, int]) -> None:
     nothing = {"second": "", "pair": None, "pins": None, "stage": None, "painted": None, "hide": (), "quiet": ()}
     link_state.keep_named("explore", {"model": model, "text": text, "at": at, "frame": "usual"} | nothing)
     st.switch_page(file_of("explore"))
+
+
+def examples(key: str, listed: Iterable[tuple[str, str, T]], take: Callable[[T], None]) -> bool:
+    """Draw the list of examples, sent once it is opened: of each what it is called, what it shows, and what `take`, a
+    callback, hears of a chosen one. Answers whether one was chosen.
+    """
+    look: dict[str, Any] = {"icon": ":material/lightbulb:", "type": "tertiary", "on_change": "rerun"}
+    box = st.popover(_("Examples"), key=f"{key}s", **look)
+    chosen = [
+        box.button(
+            plain(called),
+            key=f"{key}-{number}",
+            help=plain(shows),
+            on_click=take,
+            args=(example,),
+            width="stretch",
+            type="tertiary",
+        )
+        for number, (called, shows, example) in enumerate(listed if box.open else ())
+    ]
+    return any(chosen)
 
 
 def two_in_a_row(name: str) -> DeltaGenerator:

@@ -10,6 +10,7 @@ import streamlit as st
 from attnviz.app import widgets
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import EVERY_PAGE, Choice, PageChoices
+from attnviz.app.mends.streamlit_adapter import session
 from attnviz.base.words import _
 from attnviz.canvas.presenter import Walk, presenter_bar
 
@@ -35,12 +36,12 @@ def presenting() -> bool:
 
 def begin() -> None:
     """Note the mode that the link asks for, before the page is drawn. `presenting.css` is how it looks."""
-    st.session_state[_DRAWN], st.session_state[_MOUNTED] = presenting(), False
+    session()[_DRAWN], session()[_MOUNTED] = presenting(), False
 
 
 def presenter(walk: Walk) -> None:
     """Listen to the page's keys and, in the presentation mode, draw its bar. Once on a page, in its fragment."""
-    st.session_state[_MOUNTED] = True
+    session()[_MOUNTED] = True
     presenter_bar(
         KEY,
         walk,
@@ -48,24 +49,24 @@ def presenter(walk: Walk) -> None:
         link_state.current_page(),
         on_mode=lambda present: link_state.put(PRESENT, "1" if present else "0"),
     )
-    if st.session_state.get(_DRAWN, presenting()) != presenting():
+    if session().get(_DRAWN, presenting()) != presenting():
         st.rerun(scope="app")  # a fragment ran alone, and the mode changes the whole page
 
 
 def end() -> None:
     """After the page is drawn: pages without steps have the mode as well."""
-    if not st.session_state.get(_MOUNTED):
+    if not session().get(_MOUNTED):
         presenter(Walk(heading(), "", before=False, after=False, go=lambda by: None))
 
 
 def headed(title: str) -> None:
     """Note the page's heading, which the bar of a page without steps shows."""
-    st.session_state[_HEADING] = title
+    session()[_HEADING] = title
 
 
 def heading() -> str:
     """The heading of the page that is drawn; empty before it has one."""
-    return str(st.session_state.get(_HEADING, ""))
+    return str(session().get(_HEADING, ""))
 
 
 def button() -> None:

@@ -13,7 +13,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import streamlit as st
 
 from attnviz.app.links import link_state, shared_view
-from attnviz.app.mends.streamlit_adapter import upload_id
+from attnviz.app.mends.streamlit_adapter import session, upload_id
 from attnviz.app.page_entry import file_of
 from attnviz.app.panel import fragment, show_problem
 from attnviz.app.presenting import FIGURE, PRESENT, figure_alone
@@ -151,17 +151,17 @@ html:root :is([data-testid=stSidebar], [data-testid=stHeader], [data-testid=stEx
 
 def begin_figures() -> None:
     """Before the page is drawn: no figure of it stands yet."""
-    st.session_state[_DRAWN] = set()
+    session()[_DRAWN] = set()
 
 
 def note_figure(key: str) -> None:
     """Note that the page has a figure of this key."""
-    st.session_state.setdefault(_DRAWN, set()).add(key)
+    session().setdefault(_DRAWN, set()).add(key)
 
 
 def end_figures() -> None:
     """After the page is drawn: the way to the whole page, or a sentence if it has no such figure."""
-    key, drawn = figure_alone(), st.session_state[_DRAWN]
+    key, drawn = figure_alone(), session()[_DRAWN]
     if not key:
         return
     with st.container(key=_BACK):

@@ -234,8 +234,8 @@ def set_before_drawn(key: str, value: Any, changed: Callable[[], None]) -> None:
 
 def note_returned() -> None:
     """As a session begins, note whose values the browser has sent: those of a page that another session had drawn."""
-    if _RETURNED not in st.session_state:
-        st.session_state[_RETURNED] = dict.fromkeys(streamlit_adapter.sent_keys())
+    if _RETURNED not in streamlit_adapter.session():
+        streamlit_adapter.session()[_RETURNED] = dict.fromkeys(streamlit_adapter.sent_keys())
 
 
 def take_returned() -> None:
@@ -263,7 +263,7 @@ def is_late(key: str) -> bool:
 
 def _show_in_this_language(choice: Choice[str]) -> None:
     """Set a box that unfolds once more after the language has changed: it keeps the words of what it last showed."""
-    held = st.session_state.setdefault(_SPOKEN, {})
+    held = streamlit_adapter.of_session(_SPOKEN)
     if held.get(choice.name, language()) != language():
         st.session_state[choice.name] = st.session_state[choice.name]
     held[choice.name] = language()

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 
 def blob(header: dict[str, Any], payload: bytes = b"") -> bytes:
-    """`header` and `payload` as one piece; the header must be plain JSON (NaN is refused)."""
-    text = json.dumps(header, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    """`header` and `payload` as one piece; the header must be JSON (NaN is refused), dataclasses are its objects."""
+    text = json.dumps(header, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=vars).encode()
     text += b" " * (-len(text) % 4)
     return len(text).to_bytes(4, "little") + text + payload
 

@@ -1,4 +1,4 @@
-"""Bytes that attention moves between a slow and a fast memory, whole and in tiles, and the FLOPs it does.
+"""Bytes that attention moves between a slow and a fast memory, whole and in tiles, and the pairs that it computes.
 
 The slow memory holds q, k, v and the output; all computing is done in the fast one, which is small. A number counts
 each time it is loaded or stored; no cache lies between. One forward pass of as many queries as keys.
@@ -12,7 +12,6 @@ time matters for the fast memory alone, as long as the rows of a tile are a mult
 from dataclasses import dataclass, fields
 
 from attnviz.base.message import Problem
-from attnviz.core.costs import Flops
 from attnviz.core.heads import HeadLayout
 from attnviz.core.precision import stored_bytes
 
@@ -48,18 +47,10 @@ def whole(layout: HeadLayout, tokens: int, dtype: str = "bfloat16") -> BytesMove
 def in_tiles(layout: HeadLayout, tokens: int, rows: int, causal: bool = False, dtype: str = "bfloat16") -> BytesMoved:
     """Bytes in tiles of `rows` queries."""
     h, d, dv = layout.n_heads, layout.qk_width, layout.v_width
-    loaded = h * _keys_loaded(tokens, rows, causal)
+    tiles = -(-tokens // rows)  # each loads all keys, or under a causal mask those up to its own end
+    loaded = h * (rows * tiles * (tiles - 1) // 2 + tokens if causal else tiles * tokens)
     q, k, v, output = (stored_bytes(n, dtype) for n in (h * tokens * d, loaded * d, loaded * dv, h * tokens * dv))
     return BytesMoved(q, k, v, 0, 0, output, SUM_BYTES * h * tokens)
-
-
-def flops(layout: HeadLayout, n_pairs: int) -> Flops:
-    """FLOPs of so many (query, key) pairs, as FlopCounterMode counts them; the softmax is not counted.
-
-    Whole, every pair is computed, in tiles those of `pairs_in_tiles`.
-    """
-    per_pair = 2 * layout.n_heads * n_pairs
-    return Flops(0, per_pair * layout.qk_width, per_pair * layout.v_width)
 
 
 def pairs_in_tiles(tokens: int, rows: int, causal: bool = False) -> int:
@@ -97,9 +88,3 @@ def crossing(layout: HeadLayout, tokens: int, causal: bool = False, dtype: str =
     most = whole(layout, tokens, dtype).total
     sizes = range(1, min(tokens, 8 * layout.qk_width) + 1)
     return next((n for n in sizes if in_tiles(layout, tokens, n, causal, dtype).total < most), None)
-
-
-def _keys_loaded(tokens: int, rows: int, causal: bool) -> int:
-    """Keys that one head loads, each as often as it is loaded."""
-    tiles = -(-tokens // rows)
-    return (rows * tiles * (tiles - 1) // 2 + tokens) if causal else tiles * tokens

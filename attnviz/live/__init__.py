@@ -107,19 +107,32 @@ def patch_page(scene: bytes, title: str, note: str = "", link: str | None = None
 def _document(title: str, about: dict[str, Any], data: str, bundle: str, theme: Theme) -> str:
     """A file with a header as JSON and data as base64 in it, and the script that draws both."""
     script, style = _bundle(bundle)
-    inert = inert_json(about)
+    return document(
+        html.escape(title), f"<style>{style}</style>", inert_json(about), data, f"<script>{script}</script>", theme
+    )
+
+
+def document(
+    title: str,
+    style: str,
+    about: str,
+    data: str,
+    script: str,
+    theme: Theme = "auto",
+    policy: str = POLICY,
+    top: str | None = None,
+) -> str:
+    """The HTML of a page of heads, of parts that are HTML themselves; `top`: what stands above the heads."""
     without = _("This picture needs JavaScript; the script is inside this file.")
     return (
         f'<!doctype html>\n<html lang="{tongue()}" data-theme="{theme}"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f'<meta name="generator" content="attnviz"><title>{html.escape(title)}</title>'
-        f"<style>{style}</style></head><body>"
-        f"<noscript>{html.escape(without)}</noscript>"
-        f'<main id="attnviz"></main>'
-        f'<script type="application/json" id="attnviz-view">{inert}</script>'
-        f'<script type="application/octet-stream" id="attnviz-heads">{data}</script>'
-        f"<script>{script}</script></body></html>\n"
+        f'<meta name="generator" content="attnviz"><title>{title}</title>{style}</head><body>'
+        f"{f'<noscript>{html.escape(without)}</noscript>' if top is None else top}"
+        '<main id="attnviz"></main>'
+        f'<script type="application/json" id="attnviz-view">{about}</script>'
+        f'<script type="application/octet-stream" id="attnviz-heads">{data}</script>{script}</body></html>\n'
     )
 
 

@@ -60,6 +60,22 @@ def peak_bytes(call: Callable[[], Any], device: str = "cpu") -> int:
 
 
 @dataclass(frozen=True)
+class WayTiming:
+    """One way, or kind of layer, at one length."""
+
+    way: str
+    n: int
+    seconds: float  #: the fastest round
+    nbytes: int  #: most that was allocated at once during one round, inputs and parameters not counted
+
+
+def timed(way: str, n: int, call: Callable[[], Any], rounds: int, device: str = "cpu") -> WayTiming:
+    """The timing of a call; what is set up once does not count."""
+    call()
+    return WayTiming(way, n, fastest(call, rounds, device), peak_bytes(call, device))
+
+
+@dataclass(frozen=True)
 class MeasuredOn:
     """The processor or GPU, the cores beside it, torch, and the threads that torch used: with one, what is told is
     processor time.

@@ -19,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.app.exports import GATHERING, ExportOffer, Gathering, LiveFile, to_csv
 from attnviz.app.links import link_state
-from attnviz.app.mends.streamlit_adapter import WARNS_OF_NO_BROWSER
+from attnviz.app.mends.streamlit_adapter import SESSION, WARNS_OF_NO_BROWSER
 from attnviz.app.page_entry import file_of
 from attnviz.app.text import unmarked
 from attnviz.base.message import Problem, Several
@@ -75,7 +75,8 @@ def run_page(link: AppLink, wanted: str | None = None) -> Gathering:
     if app.exception:
         raise Problem("The page failed: {why}", why=app.exception[0].value)
     gathering.warnings = [unmarked(each.value) for each in (*app.error, *app.warning)]
-    noted = [app.session_state[name] for name in (link_state.REFUSED, link_state.INSTEAD) if name in app.session_state]
+    held = app.session_state[SESSION]
+    noted = [held.get(name, {}) for name in (link_state.REFUSED, link_state.INSTEAD)]
     gathering.refused = [say(message) for messages in noted for message in messages.values()]
     return gathering
 

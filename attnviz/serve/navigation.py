@@ -15,7 +15,7 @@ import streamlit as st
 
 from attnviz.app import presenting, widgets
 from attnviz.app.links.link_state import anything_chosen, arriving, link_parameters, value
-from attnviz.app.mends.streamlit_adapter import browsers_language, run_of_this_thread
+from attnviz.app.mends.streamlit_adapter import browsers_language, run_of_this_thread, session
 from attnviz.app.page_entry import Page, file_of
 from attnviz.base.words import _, languages, spoken, tongue
 from attnviz.serve.page_table import PAGES
@@ -65,7 +65,7 @@ def carries() -> bool:
 def menu() -> None:
     """Draw the pages in the sidebar, and the languages below. Each link opens its page as it was left, in any tab."""
     links = {page.name: link_parameters(page.name) for page in PAGES} if carries() else {}
-    st.session_state[LINKS] = links  # packed once a run
+    session()[LINKS] = links  # packed once a run
     with st.sidebar:
         with st.container(gap=None, key="menu") if links else nullcontext():
             for group in dict.fromkeys(page.group for page in PAGES) if links else ():
@@ -85,5 +85,5 @@ def cards() -> None:
 
 
 def _link(page: Page, label: str) -> None:
-    made, parameters = _made(tongue())[page.name], st.session_state[LINKS].get(page.name)
+    made, parameters = _made(tongue())[page.name], session()[LINKS].get(page.name)
     st.page_link(made, label=label, icon=page.icon, query_params=parameters, width="stretch")

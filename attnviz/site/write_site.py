@@ -18,7 +18,7 @@ import numpy as np
 
 from attnviz import live
 from attnviz.base.message import Problem, Several
-from attnviz.base.words import _, say, speaking, tongue
+from attnviz.base.words import _, say, speaking
 from attnviz.base.words import languages as known
 from attnviz.canvas.shared import packing
 from attnviz.live import LiveView, header, inert_json, packed
@@ -39,6 +39,9 @@ PART = 20 * 2**20  #: bytes of a file at most: what hosts of static files allow
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'"
+)
+STYLE = (
+    '<meta name="referrer" content="no-referrer"><link rel="icon" href="data:,"><link rel="stylesheet" href="site.css">'
 )
 
 
@@ -179,23 +182,18 @@ def _page(
         "codes": live.squeezed(first.codes),
         "app": app,
         "languages": list(others),
-        "policy": live.POLICY,
+        # the file that a visitor saves, with the {names} of what the browser puts into it
+        "document": live.document(
+            "{title}", "<style>{style}</style>", "{view}", "{heads}", "<script>{script}</script>"
+        ),
     }
-    title = _("attnviz: see attention, in this browser")
-    without = _("This page needs JavaScript.")
-    return (
-        f'<!doctype html>\n<html lang="{tongue()}" data-theme="auto"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        '<meta name="referrer" content="no-referrer"><link rel="icon" href="data:,">'
-        f'<title>{html.escape(title)}</title><link rel="stylesheet" href="site.css"></head><body>'
-        f"<noscript>{html.escape(without)}</noscript>"
-        f'<header class="site-top"><h1>{html.escape(title)}</h1><nav id="languages"></nav></header>'
-        '<main id="attnviz"></main>'
-        f'<script type="application/json" id="attnviz-view">{inert_json(about)}</script>'
-        f'<script type="application/octet-stream" id="attnviz-heads">{packed(_one_head(view))}</script>'
-        '<script src="site.js"></script></body></html>\n'
+    title = html.escape(_("attnviz: see attention, in this browser"))
+    top = (
+        f"<noscript>{html.escape(_('This page needs JavaScript.'))}</noscript>"
+        f'<header class="site-top"><h1>{title}</h1><nav id="languages"></nav></header>'
     )
+    heads, script = packed(_one_head(view)), '<script src="site.js"></script>'
+    return live.document(title, STYLE, inert_json(about), heads, script, policy=POLICY, top=top)
 
 
 def _examples(model: SiteModel) -> list[Example]:

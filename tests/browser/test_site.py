@@ -263,6 +263,48 @@ def test_a_change_is_in_the_link_and_belongs_to_its_sentence(page, address):
     assert page.troubles == []
 
 
+PINNED = "document.querySelector('.live-head').dataset.pins"
+
+
+def test_pins_are_in_the_link_as_the_app_writes_them(page, address):
+    where = f"model=smollm2-135m&text={quote(SENTENCE)}&at=23.4"
+    opened(page, f"{address}#{where}&c={pack({'pins': {'t': [['q', 2, 'Spain']], 'c': [4, 0, 'is', 'The']}})}")
+    said(page, "Tokens: 5, read in")
+    assert page.evaluate(PINNED) == "q3", "the nearest token of that label"
+    assert "is (4) → The (0)" in page.get_by_test_id("readout").first.inner_text()
+    page.locator(".live-head .av-chip").nth(1).click()
+    page.wait_for_url(lambda url: "capital" in str(unpack(parse_qs(urlsplit(url).fragment)["c"][0])))
+    held = unpack(parse_qs(urlsplit(page.url).fragment)["c"][0])
+    assert held == {"pins": {"t": [["q", 3, "Spain"], ["q", 1, "capital"]], "c": [4, 0, "is", "The"]}}
+    link = page.url
+    page.goto("about:blank")
+    page.goto(link)
+    page.wait_for_function(f"() => {PINNED} === 'q3 q1'")
+    page.locator(".live-head .av-chip").nth(1).press("Escape")
+    page.wait_for_url(lambda url: url.endswith("at=23.4"))
+    assert page.troubles == []
+
+
+@pytest.mark.parametrize(
+    "pins, told, stands",
+    [
+        (
+            {"t": [["q", 11], ["k", 1], ["q", 0, "x"]]},
+            "Left out of pins, because it does not exist here: q 11, q 0 x.",
+            "k1",
+        ),
+        ({"t": [["x", 1]]}, "The value of pins in the link cannot be read, so it is left out.", ""),
+        ({"t": 7}, "The value of pins in the link cannot be read, so it is left out.", ""),
+        ({"c": [0, "1"]}, "The value of pins in the link cannot be read, so it is left out.", ""),
+    ],
+)
+def test_a_pin_that_does_not_exist_is_said_and_the_others_stand(page, address, pins, told, stands):
+    opened(page, f"{address}#model=smollm2-135m&text={quote('( a [ b { c } d ] e )')}&at=8.4&c={pack({'pins': pins})}")
+    page.get_by_text(told).wait_for()
+    page.wait_for_function(f"() => {PINNED} === '{stands}'")
+    assert page.troubles == []
+
+
 def test_a_change_made_while_the_model_is_on_its_way_stays(page, address):
     opened(page, address)
     page.get_by_test_id("mask").first.select_option("causal")

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 
-from attnviz.core import traffic
+from attnviz.core import costs, traffic
 from attnviz.core.attention import attend
 from attnviz.core.costs import pairs
 from attnviz.core.heads import HeadLayout
@@ -106,8 +106,8 @@ def test_bytes_and_flops_are_those_of_a_memory_that_counts(layout, tokens, keys,
     assert {name: n for name, n in vars(counted).items() if n} == by_whole.moved
     tiled = traffic.in_tiles(layout, tokens, block, causal, "float32")
     assert {name: n for name, n in vars(tiled).items() if n} == by_tiles.moved
-    assert traffic.flops(layout, tokens * tokens).total == by_whole.flops
-    assert traffic.flops(layout, traffic.pairs_in_tiles(tokens, block, causal)).total == by_tiles.flops
+    assert costs.flops(layout, 0, tokens * tokens).total == by_whole.flops
+    assert costs.flops(layout, 0, traffic.pairs_in_tiles(tokens, block, causal)).total == by_tiles.flops
     if block <= tokens:
         assert traffic.fast_bytes(layout, block, keys, "float32") == by_tiles.most
 
@@ -117,7 +117,7 @@ def test_flops_of_the_whole_matrix_are_what_torch_counts():
     q, k = torch.zeros(4, 33, 16), torch.zeros(2, 33, 16)
     with FlopCounterMode(display=False) as counter:
         attend(q, k, k, causal_mask(33))
-    assert traffic.flops(layout, 33 * 33).total == counter.get_total_flops()
+    assert costs.flops(layout, 0, 33 * 33).total == counter.get_total_flops()
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -126,7 +126,7 @@ def test_flops_in_tiles_are_what_torch_counts_of_the_cores_own_tiles(causal):
     q, k = torch.zeros(4, 100, 16), torch.zeros(2, 100, 16)
     with FlopCounterMode(display=False) as counter:
         tiled_attend(q, k, k, Tiling(32, 16, causal))
-    assert traffic.flops(layout, traffic.pairs_in_tiles(100, 32, causal)).total == counter.get_total_flops()
+    assert costs.flops(layout, 0, traffic.pairs_in_tiles(100, 32, causal)).total == counter.get_total_flops()
 
 
 LLAMA = HeadLayout(4096, 32, 8, 128)

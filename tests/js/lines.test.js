@@ -8,6 +8,7 @@ import {
   lineStrength,
   magnitudes,
   MOST_LINES,
+  piecesOf,
   rowsOnShow,
   strongestLines,
 } from "../../attnviz/canvas/lines/line_geometry.js";
@@ -43,6 +44,34 @@ test("of very many lines the strongest are kept", () => {
   for (const level of levels) for (let i = 0; i < level.length; i += 2) kept.push(codes[level[i] * n + level[i + 1]]);
   const weakest = Math.min(...kept);
   assert.equal(codes.filter((code) => code > weakest).length < kept.length, true, "nothing stronger was left out");
+});
+
+test("lines are drawn in pieces: each of them once, the weakest of all heads first", () => {
+  const level = (count) => Array.from({ length: 2 * count }, (_, i) => i);
+  const heads = [level(900), level(1)].map((weakest) => [
+    weakest,
+    ...Array.from({ length: LEVELS - 1 }, () => level(2)),
+  ]);
+  const pieces = piecesOf(heads);
+  assert.deepEqual(
+    pieces.slice(0, 4).map(({ at, lines }) => [at, lines.length / 2]),
+    [
+      [0, 400],
+      [0, 400],
+      [0, 100],
+      [1, 1],
+    ],
+  );
+  assert.deepEqual(
+    pieces.map((piece) => piece.level),
+    pieces.map((piece) => piece.level).toSorted((a, b) => a - b),
+  );
+  for (const at of [0, 1]) {
+    assert.deepEqual(
+      pieces.filter((piece) => piece.at === at).flatMap(({ lines }) => lines),
+      heads[at].flat(),
+    );
+  }
 });
 
 test("only what the window shows is drawn", () => {

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attnviz.app.mends.streamlit_adapter import SESSION
 from attnviz.base import words
 from attnviz.serve.page_table import NAMES as PAGES
 from tests.links.differences import differences
@@ -81,7 +82,7 @@ def test_the_switch_stands_on_every_page_and_its_choice_goes_along(browser: Any)
     switch(page).set_value("zh").run()
     assert title(page) == in_chinese("Glossary")
     assert link_of(page) == {"lang": "zh"}
-    links = page.session_state["page_links"]
+    links = page.session_state[SESSION]["page_links"]
     assert {name: held.get("lang") for name, held in links.items()} == dict.fromkeys(PAGES, "zh")
     page.switch_page("../pages/build/build.py").run()
     assert title(page) == in_chinese(title(open_page("build")))

@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.app.links.choices import EVERY_PAGE, choices_of, parameters_of
+from attnviz.app.mends.streamlit_adapter import SESSION
 from attnviz.app.presenting import PAGE
 from attnviz.serve.page_table import NAMES as PAGES
 
@@ -81,7 +82,7 @@ def test_a_link_asks_for_what_holds_for_the_moment_and_the_page_s_own_link_does_
 
 
 def link_state_value(app: Any, name: str) -> Any:
-    return app.session_state["_chosen"].get(name)
+    return app.session_state[SESSION]["_chosen"].get(name)
 
 
 def test_every_page_declares_what_its_links_hold_and_no_two_pages_share_a_name() -> None:

@@ -5,6 +5,7 @@ language are one object, which everybody draws and nobody may change.
 """
 
 import hashlib
+import marshal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from itertools import chain
@@ -72,9 +73,11 @@ def _spelled(value: Any) -> Iterator[bytes]:
         inner = [[getattr(value, field.name) for field in fields(value)]]
     elif isinstance(value, Sequence | np.ndarray):
         yield f"sequence {len(value)}:".encode()
-        flat = chain.from_iterable(each if type(each) in (tuple, list) else (each,) for each in value)
-        if {type(each) for each in flat} <= _LITERALS:  # thousands of numbers and words, as Python writes them
-            yield repr(list(value)).encode()
+        kinds = set(map(type, value))
+        if kinds <= {tuple, list}:  # rows of them
+            kinds = set(map(type, chain.from_iterable(value)))
+        if kinds <= _LITERALS:  # thousands of numbers and words; the second format writes no references
+            yield marshal.dumps(list(value), 2)
         else:
             inner = value
     else:

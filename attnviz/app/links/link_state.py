@@ -25,8 +25,7 @@ _CHOSEN, _PAGE, _WRITTEN = "_chosen", "_page_on_show", "_link_written"
 #: why a value of the link is not used, and what a page shows instead of one that its model does not have, by name
 REFUSED, INSTEAD = "_refused", "_shown_instead"
 _VIEW_OF = "_view_of"  #: the page of a view that was opened, until that page is drawn
-_PAGE_ID = "_page_id"
-_LINKED = "_pages_set_by_links"
+_PAGE_ID, _LINKED = "_page_id", "_pages_set_by_links"
 _NO_CHOICE = "_no_choice"  #: where the sentence stands about names that belong to no choice
 #: what Streamlit reads itself, and what mailers, networks and search engines add to every link
 _OF_OTHERS = re.compile(r"embed|utm_|_|ref$|source$|\w*clid$|mc_|si$")
@@ -40,7 +39,7 @@ def value(choice: Choice[T]) -> T:
 
 def arriving(choice: Choice[T]) -> T:
     """The value that a choice of every page will have once `follow` has read the link of this run."""
-    if _PAGE in st.session_state and not streamlit_adapter.by_history():
+    if _PAGE in streamlit_adapter.session() and not streamlit_adapter.by_history():
         return value(choice)
     try:
         return choice.read(st.query_params[choice.name])
@@ -91,18 +90,18 @@ def follow(page: str) -> bool:
 
     True when the page was just entered.
     """
-    before = st.session_state.get(_PAGE)
-    entered, view_of = before != page, st.session_state.pop(_VIEW_OF, None)
-    st.session_state[_PAGE], st.session_state[_PAGE_ID] = page, streamlit_adapter.page_id()
+    held = streamlit_adapter.session()
+    before, view_of = held.get(_PAGE), held.pop(_VIEW_OF, None)
+    entered, held[_PAGE], held[_PAGE_ID] = before != page, page, streamlit_adapter.page_id()
     parameters = _parameters_now(page)
-    if not entered and parameters == st.session_state.get(_WRITTEN):
+    if not entered and parameters == held.get(_WRITTEN):
         return False
     if before is None or streamlit_adapter.by_history():
         _read(page, parameters)
         _note_what_nothing_reads(page)
     elif entered:
         if view_of != page:  # refusals of a view that was just opened are still to be shown
-            st.session_state[REFUSED] = {}
+            _refused().clear()
     else:
         _write()
     return entered
@@ -110,7 +109,8 @@ def follow(page: str) -> bool:
 
 def is_written() -> bool:
     """Whether the browser's address holds what was last written for this page: if not, its gesture was made before."""
-    return _WRITTEN not in st.session_state or _parameters_now(current_page()) == st.session_state[_WRITTEN]
+    held = streamlit_adapter.session()
+    return _WRITTEN not in held or _parameters_now(current_page()) == held[_WRITTEN]
 
 
 def settle() -> None:
@@ -121,14 +121,14 @@ def settle() -> None:
     """
     parameters = link_parameters(current_page())
     if _parameters_now(current_page()) == parameters:
-        st.session_state[_WRITTEN] = parameters
+        streamlit_adapter.session()[_WRITTEN] = parameters
     elif not streamlit_adapter.by_history():
         _write()
 
 
 def current_page() -> str:
     """The page that is on show."""
-    return str(st.session_state.get(_PAGE, ""))
+    return str(streamlit_adapter.session().get(_PAGE, ""))
 
 
 def refusal(choice: Choice[Any]) -> Message | None:
@@ -196,8 +196,8 @@ def restore(page: str, parameters: Mapping[str, Any]) -> None:
     """Choose what a saved view of `page` says; written into the link where that page is on show."""
     _read(page, parameters)
     _linked().add(page)
-    st.session_state[_VIEW_OF] = page
-    if page == st.session_state.get(_PAGE):
+    streamlit_adapter.session()[_VIEW_OF] = page
+    if page == streamlit_adapter.session().get(_PAGE):
         _write()
 
 
@@ -226,8 +226,8 @@ def link_values(page: str, *, whole: bool = False) -> dict[str, Any]:
 
 def _read(page: str, parameters: Mapping[str, Any]) -> None:
     """Set every choice of `page` from a link or a view. A value that makes no sense is left out and noted."""
-    st.session_state[REFUSED] = {}
-    st.session_state[_WRITTEN] = dict(parameters)
+    _refused().clear()
+    streamlit_adapter.session()[_WRITTEN] = dict(parameters)
     own = {choice.inside or choice.name for choice in choices_of(page) if choice.page == page}
     (_linked().discard if own.isdisjoint(parameters) else _linked().add)(page)
     for choice in choices_of(page):
@@ -273,13 +273,13 @@ def _write() -> None:
 
     Always sent: what this run knows of the browser's address may be late, and the browser ignores what it has.
     """
-    if st.session_state.get(_PAGE_ID, streamlit_adapter.page_id()) != streamlit_adapter.page_id():
+    if streamlit_adapter.session().get(_PAGE_ID, streamlit_adapter.page_id()) != streamlit_adapter.page_id():
         return  # a callback of the previous page, in a run that opens another, whose link this is
     page = current_page()
     own, parameters = parameters_of(page), link_parameters(page)
     others = {name: st.query_params[name] for name in st.query_params if name not in own}
     st.query_params.from_dict(others | parameters)
-    st.session_state[_WRITTEN] = parameters
+    streamlit_adapter.session()[_WRITTEN] = parameters
 
 
 def _parameters_now(page: str) -> dict[str, str]:
@@ -293,8 +293,8 @@ def _chosen() -> dict[str, Any]:
 
 def _linked() -> set[str]:
     """The pages that a link with something in it, or a saved view, has set."""
-    return cast(set[str], st.session_state.setdefault(_LINKED, set()))
+    return cast(set[str], streamlit_adapter.session().setdefault(_LINKED, set()))
 
 
 def _refused() -> dict[str, Message]:
-    return cast(dict[str, Message], st.session_state.setdefault(REFUSED, {}))
+    return streamlit_adapter.of_session(REFUSED)

@@ -14,10 +14,11 @@ FRONTEND = Path(st.__file__).parent / "static"  #: the files that the browser is
 WARNS_OF_NO_BROWSER = "streamlit.runtime.scriptrunner_utils.script_run_context"  #: a logger, in every run of a command
 # Of what goes over the web socket, which tells how long runs take. Streamlit 1.67 times none; words for a request:
 # "metrics endpoint, duration of script runs".
-LONGEST_END = 400  #: bytes; the message that ends a run is shorter, and longer ones are not read
+LONGEST_END = 100  #: bytes; the message that ends a run is shorter, and longer ones are not read
 ANSWERED = ("FINISHED_SUCCESSFULLY", "FINISHED_FRAGMENT_RUN_SUCCESSFULLY")
 FOR_ANOTHER = "FINISHED_EARLY_FOR_RERUN"
 ERRORS = "streamlit.error_util"  #: the logger that is told of a run which ended with an error that no page caught
+SESSION = "_attnviz"  #: under which all that the app itself notes of a visitor lies in Streamlit's session
 _KEPT = threading.local()  #: what a thread has read of the session that it runs for
 
 
@@ -63,21 +64,23 @@ def browsers_language() -> str | None:
     return cast("str | None", _KEPT.locale)
 
 
-def of_session(key: str) -> dict[str, Any]:
-    """A dictionary that this visitor's session keeps under `key`, empty at first.
+def session() -> dict[str, Any]:
+    """What the app keeps in this visitor's session, by name: all of it under one key of Streamlit's.
 
     Read once by each thread that runs for a visitor: to ask Streamlit's session takes as long as a hundred looks into
-    the dictionary, and a page looks a thousand times.
+    the dictionary, a page looks a thousand times, and for most widgets Streamlit goes through all keys.
     """
     run = run_of_this_thread()
     if run is None:
-        return cast(dict[str, Any], st.session_state.setdefault(key, {}))
+        return cast(dict[str, Any], st.session_state.setdefault(SESSION, {}))
     if getattr(_KEPT, "session", None) is not run.session_state:
-        _KEPT.session, _KEPT.by_key = run.session_state, {}
-    by_key: dict[str, dict[str, Any]] = _KEPT.by_key
-    if key not in by_key:
-        by_key[key] = st.session_state.setdefault(key, {})
-    return by_key[key]
+        _KEPT.session, _KEPT.held = run.session_state, st.session_state.setdefault(SESSION, {})
+    return cast(dict[str, Any], _KEPT.held)
+
+
+def of_session(key: str) -> dict[str, Any]:
+    """A dictionary that this visitor's session keeps under `key`, empty at first."""
+    return cast(dict[str, Any], session().setdefault(key, {}))
 
 
 def changed_at_once() -> int:
@@ -123,7 +126,9 @@ def end_of_run(data: bytes) -> str | None:
     """How a run ended, by Streamlit's own name, if this message of the server's says so."""
     from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-    message = ForwardMsg.FromString(data if len(data) <= LONGEST_END else b"")
+    if len(data) > LONGEST_END:
+        return None
+    message = ForwardMsg.FromString(data)
     ended = message.WhichOneof("type") == "script_finished"
     return ForwardMsg.ScriptFinishedStatus.Name(message.script_finished) if ended else None
 

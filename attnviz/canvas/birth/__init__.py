@@ -27,27 +27,25 @@ def birth(
 ) -> None:
     """Draw a run at place `at` of its kept steps, with some heads (by their place among all) silenced.
 
-    `told` are its sizes, curves, steps and names of heads, as in BirthHeader (types.d.ts); `numbers` (steps, N) of
-    float16 are the model's. `tokens` are two copies of some words, `ids` their numbers in the model's vocabulary.
+    `told` are its name, sizes, curves, steps and names of heads, as in BirthHeader (types.d.ts); `numbers`
+    (steps, N) of float16 are the model's. `tokens` are two copies of some words, `ids` their numbers in its vocabulary.
     Unless `whole`, steps after the handle are not drawn before it has been there. `on_stand` hears where it was left,
     and what is silenced.
     """
-    held = numbers.astype("<f2").tobytes()
-    name, words = fingerprint(held), _words()
+    words = _words()
     header = {
         **told,
-        "model": name,
         "size": numbers.shape[1],
         "at": at,
         "silenced": list(silenced),
         "pieces": [
-            offer_sentence(("born", name, begin), partial(_piece, numbers, begin))
-            for begin in range(0, len(held), MOST_BYTES)
+            offer_sentence(("born", told["model"], begin), partial(_piece, numbers, begin))
+            for begin in range(0, 2 * numbers.size, MOST_BYTES)
         ],
         "open": whole,
         "tokens": list(tokens),
         "ids": list(ids),
-        "layout": fingerprint(str(words), name, str(tokens), str(ids)),
+        "layout": fingerprint(str(words), told["model"], str(tokens), str(ids)),
         "colours": canvas_wording.colours(),
         "words": words,
     }

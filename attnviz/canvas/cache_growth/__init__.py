@@ -1,7 +1,7 @@
 """Caches that grow side by side as a slider for tokens moves, or plays, in the browser."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from attnviz.base.words import _
@@ -33,7 +33,7 @@ def cache_growth(
     """Draw the bars at place `at` of `tokens`; `on_tokens` hears the place where the visitor let go."""
     header: dict[str, Any] = {
         "tokens": list(tokens),
-        "groups": [asdict(group) for group in groups],
+        "groups": groups,
         "at": at,
         "words": {
             "step": _("Tokens in the cache"),

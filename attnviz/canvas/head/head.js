@@ -101,8 +101,9 @@ export class HeadView extends Drawing {
     const other = fresh || partsOf(header) !== partsOf(before?.header);
     if (other && header.chips) this.chips.build();
     this.dress();
-    if (other) this.resize();
+    if (other) this.room.measure(before !== null);
     else this.room.again();
+    for (const each of [this.relight, this.redraw, this.reedit]) each.forget(); // what was told above is drawn by now
   }
 
   /** The numbers on show, under the edit where there is one. */
@@ -121,7 +122,7 @@ export class HeadView extends Drawing {
     this.controls.update();
     say(this.titleBox, titleText(this.drawn, this.controls.seen));
     if (scaleOf(this.held) !== before) this.drawBar();
-    asLargeAsBefore(() => this.draw(true));
+    asLargeAsBefore(() => this.draw());
     measured("attnviz-edit", start);
   }
 
@@ -199,14 +200,10 @@ export class HeadView extends Drawing {
     if (this.held) this.room.measure();
   }
 
-  /** @param {boolean} moving whether a hand changes the numbers just now */
-  draw(moving = false) {
+  draw() {
     if (!this.held || !this.heatmap.width) return;
     this.heatmap.draw();
-    if (this.held.header.lines) {
-      if (moving) this.lines.follow();
-      else this.lines.draw();
-    }
+    if (this.held.header.lines) this.lines.draw();
     this.light();
     this.tools.draw();
     markPainted(this.root, "attnviz-head-painted", this.held.header.data);

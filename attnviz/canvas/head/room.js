@@ -57,17 +57,19 @@ export class Room {
       const now = this.now();
       if (now.width !== 0 && !alike(now, this.found)) this.measure();
     });
+    this.apart = soon(() => this.use(), 0);
     /** What is said around pictures that are presented may take another line. */
     this.words = new ResizeObserver(() => this.check());
   }
 
-  /** Draws in the room there is now. */
-  measure() {
+  /** Draws in the room there is now. @param {boolean} [later] in a task of its own: finding the room may take long enough */
+  measure(later = false) {
     this.view.tools.place(presentedRoom(this.view.root) !== null);
     const now = this.now();
     if (now.width === 0) return;
     this.found = now;
-    this.use();
+    if (later) this.apart();
+    else this.use();
     if (now.presented) this.words.observe(this.view.root);
     else this.words.disconnect();
   }

@@ -9,6 +9,8 @@ import { spans } from "../shared/zoom.js";
 export const MOST_LINES = 4000;
 /** While a hand moves, the weakest lines wait once so many are drawn. */
 const AT_ONCE = 80;
+/** Lines that are drawn in one go: a thousand take longer than a frame. */
+const PIECE = 400;
 export const LEVELS = 24;
 /** A line weaker than this share of the scale is not drawn. */
 const WEAKEST = 0.006;
@@ -83,6 +85,26 @@ export function weakestAtOnce(heads) {
     if (lines > AT_ONCE) return Math.min(level + 1, LEVELS - 1);
   }
   return 0;
+}
+
+/**
+ * Lines that are drawn in one go, the weakest of all heads first.
+ * @param {number[][][]} heads the levels of each head on show
+ * @typedef {{ at: number, level: number, lines: number[] }} Piece of the head at this place among them
+ * @returns {Piece[]}
+ */
+export function piecesOf(heads) {
+  /** @type {Piece[]} */
+  const pieces = [];
+  for (let level = 0; level < LEVELS; level++) {
+    heads.forEach((levels, at) => {
+      const all = levels[level];
+      for (let from = 0; from < all.length; from += 2 * PIECE) {
+        pieces.push({ at, level, lines: all.slice(from, from + 2 * PIECE) });
+      }
+    });
+  }
+  return pieces;
 }
 
 /**

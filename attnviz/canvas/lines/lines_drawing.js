@@ -3,7 +3,16 @@
 
 import { el } from "../shared/dom.js";
 import { HeadSquares } from "../head/head_squares.js";
-import { asideOf, LEVELS, litLines, MOST_LINES, rowsOnShow, strongestLines, weakestAtOnce } from "./line_geometry.js";
+import {
+  asideOf,
+  LEVELS,
+  litLines,
+  MOST_LINES,
+  piecesOf,
+  rowsOnShow,
+  strongestLines,
+  weakestAtOnce,
+} from "./line_geometry.js";
 import { clamp } from "../shared/numbers.js";
 import { OverlayNumbers } from "../head/overlay.js";
 import { cleared, clipTo, contextOf, drawWith, notePlot, sized, soon } from "../shared/surface.js";
@@ -12,6 +21,7 @@ import { sharpness } from "../shared/window.js";
 
 /** @import { HeadView } from "../head/head.js" */
 /** @import { LineLayer } from "../head/overlay.js" */
+/** @import { Piece } from "./line_geometry.js" */
 /** @import { TokenLabels } from "../shared/token_labels.js" */
 /** @import { Rectangle, Theme } from "../shared/types.js" */
 /** @typedef {ReturnType<typeof rowsOnShow>} Rows */
@@ -42,8 +52,15 @@ export class LinesDrawing {
     this.inWindow = true;
     /** whether what is lit was not drawn because nobody would have seen it */
     this.unlit = false;
+    /** @type {Piece[] | null} lines still to be drawn; null: all of them */
+    this.waiting = null;
     this.complete = soon(() => {
-      if (this.width > 0) this.draw(true);
+      if (this.width === 0) return;
+      if (this.waiting !== null) this.further(this.waiting);
+      else {
+        this.draw(true);
+        view.tools.draw();
+      }
     });
     new IntersectionObserver(([{ isIntersecting }]) => {
       this.inWindow = isIntersecting;
@@ -90,38 +107,50 @@ export class LinesDrawing {
     return rowsOnShow(this.plot, group.zoom, header.shape);
   }
 
-  /** Draws while a hand moves. */
-  follow() {
-    if (this.inWindow) this.draw();
-    else {
-      this.overlay.refresh();
-      this.squares.draw();
-      this.complete();
-    }
-  }
-
   /**
-   * Lines take longer to draw than all else: the faintest come when the hand rests.
-   * @param {boolean} whole with the faintest
+   * Lines take longer to draw than all else: the faintest come when the hand rests, as all do that nobody sees.
+   * @param {boolean} [now] whether they are drawn in any case
    */
-  draw(whole = false) {
-    const { theme } = this.view.drawn;
+  draw(now = this.inWindow) {
+    const layers = this.overlay.refresh();
+    this.squares.draw();
+    this.waiting = null;
+    if (!now) {
+      this.complete();
+      return;
+    }
     const context = sized(this.base, this.width, this.height);
     const rows = this.rows();
-    const layers = this.overlay.refresh();
     const most = Math.floor(MOST_LINES / layers.length);
     const found = layers.map(({ codes, sizes, header }) => strongestLines(codes, sizes, header, rows, most));
     const sum = (/** @type {number[]} */ counts) => counts.reduce((all, one) => all + one, 0);
     this.counted = { drawn: sum(found.map((one) => one.drawn)), total: sum(found.map((one) => one.total)) };
     clipTo(context, this.plot, 2, 1);
-    const from = whole ? 0 : weakestAtOnce(found.map((one) => one.levels));
-    if (from > 0) this.complete();
-    const levels = found.map((one) => one.levels.map((lines, level) => (level < from ? [] : lines)));
-    this.strokeLevels(context, levels, layers, rows, theme.dark ? 0.12 : 0.06);
+    const levels = found.map((one) => one.levels);
+    const from = weakestAtOnce(levels);
+    const pieces = piecesOf(levels);
+    const first = pieces.filter(({ level }) => level >= from);
+    this.strokePieces(context, first, rows);
     context.restore();
+    this.waiting = pieces.slice(0, pieces.length - first.length);
+    if (this.waiting.length) this.complete();
     this.nameTokens(rows);
-    this.squares.draw();
     this.stage.dataset.heads = layers.map(({ head, colour }) => `${head}:${colour ?? ""}`).join(" ");
+  }
+
+  /**
+   * Draws some of the lines that wait beneath those that stand, and others in the next frame: the page answers in between.
+   * @param {Piece[]} waiting
+   */
+  further(waiting) {
+    const piece = waiting === this.waiting ? waiting.pop() : null; // other numbers have others
+    if (!piece) return;
+    const context = contextOf(this.base);
+    clipTo(context, this.plot, 2, 1);
+    context.globalCompositeOperation = "destination-over";
+    this.strokePieces(context, [piece], this.rows());
+    context.restore();
+    requestAnimationFrame(() => this.further(waiting));
   }
 
   /** The labels stand on a canvas of their own, which other weights leave as it is. @param {Rows} rows */
@@ -159,18 +188,14 @@ export class LinesDrawing {
   }
 
   /**
-   * The weakest lines of all heads first.
-   * @param {CanvasRenderingContext2D} context
-   * @param {number[][][]} found for each head its lines by level
-   * @param {LineLayer[]} layers @param {Rows} rows @param {number} faintest
+   * @param {CanvasRenderingContext2D} context @param {Piece[]} pieces of the heads that were laid over each other last
+   * @param {Rows} rows @param {number} [least] how strong the weakest line is
    */
-  strokeLevels(context, found, layers, rows, faintest) {
-    for (let level = 0; level < LEVELS; level++) {
-      const strength = (level + 0.5) / LEVELS;
-      layers.forEach((layer, at) => {
-        const aside = asideOf(at, layers.length, Math.min(rows.hq, rows.hk));
-        this.stroke(context, found[at][level], layer, strength, rows, faintest, aside);
-      });
+  strokePieces(context, pieces, rows, least = this.view.drawn.theme.dark ? 0.12 : 0.06) {
+    const { layers } = this.overlay;
+    for (const { at, level, lines } of pieces) {
+      const aside = asideOf(at, layers.length, Math.min(rows.hq, rows.hk));
+      this.stroke(context, lines, layers[at], (level + 0.5) / LEVELS, rows, least, aside);
     }
     const [{ colour, header }] = layers;
     if (colour === null && !header.signed) this.tint(context);
@@ -178,10 +203,9 @@ export class LinesDrawing {
 
   /**
    * @param {CanvasRenderingContext2D} context @param {number[]} lines @param {LineLayer} layer @param {number} strength
-   * @param {Rows} rows @param {number} faintest @param {number} aside
+   * @param {Rows} rows @param {number} least @param {number} aside
    */
-  stroke(context, lines, layer, strength, rows, faintest, aside) {
-    if (!lines.length) return;
+  stroke(context, lines, layer, strength, rows, least, aside) {
     const { codes, header, colour } = layer;
     const both = header.signed && colour === null;
     for (const positive of both ? [true, false] : [true]) {
@@ -191,7 +215,7 @@ export class LinesDrawing {
         if (both && codes[q * rows.nk + k] > 32767 !== positive) continue;
         this.curve(context, q, k, rows, aside);
       }
-      const globalAlpha = faintest + (1 - faintest) * strength * 0.95;
+      const globalAlpha = least + (1 - least) * strength * 0.95;
       drawWith(context, { strokeStyle: this.ink(layer, positive), globalAlpha, lineWidth: 0.75 + 2.75 * strength });
       context.stroke();
     }
@@ -245,7 +269,7 @@ export class LinesDrawing {
     const cell = group.hover?.axis === "cell" ? group.hover : null;
     clipTo(context, this.plot, 2, 1);
     const found = layers.map((layer) => litLines(layer, rows, lit, cell !== null));
-    this.strokeLevels(context, found, layers, rows, 0.25);
+    this.strokePieces(context, piecesOf(found), rows, 0.25);
     if (cell) {
       context.setLineDash([6, 4]);
       drawWith(context, { strokeStyle: theme.text, lineWidth: 1.5 });

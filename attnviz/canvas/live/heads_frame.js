@@ -49,16 +49,22 @@ export class HeadsFrame {
     Object.assign(this.group, { all, tiles: view.head.doc, selected: view.head.tile });
     this.codes = codes;
     const first = !this.large.held;
-    this.small?.take(...this.tiles(all));
+    for (const part of [() => this.mosaic(), () => this.show(this.view.head)]) {
+      if (!first) await new Promise(afterPainting); // each in a task of its own: the page answers in between
+      part();
+    }
+  }
+
+  /** Draws the small pictures. */
+  mosaic() {
+    if (this.group.all) this.small?.take(...this.tiles(this.group.all));
     this.small?.bringIntoView(this.small.chosen());
-    if (!first) await new Promise(afterPainting); // the large head in a task of its own: the page answers in between
-    this.show(this.view.head);
   }
 
   /** Draw all of it again. */
   draw() {
     const shown = this.large.held?.header;
-    if (this.group.all) this.small?.take(...this.tiles(this.group.all));
+    this.mosaic();
     this.show(shown ? { ...shown, pins: null } : this.view.head);
   }
 

@@ -79,7 +79,7 @@ export class MosaicDrawing extends Drawing {
     const columns = Math.max(1, Math.min(tiles.length, Math.floor(4096 / w)));
     const table = tilePixels(header, theme);
     const wide = columns * w;
-    const canvas = pixelCanvas(wide, Math.ceil(tiles.length / columns) * h, (pixels) => {
+    const paint = (/** @type {Uint32Array} */ pixels) => {
       for (let t = 0; t < tiles.length; t++) {
         const [x0, y0] = [(t % columns) * w, Math.floor(t / columns) * h];
         for (let y = 0; y < h; y++) {
@@ -87,9 +87,17 @@ export class MosaicDrawing extends Drawing {
           for (let x = 0; x < w; x++) pixels[row + x] = table[codes[from + x]];
         }
       }
-    });
+    };
+    const canvas = pixelCanvas(wide, Math.ceil(tiles.length / columns) * h, paint, this.painted?.canvas);
     this.painted = { canvas, columns, of: codes, dark: theme.dark };
     return this.painted;
+  }
+
+  /** Tiles so wide are smooth where a pixel has cells to mix. @param {CanvasRenderingContext2D} context @param {number} wide */
+  smooth(context, wide) {
+    const cells = this.shown.header.shape[1] / (wide * sharpness(this.base));
+    const imageSmoothingQuality = cells > 2 ? "high" : "low"; // up to two cells a pixel the quick way sees all of them
+    drawWith(context, { imageSmoothingEnabled: cells > 2 / 3, imageSmoothingQuality });
   }
 
   /**
@@ -99,8 +107,6 @@ export class MosaicDrawing extends Drawing {
   drawTile(context, i, x, y, wide, high) {
     const { canvas, columns } = this.atlas();
     const [h, w] = this.shown.header.shape;
-    context.imageSmoothingEnabled = w * 1.5 > wide * sharpness(this.base);
-    context.imageSmoothingQuality = "high";
     context.drawImage(canvas, (i % columns) * w, Math.floor(i / columns) * h, w, h, x, y, wide, high);
   }
 
@@ -121,6 +127,7 @@ export class MosaicDrawing extends Drawing {
     this.laid = mosaic;
     const context = sized(this.base, mosaic.width, mosaic.height);
     this.drawLabels(context);
+    this.smooth(context, mosaic.tw);
     mosaic.places.forEach(([x, y], i) => {
       context.globalAlpha = header.dim && measured ? 0.25 + 0.75 * measured[i] : 1;
       this.drawTile(context, i, x, y, mosaic.tw, mosaic.th);

@@ -42,6 +42,7 @@ export class Preview {
     const [left, top] = [rows, columns].map((labels) => Math.ceil(Math.min(room, labels.width(measuring, room))) + 6);
     const [dw, dh] = w >= h ? [side, Math.max(side / 2, (side * h) / w)] : [Math.max(side / 2, (side * w) / h), side];
     const context = sized(this.canvas, left + dw + 2, top + dh + 2);
+    overview.smooth(context, dw);
     overview.drawTile(context, i, left, top, dw, dh);
     drawWith(context, { font: `${font}px ${theme.font}`, fillStyle: theme.text, globalAlpha: 0.85 });
     drawWith(context, { textBaseline: "middle", textAlign: "right" });

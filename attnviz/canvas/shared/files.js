@@ -38,7 +38,8 @@ export async function copy(text, root) {
       // a page inside a frame may be refused; what is selected can still be copied
     }
   }
-  const field = el("textarea", "unseen", null, { "aria-hidden": "true", tabindex: "-1" });
+  const field = el("textarea", "", null, { "aria-hidden": "true", tabindex: "-1" });
+  Object.assign(field.style, { position: "absolute", width: "1px", height: "1px", opacity: "0" });
   field.value = text;
   root.append(field);
   field.select();

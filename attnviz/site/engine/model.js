@@ -17,7 +17,7 @@ import { room, unpack } from "./matmul.js";
  *
  * @typedef {object} Watch
  * @property {(layer: number, head: number, scores: Float32Array, weights: Float32Array) => void} [head] is shown each
- *   head's scores before their scale, and its weights; the scores' place is used again for the next head
+ *   head's scores before their scale, and its weights; the place of both is used again for the next head
  * @property {(layer: number) => boolean | Promise<boolean>} [layer] is told of each layer that is done; false: give up
  */
 

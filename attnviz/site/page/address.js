@@ -3,8 +3,10 @@
 import { fill } from "../../canvas/shared/dom.js";
 import { MASKS, NO_EDIT, SCALES, SCOPES, VIEWS } from "../../canvas/shared/edit.js";
 import { bytesOf, packBits, packForLink, unpackBits, unpackFromLink } from "../../canvas/shared/packing.js";
+import { pinsOf } from "./pins.js";
 
 /** @import { Edit, Words } from "../../canvas/shared/types.js" */
+/** @import { LinkedPins } from "./pins.js" */
 /** @typedef {{ name: string, layers: number, heads: number }} Size */
 
 const PLACE = /^(\d{1,4})\.(\d{1,4})$/;
@@ -58,6 +60,8 @@ export class Address {
     this.packed = given.get("c") ?? "";
     /** @type {string[]} layer.head of heads that hand on nothing */
     this.silenced = [];
+    /** @type {LinkedPins | null} */
+    this.pins = null;
     /** @type {Uint8Array | null} */
     this.bits = null;
     /** @type {(said: string) => void} hears what the address says now */
@@ -91,16 +95,17 @@ export class Address {
     return shown;
   }
 
-  /** Reads what is packed: the painted mask, hidden keys, silenced heads. */
+  /** Reads what is packed: pins, the painted mask, hidden keys, silenced heads. */
   async unpack() {
     if (!this.packed) return;
     try {
-      const { mask, hide, quiet, ...others } = await unpackFromLink(this.packed);
+      const { pins, mask, hide, quiet, ...others } = await unpackFromLink(this.packed);
       const { layers, heads } = this.card;
       const place = (/** @type {any} */ each) => {
         const found = PLACE.exec(String(each));
         return found !== null && Number(found[1]) < layers && Number(found[2]) < heads;
       };
+      this.pins = pins ?? null;
       this.bits = mask ? bytesOf(mask) : null;
       this.edit.hidden = [...new Set(list(hide))].filter((key) => Number.isInteger(key) && key >= 0);
       this.silenced = list(quiet).map(String).filter(place);
@@ -126,15 +131,28 @@ export class Address {
     };
   }
 
+  /** What it pins, as far as a sentence of these tokens has it. @param {string[]} labels */
+  pinned(labels) {
+    try {
+      const { pins, lost } = pinsOf(this.pins ?? {}, labels);
+      if (lost.length)
+        this.refuse("link_left_out", { name: "pins", names: lost.slice(0, 10).join(", ").slice(0, 200) });
+      return pins;
+    } catch {
+      this.refuse("link_unreadable", { name: "pins" });
+      return null;
+    }
+  }
+
   /**
    * Takes note of what is on show, and says it.
-   * @param {{ text?: string, model?: string, at?: string, edit?: Edit, silenced?: string[] }} now
+   * @param {{ text?: string, model?: string, at?: string, edit?: Edit, silenced?: string[], pins?: LinkedPins | null }} now
    */
   async put(now) {
     Object.assign(this, now);
     const turn = ++this.turn;
     const said = await this.written();
-    if (turn !== this.turn) return;
+    if (turn !== this.turn || said === this.said) return;
     this.said = said;
     history.replaceState(null, "", `#${said}`);
     this.heard(said);
@@ -142,7 +160,7 @@ export class Address {
 
   /** What is not usual, as a link says it. */
   async written() {
-    const { text, model, at, edit, silenced } = this;
+    const { text, model, at, edit, silenced, pins } = this;
     const said = new URLSearchParams({ model, text, at });
     const { mask, scale } = edit;
     const tells = /** @type {Record<string, boolean>} */ ({ window: mask === "window", factor: scale === "factor" });
@@ -151,6 +169,7 @@ export class Address {
     }
     if (mask === "model" && scale === "model" && edit.hidden.length === 0) said.delete("seen");
     const held = {
+      ...(pins ? { pins } : {}),
       ...(mask === "painted" && edit.painted ? { mask: packBits(edit.painted) } : {}),
       ...(edit.hidden.length ? { hide: edit.hidden } : {}),
       ...(silenced.length ? { quiet: silenced } : {}),

@@ -11,6 +11,7 @@ import { editsOf, headedBy, headsOf, prepared } from "./shown.js";
 import { SiteForm } from "./site_form.js";
 import { MovedHeads } from "./moved_heads.js";
 import { NextTokens } from "./next_tokens.js";
+import { linkedPins } from "./pins.js";
 import { PageLinks } from "./page_links.js";
 
 /** @import { AllHeads } from "../../canvas/shared/all_heads.js" */
@@ -65,10 +66,10 @@ export class Explorer {
     this.moved = new MovedHeads(this.words, this.frame, () => this.run(this.edits, false));
     this.frame.group.listeners.add((what) => {
       const { selected } = this.frame.group;
-      if (what === "edit" || what === "selected") this.changed();
+      if (["edit", "selected", "pins"].includes(what)) this.changed();
       if (what === "pointed" || (what === "selected" && !this.frame.group.all?.head(selected))) void this.rest();
       if (what !== "selected" || !selected) return;
-      this.form.silent = this.silenced.has(selected.join("."));
+      this.form.silence.checked = this.silenced.has(selected.join("."));
       if (this.named) void this.address.put({ at: selected.join(".") });
     });
     const main = document.getElementById("attnviz");
@@ -133,16 +134,16 @@ export class Explorer {
   /** Fetch a model, and read the sentence with it. @param {string} name */
   choose(name, read = true) {
     if (this.model.choose(name)) this.form.loading(true);
-    if (read) this.ask(this.form.text);
+    if (read) this.ask(this.form.field.value);
   }
 
   /** Read this sentence, now or once the model is here. @param {string} text */
   ask(text) {
-    this.form.text = text;
-    this.turnTo(text, this.form.model);
+    this.form.field.value = text;
+    this.turnTo(text, this.form.models.value);
     this.wanted = text;
-    if (this.model.ready === this.form.model) this.run([], true);
-    else this.choose(this.form.model, false);
+    if (this.model.ready === this.form.models.value) this.run([], true);
+    else this.choose(this.form.models.value, false);
   }
 
   /** The address names another sentence, of which nothing is changed yet. @param {string} text @param {string} model */
@@ -151,13 +152,13 @@ export class Explorer {
     this.linked = false;
     this.address.problems = [];
     this.note();
-    void this.address.put({ text, model, edit: NO_EDIT, silenced: [] });
+    void this.address.put({ text, model, edit: NO_EDIT, silenced: [], pins: null });
   }
 
   /** Show an example: it was read before, and needs no model. @param {SiteExample} example */
   async example({ text, model, at, file }) {
-    this.form.text = text;
-    this.form.model = model;
+    this.form.field.value = text;
+    this.form.models.value = model;
     this.turnTo(text, model);
     if (at) void this.address.put({ at });
     if (this.model.ready === model) {
@@ -192,9 +193,10 @@ export class Explorer {
   changed() {
     clearTimeout(this.later);
     this.later = setTimeout(() => {
-      const { edit } = this.frame.group;
-      if (changes(edit)) void this.rest();
-      if (this.named) void this.address.put({ edit, silenced: [...this.silenced] });
+      const { group } = this.frame;
+      if (changes(group.edit)) void this.rest();
+      const pins = linkedPins(group, this.view.head.q);
+      if (this.named) void this.address.put({ edit: group.edit, silenced: [...this.silenced], pins });
       const { edits } = this;
       const made = JSON.stringify(edits.map((each) => ({ ...each, mask: each.mask?.join("") })));
       if (!this.before || this.model.ready !== this.shown.model || made === this.made) return;
@@ -226,7 +228,7 @@ export class Explorer {
       form.loading(false);
       form.say(data.kernel ? words.ready : words.slow);
       this.wanted ??= this.shown.text; // what comes after the sentence that stood here before the model did
-      if (this.form.model === data.name) this.run([], true);
+      if (this.form.models.value === data.name) this.run([], true);
     } else if (data.kind === "stopped" || data.kind === "failed") {
       form.loading(false, true);
       form.say(data.kind === "stopped" ? words.stopped : fill(words.failed, { what: data.what }));
@@ -286,8 +288,9 @@ export class Explorer {
     const edit = same ? group.edit : linked ? this.address.fitted(labels.length) : NO_EDIT;
     group.edit = edit;
     const tile = (same && group.selected) || (this.address.head() ?? [0, 0]);
-    this.view = headedBy(this.view, this.card, { labels, doc, tile, edit });
-    this.form.silent = this.silenced.has(tile.join("."));
+    const pins = linked ? this.address.pinned(labels) : null;
+    this.view = headedBy(this.view, this.card, { labels, doc, tile, edit, pins });
+    this.form.silence.checked = this.silenced.has(tile.join("."));
     this.note();
     await this.frame.take(this.view, all, codes);
     this.changed();

@@ -1,6 +1,6 @@
 // The tokens that may come next, likeliest first, each a button that writes it; after a change both numbers.
 
-import { el, fill } from "../../canvas/shared/dom.js";
+import { around, button, el, fill } from "../../canvas/shared/dom.js";
 
 /** @import { Words } from "../../canvas/shared/types.js" */
 /** @typedef {{ token: number, text: string, label: string, p: number, was: number }} Next */
@@ -28,13 +28,10 @@ export class NextTokens {
     const bar = el("span", "site-bar");
     bar.style.width = `${100 * p}%`;
     const said = changed ? fill(this.words.from_to, { share: percent(p), before: percent(was) }) : percent(p);
-    const write = el("button", "site-token", label, { type: "button", title: this.words.write });
+    const write = button("site-token", label, () => this.write(text), { title: this.words.write });
     write.disabled = text.includes("\ufffd");
-    write.addEventListener("click", () => this.write(text));
     const item = el("li");
-    const track = el("span", "site-track");
-    track.append(bar);
-    item.append(write, track, el("span", "site-share", said));
+    item.append(write, around("site-track", bar), el("span", "site-share", said));
     return item;
   }
 }

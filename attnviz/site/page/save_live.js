@@ -5,6 +5,7 @@ import { packRawScores } from "../../canvas/shared/raw_scores.js";
 import { headedBy } from "./shown.js";
 
 /** @import { HeadsFrame } from "../../canvas/live/heads_frame.js" */
+/** @import { Axis } from "../../canvas/shared/types.js" */
 /** @import { Card, SiteHeader } from "./site.js" */
 
 /** Bytes of scores: a file that a browser still opens at once, as in the app. */
@@ -23,31 +24,27 @@ export async function liveFile({ group, large, view: shown }, card, view, text, 
   const one = { ...card, layers: 1, heads: 1, groups: 1 };
   const { q: labels, doc, title } = large.drawn.header;
   const tile = every ? at : /** @type {[number, number]} */ ([0, 0]);
-  const made = headedBy(shown, every ? card : one, { labels, doc, tile, edit });
+  const pinned = { tokens: pins.map(({ axis, i }) => /** @type {[Axis, number]} */ ([axis, i])), cell };
+  const made = headedBy(shown, every ? card : one, { labels, doc, tile, edit, pins: pinned });
   const { words } = view;
   const name = card.about.split(" · ")[0];
   const header = {
     ...made,
-    head: { ...made.head, title, pins: { tokens: pins.map(({ axis, i }) => [axis, i]), cell } },
+    head: { ...made.head, title },
     title: words.file_title.replace("{model}", name).replace("{text}", () => text.slice(0, 120)),
     note: "",
     link: location.protocol.startsWith("http") ? location.href : null,
     words: { open: words.whole, made: words.made, all: words.all },
   };
-  for (const each of ["cards", "examples", "languages", "policy", "app"]) Reflect.deleteProperty(header, each);
+  for (const each of ["cards", "examples", "languages", "document", "app"]) Reflect.deleteProperty(header, each);
   const { header: scores, payload } = packRawScores(every ? all.heads : [raw]);
   const packed = writeHeader({ doc, heads: every ? all.counts : [1], raw: scores }, payload);
   const [script, style, data] = await Promise.all([fileOf("site.js"), fileOf("site.css"), deflate(packed)]);
   const inert = JSON.stringify(header).replace(/[<>&]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`);
   const heading = header.title.replace(/[<>&]/g, (sign) => `&#${sign.charCodeAt(0)};`);
-  const page =
-    `<!doctype html>\n<html lang="${document.documentElement.lang}" data-theme="auto"><head><meta charset="utf-8">` +
-    `<meta http-equiv="Content-Security-Policy" content="${view.policy}">` +
-    '<meta name="viewport" content="width=device-width,initial-scale=1">' +
-    `<title>${heading}</title><style>${style}</style></head><body><main id="attnviz"></main>` +
-    `<script type="application/json" id="attnviz-view">${inert}</script>` +
-    `<script type="application/octet-stream" id="attnviz-heads">${base64Of(data)}</script>` +
-    `<script>${script}</script></body></html>\n`;
+  /** @type {Record<string, string>} */
+  const parts = { title: heading, style, view: inert, heads: base64Of(data), script };
+  const page = view.document.replace(/\{(\w+)\}/g, (_mark, part) => parts[part]);
   return new Blob([page], { type: "text/html" });
 }
 

@@ -9,7 +9,7 @@ import { causal } from "../engine/model.js";
 /** @import { HeadsHeader } from "../../canvas/live/heads_frame.js" */
 /** @import { Group } from "../../canvas/shared/group.js" */
 /** @import { HeadEdit } from "../engine/attention.js" */
-/** @import { Edit, RawHead } from "../../canvas/shared/types.js" */
+/** @import { Edit, HeadHeader, RawHead } from "../../canvas/shared/types.js" */
 /** @import { Card } from "./site.js" */
 
 /** Every head of a pass. @param {Card} card @param {number} n @param {Float32Array} scores */
@@ -35,14 +35,14 @@ const layersOf = ({ layers }, count) => Array.from({ length: layers }, () => cou
  * What stands around the pictures of a sentence.
  * @template {HeadsHeader} View
  * @param {View} view of the sentence before @param {Card} card
- * @param {{ labels: string[], doc: string, tile: [number, number], edit: Edit }} shown
+ * @param {{ labels: string[], doc: string, tile: [number, number], edit: Edit, pins: HeadHeader["pins"] }} shown
  * @returns {View}
  */
-export function headedBy(view, card, { labels, doc, tile, edit }) {
+export function headedBy(view, card, { labels, doc, tile, edit, pins }) {
   const n = labels.length;
   const titles = { template: view.words.head, share: card.heads / card.groups };
   const title = fill(titles.template, { layer: tile[0], head: tile[1] });
-  const about = { doc, start: doc, look: doc, editName: doc, q: labels, k: null, pins: null };
+  const about = { doc, start: doc, look: doc, editName: doc, q: labels, k: null, pins };
   const plain = { ...edit, painted: edit.painted ? packBits(edit.painted) : "" };
   const place = { title, titles, tile, edit: plain, data: `${doc},${tile}` };
   const layers = layersOf(card, 0).map((_, layer) => layer);

@@ -11,7 +11,7 @@ import { Explorer } from "./explorer.js";
 /** @import { HeadsHeader } from "../../canvas/live/heads_frame.js" */
 /** @import { LiveHeader, RawHead, Words } from "../../canvas/shared/types.js" */
 /** @typedef {{ name: string, about: string, manifest: string, family: string, layers: number, heads: number, groups: number, width: number }} Card */
-/** @typedef {HeadsHeader & { cards: Card[], words: Words, text: string, model: string, app: string | null, languages: { id: string, name: string, href: string }[], examples: SiteExample[], codes: string, policy: string }} SiteHeader */
+/** @typedef {HeadsHeader & { cards: Card[], words: Words, text: string, model: string, app: string | null, languages: { id: string, name: string, href: string }[], examples: SiteExample[], codes: string, document: string }} SiteHeader */
 /** @typedef {{ text: string, model: string, at: string, shows: string, file: string }} SiteExample */
 
 /** The head that the page brings, in the place that it has among all. @param {RawHead} head @param {SiteHeader} view */

@@ -25,7 +25,7 @@ export class SiteForm {
     this.models = el("select", "site-model", null, { "aria-label": words.model });
     this.models.append(...cards.map(({ name, about }) => el("option", "", about, { value: name })));
     this.models.value = start.model;
-    this.models.addEventListener("change", () => acts.choose(this.model));
+    this.models.addEventListener("change", () => acts.choose(this.models.value));
     this.examples = el("select", "site-examples", null, { "aria-label": words.examples });
     this.examples.append(el("option", "", words.examples, { value: "" }));
     this.examples.append(...examples.map(({ text }, i) => el("option", "", text, { value: String(i) })));
@@ -37,7 +37,7 @@ export class SiteForm {
       say(this.shows, example.shows);
     });
     this.silence = el("input", "", null, { type: "checkbox" });
-    this.silence.addEventListener("change", () => acts.silence(this.silent));
+    this.silence.addEventListener("change", () => acts.silence(this.silence.checked));
     const silence = el("label", "site-silence");
     silence.append(this.silence, ` ${words.silence}`);
     this.root = el("form", "site-form");
@@ -51,37 +51,13 @@ export class SiteForm {
     this.root.addEventListener("submit", (event) => {
       event.preventDefault();
       say(this.shows, "");
-      acts.read(this.text);
+      acts.read(this.field.value);
     });
     this.said = el("span", "", "", { role: "status" });
     this.stop = button("site-stop", words.stop, acts.stop);
-    this.again = button("site-stop site-again", words.again, () => acts.choose(this.model));
+    this.again = button("site-stop site-again", words.again, () => acts.choose(this.models.value));
     this.status = around("site-status", this.shows, this.said, this.stop, this.again);
     this.loading(false);
-  }
-
-  get text() {
-    return this.field.value;
-  }
-
-  set text(text) {
-    this.field.value = text;
-  }
-
-  get model() {
-    return this.models.value;
-  }
-
-  set model(name) {
-    this.models.value = name;
-  }
-
-  get silent() {
-    return this.silence.checked;
-  }
-
-  set silent(silent) {
-    this.silence.checked = silent;
   }
 
   /** @param {boolean} under whether a model is on its way @param {boolean} [failed] whether it did not come */

@@ -19,7 +19,7 @@ let held = null;
 let stopped = new AbortController();
 /** @type {number} the newest question: older passes are given up */
 let newest = 0;
-/** @type {Float32Array} every head's weights of the sentence on show, of the model as it is */
+/** @type {Float32Array} every head's weights of the sentence on show, of the model as it is, without those that its mask hides */
 let usual = new Float32Array(0);
 /** @type {Float32Array | null} the probability of each token, of the model as it is */
 let likely = null;
@@ -84,16 +84,19 @@ function kernelHere() {
   }
 }
 
-/** A file, fetched once where there is a store. @param {URL} address */
+/** A file, fetched once where there is a store, and read out of it: read beside it, it would be held twice. */
+/** @param {URL} address */
 async function stored(address) {
   const store = "caches" in self ? await caches.open(STORE).catch(() => null) : null;
   const kept = await store?.match(address);
   if (kept) return kept;
   const answer = await fetch(address, { signal: stopped.signal });
   if (!answer.ok) throw new Error(`${address.pathname}: ${answer.status}`);
-  const copy = answer.clone();
-  await store?.put(address, copy).catch(() => undefined); // a full disk: it is fetched again next time
-  return answer;
+  const put = await store?.put(address, answer).then(
+    () => store.match(address),
+    () => fetch(address, { signal: stopped.signal }), // a full disk: it is fetched again each time
+  );
+  return put ?? answer;
 }
 
 /** @param {{ id: number, text: string, edits: HeadEdit[], whole: boolean, look: number[] | null }} asked */
@@ -112,18 +115,21 @@ async function read({ id, text, edits, whole, look }) {
   const count = card.layers * card.heads;
   const scores = whole ? new Float32Array(count * cells) : null;
   const codes = whole ? new Uint8Array(count * side * side) : null;
-  if (whole) usual = new Float32Array(count * cells);
+  const causalOnly = card.family !== "bert";
+  const kept = causalOnly ? (n * (n + 1)) / 2 : cells;
+  if (whole) usual = new Float32Array(count * kept);
   /** @type {{ layer: number, head: number, share: number }[]} */
   const moved = [];
   /** @type {Float32Array | null} */
   let looked = null;
-  const mask = card.family === "bert" ? null : causal(n);
+  const mask = causalOnly ? causal(n) : null;
   const logits = await own.run(ids, edits, {
     head(layer, head, raw, weights) {
       const at = layer * card.heads + head;
       scores?.set(raw, at * cells);
-      if (whole) usual.set(weights, at * cells);
-      else moved.push({ layer, head, share: shareMoved(usual.subarray(at * cells, (at + 1) * cells), weights, n) });
+      const before = usual.subarray(at * kept, (at + 1) * kept);
+      if (whole) eachRow(n, causalOnly, (from, to, place) => before.set(weights.subarray(from, to), place));
+      else moved.push({ layer, head, share: shareMoved(before, weights, n, causalOnly) });
       if (look?.[0] === layer && look[1] === head) looked = weights.slice();
       if (codes) thumbnail(weights, mask, [n, n], SIDE, codes.subarray(at * side * side, (at + 1) * side * side));
     },
@@ -142,12 +148,26 @@ async function read({ id, text, edits, whole, look }) {
   postMessage({ kind: "pass", id, text, labels, scores, codes, next, moved: most, looked }, { transfer });
 }
 
+/**
+ * What of each row of a head's weights is kept, and from which place on: of a model that looks back only, what is not 0.
+ * @param {number} n @param {boolean} back @param {(from: number, to: number, place: number) => void} act
+ */
+function eachRow(n, back, act) {
+  for (let q = 0, place = 0; q < n; q++) {
+    const length = back ? q + 1 : n;
+    act(q * n, q * n + length, place);
+    place += length;
+  }
+}
+
 /** The share of a head's weight that went to other keys, mean over all rows. */
-/** @param {Float32Array} before @param {Float32Array} after @param {number} rows */
-function shareMoved(before, after, rows) {
-  let sum = 0;
-  for (let i = 0; i < after.length; i++) sum += Math.abs(after[i] - before[i]);
-  return sum / 2 / rows;
+/** @param {Float32Array} before the rows that are kept @param {Float32Array} after @param {number} n @param {boolean} back */
+function shareMoved(before, after, n, back) {
+  let sum = after.reduce((all, weight) => all + weight, 0);
+  eachRow(n, back, (from, to, place) => {
+    for (let i = from; i < to; i++) sum += Math.abs(after[i] - before[place + i - from]) - after[i];
+  });
+  return sum / 2 / n;
 }
 
 /** Lets messages in. A timer would wait for four milliseconds each time. */

@@ -12,6 +12,7 @@ import streamlit as st
 
 from attnviz.app.links import link_reading, link_state, shared_view
 from attnviz.app.links.choices import NONSENSE, Choice, Partly, choices_of, parameters_of
+from attnviz.app.mends.streamlit_adapter import SESSION
 from attnviz.app.text import spoken
 from attnviz.base.message import Problem
 from attnviz.serve import page_table  # noqa: F401
@@ -107,7 +108,7 @@ def _step_said(held: dict[str, Any]) -> dict[str, Any]:
 def test_no_link_breaks_a_page_and_what_it_asks_in_vain_is_said(page: str, visitor: dict[str, Any]) -> None:
     for said in hostile(page):
         visitor.clear()
-        visitor["_page_on_show"] = page
+        visitor[SESSION] = {"_page_on_show": page}
         link_state._read(page, said)
         mine = choices_of(page)
         for choice in mine:
@@ -120,7 +121,7 @@ def test_no_link_breaks_a_page_and_what_it_asks_in_vain_is_said(page: str, visit
         again = link_state.link_parameters(page)
         urlencode(again)
         kept = {choice.name: link_state.value(choice) for choice in mine}
-        visitor.pop("_page_on_show")
+        visitor[SESSION].pop("_page_on_show")
         shared_view.open_view(view)
         opened = {choice.name: link_state.value(choice) for choice in mine}
         assert _step_said(opened) == _step_said(kept)
@@ -142,6 +143,6 @@ def test_no_file_breaks_a_page(page: str, visitor: dict[str, Any]) -> None:
             link_state.value(choice)
             refused = link_state.refusal(choice)
             assert refused is None or spoken(refused)
-        visitor["_page_on_show"] = page
+        visitor.setdefault(SESSION, {})["_page_on_show"] = page
         shared_view.save().encode()
         urlencode(link_state.link_parameters(page))

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz.app.links import link_reading, link_state
 from attnviz.app.links.choices import PageChoices
 from attnviz.app.mends import streamlit_adapter
+from attnviz.app.mends.streamlit_adapter import SESSION
 from attnviz.base.message import Problem
 
 
@@ -133,7 +134,7 @@ def test_the_link_is_empty_while_nothing_is_chosen_or_says_that_nothing_is_on_th
     assert link_of(app) == {}
     app = opened(t_c="", t_kind="b")
     assert shown(app) == DEFAULTS | {"kind": "b"}
-    assert not app.session_state[link_state.REFUSED]
+    assert not app.session_state[SESSION][link_state.REFUSED]
 
 
 def test_what_was_changed_is_in_the_link_opens_the_same_elsewhere_and_stays_until_back_is_pressed(

@@ -6,7 +6,8 @@ import torch
 
 from attnviz.base.message import Problem
 from attnviz.pages.compare.maths import compared_layers, layer_timing
-from attnviz.pages.compare.maths.layer_timing import Config, LayerTiming, Result, this_machine
+from attnviz.pages.compare.maths.layer_timing import Config, Result, WayTiming, this_machine
+from attnviz.runs import measuring
 
 pytestmark = pytest.mark.slow  # in `make check-all`
 
@@ -19,7 +20,7 @@ def measured():
 def test_partial_results_grow_one_by_one_and_the_last_is_complete(measured):
     assert [len(result.timings) for result in measured] == list(range(1, len(measured) + 1))
     assert {result.of for result in measured} == {len(measured)}
-    assert {(t.kind, t.n) for t in measured[-1].timings} == {(k, n) for k in layer_timing.KINDS for n in (32, 64, 128)}
+    assert {(t.way, t.n) for t in measured[-1].timings} == {(k, n) for k in layer_timing.KINDS for n in (32, 64, 128)}
     assert all(t.seconds > 0 and t.nbytes > 0 for t in measured[-1].timings)
 
 
@@ -28,15 +29,15 @@ def test_attention_whose_weights_are_built_holds_them_and_fused_attention_does_n
     explicit, fused = compared_layers.ExplicitAttention(32, heads), compared_layers.FusedAttention(32, heads)
     with torch.inference_mode():
         weights = heads * n * n * 4
-        assert weights <= layer_timing.peak_bytes(lambda: explicit(x)) < 3 * weights
-        assert layer_timing.peak_bytes(lambda: fused(x)) < weights / 4
+        assert weights <= measuring.peak_bytes(lambda: explicit(x)) < 3 * weights
+        assert measuring.peak_bytes(lambda: fused(x)) < weights / 4
 
 
 def test_in_eval_without_gradients_torchs_fast_path_builds_the_weights_as_the_page_says():
     n, heads, x = 512, 4, torch.randn(1, 512, 32)
     fused = compared_layers.FusedAttention(32, heads).eval()
     with torch.inference_mode():
-        assert layer_timing.peak_bytes(lambda: fused(x)) >= heads * n * n * 4
+        assert measuring.peak_bytes(lambda: fused(x)) >= heads * n * n * 4
 
 
 @pytest.mark.parametrize("p", [0.5, 1.0, 2.0])
@@ -46,15 +47,15 @@ def test_the_exponent_of_a_power_law_is_found(p):
 
 
 def test_exponents_leave_out_what_is_shorter_than_an_eighth_of_the_longest():
-    rows = tuple(LayerTiming("lstm", n, (1e-3 if n < 512 else n * 1e-6), n) for n in layer_timing.LENGTHS)
+    rows = tuple(WayTiming("lstm", n, (1e-3 if n < 512 else n * 1e-6), n) for n in layer_timing.LENGTHS)
     seconds, nbytes, flops = Result(Config(), this_machine(), rows, len(rows)).exponents("lstm")
     assert (seconds, nbytes, flops) == (pytest.approx(1), pytest.approx(1), pytest.approx(1))
 
 
 def test_one_layer_overtakes_another_between_the_lengths_where_it_does():
     lengths = (32, 64, 128, 256)
-    rows = tuple(LayerTiming("fused", n, n**2 * 1e-9, 1) for n in lengths)
-    rows += tuple(LayerTiming("lstm", n, 100 * n * 1e-9, 1) for n in lengths)
+    rows = tuple(WayTiming("fused", n, n**2 * 1e-9, 1) for n in lengths)
+    rows += tuple(WayTiming("lstm", n, 100 * n * 1e-9, 1) for n in lengths)
     result = Result(Config(), this_machine(), rows, len(rows))
     assert result.overtaken("fused", "lstm") == pytest.approx(100)
     assert result.overtaken("lstm", "fused") is None
@@ -68,7 +69,7 @@ def test_the_shipped_measurements_are_whole_and_say_where_they_were_made():
         said = str(result.machine.words)
         assert f"torch {result.machine.torch}, threads: 1, float32, processor time" in said
         assert result.machine.processor in said
-        assert {t.kind for t in result.timings} == set(layer_timing.KINDS)
+        assert {t.way for t in result.timings} == set(layer_timing.KINDS)
         explicit, fused = result.exponents("explicit"), result.exponents("fused")
         assert explicit[1] == pytest.approx(2, abs=0.15), "its memory grows with the square"
         assert fused[1] == pytest.approx(1, abs=0.2), "and fused attention's with the length"

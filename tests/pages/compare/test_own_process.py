@@ -19,7 +19,7 @@ def test_it_measures_the_same_memory_as_here_and_every_length(children):
     here = layer_timing.run(TIMED)
     assert [(len(result.timings), result.of) for result in results] == [(n, here.of) for n in range(1, here.of + 1)]
     assert results[-1].machine == here.machine
-    assert [(t.kind, t.n, t.nbytes) for t in results[-1].timings] == [(t.kind, t.n, t.nbytes) for t in here.timings]
+    assert [(t.way, t.n, t.nbytes) for t in results[-1].timings] == [(t.way, t.n, t.nbytes) for t in here.timings]
     assert children[0].poll() == 0
 
 

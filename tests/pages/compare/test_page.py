@@ -283,7 +283,7 @@ def test_parameters_are_said_in_trillions_and_the_button_leads_to_the_lesson_on_
 def test_fused_attention_and_the_lstm_are_compared_as_they_were_measured(fused, said_of_it):
     lengths = (32, 64, 128)
     timings = [
-        layer_timing.LayerTiming(kind, n, float(seconds), 1)
+        layer_timing.WayTiming(kind, n, float(seconds), 1)
         for kind, column in (("fused", fused), ("explicit", (1, 2, 4)), ("lstm", (4, 4, 4)))
         for n, seconds in zip(lengths, column, strict=True)
     ]
@@ -292,7 +292,7 @@ def test_fused_attention_and_the_lstm_are_compared_as_they_were_measured(fused, 
 
 
 def test_memory_is_compared_at_a_length_at_which_both_were_measured():
-    timing, config = layer_timing.LayerTiming, layer_timing.Config(longest=256)
+    timing, config = layer_timing.WayTiming, layer_timing.Config(longest=256)
     built = (timing("explicit", 32, 1.0, 7 << 20), timing("explicit", 64, 1.0, 9 << 20))
     stopped = layer_timing.Result(config, "", (*built, timing("fused", 32, 1.0, 3 << 20)), 9)
     assert "At 32 tokens the built weights need **7 MiB**, fused attention **3 MiB**" in (

@@ -11,6 +11,7 @@ import torch
 
 from attnviz.pages.fast import __main__ as command
 from attnviz.pages.fast.maths import measured
+from attnviz.runs import measuring
 from tests.pages.fast.test_cost import charts, said
 
 SMALL = measured.Config(heads=2, d_head=16, longest=512, rounds=1)
@@ -107,11 +108,11 @@ def test_on_a_gpu_time_waits_for_it_and_memory_is_what_its_allocator_says(monkey
         memory_allocated=lambda device: 1000,
         max_memory_allocated=lambda device: 5000,
     )
-    monkeypatch.setattr(measured.peak_bytes.__globals__["torch"], "cuda", fake)
-    assert measured.peak_bytes(lambda: asked.append("call"), "cuda") == 4000
+    monkeypatch.setattr(measuring.torch, "cuda", fake)
+    assert measuring.peak_bytes(lambda: asked.append("call"), "cuda") == 4000
     assert asked == ["reset", "call"]
     asked.clear()
-    assert measured.fastest(lambda: asked.append("call"), 1, "cuda") > 0
+    assert measuring.fastest(lambda: asked.append("call"), 1, "cuda") > 0
     assert asked[:3] == ["wait", "call", "wait"]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from attnviz.app import live_run
+from attnviz.app.mends.streamlit_adapter import SESSION
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_survey
 from attnviz.pages.heads.panels import head_surveys, map
@@ -85,7 +86,7 @@ def test_the_explorer_opens_at_the_head_with_the_sentence(visit):
     assert not page.exception
     survey = head_survey.find("minilm-l6", PREPARED)
     text = survey.sentences[survey.measures["previous_token"].best[survey.column(3, 2), 0]]
-    chosen = page.session_state["_chosen"]
+    chosen = page.session_state[SESSION]["_chosen"]
     assert chosen["at"] == (3, 2)
     assert chosen["model"] == "minilm-l6"
     assert chosen["sentence"] == text

@@ -9,6 +9,7 @@ import torch
 from attnviz.app.glossary_terms import TERMS
 from attnviz.app.links import link_reading
 from attnviz.app.links.choices import choices_of
+from attnviz.app.mends.streamlit_adapter import SESSION
 from attnviz.app.text import plain
 from attnviz.canvas.shared.packing import unblob
 from attnviz.models.loading import load
@@ -76,11 +77,11 @@ def test_every_step_can_be_read_and_answered(visit, lesson, sentence):
 
 def test_the_prediction_stands_beside_the_truth_and_what_a_step_sets_is_undone_once_it_is_left(visit):
     page = answer(visit("lessons", lesson="scaling", step="3", l_width="256"), "flatter")
-    assert page.session_state["_chosen"]["l_width"] == 256
+    assert page.session_state[SESSION]["_chosen"]["l_width"] == 256
     assert "You predicted: its weights become more even" in said(page)
     assert "Computed: fewer tokens get more of it" in said(page)
     page.button(key="l-next").click().run()
-    assert "l_width" not in page.session_state["_chosen"]
+    assert "l_width" not in page.session_state[SESSION]["_chosen"]
     page.button(key="l-previous").click().run()
     assert "You predicted" not in said(page)
     assert page.button(key="l-answer-sharper")
@@ -113,10 +114,10 @@ def test_steps_keep_the_numbers_that_links_name_wherever_they_are_walked(visit):
     ]  # fmt: skip
     page = visit("lessons", lesson="attention", step="3")
     page.button(key="l-next").click().run()
-    assert page.session_state["_chosen"]["step"] == 6, "smaller numbers are announced before they come"
+    assert page.session_state[SESSION]["_chosen"]["step"] == 6, "smaller numbers are announced before they come"
     assert "576 numbers" in said(page)
     page.button(key="l-next").click().run()
-    assert page.session_state["_chosen"]["step"] == 4
+    assert page.session_state[SESSION]["_chosen"]["step"] == 4
 
 
 def test_the_first_two_lessons_follow_one_word(visit):
@@ -149,7 +150,7 @@ def test_a_lesson_ends_with_what_is_known_and_a_door_onward(visit, lesson):
         assert len(doors) == 3
         _words, opened, seen = LESSONS[lesson].doors[-1]
         page.button(key=f"l-door-{opened}").click().run()
-        assert {name: str(page.session_state["_chosen"][name]) for name in seen} == dict(seen)
+        assert {name: str(page.session_state[SESSION]["_chosen"][name]) for name in seen} == dict(seen)
     else:
         page.button(key="l-onward").click().run()
         onward = lesson_choices.IDS[lesson_choices.IDS.index(lesson) + 1]
@@ -219,7 +220,7 @@ def test_a_lecturers_lesson_comes_with_its_link_asks_and_leads_on(visit):
     assert "That one." in unescape(said(page))
     page.button(key="l-further").click().run()
     assert not page.exception
-    assert {page.session_state["_chosen"][name] for name in ("s_dk", "s_section")} == {16, "gradient"}
+    assert {page.session_state[SESSION]["_chosen"][name] for name in ("s_dk", "s_section")} == {16, "gradient"}
 
 
 def test_a_lecturers_lesson_with_a_mistake_says_its_line_and_the_page_goes_on(visit):

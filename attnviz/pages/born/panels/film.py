@@ -1,6 +1,7 @@
 """Section 1: one training run with a handle, asked about first; at the handle all heads on the visitor's words."""
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from attnviz.app.links import link_state
 from attnviz.app.links.choices import name_of_head as name_of
 from attnviz.base.words import _, listed
 from attnviz.canvas import birth
+from attnviz.canvas.shared.packing import fingerprint
 from attnviz.core.attention import scale_factor
 from attnviz.figures.theme import Figure
 from attnviz.pages.born import choices
@@ -32,9 +34,13 @@ def panel() -> None:
     off = tuple(heads[each] for each in widgets.chosen_of(choices.OFF, heads))
     at = run.nearest(link_state.value(choices.AT))
     guess = link_state.value(choices.GUESS)
+
+    def keep(at: int, off: Silenced) -> None:
+        link_state.put_all({choices.AT: int(run.steps[at]), choices.OFF: tuple(map(name_of, off)) or None})
+
     with place:
         _ask(name, copies, guess)
-        draw("born-film", name, copies, at, off, guess != choices.GUESS.default, _keep)
+        draw("born-film", name, copies, at, off, guess != choices.GUESS.default, keep)
         show.under(
             lambda: picture(name, copies, at, off),
             name=f"{name}-step-{run.steps[at]}",
@@ -52,13 +58,11 @@ def panel() -> None:
 
 def runs() -> dict[str, str]:
     """Runs whose numbers are here, and their names."""
-    shipped = {life.LIFE: _("as usual, seed {seed}").format(seed=life.RUNS[life.LIFE].seed)}
-    shipped[life.BLURRED] = _("layer 0 fixed at blur")
-    return shipped | {name: _("{name}, trained on this machine").format(name=name) for name in life.own_names()}
-
-
-def _keep(run: life.Life, at: int, off: Silenced) -> None:
-    link_state.put_all({choices.AT: int(run.steps[at]), choices.OFF: tuple(map(name_of, off)) or None})
+    return {
+        life.LIFE: _("as usual, seed {seed}").format(seed=life.RUNS[life.LIFE].seed),
+        life.BLURRED: _("layer 0 fixed at blur"),
+        **{name: _("{name}, trained on this machine").format(name=name) for name in life.own_names()},
+    }
 
 
 def _ask(name: str, copies: own_words.Copies, guess: str) -> None:
@@ -98,26 +102,30 @@ def draw(
     at: int,
     off: Silenced,
     whole: bool,
-    keep: Callable[[life.Life, int, Silenced], None],
+    keep: Callable[[int, Silenced], None],
 ) -> None:
     """The run with its handle; `keep` hears where it was left and what is silenced."""
     run = life.read(name)
     heads = run.config.places
     birth.birth(
         key,
-        told(name, off),
+        told(name, tuple(off)),
         run.numbers,
         copies.tokens,
         copies.ids,
         at=at,
         silenced=[heads.index(each) for each in off],
         whole=whole,
-        on_stand=lambda stood: keep(run, stood[0], tuple(heads[head] for head in stood[1])),
+        on_stand=lambda stood: keep(stood[0], tuple(heads[head] for head in stood[1])),
     )
 
 
-def told(name: str, off: Silenced) -> dict[str, Any]:
-    """A run as the browser is sent it, without its numbers: a line for each head, and the loss with some silenced."""
+@lru_cache(maxsize=64)
+def told(name: str, off: tuple[tuple[int, int], ...]) -> dict[str, Any]:
+    """A run as the browser is sent it, without its numbers: a line for each head, and the loss with some silenced.
+
+    Made once for all visitors: to name its megabytes alone takes 3 ms.
+    """
     run = life.read(name)
     loss_at, losses = run.curve
     curves = {
@@ -127,9 +135,10 @@ def told(name: str, off: Silenced) -> dict[str, Any]:
         "previous": run.previous.reshape(len(run.at), -1).T,
         "induction": run.induction.reshape(len(run.at), -1).T,
         "without_at": run.steps,
-        "without": life.without(name, tuple(off))[:, 0] if off else np.zeros(0),
+        "without": life.without(name, off)[:, 0] if off else np.zeros(0),
     }
     return {
+        "model": fingerprint(run.numbers.tobytes()),
         "sizes": sizes_of(run.config),
         "steps": run.steps.tolist(),
         "names": list(map(name_of, run.config.places)),

@@ -28,8 +28,7 @@ def panel() -> None:
                 "induction": [float(score) for line in lines for score in line.induction],
             },
         )
-    rows = [_row(name) for name in life.RUNS]
-    show.tabled(show.columns(rows), "training-runs", "born-runs")
+    show.tabled(show.columns([_row(name) for name in life.RUNS]), "training-runs", "born-runs")
 
 
 def names() -> dict[str, str]:

@@ -6,21 +6,19 @@ from typing import Final
 import streamlit as st
 import torch
 
-from attnviz.app import head_drawing, page_parts, show, widgets
+from attnviz.app import head_drawing, page_parts, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.page_entry import file_of
 from attnviz.app.panel import guard
 from attnviz.app.text import plain
 from attnviz.base.words import _
-from attnviz.canvas.head.attention_view import head_picture, head_view
-from attnviz.canvas.shared.kinds import HeadScene, Options
+from attnviz.canvas.shared.kinds import Options
 from attnviz.core import measures
 from attnviz.models.loading import availability
 from attnviz.pages.born import choices
 from attnviz.pages.born.maths import own_words
 from attnviz.pages.born.maths.repeats import Config
-from attnviz.runs.head_matrix import Look, head_matrix
 from attnviz.runs.model_run import ModelRun, Request
 
 MODEL: Final = "smollm2-135m"
@@ -40,7 +38,21 @@ def panel() -> None:
     names = {"previous_token": _("on the token before"), "induction": _("on what came next last time")}
     with place:
         page_parts.side_by_side(*(lambda kind=kind: _head(run, *best[kind], kind, names[kind]) for kind in names))
-        _say(run, best)
+        (previous, layer, head), (induction, layer_2, head_2) = best["previous_token"], best["induction"]
+        st.markdown(
+            _(
+                "In {model}, head {one} gives **{previous:.2f}** of its weight to the token before, and head {two} "
+                "**{induction:.2f}** to what came next last time: the same two kinds, in layers {layer} and {layer_2}."
+            ).format(
+                model=plain(run.name),
+                one=f"{layer}.{head}",
+                previous=previous,
+                two=f"{layer_2}.{head_2}",
+                induction=induction,
+                layer=layer,
+                layer_2=layer_2,
+            )
+        )
     if st.button(_("All heads of this model on random words twice"), icon=":material/open_in_new:", type="tertiary"):
         link_state.keep_named("heads", {"hd_model": MODEL, "hd_text": "repeated", "hd_by": "induction"})
         st.switch_page(file_of("heads"))
@@ -61,39 +73,14 @@ def strongest(run: ModelRun) -> Best:
     return found
 
 
-def _say(run: ModelRun, best: Best) -> None:
-    (previous, layer, head), (induction, layer_2, head_2) = best["previous_token"], best["induction"]
-    st.markdown(
-        _(
-            "In {model}, head {one} gives **{previous:.2f}** of its weight to the token before, and head {two} "
-            "**{induction:.2f}** to what came next last time: the same two kinds, in layers {layer} and {layer_2}."
-        ).format(
-            model=plain(run.name),
-            one=f"{layer}.{head}",
-            previous=previous,
-            two=f"{layer_2}.{head_2}",
-            induction=induction,
-            layer=layer,
-            layer_2=layer_2,
-        )
-    )
-
-
 def _head(run: ModelRun, score: float, layer: int, head: int, kind: str, what: str) -> None:
-    matrix = head_matrix(run.stacks[0], layer, head, Look())
+    key, matrix = f"born-{kind}", head_drawing.unchanged(run, run.stacks[0], layer, head)
     title = _("{model}, head {head}: {score:.2f} {what}").format(
         model=run.name, head=f"{layer}.{head}", score=score, what=what
     )
     with guard():
-        drawn = head_drawing.drawn_alone(matrix, title, None)
-        scene = HeadScene(*head_drawing.axes(matrix), Options(lines=False, chips=False), f"born-{kind}")
-        pins = head_view(f"born-{kind}", drawn, scene)
-        show.under(
-            lambda: head_picture(drawn, scene, pins, title),
-            name=f"head-{MODEL}-{layer}-{head}",
-            key=f"born-{kind}-out",
-            caption=title,
-            table=lambda: head_drawing.long_table(matrix),
-        )
+        files = {"name": f"head-{MODEL}-{layer}-{head}", "title": title, "caption": title}
+        keys = key, f"{key}-out"
+        head_drawing.draw(matrix, title, Options(lines=False, chips=False), keys, key, files)
     if st.button(_("Open in Explore"), key=f"born-open-{kind}", icon=":material/arrow_forward:", type="tertiary"):
         page_parts.open_explorer(MODEL, run.request.text, (layer, head))

@@ -1,6 +1,7 @@
 """What the hand-built attention starts from: word vectors and weights, small enough to compute on paper."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -54,7 +55,7 @@ class Config:
     def d_ff(self) -> int:
         return self.widening * self.d_model
 
-    @property
+    @cached_property
     def layout(self) -> HeadLayout:
         return HeadLayout(self.d_model, self.n_heads, self.n_kv_heads, self.d_head, self.d_value)
 

@@ -1,6 +1,7 @@
 """The walk: the strip of steps, what the step does, and the board with its numbers."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 import numpy as np
 import streamlit as st
@@ -76,11 +77,22 @@ def _chips(view: boards.View, chains: dict[str, attention_by_hand.Chain]) -> lis
             step,
             board_wording.name(step),
             "×".join(str(size[axis]) for axis in chain[-1]),
-            # of the FFN its result alone: the two before it are four times as wide as any other step
-            [numbers.thumb(one.result) for one in boards.boards(view, step)[-1 if step == "ffn" else 0 :]],
+            _thumbs(view.result.config, view.batch, view.head)[step],
         )
         for step, chain in chains.items()
     ]
+
+
+@lru_cache(maxsize=64)
+def _thumbs(config: inputs.Config, batch: int, head: int) -> dict[str, list[canvas.Thumb]]:
+    """Small pictures of what each step makes, drawn once for all visitors."""
+    result = attention_by_hand.run(config)
+    view = boards.View(result, batch, head)
+    return {
+        # of the FFN its result alone: the two before it are four times as wide as any other step
+        step: [numbers.thumb(one.result) for one in boards.boards(view, step)[-1 if step == "ffn" else 0 :]]
+        for step in attention_by_hand.steps(config)
+    }
 
 
 def _about(step: str, view: boards.View, vectors: inputs.Rows | None) -> None:

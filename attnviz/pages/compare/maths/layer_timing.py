@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from attnviz.base.message import Problem, require_multiple
 from attnviz.core.modules import seeded
 from attnviz.pages.compare.maths import compared_layers, layer_costs
-from attnviz.runs.measuring import MeasuredOn, fastest, peak_bytes, this_machine
+from attnviz.runs.measuring import MeasuredOn, WayTiming, this_machine, timed
 
 KINDS = ("explicit", "fused", "linear", "lstm", "gru", "conv")
 LENGTHS = tuple(2**i for i in range(5, 14))
@@ -39,23 +39,15 @@ class Config:
 
 
 @dataclass(frozen=True)
-class LayerTiming:
-    kind: str
-    n: int
-    seconds: float  #: the fastest round
-    nbytes: int  #: most that was allocated at once during one round, inputs and parameters not counted
-
-
-@dataclass(frozen=True)
 class Result:
     config: Config
     machine: MeasuredOn
-    timings: tuple[LayerTiming, ...]
+    timings: tuple[WayTiming, ...]
     of: int  #: how many there will be
 
     def curve(self, kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """n, seconds and bytes of one kind of layer."""
-        rows = sorted((t.n, t.seconds, t.nbytes) for t in self.timings if t.kind == kind)
+        rows = sorted((t.n, t.seconds, t.nbytes) for t in self.timings if t.way == kind)
         n, seconds, nbytes = (np.array(part) for part in zip(*rows, strict=True)) if rows else (np.array([]),) * 3
         return n, seconds, nbytes
 
@@ -113,14 +105,13 @@ def measure(config: Config) -> Iterator[Result]:
         for kind in KINDS
         if kind != "explicit" or copies * config.heads * n * n * 4 <= MOST_BYTES
     ]
-    timings: list[LayerTiming] = []
+    timings: list[WayTiming] = []
     with seeded(config.seed):
         layers = {kind: compared_layers.layer(kind, config.d, heads=config.heads, k=config.k) for kind in KINDS}
     for kind, n in places:
         x = torch.randn(1, n, config.d, generator=torch.Generator().manual_seed(config.seed))
         call = partial(_trained if config.training else _run, layers[kind], x)
-        call()  # what is set up once does not count
-        timings.append(LayerTiming(kind, n, fastest(call, config.rounds), peak_bytes(call)))
+        timings.append(timed(kind, n, call, config.rounds))
         yield Result(config, this_machine(), tuple(timings), len(places))
 
 
@@ -154,13 +145,13 @@ def prepared() -> dict[tuple[int, bool], Result]:
 
 def to_json(result: Result) -> dict[str, Any]:
     """A result as plain data."""
-    rows = [[t.kind, t.n, float(f"{t.seconds:.4g}"), t.nbytes] for t in result.timings]
+    rows = [[t.way, t.n, float(f"{t.seconds:.4g}"), t.nbytes] for t in result.timings]
     return {"config": asdict(result.config), "machine": asdict(result.machine), "timings": rows, "of": result.of}
 
 
 def from_json(held: dict[str, Any]) -> Result:
     """The result that `to_json` wrote."""
-    rows = tuple(LayerTiming(*row) for row in held["timings"])
+    rows = tuple(WayTiming(*row) for row in held["timings"])
     of = held.get("of", len(rows))  # the prepared ones are complete, and older than this entry
     return Result(Config(**held["config"]), MeasuredOn(**held["machine"]), rows, of)
 

@@ -112,7 +112,7 @@ def _live(config: layer_timing.Config) -> layer_timing.Result | None:
                 bar.progress(
                     len(result.timings) / result.of,
                     _("{name}, {n:,} tokens: {time}").format(
-                        name=figures.kind_names()[last.kind], n=last.n, time=units.duration(last.seconds)
+                        name=figures.kind_names()[last.way], n=last.n, time=units.duration(last.seconds)
                     ),
                 )
         at.empty()
@@ -136,7 +136,7 @@ def _pictures(result: layer_timing.Result) -> list[str]:
     ]
     about = f"d{config.d}-{'training' if config.training else 'forward'}"
     table = {
-        "layer": [row.kind for row in result.timings],
+        "layer": [row.way for row in result.timings],
         "n": [row.n for row in result.timings],
         "seconds": [row.seconds for row in result.timings],
         "bytes": [row.nbytes for row in result.timings],
@@ -226,7 +226,7 @@ def _fused_words(result: layer_timing.Result) -> str:
 
 def _memory_words(result: layer_timing.Result) -> str:
     explicit, fused = (
-        {row.n: row.nbytes for row in result.timings if row.kind == kind} for kind in ("explicit", "fused")
+        {row.n: row.nbytes for row in result.timings if row.way == kind} for kind in ("explicit", "fused")
     )
     n = max(explicit.keys() & fused.keys(), default=None)
     if n is None:  # a measurement that was stopped

@@ -9,9 +9,8 @@ from attnviz.app import sentence_input, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
-from attnviz.app.page_parts import menu
+from attnviz.app.page_parts import examples, menu
 from attnviz.app.panel import fragment
-from attnviz.app.text import plain
 from attnviz.base.message import Problem
 from attnviz.base.words import _, say
 from attnviz.models.catalogue import EXAMPLES, Example, ModelKind
@@ -111,19 +110,10 @@ def _how(kind: str | None) -> Frame:
 
 @fragment
 def _examples() -> None:
-    """The list of examples, sent once it is opened; a chosen one changes the whole page."""
-    box = st.popover(_("Examples"), icon=":material/lightbulb:", type="tertiary", key="examples", on_change="rerun")
-    for number, example in enumerate(EXAMPLES if box.open else ()):
-        if box.button(
-            plain(example.text if len(example.text) <= 60 else example.text[:59] + "…"),
-            key=f"example-{number}",
-            help=plain(say(example.shows)),
-            on_click=take,
-            args=(example,),
-            width="stretch",
-            type="tertiary",
-        ):
-            st.rerun(scope="app")
+    """The list of examples; a chosen one changes the whole page."""
+    listed = ((each.text if len(each.text) <= 60 else each.text[:59] + "…", say(each.shows), each) for each in EXAMPLES)
+    if examples("example", listed, take):
+        st.rerun(scope="app")
 
 
 def take(example: Example) -> None:

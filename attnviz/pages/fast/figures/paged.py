@@ -16,7 +16,7 @@ MOST = 7  #: requests that have a colour of their own
 def memory(owner: np.ndarray, holders: np.ndarray, names: Sequence[str], here: int) -> Figure:
     """Blocks of memory (down) over steps (across), coloured by who holds them; `here` is the chosen step."""
     cells = go.Heatmap(
-        z=_codes(owner, holders, len(names)).T,
+        z=np.where(holders > 1, len(names), np.where(holders > 0, owner, np.nan)).T,
         **_colours(len(names)),
         ygap=1,
         customdata=holders.T,
@@ -86,11 +86,6 @@ def tokens(lines: Mapping[str, np.ndarray], here: int) -> Figure:
     fig = go.Figure(curves, look)
     fig.add_vline(x=here, line={"color": THEORY, "width": 1, "dash": "dot"})
     return layout(fig, height=300)
-
-
-def _codes(owner: np.ndarray, holders: np.ndarray, names: int) -> np.ndarray:
-    """The colour of each block: its request's, the last one where several hold it, none where nobody does."""
-    return np.where(holders > 1, names, np.where(holders > 0, owner, np.nan))
 
 
 def _colours(names: int) -> dict[str, object]:

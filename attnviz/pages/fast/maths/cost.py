@@ -1,11 +1,10 @@
 """What attention costs with the whole matrix and in tiles: bytes moved, FLOPs, memory, and the time of a machine."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 from attnviz.base.message import require_within
 from attnviz.core import traffic
-from attnviz.core.costs import DecodingStep, Machine, activations
+from attnviz.core.costs import DecodingStep, Machine, activations, flops
 from attnviz.core.heads import HeadLayout
 from attnviz.core.precision import stored_bytes
 from attnviz.core.traffic import BytesMoved
@@ -16,7 +15,6 @@ KIB, KEYS = 1 << 10, traffic.STEP
 #: the fast memory that one worker has in the paper that this page is about
 FAST_KIB, FAST_SOURCE = 192, "arXiv 2205.14135, 2.1"
 LIMITS = {"tokens": (2, 1 << 20), "heads": (1, 256), "kv_heads": (1, 256), "d_head": (1, 512), "fast_kib": (1, 1 << 16)}
-Way = Literal["whole", "tiles"]
 
 
 @dataclass(frozen=True)
@@ -80,8 +78,8 @@ def run(config: Config) -> Result:
         config,
         block,
         traffic.fast_bytes(layout, block, dtype=dtype),
-        WayCost(traffic.whole(layout, n, dtype), traffic.flops(layout, n * n).total),
-        WayCost(tiled(block), traffic.flops(layout, traffic.pairs_in_tiles(n, block, config.causal)).total),
+        WayCost(traffic.whole(layout, n, dtype), flops(layout, 0, n * n).total),
+        WayCost(tiled(block), flops(layout, 0, traffic.pairs_in_tiles(n, block, config.causal)).total),
         traffic.crossing(layout, n, config.causal, dtype),
         tuple(tiled(rows).total for rows in BLOCKS),
         tuple(stored_bytes(activations(layout, each).scores, dtype) for each in LENGTHS),
@@ -92,7 +90,7 @@ def run(config: Config) -> Result:
 def program(config: Config) -> str:
     """Prints the bytes and FLOPs of both ways."""
     return f"""\
-from attnviz.core import traffic
+from attnviz.core import costs, traffic
 from attnviz.core.heads import HeadLayout
 
 layout = HeadLayout({config.heads * config.d_head}, {config.heads}, {config.kv_heads}, {config.d_head})
@@ -101,7 +99,7 @@ block = min(traffic.most_rows(layout, {config.fast_kib} * 1024, dtype), -(-token
 whole = traffic.whole(layout, tokens, dtype)
 tiles = traffic.in_tiles(layout, tokens, block, causal={config.causal}, dtype=dtype)
 print(f"tiles of {{block}} rows")
-print(f"whole {{whole.total:,}} bytes, {{traffic.flops(layout, tokens**2).total:,}} FLOPs")
+print(f"whole {{whole.total:,}} bytes, {{costs.flops(layout, 0, tokens**2).total:,}} FLOPs")
 pairs = traffic.pairs_in_tiles(tokens, block, causal={config.causal})
-print(f"tiles {{tiles.total:,}} bytes, {{traffic.flops(layout, pairs).total:,}} FLOPs")
+print(f"tiles {{tiles.total:,}} bytes, {{costs.flops(layout, 0, pairs).total:,}} FLOPs")
 """

@@ -19,22 +19,14 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from attnviz.base.message import require_between
 from attnviz.core.attention import attend
+from attnviz.core.precision import stored_bytes
 from attnviz.core.tiled import Tiling, tiled_attend
 from attnviz.models.file_faults import DAMAGED, first_line
 from attnviz.models.settings import current
 from attnviz.runs import prepared_files
-from attnviz.runs.measuring import MeasuredOn, fastest, peak_bytes, this_machine
+from attnviz.runs.measuring import MeasuredOn, WayTiming, this_machine, timed
 
 SHIPPED = Path(__file__).parent / "data"
-
-
-def naive(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Scores, softmax, output: a step each, and the whole matrix twice."""
-    return torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, -1) @ v
-
-
-def _tiled(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    return tiled_attend(q, k, v, Tiling(256, 256)).output
 
 
 def _fused(backend: SDPBackend, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
@@ -50,8 +42,9 @@ def _compiled() -> Callable[..., Tensor]:
 
 
 KERNELS: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
-    "naive": naive,
-    "tiled": _tiled,
+    # scores, softmax, output: a step each, and the whole matrix twice
+    "naive": lambda q, k, v: torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, -1) @ v,
+    "tiled": lambda q, k, v: tiled_attend(q, k, v, Tiling(256, 256)).output,
     "math": partial(_fused, SDPBackend.MATH),
     "flash": partial(_fused, SDPBackend.FLASH_ATTENTION),
     "efficient": partial(_fused, SDPBackend.EFFICIENT_ATTENTION),
@@ -85,14 +78,6 @@ class Config:
     def lengths(self) -> tuple[int, ...]:
         """Powers of two."""
         return tuple(1 << power for power in range(SHORTEST.bit_length() - 1, self.longest.bit_length()))
-
-
-@dataclass(frozen=True)
-class WayTiming:
-    way: str
-    n: int
-    seconds: float  #: the fastest round
-    nbytes: int  #: most that was allocated at once beside q, k and v
 
 
 @dataclass(frozen=True)
@@ -131,26 +116,19 @@ def measure(config: Config) -> Iterator[Result]:
     """Shortest sequences first, each way at each length; yields what is known so far."""
     machine, day = this_machine(config.dtype, config.device), datetime.now(UTC).date().isoformat()
     refused, apart = _tried(config)
-    room = (MOST_BYTES / (2 * config.heads * number_bytes(config))) ** 0.5  # tokens whose two matrices are held
+    room = (MOST_BYTES / stored_bytes(2 * config.heads, config.dtype)) ** 0.5  # tokens whose two matrices are held
     left = [n for n in config.lengths if n <= room or apart.keys() - set(SQUARES)]
     timings: list[WayTiming] = []
     slow: set[str] = set()
     for at, n in enumerate(left):
         given = _drawn(config, n)
         for way in [way for way in apart if way not in slow and (n <= room or way not in SQUARES)]:
-            call = partial(KERNELS[way], *given)
             with torch.inference_mode():
-                call()  # what is set up once does not count
-                seconds, nbytes = fastest(call, config.rounds, config.device), peak_bytes(call, config.device)
-            timings.append(WayTiming(way, n, seconds, nbytes))
-            if seconds * 4 > SLOWEST:  # twice as many tokens take four times as long
+                timings.append(timed(way, n, partial(KERNELS[way], *given), config.rounds, config.device))
+            if timings[-1].seconds * 4 > SLOWEST:  # twice as many tokens take four times as long
                 slow.add(way)
             yield Result(config, machine, day, tuple(timings), refused, apart, (4**at - 1) / 4 ** len(left))
     yield Result(config, machine, day, tuple(timings), refused, apart, 1)
-
-
-def number_bytes(config: Config) -> int:
-    return int(getattr(torch, config.dtype).itemsize)
 
 
 def _drawn(config: Config, n: int) -> tuple[Tensor, ...]:

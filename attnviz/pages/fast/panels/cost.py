@@ -67,7 +67,7 @@ def bars(result: cost.Result) -> Figure:
 
 def _moved(result: cost.Result) -> None:
     whole, tiles = result.whole.moved, result.tiles.moved
-    parts = _parts(result)
+    parts, flops = _parts(result), [units.flop(way.flops) for way in (result.whole, result.tiles)]
     if tiles.total < whole.total:
         verdict = _("In tiles of {block:,} queries, {keys} keys at a time, it moves {tiles}: {times:.3g} times fewer.")
     else:
@@ -92,18 +92,13 @@ def _moved(result: cost.Result) -> None:
                 times=whole.total / tiles.total,
                 more=tiles.total / whole.total,
             ),
-            _flops(result),
+            (
+                _("The FLOPs are the same: {flops}.")
+                if result.whole.flops == result.tiles.flops
+                else _("FLOPs: {whole} whole, {tiles} in tiles, which leave out what the mask hides.")
+            ).format(flops=flops[0], whole=flops[0], tiles=flops[1]),
         ),
         table={"part": list(parts), "whole": [a for a, _b in parts.values()], "tiles": [b for _a, b in parts.values()]},
-    )
-
-
-def _flops(result: cost.Result) -> str:
-    whole, tiles = result.whole.flops, result.tiles.flops
-    if whole == tiles:
-        return _("The FLOPs are the same: {flops}.").format(flops=units.flop(whole))
-    return _("FLOPs: {whole} whole, {tiles} in tiles, which leave out what the mask hides.").format(
-        whole=units.flop(whole), tiles=units.flop(tiles)
     )
 
 

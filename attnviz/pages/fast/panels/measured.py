@@ -11,6 +11,7 @@ from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.text import plain, spoken
 from attnviz.base import units
 from attnviz.base.words import _, listed, sentences
+from attnviz.core.precision import stored_bytes
 from attnviz.figures import byte_axes
 from attnviz.models.settings import current
 from attnviz.pages.fast import choices
@@ -128,7 +129,7 @@ def _words(result: measured.Result) -> tuple[str, str]:
     ).format(
         n=n,
         naive=units.binary(naive.nbytes),
-        matrix=units.binary(result.config.heads * n * n * measured.number_bytes(result.config)),
+        matrix=units.binary(stored_bytes(result.config.heads * n * n, result.config.dtype)),
         flash=units.binary(flash.nbytes),
     )
     return time, memory

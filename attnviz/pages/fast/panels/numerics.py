@@ -21,18 +21,24 @@ def panel() -> None:
         size = widgets.slider(
             choices.SCORES, _("How large scores are"), step=0.5, help=_("The standard deviation of a score.")
         )
-        block = widgets.one_of(choices.BLOCK_ROUNDED, _("Keys in a tile"), choices.named(choices.BLOCK_IDS))
+        block = widgets.one_of(choices.BLOCK_ROUNDED, _("Keys in a tile"), choices.BLOCK_IDS)
         with page_parts.more():
             seed = widgets.number(choices.SEED, _("Scores: random, seed"), step=1)
     result = computed(numerics.Config(size, int(block), seed))
     with place:
-        _chart(result)
+        show.figure(
+            curves(result),
+            name=f"rounding-scores-{size:g}-tile-{block}",
+            key="fast-rounding",
+            words=_words(result),
+            table={"keys": list(numerics.LENGTHS), **_lines(result)},
+        )
     _sums(result)
 
 
-def names() -> dict[str, str]:
-    """Each way in words."""
-    return {
+def _lines(result: numerics.Result) -> dict[str, list[float | None]]:
+    """The error of each way over the lengths, nothing where it has no number."""
+    names = {
         "float32": _("float32, in tiles"),
         "mixed": _("bfloat16 weights, float32 sums"),
         "bfloat16": _("bfloat16 sums"),
@@ -40,12 +46,8 @@ def names() -> dict[str, str]:
         "bfloat16-raw": _("bfloat16, no maximum"),
         "float16-raw": _("float16, no maximum"),
     }
-
-
-def _lines(result: numerics.Result) -> dict[str, list[float | None]]:
-    """The error of each way over the lengths, nothing where it has no number."""
     errors = {_("float32, the whole row at once"): result.whole}
-    errors |= {name: result.errors[way] for way, name in names().items()}
+    errors |= {name: result.errors[way] for way, name in names.items()}
     return {name: [None if math.isnan(error) else float(error) for error in each] for name, each in errors.items()}
 
 
@@ -54,16 +56,6 @@ def curves(result: numerics.Result) -> Figure:
     titles = (_("keys of a row"), _("error of the output"))
     return show.chart_of(
         over, numerics.LENGTHS, _lines(result), *titles, here=None, text="{:.1e}".format, dots=True, height=340
-    )
-
-
-def _chart(result: numerics.Result) -> None:
-    show.figure(
-        curves(result),
-        name=f"rounding-scores-{result.config.size:g}-tile-{result.config.block}",
-        key="fast-rounding",
-        words=_words(result),
-        table={"keys": list(numerics.LENGTHS), **_lines(result)},
     )
 
 

@@ -32,12 +32,12 @@ def panel() -> None:
 def _controls() -> paged.Config:
     with page_parts.two_in_a_row("fast-paged"):
         block, shared, count, answer = [
-            widgets.number(choice, label, step=1)
-            for choice, label in (
-                (choices.BLOCK, _("Tokens of a block")),
-                (choices.SHARED, _("Tokens of the shared prefix")),
-                (choices.REQUESTS, _("Requests")),
-                (choices.ANSWER, _("Longest answer, tokens")),
+            widgets.number(choices.PAGED[name], label, step=1)
+            for name, label in (
+                ("block", _("Tokens of a block")),
+                ("shared", _("Tokens of the shared prefix")),
+                ("requests", _("Requests")),
+                ("answer", _("Longest answer, tokens")),
             )
         ]
     with page_parts.more():

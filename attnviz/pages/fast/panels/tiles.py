@@ -22,21 +22,30 @@ filmed = st.cache_resource(max_entries=8, show_spinner=False)(tiles.run)
 def panel() -> None:
     """Draw the section."""
     place = page_parts.main_picture()
-    film = filmed(_ask())
-    asked = link_state.value(choices.AT)
+    config = _ask()
+    film, asked = filmed(config), link_state.value(choices.AT)
     at = film.middle if asked is None else min(asked, len(film.tiles) - 1)
     with place:
         draw(film, "fast-film", at, lambda step: link_state.put(choices.AT, step))
-        _under(film, at)
+        show.under(
+            lambda: picture(film, at),
+            name=f"tile-{at + 1}-of-{len(film.tiles)}",
+            key="fast-film-save",
+            words=_(
+                "One head over {tokens} tokens, random vectors (seed {seed}), 32-bit numbers. The whole matrix of scores "
+                "would take **{whole}**; it is never built."
+            ).format(tokens=config.tokens, seed=config.seed, whole=units.binary(tiles.NUMBER * config.tokens**2)),
+            table=lambda: table(film, at),
+        )
     st.markdown(_said(film))
-    show.snippet(tiles.program(film.config), "fast-tiles")
+    show.snippet(tiles.program(config), "fast-tiles")
 
 
 def _ask() -> tiles.Config:
     with page_parts.two_in_a_row("fast"):
         tokens = widgets.number(choices.FILM_TOKENS, _("Tokens"), step=16)
-        block_q = widgets.one_of(choices.BLOCK_Q, _("Queries in a tile"), choices.named(choices.BLOCK_IDS))
-        block_k = widgets.one_of(choices.BLOCK_K, _("Keys in a tile"), choices.named(choices.BLOCK_IDS))
+        block_q = widgets.one_of(choices.BLOCK_Q, _("Queries in a tile"), choices.BLOCK_IDS)
+        block_k = widgets.one_of(choices.BLOCK_K, _("Keys in a tile"), choices.BLOCK_IDS)
         masks = {"causal": _("causal"), "window": _("sliding window"), "none": _("no mask")}
         mask = widgets.one_of(choices.MASK, _("Mask"), masks)
         passes = {"forward": _("forward"), "backward": _("backward")}
@@ -56,22 +65,6 @@ def draw(film: tiles.TileRun, key: str, at: int, on_step: Callable[[int], None])
 def _drawn(config: tiles.Config) -> tuple[np.ndarray, np.ndarray]:
     film = filmed(config)
     return film.shades, film.kept
-
-
-def _under(film: tiles.TileRun, at: int) -> None:
-    config = film.config
-    whole = tiles.NUMBER * config.tokens**2
-    words = _(
-        "One head over {tokens} tokens, random vectors (seed {seed}), 32-bit numbers. The whole matrix of scores would "
-        "take **{whole}**; it is never built."
-    ).format(tokens=config.tokens, seed=config.seed, whole=units.binary(whole))
-    show.under(
-        lambda: picture(film, at),
-        name=f"tile-{at + 1}-of-{len(film.tiles)}",
-        key="fast-film-save",
-        words=words,
-        table=lambda: table(film, at),
-    )
 
 
 def _said(film: tiles.TileRun) -> str:

@@ -11,8 +11,7 @@ from attnviz.app.links import link_state
 from attnviz.app.panel import fragment, guard
 from attnviz.app.text import plain, spoken
 from attnviz.base.words import _, ended, listed, sentences
-from attnviz.canvas.head.attention_view import head_picture, head_view
-from attnviz.canvas.shared.kinds import HeadScene, Options
+from attnviz.canvas.shared.kinds import Options
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_survey
 from attnviz.pages.heads.panels.head_surveys import ShownSurvey, measures
@@ -32,9 +31,10 @@ def evidence(shown: ShownSurvey, column: int) -> None:
             model=plain(shown.name), layer=layer, head=head, called=called or _("no name fits")
         )
     )
+    words = measures()
     rows = [
         {
-            _("measure"): measures()[name],
+            _("measure"): words[name],
             _("mean"): f"{measure.mean[column]:.3f}",
             _("±"): "" if math.isnan(measure.stderr[column]) else f"{measure.stderr[column]:.3f}",
             _("in the first ten"): f"{measure.stability[column]:.0%}",
@@ -109,16 +109,10 @@ def _picture(shown: ShownSurvey, text: str, layer: int, head: int) -> None:
     run = model_cache.model_run(Request(shown.model, text))
     matrix = head_drawing.unchanged(run, run.stacks[0], layer, head)
     title = head_drawing.whose(run.name, layer, head)
-    drawn = head_drawing.drawn_alone(matrix, title, None)
+    files = {
+        "name": f"head-{shown.model}-layer{layer}-head{head}",
+        "title": head_drawing.looks_at(matrix, head_drawing.telling_row(matrix), title),
+        "caption": sentences(ended(title), text),
+    }
     # beside a table there is room for one picture
-    scene = HeadScene(*head_drawing.axes(matrix), Options(lines=False), "hd_example")
-    pins = head_view("hd_example_head", drawn, scene)
-    show.under(
-        lambda: head_picture(
-            drawn, scene, pins, head_drawing.looks_at(matrix, head_drawing.telling_row(matrix), title)
-        ),
-        name=f"head-{shown.model}-layer{layer}-head{head}",
-        key="hd_example_out",
-        caption=sentences(ended(title), text),
-        table=lambda: head_drawing.long_table(matrix),
-    )
+    head_drawing.draw(matrix, title, Options(lines=False), ("hd_example_head", "hd_example_out"), "hd_example", files)

@@ -190,7 +190,7 @@ def panel(shown: ShownSurvey, key: str) -> None:
             pick(shown, heads[rows[0]][1])
 
     st.dataframe(
-        show.as_arrow(show.columns([_row(shown, kind, column) for kind, column in heads])),
+        show.as_arrow(_columns(shown, heads)),
         hide_index=True,
         key=key,
         on_select=picked,
@@ -207,16 +207,18 @@ def panel(shown: ShownSurvey, key: str) -> None:
     )
 
 
-def _row(shown: ShownSurvey, kind: str, column: int) -> dict[str, Any]:
-    measure = shown.survey.measures[kind]
-    row: dict[str, Any] = {
-        _("called"): spoken(head_survey.KINDS[kind][0]),
-        _("head"): name_of_head(shown.survey.places[column]),
-        _("weight"): with_error(measure.mean[column], measure.stderr[column], 2),
-        _("in the first ten"): f"{measure.stability[column]:.0%}",
-        _("sentences"): int(measure.counts[column]),
+def _columns(shown: ShownSurvey, heads: list[tuple[str, int]]) -> dict[str, list[Any]]:
+    measured = [(shown.survey.measures[kind], column) for kind, column in heads]
+    table: dict[str, list[Any]] = {
+        _("called"): [spoken(head_survey.KINDS[kind][0]) for kind, _column in heads],
+        _("head"): [name_of_head(shown.survey.places[column]) for _kind, column in heads],
+        _("weight"): [with_error(measure.mean[column], measure.stderr[column], 2) for measure, column in measured],
+        _("in the first ten"): [f"{measure.stability[column]:.0%}" for measure, column in measured],
+        _("sentences"): [int(measure.counts[column]) for measure, column in measured],
     }
     if shown.has("silenced"):
         cost = shown.survey.measures["silenced"]
-        row[_("cost, nats")] = with_error(cost.mean[column], cost.stderr[column], 3, signed=True)
-    return row
+        table[_("cost, nats")] = [
+            with_error(cost.mean[column], cost.stderr[column], 3, signed=True) for _kind, column in heads
+        ]
+    return table

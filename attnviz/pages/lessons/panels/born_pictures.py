@@ -28,7 +28,7 @@ def birth(subject: Subject, set_to: PictureSettings, key: str) -> None:
         at = run.nearest(int(set_to.get("step", "0")))
         off = tuple(head for head in heads if film.name_of(head) == set_to.get("off"))
 
-    def keep(_run: life.Life, place: int, silenced: Silenced) -> None:
+    def keep(place: int, silenced: Silenced) -> None:
         link_state.put(choices.CELL, (sum(1 << heads.index(head) for head in silenced), place, len(set_to)))
 
     film.draw(key, life.LIFE, born_facts.copies(subject), min(at, len(run.kept) - 1), off, "whole" in set_to, keep)

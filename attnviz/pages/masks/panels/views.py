@@ -109,7 +109,7 @@ def layers_panel(result: mask_lab.Result) -> None:
             show.chart_of(figures.hops, result.hops, result.words, layers),
             name=f"layers-needed-{layers}",
             key="m-hops",
-            table=per_pair(result, **{"layers (-1 never)": result.hops}),
+            table=lambda: per_pair(result, **{"layers (-1 never)": result.hops}),
             words=_hops_words(result.hops, layers),
         )
     with right:

@@ -1,7 +1,7 @@
 """The grid to paint on, and the weights before and after."""
 
 from contextlib import nullcontext
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, cast
 
 import numpy as np
@@ -23,7 +23,7 @@ LONG = 32  #: words; a longer sentence gets a larger grid, and a square-root col
 
 
 #: The mask and its weights, computed once for all visitors with the same choices.
-computed = st.cache_resource(max_entries=64, show_spinner=False)(mask_lab.run)
+computed = lru_cache(maxsize=64)(mask_lab.run)
 
 
 def show_grid(config: mask_lab.Config) -> mask_lab.Result:

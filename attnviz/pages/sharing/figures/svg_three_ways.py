@@ -33,11 +33,7 @@ class SharingColumn:
     share: float  #: of the cache of MHA, 0 to 1
     room: int = 0  #: lines that the facts of its neighbours take
     wires: int = WIRES
-    said: str = ""  #: what is kept, in words, where it is no cache
-
-    @property
-    def cache(self) -> str:
-        return self.said or _("cache: {bytes}").format(bytes=self.kept)
+    cache: str = ""  #: how the picture says what is kept
 
     @property
     def lines(self) -> list[str]:

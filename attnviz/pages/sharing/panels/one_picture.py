@@ -116,8 +116,9 @@ def _columns(arch: Architecture, tokens: int, batch: int, _language: str) -> tup
                     _("K and V: {shape} each, in {layers} layers").format(shape=shape, layers=len(layers)),
                     _("attention’s parameters: {n}").format(n=units.many(way.attention_parameters())),
                 ),
-                units.binary(kept),
+                in_words := units.binary(kept),
                 kept / most,
+                cache=_("cache: {bytes}").format(bytes=in_words),
             )
         )
     return _level(shown)
@@ -149,7 +150,7 @@ def wirings(run: ModelRun, result: Result) -> None:
             (_what(result, g),),
             kept := units.both(result.at(g).cache_bytes),
             result.at(g).cache_bytes / result.at(shown[0]).cache_bytes,  # MHA comes first, and keeps most
-            said=_("K and V: {bytes}").format(bytes=kept),  # an encoder keeps no cache
+            cache=_("K and V: {bytes}").format(bytes=kept),  # an encoder keeps no cache
         )
         for g in shown
     ]

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 
-from attnviz.app import sentence_input, widgets
+from attnviz.app import page_parts, sentence_input, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
@@ -66,7 +65,7 @@ def _question(text: str, offered: list[TokenChoice]) -> parts.TokenQuestion:
         versus = "" if alone else _token(choices.VERSUS, _("rather than"), named, second)
     with row[2], st.container(horizontal=True, vertical_alignment="center"):
         alone = widgets.toggle(choices.ALONE, _("Its logit alone"))
-        _examples()
+        page_parts.examples("why-example", ((f"{each.text} …", say(each.shows), each) for each in CONTRASTS), _take)
     return parts.TokenQuestion(token, versus, alone)
 
 
@@ -77,22 +76,6 @@ def _token(choice: link_state.Choice[str], label: str, named: Mapping[str, str],
     return widgets.one_of(
         choice, label, options, usual=usual, style="select", accept_new_options=True, placeholder=_("token")
     )
-
-
-def _examples() -> None:
-    """The list of examples, sent once it is opened."""
-    look: dict[str, Any] = {"icon": ":material/lightbulb:", "type": "tertiary", "on_change": "rerun"}
-    box = st.popover(_("Examples"), key="why-examples", **look)
-    for number, each in enumerate(CONTRASTS if box.open else ()):
-        box.button(
-            plain(f"{each.text} …"),
-            key=f"why-example-{number}",
-            help=plain(say(each.shows)),
-            on_click=_take,
-            args=(each,),
-            width="stretch",
-            type="tertiary",
-        )
 
 
 def _take(example: Contrast) -> None:

@@ -1,7 +1,6 @@
 """Section 1: what every part adds, where the answer first appears, and one head of it."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import streamlit as st
@@ -13,8 +12,7 @@ from attnviz.app.links.choices import head_of
 from attnviz.app.panel import guard
 from attnviz.app.text import plain, spoken
 from attnviz.base.words import _, listed, say, sentences
-from attnviz.canvas.head.attention_view import head_picture, head_view
-from attnviz.canvas.shared.kinds import HeadScene, Options
+from attnviz.canvas.shared.kinds import Options
 from attnviz.engine import Rerun
 from attnviz.pages.why import choices
 from attnviz.pages.why.figures import parts as figures
@@ -159,18 +157,13 @@ def _head(asked: form.Asked, at: tuple[int, int]) -> None:
     with left:
         matrix = head_drawing.unchanged(asked.run, asked.run.stacks[0], layer, head)
         title = head_drawing.whose(asked.run.name, layer, head)
-        drawn = head_drawing.drawn_alone(matrix, title, None)
-        if drawn.sentence is not None:
-            drawn = replace(drawn, sentence=replace(drawn.sentence, row=made.position))
-        scene = HeadScene(*head_drawing.axes(matrix), Options(lines=False), "why")
-        pins = head_view("why-head", drawn, scene)
-        show.under(
-            lambda: head_picture(drawn, scene, pins, head_drawing.looks_at(matrix, made.position, title)),
-            name=f"head-{asked.run.request.model}-layer{layer}-head{head}",
-            key="why-head-out",
-            caption=sentences(title, asked.run.request.text),
-            table=lambda: head_drawing.long_table(matrix),
-        )
+        files = {
+            "name": f"head-{asked.run.request.model}-layer{layer}-head{head}",
+            "title": head_drawing.looks_at(matrix, made.position, title),
+            "caption": sentences(title, asked.run.request.text),
+        }
+        keys = "why-head", "why-head-out"
+        head_drawing.draw(matrix, title, Options(lines=False), keys, "why", files, made.position)
     with right:
         _sources(asked, layer, head)
         _silenced(asked, layer, head)
