@@ -170,7 +170,7 @@ def _steps_and_path(result: layer_costs.Result, axis: str) -> None:
             _(
                 "A signal passes from the first token to the last through **1** layer of attention, **{dilated:,}** of "
                 "dilated convolution, **{window:,}** of attention in a window of {r}, **{conv:,}** of convolution with "
-                "kernel {k}, or **{rnn:,}** steps of a recurrence."
+                "kernel {k}, or **{rnn:,}** of a recurrence’s steps."
             ).format(**paths, r=config.window, k=config.k),
         )
 

@@ -4,8 +4,9 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.app import sentence_input, show, widgets
+from attnviz.app import presenting, sentence_input, show, widgets
 from attnviz.app.cache import model_cache
+from attnviz.app.links import link_state
 from attnviz.app.panel import fragment, guard
 from attnviz.app.text import plain
 from attnviz.base.words import _, listed, sentences
@@ -51,6 +52,8 @@ def _draw(run: ModelRun) -> None:
     with right:
         st.subheader(_("The next token, before and after"), anchor=False)
         downstream = _downstream(run, config)
+    if presenting.figure_alone() == "h-heads":  # an embed code that was copied before the box was in the link
+        link_state.put(choices.HEADS, True)
     box = widgets.expander(choices.HEADS, _("Head by head"))
     if box.open:
         with box:
