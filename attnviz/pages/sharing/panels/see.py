@@ -234,14 +234,14 @@ def _heads(result: Result) -> None:
         show.chart_of(figures.moved, result.weights_moved, result.outputs_moved, result.kv_of),
         name=f"sharing-heads-layer-{result.config.layer}",
         key="h-heads",
-        words=(
-            _("No head’s attention changes by as much as half a percent. Dotted lines separate the groups.")
-            if result.weights_moved[worst] < LEAST
-            else _(
-                "Head {head} changes most: {share:.0%} of its attention goes elsewhere, mean over all rows. Dotted "
-                "lines separate the groups."
-            )
-        ).format(head=worst, share=float(result.weights_moved[worst])),
+        words=sentences(
+            (
+                _("No head’s attention changes by as much as half a percent.")
+                if result.weights_moved[worst] < LEAST
+                else _("Head {head} changes most: {share:.0%} of its attention goes elsewhere, mean over all rows.")
+            ).format(head=worst, share=float(result.weights_moved[worst])),
+            _("Dotted lines separate the groups.") if len(set(result.kv_of)) > 1 else "",
+        ),
         table={
             "head": range(result.n_heads),
             "K/V head": result.kv_of,
