@@ -15,6 +15,7 @@ NAMES: tuple[str, ...] = tuple(
             *(preset.id for preset in all_presets().values()),
             *(preset.source for preset in all_presets().values()),
             *(claim.source for claim in claims()),
+            *("Command-R", "Jamba-v0.1", "Mixtral-8x7B"),  # of which they are
             *(gpu.source for gpu in gpus().values()),
             quality()[1],
             *(use.model for use in USES),
