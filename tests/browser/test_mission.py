@@ -594,7 +594,7 @@ def test_the_map_of_heads_holds_a_true_number_leads_to_its_head_and_is_made_agai
     plot.locator(".main-svg").first.wait_for(timeout=FIRST_OPEN)
     page.locator(".st-key-hd_explore button").wait_for(timeout=FIRST_OPEN)
     answered(page)
-    plot.scroll_into_view_if_needed()
+    plot.hover()  # in sight, and at rest
     page.mouse.click(*plot.evaluate(PLACE, [layer, head]))
     page.wait_for_url(re.compile(rf"hd_at={layer}\.{head}"), timeout=FIRST_OPEN)
     explore = page.get_by_role("button", name=f"Open layer {layer}, head {head}")
