@@ -43,7 +43,7 @@ MINILM = SMOL | {"h_lm": "minilm-l6"}
     ],
 )
 def test_see_it(visit, link):
-    app = healthy(visit("sharing", **link))
+    app = healthy(visit("sharing", h_heads="true", **link))
     said, words = program(app), spoken(app)
     moved = json.loads(said.splitlines()[0])
     group = moved[: len(moved) // int(link.get("h_kept", 1))]  # those that share the first K/V head
