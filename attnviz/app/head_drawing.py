@@ -124,8 +124,8 @@ def draw(
     telling one unless told.
     """
     drawn = drawn_alone(matrix, title, None)
-    if row is not None:
-        drawn = replace(drawn, sentence=replace(sentence_of(matrix), row=row))
+    if row is not None and drawn.sentence is not None:
+        drawn = replace(drawn, sentence=replace(drawn.sentence, row=row))
     scene = HeadScene(*axes(matrix), options, group)
     pins = head_view(keys[0], drawn, scene)
     show.under(

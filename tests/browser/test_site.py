@@ -295,6 +295,7 @@ def test_pins_are_in_the_link_as_the_app_writes_them(page, address):
         ),
         ({"t": [["x", 1]]}, "The value of pins in the link cannot be read, so it is left out.", ""),
         ({"t": 7}, "The value of pins in the link cannot be read, so it is left out.", ""),
+        (7, "The value of pins in the link cannot be read, so it is left out.", ""),
         ({"c": [0, "1"]}, "The value of pins in the link cannot be read, so it is left out.", ""),
     ],
 )

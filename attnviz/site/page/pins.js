@@ -17,7 +17,9 @@ export function linkedPins({ pins, cell }, labels) {
  * @param {LinkedPins} linked @param {string[]} labels
  * @returns {{ pins: NonNullable<HeadHeader["pins"]>, lost: string[] }}
  */
-export function pinsOf({ t = [], c = null }, labels) {
+export function pinsOf(linked, labels) {
+  if (linked.constructor !== Object) throw new TypeError(String(linked));
+  const { t = [], c = null } = linked;
   const places = t.map(([side, at, label]) => {
     if (side !== "q" && side !== "k") throw new TypeError(side);
     return /** @type {[Axis, number | null]} */ ([side, placeOf(at, label, labels)]);

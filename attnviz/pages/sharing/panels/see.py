@@ -53,7 +53,7 @@ def _draw(run: ModelRun) -> None:
         st.subheader(_("The next token, before and after"), anchor=False)
         downstream = _downstream(run, config)
     if presenting.figure_alone() == "h-heads":  # an embed code that was copied before the box was in the link
-        link_state.put(choices.HEADS, True)
+        link_state.keep(choices.HEADS, True)
     box = widgets.expander(choices.HEADS, _("Head by head"))
     if box.open:
         with box:
