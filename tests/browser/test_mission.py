@@ -312,13 +312,16 @@ class Trained:
 
 @pytest.fixture(scope="module")
 def trained(cold_cache: Path) -> Callable[[], Trained]:
-    """The converted model; call it when a page has shown a picture of it, which is when it is there."""
+    """The converted model, as soon as it is there: Start shows a picture that was kept before."""
     kept: list[Trained] = []
+
+    def converted() -> list[Path]:
+        return [path.parent for path in cold_cache.rglob("config.json") if ".partial" not in str(path)]
 
     def load() -> Trained:
         if not kept:
-            folder = next(path.parent for path in cold_cache.rglob("config.json") if ".partial" not in str(path))
-            kept.append(Trained(folder))
+            until(converted, FIRST_OPEN / 1000)
+            kept.append(Trained(converted()[0]))
         return kept[0]
 
     return load

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Sequence
 from email import message_from_string
 from importlib.metadata import distribution, distributions
 from pathlib import Path
@@ -52,24 +53,25 @@ def uv() -> str | None:
 
 
 def lowest(folder: Path, wheel: Path, extra: str) -> Path:
-    """The Python of a new environment with the lowest versions that wheel and extra allow; torch as it is here.
+    """The Python of a new environment with the lowest versions that wheel and extra allow; torch as it is here."""
+    return _resolved(folder, wheel, (extra,), torch_as_here=True, resolution="lowest-direct")
 
-    uv works in a folder without links, so that it can remove nothing that another environment has.
-    """
+
+def newest(folder: Path, wheel: Path, *extras: str, torch_as_here: bool) -> Path:
+    """The Python of a new environment with the wheel, these extras, and the newest of all that its bounds allow."""
+    return _resolved(folder, wheel, extras, torch_as_here=torch_as_here, resolution="highest")
+
+
+def _resolved(folder: Path, wheel: Path, extras: Sequence[str], *, torch_as_here: bool, resolution: str) -> Path:
+    """uv works in a folder without links, so that it can remove nothing that another environment has."""
     python = _empty(folder)
-    asked = [str(each) for each in asked_for(wheel, extra) if each.name != AS_HERE]
+    asked = [str(each) for each in asked_for(wheel, *extras) if not (torch_as_here and each.name == AS_HERE)]
     wanted, found = folder / "wanted.txt", folder / "found.txt"
     wanted.write_text("\n".join(asked), "utf-8")
-    _uv("compile", "--python", python, "--resolution", "lowest-direct", wanted, "--output-file", found)
+    _uv("compile", "--python", python, "--resolution", resolution, wanted, "--output-file", found)
     _uv("install", "--python", python, "--no-deps", "-r", found, wheel)
-    _link_torch(_packages(python))
-    return python
-
-
-def newest(folder: Path, wheel: Path, extras: str) -> Path:
-    """The Python of a new environment with the wheel, these extras, and the newest of all that its bounds allow."""
-    python = _empty(folder)
-    _uv("install", "--python", python, "--upgrade", f"attnviz[{extras}] @ {wheel.as_uri()}")
+    if torch_as_here:
+        _link_torch(_packages(python))
     return python
 
 
@@ -101,10 +103,10 @@ def metadata(wheel: Path) -> str:
         return file.read(name).decode()
 
 
-def asked_for(wheel: Path, extra: str) -> list[Requirement]:
-    """What the wheel with this extra asks for itself, on this machine."""
+def asked_for(wheel: Path, *extra: str) -> list[Requirement]:
+    """What the wheel with these extras asks for itself, on this machine."""
     every = [Requirement(each) for each in message_from_string(metadata(wheel)).get_all("Requires-Dist") or []]
-    extras, found = [extra], list[Requirement]()
+    extras, found = list(extra), list[Requirement]()
     for of in extras:  # grows while it is walked: an extra may name others
         for each in every:
             if each in found or not (each.marker is None or each.marker.evaluate({"extra": of})):
@@ -153,9 +155,10 @@ def _packages(python: Path) -> Path:
 
 
 def _uv(*command: object) -> None:
+    """Its cache is gone with the call: what an index sends may not be reused, and each run would leave gigabytes."""
     program = uv()
     assert program is not None
-    subprocess.run([program, "pip", *(str(each) for each in command), "--quiet"], check=True)
+    subprocess.run([program, "pip", *(str(each) for each in command), "--quiet", "--no-cache"], check=True)
 
 
 def _link_torch(packages: Path) -> None:
