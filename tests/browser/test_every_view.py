@@ -1,7 +1,8 @@
 """Every page, section, step and menu is walked, in a language whose words are 40% longer than English.
 
 Each word can be translated; none is cut or laid over another, on a projector and on a phone; axe finds no fault in
-either theme. What is walked follows the declarations: a page, a section or a lesson's picture that is added is, too.
+either theme. The picture begins on the first screen; presented, it fills the room. What is walked follows the
+declarations: a page, a section or a lesson's picture that is added is, too.
 """
 
 import json
@@ -30,6 +31,7 @@ from tests.browser.axe_faults import AXE, severe, severe_in_both_themes
 from tests.browser.conftest import ROOT, another_view, answered, at_rest, resized, still, windows
 from tests.browser.every_view import page_of, views
 from tests.browser.layout_faults import layout_faults
+from tests.browser.picture_first import OF_WORDS, PICTURE, begins_low, is_a_picture, out_of_room
 from tests.browser.shown_words import DRAWN, said_on, unfolded
 
 WORD = re.compile(r"(?<![\w.\-_/=])[A-Za-z][A-Za-z'’]++(?![\w/=…])")
@@ -112,7 +114,7 @@ def arrive(page, url: str, view: str) -> None:
         another_view(page, address)
     else:
         page.goto(address)
-    at_rest(page)
+    at_rest(page, *[PICTURE] * is_a_picture(view))
 
 
 def plain(text: str) -> str:
@@ -165,7 +167,13 @@ def test_every_word_of_a_page_can_be_translated_has_room_and_is_read_by_all(long
         arrive(page, longer_url, view)
         for size in sizes:
             resized(page, *size, themes[0])
-            found = layout_faults(page) + (severe_in_both_themes(page, themes) if size == SIZES[0] else [])
+            found = layout_faults(page)
+            if size == SIZES[0]:
+                found += severe_in_both_themes(page, themes)
+            if is_a_picture(view):
+                found += begins_low(page, size)
+                if size == SIZES[0] and name != "pictures":  # its buttons take a line more: test_pictures.py asks it
+                    found += out_of_room(page, themes[0])
             for fault in found:
                 if not (fault.startswith("formula") and view in SCROLLED):
                     faults.setdefault(fault, f"{view} at {size[0]}")
@@ -182,6 +190,8 @@ def test_every_word_of_a_page_can_be_translated_has_room_and_is_read_by_all(long
 
 def test_every_page_is_walked():
     assert set(WALKS) == {"" if row.is_home else row.name for row in page_table.PAGES}
+    assert set(views()) >= OF_WORDS
+    assert sum(is_a_picture(view) for view in views()) > 40
 
 
 def test_the_words_are_longer_and_nothing_else_is_changed_and_the_chinese_ones_hold_no_english():

@@ -557,7 +557,8 @@ def test_parameters_and_cache_of_mha_gqa_and_mqa_are_counted_right(visit):
             tokens = int(line["tokens of context"])
             cached = int(line[columns[kind]])
             assert cached == arch.kv_cache_bytes(tokens) == cache_built(n_kv_heads, tokens)
-    page.get_by_text(f"{cache_built(8, 8192):,} B").first.wait_for()  # 8,192 tokens, as the page starts
+    said = page.get_by_text(f"{cache_built(8, 8192):,} B").first  # 8,192 tokens, as the page starts
+    expect(said).to_be_visible()
 
 
 KINDS = {"MHA-32": 32, "GQA-8": 8, "MQA": 1}

@@ -17,6 +17,7 @@ from tests.browser import saving
 from tests.browser.canvas_places import drag
 from tests.browser.conftest import answered, cut_off, still, until
 from tests.browser.layout_faults import layout_faults
+from tests.browser.picture_first import out_of_room
 from tests.models.pictures.test_photo import picture, png_that_claims, saved
 
 
@@ -89,6 +90,12 @@ def lights_without_a_server(new_page: Any, file: Path) -> None:
 
 
 @pytest.mark.every_commit
+def test_presented_it_fills_the_room_of_a_projector(open_pictures):
+    page = open_pictures(width=1280, height=720)
+    still(page)
+    assert out_of_room(page, "light") == []
+
+
 def test_painting_over_patches_and_silencing_a_head_change_what_the_model_says(open_pictures):
     page = open_pictures("?pic_digits=8")
     page.get_by_text("The model says eight").wait_for()

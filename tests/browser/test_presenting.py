@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from attnviz.pages.lessons.panels import all_lessons
 from tests.browser.conftest import GROUND, answered, at_rest, listening, still, until
-from tests.browser.test_picture_first import BAR
+from tests.browser.picture_first import BAR
 
 BACKGROUND = "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
 PRESENTER = {"width": 1280, "height": 720}

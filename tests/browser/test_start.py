@@ -35,7 +35,7 @@ def test_the_picture_is_high_and_the_doors_are_on_the_first_screen(opened_start)
         the_doors_are_seen(page, window)
 
 
-def the_doors_are_seen(page, window):  # and where the picture begins: test_picture_first.py
+def the_doors_are_seen(page, window):  # and where the picture begins: picture_first.py
     assert page.locator("[data-main-picture]").bounding_box()["height"] >= 320
     for door in ("Take a lesson", "See all heads", "Size a cache"):
         box = page.get_by_role("link", name=door).bounding_box()
