@@ -147,7 +147,7 @@ def pairs(
         "hovertemplate": "%{y} → %{x}<br><b>%{z:.4f}</b><extra></extra>",
         "hoverongaps": False,
     }
-    axis = {"showticklabels": False, "showgrid": False, "zeroline": False, "tickmode": "array"}
+    axis = dict.fromkeys(("showticklabels", "showgrid", "zeroline", "automargin"), False) | {"tickmode": "array"}
     return go.Figure(
         {
             "data": [trace],
