@@ -90,7 +90,7 @@ def test_bytes_are_labelled_in_binary_units():
 @pytest.mark.parametrize("heads", [2, 8])
 def test_pointing_at_a_cell_of_many_heads_names_its_two_tokens(heads: int) -> None:
     before, after = np.random.default_rng(0).random((2, heads, 3, 3)).astype(np.float32)
-    fig = figures.pairs(before, after, list(range(heads)), list("abc"), np.zeros((3, 3), bool), 150)
+    fig = sharing_figures.pairs(before, after, list(range(heads)), list("abc"), np.zeros((3, 3), bool), 150)
     cells, rows, cols = fig.data[0].z, fig.layout.yaxis.ticktext, fig.layout.xaxis.ticktext
     assert cells.shape == (len(rows), len(cols))
     for q, query in enumerate("abc"):
