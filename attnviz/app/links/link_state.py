@@ -228,12 +228,11 @@ def _read(page: str, parameters: Mapping[str, Any]) -> None:
     """Set every choice of `page` from a link or a view. A value that makes no sense is left out and noted."""
     _refused().clear()
     streamlit_adapter.session()[_WRITTEN] = dict(parameters)
-    choices, chosen_before = choices_of(page), _chosen()
-    own = any(choice.page == page and (choice.inside or choice.name) in parameters for choice in choices)
+    own = any(choice.page == page and (choice.inside or choice.name) in parameters for choice in choices_of(page))
     (_linked().add if own else _linked().discard)(page)
-    for choice in choices if chosen_before else ():
+    for choice in choices_of(page) if _chosen() else ():
         if not choice.of_moment:
-            chosen_before.pop(choice.key, None)
+            _chosen().pop(choice.key, None)
     for choice, held, chosen in link_reading.read(page, parameters):
         if not isinstance(chosen, Exception):
             keep(choice, chosen)
