@@ -93,13 +93,13 @@ def open_explorer(model: str, text: str, at: tuple[int, int]) -> None:
     st.switch_page(file_of("explore"))
 
 
-def examples(key: str, listed: Iterable[tuple[str, str, T]], take: Callable[[T], None]) -> bool:
+def examples(key: str, listed: Iterable[tuple[str, str, T]], take: Callable[[T], None]) -> None:
     """Draw the list of examples, sent once it is opened: of each what it is called, what it shows, and what `take`, a
-    callback, hears of a chosen one. Answers whether one was chosen.
+    callback, hears of a chosen one.
     """
     look: dict[str, Any] = {"icon": ":material/lightbulb:", "type": "tertiary", "on_change": "rerun"}
     box = st.popover(_("Examples"), key=f"{key}s", **look)
-    chosen = [
+    for number, (called, shows, example) in enumerate(listed if box.open else ()):
         box.button(
             plain(called),
             key=f"{key}-{number}",
@@ -109,9 +109,6 @@ def examples(key: str, listed: Iterable[tuple[str, str, T]], take: Callable[[T],
             width="stretch",
             type="tertiary",
         )
-        for number, (called, shows, example) in enumerate(listed if box.open else ())
-    ]
-    return any(chosen)
 
 
 def two_in_a_row(name: str) -> DeltaGenerator:

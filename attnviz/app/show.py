@@ -264,8 +264,8 @@ def markdown(table: ColumnTable) -> str:
     return "".join("| " + " | ".join(row) + " |\n" for row in rows)
 
 
-def snippet(code: str, key: str, title: str | None = None, about: str | None = None) -> None:
-    """A short runnable program that reproduces what the page shows.
+def snippet(code: str | Callable[[], str], key: str, title: str | None = None, about: str | None = None) -> None:
+    """A short runnable program that reproduces what the page shows; what takes long to write is a function.
 
     `about` says which of the numbers above it prints; without it, it prints them all.
     """
@@ -274,7 +274,7 @@ def snippet(code: str, key: str, title: str | None = None, about: str | None = N
         return
     with box:
         st.caption(about or _("Paste this code into a notebook: it prints the numbers above."))
-        st.code(code, language="python")
+        st.code(code() if callable(code) else code, language="python")
 
 
 def program_box(key: str, title: str | None = None) -> DeltaGenerator | None:

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
@@ -145,20 +146,21 @@ def current() -> Settings:
 
 def cache_folder() -> Path:
     """ATTNVIZ_CACHE, or the folder `attnviz` in this system's cache location."""
-    if chosen := os.environ.get("ATTNVIZ_CACHE"):
+    named = map(os.environ.get, ("ATTNVIZ_CACHE", "LOCALAPPDATA", "XDG_CACHE_HOME"))
+    return _cache_folder(sys.platform, os.path.expanduser("~"), *named)
+
+
+@lru_cache(maxsize=4)  # a page asks several times
+def _cache_folder(platform: str, home: str, chosen: str | None, windows: str | None, unix: str | None) -> Path:
+    if chosen:
         return Path(chosen).expanduser()
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local") / "attnviz" / "Cache"
-    if sys.platform == "darwin":
-        return _home() / "Library" / "Caches" / "attnviz"
-    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "attnviz"
-
-
-def _home() -> Path:
-    try:
-        return Path.home()
-    except RuntimeError as error:
-        raise Problem("This account has no home folder: name a folder for the cache with ATTNVIZ_CACHE") from error
+    if home == "~" and (platform == "darwin" or not (windows if platform == "win32" else unix)):
+        raise Problem("This account has no home folder: name a folder for the cache with ATTNVIZ_CACHE")
+    if platform == "win32":
+        return Path(windows or f"{home}/AppData/Local") / "attnviz" / "Cache"
+    if platform == "darwin":
+        return Path(home) / "Library" / "Caches" / "attnviz"
+    return Path(unix or f"{home}/.cache") / "attnviz"
 
 
 def _flag(name: str, default: bool) -> bool:

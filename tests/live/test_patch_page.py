@@ -6,7 +6,7 @@ import json
 import numpy as np
 
 from attnviz.base.packed import unblob
-from attnviz.base.raw_scores import RawHead
+from attnviz.base.raw_scores import RawHead, pack
 from attnviz.canvas.patch_view import PatchChoices, PatchScene, live_scene
 from attnviz.live import patch_page
 from tests.live.test_page import HOSTILE, Elements
@@ -16,7 +16,7 @@ def scene(special: str = "class token") -> PatchScene:
     rng = np.random.default_rng(0)
     raw = [RawHead(rng.normal(0, 4, (5, 5)).astype(np.float32), np.ones((5, 5), bool), 0.5, 4) for _ in range(2)]
     maps = np.full((2, 2, 5), 0.2)
-    return PatchScene(b"\x89PNG", "image/png", (8, 8), (2, 2, 1), (special,), None, (2,), maps, tuple(raw), every=True)
+    return PatchScene(b"\x89PNG", "image/png", (8, 8), (2, 2, 1), (special,), None, (2,), maps, pack(raw), every=True)
 
 
 def test_the_file_holds_the_scene_that_the_canvas_is_sent_and_what_was_chosen() -> None:

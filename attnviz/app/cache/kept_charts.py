@@ -42,9 +42,12 @@ def chart_of(make: Callable[P, Figure], *args: P.args, **kwargs: P.kwargs) -> Fi
 def _final(fig: Figure) -> Figure:
     """The chart, whose content for the browser is read from memory from now on: nobody changes it any more.
 
-    To collect that content takes Plotly longer than all else that it takes to send a chart.
+    To collect that content takes Plotly longer than all else that it takes to send a chart. Of Streamlit's template it
+    keeps what is about its own kinds of traces: the rest is half of what a small chart sends.
     """
     content = keep_room(fig).to_dict()
+    template, kinds = content["layout"]["template"], {trace.get("type", "scatter") for trace in content["data"]}
+    template["data"] = {kind: looks for kind, looks in template["data"].items() if kind in kinds}
     object.__setattr__(fig, "to_dict", lambda: dict(content))
     return fig
 

@@ -228,9 +228,9 @@ def _read(page: str, parameters: Mapping[str, Any]) -> None:
     """Set every choice of `page` from a link or a view. A value that makes no sense is left out and noted."""
     _refused().clear()
     streamlit_adapter.session()[_WRITTEN] = dict(parameters)
-    own = {choice.inside or choice.name for choice in choices_of(page) if choice.page == page}
-    (_linked().discard if own.isdisjoint(parameters) else _linked().add)(page)
-    for choice in choices_of(page):
+    own = any(choice.page == page and (choice.inside or choice.name) in parameters for choice in choices_of(page))
+    (_linked().add if own else _linked().discard)(page)
+    for choice in choices_of(page) if _chosen() else ():
         if not choice.of_moment:
             _chosen().pop(choice.key, None)
     for choice, held, chosen in link_reading.read(page, parameters):

@@ -7,7 +7,6 @@ from typing import Any, Literal, TypeGuard, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.base import raw_scores
 from attnviz.base.words import _
 from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.component import count, mount
@@ -39,7 +38,7 @@ class PatchScene:
     special  what those are called; `words`: what looks, where patches do not
     heads    how many each layer has
     maps     (2, N, K): of every head the mean of its rows, and the usual row
-    raw      heads before their softmax: all of them, or only the one on show
+    raw      heads before their softmax, packed: all of them, or only the one on show
     layers   (Q, K) the mean of all heads of all layers
     rolled   (T, T) attention followed through the layers up to the one on show
     """
@@ -52,7 +51,7 @@ class PatchScene:
     words: tuple[str, ...] | None
     heads: tuple[int, ...]
     maps: NDArray[np.floating]
-    raw: tuple[raw_scores.RawHead, ...] = ()
+    raw: tuple[dict[str, Any] | None, bytes] = (None, b"")
     every: bool = False
     layers: NDArray[np.floating] | None = None
     rolled: NDArray[np.floating] | None = None
@@ -118,7 +117,7 @@ def _packed(document: str, scene: PatchScene, choices: PatchChoices) -> tuple[di
     maps = packing.thumbnail_codes(scene.maps).tobytes()
     # where every head's scores are sent, the browser follows them through the layers at every frame
     layers, rolled = (b"", b"") if scene.every else (_roots(scene.layers), _roots(scene.rolled))
-    raw_header, raw = raw_scores.pack(scene.raw, 16 if scene.every else 32) if scene.raw else (None, b"")
+    raw_header, raw = scene.raw
     header: dict[str, Any] = {
         "doc": document,
         "parts": {"picture": len(scene.picture), "maps": len(maps), "layers": len(layers)}

@@ -5,9 +5,9 @@ import { el } from "../shared/dom.js";
 
 /** @import { Component } from "../shared/types.js" */
 
-/** @param {Component<{ svgs: string[] }>} component SVGs without a colour for their words */
+/** @param {Component<string[]>} component SVGs without a colour for their words */
 export default function picture(component) {
-  const boxes = component.data.svgs.map((svg) => {
+  const boxes = component.data.map((svg) => {
     const box = el("div", "column");
     const drawn = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
     box.append(document.importNode(drawn, true));

@@ -27,7 +27,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def columns_on(app, key):
     """The SVG of each column of the picture with this key."""
     drawn = [one.proto.json for one in app.get("bidi_component") if one.proto.id.endswith(f"canvas-of-{key}")]
-    return json.loads(drawn[0])["svgs"] if drawn else []
+    return json.loads(drawn[0]) if drawn else []
 
 
 def spoken(app):

@@ -85,3 +85,17 @@ def test_bytes_are_labelled_in_binary_units():
     assert all(text.endswith(" MiB") for text in fig.layout.yaxis.ticktext)
     fig = sharing_figures.sweep([9, 3, 1], [0.0, 0.0, 0.7], [30 << 10, 10 << 10, 3 << 10], 1, ["9", "3", "1"])
     assert all(text.endswith(" KiB") for text in fig.layout.yaxis.ticktext)
+
+
+@pytest.mark.parametrize("heads", [2, 8])
+def test_pointing_at_a_cell_of_many_heads_names_its_two_tokens(heads: int) -> None:
+    before, after = np.random.default_rng(0).random((2, heads, 3, 3)).astype(np.float32)
+    fig = sharing_figures.pairs(before, after, list(range(heads)), list("abc"), np.zeros((3, 3), bool), 150)
+    cells, rows, cols = fig.data[0].z, fig.layout.yaxis.ticktext, fig.layout.xaxis.ticktext
+    assert cells.shape == (len(rows), len(cols))
+    for q, query in enumerate("abc"):
+        for k, key in enumerate("abc"):
+            named = cells[np.ix_([row == query for row in rows], [col == key for col in cols])]
+            shown = named[np.isfinite(named)]
+            assert sorted(shown) == sorted([*before[:, q, k], *after[:, q, k]])
+    assert np.isfinite(cells).sum() == 2 * heads * 9, "and nothing else can be pointed at"

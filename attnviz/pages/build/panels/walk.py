@@ -29,12 +29,11 @@ def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None
         view = config_form.view(result)
         presenting.presenter(_walk(tuple(chains)))
         canvas.strip(config_form.STRIP, _chips(view, chains), step, config_form.walk_to)
-        shown = boards.boards(view, step)
+        label = _("{step}: numbers; arrow keys choose one").format(step=board_wording.name(step))
+        shown, made = _boards(view.result.config, view.batch, view.head, step, label)
         part = min(at.part, len(shown) - 1)
         widgets.say_refusal(choices.STEP)
         _about(step, view, vectors)
-        label = _("{step}: numbers; arrow keys choose one").format(step=board_wording.name(step))
-        made = [numbers.board(board, label) for board in shown]
         canvas.board(
             "build_board",
             step,
@@ -46,7 +45,7 @@ def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None
         )
         words = board_wording.origin(view, vectors)
         show.under(
-            board_picture.picture_of(
+            lambda: board_picture.picture_of(
                 made[part], at.row, at.col, unmarked(board_wording.sentence(step, view, vectors)).rstrip(".。")
             ),
             name=f"build-{step}",
@@ -93,6 +92,15 @@ def _thumbs(config: inputs.Config, batch: int, head: int) -> dict[str, list[canv
         step: [numbers.thumb(one.result) for one in boards.boards(view, step)[-1 if step == "ffn" else 0 :]]
         for step in attention_by_hand.steps(config)
     }
+
+
+@lru_cache(maxsize=64)
+def _boards(
+    config: inputs.Config, batch: int, head: int, step: str, label: str
+) -> tuple[boards.Boards, list[canvas.StripBoard]]:
+    """The boards of a step, and what is sent of them, made once for all visitors."""
+    shown = boards.boards(boards.View(attention_by_hand.run(config), batch, head), step)
+    return shown, [numbers.board(board, label) for board in shown]
 
 
 def _about(step: str, view: boards.View, vectors: inputs.Rows | None) -> None:

@@ -1,6 +1,7 @@
 """Edit weights by hand, and see what changes."""
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -57,12 +58,10 @@ def _editor(config: inputs.Config, name: str) -> None:
     if key not in st.session_state:
         session.bases[key] = session.edits
     base = session.bases.setdefault(key, session.edits)
-    values = np.asarray(attention_by_hand.run(replace(config, edits=base)).weights[name], float).round(4)
     columns = [str(c + 1) for c in range(cols)]
-    table = [{name: str(r + 1)} | dict(zip(columns, row, strict=True)) for r, row in enumerate(values.tolist())]
     number = st.column_config.NumberColumn(min_value=-99.0, max_value=99.0, step=0.01, format="%.2f", width=62)
     st.data_editor(
-        pd.DataFrame(table),  # what Streamlit would make of it twice
+        _table(replace(config, edits=base), name),
         key=key,
         column_config=dict.fromkeys(columns, number) | {name: st.column_config.TextColumn(width=44)},
         disabled=[name],
@@ -77,6 +76,14 @@ def _editor(config: inputs.Config, name: str) -> None:
             "stores the transpose: (out, in)."
         ).format(rows=rows, cols=cols)
     )
+
+
+@lru_cache(maxsize=32)
+def _table(config: inputs.Config, name: str) -> pd.DataFrame:
+    """A matrix as its editor takes it, made once for all visitors: Streamlit edits a copy."""
+    values = np.asarray(attention_by_hand.run(config).weights[name], float).round(4)
+    rows, cols = ([str(i + 1) for i in range(n)] for n in values.shape)
+    return pd.DataFrame({name: rows} | dict(zip(cols, values.T, strict=True)))
 
 
 @dataclass

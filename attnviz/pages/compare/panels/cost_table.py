@@ -10,6 +10,7 @@ from attnviz.app import page_parts, show, widgets
 from attnviz.app.panel import guard
 from attnviz.base import units
 from attnviz.base.words import _, listed, ngettext
+from attnviz.figures.theme import Figure
 from attnviz.pages.compare import choices, figures
 from attnviz.pages.compare.maths import compared_layers, layer_costs
 
@@ -92,31 +93,35 @@ def sizes(names: Sequence[str] = ("n", "d", "k", "window", "heads")) -> dict[str
 
 def _costs(result: layer_costs.Result, axis: str) -> None:
     """Operations for each token: a layer whose cost grows with the length rises, every other one lies level."""
-    config, names = result.config, figures.kind_names()
+    config = result.config
+    show.figure(
+        show.chart_of(_cost_chart, config, axis),
+        name=f"cost-over-{config.axis}",
+        key="c-cost",
+        table={config.axis: result.x, **result.cost},
+        words=_cost_words(result),
+    )
+
+
+def _cost_chart(config: layer_costs.Config, axis: str) -> Figure:
+    result, names = costs(config), figures.kind_names()
     title, kind = _("FLOPs per token: against {layer}, {compared}"), "lstm"
     if config.counting == "table":
         title, kind = _("Operations per token: against {layer}, {compared}"), "rnn"
     other = next(each for each in result.crossings if each.kind == kind)
     tokens = _tokens(result)
-    show.figure(
-        show.chart_of(
-            figures.over,
-            [
-                figures.KindCurve(kind, names[kind], result.x, cost / tokens)
-                for kind, cost in result.cost.items()
-                if kind != "dilated"
-            ],
-            title.format(layer=names[kind], compared=_against(other, config.axis)),
-            axis,
-            here=getattr(config, config.axis),
-            crossings=_crossing_points(result),
-            unit=_(" operations per token"),
-            height=400,
-        ),
-        name=f"cost-over-{config.axis}",
-        key="c-cost",
-        table={config.axis: result.x, **result.cost},
-        words=_cost_words(result),
+    return figures.over(
+        [
+            figures.KindCurve(kind, names[kind], result.x, cost / tokens)
+            for kind, cost in result.cost.items()
+            if kind != "dilated"
+        ],
+        title.format(layer=names[kind], compared=_against(other, config.axis)),
+        axis,
+        here=getattr(config, config.axis),
+        crossings=_crossing_points(result),
+        unit=_(" operations per token"),
+        height=400,
     )
 
 

@@ -157,14 +157,14 @@ def _same(result: token_by_token.Result) -> None:
     """The proof: the largest difference of any logit at any step, beside the largest logit."""
     worst = max(result.steps, key=lambda step: step.difference)
     cached, anew = (sum(work.flops for work in works) for works in _works(result))
-    gap, most, choice = st.columns(3)
-    gap.metric(_("Largest difference of a logit"), f"{worst.difference:.2g}")
-    most.metric(_("Largest logit at that step"), f"{worst.largest_logit:.1f}")
-    choice.metric(
-        _("Work saved"),
-        f"{1 - cached / anew:.0%}",
-        help=_("FLOPs of all steps with the cache, beside those without."),
-    )
+    with st.container(horizontal=True):
+        st.metric(_("Largest difference of a logit"), f"{worst.difference:.2g}")
+        st.metric(_("Largest logit at that step"), f"{worst.largest_logit:.1f}")
+        st.metric(
+            _("Work saved"),
+            f"{1 - cached / anew:.0%}",
+            help=_("FLOPs of all steps with the cache, beside those without."),
+        )
     if not worst.difference:
         st.caption(_("Their logits agree in every digit."))
         return

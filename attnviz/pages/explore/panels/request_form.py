@@ -10,7 +10,6 @@ from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
 from attnviz.app.page_parts import examples, menu
-from attnviz.app.panel import fragment
 from attnviz.base.message import Problem
 from attnviz.base.words import _, say
 from attnviz.models.catalogue import EXAMPLES, Example, ModelKind
@@ -45,7 +44,10 @@ def ask(picture: Callable[[Request], None]) -> None:
         )
     second = _second(kind)
     with which, st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        _examples()
+        listed = (
+            (each.text if len(each.text) <= 60 else each.text[:59] + "…", say(each.shows), each) for each in EXAMPLES
+        )
+        examples("example", listed, take)
         frame = _how(kind)
     request = Request(name, text, second, frame)
     if problem is not None:
@@ -106,14 +108,6 @@ def _how(kind: str | None) -> Frame:
         if kind == "encoder":
             widgets.toggle(choices.PAIR, _("Add a second sentence"), usual=bool(link_state.value(choices.SECOND)))
     return cast(Frame, frame)
-
-
-@fragment
-def _examples() -> None:
-    """The list of examples; a chosen one changes the whole page."""
-    listed = ((each.text if len(each.text) <= 60 else each.text[:59] + "…", say(each.shows), each) for each in EXAMPLES)
-    if examples("example", listed, take):
-        st.rerun(scope="app")
 
 
 def take(example: Example) -> None:

@@ -60,7 +60,7 @@ class MeasureSummary:
         return cls(*summed_up(each), np.where(scored, order, -1), np.where(scored, values, np.nan))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Survey:
     """All that was found so far."""
 

@@ -1,6 +1,8 @@
 """One head: what it is called, every measure of it, and the sentences in which the chosen measure is largest."""
 
 import math
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -10,7 +12,7 @@ from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.panel import fragment, guard
 from attnviz.app.text import plain, spoken
-from attnviz.base.words import _, ended, listed, sentences
+from attnviz.base.words import _, ended, listed, sentences, tongue
 from attnviz.canvas.shared.kinds import Options
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_survey
@@ -31,6 +33,13 @@ def evidence(shown: ShownSurvey, column: int) -> None:
             model=plain(shown.name), layer=layer, head=head, called=called or _("no name fits")
         )
     )
+    table, rows = _measured(shown.survey, column, tongue())
+    st.dataframe(table, hide_index=True, key="hd_evidence", height=35 * (rows + 1) + 3)
+
+
+@lru_cache(maxsize=64)
+def _measured(survey: head_survey.Survey, column: int, _language: str) -> tuple[Any, int]:
+    """Every measure of a head as a table that is sent, made once for all visitors, and its number of rows."""
     words = measures()
     rows = [
         {
@@ -40,10 +49,10 @@ def evidence(shown: ShownSurvey, column: int) -> None:
             _("in the first ten"): f"{measure.stability[column]:.0%}",
             _("sentences"): int(measure.counts[column]),
         }
-        for name, measure in shown.survey.measures.items()
+        for name, measure in survey.measures.items()
         if not math.isnan(measure.mean[column])
     ]
-    st.dataframe(show.as_arrow(show.columns(rows)), hide_index=True, key="hd_evidence", height=35 * (len(rows) + 1) + 3)
+    return show.as_arrow(show.columns(rows)), len(rows)
 
 
 @fragment

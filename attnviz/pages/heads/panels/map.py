@@ -1,6 +1,7 @@
 """The map of all heads, and the plane of two measures: each point chooses a head."""
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from attnviz.app.links import link_state
 from attnviz.app.links.choices import name_of_head
 from attnviz.app.text import plain, spoken
 from attnviz.app.widgets import one_of
-from attnviz.base.words import _, listed, ngettext, sentences
+from attnviz.base.words import _, listed, ngettext, sentences, tongue
 from attnviz.pages.heads import choices, figures
 from attnviz.pages.heads.maths import head_survey
 from attnviz.pages.heads.panels.head_surveys import ShownSurvey, measures, offer_costs, offered, with_error
@@ -78,7 +79,7 @@ def plane(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None:
         name=f"heads-{by}-against-{against}-{shown.model}",
         key=key,
         table=lambda: table_of(shown.survey),
-        words=_about_plane(shown, x, y),
+        words=_about_plane(shown.survey, by, against, tongue()),
         on_pick=lambda column: pick(shown, column),
     )
 
@@ -162,14 +163,16 @@ def _about_map(shown: ShownSurvey, by: str) -> str:
     )
 
 
-def _about_plane(shown: ShownSurvey, x: np.ndarray, y: np.ndarray) -> str:
-    rank = head_survey.rank_correlation(x, y)
+@lru_cache(maxsize=32)
+def _about_plane(survey: head_survey.Survey, by: str, against: str, _language: str) -> str:
+    y = survey.measures[against].mean
+    rank = head_survey.rank_correlation(survey.measures[by].mean, y)
     if math.isnan(rank):
         return _("Each point is a head.")
     most = np.argsort(-np.nan_to_num(y, nan=-np.inf))[:3]
     return _(
         "Each point is a head, called layer.head; highest are **{names}**. The two rankings correlate at {rank:.2f}."
-    ).format(names=listed(name_of_head(shown.survey.places[int(n)]) for n in most), rank=rank)
+    ).format(names=listed(name_of_head(survey.places[int(n)]) for n in most), rank=rank)
 
 
 # The heads that have a name, with the evidence for it; a row chooses its head.
@@ -178,7 +181,7 @@ ROW = 35  #: pixels of a table's row
 
 def panel(shown: ShownSurvey, key: str) -> None:
     """A table of named heads."""
-    heads = head_survey.named(shown.survey)
+    heads, table = _named(shown.survey, tongue())
     st.markdown(_("**Heads with a name**"))
     if not heads:
         st.caption(_("No head gives half of its weight to one of these patterns, on average over the sentences."))
@@ -190,7 +193,7 @@ def panel(shown: ShownSurvey, key: str) -> None:
             pick(shown, heads[rows[0]][1])
 
     st.dataframe(
-        show.as_arrow(_columns(shown, heads)),
+        table,
         hide_index=True,
         key=key,
         on_select=picked,
@@ -207,18 +210,21 @@ def panel(shown: ShownSurvey, key: str) -> None:
     )
 
 
-def _columns(shown: ShownSurvey, heads: list[tuple[str, int]]) -> dict[str, list[Any]]:
-    measured = [(shown.survey.measures[kind], column) for kind, column in heads]
+@lru_cache(maxsize=8)
+def _named(survey: head_survey.Survey, _language: str) -> tuple[list[tuple[str, int]], Any]:
+    """The heads that have a name, and their table as it is sent, made once for all visitors."""
+    heads = head_survey.named(survey)
+    measured = [(survey.measures[kind], column) for kind, column in heads]
     table: dict[str, list[Any]] = {
         _("called"): [spoken(head_survey.KINDS[kind][0]) for kind, _column in heads],
-        _("head"): [name_of_head(shown.survey.places[column]) for _kind, column in heads],
+        _("head"): [name_of_head(survey.places[column]) for _kind, column in heads],
         _("weight"): [with_error(measure.mean[column], measure.stderr[column], 2) for measure, column in measured],
         _("in the first ten"): [f"{measure.stability[column]:.0%}" for measure, column in measured],
         _("sentences"): [int(measure.counts[column]) for measure, column in measured],
     }
-    if shown.has("silenced"):
-        cost = shown.survey.measures["silenced"]
+    if "silenced" in survey.measures:
+        cost = survey.measures["silenced"]
         table[_("cost, nats")] = [
             with_error(cost.mean[column], cost.stderr[column], 3, signed=True) for _kind, column in heads
         ]
-    return table
+    return heads, show.as_arrow(table)

@@ -70,7 +70,9 @@ def _program(run: PictureRun, stack: PatchStack, query: int, change: HeadChange)
         )
     else:
         about = _("Paste this code into a notebook: it prints the answer, and one row of this head: {query}.")
-    show.snippet(program(run, query, change), "pictures", about=about.format(query=plain(query_name(stack, query))))
+    show.snippet(
+        partial(program, run, query, change), "pictures", about=about.format(query=plain(query_name(stack, query)))
+    )
 
 
 def _stack(run: PictureRun) -> PatchStack:

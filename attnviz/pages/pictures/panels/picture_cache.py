@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import streamlit as st
@@ -16,6 +16,7 @@ from PIL import Image
 
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.bounded_cache import BoundedCache, held_bytes
+from attnviz.base import raw_scores
 from attnviz.base.words import _, say
 from attnviz.canvas.patch_view import PatchChoices, PatchScene
 from attnviz.models.catalogue import LoadedModel
@@ -115,7 +116,10 @@ def scene(
     drawn = maps if every or not change else _under(loaded, picture, stack, change, head_maps)
     sent, among = (stack.layers, slice(None)) if every else (stack.layers[layer : layer + 1], slice(head, head + 1))
     part = None if every else (layer, head)
-    heads = of_run(loaded, picture, ("raw", stack.id, part), lambda: tuple(raw_heads(sent)[among]))
+    bits: Literal[16, 32] = 16 if every else 32
+    heads = of_run(
+        loaded, picture, ("raw", stack.id, part), lambda: raw_scores.pack(tuple(raw_heads(sent)[among]), bits)
+    )
     measure = {"distance": maps.distance, "entropy": maps.entropy, "class": maps.on_class}.get(order)
     grid = stack.grid
     return PatchScene(

@@ -1,5 +1,7 @@
 """Section 1: words in another order, with and without positions."""
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -44,7 +46,7 @@ def panel() -> None:
     verdict.markdown(f"**{_verdict(result)}**")
     _every(result)
     show.snippet(
-        shuffled_words.program(config),
+        partial(shuffled_words.program, config),
         "p-order",
         about=_("Paste this code into a notebook: it prints the largest change of an output."),
     )

@@ -114,8 +114,11 @@ def pairs(
     across, gap, above = -(-len(heads) // bands), max(1, round(8 * n / side)), max(1, round(20 * n / side))
     pair_height = above + 2 * n + 1
     shape = bands * pair_height, across * (n + gap) - gap
-    z, query, key = np.full(shape, np.nan, np.float32), np.full(shape, "", object), np.full(shape, "", object)
-    names = np.array([label(t) for t in tokens], dtype=object)
+    z = np.full(shape, np.nan, np.float32)
+    names = [label(t) for t in tokens]
+    # tokens are labels of the axes, which only a hand that points at a cell sees: for each cell they would be thousands
+    query = [*[""] * above, *names, "", *names] * bands
+    key = [*names, *[""] * gap] * across
     shapes: list[dict[str, Any]] = []
     annotations: list[dict[str, Any]] = []
     grey: dict[str, Any] = {
@@ -128,7 +131,7 @@ def pairs(
         top, left = i // across * pair_height + above, i % across * (n + gap)
         for start, weights in ((top, before[i]), (top + n + 1, after[i])):
             place = slice(start, start + n), slice(left, left + n)
-            z[place], query[place], key[place] = np.where(hidden, np.nan, weights), names[:, None], names
+            z[place] = np.where(hidden, np.nan, weights)
             edges = {"x0": left - 0.5, "x1": left + n - 0.5, "y0": start - 0.5, "y1": start + n - 0.5}
             shapes.append(grey | edges)
         # an annotation: Streamlit's theme moves a title to the left edge of its chart
@@ -141,11 +144,10 @@ def pairs(
         "zmin": 0,
         "zmax": 1,
         "showscale": False,
-        "text": query,
-        "customdata": key,
-        "hovertemplate": "%{text} → %{customdata}<br><b>%{z:.4f}</b><extra></extra>",
+        "hovertemplate": "%{y} → %{x}<br><b>%{z:.4f}</b><extra></extra>",
         "hoverongaps": False,
     }
+    axis = dict.fromkeys(("showticklabels", "showgrid", "zeroline", "automargin"), False) | {"tickmode": "array"}
     return go.Figure(
         {
             "data": [trace],
@@ -157,12 +159,16 @@ def pairs(
                 "margin": dict.fromkeys("lrtb", 0),
                 "paper_bgcolor": "rgba(0,0,0,0)",
                 "plot_bgcolor": "rgba(0,0,0,0)",
-                "xaxis": {"visible": False, "range": [-0.5, shape[1] - 0.5]},
-                "yaxis": {"visible": False, "range": [shape[0] - 0.5, -0.5]},
+                "xaxis": axis | _labels(key[: shape[1]]) | {"range": [-0.5, shape[1] - 0.5]},
+                "yaxis": axis | _labels(query) | {"range": [shape[0] - 0.5, -0.5]},
                 "shapes": shapes,
             },
         }
     )
+
+
+def _labels(names: Sequence[str]) -> dict[str, list[Any]]:
+    return {"tickvals": list(range(len(names))), "ticktext": list(names)}
 
 
 def _small(weights: np.ndarray, tokens: Sequence[str], hidden: np.ndarray) -> go.Heatmap:

@@ -84,7 +84,7 @@ def picture() -> None:
 # MHA, GQA and MQA side by side: query heads over K/V heads, shapes, parameters, the bytes of a cache.
 def draw(columns: Sequence[SharingColumn], key: str) -> None:
     """The columns beside each other; on a phone below each other. Next and previous of a presentation stop here."""
-    component("picture")(key=f"canvas-of-{key}", data={"svgs": [_on_page(column, tongue()) for column in columns]})
+    component("picture")(key=f"canvas-of-{key}", data=[_on_page(column, tongue()) for column in columns])
 
 
 @lru_cache(maxsize=256)

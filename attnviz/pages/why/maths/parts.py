@@ -83,6 +83,15 @@ class Parts:
                     )
             yield LogitPart(Message("MLP {layer}", {"layer": layer}), layer, None, float(self.mlps[layer]))
 
+    @cached_property
+    def by_head(self) -> dict[str, str]:
+        """Each head by its name, layer.head, the largest first, with what it adds."""
+        return {
+            f"{part.layer}.{part.head}": f"{part.layer}.{part.head}: {part.value:+.3f}"
+            for part in self.parts
+            if part.head is not None
+        }
+
     @property
     def ids(self) -> Ids:
         """The token asked about, and the one that it is compared with."""

@@ -43,12 +43,7 @@ def panel() -> None:
 
 def _one_of_the_heads(asked: form.Asked) -> tuple[int, int]:
     """The choice of a head, for those who cannot click a bar, the largest first."""
-    heads = {
-        f"{part.layer}.{part.head}": f"{part.layer}.{part.head}: {part.value:+.3f}"
-        for part in asked.parts.parts
-        if part.head is not None
-    }
-    strongest = "{}.{}".format(*asked.parts.strongest)
+    heads, strongest = asked.parts.by_head, "{}.{}".format(*asked.parts.strongest)
     return head_of(
         widgets.one_of(choices.AT, _("Head (layer.head)"), heads, usual=strongest, style="select", width=220)
     )
