@@ -78,7 +78,9 @@ def _serve(folder: Path, port: int) -> int:
     try:
         made = ThreadingHTTPServer(("127.0.0.1", port), handler)
     except (OSError, OverflowError) as problem:
-        raise Problem("Port {port} cannot be listened on: {why}", port=port, why=str(problem)) from None
+        raise Problem(
+            "Port {port} cannot be listened on: {why}", port=port, why=getattr(problem, "strerror", problem)
+        ) from None
     with made as server:
         print(_("On this machine: {address}").format(address=f"http://localhost:{server.server_port}/"), flush=True)
         server.serve_forever()

@@ -79,7 +79,7 @@ def write(
         (out / "licences.txt").write_text(_licences(entries), encoding="utf-8")
     except OSError as problem:
         raise Problem(
-            "Nothing can be written into a folder {folder}: {why}", folder=str(out), why=problem.strerror
+            "{folder} is no folder that can be written into: {why}", folder=str(out), why=problem.strerror
         ) from None
     made = [write_model(each.id, out) for each in entries]
     if sentences is None:

@@ -109,7 +109,7 @@ def test_a_sentence_is_read_changed_and_written_on_without_a_network(page, addre
     page.wait_for_function(CHANGED)
     silenced = av.intervene(smollm2, av.silence(23, 4), SENTENCE).logits[0].softmax(-1)
     top = np.sort(silenced.numpy())[::-1]
-    shares = [text.split("%")[0] for text in page.locator(".site-share").all_inner_texts()]
+    shares = [text.split("%")[0] for text in page.locator(".site-next .site-share").all_inner_texts()]
     assert shares == [f"{100 * each:.1f}" for each in top[:10]]
     assert f"was {found['Madrid']}" in next_tokens(page)["Madrid"]
     moved = page.locator(".site-moved li").all_inner_texts()
@@ -356,6 +356,10 @@ def test_one_figure_alone_loads_no_model(page, address):
     for hidden in (".site-form", ".live-overview", ".site-save", "h1", ".site-again"):
         assert not page.locator(hidden).first.is_visible()
     until(lambda: "mask=window" in page.get_by_role("link", name="Open the whole page").get_attribute("href"))
+    page.goto(
+        f"{address}?embed=true&figure=head-out#at=5.3"
+    )  # of the page's own sentence, whose other heads are not in it
+    page.locator(".live-head").get_by_text("Layer 5, head 3").first.wait_for()
     assert not [each for each in page.asked if "models/" in each or "worker" in each]
 
     page.goto(f"{address}?embed=true&figure=head-out#model=minilm-l6&text=A%20cat.&at=1.2")

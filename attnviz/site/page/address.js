@@ -45,7 +45,7 @@ export class Address {
     this.text = given.get("text") ?? usual.text;
     const names = cards.map(({ name }) => name);
     this.model = this.chosen("model", given.get("model"), names, usual.model);
-    const shown = this.text === usual.text && this.model === usual.model ? String(head.tile?.join(".")) : "0.0";
+    const shown = this.text === usual.text && this.model === usual.model ? head.tile.join(".") : "0.0";
     const { layers, heads } = this.card;
     this.at = given.get("at") ?? shown;
     if (!this.place(this.at)) this.at = this.wrong("at", this.at, ["0.0", "…", `${layers - 1}.${heads - 1}`], shown);
@@ -115,11 +115,10 @@ export class Address {
       const bytes = bytesOf(mask);
       this.edit.painted = mask ? unpackBits(bytes, 8 * bytes.length) : null;
       this.edit.hidden = [...new Set(listed(hide))].filter((key) => Number.isInteger(key) && key >= 0);
-      this.silenced = listed(quiet)
-        .map(String)
-        .filter((at) => this.place(at));
+      const heads = listed(quiet).map(String);
+      this.silenced = heads.filter((at) => this.place(at));
       this.pins = pins;
-      this.miss("c", [...quiet.filter((/** @type {any} */ at) => !this.place(at)), ...Object.keys(others)]);
+      this.miss("c", [...heads.filter((at) => !this.place(at)), ...Object.keys(others)]);
     } catch {
       this.refuse("link_unreadable", { name: "c" });
     }
@@ -130,10 +129,8 @@ export class Address {
     const { hidden, painted, mask, ...edit } = this.edit;
     const fits = painted !== null && (painted.length + 7) >> 3 === (n * n + 7) >> 3;
     if (mask === "painted" && !fits) this.refuse("link_unreadable", { name: "mask" });
-    this.miss(
-      "hide",
-      hidden.filter((key) => key >= n),
-    );
+    const lost = hidden.filter((key) => key >= n);
+    this.miss("hide", lost);
     return {
       ...edit,
       mask: mask === "painted" && !fits ? "model" : mask,

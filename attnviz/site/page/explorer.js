@@ -35,10 +35,10 @@ export class Explorer {
     /** what is on show; and how many sentences were until now */
     this.shown = { text: first.text, model: first.model };
     this.documents = 0;
-    const tile = view.head.tile ?? [0, 0];
+    const { q: labels, doc, tile } = view.head;
     /** @type {SiteHeader} what stands around the pictures of what is on show */
     this.view = view;
-    this.view = headedBy(view, this.card, { labels: view.head.q, doc: view.head.doc, tile, edit: NO_EDIT, pins: null });
+    this.view = headedBy(view, this.card, { labels, doc, tile, edit: NO_EDIT, pins: null });
     /** @type {Next[] | null} what comes after it, of the model as it is: once this has read it */
     this.before = null;
     /** @type {Set<string>} heads that hand on nothing, as layer.head */
@@ -46,6 +46,8 @@ export class Explorer {
     /** the change that was run last */
     this.made = "[]";
     this.later = 0;
+    /** @type {ReturnType<typeof prepared> | null} all heads of the sentence that the page brings, on their way */
+    this.others = null;
     this.form = new SiteForm(view, this);
     this.notes = el("div", "site-notes", null, { role: "status" });
     this.frame = new HeadsFrame(this.view, all, codes);
@@ -94,10 +96,15 @@ export class Explorer {
 
   /** All heads of the sentence that the page brings, fetched when the first of them is asked for. */
   async rest() {
-    if (!this.frame.group.all?.heads.includes(/** @type {any} */ (null))) return;
-    const { documents, shown } = this;
-    const made = await prepared(this.view.examples[0].file);
-    if (made && documents === this.documents && !this.before) await this.take({ ...shown, ...made });
+    if (!this.partial) return;
+    this.others ??= prepared(this.view.examples[0].file);
+    const made = await this.others;
+    if (made && this.partial) await this.take({ ...this.shown, ...made });
+  }
+
+  /** Whether of the heads on show one alone is here. */
+  get partial() {
+    return this.frame.group.all?.heads.includes(/** @type {any} */ (null));
   }
 
   /** Whether what is on show is what the address names. */
@@ -242,6 +249,7 @@ export class Explorer {
     this.form.silence.checked = this.silenced.has(tile.join("."));
     this.note();
     await this.frame.take(this.view, all, codes);
+    if (!all.head(tile)) await this.rest();
     this.changed();
   }
 }
