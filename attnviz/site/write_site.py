@@ -19,7 +19,7 @@ import numpy as np
 from attnviz import live
 from attnviz.base.message import Message, Problem, Several
 from attnviz.base.text_file import lines_of
-from attnviz.base.words import _, say, speaking
+from attnviz.base.words import _, say, speaking, tongue
 from attnviz.base.words import languages as known
 from attnviz.canvas.shared import packing
 from attnviz.live import LiveView, header, inert_json, packed
@@ -91,9 +91,8 @@ def write(
         shutil.copyfile(BUNDLE / each, out / each)
     names = {each: "index.html" if number == 0 else f"index.{each}.html" for number, each in enumerate(languages)}
     for language, name in names.items():
-        others = [{"id": each, "name": known()[each], "href": names[each]} for each in names if each != language]
         with speaking(language):
-            page = _page(examples, [each.card for each in made], app_address, others)
+            page = _page(examples, [each.card for each in made], app_address, names)
         (out / name).write_text(page, encoding="utf-8")
     (out / "offline.js").write_text(_offline(out), encoding="utf-8")
     return sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
@@ -173,17 +172,15 @@ def _kept(folder: Path, name: str, suffix: str, content: bytes) -> str:
 
 
 def _page(
-    examples: Sequence[ReadExample],
-    cards: Sequence[Mapping[str, Any]],
-    app: str | None,
-    others: Sequence[Mapping[str, str]],
+    examples: Sequence[ReadExample], cards: Sequence[Mapping[str, Any]], app: str | None, pages: Mapping[str, str]
 ) -> str:
-    """The HTML of the page in the language that is spoken; `others` are the pages in other languages."""
+    """The HTML of the page in the language that is spoken; `pages`: where it is in each language."""
     first = examples[0]
     view = first.view
     about = header(view)
+    words = about["words"] | texts()
     about |= {
-        "words": about["words"] | texts(),
+        "words": words,
         "cards": list(cards),
         "examples": [
             {
@@ -196,23 +193,34 @@ def _page(
             for each in examples
         ],
         "codes": live.squeezed(first.codes),
-        "app": app,
-        "languages": list(others),
         # the file that a visitor saves, with the {names} of what the browser puts into it
         "document": live.document(
             "{title}", "<style>{style}</style>", "{view}", "{heads}", "<script>{script}</script>"
         ),
     }
+    spoken = tongue()
     title = html.escape(_("attnviz: see attention, in this browser"))
+    others = [_way(known()[each], f"{pages[each]}{{search}}#", lang=each) for each in pages if each != spoken]
     top = (
         f"<noscript>{html.escape(_('This page needs JavaScript.'))}</noscript>"
-        f'<header class="site-top"><h1>{title}</h1><nav id="languages"></nav></header>'
+        f'<header class="site-top"><h1>{title}</h1><nav>{" ".join(others)}</nav></header>'
+    )
+    licences = f'<a href="licences.txt">{html.escape(words["licences"])}</a>'
+    ways = [licences] if app is None else [licences, _way(words["open"], f"{app}/explore?")]
+    foot = (
+        f'<footer class="live-foot"><span>{html.escape(words["stays"])} {html.escape(words["more"])} {" · ".join(ways)}'
+        f"</span>{_way(words['whole'], f'{pages[spoken]}#', target='_blank')} · {html.escape(words['made'])}</footer>"
     )
     layer, head = view.at  # its scores alone: those of all others are most of the bytes, and wait until one is chosen
     one = packed(replace(view, heads=[view.heads[sum(view.counts[:layer]) + head]], counts=[1]))
-    return live.document(
-        title, STYLE, inert_json(about), one, '<script src="site.js"></script>', policy=POLICY, top=top
-    )
+    script = '<script src="site.js"></script>'
+    return live.document(title, STYLE, inert_json(about), one, script, policy=POLICY, top=top, foot=foot)
+
+
+def _way(text: str, base: str, **more: str) -> str:
+    """A link to a page that shows the same: the browser writes what the address says behind its base."""
+    attributes = "".join(f' {name}="{value}"' for name, value in more.items())
+    return f'<a data-way="{html.escape(base)}" rel="noopener"{attributes}>{html.escape(text)}</a>'
 
 
 def _sentences(file: Path, card: Mapping[str, Any]) -> list[Example]:

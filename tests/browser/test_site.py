@@ -252,7 +252,7 @@ def test_a_change_is_in_the_link_and_belongs_to_its_sentence(page, address):
     assert edit_of(page) == ["painted", 4, [1], "none", 1, "difference"]
     assert page.is_checked(".site-silence input")
     page.wait_for_url(link)
-    assert page.locator("#languages a").get_attribute("href") == f"index.zh.html#{urlsplit(link).fragment}"
+    assert page.locator(".site-top a").get_attribute("href") == f"index.zh.html#{urlsplit(link).fragment}"
     app = page.get_by_role("link", name="Open in the app").get_attribute("href")
     assert app == f"https://app.example/explore?{urlsplit(link).fragment}"
     read(page, "A cat sat.", 4)

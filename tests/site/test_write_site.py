@@ -66,7 +66,7 @@ def test_all_that_a_page_names_lies_beside_it(site):
     for name in ("index.html", "index.zh.html"):
         page = Page((site / name).read_text("utf-8"))
         named = [value for _, attrs in page.tags for key in ("src", "href") if (value := attrs.get(key))]
-        assert {each for each in named if each != "data:,"} == {"site.css", "site.js"}
+        assert {each for each in named if each != "data:,"} == {"site.css", "site.js", "licences.txt"}
         assert all((site / each).is_file() for each in ("site.css", "site.js", "worker.js", "licences.txt"))
         assert (site / "licences.txt").read_text("utf-8").count("Apache-2.0") == 3
         policy = next(attrs["content"] for tag, attrs in page.tags if attrs.get("http-equiv"))

@@ -58,10 +58,9 @@ export class Address {
     this.silenced = [];
     /** @type {LinkedPins | null} */
     this.pins = null;
-    /** @type {(said: string) => void} hears what the address says now */
-    this.heard = () => {};
     this.said = location.hash.slice(1);
     this.turn = 0;
+    this.lead();
   }
 
   get card() {
@@ -162,7 +161,14 @@ export class Address {
     if (turn !== this.turn || said === this.said) return;
     this.said = said;
     history.replaceState(null, "", `#${said}`);
-    this.heard(said);
+    this.lead();
+  }
+
+  /** Ways to pages that show the same, in another language or in the app, carry what it says. */
+  lead() {
+    for (const way of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("[data-way]"))) {
+      way.href = String(way.dataset.way).replace("{search}", location.search) + this.said;
+    }
   }
 
   /** What is not usual, as a link says it. */

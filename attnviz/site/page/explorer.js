@@ -11,7 +11,6 @@ import { SiteForm } from "./site_form.js";
 import { MovedHeads } from "./moved_heads.js";
 import { NextTokens } from "./next_tokens.js";
 import { linkedPins } from "./pins.js";
-import { pageLinks } from "./page_links.js";
 
 /** @import { AllHeads } from "../../canvas/shared/all_heads.js" */
 /** @import { Address } from "./address.js" */
@@ -71,7 +70,6 @@ export class Explorer {
       saveButtons(this),
       around("site-below", this.next.root, this.moved.root),
       this.moved.below,
-      pageLinks(view, address),
     );
     if (address.alone) document.body.classList.add("site-alone");
     onOtherTheme(() => this.frame.draw());

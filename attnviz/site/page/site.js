@@ -11,7 +11,7 @@ import { Explorer } from "./explorer.js";
 /** @import { HeadsHeader } from "../../canvas/live/heads_frame.js" */
 /** @import { HeadHeader, LiveHeader, Words } from "../../canvas/shared/types.js" */
 /** @typedef {{ name: string, about: string, manifest: string, family: string, layers: number, heads: number, groups: number, width: number }} Card */
-/** @typedef {HeadsHeader & { head: HeadHeader & { tile: [number, number] }, cards: Card[], words: Words, app: string | null, languages: { id: string, name: string, href: string }[], examples: SiteExample[], codes: string, document: string }} SiteHeader */
+/** @typedef {HeadsHeader & { head: HeadHeader & { tile: [number, number] }, cards: Card[], words: Words, examples: SiteExample[], codes: string, document: string }} SiteHeader */
 /** @typedef {{ text: string, model: string, at: string, shows: string, file: string }} SiteExample */
 
 begin(async () => {
