@@ -4,9 +4,8 @@
 /** @import { Card } from "./site.js" */
 
 export class BrowserModel {
-  /** @param {Card[]} cards @param {(data: any) => void} hear what it says, but for answers that nobody waits for any more */
-  constructor(cards, hear) {
-    this.cards = cards;
+  /** @param {(data: any) => void} hear what it says, but for answers that nobody waits for any more */
+  constructor(hear) {
     this.hear = hear;
     /** @type {string | null} the one that can answer */
     this.ready = null;
@@ -17,10 +16,9 @@ export class BrowserModel {
     this.thread = null;
   }
 
-  /** Fetches a model, unless it is here or on its way; answers whether that begins now. @param {string} name */
-  choose(name) {
-    const card = this.cards.find((each) => each.name === name);
-    if (!card || this.coming === name || this.ready === name) return false;
+  /** Fetches a model, unless it is here or on its way; answers whether that begins now. @param {Card} card */
+  choose({ name, manifest }) {
+    if (this.coming === name || this.ready === name) return false;
     this.end();
     this.coming = name;
     const thread = new Worker("worker.js");
@@ -30,7 +28,7 @@ export class BrowserModel {
       if (["ready", "failed"].includes(data.kind)) this.coming = null;
       this.hear(data);
     });
-    thread.postMessage({ base: location.href.split("#")[0], manifest: card.manifest });
+    thread.postMessage({ base: location.href.split("#")[0], manifest });
     this.thread = thread;
     return true;
   }

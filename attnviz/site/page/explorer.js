@@ -29,7 +29,7 @@ export class Explorer {
   constructor(view, all, codes, address) {
     this.words = view.words;
     this.address = address;
-    this.model = new BrowserModel(view.cards, (data) => this.hear(data));
+    this.model = new BrowserModel((data) => this.hear(data));
     const [first] = view.examples;
     /** what is on show; and how many sentences were until now */
     this.shown = { text: first.text, model: first.model };
@@ -117,7 +117,7 @@ export class Explorer {
 
   /** Fetches the model that the address names. */
   fetch() {
-    if (this.model.choose(this.address.model)) this.form.loading(true);
+    if (this.model.choose(this.address.card)) this.form.loading(true);
   }
 
   /** Read this sentence, now or once the model is here. @param {string} text */
