@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz.base.extras import must_have
-from attnviz.base.message import Problem
+from attnviz.base.text_file import lines_of
 from attnviz.base.words import N_, _
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
 
 def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
     """Score the heads, print the top of each pattern and write the whole table."""
-    lines = _lines(chosen.file)
+    lines = lines_of(chosen.file)
     must_have("models", "attnviz heads")
     from attnviz.models.loading import load
     from attnviz.notebook import COLUMNS, cost_of_heads, find_heads
@@ -81,16 +81,6 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
             writer.writeheader()
             writer.writerows(table.rows())
     return 0 if table.complete else 130
-
-
-def _lines(file: Path) -> list[str]:
-    try:
-        lines = [line for line in file.read_text("utf-8").splitlines() if line.strip()]
-    except UnicodeDecodeError:
-        raise Problem("{file} is not text in UTF-8", file=file) from None
-    if not lines:
-        raise Problem("{file} has no line with text", file=file)
-    return lines
 
 
 def _print(table: HeadTable, n: int) -> None:

@@ -36,6 +36,12 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
     parser.add_argument(
         "--language", nargs="+", default=["en"], metavar="ID", help=_("of the page; the first is the usual one")
     )
+    parser.add_argument(
+        "--examples",
+        type=Path,
+        metavar="FILE",
+        help=_("sentences of your own, one a line; after a tab the head to begin with (13.8), then what it shows"),
+    )
     parser.add_argument("--app", metavar="ADDRESS", help=_("where the app is served, for a link to it"))
     parser.add_argument("--serve", action="store_true", help=_("write nothing: show what is there"))
     parser.add_argument("--port", type=int, default=8600, metavar="N", help=_("with --serve: the port, 8600"))
@@ -55,8 +61,7 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
     from attnviz.site.model_files import MODELS
     from attnviz.site.write_site import write
 
-    chosen.out.mkdir(parents=True, exist_ok=True)
-    size = write(chosen.out, chosen.model or MODELS, chosen.language, chosen.app)
+    size = write(chosen.out, chosen.model or MODELS, chosen.language, chosen.app, chosen.examples)
     print(
         _("{folder}: {size} MB. Show it: attnviz site --serve {folder}").format(
             folder=chosen.out, size=f"{size / 1e6:.0f}"
@@ -69,14 +74,14 @@ def _serve(folder: Path, port: int) -> int:
     """Hand out the folder's files to this machine until stopped."""
     if not (folder / "index.html").is_file():
         raise Problem("There is no site in {folder}: write one with attnviz site {folder}", folder=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", port), partial(_Quiet, directory=str(folder))) as server:
+    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    try:
+        made = ThreadingHTTPServer(("127.0.0.1", port), handler)
+    except (OSError, OverflowError) as problem:
+        raise Problem(
+            "Port {port} cannot be listened on: {why}", port=port, why=getattr(problem, "strerror", problem)
+        ) from None
+    with made as server:
         print(_("On this machine: {address}").format(address=f"http://localhost:{server.server_port}/"), flush=True)
         server.serve_forever()
     return 0
-
-
-class _Quiet(SimpleHTTPRequestHandler):
-    """Files, and no line for each."""
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Nothing."""

@@ -121,8 +121,9 @@ def document(
     theme: Theme = "auto",
     policy: str = POLICY,
     top: str | None = None,
+    foot: str = "",
 ) -> str:
-    """The HTML of a page of heads, of parts that are HTML themselves; `top`: what stands above the heads."""
+    """The HTML of a page of heads, of parts that are HTML themselves; `top` and `foot` stand above and below it."""
     without = _("This picture needs JavaScript; the script is inside this file.")
     return (
         f'<!doctype html>\n<html lang="{tongue()}" data-theme="{theme}"><head><meta charset="utf-8">'
@@ -130,7 +131,7 @@ def document(
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f'<meta name="generator" content="attnviz"><title>{title}</title>{style}</head><body>'
         f"{f'<noscript>{html.escape(without)}</noscript>' if top is None else top}"
-        '<main id="attnviz"></main>'
+        f'<main id="attnviz"></main>{foot}'
         f'<script type="application/json" id="attnviz-view">{about}</script>'
         f'<script type="application/octet-stream" id="attnviz-heads">{data}</script>{script}</body></html>\n'
     )

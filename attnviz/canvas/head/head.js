@@ -200,10 +200,11 @@ export class HeadView extends Drawing {
     if (this.held) this.room.measure();
   }
 
-  draw() {
+  /** @param {boolean} [lines] whether they are drawn at once, or in a task of their own */
+  draw(lines = true) {
     if (!this.held || !this.heatmap.width) return;
     this.heatmap.draw();
-    if (this.held.header.lines) this.lines.draw();
+    if (this.held.header.lines) this.lines.draw(lines && this.lines.inWindow);
     this.light();
     this.tools.draw();
     markPainted(this.root, "attnviz-head-painted", this.held.header.data);

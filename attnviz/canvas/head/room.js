@@ -57,7 +57,7 @@ export class Room {
       const now = this.now();
       if (now.width !== 0 && !alike(now, this.found)) this.measure();
     });
-    this.apart = soon(() => this.use(), 0);
+    this.apart = soon(() => this.use(false), 0);
     /** What is said around pictures that are presented may take another line. */
     this.words = new ResizeObserver(() => this.check());
   }
@@ -107,20 +107,21 @@ export class Room {
     return { width, ...roomFor(header.shape[0], left, screen, taken, below) };
   }
 
-  use() {
+  /** @param {boolean} [lines] whether they are drawn at once, if they are in the window */
+  use(lines = true) {
     if (this.found === null) return;
     const { view } = this;
     const { width, high, many, presented = false } = this.found;
-    const { lines } = view.drawn.header;
-    const beside = lines && width >= 700 && !many;
+    const { header } = view.drawn;
+    const beside = header.lines && width >= 700 && !many;
     view.pair.classList.toggle("av-beside", beside);
     view.heatmap.layout(beside ? Math.floor((width - 24) * 0.56) : width, high, presented);
-    view.lines.stage.hidden = !lines || (presented && !beside); // nothing that a presentation would show in half
-    if (lines) {
+    view.lines.stage.hidden = !header.lines || (presented && !beside); // nothing that a presentation would show in half
+    if (header.lines) {
       // a pixel less: where the page is magnified the width is a rounded one, and the lines would go below
       view.lines.layout(beside ? width - 25 - view.heatmap.width : width, beside ? view.heatmap.plot : null);
     }
-    view.draw();
+    view.draw(lines);
   }
 }
 

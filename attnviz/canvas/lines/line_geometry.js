@@ -10,7 +10,7 @@ export const MOST_LINES = 4000;
 /** While a hand moves, the weakest lines wait once so many are drawn. */
 const AT_ONCE = 80;
 /** Lines that are drawn in one go: a thousand take longer than a frame. */
-const PIECE = 400;
+const PIECE = 200;
 export const LEVELS = 24;
 /** A line weaker than this share of the scale is not drawn. */
 const WEAKEST = 0.006;

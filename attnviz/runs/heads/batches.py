@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem
+from attnviz.base.text_file import lines_of
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import encode
 
@@ -35,7 +36,7 @@ def inputs_of(
     elif isinstance(batches, str):
         yield _read(model, batches, tokenizer)
     elif isinstance(batches, Path):
-        yield from (_read(model, line, tokenizer) for line in _lines(batches))
+        yield from (_read(model, line, tokenizer) for line in lines_of(batches))
     elif isinstance(batches, Tensor | np.ndarray):
         ids = torch.as_tensor(batches)
         yield {_name_of_ids(model): ids if ids.dim() > 1 else ids.unsqueeze(0)}
@@ -83,16 +84,6 @@ def parts_of(inputs: dict[str, Any], tokens: int) -> Iterator[dict[str, Any]]:
             else value
             for name, value in inputs.items()
         }
-
-
-def _lines(file: Path) -> list[str]:
-    """The lines of a text file that are not blank; a Problem where it cannot be read as one."""
-    try:
-        return [line for line in file.read_text("utf-8").splitlines() if line.strip()]
-    except OSError as error:
-        raise Problem("the file {file} cannot be read: {why}", file=str(file), why=error.strerror or "") from error
-    except UnicodeDecodeError as error:
-        raise Problem("the file {file} is not text in UTF-8", file=str(file)) from error
 
 
 def _of_record(model: nn.Module | LoadedModel, record: dict[str, Any], tokenizer: Any) -> dict[str, Any]:

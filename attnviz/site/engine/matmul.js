@@ -20,8 +20,9 @@ export function rowBytes({ kind, shape }) {
  * @param {BufferSource | null} kernel the program of kernel.wat; null: plain JavaScript
  */
 export function room(bytes, kernel) {
-  const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / PAGE) });
-  const program = kernel && new WebAssembly.Instance(new WebAssembly.Module(kernel), { engine: { memory } });
+  const memory = kernel ? new WebAssembly.Memory({ initial: Math.ceil(bytes / PAGE) }) : plainMemory(bytes);
+  const engine = { memory: /** @type {WebAssembly.Memory} */ (memory) };
+  const program = kernel && new WebAssembly.Instance(new WebAssembly.Module(kernel), { engine });
   let used = bytes;
 
   /** Numbers that belong to the caller until the next `rewind`. @param {number} count */
@@ -58,6 +59,22 @@ export function room(bytes, kernel) {
         run(KINDS[weight.kind].id, weight.at, rowBytes(weight), x, y, t, k, n, scratch);
       } else plainly(memory.buffer, weight, x, y, t);
       used = before;
+    },
+  };
+}
+
+/** What grows like WebAssembly's memory, for browsers that have none. @param {number} bytes */
+function plainMemory(bytes) {
+  let buffer = new ArrayBuffer(bytes);
+  return {
+    get buffer() {
+      return buffer;
+    },
+    /** @param {number} pages */
+    grow(pages) {
+      const larger = new Uint8Array(buffer.byteLength + pages * PAGE);
+      larger.set(new Uint8Array(buffer));
+      buffer = larger.buffer;
     },
   };
 }

@@ -7,13 +7,19 @@ import { room, unpack } from "./matmul.js";
 /** @import { HeadEdit } from "./attention.js" */
 /** @import { Room, Weight } from "./matmul.js" */
 
+/** What the files call the tokens' vectors, and a weight that has a row for each number of the wider layer. */
+const NAMES = {
+  llama: { tokens: "token_embd", up: "blk.0.ffn_up" },
+  bert: { tokens: "embeddings.word_embeddings", up: "encoder.layer.0.intermediate.dense" },
+};
+
 /**
  * @typedef {object} Manifest what stands beside a model's files
  * @property {"llama" | "bert"} family
  * @property {number} bytes of all files together
  * @property {number} layers @property {number} heads @property {number} groups @property {number} width of a head
  * @property {number} eps @property {number} [base] of rotary positions
- * @property {Record<string, Weight>} weights
+ * @property {Record<string, Weight>} weights as the files call them
  *
  * @typedef {object} Watch
  * @property {(layer: number, head: number, scores: Float32Array, weights: Float32Array) => void} [head] is shown each
@@ -49,12 +55,14 @@ class Forward {
     this.ids = ids;
     this.edits = edits;
     this.watch = watch;
-    const { heads, groups, width, weights } = manifest;
+    const { heads, groups, width } = manifest;
+    const { tokens, up } = NAMES[manifest.family];
     this.t = ids.length;
-    this.m = weights.tokens.shape[1];
-    this.f = weights["0.up"].shape[0];
+    /** @type {number[]} */
+    const [vocabulary, m] = this.weight(tokens).shape;
+    this.m = m;
+    this.f = this.weight(up).shape[0];
     const rows = 4 * this.m + 2 * this.f + (2 * heads + 2 * groups) * width;
-    const vocabulary = weights.tokens.shape[0];
     place.rewind((this.t + 4) * (rows + 3 * width + 2 * this.t + 16) + vocabulary + 8 * Math.max(this.f, this.m));
     const take = (/** @type {number} */ each) => place.take(this.t * each);
     this.x = take(this.m);
@@ -68,13 +76,13 @@ class Forward {
   }
 
   /** A weight of the model. @param {string} name */
-  weight(name) {
-    return this.manifest.weights[name];
+  weight(name, part = "weight") {
+    return this.manifest.weights[`${name}.${part}`];
   }
 
   /** A vector of the model. @param {string} name */
-  vector(name) {
-    const { at, shape } = this.weight(name);
+  vector(name, part = "weight") {
+    const { at, shape } = this.weight(name, part);
     return this.place.floats(at, shape[0]);
   }
 
@@ -86,9 +94,7 @@ class Forward {
   /** @param {string} name @param {number} from @param {number} to */
   times(name, from, to) {
     this.place.multiply(this.weight(name), from, to, this.t);
-    if (this.manifest.weights[`${name}.bias`]) {
-      add(this.rows(to, this.weight(name).shape[0]), this.vector(`${name}.bias`));
-    }
+    if (this.weight(name, "bias")) add(this.rows(to, this.weight(name).shape[0]), this.vector(name, "bias"));
   }
 
   async run() {
@@ -111,16 +117,16 @@ class Forward {
       }
     };
     x.fill(0);
-    rows("tokens", (t) => this.ids[t]);
+    rows(NAMES[this.manifest.family].tokens, (t) => this.ids[t]);
     if (this.manifest.family === "llama") return;
-    rows("types", () => 0);
-    rows("positions", (t) => t);
-    this.normed("start");
+    rows("embeddings.token_type_embeddings", () => 0);
+    rows("embeddings.position_embeddings", (t) => t);
+    this.normed("embeddings.LayerNorm");
   }
 
   /** BERT's norm of the stream. @param {string} name */
   normed(name) {
-    layerNorm(this.rows(this.x, this.m), this.vector(name), this.vector(`${name}.bias`), this.manifest.eps);
+    layerNorm(this.rows(this.x, this.m), this.vector(name), this.vector(name, "bias"), this.manifest.eps);
   }
 
   /** @param {number} layer */
@@ -141,42 +147,48 @@ class Forward {
   llama(layer) {
     const { heads, groups, width, eps, base = 10000 } = this.manifest;
     const [x, h] = [this.rows(this.x, this.m), this.rows(this.h, this.m)];
-    rmsNorm(x, this.vector(`${layer}.norm`), eps, h);
-    for (const name of /** @type {const} */ (["q", "k", "v"])) this.times(`${layer}.${name}`, this.h, this.at[name]);
+    const block = `blk.${layer}`;
+    rmsNorm(x, this.vector(`${block}.attn_norm`), eps, h);
+    for (const each of /** @type {const} */ (["q", "k", "v"]))
+      this.times(`${block}.attn_${each}`, this.h, this.at[each]);
     rotate(this.rows(this.at.q, heads * width), width, this.t, base);
     rotate(this.rows(this.at.k, groups * width), width, this.t, base);
     this.attention(layer);
-    this.times(`${layer}.o`, this.at.z, this.o);
+    this.times(`${block}.attn_output`, this.at.z, this.o);
     add(x, this.rows(this.o, this.m));
-    rmsNorm(x, this.vector(`${layer}.norm2`), eps, h);
-    this.times(`${layer}.gate`, this.h, this.gate);
-    this.times(`${layer}.up`, this.h, this.up);
+    rmsNorm(x, this.vector(`${block}.ffn_norm`), eps, h);
+    this.times(`${block}.ffn_gate`, this.h, this.gate);
+    this.times(`${block}.ffn_up`, this.h, this.up);
     swiglu(this.rows(this.gate, this.f), this.rows(this.up, this.f));
-    this.times(`${layer}.down`, this.gate, this.o);
+    this.times(`${block}.ffn_down`, this.gate, this.o);
     add(x, this.rows(this.o, this.m));
   }
 
   /** @param {number} layer */
   bert(layer) {
-    for (const name of /** @type {const} */ (["q", "k", "v"])) this.times(`${layer}.${name}`, this.x, this.at[name]);
+    const block = `encoder.layer.${layer}`;
+    this.times(`${block}.attention.self.query`, this.x, this.at.q);
+    this.times(`${block}.attention.self.key`, this.x, this.at.k);
+    this.times(`${block}.attention.self.value`, this.x, this.at.v);
     this.attention(layer);
-    this.times(`${layer}.o`, this.at.z, this.o);
+    this.times(`${block}.attention.output.dense`, this.at.z, this.o);
     add(this.rows(this.x, this.m), this.rows(this.o, this.m));
-    this.normed(`${layer}.norm`);
-    this.times(`${layer}.up`, this.x, this.up);
+    this.normed(`${block}.attention.output.LayerNorm`);
+    this.times(`${block}.intermediate.dense`, this.x, this.up);
     gelu(this.rows(this.up, this.f));
-    this.times(`${layer}.down`, this.up, this.o);
+    this.times(`${block}.output.dense`, this.up, this.o);
     add(this.rows(this.x, this.m), this.rows(this.o, this.m));
-    this.normed(`${layer}.norm2`);
+    this.normed(`${block}.output.LayerNorm`);
   }
 
   logits() {
     if (this.manifest.family === "bert") return null;
     const last = this.rows(this.x, this.m).subarray((this.t - 1) * this.m);
-    rmsNorm(last, this.vector("norm"), this.manifest.eps, this.place.floats(this.h, this.m));
-    const at = this.place.take(this.weight("tokens").shape[0]);
-    this.place.multiply(this.weight("tokens"), this.h, at, 1);
-    return this.place.floats(at, this.weight("tokens").shape[0]).slice();
+    rmsNorm(last, this.vector("output_norm"), this.manifest.eps, this.place.floats(this.h, this.m));
+    const vectors = this.weight(NAMES.llama.tokens);
+    const at = this.place.take(vectors.shape[0]);
+    this.place.multiply(vectors, this.h, at, 1);
+    return this.place.floats(at, vectors.shape[0]).slice();
   }
 }
 

@@ -6,13 +6,11 @@ import { around, el, fill } from "../../canvas/shared/dom.js";
 import { changes, NO_EDIT } from "../../canvas/shared/edit.js";
 import { BrowserModel } from "./browser_model.js";
 import { saveButtons } from "./save_head.js";
-import { liveFile } from "./save_live.js";
 import { editsOf, headedBy, headsOf, prepared } from "./shown.js";
 import { SiteForm } from "./site_form.js";
 import { MovedHeads } from "./moved_heads.js";
 import { NextTokens } from "./next_tokens.js";
 import { linkedPins } from "./pins.js";
-import { PageLinks } from "./page_links.js";
 
 /** @import { AllHeads } from "../../canvas/shared/all_heads.js" */
 /** @import { Address } from "./address.js" */
@@ -22,8 +20,6 @@ import { PageLinks } from "./page_links.js";
 
 /** Milliseconds after the last change of mask or scale until the model runs again. */
 const PAUSE = 120;
-/** Milliseconds of a pass after which its layers are counted aloud. */
-const PATIENCE = 400;
 
 export class Explorer {
   /**
@@ -31,39 +27,31 @@ export class Explorer {
    * @param {Uint8Array} codes of their small pictures @param {Address} address
    */
   constructor(view, all, codes, address) {
-    this.view = view;
     this.words = view.words;
     this.address = address;
-    this.model = new BrowserModel(view.cards, (data) => this.hear(data));
-    this.links = new PageLinks(view, address.alone);
-    this.address.heard = (said) => this.links.follow(said);
-    this.links.follow(address.said);
-    /** @type {string | undefined} the sentence to be read, once a model is here */
-    this.wanted = undefined;
-    this.shown = { text: view.text, model: view.model };
-    /** whether the change that the link asks for is still to be made */
-    this.linked = true;
-    /** @type {Next[] | null} what comes after it, of the model as it is */
+    this.model = new BrowserModel((data) => this.hear(data));
+    const [first] = view.examples;
+    /** what is on show; and how many sentences were until now */
+    this.shown = { text: first.text, model: first.model };
+    this.documents = 0;
+    const { q: labels, doc, tile } = view.head;
+    /** @type {SiteHeader} what stands around the pictures of what is on show */
+    this.view = view;
+    this.view = headedBy(view, this.card, { labels, doc, tile, edit: NO_EDIT, pins: null });
+    /** @type {Next[] | null} what comes after it, of the model as it is: once this has read it */
     this.before = null;
     /** @type {Set<string>} heads that hand on nothing, as layer.head */
     this.silenced = new Set();
     /** the change that was run last */
     this.made = "[]";
     this.later = 0;
-    this.documents = 0;
-    this.form = new SiteForm(view, address, {
-      read: (text) => this.ask(text),
-      choose: (name) => this.choose(name),
-      example: (each) => void this.example(each),
-      silence: (silent) => this.silence(silent),
-      stop: () => this.model.stop(),
-    });
+    /** @type {ReturnType<typeof prepared> | null} all heads of the sentence that the page brings, on their way */
+    this.others = null;
+    this.form = new SiteForm(view, this);
     this.notes = el("div", "site-notes", null, { role: "status" });
-    this.frame = new HeadsFrame(view, all, codes);
-    /** whether the others are still to be fetched */
-    this.partial = true;
+    this.frame = new HeadsFrame(this.view, all, codes);
     this.next = new NextTokens(this.words, (text) => this.ask(this.shown.text + text));
-    this.moved = new MovedHeads(this.words, this.frame, () => this.run(this.edits, false));
+    this.moved = new MovedHeads(this.words, this.frame, () => this.run(this.edits));
     this.frame.group.listeners.add((what) => {
       const { selected } = this.frame.group;
       if (["edit", "selected", "pins"].includes(what)) this.changed();
@@ -73,22 +61,15 @@ export class Explorer {
       if (this.named) void this.address.put({ at: selected.join(".") });
     });
     const main = document.getElementById("attnviz");
+    main?.classList.add("av-root");
     main?.append(
       this.form.root,
       this.form.status,
       this.notes,
       this.frame.root,
-      saveButtons(
-        this.words,
-        () => this.frame.large.drawn,
-        async (every) => {
-          if (every) await this.rest();
-          return liveFile(this.frame, this.card, this.view, this.shown.text, every);
-        },
-      ),
+      saveButtons(this),
       around("site-below", this.next.root, this.moved.root),
       this.moved.below,
-      this.links.root,
     );
     if (address.alone) document.body.classList.add("site-alone");
     onOtherTheme(() => this.frame.draw());
@@ -98,16 +79,15 @@ export class Explorer {
 
   /** What the link asks for. @param {AllHeads} all @param {Uint8Array} codes */
   open(all, codes) {
-    const { text, model, embedded, alone } = this.address;
+    const { text, model, embedded, alone, card } = this.address;
     const known = this.view.examples.find((each) => each.text === text && each.model === model);
-    if (this.named) void this.take({ labels: this.view.head.q, all, codes }, false);
-    else if (known) void this.example({ ...known, at: "" });
+    if (this.named) void this.take({ ...this.shown, labels: this.view.head.q, all, codes });
+    else if (known) void this.example(known, false);
     else if (!embedded) this.ask(text);
-    const unread = embedded && !this.named && !known;
+    const unread = embedded && !known;
     this.frame.root.hidden = unread;
-    const { about } = /** @type {Card} */ (this.address.card);
-    if (unread) this.form.say(fill(this.words.unread, { model: about }));
-    if (!embedded) this.choose(model, false);
+    if (unread) this.form.say(fill(this.words.unread, { model: card.about }));
+    if (!embedded) this.fetch();
     else this.form.loading(false, unread || !alone);
     this.note();
   }
@@ -115,10 +95,14 @@ export class Explorer {
   /** All heads of the sentence that the page brings, fetched when the first of them is asked for. */
   async rest() {
     if (!this.partial) return;
-    this.partial = false;
-    const { documents } = this;
-    const made = await prepared(this.view.examples[0].file);
-    if (made && documents === this.documents && !this.before) await this.take(made, true);
+    this.others ??= prepared(this.view.examples[0].file);
+    const made = await this.others;
+    if (made && this.partial) await this.take({ ...this.shown, ...made });
+  }
+
+  /** Whether of the heads on show one alone is here. */
+  get partial() {
+    return this.frame.group.all?.heads.includes(/** @type {any} */ (null));
   }
 
   /** Whether what is on show is what the address names. */
@@ -131,62 +115,48 @@ export class Explorer {
     this.notes.replaceChildren(...this.address.problems.map((said) => el("p", "", said)));
   }
 
-  /** Fetch a model, and read the sentence with it. @param {string} name */
-  choose(name, read = true) {
-    if (this.model.choose(name)) this.form.loading(true);
-    if (read) this.ask(this.form.field.value);
+  /** Fetches the model that the address names. */
+  fetch() {
+    if (this.model.choose(this.address.card)) this.form.loading(true);
   }
 
   /** Read this sentence, now or once the model is here. @param {string} text */
   ask(text) {
-    this.form.field.value = text;
     this.turnTo(text, this.form.models.value);
-    this.wanted = text;
-    if (this.model.ready === this.form.models.value) this.run([], true);
-    else this.choose(this.form.models.value, false);
+    if (this.model.ready === this.address.model) this.run();
+    this.fetch();
   }
 
   /** The address names another sentence, of which nothing is changed yet. @param {string} text @param {string} model */
   turnTo(text, model) {
+    this.form.field.value = text;
+    this.form.models.value = model;
     if (text === this.address.text && model === this.address.model) return;
-    this.linked = false;
     this.address.problems = [];
     this.note();
     void this.address.put({ text, model, edit: NO_EDIT, silenced: [], pins: null });
   }
 
-  /** Show an example: it was read before, and needs no model. @param {SiteExample} example */
-  async example({ text, model, at, file }) {
-    this.form.field.value = text;
-    this.form.models.value = model;
+  /** Show an example: it was read before, and needs no model. @param {SiteExample} example @param {boolean} begin at its head */
+  async example({ text, model, at, file }, begin) {
     this.turnTo(text, model);
-    if (at) void this.address.put({ at });
-    if (this.model.ready === model) {
-      this.ask(text);
-      return;
-    }
-    const made = await prepared(file);
+    if (at && begin) void this.address.put({ at });
+    const made = this.model.ready === model ? null : await prepared(file);
     if (text !== this.address.text || model !== this.address.model) return; // another one was chosen meanwhile
-    if (!made) {
-      this.ask(text);
-      return;
-    }
-    const same = this.named;
-    if (same && this.before) return; // the model has read it meanwhile
-    this.shown = { text, model };
-    this.before = null;
-    this.unchanged();
-    this.wanted = text;
-    if (!this.address.embedded) this.choose(model, false);
-    await this.take(made, same);
+    if (this.named && this.before) return; // the model has read it meanwhile
+    if (!made) this.ask(text);
+    else await this.take({ text, model, ...made });
+    if (!this.address.embedded) this.fetch();
   }
 
-  /** @param {HeadEdit[]} edits @param {boolean} whole whether other heads come of it */
-  run(edits, whole) {
+  /** Has the model read: what the address names, or what is on show under a change. @param {HeadEdit[]} [edits] */
+  run(edits = []) {
     clearTimeout(this.later);
-    if (whole) this.made = "[]";
-    const text = whole ? (this.wanted ?? this.shown.text) : this.shown.text;
-    this.model.read(text, edits, whole, whole ? null : this.moved.looked);
+    if (edits.length) this.model.read(this.shown.text, edits, this.moved.looked);
+    else {
+      Object.assign(this, { made: "[]", before: null }); // what is changed meanwhile is run afterwards
+      this.model.read(this.address.text, []);
+    }
   }
 
   /** The mask or the scale of the head on show is another one, or it is silenced: what comes next then? */
@@ -201,16 +171,16 @@ export class Explorer {
       const made = JSON.stringify(edits.map((each) => ({ ...each, mask: each.mask?.join("") })));
       if (!this.before || this.model.ready !== this.shown.model || made === this.made) return;
       this.made = made;
-      if (edits.length) this.run(edits, false);
+      if (edits.length) this.run(edits);
       else this.unchanged();
     }, PAUSE);
   }
 
   /** The head on show hands on nothing, or what it has again. @param {boolean} silent */
   silence(silent) {
-    const { selected } = this.frame.group;
-    if (silent) this.silenced.add(String(selected?.join(".")));
-    else this.silenced.delete(String(selected?.join(".")));
+    const at = String(this.frame.group.selected?.join("."));
+    if (silent) this.silenced.add(at);
+    else this.silenced.delete(at);
     this.changed();
   }
 
@@ -219,42 +189,27 @@ export class Explorer {
     return editsOf(this.frame.group, [...this.silenced]);
   }
 
-  /** @param {any} data what the worker says */
+  /** What the worker says: of nearly every kind the page has words for it. @param {any} data */
   hear(data) {
-    const { words, form } = this;
-    if (data.kind === "loading") {
-      form.say(fill(words.loading, { done: (data.done / 1e6).toFixed(0), of: (data.of / 1e6).toFixed(0) }));
-    } else if (data.kind === "ready") {
-      form.loading(false);
-      form.say(data.kernel ? words.ready : words.slow);
-      this.wanted ??= this.shown.text; // what comes after the sentence that stood here before the model did
-      if (this.form.models.value === data.name) this.run([], true);
-    } else if (data.kind === "stopped" || data.kind === "failed") {
-      form.loading(false, true);
-      form.say(data.kind === "stopped" ? words.stopped : fill(words.failed, { what: data.what }));
-    } else if (data.kind === "length") {
-      form.say(fill(data.n ? words.long : words.empty, { n: data.n, longest: data.longest }));
-    } else if (data.kind === "layer") {
-      if (1000 * this.model.seconds > PATIENCE) form.say(fill(words.reading, { n: data.layer + 1, of: data.of }));
-    } else if (data.kind === "pass") void this.answered(data);
+    const { kind } = data;
+    if (kind === "pass") void this.answered(data);
+    else this.form.say(fill(this.words[kind === "ready" && !data.kernel ? "slow" : kind], data));
+    if (kind === "ready" && this.address.model === data.name) this.run();
+    if (["ready", "stopped", "failed"].includes(kind)) this.form.loading(false, kind !== "ready");
   }
 
   /** @param {any} data */
-  async answered(data) {
-    const took = { n: data.labels.length, seconds: this.model.seconds.toFixed(2) };
-    if (data.scores) {
-      const { text } = data;
-      const model = this.model.ready ?? "";
-      const same = this.shown.text === text && this.shown.model === model;
-      this.shown = { text, model };
-      this.before = data.next ?? [];
-      this.unchanged();
-      await this.take({ ...data, all: headsOf(this.card, data.labels.length, data.scores) }, same);
+  async answered({ id, text, labels, scores, codes, next, moved, looked, seconds }) {
+    const n = labels.length;
+    const { card } = this.address;
+    if (scores) {
+      if (text !== this.address.text || this.model.ready !== card.name) return; // another one was chosen meanwhile
+      await this.take({ text, model: card.name, labels, codes, all: headsOf(card, n, scores), next: next ?? [] });
     } else {
-      this.next.show(this.before ?? [], data.next);
-      this.moved.show(data.moved, data.looked);
+      this.next.show(this.before ?? [], next);
+      this.moved.show(moved, looked);
     }
-    if (data.id === this.model.asked) this.form.say(fill(this.words.took, took));
+    if (id === this.model.asked) this.form.say(fill(this.words.took, { n, seconds: seconds.toFixed(2) }));
   }
 
   /** What comes next of the model as it is. */
@@ -269,30 +224,30 @@ export class Explorer {
   }
 
   /**
-   * Other heads, of the sentence on show.
-   * @param {{ labels: string[], all: AllHeads, codes?: Uint8Array }} made
-   * @param {boolean} same whether it was on show before: what is changed and pinned then stays
+   * Shows what was read: another sentence, or more of the one on show, of which what is changed and pinned then stays.
+   * @param {{ text: string, model: string, labels: string[], all: AllHeads, codes?: Uint8Array, next?: Next[] | null }} made
    */
-  async take({ labels, all, codes }, same) {
+  async take({ text, model, labels, all, codes, next = null }) {
     const { group } = this.frame;
-    const linked = this.linked && this.named && !same;
+    const same = this.documents > 0 && text === this.shown.text && model === this.shown.model;
+    this.shown = { text, model };
+    this.before = next;
+    this.unchanged();
     if (!same) {
       this.documents += 1;
       group.editing = false; // a hand that moves just now moves what is no longer here
-      this.linked = false;
-      this.silenced = new Set(linked ? this.address.silenced : []);
+      group.edit = this.address.fitted(labels.length);
+      this.silenced = new Set(this.address.silenced);
     }
     this.frame.root.hidden = false;
-    this.partial &&= all.heads.includes(/** @type {any} */ (null));
-    const doc = same ? this.view.head.doc : `${this.shown.model} ${this.documents}`;
-    const edit = same ? group.edit : linked ? this.address.fitted(labels.length) : NO_EDIT;
-    group.edit = edit;
-    const tile = (same && group.selected) || (this.address.head() ?? [0, 0]);
-    const pins = linked ? this.address.pinned(labels) : null;
-    this.view = headedBy(this.view, this.card, { labels, doc, tile, edit, pins });
+    const tile = (same && group.selected) || (this.address.place(this.address.at) ?? [0, 0]);
+    const pins = same ? null : this.address.pinned(labels);
+    const doc = `${model} ${this.documents}`;
+    this.view = headedBy(this.view, this.card, { labels, doc, tile, edit: group.edit, pins });
     this.form.silence.checked = this.silenced.has(tile.join("."));
     this.note();
     await this.frame.take(this.view, all, codes);
+    if (!all.head(tile)) await this.rest();
     this.changed();
   }
 }

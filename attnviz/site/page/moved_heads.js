@@ -3,11 +3,13 @@
 import { HeadView } from "../../canvas/head/head.js";
 import { changeText } from "../../canvas/head/head_readout.js";
 import { attend } from "../../canvas/shared/attend.js";
-import { around, button, el, fill } from "../../canvas/shared/dom.js";
+import { around, el, fill } from "../../canvas/shared/dom.js";
 import { editFor, maskOf, VIEWS } from "../../canvas/shared/edit.js";
 import { scrolling } from "../../canvas/shared/motion.js";
+import { percent } from "../../canvas/shared/numbers.js";
 import { encode16 } from "../../canvas/shared/packing.js";
 import { watchSize } from "../../canvas/shared/surface.js";
+import { shareList } from "./share_list.js";
 
 /** @import { HeadsFrame } from "../../canvas/live/heads_frame.js" */
 /** @import { Words } from "../../canvas/shared/types.js" */
@@ -42,24 +44,19 @@ export class MovedHeads {
     if (moved === null) this.looked = null;
     this.draw(weights);
     if (moved === null) return;
-    const rows = moved.slice(0, MOST).map((each) => this.row(each));
-    const list = el("ol", "site-tokens");
-    list.append(...rows);
-    const count = fill(moved.length ? this.words.moved_most : this.words.moved_none, { n: moved.length });
-    this.root.replaceChildren(el("h2", "", this.words.moved), el("p", "", count), list);
-  }
-
-  /** @param {Moved} moved */
-  row({ layer, head, share }) {
-    const look = () => {
-      this.looked = [layer, head];
-      this.ask();
-    };
-    const pressed = String(String(this.looked) === String([layer, head]));
-    const item = el("li");
-    const name = fill(this.words.head, { layer, head });
-    item.append(button("site-token", name, look, { "aria-pressed": pressed }), `${(100 * share).toFixed(1)}%`);
-    return item;
+    const { words } = this;
+    const rows = moved.slice(0, MOST).map(({ layer, head, share }) => ({
+      label: fill(words.head, { layer, head }),
+      share,
+      said: percent(share),
+      act: () => {
+        this.looked = [layer, head];
+        this.ask();
+      },
+      attributes: { "aria-pressed": String(String(this.looked) === String([layer, head])) },
+    }));
+    const count = fill(moved.length ? words.moved_most : words.moved_none, { n: moved.length });
+    this.root.replaceChildren(el("h2", "", words.moved), el("p", "", count), shareList(rows));
   }
 
   /** The head that is looked at, under the change. @param {Float32Array | null} weights */
@@ -71,39 +68,37 @@ export class MovedHeads {
     if (!this.looked || !weights || !raw) return;
     const [layer, head] = this.looked;
     this.title.textContent = fill(this.words.head, { layer, head });
-    const masks = [raw.mask, maskOf(editFor(group.edit, this.looked, group.selected), raw)];
+    const closed = [raw.mask, maskOf(editFor(group.edit, this.looked, group.selected), raw)].map(
+      (mask) => mask?.map((open) => 1 - open) ?? null,
+    );
+    const both = closed[0]?.map((gone, i) => gone & (closed[1]?.[i] ?? 0)) ?? null;
     const before = attend(raw, raw.mask, raw.scale);
     const minus = weights.map((weight, i) => weight - before[i]);
     const most = minus.reduce((top, change) => Math.max(top, Math.abs(change)), 0) || 1;
-    const hidden = masks.map((mask) => mask?.map((open) => 1 - open) ?? null);
-    const both = hidden[0]?.map((gone, i) => gone & (hidden[1]?.[i] ?? 0)) ?? null;
-    if (!this.views.length) this.build(VIEWS.length);
+    if (!this.views.length) this.views = VIEWS.map(() => this.picture());
     VIEWS.forEach((kind, i) => {
       const signed = kind === "difference";
       const top = signed ? most : 1;
       const codes = new Uint16Array(weights.length);
-      encode16([before, weights, minus][i], [...hidden, both][i], top, signed, codes);
-      const { words } = view.head;
+      encode16([before, weights, minus][i], [...closed, both][i], top, signed, codes);
+      const words = /** @type {Words} */ ({ ...view.head.words, idle: "" });
       const data = `${view.head.doc} ${this.looked} ${kind} ${performance.now()}`;
       const plain = { compact: true, chips: false, lines: false, edit: null, over: null, pins: null, sentence: null };
-      const about = { group: GROUP, tile: null, every: null, title: words[kind], data, signed, top };
+      const about = { group: GROUP, tile: null, every: null, title: words[kind], words, data, signed, top };
       const unit = signed ? words.change_unit : view.head.unit;
-      const header = { ...view.head, ...plain, ...about, unit, scale: { top, root: false } };
-      this.views[i].take(header, { codes }, false);
+      this.views[i].take({ ...view.head, ...plain, ...about, unit, scale: { top, root: false } }, { codes }, false);
       this.views[i].redraw();
     });
     this.said.textContent = changeText(this.views[2].drawn);
     if (fresh) this.below.scrollIntoView({ block: "nearest", behavior: scrolling() });
   }
 
-  /** @param {number} count of pictures beside each other */
-  build(count) {
-    for (let i = 0; i < count; i++) {
-      const box = el("section", "av-root");
-      this.pictures.append(box);
-      const view = new HeadView(box);
-      this.views.push(view);
-      watchSize(box, () => view.resize());
-    }
+  /** A place for a picture beside the others. */
+  picture() {
+    const box = el("section", "av-root");
+    this.pictures.append(box);
+    const view = new HeadView(box);
+    watchSize(box, () => view.resize());
+    return view;
   }
 }

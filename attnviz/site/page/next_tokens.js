@@ -1,9 +1,11 @@
 // The tokens that may come next, likeliest first, each a button that writes it; after a change both numbers.
 
-import { around, button, el, fill } from "../../canvas/shared/dom.js";
+import { el, fill } from "../../canvas/shared/dom.js";
+import { percent } from "../../canvas/shared/numbers.js";
+import { shareList } from "./share_list.js";
 
 /** @import { Words } from "../../canvas/shared/types.js" */
-/** @typedef {{ token: number, text: string, label: string, p: number, was: number }} Next */
+/** @typedef {{ text: string, label: string, p: number, was: number }} Next */
 
 export class NextTokens {
   /** @param {Words} words @param {(text: string) => void} write */
@@ -11,30 +13,19 @@ export class NextTokens {
     this.words = words;
     this.write = write;
     this.root = el("section", "site-next", null, { "aria-label": words.next });
-    this.root.hidden = true;
   }
 
   /** @param {Next[]} before of the model as it is @param {Next[] | null} after under what was changed */
   show(before, after) {
+    const { words } = this;
     this.root.hidden = before.length === 0;
-    const list = el("ol", "site-tokens");
-    for (const each of after ?? before) list.append(this.row(each, after !== null));
-    const title = after ? this.words.next_changed : this.words.next;
-    this.root.replaceChildren(el("h2", "", title), list);
-  }
-
-  /** @param {Next} each @param {boolean} changed whether its share before a change is said as well */
-  row({ text, label, p, was }, changed) {
-    const bar = el("span", "site-bar");
-    bar.style.width = `${100 * p}%`;
-    const said = changed ? fill(this.words.from_to, { share: percent(p), before: percent(was) }) : percent(p);
-    const write = button("site-token", label, () => this.write(text), { title: this.words.write });
-    write.disabled = text.includes("\ufffd");
-    const item = el("li");
-    item.append(write, around("site-track", bar), el("span", "site-share", said));
-    return item;
+    const rows = (after ?? before).map(({ text, label, p, was }) => ({
+      label,
+      share: p,
+      said: after ? fill(words.from_to, { share: percent(p), before: percent(was) }) : percent(p),
+      act: () => this.write(text),
+      attributes: { title: words.write, ...(text.includes("\ufffd") && { disabled: "" }) },
+    }));
+    this.root.replaceChildren(el("h2", "", after ? words.next_changed : words.next), shareList(rows));
   }
 }
-
-/** @param {number} share */
-const percent = (share) => `${(100 * share).toFixed(1)}%`;

@@ -1,45 +1,44 @@
 // The head on show as a table and as a picture, made in the browser.
 
 import { css, rgbOf } from "../../canvas/shared/colour.js";
-import { around, button, el } from "../../canvas/shared/dom.js";
+import { sayingButtons } from "../../canvas/shared/component.js";
+import { around, fill } from "../../canvas/shared/dom.js";
 import { copy, download, png } from "../../canvas/shared/files.js";
 import { MASKED_16 } from "../../canvas/shared/packing.js";
+import { liveFile } from "./save_live.js";
 
-/** @import { Drawn, Words } from "../../canvas/shared/types.js" */
+/** @import { Drawn } from "../../canvas/shared/types.js" */
+/** @import { Explorer } from "./explorer.js" */
 
 const CELL = 26;
 const LABELS = 110;
 /** Pixels of a point of the PNG. */
 const FINE = 2;
 
-/**
- * What hands the head on: files of it, and the code that shows it inside another page.
- * @param {Words} words @param {() => Drawn} drawn what is on show
- * @param {(every: boolean) => Promise<Blob>} live of this head, or of all
- */
-export function saveButtons(words, drawn, live) {
-  const said = el("span", "", "", { role: "status" });
-  const act = (/** @type {string} */ name, /** @type {() => Promise<void>} */ make) =>
-    button("site-stop", name, () => void make().catch((problem) => (said.textContent = String(problem.message))));
-  const file = (/** @type {string} */ kind, /** @type {(head: Drawn) => Blob | Promise<Blob>} */ make) =>
-    act(kind.toUpperCase(), async () => download(await make(drawn()), `${nameOf(drawn())}.${kind}`));
-  const page = (/** @type {boolean} */ every) => async () =>
-    download(await live(every), every ? "heads-live.html" : `${nameOf(drawn())}-live.html`);
-  const box = around(
-    "site-save",
-    el("span", "", words.save),
-    file("csv", (head) => new Blob([table(head)], { type: "text/csv" })),
-    file("svg", (head) => new Blob([picture(head)], { type: "image/svg+xml" })),
-    file("png", (head) => png(picture(head), FINE)),
-    act(words.live, page(false)),
-    act(words.live_all, page(true)),
-    act(words.embed, async () => {
-      await copy(embedCode(words.embed_title), box).catch(() => Promise.reject(new Error(words.embed_failed)));
-      said.textContent = words.copied;
-    }),
-    said,
-  );
-  return box;
+/** What hands on the head on show: files of it, and the code that shows it inside another page. @param {Explorer} page */
+export function saveButtons(page) {
+  const { words } = page;
+  /** what stands on a button, the name of its file, and how that is made */
+  const files = /** @type {[string, string, (head: Drawn) => Blob | Promise<Blob>][]} */ ([
+    ["CSV", "head-{at}.csv", (head) => new Blob([table(head)], { type: "text/csv" })],
+    ["SVG", "head-{at}.svg", (head) => new Blob([picture(head)], { type: "image/svg+xml" })],
+    ["PNG", "head-{at}.png", (head) => png(picture(head), FINE)],
+    [words.live, "head-{at}-live.html", () => liveFile(page, false)],
+    [words.live_all, "heads-live.html", () => page.rest().then(() => liveFile(page, true))],
+  ]);
+  const attributes = { class: "av-button" };
+  const acts = files.map(([label, name, make]) => {
+    const act = async () => {
+      const head = page.frame.large.drawn;
+      download(await make(head), fill(name, { at: String(head.header.tile?.join("-")) }));
+    };
+    return { label, attributes, act };
+  });
+  const [saved, copied] = [around("av-wrap"), around("av-wrap")];
+  sayingButtons(saved, acts, { done: words.saved }, (problem) => /** @type {Error} */ (problem).message);
+  const act = () => copy(embedCode(words.embed_title), copied);
+  sayingButtons(copied, [{ label: words.embed, attributes, act }], { done: words.copied }, () => words.embed_failed);
+  return around("av-wrap site-save", words.save, saved, copied);
 }
 
 /** A frame of the head on show, as the app writes one. @param {string} title */
@@ -50,20 +49,16 @@ function embedCode(title) {
   return `<iframe src="${source}" title="${title}" width="100%" height="720" style="border:0" loading="lazy"></iframe>`;
 }
 
-/** @param {Drawn} head */
-const nameOf = ({ header: { tile } }) => `head-${(tile ?? [0, 0]).join("-")}`;
-
 /** One row for each query and key, as the notebook's view writes it. @param {Drawn} head */
-export function table({ header: { q, k, shape }, values }) {
-  const rows = ["query,query_token,key,key_token,weight"];
-  const [nq, nk] = shape;
-  for (let i = 0; i < nq * nk; i++) {
-    const [query, key] = [Math.floor(i / nk), i % nk];
-    rows.push(
-      `${query},${quoted(q[query])},${key},${quoted((k ?? q)[key])},${Number((values?.[i] ?? 0).toPrecision(9))}`,
-    );
-  }
-  return `${rows.join("\r\n")}\r\n`;
+export function table({ header: { q, k }, values }) {
+  const keys = k ?? q;
+  const rows = q.flatMap((query, i) =>
+    keys.map((key, j) => {
+      const weight = Number((values?.[i * keys.length + j] ?? 0).toPrecision(9));
+      return `${i},${quoted(query)},${j},${quoted(key)},${weight}`;
+    }),
+  );
+  return ["query,query_token,key,key_token,weight", ...rows, ""].join("\r\n");
 }
 
 /** @param {string} text */
@@ -74,9 +69,9 @@ export function picture({ header: { q, k, shape, title }, codes, table: pixels, 
   const [nq, nk] = shape;
   const [width, height] = [LABELS + nk * CELL + 10, LABELS + nq * CELL + 10];
   const cells = [...codes.keys()].map((i) => {
-    const fill = codes[i] === MASKED_16 ? theme.border : css(rgbOf(pixels[codes[i]]));
+    const ink = codes[i] === MASKED_16 ? theme.border : css(rgbOf(pixels[codes[i]]));
     const [x, y] = [LABELS + (i % nk) * CELL, LABELS + Math.floor(i / nk) * CELL];
-    return `<rect x="${x}" y="${y}" width="${CELL}" height="${CELL}" fill="${fill}"/>`;
+    return `<rect x="${x}" y="${y}" width="${CELL}" height="${CELL}" fill="${ink}"/>`;
   });
   const rows = q.map((label, i) => written(label, LABELS - 6, LABELS + (i + 0.65) * CELL, "end", ""));
   const columns = (k ?? q).map((label, i) => {

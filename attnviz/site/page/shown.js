@@ -16,14 +16,13 @@ import { causal } from "../engine/model.js";
 export function headsOf(card, n, scores) {
   const cells = n * n;
   const mask = card.family === "bert" ? new Uint8Array(cells).fill(1) : causal(n);
-  const same = { exact: true, scale: 1 / Math.sqrt(card.width), dHead: card.width, mask };
-  const none = { padding: null, bias: null, softcap: null, sink: null };
+  const plain = { exact: true, padding: null, bias: null, softcap: null, sink: null };
+  const same = { ...plain, scale: 1 / Math.sqrt(card.width), dHead: card.width, mask };
   /** @type {RawHead[]} */
   const heads = Array.from({ length: card.layers * card.heads }, (_, i) => ({
+    ...same,
     shape: [n, n],
     scores: scores.subarray(i * cells, (i + 1) * cells),
-    ...same,
-    ...none,
   }));
   return new AllHeads(heads, layersOf(card, card.heads));
 }

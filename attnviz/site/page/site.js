@@ -9,17 +9,10 @@ import { Address } from "./address.js";
 import { Explorer } from "./explorer.js";
 
 /** @import { HeadsHeader } from "../../canvas/live/heads_frame.js" */
-/** @import { LiveHeader, RawHead, Words } from "../../canvas/shared/types.js" */
+/** @import { HeadHeader, LiveHeader, Words } from "../../canvas/shared/types.js" */
 /** @typedef {{ name: string, about: string, manifest: string, family: string, layers: number, heads: number, groups: number, width: number }} Card */
-/** @typedef {HeadsHeader & { cards: Card[], words: Words, text: string, model: string, app: string | null, languages: { id: string, name: string, href: string }[], examples: SiteExample[], codes: string, document: string }} SiteHeader */
+/** @typedef {HeadsHeader & { head: HeadHeader & { tile: [number, number] }, cards: Card[], words: Words, examples: SiteExample[], codes: string, document: string }} SiteHeader */
 /** @typedef {{ text: string, model: string, at: string, shows: string, file: string }} SiteExample */
-
-/** The head that the page brings, in the place that it has among all. @param {RawHead} head @param {SiteHeader} view */
-function alone(head, { head: { tile }, overview }) {
-  const heads = overview.heads.flatMap((count) => Array.from({ length: count }, () => /** @type {any} */ (null)));
-  heads[placeOfHead(overview.heads, .../** @type {[number, number]} */ (tile))] = head;
-  return new AllHeads(heads, overview.heads);
-}
 
 begin(async () => {
   /** @type {SiteHeader | LiveHeader} */
@@ -29,9 +22,11 @@ begin(async () => {
     return;
   }
   const [bytes, codes] = await Promise.all([inflate(bytesInFile()), inflate(bytesOf(view.codes))]);
-  const usual = { text: view.text, model: view.model, at: (view.head.tile ?? [0, 0]).join(".") };
-  const address = new Address(usual, view.cards, view.words);
+  const address = new Address(view);
   await address.unpack();
-  new Explorer(view, alone(AllHeads.read(bytes).heads[0], view), codes, address);
+  const counts = view.overview.heads;
+  const heads = Array.from({ length: placeOfHead(counts, counts.length, 0) }, () => /** @type {any} */ (null));
+  heads[placeOfHead(counts, ...view.head.tile)] = AllHeads.read(bytes).heads[0]; // of the others the pictures alone are here
+  new Explorer(view, new AllHeads(heads, counts), codes, address);
   if ("serviceWorker" in navigator) await navigator.serviceWorker.register("offline.js").catch(() => undefined);
 });

@@ -11,46 +11,31 @@ import { tokens } from "./tokens.js";
 /** @typedef {{ name: string, parts: string[], longest: number, tokenizer: string, config: string } & Manifest} Card */
 
 const MOST = 10;
+/** Milliseconds of a pass after which its layers are counted aloud. */
+const PATIENCE = 400;
 /** Where parts are kept, on pages that browsers trust with a store. */
 const STORE = "attnviz-models";
 
 /** @type {{ card: Card, model: ReturnType<typeof model>, tokens: ReturnType<typeof tokens> } | null} */
 let held = null;
-let stopped = new AbortController();
 /** @type {number} the newest question: older passes are given up */
 let newest = 0;
-/** @type {Float32Array} every head's weights of the sentence on show, of the model as it is, without those that its mask hides */
-let usual = new Float32Array(0);
+/** @type {Float32Array[]} each head's weights of the sentence on show, of the model as it is, without those that its mask hides */
+let usual = [];
 /** @type {Float32Array | null} the probability of each token, of the model as it is */
 let likely = null;
-/** A head moved whose weight went to other keys by more than this share, as the app counts it. */
+/** A head moved whose weight went to other keys by more than this share, mean over all rows, as the app counts it. */
 const LEAST_MOVED = 5e-4;
 
 addEventListener("message", ({ data }) => {
-  if (data.kind === "stop") stopped.abort();
-  else if (data.kind === "read") read(data).catch((problem) => refuse(data, problem));
-  else {
-    const loading = load(data);
-    const mine = stopped;
-    loading.catch((problem) => mine === stopped && refuse(data, problem)); // nobody waits for one that was replaced
-  }
+  const done = "manifest" in data ? load(data) : read(data);
+  done.catch((problem) => postMessage({ kind: "failed", id: data.id, what: String(problem.message ?? problem) }));
 });
-
-/** @param {{ id?: number }} asked @param {Error} problem */
-function refuse({ id }, problem) {
-  const kind = problem.name === "AbortError" ? "stopped" : "failed";
-  postMessage({ kind, id, what: String(problem.message ?? problem) });
-}
 
 /** @param {{ base: string, manifest: string }} asked where the page is, and the manifest of a model */
 async function load({ base, manifest }) {
-  const earlier = stopped;
-  const mine = (stopped = new AbortController());
-  earlier.abort(); // of two models the one asked for last
-  held = null;
   /** @type {Card} */
   const card = await (await stored(new URL(manifest, base))).json();
-  mine.signal.throwIfAborted();
   const made = model(card, kernelHere());
   const into = made.memory();
   let done = 0;
@@ -60,27 +45,28 @@ async function load({ base, manifest }) {
     for (const reader = body.getReader(); ;) {
       const { done: end, value } = await reader.read();
       if (end) break;
-      mine.signal.throwIfAborted();
       into.set(value, done);
       done += value.length;
-      postMessage({ kind: "loading", done, of: card.bytes });
+      postMessage({ kind: "loading", done: megabytes(done), of: megabytes(card.bytes) });
     }
   }
   if (done !== card.bytes) throw new Error(`${done} of ${card.bytes} bytes`);
   const [rules, config] = await Promise.all(
     [card.tokenizer, card.config].map(async (file) => (await stored(new URL(file, base))).json()),
   );
-  mine.signal.throwIfAborted();
   held = { card, model: made, tokens: tokens(rules, config) };
   postMessage({ kind: "ready", name: card.name, kernel: kernelHere() !== null });
 }
+
+/** @param {number} bytes */
+const megabytes = (bytes) => (bytes / 1e6).toFixed(0);
 
 /** The kernel's program, where this browser runs it. */
 function kernelHere() {
   try {
     return WebAssembly.validate(kernel) ? kernel : null;
   } catch {
-    return null; // the page's policy forbids it
+    return null; // it has no WebAssembly, or may not run it
   }
 }
 
@@ -90,51 +76,52 @@ async function stored(address) {
   const store = "caches" in self ? await caches.open(STORE).catch(() => null) : null;
   const kept = await store?.match(address);
   if (kept) return kept;
-  const answer = await fetch(address, { signal: stopped.signal });
+  const answer = await fetch(address);
   if (!answer.ok) throw new Error(`${address.pathname}: ${answer.status}`);
   const put = await store?.put(address, answer).then(
     () => store.match(address),
-    () => fetch(address, { signal: stopped.signal }), // a full disk: it is fetched again each time
+    () => fetch(address), // a full disk: it is fetched again each time
   );
   return put ?? answer;
 }
 
-/** @param {{ id: number, text: string, edits: HeadEdit[], whole: boolean, look: number[] | null }} asked */
-async function read({ id, text, edits, whole, look }) {
+/** @param {{ id: number, text: string, edits: HeadEdit[], look: number[] | null }} asked without edits all heads come of it */
+async function read({ id, text, edits, look }) {
   if (!held) return;
   newest = id;
+  const begun = performance.now();
+  const whole = edits.length === 0;
   const { card, tokens: words, model: own } = held;
   const { ids, labels } = words.read(text);
   const n = ids.length;
   if (n === 0 || n > card.longest) {
-    postMessage({ kind: "length", id, n, longest: card.longest });
+    postMessage({ kind: n ? "long" : "empty", id, n, longest: card.longest });
     return;
   }
   const cells = n * n;
   const side = Math.min(SIDE, n);
   const count = card.layers * card.heads;
   const scores = whole ? new Float32Array(count * cells) : null;
-  const codes = whole ? new Uint8Array(count * side * side) : null;
-  const causalOnly = card.family !== "bert";
-  const kept = causalOnly ? (n * (n + 1)) / 2 : cells;
-  if (whole) usual = new Float32Array(count * kept);
+  const codes = new Uint8Array(whole ? count * side * side : 0);
+  if (whole) usual = [];
   /** @type {{ layer: number, head: number, share: number }[]} */
   const moved = [];
   /** @type {Float32Array | null} */
   let looked = null;
-  const mask = causalOnly ? causal(n) : null;
+  const mask = card.family === "bert" ? null : causal(n);
   const logits = await own.run(ids, edits, {
     head(layer, head, raw, weights) {
       const at = layer * card.heads + head;
-      scores?.set(raw, at * cells);
-      const before = usual.subarray(at * kept, (at + 1) * kept);
-      if (whole) eachRow(n, causalOnly, (from, to, place) => before.set(weights.subarray(from, to), place));
-      else moved.push({ layer, head, share: shareMoved(before, weights, n, causalOnly) });
+      const visible = mask ? triangleOf(weights, n) : weights.slice();
+      if (scores) {
+        usual[at] = visible;
+        scores.set(raw, at * cells);
+        thumbnail(weights, mask, [n, n], SIDE, codes.subarray(at * side * side, (at + 1) * side * side));
+      } else moved.push({ layer, head, share: (sum(weights) - sum(visible) + distance(usual[at], visible)) / 2 / n });
       if (look?.[0] === layer && look[1] === head) looked = weights.slice();
-      if (codes) thumbnail(weights, mask, [n, n], SIDE, codes.subarray(at * side * side, (at + 1) * side * side));
     },
     async layer(layer) {
-      postMessage({ kind: "layer", id, layer, of: card.layers });
+      if (performance.now() - begun > PATIENCE) postMessage({ kind: "reading", id, n: layer + 1, of: card.layers });
       await breath(); // a newer question may have come
       return newest === id;
     },
@@ -142,33 +129,27 @@ async function read({ id, text, edits, whole, look }) {
   if (newest !== id) return;
   const shares = logits && sharesOf(logits);
   if (whole) likely = shares;
-  const next = shares && likeliest(shares).map((token) => answer(words, token, shares[token], likely?.[token] ?? 0));
+  const next =
+    shares && likeliest(shares).map((each) => ({ p: shares[each], was: likely?.[each] ?? 0, ...words.next(each) }));
   const most = moved.filter(({ share }) => share > LEAST_MOVED).sort((a, b) => b.share - a.share);
-  const transfer = [scores, codes].flatMap((each) => (each ? [each.buffer] : []));
-  postMessage({ kind: "pass", id, text, labels, scores, codes, next, moved: most, looked }, { transfer });
+  const seconds = (performance.now() - begun) / 1000;
+  const said = { kind: "pass", id, text, labels, scores, codes, next, moved: most, looked, seconds };
+  postMessage(said, { transfer: scores ? [scores.buffer, codes.buffer] : [] });
 }
 
-/**
- * What of each row of a head's weights is kept, and from which place on: of a model that looks back only, what is not 0.
- * @param {number} n @param {boolean} back @param {(from: number, to: number, place: number) => void} act
- */
-function eachRow(n, back, act) {
-  for (let q = 0, place = 0; q < n; q++) {
-    const length = back ? q + 1 : n;
-    act(q * n, q * n + length, place);
-    place += length;
-  }
+/** The rows of a head's weights up to the query's own place: of a model that looks back only, all that is not 0. */
+/** @param {Float32Array} weights @param {number} n */
+function triangleOf(weights, n) {
+  const kept = new Float32Array((n * (n + 1)) / 2);
+  for (let q = 0, place = 0; q < n; q++, place += q) kept.set(weights.subarray(q * n, q * n + q + 1), place);
+  return kept;
 }
 
-/** The share of a head's weight that went to other keys, mean over all rows. */
-/** @param {Float32Array} before the rows that are kept @param {Float32Array} after @param {number} n @param {boolean} back */
-function shareMoved(before, after, n, back) {
-  let sum = after.reduce((all, weight) => all + weight, 0);
-  eachRow(n, back, (from, to, place) => {
-    for (let i = from; i < to; i++) sum += Math.abs(after[i] - before[place + i - from]) - after[i];
-  });
-  return sum / 2 / n;
-}
+/** @param {Float32Array} numbers */
+const sum = (numbers) => numbers.reduce((all, each) => all + each, 0);
+
+/** How much the numbers differ, all together. @param {Float32Array} before @param {Float32Array} after */
+const distance = (before, after) => after.reduce((all, each, i) => all + Math.abs(each - before[i]), 0);
 
 /** Lets messages in. A timer would wait for four milliseconds each time. */
 function breath() {
@@ -187,6 +168,3 @@ function sharesOf(logits) {
 
 /** The likeliest tokens. @param {Float32Array} shares */
 const likeliest = (shares) => [...shares.keys()].sort((a, b) => shares[b] - shares[a]).slice(0, MOST);
-
-/** @param {ReturnType<typeof tokens>} words @param {number} token @param {number} p @param {number} was */
-const answer = (words, token, p, was) => ({ token, p, was, ...words.next(token) });
