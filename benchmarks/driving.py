@@ -11,18 +11,16 @@ from typing import Any
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-# painted: the second animation frame after a drawing, when the page leaves its mark; sent, got: messages on the web
+# painted: the second animation frame after a drawing, when the page leaves its mark; got: messages from the web
 # socket. All in milliseconds of the browser's own clock; start is when the last click or key came in.
 CLOCKS = """
-window.clocks = {start: 0, painted: [], sent: [], got: []};
+window.clocks = {start: 0, painted: [], got: []};
 for (const name of ['click', 'keydown']) addEventListener(name, (e) => { clocks.start = e.timeStamp; }, true);
 const mark = performance.mark.bind(performance);
 performance.mark = (name, options) => {
   if (name.endsWith('-painted')) clocks.painted.push([name, performance.now(), options?.detail]);
   return mark(name, options);
 };
-const send = WebSocket.prototype.send;
-WebSocket.prototype.send = function (data) { clocks.sent.push(performance.now()); return send.call(this, data); };
 window.WebSocket = class extends WebSocket {
   constructor(...where) {
     super(...where);
@@ -42,7 +40,6 @@ addEventListener('click', (event) => {
 # What is painted under a name: the mark that it left says so.
 LATEST = "(name) => performance.getEntriesByName(name, 'mark').at(-1)?.detail ?? null"
 OVERVIEW, HEAD = "attnviz-overview-painted", "attnviz-head-painted"
-
 
 WINDOW_READY = 3  #: seconds in which Chromium reads the pages of a new window itself: its address bar's are 430 files
 POINTED = 250  # milliseconds that a hand rests on a tile before it clicks
@@ -83,24 +80,18 @@ class Dragged:
     frames: tuple[float, ...]  #: from one animation frame to the next
 
 
-def of_main_threads(trace: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The events of Chromium's trace that are of a page's main thread."""
+def worked(trace: list[dict[str, Any]], name: str) -> list[float]:
+    """Milliseconds of processor time of a page's main thread for each frame in which the picture moved.
+
+    `name` is what the page calls the work of such a frame. From Chromium's trace: a frame's share is everything since
+    the frame before, its own drawing and layout included.
+    """
     mains = {
         (event["pid"], event["tid"])
         for event in trace
         if event["name"] == "thread_name" and event["args"].get("name") == "CrRendererMain"
     }
-    return [event for event in trace if (event["pid"], event["tid"]) in mains]
-
-
-def worked(trace: list[dict[str, Any]], name: str) -> list[float]:
-    """Milliseconds of processor time of a page's main thread for each frame in which the picture moved.
-
-    `name` is what the page calls the work of such a frame.
-
-    From Chromium's trace: a frame's share is everything since the frame before, its own drawing and layout included.
-    """
-    events = of_main_threads(trace)
+    events = [event for event in trace if (event["pid"], event["tid"]) in mains]
     edits = [event for event in events if event["name"] == name]
     if not edits:
         return []
@@ -179,7 +170,7 @@ class Tab:
         """Reset the recorded times and bytes."""
         self.frames.clear()
         self.fetched = 0
-        self.page.evaluate("Object.assign(clocks, {start: 0, painted: [], sent: [], got: []})")
+        self.page.evaluate("Object.assign(clocks, {start: 0, painted: [], got: []})")
 
     def settle(self) -> None:
         """Wait until the page's script has finished and nothing more is drawn."""

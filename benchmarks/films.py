@@ -10,21 +10,14 @@ from benchmarks import budgets
 from benchmarks.driving import Tab
 from benchmarks.measuring import machine
 from benchmarks.serving import chromium, served
-from benchmarks.tables import size
+from benchmarks.tables import size, table
 
 #: what is filmed, its link, its canvas, what the page calls a frame's work, and the component
-TILES = [
-    (
-        f"{tokens:,} tokens in tiles, {way}",
-        f"fast?fast_n={tokens}&fast_pass={way}",
-        ".tf-matrix",
-        "tile-film",
-        "tile_film",
-    )
-    for tokens in (64, 1024)
+FILMS = [
+    (f"{n:,} tokens in tiles, {way}", f"fast?fast_n={n}&fast_pass={way}", ".tf-matrix", "tile-film", "tile_film")
+    for n in (64, 1024)
     for way in ("forward", "backward")
-]
-FILMS = [*TILES, ("a training run, six heads", "born?born_guess=300", ".bi-curves", "attnviz-birth", "birth")]
+] + [("a training run, six heads", "born?born_guess=300", ".bi-curves", "attnviz-birth", "birth")]
 MOST = 100_000  #: bytes of an answer
 
 
@@ -51,7 +44,7 @@ def rows(url: str) -> Iterator[budgets.Row]:
 def main() -> None:
     print(machine(), flush=True)
     with served() as server:
-        print(budgets.report([*rows(server.url)]))
+        print(table([*rows(server.url)]))
     print(f"at the end: {machine()}")
 
 

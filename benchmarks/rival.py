@@ -47,7 +47,7 @@ for (const kind of ['click', 'dblclick']) addEventListener(kind, (event) => {
 }, true);
 """
 # In model_view a click on a thumbnail enlarges it; in head_view a double click on a colour shows only that head.
-TARGETS = {
+TARGETS: dict[View, tuple[str, str]] = {
     "model_view": ("#vis svg > g > rect:last-child", "click"),
     "head_view": ("#vis svg > g:last-child > rect", "dblclick"),
 }
@@ -88,14 +88,6 @@ def write(view: View, attentions: Sequence[Tensor], tokens: list[str], path: Pat
     made = getattr(bertviz, view)(list(attentions), tokens, html_action="return")
     page = f'<!doctype html><meta charset="utf-8"><body>{localised(made.data)}</body>'
     return path.write_bytes(page.encode())
-
-
-def guessed(view: View, attentions: Sequence[Tensor], tokens: list[str], path: Path, part: int = 8) -> int:
-    """Estimated bytes of a page that is too large to make, from a page with every `part`-th query and key."""
-    fewer = [each[..., ::part, ::part] for each in attentions]
-    nbytes = write(view, fewer, tokens[::part], path)
-    path.unlink()
-    return nbytes * part**2
 
 
 def opened(browser: Any, path: Path, view: View, picks: Sequence[int]) -> Shown:
