@@ -5,7 +5,6 @@ import collections
 import json
 import math
 import random
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,11 +79,10 @@ class Dragged:
     frames: tuple[float, ...]  #: from one animation frame to the next
 
 
-def worked(trace: list[dict[str, Any]], name: str) -> list[float]:
-    """Milliseconds of processor time of a page's main thread for each frame in which the picture moved.
+def worked(trace: list[dict[str, Any]]) -> list[float]:
+    """Milliseconds of processor time of a page's main thread for each frame in which the edit moved.
 
-    `name` is what the page calls the work of such a frame. From Chromium's trace: a frame's share is everything since
-    the frame before, its own drawing and layout included.
+    From Chromium's trace: a frame's share is everything since the frame before, its own drawing and layout included.
     """
     mains = {
         (event["pid"], event["tid"])
@@ -92,7 +90,7 @@ def worked(trace: list[dict[str, Any]], name: str) -> list[float]:
         if event["name"] == "thread_name" and event["args"].get("name") == "CrRendererMain"
     }
     events = [event for event in trace if (event["pid"], event["tid"]) in mains]
-    edits = [event for event in events if event["name"] == name]
+    edits = [event for event in events if event["name"] == EDIT]
     if not edits:
         return []
     pid = collections.Counter(event["pid"] for event in edits).most_common(1)[0][0]
@@ -245,40 +243,22 @@ class Tab:
         self.settle()
         return dragged
 
-    def _traced(self, path: list[tuple[float, float]], name: str = EDIT) -> Dragged:
+    def _traced(self, path: list[tuple[float, float]]) -> Dragged:
         """Move a pressed mouse along `path`, a move a frame, and note what each frame cost."""
-
-        def move() -> None:
-            for place in path:
-                self.page.mouse.move(*place)
-                self.page.wait_for_timeout(FRAME)
-
         self.page.mouse.move(*path[0])
         self.page.mouse.down()
         self.page.wait_for_timeout(200)
-        dragged = self._while(move, name)
-        self.page.mouse.up()
-        self.settle()
-        return dragged
-
-    def _while(self, act: Callable[[], object], name: str) -> Dragged:
-        """What each frame costs while `act` runs."""
         self.page.evaluate(FRAMES)
         browser = self.context.browser
         browser.start_tracing(page=self.page, categories=CATEGORIES)
-        act()
+        for place in path:
+            self.page.mouse.move(*place)
+            self.page.wait_for_timeout(FRAME)
         trace = json.loads(browser.stop_tracing())["traceEvents"]
-        return Dragged(tuple(worked(trace, name)), tuple(self.page.evaluate("dragged.frames")))
-
-    def film(self, canvas: str, name: str, steps: int = 180) -> tuple[Dragged, Dragged]:
-        """Drag a film of stops to and fro over its canvas, then play it from its first stop."""
-        box = self.page.locator(canvas).bounding_box()
-        turns = [0.5 + 0.4 * math.sin(step / 15) for step in range(steps)]
-        dragged = self._traced([(box["x"] + box["width"] * at, box["y"] + box["height"] * 0.9) for at in turns], name)
-        self.page.locator(".av-slider-range").first.press("Home")
+        dragged = Dragged(tuple(worked(trace)), tuple(self.page.evaluate("dragged.frames")))
+        self.page.mouse.up()
         self.settle()
-        self.page.get_by_role("button", name="Play", exact=True).click()
-        return dragged, self._while(lambda: self.page.wait_for_timeout(FRAME * steps), name)
+        return dragged
 
     def _until(self, name: str, earlier: str | None = None) -> None:
         """Wait until something of this name is painted that is not what stood there earlier, painted again."""

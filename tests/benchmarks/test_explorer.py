@@ -64,7 +64,6 @@ def test_a_frame_is_charged_with_all_work_since_the_one_before_and_counts_only_i
             event("FireAnimationFrame", start + 9100),
             event("FireAnimationFrame", start + 9800),
         ]
-    trace.append(event("attnviz-edit", 16_000 + 9900))
-    assert worked(trace, EDIT) == [5.0]
-    assert worked(trace, "tile-film") == []
-    assert worked(trace[:-1], EDIT) == []
+    trace.append(event(EDIT, 16_000 + 9900))
+    assert worked(trace) == [5.0]
+    assert worked(trace[:-1]) == []
