@@ -70,9 +70,9 @@ def test_a_file_that_is_not_the_one_that_was_locked_is_refused(tmp_path: Path):
     entry = next(each for each in ENTRIES if each.startswith("click=="))
     wrong = tmp_path / "wrong.txt"
     wrong.write_text(re.sub(r"sha256:\w{8}", "sha256:00000000", entry), "utf-8")
-    command = [str(environments.uv()), "pip", "install", "--no-cache", "--require-hashes", "--no-deps", "-r", str(wrong)]
+    command = [str(environments.uv()), "pip", "install", "--no-cache", "--require-hashes", "--no-deps"]
     refused = subprocess.run(
-        [*command, "--target", str(tmp_path / "there")], capture_output=True, text=True, check=False
+        [*command, "-r", str(wrong), "--target", str(tmp_path / "there")], capture_output=True, text=True, check=False
     )
     assert not (tmp_path / "there" / "click").exists()
     assert refused.returncode != 0

@@ -14,11 +14,11 @@ from attnviz.pages.born.maths import life
 from attnviz.pages.born.maths.repeats import Config, forward, matrices, sequences, untrained
 from attnviz.runs import prepared_files
 
-BEGINNING = 100  #: steps that are trained again
+BEGINNING = 40  #: steps that are trained again
 ROOT = Path(__file__).parents[3]
 
 
-def test_the_first_hundred_steps_come_out_again() -> None:
+def test_the_first_steps_come_out_again() -> None:
     kept = life.read(life.LIFE)
     again = life.run(replace(kept.config, steps=BEGINNING), keep=0)
     assert again.losses == pytest.approx(kept.losses[:BEGINNING], rel=0.02)

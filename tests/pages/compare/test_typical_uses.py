@@ -45,7 +45,8 @@ def test_the_sentence_counts_where_attention_is_no_dearer_than_an_lstm_and_each_
     assert any(f"**{cheaper} of {len(USES)}** uses" in text.value for text in page.markdown)
     links = [dict(parse_qsl(urlsplit(address).query)) for address in frame["its curves"]]
     for use, link in zip(USES, links, strict=True):
-        assert {name: int(link[choices.SIZES[name].name]) for name in "ndk"} == {name: getattr(use.sizes, name) for name in "ndk"}
+        asked = {name: int(link[choices.SIZES[name].name]) for name in "ndk"}
+        assert asked == {name: getattr(use.sizes, name) for name in "ndk"}
     use, there = USES[-1], visit("compare", **links[-1])
     words = " ".join(text.value for text in (*there.markdown, *there.caption))
     assert f"At n = {use.sizes.n:,} and d = {use.sizes.d:,}, self-attention" in words
