@@ -97,22 +97,6 @@ def test_nonsense_in_a_link_is_answered_in_a_sentence(visit, link, words):
     assert "<b>" not in said(page)
 
 
-EXTREMES = [
-    {"c_n": "1", "c_d": "8", "c_heads": "8", "c_k": "2", "c_window": "2"},
-    {"c_n": "1048576", "c_d": "16384", "c_heads": "256", "c_k": "256", "c_window": "65536"},
-    {"c_section": "shared", "c_n": "1", "c_d": "1", "c_heads": "1", "c_k": "2", "c_places": "3", "c_kernel": "2"},
-    {"c_section": "shared", "c_n": "1048576", "c_places": "48", "c_kernel": "32"},
-    {"c_section": "reach", "c_reach_n": "4", "c_reach_steps": "0", "c_reach_layers": "1", "c_reach_k": "2"},
-    {"c_section": "reach", "c_reach_n": "128", "c_reach_layers": "8", "c_reach_k": "9", "c_remember": "10"},
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("link", EXTREMES)
-def test_the_ends_of_every_range_work(visit, link):
-    sound(visit("compare", **link))
-
-
 def test_the_prepared_measurements_are_on_show_and_name_their_machine(visit):
     page = visit("compare", c_section="measured", c_pass="training", c_width="256")
     shown = layer_timing.prepared()[256, True]
