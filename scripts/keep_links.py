@@ -48,7 +48,7 @@ def main(version: str, *named: str) -> None:
 
 def _again(view: View, one: dict[str, Any], names: frozenset[str], folder: str) -> dict[str, Any]:
     """One kept link, with what it shows now."""
-    link = {part: one[part] for part in ("name", "page", "link", "file") if part in one}
+    link: dict[str, Any] = {part: one[part] for part in ("name", "page", "link", "file") if part in one}
     shows = {"shows": what_it_shows(page := with_code(opened(open_page, link, folder)), names, {folder: TRANSLATOR})}
     return link | shows | ({"drawn": amplified.drawn(page)} if view.amplified else {})
 
