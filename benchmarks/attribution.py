@@ -1,16 +1,12 @@
-"""Why a token: twenty questions asked of attnviz, TransformerLens and nnsight in one run, for docs/benchmarks.md.
+"""Why a token: twenty questions asked of attnviz and of TransformerLens in one run, for docs/benchmarks.md.
 
     python -m benchmarks.attribution
 
 The model is a GPT-2 of random weights, the prompts have 32 tokens. Each program is a function of `benchmarks.tasks`,
 run once its library is imported and holds the model; the lines of its body are counted. Times are CPU time on one
-thread, measured in turns; memory is how far the process rises above what it held before the call. What is not
-installed is left out with a word; nnsight, which nothing else here needs, is had by
-
-    pip install --no-deps nnsight==0.8.1 websocket-client zstandard httpx httpcore
+thread, measured in turns; memory is how far the process rises above what it held before the call.
 """
 
-import copy
 import inspect
 import tempfile
 import warnings
@@ -18,7 +14,6 @@ from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +25,10 @@ from benchmarks.measuring import machine, peak_extra_bytes, ratio, rounds
 from benchmarks.tables import median, ms, size, table
 from benchmarks.tasks import in_attnviz
 from tests.models.tiny import VOCAB
-from tests.notebook.transformer_lens_side import bridge, word_tokenizer
+from tests.notebook.transformer_lens_side import bridge
 
 LAYERS, HEADS, TOKENS, ROUNDS = 6, 8, 32, 5
-OURS, LENS, NNSIGHT = "attnviz", "transformer_lens", "nnsight"
+OURS, LENS = "attnviz", "transformer_lens"
 Program = Callable[[Any, Tensor, Tensor], Any]
 
 
@@ -46,13 +41,6 @@ def gpt2() -> GPT2LMHeadModel:
     for block in model.transformer.h:
         block.attn.c_attn.weight.data -= block.attn.c_attn.weight.mean(0)
     return model
-
-
-def in_nnsight(model: GPT2LMHeadModel, folder: Path) -> Any:
-    """A copy of the model inside nnsight, on the path of transformers that returns weights."""
-    eager = copy.deepcopy(model)
-    eager.set_attn_implementation("eager")
-    return import_module(NNSIGHT).TransformersModel(eager, tokenizer=word_tokenizer(folder))
 
 
 def questions() -> list[str]:
@@ -71,7 +59,7 @@ def program_of(tool: str, question: str) -> Program:
 
 
 def compared(question: str, holders: dict[str, Any], prompts: tuple[Tensor, Tensor]) -> dict[str, str]:
-    """One row: what each tool that is here needs, and how far what it found is from what attnviz found."""
+    """One row: what each tool needs, and how far what it found is from what attnviz found."""
     calls: dict[str, Callable[[], Any]] = {
         tool: partial(program_of(tool, question), held, *prompts) for tool, held in holders.items()
     }
@@ -97,9 +85,7 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     model = gpt2()
-    here = [tool for tool in (LENS, NNSIGHT) if find_spec(tool)]
-    print(*(f"{tool} {version(tool)}" if tool in here else f"{tool} is not installed here" for tool in (LENS, NNSIGHT)))
+    print(LENS, version(LENS))
     with tempfile.TemporaryDirectory() as folder:
-        makers = {OURS: lambda *_: model, LENS: bridge, NNSIGHT: in_nnsight}
-        holders, both = {tool: makers[tool](model, Path(folder)) for tool in (OURS, *here)}, prompts()
+        holders, both = {OURS: model, LENS: bridge(model, Path(folder))}, prompts()
         print(machine(), table([compared(question, holders, both) for question in questions()]), sep="\n\n")

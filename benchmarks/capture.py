@@ -8,8 +8,10 @@ peak memory is measured in a separate process for each.
 """
 
 import argparse
+import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from statistics import median
 from typing import Any
@@ -25,6 +27,23 @@ from benchmarks.measuring import machine, peak_extra_bytes, ratio, rounds, secon
 ROUNDS = 7
 BERTVIZ_UP_TO = 512  #: tokens: at 2,048 and 270 heads, bertviz's lists of Python floats would need about 40 GB
 
+#: what is imported first and not counted, and what is timed
+TIMED = """
+{before}
+import time
+start = time.perf_counter()
+{timed}
+print(time.perf_counter() - start)
+"""
+IMPORTS = (
+    "import attnviz",
+    "import attnviz.models.loading.locate",
+    "import torch",
+    "import attnviz.models.capture.run",
+    "from transformers import AutoTokenizer, LlamaForCausalLM",
+)
+LOADER = "from transformers import AutoTokenizer, LlamaForCausalLM\nfrom attnviz.models.loading.load_model import load"
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -34,9 +53,7 @@ def main() -> None:
     given = parser.parse_args()
     torch.set_num_threads(1)
     if given.startup:
-        from benchmarks.startup import report
-
-        print(report())
+        print(startup())
     elif given.only:
         print(memory_of(given.only, given.lengths[0]))
     else:
@@ -136,6 +153,29 @@ def on_demand(length: int) -> str:
     taken = rounds(calls, 3)
     spent = ", ".join(f"{name} {median(times) * 1000:,.1f} ms" for name, times in taken.items())
     return f"{length:,} tokens: trace {trace.nbytes / 2**20:,.0f} MiB; {spent}"
+
+
+def startup() -> str:
+    """Imports, and the first and second load of SmolLM2, each in a process of its own: a line each.
+
+    The files of the packages are in the system's file cache already.
+    """
+    lines = [f"{line}: {min(seconds_of(line) for _ in range(2)):.2f} s" for line in IMPORTS]
+    states = seconds_of("availabilities()", "from attnviz.models.loading.locate import availabilities")
+    lines.append(f"states of all models, nothing downloaded: {states * 1000:.0f} ms")
+    with tempfile.TemporaryDirectory() as folder:
+        first, *later = (seconds_of("load('smollm2-135m')", LOADER, ATTNVIZ_CACHE=folder) for _ in range(4))
+    lines.append(f"first load of SmolLM2, converted and checked: {first:.2f} s")
+    lines.append(f"second load, from the cache: {min(later):.2f} s (best of 3)")
+    return "\n".join(lines)
+
+
+def seconds_of(timed: str, before: str = "", **environment: str) -> float:
+    """Seconds of these lines in a new process, after others that are not counted."""
+    code = TIMED.format(before=before, timed=timed)
+    command, env = [sys.executable, "-c", code], os.environ | environment
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=env)
+    return float(done.stdout.split()[-1])
 
 
 if __name__ == "__main__":

@@ -5,24 +5,21 @@ import collections
 import json
 import math
 import random
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-# painted: the second animation frame after a drawing, when the page leaves its mark; sent, got: messages on the web
+# painted: the second animation frame after a drawing, when the page leaves its mark; got: messages from the web
 # socket. All in milliseconds of the browser's own clock; start is when the last click or key came in.
 CLOCKS = """
-window.clocks = {start: 0, painted: [], sent: [], got: []};
+window.clocks = {start: 0, painted: [], got: []};
 for (const name of ['click', 'keydown']) addEventListener(name, (e) => { clocks.start = e.timeStamp; }, true);
 const mark = performance.mark.bind(performance);
 performance.mark = (name, options) => {
   if (name.endsWith('-painted')) clocks.painted.push([name, performance.now(), options?.detail]);
   return mark(name, options);
 };
-const send = WebSocket.prototype.send;
-WebSocket.prototype.send = function (data) { clocks.sent.push(performance.now()); return send.call(this, data); };
 window.WebSocket = class extends WebSocket {
   constructor(...where) {
     super(...where);
@@ -42,7 +39,6 @@ addEventListener('click', (event) => {
 # What is painted under a name: the mark that it left says so.
 LATEST = "(name) => performance.getEntriesByName(name, 'mark').at(-1)?.detail ?? null"
 OVERVIEW, HEAD = "attnviz-overview-painted", "attnviz-head-painted"
-
 
 WINDOW_READY = 3  #: seconds in which Chromium reads the pages of a new window itself: its address bar's are 430 files
 POINTED = 250  # milliseconds that a hand rests on a tile before it clicks
@@ -83,25 +79,18 @@ class Dragged:
     frames: tuple[float, ...]  #: from one animation frame to the next
 
 
-def of_main_threads(trace: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The events of Chromium's trace that are of a page's main thread."""
+def worked(trace: list[dict[str, Any]]) -> list[float]:
+    """Milliseconds of processor time of a page's main thread for each frame in which the edit moved.
+
+    From Chromium's trace: a frame's share is everything since the frame before, its own drawing and layout included.
+    """
     mains = {
         (event["pid"], event["tid"])
         for event in trace
         if event["name"] == "thread_name" and event["args"].get("name") == "CrRendererMain"
     }
-    return [event for event in trace if (event["pid"], event["tid"]) in mains]
-
-
-def worked(trace: list[dict[str, Any]], name: str) -> list[float]:
-    """Milliseconds of processor time of a page's main thread for each frame in which the picture moved.
-
-    `name` is what the page calls the work of such a frame.
-
-    From Chromium's trace: a frame's share is everything since the frame before, its own drawing and layout included.
-    """
-    events = of_main_threads(trace)
-    edits = [event for event in events if event["name"] == name]
+    events = [event for event in trace if (event["pid"], event["tid"]) in mains]
+    edits = [event for event in events if event["name"] == EDIT]
     if not edits:
         return []
     pid = collections.Counter(event["pid"] for event in edits).most_common(1)[0][0]
@@ -179,7 +168,7 @@ class Tab:
         """Reset the recorded times and bytes."""
         self.frames.clear()
         self.fetched = 0
-        self.page.evaluate("Object.assign(clocks, {start: 0, painted: [], sent: [], got: []})")
+        self.page.evaluate("Object.assign(clocks, {start: 0, painted: [], got: []})")
 
     def settle(self) -> None:
         """Wait until the page's script has finished and nothing more is drawn."""
@@ -254,40 +243,22 @@ class Tab:
         self.settle()
         return dragged
 
-    def _traced(self, path: list[tuple[float, float]], name: str = EDIT) -> Dragged:
+    def _traced(self, path: list[tuple[float, float]]) -> Dragged:
         """Move a pressed mouse along `path`, a move a frame, and note what each frame cost."""
-
-        def move() -> None:
-            for place in path:
-                self.page.mouse.move(*place)
-                self.page.wait_for_timeout(FRAME)
-
         self.page.mouse.move(*path[0])
         self.page.mouse.down()
         self.page.wait_for_timeout(200)
-        dragged = self._while(move, name)
-        self.page.mouse.up()
-        self.settle()
-        return dragged
-
-    def _while(self, act: Callable[[], object], name: str) -> Dragged:
-        """What each frame costs while `act` runs."""
         self.page.evaluate(FRAMES)
         browser = self.context.browser
         browser.start_tracing(page=self.page, categories=CATEGORIES)
-        act()
+        for place in path:
+            self.page.mouse.move(*place)
+            self.page.wait_for_timeout(FRAME)
         trace = json.loads(browser.stop_tracing())["traceEvents"]
-        return Dragged(tuple(worked(trace, name)), tuple(self.page.evaluate("dragged.frames")))
-
-    def film(self, canvas: str, name: str, steps: int = 180) -> tuple[Dragged, Dragged]:
-        """Drag a film of stops to and fro over its canvas, then play it from its first stop."""
-        box = self.page.locator(canvas).bounding_box()
-        turns = [0.5 + 0.4 * math.sin(step / 15) for step in range(steps)]
-        dragged = self._traced([(box["x"] + box["width"] * at, box["y"] + box["height"] * 0.9) for at in turns], name)
-        self.page.locator(".av-slider-range").first.press("Home")
+        dragged = Dragged(tuple(worked(trace)), tuple(self.page.evaluate("dragged.frames")))
+        self.page.mouse.up()
         self.settle()
-        self.page.get_by_role("button", name="Play", exact=True).click()
-        return dragged, self._while(lambda: self.page.wait_for_timeout(FRAME * steps), name)
+        return dragged
 
     def _until(self, name: str, earlier: str | None = None) -> None:
         """Wait until something of this name is painted that is not what stood there earlier, painted again."""

@@ -1,8 +1,7 @@
 """Times and bytes of the explorer in a real browser, against bertviz's pages of the same attention.
 
-python -m benchmarks.explorer            all of it, in about five minutes
-python -m benchmarks.explorer --picks 5  quicker and rougher
-python -m benchmarks.explorer --lengths 200            one length
+python -m benchmarks.explorer                            all of it, in about five minutes
+python -m benchmarks.explorer --picks 5 --lengths 200    quicker and rougher, and one length
 
 Bytes are what reaches the browser once the page is warm: messages on the web socket and fetches.
 Times are the browser's: from the key or the click to the second animation frame after the drawing.
@@ -63,6 +62,23 @@ class Ours:
     dragged: Dragged  #: the scale of a head
     brushed: Dragged  #: the mask of a head
 
+    def row(self) -> dict[str, str]:
+        """Bytes and times in words."""
+        return {
+            "tokens": str(self.tokens),
+            "sent for a new sentence": size(self.new_bytes),
+            "of which the overview": size(self.overview_bytes),
+            "new sentence painted": ms(self.new),
+            "of which the pass": ms(self.passed),
+            "earlier sentence painted": ms(self.known),
+            "thumbnails, CPU": ms(self.tiles),
+            "thumbnails and measures, CPU": ms(self.measures),
+            "sent for a head": size(self.pick_bytes),
+            "head painted, cold": ms(painted(self.cold)),
+            "once pointed at": ms(painted(self.pointed)),
+            "until the answer arrives": ms(median(pick["answered"] for pick in self.cold)),
+        }
+
 
 def sentence(tokens: int, seed: int) -> str:
     """A text of exactly so many tokens, in a random order that depends on the seed."""
@@ -115,56 +131,25 @@ def clicks(tokens: int, picks: int) -> int:
 
 
 def theirs(run: ModelRun, tokens: int, picks: int, folder: Path) -> dict[str, rival.Shown]:
-    """Measure bertviz's two pages at one length: with all layers where that is feasible, and with one layer."""
+    """bertviz's two pages at one length: with all layers where that is feasible, and with one layer."""
     labels = [f"{label} " for label in run.source.labels]
-    all_layers = [layer.weights() for layer in run.stacks[0].layers] if tokens < 1000 else []
+    layers = [layer.weights() for layer in run.stacks[0].layers]
+    wanted: list[tuple[rival.View, list[torch.Tensor]]] = [("model_view", layers)]
+    wanted += [("head_view", layers)] if tokens <= 20 else [(view, [layers[LAYER]]) for view in rival.TARGETS]
     found = {}
-    for view in ("model_view", "head_view"):
-        for layers in (all_layers, [run.stacks[0].layers[LAYER].weights()] if tokens > 20 else []):
-            if not layers or (view == "head_view" and len(layers) > 1 and tokens > 20):
-                continue
-            name = view if len(layers) > 1 else f"{view}, one layer"
-            path = folder / f"{view}.html"
-            if tokens > 1000:
-                found[name] = rival.Shown(rival.guessed(view, layers, labels, path), why="not tried, see 200 tokens")
-                continue
-            rival.write(view, layers, labels, path)
-            with chromium() as browser:
-                which = [n % (9 * len(layers) if view == "model_view" else 9) for n in range(7, 7 + picks)]
-                found[name] = rival.opened(browser, path, view, which)
-            path.unlink()
+    for view, shown in wanted:
+        path = folder / f"{view}.html"
+        rival.write(view, shown, labels, path)
+        with chromium() as browser:
+            which = [n % (9 * len(shown) if view == "model_view" else 9) for n in range(7, 7 + picks)]
+            found[view if len(shown) > 1 else f"{view}, one layer"] = rival.opened(browser, path, view, which)
+        path.unlink()
     return found
-
-
-def report_ours(found: list[Ours]) -> str:
-    return table(
-        [
-            {
-                "tokens": str(each.tokens),
-                "sent for a new sentence": size(each.new_bytes),
-                "of which the overview": size(each.overview_bytes),
-                "new sentence painted": ms(each.new),
-                "of which the pass": ms(each.passed),
-                "earlier sentence painted": ms(each.known),
-                "thumbnails, CPU": ms(each.tiles),
-                "thumbnails and measures, CPU": ms(each.measures),
-                "sent for a head": size(each.pick_bytes),
-                "head painted, cold": ms(painted(each.cold)),
-                "once pointed at": ms(painted(each.pointed)),
-                "until the answer arrives": ms(median(pick["answered"] for pick in each.cold)),
-            }
-            for each in found
-        ]
-    )
 
 
 def painted(picks: Iterable[dict[str, float]]) -> float:
     """The median time until a head was painted."""
     return median(pick["painted"] for pick in picks)
-
-
-def report_ratios(mine: dict[int, Ours], others: dict[int, dict[str, rival.Shown]]) -> str:
-    return table([ratios(mine[tokens], name, view) for tokens, views in others.items() for name, view in views.items()])
 
 
 def ratios(our: Ours, name: str, view: rival.Shown) -> dict[str, str]:
@@ -225,10 +210,11 @@ def main() -> None:
         empty = median(floor(browser, clicks(20, asked.picks)))
     print(f"floor: two animation frames after a click on an empty page, {empty:.1f} ms", flush=True)
     mine, rise = app(loaded, asked.lengths, asked.picks)
-    print("\n" + report_ours(list(mine.values())), flush=True)
+    print("\n" + table([ours.row() for ours in mine.values()]), flush=True)
     others = beside(loaded, mine, asked.picks)
-    print("\n" + report_ratios(mine, others))
-    print("\n" + budgets.report([*met(mine, others, empty, rise)]))
+    pairs = ((tokens, *view) for tokens, views in others.items() for view in views.items())
+    print("\n" + table([ratios(mine[tokens], name, view) for tokens, name, view in pairs]))
+    print("\n" + table([*met(mine, others, empty, rise)]))
     print(f"at the end: {machine()}")
 
 
@@ -250,7 +236,7 @@ def beside(loaded: LoadedModel, mine: dict[int, Ours], picks: int) -> dict[int, 
     others = {}
     with tempfile.TemporaryDirectory() as folder:
         rival.scripts(Path(folder))
-        for tokens in mine:
+        for tokens in (tokens for tokens in mine if tokens < 1000):  # 270 MB even of one layer
             run = run_model(Request(MODEL, unread(tokens)[1]), loaded)
             others[tokens] = theirs(run, tokens, clicks(tokens, picks), Path(folder))
     return others

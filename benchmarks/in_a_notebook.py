@@ -1,4 +1,4 @@
-"""What each tool needs for the same picture in a notebook's cell, and for one head knocked out: README.md's tables.
+"""What each tool needs for the same picture in a notebook's cell: README.md's table.
 
     python -m benchmarks.in_a_notebook
 
@@ -16,14 +16,12 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
 
-import torch
 from packaging.requirements import Requirement
 
 from attnviz.models.loading import load
 from attnviz.models.tokens import encode
 from benchmarks.serving import chromium
 from benchmarks.tables import size, table
-from tests.notebook.transformer_lens_side import gpt2
 
 MODEL = "minilm-l6"
 SENTENCE = "The animal didn't cross the street because it was too tired."
@@ -34,7 +32,7 @@ ATTENTIONS = "attention = model(**inputs, output_attentions=True).attentions"
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool, the package that holds it, its import, and a program that leaves `view` or `logits` behind."""
+    """A tool, the package that holds it, its import, and a program that leaves `view` behind."""
 
     name: str
     package: str
@@ -67,28 +65,6 @@ PICTURES = (
     bertviz("head_view"),
     bertviz("model_view"),
     Tool("attnview", "attnview", "import attnview", ATTNVIEW),
-)
-
-OUR_KNOCKOUT = "logits = av.intervene(model, av.Edit(layers=1, heads=2, silence=True), input_ids=ids).logits"
-LENS = """
-lens = bridge(model, folder)
-def silence(z, hook):
-    z[:, :, 2] = 0
-    return z
-logits = lens.run_with_hooks(ids, fwd_hooks=[("blocks.1.attn.hook_z", silence)])[:, -1]
-"""
-TORCH = """
-def silence(module, given):
-    given[0][..., 2 * width : 3 * width] = 0
-hook = model.transformer.h[1].attn.c_proj.register_forward_pre_hook(silence)
-logits = model(ids).logits[:, -1]
-hook.remove()
-"""
-#: logits of a GPT-2 without head 2 of layer 1, left in `logits`
-KNOCKOUTS = (
-    Tool("attnviz", "attnviz", "import attnviz as av", OUR_KNOCKOUT),
-    Tool("TransformerLens", "transformer-lens", "from tests.notebook.transformer_lens_side import bridge", LENS),
-    Tool("torch alone, a hook", "torch", "", TORCH),
 )
 
 
@@ -166,21 +142,5 @@ def pictures() -> list[dict[str, str]]:
     return rows
 
 
-def knockouts() -> list[dict[str, str]]:
-    """A row for each tool; all must come to the same logits."""
-    rows, answers = [], []
-    for tool, name in installed(KNOCKOUTS):
-        model = gpt2()
-        with tempfile.TemporaryDirectory() as folder, torch.no_grad():
-            names = {"model": model, "ids": torch.arange(3, 12)[None], "folder": Path(folder)}
-            names["width"] = model.config.n_embd // model.config.n_head
-            answers.append(run(tool, names)["logits"])
-        off = float((answers[-1] - answers[0]).abs().max())
-        assert off < 1e-3, f"{name} comes to other logits, by {off}"
-        packages = 0 if tool.package == "torch" else len(brought(tool.package))
-        rows.append({"logits without one head": name, "lines": str(tool.lines), "packages it brings": str(packages)})
-    return rows
-
-
 if __name__ == "__main__":
-    print(f"{table(pictures())}\n\n{table(knockouts())}")
+    print(table(pictures()))

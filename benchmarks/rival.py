@@ -1,17 +1,16 @@
 """Make bertviz's pages of the same attention, and open them with limits on time and memory."""
 
-import os
-import signal
 import subprocess
 import tarfile
-import threading
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import psutil
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from torch import Tensor
 
 from benchmarks.driving import WINDOW_READY, click
@@ -47,7 +46,7 @@ for (const kind of ['click', 'dblclick']) addEventListener(kind, (event) => {
 }, true);
 """
 # In model_view a click on a thumbnail enlarges it; in head_view a double click on a colour shows only that head.
-TARGETS = {
+TARGETS: dict[View, tuple[str, str]] = {
     "model_view": ("#vis svg > g > rect:last-child", "click"),
     "head_view": ("#vis svg > g:last-child > rect", "dblclick"),
 }
@@ -90,36 +89,32 @@ def write(view: View, attentions: Sequence[Tensor], tokens: list[str], path: Pat
     return path.write_bytes(page.encode())
 
 
-def guessed(view: View, attentions: Sequence[Tensor], tokens: list[str], path: Path, part: int = 8) -> int:
-    """Estimated bytes of a page that is too large to make, from a page with every `part`-th query and key."""
-    fewer = [each[..., ::part, ::part] for each in attentions]
-    nbytes = write(view, fewer, tokens[::part], path)
-    path.unlink()
-    return nbytes * part**2
-
-
 def opened(browser: Any, path: Path, view: View, picks: Sequence[int]) -> Shown:
     """Open one page in a fresh context and click heads in it; ended if it takes too much time or memory."""
     nbytes = path.stat().st_size
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    page = context.new_page()
+    page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
     page.add_init_script(WATCH + LISTEN)
     page.wait_for_timeout(1000 * WINDOW_READY)
-    with _watched() as why:
-        try:
-            page.goto(path.as_uri(), wait_until="commit")
-            page.wait_for_function("window.drawn", timeout=MOST_SECONDS * 1000)
-            painted = page.evaluate("window.drawn")
-            taken = tuple(_chosen(page, *TARGETS[view], index) for index in picks)
-            return Shown(nbytes, painted, taken)
-        except Exception as problem:  # a page that crashed or never loaded is a result too
-            said = str(problem).splitlines()[0]
-            reason = why[0] if why else f"not drawn after {MOST_SECONDS} s" if "imeout" in said else said
-            return Shown(nbytes, why=reason)
-        finally:
-            if not why:
-                with suppress(Exception):  # its renderer is gone already
-                    context.close()
+    try:
+        page.goto(path.as_uri(), wait_until="commit")
+        painted = _painted(page)
+        return Shown(nbytes, painted, tuple(_chosen(page, *TARGETS[view], index) for index in picks))
+    except Exception as problem:  # a page that crashed or never loaded is a result too
+        return Shown(nbytes, why=str(problem).splitlines()[0])
+
+
+def _painted(page: Any) -> float:
+    """Milliseconds until the page is painted; a renderer that takes too much until then is ended."""
+    end = time.monotonic() + MOST_SECONDS
+    while time.monotonic() < end:
+        for renderer in renderers():
+            if (size := renderer.memory_info().rss) > MOST_BYTES:
+                renderer.kill()
+                raise MemoryError(f"ended at {size / 1e9:.1f} GB")
+        with suppress(PlaywrightTimeout):
+            page.wait_for_function("window.drawn", timeout=250)
+            return float(page.evaluate("window.drawn"))
+    raise TimeoutError(f"not drawn after {MOST_SECONDS} s")
 
 
 def _chosen(page: Any, selector: str, kind: str, index: int) -> float:
@@ -134,33 +129,9 @@ def _chosen(page: Any, selector: str, kind: str, index: int) -> float:
     return float(page.evaluate(f"chosen.find((one) => one[0] === '{kind}')[1]"))
 
 
-@contextmanager
-def _watched() -> Iterator[list[str]]:
-    """Inside the block, end any renderer started by this process that takes too much; the list says why."""
-    why: list[str] = []
-    over = threading.Event()
-
-    def watch() -> None:
-        while not over.wait(0.25):
-            for pid, size in renderers():
-                if size > MOST_BYTES:
-                    why.append(f"ended at {size / 1e9:.1f} GB")
-                    os.kill(pid, signal.SIGKILL)
-
-    thread = threading.Thread(target=watch, daemon=True)
-    thread.start()
-    try:
-        yield why
-    finally:
-        over.set()
-        thread.join()
-
-
-def renderers() -> list[tuple[int, int]]:
-    """(pid, resident bytes) of the browser's renderer processes that were started by this process."""
-    sizes = []
+def renderers() -> Iterator[psutil.Process]:
+    """The browser's renderer processes that were started by this process."""
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):  # it has ended meanwhile
             if "--type=renderer" in process.cmdline():
-                sizes.append((process.pid, process.memory_info().rss))
-    return sizes
+                yield process

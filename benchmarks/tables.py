@@ -34,7 +34,7 @@ def times(mine: float, theirs: float | None) -> str:
 
 
 def table(rows: Sequence[Mapping[str, str]]) -> str:
-    """A Markdown table of rows with the same columns, the first of them aligned left."""
-    head = list(rows[0])
-    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *(row.values() for row in rows)]
+    """A Markdown table, its first column aligned left; a row that lacks a column is empty there."""
+    head = list(dict.fromkeys(name for row in rows for name in row))
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *([row.get(name, "") for name in head] for row in rows)]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -1,7 +1,7 @@
 """Record links of the current app and what each shows, so that later versions can be tested to open them.
 
-python -m scripts.keep_links VERSION         write tests/links/version_VERSION.json
-python -m scripts.keep_links VERSION NAME    open one kept link again, and record what it shows
+python -m scripts.keep_links VERSION             write tests/links/version_VERSION.json
+python -m scripts.keep_links VERSION NAME ...    open kept links again, and record what they show
 
 Each view of tests/links/views.py, of `LATER` for a version that is named there, is operated as a visitor would. The
 link that the app writes is then opened in a fresh session, and what that session shows is recorded. If it differs from
@@ -25,40 +25,32 @@ from tests.pages.conftest import open_page, with_code
 FOLDER = Path(__file__).parents[1] / "tests" / "links"
 
 
-def main(version: str) -> None:
-    """Write the file, and print what a fresh session did not restore."""
-    with tempfile.TemporaryDirectory(prefix="attnviz_links_") as scratch:
-        folder = translator(Path(scratch))
-        views = LATER.get(f"version_{version}", VIEWS)
-        driven = [_driven(view, folder) for view in views]
-        names = frozenset(name for link, _page in driven for name in link)
-        kept = [_kept(view, link, page, names, folder) for view, (link, page) in zip(views, driven, strict=True)]
-    _write(FOLDER / f"version_{version}.json", sorted(names), kept)
-
-
-def again(version: str, name: str) -> None:
-    """Record what one kept link shows now."""
+def main(version: str, *named: str) -> None:
+    """Write the file, or in it what the links of these names show; print what a fresh session did not restore."""
     file = FOLDER / f"version_{version}.json"
-    held = json.loads(file.read_text("utf-8"))
-    [at] = (at for at, each in enumerate(held["links"]) if each["name"] == name)
-    [view] = (view for view in LATER.get(f"version_{version}", VIEWS) if view.name == name)
+    views = {view.name: view for view in LATER.get(f"version_{version}", VIEWS)}
     with tempfile.TemporaryDirectory(prefix="attnviz_links_") as scratch:
         folder = translator(Path(scratch))
-        one = {part: held["links"][at][part] for part in ("name", "page", "link", "file") if part in held["links"][at]}
-        page = with_code(opened(open_page, one, folder))
-        held["links"][at] = one | _shown(view, page, frozenset(held["parameters"]), folder)
-    _write(file, held["parameters"], held["links"])
-
-
-def _shown(view: View, page: Any, names: frozenset[str], folder: str) -> dict[str, Any]:
-    shows = {"shows": what_it_shows(page, names, {folder: TRANSLATOR})}
-    return shows | ({"drawn": amplified.drawn(page)} if view.amplified else {})
-
-
-def _write(file: Path, names: list[str], kept: list[dict[str, Any]]) -> None:
+        if named:
+            held = json.loads(file.read_text("utf-8"))
+            names = frozenset(held["parameters"])
+            kept = [
+                _again(views[one["name"]], one, names, folder) if one["name"] in named else one for one in held["links"]
+            ]
+        else:
+            driven = [(view, *_driven(view, folder)) for view in views.values()]
+            names = frozenset(name for _view, link, _page in driven for name in link)
+            kept = [_kept(view, link, page, names, folder) for view, link, page in driven]
     text = ",\n".join(json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in kept)
-    file.write_text(f'{{"parameters": {json.dumps(names)},\n"links": [\n{text}\n]}}\n', encoding="utf-8")
+    file.write_text(f'{{"parameters": {json.dumps(sorted(names))},\n"links": [\n{text}\n]}}\n', encoding="utf-8")
     print(f"{len(kept)} links with {len(names)} parameters in {file.name}, {file.stat().st_size:,} bytes")
+
+
+def _again(view: View, one: dict[str, Any], names: frozenset[str], folder: str) -> dict[str, Any]:
+    """One kept link, with what it shows now."""
+    link: dict[str, Any] = {part: one[part] for part in ("name", "page", "link", "file") if part in one}
+    shows = {"shows": what_it_shows(page := with_code(opened(open_page, link, folder)), names, {folder: TRANSLATOR})}
+    return link | shows | ({"drawn": amplified.drawn(page)} if view.amplified else {})
 
 
 def _driven(view: View, folder: str) -> tuple[dict[str, str], Any]:
@@ -98,15 +90,13 @@ def _as_a_browser_writes(value: Any) -> str:
 
 def _kept(view: View, link: dict[str, str], page: Any, names: frozenset[str], folder: str) -> dict[str, Any]:
     """A link together with what it shows in a fresh session."""
-    one: dict[str, Any] = {"name": view.name, "page": view.page, "link": link}
-    if view.file:
-        one["file"] = view.file
-    shown = _shown(view, with_code(opened(open_page, one, folder)), names, folder)
+    file = {"file": view.file} if view.file else {}
+    one = _again(view, {"name": view.name, "page": view.page, "link": link} | file, names, folder)
     if not view.file:
-        for line in differences(what_it_shows(with_code(page), names, {folder: TRANSLATOR}), shown["shows"]):
+        for line in differences(what_it_shows(with_code(page), names, {folder: TRANSLATOR}), one["shows"]):
             print(f"{view.name} did not come back: {line}")
-    return one | shown
+    return one
 
 
 if __name__ == "__main__":
-    (main if len(sys.argv) == 2 else again)(*sys.argv[1:])
+    main(*sys.argv[1:])

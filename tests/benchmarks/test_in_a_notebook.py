@@ -18,21 +18,12 @@ README = Path(__file__).parents[2] / "README.md"
 T = TypeVar("T")
 
 
-def told() -> list[dict[str, str]]:
-    """The rows that stand in the README, each by its columns."""
+def told() -> dict[str, list[str]]:
+    """The rows that stand in the README, by the tool's name and version."""
     found = re.search("<!-- in a notebook: .*? -->\n(.*?)<!-- end -->", README.read_text("utf-8"), re.DOTALL)
     assert found is not None
-    rows = []
-    for table in found[1].strip().split("\n\n"):
-        head, _, *lines = ([cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines())
-        rows += [dict(zip(head, cells, strict=True)) for cells in lines]
-    return rows
-
-
-def of(name: str, column: str) -> dict[str, str]:
-    """The row of one tool in the table that has this column."""
-    (row,) = (row for row in told() if column in row and next(iter(row.values())).startswith(f"{name} "))
-    return row
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in found[1].splitlines()[2:]]
+    return {name: cells for name, *cells in rows}
 
 
 def alone(measure: Callable[[], T]) -> T:
@@ -43,9 +34,8 @@ def alone(measure: Callable[[], T]) -> T:
 
 def test_the_lines_are_those_of_the_programs() -> None:
     for tool in in_a_notebook.PICTURES:
-        assert of(tool.name, "the cell holds")["lines after the import"] == str(tool.lines)
-    for tool in in_a_notebook.KNOCKOUTS:
-        assert of(tool.name, "lines")["lines"] == str(tool.lines)
+        (lines,) = (lines for name, (lines, *_) in told().items() if name.startswith(f"{tool.name} "))
+        assert lines == str(tool.lines)
 
 
 @pytest.mark.slow
@@ -55,15 +45,7 @@ def test_what_is_measured_now_is_what_is_told(minilm: object) -> None:
     assert len(rows) >= 3, "attnviz and two views of bertviz at least"
     for row in rows:
         name, *measured = row.values()
-        (before,) = (
-            [*row.values()][1:] for row in told() if "the cell holds" in row and next(iter(row.values())) == name
-        )
+        before = told()[name]
         size, size_before = (float(cells[1].split()[0]) for cells in (measured, before))
         assert size == pytest.approx(size_before, rel=0.05)
         assert [measured[0], *measured[2:]] == [before[0], *before[2:]]
-
-
-@pytest.mark.slow
-def test_every_knockout_comes_to_the_same_logits() -> None:
-    rows = in_a_notebook.knockouts()  # raises where one does not
-    assert len(rows) == len(in_a_notebook.KNOCKOUTS)

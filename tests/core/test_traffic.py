@@ -156,11 +156,6 @@ def test_the_largest_block_fits_and_the_next_one_does_not():
         assert traffic.fast_bytes(LLAMA, block) <= room < traffic.fast_bytes(LLAMA, block + 16)
 
 
-def test_too_little_fast_memory_is_refused_with_what_is_needed():
-    with pytest.raises(ValueError, match="1024 bytes of fast memory are too few for heads 128 wide: tiles of 16 rows"):
-        traffic.most_rows(LLAMA, 1024)
-
-
 @pytest.mark.parametrize("causal", [False, True])
 def test_below_the_crossing_tiles_move_more_and_from_it_on_less(causal):
     layout, tokens = HeadLayout(512, 8, 8, 64), 4096

@@ -8,11 +8,12 @@ from plotly.basedatatypes import BaseFigure
 from tests.pages.conftest import open_page
 
 PAGES = ("build", "masks", "scaling", "sharing", "positions", "decoding", "compare")
+SMALL = {"decoding": {"d_model": "core"}}
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_next_visitor_s_page_builds_no_chart(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = open_page(page)
+    first = open_page(page, **SMALL.get(page, {}))
     assert not first.exception
     built: list[Any] = []
     begin = BaseFigure.__init__
@@ -22,7 +23,7 @@ def test_the_next_visitor_s_page_builds_no_chart(page: str, monkeypatch: pytest.
         begin(figure, *args, **named)
 
     monkeypatch.setattr(BaseFigure, "__init__", counting)
-    second = open_page(page)
+    second = open_page(page, **SMALL.get(page, {}))
     assert not second.exception
     specs = [[chart.proto.spec for chart in each.get("plotly_chart")] for each in (first, second)]
     assert specs[0] == specs[1]

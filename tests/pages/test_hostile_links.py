@@ -1,4 +1,4 @@
-"""Links that nobody could have clicked together, on the pages about decoding, positions and comparing.
+"""Links that nobody could have clicked together, on the pages about scaling, decoding, positions and comparing.
 
 Each section is opened with the same nonsense in every number, every text or every id at once.
 """
@@ -12,6 +12,7 @@ from attnviz.app.links.choices import choices_of
 from attnviz.pages.compare import choices as compare_choices
 from attnviz.pages.decoding import choices as decoding_choices
 from attnviz.pages.positions import choices as positions_choices
+from attnviz.pages.scaling import choices as scaling_choices
 from attnviz.serve.page_table import PAGES
 from tests.models.conftest import smollm2
 from tests.pages.scaling.test_page import said
@@ -19,6 +20,7 @@ from tests.pages.scaling.test_page import said
 __all__ = ["smollm2"]
 
 TURNING = {
+    "scaling": scaling_choices.SECTION,
     "decoding": decoding_choices.VIEW,
     "positions": positions_choices.SECTION,
     "compare": compare_choices.SECTION,
@@ -69,7 +71,7 @@ MARKUP = "<b>x</b> $\\frac{1}{0}$ **x** `y` [a](javascript:1) \U0001f600"
 @pytest.mark.parametrize("end, text", [("low", ""), ("high", MARKUP)])
 def test_texts_become_no_markup_and_numbers_at_their_ends_are_pictures_or_a_sentence(visit, page, section, end, text):
     """layer=9999 and head=9999, zero steps, a base of its largest."""
-    heavy = {"d_tokens", "p_count", "p_n"} if end == "high" else set()
+    heavy = {"d_tokens", "p_count", "p_n", "s_steps", "s_seeds", "s_dk"} if end == "high" else set()
     numbers = [choice for choice in choices(page, "whole", "real") if choice.name not in heavy]
     link = {choice.name: choice.write(type(choice.example)(getattr(choice, end))) for choice in numbers}
     link |= {choice.name: text for choice in choices(page, "text", "id", "several", "flag")}
@@ -80,7 +82,7 @@ def test_texts_become_no_markup_and_numbers_at_their_ends_are_pictures_or_a_sent
     assert len(shown.get("plotly_chart")) + len(shown.get("bidi_component")) + len(shown.error) + len(shown.info) > 0
 
 
-@pytest.mark.parametrize("section", ["steps", "numbers", "policies"])
+@pytest.mark.parametrize("section", ["steps", "numbers", pytest.param("policies", marks=pytest.mark.slow)])
 def test_a_prompt_past_the_context_is_a_sentence_or_is_cut_with_one(visit, section):
     shown = visit("decoding", d_model="core", d_view=section, d_prompt="x" * 2000, d_text="y" * 3000)
     assert not shown.exception

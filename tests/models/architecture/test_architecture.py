@@ -99,13 +99,12 @@ def test_a_small_model_of_every_known_family_has_the_parameters_and_cache_of_the
     check(arch, encoder_tokens=WHISPER_POSITIONS if model_type == "whisper" else 5)
 
 
-#: one for each way to share, to cache and to look; of all others only the parameters are counted at every commit
+#: one for each way to share, to cache and to look; all others are built in `make check-all`
 QUICK = {"deepseek-v2", "gemma-3-1b", "gpt2", "minilm-l6", "smollm2-135m", "t5-small", "vit-base", "whisper-tiny"}
+EVERY_PRESET = [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in sorted(all_presets())]
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in sorted(all_presets())]
-)
+@pytest.mark.parametrize("name", EVERY_PRESET)
 def test_every_published_model_at_full_size_has_the_parameters_and_cache_of_the_formulas(name):
     arch = Architecture.preset(name)
     assert all_presets()[name].held == check(arch, HELD_TOKENS, 1, arch.encoder_tokens(HELD_TOKENS))

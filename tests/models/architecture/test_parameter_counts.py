@@ -10,7 +10,8 @@ from transformers import AutoConfig
 
 from attnviz.models.architecture.architecture import Architecture, CustomShape
 from attnviz.models.architecture.meta_device import build, count_parameters
-from attnviz.models.architecture.presets import all_presets, find_preset
+from attnviz.models.architecture.presets import find_preset
+from tests.models.architecture.test_architecture import EVERY_PRESET
 
 SMALL = {"hidden_size": 96, "num_hidden_layers": 3, "num_attention_heads": 6, "vocab_size": 128}
 CONFIGS = {
@@ -86,7 +87,7 @@ CLASSES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sorted(all_presets()))
+@pytest.mark.parametrize("name", EVERY_PRESET)
 def test_a_preset_states_what_its_model_and_the_class_that_its_checkpoint_uses_have(name):
     arch, counts = Architecture.preset(name), find_preset(name).counts
     config: Any = arch.config

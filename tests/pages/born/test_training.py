@@ -14,14 +14,15 @@ from attnviz.pages.born.maths import life
 from attnviz.pages.born.maths.repeats import Config, forward, matrices, sequences, untrained
 from attnviz.runs import prepared_files
 
-BEGINNING = 100  #: steps that are trained again
+BEGINNING = 40  #: steps that are trained again
+CLOSE = 1e-4  #: another processor's arithmetic moves a loss by 1e-7, a learning rate of 1.05 times by 4e-4
 ROOT = Path(__file__).parents[3]
 
 
-def test_the_first_hundred_steps_come_out_again() -> None:
+def test_the_first_steps_come_out_again() -> None:
     kept = life.read(life.LIFE)
     again = life.run(replace(kept.config, steps=BEGINNING), keep=0)
-    assert again.losses == pytest.approx(kept.losses[:BEGINNING], rel=0.02)
+    assert again.losses == pytest.approx(kept.losses[:BEGINNING], rel=CLOSE)
 
 
 @pytest.mark.slow
@@ -35,7 +36,7 @@ def test_they_come_out_again_on_another_processor() -> None:
         [sys.executable, "-c", program], cwd=ROOT, env=env, capture_output=True, text=True, check=True
     )
     losses = np.array(said.stdout.split(), float)
-    assert losses == pytest.approx(life.read(life.LIFE).losses[:BEGINNING], rel=0.02)
+    assert losses == pytest.approx(life.read(life.LIFE).losses[:BEGINNING], rel=CLOSE)
 
 
 @pytest.mark.parametrize("name", [life.LIFE, *life.SEEDS])

@@ -1,10 +1,13 @@
 """The table of uses against torch's own count, at each use's sizes."""
 
+from urllib.parse import parse_qsl, urlsplit
+
 import pytest
 import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
+from attnviz.pages.compare import choices
 from attnviz.pages.compare.maths.layer_costs import USES
 
 
@@ -40,9 +43,10 @@ def test_the_sentence_counts_where_attention_is_no_dearer_than_an_lstm_and_each_
     frame = table.value
     cheaper = sum(use.sizes.n <= 2 * use.sizes.d for use in USES)
     assert any(f"**{cheaper} of {len(USES)}** uses" in text.value for text in page.markdown)
-    for use, address in zip(USES, frame["its curves"], strict=True):
-        there = visit("compare", **dict(part.split("=") for part in address.partition("?")[2].split("&")))
-        assert any(
-            f"At n = {use.sizes.n:,} and d = {use.sizes.d:,}, self-attention" in text.value
-            for text in (*there.markdown, *there.caption)
-        )
+    links = [dict(parse_qsl(urlsplit(address).query)) for address in frame["its curves"]]
+    for use, link in zip(USES, links, strict=True):
+        asked = {name: int(link[choices.SIZES[name].name]) for name in "ndk"}
+        assert asked == {name: getattr(use.sizes, name) for name in "ndk"}
+    use, there = USES[-1], visit("compare", **links[-1])
+    words = " ".join(text.value for text in (*there.markdown, *there.caption))
+    assert f"At n = {use.sizes.n:,} and d = {use.sizes.d:,}, self-attention" in words

@@ -131,18 +131,6 @@ def test_positions_without_weights_are_the_core_s_own():
     assert np.array_equal(kept[0, 0], kept_by_position(policy, reading.prompt, reading.total).numpy())
 
 
-@pytest.mark.parametrize("text, words", [("", "The prompt is empty"), ("one", "this takes at least 8: type more")])
-def test_too_little_text_is_answered_in_a_sentence(text, words):
-    with pytest.raises(Problem, match=words):
-        decoders.read(of_family("core"), text)
-
-
-def test_a_long_text_is_cut_and_says_so():
-    reading = decoders.read(of_family("core"), "a" * 400)
-    assert reading.total == decoders.LONGEST
-    assert "first 256 tokens of the text are read, of 400" in str(reading.notices[0])
-
-
 def test_a_layer_with_a_window_of_its_own_is_refused_in_a_sentence():
     with pytest.raises(Problem, match="Layer 0 of Tiny keeps a window of 6 tokens by itself"):
         decoders.read(of_family("mistral"), TEXT)

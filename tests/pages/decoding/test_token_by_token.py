@@ -118,12 +118,6 @@ def test_zero_steps_process_the_prompt_and_choose_nothing(without_window):
     assert found.labels == found.prompt.labels
 
 
-@pytest.mark.parametrize("text", ["", "   ", "\n"])
-def test_an_empty_prompt_is_refused_in_a_sentence(without_window, text):
-    with pytest.raises(Problem, match="The prompt is empty: type at least one word"):
-        last(without_window, Config(text, 3))
-
-
 def test_a_prompt_past_the_context_is_refused_with_its_numbers(without_window):
     with pytest.raises(Problem, match=r"The prompt has .*\d+ tokens and 4 are to be written; .* takes \d+ in all"):
         last(without_window, Config("hello " * 900, 4))

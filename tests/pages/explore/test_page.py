@@ -68,22 +68,6 @@ def test_choosing_a_standout_shows_that_head_and_writes_it_into_the_link(visit):
     assert page.query_params["at"] in (f"{layer}.{head}", [f"{layer}.{head}"])
 
 
-@pytest.mark.parametrize(
-    "link, sentences",
-    [
-        ({"at": "99.0", "by": "nonsense"}, ("There is no layer 99", "it must be one of: place")),
-        ({"at": "<b>", "c": "1garbage"}, ("does not exist here", "cannot be read")),
-        ({"model": "no-such-model"}, ("does not exist here",)),
-    ],
-)
-def test_a_link_to_something_that_does_not_exist_says_so_and_the_rest_is_shown(visit, link, sentences):
-    page = visit("explore", **link)
-    assert not page.exception
-    for sentence in sentences:
-        assert sentence in said(page) + " ".join(e.value for e in page.error)
-    assert len(canvases_on(page)) >= 2
-
-
 def test_an_empty_text_is_refused_in_a_sentence_and_a_very_long_one_is_cut_and_the_page_says_where(visit):
     page = visit("explore", model="minilm-l6")
     for text in ("", "  \n "):

@@ -1,9 +1,6 @@
 """The mask page as a visitor uses it: every preset, painted links, traps, code that runs, bad input."""
 
-import contextlib
-import io
 import random
-import warnings
 import zlib
 
 import numpy as np
@@ -20,6 +17,7 @@ from attnviz.pages.masks.maths.mask_rules import Rule, combined
 from attnviz.pages.masks.panels import views as layers_panel
 from attnviz.runs.word_vectors import sentence
 from tests.pages.conftest import with_code
+from tests.pages.masks.test_mask_programs import executed
 
 WORDS = ["The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired"]
 
@@ -56,14 +54,6 @@ def spoken(app):
     return " ".join(
         str(part.value) for kind in ("markdown", "caption", "warning", "error") for part in getattr(app, kind)
     )
-
-
-def executed(code):
-    names = {}
-    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        exec(code, names)
-    return names["weights"].detach().numpy()
 
 
 def test_random_cells_of_the_weights_are_recomputed_by_hand(visit):

@@ -116,21 +116,6 @@ def test_any_writing_is_shown_as_typed(visit, text):
 @pytest.mark.parametrize(
     "link, words",
     [
-        ({"p_section": "scores", "p_encoding": "none"}, "“rope&#45;half” is shown instead"),
-        ({"p_section": "longer", "p_factor": "nan"}, "it must be a number from 1 to 128. “4” is shown instead"),
-        ({"p_kind": "<b>"}, "“none” is shown instead"),
-    ],
-)
-def test_nonsense_in_a_link_is_answered_in_a_sentence(visit, link, words):
-    page = visit("positions", **link)
-    assert not page.exception
-    assert words in said(page)
-    assert "<b>" not in said(page)
-
-
-@pytest.mark.parametrize(
-    "link, words",
-    [
         ({"p_section": "scores", "p_width": "63"}, "the rotated width 63 must be even"),
         ({"p_section": "circle", "p_width": "63"}, "the rotated width 63 must be even"),
         ({"p_section": "video", "p_split": "own", "p_own_time": "60"}, "60 + 21 + 21 = 102 numbers"),

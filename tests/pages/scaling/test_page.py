@@ -102,21 +102,6 @@ def test_the_link_sets_every_number_and_choice(visit):
     assert scores[header["d_k"].index(100)] == pytest.approx(expected.raw.logits, abs=1e-4)
 
 
-@pytest.mark.parametrize(
-    "link, words",
-    [
-        ({"s_dk": "0"}, "it must be a whole number from 1 to 4,096. “64” is shown instead"),
-        ({"s_section": "softmax", "s_T": "nan"}, "it must be a number from 0 to 1,000,000. “1” is shown instead"),
-        ({"s_components": "<b>"}, "“normal” is shown instead"),
-    ],
-)
-def test_nonsense_in_a_link_is_answered_in_a_sentence(visit, link, words):
-    page = visit("scaling", **link)
-    assert not page.exception
-    assert words in said(page)
-    assert "<b>" not in said(page)
-
-
 def test_a_broken_assumption_says_how_the_prediction_fails(visit):
     page = visit("scaling", s_components="correlated", s_correlation="0.5")
     assert "the prediction fails" in said(page)

@@ -15,9 +15,9 @@ from attnviz.app import show
 from attnviz.base import units
 from attnviz.figures.theme import K_VERMILION
 from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.presets import all_presets
 from attnviz.pages.sharing.figures import costs as sharing_costs
 from attnviz.pages.sharing.panels import prove, sharing_programs
+from tests.models.architecture.test_architecture import EVERY_PRESET
 from tests.pages.conftest import with_code
 
 MINILM = {"h_lm": "minilm-l6"}
@@ -121,7 +121,7 @@ def test_models_of_every_kind_are_counted_and_sized(visit, name, view):
     assert all("need" in error.value for error in healthy_or_full.error)  # too large for the machine: a valid answer
 
 
-@pytest.mark.parametrize("name", all_presets())
+@pytest.mark.parametrize("name", EVERY_PRESET)
 def test_the_counting_program_prints_the_architectures_numbers(name):
     arch = Architecture.preset(name)
     said = printed(sharing_programs.of_count(f"Architecture.preset({name!r})", 8192, 3))

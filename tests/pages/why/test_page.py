@@ -9,6 +9,17 @@ import pytest
 
 from attnviz.app import live_run
 from attnviz.pages.why import choices
+from attnviz.pages.why.maths import circuit, patches
+
+
+@pytest.fixture(autouse=True)
+def few_passes(monkeypatch):
+    """Each cell of a map and each size of a circuit is a pass: test_parts.py looks at their numbers."""
+    monkeypatch.setattr(patches, "MOST", 9)
+    monkeypatch.setattr(circuit, "sizes", lambda parts: (0, 1, 6, parts))
+    live_run.finished.clear()
+    yield
+    live_run.finished.clear()
 
 
 def said(page: Any) -> str:
@@ -55,7 +66,6 @@ def test_a_model_that_predicts_nothing_says_so(visit):
 
 
 def test_two_prompts_are_compared_cell_by_cell(visit):
-    live_run.finished.clear()
     page = visit("why", why_section="patches")
     assert not page.exception
     assert not page.error
@@ -76,7 +86,7 @@ def test_without_a_second_prompt_the_page_asks_for_one(visit):
 
 @pytest.mark.parametrize("section", choices.SECTION.ids)
 def test_what_is_typed_shows_as_typed(visit, section):
-    typed = "<b>x $"  # few tokens: each cell of the last section is a pass
+    typed = "<b>x $"
     page = visit("why", why_section=section, why_text=typed, why_other=typed.replace("x", "w"))
     assert not page.exception
     assert not page.error

@@ -1,7 +1,5 @@
 """Heads found over many sentences: planted ones are found, and scores are those of formulas written once more here."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -123,15 +121,6 @@ def test_padding_changes_no_score() -> None:
     apart = last(model, [short, long], ("previous_token", "first_token"))
     for name in together.by_sentence:
         np.testing.assert_allclose(together.by_sentence[name], apart.by_sentence[name], atol=1e-5)
-
-
-def test_what_is_done_is_kept_when_it_is_stopped(tmp_path: Path) -> None:
-    running = scan(Planted(), sentences(5), ("first_token",))
-    next(running)
-    second = next(running)
-    running.close()  # type: ignore[attr-defined]
-    assert second.sentences == 2
-    assert second.by_sentence["first_token"].shape == (2, 2 * HEADS)
 
 
 @pytest.mark.parametrize(
