@@ -79,17 +79,22 @@ class Dragged:
     frames: tuple[float, ...]  #: from one animation frame to the next
 
 
-def worked(trace: list[dict[str, Any]]) -> list[float]:
-    """Milliseconds of processor time of a page's main thread for each frame in which the edit moved.
-
-    From Chromium's trace: a frame's share is everything since the frame before, its own drawing and layout included.
-    """
+def of_main_threads(trace: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The events of Chromium's trace that are of a page's main thread."""
     mains = {
         (event["pid"], event["tid"])
         for event in trace
         if event["name"] == "thread_name" and event["args"].get("name") == "CrRendererMain"
     }
-    events = [event for event in trace if (event["pid"], event["tid"]) in mains]
+    return [event for event in trace if (event["pid"], event["tid"]) in mains]
+
+
+def worked(trace: list[dict[str, Any]]) -> list[float]:
+    """Milliseconds of processor time of a page's main thread for each frame in which the edit moved.
+
+    From Chromium's trace: a frame's share is everything since the frame before, its own drawing and layout included.
+    """
+    events = of_main_threads(trace)
     edits = [event for event in events if event["name"] == EDIT]
     if not edits:
         return []
