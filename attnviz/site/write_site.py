@@ -283,7 +283,14 @@ def _licences(entries: Sequence[Entry]) -> str:
     for entry in entries:
         assert entry.wheel is not None
         parts.append(f"{entry.name} ({entry.hub}): {entry.licence}; from {entry.wheel.package} {entry.wheel.version}")
-    text = distribution("attnviz").read_text("licenses/LICENSE")
-    if text is None:
+    return "\n".join([*parts, "", _licence()])
+
+
+def _licence() -> str:
+    """The text of attnviz's licence: from what is installed, or from the clone, whose build leaves a list without it."""
+    if text := distribution("attnviz").read_text("licenses/LICENSE"):
+        return text
+    in_clone = Path(__file__).parents[2] / "LICENSE"
+    if not in_clone.is_file():
         raise Problem("The text of the Apache License is not installed beside attnviz")
-    return "\n".join([*parts, "", text])
+    return in_clone.read_text("utf-8")

@@ -5,6 +5,7 @@ import re
 import zlib
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -47,6 +48,13 @@ def site(minilm, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("site") / "inside"
     assert main(["site", str(folder), "--model", "minilm-l6", "--language", "en", "zh"]) == 0
     return folder
+
+
+def test_a_clone_s_own_list_of_what_is_installed_has_no_licence_and_the_clone_has(monkeypatch):
+    installed = write_site._licence()
+    monkeypatch.setattr(write_site, "distribution", lambda _name: SimpleNamespace(read_text=lambda _path: None))
+    assert write_site._licence() == installed
+    assert "Apache License" in installed
 
 
 def test_the_parts_of_a_model_are_its_file_and_named_by_what_is_in_them(site):
