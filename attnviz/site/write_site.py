@@ -287,7 +287,7 @@ def _licences(entries: Sequence[Entry]) -> str:
 
 
 def _licence() -> str:
-    """The text of attnviz's licence: from what is installed, or from the clone, whose build leaves a list without it."""
+    """The text of attnviz's licence: as it is installed, or from a clone, whose build leaves a list without it."""
     if text := distribution("attnviz").read_text("licenses/LICENSE"):
         return text
     in_clone = Path(__file__).parents[2] / "LICENSE"
