@@ -73,11 +73,15 @@ class Worker:
 
     def visitors(self, patience: float = PATIENCE) -> int:
         """How many are connected; 0 where it does not say."""
+        return self.counted("attnviz_visitors", patience)
+
+    def counted(self, name: str, patience: float = PATIENCE) -> int:
+        """A number of its metrics; 0 where it does not say."""
         try:
             text = self.asked("metrics", patience).read().decode()
         except OSError:
             return 0
-        found = re.search(r"^attnviz_visitors (\S+)", text, re.MULTILINE)
+        found = re.search(rf"^{name} (\S+)", text, re.MULTILINE)
         return int(float(found[1])) if found else 0
 
 

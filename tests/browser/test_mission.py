@@ -25,7 +25,7 @@ from attnviz.models.architecture import Architecture
 from attnviz.models.capture import capture
 from tests.browser import saving
 from tests.browser.canvas_places import cell_on, tile
-from tests.browser.conftest import ROOT, Server, answered, until, widest
+from tests.browser.conftest import ROOT, Server, answered, still, until, widest
 from tests.browser.test_choosing import PLACE
 from tests.browser.test_figure_files import steady
 from tests.models.tiny import eager
@@ -598,7 +598,8 @@ def test_the_map_of_heads_holds_a_true_number_leads_to_its_head_and_is_made_agai
     plot.locator(".main-svg").first.wait_for(timeout=FIRST_OPEN)
     page.locator(".st-key-hd_explore button").wait_for(timeout=FIRST_OPEN)
     answered(page)
-    plot.hover()  # in sight, and at rest
+    plot.hover()  # in sight
+    still(page)  # and as wide as its place
     page.mouse.click(*plot.evaluate(PLACE, [layer, head]))
     page.wait_for_url(re.compile(rf"hd_at={layer}\.{head}"), timeout=FIRST_OPEN)
     explore = page.get_by_role("button", name=f"Open layer {layer}, head {head}")
@@ -704,7 +705,7 @@ def words_on(page: Any) -> str:
 
 #: Where the bar of a head lies in the window, by the number that it carries.
 BAR = """(plot, number) => {
-    const trace = plot.data.find((each) => each.customdata), { _fullLayout: layout } = plot;
+    const trace = plot._fullData.find((each) => each.customdata), { _fullLayout: layout } = plot;
     const at = trace.customdata.indexOf(number), box = plot.querySelector(".nsewdrag").getBoundingClientRect();
     const middle = trace.base[at] + trace.x[at] / 2, row = trace.y[at] + trace.offset + trace.width / 2;
     return [box.left + layout.xaxis.l2p(middle), box.top + layout.yaxis.l2p(row), trace.x[at]];
