@@ -39,7 +39,9 @@ WATCH_SHIFTS = """(() => {
         }
     }).observe({type: "layout-shift", buffered: true});
 })()"""
-STAYS_ON_A_PHONE = "home", "explore", "positions", "build", "compare", "lessons", "sharing", "pictures"
+STAYS_ON_A_PHONE = {
+    *("home", "lessons", "build", "scaling", "positions", "sharing", "explore", "born", "pictures", "compare")
+}
 #: views of pages, and the words by which one sees that it is that view
 VIEWS = {
     "home": ("", "What is attention?"),
