@@ -74,7 +74,7 @@ def _serve(folder: Path, port: int) -> int:
     """Hand out the folder's files to this machine until stopped."""
     if not (folder / "index.html").is_file():
         raise Problem("There is no site in {folder}: write one with attnviz site {folder}", folder=str(folder))
-    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    handler = partial(_Quiet, directory=str(folder))
     try:
         made = ThreadingHTTPServer(("127.0.0.1", port), handler)
     except (OSError, OverflowError) as problem:
@@ -85,3 +85,10 @@ def _serve(folder: Path, port: int) -> int:
         print(_("On this machine: {address}").format(address=f"http://localhost:{server.server_port}/"), flush=True)
         server.serve_forever()
     return 0
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    """Files, and no line for each."""
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing."""

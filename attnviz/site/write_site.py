@@ -73,7 +73,7 @@ def write(
 ) -> int:
     """Write the site into a folder; the number of bytes it holds. A Problem where it cannot be as it is asked for."""
     app_address = None if app is None else _app_address(app)
-    entries = [_packaged(name) for name in dict.fromkeys(models)]
+    entries = [_packaged(name)[0] for name in dict.fromkeys(models)]
     try:
         out.mkdir(parents=True, exist_ok=True)
         (out / "licences.txt").write_text(_licences(entries), encoding="utf-8")
@@ -105,24 +105,23 @@ def _app_address(given: str) -> str:
     return given.rstrip("/")
 
 
-def _packaged(name: str) -> Entry:
-    """A model whose packaged files are here, and such that a browser can read them."""
+def _packaged(name: str) -> tuple[Entry, Path]:
+    """A model whose packaged files are here, and such that a browser can read them; and the file of its weights."""
     entry = find(name)
-    if entry.id not in MODELS or wheel_path(entry) is None:
+    file = wheel_path(entry) if entry.id in MODELS else None
+    if file is None:
         raise Problem(
             "{model} cannot be part of a site: it takes the packaged files of {known}, put here by "
             "attnviz models fetch",
             model=entry.id,
             known=Several(MODELS),
         )
-    return entry
+    return entry, file
 
 
 def write_model(name: str, out: Path) -> SiteModel:
     """A model whose files, in parts, and tokenizer are written into the folder `models` of a site."""
-    entry = _packaged(name)
-    file = wheel_path(entry)
-    assert file is not None
+    entry, file = _packaged(name)
     loaded = load(entry.id)
     folder = out / "models"
     folder.mkdir(parents=True, exist_ok=True)
