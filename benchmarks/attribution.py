@@ -15,14 +15,14 @@ from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import torch
 from torch import Tensor
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from benchmarks.measuring import machine, peak_extra_bytes, ratio, rounds
-from benchmarks.tables import median, ms, size, table
+from benchmarks.harness import machine, ms, ratio, risen, rounds, size, table
 from benchmarks.tasks import in_attnviz
 from tests.models.tiny import VOCAB
 from tests.notebook.transformer_lens_side import bridge
@@ -68,7 +68,7 @@ def compared(question: str, holders: dict[str, Any], prompts: tuple[Tensor, Tens
     row |= {f"lines, {tool}": str(lines(program_of(tool, question))) for tool in calls}
     row["CPU time"] = ms(1e3 * median(taken[OURS]))
     row |= {f"{tool}, x ours": f"{ratio(taken[tool], taken[OURS]):.1f}" for tool in calls if tool != OURS}
-    row |= {f"memory, {tool}": size(peak_extra_bytes(call)) for tool, call in calls.items()}
+    row |= {f"memory, {tool}": size(risen(call)) for tool, call in calls.items()}
     row |= {
         f"difference, {tool}": f"{float((found[tool] - found[OURS]).abs().max()):.0e}" for tool in calls if tool != OURS
     }

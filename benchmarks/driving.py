@@ -5,26 +5,20 @@ import collections
 import json
 import math
 import random
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-# painted: the second animation frame after a drawing, when the page leaves its mark; got: messages from the web
-# socket. All in milliseconds of the browser's own clock; start is when the last click or key came in.
+# painted: the second animation frame after a drawing, when the page leaves its mark; start: when the last click or key
+# came in. Both in milliseconds of the browser's own clock.
 CLOCKS = """
-window.clocks = {start: 0, painted: [], got: []};
+window.clocks = {start: 0, painted: []};
 for (const name of ['click', 'keydown']) addEventListener(name, (e) => { clocks.start = e.timeStamp; }, true);
 const mark = performance.mark.bind(performance);
 performance.mark = (name, options) => {
   if (name.endsWith('-painted')) clocks.painted.push([name, performance.now(), options?.detail]);
   return mark(name, options);
-};
-window.WebSocket = class extends WebSocket {
-  constructor(...where) {
-    super(...where);
-    super.addEventListener('message', (e) => clocks.got.push([performance.now(), e.data.byteLength ?? e.data.size]));
-  }
 };
 """
 
@@ -45,17 +39,6 @@ POINTED = 250  # milliseconds that a hand rests on a tile before it clicks
 CHANCE = random.Random(12)
 FRAME = 15  # milliseconds between two moves of a hand, a little less than a frame
 
-FRAMES = """
-(() => {
-  const mine = window.dragged = {frames: [], last: 0};
-  const count = (now) => {
-    if (mine.last) mine.frames.push(now - mine.last);
-    mine.last = now;
-    if (window.dragged === mine) requestAnimationFrame(count);
-  };
-  requestAnimationFrame(count);
-})()
-"""
 TO_THE_MIDDLE = """
 (stage, [right, down]) => {  // the overview of a deep model has a window of its own within the page
   const tile = document.createElement("i");
@@ -71,30 +54,11 @@ CATEGORIES = ["toplevel", "devtools.timeline", "disabled-by-default-devtools.tim
 EDIT = "attnviz-edit"  # what the page calls the work of a frame in which the edit moved
 
 
-@dataclass(frozen=True)
-class Dragged:
-    """What a drag cost, in milliseconds."""
-
-    work: tuple[float, ...]  #: of the main thread's processor time in each frame that an edit moved in, all included
-    frames: tuple[float, ...]  #: from one animation frame to the next
-
-
-def of_main_threads(trace: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The events of Chromium's trace that are of a page's main thread."""
-    mains = {
-        (event["pid"], event["tid"])
-        for event in trace
-        if event["name"] == "thread_name" and event["args"].get("name") == "CrRendererMain"
-    }
-    return [event for event in trace if (event["pid"], event["tid"]) in mains]
-
-
-def worked(trace: list[dict[str, Any]]) -> list[float]:
+def worked(events: list[dict[str, Any]]) -> list[float]:
     """Milliseconds of processor time of a page's main thread for each frame in which the edit moved.
 
     From Chromium's trace: a frame's share is everything since the frame before, its own drawing and layout included.
     """
-    events = of_main_threads(trace)
     edits = [event for event in events if event["name"] == EDIT]
     if not edits:
         return []
@@ -113,17 +77,44 @@ def worked(trace: list[dict[str, Any]]) -> list[float]:
     return [spent[number] / 1000 for number in sorted(moved) if number < len(ends)]
 
 
-def click(page: Any, at: tuple[float, float], times: int = 1) -> None:
-    """Click a place, each time anywhere within a frame.
+def traced(page: Any, act: Callable[[], None]) -> list[dict[str, Any]]:
+    """What Chromium did while `act` ran, of the page's main thread."""
+    browser = page.context.browser
+    browser.start_tracing(page=page, categories=CATEGORIES)
+    act()
+    events: list[dict[str, Any]] = json.loads(browser.stop_tracing())["traceEvents"]
+    mains = {
+        (event["pid"], event["tid"])
+        for event in events
+        if event["name"] == "thread_name" and event["args"].get("name") == "CrRendererMain"
+    }
+    return [event for event in events if (event["pid"], event["tid"]) in mains]
+
+
+def move_scale(page: Any, steps: int) -> None:
+    """Drag the scale of the head on show to and fro, a step in each frame."""
+    handle = page.get_by_test_id("scale").first
+    handle.scroll_into_view_if_needed()
+    box = handle.bounding_box()
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] / 2, middle)
+    page.mouse.down()
+    for step in range(steps):
+        page.mouse.move(box["x"] + box["width"] * (0.5 + 0.35 * math.sin(step / 9)), middle)
+        page.wait_for_timeout(FRAME)
+    page.mouse.up()
+
+
+def click(page: Any, at: tuple[float, float]) -> None:
+    """Click a place, anywhere within a frame.
 
     A browser answers a moved pointer at its next frame, and a tool that waits for that, or for a still page, always
     clicks just after a frame, from where two frames are the longest. A hand does not.
     """
     page.mouse.move(*at)
-    for count in range(1, times + 1):
-        page.wait_for_timeout(CHANCE.uniform(0, 2 * FRAME))
-        page.mouse.down(click_count=count)
-        page.mouse.up(click_count=count)
+    page.wait_for_timeout(CHANCE.uniform(0, 2 * FRAME))
+    page.mouse.down()
+    page.mouse.up()
 
 
 def floor(browser: Any, times: int) -> list[float]:
@@ -173,7 +164,7 @@ class Tab:
         """Reset the recorded times and bytes."""
         self.frames.clear()
         self.fetched = 0
-        self.page.evaluate("Object.assign(clocks, {start: 0, painted: [], got: []})")
+        self.page.evaluate("Object.assign(clocks, {start: 0, painted: []})")
 
     def settle(self) -> None:
         """Wait until the page's script has finished and nothing more is drawn."""
@@ -199,8 +190,8 @@ class Tab:
         self.settle()
         return {name: self._first(name, earlier) for name, earlier in shown.items()}
 
-    def pick(self, number: int, pointed: bool = False) -> dict[str, float]:
-        """Click a tile; returns milliseconds from the click until the head is painted, and until the answer is here.
+    def pick(self, number: int, pointed: bool = False) -> float:
+        """Click a tile; returns milliseconds from the click until the head is painted.
 
         With `pointed` the pointer rests on the tile first, as a hand's does; else it lands there with the click.
         """
@@ -217,53 +208,13 @@ class Tab:
         self._until(HEAD)
         painted = self._first(HEAD)
         self.settle()
-        clocks = self.page.evaluate("clocks")
-        arrived = max(clocks["got"], key=lambda message: message[1])[0] if clocks["got"] else float("nan")
-        return {"painted": painted, "answered": arrived - clocks["start"]}
+        return painted
 
-    def drag(self, steps: int = 90) -> Dragged:
-        """Drag the scale of the head on show to and fro."""
-        self.page.mouse.move(3, 3)
-        handle = self.page.get_by_test_id("scale").first
-        handle.scroll_into_view_if_needed()
-        box = handle.bounding_box()
-        places = [0.5 + 0.35 * math.sin(step / 9) for step in range(steps)]
-        middle = box["y"] + box["height"] / 2
-        return self._traced([(box["x"] + box["width"] * place, middle) for place in places])
-
-    def paint(self, steps: int = 90) -> Dragged:
-        """Paint on the mask of the head on show, stroke upon stroke; then take the model's own mask again."""
-        brush = self.page.get_by_test_id("controls").first.get_by_role("button", name="Paint the mask on the matrix")
-        if brush.get_attribute("aria-pressed") != "true":  # the brush stays in the hand from sentence to sentence
-            brush.click()
-        stage = self.page.get_by_test_id("heatmap").first
-        stage.evaluate("stage => stage.scrollIntoView({ block: 'end' })")  # a stroke begins on what is on screen
-        self.page.wait_for_timeout(200)
-        box = stage.bounding_box()
-        x, y, w, h = map(float, stage.get_attribute("data-plot").split(","))
-        turns = [step / 12 for step in range(steps)]
-        places = [(0.5 + 0.4 * math.cos(turn) * (1 - turn / 9), 0.5 + 0.4 * math.sin(1.7 * turn)) for turn in turns]
-        dragged = self._traced([(box["x"] + x + w * across, box["y"] + y + h * down) for across, down in places])
-        self.page.get_by_test_id("mask").first.select_option("model")
+    def drag(self) -> list[float]:
+        """Drag the scale of the head on show to and fro; what each frame in which it moved cost."""
+        worked_in = worked(traced(self.page, lambda: move_scale(self.page, 90)))
         self.settle()
-        return dragged
-
-    def _traced(self, path: list[tuple[float, float]]) -> Dragged:
-        """Move a pressed mouse along `path`, a move a frame, and note what each frame cost."""
-        self.page.mouse.move(*path[0])
-        self.page.mouse.down()
-        self.page.wait_for_timeout(200)
-        self.page.evaluate(FRAMES)
-        browser = self.context.browser
-        browser.start_tracing(page=self.page, categories=CATEGORIES)
-        for place in path:
-            self.page.mouse.move(*place)
-            self.page.wait_for_timeout(FRAME)
-        trace = json.loads(browser.stop_tracing())["traceEvents"]
-        dragged = Dragged(tuple(worked(trace)), tuple(self.page.evaluate("dragged.frames")))
-        self.page.mouse.up()
-        self.settle()
-        return dragged
+        return worked_in
 
     def _until(self, name: str, earlier: str | None = None) -> None:
         """Wait until something of this name is painted that is not what stood there earlier, painted again."""

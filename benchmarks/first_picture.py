@@ -17,14 +17,13 @@ import os
 import tempfile
 import time
 from pathlib import Path
+from statistics import median
 from typing import Any, Self
 
 from attnviz.app.page_entry import Page
 from attnviz.serve import page_table
 from benchmarks.driving import WINDOW_READY
-from benchmarks.measuring import machine
-from benchmarks.serving import chromium, served
-from benchmarks.tables import median, ms, table
+from benchmarks.harness import chromium, machine, ms, served, table
 
 PARTS = {"words": "heading", "picture": "first picture", "all": "all of it", "turned": "turned to by the menu"}
 WORDS_ALONE = "glossary"  #: a page without any picture

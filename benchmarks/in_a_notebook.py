@@ -20,8 +20,7 @@ from packaging.requirements import Requirement
 
 from attnviz.models.loading import load
 from attnviz.models.tokens import encode
-from benchmarks.serving import chromium
-from benchmarks.tables import size, table
+from benchmarks.harness import chromium, size, table
 
 MODEL = "minilm-l6"
 SENTENCE = "The animal didn't cross the street because it was too tired."

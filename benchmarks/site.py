@@ -5,17 +5,14 @@ longest tasks of the page's main thread, by Chromium's trace, and the memory of 
 """
 
 import argparse
-import json
 import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.driving import CATEGORIES, of_main_threads
-from benchmarks.measuring import machine, memory
-from benchmarks.serving import chromium
-from benchmarks.tables import table
+from benchmarks.driving import move_scale, traced
+from benchmarks.harness import chromium, machine, memory, table
 from tests.browser.site_server import served
 
 #: sentences, by how many tokens SmolLM2 reads of them
@@ -25,18 +22,14 @@ SENTENCES = {
     196: "The cat sat on the mat and the dog ran to the door. " * 14,
 }
 LINES = 500  #: milliseconds after which the faintest lines are drawn, too
-STEPS, FRAME = 60, 16  #: of a hand that moves, and milliseconds between them
+STEPS = 60  #: of a hand that moves
 SAID = "document.querySelector('.site-status [role=status]').textContent"
 
 
 def tasks(page: Any, act: Callable[[], None]) -> list[float]:
     """Milliseconds of each task of the page's main thread while `act` runs, the longest first."""
-    browser = page.context.browser
-    browser.start_tracing(page=page, categories=CATEGORIES)
-    act()
-    events = json.loads(browser.stop_tracing())["traceEvents"]
     # processor time, where the trace has it: this thread shares its core with the model's
-    mine = (event for event in of_main_threads(events) if event["name"] == "RunTask")
+    mine = (event for event in traced(page, act) if event["name"] == "RunTask")
     return sorted((event.get("tdur", event.get("dur", 0)) / 1000 for event in mine), reverse=True)
 
 
@@ -46,18 +39,6 @@ def read(page: Any, tokens: int) -> None:
     page.press(".site-text", "Enter")
     page.wait_for_function(f"() => {SAID}.startsWith('Tokens: {tokens}, read in')")
     page.wait_for_timeout(LINES)
-
-
-def drag(page: Any) -> None:
-    """Move the scale to and fro, a step in each frame."""
-    box = page.get_by_test_id("scale").first.bounding_box()
-    middle = box["y"] + box["height"] / 2
-    page.mouse.move(box["x"] + box["width"] / 2, middle)
-    page.mouse.down()
-    for step in range(STEPS):
-        page.mouse.move(box["x"] + box["width"] * (0.5 + 0.3 * (step % 20 - 10) / 10), middle)
-        page.wait_for_timeout(FRAME)
-    page.mouse.up()
 
 
 def held(browser: Any) -> tuple[int, int]:
@@ -89,7 +70,7 @@ def measured(address: str) -> list[dict[str, str]]:
 
 def row(page: Any, tokens: int, share: int, mapped: int) -> dict[str, str]:
     """What a sentence takes."""
-    reading, moving = tasks(page, lambda: read(page, tokens)), tasks(page, lambda: drag(page))
+    reading, moving = tasks(page, lambda: read(page, tokens)), tasks(page, lambda: move_scale(page, STEPS))
     return {
         "tokens": str(tokens),
         "longest task, reading": f"{reading[0]:.0f} ms",

@@ -12,7 +12,7 @@ from typing import Any
 
 from nbconvert import HTMLExporter
 
-from benchmarks.serving import chromium, served
+from benchmarks.harness import chromium, served
 from scripts import notebooks
 from tests.browser.conftest import ROOT, answered
 

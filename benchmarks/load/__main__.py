@@ -16,14 +16,13 @@ import os
 import random
 import time
 from contextlib import ExitStack
+from statistics import median
 from urllib.parse import urlsplit
 
 from benchmarks.driving import HEAD
+from benchmarks.harness import chromium, late, machine, ms, served
 from benchmarks.load.habits import EXPLORE, OWN, Habit
 from benchmarks.load.visitor import Visitor
-from benchmarks.measuring import machine
-from benchmarks.serving import chromium, served
-from benchmarks.tables import late, median, ms
 
 THINKS = 8.0  # seconds between two acts of a visitor, on average
 
