@@ -2,8 +2,7 @@
 
 from attnviz.models.tokens.encoding import Frame, Tokens, encode, encode_target, frames, label_of, read
 from attnviz.models.tokens.matrix_axes import MatrixAxis, matrix_axis, project
-from attnviz.models.tokens.token_by_text import token_id
-from attnviz.models.tokens.token_spans import TokenSpan, token_label
+from attnviz.models.tokens.token_spans import TokenSpan, token_id, token_label
 
 __all__ = [
     "Frame",

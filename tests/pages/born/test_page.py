@@ -9,7 +9,7 @@ import torch
 
 from attnviz.base.packed import unblob
 from attnviz.pages.born import choices
-from attnviz.pages.born.maths import life, own_words
+from attnviz.pages.born.maths import life
 from attnviz.pages.born.maths.repeats import Config, forward
 from attnviz.pages.born.panels import film as panel
 
@@ -40,7 +40,7 @@ def test_it_opens_before_the_cliff_and_asks(visit):
 def test_the_answer_is_computed(visit):
     page = visit("born")
     page.button(key="born-guess-300").click().run()
-    right = own_words.share_right(life.LIFE, own_words.copies_of(choices.WORDS.default, Config()))
+    right = life.share_right(life.LIFE, life.copies_of(choices.WORDS.default, Config()))
     first = life.read(life.LIFE).at[np.flatnonzero(right < 0.5)[-1] + 1]
     assert f"Computed: from step {first} on" in said(page)
     assert film(page)["open"]
@@ -70,7 +70,7 @@ def test_too_few_and_too_many_words_are_refused(visit, typed, problem):
 
 
 def test_words_have_numbers_of_their_own_and_capitals_do_not_matter():
-    copies = own_words.copies_of("The cat saw THE other animal near a small house today", Config())
+    copies = life.copies_of("The cat saw THE other animal near a small house today", Config())
     assert copies.ids[:11] == copies.ids[11:]
     assert copies.ids[0] == copies.ids[3]
     assert len(set(copies.ids)) == 10
@@ -121,7 +121,7 @@ def test_what_is_typed_shows_as_typed(visit, section):
 
 
 def test_the_picture_that_is_saved_holds_the_curves_and_the_heads_at_the_handle():
-    copies, run = own_words.copies_of(choices.WORDS.default, Config()), life.read(life.LIFE)
+    copies, run = life.copies_of(choices.WORDS.default, Config()), life.read(life.LIFE)
     drawn = panel.picture(life.LIFE, copies, 40, ((0, 0),)).data
     heads = [np.array(trace.z, float) for trace in drawn if trace.type == "heatmap"]
     numbers = torch.from_numpy(run.numbers[40]).float()
@@ -129,7 +129,7 @@ def test_the_picture_that_is_saved_holds_the_curves_and_the_heads_at_the_handle(
     for shown, computed in zip(heads, torch.cat([each[0] for each in weights]).numpy(), strict=True):
         assert np.isnan(shown[np.triu_indices(12, 1)]).all(), "what comes later is not drawn as nought"
         assert shown[np.tril_indices(12)] == pytest.approx(computed[np.tril_indices(12)])
-    odd = own_words.copies_of("Say <b>x</b> **y** and more", Config())
+    odd = life.copies_of("Say <b>x</b> **y** and more", Config())
     assert "<b>x" not in panel.picture(life.LIFE, odd, 0, ()).layout.title.text, "Plotly would read it as markup"
     lines = [trace for trace in drawn if trace.type == "scatter"]
     assert len(lines) == 1 + 2 * len(heads)

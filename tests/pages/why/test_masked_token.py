@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from attnviz.models.catalogue.entry import Entry, LoadedModel
-from attnviz.pages.why.maths import circuit, one_head, parts, patches
+from attnviz.pages.why.maths import circuit, parts, patches
 from attnviz.runs.model_run import ModelRun, Request, run_model
 from tests.models.tiny import bert
 from tests.models.tiny_tokenizers import word_piece
@@ -40,7 +40,7 @@ def test_every_section_watches_the_masked_token(masked, read):
     assert abs(whole - other) > 0.01
     assert made.total == pytest.approx(whole, abs=1e-3)
     assert sum(part.value for part in made.parts) == pytest.approx(whole, abs=1e-3)
-    assert one_head.run(read, masked, ids, made.position, *made.strongest).total != pytest.approx(whole, abs=1e-3)
+    assert parts.without_head(read, masked, ids, made.position, *made.strongest).total != pytest.approx(whole, abs=1e-3)
     *_, found = circuit.run(read, masked, circuit.Config(TEXT, OTHER, ids, True, made.masked))
     assert found.whole == pytest.approx(whole, abs=1e-3)
     assert found.kept[-1] == pytest.approx(1, abs=1e-4)

@@ -6,7 +6,7 @@ import torch
 
 from attnviz.base.message import Problem
 from attnviz.models.tokens import token_id
-from attnviz.pages.why.maths import circuit, one_head, parts, patches
+from attnviz.pages.why.maths import circuit, parts, patches
 from attnviz.pages.why.maths.examples import CONTRASTS
 from attnviz.runs.model_run import ModelRun, Request, run_model
 from tests.models.conftest import smollm2
@@ -70,7 +70,7 @@ def test_the_lens_ends_with_the_models_own_answer_and_begins_with_the_embedding(
 def test_a_silenced_head_changes_the_answer_as_a_plain_hook_does(read, taken_apart, smollm2):
     layer, head = taken_apart.strongest
     ids = taken_apart.ids
-    found = one_head.run(read, smollm2, ids, taken_apart.position, layer, head)
+    found = parts.without_head(read, smollm2, ids, taken_apart.position, layer, head)
     handle = heads_output(smollm2.model, layer, head, torch.zeros_like)
     try:
         expected = lead(smollm2.model, torch.tensor([read.source.ids]), ids)

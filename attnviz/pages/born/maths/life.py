@@ -5,12 +5,14 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem
+from attnviz.base.word_boundaries import split
 from attnviz.core import measures
 from attnviz.models.settings import current
 from attnviz.pages.born.maths.repeats import Config, Sequences, Silenced, forward, sequences, untrained
@@ -186,3 +188,41 @@ def read(name: str) -> Life:
         field: tuple(value) if isinstance(value, list) else value for field, value in header["config"].items()
     }
     return Life(Config(**given), **arrays)
+
+
+@dataclass(frozen=True)
+class Copies:
+    """Two copies of some words: as typed, and as numbers of the vocabulary."""
+
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
+
+
+def copies_of(text: str, config: Config) -> Copies:
+    """Each different word has the number that its letters give, or the next that is free; capitals do not matter."""
+    words = split(text)
+    fewest, most = config.lags
+    if not fewest <= len(words) <= most:
+        raise Problem(
+            "{count} words were typed; the model takes {fewest} to {most}", count=len(words), fewest=fewest, most=most
+        )
+    numbers: dict[str, int] = {}
+    for word in map(str.casefold, words):
+        number = crc32(word.encode()) % config.words
+        while word not in numbers and number in numbers.values():
+            number = (number + 1) % config.words
+        numbers.setdefault(word, number)
+    return Copies(words * 2, tuple(numbers[word.casefold()] for word in words) * 2)
+
+
+@lru_cache(maxsize=256)
+def share_right(name: str, copies: Copies) -> np.ndarray:
+    """(kept,): at each kept step of a run, the share of the second copy's words but its first that are predicted."""
+    tokens = torch.tensor([copies.ids])
+    known = torch.arange(len(copies.ids) - 1)[None] >= len(copies.ids) // 2
+    return read(name).looks(Sequences(tokens, known))[:, 1]
+
+
+def learned_at(name: str, copies: Copies) -> int | None:
+    """The first kept step from which at least half of the second copy is always predicted; None where it never is."""
+    return lasting(read(name).steps, share_right(name, copies))

@@ -16,9 +16,8 @@ from attnviz.canvas import birth
 from attnviz.canvas.shared.packing import fingerprint
 from attnviz.core.attention import scale_factor
 from attnviz.figures.theme import Figure
-from attnviz.pages.born import choices
-from attnviz.pages.born.figures import curves as figures
-from attnviz.pages.born.maths import life, own_words
+from attnviz.pages.born import choices, figures
+from attnviz.pages.born.maths import life
 from attnviz.pages.born.maths.repeats import Config, Silenced, forward
 
 
@@ -29,7 +28,7 @@ def panel() -> None:
         text = widgets.text(choices.WORDS, _("Your words, which come twice"))
         name = widgets.one_of(choices.RUN, _("Training run"), runs(), style="select")
     run = life.read(name)
-    copies = own_words.copies_of(text, run.config)
+    copies = life.copies_of(text, run.config)
     heads = {name_of(head): head for head in run.config.places}
     off = tuple(heads[each] for each in widgets.chosen_of(choices.OFF, heads))
     at = run.nearest(link_state.value(choices.AT))
@@ -65,7 +64,7 @@ def runs() -> dict[str, str]:
     }
 
 
-def _ask(name: str, copies: own_words.Copies, guess: str) -> None:
+def _ask(name: str, copies: life.Copies, guess: str) -> None:
     """The question, and once it is answered, what is computed."""
     names = {each: f"{int(each):,}" for each in choices.GUESSES if each.isdigit()} | {"never": _("never")}
     with st.container(key="born-ask", horizontal=True, vertical_alignment="center", gap="small"):
@@ -74,7 +73,7 @@ def _ask(name: str, copies: own_words.Copies, guess: str) -> None:
             for each, words in names.items():
                 st.button(words, key=f"born-guess-{each}", on_click=link_state.put, args=(choices.GUESS, each))
             return
-        step = own_words.learned_at(name, copies)
+        step = life.learned_at(name, copies)
         st.markdown(verdict(names[guess], step), width="content")
         st.button(
             _("Ask again"),
@@ -98,7 +97,7 @@ def verdict(guessed: str, step: int | None) -> str:
 def draw(
     key: str,
     name: str,
-    copies: own_words.Copies,
+    copies: life.Copies,
     at: int,
     off: Silenced,
     whole: bool,
@@ -190,7 +189,7 @@ def said(name: str, at: int, off: Silenced) -> str:
     )
 
 
-def picture(name: str, copies: own_words.Copies, at: int, off: Silenced) -> Figure:
+def picture(name: str, copies: life.Copies, at: int, off: Silenced) -> Figure:
     """The same for a file: curves, and the heads at the handle."""
     run = life.read(name)
     with torch.no_grad():

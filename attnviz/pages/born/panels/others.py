@@ -5,8 +5,7 @@ import math
 from attnviz.app import page_parts, show, widgets
 from attnviz.base import units
 from attnviz.base.words import _
-from attnviz.pages.born import choices
-from attnviz.pages.born.figures import curves as figures
+from attnviz.pages.born import choices, figures
 from attnviz.pages.born.maths import life
 from attnviz.pages.born.panels.film import curve_of
 

@@ -17,7 +17,7 @@ from attnviz.canvas.shared.kinds import Options
 from attnviz.core import measures
 from attnviz.models.loading import availability
 from attnviz.pages.born import choices
-from attnviz.pages.born.maths import own_words
+from attnviz.pages.born.maths import life
 from attnviz.pages.born.maths.repeats import Config
 from attnviz.runs.model_run import ModelRun, Request
 
@@ -32,7 +32,7 @@ def panel() -> None:
     if not availability(MODEL).on_this_machine:
         st.info(_("No trained model is on this machine yet: the page “Explore” says how to get one."))
         return
-    copies = own_words.copies_of(text, Config())
+    copies = life.copies_of(text, Config())
     run = model_cache.model_run(Request(MODEL, " ".join(copies.tokens)))
     best = model_cache.cached(run, "born-best", lambda: strongest(run))
     names = {"previous_token": _("on the token before"), "induction": _("on what came next last time")}

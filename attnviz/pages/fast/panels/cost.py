@@ -13,8 +13,7 @@ from attnviz.figures import byte_axes
 from attnviz.figures.roofline import RoofPoints, under_roof
 from attnviz.figures.theme import SERIES, Figure
 from attnviz.models.architecture import Gpu, gpus
-from attnviz.pages.fast import choices
-from attnviz.pages.fast.figures import cost as figures
+from attnviz.pages.fast import choices, figures
 from attnviz.pages.fast.maths import cost
 
 

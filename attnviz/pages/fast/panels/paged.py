@@ -5,8 +5,7 @@ import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
 from attnviz.base.words import _, sentences
-from attnviz.pages.fast import choices
-from attnviz.pages.fast.figures import paged as figures
+from attnviz.pages.fast import choices, figures
 from attnviz.pages.fast.maths import paged
 
 made = st.cache_resource(max_entries=64, show_spinner=False)(paged.run)

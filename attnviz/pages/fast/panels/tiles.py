@@ -13,7 +13,7 @@ from attnviz.base import units
 from attnviz.base.words import _, sentences
 from attnviz.canvas import tile_film
 from attnviz.pages.fast import choices
-from attnviz.pages.fast.figures.tiles import TilePicture
+from attnviz.pages.fast.figures import TilePicture
 from attnviz.pages.fast.maths import tiles
 
 filmed = st.cache_resource(max_entries=8, show_spinner=False)(tiles.run)

@@ -3,7 +3,7 @@
 from math import log
 
 from attnviz.base.words import N_
-from attnviz.pages.born.maths import life, own_words
+from attnviz.pages.born.maths import life
 from attnviz.pages.lessons.maths.lesson_parts import (
     Facts,
     Lesson,
@@ -19,11 +19,11 @@ WORDS = "the cat saw a red bird"
 GUESSES = {"hundred": 100, "three": 300, "thousand": 1000}  #: id of an answer -> step
 
 
-def copies(subject: Subject) -> own_words.Copies:
+def copies(subject: Subject) -> life.Copies:
     """The sentence's first words, twice; those of the lesson where there are too few."""
     config = life.read(life.LIFE).config
     words = subject.words if len(subject.words) >= config.lags[0] else WORDS.split()
-    return own_words.copies_of(" ".join(words), config)
+    return life.copies_of(" ".join(words), config)
 
 
 def task(_subject: Subject) -> Facts:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from attnviz.app import show
 from attnviz.app.links import link_state
-from attnviz.pages.born.figures import curves
+from attnviz.pages.born import figures
 from attnviz.pages.born.maths import life
 from attnviz.pages.born.maths.repeats import Silenced
 from attnviz.pages.born.panels import film, others
@@ -37,5 +37,5 @@ def birth(subject: Subject, set_to: PictureSettings, key: str) -> None:
 def runs(_subject: Subject, set_to: PictureSettings, key: str) -> None:
     """The usual run and other seeds, with one in which something else was changed."""
     changed = set_to.get("changed", "seeds")
-    show.chart(curves.compared(others.lines_of(changed), HEIGHT), key=key, words=others.said(changed))
+    show.chart(figures.compared(others.lines_of(changed), HEIGHT), key=key, words=others.said(changed))
     st.caption(others.said(changed))

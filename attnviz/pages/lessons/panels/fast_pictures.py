@@ -8,7 +8,7 @@ from attnviz.app.text import plain
 from attnviz.base.words import _
 from attnviz.figures.theme import Figure
 from attnviz.models.architecture import gpus
-from attnviz.pages.fast.figures import paged as paged_figures
+from attnviz.pages.fast import figures as paged_figures
 from attnviz.pages.fast.maths import cost, numerics, paged, tiles
 from attnviz.pages.fast.panels import cost as cost_panel
 from attnviz.pages.fast.panels import numerics as rounding_panel

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from attnviz.base.message import Message, Problem
-from attnviz.models.capture import LogitAttribution, Trace, capture
+from attnviz.models.capture import Edit, LogitAttribution, Trace, capture, intervene, probabilities
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import token_id, token_label
 from attnviz.pages.why.maths.examples import contrast_of
@@ -197,3 +197,22 @@ def _others(made: LogitAttribution) -> Iterator[LogitPart]:
     for name, each in sums.items():
         if each is not None and (name.template == "embedding" or float(each[0]) != 0.0):
             yield LogitPart(name, None, None, float(each[0]))
+
+
+@dataclass(frozen=True, eq=False)
+class Without:
+    """The answer of a pass without a head."""
+
+    shares: np.ndarray  #: the probability of each token asked about
+    total: float  #: the logit asked about, or the lead
+
+
+def without_head(run: ModelRun, loaded: LoadedModel, ids: Ids, position: int, layer: int, head: int) -> Without:
+    """Run the model again without the head, its later layers too."""
+    edit = Edit(layer, head, silence=True)
+    trace = intervene(loaded.model, edit, logits=loaded.predicts, **run.inputs_on(loaded.model.device))
+    assert trace.logits is not None
+    logits = trace.logits[0] if trace.logits.dim() == 2 else trace.logits[0, position]
+    asked = torch.tensor([each for each in ids if each is not None])
+    own, *other = logits[asked].float().tolist()
+    return Without(probabilities(logits)[asked].cpu().numpy(), own - sum(other))

@@ -16,7 +16,7 @@ from attnviz.canvas.shared.kinds import Options
 from attnviz.engine import Rerun
 from attnviz.pages.why import choices
 from attnviz.pages.why.figures import parts as figures
-from attnviz.pages.why.maths import one_head
+from attnviz.pages.why.maths import parts
 from attnviz.pages.why.panels import form
 
 
@@ -186,7 +186,7 @@ def _silenced(asked: form.Asked, layer: int, head: int) -> None:
     """A switch that runs the model again without the head, and what that changes."""
     if not widgets.toggle(choices.SILENCE, _("Silence it, and run the model again")):
         return
-    change = Rerun(one_head.run, (asked.parts.ids, asked.parts.position, layer, head))
+    change = Rerun(parts.without_head, (asked.parts.ids, asked.parts.position, layer, head))
     after = model_cache.cached_rerun(asked.run, change)
     moved = [
         _("{token} from {before:.1%} to {after:.1%}").format(

@@ -1,1 +1,0 @@
-"""Curves of training runs, and the heads of one step."""

@@ -1,1 +1,0 @@
-"""Charts and drawings of the page Fast attention."""
