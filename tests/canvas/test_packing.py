@@ -18,11 +18,21 @@ NAME = document(SCENE.tokens_q, None)
 unit = hnp.arrays(np.float32, (5, 7), elements=st.floats(0, 1, width=32))
 
 
+def decode16(codes: np.ndarray, top: float, signed: bool) -> np.ndarray:
+    """Values of `encode16`'s codes, NaN where masked: what the JavaScript does."""
+    if signed:
+        root = (codes.astype(np.float64) - 32767) / 32767
+        values = np.sign(root) * root**2 * top
+    else:
+        values = (codes.astype(np.float64) / 65534) ** 2 * top
+    return np.where(codes == packing.MASKED_16, np.nan, values)
+
+
 def decoded(values: np.ndarray, hidden: np.ndarray | None, top: float, signed: bool) -> np.ndarray:
     """Values packed and unpacked as the browser does it, from byte planes to codes to numbers."""
     raw = np.frombuffer(packing.planes(packing.encode16(values, hidden, top, signed)), np.uint8)
     high, low = raw[: raw.size // 2], raw[raw.size // 2 :]
-    return packing.decode16((high.astype(np.uint16) << 8 | low).reshape(values.shape), top, signed)
+    return decode16((high.astype(np.uint16) << 8 | low).reshape(values.shape), top, signed)
 
 
 def test_a_blob_gives_back_its_header_and_payload_and_a_header_that_is_no_json_is_refused() -> None:

@@ -79,16 +79,6 @@ def encode16(values: NDArray[np.floating], hidden: NDArray[np.bool_] | None, top
     return np.where(gone, MASKED_16, codes).astype("<u2")
 
 
-def decode16(codes: NDArray[np.uint16], top: float, signed: bool) -> NDArray[np.float64]:
-    """Values of `encode16`'s codes, NaN where masked: what the JavaScript does, for tests."""
-    if signed:
-        root = (codes.astype(np.float64) - 32767) / 32767
-        values = np.sign(root) * root**2 * top
-    else:
-        values = (codes.astype(np.float64) / 65534) ** 2 * top
-    return np.where(codes == MASKED_16, np.nan, values)
-
-
 def planes(codes: NDArray[np.uint16]) -> bytes:
     """High bytes, then low bytes: the two halves compress better apart."""
     pairs = np.ascontiguousarray(codes.astype("<u2")).view(np.uint8).reshape(-1, 2)
@@ -136,7 +126,6 @@ __all__ = [
     "THUMBNAIL_SIDE",
     "bits_told",
     "blob",
-    "decode16",
     "encode16",
     "fingerprint",
     "plain_numbers",

@@ -42,7 +42,6 @@ COLOURS = {
     "log_sum": MASKED,
 }
 SHARED = THEORY  #: a block that several hold
-MOST = 7  #: requests that have a colour of their own
 
 
 @dataclass(frozen=True, eq=False)

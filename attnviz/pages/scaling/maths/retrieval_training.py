@@ -23,7 +23,6 @@ WIDTH = 16  #: numbers in a value
 SEQUENCES = 32  #: sequences in a batch
 EVERY = 10  #: steps between two partial results
 LAST = 20  #: steps over which the end of a run is averaged
-MEASURES = ("loss", "accuracy", "entropy", "gradient")
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,6 @@ from attnviz.pages.sharing.figures import costs as figures
 from attnviz.pages.sharing.panels import sharing_programs
 from attnviz.pages.sharing.panels.architecture_form import Chosen, choose, number_boxes, say_whether
 
-MOST_TOKENS = 1 << 17
-
 
 def panel() -> None:
     place = page_parts.main_picture()
