@@ -12,20 +12,11 @@ from attnviz.base.packed import pack_bits
 from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.blobs import document, read_pins
 from attnviz.canvas.shared.kinds import Head, HeadScene, Overview, Pin, Pins
+from tests.canvas.browser_codes import decode16
 
 SCENE = HeadScene(["a", "b", "c"])
 NAME = document(SCENE.tokens_q, None)
 unit = hnp.arrays(np.float32, (5, 7), elements=st.floats(0, 1, width=32))
-
-
-def decode16(codes: np.ndarray, top: float, signed: bool) -> np.ndarray:
-    """Values of `encode16`'s codes, NaN where masked: what the JavaScript does."""
-    if signed:
-        root = (codes.astype(np.float64) - 32767) / 32767
-        values = np.sign(root) * root**2 * top
-    else:
-        values = (codes.astype(np.float64) / 65534) ** 2 * top
-    return np.where(codes == packing.MASKED_16, np.nan, values)
 
 
 def decoded(values: np.ndarray, hidden: np.ndarray | None, top: float, signed: bool) -> np.ndarray:

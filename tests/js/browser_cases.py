@@ -24,6 +24,7 @@ from attnviz.core.attention import COLDEST
 from attnviz.figures import theme
 from attnviz.pages.positions.maths import rotation
 from attnviz.pages.scaling.maths import alternatives
+from tests.canvas.browser_codes import decode16
 from tests.js import attend_cases, birth_cases
 
 FOLDER = Path(__file__).with_name("cases")
@@ -121,7 +122,7 @@ def packing_cases() -> dict[str, Any]:
 def _packed(values: np.ndarray, hidden: np.ndarray | None, top: float, signed: bool) -> dict[str, Any]:
     codes = packing.encode16(values, hidden, top, signed)
     header = {"shape": list(values.shape), "top": top, "signed": signed, "tokens": ["<b>", "日本", "é\n"]}
-    back = packing.decode16(codes, top, signed).ravel()
+    back = decode16(codes, top, signed).ravel()
     return {
         "blob": base64.b64encode(packing.blob(header, packing.squeeze(packing.planes(codes), runs=True))).decode(),
         "header": header,

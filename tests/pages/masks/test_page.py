@@ -16,6 +16,7 @@ from attnviz.pages.masks.maths.mask_lab import Painted
 from attnviz.pages.masks.maths.mask_rules import Rule, combined
 from attnviz.pages.masks.panels import views as layers_panel
 from attnviz.runs.word_vectors import sentence
+from tests.canvas.browser_codes import decode16
 from tests.pages.conftest import with_code
 from tests.pages.masks.test_mask_programs import executed
 
@@ -39,7 +40,7 @@ def weights(app, number):
     half = len(payload) // 2
     high, low = np.frombuffer(payload[:half], np.uint8), np.frombuffer(payload[half:], np.uint8)
     codes = (high.astype(np.uint16) << 8 | low).reshape(header["shape"])
-    return packing.decode16(codes, header["top"], header["signed"])
+    return decode16(codes, header["top"], header["signed"])
 
 
 def before(app):
