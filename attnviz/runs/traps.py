@@ -95,6 +95,20 @@ def largest_gap(wrong: Tensor, right: Tensor) -> float:
     return float((wrong.detach().float() - right.detach().float()).abs().max())
 
 
+def compared(
+    wrong: Tensor,
+    right: Tensor,
+    rows: tuple[str, ...],
+    *facts: Message,
+    cols: tuple[str, ...] | None = None,
+    allowed: Tensor | None = None,
+    table: tuple[tuple[Message | str, ...], ...] = (),
+) -> Outcome:
+    """What two matrices over the same words come to, both drawn with the same cells hidden."""
+    bad, good = (picture(each, rows, cols, allowed=allowed) for each in (wrong, right))
+    return Outcome(bad, good, largest_gap(wrong, right), facts, table)
+
+
 def error_of(code: Callable[..., Any], *arguments: Any) -> str:
     """What PyTorch says when `code` raises on these arguments; "" when it runs."""
     try:

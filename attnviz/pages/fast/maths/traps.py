@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attnviz.base.message import Message
-from attnviz.runs.traps import Outcome, Trap, largest_gap, picture, source
+from attnviz.runs.traps import Outcome, Trap, compared, source
 from attnviz.runs.word_vectors import Sentence
 
 ROWS, BLOCK = 2, 4  #: queries and keys of a tile
@@ -75,12 +75,7 @@ def run_no_maximum(s: Sentence) -> Outcome:
         "Rows whose weights do not sum to 1: {lost} of {n}. With the maximum subtracted no exponential is above 1.",
         {"top": SHARP, "power": math.exp(SHARP), "lost": lost, "n": len(s)},
     )
-    return _outcome(s, bad, good, allowed, fact)
-
-
-def _outcome(s: Sentence, bad: Tensor, good: Tensor, allowed: Tensor, *facts: Message) -> Outcome:
-    bad_picture, good_picture = (picture(each, s.words, allowed=allowed) for each in (bad, good))
-    return Outcome(bad_picture, good_picture, largest_gap(bad, good), facts)
+    return compared(bad, good, s.words, fact, allowed=allowed)
 
 
 # The mask comes once the sum is made.
@@ -101,7 +96,7 @@ def run_mask_late(s: Sentence) -> Outcome:
         "in the sum that it is divided by.",
         {"word": s.words[0], "sum": float(bad[0].sum())},
     )
-    return _outcome(s, bad, good, allowed, fact)
+    return compared(bad, good, s.words, fact, allowed=allowed)
 
 
 # The last tile is filled up with zeros, and these are keys like any other.
@@ -124,7 +119,7 @@ def run_last_tile(s: Sentence) -> Outcome:
             {"n": len(s), "block": BLOCK},
         )
     )
-    return _outcome(s, bad, good, allowed, fact)
+    return compared(bad, good, s.words, fact, allowed=allowed)
 
 
 # How many tiles of keys a causal mask leaves is rounded down.
@@ -148,7 +143,7 @@ def run_skipped(s: Sentence) -> Outcome:
             "share": float(lost.max()),
         },
     )
-    return _outcome(s, bad, good, allowed, fact)
+    return compared(bad, good, s.words, fact, allowed=allowed)
 
 
 # A row sees no key of its first tile.
@@ -179,7 +174,7 @@ def run_empty_row(s: Sentence) -> Outcome:
         if padded
         else Message("With one word there is nothing to hide.")
     )
-    return _outcome(s, bad, good, allowed, fact)
+    return compared(bad, good, s.words, fact, allowed=allowed)
 
 
 TILE_TRAPS: dict[str, Trap] = {

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attnviz.base.message import Message
 from attnviz.core import masks
-from attnviz.runs.traps import Outcome, largest_gap, picture
+from attnviz.runs.traps import Outcome, compared, largest_gap
 from attnviz.runs.word_vectors import WIDTH, Sentence
 
 
@@ -65,22 +65,21 @@ def run_fill(s: Sentence) -> Outcome:
         Message("a row with nothing left"),
         Message("other rows leak"),
     )
-    return Outcome(
-        picture(wrong, s.words, allowed=allowed),
-        picture(right, s.words, allowed=allowed),
-        largest_gap(wrong, right),
-        (
-            Message(
-                "{word} may look at nothing (it is causal, and the first place is padding). With -1e9 it still "
-                "attends: {share:.0%} to every place, the hidden ones included.",
-                {"word": s.words[0], "share": float(wrong[0, 0])},
-            ),
-            Message(
-                "In float16, -1e9 cannot be written at all: the lowest number there is {lowest:,.0f}.",
-                {"lowest": torch.finfo(torch.float16).min},
-            ),
+    return compared(
+        wrong,
+        right,
+        s.words,
+        Message(
+            "{word} may look at nothing (it is causal, and the first place is padding). With -1e9 it still "
+            "attends: {share:.0%} to every place, the hidden ones included.",
+            {"word": s.words[0], "share": float(wrong[0, 0])},
         ),
-        (headings, *(_row(name, way, dtype, s.scores, allowed) for dtype in DTYPES for name, way in WAYS)),
+        Message(
+            "In float16, -1e9 cannot be written at all: the lowest number there is {lowest:,.0f}.",
+            {"lowest": torch.finfo(torch.float16).min},
+        ),
+        allowed=allowed,
+        table=(headings, *(_row(name, way, dtype, s.scores, allowed) for dtype in DTYPES for name, way in WAYS)),
     )
 
 
@@ -132,22 +131,21 @@ def run_softmax_first(s: Sentence) -> Outcome:
         largest_gap(way(changed, causal)[earlier], kept[earlier])
         for way, kept in ((wrong_softmax_first, bad), (right_softmax_first, good))
     )
-    return Outcome(
-        picture(bad, s.words, allowed=causal),
-        picture(good, s.words, allowed=causal),
-        largest_gap(bad, good),
-        (
-            Message(
-                "The rows sum to {low:.2f} at the least: {word} hands out {share:.0%} of its attention, and the output "
-                "shrinks with it.",
-                {"low": float(bad[least].sum()), "word": s.words[least], "share": float(bad[least].sum())},
-            ),
-            Message(
-                "The future still leaks, through the denominator: another last word moves the weights of earlier rows "
-                "by up to {bad:.3f} (right: {good:.0f}).",
-                {"bad": moved_bad, "good": moved_good},
-            ),
+    return compared(
+        bad,
+        good,
+        s.words,
+        Message(
+            "The rows sum to {low:.2f} at the least: {word} hands out {share:.0%} of its attention, and the output "
+            "shrinks with it.",
+            {"low": float(bad[least].sum()), "word": s.words[least], "share": float(bad[least].sum())},
         ),
+        Message(
+            "The future still leaks, through the denominator: another last word moves the weights of earlier rows "
+            "by up to {bad:.3f} (right: {good:.0f}).",
+            {"bad": moved_bad, "good": moved_good},
+        ),
+        allowed=causal,
     )
 
 
@@ -178,30 +176,28 @@ def run_before_scaling(s: Sentence) -> Outcome:
         (f"{fill:g}", *(f"{leaked(way(s.q, s.k, additive(causal, fill)), causal):.3g}" for way in ways))
         for fill in FILLS
     ]
-    return Outcome(
-        picture(bad, s.words),
-        picture(good, s.words),
-        largest_gap(bad, good),
-        (
-            Message(
-                "A fill of {fill:.0f} becomes {divided:.1f} when it is divided by sqrt({d}): {word} gives {bad:.1%} to "
-                "the future instead of {good:.2%}.",
-                {
-                    "fill": SHOWN_FILL,
-                    "divided": SHOWN_FILL / math.sqrt(WIDTH),
-                    "d": WIDTH,
-                    "word": s.words[0],
-                    "bad": leaked(bad[:1], causal[:1]),
-                    "good": leaked(good[:1], causal[:1]),
-                },
-            ),
-            Message(
-                "With -inf there is nothing to shrink and both agree. A position bias is a mask of small numbers, and "
-                "never safe: with ALiBi (slope 0.5) a weight is off by {gap:.3f}.",
-                {"gap": largest_gap(*(way(s.q, s.k, alibi) for way in ways))},
-            ),
+    return compared(
+        bad,
+        good,
+        s.words,
+        Message(
+            "A fill of {fill:.0f} becomes {divided:.1f} when it is divided by sqrt({d}): {word} gives {bad:.1%} to "
+            "the future instead of {good:.2%}.",
+            {
+                "fill": SHOWN_FILL,
+                "divided": SHOWN_FILL / math.sqrt(WIDTH),
+                "d": WIDTH,
+                "word": s.words[0],
+                "bad": leaked(bad[:1], causal[:1]),
+                "good": leaked(good[:1], causal[:1]),
+            },
         ),
-        (headings, *rows),
+        Message(
+            "With -inf there is nothing to shrink and both agree. A position bias is a mask of small numbers, and "
+            "never safe: with ALiBi (slope 0.5) a weight is off by {gap:.3f}.",
+            {"gap": largest_gap(*(way(s.q, s.k, alibi) for way in ways))},
+        ),
+        table=(headings, *rows),
     )
 
 
@@ -229,19 +225,18 @@ def run_ignored_mask(s: Sentence) -> Outcome:
     causal = masks.causal(len(s))
     bad, good = wrong_ignored_mask(s.q, s.k, causal), right_ignored_mask(s.q, s.k, causal)
     forbidden = bad.masked_fill(causal, 0.0)
-    return Outcome(
-        picture(bad, s.words, allowed=causal),
-        picture(good, s.words, allowed=causal),
-        largest_gap(bad, good),
-        (
-            Message(
-                "{word} gives {share:.0%} of its attention to words it may not see; over all rows {mean:.0%}. "
-                "With and without the mask the result is the same.",
-                {
-                    "word": s.words[0],
-                    "share": float(forbidden[0].sum()),
-                    "mean": float(forbidden.sum(-1).mean()),
-                },
-            ),
+    return compared(
+        bad,
+        good,
+        s.words,
+        Message(
+            "{word} gives {share:.0%} of its attention to words it may not see; over all rows {mean:.0%}. "
+            "With and without the mask the result is the same.",
+            {
+                "word": s.words[0],
+                "share": float(forbidden[0].sum()),
+                "mean": float(forbidden.sum(-1).mean()),
+            },
         ),
+        allowed=causal,
     )

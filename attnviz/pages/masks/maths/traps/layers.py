@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from attnviz.base.message import Message
 from attnviz.core import masks
 from attnviz.core.modules import seeded
-from attnviz.runs.traps import Outcome, error_of, largest_gap, picture
+from attnviz.runs.traps import Outcome, compared, error_of, largest_gap, picture
 from attnviz.runs.word_vectors import WIDTH, Sentence
 
 
@@ -30,17 +30,15 @@ def error_in_training(q: Tensor, k: Tensor) -> str:
 def run_floor_division(s: Sentence) -> Outcome:
     bad, good = wrong_floor_division(s.q, s.k), right_floor_division(s.q, s.k)
     floored = s.q @ s.k.T // math.sqrt(s.q.shape[-1])
-    return Outcome(
-        picture(bad, s.words),
-        picture(good, s.words),
-        largest_gap(bad, good),
-        (
-            Message(
-                "{n} scores are left with {distinct} different values, all whole numbers.",
-                {"n": floored.numel(), "distinct": int(floored.unique().numel())},
-            ),
-            Message("A training step stops with: {error}.", {"error": error_in_training(s.q, s.k)}),
+    return compared(
+        bad,
+        good,
+        s.words,
+        Message(
+            "{n} scores are left with {distinct} different values, all whole numbers.",
+            {"n": floored.numel(), "distinct": int(floored.unique().numel())},
         ),
+        Message("A training step stops with: {error}.", {"error": error_in_training(s.q, s.k)}),
     )
 
 
@@ -62,16 +60,14 @@ def run_linear_weight(s: Sentence) -> Outcome:
     k_proj.weight.copy_(s.w_k.T)
     bad, good = wrong_linear_weight(s.x, q_proj, k_proj), right_linear_weight(s.x, q_proj, k_proj)
     wide = nn.Linear(WIDTH, 2 * WIDTH)
-    return Outcome(
-        picture(bad, s.words),
-        picture(good, s.words),
-        largest_gap(bad, good),
-        (
-            Message(
-                "The matrix is square ({m} × {m}), so nothing fails and the weights are simply others. "
-                "nn.Linear({m}, {wide}).weight has shape {shape}: there, x @ weight stops with an error.",
-                {"m": WIDTH, "wide": 2 * WIDTH, "shape": tuple(wide.weight.shape)},
-            ),
+    return compared(
+        bad,
+        good,
+        s.words,
+        Message(
+            "The matrix is square ({m} × {m}), so nothing fails and the weights are simply others. "
+            "nn.Linear({m}, {wide}).weight has shape {shape}: there, x @ weight stops with an error.",
+            {"m": WIDTH, "wide": 2 * WIDTH, "shape": tuple(wide.weight.shape)},
         ),
     )
 
@@ -105,27 +101,25 @@ def run_dropout_in_eval(s: Sentence) -> Outcome:
     with seeded(s.seed):
         first, second = bad(s.q, s.k, values), bad(s.q, s.k, values)
     steady = good(s.q, s.k, values)
-    return Outcome(
-        picture(first, s.words),
-        picture(steady, s.words),
-        largest_gap(first, steady),
-        (
-            Message(
-                "In evaluation mode, with p = {p}: {zeros} of {n} weights are zero and the others are "
-                "{factor:.2f} times too large; rows sum to between {low:.2f} and {high:.2f}.",
-                {
-                    "p": SHARE,
-                    "zeros": int((first == 0).sum()),
-                    "n": first.numel(),
-                    "factor": 1 / (1 - SHARE),
-                    "low": float(first.sum(-1).min()),
-                    "high": float(first.sum(-1).max()),
-                },
-            ),
-            Message(
-                "The same sentence asked twice differs by up to {gap:.3f}; the right code by {none:.0f}.",
-                {"gap": largest_gap(first, second), "none": largest_gap(steady, good(s.q, s.k, values))},
-            ),
+    return compared(
+        first,
+        steady,
+        s.words,
+        Message(
+            "In evaluation mode, with p = {p}: {zeros} of {n} weights are zero and the others are "
+            "{factor:.2f} times too large; rows sum to between {low:.2f} and {high:.2f}.",
+            {
+                "p": SHARE,
+                "zeros": int((first == 0).sum()),
+                "n": first.numel(),
+                "factor": 1 / (1 - SHARE),
+                "low": float(first.sum(-1).min()),
+                "high": float(first.sum(-1).max()),
+            },
+        ),
+        Message(
+            "The same sentence asked twice differs by up to {gap:.3f}; the right code by {none:.0f}.",
+            {"gap": largest_gap(first, second), "none": largest_gap(steady, good(s.q, s.k, values))},
         ),
     )
 
@@ -171,25 +165,23 @@ def with_weights_of(s: Sentence, kind: type[nn.Module]) -> nn.Module:
 def run_unused_projections(s: Sentence) -> Outcome:
     bad, good = with_weights_of(s, WrongUnusedProjections), with_weights_of(s, RightUnusedProjections)
     bad_weights, good_weights = bad(s.x)[1].detach(), good(s.x)[1].detach()
-    return Outcome(
-        picture(bad_weights, s.words),
-        picture(good_weights, s.words),
-        largest_gap(bad_weights, good_weights),
-        (
-            Message(
-                "Both pass the shape test: output {shape}, weights {square}.",
-                {"shape": tuple(s.x.shape), "square": tuple(good_weights.shape)},
-            ),
-            Message(
-                "A backward pass shows it: {dead} of {total} matrices get no gradient, against {alive}. And each word "
-                "looks at itself with {own:.0%} on average, for x is most like x.",
-                {
-                    "dead": without_gradient(bad, s.x),
-                    "total": len(list(bad.parameters())),
-                    "alive": without_gradient(good, s.x),
-                    "own": float(bad_weights.diagonal().mean()),
-                },
-            ),
+    return compared(
+        bad_weights,
+        good_weights,
+        s.words,
+        Message(
+            "Both pass the shape test: output {shape}, weights {square}.",
+            {"shape": tuple(s.x.shape), "square": tuple(good_weights.shape)},
+        ),
+        Message(
+            "A backward pass shows it: {dead} of {total} matrices get no gradient, against {alive}. And each word "
+            "looks at itself with {own:.0%} on average, for x is most like x.",
+            {
+                "dead": without_gradient(bad, s.x),
+                "total": len(list(bad.parameters())),
+                "alive": without_gradient(good, s.x),
+                "own": float(bad_weights.diagonal().mean()),
+            },
         ),
     )
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from attnviz.base.message import Message
 from attnviz.core import masks
 from attnviz.core.rope import grid_positions
-from attnviz.runs.traps import Outcome, largest_gap, picture, rotated
+from attnviz.runs.traps import Outcome, compared, largest_gap, picture, rotated
 from attnviz.runs.word_vectors import LONGEST, WIDTH, Sentence, word_vector
 
 
@@ -40,26 +40,24 @@ def run_integer_positions(s: Sentence) -> Outcome:
     positions = torch.arange(len(s))
     cut, kept = wrong_integer_positions(positions, WIDTH), right_integer_positions(positions, WIDTH)
     bad, good = weights(s, cut, positions), weights(s, kept, positions)
-    return Outcome(
-        picture(bad, s.words),
-        picture(good, s.words),
-        largest_gap(bad, good),
-        (
-            Message(
-                "{zeros} of the {all} numbers of the encoding are 0 (right: {few}): whole numbers have no room "
-                "for what lies between -1 and 1. What is left are {ones} ones, the cosines of place 0.",
-                {
-                    "zeros": int((cut == 0).sum()),
-                    "all": cut.numel(),
-                    "few": int((kept == 0).sum()),
-                    "ones": int((cut == 1).sum()),
-                },
-            ),
-            Message(
-                "So the order is lost: with all words but the first in reverse, a weight between two words moves by "
-                "at most {bad:.3f} (right: {good:.3f}).",
-                {"bad": moved_by_order(s, cut), "good": moved_by_order(s, kept)},
-            ),
+    return compared(
+        bad,
+        good,
+        s.words,
+        Message(
+            "{zeros} of the {all} numbers of the encoding are 0 (right: {few}): whole numbers have no room "
+            "for what lies between -1 and 1. What is left are {ones} ones, the cosines of place 0.",
+            {
+                "zeros": int((cut == 0).sum()),
+                "all": cut.numel(),
+                "few": int((kept == 0).sum()),
+                "ones": int((cut == 1).sum()),
+            },
+        ),
+        Message(
+            "So the order is lost: with all words but the first in reverse, a weight between two words moves by "
+            "at most {bad:.3f} (right: {good:.3f}).",
+            {"bad": moved_by_order(s, cut), "good": moved_by_order(s, kept)},
         ),
     )
 
@@ -113,28 +111,26 @@ def run_odd_axes(s: Sentence) -> Outcome:
         largest_gap(_weights(way(q, further), way(k, further)), weights)
         for way, weights in ((wrong_odd_axes, bad), (right_odd_axes, good))
     ]
-    return Outcome(
-        picture(bad, s.words),
-        picture(good, s.words),
-        largest_gap(bad, good),
-        (
-            Message(
-                "Of {width} coordinates, {bad} are never turned, one of each odd share: {turned} of {pairs} pairs are "
-                "(right: {all}).",
-                {
-                    "width": HEAD_WIDTH,
-                    "bad": still[0],
-                    "turned": (HEAD_WIDTH - still[0]) // 2,
-                    "pairs": HEAD_WIDTH // 2,
-                    "all": (HEAD_WIDTH - still[1]) // 2,
-                },
-            ),
-            Message(
-                "The usual test finds nothing: with all words two frames and one column further, the weights move by "
-                "at most {bad:.1e} (right: {good:.1e}), for only distances count in both. (The words fill frames of "
-                "{side} × {side}.)",
-                {"bad": shifts[0], "good": shifts[1], "side": SIDE},
-            ),
+    return compared(
+        bad,
+        good,
+        s.words,
+        Message(
+            "Of {width} coordinates, {bad} are never turned, one of each odd share: {turned} of {pairs} pairs are "
+            "(right: {all}).",
+            {
+                "width": HEAD_WIDTH,
+                "bad": still[0],
+                "turned": (HEAD_WIDTH - still[0]) // 2,
+                "pairs": HEAD_WIDTH // 2,
+                "all": (HEAD_WIDTH - still[1]) // 2,
+            },
+        ),
+        Message(
+            "The usual test finds nothing: with all words two frames and one column further, the weights move by "
+            "at most {bad:.1e} (right: {good:.1e}), for only distances count in both. (The words fill frames of "
+            "{side} × {side}.)",
+            {"bad": shifts[0], "good": shifts[1], "side": SIDE},
         ),
     )
 
@@ -228,19 +224,18 @@ def run_left_padding(s: Sentence) -> Outcome:
         for each in positions
     )
     allowed = masks.causal(len(s))
-    return Outcome(
-        picture(bad, s.words, allowed=allowed),
-        picture(good, s.words, allowed=allowed),
-        largest_gap(bad, good),
-        (
-            Message(
-                "{pads} places of padding on the left, masked as they should be. Counting them moves a weight by up to "
-                "{gap:.3f}; with shifted positions the padded sentence is {exact:.1e} away from the bare one.",
-                {"pads": PADS, "gap": largest_gap(bad, alone), "exact": largest_gap(good, alone)},
-            ),
-            Message(
-                "With RoPE only distances count, and the slip does nothing: {gap:.1e}.",
-                {"gap": largest_gap(rope_bad, rope_good)},
-            ),
+    return compared(
+        bad,
+        good,
+        s.words,
+        Message(
+            "{pads} places of padding on the left, masked as they should be. Counting them moves a weight by up to "
+            "{gap:.3f}; with shifted positions the padded sentence is {exact:.1e} away from the bare one.",
+            {"pads": PADS, "gap": largest_gap(bad, alone), "exact": largest_gap(good, alone)},
         ),
+        Message(
+            "With RoPE only distances count, and the slip does nothing: {gap:.1e}.",
+            {"gap": largest_gap(rope_bad, rope_good)},
+        ),
+        allowed=allowed,
     )
