@@ -6,7 +6,7 @@ import { themeOf } from "../shared/colour.js";
 import { lastingComponent } from "../shared/component.js";
 import { around, attribute, el, fill, joined, say } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
-import { measured, onceAFrame, watchSize } from "../shared/surface.js";
+import { onceAFrame, watchSize } from "../shared/surface.js";
 import { drawCurves, nearestStep, shareAt } from "./curves.js";
 import { forward, lossOf, singles } from "./forward.js";
 import { Heads } from "./heads.js";
@@ -83,7 +83,6 @@ class Birth extends FilmView {
 
   picture() {
     if (!this.held || !this.root.clientWidth) return;
-    const began = performance.now();
     const { steps, words, colours, open, ids, sizes, size, at } = this.held;
     const theme = themeOf(this.root, colours);
     const step = steps[this.at];
@@ -110,7 +109,6 @@ class Birth extends FilmView {
       joined(words.join_heard, [words.picture, joined(words.join_sentences, [said, ...best])]),
     );
     this.root.dataset.step = String(step);
-    measured("attnviz-birth", began);
   }
 }
 

@@ -223,8 +223,6 @@ export class Overview extends MosaicDrawing {
     group.selected = [layer, head];
     const seq = group.picks.next();
     group.picks.keep(this, "pick", { layer, head });
-    performance.clearMarks("attnviz-picked");
-    performance.mark("attnviz-picked");
     group.coming = null;
     tell(group, "selected");
     this.live.textContent = joined(header.words.join_things, [this.name(i), header.words.chosen]);

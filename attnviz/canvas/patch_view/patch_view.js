@@ -15,7 +15,7 @@ import { brightest } from "./patch_rows.js";
 import { sentence, titleOf } from "./patch_sentence.js";
 import { drawPins, PatchTiles } from "./patch_tiles.js";
 import { PatchTools } from "./patch_tools.js";
-import { markPainted, measured, onceAFrame, sized } from "../shared/surface.js";
+import { markPainted, onceAFrame, sized } from "../shared/surface.js";
 
 /** @import { Size } from "./patch_geometry.js" */
 /** @import { Component, PatchHeader, PatchState, Theme } from "../shared/types.js" */
@@ -169,7 +169,6 @@ export class PatchView extends View {
   draw() {
     const width = this.root.clientWidth;
     if (!this.held || !this.numbers || !this.ground || width === 0) return;
-    const start = performance.now();
     this.root.dataset.narrow = String(width < NARROW);
     const room = presentedRoom(this.root);
     this.tiles.box.style.maxHeight = room === null ? "" : `${room - 8}px`;
@@ -179,7 +178,6 @@ export class PatchView extends View {
     drawPins(this, theme);
     this.tools.update();
     this.root.dataset.query = String(this.query);
-    measured("av-patches", start);
     markPainted(this.root, "av-patches", `${this.state.layer}.${this.state.head}.${this.query}`);
   }
 

@@ -6,7 +6,7 @@ import { lastingComponent } from "../shared/component.js";
 import { addButton, around, attribute, el, fill, joined, named, say } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
 import { binary, clamp } from "../shared/numbers.js";
-import { measured, onceAFrame, watchSize } from "../shared/surface.js";
+import { onceAFrame, watchSize } from "../shared/surface.js";
 import { placeOn, presentedRoom } from "../shared/window.js";
 import { drawMatrix, drawTile, reelOf, written } from "./tile_film_drawing.js";
 import {
@@ -188,7 +188,6 @@ class TileFilm extends FilmView {
 
   picture() {
     if (!this.held || !this.reel) return;
-    const start = performance.now();
     const { words, tiles } = this.header;
     const line = this.shownLine();
     const [queries, keys] = spansOf(this.header, this.at);
@@ -207,7 +206,6 @@ class TileFilm extends FilmView {
     this.sayMemory(queries.to - queries.from, keys.to - keys.from);
     this.root.dataset.step = String(this.at);
     this.root.style.visibility = "";
-    measured("tile-film", start);
     if (!this.film && !this.holding) this.fit();
   }
 
