@@ -10,7 +10,7 @@ from attnviz.models.architecture.architecture import (
 )
 from attnviz.models.architecture.configs import config_from_text
 from attnviz.models.architecture.deployment import FARTHEST, Deployment, Size, size_deployment, whole_pass
-from attnviz.models.architecture.layer_spec import CONVENTIONS, Convention, LayerSpec, Paged
+from attnviz.models.architecture.layer_spec import CONVENTIONS, Convention, LayerSpec
 from attnviz.models.architecture.meta_device import Measurement, ParameterCounts, count_parameters, measure_on_meta
 from attnviz.models.architecture.presets import GIB, HELD_TOKENS, Gpu, Preset, all_presets, find_preset, gpus, quality
 from attnviz.models.architecture.published_claims import Claim, claims
@@ -28,7 +28,6 @@ __all__ = [
     "Gpu",
     "LayerSpec",
     "Measurement",
-    "Paged",
     "ParameterCounts",
     "Preset",
     "Scheme",

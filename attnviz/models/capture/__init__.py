@@ -1,13 +1,13 @@
 """Run a model once with every attention layer recorded, to read it afterwards, or with its attention changed."""
 
 from attnviz.models.capture.adapter import adopt, choose_again
-from attnviz.models.capture.all_heads import HeadMeasures, Swept, Yardstick, few_heads, sweep, yardstick
+from attnviz.models.capture.all_heads import HeadMeasures, Yardstick, few_heads, sweep, yardstick
 from attnviz.models.capture.cached_pass import AnswerLayer, CachedPass, ResumedPass, pass_with_cache
 from attnviz.models.capture.edit import Edit, NumberChoice, TensorChange
 from attnviz.models.capture.edit_makers import patch, remask, rescale, silence
 from attnviz.models.capture.forward_pass import Logits
 from attnviz.models.capture.head_selection import of_heads
-from attnviz.models.capture.logit_attribution import Bar, LogitAttribution, LogitLens
+from attnviz.models.capture.logit_attribution import LogitAttribution, LogitLens
 from attnviz.models.capture.next_token import guesses, moved, probabilities, probability_moved, sampler
 from attnviz.models.capture.output_projection import output_projection_of
 from attnviz.models.capture.recorded_layer import LayerPlace, MaskChoice, RecordedLayer, ScaleChoice
@@ -18,7 +18,6 @@ from attnviz.models.capture.trace import Trace
 
 __all__ = [
     "AnswerLayer",
-    "Bar",
     "CachedPass",
     "Edit",
     "HeadMeasures",
@@ -33,7 +32,6 @@ __all__ = [
     "ResumedPass",
     "Rotary",
     "ScaleChoice",
-    "Swept",
     "TensorChange",
     "Trace",
     "Yardstick",

@@ -1,7 +1,6 @@
 """Load a model by name, and find out which models are already on this machine."""
 
 from attnviz.models.loading.example_traces import is_prepared, prepare_examples, prepared_example
-from attnviz.models.loading.gguf import Progress
 from attnviz.models.loading.hub_download import bytes_on_hub
 from attnviz.models.loading.load_model import load
 from attnviz.models.loading.locate import (
@@ -16,7 +15,6 @@ from attnviz.models.loading.locate import (
 
 __all__ = [
     "Availability",
-    "Progress",
     "availabilities",
     "availability",
     "bytes_on_disk",

@@ -21,7 +21,6 @@ from attnviz.models.pictures.prepare import (
     PromptedPicture,
     descriptions,
     longer,
-    looks,
     prepare,
     prompted,
     special_names,
@@ -29,9 +28,6 @@ from attnviz.models.pictures.prepare import (
 )
 from attnviz.models.pictures.sources import (
     SAMPLES,
-    Digits,
-    Photo,
-    Sample,
     card,
     composed,
     counts_of_drawing,
@@ -43,12 +39,9 @@ from attnviz.models.pictures.sources import (
 __all__ = [
     "COUNTS",
     "SAMPLES",
-    "Digits",
     "PatchGrid",
-    "Photo",
     "PreparedPicture",
     "PromptedPicture",
-    "Sample",
     "Windows",
     "card",
     "compares",
@@ -59,7 +52,6 @@ __all__ = [
     "held_out",
     "image_token",
     "longer",
-    "looks",
     "looks_in_windows",
     "merged",
     "of_all_patches",
