@@ -26,7 +26,7 @@ for (const [i, { sentence, edits = [] }] of job.sentences.entries()) {
   const weights = new Float32Array(card.layers * card.heads * n * n);
   const each = edits.map((edit) => ({ ...edit, ...(edit.mask ? { mask: Uint8Array.from(edit.mask) } : {}) }));
   const logits = await held.run(ids, each, {
-    head: (layer, head, _scores, own) => weights.set(own, (layer * card.heads + head) * n * n),
+    head: (layer, head, own) => weights.set(own, (layer * card.heads + head) * n * n),
   });
   await writeFile(`${job.out}/${i}.weights`, weights);
   if (logits) await writeFile(`${job.out}/${i}.logits`, logits);

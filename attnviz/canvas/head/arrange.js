@@ -4,6 +4,9 @@
 /** @import { Arrangement, Shape } from "../shared/types.js" */
 /** @typedef {{ values: Float32Array, hidden: Uint8Array | null }} Arranged `hidden`: 1 where the mask hides, null = nowhere */
 
+/** Every token stands for itself. */
+export const PLAIN = Object.freeze({ rows: null, cols: null, merged: false, renormalise: false, norms: null });
+
 /**
  * Joins the keys of an entry by adding them up, its queries by their mean; a cell is hidden where all it covers is.
  * @param {Float32Array} weights (Q, K)

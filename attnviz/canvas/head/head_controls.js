@@ -1,7 +1,7 @@
 // Mask and scale beside the large head. They change the group's edit at once, and tell Python when the hand lets go.
 
 import { holdable, labelled } from "../shared/controls.js";
-import { addButton, attribute, button, el, fill, named, property, say, visibleToken } from "../shared/dom.js";
+import { addButton, attribute, button, el, fill, listOf, named, property, say, visibleToken } from "../shared/dom.js";
 import { changes, maskOf, MASKS, NO_EDIT, SCOPES, VIEWS } from "../shared/edit.js";
 import { editTo, tell } from "../shared/group.js";
 import { emitEdit } from "./head_gestures.js";
@@ -107,9 +107,8 @@ export class HeadControls {
    */
   select(host, what, names, taken) {
     const { words } = this.view.drawn;
-    const select = el("select", "av-select", null, { "data-testid": what });
-    select.append(...names.map((name) => new Option(words[`${what}${name}`], name)));
-    select.addEventListener("change", () => taken(/** @type {Name} */ (select.value)));
+    const options = names.map((name) => new Option(words[`${what}${name}`], name));
+    const select = listOf("", options, (name) => taken(/** @type {Name} */ (name)), { "data-testid": what });
     host.append(select);
     return select;
   }
@@ -129,11 +128,11 @@ export class HeadControls {
 
   /** @param {HTMLElement} host */
   hideSelect(host) {
-    const select = el("select", "av-select av-hide", null, { "data-testid": "hide" });
-    select.addEventListener("change", () => {
-      if (select.value !== "") this.hide(Number(select.value), true);
+    const taken = (/** @type {string} */ key) => {
+      if (key !== "") this.hide(Number(key), true);
       select.value = "";
-    });
+    };
+    const select = listOf("av-hide", [], taken, { "data-testid": "hide" });
     host.append(named(select, this.view.drawn.words.hide));
     return select;
   }

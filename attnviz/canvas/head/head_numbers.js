@@ -1,7 +1,7 @@
 // One head's numbers as they are on show: what Python sent as codes, or weights computed here from raw scores under the
 // visitor's mask and scale. Nothing of it draws.
 
-import { arrange } from "./arrange.js";
+import { arrange, PLAIN } from "./arrange.js";
 import { attend } from "../shared/attend.js";
 import { pixelTable } from "../shared/colour.js";
 import { fill } from "../shared/dom.js";
@@ -49,9 +49,8 @@ export function fromAll(header, group, wanted = group.selected) {
   if (sameHead(header.tile, wanted)) return null;
   const raw = all.head(wanted);
   if (raw === null) return null;
-  const how = { shape: raw.shape, rows: null, cols: null, merged: false, renormalise: false, norms: null };
   const mine = { ...headerOfOther(header, wanted), data: `all ${wanted}`, coarse: true };
-  return { header: mine, source: { raw, how } };
+  return { header: mine, source: { raw, how: { ...PLAIN, shape: raw.shape } } };
 }
 
 /**
@@ -124,7 +123,7 @@ export function matrixOf({ header: { shape, top, signed }, codes, values }) {
 
 /** The difference of two matrices; hidden only where both are. */
 /** @param {Arranged} after @param {Arranged} before @returns {Arranged} */
-function minus(after, before) {
+export function minus(after, before) {
   const values = after.values.map((value, i) => seenAt(after, value, i) - seenAt(before, before.values[i], i));
   const both = after.hidden !== null && before.hidden !== null;
   const hidden = both ? after.hidden?.map((gone, i) => gone & (before.hidden?.[i] ?? 0)) : null;
@@ -137,7 +136,7 @@ function seenAt(one, value, i) {
 }
 
 /** @param {Arranged} shown */
-function largestOf({ values, hidden }) {
+export function largestOf({ values, hidden }) {
   let top = 0;
   for (let i = 0; i < values.length; i++) {
     const size = Math.abs(values[i]);

@@ -4,6 +4,7 @@ import { attend } from "../shared/attend.js";
 import { el } from "../shared/dom.js";
 import { groupOf, sameHead } from "../shared/group.js";
 import { HeadView } from "../head/head.js";
+import { PLAIN } from "../head/arrange.js";
 import { headerOfOther } from "../head/head_numbers.js";
 import { scrolling } from "../shared/motion.js";
 import { Overview } from "../overview/overview.js";
@@ -109,8 +110,7 @@ function codesOf(all, [rows, columns]) {
 /** The source of a head's numbers, its tokens joined and left out as the view has them. */
 /** @param {HeadsHeader} view @param {RawHead} raw @returns {Source} */
 function numbersOf({ arranged }, raw) {
-  const { rows, cols, merged, renormalise } = arranged ?? { rows: null, cols: null, merged: false, renormalise: false };
-  return { raw, how: { shape: raw.shape, rows, cols, merged, renormalise, norms: null } };
+  return { raw, how: { ...PLAIN, ...arranged, norms: null, shape: raw.shape } };
 }
 
 /** What the header says of the head at this place. */

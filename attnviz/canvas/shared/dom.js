@@ -63,6 +63,18 @@ export function button(className, text, act, attributes = {}) {
 }
 
 /**
+ * A list of which one is taken.
+ * @param {string} className @param {HTMLOptionElement[]} options @param {(value: string) => void} taken
+ * @param {Record<string, string>} [attributes]
+ */
+export function listOf(className, options, taken, attributes) {
+  const list = el("select", `av-select ${className}`, null, attributes);
+  list.append(...options);
+  list.addEventListener("change", () => taken(list.value));
+  return list;
+}
+
+/**
  * Names a control for those who point at it and for those who hear it.
  * @template {HTMLElement} Control
  * @param {Control} control

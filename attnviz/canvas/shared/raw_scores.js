@@ -50,15 +50,9 @@ export function readRawScores(header, payload) {
   const sinks = header.sinks ? sections.floats(count) : null;
   return Array.from({ length: count }, (_, i) => {
     const bias = of(header.bias, i);
-    /** @type {Float32Array | null} */
-    let scores = null;
-    return {
+    const about = {
       shape,
       exact: of(header.exact, i),
-      get scores() {
-        scores ??= scoresOf(i);
-        return scores;
-      },
       scale: of(header.scale, i),
       dHead: of(header.width, i),
       mask: masks[of(header.mask, i)],
@@ -67,7 +61,22 @@ export function readRawScores(header, payload) {
       softcap: of(header.softcap, i),
       sink: sinks ? sinks[i] : null,
     };
+    return unpackedLater(about, () => scoresOf(i));
   });
+}
+
+/** A head whose scores are unpacked when they are first asked for. */
+/** @param {Omit<RawHead, "scores">} about @param {() => Float32Array} unpack @returns {RawHead} */
+export function unpackedLater(about, unpack) {
+  /** @type {Float32Array | null} */
+  let scores = null;
+  return {
+    ...about,
+    get scores() {
+      scores ??= unpack();
+      return scores;
+    },
+  };
 }
 
 /** Heads of one model and sentence, which share mask and scale, as Python packs them in 32 bits. @param {RawHead[]} heads */
@@ -130,13 +139,14 @@ function exact({ count, shape: [nq, nk], vectors, width }, sections) {
 
 /** Each row of q times each row of k, both `d` wide. */
 /** @param {Float32Array} q @param {Float32Array} k @param {number} d */
-function products(q, k, d) {
+export function products(q, k, d) {
   const [nq, nk] = [q.length / d, k.length / d];
   const scores = new Float32Array(nq * nk);
   for (let i = 0; i < nq; i++) {
+    const row = q.subarray(i * d, (i + 1) * d);
     for (let j = 0; j < nk; j++) {
       let sum = 0;
-      for (let c = 0, a = i * d, b = j * d; c < d; c++, a++, b++) sum += q[a] * k[b];
+      for (let c = 0, b = j * d; c < d; c++, b++) sum += row[c] * k[b];
       scores[i * nk + j] = sum;
     }
   }

@@ -12,8 +12,8 @@ import { attend } from "../../canvas/shared/attend.js";
  * @property {number} [scale] what multiplies the scores, in place of the model's own number
  * @property {Uint8Array} [mask] (T, T): 1 where a query may look
  *
- * @typedef {(head: number, scores: Float32Array, weights: Float32Array) => void} SeenHead is shown each head's scores
- *   before their scale, and its weights; the place of both is used again for the next head
+ * @typedef {(head: number, weights: Float32Array, query: Float32Array, key: Float32Array) => void} SeenHead is shown each
+ *   head's weights, and the rows that their scores are products of; the place of all is used again for the next head
  */
 
 /**
@@ -75,7 +75,7 @@ export function attention(
     const raw = { shape: /** @type {[number, number]} */ ([tokens, tokens]), scores: room.floats(scores, tokens ** 2) };
     const scored = { ...raw, bias: null, softcap: null, sink: null };
     const own = attend(scored, told.mask ?? allowed, told.scale ?? 1 / Math.sqrt(width), softened);
-    seen(head, raw.scores, own);
+    seen(head, own, room.floats(query, tokens * width), room.floats(key, tokens * width));
     const rows = room.floats(weights, tokens * padded).fill(0);
     for (let t = 0; t < tokens; t++) rows.set(own.subarray(t * tokens, (t + 1) * tokens), t * padded);
     room.multiply({ at: value, kind: "F32", shape: [width, padded] }, weights, made, tokens);

@@ -4,7 +4,7 @@ import { attention, desk, editOf } from "./attention.js";
 import { add, gelu, layerNorm, rmsNorm, rotate, swiglu } from "./layers.js";
 import { room, unpack } from "./matmul.js";
 
-/** @import { HeadEdit } from "./attention.js" */
+/** @import { HeadEdit, SeenHead } from "./attention.js" */
 /** @import { Room, Weight } from "./matmul.js" */
 
 /** What the files call the tokens' vectors, and a weight that has a row for each number of the wider layer. */
@@ -22,8 +22,7 @@ const NAMES = {
  * @property {Record<string, Weight>} weights as the files call them
  *
  * @typedef {object} Watch
- * @property {(layer: number, head: number, scores: Float32Array, weights: Float32Array) => void} [head] is shown each
- *   head's scores before their scale, and its weights; the place of both is used again for the next head
+ * @property {(layer: number, ...seen: Parameters<SeenHead>) => void} [head] is shown each head
  * @property {(layer: number) => boolean | Promise<boolean>} [layer] is told of each layer that is done; false: give up
  */
 
@@ -139,7 +138,7 @@ class Forward {
       { tokens: this.t, heads, groups, width },
       this.allowed,
       (head) => editOf(this.edits, layer, head),
-      (head, scores, own) => this.watch.head?.(layer, head, scores, own),
+      (...seen) => this.watch.head?.(layer, ...seen),
     );
   }
 

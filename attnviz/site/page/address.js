@@ -5,21 +5,30 @@ import { changes, MASKS, NO_EDIT, SCALES, SCOPES, VIEWS } from "../../canvas/sha
 import { bytesOf, packBits, packForLink, unpackBits, unpackFromLink } from "../../canvas/shared/packing.js";
 import { pinsOf } from "./pins.js";
 
-/** @import { Edit } from "../../canvas/shared/types.js" */
+/** @import { Edit, HeadHeader } from "../../canvas/shared/types.js" */
 /** @import { LinkedPins } from "./pins.js" */
 /** @import { Card, SiteHeader } from "./site.js" */
+/** @typedef {{ told: string, read: (asked: string) => string | number | null }} Allowed what a name may hold, and in words */
 
-const PLACE = /^(\d{1,4})\.(\d{1,4})$/;
+/** One of some names. @param {readonly string[]} names @returns {Allowed} */
+const oneOf = (names) => ({ told: names.join(", "), read: (asked) => (names.includes(asked) ? asked : null) });
 
-/** What may be said of mask and scale: one of some names, or a number from one to another. */
-const CHOICES = /** @type {Record<string, readonly (string | number)[]>} */ ({
-  mask: Object.keys(MASKS),
-  window: [1, 64],
-  scale: Object.keys(SCALES),
-  factor: [0, 64],
-  where: SCOPES,
-  seen: VIEWS,
+/** A number from one to another. @param {number} low @param {number} high @returns {Allowed} */
+const between = (low, high, fits = Number.isFinite) => ({
+  told: `${low}, …, ${high}`,
+  read: (asked) => (asked.trim() && fits(+asked) && +asked >= low && +asked <= high ? +asked : null),
 });
+
+/** What may be said of mask and scale. */
+const CHOICES = {
+  mask: oneOf(Object.keys(MASKS)),
+  window: between(1, 64, Number.isInteger),
+  scale: oneOf(Object.keys(SCALES)),
+  factor: between(0, 64),
+  where: oneOf(SCOPES),
+  seen: oneOf(VIEWS),
+};
+const PLACE = /^(\d{1,4})\.(\d{1,4})$/;
 /** What stands alone inside another page, by its name in the app. */
 const FIGURE = "head-out";
 const NAMES = ["text", "model", "at", "c", ...Object.keys(CHOICES)];
@@ -33,33 +42,34 @@ export class Address {
     this.words = words;
     /** @type {string[]} what of it is not used, and what is allowed */
     this.problems = [];
-    const [given, query] = [location.hash.slice(1), location.search].map((part) => new URLSearchParams(part));
+    this.said = location.hash.slice(1);
+    this.turn = 0;
+    this.given = new URLSearchParams(this.said);
+    const query = new URLSearchParams(location.search);
     /** inside another page a model is fetched once somebody types: browsers keep each page's storage apart */
     this.embedded = query.get("embed") === "true";
     const figure = this.embedded ? query.get("figure") : null;
     /** whether one figure alone is to be seen */
     this.alone = figure === FIGURE;
     if (figure && !this.alone) this.refuse("no_figure", { figure: figure.slice(0, 40), known: FIGURE });
-    const unread = [...new Set(given.keys())].filter((name) => !NAMES.includes(name)).slice(0, 3);
+    const unread = [...new Set(this.given.keys())].filter((name) => !NAMES.includes(name)).slice(0, 3);
     if (unread.length) this.refuse("link_unread", { names: unread.map((name) => `“${name.slice(0, 40)}”`).join(", ") });
-    this.text = given.get("text") ?? usual.text;
-    const names = cards.map(({ name }) => name);
-    this.model = this.chosen("model", given.get("model"), names, usual.model);
-    const shown = this.text === usual.text && this.model === usual.model ? head.tile.join(".") : "0.0";
+    this.text = this.given.get("text") ?? usual.text;
+    this.model = this.chosen("model", oneOf(cards.map(({ name }) => name)), usual.model);
     const { layers, heads } = this.card;
-    this.at = given.get("at") ?? shown;
-    if (!this.place(this.at)) this.at = this.wrong("at", this.at, ["0.0", "…", `${layers - 1}.${heads - 1}`], shown);
+    const places = {
+      told: `0.0, …, ${layers - 1}.${heads - 1}`,
+      read: (/** @type {string} */ at) => this.place(at) && at,
+    };
+    const known = this.text === usual.text && this.model === usual.model;
+    this.at = this.chosen("at", places, known ? head.tile.join(".") : "0.0");
+    const edit = Object.entries(CHOICES).map(([name, allowed]) => [name, this.chosen(name, allowed, USUAL[name])]);
     /** @type {Edit} */
-    this.edit = { ...USUAL };
-    for (const [name, allowed] of Object.entries(CHOICES)) {
-      Object.assign(this.edit, { [name]: this.chosen(name, given.get(name), allowed, USUAL[name]) });
-    }
+    this.edit = { ...USUAL, ...Object.fromEntries(edit) };
     /** @type {string[]} layer.head of heads that hand on nothing */
     this.silenced = [];
     /** @type {LinkedPins | null} */
     this.pins = null;
-    this.said = location.hash.slice(1);
-    this.turn = 0;
     this.lead();
   }
 
@@ -77,26 +87,13 @@ export class Address {
     if (lost.length) this.refuse("link_left_out", { name, names: lost.slice(0, 10).join(", ").slice(0, 200) });
   }
 
-  /**
-   * Says that a name may not hold this; answers what is shown instead.
-   * @param {string} name @param {string} asked @param {readonly (string | number)[]} allowed @param {any} shown
-   */
-  wrong(name, asked, allowed, shown) {
-    this.refuse("link_listed", { name, asked: asked.slice(0, 40), allowed: allowed.join(", "), shown });
-    return shown;
-  }
-
-  /**
-   * What a name holds, if it may, else what is usual.
-   * @param {string} name @param {string | null} asked @param {readonly (string | number)[]} allowed @param {any} shown
-   */
-  chosen(name, asked, allowed, shown) {
-    if (asked === null) return shown;
-    const [low, high] = allowed;
-    if (typeof low === "string") return allowed.includes(asked) ? asked : this.wrong(name, asked, allowed, shown);
-    const number = asked.trim() ? Number(asked) : NaN;
-    const fits = number >= low && number <= Number(high) && (name === "factor" || Number.isInteger(number));
-    return fits ? number : this.wrong(name, asked, [low, "…", high], shown);
+  /** What a name holds, if it may, else what is usual. @param {string} name @param {Allowed} allowed @param {any} usual */
+  chosen(name, { told, read }, usual) {
+    const asked = this.given.get(name);
+    const held = asked === null ? usual : read(asked);
+    if (held === null)
+      this.refuse("link_listed", { name, asked: String(asked).slice(0, 40), allowed: told, shown: usual });
+    return held ?? usual;
   }
 
   /** The head that this names, if the model has it. @param {unknown} at layer.head @returns {[number, number] | null} */
@@ -107,7 +104,7 @@ export class Address {
 
   /** Reads what is packed: pins, the painted mask, hidden keys, silenced heads. */
   async unpack() {
-    const packed = new URLSearchParams(this.said).get("c");
+    const packed = this.given.get("c");
     if (!packed) return;
     try {
       const { pins = null, mask = "", hide = [], quiet = [], ...others } = await unpackFromLink(packed);
@@ -125,20 +122,17 @@ export class Address {
 
   /** The edit as far as a sentence of so many tokens has it. @param {number} n @returns {Edit} */
   fitted(n) {
-    const { hidden, painted, mask, ...edit } = this.edit;
+    const { hidden, painted, mask } = this.edit;
     const fits = painted !== null && (painted.length + 7) >> 3 === (n * n + 7) >> 3;
-    if (mask === "painted" && !fits) this.refuse("link_unreadable", { name: "mask" });
-    const lost = hidden.filter((key) => key >= n);
+    const misfit = mask === "painted" && !fits;
+    if (misfit) this.refuse("link_unreadable", { name: "mask" });
+    const [there, lost] = [hidden.filter((key) => key < n), hidden.filter((key) => key >= n)];
     this.miss("hide", lost);
-    return {
-      ...edit,
-      mask: mask === "painted" && !fits ? "model" : mask,
-      painted: fits ? painted.slice(0, n * n) : null,
-      hidden: hidden.filter((key) => key < n),
-    };
+    const painting = fits ? painted.slice(0, n * n) : null;
+    return { ...this.edit, mask: misfit ? "model" : mask, painted: painting, hidden: there };
   }
 
-  /** What it pins, as far as a sentence of these tokens has it. @param {string[]} labels */
+  /** What it pins, as far as a sentence of these tokens has it. @param {string[]} labels @returns {HeadHeader["pins"]} */
   pinned(labels) {
     try {
       const { pins, lost } = pinsOf(this.pins ?? {}, labels);
@@ -186,7 +180,7 @@ export class Address {
       ...(edit.hidden.length && { hide: edit.hidden }),
       ...(silenced.length && { quiet: silenced }),
     };
-    const packed = Object.keys(held).length ? await packForLink(held) : "";
+    const packed = Object.keys(held).length && (await packForLink(held));
     if (packed) said.set("c", packed);
     return String(said);
   }

@@ -4,6 +4,7 @@ import { HeadsFrame } from "../../canvas/live/heads_frame.js";
 import { onOtherTheme } from "../../canvas/live/file_page.js";
 import { around, el, fill } from "../../canvas/shared/dom.js";
 import { changes, NO_EDIT } from "../../canvas/shared/edit.js";
+import { soon } from "../../canvas/shared/surface.js";
 import { BrowserModel } from "./browser_model.js";
 import { saveButtons } from "./save_head.js";
 import { editsOf, headedBy, headsOf, prepared } from "./shown.js";
@@ -14,12 +15,11 @@ import { linkedPins } from "./pins.js";
 
 /** @import { AllHeads } from "../../canvas/shared/all_heads.js" */
 /** @import { Address } from "./address.js" */
+/** @import { MovedMost } from "./moved_heads.js" */
 /** @import { Next } from "./next_tokens.js" */
 /** @import { HeadEdit } from "../engine/attention.js" */
-/** @import { Card, SiteExample, SiteHeader } from "./site.js" */
-
-/** Milliseconds after the last change of mask or scale until the model runs again. */
-const PAUSE = 120;
+/** @import { Card, SiteHeader } from "./site.js" */
+/** @typedef {{ labels: string[], all: AllHeads, codes?: Uint8Array, next?: Next[] | null }} Read what was read of a sentence */
 
 export class Explorer {
   /**
@@ -31,9 +31,8 @@ export class Explorer {
     this.address = address;
     this.model = new BrowserModel((data) => this.hear(data));
     const [first] = view.examples;
-    /** what is on show; and how many sentences were until now */
+    /** what is on show */
     this.shown = { text: first.text, model: first.model };
-    this.documents = 0;
     const { q: labels, doc, tile } = view.head;
     /** @type {SiteHeader} what stands around the pictures of what is on show */
     this.view = view;
@@ -44,21 +43,19 @@ export class Explorer {
     this.silenced = new Set();
     /** the change that was run last */
     this.made = "[]";
-    this.later = 0;
     /** @type {ReturnType<typeof prepared> | null} all heads of the sentence that the page brings, on their way */
     this.others = null;
     this.form = new SiteForm(view, this);
     this.notes = el("div", "site-notes", null, { role: "status" });
     this.frame = new HeadsFrame(this.view, all, codes);
-    this.next = new NextTokens(this.words, (text) => this.ask(this.shown.text + text));
-    this.moved = new MovedHeads(this.words, this.frame, () => this.run(this.edits));
-    this.frame.group.listeners.add((what) => {
-      const { selected } = this.frame.group;
+    this.next = new NextTokens(this.words, (text) => void this.ask(this.shown.text + text));
+    this.moved = new MovedHeads(this.words, this.frame);
+    this.changed = soon(() => this.follow());
+    const { group } = this.frame;
+    group.listeners.add((what) => {
       if (["edit", "selected", "pins"].includes(what)) this.changed();
-      if (what === "pointed" || (what === "selected" && !this.frame.group.all?.head(selected))) void this.rest();
-      if (what !== "selected" || !selected) return;
-      this.form.silence.checked = this.silenced.has(selected.join("."));
-      if (this.named) void this.address.put({ at: selected.join(".") });
+      if (what === "pointed" || what === "selected") void this.rest(group[what]);
+      if (what === "selected") this.form.silence.checked = this.silenced.has(this.at);
     });
     const main = document.getElementById("attnviz");
     main?.classList.add("av-root");
@@ -80,29 +77,27 @@ export class Explorer {
   /** What the link asks for. @param {AllHeads} all @param {Uint8Array} codes */
   open(all, codes) {
     const { text, model, embedded, alone, card } = this.address;
-    const known = this.view.examples.find((each) => each.text === text && each.model === model);
-    if (this.named) void this.take({ ...this.shown, labels: this.view.head.q, all, codes });
-    else if (known) void this.example(known, false);
-    else if (!embedded) this.ask(text);
-    const unread = embedded && !known;
+    const unread = embedded && !this.example(text, model);
     this.frame.root.hidden = unread;
     if (unread) this.form.say(fill(this.words.unread, { model: card.about }));
-    if (!embedded) this.fetch();
-    else this.form.loading(false, unread || !alone);
+    if (this.named) void this.take(this.shown, { labels: this.view.head.q, all, codes });
+    else if (!unread) void this.ask(text, model);
+    if (embedded) this.form.loading(false, unread || !alone);
+    else this.model.choose(card);
     this.note();
   }
 
-  /** All heads of the sentence that the page brings, fetched when the first of them is asked for. */
-  async rest() {
-    if (!this.partial) return;
+  /**
+   * All heads of the sentence that the page brings, fetched when one of them is asked for that is not here.
+   * @param {[number, number] | null} [at] this one, or all
+   */
+  async rest(at = null) {
+    const { group } = this.frame;
+    const partial = () => group.all?.heads.includes(/** @type {any} */ (null));
+    if (group.all?.head(at) || !partial()) return;
     this.others ??= prepared(this.view.examples[0].file);
     const made = await this.others;
-    if (made && this.partial) await this.take({ ...this.shown, ...made });
-  }
-
-  /** Whether of the heads on show one alone is here. */
-  get partial() {
-    return this.frame.group.all?.heads.includes(/** @type {any} */ (null));
+    if (made && partial()) await this.take(this.shown, made);
   }
 
   /** Whether what is on show is what the address names. */
@@ -110,131 +105,113 @@ export class Explorer {
     return this.shown.text === this.address.text && this.shown.model === this.address.model;
   }
 
-  /** Says what of the link is not used. */
-  note() {
-    this.notes.replaceChildren(...this.address.problems.map((said) => el("p", "", said)));
-  }
-
-  /** Fetches the model that the address names. */
-  fetch() {
-    if (this.model.choose(this.address.card)) this.form.loading(true);
-  }
-
-  /** Read this sentence, now or once the model is here. @param {string} text */
-  ask(text) {
-    this.turnTo(text, this.form.models.value);
-    if (this.model.ready === this.address.model) this.run();
-    this.fetch();
-  }
-
-  /** The address names another sentence, of which nothing is changed yet. @param {string} text @param {string} model */
-  turnTo(text, model) {
-    this.form.field.value = text;
-    this.form.models.value = model;
-    if (text === this.address.text && model === this.address.model) return;
-    this.address.problems = [];
-    this.note();
-    void this.address.put({ text, model, edit: NO_EDIT, silenced: [], pins: null });
-  }
-
-  /** Show an example: it was read before, and needs no model. @param {SiteExample} example @param {boolean} begin at its head */
-  async example({ text, model, at, file }, begin) {
-    this.turnTo(text, model);
-    if (at && begin) void this.address.put({ at });
-    const made = this.model.ready === model ? null : await prepared(file);
-    if (text !== this.address.text || model !== this.address.model) return; // another one was chosen meanwhile
-    if (this.named && this.before) return; // the model has read it meanwhile
-    if (!made) this.ask(text);
-    else await this.take({ text, model, ...made });
-    if (!this.address.embedded) this.fetch();
-  }
-
-  /** Has the model read: what the address names, or what is on show under a change. @param {HeadEdit[]} [edits] */
-  run(edits = []) {
-    clearTimeout(this.later);
-    if (edits.length) this.model.read(this.shown.text, edits, this.moved.looked);
-    else {
-      Object.assign(this, { made: "[]", before: null }); // what is changed meanwhile is run afterwards
-      this.model.read(this.address.text, []);
-    }
-  }
-
-  /** The mask or the scale of the head on show is another one, or it is silenced: what comes next then? */
-  changed() {
-    clearTimeout(this.later);
-    this.later = setTimeout(() => {
-      const { group } = this.frame;
-      if (changes(group.edit)) void this.rest();
-      const pins = linkedPins(group, this.view.head.q);
-      if (this.named) void this.address.put({ edit: group.edit, silenced: [...this.silenced], pins });
-      const { edits } = this;
-      const made = JSON.stringify(edits.map((each) => ({ ...each, mask: each.mask?.join("") })));
-      if (!this.before || this.model.ready !== this.shown.model || made === this.made) return;
-      this.made = made;
-      if (edits.length) this.run(edits);
-      else this.unchanged();
-    }, PAUSE);
-  }
-
-  /** The head on show hands on nothing, or what it has again. @param {boolean} silent */
-  silence(silent) {
-    const at = String(this.frame.group.selected?.join("."));
-    if (silent) this.silenced.add(at);
-    else this.silenced.delete(at);
-    this.changed();
-  }
-
-  /** What is changed of the model. */
-  get edits() {
-    return editsOf(this.frame.group, [...this.silenced]);
-  }
-
-  /** What the worker says: of nearly every kind the page has words for it. @param {any} data */
-  hear(data) {
-    const { kind } = data;
-    if (kind === "pass") void this.answered(data);
-    else this.form.say(fill(this.words[kind === "ready" && !data.kernel ? "slow" : kind], data));
-    if (kind === "ready" && this.address.model === data.name) this.run();
-    if (["ready", "stopped", "failed"].includes(kind)) this.form.loading(false, kind !== "ready");
-  }
-
-  /** @param {any} data */
-  async answered({ id, text, labels, scores, codes, next, moved, looked, seconds }) {
-    const n = labels.length;
-    const { card } = this.address;
-    if (scores) {
-      if (text !== this.address.text || this.model.ready !== card.name) return; // another one was chosen meanwhile
-      await this.take({ text, model: card.name, labels, codes, all: headsOf(card, n, scores), next: next ?? [] });
-    } else {
-      this.next.show(this.before ?? [], next);
-      this.moved.show(moved, looked);
-    }
-    if (id === this.model.asked) this.form.say(fill(this.words.took, { n, seconds: seconds.toFixed(2) }));
-  }
-
-  /** What comes next of the model as it is. */
-  unchanged() {
-    this.next.show(this.before ?? [], null);
-    this.moved.show(null);
-  }
-
   /** The model of what is on show. */
   get card() {
     return /** @type {Card} */ (this.view.cards.find(({ name }) => name === this.shown.model));
   }
 
+  /** The head on show. */
+  get at() {
+    return String(this.frame.group.selected?.join("."));
+  }
+
+  /** Says what of the link is not used. */
+  note() {
+    this.notes.replaceChildren(...this.address.problems.map((said) => el("p", "", said)));
+  }
+
+  /** The example of this sentence, if there is one. @param {string} text @param {string} model */
+  example(text, model) {
+    return this.view.examples.find((each) => each.text === text && each.model === model);
+  }
+
+  /**
+   * Read this sentence: with the model, or as it was read before until that is here; inside another page an example asks
+   * for no model. Of another sentence than the address names nothing is changed yet.
+   * @param {string} text @param {string} [model] @param {string} [at] the head to begin with
+   */
+  async ask(text, model = this.shown.model, at = this.address.at) {
+    const { address } = this;
+    this.form.field.value = text;
+    this.form.models.value = model;
+    const isWanted = () => text === address.text && model === address.model;
+    if (!isWanted()) {
+      address.problems = [];
+      this.note();
+      void address.put({ text, model, at, edit: NO_EDIT, silenced: [], pins: null });
+    }
+    const known = this.example(text, model);
+    if (!known || !address.embedded || this.model.chosen) this.model.choose(address.card);
+    if (this.model.ready === model) return this.run();
+    const made = known && (await prepared(known.file));
+    if (made && isWanted() && !(this.named && this.before)) await this.take({ text, model }, made);
+  }
+
+  /** Has the model read: what the address names, or what is on show under a change. @param {HeadEdit[]} [edits] */
+  run(edits = []) {
+    if (!edits.length) Object.assign(this, { made: "[]", before: null }); // what is changed meanwhile is run afterwards
+    this.model.read(edits.length ? this.shown.text : this.address.text, edits);
+  }
+
+  /** The mask or the scale of the head on show is another one, or it is silenced: what comes next then? */
+  follow() {
+    const { group } = this.frame;
+    if (changes(group.edit)) void this.rest();
+    const pins = linkedPins(group, this.view.head.q);
+    if (this.named) void this.address.put({ at: this.at, edit: group.edit, silenced: [...this.silenced], pins });
+    const edits = editsOf(group, [...this.silenced]);
+    const made = JSON.stringify(edits.map((each) => ({ ...each, mask: each.mask?.join("") })));
+    if (!this.before || this.model.ready !== this.shown.model || made === this.made) return;
+    this.made = made;
+    if (edits.length) this.run(edits);
+    else this.show(null, null);
+  }
+
+  /** The head on show hands on nothing, or what it has again. @param {boolean} silent */
+  silence(silent) {
+    this.silenced[silent ? "add" : "delete"](this.at);
+    this.changed();
+  }
+
+  /** What the worker says: of nearly every kind the page has words for it. @param {any} data */
+  hear(data) {
+    const { id, kind, name } = data;
+    if (kind === "pass") return void this.answered(data);
+    this.form.say(fill(this.words[kind], data));
+    if (id === undefined) this.form.loading(kind === "loading", kind === "stopped" || kind === "failed");
+    if (name === this.address.model) this.run();
+  }
+
+  /** @param {any} data */
+  async answered({ id, text, labels, made, next, moved, seconds }) {
+    const { card } = this.address;
+    const n = labels.length;
+    if (made) {
+      if (text !== this.address.text || this.model.ready !== card.name) return; // another one was chosen meanwhile
+      const all = headsOf(card, n, made);
+      await this.take({ text, model: card.name }, { labels, codes: made.codes, all, next: next ?? [] });
+    } else this.show(next, moved);
+    if (id === this.model.asked) this.form.say(fill(this.words.took, { n, seconds: seconds.toFixed(2) }));
+  }
+
+  /** What a change comes to. @param {Next[] | null} next null: nothing is changed @param {MovedMost | null} moved */
+  show(next, moved) {
+    this.next.show(this.before ?? [], next);
+    this.moved.show(moved);
+  }
+
   /**
    * Shows what was read: another sentence, or more of the one on show, of which what is changed and pinned then stays.
-   * @param {{ text: string, model: string, labels: string[], all: AllHeads, codes?: Uint8Array, next?: Next[] | null }} made
+   * @param {{ text: string, model: string }} shown @param {Read} read
    */
-  async take({ text, model, labels, all, codes, next = null }) {
+  async take(shown, { labels, all, codes, next = null }) {
     const { group } = this.frame;
-    const same = this.documents > 0 && text === this.shown.text && model === this.shown.model;
-    this.shown = { text, model };
+    const doc = `${shown.model} ${shown.text}`;
+    const same = doc === this.view.head.doc;
+    this.shown = shown;
     this.before = next;
-    this.unchanged();
+    this.show(null, null);
     if (!same) {
-      this.documents += 1;
       group.editing = false; // a hand that moves just now moves what is no longer here
       group.edit = this.address.fitted(labels.length);
       this.silenced = new Set(this.address.silenced);
@@ -242,12 +219,11 @@ export class Explorer {
     this.frame.root.hidden = false;
     const tile = (same && group.selected) || (this.address.place(this.address.at) ?? [0, 0]);
     const pins = same ? null : this.address.pinned(labels);
-    const doc = `${model} ${this.documents}`;
     this.view = headedBy(this.view, this.card, { labels, doc, tile, edit: group.edit, pins });
     this.form.silence.checked = this.silenced.has(tile.join("."));
     this.note();
     await this.frame.take(this.view, all, codes);
-    if (!all.head(tile)) await this.rest();
+    await this.rest(tile);
     this.changed();
   }
 }

@@ -1,96 +1,91 @@
 // The heads whose weights a change moves most, each a button that shows it before, after, and the difference.
 
+import { arrange, PLAIN } from "../../canvas/head/arrange.js";
 import { HeadView } from "../../canvas/head/head.js";
+import { largestOf, minus } from "../../canvas/head/head_numbers.js";
 import { changeText } from "../../canvas/head/head_readout.js";
 import { attend } from "../../canvas/shared/attend.js";
 import { around, el, fill } from "../../canvas/shared/dom.js";
 import { editFor, maskOf, VIEWS } from "../../canvas/shared/edit.js";
 import { scrolling } from "../../canvas/shared/motion.js";
-import { percent } from "../../canvas/shared/numbers.js";
 import { encode16 } from "../../canvas/shared/packing.js";
 import { watchSize } from "../../canvas/shared/surface.js";
-import { shareList } from "./share_list.js";
+import { showShares } from "./share_list.js";
 
 /** @import { HeadsFrame } from "../../canvas/live/heads_frame.js" */
-/** @import { Words } from "../../canvas/shared/types.js" */
-/** @typedef {[number, number]} Place */
-/** @typedef {{ layer: number, head: number, share: number }} Moved */
+/** @import { RawHead, Words } from "../../canvas/shared/types.js" */
+/** @typedef {{ layer: number, head: number, share: number, weights: Float32Array }} Moved */
+/** @typedef {{ count: number, most: Moved[] }} MovedMost how many moved, and of the most moved ones the first */
 
-const MOST = 8;
-const GROUP = "moved";
+/** What the three pictures are, other than the large one. */
+const SMALL = { group: "moved", tile: null, every: null, edit: null, over: null, pins: null, sentence: null };
+const BARE = { compact: true, chips: false, lines: false };
 
 export class MovedHeads {
-  /** @param {Words} words @param {HeadsFrame} frame @param {() => void} ask for the weights of the head that is looked at */
-  constructor(words, frame, ask) {
+  /** @param {Words} words @param {HeadsFrame} frame */
+  constructor(words, frame) {
     this.words = words;
     this.frame = frame;
-    this.ask = ask;
-    /** @type {Place | null} the head that is looked at */
-    this.looked = null;
+    /** the name of the head that is looked at */
+    this.looked = "";
     this.root = el("section", "site-moved", null, { "aria-label": words.moved });
     this.title = el("h2");
     this.said = el("p");
-    /** @type {HeadView[]} */
-    this.views = [];
     this.pictures = around("site-pictures");
     this.below = el("section", "site-looked", null, { "aria-label": words.moved });
     this.below.append(this.title, this.said, this.pictures);
+    /** @type {HeadView[]} */
+    this.views = [];
     this.show(null);
   }
 
-  /** @param {Moved[] | null} moved the most moved first; null: nothing changed @param {Float32Array | null} [weights] */
-  show(moved, weights = null) {
-    this.root.hidden = moved === null;
-    if (moved === null) this.looked = null;
-    this.draw(weights);
-    if (moved === null) return;
+  /** @param {MovedMost | null} moved null: nothing is changed */
+  show(moved) {
     const { words } = this;
-    const rows = moved.slice(0, MOST).map(({ layer, head, share }) => ({
-      label: fill(words.head, { layer, head }),
-      share,
-      said: percent(share),
-      act: () => {
-        this.looked = [layer, head];
-        this.ask();
-      },
-      attributes: { "aria-pressed": String(String(this.looked) === String([layer, head])) },
-    }));
-    const count = fill(moved.length ? words.moved_most : words.moved_none, { n: moved.length });
-    this.root.replaceChildren(el("h2", "", words.moved), el("p", "", count), shareList(rows));
+    const { most, count } = moved ?? { most: [], count: 0 };
+    const rows = most.map((each) => {
+      const label = fill(words.head, { layer: each.layer, head: each.head });
+      const act = () => {
+        this.looked = label;
+        this.show(moved);
+      };
+      return { ...each, label, act, attributes: { "aria-pressed": String(label === this.looked) } };
+    });
+    const said = fill(count ? words.moved_most : words.moved_none, { n: count });
+    showShares(this.root, words.moved, rows, el("p", "", said));
+    this.root.hidden = moved === null;
+    const looked = rows.find(({ label }) => label === this.looked);
+    const fresh = this.below.hidden;
+    this.below.hidden = !looked;
+    if (looked) this.draw(looked);
+    else this.looked = "";
+    if (looked && fresh) this.below.scrollIntoView({ block: "nearest", behavior: scrolling() });
   }
 
-  /** The head that is looked at, under the change. @param {Float32Array | null} weights */
-  draw(weights) {
+  /** A head as it was, as it is and the difference. @param {Moved & { label: string }} looked */
+  draw({ layer, head, weights, label }) {
     const { group, view } = this.frame;
-    const raw = group.all?.head(this.looked);
-    const fresh = this.below.hidden;
-    this.below.hidden = !this.looked || !weights || !raw;
-    if (!this.looked || !weights || !raw) return;
-    const [layer, head] = this.looked;
-    this.title.textContent = fill(this.words.head, { layer, head });
-    const closed = [raw.mask, maskOf(editFor(group.edit, this.looked, group.selected), raw)].map(
-      (mask) => mask?.map((open) => 1 - open) ?? null,
-    );
-    const both = closed[0]?.map((gone, i) => gone & (closed[1]?.[i] ?? 0)) ?? null;
-    const before = attend(raw, raw.mask, raw.scale);
-    const minus = weights.map((weight, i) => weight - before[i]);
-    const most = minus.reduce((top, change) => Math.max(top, Math.abs(change)), 0) || 1;
-    if (!this.views.length) this.views = VIEWS.map(() => this.picture());
+    this.title.textContent = label;
+    const raw = /** @type {RawHead} */ (group.all?.head([layer, head]));
+    const how = { ...PLAIN, shape: raw.shape };
+    const before = arrange(attend(raw, raw.mask, raw.scale), raw.mask, how);
+    const after = arrange(weights, maskOf(editFor(group.edit, [layer, head], group.selected), raw), how);
+    const looks = { before, after, difference: minus(after, before) };
+    const words = /** @type {Words} */ ({ ...view.head.words, idle: "" });
     VIEWS.forEach((kind, i) => {
+      const { values, hidden } = looks[kind];
       const signed = kind === "difference";
-      const top = signed ? most : 1;
-      const codes = new Uint16Array(weights.length);
-      encode16([before, weights, minus][i], [...closed, both][i], top, signed, codes);
-      const words = /** @type {Words} */ ({ ...view.head.words, idle: "" });
-      const data = `${view.head.doc} ${this.looked} ${kind} ${performance.now()}`;
-      const plain = { compact: true, chips: false, lines: false, edit: null, over: null, pins: null, sentence: null };
-      const about = { group: GROUP, tile: null, every: null, title: words[kind], words, data, signed, top };
+      const top = (signed && largestOf(looks[kind])) || 1;
+      const codes = new Uint16Array(values.length);
+      encode16(values, hidden, top, signed, codes);
       const unit = signed ? words.change_unit : view.head.unit;
-      this.views[i].take({ ...view.head, ...plain, ...about, unit, scale: { top, root: false } }, { codes }, false);
+      const scale = { signed, top, unit, scale: { top, root: false } };
+      const about = { words, title: words[kind], data: `${view.head.doc} ${label} ${kind} ${performance.now()}` };
+      this.views[i] ??= this.picture();
+      this.views[i].take({ ...view.head, ...SMALL, ...BARE, ...scale, ...about }, { codes }, false);
       this.views[i].redraw();
     });
     this.said.textContent = changeText(this.views[2].drawn);
-    if (fresh) this.below.scrollIntoView({ block: "nearest", behavior: scrolling() });
   }
 
   /** A place for a picture beside the others. */

@@ -2,7 +2,7 @@
 
 import { el, fill } from "../../canvas/shared/dom.js";
 import { percent } from "../../canvas/shared/numbers.js";
-import { shareList } from "./share_list.js";
+import { showShares } from "./share_list.js";
 
 /** @import { Words } from "../../canvas/shared/types.js" */
 /** @typedef {{ text: string, label: string, p: number, was: number }} Next */
@@ -22,10 +22,10 @@ export class NextTokens {
     const rows = (after ?? before).map(({ text, label, p, was }) => ({
       label,
       share: p,
-      said: after ? fill(words.from_to, { share: percent(p), before: percent(was) }) : percent(p),
+      ...(after && { said: fill(words.from_to, { share: percent(p), before: percent(was) }) }),
       act: () => this.write(text),
       attributes: { title: words.write, ...(text.includes("\ufffd") && { disabled: "" }) },
     }));
-    this.root.replaceChildren(el("h2", "", after ? words.next_changed : words.next), shareList(rows));
+    showShares(this.root, after ? words.next_changed : words.next, rows);
   }
 }

@@ -7,9 +7,9 @@
 
 /** What a link says of what is pinned. @param {Group} group @param {string[]} labels @returns {LinkedPins | null} */
 export function linkedPins({ pins, cell }, labels) {
-  if (!pins.length && !cell) return null;
   const t = pins.map(({ axis, i }) => [axis, i, labels[i]]);
-  return cell ? { t, c: [...cell, ...cell.map((i) => labels[i])] } : { t };
+  if (cell) return { t, c: [...cell, ...cell.map((i) => labels[i])] };
+  return t.length ? { t } : null;
 }
 
 /**
@@ -20,22 +20,21 @@ export function linkedPins({ pins, cell }, labels) {
 export function pinsOf(linked, labels) {
   if (linked.constructor !== Object) throw new TypeError(String(linked));
   const { t = [], c = null } = linked;
-  const places = t.map(([side, at, label]) => {
+  const tokens = t.map(([side, at, label]) => {
     if (side !== "q" && side !== "k") throw new TypeError(side);
-    return /** @type {[Axis, number | null]} */ ([side, placeOf(at, label, labels)]);
+    return /** @type {[Axis, number]} */ ([side, placeOf(at, label, labels)]);
   });
-  const cell = c && [0, 1].map((side) => placeOf(c[side], c[side + 2], labels));
-  const lost = t.filter((_pin, number) => places[number][1] === null);
-  if (cell?.includes(null)) lost.push(c);
-  const tokens = /** @type {[Axis, number][]} */ (places.filter(([, at]) => at !== null));
+  const cell = c && /** @type {[number, number]} */ ([placeOf(c[0], c[2], labels), placeOf(c[1], c[3], labels)]);
+  const there = cell !== null && !cell.includes(-1);
+  const lost = t.filter((_pin, i) => tokens[i][1] < 0).concat(c && !there ? [c] : []);
   return {
-    pins: { tokens, cell: cell?.includes(null) ? null : /** @type {[number, number] | null} */ (cell) },
+    pins: { tokens: tokens.filter(([, at]) => at >= 0), cell: there ? cell : null },
     lost: lost.map((each) => each.join(" ")),
   };
 }
 
 /**
- * Where a token of a link stands: the nearest one of its label, if it has one; -1 is the last one; null: nowhere.
+ * Where a token of a link stands: the nearest one of its label, if it has one; -1 is the last one. Answers -1 for nowhere.
  * @param {unknown} at @param {unknown} label @param {string[]} labels
  */
 function placeOf(at, label, labels) {
@@ -43,7 +42,7 @@ function placeOf(at, label, labels) {
     throw new TypeError(String(at));
   }
   const place = at === -1 ? labels.length - 1 : Number(at);
-  if (label === undefined || at === -1) return place < labels.length ? place : null;
+  if (label === undefined || at === -1) return place < labels.length ? place : -1;
   const same = [...labels.keys()].filter((i) => labels[i] === label);
-  return same.toSorted((a, b) => Math.abs(a - place) - Math.abs(b - place))[0] ?? null;
+  return same.toSorted((a, b) => Math.abs(a - place) - Math.abs(b - place))[0] ?? -1;
 }

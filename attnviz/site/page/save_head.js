@@ -18,26 +18,26 @@ const FINE = 2;
 /** What hands on the head on show: files of it, and the code that shows it inside another page. @param {Explorer} page */
 export function saveButtons(page) {
   const { words } = page;
-  /** what stands on a button, the name of its file, and how that is made */
-  const files = /** @type {[string, string, (head: Drawn) => Blob | Promise<Blob>][]} */ ([
-    ["CSV", "head-{at}.csv", (head) => new Blob([table(head)], { type: "text/csv" })],
-    ["SVG", "head-{at}.svg", (head) => new Blob([picture(head)], { type: "image/svg+xml" })],
-    ["PNG", "head-{at}.png", (head) => png(picture(head), FINE)],
-    [words.live, "head-{at}-live.html", () => liveFile(page, false)],
-    [words.live_all, "heads-live.html", () => page.rest().then(() => liveFile(page, true))],
-  ]);
-  const attributes = { class: "av-button" };
-  const acts = files.map(([label, name, make]) => {
-    const act = async () => {
+  const button = (/** @type {string} */ label, /** @type {() => Promise<void>} */ act) => {
+    return { label, act, attributes: { class: "av-button" } };
+  };
+  /** @param {string} label @param {string} name of the file @param {(head: Drawn) => Blob | Promise<Blob>} make */
+  const file = (label, name, make) =>
+    button(label, async () => {
       const head = page.frame.large.drawn;
       download(await make(head), fill(name, { at: String(head.header.tile?.join("-")) }));
-    };
-    return { label, attributes, act };
-  });
+    });
+  const files = [
+    file("CSV", "head-{at}.csv", (head) => new Blob([table(head)], { type: "text/csv" })),
+    file("SVG", "head-{at}.svg", (head) => new Blob([picture(head)], { type: "image/svg+xml" })),
+    file("PNG", "head-{at}.png", (head) => png(picture(head), FINE)),
+    file(words.live, "head-{at}-live.html", () => liveFile(page, false)),
+    file(words.live_all, "heads-live.html", () => page.rest().then(() => liveFile(page, true))),
+  ];
   const [saved, copied] = [around("av-wrap"), around("av-wrap")];
-  sayingButtons(saved, acts, { done: words.saved }, (problem) => /** @type {Error} */ (problem).message);
-  const act = () => copy(embedCode(words.embed_title), copied);
-  sayingButtons(copied, [{ label: words.embed, attributes, act }], { done: words.copied }, () => words.embed_failed);
+  sayingButtons(saved, files, { done: words.saved }, (problem) => /** @type {Error} */ (problem).message);
+  const embed = button(words.embed, () => copy(embedCode(words.embed_title), copied));
+  sayingButtons(copied, [embed], { done: words.copied }, () => words.embed_failed);
   return around("av-wrap site-save", words.save, saved, copied);
 }
 
@@ -50,22 +50,19 @@ function embedCode(title) {
 }
 
 /** One row for each query and key, as the notebook's view writes it. @param {Drawn} head */
-export function table({ header: { q, k }, values }) {
+function table({ header: { q, k }, values }) {
   const keys = k ?? q;
-  const rows = q.flatMap((query, i) =>
-    keys.map((key, j) => {
-      const weight = Number((values?.[i * keys.length + j] ?? 0).toPrecision(9));
-      return `${i},${quoted(query)},${j},${quoted(key)},${weight}`;
-    }),
-  );
-  return ["query,query_token,key,key_token,weight", ...rows, ""].join("\r\n");
+  const weight = (/** @type {number} */ at) => Number((values?.[at] ?? 0).toPrecision(9));
+  const rows = q.flatMap((query, i) => keys.map((key, j) => [i, query, j, key, weight(i * keys.length + j)]));
+  const lines = [["query", "query_token", "key", "key_token", "weight"], ...rows].map((row) => row.map(quoted).join());
+  return [...lines, ""].join("\r\n");
 }
 
-/** @param {string} text */
-const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+/** @param {string | number} cell */
+const quoted = (cell) => (/[",\r\n]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : cell);
 
 /** The cells with their tokens, on the page's own background. @param {Drawn} head */
-export function picture({ header: { q, k, shape, title }, codes, table: pixels, theme }) {
+function picture({ header: { q, k, shape, title }, codes, table: pixels, theme }) {
   const [nq, nk] = shape;
   const [width, height] = [LABELS + nk * CELL + 10, LABELS + nq * CELL + 10];
   const cells = [...codes.keys()].map((i) => {

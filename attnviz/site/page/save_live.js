@@ -4,7 +4,7 @@ import { base64Of, deflate, writeHeader } from "../../canvas/shared/packing.js";
 import { packRawScores } from "../../canvas/shared/raw_scores.js";
 import { headedBy } from "./shown.js";
 
-/** @import { Axis } from "../../canvas/shared/types.js" */
+/** @import { Axis, RawHead } from "../../canvas/shared/types.js" */
 /** @import { Explorer } from "./explorer.js" */
 
 /** Bytes of scores: a file that a browser still opens at once, as in the app. */
@@ -12,27 +12,25 @@ const LARGEST = 24_000_000;
 
 /** @param {Explorer} page @param {boolean} every whether all heads are in it, or the one on show */
 export async function liveFile({ frame: { group, large }, card, view, words, shown }, every) {
-  const { all, edit, cell } = group;
-  const { q: labels, doc, title, tile: at } = large.drawn.header;
-  const raw = all?.head(at);
-  if (!all || !at || !raw) throw new Error("no head");
-  if (every && 4 * all.heads.length * raw.scores.length > LARGEST) throw new Error(words.live_large);
-  const one = { ...card, layers: 1, heads: 1, groups: 1 };
-  const tile = every ? at : /** @type {[number, number]} */ ([0, 0]);
+  const { edit, cell, selected } = group;
+  const { q: labels, doc, title } = large.drawn.header;
+  const heads = every ? (group.all?.heads ?? []) : [/** @type {RawHead} */ (group.all?.head(selected))];
+  if (4 * heads.length * labels.length ** 2 > LARGEST) throw new Error(words.live_large);
+  const own = every ? card : { ...card, layers: 1, heads: 1, groups: 1 };
+  const tile = /** @type {[number, number]} */ (every ? selected : [0, 0]);
   const pins = { tokens: group.pins.map(({ axis, i }) => /** @type {[Axis, number]} */ ([axis, i])), cell };
-  const { head, overview, arranged } = headedBy(view, every ? card : one, { labels, doc, tile, edit, pins });
+  const { head, overview, arranged } = headedBy(view, own, { labels, doc, tile, edit, pins });
   const name = card.about.split(" · ")[0];
   const header = {
     title: words.file_title.replace("{model}", name).replace("{text}", () => shown.text.slice(0, 120)),
     note: "",
     link: location.protocol.startsWith("http") ? location.href : null,
-    arranged,
     head: { ...head, title },
-    overview,
     words: { open: words.whole, made: words.made, all: words.all },
+    ...{ overview, arranged },
   };
-  const { header: scores, payload } = packRawScores(every ? all.heads : [raw]);
-  const packed = writeHeader({ doc, heads: every ? all.counts : [1], raw: scores }, payload);
+  const { header: raw, payload } = packRawScores(heads);
+  const packed = writeHeader({ doc, heads: overview.heads, raw }, payload);
   const [script, style, data] = await Promise.all([fileOf("site.js"), fileOf("site.css"), deflate(packed)]);
   const inert = JSON.stringify(header).replace(/[<>&]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`);
   const heading = header.title.replace(/[<>&]/g, (sign) => `&#${sign.charCodeAt(0)};`);

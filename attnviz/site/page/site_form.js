@@ -1,6 +1,6 @@
 // What is typed and chosen, and the line that says where things stand.
 
-import { around, button, el, named, say } from "../../canvas/shared/dom.js";
+import { around, button, el, listOf, named, say } from "../../canvas/shared/dom.js";
 
 /** @import { SiteHeader } from "./site.js" */
 /** @import { Explorer } from "./explorer.js" */
@@ -8,7 +8,7 @@ import { around, button, el, named, say } from "../../canvas/shared/dom.js";
 export class SiteForm {
   /** @param {SiteHeader} view @param {Explorer} page which is asked for what is typed and chosen */
   constructor({ words, cards, examples }, page) {
-    const read = () => page.ask(this.field.value);
+    const read = () => void page.ask(this.field.value, this.models.value);
     this.field = named(el("textarea", "av-select site-text", null, { rows: "1", enterkeyhint: "go" }), words.sentence);
     this.field.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
@@ -16,28 +16,24 @@ export class SiteForm {
       this.root.requestSubmit();
     });
     this.field.value = page.address.text;
-    this.models = listOf(
-      "site-model",
-      words.model,
-      cards.map(({ name, about }) => new Option(about, name)),
-      read,
-    );
+    const models = cards.map(({ name, about }) => new Option(about, name));
+    this.models = named(listOf("site-model", models, read), words.model);
     this.models.value = page.address.model;
-    const listed = examples.map(({ text }, i) => new Option(text, String(i)));
-    this.examples = listOf("site-examples", words.examples, [new Option(words.examples, ""), ...listed], () => {
-      const example = examples[Number(this.examples.value)];
-      this.examples.value = "";
-      void page.example(example, true);
-      say(this.shows, example.shows);
-    });
     this.shows = el("p", "av-strong site-shows");
+    const listed = [words.examples, ...examples.map(({ text }) => text)].map((text, i) => new Option(text, String(i)));
+    const show = (/** @type {string} */ i) => {
+      const { text, model, at, shows } = examples[Number(i) - 1];
+      list.value = "0";
+      void page.ask(text, model, at || undefined);
+      say(this.shows, shows);
+    };
+    const list = named(listOf("site-examples", listed, show), words.examples);
     this.silence = el("input", "", null, { type: "checkbox" });
     this.silence.addEventListener("change", () => page.silence(this.silence.checked));
     const silence = el("label", "site-silence");
     silence.append(this.silence, ` ${words.silence}`);
-    const submit = el("button", "av-button site-read", words.read, { type: "submit" });
     this.root = el("form", "av-wrap site-form");
-    this.root.append(this.field, submit, this.examples, this.models, silence);
+    this.root.append(this.field, el("button", "av-button site-read", words.read), list, this.models, silence);
     this.root.addEventListener("submit", (event) => {
       event.preventDefault();
       say(this.shows, "");
@@ -45,7 +41,7 @@ export class SiteForm {
     });
     this.said = el("span", "", "", { role: "status" });
     this.stop = button("av-button", words.stop, () => page.model.stop());
-    this.again = button("av-button site-again", words.again, read);
+    this.again = button("av-button site-again", words.again, () => page.model.choose(page.address.card));
     this.status = around("av-wrap site-status", this.shows, this.said, this.stop, this.again);
     this.loading(false);
   }
@@ -60,12 +56,4 @@ export class SiteForm {
   say(text) {
     say(this.said, text);
   }
-}
-
-/** @param {string} className @param {string} name @param {HTMLOptionElement[]} options @param {() => void} taken */
-function listOf(className, name, options, taken) {
-  const list = named(el("select", `av-select ${className}`), name);
-  list.append(...options);
-  list.addEventListener("change", taken);
-  return list;
 }

@@ -2,14 +2,10 @@
 
 import { Tokenizer } from "@huggingface/tokenizers";
 
-const SEEN = /** @type {Record<string, string>} */ ({
-  " ": "␣",
-  "\t": "⇥",
-  "\n": "⏎",
-  "\r": "␍",
-  "\u00a0": "⍽",
-  "\u3000": "□",
-});
+/** @type {Record<string, string>} */
+const SEEN = { " ": "␣", "\t": "⇥", "\n": "⏎", "\r": "␍", "\u00a0": "⍽", "\u3000": "□" };
+/** Pieces that may spell one letter together. */
+const PIECES = 4;
 
 /** @param {object} rules tokenizer.json @param {object} config tokenizer_config.json */
 export function tokens(rules, config) {
@@ -26,21 +22,16 @@ export function tokens(rules, config) {
     return new TextEncoder().encode(!letters && /^##./.test(piece) ? piece.slice(2) : piece);
   }
 
-  /** @param {string[]} pieces */
+  /** The label of each; of those that spell one letter together, which of them it is. @param {string[]} pieces */
   function labels(pieces) {
     /** @type {string[]} */
     const made = [];
-    const strict = new TextDecoder("utf-8", { fatal: true });
-    for (let from = 0; from < pieces.length;) {
-      let to = from + 1;
-      let [text, whole] = attempt(strict, pieces.slice(from, to).map(bytesOf));
-      while (!whole && to < pieces.length && to - from < 4) {
-        [text, whole] = attempt(strict, pieces.slice(from, ++to).map(bytesOf));
-      }
-      if (!whole) to = from + 1;
-      for (let n = from; n < to; n++)
-        made.push(tokenLabel(text) + (to - from > 1 ? ` ${n - from + 1}/${to - from}` : ""));
-      from = to;
+    while (made.length < pieces.length) {
+      const next = pieces.slice(made.length, made.length + PIECES).map(bytesOf);
+      const whole = next.findIndex((_bytes, n) => textOf(next.slice(0, n + 1), true) !== null);
+      const count = Math.max(1, whole + 1);
+      const label = tokenLabel(textOf(next.slice(0, count)) ?? "");
+      for (let n = 1; n <= count; n++) made.push(count > 1 ? `${label} ${n}/${count}` : label);
     }
     return made;
   }
@@ -54,18 +45,17 @@ export function tokens(rules, config) {
     /** The text that an id adds to a sentence, and its label. @param {number} id */
     next(id) {
       const piece = tokenizer.id_to_token(id) ?? "";
-      return { text: new TextDecoder().decode(bytesOf(piece)), label: labels([piece])[0] };
+      return { text: textOf([bytesOf(piece)]) ?? "", label: labels([piece])[0] };
     },
   };
 }
 
-/** The text of these bytes, and whether it is whole. @param {TextDecoder} strict @param {Uint8Array[]} parts */
-function attempt(strict, parts) {
-  const bytes = Uint8Array.from(parts.flatMap((part) => [...part]));
+/** The text of these bytes; null where it is to be whole, and is not. @param {Uint8Array[]} parts */
+function textOf(parts, fatal = false) {
   try {
-    return /** @type {const} */ ([strict.decode(bytes), true]);
+    return new TextDecoder("utf-8", { fatal }).decode(Uint8Array.from(parts.flatMap((part) => [...part])));
   } catch {
-    return /** @type {const} */ ([new TextDecoder().decode(bytes), false]);
+    return null;
   }
 }
 

@@ -1,13 +1,14 @@
-// Holds a model apart from the page's own thread: fetches its files, reads sentences, answers with scores and tokens.
+// Holds a model apart from the page's own thread: fetches its files, reads sentences, answers with heads and tokens.
 
-import { attend } from "../../canvas/shared/attend.js";
 import { SIDE, thumbnail } from "../../canvas/overview/tiles.js";
+import { softmaxRow } from "../../canvas/softmax_slider/softmax.js";
 import kernel from "../engine/kernel.wat";
 import { causal, model } from "../engine/model.js";
 import { tokens } from "./tokens.js";
 
 /** @import { HeadEdit } from "../engine/attention.js" */
 /** @import { Manifest } from "../engine/model.js" */
+/** @import { Moved } from "./moved_heads.js" */
 /** @typedef {{ name: string, parts: string[], longest: number, tokenizer: string, config: string } & Manifest} Card */
 
 const MOST = 10;
@@ -15,17 +16,19 @@ const MOST = 10;
 const PATIENCE = 400;
 /** Where parts are kept, on pages that browsers trust with a store. */
 const STORE = "attnviz-models";
+/** So many of the heads that moved are shown. */
+const MOST_MOVED = 8;
+/** A head moved whose weight went to other keys by more than this share, mean over all rows, as the app counts it. */
+const LEAST_MOVED = 5e-4;
 
 /** @type {{ card: Card, model: ReturnType<typeof model>, tokens: ReturnType<typeof tokens> } | null} */
 let held = null;
 /** @type {number} the newest question: older passes are given up */
 let newest = 0;
-/** @type {Float32Array[]} each head's weights of the sentence on show, of the model as it is, without those that its mask hides */
+/** @type {Uint16Array[]} what is kept of each head's weights of the sentence on show, of the model as it is */
 let usual = [];
-/** @type {Float32Array | null} the probability of each token, of the model as it is */
+/** @type {Float64Array | null} the probability of each token, of the model as it is */
 let likely = null;
-/** A head moved whose weight went to other keys by more than this share, mean over all rows, as the app counts it. */
-const LEAST_MOVED = 5e-4;
 
 addEventListener("message", ({ data }) => {
   const done = "manifest" in data ? load(data) : read(data);
@@ -34,35 +37,35 @@ addEventListener("message", ({ data }) => {
 
 /** @param {{ base: string, manifest: string }} asked where the page is, and the manifest of a model */
 async function load({ base, manifest }) {
+  const json = async (/** @type {string} */ name) => (await stored(new URL(name, base))).json();
   /** @type {Card} */
-  const card = await (await stored(new URL(manifest, base))).json();
-  const made = model(card, kernelHere());
-  const into = made.memory();
+  const card = await json(manifest);
   let done = 0;
+  const tell = () => postMessage({ kind: "loading", done: megabytes(done), of: megabytes(card.bytes) });
+  tell();
+  // before the weights: what it leaves behind is cleared away while they come
+  const words = tokens(await json(card.tokenizer), await json(card.config));
+  const program = programHere();
+  const made = model(card, program);
+  const into = made.memory();
   for (const part of card.parts) {
-    const body = (await stored(new URL(part, base))).body;
-    if (!body) throw new Error(part);
-    for (const reader = body.getReader(); ;) {
-      const { done: end, value } = await reader.read();
-      if (end) break;
-      into.set(value, done);
-      done += value.length;
-      postMessage({ kind: "loading", done: megabytes(done), of: megabytes(card.bytes) });
+    const reader = (await stored(new URL(part, base))).body?.getReader();
+    for (let next = await reader?.read(); next?.value; next = await reader?.read()) {
+      into.set(next.value, done);
+      done += next.value.length;
+      tell();
     }
   }
   if (done !== card.bytes) throw new Error(`${done} of ${card.bytes} bytes`);
-  const [rules, config] = await Promise.all(
-    [card.tokenizer, card.config].map(async (file) => (await stored(new URL(file, base))).json()),
-  );
-  held = { card, model: made, tokens: tokens(rules, config) };
-  postMessage({ kind: "ready", name: card.name, kernel: kernelHere() !== null });
+  held = { card, model: made, tokens: words };
+  postMessage({ kind: program ? "ready" : "slow", name: card.name });
 }
 
 /** @param {number} bytes */
 const megabytes = (bytes) => (bytes / 1e6).toFixed(0);
 
 /** The kernel's program, where this browser runs it. */
-function kernelHere() {
+function programHere() {
   try {
     return WebAssembly.validate(kernel) ? kernel : null;
   } catch {
@@ -85,12 +88,11 @@ async function stored(address) {
   return put ?? answer;
 }
 
-/** @param {{ id: number, text: string, edits: HeadEdit[], look: number[] | null }} asked without edits all heads come of it */
-async function read({ id, text, edits, look }) {
+/** @param {{ id: number, text: string, edits: HeadEdit[] }} asked without edits all heads come of it */
+async function read({ id, text, edits }) {
   if (!held) return;
   newest = id;
   const begun = performance.now();
-  const whole = edits.length === 0;
   const { card, tokens: words, model: own } = held;
   const { ids, labels } = words.read(text);
   const n = ids.length;
@@ -98,27 +100,34 @@ async function read({ id, text, edits, look }) {
     postMessage({ kind: n ? "long" : "empty", id, n, longest: card.longest });
     return;
   }
-  const cells = n * n;
-  const side = Math.min(SIDE, n);
-  const count = card.layers * card.heads;
-  const scores = whole ? new Float32Array(count * cells) : null;
-  const codes = new Uint8Array(whole ? count * side * side : 0);
+  const whole = edits.length === 0;
+  const { heads, groups, width } = card;
+  const count = whole ? card.layers * heads : 0;
+  const [rows, cells] = [n * width, Math.min(SIDE, n) ** 2];
+  const made = {
+    queries: new Float32Array(count * rows),
+    keys: new Float32Array((count / heads) * groups * rows),
+    codes: new Uint8Array(count * cells),
+  };
   if (whole) usual = [];
-  /** @type {{ layer: number, head: number, share: number }[]} */
-  const moved = [];
-  /** @type {Float32Array | null} */
-  let looked = null;
+  /** @type {{ count: number, most: Moved[] }} */
+  const moved = { count: 0, most: [] };
   const mask = card.family === "bert" ? null : causal(n);
   const logits = await own.run(ids, edits, {
-    head(layer, head, raw, weights) {
-      const at = layer * card.heads + head;
-      const visible = mask ? triangleOf(weights, n) : weights.slice();
-      if (scores) {
-        usual[at] = visible;
-        scores.set(raw, at * cells);
-        thumbnail(weights, mask, [n, n], SIDE, codes.subarray(at * side * side, (at + 1) * side * side));
-      } else moved.push({ layer, head, share: (sum(weights) - sum(visible) + distance(usual[at], visible)) / 2 / n });
-      if (look?.[0] === layer && look[1] === head) looked = weights.slice();
+    head(layer, head, weights, query, key) {
+      const at = layer * heads + head;
+      if (whole) {
+        usual[at] = keptOf(weights, mask, mask ? (n * (n + 1)) / 2 : n * n);
+        made.queries.set(query, at * rows);
+        made.keys.set(key, Math.floor((at * groups) / heads) * rows);
+        thumbnail(weights, mask, [n, n], SIDE, made.codes.subarray(at * cells, (at + 1) * cells));
+        return;
+      }
+      const share = distance(usual[at], weights, mask) / 2 / n;
+      if (share > LEAST_MOVED) moved.count += 1;
+      if (share <= Math.max(LEAST_MOVED, moved.most[MOST_MOVED - 1]?.share ?? 0)) return;
+      moved.most.push({ layer, head, share, weights: weights.slice() });
+      moved.most.sort((a, b) => b.share - a.share).splice(MOST_MOVED);
     },
     async layer(layer) {
       if (performance.now() - begun > PATIENCE) postMessage({ kind: "reading", id, n: layer + 1, of: card.layers });
@@ -127,29 +136,31 @@ async function read({ id, text, edits, look }) {
     },
   });
   if (newest !== id) return;
-  const shares = logits && sharesOf(logits);
+  const shares = logits && softmaxRow("raw", { d: 1, scores: logits }, 0, 0).weights;
   if (whole) likely = shares;
   const next =
     shares && likeliest(shares).map((each) => ({ p: shares[each], was: likely?.[each] ?? 0, ...words.next(each) }));
-  const most = moved.filter(({ share }) => share > LEAST_MOVED).sort((a, b) => b.share - a.share);
   const seconds = (performance.now() - begun) / 1000;
-  const said = { kind: "pass", id, text, labels, scores, codes, next, moved: most, looked, seconds };
-  postMessage(said, { transfer: scores ? [scores.buffer, codes.buffer] : [] });
+  const said = { kind: "pass", id, text, labels, made: whole ? made : null, next, moved, seconds };
+  postMessage(said, { transfer: Object.values(made).map(({ buffer }) => buffer) });
 }
 
-/** The rows of a head's weights up to the query's own place: of a model that looks back only, all that is not 0. */
-/** @param {Float32Array} weights @param {number} n */
-function triangleOf(weights, n) {
-  const kept = new Float32Array((n * (n + 1)) / 2);
-  for (let q = 0, place = 0; q < n; q++, place += q) kept.set(weights.subarray(q * n, q * n + q + 1), place);
-  return kept;
+/** A head's weights where its mask lets it look, in 16 bits: roots, so that small ones are as exact as they need to be. */
+/** @param {Float32Array} weights @param {Uint8Array | null} mask @param {number} seen how many these are */
+function keptOf(weights, mask, seen) {
+  const roots = new Uint16Array(seen);
+  for (let i = 0, at = 0; at < seen; i++) if (mask?.[i] !== 0) roots[at++] = Math.round(Math.sqrt(weights[i]) * 65535);
+  return roots;
 }
 
-/** @param {Float32Array} numbers */
-const sum = (numbers) => numbers.reduce((all, each) => all + each, 0);
-
-/** How much the numbers differ, all together. @param {Float32Array} before @param {Float32Array} after */
-const distance = (before, after) => after.reduce((all, each, i) => all + Math.abs(each - before[i]), 0);
+/** How much a head's weights differ from those that were kept of it, all together. */
+/** @param {Uint16Array} roots @param {Float32Array} weights @param {Uint8Array | null} mask */
+function distance(roots, weights, mask) {
+  let sum = 0;
+  for (let i = 0, at = 0; i < weights.length; i++)
+    sum += Math.abs(weights[i] - (mask?.[i] === 0 ? 0 : (roots[at++] / 65535) ** 2));
+  return sum;
+}
 
 /** Lets messages in. A timer would wait for four milliseconds each time. */
 function breath() {
@@ -160,11 +171,5 @@ function breath() {
   });
 }
 
-/** The probability of each token. @param {Float32Array} logits */
-function sharesOf(logits) {
-  const shape = /** @type {[number, number]} */ ([1, logits.length]);
-  return attend({ shape, scores: logits, bias: null, softcap: null, sink: null }, null, 1);
-}
-
-/** The likeliest tokens. @param {Float32Array} shares */
+/** The likeliest tokens. @param {Float64Array} shares */
 const likeliest = (shares) => [...shares.keys()].sort((a, b) => shares[b] - shares[a]).slice(0, MOST);
