@@ -15,7 +15,7 @@ from functools import lru_cache, reduce
 from pathlib import Path
 from typing import Any
 
-from attnviz.base.message import Message, Several
+from attnviz.base.message import Message, Problem, Several
 
 LONGEST_TAG = 35  #: characters of a language's name; what a browser sends may have any length
 LOCALE_DIR = Path(__file__).parents[1] / "locale"
@@ -61,6 +61,13 @@ def languages() -> Mapping[str, str]:
     """Each language that sentences can be looked up in, and its own name for itself; English comes first."""
     others = sorted(path.stem for path in LOCALE_DIR.glob("*.mo"))
     return {ENGLISH: OWN_NAME} | {each: _catalogue(each).gettext(OWN_NAME) for each in others}
+
+
+def require_languages(*asked: str) -> None:
+    """Raise a Problem for the first language that sentences cannot be looked up in."""
+    for each in asked:
+        if each not in languages():
+            raise Problem("There is no language {asked}; there are: {known}", asked=each, known=Several(languages()))
 
 
 def spoken(asked: str | None) -> str:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attnviz.base.extras import ExtraMissing, must_have
-from attnviz.base.message import Problem, Several
-from attnviz.base.words import N_, _, languages, listed, say, set_usual_language, spoken
+from attnviz.base.message import Problem
+from attnviz.base.words import N_, _, languages, listed, require_languages, say, set_usual_language, spoken
 from attnviz.command import figure_command, heads_command, site_command
 from attnviz.models.file_faults import FAILED
 
@@ -153,11 +153,9 @@ def begin(arguments: Sequence[str]) -> list[str]:
     parser = argparse.ArgumentParser(prog="attnviz", add_help=False, allow_abbrev=False)
     parser.add_argument("--lang", metavar="ID")  # wherever it stands
     found, others = parser.parse_known_args(arguments)
-    asked = found.lang
-    if asked is not None and asked not in languages():
-        raise Problem("There is no language {asked}; there are: {known}", asked=asked, known=Several(languages()))
-    if asked is not None:
-        set_usual_language(asked)
+    if found.lang is not None:
+        require_languages(found.lang)
+        set_usual_language(found.lang)
     return others
 
 

@@ -9,8 +9,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from attnviz.base.message import Problem, Several
-from attnviz.base.words import N_, _, languages
+from attnviz.base.message import Problem
+from attnviz.base.words import N_, _, require_languages
 
 EXAMPLES = N_("""examples:
   attnviz site OUT                          SmolLM2 and MiniLM, in English: 190 MB
@@ -53,20 +53,13 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
     """Write a site, or show one."""
     if chosen.serve:
         return _serve(chosen.out, chosen.port)
-    for language in chosen.language:
-        if language not in languages():
-            raise Problem(
-                "There is no language {asked}; there are: {known}", asked=language, known=Several(languages())
-            )
+    require_languages(*chosen.language)
     from attnviz.site.model_files import MODELS
     from attnviz.site.write_site import write
 
     size = write(chosen.out, chosen.model or MODELS, chosen.language, chosen.app, chosen.examples)
-    print(
-        _("{folder}: {size} MB. Show it: attnviz site --serve {folder}").format(
-            folder=chosen.out, size=f"{size / 1e6:.0f}"
-        )
-    )
+    told = _("{folder}: {size} MB. Show it: attnviz site --serve {folder}")
+    print(told.format(folder=chosen.out, size=f"{size / 1e6:.0f}"))
     return 0
 
 
@@ -74,13 +67,11 @@ def _serve(folder: Path, port: int) -> int:
     """Hand out the folder's files to this machine until stopped."""
     if not (folder / "index.html").is_file():
         raise Problem("There is no site in {folder}: write one with attnviz site {folder}", folder=str(folder))
-    handler = partial(_Quiet, directory=str(folder))
     try:
-        made = ThreadingHTTPServer(("127.0.0.1", port), handler)
+        made = ThreadingHTTPServer(("127.0.0.1", port), partial(_Quiet, directory=str(folder)))
     except (OSError, OverflowError) as problem:
-        raise Problem(
-            "Port {port} cannot be listened on: {why}", port=port, why=getattr(problem, "strerror", problem)
-        ) from None
+        why = getattr(problem, "strerror", problem)
+        raise Problem("Port {port} cannot be listened on: {why}", port=port, why=why) from None
     with made as server:
         print(_("On this machine: {address}").format(address=f"http://localhost:{server.server_port}/"), flush=True)
         server.serve_forever()

@@ -19,7 +19,7 @@ from attnviz.base import words
 from attnviz.base.message import Problem, Several
 from attnviz.base.rasterised import png
 from attnviz.base.raw_scores import RawHead
-from attnviz.base.words import _, languages, speaking
+from attnviz.base.words import _, require_languages, speaking
 from attnviz.figures.picture import to_svg
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.live import LiveView, page
@@ -51,8 +51,8 @@ def show(
     None follows the reader's own.
     `language` is what the picture says its words in, "en" or "zh"; None as everything else does.
     """
-    if language is not None and language not in languages():
-        raise Problem("There is no language {asked}; there are: {known}", asked=language, known=Several(languages()))
+    if language is not None:
+        require_languages(language)
     shown = (
         _of_trace(attention, layer, row)
         if isinstance(attention, Trace)

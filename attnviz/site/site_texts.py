@@ -23,7 +23,6 @@ def texts() -> dict[str, str]:
         "long": _("That sentence has {n} tokens; up to {longest} are read here."),
         "reading": _("Reading: layer {n} of {of}"),
         "took": _("Tokens: {n}, read in {seconds} s by this browser."),
-        "head": _("Layer {layer}, head {head}"),
         "next": _("What comes next"),
         "next_changed": _("What comes next, with the change"),
         "from_to": _("{share}, was {before}"),

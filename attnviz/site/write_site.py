@@ -43,6 +43,7 @@ POLICY = (
 STYLE = (
     '<meta name="referrer" content="no-referrer"><link rel="icon" href="data:,"><link rel="stylesheet" href="site.css">'
 )
+SCRIPT = '<script src="site.js"></script>'
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,8 @@ def write(
     sentences: Path | None = None,
 ) -> int:
     """Write the site into a folder; the number of bytes it holds. A Problem where it cannot be as it is asked for."""
-    app_address = None if app is None else _app_address(app)
+    if app is not None and urlsplit(app).scheme not in ("http", "https"):
+        raise Problem("{address} is no address of an app: it begins with http:// or https://", address=app)
     entries = [_packaged(name)[0] for name in dict.fromkeys(models)]
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -83,26 +85,19 @@ def write(
         ) from None
     made = [write_model(each.id, out) for each in entries]
     if sentences is None:
-        single = [(each, model) for model in made for each in examples_of(model.loaded.entry) if not each.second]
-        examples = [_prepared(*each, out) for each in single]
+        told = [(each, model) for model in made for each in examples_of(model.loaded.entry) if not each.second]
     else:
-        examples = [_prepared(each, made[0], out) for each in _sentences(sentences, made[0].card)]
+        told = [(each, made[0]) for each in _sentences(sentences, made[0].card)]
+    examples = [_prepared(*each, out) for each in told]
     for each in ("site.js", "site.css", "worker.js"):
         shutil.copyfile(BUNDLE / each, out / each)
     names = {each: "index.html" if number == 0 else f"index.{each}.html" for number, each in enumerate(languages)}
     for language, name in names.items():
         with speaking(language):
-            page = _page(examples, [each.card for each in made], app_address, names)
+            page = _page(examples, [each.card for each in made], app, names)
         (out / name).write_text(page, encoding="utf-8")
     (out / "offline.js").write_text(_offline(out), encoding="utf-8")
     return sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
-
-
-def _app_address(given: str) -> str:
-    """Where the app answers, without the slash at its end."""
-    if urlsplit(given).scheme not in ("http", "https"):
-        raise Problem("{address} is no address of an app: it begins with http:// or https://", address=given)
-    return given.rstrip("/")
 
 
 def _packaged(name: str) -> tuple[Entry, Path]:
@@ -124,7 +119,6 @@ def write_model(name: str, out: Path) -> SiteModel:
     entry, file = _packaged(name)
     loaded = load(entry.id)
     folder = out / "models"
-    folder.mkdir(parents=True, exist_ok=True)
     manifest = {
         "name": entry.id,
         "longest": LONGEST,
@@ -166,6 +160,7 @@ def _tokenizer(loaded: LoadedModel, folder: Path) -> dict[str, str]:
 def _kept(folder: Path, name: str, suffix: str, content: bytes) -> str:
     """The address of a file with this content."""
     file = folder / f"{name}-{hashlib.sha256(content).hexdigest()[:16]}{suffix}"
+    folder.mkdir(parents=True, exist_ok=True)
     file.write_bytes(content)
     return f"{folder.name}/{file.name}"
 
@@ -205,15 +200,14 @@ def _page(
         f'<header class="site-top"><h1>{title}</h1><nav>{" ".join(others)}</nav></header>'
     )
     licences = f'<a href="licences.txt">{html.escape(words["licences"])}</a>'
-    ways = [licences] if app is None else [licences, _way(words["open"], f"{app}/explore?")]
+    ways = [licences] if app is None else [licences, _way(words["open"], f"{app.rstrip('/')}/explore?")]
     foot = (
         f'<footer class="live-foot"><span>{html.escape(words["stays"])} {html.escape(words["more"])} {" · ".join(ways)}'
         f"</span>{_way(words['whole'], f'{pages[spoken]}#', target='_blank')} · {html.escape(words['made'])}</footer>"
     )
     layer, head = view.at  # its scores alone: those of all others are most of the bytes, and wait until one is chosen
     one = packed(replace(view, heads=[view.heads[sum(view.counts[:layer]) + head]], counts=[1]))
-    script = '<script src="site.js"></script>'
-    return live.document(title, STYLE, inert_json(about), one, script, policy=POLICY, top=top, foot=foot)
+    return live.document(title, STYLE, inert_json(about), one, SCRIPT, policy=POLICY, top=top, foot=foot)
 
 
 def _way(text: str, base: str, **more: str) -> str:
@@ -241,28 +235,18 @@ def _prepared(example: Example, model: SiteModel, out: Path) -> ReadExample:
     """An example, read, with its file beside the page."""
     entry, card = model.loaded.entry, model.card
     run = run_model(Request(entry.id, example.text), model.loaded)
-    if len(run.source.spans) > LONGEST:
-        raise Problem(
-            "“{text}” has {n} tokens; up to {longest} are read",
-            text=example.text[:40],
-            n=len(run.source.spans),
-            longest=LONGEST,
-        )
+    labels = list(run.source.labels)
+    if (n := len(labels)) > LONGEST:
+        text = example.text[:40]
+        raise Problem("“{text}” has {n} tokens; up to {longest} are read", text=text, n=n, longest=LONGEST)
     layers = run.stacks[0].layers
     heads = raw_heads(layers)
     weights = np.concatenate([layer.weights()[0].float().numpy() for layer in layers])
     codes = packing.thumbnails(weights, ~np.stack([head.mask for head in heads])).tobytes()
-    view = LiveView(
-        heads,
-        [card["heads"]] * card["layers"],
-        [card["groups"]] * card["layers"],
-        [span.label for span in run.source.spans],
-        at=example.head or (0, 0),
-    )
-    content = json.dumps({"labels": list(view.tokens_q), "heads": packed(view)}, ensure_ascii=False)
-    folder = out / "examples"
-    folder.mkdir(parents=True, exist_ok=True)
-    return ReadExample(example, model, view, codes, _kept(folder, example.id, ".json", content.encode()))
+    counts, kv_counts = ([card[each]] * card["layers"] for each in ("heads", "groups"))
+    view = LiveView(heads, counts, kv_counts, labels, at=example.head or (0, 0))
+    content = json.dumps({"labels": labels, "heads": packed(view)}, ensure_ascii=False).encode()
+    return ReadExample(example, model, view, codes, _kept(out / "examples", example.id, ".json", content))
 
 
 def _offline(out: Path) -> str:

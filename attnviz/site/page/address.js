@@ -107,14 +107,15 @@ export class Address {
     const packed = this.given.get("c");
     if (!packed) return;
     try {
+      /** @type {Record<string, any>} */
       const { pins = null, mask = "", hide = [], quiet = [], ...others } = await unpackFromLink(packed);
       const bytes = bytesOf(mask);
       this.edit.painted = mask ? unpackBits(bytes, 8 * bytes.length) : null;
-      this.edit.hidden = [...new Set(listed(hide))].filter((key) => Number.isInteger(key) && key >= 0);
-      const heads = listed(quiet).map(String);
-      this.silenced = heads.filter((at) => this.place(at));
+      this.edit.hidden = [...new Set(hide.filter((/** @type {any} */ key) => Number.isInteger(key) && key >= 0))];
+      const lost = (/** @type {unknown} */ at) => !this.place(at);
+      this.silenced = quiet.map(String).filter((/** @type {string} */ at) => !lost(at));
       this.pins = pins;
-      this.miss("c", [...heads.filter((at) => !this.place(at)), ...Object.keys(others)]);
+      this.miss("c", [...quiet.filter(lost), ...Object.keys(others)]);
     } catch {
       this.refuse("link_unreadable", { name: "c" });
     }
@@ -184,10 +185,4 @@ export class Address {
     if (packed) said.set("c", packed);
     return String(said);
   }
-}
-
-/** @param {any} value @returns {any[]} */
-function listed(value) {
-  if (!Array.isArray(value)) throw new TypeError("a list");
-  return value;
 }

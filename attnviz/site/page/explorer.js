@@ -2,7 +2,7 @@
 
 import { HeadsFrame } from "../../canvas/live/heads_frame.js";
 import { onOtherTheme } from "../../canvas/live/file_page.js";
-import { around, el, fill } from "../../canvas/shared/dom.js";
+import { around, el, fill, say } from "../../canvas/shared/dom.js";
 import { changes, NO_EDIT } from "../../canvas/shared/edit.js";
 import { soon } from "../../canvas/shared/surface.js";
 import { BrowserModel } from "./browser_model.js";
@@ -10,7 +10,7 @@ import { saveButtons } from "./save_head.js";
 import { editsOf, headedBy, headsOf, prepared } from "./shown.js";
 import { SiteForm } from "./site_form.js";
 import { MovedHeads } from "./moved_heads.js";
-import { NextTokens } from "./next_tokens.js";
+import { nextTokens } from "./next_tokens.js";
 import { linkedPins } from "./pins.js";
 
 /** @import { AllHeads } from "../../canvas/shared/all_heads.js" */
@@ -33,10 +33,8 @@ export class Explorer {
     const [first] = view.examples;
     /** what is on show */
     this.shown = { text: first.text, model: first.model };
-    const { q: labels, doc, tile } = view.head;
     /** @type {SiteHeader} what stands around the pictures of what is on show */
-    this.view = view;
-    this.view = headedBy(view, this.card, { labels, doc, tile, edit: NO_EDIT, pins: null });
+    this.view = headedBy(view, this.card, { ...view.head, labels: view.head.q, edit: NO_EDIT, pins: null });
     /** @type {Next[] | null} what comes after it, of the model as it is: once this has read it */
     this.before = null;
     /** @type {Set<string>} heads that hand on nothing, as layer.head */
@@ -48,7 +46,7 @@ export class Explorer {
     this.form = new SiteForm(view, this);
     this.notes = el("div", "site-notes", null, { role: "status" });
     this.frame = new HeadsFrame(this.view, all, codes);
-    this.next = new NextTokens(this.words, (text) => void this.ask(this.shown.text + text));
+    this.next = nextTokens(this.words, (text) => void this.ask(this.shown.text + text));
     this.moved = new MovedHeads(this.words, this.frame);
     this.changed = soon(() => this.follow());
     const { group } = this.frame;
@@ -79,7 +77,7 @@ export class Explorer {
     const { text, model, embedded, alone, card } = this.address;
     const unread = embedded && !this.example(text, model);
     this.frame.root.hidden = unread;
-    if (unread) this.form.say(fill(this.words.unread, { model: card.about }));
+    if (unread) say(this.form.said, fill(this.words.unread, { model: card.about }));
     if (this.named) void this.take(this.shown, { labels: this.view.head.q, all, codes });
     else if (!unread) void this.ask(text, model);
     if (embedded) this.form.loading(false, unread || !alone);
@@ -87,10 +85,8 @@ export class Explorer {
     this.note();
   }
 
-  /**
-   * All heads of the sentence that the page brings, fetched when one of them is asked for that is not here.
-   * @param {[number, number] | null} [at] this one, or all
-   */
+  /** All heads of the sentence that the page brings, fetched when one of them is asked for that is not here. */
+  /** @param {[number, number] | null} [at] this one; null: all */
   async rest(at = null) {
     const { group } = this.frame;
     const partial = () => group.all?.heads.includes(/** @type {any} */ (null));
@@ -107,7 +103,7 @@ export class Explorer {
 
   /** The model of what is on show. */
   get card() {
-    return /** @type {Card} */ (this.view.cards.find(({ name }) => name === this.shown.model));
+    return /** @type {Card} */ (this.address.cards.find(({ name }) => name === this.shown.model));
   }
 
   /** The head on show. */
@@ -142,8 +138,8 @@ export class Explorer {
     }
     const known = this.example(text, model);
     if (!known || !address.embedded || this.model.chosen) this.model.choose(address.card);
-    if (this.model.ready === model) return this.run();
-    const made = known && (await prepared(known.file));
+    if (this.model.ready === model) this.run();
+    const made = this.model.ready !== model && known && (await prepared(known.file));
     if (made && isWanted() && !(this.named && this.before)) await this.take({ text, model }, made);
   }
 
@@ -176,8 +172,8 @@ export class Explorer {
   /** What the worker says: of nearly every kind the page has words for it. @param {any} data */
   hear(data) {
     const { id, kind, name } = data;
-    if (kind === "pass") return void this.answered(data);
-    this.form.say(fill(this.words[kind], data));
+    if (kind === "pass") void this.answered(data);
+    else say(this.form.said, fill(this.words[kind], data));
     if (id === undefined) this.form.loading(kind === "loading", kind === "stopped" || kind === "failed");
     if (name === this.address.model) this.run();
   }
@@ -189,9 +185,9 @@ export class Explorer {
     if (made) {
       if (text !== this.address.text || this.model.ready !== card.name) return; // another one was chosen meanwhile
       const all = headsOf(card, n, made);
-      await this.take({ text, model: card.name }, { labels, codes: made.codes, all, next: next ?? [] });
+      await this.take({ text, model: card.name }, { labels, codes: made.codes, all, next });
     } else this.show(next, moved);
-    if (id === this.model.asked) this.form.say(fill(this.words.took, { n, seconds: seconds.toFixed(2) }));
+    if (id === this.model.asked) say(this.form.said, fill(this.words.took, { n, seconds: seconds.toFixed(2) }));
   }
 
   /** What a change comes to. @param {Next[] | null} next null: nothing is changed @param {MovedMost | null} moved */

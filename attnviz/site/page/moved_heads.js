@@ -44,7 +44,7 @@ export class MovedHeads {
     const { words } = this;
     const { most, count } = moved ?? { most: [], count: 0 };
     const rows = most.map((each) => {
-      const label = fill(words.head, { layer: each.layer, head: each.head });
+      const label = fill(this.frame.view.overview.words.tile, { layer: each.layer, head: each.head });
       const act = () => {
         this.looked = label;
         this.show(moved);

@@ -7,25 +7,20 @@ import { showShares } from "./share_list.js";
 /** @import { Words } from "../../canvas/shared/types.js" */
 /** @typedef {{ text: string, label: string, p: number, was: number }} Next */
 
-export class NextTokens {
-  /** @param {Words} words @param {(text: string) => void} write */
-  constructor(words, write) {
-    this.words = words;
-    this.write = write;
-    this.root = el("section", "site-next", null, { "aria-label": words.next });
-  }
-
+/** @param {Words} words @param {(text: string) => void} write */
+export function nextTokens(words, write) {
+  const root = el("section", "site-next", null, { "aria-label": words.next });
   /** @param {Next[]} before of the model as it is @param {Next[] | null} after under what was changed */
-  show(before, after) {
-    const { words } = this;
-    this.root.hidden = before.length === 0;
+  const show = (before, after) => {
+    root.hidden = before.length === 0;
     const rows = (after ?? before).map(({ text, label, p, was }) => ({
       label,
       share: p,
       ...(after && { said: fill(words.from_to, { share: percent(p), before: percent(was) }) }),
-      act: () => this.write(text),
+      act: () => write(text),
       attributes: { title: words.write, ...(text.includes("\ufffd") && { disabled: "" }) },
     }));
-    showShares(this.root, after ? words.next_changed : words.next, rows);
-  }
+    showShares(root, after ? words.next_changed : words.next, rows);
+  };
+  return { root, show };
 }

@@ -10,21 +10,12 @@ here.addEventListener("install", (/** @type {any} */ event) => {
 });
 
 here.addEventListener("activate", (/** @type {any} */ event) => {
-  const old = async () => {
-    for (const name of await caches.keys()) {
-      if (name.startsWith("attnviz-site-") && name !== SITE.name) await caches.delete(name);
-    }
-    await here.clients.claim();
-  };
-  event.waitUntil(old());
+  const old = (/** @type {string} */ name) => name.startsWith("attnviz-site-") && name !== SITE.name;
+  const clear = caches.keys().then((names) => Promise.all(names.filter(old).map((name) => caches.delete(name))));
+  event.waitUntil(clear.then(() => here.clients.claim()));
 });
 
 here.addEventListener("fetch", (/** @type {any} */ event) => {
-  const { request } = event;
-  if (request.method !== "GET" || new URL(request.url).origin !== here.location.origin) return;
-  event.respondWith(
-    caches
-      .open(SITE.name)
-      .then(async (store) => (await store.match(request, { ignoreSearch: true })) ?? fetch(request)),
-  );
+  const kept = caches.open(SITE.name).then((store) => store.match(event.request, { ignoreSearch: true }));
+  event.respondWith(kept.then((answer) => answer ?? fetch(event.request)));
 });

@@ -50,10 +50,9 @@ function embedCode(title) {
 }
 
 /** One row for each query and key, as the notebook's view writes it. @param {Drawn} head */
-function table({ header: { q, k }, values }) {
-  const keys = k ?? q;
+function table({ header: { q }, values }) {
   const weight = (/** @type {number} */ at) => Number((values?.[at] ?? 0).toPrecision(9));
-  const rows = q.flatMap((query, i) => keys.map((key, j) => [i, query, j, key, weight(i * keys.length + j)]));
+  const rows = q.flatMap((query, i) => q.map((key, j) => [i, query, j, key, weight(i * q.length + j)]));
   const lines = [["query", "query_token", "key", "key_token", "weight"], ...rows].map((row) => row.map(quoted).join());
   return [...lines, ""].join("\r\n");
 }
@@ -62,21 +61,20 @@ function table({ header: { q, k }, values }) {
 const quoted = (cell) => (/[",\r\n]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : cell);
 
 /** The cells with their tokens, on the page's own background. @param {Drawn} head */
-function picture({ header: { q, k, shape, title }, codes, table: pixels, theme }) {
-  const [nq, nk] = shape;
-  const [width, height] = [LABELS + nk * CELL + 10, LABELS + nq * CELL + 10];
+function picture({ header: { q, title }, codes, table: pixels, theme }) {
+  const side = LABELS + q.length * CELL + 10;
   const cells = [...codes.keys()].map((i) => {
     const ink = codes[i] === MASKED_16 ? theme.border : css(rgbOf(pixels[codes[i]]));
-    const [x, y] = [LABELS + (i % nk) * CELL, LABELS + Math.floor(i / nk) * CELL];
+    const [x, y] = [LABELS + (i % q.length) * CELL, LABELS + Math.floor(i / q.length) * CELL];
     return `<rect x="${x}" y="${y}" width="${CELL}" height="${CELL}" fill="${ink}"/>`;
   });
   const rows = q.map((label, i) => written(label, LABELS - 6, LABELS + (i + 0.65) * CELL, "end", ""));
-  const columns = (k ?? q).map((label, i) => {
+  const columns = q.map((label, i) => {
     const [x, y] = [LABELS + (i + 0.65) * CELL, LABELS - 6];
     return written(label, x, y, "start", ` transform="rotate(-60 ${x} ${y})"`);
   });
   return (
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="sans-serif" font-size="12" ` +
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${side}" height="${side}" font-family="sans-serif" font-size="12" ` +
     `fill="${theme.text}"><rect width="100%" height="100%" fill="${theme.background}"/>` +
     [written(title, 8, 18, "start", ' font-weight="600"'), ...cells, ...rows, ...columns].join("") +
     "</svg>"

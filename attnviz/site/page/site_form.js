@@ -51,9 +51,4 @@ export class SiteForm {
     this.stop.hidden = !under;
     this.again.hidden = !failed;
   }
-
-  /** @param {string} text */
-  say(text) {
-    say(this.said, text);
-  }
 }

@@ -27,8 +27,8 @@ let held = null;
 let newest = 0;
 /** @type {Uint16Array[]} what is kept of each head's weights of the sentence on show, of the model as it is */
 let usual = [];
-/** @type {Float64Array | null} the probability of each token, of the model as it is */
-let likely = null;
+/** @type {Float64Array} the probability of each token, of the model as it is */
+let likely = new Float64Array();
 
 addEventListener("message", ({ data }) => {
   const done = "manifest" in data ? load(data) : read(data);
@@ -41,11 +41,14 @@ async function load({ base, manifest }) {
   /** @type {Card} */
   const card = await json(manifest);
   let done = 0;
-  const tell = () => postMessage({ kind: "loading", done: megabytes(done), of: megabytes(card.bytes) });
+  const tell = () => {
+    const [had, of] = [done, card.bytes].map((bytes) => (bytes / 1e6).toFixed(0));
+    postMessage({ kind: "loading", done: had, of });
+  };
   tell();
   // before the weights: what it leaves behind is cleared away while they come
   const words = tokens(await json(card.tokenizer), await json(card.config));
-  const program = programHere();
+  const program = globalThis.WebAssembly?.validate(kernel) ? kernel : null; // a browser that is locked down has none
   const made = model(card, program);
   const into = made.memory();
   for (const part of card.parts) {
@@ -59,18 +62,6 @@ async function load({ base, manifest }) {
   if (done !== card.bytes) throw new Error(`${done} of ${card.bytes} bytes`);
   held = { card, model: made, tokens: words };
   postMessage({ kind: program ? "ready" : "slow", name: card.name });
-}
-
-/** @param {number} bytes */
-const megabytes = (bytes) => (bytes / 1e6).toFixed(0);
-
-/** The kernel's program, where this browser runs it. */
-function programHere() {
-  try {
-    return WebAssembly.validate(kernel) ? kernel : null;
-  } catch {
-    return null; // it has no WebAssembly, or may not run it
-  }
 }
 
 /** A file, fetched once where there is a store, and read out of it: read beside it, it would be held twice. */
@@ -136,10 +127,10 @@ async function read({ id, text, edits }) {
     },
   });
   if (newest !== id) return;
-  const shares = logits && softmaxRow("raw", { d: 1, scores: logits }, 0, 0).weights;
+  const shares = softmaxRow("raw", { d: 1, scores: logits ?? [] }, 0, 0).weights; // none where there is no vocabulary
   if (whole) likely = shares;
-  const next =
-    shares && likeliest(shares).map((each) => ({ p: shares[each], was: likely?.[each] ?? 0, ...words.next(each) }));
+  const ranked = [...shares.keys()].sort((a, b) => shares[b] - shares[a]).slice(0, MOST);
+  const next = ranked.map((each) => ({ p: shares[each], was: likely[each], ...words.next(each) }));
   const seconds = (performance.now() - begun) / 1000;
   const said = { kind: "pass", id, text, labels, made: whole ? made : null, next, moved, seconds };
   postMessage(said, { transfer: Object.values(made).map(({ buffer }) => buffer) });
@@ -170,6 +161,3 @@ function breath() {
     port2.postMessage(null);
   });
 }
-
-/** The likeliest tokens. @param {Float64Array} shares */
-const likeliest = (shares) => [...shares.keys()].sort((a, b) => shares[b] - shares[a]).slice(0, MOST);
