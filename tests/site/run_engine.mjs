@@ -2,7 +2,9 @@
 
 import { readFile, writeFile } from "node:fs/promises";
 import wabt from "wabt";
+import { attend } from "../../attnviz/canvas/shared/attend.js";
 import { model } from "../../attnviz/site/engine/model.js";
+import { headsOf } from "../../attnviz/site/page/shown.js";
 import { tokens } from "../../attnviz/site/page/tokens.js";
 
 const job = JSON.parse(await readFile(process.argv[2], "utf8"));
@@ -25,10 +27,19 @@ for (const [i, { sentence, edits = [] }] of job.sentences.entries()) {
   const n = ids.length;
   const weights = new Float32Array(card.layers * card.heads * n * n);
   const each = edits.map((edit) => ({ ...edit, ...(edit.mask ? { mask: Uint8Array.from(edit.mask) } : {}) }));
+  const rows = n * card.width;
+  const made = { queries: new Float32Array(card.layers * card.heads * rows), keys: new Float32Array(card.layers * card.groups * rows) };
   const logits = await held.run(ids, each, {
-    head: (layer, head, own) => weights.set(own, (layer * card.heads + head) * n * n),
+    head(layer, head, own, query, key) {
+      const at = layer * card.heads + head;
+      weights.set(own, at * n * n);
+      made.queries.set(query, at * rows);
+      made.keys.set(key, Math.floor((at * card.groups) / card.heads) * rows);
+    },
   });
   await writeFile(`${job.out}/${i}.weights`, weights);
+  headsOf(card, n, made).heads.forEach((raw, at) => weights.set(attend(raw, raw.mask, raw.scale), at * n * n));
+  await writeFile(`${job.out}/${i}.drawn`, weights); // what a page makes of queries and keys
   if (logits) await writeFile(`${job.out}/${i}.logits`, logits);
   told.push({ ids, labels });
 }

@@ -101,7 +101,7 @@ def cards(tmp_path_factory) -> Any:
 
 
 def in_node(cards: Any, name: str, jobs: list[dict[str, Any]], out: Path, plain: bool = False) -> list[dict[str, Any]]:
-    """What the engine makes of these sentences: ids, labels, weights (L, H, T, T) and logits."""
+    """What the engine makes of these sentences: ids, labels, logits and weights (L, H, T, T), also as a page draws them."""
     folder, card = cards(name)
     job = {"folder": str(folder), "card": card, "sentences": jobs, "out": str(out), "plain": plain}
     (out / "job.json").write_text(json.dumps(job), encoding="utf-8")
@@ -112,7 +112,8 @@ def in_node(cards: Any, name: str, jobs: list[dict[str, Any]], out: Path, plain:
     for i, each in enumerate(made):
         n = len(each["ids"])
         shape = (card["layers"], card["heads"], n, n)
-        each["weights"] = np.fromfile(out / f"{i}.weights", np.float32).reshape(shape)
+        for kind in ("weights", "drawn"):
+            each[kind] = np.fromfile(out / f"{i}.{kind}", np.float32).reshape(shape)
         file = out / f"{i}.logits"
         each["logits"] = np.fromfile(file, np.float32) if file.exists() else None
     return made
@@ -126,7 +127,8 @@ def held_to_the_library(loaded: Any, sentences: list[str], made: list[dict[str, 
         assert tuple(each["labels"]) == tokens.labels, sentence
         trace = av.capture(exact, **tokens.inputs)
         wanted = np.stack([layer.weights()[0].numpy() for layer in trace])
-        np.testing.assert_allclose(each["weights"], wanted, atol=1e-5, err_msg=sentence)
+        for kind in ("weights", "drawn"):
+            np.testing.assert_allclose(each[kind], wanted, atol=1e-5, err_msg=f"{kind}: {sentence}")
         if each["logits"] is not None:
             np.testing.assert_allclose(each["logits"], trace.logits[0].numpy(), atol=1e-4, err_msg=sentence)
 

@@ -1,7 +1,7 @@
 // Holds a model apart from the page's own thread: fetches its files, reads sentences, answers with heads and tokens.
 
+import { attend } from "../../canvas/shared/attend.js";
 import { SIDE, thumbnail } from "../../canvas/overview/tiles.js";
-import { softmaxRow } from "../../canvas/softmax_slider/softmax.js";
 import kernel from "../engine/kernel.wat";
 import { causal, model } from "../engine/model.js";
 import { tokens } from "./tokens.js";
@@ -27,8 +27,8 @@ let held = null;
 let newest = 0;
 /** @type {Uint16Array[]} what is kept of each head's weights of the sentence on show, of the model as it is */
 let usual = [];
-/** @type {Float64Array} the probability of each token, of the model as it is */
-let likely = new Float64Array();
+/** @type {Float32Array} the probability of each token, of the model as it is */
+let likely = new Float32Array();
 
 addEventListener("message", ({ data }) => {
   const done = "manifest" in data ? load(data) : read(data);
@@ -104,7 +104,7 @@ async function read({ id, text, edits }) {
   /** @type {{ count: number, most: Moved[] }} */
   const moved = { count: 0, most: [] };
   const mask = card.family === "bert" ? null : causal(n);
-  const logits = await own.run(ids, edits, {
+  const scores = await own.run(ids, edits, {
     head(layer, head, weights, query, key) {
       const at = layer * heads + head;
       if (whole) {
@@ -127,7 +127,8 @@ async function read({ id, text, edits }) {
     },
   });
   if (newest !== id) return;
-  const shares = softmaxRow("raw", { d: 1, scores: logits ?? [] }, 0, 0).weights; // none where there is no vocabulary
+  const logits = { scores: scores ?? new Float32Array(), bias: null, softcap: null, sink: null };
+  const shares = attend({ ...logits, shape: [1, logits.scores.length] }, null, 1); // none where there is no vocabulary
   if (whole) likely = shares;
   const ranked = [...shares.keys()].sort((a, b) => shares[b] - shares[a]).slice(0, MOST);
   const next = ranked.map((each) => ({ p: shares[each], was: likely[each], ...words.next(each) }));
