@@ -101,7 +101,7 @@ def cards(tmp_path_factory) -> Any:
 
 
 def in_node(cards: Any, name: str, jobs: list[dict[str, Any]], out: Path, plain: bool = False) -> list[dict[str, Any]]:
-    """What the engine makes of these sentences: ids, labels, logits and weights (L, H, T, T), also as a page draws them."""
+    """What the engine makes of these sentences: ids, labels, logits, weights (L, H, T, T), also as they are drawn."""
     folder, card = cards(name)
     job = {"folder": str(folder), "card": card, "sentences": jobs, "out": str(out), "plain": plain}
     (out / "job.json").write_text(json.dumps(job), encoding="utf-8")
