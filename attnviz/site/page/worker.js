@@ -46,8 +46,6 @@ async function load({ base, manifest }) {
     postMessage({ kind: "loading", done: had, of });
   };
   tell();
-  // before the weights: what it leaves behind is cleared away while they come
-  const words = tokens(await json(card.tokenizer), await json(card.config));
   const program = globalThis.WebAssembly?.validate(kernel) ? kernel : null; // a browser that is locked down has none
   const made = model(card, program);
   const into = made.memory();
@@ -60,7 +58,7 @@ async function load({ base, manifest }) {
     }
   }
   if (done !== card.bytes) throw new Error(`${done} of ${card.bytes} bytes`);
-  held = { card, model: made, tokens: words };
+  held = { card, model: made, tokens: tokens(await json(card.tokenizer), await json(card.config)) };
   postMessage({ kind: program ? "ready" : "slow", name: card.name });
 }
 
