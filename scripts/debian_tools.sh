@@ -20,8 +20,8 @@ if ! browser || [ -n "$CI" ]; then command -v chromium-headless-shell >/dev/null
 browser || debian chromium fonts-noto-cjk
 command -v nginx >/dev/null 2>&1 || debian nginx-light
 # One slow test looks at the site in another browser; 80 MB, which only CI fetches by itself.
-firefox() { command -v firefox-esr >/dev/null 2>&1 || command -v firefox >/dev/null 2>&1 || [ -n "$ATTNVIZ_FIREFOX" ]; }
-if [ -n "$CI" ] && ! firefox; then debian --no-install-recommends firefox-esr || true; fi
+has_firefox() { command -v firefox-esr >/dev/null 2>&1 || command -v firefox >/dev/null 2>&1 || [ -n "$ATTNVIZ_FIREFOX" ]; }
+if [ -n "$CI" ] && ! has_firefox; then debian --no-install-recommends firefox-esr || true; fi
 
 status=0
 if ! browser; then
@@ -35,7 +35,7 @@ if ! command -v nginx >/dev/null 2>&1; then
   echo "*  NO NGINX HERE: serving a class will NOT be checked (Debian: apt-get install nginx-light).  *"
   [ -z "$CI" ] || status=1
 fi
-if [ -n "$CI" ] && ! firefox; then
+if [ -n "$CI" ] && ! has_firefox; then
   echo "*  NO FIREFOX HERE: the site will NOT be checked in it (Debian: apt-get install firefox-esr).  *"
   status=1
 fi
