@@ -64,7 +64,7 @@ def choose(
     with measured:
         largest = _("none: the wrong code raises an error") if outcome.largest is None else f"{outcome.largest:.3f}"
         if outcome.largest is not None and math.isnan(outcome.largest):
-            largest = _("none: a weight is no number")
+            largest = _("no number: a weight is NaN")
         st.metric(_("Largest difference in any weight of your sentence"), largest)
     st.markdown(spoken(trap.why))
     with place or st.container():

@@ -171,7 +171,7 @@ def text(
     """One line of text, or several where the box has a `height`; `looks`: a width, a label hidden."""
     asked = link_state.value(choice)
     common = _begin(choice, usual if usual is not None and asked == choice.default else asked, usual)
-    common |= {"max_chars": choice.longest or None, "help": help, "placeholder": placeholder, **looks}
+    common |= {"help": help, "placeholder": placeholder, **looks}
     if height is not None:
         return st.text_area(label, height=height, **common) or ""
     return st.text_input(label, live=live, **common) or ""
@@ -183,15 +183,15 @@ def expander(choice: Choice[bool], title: str, *, icon: str | None = None) -> An
     return st.expander(title, icon=icon, key=choice.name, on_change=_changed, args=(choice,))
 
 
-def say_refusals() -> None:
-    """Show, above the page, why parts of the link for canvases are not used."""
-    for message in link_state.refusals_without_widget():
-        st.warning(spoken(message))
-
-
 def say_refusal(choice: Choice[Any]) -> None:
-    """Show in a line why the link's value for `choice` is not used. The widgets of this module do so themselves."""
-    message = link_state.refusal(choice)
+    """Show in a line why the link's value for `choice`, or not all that was typed, is not used.
+
+    The widgets of this module do so themselves: Streamlit takes nothing of a text above its limit, and says nothing.
+    """
+    message, typed = link_state.refusal(choice), st.session_state.get(choice.name)
+    if choice.longest and isinstance(typed, str) and len(typed) > choice.longest:
+        counts = {"n": len(typed), "most": choice.longest}
+        message = Message("Of {n} characters only the first {most} are used.", counts)
     if message is not None:
         st.caption(spoken(message))
 

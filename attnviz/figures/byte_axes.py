@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from attnviz.base.units import binary_unit, duration
 from attnviz.figures.theme import SERIES, THEORY, Figure, layout
+from attnviz.figures.title_lines import below
 
 #: places that a logarithmic axis names
 BYTES = {1024**i: f"1 {unit}" for i, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB"))}
@@ -91,4 +92,4 @@ def over(
     fig = go.Figure([*curves, *across], look)
     if here is not None:
         fig.add_vline(x=here, line={"color": THEORY, "width": 1, "dash": "dot"})
-    return layout(fig, height=height)
+    return layout(fig, height=height).update_layout(legend=below())

@@ -57,7 +57,8 @@ def _width_of_squares(fig: Figure, height: int) -> int:
 
 def _legend_above(fig: Figure) -> int:
     """Pixels for a legend that lies above the plot, or for the titles of several plots side by side."""
-    shown = fig.layout.showlegend is not False and sum(bool(trace.name) for trace in fig.data) > 1
+    on_top = fig.layout.showlegend is not False and fig.layout.legend.y != 0
+    shown = on_top and sum(bool(trace.name) for trace in fig.data) > 1
     titled = any(note.yref == "paper" and (note.y or 0) >= 1 for note in fig.layout.annotations)
     return above(fig, 26) if shown or titled else 0
 

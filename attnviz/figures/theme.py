@@ -71,7 +71,7 @@ ALTERNATIVE = "#C9A227"
 THEORY = "#7F7F7F"
 
 #: Any other set of lines, in this order.
-SERIES = [SCALED, RAW, ALTERNATIVE, "#6A5ACD", "#5B8C3A", "#A0522D", "#20808D", "#8C8C8C"]
+SERIES = [SCALED, RAW, ALTERNATIVE, "#6A5ACD", "#5B8C3A", "#A0522D", "#8C8C8C", "#20808D"]
 
 #: Heads laid over each other, on a light and on a dark page; told apart by colour-blind readers, and none is the colour
 #: of Q, K or V.
@@ -117,6 +117,14 @@ def __getattr__(name: str) -> Any:
     return Figure
 
 
+#: Where a legend stands, without and with a title above it. A plot's upper edge moves as the window grows, and Plotly
+#: leaves a legend that is tied to it where it was, over the chart.
+LEGEND = {
+    False: {"yref": "container", "yanchor": "top", "y": 1.0},
+    True: {"yanchor": "bottom", "y": 1.0},
+}
+
+
 def layout(fig: Figure, title: str | None = None, height: int | None = None) -> Figure:
     """Fonts, margins and transparent backgrounds; the page's theme colours text and axes.
 
@@ -138,7 +146,7 @@ def layout(fig: Figure, title: str | None = None, height: int | None = None) -> 
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         hoverlabel={"font": {"family": FONT}},
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "xanchor": "left", "x": 0},
+        legend={"orientation": "h", "xanchor": "left", "x": 0} | LEGEND[bool(title)],
     )
     fig.update_xaxes(automargin=True, ticklabeloverflow="allow")
     fig.update_yaxes(automargin=True, ticklabeloverflow="allow")

@@ -6,10 +6,11 @@ import streamlit as st
 
 from attnviz.app import presenting, share_menu
 from attnviz.app.cache.waiting_line import PAGES
-from attnviz.app.links.link_state import follow, settle
+from attnviz.app.links.link_state import follow, refusals_without_widget, settle
 from attnviz.app.mends.reliances import log_what_is_gone
 from attnviz.app.mends.streamlit_adapter import leave_if_gone
-from attnviz.app.widgets import note_returned, say_refusals, take_returned
+from attnviz.app.text import spoken
+from attnviz.app.widgets import note_returned, take_returned
 from attnviz.base.words import language, set_language_source, speaking
 from attnviz.canvas import connection
 from attnviz.canvas.shared.component import remember_page
@@ -41,7 +42,8 @@ with PAGES.turn(lambda _before: leave_if_gone()), speaking(language()):
     navigation.menu()
     presenting.begin()
     share_menu.begin_figures()
-    say_refusals()
+    for message in refusals_without_widget():
+        st.warning(spoken(message))
     page.run()
     if not page.url_path and not presenting.presenting():
         navigation.cards()

@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.app.exports import ExportOffer, to_csv
+from attnviz.base.units import quantity
 from attnviz.figures.export import prepared, standalone_html
 from attnviz.figures.heatmap import matrix
 
@@ -16,6 +17,13 @@ def test_columns_become_csv_that_reads_back():
     rows = list(csv.DictReader(io.StringIO(text)))
     assert [row["token"] for row in rows] == ["a,b", 'say "x"', "猫"]
     assert [float(row["weight"]) for row in rows] == [0.1, 0.25, 1e-9]
+
+
+def test_infinite_numbers_are_read_back_as_numbers_also_where_the_eye_sees_a_sign():
+    text = to_csv({"score": [1.5, -np.inf, np.float32(np.inf)], "sum": [quantity("∞", np.inf, ""), 2.0, 3.0]})
+    read = pd.read_csv(io.StringIO(text))
+    assert read["score"].tolist() == [1.5, -np.inf, np.inf]
+    assert read["sum"].tolist() == [np.inf, 2.0, 3.0]
 
 
 def test_a_cell_that_a_spreadsheet_would_run_is_disarmed():

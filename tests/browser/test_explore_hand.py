@@ -11,7 +11,8 @@ from attnviz.core.attention import attend
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.runs.model_run import Request, kept_run
 from tests.browser.canvas_places import cell, drag, finger, weights
-from tests.browser.conftest import answered, resized, until
+from tests.browser.conftest import answered, at_rest, resized, still, until
+from tests.browser.slow_line import Line
 from tests.browser.test_all_heads import arrived
 from tests.browser.test_explore import drawn, heads, square
 
@@ -250,3 +251,23 @@ def test_a_matrix_of_many_tokens_uses_the_width_there_is_fits_a_window_and_is_zo
     page.mouse.wheel(0, -600)
     page.keyboard.up("Control")
     until(lambda: stage.get_attribute("data-zoom") != before)
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (390, 844)])
+def test_a_panel_that_was_opened_is_at_once_as_high_as_it_will_be(server_url, new_page, size):
+    page = new_page(*size)
+    line = Line(page)
+    page.goto(f"{server_url}/explore")
+    at_rest(page, STAGE)
+    still(page)
+    for name in ("what_if", "place", "stages", "next", "average", "beside"):
+        panel = page.locator(f".st-key-open_{name} > .stExpander > details")
+        line.hold()
+        panel.locator("> summary").click()
+        page.wait_for_function("(panel) => panel.open", arg=panel.element_handle())
+        opened = panel.bounding_box()["height"]
+        line.let_go()
+        panel.locator(".stAlert, [class*=-under]").last.wait_for()
+        answered(page)
+        still(page)
+        assert abs(panel.bounding_box()["height"] - opened) < 16, f"{name}: less than half of the next panel's line"

@@ -94,7 +94,9 @@ def compared(runs: Sequence[RunCurve], height: int = 470) -> Figure:
         fig.add_trace(_line(run.loss_at, run.losses, colour, run.name, run.faint, shown=True), row=1, col=1)
         fig.add_trace(_line(run.at, run.induction, colour, run.name, run.faint), row=2, col=1)
     last = max(float(run.at[-1]) for run in runs)
-    fig.update_xaxes(type="log", range=np.log10([EARLIEST, last]).tolist())
+    steps = [step for step in (10, 30, 100, 300, 1000, 3000, 10_000) if EARLIEST <= step <= last]
+    named = {"tickvals": steps, "ticktext": [f"{step:,}" for step in steps]}
+    fig.update_xaxes(type="log", range=np.log10([EARLIEST, last]).tolist(), **named)
     fig.update_xaxes(title_text=_("training steps"), row=2, col=1)
     fig.update_yaxes(title_text=_("loss, nats"), rangemode="tozero", row=1, col=1)
     fig.update_yaxes(title_text=_("best induction score"), range=[0, 1.02], row=2, col=1)

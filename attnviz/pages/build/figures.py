@@ -168,7 +168,7 @@ def looks(text: np.ndarray, picture: np.ndarray, words: Sequence[str], pixels: n
     return fig.update_layout(
         margin={"t": above(fig, 36)},
         barmode="group",
-        legend={"orientation": "h", "yanchor": "top", "y": -0.12, "x": 0},
+        legend={"yref": "paper", "y": -0.12},
         showlegend=len(names) > 1,
     )
 
@@ -225,5 +225,4 @@ def brought(parts: Sequence[tuple[str, np.ndarray]], words: Sequence[str]) -> Fi
             "yaxis": _downwards(words),
         },
     )
-    fig = layout(fig, height=int(np.clip(130 + 44 * len(words), 220, 460)))
-    return fig.update_layout(legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0})
+    return layout(fig, height=int(np.clip(130 + 44 * len(words), 220, 460)))

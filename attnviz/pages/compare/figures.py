@@ -26,8 +26,8 @@ COLOURS = {
     "gru": SERIES[3],
     "conv": SERIES[4],
     "dilated": SERIES[4],
-    "dense": SERIES[7],
-    "mixer": SERIES[7],
+    "dense": SERIES[6],
+    "mixer": SERIES[6],
 }
 DASHES = {"window": "dot", "fused": "dash", "dilated": "dash", "positions": "dash", "mixer": "dot"}
 

@@ -87,7 +87,7 @@ def _sentence(lesson: Lesson) -> None:
     widgets.say_refusal(choice)
     widgets.set_before_drawn(choice.name, open_lesson.sentence(lesson), _typed)
     look: dict[str, Any] = {"label_visibility": "collapsed"} if presenting.presenting() else {"width": 300}
-    st.text_input(_("Sentence"), key=choice.name, max_chars=choice.longest, on_change=_typed, **look)
+    st.text_input(_("Sentence"), key=choice.name, on_change=_typed, **look)
 
 
 def _typed() -> None:

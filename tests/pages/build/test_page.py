@@ -221,6 +221,16 @@ def test_any_sentence_is_used_or_refused_with_a_sentence(link: dict[str, str], s
     assert bool(app.info) == (link.get("b_text", "").count(" ") > 10), "twelve words: the first ten are used"
 
 
+def test_a_text_above_its_limit_is_cut_and_the_page_says_so() -> None:
+    app = opened()
+    app.text_input(key="b_text").set_value("word " * 2000).run()
+    said = "Of 10000 characters only the first 400 are used."
+    assert said in [caption.value for caption in app.caption]
+    assert app.text_input(key="b_text").value == app.query_params["b_text"] == "word " * 80
+    app.text_input(key="b_text").set_value("short").run()
+    assert said not in [caption.value for caption in app.caption]
+
+
 def test_rows_of_a_trained_model_are_used_where_it_is_on_the_machine(minilm: Any) -> None:
     app = opened(b_vectors=minilm.entry.id, b_step="embed")
     assert healthy(app)

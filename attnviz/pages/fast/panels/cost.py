@@ -171,7 +171,7 @@ def _memory(result: cost.Result, gpu: Gpu) -> None:
 
 def roof(result: cost.Result, gpu: Gpu) -> Figure:
     """Both ways under the roof of a GPU."""
-    looks = (("bottom right", "circle", SERIES[0]), ("top left", "diamond", SERIES[1]))
+    looks = (("bottom right", "circle", SERIES[0]), ("top center", "diamond", SERIES[1]))
     points = []
     for name, way, look in zip(_ways(), (result.whole, result.tiles), looks, strict=True):
         seconds = way.at_best(gpu.machine).seconds

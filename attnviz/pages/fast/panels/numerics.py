@@ -5,6 +5,7 @@ import math
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
+from attnviz.base import units
 from attnviz.base.words import _, sentences
 from attnviz.figures.byte_axes import over
 from attnviz.figures.theme import Figure
@@ -55,7 +56,7 @@ def curves(result: numerics.Result) -> Figure:
     """The error of each way over the keys of a row."""
     titles = (_("keys of a row"), _("error of the output"))
     return show.chart_of(
-        over, numerics.LENGTHS, _lines(result), *titles, here=None, text="{:.1e}".format, dots=True, height=340
+        over, numerics.LENGTHS, _lines(result), *titles, here=None, text="{:.1e}".format, dots=True, height=420
     )
 
 
@@ -96,9 +97,14 @@ def _sums(result: numerics.Result) -> None:
     show.tabled(
         {
             _("format"): list(formats),
-            _("maximum subtracted"): [f"{sums[each]:.4f}" for each in formats],
-            _("not subtracted"): [f"{sums[f'{each}-raw']:.4f}".replace("inf", "∞") for each in formats],
+            _("maximum subtracted"): [_logarithm(sums[each]) for each in formats],
+            _("not subtracted"): [_logarithm(sums[f"{each}-raw"]) for each in formats],
         },
         "log-sum-exp",
         "fast-log-sums",
     )
+
+
+def _logarithm(value: float) -> str:
+    """∞ to the eye; a file holds inf, which pandas, NumPy and R read as a number."""
+    return units.quantity(f"{value:.4f}".replace("inf", "∞"), value, "")

@@ -114,7 +114,7 @@ def frames(scores: np.ndarray, at: tuple[int, ...]) -> Figure:
     fig.update_yaxes(
         showgrid=False, zeroline=False, showticklabels=False, ticks="", constrain="domain", constraintoward="top"
     )
-    return layout(fig, height=110 + 230 * rows).update_layout(margin={"t": 30, "b": 70})
+    return layout(fig, height=110 + 180 * rows).update_layout(margin={"t": 30, "b": 70})
 
 
 def name_above(fig: Figure, frame: int, **place: int) -> None:
@@ -151,4 +151,4 @@ def lit_frames(video: np.ndarray, row: np.ndarray, at: tuple[int, ...]) -> Figur
         picture_axes(fig, video.shape[1:], frame + 1, place)
         name_above(fig, frame, **place)
     fig.update_yaxes(constraintoward="top")
-    return layout(fig, height=60 + 200 * down).update_layout(margin={"t": 30})
+    return layout(fig, height=60 + 160 * down).update_layout(margin={"t": 30})

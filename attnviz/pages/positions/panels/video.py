@@ -51,7 +51,7 @@ def _controls() -> video.SplitConfig:
             "flat": _("one number for each patch"),
         },
     )
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="bottom", key="p-video-sizes"):
         d_head = widgets.number(choices.D_HEAD, _("Width of a head"), step=2, width=140)
         if split == "own":
             for choice, axis in zip(choices.OWN, _axes(), strict=True):
@@ -194,14 +194,14 @@ def attention_panel() -> None:
 
 
 def _attention_controls() -> video.AttentionConfig:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="bottom", key="p-video-query"):
         over = {"head": _("over each head"), "full": _("over all heads together")}
         return video.AttentionConfig(
-            digit=widgets.number(choices.VIDEO_DIGIT, _("Digit that moves"), step=1, width=130),
             at=tuple(
                 widgets.number(choice, label, step=1, width=130)
                 for choice, label in zip(choices.VIDEO_AT, _query(), strict=True)
             ),
+            digit=widgets.number(choices.VIDEO_DIGIT, _("Digit that moves"), step=1, width=130),
             head=widgets.number(choices.VIDEO_HEAD, _("Head"), step=1, width=100),
             turned=widgets.toggle(choices.VIDEO_TURNED, _("Rotate by time, height and width")),
             normed=(normed := widgets.toggle(choices.VIDEO_NORMED, _("Normalise q and k"))),

@@ -193,4 +193,4 @@ def training(
     fig.add_hline(y=even, line=dash, row=2, col=1)
     fig.update_annotations(font_size=13)
     fig = layout(fig, height=520)
-    return fig.update_layout(legend={"y": 1.08}, margin={"t": above(fig, 56)})
+    return fig.update_layout(legend={"yref": "paper", "yanchor": "bottom", "y": 1.08}, margin={"t": above(fig, 56)})

@@ -42,6 +42,7 @@ def histograms(
             mode="lines",
             line={"color": THEORY, "width": 2, "dash": dash},
             name=predicted,
+            showlegend=row == 1 or d_k > 1,  # with one number in a vector both are the same curve
             hoverinfo="skip",
             row=row,
             col=1,

@@ -19,7 +19,7 @@ CACHES = {n << 20: f"{n} MiB" for n in (4, 16, 64, 256)}
 KINDS = {
     "full": K_VERMILION,
     "window": SERIES[0],
-    "chunk": SERIES[6],
+    "chunk": SERIES[7],
     "latent": SERIES[3],
     "hybrid": SERIES[4],
     "linear": SERIES[2],

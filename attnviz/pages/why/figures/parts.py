@@ -13,7 +13,7 @@ from attnviz.figures.theme import ALTERNATIVE, FONT, PRIMARY, SCALED, THEORY, Fi
 
 HEADS, MLPS, BELOW = SCALED, ALTERNATIVE, THEORY
 NAMED = 10
-ROW = 14  #: pixels of a layer
+ROW = 16  #: pixels of a layer: on a phone names of two layers do not touch
 
 
 def _height(layers: int, below: int) -> int:
