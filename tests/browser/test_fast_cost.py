@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import answered, at_rest, until
+from tests.browser.conftest import answered, at_rest, resized, still, until
 from tests.browser.saving import open_menu, saved
 
 CHART = ".js-plotly-plot"
@@ -58,3 +58,16 @@ def test_a_step_is_chosen_by_the_keys_and_the_block_table_follows(server_url, ne
     expect(words).to_contain_text("after step 21", timeout=30_000)
     answered(page)
     assert "fast_step=21" in page.url
+
+
+def test_a_legend_stands_clear_of_its_chart_when_the_window_has_grown(opened):
+    page = opened("fast?fast_section=cost", ".js-plotly-plot .legend", width=1280, height=720)
+    still(page)
+    resized(page, 1920, 1080)
+    over = """() => [...document.querySelectorAll(".js-plotly-plot")].filter((chart) => {
+        const box = (part) => chart.querySelector(part)?.getBoundingClientRect();
+        const [legend, plot] = [box(".legend .bg"), box(".nsewdrag")];
+        return legend && legend.bottom > plot.top + 3 && legend.top < plot.bottom - 3;
+    }).length"""
+    assert page.locator(".js-plotly-plot .legend").count() > 2
+    assert page.evaluate(over) == 0
