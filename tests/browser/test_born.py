@@ -51,8 +51,6 @@ def test_the_handle_is_dragged_over_the_cliff_and_the_heads_follow(server_url, n
     assert head.evaluate(PIXELS) != before
     expect(film.locator(".bi-said")).to_have_text(re.compile("Step 1,500: 5 of 5 words"))
     expect(film.locator(".bi-good")).to_have_count(5)
-    slow = film.evaluate("() => performance.getEntriesByName('attnviz-birth').at(-1).duration")
-    assert slow < 50, "a frame's work"
 
 
 @pytest.mark.slow

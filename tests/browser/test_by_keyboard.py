@@ -153,9 +153,15 @@ def on_explore(page):
     live = page.locator(".av-root:has([data-testid=heatmap]) .av-sr[role=status]").first
     until(lambda: " (5) → " in live.text_content())
     row = sorted((one for one in stage.evaluate("stage => stage.matrix()[5]") if one is not None), reverse=True)
-    assert [float(number) for number in re.findall(r"[01]\.\d{4}", live.text_content())][1:] == [
-        round(value, 4) for value in row[:3]
-    ]
+    largest = [round(value, 4) for value in row[:3]]
+
+    def said_again():
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("ArrowDown")
+        return [float(number) for number in re.findall(r"[01]\.\d{4}", live.text_content())][1:]
+
+    # with fewer digits as long as the chosen head's own numbers are on their way
+    until(lambda: said_again() == largest)
     chosen = page.get_by_role("radio", name="looks at", exact=True)
     other = page.get_by_role("radio", name="is looked at by")
     assert [one.get_attribute("tabindex") for one in (chosen, other)] == ["0", "-1"]
