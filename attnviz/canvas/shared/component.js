@@ -51,10 +51,10 @@ export function viewComponent(View) {
     const { view, stopWatching } = views.of(root);
     void view.show(component);
     return () => {
+      if (root.isConnected) return; // newer data overtook this call, which Streamlit ends: the view shows it next
       stopWatching();
       view.leave?.();
       views.drop(root);
-      root.replaceChildren();
     };
   };
 }
