@@ -12,7 +12,7 @@ import { neighbour, relativeMeasure, tileAt, tileOrder, tilesOf } from "./mosaic
 import { MASKED_8 } from "../shared/packing.js";
 import { Preview } from "./preview.js";
 import { afterDrawing, afterPainting, painted } from "../shared/surface.js";
-import { atItsPace, editedTiles } from "./tiles.js";
+import { atItsPace, editedInTasks, editedTiles } from "./tiles.js";
 import { placeOn, scrollWithin } from "../shared/window.js";
 
 /** @import { Component, OverviewHeader } from "../shared/types.js" */
@@ -38,7 +38,10 @@ export class Overview extends MosaicDrawing {
     });
     /** @type {Uint8Array | null} the tiles as they came */
     this.own = null;
-    this.follow = atItsPace(() => this.followEdit());
+    this.follow = atItsPace(
+      () => this.followEdit(),
+      () => this.followInTasks(),
+    );
     this.gone = new AbortController();
     this.listen();
   }
@@ -133,10 +136,22 @@ export class Overview extends MosaicDrawing {
 
   /** The tiles under the visitor's mask and scale. */
   followEdit() {
-    if (!this.held || !this.own) return;
-    const { group, tiles, codes } = this.held;
-    this.held.codes = editedTiles(group, tiles, this.own);
-    if (this.held.codes !== codes) this.draw();
+    if (this.held && this.own) this.use(editedTiles(this.held.group, this.held.tiles, this.own));
+  }
+
+  /** The same, of a long sentence: another one may come meanwhile. */
+  async followInTasks() {
+    const { held, own } = this;
+    if (!held || !own) return;
+    const codes = await editedInTasks(held.group, held.tiles, own);
+    if (this.own === own) this.use(codes);
+  }
+
+  /** @param {Uint8Array} codes */
+  use(codes) {
+    if (this.shown.codes === codes) return;
+    this.shown.codes = codes;
+    this.draw();
   }
 
   dress() {

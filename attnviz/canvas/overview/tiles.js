@@ -6,7 +6,7 @@ import { attend } from "../shared/attend.js";
 import { changes, editFor, factorOf, maskOf } from "../shared/edit.js";
 import { tell } from "../shared/group.js";
 import { inflate, MASKED_8 } from "../shared/packing.js";
-import { onceAFrame } from "../shared/surface.js";
+import { onceAFrame, pause } from "../shared/surface.js";
 
 /** @import { Group } from "../shared/group.js" */
 /** @import { Tile } from "./mosaic_geometry.js" */
@@ -54,6 +54,8 @@ export const SIDE = 32;
 const EVERY_FRAME = 32;
 /** Longer ones follow when so many milliseconds have gone by. */
 const PAUSE = 80;
+/** Milliseconds of a task at most: a frame has 16. */
+const TASK = 8;
 
 /**
  * The codes of all tiles: as they came, but for those of heads that the edit reaches.
@@ -61,6 +63,28 @@ const PAUSE = 80;
  * @param {Uint8Array} own as they came
  */
 export function editedTiles(group, tiles, own) {
+  const making = oneByOne(group, tiles, own);
+  for (;;) {
+    const made = making.next();
+    if (made.done) return made.value;
+  }
+}
+
+/** The same, for long sentences in tasks that let a frame be drawn in between. */
+/** @param {Group} group @param {Tile[]} tiles @param {Uint8Array} own @param {number} task milliseconds at most */
+export async function editedInTasks(group, tiles, own, task = TASK) {
+  const making = oneByOne(group, tiles, own);
+  for (let end = performance.now() + task; ;) {
+    const made = making.next();
+    if (made.done) return made.value;
+    if (performance.now() < end) continue;
+    await pause(0);
+    end = performance.now() + task;
+  }
+}
+
+/** @param {Group} group @param {Tile[]} tiles @param {Uint8Array} own @returns {Generator<void, Uint8Array>} */
+function* oneByOne(group, tiles, own) {
   const { all, edit, selected, peeking } = group;
   if (peeking || edit.seen === "before" || !changes(edit)) return own;
   if (!all) return sentTiles(group, own.length) ?? own;
@@ -68,14 +92,15 @@ export function editedTiles(group, tiles, own) {
   const size = own.length / tiles.length;
   /** @type {Float32Array | undefined} */
   let weights;
-  tiles.forEach(({ layer, head }, i) => {
-    if (!changes(editFor(edit, [layer, head], selected))) return;
+  for (const [i, { layer, head }] of tiles.entries()) {
+    if (!changes(editFor(edit, [layer, head], selected))) continue;
     const raw = all.head([layer, head]);
-    if (!raw?.exact) return;
+    if (!raw?.exact) continue;
     const mask = maskOf(edit, raw);
     weights = attend(raw, mask, factorOf(edit, raw), weights);
     thumbnail(weights, mask, raw.shape, SIDE, codes.subarray(i * size, (i + 1) * size));
-  });
+    yield;
+  }
   return codes;
 }
 
@@ -109,18 +134,22 @@ export async function bringEditedTiles(group, address, at, get = (from) => fetch
   tell(group, "all");
 }
 
-/** A function that has the tiles drawn: in each frame for short sentences, else after a pause. */
-/** @param {() => void} draw */
-export function atItsPace(draw) {
+/** A function that has the tiles drawn: in each frame for short sentences, else after a pause, one time after the other. */
+/** @param {() => void} draw @param {() => Promise<void>} drawInTasks */
+export function atItsPace(draw, drawInTasks) {
   const soonest = onceAFrame(draw);
-  let waiting = 0;
+  let waiting = false;
+  let last = Promise.resolve();
+  const later = async () => {
+    await pause(PAUSE);
+    waiting = false;
+    await drawInTasks();
+  };
   return (/** @type {number} */ tokens) => {
     if (tokens <= EVERY_FRAME) soonest();
-    else {
-      waiting ||= window.setTimeout(() => {
-        waiting = 0;
-        draw();
-      }, PAUSE);
+    else if (!waiting) {
+      waiting = true;
+      last = last.then(later, later);
     }
   };
 }

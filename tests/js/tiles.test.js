@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { AllHeads } from "../../attnviz/canvas/shared/all_heads.js";
+import { NO_EDIT } from "../../attnviz/canvas/shared/edit.js";
+import { atItsPace, editedInTasks, editedTiles } from "../../attnviz/canvas/overview/tiles.js";
+import { pause } from "../../attnviz/canvas/shared/surface.js";
+
+Object.assign(globalThis, { window: globalThis });
+
+const N = 6;
+const HEADS = 5;
+
+/** A group whose edit reaches all heads, their tiles, and these as they came. */
+function edited() {
+  const about = { shape: [N, N], exact: true, scale: 1, dHead: 1, mask: new Uint8Array(N * N).fill(1), padding: null };
+  const heads = Array.from({ length: HEADS }, (_, i) => ({
+    ...about,
+    ...{ bias: null, softcap: null, sink: null },
+    scores: Float32Array.from({ length: N * N }, (__, j) => Math.sin(j * (i + 1))),
+  }));
+  const edit = { ...NO_EDIT, mask: "window", window: 2, where: "all" };
+  const tiles = heads.map((_, head) => ({ layer: 0, head }));
+  const group = { all: new AllHeads(/** @type {any} */ (heads), [HEADS]), edit, selected: [0, 0], peeking: false };
+  return /** @type {[any, any, Uint8Array]} */ ([group, tiles, new Uint8Array(HEADS * N * N)]);
+}
+
+test("small pictures made in many tasks are those of one, and others may run in between", async () => {
+  const [group, tiles, own] = edited();
+  const wanted = editedTiles(group, tiles, own);
+  assert.ok(new Set(wanted).size > HEADS, "the edit changes them");
+  let between = 0;
+  const counting = setInterval(() => {
+    between += 1;
+  }, 0);
+  const made = await editedInTasks(group, tiles, own, 0);
+  clearInterval(counting);
+  assert.deepEqual(made, wanted);
+  assert.ok(between >= HEADS - 1, `${between} tasks in between`);
+});
+
+test("of many changes of a long sentence the last is drawn, one drawing at a time", async () => {
+  let [change, drawing, most] = [1, 0, 0];
+  /** @type {unknown[]} */
+  const drawn = [];
+  await new Promise((done) => {
+    const follow = atItsPace(
+      () => drawn.push("in a frame"),
+      async () => {
+        const seen = change;
+        drawing += 1;
+        most = Math.max(most, drawing);
+        if (seen === 1) for (change of [2, 3]) follow(200);
+        await pause(100);
+        drawing -= 1;
+        drawn.push(seen);
+        if (seen === 3) done(null);
+      },
+    );
+    follow(200);
+  });
+  assert.deepEqual([drawn, most], [[1, 3], 1]);
+});
