@@ -176,7 +176,7 @@ export class HeadView extends Drawing {
   hear(what) {
     const { group, header, source } = this.held ?? {};
     if (!group || !header || !source) return;
-    if (["zoom", "document", "over", "all"].includes(what)) this.redraw();
+    if (["zoom", "document", "over", "all", "counts"].includes(what)) this.redraw();
     else if (what === "hover" || what === "pins") this.relight();
     else if (what === "edit") this.reedit();
     else if (what === "left") keepShown({ header, source }, group);

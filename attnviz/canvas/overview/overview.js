@@ -86,7 +86,9 @@ export class Overview extends MosaicDrawing {
   begin(header) {
     const group = groupOf(header.group);
     group.tiles = header.data;
+    if (String(group.counts) === String(header.heads)) return;
     group.counts = header.heads;
+    tell(group, "counts");
   }
 
   /** @param {Component} component */

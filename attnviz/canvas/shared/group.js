@@ -9,7 +9,7 @@ import { EVERYTHING } from "./zoom.js";
 /** @import { KnownSentence } from "../overview/known_sentences.js" */
 /** @import { AllHeads } from "./all_heads.js" */
 /** @import { Axis, Edit, HeadHeader, Hover, Pin, PlainEdit, Zoom } from "./types.js" */
-/** @typedef {"hover" | "pins" | "document" | "zoom" | "selected" | "pointed" | "edit" | "all" | "over" | "left" | "sentence"} Change */
+/** @typedef {"hover" | "pins" | "document" | "zoom" | "selected" | "pointed" | "edit" | "all" | "over" | "left" | "sentence" | "counts"} Change */
 /** @typedef {ReturnType<typeof emptyGroup>} Group */
 
 export const MOST_SENTENCES = 12;
