@@ -117,20 +117,14 @@ def __getattr__(name: str) -> Any:
     return Figure
 
 
-#: Where a legend stands, without and with a title above it. A plot's upper edge moves as the window grows, and Plotly
-#: leaves a legend that is tied to it where it was, over the chart.
-LEGEND = {
-    False: {"yref": "container", "yanchor": "top", "y": 1.0},
-    True: {"yanchor": "bottom", "y": 1.0},
-}
-
-
 def layout(fig: Figure, title: str | None = None, height: int | None = None) -> Figure:
     """Fonts, margins and transparent backgrounds; the page's theme colours text and axes.
 
     Margins grow until every tick's label has its place. Plotly need not look after that, label by label, whether one
     leaves the figure: that took a quarter of the time in which a chart is drawn.
     """
+    # A plot's upper edge moves as the window grows: a legend that is tied to it stays where it was, over the chart.
+    legend = {"yanchor": "bottom"} if title else {"yref": "container", "yanchor": "top"}
     fig.update_layout(
         title={
             "text": title or "",
@@ -146,7 +140,7 @@ def layout(fig: Figure, title: str | None = None, height: int | None = None) -> 
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         hoverlabel={"font": {"family": FONT}},
-        legend={"orientation": "h", "xanchor": "left", "x": 0} | LEGEND[bool(title)],
+        legend={"orientation": "h", "xanchor": "left", "x": 0, "y": 1.0} | legend,
     )
     fig.update_xaxes(automargin=True, ticklabeloverflow="allow")
     fig.update_yaxes(automargin=True, ticklabeloverflow="allow")
