@@ -1,9 +1,9 @@
-"""What axe-core finds serious or critical on a page, or inside a canvas component, in both themes."""
+"""What axe-core finds serious or critical on a page, or inside a canvas component."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from tests.browser.conftest import ROOT, still
+from tests.browser.conftest import ROOT
 
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 SEVERE = ("serious", "critical")
@@ -40,12 +40,3 @@ def severe(page: Any, only: Sequence[str] = ()) -> list[str]:
         page.evaluate(AXE.read_text("utf-8"))
     found = [each for each in page.evaluate(RUN, [CLOSED, only]) if each["impact"] in SEVERE and not of_code(each)]
     return [f"{each['id']}: {each['target'][-160:]} {each['html'][:200]} {each['why'][:160]}" for each in found]
-
-
-def severe_in_both_themes(page: Any, themes: list[str]) -> list[str]:
-    """The same in the theme that the page wears, the first of the two, and in the other, which it wears afterwards."""
-    lines = [f"{themes[0]}: {line}" for line in severe(page)]
-    themes.reverse()
-    page.emulate_media(color_scheme=themes[0])
-    still(page, themes[0])
-    return lines + [f"{themes[0]}: {line}" for line in severe(page, OF_COLOURS)]

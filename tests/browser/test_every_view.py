@@ -27,7 +27,7 @@ from attnviz.serve import page_table
 from scripts import languages
 from tests.browser import longer_words
 from tests.browser.allowed_english import ALLOWED, NAMES, is_streamlits
-from tests.browser.axe_faults import AXE, severe, severe_in_both_themes
+from tests.browser.axe_faults import AXE, OF_COLOURS, severe
 from tests.browser.conftest import ROOT, another_view, answered, at_rest, resized, still, windows
 from tests.browser.every_view import page_of, views
 from tests.browser.layout_faults import layout_faults
@@ -46,7 +46,7 @@ VISITORS = " ".join(
             if choice.kind == "text" and choice.default
         ),
     ]
-)
+).lower()
 WALKS = {name: list(held) for name, held in groupby(sorted(views(), key=page_of), page_of)}
 CHINESE = {
     each.id: each.string for each in languages.read(LOCALE_DIR / "zh.po") if each.id and isinstance(each.id, str)
@@ -85,24 +85,22 @@ def of_the_page(name: str, view: str, word: str) -> bool:
     return word in view or word in {"heads": random_words, "why": words_of_answers}.get(name, frozenset)()
 
 
-def cut_from(text: str) -> re.Pattern[str]:
-    """Finds a sentence that begins with this text and goes on in the middle of its last word."""
-    return re.compile(f"^{re.escape(text)}[A-Za-z]", re.M)
+def is_cut(text: str) -> bool:
+    """Whether a name or a sentence begins with this text and goes on: a cell of a table cuts what is long."""
+    goes_on = re.compile(f"^{re.escape(text)}[A-Za-z]", re.M)
+    return any(name.startswith(text) for name in NAMES) or goes_on.search(ALL_LONGER) is not None
 
 
 def english_in(texts: Iterable[str]) -> dict[str, str]:
     """Each English word that is not allowed, and a text that it stands in."""
     found: dict[str, str] = {}
     for text in texts:
-        cut = any(name.startswith(text) for name in NAMES) or cut_from(text).search(ALL_LONGER)
-        if is_streamlits(text) or cut:
-            continue  # a cell of a table cuts what is long
         rest = text
         for name in NAMES:
             rest = rest.replace(name, " ")
-        for word in WORD.findall(rest):
-            if word not in ALLOWED and word.lower() not in VISITORS.lower():
-                found.setdefault(word, text[:160])
+        words = [word for word in WORD.findall(rest) if word not in ALLOWED and word.lower() not in VISITORS]
+        if words and not (is_streamlits(text) or is_cut(text)):
+            found |= {word: text[:160] for word in words if word not in found}
     return found
 
 
@@ -165,18 +163,20 @@ def test_every_word_of_a_page_can_be_translated_has_room_and_is_read_by_all(long
     for view in WALKS[name]:
         page.mouse.move(0, 0)  # a button that is pointed at has another frame
         arrive(page, longer_url, view)
-        for size in sizes:
-            resized(page, *size, themes[0])
-            found = layout_faults(page)
-            if size == SIZES[0]:
-                found += severe_in_both_themes(page, themes)
+        for size, theme in zip(sizes, themes, strict=True):
+            page.emulate_media(color_scheme=theme)
+            resized(page, *size, theme)
+            found = layout_faults(page) + severe(page, () if size == SIZES[0] else OF_COLOURS)
             if is_a_picture(view):
                 found += begins_low(page, size)
                 if size == SIZES[0] and name != "pictures":  # its buttons take a line more: test_pictures.py asks it
-                    found += out_of_room(page, themes[0])
+                    found += out_of_room(page, theme)
             for fault in found:
                 if not (fault.startswith("formula") and view in SCROLLED):
-                    faults.setdefault(fault, f"{view} at {size[0]}")
+                    faults.setdefault(fault, f"{view} at {size[0]}, {theme}")
+        # the next view opens at the size and in the theme that the window has now
+        sizes.reverse()
+        themes.reverse()
         unfolded(page)
         still(page, themes[0])
         texts = said_on(page) | menus(page, met)
@@ -184,7 +184,6 @@ def test_every_word_of_a_page_can_be_translated_has_room_and_is_read_by_all(long
         for word, text in english_in(texts).items():
             if not of_the_page(name, view, word):
                 said.setdefault(word, f"{view}: {text}")
-        sizes.reverse()  # the next view opens at the size that the window has now, and in its theme
     assert (said, faults) == ({}, {}), "English that no catalogue has, and what stands or is read badly"
 
 
