@@ -589,6 +589,7 @@ TWO_LINES = "The cat saw the dog and the cat ran.\nAnna gave Peter the red book 
 
 
 # not at every commit: the command runs the page a second time, in a process of its own
+@NOT_HOSTED
 def test_the_map_of_heads_holds_a_true_number_leads_to_its_head_and_is_made_again_from_its_link(
     visit, trained, cold_cache, tmp_path
 ):
@@ -790,6 +791,7 @@ def of_the_born(step: int, words: list[int]) -> tuple[np.ndarray, list[bool]]:
     return asked.softmax(-1).gather(1, known[:, None])[:, 0].numpy(), (asked.argmax(-1) == known).tolist()
 
 
+@NOT_HOSTED
 def test_why_flash_attention_is_fast_is_answered_with_numbers_of_a_run_of_ones_own(visit):
     """From a cold start: the film's tile against softmax over the same scores, another block, and bytes both ways."""
     page = visit("/fast")
