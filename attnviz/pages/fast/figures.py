@@ -11,6 +11,7 @@ from attnviz.base import units
 from attnviz.base.words import _
 from attnviz.figures import svg
 from attnviz.figures.byte_axes import binary_ticks, titled
+from attnviz.figures.stacked_bars import stacked
 from attnviz.figures.theme import (
     ALTERNATIVE,
     K_VERMILION,
@@ -127,28 +128,9 @@ def moved(ways: Sequence[str], parts: Mapping[str, Sequence[int]]) -> Figure:
         "output": _("output"),
         "log_sum": _("row sums"),
     }
-    bars = [
-        go.Bar(
-            y=list(ways),
-            x=list(values),
-            name=names[part],
-            orientation="h",
-            marker_color=COLOURS[part],
-            customdata=[units.both(value) for value in values],
-            hovertemplate="%{y}: %{customdata}<extra>" + names[part] + "</extra>",
-        )
-        for part, values in parts.items()
-        if any(values)
-    ]
     most = max(map(sum, zip(*parts.values(), strict=True)))
-    look = {
-        "barmode": "stack",
-        "bargap": 0.35,
-        "legend": {"traceorder": "normal"},
-        "yaxis": {"autorange": "reversed", "type": "category"},
-        "xaxis": {"title": titled(_("bytes between slow and fast memory")), **binary_ticks(most)},
-    }
-    return layout(go.Figure(bars, look), height=260)
+    axis = {"title": titled(_("bytes between slow and fast memory")), **binary_ticks(most)}
+    return stacked(ways, parts, names, COLOURS, axis, text=units.both, height=260)
 
 
 def memory(owner: np.ndarray, holders: np.ndarray, names: Sequence[str], here: int) -> Figure:

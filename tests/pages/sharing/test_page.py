@@ -270,7 +270,7 @@ def test_bytes_over_kv_heads_are_named_and_read_as_bytes():
     assert [value / (1 << 30) for value in axis.tickvals] == [float(text.split()[0]) for text in axis.ticktext]
     assert all(text.endswith(" GiB") for text in axis.ticktext)
     parts = {"w_q": [400_000_000], "w_k": [100_000_000]}
-    axis = sharing_costs.stacked(["one"], parts, {"w_q": "Q", "w_k": "K"}).layout.xaxis
+    axis = sharing_costs.parameters(["one"], parts, {"w_q": "Q", "w_k": "K"}).layout.xaxis
     assert list(axis.ticktext) == [f"{value / 1e6:,g}" for value in axis.tickvals]
     assert axis.title.text == "parameters, in millions"
 

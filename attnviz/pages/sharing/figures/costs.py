@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from attnviz.base import units
 from attnviz.base.words import _
 from attnviz.figures.byte_axes import binary_ticks, titled
+from attnviz.figures.stacked_bars import stacked
 from attnviz.figures.theme import ALTERNATIVE, K_VERMILION, MASKED, Q_BLUE, SERIES, THEORY, V_GREEN, Figure, layout
 
 #: W_Q, W_K and W_V have the colours of Q, K and V.
@@ -28,28 +29,10 @@ KINDS = {
 }
 
 
-def stacked(names: Sequence[str], parts: Mapping[str, Sequence[int]], titles: Mapping[str, str]) -> Figure:
+def parameters(names: Sequence[str], parts: Mapping[str, Sequence[int]], titles: Mapping[str, str]) -> Figure:
     """Parameters by matrix, one bar for each way of sharing."""
-    bars = [
-        go.Bar(
-            y=list(names),
-            x=list(values),
-            name=titles[part],
-            orientation="h",
-            marker_color=PARTS[part],
-            hovertemplate="%{y}: %{x:,}<extra>" + titles[part] + "</extra>",
-        )
-        for part, values in parts.items()
-        if any(values)
-    ]
-    look = {
-        "barmode": "stack",
-        "bargap": 0.35,
-        "legend": {"traceorder": "normal"},
-        "yaxis": {"autorange": "reversed", "type": "category"},
-        "xaxis": _parameter_ticks(max((sum(each) for each in zip(*parts.values(), strict=True)), default=0)),
-    }
-    return layout(go.Figure(bars, look), height=120 + 42 * len(names))
+    most = max((sum(each) for each in zip(*parts.values(), strict=True)), default=0)
+    return stacked(names, parts, titles, PARTS, _parameter_ticks(most), height=120 + 42 * len(names))
 
 
 def _parameter_ticks(most: float) -> dict[str, Any]:

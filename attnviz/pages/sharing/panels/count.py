@@ -110,7 +110,7 @@ def _parameters(arch: Architecture) -> None:
     names, first = list(counts), next(iter(counts.values()))
     parts = {part: [each[part] for each in counts.values()] for part in titles}
     show.figure(
-        show.chart_of(figures.stacked, names, parts, titles),
+        show.chart_of(figures.parameters, names, parts, titles),
         name=f"attention-parameters-{arch.name}",
         key="h-parameters",
         words=_("{name}: {n} in attention, of these {kv} in $W_K$ and $W_V$.").format(
