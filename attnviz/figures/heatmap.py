@@ -25,6 +25,12 @@ def label(token: str, longest: int = 14) -> str:
     return as_typed(shown) if shown.strip() else "␣" * max(1, len(shown))
 
 
+def labels(tokens: Sequence[str], most: int, longest: int = 14) -> list[str]:
+    """A label for each token, of more than `most` only for every n-th."""
+    step = max(1, -(-len(tokens) // most))
+    return ["" if i % step else label(token, longest) for i, token in enumerate(tokens)]
+
+
 def matrix(
     values: np.ndarray,
     rows: Sequence[str],
@@ -134,13 +140,12 @@ def rooted(scale: list[tuple[float, str]], steps: int = 40) -> list[tuple[float,
 
 
 def _token_axis(tokens: Sequence[str], title: str | None, most: int, size: int) -> dict[str, Any]:
-    """Tokens by position; where not all fit, every n-th is written, and hovering shows any of them."""
-    step = max(1, -(-len(tokens) // most))
+    """Tokens by position; where not all fit, hovering shows any of them."""
     return {
         "type": "linear",
         "tickmode": "array",
         "tickvals": list(range(len(tokens))),
-        "ticktext": [label(token) if i % step == 0 else "" for i, token in enumerate(tokens)],
+        "ticktext": labels(tokens, most),
         "title": {"text": title, "font": {"size": 12}} if title else None,  # one of no letters takes its place
         "showgrid": False,
         "zeroline": False,

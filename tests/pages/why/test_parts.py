@@ -6,6 +6,7 @@ import torch
 
 from attnviz.base.message import Problem
 from attnviz.models.tokens import token_id
+from attnviz.pages.why.figures import parts as figures
 from attnviz.pages.why.maths import circuit, parts, patches
 from attnviz.pages.why.maths.examples import CONTRASTS
 from attnviz.runs.model_run import ModelRun, Request, run_model
@@ -138,3 +139,9 @@ def test_what_an_example_says_is_so(example, smollm2):
 def test_two_tokens_that_are_one_are_refused(read, smollm2):
     with pytest.raises(Problem, match="name two that differ"):
         parts.run(read, smollm2, parts.TokenQuestion("Madrid", "Madrid"))
+
+
+def test_labels_of_a_long_sentence_do_not_lie_over_each_other():
+    chart = figures.sources(["word"] * 1024, np.zeros(1024), "logits")
+    written = [text for text in chart.layout.yaxis.ticktext if text]
+    assert 10 < len(written) < chart.layout.height / 15

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from attnviz.base.words import _
 from attnviz.figures import title_lines
-from attnviz.figures.heatmap import as_typed, label
+from attnviz.figures.heatmap import as_typed, label, labels
 from attnviz.figures.theme import ALTERNATIVE, FONT, PRIMARY, SCALED, THEORY, Figure, layout
 
 HEADS, MLPS, BELOW = SCALED, ALTERNATIVE, THEORY
@@ -168,7 +168,8 @@ def _range(layers: int, below: int) -> list[float]:
 
 def sources(tokens: Sequence[str], values: np.ndarray, unit: str) -> Figure:
     """What a head read from each token, in the order of the sentence: a bar each, to the right what it adds."""
-    rows = list(range(len(tokens)))
+    rows, high = list(range(len(tokens))), int(np.clip(80 + 22 * len(tokens), 160, 460))
+    texts = labels(tokens, (high - 80) // 15, 18)
     fig = go.Figure(
         go.Bar(
             x=values.tolist(),
@@ -179,6 +180,6 @@ def sources(tokens: Sequence[str], values: np.ndarray, unit: str) -> Figure:
             hovertemplate="%{hovertext}: %{x:+.3f}<extra></extra>",
         )
     )
-    fig.update_yaxes(autorange="reversed", tickvals=rows, ticktext=[label(each, 18) for each in tokens], showgrid=False)
+    fig.update_yaxes(autorange="reversed", tickvals=rows, ticktext=texts, showgrid=False)
     fig.update_xaxes(title_text=as_typed(unit))
-    return layout(fig, height=int(np.clip(80 + 22 * len(rows), 160, 460)))
+    return layout(fig, height=high)
