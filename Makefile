@@ -110,23 +110,18 @@ js-build: node_modules/.installed
 
 # Two test processes, for machines with two cores. Browser tests run afterwards, because each needs several processes;
 # those of a group (pytest.mark.xdist_group) share a server of their own, and so one test process.
-# `looked_at`: two browsers and two servers on two cores are sometimes late for each other, so the few tests that failed
-# run once more, alone; more than a few are no accident. The fast tests outside of a browser have no second chance.
 # tests/conftest.py fails the run if a test file is not collected.
 PYTEST := $(BIN)/python -m pytest
-ALONE := -n 1 --last-failed --last-failed-no-failures none
-define looked_at
-$(PYTEST) -n 2 $(1) --maxfail 6 || { test $$? = 1 && \
-  echo "Once more, alone. UNSTEADY is what passes now: find the race." && $(PYTEST) $(1) $(ALONE); }
-endef
+IN_BROWSER := $(PYTEST) -n 2 --dist loadgroup tests/browser
+OUTSIDE := $(PYTEST) -n 2 --dist loadfile
 
 test: install-dev
-	$(PYTEST) -n 2 --dist loadfile --ignore=tests/browser -m "not slow"
-	$(call looked_at,--dist loadgroup tests/browser -m "not slow")
+	$(OUTSIDE) --ignore=tests/browser -m "not slow"
+	$(IN_BROWSER) -m "not slow"
 
 test-all: install-dev
-	$(call looked_at,--dist loadfile --ignore=tests/browser)
-	$(call looked_at,--dist loadgroup tests/browser)
+	$(OUTSIDE) --ignore=tests/browser
+	$(IN_BROWSER)
 
 # Once more, as a processor computes that has no vector instructions. Whatever is fast is looked at, so that a new test is,
 # too; a slow one that pins numbers is marked so. What starts browsers, servers or installations pins none, nor does what
@@ -139,7 +134,7 @@ NO_NUMBERS := $(addprefix --ignore=tests/,app serve base figures) \
 
 test-numbers: install-dev
 	export ATEN_CPU_CAPABILITY=default OMP_NUM_THREADS=1; \
-	  $(call looked_at,--dist loadfile $(STARTS_OTHERS) $(NO_NUMBERS) -m "numbers or not slow")
+	  $(OUTSIDE) $(STARTS_OTHERS) $(NO_NUMBERS) -m "numbers or not slow"
 
 # Tests in a clone of what is committed, at a path with a space and a letter that is not ASCII.
 test-elsewhere: install-dev
