@@ -11,6 +11,7 @@ import streamlit as st
 
 from attnviz.app.mends.streamlit_adapter import is_streamlits
 from attnviz.app.text import plain
+from attnviz.app.widget_values import heard_at_its_end
 from attnviz.base.message import Problem
 from attnviz.base.words import _, say
 from attnviz.models.file_faults import first_line, lacks_memory
@@ -67,7 +68,8 @@ def fragment(draw: Callable[P, None]) -> Callable[P, None]:
     def inside(*args: P.args, **kwargs: P.kwargs) -> None:
         before = _INSIDE.set(True)
         try:
-            draw(*args, **kwargs)
+            with heard_at_its_end():
+                draw(*args, **kwargs)
         finally:
             _INSIDE.reset(before)
 

@@ -2,17 +2,9 @@
 
 Each draws one `Choice`, writes the link when the visitor changes it, and explains in a line above it why a value
 from the link is not used. None keeps a value of its own.
-
-A fault of Streamlit is mended here (seen in 1.67): with every gesture the browser sends the values of all widgets. When
-a canvas, a key or a link has just set one of them, a gesture made in the same moment still brings the value before it,
-and Streamlit takes that for a change: the slider that was let go would jump back because a section was chosen at once.
-Words for a report: "value set through session_state is overwritten by a stale value of the next rerun".
-
-A browser whose server has ended comes back with a new session, and sends the values of all widgets. What the visitor
-changed before he had an answer is among them and not in the link: it is taken from there.
 """
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, TypeVar
 
@@ -23,6 +15,7 @@ from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
 from attnviz.app.mends import streamlit_adapter
 from attnviz.app.text import spoken
+from attnviz.app.widget_values import is_late, set_before_drawn
 from attnviz.base.message import Message
 from attnviz.base.words import _, language
 
@@ -31,9 +24,6 @@ Id = TypeVar("Id", bound=Hashable)
 Width = int | Literal["stretch"]
 
 _SPOKEN = "_language_of_select_boxes"
-_SHOWN = "_values_the_browser_may_show"
-_RETURNED = "_values_from_a_session_before"
-MOST = 8  #: values remembered for a widget; a browser that is further behind has lost its connection
 
 
 def one_of(
@@ -213,52 +203,6 @@ def say_instead(choice: Choice[Any], message: Message) -> None:
     """Say in a line what is shown in place of a value that does not exist here, and note it for a command."""
     streamlit_adapter.of_session(link_state.INSTEAD)[choice.name] = message
     st.caption(spoken(message))
-
-
-def set_before_drawn(key: str, value: Any, changed: Callable[[], None]) -> None:
-    """Set a widget's value, before it is drawn, and remember what the browser shows until it hears of it.
-
-    `changed` is the widget's callback.
-    """
-    before, returned = streamlit_adapter.of_session(_SHOWN), streamlit_adapter.of_session(_RETURNED)
-    if key in returned:  # until `take_returned` has seen it, the browser's stays
-        returned[key] = value, changed
-    elif key not in st.session_state:
-        st.session_state[key] = value
-    elif st.session_state[key] == value:
-        before.pop(key, None)  # so the browser says, too
-    else:
-        before[key] = [*before.get(key, []), st.session_state[key]][-MOST:]
-        st.session_state[key] = value
-
-
-def note_returned() -> None:
-    """As a session begins, note whose values the browser has sent: those of a page that another session had drawn."""
-    if _RETURNED not in streamlit_adapter.session():
-        streamlit_adapter.session()[_RETURNED] = dict.fromkeys(streamlit_adapter.sent_keys())
-
-
-def take_returned() -> None:
-    """After the page is drawn: have what differs from the link changed, as if it were changed now, and run again."""
-    returned = streamlit_adapter.of_session(_RETURNED)
-    drawn = {key: held for key, held in returned.items() if held is not None}
-    changes = [changed for key, (value, changed) in drawn.items() if st.session_state.get(key, value) != value]
-    for changed in changes:
-        changed()
-    returned.clear()  # last: a newer gesture may end this run at any look into the session
-    if changes:
-        st.rerun()
-
-
-def is_late(key: str) -> bool:
-    """Whether a change that Streamlit reports is only a value from before. Ask in the widget's callback.
-
-    A gesture is one change: what comes back beside another is no gesture, and neither is what comes from a browser
-    whose address does not hold yet what was written into it.
-    """
-    if st.session_state[key] not in streamlit_adapter.of_session(_SHOWN).get(key, []):
-        return False
-    return not link_state.is_written() or streamlit_adapter.changed_at_once() > 1
 
 
 def _show_in_this_language(choice: Choice[str]) -> None:

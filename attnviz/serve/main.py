@@ -10,7 +10,7 @@ from attnviz.app.links.link_state import follow, refusals_without_widget, settle
 from attnviz.app.mends.reliances import log_what_is_gone
 from attnviz.app.mends.streamlit_adapter import leave_if_gone
 from attnviz.app.text import spoken
-from attnviz.app.widgets import note_returned, take_returned
+from attnviz.app.widget_values import heard_at_its_end, note_returned, take_returned
 from attnviz.base.words import language, set_language_source, speaking
 from attnviz.canvas import connection
 from attnviz.canvas.shared.component import remember_page
@@ -38,7 +38,7 @@ remember_page(page.url_path)
 note_returned()
 entered = follow(page.url_path or "home")
 # the language is looked up once: a page says hundreds of sentences
-with PAGES.turn(lambda _before: leave_if_gone()), speaking(language()):
+with PAGES.turn(lambda _before: leave_if_gone()), speaking(language()), heard_at_its_end():
     navigation.menu()
     presenting.begin()
     share_menu.begin_figures()

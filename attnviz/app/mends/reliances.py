@@ -73,7 +73,7 @@ NAMES: tuple[tuple[str, str, str, Callable[[], bool]], ...] = (
      "believing the link after Back and Forward alone", partial(_has, _RUN, "ScriptRunContext.is_history_navigation")),
     ("ScriptRunContext.page_script_hash", "app/links/link_state.py",
      "knowing that a gesture leaves for another page", partial(_has, _RUN, "ScriptRunContext.page_script_hash")),
-    ("SessionState._new_widget_state and _widget_changed", "app/widgets.py", "a gesture not undoing another one",
+    ("SessionState._new_widget_state and _widget_changed", "app/widget_values.py", "a gesture not undoing another one",
      partial(_has, "runtime.state.session_state", "SessionState._new_widget_state", "SessionState._widget_changed")),
     ("config.is_manually_set and set_option", "serve/configuration.py", "settings where the script lies elsewhere",
      lambda: callable(config.is_manually_set) and len(signature(config.set_option).parameters) == 3),

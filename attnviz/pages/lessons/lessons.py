@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import streamlit as st
 
-from attnviz.app import page_parts, presenting, term_popover, widgets
+from attnviz.app import page_parts, presenting, term_popover, widget_values, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.panel import guard
@@ -85,14 +85,14 @@ def _sentence(lesson: Lesson) -> None:
     """
     choice = choices.SENTENCE
     widgets.say_refusal(choice)
-    widgets.set_before_drawn(choice.name, open_lesson.sentence(lesson), _typed)
+    widget_values.set_before_drawn(choice.name, open_lesson.sentence(lesson), _typed)
     look: dict[str, Any] = {"label_visibility": "collapsed"} if presenting.presenting() else {"width": 300}
     st.text_input(_("Sentence"), key=choice.name, on_change=_typed, **look)
 
 
 def _typed() -> None:
     typed = st.session_state[choices.SENTENCE.name]
-    if not widgets.is_late(choices.SENTENCE.name) and typed and typed.strip():
+    if not widget_values.is_late(choices.SENTENCE.name) and typed and typed.strip():
         link_state.put(choices.SENTENCE, typed)
 
 

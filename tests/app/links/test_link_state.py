@@ -17,7 +17,7 @@ from attnviz.base.message import Problem
 def script() -> None:
     import streamlit as st
 
-    from attnviz.app import widgets
+    from attnviz.app import widget_values, widgets
     from attnviz.app.links import link_state, shared_view
     from attnviz.app.links.choices import PageChoices
 
@@ -33,7 +33,7 @@ def script() -> None:
     spot = one.on_canvas("t_spot", 0, int, int, 7, inside="t_c", short="s")
     other_sentence = two.sentence("t_text2", "le chat", longest=2000)
     page = st.session_state.get("page", "t_one")
-    widgets.note_returned()
+    widget_values.note_returned()
     if link_state.follow(page):
         link_state.settle()
     if page == "t_one":
@@ -53,7 +53,7 @@ def script() -> None:
         st.button("widen", key="widen", on_click=lambda: link_state.put(width, 128))
     else:
         st.session_state["shown"] = {"text": widgets.text(other_sentence, "text")}
-    widgets.take_returned()
+    widget_values.take_returned()
     st.session_state["view"] = shared_view.save()
     if "open" in st.session_state:
         shared_view.open_view(st.session_state.pop("open"))

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from attnviz.app import head_drawing, show, widgets
+from attnviz.app import head_drawing, show, widget_values
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
@@ -111,7 +111,7 @@ def panel(shown: Shown) -> None:
     left, right = st.columns(2)
     start_q, start_k = _start(shown)
     picked_query = partial(_keep, QUERY, lambda picked: (picked, None))
-    widgets.set_before_drawn(QUERY, start_q, picked_query)
+    widget_values.set_before_drawn(QUERY, start_q, picked_query)
     query = left.selectbox(
         _("Query: the token that looks"),
         range(len(queries)),
@@ -122,7 +122,7 @@ def panel(shown: Shown) -> None:
     mask, scale = head_drawing.mask_and_scale(shown.stack, shown.layer, shown.edit)
     result = stages(shown.stack, shown.layer, shown.head, query, mask, scale)
     picked_key = partial(_keep, KEY, lambda picked: (query, picked))
-    widgets.set_before_drawn(KEY, start_k if start_k is not None else int(result.weights.argmax()), picked_key)
+    widget_values.set_before_drawn(KEY, start_k if start_k is not None else int(result.weights.argmax()), picked_key)
     key = right.selectbox(
         _("Key: the token looked at"),
         range(len(keys)),
@@ -138,7 +138,7 @@ def panel(shown: Shown) -> None:
 
 def _keep(widget: str, cell: Callable[[int], tuple[int, int | None]]) -> None:
     """Put the cell that was picked in a box into the link. A callback."""
-    if not widgets.is_late(widget):
+    if not widget_values.is_late(widget):
         link_state.put(choices.STAGE, cell(st.session_state[widget]))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.app import head_drawing, page_parts, show, widgets
+from attnviz.app import head_drawing, page_parts, show, widget_values
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.panel import fragment, guard
@@ -98,10 +98,10 @@ def _picked(options: dict[str, str]) -> int:
     key = "hd_example_pick"
 
     def keep() -> None:
-        if not widgets.is_late(key):
+        if not widget_values.is_late(key):
             link_state.put(choices.EXAMPLE, int(st.session_state[key] or 1))
 
-    widgets.set_before_drawn(key, str(shown), keep)
+    widget_values.set_before_drawn(key, str(shown), keep)
     picked = st.segmented_control(
         _("Example"),
         list(options),

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from attnviz.app import page_parts, show, widgets
+from attnviz.app import page_parts, show, widget_values, widgets
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
 from attnviz.base.words import _
@@ -34,14 +34,14 @@ def number(choice: Choice[N], label: str, step: N | None = None, help: str | Non
 def width() -> int:
     """Draw a slider for d_k, even on a log scale, and a box for any whole number; returns d_k."""
     now = link_state.value(choices.D_K)
-    widgets.set_before_drawn(SLIDER, now, _slid)
+    widget_values.set_before_drawn(SLIDER, now, _slid)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.select_slider(_("d_k, the width of a query"), sorted({*STOPS, now}), key=SLIDER, on_change=_slid)
         return number(choices.D_K, "d_k", 1)
 
 
 def _slid() -> None:
-    if not widgets.is_late(SLIDER):
+    if not widget_values.is_late(SLIDER):
         link_state.put(choices.D_K, st.session_state[SLIDER])
 
 
