@@ -16,6 +16,7 @@ from attnviz.base.words import _
 from attnviz.core import masks
 from attnviz.core.costs import kv_bytes
 from attnviz.core.heads import HeadLayout
+from attnviz.core.latent import LatentLayout
 from attnviz.core.measures import entropy
 from attnviz.models.architecture import Architecture
 
@@ -96,8 +97,8 @@ def numbers() -> dict[str, float | int]:
         "window_pairs": int(masks.sliding_window(WORDS, WORDS, 4).sum()),
     }
     llama, small = Architecture.preset("llama-3.1-8b"), Architecture.preset("smollm2-135m")
-    layer, latent = llama.layers[0], Architecture.preset("deepseek-v3").layers[0].latent
-    assert latent is not None
+    layer, latent = llama.layers[0], Architecture.preset("deepseek-v3").layers[0].compressed
+    assert isinstance(latent, LatentLayout)
 
     def gib(n_kv_heads: int) -> float:
         heads = (layer.n_heads, n_kv_heads, layer.d_head)

@@ -8,16 +8,12 @@ instead, and attention runs on the latents themselves.
 
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Literal
 
 from attnviz.base.message import Problem
+from attnviz.core.compressed import Form
 from attnviz.core.costs import Flops, Parameters
 from attnviz.core.heads import HeadLayout
 from attnviz.core.precision import bits
-
-#: expanded: keys and values of each head are cached. absorbed: latents are cached and never expanded.
-#: re-expanded: latents are cached, and all of them are expanded again at every step (as transformers does).
-LatentForm = Literal["expanded", "absorbed", "re-expanded"]
 
 
 @dataclass(frozen=True)
@@ -53,47 +49,49 @@ class LatentLayout:
         """The equivalent multi-query attention: one key R + P wide, whose first R numbers are also the value."""
         return HeadLayout(self.d_model, self.n_heads, 1, self.kv_rank + self.d_rope, self.kv_rank)
 
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return "MLA"
 
-def latent_parameters(layout: LatentLayout) -> Parameters:
-    """Parameters of an MLA layer, norms of the latents included.
+    @property
+    def parameters(self) -> Parameters:
+        """Parameters of a layer, norms of the latents included.
 
-    With r = `q_rank`, nope = `d_nope`, rope = P = `d_rope` and v = `d_value`. Q: M*r + r + r*H*(nope+rope), or
-    M*H*(nope+rope) when `q_rank` is None. K and V: M*(R+P) + R + R*H*(nope+v). O: H*v*M.
-    """
-    m, h, r, q_rank = layout.d_model, layout.n_heads, layout.kv_rank, layout.q_rank
-    q_width = h * (layout.d_nope + layout.d_rope)
-    return Parameters(
-        w_q=m * q_width if q_rank is None else q_rank * (m + q_width),
-        w_k=r * h * layout.d_nope,
-        w_v=r * h * layout.d_value,
-        w_o=h * layout.d_value * m,
-        w_down=m * (r + layout.d_rope),
-        norms=r + (q_rank or 0),
-    )
+        With r = `q_rank`, nope = `d_nope`, rope = P = `d_rope` and v = `d_value`. Q: M*r + r + r*H*(nope+rope), or
+        M*H*(nope+rope) when `q_rank` is None. K and V: M*(R+P) + R + R*H*(nope+v). O: H*v*M.
+        """
+        m, h, r, q_rank = self.d_model, self.n_heads, self.kv_rank, self.q_rank
+        q_width = h * (self.d_nope + self.d_rope)
+        return Parameters(
+            w_q=m * q_width if q_rank is None else q_rank * (m + q_width),
+            w_k=r * h * self.d_nope,
+            w_v=r * h * self.d_value,
+            w_o=h * self.d_value * m,
+            w_down=m * (r + self.d_rope),
+            norms=r + (q_rank or 0),
+        )
 
+    def elements(self, machine: Form = "absorbed") -> int:
+        """Numbers that one token adds to one layer's cache: R + P, or H*(d_nope + d_rope + d_value) when expanded."""
+        if machine == "expanded":
+            return self.n_heads * (self.d_nope + self.d_rope + self.d_value)
+        return self.kv_rank + self.d_rope
 
-def latent_elements(layout: LatentLayout, machine: LatentForm = "absorbed") -> int:
-    """Numbers that one token adds to one layer's cache: R + P, or H*(d_nope + d_rope + d_value) when expanded."""
-    if machine == "expanded":
-        return layout.n_heads * (layout.d_nope + layout.d_rope + layout.d_value)
-    return layout.kv_rank + layout.d_rope
+    def flops(self, new_tokens: int, context: int, n_pairs: int, machine: Form) -> Flops:
+        """FLOPs for `new_tokens` tokens at the end of `context` tokens, with `n_pairs` (query, key) pairs.
 
+        The up-projection costs 2*R*H*(d_nope + d_value) FLOPs per token it is applied to: the new tokens
+        (expanded), the whole context (re-expanded), or the new tokens' queries and outputs (absorbed).
+        """
+        count, shape = self.parameters, self.absorbed if machine == "absorbed" else self.expanded
+        up = count.w_k + count.w_v
+        times = context if machine == "re-expanded" else new_tokens
+        per_pair = 2 * self.n_heads * n_pairs
+        projections = 2 * new_tokens * (count.matrices - up) + 2 * times * up
+        return Flops(projections, per_pair * shape.qk_width, per_pair * shape.v_width)
 
-def latent_flops(layout: LatentLayout, new_tokens: int, context: int, n_pairs: int, machine: LatentForm) -> Flops:
-    """FLOPs for `new_tokens` tokens at the end of `context` tokens, with `n_pairs` (query, key) pairs.
-
-    The up-projection costs 2*R*H*(d_nope + d_value) FLOPs per token it is applied to: the new tokens
-    (expanded), the whole context (re-expanded), or the new tokens' queries and outputs (absorbed).
-    """
-    count, shape = latent_parameters(layout), layout.absorbed if machine == "absorbed" else layout.expanded
-    up = count.w_k + count.w_v
-    times = context if machine == "re-expanded" else new_tokens
-    per_pair = 2 * layout.n_heads * n_pairs
-    projections = 2 * new_tokens * (count.matrices - up) + 2 * times * up
-    return Flops(projections, per_pair * shape.qk_width, per_pair * shape.v_width)
-
-
-def latent_intensity(layout: LatentLayout, machine: LatentForm = "absorbed", dtype: str = "bfloat16") -> Fraction:
-    """FLOPs of decoding attention (scores and values) per byte of cache read."""
-    work = latent_flops(layout, 1, 1, 1, machine)
-    return Fraction(work.scores + work.values) / (latent_elements(layout, machine) * bits(dtype) / 8)
+    def intensity(self, machine: Form = "absorbed", dtype: str = "bfloat16") -> Fraction:
+        """FLOPs of decoding attention (scores and values) per byte of cache read."""
+        work = self.flops(1, 1, 1, machine)
+        return Fraction(work.scores + work.values) / (self.elements(machine) * bits(dtype) / 8)

@@ -60,7 +60,7 @@ def test_expanded_and_absorbed_forms_give_the_same_numbers_and_cost_what_torch_c
         with FlopCounterMode(display=False) as counter:
             outputs[machine] = mla(x, cached, machine)
         context = new + before
-        found = latent.latent_flops(layout, new, context, pairs(new, context), machine)
+        found = layout.flops(new, context, pairs(new, context), machine)
         assert found.total == counter.get_total_flops()
     torch.testing.assert_close(outputs["absorbed"], outputs["re-expanded"], atol=1e-10, rtol=1e-10)
 
@@ -69,20 +69,19 @@ def test_expanded_and_absorbed_forms_give_the_same_numbers_and_cost_what_torch_c
 @settings(max_examples=25, deadline=None)
 def test_parameters_equal_those_of_real_projections_and_norms(layout):
     real = sum(p.numel() for p in Both(layout).parameters()) + layout.kv_rank + (layout.q_rank or 0)
-    assert latent.latent_parameters(layout).total == real
+    assert layout.parameters.total == real
 
 
 def test_formulas_reproduce_the_published_numbers_of_deepseek():
-    assert 61 * latent.latent_elements(DEEPSEEK_V3) * 2 == 70_272  # bytes a token, arXiv 2505.09343 table 1
-    assert float(latent.latent_intensity(DEEPSEEK_V3)) == pytest.approx(241.8, abs=0.05)
-    assert latent.latent_elements(DEEPSEEK_V3, "expanded") == 128 * (192 + 128)
+    assert 61 * DEEPSEEK_V3.elements() * 2 == 70_272  # bytes a token, arXiv 2505.09343 table 1
+    assert float(DEEPSEEK_V3.intensity()) == pytest.approx(241.8, abs=0.05)
+    assert DEEPSEEK_V3.elements("expanded") == 128 * (192 + 128)
 
 
 @pytest.mark.parametrize("new, context, ratio", [(1, 4096, 91), (1, 32768, 116), (4096, 4096, 0.47)])
 def test_expanding_latents_at_every_step_costs_what_was_measured(new, context, ratio):
     expanded, absorbed = (
-        latent.latent_flops(DEEPSEEK_V3, new, context, pairs(new, context), machine).total
-        for machine in ("re-expanded", "absorbed")
+        DEEPSEEK_V3.flops(new, context, pairs(new, context), machine).total for machine in ("re-expanded", "absorbed")
     )
     assert expanded / absorbed == pytest.approx(ratio, rel=0.01)
 
@@ -90,7 +89,7 @@ def test_expanding_latents_at_every_step_costs_what_was_measured(new, context, r
 def test_the_absorbed_form_is_multi_query_attention_whose_value_is_part_of_the_key():
     assert DEEPSEEK_V3.absorbed.kind == "MQA"
     assert DEEPSEEK_V3.expanded.kind == "MHA"
-    assert latent.latent_intensity(DEEPSEEK_V3, "expanded") == 1
+    assert DEEPSEEK_V3.intensity("expanded") == 1
 
 
 def test_invalid_widths_are_refused_in_one_sentence():

@@ -1,4 +1,4 @@
-"""Write cases that Python computes and JavaScript must reproduce: `python -m tests.js.browser_cases`.
+"""Write cases that Python computes and JavaScript must reproduce: `python -m tests.js.browser_cases [NAME ...]`.
 
 What a case begins with is the same on every processor: doubles that NumPy draws, or quarters, whose sums of products
 are exact in float32. What follows from it may differ in its last bits.
@@ -8,6 +8,8 @@ The tests beside this run them with Node; tests/canvas/test_browser_cases.py fai
 import base64
 import json
 import math
+import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -253,13 +255,13 @@ CASES = {
 }
 
 
-def main() -> None:
-    """Write all cases to their files."""
+def main(names: Sequence[str]) -> None:
+    """Write these cases to their files, or all of them."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    for name, make in CASES.items():
-        text = json.dumps(make(), ensure_ascii=False, separators=(",", ":"))
+    for name in names or CASES:
+        text = json.dumps(CASES[name](), ensure_ascii=False, separators=(",", ":"))
         (FOLDER / f"{name}.json").write_text(text.replace("},{", "},\n{") + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -1,6 +1,6 @@
 """A model's attention as numbers: parameters, FLOPs and cache bytes, layer by layer, from its config alone.
 
-Or from a few numbers: a shape that the visitor enters, and any model with its K/V heads changed.
+Or from a few numbers: a shape that the visitor enters.
 """
 
 from collections import Counter
@@ -12,9 +12,8 @@ from typing import Any, Literal
 from transformers.configuration_utils import PretrainedConfig
 
 from attnviz.base.message import Problem
-from attnviz.core.costs import Flops, Parameters, parameters
+from attnviz.core.costs import Flops, Parameters
 from attnviz.core.heads import HeadLayout
-from attnviz.core.latent import LatentLayout, latent_elements, latent_parameters
 from attnviz.models.architecture import config_to_layers
 from attnviz.models.architecture.configs import FAMILIES, config_from, max_context, text_part, unread_fields
 from attnviz.models.architecture.layer_spec import PAGED, Convention, LayerSpec, Paged
@@ -238,46 +237,3 @@ class CustomShape:
     def architecture(self, name: str = "your shape") -> Architecture:
         """The architecture of this shape, with the same formulas as for published models."""
         return Architecture.from_config(self.fields, name)
-
-
-def shared_otherwise(arch: Architecture, n_kv_heads: int) -> Architecture:
-    """The same model with `n_kv_heads` key/value heads in every layer that has its own; MLA is expanded first."""
-    return replace(arch, layers=tuple(_reshared(layer, n_kv_heads) for layer in arch.layers), config=None)
-
-
-def as_latent(arch: Architecture, kv_rank: int = 512, d_rope: int = 64) -> Architecture:
-    """The same model with MLA in place of its heads; by default with the latent widths of DeepSeek, 512 + 64."""
-    return replace(arch, layers=tuple(_latent(layer, kv_rank, d_rope) for layer in arch.layers), config=None)
-
-
-def has_heads(layer: LayerSpec) -> bool:
-    """Whether the layer projects its own keys and values."""
-    return layer.n_heads > 0 and layer.kind not in ("shared", "none", "linear")
-
-
-def _reshared(layer: LayerSpec, n_kv_heads: int) -> LayerSpec:
-    if not has_heads(layer):
-        return layer
-    d_head, d_value = layer.d_head, layer.d_value
-    plain = parameters(HeadLayout(layer.d_model, layer.n_heads, n_kv_heads, d_head, d_value))  # which must share evenly
-    count = replace(layer.parameters, w_k=plain.w_k, w_v=plain.w_v)
-    if layer.parameters.biases:  # the biases of keys and values change with their width
-        count = replace(count, biases=max(0, count.biases - (layer.n_kv_heads - n_kv_heads) * (d_head + d_value)))
-    if layer.latent is not None:
-        count = plain
-    cached = n_kv_heads * (d_head + d_value) if layer.stack == "decoder" else 0
-    return replace(
-        layer, n_kv_heads=n_kv_heads, parameters=count, cached=cached, held=None, latent=None,
-        kind="full" if layer.kind == "latent" else layer.kind,
-    )  # fmt: skip
-
-
-def _latent(layer: LayerSpec, kv_rank: int, d_rope: int) -> LayerSpec:
-    if not has_heads(layer) or layer.latent is not None:
-        return layer
-    mla = LatentLayout(layer.d_model, layer.n_heads, None, kv_rank, layer.d_head, d_rope, layer.d_value)
-    return replace(
-        layer, kind="latent", latent=mla, parameters=latent_parameters(mla), held=None,
-        cached=latent_elements(mla) if layer.stack == "decoder" else 0,
-        n_kv_heads=layer.n_heads, d_head=layer.d_head + d_rope,
-    )  # fmt: skip

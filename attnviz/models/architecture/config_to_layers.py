@@ -7,7 +7,7 @@ from typing import Any
 from attnviz.base.message import Problem
 from attnviz.core.costs import Parameters, kv_elements, parameters
 from attnviz.core.heads import HeadLayout
-from attnviz.core.latent import LatentLayout, latent_parameters
+from attnviz.core.latent import LatentLayout
 from attnviz.models.architecture.configs import LIMITS, FamilyRules, Flag
 from attnviz.models.architecture.layer_spec import LayerKind, LayerSpec, recurrent_state_of
 from attnviz.models.architecture.meta_device import MeasuredCache, measure_on_meta
@@ -147,11 +147,11 @@ def _latent(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
         config.qk_rope_head_dim,
         number(config, "v_head_dim"),
     )
-    count = latent_parameters(mla)
+    count = mla.parameters
     if getattr(config, "attention_bias", False):
         count = replace(count, biases=(rank or 0) + mla.kv_rank + mla.d_rope + mla.d_model)
     for i in range(number(config, "num_hidden_layers")):
-        yield _layer(i, "latent", mla.expanded, count, cached=mla.kv_rank + mla.d_rope, latent=mla)
+        yield _layer(i, "latent", mla.expanded, count, cached=mla.elements(), compressed=mla)
 
 
 def _hybrid(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:

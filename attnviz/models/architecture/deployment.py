@@ -8,9 +8,10 @@ from torch import nn
 from attnviz.base.message import Problem
 from attnviz.core.costs import DecodingStep, Machine, activations, decode_step
 from attnviz.core.precision import stored_bytes
-from attnviz.models.architecture.architecture import Architecture, has_heads
+from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.layer_spec import Convention, Paged
 from attnviz.models.architecture.meta_device import ParameterCounts, attention_modules, build, experts_of
+from attnviz.models.architecture.ways import has_heads
 
 FARTHEST = 1 << 30
 

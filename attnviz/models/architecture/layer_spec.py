@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from attnviz.base.message import Problem, Several
+from attnviz.core.compressed import Compressed, Form
 from attnviz.core.costs import Flops, Parameters, flops, pairs, tokens_kept
 from attnviz.core.heads import HeadLayout
-from attnviz.core.latent import LatentForm, LatentLayout, latent_flops
 from attnviz.core.precision import stored_bytes
 
 #: full: each token sees all earlier tokens. window: only the last `window` tokens. chunk: only its own chunk.
-#: latent: MLA. shared: reuses another layer's keys and values. linear: keeps a state of fixed size. none: no attention.
+#: latent: `compressed`. shared: reuses another layer's keys and values. linear: keeps a fixed state. none: no attention.
 LayerKind = Literal["full", "window", "chunk", "latent", "shared", "linear", "hybrid", "none"]
 
 #: ideal: the least that must be stored. transformers: what its DynamicCache stores. paged: what a server allocates.
@@ -51,14 +51,14 @@ class LayerSpec:
     cached: int = 0  #: numbers that each token adds to the cache
     fixed: int = 0  #: numbers stored regardless of the length of the text, in the model's dtype (convolutions)
     fixed_float32: int = 0  #: the same, but always in float32 (recurrent states)
-    latent: LatentLayout | None = None
+    compressed: Compressed | None = None  #: what is cached in place of keys and values
     slides: bool = True  #: False where transformers caches every token although the layer only sees a window
 
     held: int | None = None  #: numbers that each token adds to transformers' cache, when it differs from `cached`
 
     @property
     def layout(self) -> HeadLayout:
-        """The layer's heads; those of an MLA layer in expanded form."""
+        """The layer's heads; of a compressed layer in expanded form."""
         return HeadLayout(self.d_model, self.n_heads, self.n_kv_heads, self.d_head, self.d_value)
 
     def tokens_kept(self, tokens: int, convention: Convention = "ideal", paged: Paged = PAGED) -> int:
@@ -85,13 +85,13 @@ class LayerSpec:
         plain = dtype if dtype in ("float32", "float16", "bfloat16") else "bfloat16"
         return growing + stored_bytes(self.fixed, plain) + 4 * self.fixed_float32
 
-    def flops(self, new_tokens: int, context: int, *, causal: bool = False, machine: LatentForm) -> Flops:
-        """FLOPs of softmax attention for `new_tokens` tokens at the end of `context`; MLA in the form `machine`."""
+    def flops(self, new_tokens: int, context: int, *, causal: bool = False, machine: Form) -> Flops:
+        """FLOPs of softmax attention for `new_tokens` tokens at the end of `context`; compressed ones as `machine`."""
         if self.n_heads == 0:
             return Flops(0, 0, 0)
         n = pairs(new_tokens, context, causal=causal, window=self.window if causal else None)
-        if self.latent is not None:
-            return latent_flops(self.latent, new_tokens, context, n, machine)
+        if self.compressed is not None:
+            return self.compressed.flops(new_tokens, context, n, machine)
         return flops(self.layout, new_tokens, n, self.parameters.matrices)
 
     def cross_flops(self, new_tokens: int, encoder_tokens: int, *, prepare: bool = False) -> Flops:

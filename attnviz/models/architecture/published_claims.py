@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from attnviz.base.message import Message
-from attnviz.core.latent import latent_elements
-from attnviz.models.architecture.architecture import Architecture, CustomShape, shared_otherwise
+from attnviz.models.architecture.architecture import Architecture, CustomShape
 from attnviz.models.architecture.layer_spec import Paged
+from attnviz.models.architecture.ways import shared_otherwise
 
 Verdict = Literal["yes", "no", "condition"]
 GIB, MIB, KIB = 1 << 30, 1 << 20, 1 << 10
@@ -35,7 +35,7 @@ def claims() -> tuple[Claim, ...]:
     v2, v3, llama, mistral = map(preset, ("deepseek-v2", "deepseek-v3", "llama-3.1-405b", "mistral-7b-v0.1"))
     v2_token, dense_token = v2.kv_cache_bytes(1), DEEPSEEK_67B.architecture().kv_cache_bytes(1)
     at_six = round(100 * (1 - 6 / 16 * v2_token / dense_token), 1)
-    latent = v2.layers[0].latent
+    latent = v2.layers[0].compressed
     assert latent is not None
     return (
         Claim(
@@ -80,7 +80,7 @@ def claims() -> tuple[Claim, ...]:
         Claim(
             "v2-elements", Message("DeepSeek-V2 keeps 34.6K numbers a token"),
             "DeepSeek-V2 paper (arXiv 2405.04434), table 9", 34.6, "elements",
-            len(v2.layers) * latent_elements(latent) / 1000, "yes",
+            len(v2.layers) * latent.elements() / 1000, "yes",
             Message("60 layers x (512 + 64), in thousands; full attention of the same size keeps 860.2K in that table"),
         ),
         Claim(

@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 from attnviz.base.message import Problem
 from attnviz.core.costs import Machine
 from attnviz.models.architecture import meta_device
-from attnviz.models.architecture.architecture import Architecture, CustomShape, as_latent, shared_otherwise
+from attnviz.models.architecture.architecture import Architecture, CustomShape
 from attnviz.models.architecture.deployment import FARTHEST, Deployment, size_deployment
 from attnviz.models.architecture.meta_device import ParameterCounts
 from attnviz.models.architecture.presets import all_presets, find_preset, gpus, quality
+from attnviz.models.architecture.ways import compressed, latents, shared_otherwise
 
 A100 = gpus()["a100-80gb"].machine
 NAMES = ["llama-3.1-8b", "gemma-3-27b", "deepseek-v3", "gpt-oss-120b", "jamba-v0.1", "qwen3-next-80b-a3b"]
@@ -129,7 +130,7 @@ def test_changing_the_number_of_kv_heads_equals_a_config_with_that_number(name):
 
 
 def test_latents_in_place_of_heads_keep_576_numbers_a_layer():
-    arch = as_latent(Architecture.preset("llama-3.1-8b"))
+    arch = compressed(Architecture.preset("llama-3.1-8b"), latents(512, 64))
     assert arch.kv_cache_bytes(1) == 32 * 576 * 2
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from attnviz.base.message import Problem
-from attnviz.models.architecture import Architecture, as_latent, has_heads, shared_otherwise
+from attnviz.models.architecture import Architecture, compressed, has_heads, latents, shared_otherwise
 
 BESIDE, BESIDE_NAME = "llama-3.1-8b", "Llama-3.1-8B"
 POINTS = 128
@@ -63,7 +63,7 @@ def _model(arch: Architecture, name: str, grid: tuple[int, ...], dtype: str) -> 
     counts: dict[SchemeName, int] = {"MHA": heads, "GQA": shared, "MQA": 1}
     ways = {scheme: (g, shared_otherwise(arch, g)) for scheme, g in counts.items() if g}
     rotary = max(2, int(layer.d_head * ROTARY_HEADS))
-    ways["MLA"] = 0, as_latent(shared_otherwise(arch, heads), LATENT_HEADS * layer.d_head, rotary)
+    ways["MLA"] = 0, compressed(shared_otherwise(arch, heads), latents(LATENT_HEADS * layer.d_head, rotary))
     schemes = (
         GrowingScheme(
             scheme,

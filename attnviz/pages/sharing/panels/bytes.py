@@ -1,7 +1,5 @@
 """Bytes of keys and values over context, batch and K/V heads, and layer by layer."""
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from attnviz.app import show, widgets
@@ -9,7 +7,7 @@ from attnviz.app.text import plain
 from attnviz.base import units
 from attnviz.base.words import _, ngettext
 from attnviz.figures import byte_axes
-from attnviz.models.architecture import Architecture, LayerSpec, as_latent, has_heads, shared_otherwise
+from attnviz.models.architecture import Architecture, divisors, has_heads, named, shared_otherwise, ways
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import costs as figures
 from attnviz.runs.head_sharing import Result
@@ -72,7 +70,7 @@ def over_heads(arch: Architecture, context: int, batch: int) -> None:
         return
     counts = divisors(heads)
     values = [held(shared_otherwise(arch, g), context, batch) for g in counts]
-    own = None if heads[0].latent else heads[0].n_kv_heads
+    own = None if heads[0].compressed else heads[0].n_kv_heads
     # what a head adds: beside its heads a model may keep a state that is there anyway
     each = values[0] if len(counts) == 1 else (values[1] - values[0]) // (counts[1] - counts[0])
     show.figure(
@@ -89,11 +87,6 @@ def over_heads(arch: Architecture, context: int, batch: int) -> None:
         words=_("Each K/V head costs {bytes} for this context and batch.").format(bytes=units.both(each)),
         table={"K/V heads": counts, "bytes": values},
     )
-
-
-def divisors(layers: Sequence[LayerSpec]) -> list[int]:
-    """Numbers of K/V heads that divide the query heads of all these layers."""
-    return [g for g in range(1, layers[0].n_heads + 1) if all(layer.n_heads % g == 0 for layer in layers)]
 
 
 def by_layer(arch: Architecture, context: int, batch: int) -> None:
@@ -143,36 +136,6 @@ def by_layer(arch: Architecture, context: int, batch: int) -> None:
             "bytes": held,
         },
     )
-
-
-# One architecture with its heads shared as MHA, GQA, MQA and MLA, and what each variant costs.
-def ways(arch: Architecture) -> dict[str, Architecture]:
-    """By name: the architecture itself, then the same with other numbers of K/V heads, and with MLA."""
-    heads = [layer for layer in arch.layers if has_heads(layer)]
-    if not heads:
-        return {arch.name: arch}
-    most, own = heads[0].n_heads, None if heads[0].latent else heads[0].n_kv_heads
-    by_name = {f"{arch.name} ({'MLA' if own is None else _kind(most, own)})": arch}
-    for g in sorted({most, 8, 1} & set(divisors(heads)) - {own}, reverse=True):
-        by_name[_kind(most, g)] = shared_otherwise(arch, g)
-    if not any(layer.latent for layer in heads) and all(layer.stack == "decoder" for layer in heads):
-        by_name["MLA 512 + 64"] = as_latent(arch)
-    return by_name
-
-
-def kind_of(heads: int, kv_heads: int) -> str:
-    """What people call this sharing of heads."""
-    return "MHA" if kv_heads == heads else "MQA" if kv_heads == 1 else "GQA"
-
-
-def named(heads: int, kv_heads: int) -> str:
-    """The kind of sharing and its number of K/V heads: "GQA 3"."""
-    return f"{kind_of(heads, kv_heads)} {kv_heads}"
-
-
-def _kind(heads: int, kv_heads: int) -> str:
-    kind = kind_of(heads, kv_heads)
-    return kind if kind == "MQA" else f"{kind}-{kv_heads}"
 
 
 def parameters_by_matrix(arch: Architecture) -> dict[str, int]:

@@ -8,8 +8,9 @@ from attnviz.app import page_parts, show, widgets
 from attnviz.app.text import plain
 from attnviz.base import units
 from attnviz.base.words import _, ngettext, say
+from attnviz.core.compressed import Form
 from attnviz.core.costs import pairs
-from attnviz.core.latent import LatentForm, LatentLayout, latent_elements, latent_flops, latent_intensity
+from attnviz.core.latent import LatentLayout
 from attnviz.figures import byte_axes
 from attnviz.models.architecture import Architecture, Claim, all_presets, claims, quality
 from attnviz.pages.sharing import choices
@@ -28,8 +29,8 @@ def panel() -> None:
     with much:
         context = widgets.number(choices.CONTEXT, _("Tokens of context"), step=1)
     arch = Architecture.preset(name)
-    latent = arch.layers[0].latent
-    assert latent is not None
+    latent = arch.layers[0].compressed
+    assert isinstance(latent, LatentLayout)
     st.markdown(
         _(
             "Each token leaves a **latent** of {rank} numbers and one rotary key of {rope}, from which keys "
@@ -41,7 +42,7 @@ def panel() -> None:
             rank=latent.kv_rank, rope=latent.d_rope, nope=latent.d_nope, value=latent.d_value, heads=latent.n_heads
         )
     )
-    names: dict[LatentForm, str] = {
+    names: dict[Form, str] = {
         "expanded": _("expanded, K and V cached"),
         "re-expanded": _("latents cached, expanded at every step (transformers)"),
         "absorbed": _("absorbed"),
@@ -70,16 +71,16 @@ def panel() -> None:
     show.snippet(sharing_programs.of_latents(arch.name, context), "h-latent")
 
 
-def _work(latent: LatentLayout, new: int, context: int, machine: LatentForm) -> int:
-    return latent_flops(latent, new, context, pairs(new, context), machine).total
+def _work(latent: LatentLayout, new: int, context: int, machine: Form) -> int:
+    return latent.flops(new, context, pairs(new, context), machine).total
 
 
-def _machines(arch: Architecture, latent: LatentLayout, context: int, names: dict[LatentForm, str]) -> None:
+def _machines(arch: Architecture, latent: LatentLayout, context: int, names: dict[Form, str]) -> None:
     rows = [
         {
             _("computed as"): name,
-            _("numbers per token, one layer"): latent_elements(latent, machine),
-            _("FLOP per cached byte"): round(float(latent_intensity(latent, machine)), 1),
+            _("numbers per token, one layer"): latent.elements(machine),
+            _("FLOP per cached byte"): round(float(latent.intensity(machine)), 1),
             _("one layer, prefill of {n}").format(n=f"{context:,}"): units.flop(
                 _work(latent, context, context, machine)
             ),
@@ -106,13 +107,13 @@ def _machines(arch: Architecture, latent: LatentLayout, context: int, names: dic
 def _baselines(arch: Architecture, latent: LatentLayout, context: int) -> None:
     """Draw MLA's saving against each baseline that it could be quoted for."""
     st.subheader(_("Smaller than what?"), anchor=False)
-    mine = latent_elements(latent)
+    mine = latent.elements()
     heads, wide = latent.n_heads, latent.d_nope
     bases = {
         _("full multi-head attention, {d} wide").format(d=wide): 2 * heads * wide,
         _("MLA’s own keys and values, expanded ({k} + {v})").format(
             k=latent.d_nope + latent.d_rope, v=latent.d_value
-        ): latent_elements(latent, "expanded"),
+        ): latent.elements("expanded"),
         _("GQA with 8 K/V heads, {d} wide").format(d=wide): 2 * 8 * wide,
         _("MQA, {d} wide").format(d=wide): 2 * wide,
     }

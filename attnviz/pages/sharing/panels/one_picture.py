@@ -11,11 +11,19 @@ from attnviz.app.cache import model_cache
 from attnviz.base import units
 from attnviz.base.words import _, ngettext, sentences, tongue
 from attnviz.canvas.shared.component import component
-from attnviz.models.architecture import Architecture, LayerSpec, all_presets, has_heads, shared_otherwise
+from attnviz.models.architecture import (
+    Architecture,
+    LayerSpec,
+    all_presets,
+    divisors,
+    has_heads,
+    kind_of,
+    named,
+    shared_otherwise,
+)
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.figures import sharing as figures
 from attnviz.pages.sharing.figures.svg_three_ways import WIRES, SharingColumn, ThreeWaysPicture
-from attnviz.pages.sharing.panels.bytes import divisors, kind_of, named
 from attnviz.runs import head_sharing
 from attnviz.runs.head_sharing import Config, Result
 from attnviz.runs.model_run import ModelRun
@@ -30,7 +38,7 @@ def _models() -> dict[str, str]:
     return {
         name: f"{name} · {preset.attention}"
         for name, preset in all_presets().items()
-        if layers[name] and not any(layer.latent or layer.stack == "encoder" for layer in layers[name])
+        if layers[name] and not any(layer.compressed or layer.stack == "encoder" for layer in layers[name])
     }
 
 

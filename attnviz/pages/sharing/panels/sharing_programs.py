@@ -80,20 +80,19 @@ def of_latents(name: str, context: int) -> str:
     """The forms of MLA and what they are compared with."""
     return f"""\
 from attnviz.core.costs import pairs
-from attnviz.core.latent import latent_elements, latent_flops, latent_intensity
 from attnviz.models.architecture import Architecture
 
 arch, context = Architecture.preset({name!r}), {context}
-latent = arch.layers[0].latent  # its widths
+latent = arch.layers[0].compressed  # its widths
 
 
 def flop(form, new):  # of `new` tokens at the end of the context, in one layer
-    return latent_flops(latent, new, context, pairs(new, context), form).total
+    return latent.flops(new, context, pairs(new, context), form).total
 
 
-numbers = {{form: latent_elements(latent, form) for form in ("expanded", "re-expanded", "absorbed")}}
+numbers = {{form: latent.elements(form) for form in ("expanded", "re-expanded", "absorbed")}}
 for form, each in numbers.items():
-    print(f"{{form}}: {{each}} numbers a token, FLOP a byte {{float(latent_intensity(latent, form)):.1f}}")
+    print(f"{{form}}: {{each}} numbers a token, FLOP a byte {{float(latent.intensity(form)):.1f}}")
     print(f"    prefill {{flop(form, context)}}, one token {{flop(form, 1)}}")
 print("expanding again at every step:", flop("re-expanded", 1) / flop("absorbed", 1))
 print("expanded prefill:", flop("expanded", context) / flop("absorbed", context))
