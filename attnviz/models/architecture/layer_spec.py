@@ -10,7 +10,7 @@ from attnviz.core.heads import HeadLayout
 from attnviz.core.precision import stored_bytes
 
 #: full: each token sees all earlier tokens. window: only the last `window` tokens. chunk: only its own chunk.
-#: latent: `compressed`. shared: reuses another layer's keys and values. linear: keeps a fixed state. none: no attention.
+#: latent: `compressed`. shared: reuses another layer's keys and values. linear: keeps a fixed state. none: has none.
 LayerKind = Literal["full", "window", "chunk", "latent", "shared", "linear", "hybrid", "none"]
 
 #: ideal: the least that must be stored. transformers: what its DynamicCache stores. paged: what a server allocates.
