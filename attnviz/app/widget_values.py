@@ -57,10 +57,11 @@ def heard_at_its_end() -> Iterator[None]:
     if _JUST_SET.get() is not None:
         yield
         return
-    before, just_set = _JUST_SET.set([]), _JUST_SET.get()
+    just_set: list[str] = []
+    before = _JUST_SET.set(just_set)
     try:
         yield
-        for key in just_set or ():
+        for key in just_set:
             streamlit_adapter.of_session(_UNHEARD).pop(key, None)
     finally:
         _JUST_SET.reset(before)
