@@ -6,10 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.base.message import Problem
-from attnviz.core import masks
 from attnviz.core.costs import kv_bytes
 from attnviz.core.heads import HeadLayout
-from attnviz.core.modules import Attention, KVCache
+from attnviz.core.modules import KVCache
 
 LAYOUT = HeadLayout(16, 4, 2, d_head=3, d_value=5)
 
@@ -104,24 +103,3 @@ def test_gradients_flow_through_cached_tokens(room: dict[str, int]) -> None:
 def test_invalid_arguments_are_refused_in_one_sentence(wrong, sentence: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(Problem, match=sentence):
         wrong()
-
-
-def test_the_cached_module_of_the_notes_goes_from_10_to_14_tokens_with_the_shapes_that_they_name() -> None:
-    """512 wide, 8 heads: a prompt of 10 words, then 4 more that look back at all before them."""
-    layout = HeadLayout(512, 8)
-    torch_s = torch.nn.MultiheadAttention(512, 8, bias=False, batch_first=True).eval()
-    attention = Attention(layout)
-    q, k, v = torch_s.in_proj_weight.chunk(3)
-    made = {"qkv.q_proj": q, "qkv.k_proj": k, "qkv.v_proj": v, "o_proj": torch_s.out_proj.weight}
-    attention.load_state_dict(attention.state_dict() | {f"{name}.weight": weight for name, weight in made.items()})
-    x, cache = torch.randn(2, 14, 512, generator=torch.Generator().manual_seed(0)), KVCache(layout, 2)
-    with torch.no_grad():
-        prompt = attention(x[:, :10], mask=masks.causal, cache=cache)
-        assert cache.keys.shape == cache.values.shape == (2, 8, 10, 64)
-        more = attention(x[:, 10:], mask=masks.causal, cache=cache)
-        assert cache.keys.shape == cache.values.shape == (2, 8, 14, 64)
-        assert (prompt.shape, more.shape) == ((2, 10, 512), (2, 4, 512))
-        hidden = torch.ones(14, 14, dtype=torch.bool).triu(1)  # torch's: True hides
-        expected, _ = torch_s(x, x, x, attn_mask=hidden, need_weights=False)
-    torch.testing.assert_close(torch.cat([prompt, more], 1), expected, atol=1e-5, rtol=1e-5)
-    assert cache.used_nbytes == 2 * 2 * 14 * 512 * 4  # keys and values of two sentences, float32

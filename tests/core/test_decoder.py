@@ -1,11 +1,9 @@
 import pytest
 import torch
-from torch import nn
 
 from attnviz.core.attention import attend
-from attnviz.core.decoder import ByteDecoder, FeedForward
+from attnviz.core.decoder import ByteDecoder
 from attnviz.core.heads import HeadLayout
-from attnviz.core.projections import RMSNorm
 
 LAYOUT = HeadLayout(32, 4, 2)
 IDS = torch.tensor([list(b"the cache grows")])
@@ -41,21 +39,3 @@ def test_equal_seeds_give_equal_weights_and_others_do_not():
     one, again, other = (ByteDecoder(LAYOUT, 1, seed).state_dict() for seed in (3, 3, 4))
     assert all(torch.equal(one[name], again[name]) for name in one)
     assert not torch.equal(one["embedding.weight"], other["embedding.weight"])
-
-
-def test_a_gated_ffn_multiplies_two_projections():
-    ffn, x = FeedForward(8, 20), torch.randn(2, 3, 8)
-    expected = (nn.functional.silu(x @ ffn.gate_proj.weight.T) * (x @ ffn.up_proj.weight.T)) @ ffn.down_proj.weight.T
-    torch.testing.assert_close(ffn(x), expected)
-
-
-def test_rms_norm_equals_that_of_torch():
-    ours, theirs, x = (
-        RMSNorm(8, 1e-6).double(),
-        nn.RMSNorm(8, 1e-6, dtype=torch.float64),
-        torch.randn(3, 8, dtype=torch.float64),
-    )
-    nn.init.normal_(ours.weight)
-    theirs.load_state_dict(ours.state_dict())
-    torch.testing.assert_close(ours(x), theirs(x), atol=1e-10, rtol=1e-10)
-    assert ours.to(torch.bfloat16)(x.bfloat16()).dtype == torch.bfloat16

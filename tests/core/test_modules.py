@@ -15,7 +15,7 @@ from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention, KVCache
 from attnviz.core.positions import ALiBi, Position, Sinusoidal, T5Bias
 from attnviz.core.projections import PackedQKV, SeparateQKV
-from attnviz.core.rope import AxialRoPE, Linear, RoPE, YaRN, grid_positions
+from attnviz.core.rope import Linear, RoPE, YaRN
 
 F64 = torch.float64
 POSITIONS = {
@@ -186,14 +186,6 @@ def test_positions_of_left_padded_sentences_may_be_given() -> None:
     torch.testing.assert_close(
         attention(padded, mask=mask, positions=positions)[:, 3:], attention(x, mask=masks.causal)
     )
-
-
-def test_a_video_is_attended_to_with_three_coordinates_per_patch() -> None:
-    attention = Attention(HeadLayout(48, 4), position=AxialRoPE(), use_fused=True)
-    grid = grid_positions(2, 3, 4)
-    assert attention(torch.randn(2, 24, 48), positions=grid).shape == (2, 24, 48)
-    with pytest.raises(Problem, match="must hold 3 coordinates"):
-        attention(torch.randn(2, 24, 48))
 
 
 @pytest.mark.parametrize("use_fused", [False, True])

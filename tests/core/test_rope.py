@@ -21,7 +21,6 @@ from attnviz.core.rope import (
     axis_widths,
     frequencies,
     grid_positions,
-    rotate,
 )
 
 #: how q and k are lengthened as well; what scalings make of the frequencies is in test_rope_scaling.py
@@ -61,19 +60,6 @@ def test_rotated_heads_are_those_of_transformers(scaling: Scaling, settings_: di
     cos, sin = by_transformers(settings_, 16, 10_000.0)(x, positions[None])
     expected, _ = halves_by_transformers(x, x, cos, sin)
     torch.testing.assert_close(RoPE(scaling=scaling).rotate(x, positions), expected, atol=1e-5, rtol=1e-5)
-
-
-@pytest.mark.parametrize("pairing", ["half", "interleaved"])
-def test_float64_heads_are_rotated_exactly(pairing: str) -> None:
-    x, angles = torch.randn(2, 3, 20, 16, dtype=torch.float64), RoPE().angles(torch.arange(20), 16)
-    if pairing == "half":
-        table = torch.cat([angles, angles], -1)
-        expected, _ = halves_by_transformers(x, x, table.cos()[None], table.sin()[None])
-    else:
-        expected = torch.view_as_real(
-            torch.view_as_complex(x.unflatten(-1, (8, 2))) * torch.polar(torch.ones_like(angles), angles)
-        ).flatten(-2)
-    torch.testing.assert_close(rotate(x, angles, pairing), expected, atol=1e-10, rtol=1e-10)  # type: ignore[arg-type]
 
 
 def test_interleaved_heads_are_those_of_transformers_cohere() -> None:

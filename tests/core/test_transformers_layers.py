@@ -11,7 +11,6 @@ from transformers.models.bert.modeling_bert import BertSelfAttention
 from transformers.models.gemma2.modeling_gemma2 import Gemma2Attention, Gemma2RMSNorm
 from transformers.models.gpt2.modeling_gpt2 import GPT2Attention
 from transformers.models.llama.modeling_llama import LlamaAttention, LlamaDecoderLayer, LlamaRMSNorm
-from transformers.models.mistral.modeling_mistral import MistralAttention
 
 from attnviz.core import masks
 from attnviz.core.attention import attend
@@ -89,13 +88,6 @@ def test_llama_attention_equals_that_of_transformers(bias: bool, use_fused: bool
     expected, weights = theirs(x, turns(), hiding(mask))
     check(ours(x, mask=mask), expected)
     check(ours.stages(x, mask=masks.causal)[0].weights, weights)
-
-
-def test_mistral_attention_with_its_window_equals_that_of_transformers() -> None:
-    theirs = spread(MistralAttention(MistralConfig(**TINY, sliding_window=4), 0))
-    x, mask = torch.randn(2, T, 24), masks.sliding_window(T, None, 4)
-    expected, _ = theirs(x, turns(), hiding(mask))
-    check(of(theirs)(x, mask=mask), expected)
 
 
 def test_the_windowed_mask_is_the_one_transformers_makes_for_mistral() -> None:

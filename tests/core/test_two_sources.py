@@ -75,23 +75,6 @@ def test_text_and_picture_are_looked_at_apart_and_summed(use_fused):
         assert_close(ours(x, text, side=picture), other(x, text, picture), atol=1e-5, rtol=1e-5)
 
 
-def test_without_the_norm_of_the_picture_s_keys_the_block_is_far_off():
-    other, ours = both(use_fused=False)
-    x, text, picture = torch.randn(2, 7, M), torch.randn(2, 5, TEXT), torch.randn(2, 9, PICTURE)
-    ours.side_k_norm = nn.Identity()
-    with torch.no_grad():
-        assert (ours(x, text, side=picture) - other(x, text, picture)).abs().max() > 0.01
-
-
-def test_the_fused_and_the_explicit_path_of_two_sources_are_equal():
-    (_, explicit), (_, fused) = both(use_fused=False), both(use_fused=True)
-    x, text, picture = torch.randn(3, 6, M), torch.randn(3, 4, TEXT), torch.randn(3, 8, PICTURE)
-    hidden = torch.rand(3, 1, 6, 8) > 0.3
-    with torch.no_grad():
-        given = {"side": picture, "side_mask": hidden}
-        assert_close(explicit(x, text, **given), fused(x, text, **given), atol=1e-5, rtol=1e-5)
-
-
 def by_complex_numbers(x, positions, base=10_000.0):
     """Pairs (2i, 2i + 1) of each head as complex numbers, turned by time, then height, then width."""
     turned = []
