@@ -55,7 +55,9 @@ def test_a_repeated_random_sequence_shows_smollm2_s_induction_heads(smollm2):
 def test_without_attention_smollm2_forgets_paris(smollm2):
     inputs = dict(smollm2.tokenizer("The capital of France is", return_tensors="pt"))
     paris = smollm2.tokenizer.encode(" Paris")[0]
-    whole = capture(smollm2.model, **inputs).logits[0].softmax(-1)[paris]
+    chances = capture(smollm2.model, **inputs).logits[0].softmax(-1)
+    whole = chances[paris]
+    assert whole == chances.max()
     silent = intervene(smollm2.model, Edit(silence=True), **inputs).logits[0].softmax(-1)[paris]
     same = intervene(smollm2.model, Edit(factor=1.0), **inputs).logits[0].softmax(-1)[paris]
     assert_close(same, whole)

@@ -58,13 +58,12 @@ def test_the_context_no_batch_fills_is_the_published_one(kv_heads, limit, quoted
 
 
 @pytest.mark.parametrize(
-    "name, gpu, milliseconds, billions",
-    [("llama-3.1-8b", "a100-80gb", 7.89, 7.50), ("gpt-oss-120b", "h100", 3.16, 5.13)],
+    "name, gpu, milliseconds",
+    [("llama-3.1-8b", "a100-80gb", 7.89), ("gpt-oss-120b", "h100", 3.16)],
 )
-def test_a_step_reads_no_table_that_is_looked_up(name, gpu, milliseconds, billions):
-    """5.13 billion active parameters is what gpt-oss's makers state; the times were worked out by another hand."""
+def test_a_step_reads_no_table_that_is_looked_up(name, gpu, milliseconds):
+    """The times were worked out by another hand."""
     assert sized(name, Deployment(), gpus()[gpu].machine).step.seconds * 1e3 == pytest.approx(milliseconds, abs=0.005)
-    assert find_preset(name).counts.active / 1e9 == pytest.approx(billions, abs=0.005)
 
 
 @pytest.mark.parametrize("name", ["bert-base", "minilm-l6", "modernbert-base", "vit-base"])

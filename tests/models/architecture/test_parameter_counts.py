@@ -8,7 +8,7 @@ import transformers
 from torch.utils.flop_counter import FlopCounterMode
 from transformers import AutoConfig
 
-from attnviz.models.architecture.architecture import Architecture, CustomShape
+from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.meta_device import build, count_parameters
 from attnviz.models.architecture.presets import find_preset
 from tests.models.architecture.test_architecture import EVERY_PRESET
@@ -106,9 +106,3 @@ def test_an_encoder_with_the_fields_of_a_decoder_has_its_head():
         config = AutoConfig.for_model("bert", is_decoder=decodes, **small)
         counts = count_parameters(config, Architecture.from_config(config).layers)
         assert counts.total == sum(p.numel() for p in kind(config).parameters())
-
-
-def test_the_visitors_own_shape_counts_as_its_model_does():
-    for shape in (CustomShape(n_layers=2), CustomShape(n_layers=2, scheme="latent")):
-        arch = shape.architecture()
-        assert count_parameters(arch.config, arch.layers) == shape.counts

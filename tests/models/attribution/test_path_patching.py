@@ -11,7 +11,7 @@ from attnviz.models.attribution.patching import Cell
 from attnviz.models.attribution.path_patching import Receiver, path_patching
 from tests.models.attribution.test_patching import CLEAN, CORRUPTED, TOKEN, VERSUS, changed, lead
 from tests.models.capture.test_gradients import PROJECTIONS, gemma2
-from tests.models.tiny import bert, llama, tokens
+from tests.models.tiny import bert, llama
 from tests.runs.heads.test_plain_models import Own
 
 LAYERS, HEADS = 3, 6
@@ -173,4 +173,3 @@ def test_what_cannot_be_done_is_refused() -> None:
     with pytest.raises(Problem, match="head=6 must be from -6 to 5"):
         asked(llama(), [(1, 6, "q")])
     assert asked(llama(), [(0, 2, "q")])[0][1] == pytest.approx(0, abs=1e-5), "nothing comes before its own layer"
-    assert len(tokens(1, 7)[0]) == 7

@@ -98,7 +98,6 @@ def test_later_edits_win_and_a_saved_trace_keeps_them(tmp_path):
     [
         (Edit(layers=0, weights=torch.ones(3, 3)), r"weights has shape \(3, 3\); it must broadcast to \(2, 6, 7, 7\)"),
         (Edit(layers=0, block=[(7, 0)]), r"block holds \(7, 0\); this layer has 7 queries and 7 keys"),
-        (Edit(layers=0, output=torch.ones(1), at=[9]), r"at=\[9\] must be positions of 7 queries"),
         (Edit(layers=0, output={}), "output has nothing for the layer model.layers.0.self_attn"),
     ],
 )
@@ -149,8 +148,6 @@ def test_a_position_beyond_the_sentence_an_edit_of_nothing_and_two_that_exclude_
         intervene(net, Edit(0, 2), input_ids=ids)
     with pytest.raises(Problem, match="silence and output exclude each other"):
         intervene(net, Edit(0, 2, silence=True, output=torch.ones(1)), input_ids=ids)
-    own = capture(net, input_ids=ids).logits
-    assert_close(intervene(net, Edit(0, 2, factor=1), input_ids=ids).logits, own, atol=1e-5, rtol=1e-5)
 
 
 def test_a_silenced_head_speaks_again_only_where_a_later_edit_puts_something():

@@ -176,14 +176,6 @@ def test_an_encoder_decoder_model_has_three_kinds_of_layers_in_order():
     assert layers[3].weights(mask=None)[1, :, :, 7:].count_nonzero() == 0
 
 
-def test_one_module_that_runs_twice_is_two_layers():
-    model_class, config = small("albert")
-    layers = capture(build(model_class, config), **text(config)).layers
-    assert [layer.index for layer in layers] == [0, 1]
-    assert layers[0].name == layers[1].name
-    assert not torch.equal(layers[0].weights(), layers[1].weights())
-
-
 def test_uniform_attention_drops_position_bias_and_sinks():
     for name in ("t5", "gpt_oss"):
         model_class, config = small(name)

@@ -109,11 +109,11 @@ def test_a_beam_search_is_refused_and_so_is_a_graph() -> None:
 class Writer(nn.Module):
     """A model of one's own, with a `generate` as small as they come."""
 
-    def __init__(self) -> None:
+    def __init__(self, vocabulary: int = VOCAB) -> None:
         super().__init__()
         torch.manual_seed(0)
-        self.wte, self.qkv, self.proj = nn.Embedding(VOCAB, 24), nn.Linear(24, 72), nn.Linear(24, 24)
-        self.head, self.n_head = nn.Linear(24, VOCAB), 4
+        self.wte, self.qkv, self.proj = nn.Embedding(vocabulary, 24), nn.Linear(24, 72), nn.Linear(24, 24)
+        self.head, self.n_head = nn.Linear(24, vocabulary), 4
 
     def forward(self, idx: Tensor) -> Tensor:
         x = self.wte(idx)

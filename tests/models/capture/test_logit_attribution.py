@@ -162,12 +162,15 @@ def test_the_parts_of_a_lead_and_of_a_saved_trace_are_the_same(tmp_path):
     for family in ("gpt2", "bert", "gemma3", "granite"):
         trace = capture(STREAMS[family][0](), input_ids=tokens(), residual=True)
         found, one, other = (trace.logit_attribution(*each) for each in ((7, 9), (7,), (9,)))
-        assert_close(found.mlps, one.mlps - other.mlps, rtol=1e-4, atol=1e-4)
+        for name in ("heads", "mlps"):
+            lead = getattr(one, name) - getattr(other, name)
+            assert_close(getattr(found, name), lead, rtol=1e-4, atol=1e-4)
         trace.save(tmp_path / family)
         opened = Trace.load(tmp_path / family)
         again = opened.logit_attribution(7, 9)
-        for name in ("heads", "mlps", "embedding", "positions", "logit", "total"):
+        for name in ("heads", "mlps", "biases", "embedding", "positions", "logit", "total"):
             assert_close(getattr(again, name), getattr(found, name))
+        assert torch.equal(opened.residual[1], trace.residual[1])
         assert opened.residual.mlps == trace.residual.mlps
         assert str(again.linearised) == str(found.linearised)
         assert_close(opened.logit_lens(7).logits, trace.logit_lens(7).logits)

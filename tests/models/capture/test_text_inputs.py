@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
-from torch.nn import functional as F
+from torch import nn
 from torch.testing import assert_close
 from transformers import GPT2Config, GPT2LMHeadModel, T5Config, T5ForConditionalGeneration
 
 import attnviz as av
 from attnviz.base.message import Problem
 from attnviz.models.catalogue.entry import Entry, LoadedModel
-from tests.models.tiny import bert, llama, tokens
+from tests.models.capture.test_generated import Writer
+from tests.models.tiny import bert, eager, equal_weights, llama, tokens
 from tests.models.tiny_tokenizers import byte_level, word_piece
 
 SHORT, LONG = "the cat", "the cat sat on the mat, don't you think?"
@@ -27,25 +27,6 @@ def gpt2() -> GPT2LMHeadModel:
 
 def big_llama() -> nn.Module:
     return llama(vocab_size=320)
-
-
-class Own(nn.Module):
-    """A model of one's own, of letters; `masked` ones take padding."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        torch.manual_seed(0)
-        self.wte, self.qkv, self.head = nn.Embedding(256, 24), nn.Linear(24, 72), nn.Linear(24, 256)
-
-    def forward(self, idx: Tensor) -> Tensor:
-        x = self.wte(idx)
-        q, k, v = (t.unflatten(-1, (4, 6)).transpose(1, 2) for t in self.qkv(x).chunk(3, -1))
-        return self.head(x + F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2))
-
-    def generate(self, idx: Tensor, steps: int) -> Tensor:
-        for _ in range(steps):
-            idx = torch.cat([idx, self(idx)[:, -1].argmax(-1, keepdim=True)], 1)
-        return idx
 
 
 class Letters:
@@ -77,15 +58,36 @@ def test_a_row_of_a_padded_batch_is_the_sentence_alone(build: Any, side: str) ->
     assert av.Trace.from_bytes(batch.to_bytes()).tokens == batch.tokens
 
 
-def test_a_loaded_encoder_reads_several_sentences_and_its_types() -> None:
+@pytest.fixture
+def loaded() -> LoadedModel:
     tokenizer = word_piece()
     tokenizer.model_input_names = ["input_ids", "token_type_ids", "attention_mask"]
-    loaded = LoadedModel(bert(), tokenizer, Entry(id="t", name="t", hub=None, kind="encoder"), "folder")
+    return LoadedModel(bert(), tokenizer, Entry(id="t", name="t", hub=None, kind="encoder"), "folder")
+
+
+def test_a_sentence_is_read_as_the_tokenizer_reads_it_and_its_tokens_stay_with_the_trace(loaded: LoadedModel) -> None:
+    trace = av.capture(loaded, "the cat sat")
+    assert trace.tokens == ("[CLS]", "the", "cat", "sat", "[SEP]")
+    equal_weights(trace, eager(bert(), **loaded.tokenizer("the cat sat", return_tensors="pt")).attentions)
+    assert av.show(trace).queries == list(trace.tokens)
+    assert av.show(trace, [f"w{n}" for n in range(5)]).queries[0] == "w0", "tokens that are given win"
+    changed = av.intervene(loaded, av.silence(0, 0), "the cat sat")
+    assert trace.to("cpu").tokens == changed.tokens == trace.tokens
+    assert not torch.equal(changed[1].weights(), trace[1].weights())
+
+
+def test_a_text_that_is_too_long_is_cut_with_a_warning(loaded: LoadedModel) -> None:
+    loaded.tokenizer.model_max_length = 5
+    with pytest.warns(UserWarning, match="5"):
+        assert len(av.capture(loaded, "the cat sat " * 4).tokens) == 5
+
+
+def test_a_loaded_encoder_reads_several_sentences_and_its_types(loaded: LoadedModel) -> None:
     batch = av.capture(loaded, ["the cat sat", "cat"], logits="all")
     assert batch.tokens[1] == ("[CLS]", "cat", "[SEP]", "[PAD]", "[PAD]")
     assert_close(batch.logits[1, :3], av.capture(loaded, "cat", logits="all").logits[0], atol=1e-5, rtol=1e-5)
     assert "token_type_ids" in batch.inputs
-    by_hand = av.capture(bert(), "cat", tokenizer=tokenizer)
+    by_hand = av.capture(bert(), "cat", tokenizer=loaded.tokenizer)
     assert (by_hand.tokens, set(by_hand.inputs)) == (batch.tokens[1][:3], set(batch.inputs))
 
 
@@ -102,13 +104,12 @@ def test_what_a_tokenizer_answers_and_lists_of_ids_stand_for_their_tensors() -> 
 
 
 def test_a_model_of_one_s_own_reads_by_a_tokenizer_of_one_s_own_or_has_its_labels_named() -> None:
-    model, text = Own().eval(), "two cats"
+    model, text = Writer(256).eval(), "two cats"
     trace = av.capture(model, text, tokenizer=Letters())
     assert trace.tokens == ("t", "w", "o", "␣", "c", "a", "t", "s")
     ids = torch.tensor([list(text.encode())])
     assert torch.equal(trace.logits, av.capture(model, ids).logits)
     assert av.capture(model, ids, labels=list(text)).tokens == tuple(text)
-    assert av.show(av.capture(model, ids, labels=list(text))).queries == list(text)
     both = av.capture(model, [text, "one dog."], tokenizer=Letters())
     assert (both.tokens[1][4], both[0].shape[0]) == ("d", 2)
     written = av.capture(model.generate, text, steps=3, tokenizer=Letters())
@@ -150,23 +151,30 @@ def test_a_translator_writes_from_a_sentence() -> None:
 @pytest.mark.parametrize(
     "ask, said",
     [
-        (lambda: av.capture(big_llama(), [SHORT, LONG]), "a sentence needs its tokenizer: give tokenizer="),
+        (
+            lambda: av.capture(big_llama(), [SHORT, LONG]),
+            r"a sentence needs its tokenizer: give tokenizer=, or what attnviz\.load gives",
+        ),
+        (lambda: av.capture(big_llama(), SHORT, tokens(), tokenizer=byte_level()), "one sentence"),
+        (lambda: av.show(av.capture(big_llama(), tokens()), SHORT), "one string; give a list"),
         (lambda: av.capture(big_llama(), "cat", tokenizer=len), "reads no text: give one with encode and decode"),
         (lambda: av.capture(big_llama(), "", tokenizer=byte_level()), "The sentence is empty"),
         (
             lambda: av.capture(big_llama(), [[1, 2], [3]]),
             r"input_ids=\[\[1, 2\], \[3\]\] must be numbers in rows of one",
         ),
-        (lambda: av.capture(Own(), ["a", "bc"], tokenizer=Letters()), "takes no attention_mask: give sentences of one"),
-        (lambda: av.capture(Own(), tokens(1, 3), labels=["a"]), "there are 1 labels for 3 positions"),
+        (
+            lambda: av.capture(Writer(256), ["a", "bc"], tokenizer=Letters()),
+            "takes no attention_mask: give sentences of one",
+        ),
+        (lambda: av.capture(Writer(256), tokens(1, 3), labels=["a"]), "there are 1 labels for 3 positions"),
         (
             lambda: av.capture(big_llama(), input_idz=tokens()),
             "LlamaForCausalLM takes no input_idz: input_ids is close",
         ),
         (lambda: av.capture(big_llama(), tokens(), residuals=True), "takes no residuals: residual is close"),
-        (lambda: av.capture(Own(), ids=tokens()), "Own takes no ids; it takes idx"),
+        (lambda: av.capture(Writer(256), ids=tokens()), "Writer takes no ids; it takes idx"),
         (lambda: av.capture(big_llama().generate, tokens(), max_new_token=3), "max_new_token: max_new_tokens is close"),
-        (lambda: av.capture("gpt2", tokens()), "'gpt2' is neither a model nor a method of one"),
     ],
 )
 def test_what_cannot_be_read_is_said_in_a_sentence(ask: Any, said: str) -> None:

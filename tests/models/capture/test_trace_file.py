@@ -51,13 +51,6 @@ def test_what_layers_share_is_written_once(tmp_path):
     assert (tmp_path / "t").stat().st_size < trace.nbytes + 256 * 256 + 40_000
 
 
-def test_value_weighting_is_refused_where_there_is_no_projection():
-    trace = capture(llama(), input_ids=tokens())
-    object.__setattr__(trace.layers[0], "norms", None)
-    with pytest.raises(Problem, match="value weighting is not available"):
-        trace.layers[0].value_norms()
-
-
 def test_a_file_from_before_towers_were_told_apart_opens(tmp_path):
     trace = capture(llama(), input_ids=tokens())
     trace.save(tmp_path / "t")

@@ -7,6 +7,19 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
+import torch
+
+SMALL = {"img_size": 32, "patch_size": 8, "embed_dim": 24, "depth": 2, "num_heads": 3, "num_classes": 5}
+
+#: a model's name, and more of its arguments
+MODELS = {
+    "ViT": ("vit_tiny_patch16_224", {}),
+    "ViT with q and k normalised": ("vit_tiny_patch16_224", {"qk_norm": True}),
+    "DeiT with a distillation token": ("deit_tiny_distilled_patch16_224", {}),
+    "DINOv2's shape with registers": ("vit_small_patch14_reg4_dinov2", {"init_values": 0.5}),
+    "EVA-02, rotated in two axes": ("eva02_tiny_patch14_224", {}),
+}
+
 
 class _Named(type):
     """A class of which any name can be asked: enumerations are read while timm is imported."""
@@ -45,3 +58,30 @@ def timm() -> Any:
             for name in [each for each in sys.modules if each.split(".")[0] == "torchvision"]:
                 del sys.modules[name]  # transformers asks whether it is there
     return library
+
+
+def tiny(name):
+    """A small random model of that kind."""
+    kind, more = MODELS[name]
+    torch.manual_seed(0)
+    model = timm().create_model(kind, pretrained=False, **SMALL | more).eval()
+    with torch.no_grad():  # weights as large as trained ones
+        for parameter in model.parameters():
+            if parameter.dim() > 1:
+                parameter.normal_(0, 0.4)
+    return model
+
+
+def explicit(model, pixels):
+    """The weights of every layer as timm's own explicit path hands them to its dropout."""
+    kept = []
+    for block in model.blocks:
+        block.attn.fused_attn = False
+    hooks = [
+        block.attn.attn_drop.register_forward_hook(lambda m, given, out: kept.append(out)) for block in model.blocks
+    ]
+    with torch.no_grad():
+        answer = model(pixels)
+    for hook in hooks:
+        hook.remove()
+    return answer, kept

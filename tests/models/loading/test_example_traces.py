@@ -12,7 +12,7 @@ from attnviz.models.capture.run import capture
 from attnviz.models.catalogue import CATALOGUE, LoadedModel
 from attnviz.models.catalogue.entry import EXAMPLES
 from attnviz.models.loading import example_traces as module
-from attnviz.models.loading.example_traces import folder_of, is_prepared, prepare_examples, prepared_example
+from attnviz.models.loading.example_traces import is_prepared, prepare_examples, prepared_example
 from attnviz.models.tokens.encoding import encode
 
 EXAMPLE = {each.id: each for each in EXAMPLES}
@@ -71,15 +71,6 @@ def test_examples_are_captured_once_and_again_when_a_sentence_changes(minilm, mo
     assert len(told) == count
     monkeypatch.setattr(module, "EXAMPLES", (replace(EXAMPLE["bank"], text="Another."),))
     assert not is_prepared(minilm.entry)
-
-
-def test_a_damaged_trace_is_treated_as_missing(minilm):
-    prepare_examples(minilm)
-    file = folder_of(minilm.entry) / "bank.safetensors"
-    size = file.stat().st_size
-    file.write_bytes(bytes(size))
-    assert prepared_example(EXAMPLE["bank"]) is None
-    assert prepared_example(EXAMPLE["pair"]) is not None
 
 
 def test_the_command_lists_every_model_and_says_what_cannot_be_done(capsys, monkeypatch):

@@ -12,8 +12,7 @@ from attnviz.base.message import Problem
 from attnviz.models.loading import load
 from attnviz.pages.pictures.maths.picture_record import HeadChange
 from attnviz.pages.pictures.maths.picture_run import rerun, run_picture
-from tests.models.capture.test_timm import MODELS, SMALL, explicit, tiny
-from tests.models.capture.timm_side import timm
+from tests.models.capture.timm_side import MODELS, SMALL, explicit, timm, tiny
 from tests.models.tiny import equal_weights
 
 SPECIAL = {

@@ -1,4 +1,4 @@
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -217,9 +217,7 @@ def test_many_threads_share_one_tokenizer_and_every_sentence_comes_back(smollm2,
                 wrong.append(text)
             encode(smollm2, text, frame="chat")
 
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as pool:
+        for done in [pool.submit(work) for _ in range(8)]:
+            done.result()
     assert not wrong

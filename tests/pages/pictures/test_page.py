@@ -195,7 +195,7 @@ def seeing_and_reading(tmp_path_factory):
 
 
 def test_a_model_of_timm_s_opens_and_says_what_it_says_when_patches_are_hidden(visit, tmp_path):
-    from tests.models.capture.test_timm import tiny
+    from tests.models.capture.timm_side import tiny
     from tests.models.loading.test_timm_folder import save, timm
 
     timm()
