@@ -63,7 +63,7 @@ def test_planted_heads_are_found_with_nothing_else_near_them() -> None:
 
 def test_a_score_is_the_mean_over_sentences_of_the_mean_over_rows_with_a_target() -> None:
     """Written out a second time, cell by cell."""
-    model, texts = llama(), [torch.randint(0, 50, (length,)) for length in (7, 11, 9)]
+    model, texts = llama(), sentences(3)
     table = last(model, texts, ("induction",))
     each = []
     for ids in texts:
@@ -73,33 +73,25 @@ def test_a_score_is_the_mean_over_sentences_of_the_mean_over_rows_with_a_target(
             keys = [k + 1 for k in range(q) if ids[k] == ids[q]]
             if keys:
                 rows.append(sum(weights[q, k].item() for k in keys))
-        if rows:
-            each.append(sum(rows) / len(rows))
-    column = table.places.index((1, 2))
-    if each:
-        assert table.mean["induction"][column] == pytest.approx(np.mean(each), abs=1e-6)
-    else:
-        assert np.isnan(table.mean["induction"][column])
+        each.append(sum(rows) / len(rows))
+    assert table.mean["induction"][table.places.index((1, 2))] == pytest.approx(np.mean(each), abs=1e-6)
 
 
 def test_over_all_rows_it_is_the_share_of_all_attention_as_others_define_it() -> None:
     """The sum of pattern * attention over the sum of attention: a product over the whole matrix."""
-    model, ids = llama(), torch.randint(0, 6, (1, 14))
-    table = last(model, ids, ("previous_token",), rows="all")
-    pattern = torch.eye(14).roll(-1, 1).tril()  # column q-1 of row q
-    for column, (layer, head) in enumerate(table.places):
-        weights = capture(model, input_ids=ids).layers[layer].weights(head)[0, 0]
-        wanted = (pattern * weights).sum() / weights.sum()
-        assert table.mean["previous_token"][column] == pytest.approx(wanted.item(), abs=1e-6)
 
-
-def test_a_pattern_of_ones_own_is_a_function_of_the_ids() -> None:
     def two_before(ids: Tensor) -> Tensor:
         here = torch.arange(len(ids))
         return here[:, None] - 2 == here
 
-    table = last(Planted(), sentences(3), (two_before, "previous_token"))
-    assert set(table.mean) == {"two_before", "previous_token"}
+    model, ids = llama(), torch.randint(0, 6, (1, 14))
+    table = last(model, ids, ("previous_token", two_before), rows="all")
+    for name, before in (("previous_token", 1), ("two_before", 2)):
+        pattern = torch.eye(14).roll(-before, 1).tril()  # column q - before of row q
+        for column, (layer, head) in enumerate(table.places):
+            weights = capture(model, input_ids=ids).layers[layer].weights(head)[0, 0]
+            wanted = (pattern * weights).sum() / weights.sum()
+            assert table.mean[name][column] == pytest.approx(wanted.item(), abs=1e-6)
 
 
 def test_a_pattern_of_the_wrong_shape_is_refused_by_its_name() -> None:
