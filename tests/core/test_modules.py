@@ -190,14 +190,17 @@ def test_positions_of_left_padded_sentences_may_be_given() -> None:
 
 @pytest.mark.parametrize("use_fused", [False, True])
 def test_a_side_source_has_its_own_keys_and_values_and_the_outputs_are_summed(use_fused: bool) -> None:
-    layout = HeadLayout(16, 4, 2, d_head=6)
-    both = Attention(layout, k_input=12, v_input=12, side_input=9, side_scale=0.7, use_fused=use_fused).to(F64)
-    text, image = Attention(layout, k_input=12, v_input=12).to(F64), Attention(layout, k_input=9, v_input=9).to(F64)
-    shared = {"qkv.q_proj.weight", "o_proj.weight"}
+    layout, how = HeadLayout(16, 4, 2, d_head=6), {"qk_norm": "full", "use_fused": use_fused}
+    both = Attention(layout, k_input=12, v_input=12, side_input=9, side_scale=0.7, **how).to(F64)
+    text = Attention(layout, k_input=12, v_input=12, **how).to(F64)
+    image = Attention(layout, k_input=9, v_input=9, **how).to(F64)
+    for norm in (both.q_norm, both.k_norm, both.side_k_norm):
+        nn.init.uniform_(norm.norm.weight, 0.3, 2.0)
     weights = both.state_dict()
     text.load_state_dict({n: w for n, w in weights.items() if not n.startswith("side")})
-    beside = {"qkv.k_proj.weight": weights["side_k_proj.weight"], "qkv.v_proj.weight": weights["side_v_proj.weight"]}
-    image.load_state_dict({n: weights[n] for n in shared} | beside)
+    shared = {n: weights[n] for n in ("qkv.q_proj.weight", "q_norm.norm.weight", "o_proj.weight")}
+    own = {"qkv.k_proj": "side_k_proj", "qkv.v_proj": "side_v_proj", "k_norm.norm": "side_k_norm.norm"}
+    image.load_state_dict(shared | {f"{n}.weight": weights[f"{side}.weight"] for n, side in own.items()})
     x, words, patches = (torch.randn(2, n, w, dtype=F64) for n, w in ((5, 16), (7, 12), (4, 9)))
     mask = torch.rand(5, 4) < 0.8
     expected = text(x, words) + 0.7 * image(x, patches, mask=mask)

@@ -6,7 +6,15 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.testing import assert_close
-from transformers import BertConfig, BertForMaskedLM, LlamaConfig, LlamaForCausalLM, PreTrainedModel
+from transformers import (
+    BertConfig,
+    BertForMaskedLM,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedModel,
+    T5Config,
+    T5ForConditionalGeneration,
+)
 
 VOCAB = 100
 
@@ -43,6 +51,13 @@ def tokens(batch: int = 2, length: int = 7, seed: int = 1) -> Tensor:
     return torch.randint(5, VOCAB, (batch, length), generator=torch.Generator().manual_seed(seed))
 
 
+def t5(seed: int = 0, **changes: object) -> T5ForConditionalGeneration:
+    """An encoder and a decoder of 2 layers with 4 heads, and position bias."""
+    torch.manual_seed(seed)
+    given = {"d_model": 24, "d_kv": 6, "d_ff": 32, "num_layers": 2, "num_heads": 4, "vocab_size": VOCAB}
+    return T5ForConditionalGeneration(T5Config(**(given | {"decoder_start_token_id": 0} | changes))).eval()
+
+
 def padded(side: str, batch: int = 2, length: int = 7, missing: int = 3) -> Tensor:
     """An attention mask (batch, length) whose first row has `missing` padding tokens on one side."""
     mask = torch.ones(batch, length, dtype=torch.long)
@@ -65,18 +80,28 @@ def eager(model: PreTrainedModel, **inputs: object) -> Any:
 
 
 @contextmanager
-def given_to(model, name, change):
-    """Inside the block one module is given what `change` makes of a copy of what it was given: by a hook of torch's."""
+def changed(model, names, change):
+    """Inside the block modules are given what `change` makes of their name and a copy of what they were given.
 
-    def hook(_module, given):
-        return (change(given[0].clone()), *given[1:])
-
-    handle = model.get_submodule(name).register_forward_pre_hook(hook)
+    By hooks of torch's, and without gradients.
+    """
+    handles = [
+        model.get_submodule(name).register_forward_pre_hook(
+            lambda _, given, name=name: (change(name, given[0].clone()), *given[1:])
+        )
+        for name in names
+    ]
     try:
         with torch.no_grad():
             yield
     finally:
-        handle.remove()
+        for handle in handles:
+            handle.remove()
+
+
+def given_to(model, name, change):
+    """The same of one module, for a change that needs no name."""
+    return changed(model, [name], lambda _, given: change(given))
 
 
 def zeros(columns, rows=slice(None)):

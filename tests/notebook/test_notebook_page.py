@@ -10,10 +10,11 @@ import torch
 from torch.testing import assert_close
 
 import attnviz as av
-from tests.models.tiny import llama, tokens
+from tests.models.tiny import given_to, llama, tokens
 from tests.models.tiny_tokenizers import word_piece
 
 PAGE = Path(__file__).parents[2] / "docs" / "notebook.md"
+O_PROJ = "model.layers.{}.self_attn.o_proj"
 
 
 @pytest.fixture(scope="module")
@@ -36,21 +37,15 @@ def blocks() -> list[str]:
 
 
 def after_a_hook(ran: dict[str, Any], layer: int, change: Any) -> torch.Tensor:
-    projection = ran["model"].model.layers[layer].self_attn.o_proj
-    handle = projection.register_forward_pre_hook(lambda module, given: (change(given[0].clone()),))
-    with torch.no_grad():
+    with given_to(ran["model"], O_PROJ.format(layer), change):
         logits: torch.Tensor = ran["model"](input_ids=ran["ids"]).logits[:, -1]
-    handle.remove()
     return logits
 
 
 def inputs_of_o_proj(ran: dict[str, Any], layer: int, ids: torch.Tensor) -> torch.Tensor:
     seen: list[torch.Tensor] = []
-    projection = ran["model"].model.layers[layer].self_attn.o_proj
-    handle = projection.register_forward_pre_hook(lambda module, given: seen.append(given[0].detach()))
-    with torch.no_grad():
+    with given_to(ran["model"], O_PROJ.format(layer), lambda given: seen.append(given) or given):
         ran["model"](input_ids=ids)
-    handle.remove()
     return seen[0]
 
 
@@ -61,30 +56,22 @@ def test_each_recipe_takes_at_most_five_lines() -> None:
         assert len(block.strip().splitlines()) <= 5
 
 
-def test_knockout_is_what_zeroing_the_head_s_slice_gives(ran: dict[str, Any]) -> None:
-    def zero(z: torch.Tensor) -> torch.Tensor:
-        z[..., 16:24] = 0
-        return z
+def test_ablations_are_what_writing_into_the_head_s_slice_gives(ran: dict[str, Any]) -> None:
+    """Nothing, the mean over all positions of all batches, and what the head did in the other row."""
+    mean = torch.cat([inputs_of_o_proj(ran, 1, batch).flatten(0, 1) for batch in ran["batches"]]).mean(0)
+    written: dict[str, Any] = {
+        "knocked_out": lambda own: torch.zeros_like(own),
+        "mean_ablated": lambda own: mean[16:24].expand_as(own),
+        "resampled": lambda own: own.flip(0),
+    }
+    found = ran | {"knocked_out": ran["before"] - ran["knocked_out"]}
+    for name, make in written.items():
 
-    assert_close(ran["before"] - ran["knocked_out"], after_a_hook(ran, 1, zero), atol=1e-4, rtol=1e-4)
+        def write(z: torch.Tensor, make: Any = make) -> torch.Tensor:
+            z[..., 16:24] = make(z[..., 16:24])
+            return z
 
-
-def test_mean_ablation_writes_the_mean_over_all_positions(ran: dict[str, Any]) -> None:
-    everything = torch.cat([inputs_of_o_proj(ran, 1, batch).flatten(0, 1) for batch in ran["batches"]])
-
-    def write(z: torch.Tensor) -> torch.Tensor:
-        z[..., 16:24] = everything.mean(0)[16:24]
-        return z
-
-    assert_close(ran["mean_ablated"], after_a_hook(ran, 1, write), atol=1e-4, rtol=1e-4)
-
-
-def test_resampling_takes_the_other_row(ran: dict[str, Any]) -> None:
-    def swap(z: torch.Tensor) -> torch.Tensor:
-        z[..., 16:24] = z[..., 16:24].flip(0)
-        return z
-
-    assert_close(ran["resampled"], after_a_hook(ran, 1, swap), atol=1e-4, rtol=1e-4)
+        assert_close(found[name], after_a_hook(ran, 1, write), atol=1e-4, rtol=1e-4, msg=name)
 
 
 def test_patching_takes_the_head_from_the_other_pass_at_the_last_token(ran: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
+from transformers import GPT2Config, GPT2LMHeadModel, LlamaForCausalLM
 
 from attnviz.base.message import Problem
 from attnviz.models.capture import Edit, intervene
@@ -18,12 +18,7 @@ from tests.models.tiny_tokenizers import word_piece
 
 @pytest.fixture(scope="module")
 def llama():
-    torch.manual_seed(0)
-    config = LlamaConfig(
-        vocab_size=64, hidden_size=48, intermediate_size=32, num_hidden_layers=2, num_attention_heads=6,
-        num_key_value_heads=6, head_dim=8, initializer_range=0.3,
-    )  # fmt: skip
-    return LlamaForCausalLM(config).eval()
+    return tiny.llama(num_key_value_heads=6)
 
 
 IDS = torch.arange(7)[None]
@@ -90,13 +85,7 @@ def test_savings_are_counted_exactly(llama):
 
 def test_a_grouped_layer_is_the_same_as_mha_with_each_head_copied():
     """Against transformers: a model whose config says MHA, and whose W_K and W_V repeat the rows of the grouped one."""
-    torch.manual_seed(0)
-    sizes = {
-        "vocab_size": 64, "hidden_size": 48, "intermediate_size": 32, "num_hidden_layers": 2,
-        "num_attention_heads": 6, "head_dim": 8,
-    }  # fmt: skip
-    grouped = LlamaForCausalLM(LlamaConfig(**sizes, num_key_value_heads=2)).eval()
-    full = LlamaForCausalLM(LlamaConfig(**sizes, num_key_value_heads=6)).eval()
+    grouped, full = tiny.llama(), tiny.llama(num_key_value_heads=6)
     weights = grouped.state_dict()
     for name in [name for name in weights if "k_proj" in name or "v_proj" in name]:
         weights[name] = weights[name].unflatten(0, (2, 8)).repeat_interleave(3, 0).flatten(0, 1)
@@ -141,7 +130,7 @@ def test_numbers_of_heads_that_do_not_divide_are_refused_in_words(llama):
 def test_the_next_token_diverges_from_the_trained_one_and_not_the_other_way_round(tmp_path, kv_heads):
     """Against a model whose matrices were averaged, and torch's own divergence."""
     tokenizer, folder = word_piece(), str(tmp_path)
-    tiny.llama(num_key_value_heads=6, head_dim=8, vocab_size=len(tokenizer)).save_pretrained(folder)
+    tiny.llama(num_key_value_heads=6, vocab_size=len(tokenizer)).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     loaded = load(folder)
     run = run_model(Request(folder, "the cat sat", version=version(folder)), loaded)

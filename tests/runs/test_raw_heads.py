@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 import pytest
 import torch
-from transformers import GptOssConfig, GptOssForCausalLM, T5Config, T5ForConditionalGeneration
+from transformers import GptOssConfig, GptOssForCausalLM
 
 from attnviz.base import raw_scores
 from attnviz.base.raw_scores import RawHead
@@ -69,12 +69,8 @@ def test_padding_stays_out_and_the_hidden_scores_are_there():
 
 @torch.no_grad()
 def test_position_bias_and_sinks_come_along():
-    torch.manual_seed(3)
-    t5 = T5ForConditionalGeneration(
-        T5Config(vocab_size=60, d_model=32, d_kv=8, d_ff=32, num_layers=2, num_heads=4, decoder_start_token_id=0)
-    ).eval()
     given = {"input_ids": torch.tensor([[5, 9, 7, 5, 1]]), "decoder_input_ids": torch.tensor([[0, 4, 8]])}
-    encoder = [layer for layer in capture(t5, **given).layers if layer.stack == "encoder"]
+    encoder = [layer for layer in capture(tiny.t5(), **given).layers if layer.stack == "encoder"]
     same_as_the_model(stack_of(encoder))
     assert raw_heads(stack_of(encoder).layers)[0].bias is not None
     torch.manual_seed(4)

@@ -1,7 +1,5 @@
 """Activation patching against torch's own hooks and against finite differences."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -12,7 +10,7 @@ from attnviz.base.message import Problem
 from attnviz.models.attribution.patching import Cell, Patching, attribution_patching, exact_patching
 from attnviz.models.catalogue.entry import Entry, LoadedModel
 from tests.models.capture.test_gradients import PROJECTIONS, gemma2
-from tests.models.tiny import bert, llama, tokens
+from tests.models.tiny import bert, changed, llama, tokens
 from tests.models.tiny_tokenizers import byte_level
 from tests.runs.heads.test_plain_models import Own
 
@@ -21,23 +19,6 @@ PLACES = PROJECTIONS | {"own": "h.{}.out_proj"}
 BLOCKS = {"llama": "model.layers.{}", "bert": "bert.encoder.layer.{}", "gemma2": "model.layers.{}", "own": "h.{}"}
 CLEAN, CORRUPTED = tokens(1, 7), tokens(1, 7, seed=5)
 TOKEN, VERSUS = 7, 11
-
-
-@contextmanager
-def changed(model: nn.Module, names: list[str], change: Any) -> Iterator[None]:
-    """Inside the block, the modules are given what `change` makes of their name and what they would be given."""
-    handles = [
-        model.get_submodule(name).register_forward_pre_hook(
-            lambda _, given, name=name: (change(name, given[0].clone()), *given[1:])
-        )
-        for name in names
-    ]
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def lead(model: nn.Module, ids: Tensor, position: int) -> float:

@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 import torch
 from torch.testing import assert_close
-from transformers import GPTNeoConfig, GPTNeoForCausalLM, T5Config, T5ForConditionalGeneration
+from transformers import GPTNeoConfig, GPTNeoForCausalLM
 
 from attnviz.core import masks
 from attnviz.models.capture import RecordedLayer, all_heads, sweep, yardstick
 from attnviz.models.capture.run import capture
 from tests.models.capture.test_yardstick import measure, measures
-from tests.models.tiny import bert, llama, padded, tokens
+from tests.models.tiny import bert, llama, padded, t5, tokens
 
 
 @pytest.mark.parametrize("build", [llama, bert])
@@ -49,9 +49,7 @@ def test_padding_is_left_out_where_only_weights_are_known():
 
 
 def test_padding_of_both_sentences_is_left_out_of_cross_attention():
-    torch.manual_seed(0)
-    model = T5ForConditionalGeneration(T5Config(d_model=24, d_kv=8, d_ff=16, num_layers=2, num_heads=3, vocab_size=100))
-    model.eval()
+    model = t5()
     inputs = {"input_ids": tokens(), "decoder_input_ids": tokens(length=5)}
     masks = {"attention_mask": padded("right"), "decoder_attention_mask": padded("right", length=5, missing=2)}
     whole = capture(model, **inputs, **masks)

@@ -7,13 +7,12 @@ import pytest
 import torch
 from torch import Tensor
 from torch.testing import assert_close
-from transformers import T5Config, T5ForConditionalGeneration
 
 import attnviz as av
 from attnviz.base.message import Problem
 from attnviz.models.capture import Edit
 from tests.models.capture.test_generated import GREEDY, STEPS, Writer, mistral, same
-from tests.models.tiny import VOCAB, given_to, llama, padded, tokens, zeros
+from tests.models.tiny import given_to, llama, padded, t5, tokens, zeros
 
 GIVEN = 6
 LENGTH = GIVEN + STEPS - 1
@@ -107,9 +106,7 @@ def test_a_cache_that_drops_keys_an_encoder_beside_it_and_a_model_of_one_s_own()
     assert torch.equal(trace.inputs["sequences"], written)
     assert_close(trace.logits, torch.stack(logits, 1), atol=1e-5, rtol=1e-5)
 
-    torch.manual_seed(0)
-    shape = {"d_model": 24, "d_kv": 6, "d_ff": 32, "num_layers": 2, "num_heads": 4, "vocab_size": VOCAB}
-    both = T5ForConditionalGeneration(T5Config(**shape, decoder_start_token_id=0, initializer_factor=3.0)).eval()
+    both = t5(initializer_factor=3.0)
     edits = [
         av.silence(-1, 1, stack="encoder", at=-1),
         av.remask(0, 2, kind="cross", block=[(2, -1)]),

@@ -11,14 +11,12 @@ from transformers import (
     GPTNeoXForCausalLM,
     MistralConfig,
     MistralForCausalLM,
-    T5Config,
-    T5ForConditionalGeneration,
 )
 
 import attnviz as av
 from attnviz.base.message import Problem
 from attnviz.models.capture import Trace
-from tests.models.tiny import VOCAB, llama, padded, tokens
+from tests.models.tiny import VOCAB, llama, padded, t5, tokens
 
 STEPS = 5
 GREEDY: dict[str, Any] = {"max_new_tokens": STEPS, "do_sample": False, "eos_token_id": None, "pad_token_id": 0}
@@ -81,10 +79,7 @@ def test_sentences_of_different_lengths_keep_their_padding_hidden() -> None:
 
 
 def test_an_encoder_runs_once_and_its_decoder_s_steps_are_joined() -> None:
-    torch.manual_seed(0)
-    shape = {"d_model": 24, "d_kv": 6, "d_ff": 32, "num_layers": 2, "num_heads": 4, "vocab_size": VOCAB}
-    model = T5ForConditionalGeneration(T5Config(**shape, decoder_start_token_id=0)).eval()
-    ids = tokens(2, 6)
+    model, ids = t5(), tokens(2, 6)
     mask = padded("right", 2, 6, 2)
     trace = av.capture(model.generate, input_ids=ids, attention_mask=mask, **GREEDY)
     decoded = trace.inputs["decoder_input_ids"]

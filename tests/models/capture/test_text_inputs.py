@@ -6,13 +6,13 @@ import pytest
 import torch
 from torch import nn
 from torch.testing import assert_close
-from transformers import GPT2Config, GPT2LMHeadModel, T5Config, T5ForConditionalGeneration
+from transformers import GPT2Config, GPT2LMHeadModel
 
 import attnviz as av
 from attnviz.base.message import Problem
 from attnviz.models.catalogue.entry import Entry, LoadedModel
 from tests.models.capture.test_generated import Writer
-from tests.models.tiny import bert, eager, equal_weights, llama, tokens
+from tests.models.tiny import bert, eager, equal_weights, llama, t5, tokens
 from tests.models.tiny_tokenizers import byte_level, word_piece
 
 SHORT, LONG = "the cat", "the cat sat on the mat, don't you think?"
@@ -138,9 +138,7 @@ def test_a_loaded_model_writes_and_each_step_is_kept_or_edited() -> None:
 
 
 def test_a_translator_writes_from_a_sentence() -> None:
-    torch.manual_seed(0)
-    shape = {"d_model": 24, "d_kv": 6, "d_ff": 32, "num_layers": 2, "num_heads": 4, "vocab_size": 320}
-    model = T5ForConditionalGeneration(T5Config(**shape, decoder_start_token_id=0)).eval()
+    model = t5(vocab_size=320)
     ids = byte_level()(SHORT, return_tensors="pt")["input_ids"]
     trace = av.capture(model.generate, SHORT, tokenizer=byte_level(), **GREEDY)
     assert torch.equal(trace.inputs["sequences"], model.generate(ids, **GREEDY))

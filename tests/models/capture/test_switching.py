@@ -1,0 +1,155 @@
+"""A model is switched to recording and back, adopted or not, whatever other threads do with it meanwhile."""
+
+import gc
+import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import torch
+
+from attnviz.models.capture import adapter, adopt, capture
+from attnviz.models.capture.adapter import NAME, switched
+from tests.models.tiny import llama, tokens
+
+
+def test_a_foreign_model_is_given_back_as_it_came():
+    model = llama()
+    capture(model, input_ids=tokens())
+    assert model.config._attn_implementation == "sdpa"
+    with pytest.raises(RuntimeError):
+        capture(model, input_ids=tokens(), attention_mask=torch.ones(2, 3, 5, 9, dtype=torch.bool))
+    assert model.config._attn_implementation == "sdpa"
+
+
+def test_an_adopted_model_runs_as_before_and_records_only_when_asked():
+    model, ids = llama(), tokens()
+    with torch.no_grad():
+        before = model(input_ids=ids).logits
+        with switched(model):
+            adopt(model)  # during a capture, too
+        after = model(input_ids=ids).logits
+    assert torch.equal(before, after)
+    assert model.config._attn_implementation == NAME
+    assert len(capture(model, input_ids=ids).layers) == 2
+    assert model.config._attn_implementation == NAME
+    assert adopt(llama()).config._attn_implementation == NAME
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_eight_threads_on_one_model_lose_no_layer(own):
+    model = adopt(llama()) if own else llama()
+    sentences = [tokens(1, 4 + n, seed=n) for n in range(8)]
+    expected = [capture(model, input_ids=ids).layers[1].weights() for ids in sentences]
+    wrong = []
+
+    def work(n: int) -> None:
+        for _ in range(10):
+            trace = capture(model, input_ids=sentences[n])
+            if len(trace.layers) != 2 or not torch.allclose(trace.layers[1].weights(), expected[n], atol=1e-6):
+                wrong.append(n)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+    assert wrong == []
+    assert model.config._attn_implementation == (NAME if own else "sdpa")
+
+
+def test_another_thread_that_asks_for_eager_attentions_meanwhile_gets_them():
+    model, ids = llama(), tokens()
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        expected = model(input_ids=ids, output_attentions=True).attentions
+    stop, wrong = threading.Event(), []
+
+    def outsider() -> None:
+        with torch.no_grad():
+            while not stop.is_set():
+                found = model(input_ids=ids, output_attentions=True).attentions
+                if found[1] is None or not torch.equal(found[1], expected[1]):
+                    wrong.append(found)
+
+    thread = threading.Thread(target=outsider)
+    thread.start()
+    layers = [len(capture(model, input_ids=ids).layers) for _ in range(30)]
+    stop.set()
+    thread.join()
+    assert wrong == []
+    assert set(layers) == {2}
+    assert model.config._attn_implementation == "eager"
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_another_way_of_running_a_model_waits_for_the_captures_that_are_under_way(own):
+    model = adopt(llama()) if own else llama()
+    entered = threading.Event()
+
+    def other() -> None:
+        with switched(model, "eager"):
+            entered.set()
+
+    thread = threading.Thread(target=other)
+    with switched(model):
+        thread.start()
+        assert not entered.wait(0.3)
+        assert model.config._attn_implementation == NAME
+    thread.join(5)
+    assert entered.is_set()
+    assert model.config._attn_implementation == (NAME if own else "sdpa")
+
+
+def test_a_capture_that_starts_while_another_one_switches_keeps_the_model_switched(monkeypatch):
+    model, write = llama(), adapter._set
+    entered, go, found = threading.Event(), threading.Event(), []
+
+    def second() -> None:
+        with switched(model):
+            entered.set()
+            go.wait(5)
+            found.append(model.config._attn_implementation)
+
+    thread = threading.Thread(target=second)
+
+    def slowly(config, name):
+        write(config, name)
+        if not thread.ident:
+            thread.start()
+            entered.wait(0.3)  # the config says ours already, and nothing says yet who has it
+
+    monkeypatch.setattr(adapter, "_set", slowly)
+    with switched(model):
+        pass
+    entered.wait(5)
+    go.set()
+    thread.join(5)
+    assert found == [NAME]
+    assert model.config._attn_implementation == "sdpa"
+
+
+def test_who_runs_a_model_while_it_is_being_switched_is_told_what_it_was(monkeypatch):
+    model, write, told = llama(), adapter._set, []
+
+    def watched(config, name):
+        write(config, name)
+        told.append(adapter.original(model))
+
+    monkeypatch.setattr(adapter, "_set", watched)
+    with switched(model):
+        pass
+    assert told == ["sdpa", "sdpa"]
+
+
+@pytest.mark.slow
+def test_a_thousand_captures_leave_nothing_behind():
+    model, ids = llama(num_hidden_layers=1), tokens(1, 4)
+
+    def alive() -> int:
+        gc.collect()
+        return sum(issubclass(type(thing), torch.Tensor) for thing in gc.get_objects())
+
+    capture(model, input_ids=ids)
+    before = alive()
+    for _ in range(1000):
+        last = weakref.ref(capture(model, input_ids=ids).layers[0])
+    assert last() is None
+    assert alive() == before
