@@ -41,11 +41,6 @@ def test_rollout_is_the_sum_over_all_paths(size):
     torch.testing.assert_close(found.sum(-1), torch.ones(length, dtype=torch.float64))
 
 
-def test_rollout_takes_a_batch():
-    batch = torch.stack([random_weights(2, 3, 4, 0), random_weights(2, 3, 4, 1)], dim=1)  # (L, B, H, T, T)
-    torch.testing.assert_close(rollout(batch)[:, 1], rollout(random_weights(2, 3, 4, 1)))
-
-
 @pytest.mark.parametrize("heads", ["mean", "max", "min"])
 @pytest.mark.parametrize("residual", [0.0, 0.5, 1.0])
 def test_mixes_have_rows_that_sum_to_one(heads, residual):

@@ -10,7 +10,7 @@ from transformers import Gemma2Config, Gemma2ForCausalLM
 
 import attnviz as av
 from attnviz.models.capture import Edit
-from tests.models.capture.test_plain_torch import BATCH, HEADS, LENGTH, WIDTH, Fused
+from tests.models.capture.plain_models import BATCH, HEADS, LENGTH, WIDTH, Fused
 from tests.models.tiny import VOCAB, bert, llama, tokens
 
 PROJECTIONS = {"llama": "model.layers.{}.self_attn.o_proj", "bert": "bert.encoder.layer.{}.attention.output.dense"}

@@ -12,15 +12,10 @@ from torch.nn import functional as F
 import attnviz as av
 from attnviz.base.message import Problem
 from attnviz.models.capture import Edit
-from tests.models.capture.test_plain_torch import BATCH, HEADS, LENGTH, WIDTH, ByHand, Fused
+from tests.models.capture.plain_models import BATCH, HEADS, LENGTH, WIDTH, ByHand, Fused
 from tests.models.tiny import given_to
 
 D = WIDTH // HEADS
-
-
-@pytest.fixture
-def x() -> Tensor:
-    return torch.randn(BATCH, LENGTH, WIDTH, generator=torch.Generator().manual_seed(0))
 
 
 def encoder(**options: Any) -> Any:

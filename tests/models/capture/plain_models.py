@@ -1,0 +1,51 @@
+"""Models that are not of transformers: attention by torch's fused function, and written out."""
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+import attnviz as av
+
+WIDTH, HEADS, LENGTH, BATCH = 24, 4, 7, 2
+
+
+class Fused(nn.Module):
+    """Attention by torch's fused function, with `lead` axes before heads."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__()
+        self.qkv, self.proj, self.num_heads = nn.Linear(WIDTH, 3 * WIDTH), nn.Linear(WIDTH, WIDTH), HEADS
+        self.options = options
+        self.answer: Tensor | None = None
+
+    def forward(self, x: Tensor, folded: bool = False) -> Tensor:
+        q, k, v = (t.unflatten(-1, (HEADS, -1)).transpose(-2, -3) for t in self.qkv(x).chunk(3, -1))
+        if folded:
+            q, k, v = (t.flatten(0, 1) for t in (q, k, v))
+        found = F.scaled_dot_product_attention(q, k, v, **self.options)
+        if folded:
+            found = found.unflatten(0, (-1, HEADS))
+        self.answer = found.detach()
+        return self.proj(found.transpose(-2, -3).flatten(-2))
+
+
+class ByHand(nn.Module):
+    """Attention as many tutorials write it, or by `attend` in the same place."""
+
+    def __init__(self, ours: bool) -> None:
+        super().__init__()
+        self.c_attn, self.c_proj, self.ours = nn.Linear(WIDTH, 3 * WIDTH), nn.Linear(WIDTH, WIDTH), ours
+        self.drop = nn.Dropout(0.1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = (t.unflatten(-1, (HEADS, -1)).transpose(1, 2) for t in self.c_attn(x).chunk(3, -1))
+        seen = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril()
+        if self.ours:
+            y = av.attend(q, k, v, seen).output
+        else:
+            scores = (q @ k.transpose(-2, -1)) * (1.0 / math.sqrt(k.size(-1)))
+            y = self.drop(F.softmax(scores.masked_fill(~seen, -math.inf), dim=-1)) @ v
+        return self.c_proj(y.transpose(1, 2).flatten(2))

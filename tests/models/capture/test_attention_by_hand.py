@@ -1,0 +1,134 @@
+"""Attention that a model writes out itself: what is found of it, and what is refused."""
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+import attnviz as av
+from attnviz.base.message import Problem
+from tests.models.capture.plain_models import HEADS, LENGTH, WIDTH, ByHand, Fused
+
+
+def weights_of(model: ByHand, x: Tensor) -> Tensor:
+    q, k, _ = (t.unflatten(-1, (HEADS, -1)).transpose(1, 2) for t in model.c_attn(x).chunk(3, -1))
+    seen = torch.ones(LENGTH, LENGTH, dtype=torch.bool).tril()
+    return (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(~seen, -math.inf).softmax(-1).detach()
+
+
+def test_attention_by_hand_has_its_weights_and_attend_in_its_place_everything(x: Tensor) -> None:
+    hand = nn.Sequential(ByHand(ours=False), ByHand(ours=False)).eval()
+    trace = av.capture(hand, x, logits="all")
+    assert [(layer.name, layer.index, layer.stack, layer.exact) for layer in trace] == [
+        ("0", 0, "decoder", False),
+        ("1", 1, "decoder", False),
+    ]
+    torch.testing.assert_close(trace[0].weights(), weights_of(hand[0], x))
+    torch.testing.assert_close(trace[1].weights(), weights_of(hand[1], hand[0](x)))
+    mixed = av.capture(nn.Sequential(Fused(), ByHand(ours=False)).eval(), x)
+    assert [layer.exact for layer in mixed] == [True, False]
+    with pytest.raises(Problem, match="gives its weights only and cannot be changed"):
+        av.intervene(hand, av.silence(1, 0), x)
+    ours = nn.Sequential(ByHand(ours=True), ByHand(ours=True)).eval()
+    ours.load_state_dict(hand.state_dict())
+    exact = av.capture(ours, x, logits="all")
+    torch.testing.assert_close(exact.logits, trace.logits, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(exact[1].weights(), trace[1].weights(), atol=1e-5, rtol=1e-5)
+
+
+class Product(nn.Module):
+    """A softmax of what stands between what it is given, and `product` of that and of the values."""
+
+    def __init__(self, product: Any, num_heads: int = HEADS) -> None:
+        super().__init__()
+        self.product, self.num_heads, self.weights = product, num_heads, torch.empty(0)
+
+    def forward(self, x: Tensor) -> Tensor:
+        v = x.unflatten(-1, (HEADS, -1)).transpose(1, 2)
+        self.weights = (v @ v.mT).softmax(-1)
+        made: Tensor = self.product(self.weights, v)
+        return made
+
+
+@pytest.mark.parametrize(
+    "product",
+    [
+        lambda a, v: torch.einsum("b h q k, b h k d -> b h q d", a, v),
+        lambda a, v: torch.einsum("bhkd,bhqk->bqhd", v, a),
+        lambda a, v: v.mT @ a.transpose(-2, -1),
+        lambda a, v: a.permute(0, 2, 3, 1).clone().permute(0, 3, 1, 2) @ v,
+        lambda a, v: torch.bmm(a.flatten(0, 1), v.flatten(0, 1)),
+        lambda a, v: F.dropout(a, 0.5, training=False).__matmul__(v),
+    ],
+)
+def test_the_weights_are_found_however_the_product_is_written(product: Any, x: Tensor) -> None:
+    model = Product(product)
+    (layer,) = av.capture(model, x)
+    torch.testing.assert_close(layer.weights(), model.weights)
+
+
+def test_products_of_which_the_keys_cannot_be_told_are_refused(x: Tensor) -> None:
+    for product in (lambda a, v: a.mT @ v, lambda a, v: torch.tensordot(a, v, ([3], [2])), lambda a, v: v.mT @ a):
+        with pytest.raises(
+            Problem, match=r"by hand in a form that is not known: 1 times .* \(in 1\).*0 layers were seen"
+        ):
+            av.capture(nn.Sequential(nn.Identity(), Product(product)), x)
+    with pytest.raises(Problem, match="by hand in 5 axes, and it cannot be told which are its heads"):
+        av.capture(Product(lambda a, v: a[:, :, None] @ v[:, :, None]), x)
+
+    class Channels(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            v = x.unflatten(-1, (HEADS, -1)).permute(0, 2, 3, 1)  # (B, H, C / H, T)
+            return (v @ v.mT).softmax(-1) @ v
+
+    with pytest.raises(Problem, match="attends over channels, not over positions"):
+        av.capture(nn.Sequential(Channels()), x)
+
+
+def test_a_softmax_over_experts_or_classes_is_no_attention(x: Tensor) -> None:
+    class Routed(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.attention, self.router, self.out = Fused(), nn.Linear(WIDTH, 3), nn.Linear(WIDTH, 5)
+
+        def forward(self, x: Tensor) -> Tensor:
+            x = self.attention(x)
+            chosen = self.router(x).softmax(-1).topk(1, -1)
+            return self.out(x * chosen.values).softmax(-1)
+
+    assert len(av.capture(Routed(), x).layers) == 1
+
+
+def test_traced_models_and_models_without_attention_are_refused(x: Tensor) -> None:
+    with pytest.raises(
+        Problem, match=r"no attention was seen in Linear: 0 calls .* call attnviz.attend\(q, k, v, mask\)"
+    ):
+        av.capture(nn.Linear(WIDTH, WIDTH), x)
+    traced = torch.jit.trace(Fused().eval(), x)
+    with pytest.raises(Problem, match="TorchScript"):
+        av.capture(traced, x)
+
+
+def test_an_exported_graph_is_refused_also_as_a_part_and_one_that_calls_torchs_functions_is_read(x: Tensor) -> None:
+    class Straight(nn.Module):
+        """Without a loop or a kept tensor, which an export objects to."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
+
+        def forward(self, x: Tensor) -> Tensor:
+            heads = self.qkv(x).unflatten(-1, (3, HEADS, -1)).transpose(1, 3)  # (B, H, 3, Q, D)
+            return F.scaled_dot_product_attention(heads[:, :, 0], heads[:, :, 1], heads[:, :, 2]).flatten(2)
+
+    model = Straight().eval()
+    exported = torch.export.export(model, (x,)).module()
+    with pytest.raises(Problem, match=r"exported graph.*give the model that it was made from"):
+        av.capture(exported, x)
+    with pytest.raises(Problem, match="1 is an exported graph"):
+        av.capture(nn.Sequential(Fused(), exported), x)
+    ours = av.capture(torch.fx.symbolic_trace(model), x)[0].weights()
+    torch.testing.assert_close(ours, av.capture(model, x)[0].weights())
