@@ -30,13 +30,6 @@ def test_a_decoder_has_one_stack_that_looks_at_itself(decoded):
         decoded.stack("cross")
 
 
-def test_an_encoder_reads_two_sentences_as_a_pair(paired):
-    (stack,) = paired.stacks
-    assert stack.id == "encoder"
-    assert stack.queries.labels[0] == "[CLS]"
-    assert {span.segment for span in stack.queries.spans} == {0, 1}
-
-
 def test_an_empty_sentence_is_refused_a_long_one_is_cut_and_a_frame_that_is_not_there_is_the_usual_one(minilm):
     for text in ("", "   ", "\n\t"):
         with pytest.raises(Problem, match="The sentence is empty"):

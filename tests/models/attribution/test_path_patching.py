@@ -1,5 +1,7 @@
 """Path patching against torch's own hooks: four passes with every head's output put there by hand."""
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
@@ -55,9 +57,13 @@ class Brute:
             self.model(ids)
         return seen
 
-    def answers(self, puts: dict[str, Any]) -> Any:
-        stack = [self.model.get_submodule(name).register_forward_hook(put) for name, put in puts.items()]
-        return Removed(stack)
+    @contextmanager
+    def answers(self, puts: dict[str, Any]) -> Iterator[None]:
+        """Inside the block these modules' answers pass through hooks."""
+        with ExitStack() as stack:
+            for name, put in puts.items():
+                stack.callback(self.model.get_submodule(name).register_forward_hook(put).remove)
+            yield
 
     def effect(self, sender: Cell, ends: list[Receiver], mlps: str) -> float:
         clean, corrupted = self.inputs(CLEAN), self.inputs(CORRUPTED)
@@ -101,18 +107,6 @@ def partial_put(seen: dict[str, Tensor], name: str) -> Any:
         seen[name] = answer.detach()
 
     return put
-
-
-class Removed:
-    def __init__(self, handles: list[Any]) -> None:
-        self.handles = handles
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: object) -> None:
-        for handle in self.handles:
-            handle.remove()
 
 
 @pytest.mark.parametrize("mlps", ["recomputed", "frozen"])

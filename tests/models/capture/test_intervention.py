@@ -52,20 +52,28 @@ def test_a_causal_mask_forced_on_an_encoder_equals_running_it_with_that_mask():
     assert_close(capture(model, input_ids=ids)[0].weights(mask=causal(7)), reference.attentions[0], atol=1e-5, rtol=0)
 
 
-def test_no_mask_on_a_decoder_lets_it_look_ahead_but_not_at_padding():
+EYE = torch.eye(7, dtype=torch.bool)
+
+
+@pytest.mark.parametrize(
+    "edit, asked",
+    [
+        ({"mask": None}, {"mask": None}),
+        ({"mask": EYE}, {"mask": EYE}),
+        ({"scale": None}, {"scale": None}),
+        ({"factor": 2.0}, {"scale": 2 * 8**-0.5}),
+        ({"mask": EYE.roll(1, 1), "scale": 0.9}, {"mask": EYE.roll(1, 1), "scale": 0.9}),
+    ],
+    ids=str,
+)
+def test_chosen_heads_are_what_the_recorded_layer_gives_under_that_mask_and_scale(edit, asked):
     model, inputs = llama(), {"input_ids": tokens(), "attention_mask": padded("right")}
-    layer = intervene(model, Edit(mask=None, layers=1), **inputs).layers[1]
-    weights = layer.weights()
-    assert (weights[1] > 0).all()
-    assert weights[0, :, :, 4:].count_nonzero() == 0
-
-
-def test_a_mask_for_some_heads_leaves_the_others_alone():
-    model, ids = llama(), tokens()
-    before = capture(model, input_ids=ids).layers[0]
-    after = intervene(model, Edit(layers=0, heads=(5,), mask=torch.eye(7, dtype=torch.bool)), input_ids=ids).layers[0]
-    assert_close(after.weights()[:, :5], before.weights()[:, :5])
-    assert_close(after.weights(5), torch.eye(7).expand(2, 1, 7, 7))
+    before = capture(model, **inputs)[0]
+    after = intervene(model, Edit(layers=0, heads=(5, 3), **edit), **inputs)[0]
+    assert_close(after.weights([5, 3]), before.weights([5, 3], **asked))
+    assert_close(after.weights([0, 1, 2, 4]), before.weights([0, 1, 2, 4]))
+    assert_close(after.stages(3).scores, before.stages(3).scores)
+    assert after.scale_of(3) == pytest.approx(asked.get("scale", before.scale) or 1.0)
 
 
 @pytest.mark.parametrize("build", [llama, bert])
@@ -74,18 +82,6 @@ def test_uniform_attention_is_even_over_the_keys_that_may_be_seen(build):
     layer = intervene(model, Edit(layers=0, heads=(2,), uniform=True), input_ids=ids).layers[0]
     seen = layer.mask.expand(2, layer.n_heads, 7, 7)[:, 2:3].float()
     assert_close(layer.weights(2), seen / seen.sum(-1, keepdim=True))
-
-
-def test_scales_can_be_set_or_multiplied_for_chosen_heads():
-    model, ids = llama(), tokens()
-    before = capture(model, input_ids=ids).layers[0]
-    edits = [Edit(layers=0, heads=0, scale=None), Edit(layers=0, heads=(3, 4), factor=2.0)]
-    after = intervene(model, edits, input_ids=ids).layers[0]
-    assert_close(after.weights(0), before.weights(0, scale=None))
-    assert_close(after.weights([4, 3]), before.weights([4, 3], scale=2 * before.scale))
-    assert_close(after.weights([1, 2, 5]), before.weights([1, 2, 5]))
-    assert after.scale_of(4) == pytest.approx(2 * before.scale)
-    assert_close(after.stages(4).scores, before.stages(4).scores)
 
 
 def test_keys_and_values_can_be_shared_by_all_heads():

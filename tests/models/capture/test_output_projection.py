@@ -1,6 +1,5 @@
 """Lengths of values after the output projection, and an adapter or another library's wrapper on it."""
 
-import itertools
 import threading
 from functools import partial
 
@@ -47,14 +46,11 @@ def matrix_of(o):
     return o.base_layer.weight.detach() + 2.0 * o.lora_B.weight.detach() @ o.lora_A.weight.detach()
 
 
-def lengths_by_loop(layer, matrix):
-    """Each value of each head through that head's columns of the matrix."""
-    b, heads, _, k_len = layer.shape
-    per, width = heads // layer.v.shape[1], layer.v.shape[-1]
-    found = torch.empty(b, heads, k_len)
-    for row, head, key in itertools.product(range(b), range(heads), range(k_len)):
-        found[row, head, key] = (matrix[:, head * width : (head + 1) * width] @ layer.v[row, head // per, key]).norm()
-    return found
+def lengths_by_matrix(layer, matrix):
+    """Each value of each head through that head's columns of the matrix, (B, H, K)."""
+    heads = layer.shape[1]
+    values = layer.v.repeat_interleave(heads // layer.v.shape[1], 1)
+    return torch.einsum("mhd,bhkd->bhkm", matrix.unflatten(1, (heads, -1)), values).norm(dim=-1)
 
 
 @pytest.mark.parametrize("length", [3, 7])  # fewer values than a head is wide, and more
@@ -62,13 +58,13 @@ def test_values_go_through_the_output_projection_and_an_adapter_on_it(length):
     model, ids = with_lora(), tokens(length=length)
     for layer, block in zip(capture(model, input_ids=ids).layers, model.model.layers, strict=True):
         o = block.self_attn.o_proj
-        assert_close(layer.value_norms(), lengths_by_loop(layer, matrix_of(o)), atol=1e-5, rtol=1e-4)
-        assert not torch.allclose(layer.value_norms(), lengths_by_loop(layer, o.weight), rtol=0.02)
+        assert_close(layer.value_norms(), lengths_by_matrix(layer, matrix_of(o)), atol=1e-5, rtol=1e-4)
+        assert not torch.allclose(layer.value_norms(), lengths_by_matrix(layer, o.weight), rtol=0.02)
         assert_close(output_projection_of(block.self_attn, block, 48), matrix_of(o), atol=1e-6, rtol=1e-5)
     plain = llama()
     layer = capture(plain, input_ids=ids).layers[0]
     w_o = plain.model.layers[0].self_attn.o_proj.weight
-    assert_close(layer.value_norms(), lengths_by_loop(layer, w_o), atol=1e-5, rtol=1e-4)
+    assert_close(layer.value_norms(), lengths_by_matrix(layer, w_o), atol=1e-5, rtol=1e-4)
 
 
 @pytest.mark.parametrize("build", [llama, bert, with_lora])
@@ -98,7 +94,7 @@ def test_asking_an_adapter_leaves_its_hooks_its_mode_and_chance_alone():
     assert len(told) == 2  # one pass each
     assert all(module.training for module in model.modules())
     assert_close(trace.logits, plain)
-    assert_close(trace[0].value_norms(), lengths_by_loop(trace[0], matrix_of(o)), atol=1e-5, rtol=1e-4)
+    assert_close(trace[0].value_norms(), lengths_by_matrix(trace[0], matrix_of(o)), atol=1e-5, rtol=1e-4)
 
 
 def test_two_threads_may_ask_one_adapter_in_training_at_once():

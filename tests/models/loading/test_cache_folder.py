@@ -36,7 +36,10 @@ def test_a_changed_byte_is_noticed_by_hash_and_a_missing_end_by_size(tmp_path):
     assert not cache_folder.is_whole(folder)
 
 
-@pytest.mark.parametrize("manifest", ["", "{}", "[]", '{"files": 3}', '{"files": {}}', '{"files": {"a.bin": 3}}'])
+ODD = ["", "{}", "[]", "\0" * 99, "[" * 100_000, '{"files": 3}', '{"files": {}}', '{"files": {"a.bin": 3}}']
+
+
+@pytest.mark.parametrize("manifest", ODD, ids=range(len(ODD)))
 def test_a_folder_with_an_invalid_manifest_is_not_whole(tmp_path, manifest):
     folder = tmp_path / "kept"
     cache_folder.build(folder, write, "Mine")

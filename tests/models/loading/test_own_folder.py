@@ -193,12 +193,6 @@ def test_a_model_published_without_its_pooling_layer_is_read_without_one(tmp_pat
     assert_same(model, reference)
 
 
-@pytest.mark.parametrize("name", ["~nobody-of-this-name/x", "/" + "x" * 300, "/a\0b"])
-def test_a_name_that_is_no_path_is_a_sentence(name):
-    with pytest.raises(Problem, match=r"^There is no folder "):
-        load(name)
-
-
 @pytest.mark.parametrize(
     "changes, sentence",
     [
