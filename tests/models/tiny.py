@@ -1,5 +1,6 @@
 """Tiny random models for tests, built from a config: nothing is downloaded."""
 
+import dataclasses
 from contextlib import contextmanager
 from typing import Any
 
@@ -7,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.testing import assert_close
 from transformers import (
+    AutoConfig,
     BertConfig,
     BertForMaskedLM,
     LlamaConfig,
@@ -45,6 +47,13 @@ def bert(seed: int = 0) -> BertForMaskedLM:
         initializer_range=0.3,
     )
     return BertForMaskedLM(config).eval()
+
+
+def config_with(model_type: str, sizes: dict[str, Any], **more: Any) -> Any:
+    """A config of that type, with those of the sizes for which it has a field, and with `more`."""
+    kind: Any = type(AutoConfig.for_model(model_type))
+    known = {each.name for each in dataclasses.fields(kind) if not isinstance(getattr(kind, each.name, None), property)}
+    return AutoConfig.for_model(model_type, **({name: size for name, size in sizes.items() if name in known} | more))
 
 
 def tokens(batch: int = 2, length: int = 7, seed: int = 1) -> Tensor:

@@ -1,6 +1,5 @@
 """Formulas against real models, built and run on the meta device, where they take no memory."""
 
-import dataclasses
 import re
 
 import pytest
@@ -8,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode
-from transformers import AutoConfig, AutoModel, LlamaConfig
+from transformers import AutoModel, LlamaConfig
 
 from attnviz.base.message import Problem
 from attnviz.core.precision import DTYPES
@@ -17,6 +16,7 @@ from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.configs import FAMILIES, config_from_text
 from attnviz.models.architecture.layer_spec import Paged
 from attnviz.models.architecture.presets import HELD_TOKENS, all_presets
+from tests.models.tiny import config_with
 
 WHISPER_POSITIONS = 1500
 
@@ -59,16 +59,9 @@ DO_NOT_RUN = {
 }
 
 
-def type_of(model_type):
-    return type(AutoConfig.for_model(model_type))
-
-
 def config_of(model_type, **more):
     """A small config of the family, with unusual sizes."""
-    fields = dataclasses.fields(type_of(model_type))
-    known = {field.name for field in fields if not isinstance(getattr(type_of(model_type), field.name, None), property)}
-    given = {name: value for name, value in TINY.items() if name in known}
-    return AutoConfig.for_model(model_type, **(given | MORE.get(model_type, {}) | more))
+    return config_with(model_type, TINY, **(MORE.get(model_type, {}) | more))
 
 
 def check(arch, tokens=11, batch=2, encoder_tokens=5):

@@ -7,15 +7,15 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
-from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, BertConfig, BertLMHeadModel
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, BertLMHeadModel
 
 from attnviz.base.message import Problem
 from attnviz.models.capture import Edit, Residual, capture, intervene
 from attnviz.models.capture.trace import Trace
 from tests.models.capture.family_inputs import text
 from tests.models.capture.tiny_config import changed, classes, tiny
-from tests.models.tiny import llama, padded, tokens
-from tests.models.tiny_streams import SMALL, STREAMS
+from tests.models.tiny import config_with, llama, padded, tokens
+from tests.models.tiny_streams import SIZES, STREAMS
 
 POSITIONS = {
     "gpt2": "wpe",
@@ -151,7 +151,7 @@ def first(answered):
 
 def test_a_head_that_saw_the_last_position_alone_is_named():
     torch.manual_seed(0)
-    model = BertLMHeadModel(BertConfig(**SMALL, is_decoder=True)).eval()
+    model = BertLMHeadModel(config_with("bert", SIZES, is_decoder=True)).eval()
     with pytest.raises(Problem, match='went through its output head: capture with logits="all"'):
         capture(model, input_ids=tokens(), residual=True).logit_attribution(7)
     found = capture(model, input_ids=tokens(), residual=True, logits="all").logit_attribution(7)
