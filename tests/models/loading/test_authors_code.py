@@ -7,10 +7,8 @@ import pytest
 
 from attnviz.base.message import Problem
 from attnviz.models.loading.load_model import load
-from tests.models.loading.test_own_folder import assert_same, change_config, mine
+from tests.models.loading.test_own_folder import assert_same, change_config
 from tests.models.tiny import llama
-
-__all__ = ["mine"]
 
 
 def test_code_that_an_author_asks_for_is_named_as_that_and_nothing_else(mine):

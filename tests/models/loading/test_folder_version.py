@@ -16,11 +16,6 @@ from tests.models.tiny_tokenizers import saved
 
 
 @pytest.fixture
-def mine(tmp_path):
-    return saved(llama(seed=0), tmp_path / "mine")
-
-
-@pytest.fixture
 def other(tmp_path):
     """The bytes of a checkpoint of the same size with other weights."""
     llama(seed=1).save_pretrained(tmp_path / "other")

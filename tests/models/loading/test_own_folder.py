@@ -17,12 +17,6 @@ IDS = torch.arange(5, 12)[None]
 MAMBA = json.dumps({"model_type": "mamba", "architectures": ["MambaForCausalLM"], "num_hidden_layers": 1})
 
 
-@pytest.fixture
-def mine(tmp_path):
-    """A whole folder: tiny Llama with a tokenizer."""
-    return saved(llama(), tmp_path / "mine")
-
-
 def weights(folder):
     return load_file(folder / "model.safetensors")
 
