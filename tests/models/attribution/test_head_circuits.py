@@ -11,10 +11,10 @@ from transformers import Qwen3Config, Qwen3ForCausalLM
 from attnviz.base.message import Problem
 from attnviz.models.attribution import head_circuits as module
 from attnviz.models.attribution.head_circuits import HeadCircuits, composition_scores, head_circuits
+from tests.models.capture.plain_models import Own
 from tests.models.capture.test_gradients import gemma2
 from tests.models.tiny import VOCAB, bert, eager, llama
 from tests.notebook.transformer_lens_side import gpt2
-from tests.runs.heads.test_plain_models import Own
 
 
 def with_gains(model: Any) -> Any:

@@ -9,10 +9,10 @@ from torch import Tensor, nn
 from attnviz.base.message import Problem
 from attnviz.models.attribution.patching import Cell, Patching, attribution_patching, exact_patching
 from attnviz.models.catalogue.entry import Entry, LoadedModel
+from tests.models.capture.plain_models import Own
 from tests.models.capture.test_gradients import PROJECTIONS, gemma2
 from tests.models.tiny import bert, changed, llama, tokens
 from tests.models.tiny_tokenizers import byte_level
-from tests.runs.heads.test_plain_models import Own
 
 MODELS: dict[str, Any] = {"llama": llama, "bert": bert, "gemma2": gemma2, "own": lambda: Own().eval()}
 PLACES = PROJECTIONS | {"own": "h.{}.out_proj"}

@@ -12,9 +12,9 @@ from attnviz.base.message import Problem
 from attnviz.models.attribution.patching import Cell
 from attnviz.models.attribution.path_patching import Receiver, path_patching
 from tests.models.attribution.test_patching import CLEAN, CORRUPTED, TOKEN, VERSUS, lead
+from tests.models.capture.plain_models import Own
 from tests.models.capture.test_gradients import PROJECTIONS, gemma2
 from tests.models.tiny import bert, changed, llama
-from tests.runs.heads.test_plain_models import Own
 
 LAYERS, HEADS = 3, 6
 #: what projects q, k and v, and the last of each MLP that sees no residual stream

@@ -1,4 +1,4 @@
-"""Models that are not of transformers: attention by torch's fused function, and written out."""
+"""Models that are not of transformers: attention by torch and written out, a language model, one that writes."""
 
 import math
 from typing import Any
@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 import attnviz as av
+from tests.models.tiny import VOCAB
 
 WIDTH, HEADS, LENGTH, BATCH = 24, 4, 7, 2
 
@@ -49,3 +50,53 @@ class ByHand(nn.Module):
             scores = (q @ k.transpose(-2, -1)) * (1.0 / math.sqrt(k.size(-1)))
             y = self.drop(F.softmax(scores.masked_fill(~seen, -math.inf), dim=-1)) @ v
         return self.c_proj(y.transpose(1, 2).flatten(2))
+
+
+class Block(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.ln, self.qkv, self.out_proj = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, 3 * WIDTH), nn.Linear(WIDTH, WIDTH)
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = (t.unflatten(-1, (HEADS, -1)).transpose(1, 2) for t in self.qkv(self.ln(x)).chunk(3, -1))
+        made = F.scaled_dot_product_attention(3 * q, k, v, is_causal=True)
+        return x + self.out_proj(made.transpose(1, 2).flatten(2))
+
+
+class Own(nn.Module):
+    """As in a course: `idx` goes in, logits come out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.wte, self.h = nn.Embedding(VOCAB, WIDTH), nn.ModuleList([Block(), Block()])
+        self.ln_f, self.lm_head = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, VOCAB, bias=False)
+
+    def forward(self, idx: Tensor) -> Tensor:
+        x = self.wte(idx)
+        for block in self.h:
+            x = block(x)
+        return self.lm_head(self.ln_f(x))
+
+
+class Writer(nn.Module):
+    """A model of one's own, with a `generate` as small as they come."""
+
+    def __init__(self, vocabulary: int = VOCAB) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.wte, self.qkv, self.proj = nn.Embedding(vocabulary, 24), nn.Linear(24, 72), nn.Linear(24, 24)
+        self.head, self.n_head = nn.Linear(24, vocabulary), 4
+
+    def forward(self, idx: Tensor) -> Tensor:
+        x = self.wte(idx)
+        q, k, v = (t.unflatten(-1, (4, 6)).transpose(1, 2) for t in self.qkv(x).chunk(3, -1))
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.head(x + self.proj(y.transpose(1, 2).flatten(2)))
+
+    @torch.no_grad()
+    def generate(self, idx: Tensor, steps: int) -> Tensor:
+        for _ in range(steps):
+            probabilities = F.softmax(self(idx)[:, -1], dim=-1)
+            idx = torch.cat([idx, probabilities.argmax(-1, keepdim=True)], 1)
+        return idx

@@ -11,7 +11,8 @@ from torch.testing import assert_close
 import attnviz as av
 from attnviz.base.message import Problem
 from attnviz.models.capture import Edit
-from tests.models.capture.test_generated import GREEDY, STEPS, Writer, mistral, same
+from tests.models.capture.plain_models import Writer
+from tests.models.capture.test_generated import GREEDY, STEPS, mistral, same
 from tests.models.tiny import given_to, llama, padded, t5, tokens, zeros
 
 GIVEN = 6

@@ -4,8 +4,6 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
-from torch.nn import functional as F
 from transformers import (
     GPTNeoXConfig,
     GPTNeoXForCausalLM,
@@ -16,6 +14,7 @@ from transformers import (
 import attnviz as av
 from attnviz.base.message import Problem
 from attnviz.models.capture import Trace
+from tests.models.capture.plain_models import Writer
 from tests.models.tiny import VOCAB, llama, padded, t5, tokens
 
 STEPS = 5
@@ -99,29 +98,6 @@ def test_a_beam_search_is_refused_and_so_is_a_graph() -> None:
         av.capture(model.generate, input_ids=ids, residual=True, **GREEDY)
     with pytest.raises(Problem, match="neither a model nor a method of one"):
         av.capture(len, input_ids=ids)
-
-
-class Writer(nn.Module):
-    """A model of one's own, with a `generate` as small as they come."""
-
-    def __init__(self, vocabulary: int = VOCAB) -> None:
-        super().__init__()
-        torch.manual_seed(0)
-        self.wte, self.qkv, self.proj = nn.Embedding(vocabulary, 24), nn.Linear(24, 72), nn.Linear(24, 24)
-        self.head, self.n_head = nn.Linear(24, vocabulary), 4
-
-    def forward(self, idx: Tensor) -> Tensor:
-        x = self.wte(idx)
-        q, k, v = (t.unflatten(-1, (4, 6)).transpose(1, 2) for t in self.qkv(x).chunk(3, -1))
-        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        return self.head(x + self.proj(y.transpose(1, 2).flatten(2)))
-
-    @torch.no_grad()
-    def generate(self, idx: Tensor, steps: int) -> Tensor:
-        for _ in range(steps):
-            probabilities = F.softmax(self(idx)[:, -1], dim=-1)
-            idx = torch.cat([idx, probabilities.argmax(-1, keepdim=True)], 1)
-        return idx
 
 
 def test_a_plain_model_s_own_generate() -> None:

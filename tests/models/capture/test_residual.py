@@ -10,8 +10,8 @@ from torch.testing import assert_close
 
 from attnviz.base.message import Problem
 from attnviz.models.capture.run import capture
+from tests.models.capture.plain_models import Own
 from tests.models.tiny import bert, llama, padded, tokens
-from tests.runs.heads.test_plain_models import Own
 
 
 def test_the_stream_and_the_heads_outputs_are_what_the_model_itself_reports():

@@ -10,8 +10,8 @@ from torch.testing import assert_close
 import attnviz as av
 from attnviz.base.message import Problem
 from attnviz.models.capture import Edit
+from tests.models.capture.plain_models import Own
 from tests.models.tiny import bert, given_to, llama, tokens
-from tests.runs.heads.test_plain_models import Own
 
 MODELS: dict[str, Any] = {"llama": llama, "bert": bert, "plain": lambda: Own().eval()}
 LISTS = {"llama": "model.layers", "bert": "bert.encoder.layer", "plain": "h"}

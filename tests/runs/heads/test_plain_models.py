@@ -3,40 +3,12 @@
 import numpy as np
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 import attnviz as av
-from tests.models.tiny import VOCAB, tokens
-
-WIDTH, HEADS = 24, 4
-
-
-class Block(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.ln, self.qkv, self.out_proj = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, 3 * WIDTH), nn.Linear(WIDTH, WIDTH)
-
-    def forward(self, x: Tensor) -> Tensor:
-        q, k, v = (t.unflatten(-1, (HEADS, -1)).transpose(1, 2) for t in self.qkv(self.ln(x)).chunk(3, -1))
-        made = F.scaled_dot_product_attention(3 * q, k, v, is_causal=True)
-        return x + self.out_proj(made.transpose(1, 2).flatten(2))
-
-
-class Own(nn.Module):
-    """As in a course: `idx` goes in, logits come out."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        torch.manual_seed(0)
-        self.wte, self.h = nn.Embedding(VOCAB, WIDTH), nn.ModuleList([Block(), Block()])
-        self.ln_f, self.lm_head = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, VOCAB, bias=False)
-
-    def forward(self, idx: Tensor) -> Tensor:
-        x = self.wte(idx)
-        for block in self.h:
-            x = block(x)
-        return self.lm_head(self.ln_f(x))
+from tests.models.capture.plain_models import HEADS, Own
+from tests.models.tiny import tokens
 
 
 @pytest.fixture(scope="module")
