@@ -1,7 +1,6 @@
 """A LoRA adapter's folder; what it is compared with is the base with B A x added by a hook, as PEFT computes it."""
 
 import json
-import math
 import shutil
 
 import pytest
@@ -98,21 +97,7 @@ def test_layers_whose_weights_stand_the_other_way_round_are_changed_the_right_wa
     torch.testing.assert_close(ours, with_hooks(model, matrices, ALPHA / RANK), atol=1e-3, rtol=1e-4)
 
 
-def test_an_adapter_of_a_packaged_model_finds_it(tmp_path, minilm):
-    adapter_of(tmp_path / "mine", "sentence-transformers/all-MiniLM-L6-v2", minilm.model, targets=["query"])
-    loaded = load(str(tmp_path / "mine"))
-    assert not torch.equal(
-        loaded.model.encoder.layer[0].attention.self.query.weight,
-        minilm.model.encoder.layer[0].attention.self.query.weight,
-    )
-    assert torch.equal(loaded.model.embeddings.word_embeddings.weight, minilm.model.embeddings.word_embeddings.weight)
-
-
 def test_an_adapter_on_a_base_of_four_bits_says_that_it_was_trained_on_other_weights(tmp_path, smollm2):
-    blocks = smollm2.model.get_submodule("model.layers.0.self_attn.q_proj").weight.reshape(
-        -1, 32
-    )  # as its file has them
-    bits = math.ceil(math.log2(max(len(block.unique()) for block in blocks)))
     adapter_of(tmp_path / "mine", "HuggingFaceTB/SmolLM2-135M-Instruct", smollm2.model, targets=["q_proj"])
     loaded = load(str(tmp_path / "mine"))
     added, rounded = map(str, loaded.notices[-2:])
@@ -120,7 +105,7 @@ def test_an_adapter_on_a_base_of_four_bits_says_that_it_was_trained_on_other_wei
         "The LoRA adapter mine was added to HuggingFaceTB/SmolLM2-135M-Instruct: 30 weight matrices"
     )
     assert rounded == (
-        f"The weights of SmolLM2 135M Instruct are rounded to {bits} bits here; the adapter was trained on others"
+        "The weights of SmolLM2 135M Instruct are rounded to 4 bits here; the adapter was trained on others"
     )
 
 
