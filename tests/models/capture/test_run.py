@@ -143,7 +143,7 @@ def test_a_model_without_attention_and_ids_that_are_no_batch_are_refused_in_one_
     [
         *(
             ({"heads": heads}, r"^heads=.* must be a number or several numbers$")
-            for heads in (1.5, "3", True, [True, False, False, True, False, False], [0.0, 1.9])
+            for heads in (1.5, "3", (0, "1"), True, [True, False], torch.tensor([True, False]), [0.0, 1.9])
         ),
         ({"heads": 6}, "head 6 does not exist: layer 0 has heads 0 to 5"),
         ({"heads": []}, "heads must name at least one head"),

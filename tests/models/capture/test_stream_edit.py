@@ -62,7 +62,6 @@ def test_a_function_of_the_stream_and_an_edit_of_heads_beside_it() -> None:
 @pytest.mark.parametrize(
     "edit, said",
     [
-        (lambda clean: Edit(layers=7, stream=clean), "no layer 7 to change"),
         (lambda clean: Edit(layers=0, stream=torch.zeros(3, 3)), r"stream has shape \(3, 3\); it must broadcast to"),
         (lambda clean: Edit(layers=0, heads=1, stream=clean), "changes no head: give heads in another one"),
         (lambda clean: Edit(layers=0, stream=clean, at=40), r"at=\[40\] must be positions of a stream of 7 tokens"),
