@@ -1,6 +1,10 @@
 """Fixtures that open pages through the app's main script, as a visitor does."""
 
+import contextlib
 import gettext
+import html
+import io
+import json
 import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,9 +16,9 @@ from streamlit.testing.v1 import AppTest
 from attnviz.base import words
 from tests import app_words
 from tests.links import canvases
-from tests.models.conftest import minilm
+from tests.models.conftest import minilm, smollm2
 
-__all__ = ["minilm"]
+__all__ = ["minilm", "smollm2"]
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,7 +36,39 @@ def open_page(name: str = "home", **link: str) -> Any:
         app.query_params[key] = value
     for menu in MENUS:
         app.session_state[menu] = True
-    return app.run()
+    assert not app.run().exception
+    return app
+
+
+def sound(page: Any) -> Any:
+    """The page, where nothing failed and nothing is refused."""
+    assert not page.exception
+    assert not page.error, [each.value for each in page.error]
+    return page
+
+
+def said(page: Any) -> str:
+    """All sentences of the page, as Markdown has them."""
+    kinds = (page.markdown, page.caption, page.info, page.warning, page.error, page.success, page.subheader)
+    return " ".join(str(part.value) for kind in kinds for part in kind)
+
+
+def read(page: Any) -> str:
+    """All sentences of the page, as a visitor reads them."""
+    return html.unescape(said(page))
+
+
+def charts(page: Any) -> list[dict[str, Any]]:
+    """What Plotly was sent for each chart."""
+    return [json.loads(each.proto.spec) for each in page.get("plotly_chart")]
+
+
+def ran(code: str, given: dict[str, Any] | None = None) -> tuple[dict[str, Any], str]:
+    """What a program leaves behind, by name, and what it prints; `given` is there before it."""
+    names = dict(given or {})
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(code, names)
+    return names, printed.getvalue()
 
 
 def canvases_on(page: Any) -> list[Any]:

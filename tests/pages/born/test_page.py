@@ -12,10 +12,7 @@ from attnviz.pages.born import choices
 from attnviz.pages.born.maths import life
 from attnviz.pages.born.maths.repeats import Config, forward
 from attnviz.pages.born.panels import film as panel
-
-
-def said(page: Any) -> str:
-    return " ".join(str(part.value) for kind in (page.markdown, page.caption, page.error) for part in kind)
+from tests.pages.conftest import said, sound
 
 
 def film(page: Any) -> dict[str, Any]:
@@ -26,9 +23,7 @@ def film(page: Any) -> dict[str, Any]:
 
 
 def test_it_opens_before_the_cliff_and_asks(visit):
-    page = visit("born")
-    assert not page.exception
-    assert not page.error
+    page = sound(visit("born"))
     assert "From which step is the second copy of your words predicted?" in said(page)
     shown = film(page)
     assert not shown["open"], "what comes is not drawn before it is guessed"
@@ -79,9 +74,7 @@ def test_words_have_numbers_of_their_own_and_capitals_do_not_matter():
 
 @pytest.mark.parametrize("changed", choices.CHANGED.ids)
 def test_other_runs_are_named_and_compared(visit, changed):
-    page = visit("born", born_section="others", born_changed=changed)
-    assert not page.exception
-    assert not page.error
+    page = sound(visit("born", born_section="others", born_changed=changed))
     spec = json.loads(page.get("plotly_chart")[0].proto.spec)
     assert len(spec["data"]) == 2 * (len(life.SEEDS) + 1 + (changed != "seeds"))
     run = life.read(life.LIFE if changed == "seeds" else changed)
@@ -106,7 +99,6 @@ def test_the_order_is_counted_seed_by_seed(visit):
 
 def test_a_trained_model_has_both_kinds(visit):
     page = visit("born", born_section="real")
-    assert not page.exception
     assert "head 17.5" in said(page)
     page.button(key="born-open-induction")
     assert any("All heads of this model" in each.label for each in page.button)
@@ -114,9 +106,7 @@ def test_a_trained_model_has_both_kinds(visit):
 
 @pytest.mark.parametrize("section", ["life", "real"])
 def test_what_is_typed_shows_as_typed(visit, section):
-    page = visit("born", born_section=section, born_words="Say <b>x</b> **y** $z$ 中文 🙂")
-    assert not page.exception
-    assert not page.error
+    page = sound(visit("born", born_section=section, born_words="Say <b>x</b> **y** $z$ 中文 🙂"))
     assert "<b>" not in said(page)
 
 

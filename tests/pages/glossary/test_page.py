@@ -4,10 +4,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.app.glossary_terms import TERMS
 from attnviz.app.text import plain
-
-
-def said(page):
-    return " ".join(str(part.value) for kind in (page.markdown, page.info, page.caption) for part in kind)
+from tests.pages.conftest import said
 
 
 def offered(page):
@@ -17,7 +14,6 @@ def offered(page):
 
 def test_all_terms_are_there_with_a_button_each(visit):
     page = visit("glossary")
-    assert not page.exception
     assert len(offered(page)) == len(set(offered(page))) == len(TERMS)
     assert "Llama-3.1-8B keeps 128 KiB for each token" in said(page)
     assert "become 9%, 24% and 67%" in said(page)
@@ -28,7 +24,6 @@ def test_looking_for_a_word_leaves_those_that_speak_of_it_and_one_that_nobody_us
     assert {"KV cache", "prefill"} <= set(offered(page))
     assert "softmax" not in offered(page)
     page = visit("glossary", w_find="<b>zebra</b>")
-    assert not page.exception
     assert "None of the" in said(page)
     assert "<b>" not in said(page)
 

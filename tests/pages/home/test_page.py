@@ -13,7 +13,6 @@ from tests.pages.conftest import said_below_heads
 
 def test_the_first_screen_has_a_computed_picture_and_says_what_it_shows(visit):
     page = visit()
-    assert not page.exception
     assert page.get("bidi_component"), "the picture"
     said = said_below_heads(page)
     assert "“it” gives 75% to “animal”" in said
@@ -38,7 +37,6 @@ def test_the_doors_of_the_first_screen_lead_to_pages(visit):
 )
 def test_the_row_that_tells_most_is_pinned_and_said_and_never_the_full_stop(visit, text, told):
     page = visit(sentence=text)
-    assert not page.exception
     assert told in said_below_heads(page)
 
 
