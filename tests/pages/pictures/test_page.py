@@ -1,7 +1,6 @@
 """The page about pictures as a visitor uses it, without a browser: what it says, what it sends, bad input, links."""
 
 import base64
-import html
 import io
 import json
 from dataclasses import replace
@@ -15,11 +14,7 @@ from attnviz.canvas.shared.packing import unblob
 from attnviz.models.loading import availabilities, load
 from attnviz.models.pictures import composed, held_out
 from attnviz.pages.pictures.panels import picture_input
-
-
-def said(page):
-    kinds = (page.markdown, page.caption, page.info, page.warning, page.error)
-    return html.unescape(" ".join(str(part.value) for kind in kinds for part in kind))
+from tests.pages.conftest import read, sound
 
 
 def scene(page):
@@ -42,13 +37,11 @@ def png(width=40, height=30, mode="RGB"):
 
 
 def test_it_opens_with_a_digit_and_what_the_model_says_of_it(visit):
-    page = visit("pictures")
-    assert not page.exception
-    assert not page.error
-    assert "The model says **" in said(page)
-    assert "right on 96.4% of the held-out fifth of its data" in said(page)
-    assert "trained without them is right on 93.3% of those; this one, which learned from most" in said(page)
-    assert "CC BY 4.0" in said(page)
+    page = sound(visit("pictures"))
+    assert "The model says **" in read(page)
+    assert "right on 96.4% of the held-out fifth of its data" in read(page)
+    assert "trained without them is right on 93.3% of those; this one, which learned from most" in read(page)
+    assert "CC BY 4.0" in read(page)
     header = scene(page)
     assert header["grid"] == {"rows": 8, "columns": 8, "first": 1}
     assert header["heads"] == [4, 4, 4, 4]
@@ -57,9 +50,9 @@ def test_it_opens_with_a_digit_and_what_the_model_says_of_it(visit):
 
 def test_the_reader_writes_the_digits_as_words_and_shows_its_cross_attention(visit):
     page = visit("pictures", pic_model="digit-reader", pic_digits="374")
-    assert "The model writes **three seven four**" in said(page)
-    assert "writes 99.6% of pairs and 98.8% of triples" in said(page)
-    assert "CC BY 4.0" in said(page)
+    assert "The model writes **three seven four**" in read(page)
+    assert "writes 99.6% of pairs and 98.8% of triples" in read(page)
+    assert "CC BY 4.0" in read(page)
     assert scene(page)["words"] == ["three", "seven", "four", "<end>"]
     patches = visit("pictures", pic_model="digit-reader", pic_digits="374", pic_stack="picture")
     assert scene(patches)["words"] is None
@@ -69,7 +62,7 @@ def test_hidden_patches_and_silenced_heads_of_a_link_change_the_answer_in_words(
     page = visit(
         "pictures", pic_view=packed(h=list(range(8, 56)), s=[["picture", 1, 2]]), pic_factor="2", pic_layer="1"
     )
-    text = said(page)
+    text = read(page)
     assert "48 of 64 patches hidden, silenced heads 1.2, the scale of head 1.0 times 2" in text
     assert scene(page)["state"]["hidden"] == list(range(8, 56))
     assert scene(page)["state"]["silenced"] == [[1, 2]]
@@ -82,8 +75,8 @@ def test_what_a_link_asks_for_in_vain_is_said_or_left_out(visit):
     assert (state["pins"], state["hidden"]) == ([3], [4])
     assert not page.error
     for name, asked in (("pic_layer", 999), ("pic_head", 998)):
-        assert f"The link asks for {name} = “{asked}”; here it goes up to" in said(page)
-    assert "here it goes up to" not in said(visit("pictures", pic_layer="1", pic_head="1"))
+        assert f"The link asks for {name} = “{asked}”; here it goes up to" in read(page)
+    assert "here it goes up to" not in read(visit("pictures", pic_layer="1", pic_head="1"))
 
 
 @pytest.mark.parametrize("order", ["distance", "entropy", "class"])
@@ -99,43 +92,36 @@ def test_a_drawing_in_a_link_is_read(visit):
     bitmap = held.pictures[held.like(7)].repeat(4, 0).repeat(4, 1) >= 8
     drawing = base64.b64encode(np.packbits(bitmap).tobytes()).decode()
     page = visit("pictures", pic_from="draw", pic_view=packed(d=[drawing]))
-    assert "The model says **seven**" in said(page)
-    assert "Draw a digit above" in said(visit("pictures", pic_from="draw"))
-    several = said(visit("pictures", pic_from="draw", pic_model="digit-reader"))
+    assert "The model says **seven**" in read(page)
+    assert "Draw a digit above" in read(visit("pictures", pic_from="draw"))
+    several = read(visit("pictures", pic_from="draw", pic_model="digit-reader"))
     assert "Draw two or three digits above, one in each field" in several
 
 
 def test_nonsense_instead_of_digits_gets_a_sentence(visit):
     page = visit("pictures", pic_digits="x")
-    assert "Type digits from 0 to 9, between 1 and 1 of them" in said(page)
+    assert "Type digits from 0 to 9, between 1 and 1 of them" in read(page)
     assert not page.exception
-
-
-def test_photographs_say_whose_they_are_and_that_the_models_do_not_know_such(visit):
-    text = said(visit("pictures", pic_from="photo"))
-    assert "vultilion" in text
-    assert "CC BY 2.0" in text
-    assert "outside what it knows" in text
 
 
 def test_an_upload_is_shown_and_a_bad_file_loses_nothing(visit):
     page = visit("pictures", pic_from="own")
-    assert "It is not stored and is in no link" in said(page)
+    assert "It is not stored and is in no link" in read(page)
     uploader = page.get("file_uploader")[0]
     uploader.upload("mine.png", png(), "image/png").run()
     first = scene(page)
-    assert "A link cannot hold your picture" in said(page)
+    assert "A link cannot hold your picture" in read(page)
     page.get("file_uploader")[0].upload("words.png", b"only words", "image/png").run()
-    assert "words.png is not a picture in one of these formats" in said(page)
+    assert "words.png is not a picture in one of these formats" in read(page)
     assert scene(page)["doc"] == first["doc"]
 
 
 def test_the_smallest_set_is_found_on_request_and_can_be_shown(visit):
     page = visit("pictures", pic_digits="8")
     next(button for button in page.button if button.key == "smallest").click().run()
-    assert "patches are enough for" in said(page)
+    assert "patches are enough for" in read(page)
     next(button for button in page.button if button.key == "smallest-show").click().run()
-    assert "patches hidden it is still **eight**" in said(page)
+    assert "patches hidden it is still **eight**" in read(page)
 
 
 def test_what_is_exported_is_what_is_on_show():
@@ -204,7 +190,7 @@ def test_a_model_of_timm_s_opens_and_says_what_it_says_when_patches_are_hidden(v
     header = scene(page)
     assert header["grid"] == {"rows": 4, "columns": 4, "first": 5}
     assert header["special"] == ["class token", *(f"register {number}" for number in range(1, 5))]
-    assert "With 2 of 16 patches hidden" in said(page)
+    assert "With 2 of 16 patches hidden" in read(page)
 
 
 def agreed(visit, folder, **link):
@@ -225,7 +211,7 @@ def test_swin_is_shown_by_stages_with_the_windows_of_every_layer(visit, seeing_a
     page.segmented_control(key="pic_stack").set_value("stage2").run()
     assert scene(page)["grid"] == {"rows": 4, "columns": 4, "first": 0}
     assert scene(page)["state"]["hidden"] == [0], "the patch that lies over four hidden ones of the first stage"
-    assert "5 of 64 patches hidden" in said(page)
+    assert "5 of 64 patches hidden" in read(page)
 
 
 def test_a_model_of_pictures_and_words_is_asked_and_its_words_look_at_patches(visit, seeing_and_reading):
@@ -233,7 +219,7 @@ def test_a_model_of_pictures_and_words_is_asked_and_its_words_look_at_patches(vi
     header = scene(page)
     assert (header["grid"]["rows"], header["grid"]["columns"]) == (4, 4)
     assert "cat" in header["words"]
-    assert "The model writes **" in said(page)
+    assert "The model writes **" in read(page)
     before = header["words"]
     page.text_input(key="pic_question").set_value("the hat").run()
     assert "hat" in scene(page)["words"]
@@ -242,21 +228,20 @@ def test_a_model_of_pictures_and_words_is_asked_and_its_words_look_at_patches(vi
 
 def test_a_picture_is_compared_with_descriptions_and_both_towers_are_shown(visit, seeing_and_reading):
     page = agreed(visit, seeing_and_reading / "clip", pic_names="the cat, the mat", pic_name="1", pic_text_head="2")
-    text = said(page)
+    text = read(page)
     assert "The model says **the " in text
     assert "Beside itself, *" in text
     assert page.selectbox(key="pic_name").value == "1"
     assert page.number_input(key="pic_text_head").value == 2
     page.text_input(key="pic_names").set_value(" ").run()
-    assert "0 descriptions" in said(page)
+    assert "0 descriptions" in read(page)
     assert not page.exception
 
 
 def test_a_change_too_small_to_be_seen_is_said_to_be(visit):
-    page = visit("pictures", pic_factor="1.0001")
-    assert not page.error
-    assert "the scale of head 0.0 times 1.0001 it is still **" in said(page)
-    assert "as without the change, to 0.1%." in said(page)
+    page = sound(visit("pictures", pic_factor="1.0001"))
+    assert "the scale of head 0.0 times 1.0001 it is still **" in read(page)
+    assert "as without the change, to 0.1%." in read(page)
 
 
 def test_a_link_to_a_folder_asks_before_it_is_loaded(visit, tmp_path, monkeypatch):
@@ -269,12 +254,9 @@ def test_a_link_to_a_folder_asks_before_it_is_loaded(visit, tmp_path, monkeypatc
     real = model_cache.load
     monkeypatch.setattr(model_cache, "load", lambda *given: pytest.fail("loaded without a question"))
     page = visit("pictures", pic_model="another", pic_hub=str(tmp_path / "mine"), agree="true")
-    assert not page.exception
-    assert "Load the model in" in said(page)
+    assert "Load the model in" in read(page)
     monkeypatch.setattr(model_cache, "load", real)
-    page.button(key="agree").click().run()
-    assert not page.exception
-    assert not page.error
+    sound(page.button(key="agree").click().run())
     assert scene(page)["grid"]["rows"] == 2
 
 
@@ -289,9 +271,12 @@ def test_a_visit_that_asks_for_nothing_opens_on_a_model_for_photographs_that_is_
     assert asked == ["vit-tiny", "digit-vit"]
 
 
-def test_photographs_are_offered_to_models_that_read_them_and_a_link_still_opens(visit):
+def test_photographs_are_offered_to_models_that_read_them_and_a_link_to_one_says_whose_it_is(visit):
     assert "photo" not in visit("pictures").segmented_control(key="pic_from").options
     page = visit("pictures", pic_from="photo")
-    assert "what it says of one means nothing" in said(page)
-    assert "The model says" not in said(page)
+    assert "vultilion" in read(page)
+    assert "CC BY 2.0" in read(page)
+    assert "outside what it knows" in read(page)
+    assert "what it says of one means nothing" in read(page)
+    assert "The model says" not in read(page)
     assert scene(page)["grid"]["rows"] == 8

@@ -8,9 +8,8 @@ from transformers import SwinConfig, SwinForImageClassification, Swinv2Config, S
 
 from attnviz.base.message import Problem
 from attnviz.models.catalogue import Entry, LoadedModel
-from attnviz.models.pictures import PatchGrid, Windows
 from attnviz.pages.pictures.maths.patch_measures import head_maps
-from attnviz.pages.pictures.maths.picture_record import HeadChange, coarser, finer
+from attnviz.pages.pictures.maths.picture_record import HeadChange
 from attnviz.pages.pictures.maths.picture_run import rerun, run_picture
 from tests.models.tiny import eager
 
@@ -99,19 +98,6 @@ def test_a_silenced_head_of_the_second_stage_is_that_stage_s():
     run = run_picture(loaded, picture())
     _answer, trace = rerun(loaded, run, HeadChange(silenced=(("stage2", 1, 3),)))
     assert [(layer.index, sorted(layer.silenced)) for layer in trace.layers if layer.silenced] == [(3, [3])]
-
-
-def test_patches_of_one_grid_are_found_in_another():
-    fine, coarse = PatchGrid(4, 4), PatchGrid(2, 2)
-    assert finer((1,), fine, coarse) == (2, 3, 6, 7)
-    assert coarser((2, 3, 6, 7, 8), fine, coarse) == (1,)
-    assert coarser((2, 3), fine, fine) == (2, 3)
-
-
-def test_a_shifted_window_takes_patches_from_both_edges():
-    places = Windows(0, 4, 4, 2, 1).places()
-    assert places.tolist() == [[5, 6, 9, 10], [7, 4, 11, 8], [13, 14, 1, 2], [15, 12, 3, 0]]
-    assert Windows(0, 3, 3, 2, 0).places()[1].tolist() == [2, -1, 5, -1]
 
 
 @torch.no_grad()
