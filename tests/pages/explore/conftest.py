@@ -4,9 +4,9 @@ import pytest
 import streamlit as st
 
 from attnviz.app.cache import model_cache
-from tests.runs.conftest import decoded, minilm, paired, smollm2
+from tests.runs.conftest import decoded, paired
 
-__all__ = ["decoded", "minilm", "paired", "smollm2"]
+__all__ = ["decoded", "paired"]
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from attnviz.app.links import link_reading
+from tests.pages.conftest import sound
 from tests.pages.explore.test_page import said
 
 OPEN = {f"open_{panel}": "true" for panel in ("stages", "what_if", "next", "average", "beside")}
@@ -20,9 +21,7 @@ def canvas_of(page):
 
 def test_a_link_restores_hidden_tokens_silenced_heads_and_the_stages(visit):
     held = link_reading.pack({"hide": [1], "quiet": ["13.8", "0.2"], "stage": [8, 6]})
-    page = visit("explore", c=held, **OPEN)
-    assert not page.exception
-    assert not page.error
+    page = sound(visit("explore", c=held, **OPEN))
     assert "No token may look at: animal (1)." in html.unescape(said(page))
     assert page.multiselect(key="quiet").value == ["0.2", "13.8"]
     assert (page.selectbox(key="stage_query").value, page.selectbox(key="stage_key").value) == (8, 6)
@@ -61,32 +60,27 @@ def test_the_heads_of_a_mean_and_the_reach_of_rollout_are_in_the_link(visit):
 def test_nonsense_on_the_canvas_is_left_out_with_a_sentence(visit):
     wrong = {"hide": [1, 999, "x", None], "quiet": ["0.0", "99.9", 7], "stage": [3, 400], "mask": "!!"}
     pins = {"t": [["q", 500], ["k", 1], ["z", 1], 5], "c": [1, 900]}
-    page = visit("explore", c=link_reading.pack(wrong | {"pins": pins}), mask="painted", **OPEN)
-    assert not page.exception
-    assert not page.error
+    page = sound(visit("explore", c=link_reading.pack(wrong | {"pins": pins}), mask="painted", **OPEN))
     assert "Left out of hide, because it does not exist here: 999, x, None" in said(page)
 
 
 @pytest.mark.parametrize("held", [{"hide": "x", "quiet": 3, "pins": [1], "stage": "a"}, [1, 2]])
 def test_a_canvas_of_the_wrong_kind_changes_nothing(visit, held):
-    page = visit("explore", c=link_reading.pack(held), mask="painted", **OPEN)
-    assert not page.exception
-    assert not page.error
+    page = sound(visit("explore", c=link_reading.pack(held), mask="painted", **OPEN))
     assert "“it” gives 75% to “animal”" in said(page)
 
 
 @pytest.mark.parametrize("tokens, words", [(4, "was for other tokens"), (13, "may attend to nothing")])
 def test_a_painted_mask_for_another_sentence_or_one_that_hides_every_key_is_explained(visit, tokens, words):
     bits = base64.b64encode(np.packbits(np.zeros((tokens, tokens), bool)).tobytes()).decode()
-    page = visit("explore", c=link_reading.pack({"mask": bits}), mask="painted", open_what_if="true", again="true")
-    assert not page.exception
-    assert not page.error
+    page = sound(
+        visit("explore", c=link_reading.pack({"mask": bits}), mask="painted", open_what_if="true", again="true")
+    )
     assert words in said(page)
 
 
 def test_an_error_in_one_panel_is_one_sentence_there_and_the_other_panels_work(visit):
     page = visit("explore", beside_head="99.9", **OPEN)
-    assert not page.exception
     assert len(page.error) == 1
     assert "There is no head" in page.error[0].value
     assert "The arithmetic of one cell" in said(page)
@@ -94,9 +88,7 @@ def test_an_error_in_one_panel_is_one_sentence_there_and_the_other_panels_work(v
 
 @pytest.mark.parametrize("text", ["x", "😀 猫坐在。 قطة على السجادة", "a\tb\nc\n<img src=x onerror=1> $x$ **y**"])
 def test_every_panel_takes_any_text(visit, text):
-    page = visit("explore", text=text, mask="none", **OPEN)
-    assert not page.exception
-    assert not page.error
+    page = sound(visit("explore", text=text, mask="none", **OPEN))
     assert page.text_area(key="text").value == text
     assert "The arithmetic of one cell" in said(page)
     assert "<img" not in said(page)
@@ -106,9 +98,7 @@ def test_every_panel_takes_any_text(visit, text):
 @pytest.mark.parametrize("part", ["all", "second to first"])
 def test_words_values_and_hidden_special_tokens_go_together_in_every_panel(visit, part):
     look = {"units": "words", "show": "values", "special": "rest", "part": part}
-    page = visit("explore", model="minilm-l6", second="He likes music.", mask="causal", **look, **OPEN)
-    assert not page.exception
-    assert not page.error
+    page = sound(visit("explore", model="minilm-l6", second="He likes music.", mask="causal", **look, **OPEN))
     assert page.text_input(key="second").value == "He likes music."
     assert "takes most from" in said(page)
     assert "%" not in " ".join(m.value for m in page.markdown if "takes most" in m.value)
@@ -116,9 +106,7 @@ def test_words_values_and_hidden_special_tokens_go_together_in_every_panel(visit
 
 def test_a_head_of_one_model_is_another_head_or_a_sentence_in_the_next(visit):
     page = visit("explore", at="29.8", c=link_reading.pack({"quiet": ["29.8"], "hide": [12]}), **OPEN)
-    page.selectbox(key="model").set_value("minilm-l6").run()
-    assert not page.exception
-    assert not page.error
+    sound(page.selectbox(key="model").set_value("minilm-l6").run())
     assert "There is no layer 29 head 8" in said(page).replace("&#46;", ".")
     assert "because it does not exist here: 29.8" in said(page).replace("&#46;", ".")
 
@@ -136,7 +124,6 @@ def test_an_appended_token_becomes_part_of_the_sentence_and_is_pinned_wherever_i
 
 def test_a_name_that_no_choice_of_the_page_has_is_said_and_what_sites_add_to_links_is_not(visit):
     page = visit("glossary", layer="999", h_at="999.1", utm_source="a", fbclid="b", embed="true")
-    assert not page.exception
     [warning] = page.warning
     assert html.unescape(warning.value) == (
         "Left out of the link, because this page has nothing by that name: “layer”, “h_at”."
