@@ -70,13 +70,6 @@ def test_and_narrows_and_or_widens_in_reading_order():
     assert torch.equal(last, masks.causal(8))
 
 
-def test_four_thousand_words_are_counted_without_looking_at_pairs():
-    far = far_view((Rule.of("causal"),))
-    assert far.pairs == 4096 * 4097 // 2
-    assert far.blocks == (32 * 31 // 2, 32, 32 * 31 // 2)
-    assert not far.by_lot
-
-
 def test_document_lengths_repeat_until_the_words_are_used_up():
     assert cut(document_lengths("4, 3"), 9) == [4, 3, 2]
     assert cut(document_lengths("20"), 9) == [9]
