@@ -8,11 +8,8 @@ from attnviz.core.costs import kv_bytes
 from attnviz.models.capture import adopt
 from attnviz.models.catalogue import Entry, LoadedModel
 from attnviz.pages.decoding.maths.decoders import CORE_LAYERS, CORE_LAYOUT, CoreDecoder, ModelDecoder
-from tests.models.conftest import smollm2
 from tests.models.tiny import llama
 from tests.models.tiny_tokenizers import byte_level
-
-__all__ = ["smollm2"]
 
 SHAPE = {
     "hidden_size": 32,
@@ -26,8 +23,8 @@ SHAPE = {
 
 def made(family: str, vocab: int):
     torch.manual_seed(0)
-    if family == "llama":
-        return llama(vocab_size=vocab)
+    if family.startswith("llama"):
+        return llama(vocab_size=vocab, num_key_value_heads=1 if family == "llama-mqa" else 2)
     if family == "gpt2":
         return GPT2LMHeadModel(
             GPT2Config(vocab_size=vocab, n_embd=32, n_layer=2, n_head=4, initializer_range=0.3)

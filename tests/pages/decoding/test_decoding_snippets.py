@@ -1,8 +1,5 @@
 """The programs that the page shows, run: they print the page's own numbers."""
 
-import contextlib
-import io
-
 import pytest
 
 from attnviz.core.costs import Machine
@@ -19,15 +16,14 @@ from attnviz.pages.decoding.maths import (
 )
 from attnviz.pages.decoding.maths.decoders import ModelDecoder
 from attnviz.runs.word_vectors import sentence
+from tests.pages.conftest import ran
 from tests.pages.decoding.conftest import of_family
 
 TEXT = 'the "cat" sat on the mat'
 
 
 def printed(code):
-    with contextlib.redirect_stdout(io.StringIO()) as out:
-        exec(code, {})
-    return out.getvalue()
+    return ran(code)[1]
 
 
 def last(results):

@@ -19,15 +19,6 @@ def found():
     return growing_bytes.run(Architecture.preset("smollm2-135m"), Config())
 
 
-def test_llamas_numbers_are_those_that_everyone_quotes(found):
-    llama = found.models[1]
-    assert {scheme.name: scheme.kv_heads for scheme in llama.schemes} == {"MHA": 32, "GQA": 8, "MQA": 1, "MLA": 0}
-    assert scheme(llama, "GQA").per_token == 128 * KIB
-    assert found.tokens[-1] == 8192
-    assert [scheme(llama, name).bytes[-1] for name in ("MHA", "GQA", "MQA")] == [4 * GIB, GIB, 128 * MIB]
-    assert [scheme.own for scheme in llama.schemes] == [False, True, False, False]
-
-
 def test_every_number_is_that_of_a_real_cache_filled_token_by_token():
     small = growing_bytes.run(Architecture.preset("smollm2-135m"), Config(20, "float32")).models[0]
     for scheme in small.schemes[:3]:
