@@ -9,7 +9,7 @@ from attnviz.pages.compare.maths import (
     position_mixing,
     reach_training,
 )
-from tests.pages.positions.test_positions_programs import run
+from tests.pages.conftest import ran
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from tests.pages.positions.test_positions_programs import run
     [layer_costs.Config(n=40, d=96, k=7, heads=3), layer_costs.Config(n=20, d=8, heads=2)],
 )
 def test_the_first_counts_what_the_page_counts(config):
-    found, printed = run(compared_layers.program(config))
+    found, printed = ran(compared_layers.program(config))
     here = layer_costs.run(config).here
     assert found["flops"] == {kind: here[kind][0] for kind in found["flops"]}
     crossings = {each.kind: each.at for each in layer_costs.run(config).crossings}
@@ -26,7 +26,7 @@ def test_the_first_counts_what_the_page_counts(config):
 
 def test_as_quoted_it_prints_the_leading_terms():
     config = layer_costs.Config(n=70, d=64, k=5, counting="table")
-    found, printed = run(compared_layers.program(config))
+    found, printed = ran(compared_layers.program(config))
     result = layer_costs.run(config)
     assert found["operations"] == {kind: result.here[kind][0] for kind in found["operations"]}
     crossings = {each.kind: each.at for each in result.crossings}
@@ -35,7 +35,7 @@ def test_as_quoted_it_prints_the_leading_terms():
 
 @pytest.mark.slow
 def test_the_second_measures_the_same_layers():
-    found, printed = run(layer_timing.program(layer_timing.Config(d=16, heads=2, longest=128, training=True, rounds=1)))
+    found, printed = ran(layer_timing.program(layer_timing.Config(d=16, heads=2, longest=128, training=True, rounds=1)))
     result = found["result"]
     assert (result.config.training, len(result.timings)) == (True, result.of)
     for kind in layer_timing.KINDS:
@@ -55,7 +55,7 @@ def test_the_second_measures_the_same_layers():
     ],
 )
 def test_the_third_trains_to_the_pages_numbers(config):
-    _found, printed = run(reach_training.program(config))
+    _found, printed = ran(reach_training.program(config))
     for kind, reached in reach_training.run(config).reached.items():
         assert f"{kind:10} gradient at the first token {reached.at_start[0]:.3g}, then {reached.now[0]:.3g}" in printed
         assert f"{kind:10} {reached.end_accuracy:.1%} right" in printed
@@ -63,7 +63,7 @@ def test_the_third_trains_to_the_pages_numbers(config):
 
 def test_the_fourth_counts_parameters_and_what_heads_miss():
     sizes, kernel = layer_costs.Config(n=50, d=32, k=4, heads=4), position_mixing.KernelConfig(k=6)
-    found, _printed = run(position_mixing.program(sizes, kernel))
+    found, _printed = ran(position_mixing.program(sizes, kernel))
     assert found["parameters"] == {kind: compared_layers.parameters(kind, sizes) for kind in found["parameters"]}
     assert set(found["parameters"]) == {"attention", "lstm", "gru", "conv", "dense"}
     result = position_mixing.run_kernel(kernel)

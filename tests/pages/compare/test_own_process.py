@@ -1,6 +1,7 @@
 """Work in another process: the same results as here, and an end to it when nobody listens any more."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,20 @@ from attnviz.pages.compare.maths import layer_timing, own_process, reach_trainin
 
 TIMED = layer_timing.Config(d=16, heads=2, longest=128, rounds=1)
 TRAINED = reach_training.Config(n=6, steps=40, layers=2)
+
+
+@pytest.fixture
+def children(monkeypatch):
+    """The processes that were started."""
+    started = []
+
+    class Watched(subprocess.Popen):
+        def __init__(self, *arguments, **keywords):
+            super().__init__(*arguments, **keywords)
+            started.append(self)
+
+    monkeypatch.setattr(subprocess, "Popen", Watched)
+    return started
 
 
 @pytest.mark.slow

@@ -67,18 +67,6 @@ def test_no_choice_of_weights_does_better_than_the_best(k, d):
     assert result.pointing[0] == pytest.approx(min(missed(np.eye(k)[:, [i]]) for i in range(k)))
 
 
-def test_k_heads_that_look_at_one_place_each_are_the_convolution():
-    """With real tensors: one-hot weights and the kernel's matrices give what conv1d gives."""
-    config = position_mixing.KernelConfig(k=3, d=4)
-    kernel = position_mixing.kernel(config)  # (k, d, d), out by in
-    x = torch.randn(10, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    convolved = nn.functional.conv1d(x.T.unsqueeze(0), kernel.permute(1, 2, 0))[0].T  # (8, d)
-    heads = torch.zeros(3, 8, 10, dtype=torch.float64)  # weights (H, Q, K)
-    for h in range(3):
-        heads[h, torch.arange(8), torch.arange(8) + h] = 1
-    assert torch.allclose(sum(heads[h] @ x @ kernel[h].T for h in range(3)), convolved)
-
-
 def test_parameters_by_formula_are_those_of_torchs_modules():
     sizes = Sizes(n=6, d=8, k=5, heads=2)
     n, d = 6, 8

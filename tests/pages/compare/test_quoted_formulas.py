@@ -3,7 +3,7 @@
 import pytest
 
 from attnviz.pages.compare.maths import layer_costs
-from tests.pages.scaling.test_page import said
+from tests.pages.conftest import said
 
 
 @pytest.mark.parametrize("sizes", [{}, {"n": 96, "d": 640, "k": 7, "window": 16, "heads": 5}])
