@@ -52,22 +52,3 @@ def test_frames_are_those_around_the_querys_and_relative_to_its_score(frames, sh
     assert heats[-1].z[0][0] == pytest.approx(scores[-1, 0, 0] - scores[at])
     marks = [trace for trace in fig.data if trace.type == "scatter"]
     assert [(trace.x[0], trace.y[0]) for trace in marks] == [(2, 1)]
-
-
-def test_before_and_after_stand_side_by_side_and_a_bound_is_a_line():
-    fig = rotation.tokens_back(np.array([0.1, 0.7]), np.array([0.4, 0.2]))
-    assert [list(bars.y) for bars in fig.data] == [[0.1, 0.7], [0.4, 0.2]]
-    factors = np.array([1.0, 2.0])
-    fig = rotation.growth(factors, factors**2, np.ones(2), "Largest logit", 2.0, log_y=True, bound=5.0)
-    assert 5.0 in [shape.y0 for shape in fig.layout.shapes]
-    assert fig.layout.yaxis.type == "log"
-
-
-def test_arrows_end_where_the_pair_is():
-    q, k, q_turned, k_turned = (np.array(pair) for pair in ([3.0, 4.0], [1.0, 0.0], [5.0, 0.0], [0.0, 1.0]))
-    fig = rotation.pair(q, k, q_turned, k_turned, "Pair 0")
-    ends = {trace.name: (trace.x[-1], trace.y[-1]) for trace in fig.data if trace.name}
-    assert ends["q turned"] == (5.0, 0.0)
-    assert ends["k before"] == (1.0, 0.0)
-    circle = fig.data[0]
-    assert np.hypot(circle.x, circle.y) == pytest.approx(5.0)

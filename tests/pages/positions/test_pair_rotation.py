@@ -19,11 +19,3 @@ def test_turning_a_pair_is_multiplying_by_a_complex_number(config):
     assert complex(*result.k_turned) == pytest.approx(k_n)
     assert result.product == pytest.approx((q_m * k_n.conjugate()).real, abs=1e-12)
     assert result.angle == pytest.approx(theta * (config.k_at - config.q_at))
-
-
-def test_only_the_distance_counts_and_lengths_stay():
-    here, there = run(Config(q_at=12, k_at=4)), run(Config(q_at=308, k_at=300))
-    assert there.score == pytest.approx(here.score)
-    assert there.product == pytest.approx(here.product)
-    assert run(Config(q_at=12, k_at=5)).score != pytest.approx(here.score)
-    assert run(Config(q_at=9, k_at=9)).score == pytest.approx(here.unturned)

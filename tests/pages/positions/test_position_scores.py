@@ -12,9 +12,6 @@ from attnviz.base.message import Problem
 from attnviz.pages.positions.maths import position_scores
 from attnviz.pages.positions.maths.position_scores import Config, run
 from attnviz.runs.word_vectors import drawn
-from tests.models.conftest import minilm, smollm2
-
-__all__ = ["minilm", "smollm2"]
 
 
 @pytest.mark.parametrize("content", ["same", "random"])

@@ -1,8 +1,6 @@
 """The programs that the page shows, run: they print the page's own numbers."""
 
 import ast
-import contextlib
-import io
 
 import pytest
 
@@ -17,9 +15,7 @@ from attnviz.pages.positions.maths import (
 from attnviz.pages.positions.panels import changed_rope as changed_rope_panel
 from attnviz.runs import changed_rope
 from attnviz.runs.model_run import Request, run_model
-from tests.models.conftest import minilm, smollm2
-
-__all__ = ["minilm", "smollm2"]
+from tests.pages.conftest import ran
 
 WORDS = ("the", "cat", "saw", "the", 'dog "Rex"')
 ORDERS = [
@@ -45,16 +41,9 @@ VIDEOS = [
 NORMS = [qk_norm_growth.Config(norm, 4.0, width, 2) for norm in qk_norm_growth.NORMS for width in (8, 14)]
 
 
-def run(code):
-    found = {}
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec(code, found)
-    return found, printed.getvalue()
-
-
 @pytest.mark.parametrize("config", ORDERS, ids=lambda c: f"{c.kind}-{c.order}")
 def test_the_program_of_the_first_section_prints_the_change_of_the_outputs(config):
-    found, printed = run(shuffled_words.program(config))
+    found, printed = ran(shuffled_words.program(config))
     result = shuffled_words.run(config)
     expected = result.moved[result.order]  # the program prints words in the other order
     assert found["moved"].numpy() == pytest.approx(expected, rel=1e-6, abs=1e-12)
@@ -63,7 +52,7 @@ def test_the_program_of_the_first_section_prints_the_change_of_the_outputs(confi
 
 @pytest.mark.parametrize("config", SCORES, ids=lambda c: f"{c.kind}-{c.content}")
 def test_the_program_of_the_second_section_prints_its_scores(config):
-    found, printed = run(position_scores.program(config))
+    found, printed = ran(position_scores.program(config))
     result = position_scores.run(config)
     head = config.head if config.kind in position_scores.BIASED else 0
     assert found["found"][head].numpy() == pytest.approx(result.scores, rel=1e-9, abs=1e-9)
@@ -77,7 +66,7 @@ def test_the_program_of_the_second_section_prints_its_scores(config):
 
 def test_the_program_reads_a_trained_table_where_the_page_does(minilm):
     config = position_scores.Config("learned", n=40, shift=100)
-    found, _ = run(position_scores.program(config, trained=True))
+    found, _ = ran(position_scores.program(config, trained=True))
     result = position_scores.run(config, position_scores.trained_table(minilm))
     assert found["found"][0].numpy() == pytest.approx(result.scores, rel=1e-9)
     assert found["shifted"] == pytest.approx(result.shifted, rel=1e-9)
@@ -85,7 +74,7 @@ def test_the_program_reads_a_trained_table_where_the_page_does(minilm):
 
 @pytest.mark.parametrize("config", PAIRS)
 def test_the_program_of_the_third_section_multiplies_complex_numbers(config):
-    found, printed = run(rotation.pair_program(config))
+    found, printed = ran(rotation.pair_program(config))
     result = rotation.turn(config)
     assert (found["product"], found["score"]) == pytest.approx((result.product, result.score), rel=1e-9)
     assert f"part of q.k: {result.product:.4g}; all pairs: {result.score:.4g}, and {result.unturned:.4g}" in printed
@@ -94,7 +83,7 @@ def test_the_program_of_the_third_section_multiplies_complex_numbers(config):
 
 @pytest.mark.parametrize("config", LONGER)
 def test_the_program_of_the_fourth_section_prints_every_wavelength(config):
-    found, printed = run(rotation.longer_program(config))
+    found, printed = ran(rotation.longer_program(config))
     result = rotation.longer(config)
     assert list(found["found"]) == list(result.methods)
     for method, made in result.methods.items():
@@ -105,7 +94,7 @@ def test_the_program_of_the_fourth_section_prints_every_wavelength(config):
 
 @pytest.mark.parametrize("config", VIDEOS, ids=lambda c: c.split)
 def test_the_program_of_the_fifth_section_prints_its_scores(config):
-    found, _ = run(video.split_program(config))
+    found, _ = ran(video.split_program(config))
     result = video.split(config)
     assert (tuple(found["rotated"]), found["left"]) == (result.rotated, result.left)
     assert found["scores"].numpy() == pytest.approx(result.scores, rel=1e-9)
@@ -122,7 +111,7 @@ def test_the_program_of_the_fifth_section_prints_its_scores(config):
 )
 def test_the_program_of_the_sixth_section_prints_the_last_tokens_weights(smollm2, config):
     text = 'A "cat" sat.'
-    found, printed = run(changed_rope_panel.program("smollm2-135m", text, config))
+    found, printed = ran(changed_rope_panel.program("smollm2-135m", text, config))
     result = changed_rope.run(run_model(Request("smollm2-135m", text), smollm2), smollm2, config)
     assert found["weights"][0].numpy() == pytest.approx(result.before, abs=1e-6)
     assert found["weights"][1].numpy() == pytest.approx(result.after, abs=1e-5)
@@ -137,7 +126,7 @@ def test_the_program_of_the_sixth_section_prints_the_last_tokens_weights(smollm2
 
 @pytest.mark.parametrize("config", NORMS)
 def test_the_program_of_the_seventh_section_prints_logits_and_entropies(config):
-    _, printed = run(qk_norm_growth.program(config))
+    _, printed = ran(qk_norm_growth.program(config))
     result = qk_norm_growth.run(config)
     for name, curves in (("without", result.without), ("with", result.normed)):
         assert f"{name} the norm: largest logit {curves.largest:.4g}, entropy {curves.spread:.1%}" in printed
@@ -146,6 +135,6 @@ def test_the_program_of_the_seventh_section_prints_logits_and_entropies(config):
 @pytest.mark.parametrize("turned", [True, False])
 def test_the_program_below_the_video_prints_the_row(turned):
     config = video.AttentionConfig(digit=3, at=(3, 0, 6), head=1, turned=turned)
-    found, _ = run(video.attention_program(config))
+    found, _ = ran(video.attention_program(config))
     row = found["weights"][config.head, config.query].numpy()
     assert row == pytest.approx(video.attention(config).row.ravel(), abs=1e-5)
