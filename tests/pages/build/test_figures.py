@@ -23,27 +23,3 @@ def test_the_names_of_the_sums_take_two_lines_of_a_phone_at_most() -> None:
     fig = figures.sums(np.ones(3), np.ones(3), WORDS, WORDS)
     title_lines.break_titles(fig)
     assert [note.text.count("<br>") <= 1 for note in fig.layout.annotations if note.text] == [True, True]
-
-
-def test_each_normaliser_has_its_bars() -> None:
-    ways = {"softmax": WEIGHTS[0], "argmax": WEIGHTS[1], "plain": np.array([-3.0, 0.5, 2.0])}
-    fig = figures.normaliser_bars(ways, WORDS)
-    for bars, values in zip(fig.data, ways.values(), strict=True):
-        np.testing.assert_array_equal(bars.y, values)
-
-
-def test_growth_leaves_out_what_a_logarithm_cannot_show() -> None:
-    fig = figures.growth((1, 2), {"softmax": np.array([1.0, 1.0]), "relu": np.array([0.0, 0.0])})
-    assert np.isnan(fig.data[1].y).all()
-
-
-def test_what_is_lost_stacks_to_the_whole_loss() -> None:
-    shares = np.linspace(0, 1, 5)
-    blur = np.stack([1 - shares, shares], 1)
-    fig = figures.blur_by_share(shares, blur, ["before", "after"], 0.5)
-    np.testing.assert_allclose(np.add(fig.data[0].y, fig.data[1].y), 0.5)
-
-
-def test_the_parameters_of_both_are_drawn() -> None:
-    fig = figures.parameter_curves((4, 8), (24, 24), (24, 72), 4)
-    assert [list(t.y) for t in fig.data] == [[24, 24], [24, 72]]

@@ -1,7 +1,6 @@
 """The code on the page is run, for many configurations, and must print the page's numbers."""
 
 import contextlib
-import io
 import random
 from typing import Any
 
@@ -13,6 +12,7 @@ from attnviz.base.message import Problem
 from attnviz.pages.build.maths import generated_code
 from attnviz.pages.build.maths.attention_by_hand import Result, run
 from attnviz.pages.build.maths.inputs import Config
+from tests.pages.conftest import ran
 
 
 def some_configs(n: int) -> list[Result]:
@@ -44,34 +44,27 @@ def some_configs(n: int) -> list[Result]:
     return found
 
 
-def executed(code: str, names: dict[str, Any] | None = None) -> dict[str, Any]:
-    names = dict(names or {})
-    with contextlib.redirect_stdout(io.StringIO()):
-        exec(code, names)
-    return names
-
-
 def test_the_module_and_torch_s_own_calls_give_the_numbers_of_the_page_or_a_reason_is_given() -> None:
-    ran = 0
+    expressed = 0
     for result in some_configs(120):
         assert len(generated_code.module(result.config).splitlines()) <= 50, "about forty lines"
-        module = executed(generated_code.program(result))
+        module, _printed = ran(generated_code.program(result))
         for name, tensor in (("output", "fed"), ("weights", "weights")):
             got = module[name].detach().numpy()
             np.testing.assert_allclose(got, result.tensors[tensor], atol=5e-5, err_msg=str(result.config))
         multihead = generated_code.multihead(result.config)
         assert (multihead is None) == bool(generated_code.multihead_refusals(result.config))
-        ran += multihead is not None
+        expressed += multihead is not None
         fused = generated_code.scaled_dot_product(result.config)
         if result.config.dropout and result.config.training:
             fused = ""  # this call draws other random numbers, so its dropout differs
         for code in filter(None, (fused, multihead)):
-            names = executed(code, module)
+            names, _printed = ran(code, module)
             with torch.no_grad():
                 layer = names["layer"]
                 got = layer.w2(layer.w1(layer.norm(names["x"] + names["out"])).relu()).numpy()
             np.testing.assert_allclose(got, result.tensors["fed"], atol=5e-5, err_msg=str(result.config))
-    assert ran >= 10
+    assert expressed >= 10
 
 
 @pytest.mark.parametrize(

@@ -103,3 +103,5 @@ def test_the_sum_line_of_build_can_be_redone_from_what_is_printed(config: Config
             largest = max(1.0, *(abs(value(term)) for term in terms))
             apart += len(terms) * largest * half_a_digit("0.0000")
         assert abs(redone - value(cell["v"])) <= apart + 1e-9, cell
+        shown = board.sheets[-1].text[r][c]
+        assert abs(value(cell["v"]) - value(shown)) <= half_a_digit(shown) + 1e-9, "the cell itself has fewer digits"
