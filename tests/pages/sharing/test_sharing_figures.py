@@ -3,7 +3,7 @@ import pytest
 
 from attnviz.base import units
 from attnviz.figures import byte_axes
-from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, V_GREEN
+from attnviz.figures.theme import K_VERMILION, Q_BLUE, V_GREEN
 from attnviz.pages.sharing.figures import costs
 from attnviz.pages.sharing.figures import sharing as sharing_figures
 
@@ -20,15 +20,6 @@ def test_every_query_head_is_wired_to_the_middle_of_its_group(heads, kv_heads):
         assert end == pytest.approx(np.mean(group))
 
 
-def test_three_wirings_stand_side_by_side_under_their_names():
-    kinds = {f"{name} {g}": ([h * g // 9 for h in range(9)], g) for name, g in (("MHA", 9), ("GQA", 3), ("MQA", 1))}
-    fig = sharing_figures.wirings(kinds)
-    assert [note.text for note in fig.layout.annotations] == ["MHA 9", "GQA 3", "MQA 1"]
-    keys = [trace for trace in fig.data if trace.marker.color == K_VERMILION]
-    assert [len(trace.x) for trace in keys] == [9, 3, 1]
-    assert [trace.xaxis for trace in keys] == ["x", "x2", "x3"]
-
-
 def test_heads_of_a_group_share_one_scale_and_what_the_mask_hides_is_not_zero():
     weights = np.full((3, 4, 4), 0.25)
     hidden = ~np.tri(4, dtype=bool)
@@ -37,13 +28,6 @@ def test_heads_of_a_group_share_one_scale_and_what_the_mask_hides_is_not_zero():
     assert all(trace.coloraxis == "coloraxis" for trace in fig.data)
     assert (fig.layout.coloraxis.cmin, fig.layout.coloraxis.cmax) == (0, 1)
     assert np.isnan(np.asarray(fig.data[0].z)[0, 1])
-
-
-def test_twelve_heads_stand_in_two_bands():
-    weights = np.full((12, 2, 2), 0.5)
-    fig = sharing_figures.groups(weights, weights, list(range(12)), list("ab"), np.zeros((2, 2), bool))
-    assert len(fig.data) == 24
-    assert "head 11" in [note.text for note in fig.layout.annotations]
 
 
 def test_tokens_that_look_like_markup_stay_text():
@@ -60,17 +44,6 @@ def test_every_bar_of_the_next_token_says_its_share_and_has_room_for_it_and_the_
     assert [list(bars.text) for bars in fig.data] == [["27.0%", "10.0%"], ["2.0%", "30.0%"]]
     assert fig.layout.xaxis.range[1] > 0.3
     assert fig.layout.xaxis.title.text
-
-
-def test_memory_is_drawn_in_gib_up_to_what_the_machine_has():
-    fig = costs.memory(1 << 30, 2 << 30, 8 << 30)
-    assert [bar.x[0] for bar in fig.data] == [1, 2, 5]
-    assert fig.data[2].marker.color == MASKED
-
-
-def test_layers_of_a_kind_share_a_colour_and_keep_their_places():
-    fig = costs.strip([1, 8, 1], ["window", "full", "window"], list("abc"), {"window": "w", "full": "f"})
-    assert [list(bar.x) for bar in fig.data] == [[0, 2], [1]]
 
 
 def test_bytes_are_labelled_in_binary_units():

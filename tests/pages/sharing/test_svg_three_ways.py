@@ -19,13 +19,6 @@ def boxes(root: ElementTree.Element, colour: str) -> list[ElementTree.Element]:
     return [box for box in root.iter(f"{SVG}rect") if box.get("fill") == colour]
 
 
-def test_llama_at_8192_keeps_4_gib_1_gib_and_128_mib():
-    shown = one_picture.columns_of(LLAMA, 8192)
-    assert [column.kept for column in shown] == ["4 GiB", "1 GiB", "128 MiB"]
-    assert [column.kv_heads for column in shown] == [32, 8, 1]
-    assert [column.share for column in shown] == [1, 1 / 4, 1 / 32]
-
-
 @pytest.mark.parametrize(
     "name, tokens, batch", [("smollm2-135m", 2048, 1), ("llama-2-7b", 4096, 3), ("falcon-7b", 100, 1)]
 )
