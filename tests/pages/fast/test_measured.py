@@ -1,7 +1,5 @@
 """Measurements of attention: each way's memory against its matrices, files, the command, and the section."""
 
-import contextlib
-import io
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
@@ -12,7 +10,7 @@ import torch
 from attnviz.pages.fast import __main__ as command
 from attnviz.pages.fast.maths import measured
 from attnviz.runs import measuring
-from tests.pages.fast.test_cost import charts, said
+from tests.pages.conftest import charts, ran, read, sound
 
 SMALL = measured.Config(heads=2, d_head=16, longest=512, rounds=1)
 
@@ -117,30 +115,26 @@ def test_on_a_gpu_time_waits_for_it_and_memory_is_what_its_allocator_says(monkey
 
 
 def test_the_program_measures_here():
-    with contextlib.redirect_stdout(io.StringIO()) as out:
-        exec(measured.program(SMALL), {})
-    assert "naive " in out.getvalue()
-    assert "1,024 tokens" in out.getvalue()
+    _names, printed = ran(measured.program(SMALL))
+    assert "naive " in printed
+    assert "1,024 tokens" in printed
 
 
 def test_the_section_shows_what_was_shipped_and_names_the_machine(visit, own_folder):
-    page = visit("fast", fast_section="measured")
-    assert not page.exception
-    assert not page.error
+    page = sound(visit("fast", fast_section="measured"))
     result = measured._read(measured.shipped()[0])
     naive, flash = result.of("naive")[4096].seconds, result.of("flash")[4096].seconds
-    assert f"{naive / flash:.1f} times as fast" in said(page)
-    assert result.machine.processor in said(page)
-    assert result.day in said(page)
-    assert "SDPA CUDNN" in said(page)
+    assert f"{naive / flash:.1f} times as fast" in read(page)
+    assert result.machine.processor in read(page)
+    assert result.day in read(page)
+    assert "SDPA CUDNN" in read(page)
     time, memory = charts(page)
     assert [len(trace["x"]) for trace in time["data"]] == [len(trace["x"]) for trace in memory["data"]]
 
 
 def test_where_strangers_come_nothing_is_measured(visit, own_folder, monkeypatch):
     monkeypatch.setenv("ATTNVIZ_HOSTED", "1")
-    page = visit("fast", fast_section="measured")
-    assert not page.error
+    page = sound(visit("fast", fast_section="measured"))
     assert "fast_measure" not in [button.key for button in page.button]
 
 

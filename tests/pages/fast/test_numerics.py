@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from attnviz.pages.fast.maths import numerics
-from tests.pages.fast.test_cost import charts, said
+from tests.pages.conftest import charts, read, sound
 
 
 def drawn(config):
@@ -75,11 +75,9 @@ def test_in_64_bits_no_way_of_summing_matters():
 
 
 def test_the_section_says_where_float16_ends_and_what_rescaling_does(visit, result):
-    page = visit("fast", fast_section="numerics")
-    assert not page.exception
-    assert not page.error
-    assert "float16 has no number from 2,048 keys on" in said(page)
-    assert f"rescaling 255 times leaves float32 at {result.errors['float32'][-1]:.1e}" in said(page)
+    page = sound(visit("fast", fast_section="numerics"))
+    assert "float16 has no number from 2,048 keys on" in read(page)
+    assert f"rescaling 255 times leaves float32 at {result.errors['float32'][-1]:.1e}" in read(page)
     lines = {line["name"]: line["y"] for line in charts(page)[0]["data"]}
     assert lines["float16, no maximum"][-1] is None
     assert len(lines) == 7
@@ -87,5 +85,5 @@ def test_the_section_says_where_float16_ends_and_what_rescaling_does(visit, resu
 
 def test_smaller_scores_do_not_overflow(visit):
     page = visit("fast", fast_section="numerics", fast_scores="1", fast_rounded="16")
-    assert "float16 still has numbers" in said(page)
-    assert "rescaling 1023 times" in said(page)
+    assert "float16 still has numbers" in read(page)
+    assert "rescaling 1023 times" in read(page)

@@ -1,7 +1,5 @@
 """Mistakes with tiles: the right code against torch, what the wrong code does, and the section in use."""
 
-import contextlib
-import io
 import math
 
 import numpy as np
@@ -11,7 +9,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from attnviz.pages.fast.maths import traps
 from attnviz.runs.word_vectors import sentence
-from tests.pages.fast.test_cost import said
+from tests.pages.conftest import ran, sound
 
 WORDS = ("The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired")
 S = sentence(WORDS, 0)
@@ -73,20 +71,15 @@ def test_a_hidden_first_tile_poisons_every_row():
 def test_facts_have_their_numbers_and_the_program_prints_the_largest_difference(trap, words):
     made = traps.TILE_TRAPS[trap].run(sentence(words, 1))
     assert all(fact.template.format(**fact.params) for fact in made.facts)
-    with contextlib.redirect_stdout(io.StringIO()) as out:
-        exec(traps.program(traps.TILE_TRAPS[trap], words, 1), {})
-    loop, largest = out.getvalue().splitlines()
+    loop, largest = ran(traps.program(traps.TILE_TRAPS[trap], words, 1))[1].splitlines()
     assert float(loop.rpartition(" ")[2]) < 1e-6
     assert largest == f"largest difference of a weight: {made.largest:.3f}"
 
 
 @pytest.mark.parametrize("trap", traps.TILE_TRAPS)
 def test_each_trap_is_shown_wrong_and_right(visit, trap):
-    page = visit("fast", fast_section="traps", fast_trap=trap)
-    assert not page.exception
-    assert not page.error
+    page = sound(visit("fast", fast_section="traps", fast_trap=trap))
     codes = [code.value for code in page.code]
     assert codes[0].startswith(f"def wrong_{trap}")
     assert codes[1].startswith("def right_")
     assert "Largest difference" in " ".join(metric.label for metric in page.metric)
-    assert said(page)

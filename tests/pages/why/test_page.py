@@ -1,8 +1,6 @@
 """The page Why this token?, as a visitor uses it."""
 
 import base64
-import json
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +8,7 @@ import pytest
 from attnviz.app import live_run
 from attnviz.pages.why import choices
 from attnviz.pages.why.maths import circuit, patches
+from tests.pages.conftest import charts, said, sound
 
 
 @pytest.fixture(autouse=True)
@@ -22,18 +21,8 @@ def few_passes(monkeypatch):
     live_run.finished.clear()
 
 
-def said(page: Any) -> str:
-    return " ".join(str(part.value) for kind in (page.markdown, page.caption, page.error) for part in kind)
-
-
-def charts(page: Any) -> list[dict[str, Any]]:
-    return [json.loads(each.proto.spec) for each in page.get("plotly_chart")]
-
-
 def test_it_opens_on_madrid_and_names_the_head_that_says_so(visit):
-    page = visit("why")
-    assert not page.exception
-    assert not page.error
+    page = sound(visit("why"))
     assert "**Madrid** leads **Rome** by 4.73 in logits: it is 113 times as likely." in said(page)
     assert "head 23.4 adds most: +3.85" in said(page)
     assert "+3.85 comes from “Spain”" in said(page)
@@ -50,8 +39,7 @@ def test_a_head_is_silenced_and_the_model_runs_again(visit):
 
 
 def test_the_visitors_own_token_alone(visit):
-    page = visit("why", why_alone="true", why_token="Barcelona", why_text="The capital of Spain is")
-    assert not page.error
+    page = sound(visit("why", why_alone="true", why_token="Barcelona", why_text="The capital of Spain is"))
     assert "The logit of **Barcelona** is" in said(page)
 
 
@@ -66,9 +54,7 @@ def test_a_model_that_predicts_nothing_says_so(visit):
 
 
 def test_two_prompts_are_compared_cell_by_cell(visit):
-    page = visit("why", why_section="patches")
-    assert not page.exception
-    assert not page.error
+    page = sound(visit("why", why_section="patches"))
     assert "gives back" in said(page)
     grid = charts(page)[0]["data"][0]
     assert grid["type"] == "heatmap"
@@ -87,12 +73,6 @@ def test_without_a_second_prompt_the_page_asks_for_one(visit):
 @pytest.mark.parametrize("section", choices.SECTION.ids)
 def test_what_is_typed_shows_as_typed(visit, section):
     typed = "<b>x $"
-    page = visit("why", why_section=section, why_text=typed, why_other=typed.replace("x", "w"))
-    assert not page.exception
-    assert not page.error
+    page = sound(visit("why", why_section=section, why_text=typed, why_other=typed.replace("x", "w")))
     titles = [chart["layout"].get("title", {}).get("text") or "" for chart in charts(page)]
     assert not any("<b>x" in title for title in titles), "Plotly would read it as markup"
-
-
-def test_every_section_is_a_choice():
-    assert choices.SECTION.ids == ("parts", "circuit", "patches")

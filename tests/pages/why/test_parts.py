@@ -10,9 +10,6 @@ from attnviz.pages.why.figures import parts as figures
 from attnviz.pages.why.maths import circuit, parts, patches
 from attnviz.pages.why.maths.examples import CONTRASTS
 from attnviz.runs.model_run import ModelRun, Request, run_model
-from tests.models.conftest import smollm2
-
-__all__ = ["smollm2"]
 
 MADRID = CONTRASTS[0]
 
