@@ -1,8 +1,6 @@
 """The page about which head does what, as a visitor uses it: prepared, on a text of one's own, beside another model."""
 
-import contextlib
 import html
-import io
 import sys
 import types
 from typing import Any
@@ -15,6 +13,7 @@ from attnviz.app.mends.streamlit_adapter import SESSION
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_survey
 from attnviz.pages.heads.panels import head_surveys, map
+from tests.pages.conftest import charts, ran, said, sound
 
 MINI = {"hd_model": "minilm-l6"}
 OWN = "the cat saw the dog and the cat ran\na bird and a fish and a bird"
@@ -26,17 +25,6 @@ def nothing_kept():
     live_run.finished.clear()
 
 
-def said(page: Any) -> str:
-    kinds = (page.markdown, page.caption, page.info, page.warning, page.error, page.success)
-    return " ".join(str(part.value) for kind in kinds for part in kind)
-
-
-def heat(page: Any, number: int = 0) -> dict[str, Any]:
-    import json
-
-    return json.loads(page.get("plotly_chart")[number].proto.spec)
-
-
 def strongest(survey: head_survey.Survey, by: str) -> tuple[int, int]:
     return survey.places[int(np.nanargmax(survey.measures[by].mean))]
 
@@ -46,9 +34,7 @@ def test_the_first_picture_is_the_prepared_one_and_needs_no_model(visit, monkeyp
 
     monkeypatch.setattr(example, "_picture", lambda *given: None)
     monkeypatch.setattr(sys.modules["attnviz.app.cache.model_cache"], "load", lambda *given: pytest.fail("a model"))
-    page = visit("heads")
-    assert not page.exception
-    assert not page.error
+    page = sound(visit("heads"))
     assert len(page.title) == 1
     survey = head_survey.find("smollm2-135m", PREPARED)
     layer, head = strongest(survey, "induction")
@@ -93,10 +79,8 @@ def test_the_explorer_opens_at_the_head_with_the_sentence(visit):
 
 
 def test_two_models_stand_beside_each_other_on_one_scale_and_a_head_is_shown_as_that_models(visit):
-    page = visit("heads", hd_other="minilm-l6", hd_by="previous_token", hd_of="second", hd_at="5.11")
-    assert not page.exception
-    assert not page.error
-    first, second = heat(page, 0), heat(page, 1)
+    page = sound(visit("heads", hd_other="minilm-l6", hd_by="previous_token", hd_of="second", hd_at="5.11"))
+    first, second, *_others = charts(page)
     assert [first["data"][0][end] for end in ("zmin", "zmax")] == [second["data"][0][end] for end in ("zmin", "zmax")]
     assert "have at least half of their weight on this pattern" in said(page)
     assert "**MiniLM L6, layer 5, head 11**" in said(page)
@@ -163,7 +147,6 @@ NONSENSE = [
 @pytest.mark.parametrize("link, sentences", NONSENSE)
 def test_nonsense_is_answered_in_sentences(visit, link, sentences):
     page = visit("heads", **(MINI | link))
-    assert not page.exception
     for words in sentences:
         assert words in html.unescape(said(page))
     assert "<b>" not in said(page)
@@ -210,21 +193,8 @@ def test_a_picked_point_chooses_its_head(monkeypatch):
 def test_the_program_prints_the_scores_of_the_page(config):
     from attnviz.models.loading import load
 
-    code = head_survey.program("minilm-l6", config, "previous_token", 1)
-    with contextlib.redirect_stdout(io.StringIO()) as out:
-        held: dict[str, Any] = {}
-        exec(code, held)
+    _names, printed = ran(head_survey.program("minilm-l6", config, "previous_token", 1))
     *_, last = head_survey.patterns(load("minilm-l6"), config)
     survey = last.survey()
     layer, head = strongest(survey, "previous_token")
-    assert (
-        f"layer {layer:>2} head {head:>2}   {np.nanmax(survey.measures['previous_token'].mean):.3f}" in out.getvalue()
-    )
-
-
-def test_the_table_for_a_spreadsheet_has_every_head_and_measure():
-    survey = head_survey.find("minilm-l6", PREPARED)
-    table = map.table_of(survey)
-    assert len(table["layer"]) == 72
-    assert table["induction mean"][5] == float(f"{survey.measures['induction'].mean[5]:.5g}")
-    assert {f"{name} mean" for name in survey.measures} <= set(table)
+    assert f"layer {layer:>2} head {head:>2}   {np.nanmax(survey.measures['previous_token'].mean):.3f}" in printed

@@ -45,31 +45,6 @@ def test_other_weights_other_sentences_and_ones_own_text_have_no_prepared_survey
 
 
 @pytest.mark.slow
-def test_the_prepared_cost_is_that_of_the_first_sentence_in_its_last_layers() -> None:
-    """One sentence whole would take two minutes: its silenced heads of the last three layers are cheap."""
-    from attnviz.models.capture import ResumedPass
-    from attnviz.models.tokens import encode
-    from attnviz.runs.heads.removal_costs import _loss, costs_in_layer, targets
-
-    survey = head_survey.find("smollm2-135m", head_survey.Config())
-    assert survey is not None
-    held, loaded = survey.measures["silenced"], load("smollm2-135m")
-    inputs = encode(loaded, survey.sentences[0]).inputs
-    started = ResumedPass(loaded.model, **inputs)
-    ids, real = targets(inputs)
-    assert started.trace.logits is not None
-    base = _loss(started.trace.logits, ids, real)
-    for layer in (27, 28, 29):
-        rises = costs_in_layer(started, layer, base, ids, real)[0].numpy()
-        for head, rise in enumerate(rises):
-            column = survey.column(layer, head)
-            assert column is not None
-            if 0 in held.best[column]:
-                place = held.best[column].tolist().index(0)
-                assert held.best_scores[column, place] == pytest.approx(rise, abs=2e-3)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("text, layer, head", [("books", 1, 3), ("repeated", 16, 0)])
 def test_a_prepared_cost_is_the_rise_of_transformers_own_loss_with_the_head_s_slice_zeroed(
     text: TextKind, layer: int, head: int
