@@ -103,13 +103,11 @@ def test_a_file_of_a_model_that_is_damaged(visit, fresh, mine, name, damage):
     heard(page.run())
 
 
-def test_weights_that_are_cut_short_under_a_model_that_is_in_use(visit, fresh, mine, monkeypatch):
-    before = heard(agreed(visit, mine))
-    file = mine / WEIGHTS
+def test_weights_that_are_cut_short_under_a_model_that_is_in_use(visit, fresh, mine):
+    heard(agreed(visit, mine))
     held = next(iter(fresh.models._values.values()))[0].model
-    os.truncate(file, 100)
+    os.truncate(mine / WEIGHTS, 100)
     assert sum(float(each.sum()) for each in held.parameters()) != 0, "its numbers are not the file's"
-    assert before
 
 
 def test_a_folder_of_a_model_that_may_not_be_entered(visit, fresh, mine):
@@ -147,7 +145,6 @@ def test_the_first_pages_over_a_cache_that_holds_no_model(visit, fresh, minilm, 
     (tmp_path / "cache").mkdir()
     with fault(tmp_path / "cache"):
         start = visit("home")
-        assert not start.exception
         assert "gives" in said_below_heads(start)
         explore = visit("explore", model="smollm2-135m", text=test_faults.OTHER["text"])
         assert why in sentence(explore)

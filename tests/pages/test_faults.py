@@ -100,17 +100,6 @@ def test_a_disk_that_is_too_full_for_a_download_or_fills_up_during_it(visit, fre
 # --- a file that is half written
 
 
-def test_a_shared_reading_that_is_half_written(visit, fresh, mine, tmp_path, monkeypatch):
-    monkeypatch.setenv("ATTNVIZ_READINGS", str(tmp_path / "readings"))
-    page = agreed(visit, mine)
-    before = heard(page)
-    (file,) = (tmp_path / "readings").iterdir()
-    for left in (0, 8, file.stat().st_size // 2):
-        os.truncate(file, left)
-        started_again(monkeypatch)
-        assert heard(page.run()) == before
-
-
 def test_a_download_that_is_half_written(visit, fresh, hub, files, monkeypatch):
     hub["some/tiny"] = files
     before = heard(agreed(visit, "some/tiny"))

@@ -1,32 +1,50 @@
-"""What the open of a page sends: a class that opens at once waits for every message of it.
+"""What the open of a page sends, and makes, for the visitor after the first.
 
-Streamlit's own about the session and the end of the run, four or five, come on top.
+A class that opens at once waits for every message of it. Streamlit's own about the session and the end of the run, four
+or five, come on top.
 """
 
+from typing import Any
+
 import pytest
+from plotly.basedatatypes import BaseFigure
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from attnviz.serve.page_table import PAGES
 from tests.pages import conftest
-from tests.pages.conftest import open_page
+from tests.pages.conftest import charts, open_page
 
 MOST = 60
+#: pages that open with charts, which are built for the first visitor alone
+WITH_CHARTS = {"build", "masks", "scaling", "sharing", "positions", "decoding", "compare"}
 
 
 @pytest.mark.parametrize("page", [row.name for row in PAGES])
-def test_the_open_of_a_page_sends_few_messages(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    sent, run = [], LocalScriptRunner.run
+def test_the_next_visitor_is_sent_few_messages_and_no_chart_is_built_again(
+    page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[int] = []
+    built: list[Any] = []
+    run, begin = LocalScriptRunner.run, BaseFigure.__init__
 
-    def counting(runner, *args, **named):
+    def counting(runner: Any, *args: Any, **named: Any) -> Any:
         tree = run(runner, *args, **named)
         sent.append(len(runner.forward_msgs()))
         return tree
 
+    def noticed(figure: Any, *args: Any, **named: Any) -> None:
+        built.append(type(figure))
+        begin(figure, *args, **named)
+
     monkeypatch.setattr(conftest, "MENUS", ())  # a visitor finds them closed
-    open_page(page)  # what is computed once is there for the next visitor
+    first = open_page(page)
     monkeypatch.setattr(LocalScriptRunner, "run", counting)
-    assert not open_page(page).exception
+    monkeypatch.setattr(BaseFigure, "__init__", noticed)
+    second = open_page(page)
     assert sent[-1] <= MOST
+    if page in WITH_CHARTS:
+        assert charts(first) == charts(second) != []
+        assert built == []
 
 
 def test_what_the_menu_sends_is_streamlits_own_until_a_link_of_it_carries_something() -> None:
