@@ -107,17 +107,6 @@ def test_overflow_marks_where_each_format_breaks():
     assert [mark.text[0] for mark in marks] == ["+1.5"]
 
 
-def test_each_picture_draws_the_numbers_that_it_is_given():
-    fig = softmax.eigenvalues([("raw", "#000000", np.array([0.1, 0.0]))])
-    assert np.isnan(fig.data[0].y[1]), "an eigenvalue of 0 is left out of a log axis"
-    fig = softmax.mixes(np.eye(2), np.array([0.5, 0.5]), np.array([3.0, 4.0]), np.array([4.0, 5.0]))
-    assert (by_name(fig, "mixed by raw scores").x[-1], by_name(fig, "mixed by raw scores").y[-1]) == (3.0, 4.0)
-    bar = variance.by_dimension(np.array([1.0, 5.0, 3.0])).data[0]
-    assert (list(bar.y), list(bar.customdata)) == ([5.0, 3.0, 1.0], [1, 2, 0]), "sorted, and they keep their numbers"
-    fig = variance.entropy_over_scale(np.array([0.5, 1, 2]), np.array([0.9, 0.6, 0.2]), {"raw": (2, 0.2, "#000000")})
-    assert by_name(fig, "raw").x == (2,)
-
-
 def test_bars_share_one_scale_and_few_of_them_say_their_weights_so_that_those_near_0_are_seen_to_be_there():
     fig = softmax.rows_of_bars([("raw", "#C44E9B", np.array([0.9, 0.1])), ("scaled", "#3B8EA5", np.full(2, 0.5))])
     assert [trace.y.tolist() for trace in fig.data] == [[0.9, 0.1], [0.5, 0.5]]

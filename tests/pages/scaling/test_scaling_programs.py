@@ -1,14 +1,10 @@
 """Every section's program, run as the page shows it: it prints the numbers that the page shows beside it."""
 
-import contextlib
-import io
-
 import pytest
 
 from attnviz.pages.scaling.maths import saturation
 from attnviz.pages.scaling.panels import retrieval_training
-from tests.pages.conftest import with_code
-from tests.pages.scaling.test_page import said
+from tests.pages.conftest import ran, said, sound, with_code
 
 pytestmark = pytest.mark.slow  # in `make check-all`
 
@@ -21,13 +17,8 @@ def shown(page):
 
 def run(page):
     """What the page's program leaves behind."""
-    assert not page.exception
-    assert not page.error
-    found = {}
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec(with_code(page).code[0].value, found)
-    found["printed"] = printed.getvalue()
-    return found
+    found, printed = ran(with_code(sound(page)).code[0].value)
+    return found | {"printed": printed}
 
 
 @pytest.mark.parametrize(
