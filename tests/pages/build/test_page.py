@@ -210,18 +210,6 @@ def test_rows_of_a_trained_model_are_used_where_it_is_on_the_machine(minilm: Any
     assert any("trained" in m.value for m in app.markdown)
 
 
-def test_edits_are_kept_during_a_visit_to_another_page() -> None:
-    app = opened(b_step="project", b_at=link_reading.pack({"e": [["W_Q", 0, 0, 5.0]]}))
-    app.switch_page("../pages/masks/masks.py")
-    app.query_params.clear()
-    app.run()
-    app.switch_page("../pages/build/build.py")
-    app.run()
-    sound(app)
-    assert link_reading.unpack(app.query_params["b_at"])["e"] == [["W_Q", 0, 0, 5.0]]
-    assert any("typed in by you" in c.value for c in app.caption)
-
-
 def test_the_sentence_is_kept_when_switching_to_cross_attention() -> None:
     app = opened(b_step="scores")
     app.text_input(key="b_text").set_value("one two three").run()
