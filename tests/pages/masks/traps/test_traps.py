@@ -121,10 +121,14 @@ def test_a_finite_fill_added_before_scaling_leaks_and_infinity_does_not():
     assert rows["-10"][0] > 100 * rows["-10"][1]
 
 
-def test_the_newest_word_sees_as_many_keys_as_there_are_new_words():
-    outcome = traps.TRAPS["top_left"].run(SENTENCE)
-    assert (outcome.wrong.values[-1] > 0).sum() == 3
-    assert (outcome.right.values[-1] > 0).sum() == 10
+@pytest.mark.parametrize("trap", ["top_left", "cropped_mask"])
+def test_the_last_words_see_all_before_them_and_a_mask_of_the_first_ones_hides_most_of_these(trap):
+    outcome = traps.TRAPS[trap].run(SENTENCE)
+    np.testing.assert_allclose(outcome.right.values, reference(masks.causal(10))[-3:], atol=1e-6)
+    assert (outcome.wrong.values > 0).tolist() == np.tri(3, 10, dtype=bool).tolist()
+    told = outcome.facts[0].params
+    assert told["seen"] == 3
+    assert trap == "top_left" or (told["bad"], told["good"]) == (1 + 2 + 3, 8 + 9 + 10)
 
 
 def test_shifted_positions_make_padding_invisible_and_rope_never_needed_them():
@@ -274,14 +278,6 @@ def test_the_weights_under_three_axes_are_those_of_complex_numbers():
     at = np.array([(n // 9, n // 3 % 3, n % 3) for n in range(len(SENTENCE))])
     scores = turned_as_complex_numbers(q, at) @ turned_as_complex_numbers(k, at).T / 8
     np.testing.assert_allclose(traps.TRAPS["odd_axes"].run(SENTENCE).right.values, softmax(scores), atol=1e-4)
-
-
-def test_the_mask_cropped_at_the_right_corner_is_that_of_the_last_words():
-    outcome = traps.TRAPS["cropped_mask"].run(SENTENCE)
-    np.testing.assert_allclose(outcome.right.values, reference(masks.causal(10))[-3:], atol=1e-6)
-    assert (outcome.wrong.values > 0).tolist() == np.tri(3, 10, dtype=bool).tolist()
-    told = outcome.facts[0].params
-    assert (told["bad"], told["good"], told["seen"]) == (1 + 2 + 3, 8 + 9 + 10, 3)
 
 
 def test_the_word_that_hands_out_least_is_named_wherever_it_stands():
