@@ -37,8 +37,7 @@ def opened():
 
 
 def test_a_sentence_a_model_and_its_attention_are_there_from_the_start_with_few_controls(opened):
-    assert not opened.exception
-    assert not opened.error
+    sound(opened)
     assert opened.text_area(key="text").value.startswith("The animal")
     assert len(canvases_on(opened)) == 2, "the overview and one head"
     assert "gives" in said(opened)
