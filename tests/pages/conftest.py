@@ -14,6 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.base import words
+from attnviz.base.packed import unblob
 from tests import app_words
 from tests.links import canvases
 from tests.models.conftest import minilm, smollm2
@@ -74,6 +75,11 @@ def ran(code: str, given: dict[str, Any] | None = None) -> tuple[dict[str, Any],
 def canvases_on(page: Any) -> list[Any]:
     """The components that show a picture; the one that listens for a lecturer's keys shows none."""
     return [each for each in page.get("bidi_component") if each.proto.bytes]
+
+
+def drawn(page: Any, component: str = "") -> tuple[dict[str, Any], bytes]:
+    """Header and payload of what the first canvas of this kind was sent."""
+    return next(unblob(each.proto.bytes) for each in canvases_on(page) if each.proto.component_name.endswith(component))
 
 
 def said_below_heads(page: Any) -> str:

@@ -5,13 +5,12 @@ from html import unescape
 import pytest
 
 from attnviz.app import live_run
-from attnviz.canvas.shared.packing import unblob
 from attnviz.pages.decoding.maths import token_by_token
 from attnviz.pages.decoding.maths.decoders import CORE_LAYERS
 from attnviz.pages.decoding.panels import decoder_form
 from attnviz.pages.decoding.panels import player as player_panel
 from attnviz.serve.headless import app_link, run_page
-from tests.pages.conftest import said, sound, with_code
+from tests.pages.conftest import drawn, said, sound, with_code
 from tests.pages.decoding.conftest import core_cache_bytes, largest_difference
 
 CORE = {"d_model": "core"}
@@ -21,12 +20,6 @@ VIEWS = ["steps", "bytes", "numbers", "policies", "speed", "traps"]
 @pytest.fixture(autouse=True)
 def nothing_finished():
     live_run.finished.clear()
-
-
-def player(page):
-    """Header and payload of the player."""
-    played = (each.proto for each in page.get("bidi_component") if each.proto.component_name.endswith("step_player"))
-    return unblob(next(played).bytes)
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -39,7 +32,7 @@ def test_every_section_computes_and_says_what_to_see(visit, view):
 def test_the_player_is_sent_every_step_and_what_is_said_of_the_two_ways_is_what_was_computed(visit):
     *_partial, run = token_by_token.run(decoder_form.core_decoder(0), token_by_token.Config("hello", 4, 1.5, 2))
     page = visit("decoding", d_prompt="hello", d_steps="4", d_t="1.5", d_seed="2", **CORE)
-    header, payload = player(page)
+    header, payload = drawn(page, "step_player")
     assert header["total"] == len(header["steps"]) == 4
     assert header["labels"][:5] == list("hello")
     assert len(header["labels"]) == 5 + 4
@@ -64,7 +57,7 @@ def test_at_every_step_tokens_times_their_bytes_are_the_bytes_on_show(visit):
     of_a_layer = core_cache_bytes(1) // CORE_LAYERS
     for at in range(4):
         page = visit("decoding", d_prompt="hello", d_steps="4", d_at=str(at), **CORE)
-        header, _payload = player(page)
+        header, _payload = drawn(page, "step_player")
         step = header["steps"][at]
         assert step["context"] == 5 + at == step["tokens"][1]
         assert step["layer_bytes"] == [step["context"] * of_a_layer] * CORE_LAYERS
@@ -92,12 +85,12 @@ def test_the_link_holds_the_step_the_head_and_the_run(visit):
     page = visit(
         "decoding", d_prompt="hello", d_steps="5", d_at="2", d_layer="1", d_head="3", d_t="1.2", d_seed="7", **CORE
     )
-    header, _payload = player(page)
+    header, _payload = drawn(page, "step_player")
     assert header["at"] == 2
     assert "Layer 1, head 3 of 4, which reads K/V head 1 of 2." in said(page)
     assert "After step 3" in said(page)
     other = visit("decoding", d_prompt="hello", d_steps="5", d_t="1.2", d_seed="8", **CORE)
-    assert player(other)[0]["labels"] != header["labels"]
+    assert drawn(other, "step_player")[0]["labels"] != header["labels"]
 
 
 def test_layers_and_heads_beyond_the_model_show_its_last(visit):
@@ -161,11 +154,11 @@ def test_a_run_is_drawn_as_it_comes_and_can_be_stopped(visit, monkeypatch):
     monkeypatch.setattr(token_by_token, "run", counted)
     page = visit("decoding", d_prompt="hello", d_steps="6", **CORE)
     assert runs == [1, 2, 3]
-    assert player(page)[0]["total"] == 6
-    assert len(player(page)[0]["steps"]) == 3
+    assert drawn(page, "step_player")[0]["total"] == 6
+    assert len(drawn(page, "step_player")[0]["steps"]) == 3
     page.button(key="live_go_steps").click().run()
     assert runs == [1, 2, 3, 4, 5, 6]
-    assert len(player(page)[0]["steps"]) == 6
+    assert len(drawn(page, "step_player")[0]["steps"]) == 6
     visit("decoding", d_prompt="hello", d_steps="6", **CORE)
     assert runs == [1, 2, 3, 4, 5, 6], "another visitor is shown the finished run"
 
@@ -180,7 +173,7 @@ def test_the_example_is_there_before_the_first_visitor(visit, monkeypatch):
 
     monkeypatch.setattr(token_by_token, "run", never)
     page = visit("decoding", **CORE)
-    assert len(player(page)[0]["steps"]) == 8
+    assert len(drawn(page, "step_player")[0]["steps"]) == 8
 
 
 def test_strangers_see_what_the_owner_measured_and_cannot_measure(visit, monkeypatch, tmp_path, capsys):
@@ -215,5 +208,5 @@ def test_the_owner_measures_by_a_button(visit, monkeypatch, tmp_path):
 
 def test_a_trained_model_writes(visit, smollm2):
     page = visit("decoding", d_model="smollm2-135m", d_steps="2")
-    assert "Rome" in player(page)[0]["labels"]
+    assert "Rome" in drawn(page, "step_player")[0]["labels"]
     assert "SmolLM2 135M Instruct &#40;4&#45;bit&#41;: trained weights." in said(page)  # as Markdown has it

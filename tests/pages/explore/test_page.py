@@ -1,5 +1,4 @@
 import base64
-import json
 import re
 
 import numpy as np
@@ -11,7 +10,7 @@ from attnviz.base.head_edit import HeadEdit
 from attnviz.runs.head_matrix import head_matrix
 from attnviz.runs.model_run import Request, run_model
 from attnviz.runs.what_if import instantly
-from tests.pages.conftest import canvases_on, open_page, ran, said_below_heads, sound, with_code
+from tests.pages.conftest import canvases_on, drawn, open_page, ran, said_below_heads, sound, with_code
 
 
 def said(page):
@@ -19,15 +18,9 @@ def said(page):
     return " ".join([*(element.value for kind in kinds for element in kind), said_below_heads(page)])
 
 
-def header_of(page, component):
-    """What the first canvas of this kind was sent."""
-    blob = next(b for b in canvases_on(page) if b.proto.component_name.endswith(f"attnviz.{component}")).proto.bytes
-    return json.loads(blob[4 : 4 + int.from_bytes(blob[:4], "little")])
-
-
 def head_of(page):
     """(layer, head) that the large picture shows."""
-    return tuple(header_of(page, "head")["tile"])
+    return tuple(drawn(page, "attnviz.head")[0]["tile"])
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +130,7 @@ def test_a_silenced_head_is_said_to_keep_its_weights_and_the_head_that_changes_m
 def test_ordering_by_induction_without_a_repeated_token_says_so_and_dims_nothing(visit):
     page = visit("explore", text="The cat sat down.", by="induction")
     assert "No token of this sentence comes twice" in said(page)
-    assert header_of(page, "overview")["dim"] is False
+    assert drawn(page, "attnviz.overview")[0]["dim"] is False
     twice = visit("explore", text="The cat sat. The cat sat.", by="induction")
     assert "No token of this sentence" not in said(twice)
 
@@ -193,4 +186,4 @@ def test_the_code_of_a_what_if_prints_what_is_on_screen(visit, link):
 @pytest.mark.parametrize("link, root", [({}, False), ({"curve": "root"}, True)])
 def test_the_small_pictures_and_the_large_one_have_the_same_colour_steps(visit, link, root):
     page = visit("explore", **link)
-    assert [header_of(page, canvas)["scale"]["root"] for canvas in ("overview", "head")] == [root, root]
+    assert [drawn(page, f"attnviz.{canvas}")[0]["scale"]["root"] for canvas in ("overview", "head")] == [root, root]

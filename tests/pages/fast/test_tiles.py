@@ -8,13 +8,12 @@ import pytest
 import torch
 
 from attnviz.base.message import Problem
-from attnviz.base.packed import unblob
 from attnviz.canvas.head import ahead
 from attnviz.core import masks
 from attnviz.figures.picture import to_svg
 from attnviz.pages.fast.maths import tiles
 from attnviz.pages.fast.panels import tiles as panel
-from tests.pages.conftest import ran, read, sound
+from tests.pages.conftest import drawn, ran, read, sound
 
 CASES = [
     tiles.Config(tokens=50, width=8),
@@ -135,15 +134,10 @@ def test_more_tokens_than_the_film_has_room_for_are_refused_by_number():
         tiles.Config(tokens=2000)
 
 
-def header(page):
-    (film,) = (each.proto for each in page.get("bidi_component") if each.proto.component_name.endswith("tile_film"))
-    return unblob(bytes(film.bytes))
-
-
 def test_the_page_opens_on_a_tile_that_brings_a_larger_score(visit):
     page = sound(visit("fast"))
     film = tiles.run(tiles.Config())
-    played, payload = header(page)
+    played, payload = drawn(page, "tile_film")
     assert (played["at"], played["address"]) == (film.middle, "")
     assert played["tiles"] == film.tiles.tolist()
     codes = np.frombuffer(payload[: 96 * 96], np.uint8).reshape(96, 96)
@@ -155,7 +149,7 @@ def test_the_page_opens_on_a_tile_that_brings_a_larger_score(visit):
 
 
 def test_what_is_much_is_not_sent_with_each_answer_but_offered_once(visit):
-    played, payload = header(visit("fast", fast_n="600"))
+    played, payload = drawn(visit("fast", fast_n="600"), "tile_film")
     film = tiles.run(tiles.Config(tokens=600))
     assert payload == b""
     offered = ahead.answer(played["address"].lstrip("/"))
@@ -165,13 +159,13 @@ def test_what_is_much_is_not_sent_with_each_answer_but_offered_once(visit):
 
 def test_the_backward_pass_and_a_step_are_in_the_link(visit):
     page = visit("fast", fast_pass="backward", fast_at="3", fast_n="40")
-    played, _payload = header(page)
+    played, _payload = drawn(page, "tile_film")
     assert (played["backward"], played["at"], played["tokens"]) == (True, 3, 40)
     assert "the gradients of Q, K and V differs" in read(page)
 
 
 def test_a_step_that_the_film_has_not_is_its_last(visit):
-    assert header(visit("fast", fast_at="999"))[0]["at"] == len(tiles.run(tiles.Config()).tiles) - 1
+    assert drawn(visit("fast", fast_at="999"), "tile_film")[0]["at"] == len(tiles.run(tiles.Config()).tiles) - 1
 
 
 @pytest.mark.parametrize("wrong", [{"fast_n": "5000"}, {"fast_block_q": "17"}, {"fast_mask": "x"}])
@@ -179,4 +173,4 @@ def test_what_no_film_has_is_said_and_the_page_goes_on(visit, wrong):
     page = visit("fast", **wrong)
     (value,) = wrong.values()
     assert value in read(page)
-    assert header(page)[0]["tokens"] == 96
+    assert drawn(page, "tile_film")[0]["tokens"] == 96

@@ -5,21 +5,16 @@ import logging
 import pytest
 
 from attnviz.app.cache import model_cache
-from attnviz.canvas.shared.packing import unblob
 from attnviz.pages.positions import choices
 from attnviz.pages.positions.maths import position_scores, rotation, shuffled_words, video
 from attnviz.pages.positions.panels import position_scores as scores_panel
 from attnviz.pages.positions.panels import rotation as rotation_panel
 from attnviz.pages.positions.panels import video as video_panel
-from tests.pages.conftest import canvases_on, said, sound, with_code
+from tests.pages.conftest import drawn, said, sound, with_code
 from tests.pages.scaling.test_page import figures
 
 NEEDS_NO_MODEL = [name for name in choices.SECTION.ids if name != "head"]
 FIGURES = {"order": 3, "scores": 4, "circle": 0, "longer": 2, "video": 4, "norm": 5}
-
-
-def circle(page):
-    return unblob(canvases_on(page)[0].proto.bytes)[0]
 
 
 @pytest.mark.parametrize("section", NEEDS_NO_MODEL)
@@ -67,12 +62,12 @@ def test_the_link_sets_every_number_and_choice(visit):
 def test_the_circle_is_sent_every_pair_and_where_it_stands(visit):
     page = visit("positions", p_section="circle", p_pair="2", p_q="30", p_k="31", p_width="16", p_seed="3")
     expected = rotation.turn(rotation.PairConfig(16, 10_000.0, 2, 30, 31, 3))
-    header = circle(page)
+    header, _payload = drawn(page)
     assert header["at"] == {"pair": 2, "q_at": 30, "k_at": 31}
     assert header["turns"] == pytest.approx(expected.turns.tolist())
     assert header["q"][2] == pytest.approx(expected.q[2].tolist())
     assert f"this pair’s part of q·k is {expected.product:.4g};".replace("-", "−") in said(page)
-    assert circle(visit("positions", p_section="circle", p_pair="40", p_width="16"))["at"]["pair"] == 7, "its last"
+    assert drawn(visit("positions", p_section="circle", p_pair="40", p_width="16"))[0]["at"]["pair"] == 7, "its last"
 
 
 def test_what_the_visitor_changes_goes_into_the_link(visit):
@@ -98,7 +93,7 @@ def test_a_bad_sentence_gets_a_sentence_and_the_section_can_still_be_changed(vis
     assert words in said(page).replace("&#58;", ":").replace("&#46;", ".")
     page.segmented_control(key="p_section").set_value("circle").run()
     assert not page.error
-    assert circle(page)["turns"]
+    assert drawn(page)[0]["turns"]
 
 
 @pytest.mark.parametrize("text", ["我们 昨天 🙂 去了 北京", "שלום לך עולם", "<b>bold</b> $x^2$ **no**"])

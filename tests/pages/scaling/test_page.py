@@ -8,18 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.canvas.shared.packing import unblob
 from attnviz.pages.scaling.maths import growing_width, retrieval_training, saturation, variance
 from attnviz.pages.scaling.panels import retrieval_training as training_panel
 from attnviz.pages.scaling.panels import variance as variance_panel
-from tests.pages.conftest import canvases_on, said, sound
+from tests.pages.conftest import drawn, said, sound
 
 WAYS = {"raw": 1.0, "scaled": 64**-0.5}
-
-
-def canvas(page):
-    """Header and payload of the bars."""
-    return unblob(canvases_on(page)[0].proto.bytes)
 
 
 def figures(page):
@@ -74,7 +68,7 @@ def test_the_link_sets_every_number_and_choice(visit):
     )
     expected = growing_width.run(growing_width.Config(100, 9, 4, "softcap", 3.0))
     assert f"{expected.raw.largest:.1%}" in said(page)
-    header, payload = canvas(page)
+    header, payload = drawn(page)
     assert (header["at"], header["n"], header["parameter"]["value"]) == (100, 9, 3.0)
     scores = np.frombuffer(payload, "<f4").reshape(len(header["d_k"]), 9)
     assert scores[header["d_k"].index(100)] == pytest.approx(expected.raw.logits, abs=1e-4)
