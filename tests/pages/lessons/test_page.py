@@ -62,7 +62,7 @@ def test_every_step_can_be_read_and_answered(visit, lesson, sentence):
             page.button(key=offered[0]).click().run()
             assert not page.exception
             assert errors(page) == [], step.title
-            assert "You predicted: " in said(page) + " ".join(str(part.value) for part in page.success)
+            assert "You predicted: " in said(page)
             assert "Computed: —" not in said(page)
             assert "Lecturer" not in said(page), "the app's own answers are all computed"
         assert ("Now you know" in said(page)) == (at == len(steps))
