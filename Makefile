@@ -130,7 +130,7 @@ STARTS_OTHERS := $(addprefix --ignore=tests/,browser wheel deploy cluster benchm
 NO_NUMBERS := $(addprefix --ignore=tests/,app serve base figures) \
   $(addprefix --ignore=,$(filter-out tests/test_terms.py tests/test_readme.py,$(wildcard tests/test_*.py))) \
   $(patsubst %,--ignore=tests/pages/test_%.py,add_a_page broken_files chinese_pages copied_code \
-  counts_of_one faults heard_charts hostile_links language messages_of_an_open random_links scarce_memory thin_files)
+  counts_of_one faults heard_charts hostile_links language maths_alone messages_of_an_open random_links scarce_memory thin_files)
 
 test-numbers: install-dev
 	export ATEN_CPU_CAPABILITY=default OMP_NUM_THREADS=1; \
