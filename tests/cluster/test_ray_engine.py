@@ -197,22 +197,28 @@ def test_an_answer_that_does_not_come_is_a_sentence_at_the_limit(on_ray, folder)
     assert on_ray.run(asked(folder)).source.labels, "it goes on afterwards"
 
 
-def test_a_replica_killed_in_mid_flight_is_answered_by_another(on_ray, here, folder):
-    """Stopped first, so that the question is surely under way when it is killed."""
-    on_ray.run(asked(folder))
-    (pid,) = replicas()
-    answers = []
+def once_begun(run, _loaded, begun):
+    """In a replica: the first one that is asked for this is never done with it, and leaves its process id."""
+    if not begun.exists():
+        begun.write_text(str(os.getpid()))
+        signal.sigwait([])
+    return run
+
+
+def test_a_replica_killed_in_mid_flight_is_answered_by_another(on_ray, here, folder, tmp_path):
+    begun, answers = tmp_path / "begun", []
+    run = on_ray.run(asked(folder, "killed in flight"))
 
     def ask():
         try:
-            answers.append(on_ray.run(asked(folder, "killed in flight")))
+            answers.append(on_ray.rerun(run, Rerun(once_begun, (begun,))))
         except Problem as problem:
             answers.append(problem)
 
     thread = threading.Thread(target=ask, daemon=True)
-    os.kill(pid, signal.SIGSTOP)
     thread.start()
-    time.sleep(1.0)
+    until(lambda: begun.exists() and begun.read_text())
+    pid = int(begun.read_text())
     os.kill(pid, signal.SIGKILL)
     thread.join(ADDRESS.timeout + 20)
     assert not thread.is_alive(), "never a hang"
