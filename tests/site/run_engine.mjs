@@ -22,8 +22,10 @@ for (const part of card.parts) {
 }
 const words = tokens(await json(card.tokenizer), await json(card.config));
 const told = [];
-for (const [i, { sentence, edits = [] }] of job.sentences.entries()) {
+for (const [i, { sentence, edits = [], passed = true }] of job.sentences.entries()) {
   const { ids, labels } = words.read(sentence);
+  told.push({ ids, labels });
+  if (!passed) continue;
   const n = ids.length;
   const weights = new Float32Array(card.layers * card.heads * n * n);
   const each = edits.map((edit) => ({ ...edit, ...(edit.mask ? { mask: Uint8Array.from(edit.mask) } : {}) }));
@@ -41,6 +43,5 @@ for (const [i, { sentence, edits = [] }] of job.sentences.entries()) {
   headsOf(card, n, made).heads.forEach((raw, at) => weights.set(attend(raw, raw.mask, raw.scale), at * n * n));
   await writeFile(`${job.out}/${i}.drawn`, weights); // what a page makes of queries and keys
   if (logits) await writeFile(`${job.out}/${i}.logits`, logits);
-  told.push({ ids, labels });
 }
 process.stdout.write(JSON.stringify(told));

@@ -32,10 +32,8 @@ SENTENCES = [
     "The capital of Spain is",
     "I ate 3½ 🍕🍕 pies\n\ttoday, for ①②③ reasons",
     "猫はとても好きです。",
-    "Ein Straßenname: Königsallee 42",
     "a",
-]
-FURTHER = [
+    "Ein Straßenname: Königsallee 42",
     "Le chat dort sur le canapé, n'est-ce pas ?",
     "Москва — столица России.",
     "مرحبا بالعالم",
@@ -83,10 +81,6 @@ FURTHER = [
 ]
 
 
-def test_there_are_fifty_sentences_of_many_scripts():
-    assert len({*SENTENCES, *FURTHER}) == 50
-
-
 @pytest.fixture(scope="module")
 def cards(tmp_path_factory) -> Any:
     """The files of a model as a site has them, written once each."""
@@ -109,7 +103,9 @@ def in_node(cards: Any, name: str, jobs: list[dict[str, Any]], out: Path, plain:
     run = subprocess.run([NODE, script, out / "job.json"], capture_output=True, encoding="utf-8", check=False)
     assert run.returncode == 0, run.stderr
     made = json.loads(run.stdout)
-    for i, each in enumerate(made):
+    for i, (told, each) in enumerate(zip(jobs, made, strict=True)):
+        if not told.get("passed", True):
+            continue
         n = len(each["ids"])
         shape = (card["layers"], card["heads"], n, n)
         for kind in ("weights", "drawn"):
@@ -125,6 +121,8 @@ def held_to_the_library(loaded: Any, sentences: list[str], made: list[dict[str, 
         tokens = encode(loaded, sentence)
         assert tuple(each["ids"]) == tokens.ids, sentence
         assert tuple(each["labels"]) == tokens.labels, sentence
+        if "weights" not in each:
+            continue
         trace = av.capture(exact, **tokens.inputs)
         wanted = np.stack([layer.weights()[0].numpy() for layer in trace])
         for kind in ("weights", "drawn"):
@@ -133,17 +131,12 @@ def held_to_the_library(loaded: Any, sentences: list[str], made: list[dict[str, 
             np.testing.assert_allclose(each["logits"], trace.logits[0].numpy(), atol=1e-4, err_msg=sentence)
 
 
-def test_every_head_of_an_encoder_is_the_library_s(minilm, cards, tmp_path):
-    made = in_node(cards, "minilm-l6", [{"sentence": each} for each in SENTENCES], tmp_path)
-    held_to_the_library(minilm, SENTENCES, made)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["smollm2-135m", "minilm-l6"])
-def test_fifty_sentences_are_the_library_s(request, cards, name, tmp_path):
+@pytest.mark.parametrize("name, every", [pytest.param("smollm2-135m", 4, marks=pytest.mark.slow), ("minilm-l6", 1)])
+def test_sentences_of_many_scripts_are_the_library_s(request, cards, name, every, tmp_path):
+    """Their tokens, and of every fourth or of all of them the numbers of every head and the logits."""
     loaded = request.getfixturevalue(name.split("-")[0])
-    sentences = SENTENCES + FURTHER
-    held_to_the_library(loaded, sentences, in_node(cards, name, [{"sentence": each} for each in sentences], tmp_path))
+    jobs = [{"sentence": each, "passed": place % every == 0} for place, each in enumerate(SENTENCES)]
+    held_to_the_library(loaded, SENTENCES, in_node(cards, name, jobs, tmp_path))
 
 
 def test_without_the_kernel_the_same_comes(minilm, cards, tmp_path):
