@@ -1,22 +1,17 @@
 """The log of a hosted server: every line is JSON, and none holds a word that a visitor typed."""
 
-import asyncio
 import json
 import logging
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from attnviz.serve.log_lines import LogLines, without_words
-from benchmarks.load.visitor import Unanswered, Visitor
-from tests.browser.conftest import ROOT, Server
 
+ROOT = Path(__file__).parents[2]
 SENTENCE = "my secret sentence"
 
 
@@ -100,16 +95,14 @@ def test_an_error_that_nobody_caught_is_a_line_too():
     """Of a page, which Streamlit draws in colours where rich is there; of a thread; of a destructor; of the process."""
     program = f"""
 import threading
-from streamlit import config, error_util
+from streamlit import config
+from streamlit.testing.v1 import AppTest
 config.set_option("logger.enableRich", True)
 from attnviz.serve import log_lines
 log_lines.begin()
 def fail():
     raise KeyError("{SENTENCE}")
-try:
-    fail()
-except KeyError as error:
-    error_util._log_uncaught_app_exception(error)
+AppTest.from_string('raise KeyError("{SENTENCE}")').run()
 thread = threading.Thread(target=fail)
 thread.start()
 thread.join()
@@ -122,73 +115,8 @@ fail()
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=False)
     assert ended.stdout == ""
     assert SENTENCE not in ended.stderr
-    told = [json.loads(each) for each in ended.stderr.splitlines()]
+    told = [each for each in map(json.loads, ended.stderr.splitlines()) if "error" in each]
     assert [each["error"] for each in told] == ["KeyError"] * 4
     assert [each["logger"] for each in told] == ["streamlit.error_util", "attnviz", "attnviz", "attnviz"]
-    assert all(each["at"][-1].endswith("fail") for each in told)
-
-
-def log_of(script: Path, folder: Path, visit: Callable[[str], Coroutine[Any, Any, None]]) -> str:
-    """What a server of this script has logged when it was visited."""
-    # in a thread: where a test of a browser ran before in this process, this one has an event loop already
-    with Server(script, folder / "log.txt") as server, ThreadPoolExecutor(1) as thread:
-        thread.submit(asyncio.run, visit(server.url)).result()
-    return server.log.read_text("utf-8")
-
-
-RAISES = """
-import streamlit as st
-from attnviz.serve import server
-app = st.App({page!r}, lifespan=server.lifespan, routes=server.ROUTES, middleware=server.MIDDLEWARE)
-"""
-
-
-@pytest.mark.slow
-def test_a_page_that_raises_leaves_one_line_in_the_log_of_a_hosted_server(tmp_path, monkeypatch):
-    monkeypatch.setenv("ATTNVIZ_HOSTED", "1")
-    monkeypatch.setenv("STREAMLIT_LOGGER_ENABLE_RICH", "true")
-    (tmp_path / "page.py").write_text(f"import streamlit\n\nraise KeyError({SENTENCE!r})\n", "utf-8")
-    (tmp_path / "served.py").write_text(RAISES.format(page=str(tmp_path / "page.py")), "utf-8")
-
-    async def visit(url: str) -> None:
-        visitor = Visitor(url)
-        with pytest.raises(Unanswered, match="encountered an error"):
-            await visitor.enter("", "")
-        visitor.socket.transport.abort()
-
-    written = log_of(tmp_path / "served.py", tmp_path, visit)
-    assert SENTENCE not in written
-    told = [json.loads(each) for each in written.splitlines() if each]
-    (failed,) = [each for each in told if "error" in each]
-    assert (failed["logger"], failed["error"]) == ("streamlit.error_util", "KeyError")
-    assert failed["at"][-1].startswith("page.py:3 ")
-
-
-@pytest.mark.slow
-def test_a_hosted_server_says_nothing_of_what_its_visitors_type(tmp_path, monkeypatch):
-    """A sentence in the link and in the field of every page, links that make no sense, and a connection broken off."""
-    monkeypatch.setenv("ATTNVIZ_HOSTED", "1")
-    pages = [path.stem for path in sorted((ROOT / "pages").glob("*.py"))]
-    marker = "zanzibarquokka"
-
-    typed: list[str] = []
-
-    async def visits(url: str) -> None:
-        for page in pages:
-            visitor = Visitor(url)
-            await visitor.fetch([f"/{page}?text={marker}"])
-            await visitor.enter(page, f"text={marker}&at={marker}&lang={marker}&layer={marker}")
-            fields = [each for each in visitor.controls.values() if each.kind in ("text_area", "text_input")]
-            for field in fields[:1]:
-                await visitor.use(field, string_value=f"{marker} {marker}")
-                typed.append(page)
-            visitor.socket.transport.abort()
-
-    lines = log_of(ROOT / "app.py", tmp_path, visits).splitlines()
-    assert {"home", "explore", "masks", "sharing"} <= set(typed)
-    told = [json.loads(each) for each in lines if each.startswith("{")]
-    assert sum(each["event"] == "answered" for each in told) >= len(pages)
-    assert sum(each["event"] == "a visitor came" for each in told) == len(pages)
-    assert marker not in "\n".join(lines)
-    assert "uvicorn.access" not in {each["logger"] for each in told}, "no line for each request"
-    assert [each for each in lines if each and not each.startswith("{")] == [], "every line is JSON"
+    assert told[0]["at"][-1].endswith("<module>"), "a page's script is the place"
+    assert all(each["at"][-1].endswith("fail") for each in told[1:])

@@ -1,97 +1,18 @@
-"""What the server imports before anybody can come; that it answers only this machine unless it is told otherwise."""
+"""What the server imports before anybody can come, and what it says of who can reach it."""
 
-import os
 import re
-import socket
 import subprocess
 import sys
 import tomllib
-import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from attnviz.serve import page_table, server
-from attnviz.serve.server import announcement, own_address
+from attnviz.serve.server import announcement
 from attnviz.serve.watching import is_local
 
 ROOT = Path(__file__).parents[2]
-OTHER = "127.0.0.2"  # this machine too, but a server on 127.0.0.1 does not answer there: a stand-in for another machine
-
-
-class Started:
-    """A running `streamlit run app.py`, started as by hand."""
-
-    def __init__(self, **variables: str) -> None:
-        with socket.socket() as probe:
-            probe.bind(("", 0))
-            self.port = probe.getsockname()[1]
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port)],
-            cwd=ROOT,
-            env=os.environ | variables,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        self.said = ""
-
-    def wait(self) -> None:
-        """Wait for the line with its address, which the server logs just before it answers requests."""
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self.said += line
-            if "attnviz is at" in line:
-                return
-        raise AssertionError(f"it did not start:\n{self.said}")
-
-    def answers(self, address: str) -> bool:
-        try:
-            url = f"http://{address}:{self.port}/attnviz/health"
-            return bool(urllib.request.urlopen(url, timeout=60).status == 200)
-        except OSError:
-            return False
-
-
-@pytest.fixture(scope="module")
-def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Started]]:
-    """A plain and a hosted server, started together, with an empty cache folder so that neither loads a model."""
-    empty = str(tmp_path_factory.mktemp("cache"))
-    found = {
-        "plain": Started(ATTNVIZ_CACHE=empty),
-        "hosted": Started(ATTNVIZ_CACHE=empty, ATTNVIZ_HOSTED="1", STREAMLIT_SERVER_ADDRESS="0.0.0.0"),
-    }
-    try:
-        for server in found.values():
-            server.wait()
-        yield found
-    finally:
-        for server in found.values():
-            server.process.kill()
-            server.process.wait()
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="127.0.0.2 is this machine on Linux only")
-def test_a_plain_start_answers_this_machine_only_and_says_how_to_share_it(servers: dict[str, Started]):
-    plain = servers["plain"]
-    assert plain.answers("127.0.0.1")
-    assert plain.answers("localhost")
-    assert not plain.answers(OTHER)
-    assert own_address() in ("localhost", "127.0.0.1") or not plain.answers(own_address())
-    assert f"http://localhost:{plain.port}, for this machine only; to share it in a room" in plain.said
-    assert "--server.address 0.0.0.0" in plain.said
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="127.0.0.2 is this machine on Linux only")
-def test_a_hosted_demo_with_an_open_address_answers_everyone(servers: dict[str, Started]):
-    hosted = servers["hosted"]
-    assert hosted.answers("127.0.0.1")
-    assert hosted.answers(OTHER)
-    assert hosted.answers(own_address())
-    assert f"http://{own_address()}:{hosted.port} for everyone" in hosted.said
 
 
 def test_the_line_that_is_logged_at_the_start_says_who_can_reach_the_address():
