@@ -4,13 +4,12 @@ import asyncio
 import sys
 import threading
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import torch
 from torch.testing import assert_close
-from transformers import GPT2Config, GPT2LMHeadModel
 
 import attnviz.engine
 from attnviz.base.message import Problem
@@ -20,7 +19,7 @@ from attnviz.models.settings import EngineAddress
 from attnviz.pages.heads.maths import head_survey
 from attnviz.runs.model_run import Request
 from tests.cluster.stand_in import StandIn
-from tests.models.tiny_tokenizers import byte_level
+from tests.models.tiny_tokenizers import gpt2_folder
 
 SENTENCES = [f"the {animal} sat on the {animal}" for animal in ("cat", "dog", "hen", "owl", "fox")]
 ADDRESS = EngineAddress("local", timeout=7)
@@ -55,13 +54,7 @@ def engine(ray, monkeypatch):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A tiny model that a visitor could have."""
-    torch.manual_seed(0)
-    path = tmp_path_factory.mktemp("around") / "mine"
-    ids = {"bos_token_id": 0, "eos_token_id": 0}
-    config = GPT2Config(vocab_size=320, n_positions=64, n_embd=32, n_layer=1, n_head=2, **ids)
-    GPT2LMHeadModel(config).save_pretrained(path)
-    byte_level().save_pretrained(path)
-    return path
+    return Path(gpt2_folder(tmp_path_factory.mktemp("around") / "mine", layers=1, heads=2))
 
 
 def test_every_second_without_an_answer_is_a_step_on_the_way_to_the_numbers_of_one_process(ray, engine, folder):

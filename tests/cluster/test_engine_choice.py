@@ -35,6 +35,13 @@ def test_anything_else_is_refused_by_its_name(value):
         engine_address(value)
 
 
+def test_an_engine_elsewhere_bounds_its_own_line(monkeypatch):
+    monkeypatch.setenv("ATTNVIZ_ENGINE", "ray://local?replicas=1-3&queue=5")
+    assert attnviz.engine.passes_at_once() == (6, 5)
+    monkeypatch.setenv("ATTNVIZ_ENGINE", "nonsense")
+    assert attnviz.engine.passes_at_once() == (attnviz.engine.HERE_AT_ONCE, attnviz.engine.HERE_WAITING)
+
+
 @pytest.fixture
 def no_ray(monkeypatch):
     """As on a machine where Ray is not installed."""

@@ -10,9 +10,7 @@ import time
 import numpy as np
 import psutil
 import pytest
-import torch
 from torch.testing import assert_close
-from transformers import GPT2Config, GPT2LMHeadModel
 
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.message import Problem
@@ -22,7 +20,7 @@ from attnviz.models.settings import EngineAddress
 from attnviz.runs import head_sharing, what_if
 from attnviz.runs.head_sharing import Config as SharingConfig
 from attnviz.runs.model_run import Request
-from tests.models.tiny_tokenizers import byte_level
+from tests.models.tiny_tokenizers import gpt2_folder
 from tests.waiting import until
 
 pytestmark = [
@@ -41,14 +39,7 @@ ADDRESS = EngineAddress("local", replicas=(1, 1), queue=2, timeout=90, cpus=2)
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A tiny model that a visitor could have."""
-    torch.manual_seed(0)
-    path = tmp_path_factory.mktemp("model")
-    ids = {"bos_token_id": 0, "eos_token_id": 0}
-    GPT2LMHeadModel(GPT2Config(vocab_size=320, n_positions=64, n_embd=32, n_layer=2, n_head=4, **ids)).save_pretrained(
-        path
-    )
-    byte_level().save_pretrained(path)
-    return str(path)
+    return gpt2_folder(tmp_path_factory.mktemp("model"))
 
 
 @pytest.fixture(scope="module")

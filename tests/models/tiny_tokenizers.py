@@ -7,7 +7,14 @@ from types import SimpleNamespace
 
 import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
-from transformers import LlamaConfig, MarianTokenizer, PreTrainedModel, PreTrainedTokenizerFast
+from transformers import (
+    GPT2Config,
+    GPT2LMHeadModel,
+    LlamaConfig,
+    MarianTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+)
 
 from attnviz.models.catalogue.entry import Entry, LoadedModel
 
@@ -107,3 +114,13 @@ def saved(model: PreTrainedModel, folder: Path) -> Path:
     model.save_pretrained(folder)
     word_piece().save_pretrained(folder)
     return folder
+
+
+def gpt2_folder(folder: Path, seed: int = 0, layers: int = 2, width: int = 32, heads: int = 4) -> str:
+    """The same of a small GPT-2 that reads any text, byte by byte."""
+    torch.manual_seed(seed)
+    ids = {"bos_token_id": 0, "eos_token_id": 0}
+    config = GPT2Config(vocab_size=320, n_positions=64, n_embd=width, n_layer=layers, n_head=heads, **ids)
+    GPT2LMHeadModel(config).save_pretrained(folder)
+    byte_level().save_pretrained(folder)
+    return str(folder)

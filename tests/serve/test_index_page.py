@@ -1,9 +1,7 @@
-"""What is added to Streamlit's page, what a messenger reads of a link from it, and the headers of every answer."""
+"""What is added to Streamlit's page, and what a messenger reads of a link from it."""
 
 import asyncio
-import base64
 import gzip
-import hashlib
 import re
 import struct
 from html.parser import HTMLParser
@@ -17,24 +15,21 @@ from starlette.testclient import TestClient
 
 from attnviz.app.mends.streamlit_adapter import FRONTEND
 from attnviz.app.page_entry import CHART
-from attnviz.base.message import Problem
-from attnviz.models import settings
 from attnviz.serve import index_page, server
 from attnviz.serve.index_page import (
     EARLY_ROUTE,
-    INDEX,
     PREVIEW_ROUTE,
     WIDGETS,
     IndexPage,
-    inline_script_hashes,
-    policy,
     style_sheet,
 )
 from attnviz.serve.page_table import PAGES
+from tests.serve.test_page_policy import directive
 
 PAGE = (FRONTEND / "index.html").read_bytes()
 SCRIPTS = FRONTEND / "static" / "js"
 OTHER = "<html><head></head>no scripts</html>"
+SAVED = "<!doctype html><html><head><title>Layer 5, head 4</title></head><body></body></html>"  # by a visitor
 
 
 async def in_parts(_request):
@@ -59,6 +54,7 @@ def client():
         Route("/packed", packed),
         Route("/zipped", zipped),
         Route("/other", lambda _request: HTMLResponse(OTHER)),
+        Route("/media/live.html", lambda _request: HTMLResponse(SAVED)),
         Route("/gone", lambda _request: HTMLResponse(PAGE, status_code=404)),
         Route("/data", lambda _request: JSONResponse({"static/js/": "</head>"})),
     ]
@@ -90,9 +86,11 @@ def test_a_page_that_comes_in_parts_is_changed_as_a_whole_one(client):
     assert int(answer.headers["content-length"]) == len(answer.content)
 
 
-@pytest.mark.parametrize("path, body", [("/other", OTHER.encode()), ("/data", b'{"static/js/":"</head>"}')])
+@pytest.mark.parametrize(
+    "path, body", [("/other", OTHER), ("/media/live.html", SAVED), ("/data", '{"static/js/":"</head>"}')]
+)
 def test_other_answers_stay_as_they_are(client, path, body):
-    assert client.get(path).content == body
+    assert client.get(path).text == body
 
 
 def test_an_error_and_a_packed_page_stay_as_they_are_and_every_answer_carries_the_headers(client):
@@ -111,6 +109,7 @@ def test_an_error_and_a_packed_page_stay_as_they_are_and_every_answer_carries_th
 def test_our_script_comes_before_streamlit_s_own_also_where_the_page_is_compressed(client):
     page = client.get("/whole").text
     assert page.index(EARLY_ROUTE) < page.index("static/js/")
+    assert PAGE.decode().split("</title>")[1].split("</head>")[0].strip() in page, "the rest is as Streamlit wrote it"
     zipped = client.get("/zipped")
     assert zipped.text == page
     assert "etag" not in zipped.headers
@@ -187,8 +186,8 @@ class Read(HTMLParser):
             self._inside = False
 
 
-def served(page=PAGE, base=""):
-    routes = [Route("/{place:path}", lambda _request: HTMLResponse(page))]
+def served(base=""):
+    routes = [Route("/{place:path}", lambda _request: HTMLResponse(PAGE))]
     app = Starlette(routes=[*server.routes(base), *routes], middleware=[Middleware(IndexPage, base_path=base)])
     return TestClient(app, base_url="http://class.example:8501")
 
@@ -245,78 +244,6 @@ def test_an_address_that_is_none_leaves_the_picture_out(headers):
     assert "og:image" not in found.named
     assert found.named["twitter:card"] == "summary"
     assert "<script>" not in page.split("</title>")[1].split("twitter:card")[0]
-
-
-def test_the_rest_of_the_page_is_as_streamlit_wrote_it():
-    with_tags = served().get("/masks").text
-    assert with_tags.count("<title>") == 1
-    assert PAGE.decode().split("</title>")[1].split("</head>")[0].strip() in with_tags
-
-
-def test_a_file_that_a_visitor_saves_is_sent_as_it_is():
-    file = "<!doctype html><html><head><title>Layer 5, head 4</title></head><body></body></html>"
-    assert served(file).get("/media/live.html").text == file
-
-
-@pytest.fixture(autouse=True)
-def _anew(monkeypatch):
-    monkeypatch.delenv("ATTNVIZ_EMBED", raising=False)
-    index_page.headers.cache_clear()
-    yield
-    index_page.headers.cache_clear()
-
-
-def directive(text: str, name: str) -> list[str]:
-    found = next(part.split() for part in text.split("; ") if part.startswith(f"{name} "))
-    return found[1:]
-
-
-def test_scripts_come_from_here_only_and_nothing_is_evaluated():
-    strict = policy(["sha256-abc="], by_address=True, embed=())
-    assert directive(strict, "script-src") == ["'self'", "'sha256-abc='"]
-    assert directive(strict, "default-src") == ["'self'"]
-    assert "unsafe-eval" not in strict
-    never_installed = policy([], by_address=False, embed=())  # runs the text it is handed
-    assert directive(never_installed, "script-src") == ["'self'", "blob:"]
-
-
-def test_the_hash_is_of_the_script_in_streamlits_page():
-    page = INDEX.read_text(encoding="utf-8")
-    inline = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
-    assert len(inline) >= 1
-    expected = ["sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in inline]
-    assert inline_script_hashes(page) == expected
-    addressed = (
-        '<p>no</p><script src="x.js"></script><script type="module">a &amp; b < c</script><script src="y">z</script>'
-    )
-    (only,) = inline_script_hashes(addressed)
-    assert only == f"sha256-{base64.b64encode(hashlib.sha256(b'a &amp; b < c').digest()).decode()}"
-
-
-@pytest.mark.parametrize(
-    "value, allowed",
-    [
-        ("", ["'self'"]),
-        ("anywhere", ["*"]),
-        (
-            "https://blog.example, https://*.uni.example:8443",
-            ["'self'", "https://blog.example", "https://*.uni.example:8443"],
-        ),
-    ],
-)
-def test_who_may_embed_the_app_is_a_setting(monkeypatch, value, allowed):
-    monkeypatch.setenv("ATTNVIZ_EMBED", value)
-    sent = index_page.headers(True)["Content-Security-Policy"]
-    assert directive(sent, "frame-ancestors") == allowed
-
-
-@pytest.mark.parametrize(
-    "value", ["blog.example", "https://a.example; script-src *", "https://a.example b", "javascript://x"]
-)
-def test_nothing_but_origins_gets_into_the_header(monkeypatch, value):
-    monkeypatch.setenv("ATTNVIZ_EMBED", value)
-    with pytest.raises(Problem, match="ATTNVIZ_EMBED"):
-        settings.current()
 
 
 def test_a_kept_page_that_is_pushed_out_while_it_is_sent_is_sent_once():

@@ -3,7 +3,6 @@
 import json
 import re
 import zlib
-from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,31 +15,18 @@ from attnviz.models.catalogue.entries import find
 from attnviz.models.loading.locate import wheel_path
 from attnviz.runs.model_run import run_model
 from attnviz.site import write_site
+from tests.live.test_page import Elements
 from tests.models.conftest import minilm
 
 __all__ = ["minilm"]
 
 
-class Page(HTMLParser):
-    """The elements of a page, and what its blocks of data hold."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.data: dict[str, str] = {}
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        name = self.tags[-1][1].get("id") if self.tags else None
-        if name:
-            self.data[name] = data
+class Page(Elements):
+    """The elements of a page, and what its data says of the view."""
 
     @property
     def view(self) -> Any:
-        return json.loads(self.data["attnviz-view"])
+        return json.loads(self.text_of("attnviz-view"))
 
 
 @pytest.fixture(scope="module")
@@ -73,11 +59,11 @@ def test_the_parts_of_a_model_are_its_file_and_named_by_what_is_in_them(site):
 def test_all_that_a_page_names_lies_beside_it(site):
     for name in ("index.html", "index.zh.html"):
         page = Page((site / name).read_text("utf-8"))
-        named = [value for _, attrs in page.tags for key in ("src", "href") if (value := attrs.get(key))]
+        named = [value for _, attrs, _text in page.found for key in ("src", "href") if (value := attrs.get(key))]
         assert {each for each in named if each != "data:,"} == {"site.css", "site.js", "licences.txt"}
         assert all((site / each).is_file() for each in ("site.css", "site.js", "worker.js", "licences.txt"))
         assert (site / "licences.txt").read_text("utf-8").count("Apache-2.0") == 3
-        policy = next(attrs["content"] for tag, attrs in page.tags if attrs.get("http-equiv"))
+        policy = next(attrs["content"] for _, attrs, _text in page.found if attrs.get("http-equiv"))
         assert policy is not None
         assert "http" not in policy
         assert policy.startswith("default-src 'none'")

@@ -155,25 +155,16 @@ def make_tiny(installed):
     return installed.away / "tiny"
 
 
-@pytest.fixture(scope="module")
-def tiny(app):
-    return make_tiny(app)
-
-
-def test_heads_of_a_text_become_a_table(app, tiny):
-    done = app.run(app.attnviz, "heads", "./tiny", "text.txt", "-o", "heads.csv")
-    assert done.returncode == 0, done.stderr
+def test_heads_of_a_text_become_a_table_and_their_costs_go_on_where_they_stopped(app):
+    make_tiny(app)
+    costs = ["heads", "./tiny", "text.txt", "--cost", "--keep", "kept.npz", "-o", "costs.csv"]
+    done = app.commands(["heads", "./tiny", "text.txt", "-o", "heads.csv"], costs, costs)
+    assert [each.returncode for each in done] == [0, 0, 0], done
     rows = list(csv.DictReader((app.away / "heads.csv").open()))
     assert len(rows) == 2 * 4 * 3, "layers, heads, patterns"
     assert {row["pattern"] for row in rows} == {"previous_token", "induction", "duplicate_token"}
     assert all(0 <= float(row["mean"]) <= 1 for row in rows)
-    assert "previous_token" in done.stdout
-
-
-def test_costs_of_heads_go_on_where_they_stopped(app, tiny):
-    for _ in range(2):
-        done = app.run(app.attnviz, "heads", "./tiny", "text.txt", "--cost", "--keep", "kept.npz", "-o", "costs.csv")
-        assert done.returncode == 0, done.stderr
+    assert "previous_token" in done[0].stdout
     rows = list(csv.DictReader((app.away / "costs.csv").open()))
     assert {row["pattern"] for row in rows} == {"silenced", "direct"}
     assert len(rows) == 2 * 4 * 2

@@ -44,19 +44,17 @@ def test_attend_capture_and_show(lowest: Installed) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_a_figure_of_a_page_with_charts_and_one_of_a_head(lowest: Installed) -> None:
-    out = [lowest.away / f"head.{kind}" for kind in ("svg", "png", "html", "csv")]
-    made = lowest.run(lowest.attnviz, "figure", "/?scaled=false", *(part for file in out for part in ("-o", file)))
-    assert made.returncode == 0, made.stderr
-    assert out[1].read_bytes().startswith(b"\x89PNG")
-    assert len(list(csv.DictReader(out[3].open()))) > 50
-    chart = lowest.run(lowest.attnviz, "figure", "sharing", "-o", "sharing.csv")
-    assert chart.returncode == 0, chart.stderr
-    assert len(list(csv.DictReader((lowest.away / "sharing.csv").open()))) == 3, "MHA, GQA and MQA"
-
-
-def test_costs_of_heads(lowest: Installed) -> None:
+def test_figures_of_a_page_and_of_a_head_and_costs_of_heads(lowest: Installed) -> None:
     make_tiny(lowest)
-    done = lowest.run(lowest.attnviz, "heads", "./tiny", "text.txt", "--cost", "-o", "heads.csv")
-    assert done.returncode == 0, done.stderr
-    assert len(list(csv.DictReader((lowest.away / "heads.csv").open()))) >= 2 * 4 * 2
+    out = [lowest.away / f"head.{kind}" for kind in ("svg", "png", "html", "csv")]
+    done = lowest.commands(
+        ["figure", "/?scaled=false", *(part for file in out for part in ("-o", str(file)))],
+        ["figure", "sharing", "-o", "sharing.csv"],
+        ["heads", "./tiny", "text.txt", "--cost", "-o", "heads.csv"],
+    )
+    assert [each.returncode for each in done] == [0, 0, 0], done
+    assert out[1].read_bytes().startswith(b"\x89PNG")
+    rows = [len(list(csv.DictReader((lowest.away / f"{name}.csv").open()))) for name in ("head", "sharing", "heads")]
+    assert rows[0] > 50
+    assert rows[1] == 3, "MHA, GQA and MQA"
+    assert rows[2] >= 2 * 4 * 2

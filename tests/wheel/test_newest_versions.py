@@ -62,6 +62,5 @@ def test_core_capture_and_notebook_on_the_newest_versions(wheel: Path, tmp_path:
     made = Installed(environments.newest(tmp_path / "venv", wheel, "models", "notebook", torch_as_here=has_it), away)
     versions = json.loads(made.run(made.python, "-c", VERSIONS).stdout)
     assert [each.split("+")[0] for each in versions] == [there[name].split("+")[0] for name in NEWEST]
-    for program in (PROGRAM, MODELS):
-        done = made.run(made.python, "-W", "error::UserWarning:attnviz", "-c", program)
-        assert done.returncode == 0, done.stderr
+    done = made.run(made.python, "-W", "error::UserWarning:attnviz", "-c", PROGRAM + MODELS)
+    assert done.returncode == 0, done.stderr

@@ -14,9 +14,7 @@ import pytest
 import streamlit as st
 import torch
 from torch.testing import assert_close
-from transformers import GPT2Config, GPT2LMHeadModel
 
-import attnviz.engine
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.waiting_line import WaitingLine
@@ -33,7 +31,7 @@ from attnviz.runs import head_matrix, head_sharing, what_if
 from attnviz.runs.head_matrix import Look
 from attnviz.runs.head_sharing import Config as SharingConfig
 from attnviz.runs.model_run import Request, run_model
-from tests.models.tiny_tokenizers import byte_level
+from tests.models.tiny_tokenizers import gpt2_folder
 from tests.waiting import until
 
 TEXTS = ("the cat sat", "don't you think the cat's hat is nice?")
@@ -44,16 +42,7 @@ SHARED = (SharingConfig(0, 1), SharingConfig(1, 2))
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
     """Folders of two tiny models that a visitor could have."""
-    found = []
-    for seed in (0, 1):
-        torch.manual_seed(seed)
-        folder = tmp_path_factory.mktemp(f"model{seed}")
-        ids = {"bos_token_id": 0, "eos_token_id": 0}
-        config = GPT2Config(vocab_size=320, n_positions=64, n_embd=32, n_layer=2, n_head=4, **ids)
-        GPT2LMHeadModel(config).save_pretrained(folder)
-        byte_level().save_pretrained(folder)
-        found.append(str(folder))
-    return found
+    return [gpt2_folder(tmp_path_factory.mktemp(f"model{seed}"), seed) for seed in (0, 1)]
 
 
 @pytest.fixture
@@ -190,13 +179,6 @@ def test_a_run_that_lies_on_the_disk_is_not_asked_of_another_machine(folders, sh
     shared.loads_ahead = False
     model_cache.model_run(Request(folders[0], TEXTS[1]))
     assert expected == [folders[0]], "where no sentence comes next, a process may end before a model is loaded"
-
-
-def test_an_engine_elsewhere_bounds_its_own_line(monkeypatch):
-    monkeypatch.setenv("ATTNVIZ_ENGINE", "ray://local?replicas=1-3&queue=5")
-    assert attnviz.engine.passes_at_once() == (6, 5)
-    monkeypatch.setenv("ATTNVIZ_ENGINE", "nonsense")
-    assert attnviz.engine.passes_at_once() == (attnviz.engine.HERE_AT_ONCE, attnviz.engine.HERE_WAITING)
 
 
 @pytest.mark.slow

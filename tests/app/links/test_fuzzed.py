@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 import streamlit
-import torch
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from PIL import Image
-from transformers import GPT2Config, GPT2LMHeadModel
 
 from attnviz.app.links import link_state, shared_view
 from attnviz.app.links.choices import choices_of, parameters_of
@@ -32,7 +30,7 @@ from attnviz.runs import head_matrix
 from attnviz.runs.head_matrix import Look
 from attnviz.runs.model_run import Request, run_model
 from tests.app.links.test_hostile_links import PAGES, TEXTS, packed, packed_fits
-from tests.models.tiny_tokenizers import byte_level
+from tests.models.tiny_tokenizers import gpt2_folder
 from tests.pages.lessons.test_own_lesson import GOOD
 
 pytestmark = pytest.mark.slow
@@ -182,12 +180,7 @@ def test_a_damaged_lesson_is_read_or_refused_in_a_sentence(seed: int, hits: int,
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     """A tiny model that a visitor could have."""
-    torch.manual_seed(0)
-    config = GPT2Config(vocab_size=320, n_positions=64, n_embd=16, n_layer=1, n_head=2, bos_token_id=0, eos_token_id=0)
-    made = tmp_path_factory.mktemp("model")
-    GPT2LMHeadModel(config).save_pretrained(made)
-    byte_level().save_pretrained(made)
-    return load(str(made))
+    return load(gpt2_folder(tmp_path_factory.mktemp("model"), layers=1, heads=2))
 
 
 @FEW

@@ -1,0 +1,73 @@
+"""The policy that every answer is sent with: which scripts run, and who may show the app inside another page."""
+
+import base64
+import hashlib
+import re
+
+import pytest
+
+from attnviz.base.message import Problem
+from attnviz.models import settings
+from attnviz.serve import index_page
+from attnviz.serve.index_page import INDEX, inline_script_hashes, policy
+
+
+@pytest.fixture(autouse=True)
+def _anew(monkeypatch):
+    monkeypatch.delenv("ATTNVIZ_EMBED", raising=False)
+    index_page.headers.cache_clear()
+    yield
+    index_page.headers.cache_clear()
+
+
+def directive(text: str, name: str) -> list[str]:
+    found = next(part.split() for part in text.split("; ") if part.startswith(f"{name} "))
+    return found[1:]
+
+
+def test_scripts_come_from_here_only_and_nothing_is_evaluated():
+    strict = policy(["sha256-abc="], by_address=True, embed=())
+    assert directive(strict, "script-src") == ["'self'", "'sha256-abc='"]
+    assert directive(strict, "default-src") == ["'self'"]
+    assert "unsafe-eval" not in strict
+    never_installed = policy([], by_address=False, embed=())  # runs the text it is handed
+    assert directive(never_installed, "script-src") == ["'self'", "blob:"]
+
+
+def test_the_hash_is_of_the_script_in_streamlits_page():
+    page = INDEX.read_text(encoding="utf-8")
+    inline = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    assert len(inline) >= 1
+    expected = ["sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in inline]
+    assert inline_script_hashes(page) == expected
+    addressed = (
+        '<p>no</p><script src="x.js"></script><script type="module">a &amp; b < c</script><script src="y">z</script>'
+    )
+    (only,) = inline_script_hashes(addressed)
+    assert only == f"sha256-{base64.b64encode(hashlib.sha256(b'a &amp; b < c').digest()).decode()}"
+
+
+@pytest.mark.parametrize(
+    "value, allowed",
+    [
+        ("", ["'self'"]),
+        ("anywhere", ["*"]),
+        (
+            "https://blog.example, https://*.uni.example:8443",
+            ["'self'", "https://blog.example", "https://*.uni.example:8443"],
+        ),
+    ],
+)
+def test_who_may_embed_the_app_is_a_setting(monkeypatch, value, allowed):
+    monkeypatch.setenv("ATTNVIZ_EMBED", value)
+    sent = index_page.headers(True)["Content-Security-Policy"]
+    assert directive(sent, "frame-ancestors") == allowed
+
+
+@pytest.mark.parametrize(
+    "value", ["blog.example", "https://a.example; script-src *", "https://a.example b", "javascript://x"]
+)
+def test_nothing_but_origins_gets_into_the_header(monkeypatch, value):
+    monkeypatch.setenv("ATTNVIZ_EMBED", value)
+    with pytest.raises(Problem, match="ATTNVIZ_EMBED"):
+        settings.current()
