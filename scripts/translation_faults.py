@@ -21,6 +21,7 @@ COUNTED = {
     "bold": re.compile(r"\*\*"),
     "lines": re.compile(r"\n"),
 }
+BRACE = re.compile(r"[{}]")
 HALF_WIDTH = re.compile(r"[\u4e00-\u9fff](?:[,;?!](?![A-Za-z0-9_])|:(?![a-z-]+:)|\.(?=\s|$))")
 
 
@@ -43,6 +44,8 @@ def _faults(english: str, form: str) -> Iterator[str]:
         yield f"without {' '.join(sorted(wanted - held))}"
     if held - wanted:
         yield f"with {' '.join(sorted(held - wanted))}, which nobody fills"
+    if _lone_braces(form) != _lone_braces(english):
+        yield "another number of lone braces"
     for what, pattern in KEPT.items():
         if Counter(pattern.findall(form)) != Counter(pattern.findall(english)):
             yield f"other {what}"
@@ -53,6 +56,10 @@ def _faults(english: str, form: str) -> Iterator[str]:
         yield "other spaces at its ends"
     if HALF_WIDTH.search(form):
         yield "half-width punctuation after a Chinese character"
+
+
+def _lone_braces(text: str) -> int:
+    return len(BRACE.findall(PLACEHOLDER.sub("", text)))
 
 
 def _edges(text: str) -> tuple[str, ...]:

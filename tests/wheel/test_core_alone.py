@@ -63,30 +63,26 @@ def test_what_is_missing_is_said_in_one_sentence_that_names_the_extra(core):
         assert said.endswith(f"is not installed: pip install 'attnviz[{extra}]' brings it")
 
 
-@pytest.mark.parametrize(
-    "command, extra",
-    [
-        (["serve"], "app"),
-        ([], "app"),
-        (["figure", "masks", "-o", "x.svg"], "app"),
-        (["heads", "gpt2", "t.txt"], "models"),
-    ],
-)
-def test_a_command_without_its_extra_says_so_and_fails(core, command, extra):
+def test_a_command_without_its_extra_says_so_and_fails(core):
     (core.away / "t.txt").write_text("A line.\n")
-    done = core.run(core.attnviz, *command)
-    assert done.returncode == 1
-    assert done.stderr.startswith("attnviz: ")
-    assert len(done.stderr.strip().splitlines()) == 1
-    assert f"'attnviz[{extra}]'" in done.stderr
+    lacking = {
+        "app": [["serve"], [], ["figure", "masks", "-o", "x.svg"]],
+        "models": [["heads", "gpt2", "t.txt"]],
+    }
+    for extra, lines in lacking.items():
+        for done in core.commands(*lines):
+            assert done.returncode == 1
+            assert done.stderr.startswith("attnviz: ")
+            assert len(done.stderr.strip().splitlines()) == 1
+            assert f"'attnviz[{extra}]'" in done.stderr
 
 
 def test_help_and_version_need_nothing(core):
     assert core.run(core.attnviz, "--version").stdout == core.run(core.python, "-m", "attnviz", "--version").stdout
-    whole = core.run(core.attnviz, "--help").stdout
-    for part in ("serve", "figure", "heads", "models"):
-        assert part in whole
-        told = core.run(core.attnviz, part, "--help")
+    parts = ("serve", "figure", "heads", "models")
+    whole, *each = core.commands(["--help"], *([part, "--help"] for part in parts))
+    for part, told in zip(parts, each, strict=True):
+        assert part in whole.stdout
         assert told.returncode == 0, told.stderr
         assert f"attnviz {part}" in told.stdout
 

@@ -8,13 +8,25 @@ import pytest
 
 from tests.wheel import environments
 from tests.wheel.conftest import Installed
-from tests.wheel.test_app_alone import make_tiny
+from tests.wheel.test_app_alone import TEXT
 from tests.wheel.test_core_alone import PROGRAM
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(environments.uv() is None, reason="uv, which finds the lowest versions, is not installed"),
 ]
+
+
+#: a folder with a small random model, made by the environment's own transformers
+MAKE_TINY = """
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+words = {word: place for place, word in enumerate(["<unk>", *"the cat sat on a mat and ran off".split()])}
+inner = Tokenizer(models.WordLevel(words, "<unk>")); inner.pre_tokenizer = pre_tokenizers.Whitespace()
+PreTrainedTokenizerFast(tokenizer_object=inner, unk_token="<unk>").save_pretrained("tiny")
+shape = dict(hidden_size=16, intermediate_size=16, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2)
+LlamaForCausalLM(LlamaConfig(vocab_size=len(words), **shape)).save_pretrained("tiny")
+"""
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +57,9 @@ def test_attend_capture_and_show(lowest: Installed) -> None:
 
 
 def test_figures_of_a_page_and_of_a_head_and_costs_of_heads(lowest: Installed) -> None:
-    make_tiny(lowest)
+    made = lowest.run(lowest.python, "-c", MAKE_TINY)
+    assert made.returncode == 0, made.stderr
+    (lowest.away / "text.txt").write_text(TEXT)
     out = [lowest.away / f"head.{kind}" for kind in ("svg", "png", "html", "csv")]
     done = lowest.commands(
         ["figure", "/?scaled=false", *(part for file in out for part in ("-o", str(file)))],
