@@ -118,19 +118,6 @@ def _or_a_sentence(work: Any, *given_: Any) -> Any:
     return None
 
 
-@FEW
-@given(st.sampled_from(PAGES), JSON | st.dictionaries(st.text(max_size=8), JSON), st.data())
-def test_a_saved_view_is_opened_or_refused_in_a_sentence(page: str, held: Any, data: Any) -> None:
-    names = data.draw(st.dictionaries(st.sampled_from(parameters_of(page)), JSON, max_size=8))
-    whole = {"format": shared_view.VIEW_FORMAT, "page": page, "choices": names}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streamlit, "session_state", {})
-        for view in (held, whole, whole | {"choices": held}, whole | {"page": held}):
-            _or_a_sentence(shared_view.open_view, json.dumps(view))
-        text = json.dumps(whole)
-        _or_a_sentence(shared_view.open_view, text[: data.draw(st.integers(0, len(text)))])
-
-
 def _pictures() -> list[bytes]:
     """A small picture in each format that is taken."""
     pixels = np.random.default_rng(0).integers(0, 255, (9, 7, 3), dtype=np.uint8)
