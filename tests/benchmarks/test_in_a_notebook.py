@@ -1,21 +1,18 @@
 """The README's tables of what each tool needs in a notebook are those that the benchmark measures."""
 
 import re
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
 from benchmarks import in_a_notebook
 from tests.browser.conftest import CHROMIUM
 from tests.models.conftest import minilm
+from tests.own_thread import in_own_thread
 
 __all__ = ["minilm"]
 
 README = Path(__file__).parents[2] / "README.md"
-T = TypeVar("T")
 
 
 def told() -> dict[str, list[str]]:
@@ -24,12 +21,6 @@ def told() -> dict[str, list[str]]:
     assert found is not None
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in found[1].splitlines()[2:]]
     return {name: cells for name, *cells in rows}
-
-
-def alone(measure: Callable[[], T]) -> T:
-    """What a thread of its own measures: Playwright, if other tests of this process hold it, takes one in each."""
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(measure).result()
 
 
 def test_the_lines_are_those_of_the_programs() -> None:
@@ -41,7 +32,7 @@ def test_the_lines_are_those_of_the_programs() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 def test_what_is_measured_now_is_what_is_told(minilm: object) -> None:
-    rows = alone(in_a_notebook.pictures)
+    rows = in_own_thread(in_a_notebook.pictures)
     assert len(rows) >= 3, "attnviz and two views of bertviz at least"
     for row in rows:
         name, *measured = row.values()

@@ -20,6 +20,7 @@ from attnviz.pages.heads.maths import head_survey
 from attnviz.runs.model_run import Request
 from tests.cluster.stand_in import StandIn
 from tests.models.tiny_tokenizers import gpt2_folder
+from tests.own_thread import in_own_thread
 
 SENTENCES = [f"the {animal} sat on the {animal}" for animal in ("cat", "dog", "hen", "owl", "fox")]
 ADDRESS = EngineAddress("local", timeout=7)
@@ -183,7 +184,7 @@ def test_a_replica_lets_go_of_a_model_whose_askers_have_left(ray, monkeypatch):
         while replica._loading:
             await asyncio.sleep(0.01)
 
-    asyncio.run(asyncio.wait_for(leave(), 30))
+    in_own_thread(asyncio.run, asyncio.wait_for(leave(), 30))
 
 
 def test_a_replica_remembers_the_sentences_that_were_used_last(ray, monkeypatch):

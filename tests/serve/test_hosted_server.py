@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -23,6 +22,7 @@ from attnviz.serve.page_table import NAMES as PAGES
 from attnviz.serve.server import own_address
 from benchmarks.load.visitor import Visitor
 from tests.browser.conftest import ROOT, Server
+from tests.own_thread import in_own_thread
 from tests.serve.test_plain_server import OTHER, answers
 
 pytestmark = pytest.mark.slow
@@ -88,9 +88,7 @@ def hosted(folder: Path) -> Iterator[Server]:
 
 def log_of(server: Server, visits: Coroutine[Any, Any, None]) -> str:
     """What the server has logged since it was started, once it was visited."""
-    # in a thread: where a test of a browser ran before in this process, this one has an event loop already
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(asyncio.run, visits).result()
+    in_own_thread(asyncio.run, visits)
     return server.log.read_text("utf-8")
 
 

@@ -24,6 +24,7 @@ from attnviz.serve.index_page import (
     style_sheet,
 )
 from attnviz.serve.page_table import PAGES
+from tests.own_thread import in_own_thread
 from tests.serve.test_page_policy import directive
 
 PAGE = (FRONTEND / "index.html").read_bytes()
@@ -261,5 +262,5 @@ def test_a_kept_page_that_is_pushed_out_while_it_is_sent_is_sent_once():
         sent.append(message["type"])
         page.kept = {}
 
-    asyncio.run(page(scope, None, send))
+    in_own_thread(asyncio.run, page(scope, None, send))
     assert sent == ["http.response.start", "http.response.body"]

@@ -8,7 +8,6 @@ import os
 import sys
 import urllib.request
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -16,6 +15,7 @@ from attnviz.base.packed import unblob
 from attnviz.serve.server import own_address
 from benchmarks.load.visitor import Visitor
 from tests.browser.conftest import ROOT, Server
+from tests.own_thread import in_own_thread
 
 pytestmark = pytest.mark.slow
 OTHER = "127.0.0.2"  # this machine too, but a server on 127.0.0.1 does not answer there: a stand-in for another machine
@@ -75,8 +75,7 @@ def test_a_plain_start_answers_this_machine_only_and_says_how_to_share_it(plain:
 
 
 def test_three_visitors_who_change_heads_at_once_see_what_each_sees_alone(plain: Server):
-    with ThreadPoolExecutor(1) as thread:
-        together = thread.submit(asyncio.run, at_once(plain.url)).result()
-        alone = thread.submit(asyncio.run, one_by_one(plain.url)).result()
+    together = in_own_thread(asyncio.run, at_once(plain.url))
+    alone = in_own_thread(asyncio.run, one_by_one(plain.url))
     assert len({str(seen) for visitor in alone for seen in visitor}) == 6, "no change is another one's"
     assert together == alone
