@@ -45,6 +45,7 @@ def opened(names):
     log_lines.begin()
     page = AppTest.from_file(str(Path(attnviz.serve.server.MAIN)), default_timeout=120).run()
     page.switch_page("../pages/explore/explore.py").run()
+    (page.text_area or page.text_input)[0].set_value("A bird sang.").run()
     assert renamed == set(names), f"Streamlit has no {set(names) - renamed} any more: take it off this list"
     assert not page.exception and not page.error, (page.exception, page.error)
     assert [title.value for title in page.title] == ["Explore attention"], page.title
