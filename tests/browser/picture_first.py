@@ -55,7 +55,7 @@ def begins_low(page: Any, size: tuple[int, int]) -> list[str]:
 
 
 def out_of_room(page: Any, theme: str) -> list[str]:
-    """What does not stand in the room of the page, which is presented for a moment and may still grow afterwards."""
+    """What does not stand in the room of the page, which is presented for a moment."""
     bar = page.locator(".st-key-presenter [role=toolbar]")
     page.evaluate(_ASIDE)
     page.keyboard.press("p")
@@ -69,5 +69,6 @@ def out_of_room(page: Any, theme: str) -> list[str]:
         wrong = [f"presented: {page.evaluate(_OUT_OF_ROOM)}"]
     page.keyboard.press("Escape")
     expect(bar).to_be_hidden()
+    still(page, theme)
     page.evaluate(_BACK)
     return wrong
