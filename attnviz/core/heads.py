@@ -8,6 +8,16 @@ from attnviz.base.message import Problem
 SharingKind = Literal["MHA", "GQA", "MQA"]
 
 
+def sharing_kind(n_heads: int, n_kv_heads: int) -> SharingKind:
+    """MHA when every query head has its own key/value head, MQA when all share one, GQA in between.
+
+    One query head with one key/value head counts as MHA, because nothing is shared.
+    """
+    if n_kv_heads == n_heads:
+        return "MHA"
+    return "MQA" if n_kv_heads == 1 else "GQA"
+
+
 @dataclass(frozen=True)
 class HeadLayout:
     """H query heads that share G key/value heads, each `d_head` wide.
@@ -69,13 +79,8 @@ class HeadLayout:
 
     @property
     def kind(self) -> SharingKind:
-        """MHA when every query head has its own key/value head, MQA when all share one, GQA in between.
-
-        One query head with one key/value head counts as MHA, because nothing is shared.
-        """
-        if self.n_kv_heads == self.n_heads:
-            return "MHA"
-        return "MQA" if self.n_kv_heads == 1 else "GQA"
+        """What people call this sharing of heads."""
+        return sharing_kind(self.n_heads, self.kv_heads)
 
     def kv_head_of(self, head: int) -> int:
         """The key/value head that query head `head` reads; neighbouring query heads share one."""

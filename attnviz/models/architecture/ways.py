@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from attnviz.core.compressed import Compressed
 from attnviz.core.costs import parameters
-from attnviz.core.heads import HeadLayout
+from attnviz.core.heads import HeadLayout, sharing_kind
 from attnviz.core.latent import LatentLayout
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.layer_spec import LayerSpec
@@ -45,18 +45,13 @@ def divisors(layers: Sequence[LayerSpec]) -> list[int]:
     return [g for g in range(1, layers[0].n_heads + 1) if all(layer.n_heads % g == 0 for layer in layers)]
 
 
-def kind_of(heads: int, kv_heads: int) -> str:
-    """What people call this sharing of heads."""
-    return "MHA" if kv_heads == heads else "MQA" if kv_heads == 1 else "GQA"
-
-
 def named(heads: int, kv_heads: int) -> str:
     """The kind of sharing and its number of K/V heads: "GQA 3"."""
-    return f"{kind_of(heads, kv_heads)} {kv_heads}"
+    return f"{sharing_kind(heads, kv_heads)} {kv_heads}"
 
 
 def _short(heads: int, kv_heads: int) -> str:
-    kind = kind_of(heads, kv_heads)
+    kind = sharing_kind(heads, kv_heads)
     return kind if kind == "MQA" else f"{kind}-{kv_heads}"
 
 

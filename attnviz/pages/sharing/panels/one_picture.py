@@ -11,13 +11,13 @@ from attnviz.app.cache import model_cache
 from attnviz.base import units
 from attnviz.base.words import _, ngettext, sentences, tongue
 from attnviz.canvas.shared.component import component
+from attnviz.core.heads import sharing_kind
 from attnviz.models.architecture import (
     Architecture,
     LayerSpec,
     all_presets,
     divisors,
     has_heads,
-    kind_of,
     named,
     shared_otherwise,
 )
@@ -68,7 +68,7 @@ def picture() -> None:
     ).format(model=name, tokens=f"{tokens:,}", batch=batch)
     less = [
         _("{kind} keeps {share:.3g}% of what MHA keeps.").format(
-            kind=kind_of(column.heads, column.kv_heads), share=100 * column.share
+            kind=sharing_kind(column.heads, column.kv_heads), share=100 * column.share
         )
         for column in shown[1:]
     ]
@@ -113,7 +113,7 @@ def _columns(arch: Architecture, tokens: int, batch: int, _language: str) -> tup
     most = ways[n_heads].kv_cache_bytes(tokens, batch)
     shown = []
     for g, way in ways.items():
-        kind, kept = kind_of(n_heads, g), way.kv_cache_bytes(tokens, batch)
+        kind, kept = sharing_kind(n_heads, g), way.kv_cache_bytes(tokens, batch)
         shape = " × ".join(f"{n:,}" for n in (*([batch] if batch > 1 else []), g, tokens, layers[0].d_head))
         shown.append(
             SharingColumn(
@@ -171,7 +171,7 @@ def wirings(run: ModelRun, result: Result) -> None:
             "**{kind}**: {h} query heads on {g} K/V head; K/V heads as trained: {t}.",
             "**{kind}**: {h} query heads on {g} K/V heads; as trained: {t}.",
             chosen,
-        ).format(kind=kind_of(result.n_heads, chosen), h=result.n_heads, g=chosen, t=result.trained_kv_heads),
+        ).format(kind=sharing_kind(result.n_heads, chosen), h=result.n_heads, g=chosen, t=result.trained_kv_heads),
         caption=_("{model}, layer {layer}").format(model=run.name, layer=result.config.layer),
         table={"query head": range(result.n_heads)}
         | {f"K/V head of {named(result.n_heads, g)}": result.kv_of_with(g) for g in shown},
