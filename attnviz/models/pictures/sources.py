@@ -28,6 +28,8 @@ FORMATS: Final = ("PNG", "JPEG", "WEBP")
 MOST_BYTES: Final = 5 * 2**20
 MOST_SIDE: Final = 4096  #: pixels
 LEAST_SIDE: Final = 2
+#: pixels along the longer side of what is kept: no model here reads more, and 4,096 x 4,096 are 50 MB for each visitor
+KEPT_SIDE: Final = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +38,14 @@ class Photo:
 
     pixels: np.ndarray
     notices: tuple[Message, ...] = ()
-    file: bytes = b""  #: the file that it was read from, as it came
+    file: bytes = b""  #: the file that it was read from; of one that was made smaller, one that holds these pixels
 
 
 def read_photo(data: bytes, name: str = "") -> Photo:
     """The picture in a file, upright; a Problem that names what is wrong with any other file.
 
-    Sides and format are read from the head of the file, so that no large picture is ever unpacked.
+    Sides and format are read from the head of the file, so that no large picture is ever unpacked. What is larger than
+    `KEPT_SIDE` is made smaller before anything else is done to it.
     """
     shown = name[:80] or "this file"
     if len(data) > MOST_BYTES:
@@ -79,9 +82,10 @@ def read_photo(data: bytes, name: str = "") -> Photo:
     )
     notices = tuple(message for holds, message in possible if holds)
     try:
-        upright = ImageOps.exif_transpose(opened)
+        small = _small(opened)
+        upright = ImageOps.exif_transpose(small)
         pixels = np.asarray(_flat(upright), np.uint8)
-        if upright.size != opened.size or opened.getexif().get(0x0112, 1) not in (0, 1):
+        if upright.size != small.size or opened.getexif().get(0x0112, 1) not in (0, 1):
             notices += (Message("Turned upright, as the camera noted in the file."),)
     except Exception as error:  # whatever Pillow's readers of formats, profiles and cameras' notes stumble over
         raise Problem("{name} begins as a picture and cannot be read to its end", name=shown) from error
@@ -92,7 +96,22 @@ def read_photo(data: bytes, name: str = "") -> Photo:
                 {"width": pixels.shape[1], "height": pixels.shape[0]},
             ),
         )
+    if max(width, height) > KEPT_SIDE:
+        notices += (Message("Made smaller, from {width} × {height} pixels.", {"width": width, "height": height}),)
+        kept = io.BytesIO()
+        Image.fromarray(pixels).save(kept, "PNG")
+        data = kept.getvalue()
     return Photo(pixels, notices, data)
+
+
+def _small(image: Image.Image) -> Image.Image:
+    """The picture with no side above KEPT_SIDE; a JPEG is decoded to hardly more than that."""
+    if max(image.size) <= KEPT_SIDE:
+        return image
+    if _see_through(image) or image.mode in ("P", "1"):  # of which no means can be taken
+        image = image.convert("RGBA")
+    image.thumbnail((KEPT_SIDE, KEPT_SIDE), reducing_gap=None if image.mode.startswith("I;16") else 2.0)
+    return image
 
 
 def _opened(data: bytes, shown: str) -> Image.Image:

@@ -18,7 +18,7 @@ from attnviz.pages.home import maths as landing
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths.lesson_parts import Facts, Lesson, LessonStep, Question, Subject
 from attnviz.pages.lessons.page_entry import PAGE
-from attnviz.pages.lessons.panels import all_lessons, open_lesson
+from attnviz.pages.lessons.panels import all_lessons, open_lesson, own_lesson
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
 from attnviz.pages.why.maths import parts
 from attnviz.runs.model_run import Request
@@ -163,14 +163,22 @@ def filled(lesson: Lesson, template: str, facts: Facts) -> str:
     if not lesson.own:
         return spoken(Message(template, values))
     try:
-        return plain(template.format(**values))
-    except (KeyError, IndexError, ValueError) as missing:
+        text = template.format(**values)
+    except (KeyError, IndexError, TypeError, ValueError) as missing:
         raise Problem(
             "“{sentence}” asks for {missing}; these facts have: {allowed}",
             sentence=template[:80],
             missing=str(missing),
             allowed=Several(tuple(facts.values) or ("—",)),
         ) from None
+    if len(text) > 2 * own_lesson.LONGEST:  # each of three hundred fields may hold a whole sentence
+        raise Problem(
+            "“{sentence}” would become {n} characters with its facts; {most} are allowed",
+            sentence=template[:80],
+            n=f"{len(text):,}",
+            most=f"{2 * own_lesson.LONGEST:,}",
+        )
+    return plain(text)
 
 
 def _step(lesson: Lesson, number: int) -> None:

@@ -2,6 +2,8 @@
 
 import io
 import struct
+import subprocess
+import sys
 import zlib
 
 import numpy as np
@@ -9,7 +11,7 @@ import pytest
 from PIL import Image
 
 from attnviz.base.message import Problem
-from attnviz.models.pictures.sources import MOST_BYTES, read_photo
+from attnviz.models.pictures.sources import KEPT_SIDE, MOST_BYTES, read_photo
 
 
 def saved(image, kind="PNG", **more):
@@ -125,3 +127,54 @@ def test_colours_for_print_become_those_of_a_screen():
 def test_every_mode_becomes_red_green_and_blue(mode):
     image = Image.fromarray(np.arange(600, dtype=np.uint16).reshape(20, 30)) if mode == "I;16" else picture(mode=mode)
     assert read_photo(saved(image)).pixels.shape == (20, 30, 3)
+
+
+#: Reads twenty pictures of the largest allowed sides and keeps them, as twenty visitors do, in little more memory than
+#: one takes while it is unpacked.
+TWENTY = """
+import io, resource, sys
+from PIL import Image
+from attnviz.models.pictures.sources import read_photo
+
+out = io.BytesIO()
+Image.new(sys.argv[1], (4096, 4096), int(sys.argv[3]) if sys.argv[1] == "I;16" else "teal").save(out, sys.argv[2])
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 420 * 2**20, resource.RLIM_INFINITY))
+kept = [read_photo(out.getvalue()) for _ in range(20)]
+print(sum(each.pixels.nbytes + len(each.file) for each in kept))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is bounded by Linux")
+@pytest.mark.parametrize(
+    "mode, kind", [("I;16", "PNG"), ("RGBA", "PNG"), ("RGB", "JPEG"), ("RGB", "WEBP"), ("P", "PNG")]
+)
+def test_twenty_pictures_of_the_largest_sides_take_the_memory_of_one(mode, kind):
+    done = subprocess.run([sys.executable, "-c", TWENTY, mode, kind, "9999"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-500:]
+    assert int(done.stdout) < 20 * 4 * 2**20
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+def test_a_large_picture_is_that_of_the_same_picture_made_smaller_by_another_hand_and_is_saved_so(kind):
+    ramp = np.add.outer(np.linspace(0, 127, 1500), np.linspace(0, 127, 3000))
+    large = np.stack([ramp, ramp[::-1], ramp[:, ::-1]], -1).astype(np.uint8)
+    photo = read_photo(saved(Image.fromarray(large), kind, quality=95))
+    assert photo.pixels.shape == (512, 3)
+    rows = np.linspace(0, 1500, 513).astype(int)
+    columns = np.linspace(0, 3000, KEPT_SIDE + 1).astype(int)
+    means = np.add.reduceat(np.add.reduceat(large.astype(float), rows[:-1], 0), columns[:-1], 1)
+    means /= (np.diff(rows)[:, None] * np.diff(columns))[..., None]
+    assert np.abs(means - photo.pixels).mean() < 1
+    assert "Made smaller, from 3000 × 1500 pixels" in notices(photo)
+    np.testing.assert_array_equal(read_photo(photo.file).pixels, photo.pixels)
+
+
+def test_a_large_picture_is_turned_upright_and_what_is_transparent_lies_on_white():
+    image, exif = Image.new("RGBA", (2048, 1024), (10, 20, 30, 0)), Image.Exif()
+    image.paste((10, 20, 30, 255), (0, 0, 1024, 1024))
+    exif[0x0112] = 6
+    photo = read_photo(saved(image, "PNG", exif=exif))
+    assert photo.pixels.shape == (1024, 512, 3)
+    assert photo.pixels[100, 256].tolist() == [10, 20, 30]
+    assert photo.pixels[900, 256].tolist() == [255, 255, 255]

@@ -82,6 +82,14 @@ def test_the_apps_own_lessons_survive_the_way_through_a_file(lesson):
         ("minutes = 4", 'link = "../../etc/passwd"', 12, "is no page"),
         ("minutes = 4", 'link = "javascript:alert(1)"', 12, "is no page"),
         ("{token}", "{token.__init__.__globals__}", 5, "the name of a fact"),
+        (
+            "{n}",
+            "{n:999999}",
+            5,
+            "“n:999999” must be the name of a fact",
+        ),  # a megabyte each, in a link of 254 characters
+        ("{n}", "{n:.99999f}", 5, "the name of a fact"),
+        ("{n}", "{n:0999d}", 5, "the name of a fact"),
     ],
 )
 def test_a_mistake_names_its_line_and_what_is_allowed(old, new, line, says):

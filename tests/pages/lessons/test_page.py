@@ -11,10 +11,13 @@ from attnviz.app.links import link_reading
 from attnviz.app.links.choices import choices_of
 from attnviz.app.mends.streamlit_adapter import SESSION
 from attnviz.app.text import plain
+from attnviz.base.message import Message, Problem
 from attnviz.canvas.shared.packing import unblob
 from attnviz.models.loading import load
 from attnviz.pages.lessons import choices as lesson_choices
-from attnviz.pages.lessons.panels import all_lessons
+from attnviz.pages.lessons import lessons
+from attnviz.pages.lessons.maths.lesson_parts import Facts
+from attnviz.pages.lessons.panels import all_lessons, own_lesson
 from attnviz.serve import page_table  # noqa: F401
 from tests.pages.conftest import canvases_on, said
 
@@ -222,6 +225,23 @@ def test_a_lecturers_lesson_with_a_mistake_says_its_line_and_the_page_goes_on(vi
     page = visit("lessons", lesson="own", l_own=link_reading.pack([wrong]))
     assert "Line 12: link: “wide” makes no sense as s_dk of scaling" in unescape(" ".join(errors(page)))
     assert page.subheader[0].value == LESSONS["attention"].steps[0].title
+
+
+@pytest.mark.parametrize(
+    "idea, says",
+    [
+        # a sentence for every six characters
+        ("{token}" * 280, "would become 8,400 characters with its facts; 4,000 are allowed"),
+        ("{n:s} tokens", "asks for"),
+    ],
+)
+def test_a_lecturers_text_that_cannot_be_filled_is_one_sentence(idea, says):
+    lesson, facts = (
+        own_lesson.read(OWN.replace("Look at {n} tokens.", idea)),
+        Facts({"token": "x" * 30, "n": Message("n")}),
+    )
+    with pytest.raises(Problem, match=says):
+        lessons.filled(lesson, lesson.steps[0].idea, facts)
 
 
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(1)</script>[a](javascript:alert(1))![b](//evil.example/x.png)"

@@ -10,6 +10,7 @@ import pytest
 import streamlit as st
 from PIL import Image
 
+from attnviz.app.cache import model_cache
 from attnviz.canvas.shared.packing import unblob
 from attnviz.models.loading import availabilities, load
 from attnviz.models.pictures import composed, held_out
@@ -113,6 +114,19 @@ def test_an_upload_is_shown_and_a_bad_file_loses_nothing(visit):
     page.get("file_uploader")[0].upload("words.png", b"only words", "image/png").run()
     assert "words.png is not a picture in one of these formats" in read(page)
     assert scene(page)["doc"] == first["doc"]
+
+
+def test_an_upload_is_unpacked_when_its_turn_has_come(visit, monkeypatch):
+    at_work, real = [], picture_input.read_photo
+
+    def watched(*file):
+        at_work.append(model_cache.shared().line.taken)
+        return real(*file)
+
+    monkeypatch.setattr(picture_input, "read_photo", watched)
+    page = visit("pictures", pic_from="own")
+    page.get("file_uploader")[0].upload("mine.png", png(), "image/png").run()
+    assert at_work == [1]
 
 
 def test_the_smallest_set_is_found_on_request_and_can_be_shown(visit):

@@ -51,6 +51,8 @@ TEXTS = ("title", "idea", "facts", "picture", "do", "question", "truth", "say", 
 AT_THE_TOP = ("title", "sentence", "step")
 KEYS = (*TEXTS, "set", "after", "after_set", "answers", "ids", "right", "minutes", "terms")
 LONGEST = 2000
+#: how a number may be written: width and precision of two digits at most, as "{total:999999}" is a megabyte
+FORM = re.compile(r"[+ ]?\d{0,2},?(\.\d{1,2})?[a-z%]?")
 HOME = "home"
 ONE_OF = N_("“{value}” must be one of: {allowed}")
 LIKE = N_("“{value}” must be {allowed}")  #: as code, which stays as it is in every language
@@ -155,9 +157,10 @@ def _check_fields(table: _Table, key: str, template: str) -> None:
             key, N_("{value}; for braces write {opening} and {closing}"), wrong, opening="{{", closing="}}"
         ) from None
     for _text, name, spec, _how in fields:
-        if name is not None and not (name.isidentifier() and re.fullmatch(r"[+,.0-9a-z%]{0,6}", spec or "")):
+        if name is not None and not (name.isidentifier() and FORM.fullmatch(spec or "")):
+            shown = f"{name}:{spec}" if spec else name
             raise table.wrong(
-                key, N_("“{value}” must be the name of a fact, such as {example}"), name, example="{share:.0%}"
+                key, N_("“{value}” must be the name of a fact, such as {example}"), shown, example="{share:.0%}"
             )
 
 

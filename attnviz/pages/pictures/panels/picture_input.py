@@ -163,7 +163,9 @@ def _take(data: bytes, name: str) -> None:
     view = None
     if name.lower().endswith(".json"):
         view, data = _saved(data, name)
-    st.session_state[_PHOTO] = (f"own {hashlib.sha256(data).hexdigest()[:16]}", read_photo(data, name))
+    with model_cache.turn():  # a large one takes up to 300 MB while it is unpacked
+        photo = read_photo(data, name)
+    st.session_state[_PHOTO] = (f"own {hashlib.sha256(data).hexdigest()[:16]}", photo)
     if view is not None:
         shared_view.open_view(view)
 
