@@ -5,7 +5,8 @@ from html import unescape
 import pytest
 
 from attnviz.app import live_run
-from attnviz.pages.decoding.maths import token_by_token
+from attnviz.base.units import binary
+from attnviz.pages.decoding.maths import decoders, quantised_cache, token_by_token
 from attnviz.pages.decoding.maths.decoders import CORE_LAYERS
 from attnviz.pages.decoding.panels import decoder_form
 from attnviz.pages.decoding.panels import player as player_panel
@@ -14,6 +15,7 @@ from tests.pages.conftest import drawn, said, sound, with_code
 from tests.pages.decoding.conftest import core_cache_bytes, largest_difference
 
 CORE = {"d_model": "core"}
+SHORT = "the cat sat on the mat"
 VIEWS = ["steps", "bytes", "numbers", "policies", "speed", "traps"]
 
 
@@ -46,7 +48,7 @@ def test_the_player_is_sent_every_step_and_what_is_said_of_the_two_ways_is_what_
     assert run.steps[-1].same_choice
     assert "step processed: **1** with the cache, **8** without. Both agree on the likeliest next token." in said(page)
     assert "Probabilities are the model’s own; at temperature 1.5 the draw is made from others." in said(page)
-    assert f"of 32-bit numbers, {largest_difference(run) / _logit_there(run):.0e} of the largest logit" in said(page)
+    assert f"of 32-bit numbers, {largest_difference(run) / _logit_there(run):.0e} of the largest |logit|" in said(page)
     once = visit("decoding", d_prompt="hello", d_steps="1", **CORE)
     assert "Their logits agree in every digit." in said(once)
     assert "at temperature" not in said(once)
@@ -135,7 +137,50 @@ def test_nonsense_is_answered_in_a_sentence(visit, link, words):
 def test_bytes_show_llamas_numbers(visit):
     page = visit("decoding", d_view="bytes", d_grown="64", **CORE)
     assert "**Llama-3.1-8B** adds **128 KiB** a token" in said(page)
-    assert "At 4,096 tokens: MHA 2 GiB, GQA 512 MiB, MQA 64 MiB, MLA 144 MiB." in said(page)
+    assert "At 4,096 tokens, numbers in bfloat16: MHA 2 GiB, GQA 512 MiB, MQA 64 MiB, MLA 144 MiB." in said(page)
+    assert "MLA keeps one latent of 512 numbers and a rotated key of 64 in each layer." in said(page)
+
+
+def test_a_cache_of_which_bytes_are_told_is_told_with_the_width_of_its_numbers(visit):
+    """The same cache is counted at 16 bits on one page and at its own 32 on another: neither is left to be guessed."""
+    page = visit("decoding", d_view="policies", d_text=SHORT, d_policy="window", d_budget="4", **CORE)
+    whole = core_cache_bytes(len(SHORT))
+    assert f"**{binary(whole - core_cache_bytes(4))}** of {binary(whole)}, at 32 bits a number, are saved" in said(page)
+    assert f"takes {binary(whole // 2)} at 16 bits" in said(visit("decoding", d_view="numbers", d_text=SHORT, **CORE))
+
+
+def test_the_logits_of_a_run_are_told_with_their_sign_or_as_a_size(visit):
+    """The largest in size can be negative, and is then not the largest."""
+    *_partial, run = token_by_token.run(decoder_form.core_decoder(0), token_by_token.Config("hello", 4))
+    page = visit("decoding", d_prompt="hello", d_steps="4", **CORE)
+    size = next(metric for metric in page.metric if "|logit|" in metric.label)
+    assert size.value == f"{_logit_there(run):.1f}"
+    logits = decoders.read(decoder_form.core_decoder(0), SHORT).logits
+    rounded = visit("decoding", d_view="numbers", d_text=SHORT, **CORE)
+    assert f"where logits lie between {logits.min():.1f} and {logits.max():.1f}." in said(rounded)
+
+
+def test_where_no_key_is_rounded_by_channel_it_is_not_said_what_rounding_by_channel_does(visit):
+    short, long = (visit("decoding", d_view="numbers", d_text=text, **CORE) for text in (SHORT, 4 * SHORT))
+    assert "all keys still wait for it" in said(short)
+    assert "where each channel has one for 32 tokens" not in said(short)
+    assert "where each channel has one for 32 tokens" in said(long)
+
+
+def test_a_cache_of_which_one_format_is_computed_so_far_is_drawn(visit, monkeypatch):
+    monkeypatch.setattr(live_run, "AT_A_TIME", 0.0)
+    monkeypatch.setattr(live_run, "FIRST_AFTER", 0.0)
+    real = quantised_cache.run
+
+    def stopped(*arguments):
+        for result in real(*arguments):
+            live_run._set("numbers", True)  # as the button does
+            yield result
+
+    monkeypatch.setattr(quantised_cache, "run", stopped)
+    page = sound(visit("decoding", d_view="numbers", d_text=SHORT, **CORE))
+    assert "in int8, scales included" in said(page)
+    assert "In int4" not in said(page)
 
 
 def test_a_run_is_drawn_as_it_comes_and_can_be_stopped(visit, monkeypatch):

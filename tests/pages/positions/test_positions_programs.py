@@ -129,7 +129,7 @@ def test_the_program_of_the_seventh_section_prints_logits_and_entropies(config):
     _, printed = ran(qk_norm_growth.program(config))
     result = qk_norm_growth.run(config)
     for name, curves in (("without", result.without), ("with", result.normed)):
-        assert f"{name} the norm: largest logit {curves.largest:.4g}, entropy {curves.spread:.1%}" in printed
+        assert f"{name} the norm: largest |logit| {curves.largest:.4g}, entropy {curves.spread:.1%}" in printed
 
 
 @pytest.mark.parametrize("turned", [True, False])

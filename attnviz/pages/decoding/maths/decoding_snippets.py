@@ -80,7 +80,7 @@ from attnviz.pages.decoding.maths import quantised_cache
 reading = decoders.read(decoder, {text!r})
 for bits, axis in ({formats},):
     made = quantised_cache.rounded(reading, bits, axis)
-    print(f"int{{bits}} by {{axis}}: {{made.nbytes}} bytes, largest difference {{made.moved.largest.max():.4f}}")
+    print(f"int{{bits}} by {{axis}}: {{made.nbytes}} bytes, a logit moves by up to {{made.moved.largest.mean():.4f}}")
     moved = made.moved
     print(f"    KL {{moved.kl.mean():.3g}}, loss {{moved.loss:.3f}}, same likeliest token {{moved.same.mean():.0%}}")
     print(f"    keys off by {{made.k_error.mean():.1%}}, values by {{made.v_error.mean():.1%}}")

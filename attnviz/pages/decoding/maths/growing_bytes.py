@@ -38,6 +38,8 @@ class GrowingModel:
 
     name: str
     schemes: tuple[GrowingScheme, ...]
+    latent: int  #: numbers that MLA keeps of a token in each layer
+    rotary: int  #: and the rotated key's, beside them
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +64,8 @@ def _model(arch: Architecture, name: str, grid: tuple[int, ...], dtype: str) -> 
     shared = own if 1 < own < heads else next((g for g in range(heads // 2, 1, -1) if heads % g == 0), 0)
     counts: dict[SchemeName, int] = {"MHA": heads, "GQA": shared, "MQA": 1}
     ways = {scheme: (g, shared_otherwise(arch, g)) for scheme, g in counts.items() if g}
-    rotary = max(2, int(layer.d_head * ROTARY_HEADS))
-    ways["MLA"] = 0, compressed(shared_otherwise(arch, heads), latents(LATENT_HEADS * layer.d_head, rotary))
+    latent, rotary = LATENT_HEADS * layer.d_head, max(2, int(layer.d_head * ROTARY_HEADS))
+    ways["MLA"] = 0, compressed(shared_otherwise(arch, heads), latents(latent, rotary))
     schemes = (
         GrowingScheme(
             scheme,
@@ -74,4 +76,4 @@ def _model(arch: Architecture, name: str, grid: tuple[int, ...], dtype: str) -> 
         )
         for scheme, (g, way) in ways.items()
     )
-    return GrowingModel(name, tuple(schemes))
+    return GrowingModel(name, tuple(schemes), latent, rotary)

@@ -47,6 +47,7 @@ class Result:
     kept: tuple[Kept, ...]
     full_loss: float  #: with everything kept
     full_bytes: int
+    number_bytes: int  #: of one number in the cache
     notices: tuple[Message, ...]
 
     @property
@@ -94,6 +95,7 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
             tuple(kept),
             full_loss,
             position * reading.total,
+            reading.layers[0].qkv[1].element_size(),
             reading.notices,
         )
 
@@ -134,7 +136,7 @@ def _heavy(reading: Reading, layer: RecordedLayer, budget: int) -> Tensor:
 #
 # `python -m scripts.prepare policies` writes it; it holds for exactly these weights, this text and this seed, and
 # tests/pages/decoding/test_prepared_policies.py computes it again.
-FORMAT = 1
+FORMAT = 2
 FILE = "prepared_policies.npz"
 
 
@@ -158,6 +160,7 @@ def find(model: str, config: Config) -> Result | None:
         tuple(_kept(n, each, header, arrays) for n, each in enumerate(header["policies"])),
         header["full_loss"],
         header["full_bytes"],
+        header["number_bytes"],
         (),
     )
 
@@ -180,6 +183,7 @@ def packed(model: str, result: Result) -> bytes:
         "budgets": result.budgets,
         "full_loss": result.full_loss,
         "full_bytes": result.full_bytes,
+        "number_bytes": result.number_bytes,
         "policies": [
             {
                 "kind": each.policy.kind,

@@ -42,7 +42,7 @@ class Result:
     labels: tuple[str, ...]
     formats: tuple[RoundedCache, ...]
     half_bytes: int  #: of the same cache at 16 bits
-    largest_logit: float
+    logits: tuple[float, float]  #: the lowest and the highest of all predictions
     channel_spread: float  #: of a head's keys, averaged: the largest channel's root mean square over the median one's
     notices: tuple[Message, ...]
 
@@ -68,7 +68,7 @@ def run(decoder: Decoder, text: str) -> Iterator[Result]:
             reading.labels,
             tuple(made),
             2 * numbers,
-            float(reading.logits.abs().max()),
+            (float(reading.logits.min()), float(reading.logits.max())),
             spread,
             reading.notices,
         )

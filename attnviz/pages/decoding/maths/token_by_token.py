@@ -58,7 +58,7 @@ class Step:
     cached: Work
     anew: Work
     difference: float  #: the largest between the logits of the two
-    largest_logit: float
+    largest_logit: float  #: in size
     same_choice: bool  #: whether both find the same token likeliest
     layer_bytes: tuple[tuple[int, int], ...]  #: keys and values in the cache of each layer afterwards
     alternatives: tuple[TokenAlternative, ...]

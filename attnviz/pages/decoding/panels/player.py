@@ -154,12 +154,12 @@ def _last_step(result: token_by_token.Result) -> str:
 
 
 def _same(result: token_by_token.Result) -> None:
-    """The proof: the largest difference of any logit at any step, beside the largest logit."""
+    """The proof: the largest difference of any logit at any step, beside the logit that is largest in size."""
     worst = max(result.steps, key=lambda step: step.difference)
     cached, anew = (sum(work.flops for work in works) for works in _works(result))
     with st.container(horizontal=True):
         st.metric(_("Largest difference of a logit"), f"{worst.difference:.2g}")
-        st.metric(_("Largest logit at that step"), f"{worst.largest_logit:.1f}")
+        st.metric(_("Largest |logit| at that step"), f"{worst.largest_logit:.1f}")
         st.metric(
             _("Work saved"),
             f"{1 - cached / anew:.0%}",
@@ -171,9 +171,9 @@ def _same(result: token_by_token.Result) -> None:
     st.caption(
         ngettext(
             "Both compute the same sums in a different order, so rounding differs in the last digits of {bits}-bit "
-            "numbers, {share:.1g} of the largest logit; the likeliest token is the same at {same} of {steps} step.",
+            "numbers, {share:.1g} of the largest |logit|; the likeliest token is the same at {same} of {steps} step.",
             "Both compute the same sums in a different order, so rounding differs in the last digits of {bits}-bit "
-            "numbers, {share:.1g} of the largest logit; the likeliest token is the same at {same} of {steps} steps.",
+            "numbers, {share:.1g} of the largest |logit|; the likeliest token is the same at {same} of {steps} steps.",
             len(result.steps),
         ).format(
             bits=8 * result.number_bytes,

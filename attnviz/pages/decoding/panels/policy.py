@@ -133,9 +133,10 @@ def _map(result: kept_positions.Result, policy: EvictionKind, budget: int) -> tu
         words=sentences(
             _kept_words(result, kept, layer, group),
             _(
-                "**{saved}** of {full} are saved; the likeliest token stays in {same:.0%} of rows, and the loss on the "
-                "text goes from {before:.2f} to **{after:.2f}** nats."
+                "**{saved}** of {full}, at {bits} bits a number, are saved; the likeliest token stays in {same:.0%} of "
+                "rows, and the loss on the text goes from {before:.2f} to **{after:.2f}** nats."
             ).format(
+                bits=8 * result.number_bytes,
                 saved=units.binary(result.full_bytes - kept.cache_bytes),
                 full=units.binary(result.full_bytes),
                 same=kept.moved.same.mean(),
@@ -172,7 +173,7 @@ def _table(result: kept_positions.Result) -> None:
                 {
                     _("policy"): names[kept.policy.kind],
                     _("positions"): kept.policy.budget,
-                    _("bytes"): units.binary(kept.cache_bytes),
+                    _("bytes, {bits}-bit numbers").format(bits=8 * result.number_bytes): units.binary(kept.cache_bytes),
                     _("saved"): f"{1 - kept.cache_bytes / result.full_bytes:.0%}",
                     _("mean KL, nats"): float(f"{kept.moved.kl.mean():.3g}"),
                     _("largest KL, nats"): float(f"{kept.moved.kl.max():.3g}"),

@@ -84,7 +84,7 @@ def drawn_patches(d_head: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
 def measured(
     x: Tensor, w_q: Tensor, w_k: Tensor, growth: float, norm: QKNorm | None
 ) -> tuple[np.ndarray, float, float, float]:
-    """The first head's weights, the largest logit, the mean entropy share, and the mean norm of the Jacobian."""
+    """The first head's weights, the largest |logit|, the mean entropy share, and the mean norm of the Jacobian."""
     q_norm, k_norm = qk_norms(norm, HeadLayout(x.shape[1], HEADS))
     rope, grid = AxialRoPE(), grid_positions(*GRID)
     with torch.no_grad():
@@ -96,7 +96,7 @@ def measured(
 
 
 def program(config: Config) -> str:
-    """Prints the largest logit and the entropy at the chosen factor, without the norm and with it."""
+    """Prints the largest |logit| and the entropy at the chosen factor, without the norm and with it."""
     return f"""\
 
 import numpy as np
@@ -117,5 +117,5 @@ from torch import Tensor
 parts = drawn_patches({config.d_head}, {config.seed})
 for name, norm in (("without", None), ("with", {config.norm!r})):
     weights, logit, spread, gradient = measured(*parts, {config.growth}, norm)
-    print(f"{{name}} the norm: largest logit {{logit:.4g}}, entropy {{spread:.1%}}")
+    print(f"{{name}} the norm: largest |logit| {{logit:.4g}}, entropy {{spread:.1%}}")
 """

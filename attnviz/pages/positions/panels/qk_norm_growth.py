@@ -40,7 +40,7 @@ def panel() -> None:
     show.snippet(
         experiment.program(config),
         "p-norm",
-        about=_("Paste this code into a notebook: it prints the largest logits and the entropies at this factor."),
+        about=_("Paste this code into a notebook: it prints the largest |logit| and the entropy at this factor."),
     )
 
 
@@ -62,7 +62,7 @@ def _controls() -> experiment.Config:
 def _verdict(result: experiment.Result) -> str:
     raw, normed = result.without, result.normed
     return _(
-        "At {growth:g} times the weights the largest logit is {raw:.4g} without the norm and {normed:.3g} with it; "
+        "At {growth:g} times the weights the largest |logit| is {raw:.4g} without the norm and {normed:.3g} with it; "
         "rows are {raw_spread:.0%} and {spread:.0%} as spread out as they could be."
     ).format(
         growth=result.config.growth,
@@ -101,7 +101,7 @@ def _curves(result: experiment.Result) -> None:
     drawn: tuple[tuple[str, str, dict[str, Any], str], ...] = (
         (
             "logit",
-            _("Largest logit"),
+            _("Largest |logit|"),
             {"log_y": True, "bound": result.bound},
             _("Without the norm logits grow with the square of the factor: {one:.3g} at 1, {double:.3g} at 2.").format(
                 one=one, double=double
