@@ -1,7 +1,5 @@
 """`python -m attnviz`: the command attnviz."""
 
-import sys
+from attnviz.command import run_process
 
-from attnviz.command import main
-
-sys.exit(main())
+run_process()

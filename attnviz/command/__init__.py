@@ -1,5 +1,5 @@
 """The command `attnviz`: serve the app, make its figures, look through a text's heads, list and fetch models."""
 
-from attnviz.command.command_line import main
+from attnviz.command.command_line import main, run_process
 
-__all__ = ["main"]
+__all__ = ["main", "run_process"]

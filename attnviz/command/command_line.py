@@ -5,9 +5,11 @@ Nothing heavy is imported before the subcommand is known.
 
 import argparse
 import io
+import logging
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from attnviz.base.extras import ExtraMissing, must_have
@@ -40,6 +42,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if others and chosen.command != "serve":
         parts[chosen.command].error(_("unknown: {options}").format(options=" ".join(others)))
     return _in_words(lambda: chosen.run(chosen, others))
+
+
+def run_process() -> None:
+    """Run the command that this process was started for, and end the process.
+
+    The interpreter is not taken down: with torch loaded that takes a second, and aborts while a thread loads a model.
+    """
+    status = main()
+    logging.shutdown()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):  # nobody reads it any more
+            stream.flush()
+    os._exit(status)
 
 
 def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:

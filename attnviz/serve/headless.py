@@ -28,8 +28,7 @@ from attnviz.base.words import say
 from attnviz.figures.export import PLOTLY_JS
 from attnviz.figures.picture import CHART
 from attnviz.figures.svg import Background
-from attnviz.serve import server
-from attnviz.serve.page_table import NAMES
+from attnviz.serve.page_table import MAIN, NAMES
 
 LONGEST = 3600.0  # seconds that a page may take: a model may have to be prepared first
 ALL_HEADS = "-all-live"  #: how the name of a live file of every head ends
@@ -63,10 +62,10 @@ def run_page(link: AppLink, wanted: str | None = None) -> Gathering:
     """
     logging.getLogger(WARNS_OF_NO_BROWSER).setLevel(logging.ERROR)
     gathering = Gathering(wanted)
-    app = AppTest.from_file(server.MAIN, default_timeout=LONGEST)
+    app = AppTest.from_file(MAIN, default_timeout=LONGEST)
     app.session_state[GATHERING] = gathering
     if link.page != "home":
-        app.switch_page(os.path.relpath(file_of(link.page), server.MAIN.parent))
+        app.switch_page(os.path.relpath(file_of(link.page), MAIN.parent))
     if link.address:
         app.context["url"] = link.address
     for name, value in link.parameters.items():

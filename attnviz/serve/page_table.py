@@ -1,8 +1,11 @@
 """The pages, one line each, in the order in which one learns. Importing this declares what can be chosen on each."""
 
 from importlib import import_module
+from pathlib import Path
 
 from attnviz.app.page_entry import Page
+
+MAIN = Path(__file__).with_name("main.py")  #: the script that Streamlit runs for every page
 
 NAMES = (
     "home",

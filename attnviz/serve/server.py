@@ -31,12 +31,13 @@ log = logging.getLogger("attnviz")
 #: Imported before anybody can come: of two threads that import at once one may take the other's half for the whole.
 #: Plotly looks for pandas among the modules that are there, finished or not: while Streamlit imported it for one
 #: visitor, the chart of another failed. A first page has ended in its imports, too, while the server warmed up.
-WHOLE = ("pandas", "pyarrow", *(page.draw for page in PAGES))
+#: transformers by its modules, which models import when they are first asked for.
+_TRANSFORMERS = ("masking_utils", "modeling_utils", "models.auto.modeling_auto", "models.auto.configuration_auto")
+WHOLE = ("pandas", "pyarrow", *(f"transformers.{name}" for name in _TRANSFORMERS), *(page.draw for page in PAGES))
 for name in WHOLE:
     importlib.import_module(name)
 
 SHARE = "--server.address 0.0.0.0"
-MAIN = Path(__file__).with_name("main.py")
 #: How many objects are made before the collector looks at those, and how often at all: an open makes a thousand. At
 #: Python's own 700 it took a twelfth of an open, and stood for half a second when it looked at everything.
 SELDOM = (10_000, 20, 20)

@@ -4,7 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.app.text import unmarked
-from attnviz.serve import server
+from attnviz.serve.page_table import MAIN
 
 #: a page with a section of it, what a link sets in its menu, and what is then said
 SET = {
@@ -20,7 +20,7 @@ SET = {
 
 
 def opened(name: str, link: dict[str, str]) -> AppTest:
-    app = AppTest.from_file(str(server.MAIN), default_timeout=120)
+    app = AppTest.from_file(str(MAIN), default_timeout=120)
     app.switch_page(f"../pages/{name}/{name}.py")
     for key, value in link.items():
         app.query_params[key] = value

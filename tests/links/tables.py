@@ -20,7 +20,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.app.exports import GATHERING, ExportOffer, Gathering  # all that is known of the app's inside
 from attnviz.app.page_entry import file_of
-from attnviz.serve import server
+from attnviz.serve.page_table import MAIN
 from tests.links import canvases
 from tests.links.differences import where
 from tests.links.digest import array_of, digest
@@ -198,10 +198,10 @@ class AllTables(Gathering):
 def computed(page: str, link: str) -> dict[str, Any]:
     """What a page offers and draws for a link: each figure's table and chart, and what else it shows in numbers."""
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
-    app, offered = AppTest.from_file(server.MAIN, default_timeout=300), AllTables()
+    app, offered = AppTest.from_file(MAIN, default_timeout=300), AllTables()
     app.session_state[GATHERING] = offered
     if page != "home":
-        app.switch_page(os.path.relpath(file_of(page), server.MAIN.parent))
+        app.switch_page(os.path.relpath(file_of(page), MAIN.parent))
     query, _bar, press = link.partition("|")
     for name, value in parse_qsl(query, keep_blank_values=True):
         app.query_params[name] = value

@@ -7,9 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import Any, Literal
-
-from transformers.configuration_utils import PretrainedConfig
+from typing import TYPE_CHECKING, Any, Literal
 
 from attnviz.base.message import Problem
 from attnviz.core.costs import Flops, Parameters
@@ -19,6 +17,9 @@ from attnviz.models.architecture.configs import FAMILIES, config_from, max_conte
 from attnviz.models.architecture.layer_spec import PAGED, Convention, LayerSpec, Paged
 from attnviz.models.architecture.meta_device import ParameterCounts
 from attnviz.models.architecture.presets import find_preset
+
+if TYPE_CHECKING:
+    from transformers.configuration_utils import PretrainedConfig
 
 
 @dataclass(frozen=True)
@@ -33,15 +34,15 @@ class Architecture:
     model_type: str
     layers: tuple[LayerSpec, ...]
     max_context: int | None = None
-    config: PretrainedConfig | None = field(default=None, compare=False, repr=False)
+    config: "PretrainedConfig | None" = field(default=None, compare=False, repr=False)
     measured: bool = False
     heard: int | None = None  #: positions its encoder always reads, however little is said (Whisper)
     unread: tuple[str, ...] = ()  #: config fields that sound like attention and that no rule reads
 
     @classmethod
-    def from_config(cls, config: PretrainedConfig | dict[str, Any], name: str | None = None) -> "Architecture":
+    def from_config(cls, config: "PretrainedConfig | dict[str, Any]", name: str | None = None) -> "Architecture":
         """From any transformers config, or the contents of a config.json."""
-        whole = config if isinstance(config, PretrainedConfig) else config_from(config)
+        whole = config_from(config) if isinstance(config, dict) else config
         text = whole if whole.is_encoder_decoder else text_part(whole)
         family = FAMILIES.get(text.model_type)
         unread = unread_fields(config if isinstance(config, dict) else whole.to_dict(), whole)

@@ -1,17 +1,19 @@
 """Configs of transformers: from a pasted config.json, which fields no rule reads, and what each family leaves out."""
 
+from __future__ import annotations
+
 import json
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
-
-from transformers.configuration_utils import PretrainedConfig
-from transformers.models.auto.configuration_auto import CONFIG_MAPPING, AutoConfig
+from typing import TYPE_CHECKING, Any, Literal
 
 from attnviz.base.message import Problem
 from attnviz.core.costs import QKNorm
 from attnviz.models.model_files import too_many
+
+if TYPE_CHECKING:
+    from transformers.configuration_utils import PretrainedConfig
 
 #: the most that a config may say
 LIMITS = {"hidden_size": 1 << 20, "num_attention_heads": 1 << 14, "num_hidden_layers": 1 << 12, "head_dim": 1 << 14}
@@ -30,6 +32,8 @@ _A_SIZE = re.compile(
 
 def config_from(given: dict[str, Any]) -> PretrainedConfig:
     """The transformers config that a config.json describes."""
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING, AutoConfig  # here: it takes a second
+
     fields = dict(given)
     model_type = fields.pop("model_type", None)
     if not isinstance(model_type, str):

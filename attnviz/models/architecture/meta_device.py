@@ -1,30 +1,24 @@
 """Measure a model without loading it: built on torch's `meta` device, where tensors have shapes but no memory."""
 
+from __future__ import annotations
+
 import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-# from their modules: the names of the transformers package are incomplete while another thread imports it
-from transformers.configuration_utils import PretrainedConfig
-from transformers.masking_utils import AttentionMaskInterface
-from transformers.modeling_utils import AttentionInterface
-from transformers.models.auto.modeling_auto import (
-    MODEL_FOR_CAUSAL_LM_MAPPING,
-    MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING,
-    AutoModel,
-    AutoModelForCausalLM,
-    AutoModelForSeq2SeqLM,
-)
-
 from attnviz.base.message import Message
 from attnviz.models.architecture.configs import FAMILIES
 from attnviz.models.architecture.layer_spec import LayerSpec
+
+if TYPE_CHECKING:
+    from transformers.configuration_utils import PretrainedConfig
 
 SHAPES_ONLY = "attnviz_shapes_only"
 #: Class names of softmax attention modules; T5's LayerSelfAttention is the block around the attention module.
@@ -119,6 +113,16 @@ def build(config: PretrainedConfig, implementation: str = SHAPES_ONLY) -> nn.Mod
 
     An encoder has none, and its pooler instead, although transformers could make a decoder of many of them.
     """
+    # by module: the names of the transformers package are incomplete while another thread imports it
+    from transformers.models.auto.modeling_auto import (
+        MODEL_FOR_CAUSAL_LM_MAPPING,
+        MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING,
+        AutoModel,
+        AutoModelForCausalLM,
+        AutoModelForSeq2SeqLM,
+    )
+
+    _register_shapes_only()
     auto: Any = AutoModel
     family = FAMILIES.get(config.model_type)
     only_reads = family is not None and family.shape == "encoder" and not getattr(config, "is_decoder", False)
@@ -212,8 +216,14 @@ def _shapes_only(
     return query.new_empty(batch, q_len, heads, value.shape[-1]), None
 
 
-AttentionInterface.register(SHAPES_ONLY, _shapes_only)
-AttentionMaskInterface.register(SHAPES_ONLY, lambda *args, **kwargs: None)
+@cache
+def _register_shapes_only() -> None:
+    """Make `SHAPES_ONLY` known to transformers, which is imported here: only measuring needs it."""
+    from transformers.masking_utils import AttentionMaskInterface
+    from transformers.modeling_utils import AttentionInterface
+
+    AttentionInterface.register(SHAPES_ONLY, _shapes_only)
+    AttentionMaskInterface.register(SHAPES_ONLY, lambda *args, **kwargs: None)
 
 
 @dataclass(frozen=True)

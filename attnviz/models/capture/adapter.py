@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from threading import Condition
 from typing import Any
@@ -23,10 +24,6 @@ from torch import nn
 from attnviz.base.message import Problem
 
 INSTALLED = find_spec("transformers") is not None  #: where it is not, no model can be one of its own
-if INSTALLED:
-    # by module: the package's own names are missing while another thread is still importing it
-    from transformers.masking_utils import AttentionMaskInterface
-    from transformers.modeling_utils import AttentionInterface, PreTrainedModel
 
 log = logging.getLogger("attnviz")
 
@@ -61,24 +58,40 @@ _changed = Condition()
 _switched: dict[int, _Switched] = {}  # by id(config); the entry keeps its config alive
 
 
+_our_functions: dict[str, tuple[Function, Function]] = {}  # attention and mask, by the name they are registered under
+
+
 def register(attention: Function, mask: Function, plain_mask: Function) -> None:
-    """Make our functions known to transformers; no model calls them before it is adopted or switched."""
-    if not INSTALLED:
-        return
-    for name in OURS:
+    """Make our functions known to transformers, once a model is adopted or switched; none calls them before."""
+    _our_functions[NAME] = (attention, mask)
+    _our_functions[NAME_PLAIN] = (attention, plain_mask)
+
+
+@cache
+def _interfaces() -> tuple[Any, Any]:
+    """transformers' attention and mask interfaces, with our functions registered.
+
+    Imported at first use: importing transformers takes seconds, and most pages and commands run no model.
+    """
+    # by module: the package's own names are missing while another thread is still importing it
+    from transformers.masking_utils import AttentionMaskInterface
+    from transformers.modeling_utils import AttentionInterface
+
+    for name, (attention, mask) in _our_functions.items():
         AttentionInterface.register(name, attention)
-    AttentionMaskInterface.register(NAME, mask)
-    AttentionMaskInterface.register(NAME_PLAIN, plain_mask)
+        AttentionMaskInterface.register(name, mask)
+    return AttentionInterface, AttentionMaskInterface
 
 
 def is_transformers(model: nn.Module) -> bool:
     """Whether the model is one of transformers' own."""
-    return INSTALLED and isinstance(model, PreTrainedModel)
+    base = getattr(sys.modules.get("transformers.modeling_utils"), "PreTrainedModel", None)
+    return base is not None and isinstance(model, base)
 
 
 def attention_function(name: str) -> Function:
     """transformers' own attention function of that name, such as "sdpa"."""
-    function = AttentionInterface().get(name)
+    function = _interfaces()[0]().get(name)
     if function is None:
         raise Problem("transformers no longer has an attention function {name}", name=name)
     return function
@@ -86,7 +99,7 @@ def attention_function(name: str) -> Function:
 
 def mask_function(name: str | None) -> Function:
     """transformers' own function for the masks that go with attention `name`; one that makes none where it has none."""
-    function = AttentionMaskInterface().get(name)
+    function = _interfaces()[1]().get(name)
     if function is None and name in ("sdpa", "eager"):
         raise Problem("transformers no longer has a mask function {name}", name=name)
     return function or (lambda *args, **kwargs: None)
@@ -103,7 +116,7 @@ def plain_function(module: nn.Module) -> Function:
 def function_before(module: nn.Module) -> Function:
     """What an attention layer called before a running capture switched its model over."""
     file = _file(module)
-    return (getattr(file, LOOKED_UP_IN, None) or AttentionInterface()).get_interface(
+    return (getattr(file, LOOKED_UP_IN, None) or _interfaces()[0]()).get_interface(
         original(module), getattr(file, PLAIN, None)
     )
 
@@ -121,6 +134,7 @@ def adopt(model: nn.Module) -> nn.Module:
     """
     if not takes_interface(model):
         return model
+    _interfaces()
     wanted = our_names(model)
     with _changed:
         if not any(id(config) in _switched for config, _ in wanted):
@@ -189,6 +203,8 @@ def switched(model: nn.Module, name: str | None = None) -> Iterator[None]:
     before the lock is had may be another block's doing.
     """
     wanted = [(config, name or own) for config, own in our_names(model)]
+    if wanted:
+        _interfaces()
     taken: list[Any] = []
     try:
         with _changed:

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from attnviz.serve import configuration, server
+from attnviz.serve import configuration, page_table, server
 
 configuration.apply()
 
-app = st.App(server.MAIN, lifespan=server.lifespan, routes=server.ROUTES, middleware=server.MIDDLEWARE)
+app = st.App(page_table.MAIN, lifespan=server.lifespan, routes=server.ROUTES, middleware=server.MIDDLEWARE)

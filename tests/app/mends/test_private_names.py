@@ -43,7 +43,7 @@ def opened(names):
     from attnviz.serve import log_lines
     from streamlit.testing.v1 import AppTest
     log_lines.begin()
-    page = AppTest.from_file(str(Path(attnviz.serve.server.MAIN)), default_timeout=120).run()
+    page = AppTest.from_file(str(Path(attnviz.serve.page_table.MAIN)), default_timeout=120).run()
     page.switch_page("../pages/explore/explore.py").run()
     (page.text_area or page.text_input)[0].set_value("A bird sang.").run()
     assert renamed == set(names), f"Streamlit has no {set(names) - renamed} any more: take it off this list"
