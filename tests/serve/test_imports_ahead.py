@@ -1,4 +1,4 @@
-"""transformers takes seconds to import: a command that runs no model does not wait for it, and no visitor does either."""
+"""transformers takes seconds to import: no command that runs no model waits for it, and no visitor does."""
 
 import subprocess
 import sys
