@@ -71,5 +71,7 @@ def test_a_chart_is_drawn_while_another_visitor_makes_streamlit_import_pandas():
 
 
 def test_a_first_visitor_imports_no_page():
-    assert {"pandas", "pyarrow", *(page.draw for page in page_table.PAGES)} == set(server.WHOLE)
+    assert {"pandas", "pyarrow", "transformers.modeling_utils", *(page.draw for page in page_table.PAGES)} <= set(
+        server.WHOLE
+    )
     assert set(server.WHOLE) < set(sys.modules)
