@@ -9,6 +9,7 @@ import numpy as np
 from attnviz.app import show
 from attnviz.app.cache import model_cache
 from attnviz.base.head_edit import MASKS, SCOPES, HeadEdit
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, listed, sentences
 from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.canvas.shared.kinds import Head, HeadScene, Options, Raw, SaidOfRow
@@ -69,7 +70,7 @@ def in_words(edit: HeadEdit, stack: Stack, layer: int) -> tuple[str | None, str 
 def words_of(edit: HeadEdit, keys: Sequence[str], own: float, width: int) -> tuple[str | None, str | None, str]:
     """The same of a head with these keys, which scales scores by `own` and whose queries are `width` wide."""
     mask = None if edit.mask == "model" else _(MASKS[edit.mask][1]).format(tokens=edit.window)
-    scales = {"none": "1", "inverse": f"1/{width}", "factor": f"{own:.4g} × {edit.factor:g}"}
+    scales = {"none": "1", "inverse": f"1/{width}", "factor": f"{Rounded(own):.4g} × {edit.factor:g}"}
     more = []
     if edit.hidden:
         more.append(_("No token may look at: {tokens}.").format(tokens=listed(f"{keys[i]} ({i})" for i in edit.hidden)))
@@ -85,7 +86,7 @@ def words_of(edit: HeadEdit, keys: Sequence[str], own: float, width: int) -> tup
 def say_mask_and_scale(mask: str | None, scale: str | None, own: float) -> str:
     """A sentence on both, changed or not."""
     template = _("Mask: {mask}. Scores times {scale}.")
-    return template.format(mask=mask or _("the model's own"), scale=scale or f"{own:.4g}")
+    return template.format(mask=mask or _("the model's own"), scale=scale or f"{Rounded(own):.4g}")
 
 
 def axes(matrix: Matrix) -> tuple[tuple[str, ...], tuple[str, ...] | None]:

@@ -15,6 +15,7 @@ from attnviz.app.links.choices import Choice
 from attnviz.app.panel import guard
 from attnviz.app.text import plain, spoken
 from attnviz.base.message import Problem
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.models.catalogue import Entry
 from attnviz.models.loading import Availability, availabilities, availability, bytes_on_disk, bytes_on_hub
@@ -111,7 +112,7 @@ def _question(state: Availability) -> str:
         size = bytes_on_disk(state)
         known = _("Load the model in {name} on this machine? Its weights are {size} MB.")
         unknown = _("Load the model in {name} on this machine?")
-    return unknown.format(name=name) if size is None else known.format(name=name, size=f"{size / 10**6:,.1f}")
+    return unknown.format(name=name) if size is None else known.format(name=name, size=f"{Rounded(size / 10**6):,.1f}")
 
 
 def _ask_size(entry: Entry) -> None:

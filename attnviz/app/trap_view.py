@@ -13,6 +13,7 @@ from attnviz.app.exports import pairs
 from attnviz.app.links.choices import Choice
 from attnviz.app.text import named_word, spoken, spoken_value
 from attnviz.base.message import Message
+from attnviz.base.rounding import Rounded
 from attnviz.base.word_boundaries import split
 from attnviz.base.words import _, say
 from attnviz.canvas.head.attention_view import head_picture, head_view
@@ -62,7 +63,9 @@ def choose(
         trap = traps[widgets.one_of(choice, _("Trap"), titles, style="select")]
     outcome = outcome_of(trap, words, seed)
     with measured:
-        largest = _("none: the wrong code raises an error") if outcome.largest is None else f"{outcome.largest:.3f}"
+        largest = (
+            _("none: the wrong code raises an error") if outcome.largest is None else f"{Rounded(outcome.largest):.3f}"
+        )
         if outcome.largest is not None and math.isnan(outcome.largest):
             largest = _("no number: a weight is NaN")
         st.metric(_("Largest difference in any weight of your sentence"), largest)

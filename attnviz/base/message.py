@@ -6,6 +6,8 @@ A Problem is such a sentence, raised; among them those of sizes outside their li
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from attnviz.base.rounding import fill_template
+
 
 @dataclass(frozen=True)
 class Several:
@@ -32,7 +34,7 @@ class Message:
     params: Mapping[str, object] = field(default_factory=dict, hash=False)
 
     def __str__(self) -> str:
-        return self.template.format(**self.params)
+        return fill_template(self.template, self.params)
 
 
 class Problem(ValueError):

@@ -1,5 +1,6 @@
 """Bytes, FLOPs and seconds in readable units; decimal and binary units are never mixed."""
 
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 
 _DECIMAL = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
@@ -32,7 +33,7 @@ def binary(nbytes: float) -> str:
 
 def both(nbytes: float) -> str:
     """Bytes in decimal and binary units: "1.07 GB = 1 GiB"."""
-    return f"{decimal(nbytes)} = {binary(nbytes)}" if nbytes >= 1000 else f"{nbytes:,.0f} B"
+    return f"{decimal(nbytes)} = {binary(nbytes)}" if nbytes >= 1000 else f"{Rounded(nbytes):,.0f} B"
 
 
 def exact(nbytes: int) -> str:
@@ -49,7 +50,7 @@ def binary_unit(most: float) -> tuple[str, int]:
 
 def percent(share: float) -> str:
     """0.125 -> "12.5%"."""
-    return quantity(f"{share:.1%}", 100 * share, "%")
+    return quantity(f"{Rounded(share):.1%}", 100 * share, "%")
 
 
 def flop(count: float) -> str:
@@ -60,21 +61,21 @@ def many(count: float) -> str:
     """A count of parameters in short: "8.03 billion", because "8.03 B" would be read as bytes."""
     for power, name in ((12, _("{n} trillion")), (9, _("{n} billion")), (6, _("{n} million"))):
         if count >= 10**power:
-            return name.format(n=f"{count / 10**power:.4g}")
+            return name.format(n=f"{Rounded(count / 10**power):.4g}")
     return f"{count:,}"
 
 
 def duration(seconds: float) -> str:
     for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "µs")):
         if seconds * factor >= 1:
-            return quantity(f"{seconds * factor:,.3g} {unit}", seconds, "s")
-    return quantity(f"{seconds * 1e9:,.3g} ns", seconds, "s")
+            return quantity(f"{Rounded(seconds * factor):,.3g} {unit}", seconds, "s")
+    return quantity(f"{Rounded(seconds * 1e9):,.3g} ns", seconds, "s")
 
 
 def _scaled(value: float, step: int, names: tuple[str, ...]) -> str:
     """A number in the largest unit that it fills; `names` are units, each `step` times the one before."""
     power = _power(value, step, len(names))
-    text = f"{value / step**power:,.4g} {names[power]}" if power else f"{value:,.0f} {names[0]}"
+    text = f"{Rounded(value / step**power):,.4g} {names[power]}" if power else f"{Rounded(value):,.0f} {names[0]}"
     return quantity(text, value, names[0])
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from attnviz.base.message import Message, Problem, Several
+from attnviz.base.rounding import Template
 
 LONGEST_TAG = 35  #: characters of a language's name; what a browser sends may have any length
 LOCALE_DIR = Path(__file__).parents[1] / "locale"
@@ -104,12 +105,12 @@ def _catalogue(name: str) -> gettext.NullTranslations:
 
 def _(text: str) -> str:
     """The sentence in the visitor's language."""
-    return _translations(language()).gettext(text)
+    return Template(_translations(language()).gettext(text))
 
 
 def ngettext(one: str, many: str, n: int) -> str:
     """The singular or plural sentence for `n`, in the visitor's language."""
-    return _translations(language()).ngettext(one, many, n)
+    return Template(_translations(language()).ngettext(one, many, n))
 
 
 def N_(text: str) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.figures.heatmap import label, masked_legend, matrix
 from attnviz.figures.theme import MASKED, SCALED, SIGNED, WEIGHTS, Figure, layout
@@ -36,7 +37,7 @@ def bars(
                 orientation="h",
                 name=name,
                 marker_color=colour,
-                text=[f"{share:.1%}" for share in shares],
+                text=[f"{Rounded(share):.1%}" for share in shares],
                 textposition="outside",
                 cliponaxis=False,
                 hovertemplate="%{y}: %{x:.4f}<extra></extra>",

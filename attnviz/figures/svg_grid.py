@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.figures import svg
 from attnviz.figures.svg import Anchor, Ink, text_width
@@ -212,5 +213,5 @@ def tick_text(value: float) -> str:
     """A tick of a colour bar: two digits at most."""
     if value == 0:
         return "0"
-    text = f"{value:.0e}" if abs(value) >= 1000 or abs(value) < 0.001 else f"{value:.2g}"
+    text = f"{Rounded(value):.0e}" if abs(value) >= 1000 or abs(value) < 0.001 else f"{Rounded(value):.2g}"
     return text.replace("-", "−", 1) if value < 0 else text

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.figures import svg
 from attnviz.figures.svg import Anchor, Drawn, Ink, text_width
@@ -98,7 +99,7 @@ class HeadPicture:
 
 
 def _written(value: float) -> str:
-    text = f"{value:.0f}" if abs(value) >= 100 else f"{value:.2f}"
+    text = f"{Rounded(value):.0f}" if abs(value) >= 100 else f"{Rounded(value):.2f}"
     return "0.00" if text == "-0.00" else text.replace("-", "−")
 
 

@@ -116,7 +116,7 @@ def test_a_likely_token_is_appended_shown_and_pinned(opened):
 
 def test_what_if_is_computed_again_and_back_undoes_only_the_last_change(opened):
     page = opened("explore?open_what_if=true&mask=window&window=2&where=layer&again=true", *DRAWN)
-    page.get_by_text("of the probability moved to other tokens").first.wait_for(timeout=60_000)
+    page.get_by_text("of the probability").first.wait_for(timeout=60_000)
     assert page.get_by_text("Difference").first.is_visible()
     page = opened("explore?open_what_if=true", *DRAWN)
     page.get_by_test_id("hide").first.select_option("1")

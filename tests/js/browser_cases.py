@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from attnviz.base import raw_scores
 from attnviz.base.packed import pack_bits
 from attnviz.base.raw_scores import RawHead
+from attnviz.base.rounding import format_number
 from attnviz.canvas.shared import packing
 from attnviz.core.attention import COLDEST
 from attnviz.figures import theme
@@ -243,7 +244,21 @@ def overlay_cases() -> list[dict[str, Any]]:
     return made
 
 
+def rounding_cases() -> list[dict[str, Any]]:
+    """Numbers between two that can be shown, just beside them, and at both ends, as they are written."""
+    rng = np.random.default_rng(33)
+    halves = [n / 2**power for power in (1, 3, 4, 5, 7) for n in (1, 3, 5, 9)]
+    typed = [0.145, 0.285, 2.675, 1.005, 0.0875, 7 / 40, 0.0249999, 0.02499999999]
+    ends = [0.0, 1e-9, 0.0001, 0.0005, 0.004, 0.9949, 0.9951, 0.99949, 0.9995, 1 - 1e-6, 1 - 1e-12, 1.0]
+    others = [*rng.random(12).tolist(), *(1000 * rng.normal(size=8)).tolist(), 99.995, 12345.675, 1e15]
+    singles = np.float32([0.0875, 0.175, 0.0125]).astype(float).tolist()
+    values = [sign * value for value in (*halves, *typed, *ends, *others, *singles) for sign in (1, -1)]
+    specs = [f".{digits}{kind}" for kind in "f%" for digits in range(5)]
+    return [{"value": value} | {spec: format_number(value, spec) for spec in specs} for value in values]
+
+
 CASES = {
+    "rounding": rounding_cases,
     "softmax": softmax_cases,
     "packing": packing_cases,
     "rotation": rotation_cases,

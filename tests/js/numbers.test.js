@@ -1,12 +1,24 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { fill, visibleToken } from "../../attnviz/canvas/shared/dom.js";
-import { clamp, fourDigits, percent, significant, tickText } from "../../attnviz/canvas/shared/numbers.js";
+import { clamp, fixed, fourDigits, percent, significant, tickText } from "../../attnviz/canvas/shared/numbers.js";
 import { parameterAt, stopOf, STOPS } from "../../attnviz/canvas/softmax_slider/softmax.js";
+
+const roundings = JSON.parse(await readFile(new URL("cases/rounding.json", import.meta.url), "utf8"));
 
 test("a read-out has four digits, and says when that is too few", () => {
   const wanted = ["0.1235", "−0.5000", "0.0000", "< 0.0001", "> −0.0001", "123.46", "1234.6"];
   assert.deepEqual([0.12345, -0.5, 0, 0.00001, -0.00001, 123.456, 1234.56].map(fourDigits), wanted);
+});
+
+test("what lies between two numbers goes away from zero, as in Python", () => {
+  for (const { value, ...wanted } of roundings) {
+    for (const [spec, text] of Object.entries(wanted)) {
+      const write = spec.endsWith("%") ? percent : fixed;
+      assert.equal(write(value, Number(spec[1])), text, `${value} as ${spec}`);
+    }
+  }
 });
 
 test("ticks are short", () => {
@@ -14,7 +26,10 @@ test("ticks are short", () => {
 });
 
 test("percentages do not round to what they are not", () => {
-  assert.deepEqual([0, 0.0001, 0.1234, 0.9999, 1].map(percent), ["0.0%", "<0.1%", "12.3%", ">99.9%", "100.0%"]);
+  assert.deepEqual(
+    [0, 0.0001, 0.1234, 0.9999, 1].map((share) => percent(share)),
+    ["0.0%", "<0.1%", "12.3%", ">99.9%", "100.0%"],
+  );
 });
 
 test("significant digits, without zeros at the end", () => {

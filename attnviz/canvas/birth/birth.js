@@ -6,6 +6,7 @@ import { themeOf } from "../shared/colour.js";
 import { lastingComponent } from "../shared/component.js";
 import { around, attribute, el, fill, joined, say } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
+import { fixed } from "../shared/numbers.js";
 import { onceAFrame, watchSize } from "../shared/surface.js";
 import { drawCurves, nearestStep, shareAt } from "./curves.js";
 import { forward, lossOf, singles } from "./forward.js";
@@ -100,7 +101,7 @@ class Birth extends FilmView {
     const best = this.heads.draw(pass, this.held, theme, silenced);
     const half = ids.length / 2;
     const right = pass.right.slice(half).filter(Boolean).length;
-    const said = fill(words.said, { step: shown, right, of: half - 1, loss: lossOf(pass.likely).toFixed(2) });
+    const said = fill(words.said, { step: shown, right, of: half - 1, loss: fixed(lossOf(pass.likely), 2) });
     say(this.said, said);
     attribute(this.range, "aria-valuetext", said);
     attribute(

@@ -1,5 +1,6 @@
 // The curves of a training run over its steps, one below the other on one axis: loss, and each head's scores.
 
+import { fixed } from "../shared/numbers.js";
 import { drawWith, sized, strokeGrid, strokePath } from "../shared/surface.js";
 
 /** @import { BirthHeader, Rectangle, Theme } from "../shared/types.js" */
@@ -62,7 +63,7 @@ export function drawCurves(canvas, { curves, colours, words, names }, theme, { s
   };
   const scaled = (/** @type {number[]} */ losses) => losses.map((loss) => Math.min(1, loss / ceiling));
   drawWith(ink, { font: `12px ${theme.font}`, textBaseline: "middle" });
-  const losses = box(curves.without.length ? words.losses : words.loss, 1.4, ceiling.toFixed(1));
+  const losses = box(curves.without.length ? words.losses : words.loss, 1.4, fixed(ceiling, 1));
   drawWith(ink, { strokeStyle: theme.text, lineWidth: 1.5 });
   trace(losses, curves.loss_at, scaled(curves.losses));
   if (curves.without.length) {

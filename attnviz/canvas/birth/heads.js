@@ -2,7 +2,7 @@
 
 import { ramp } from "../shared/colour.js";
 import { around, attribute, button, el, fill, say, visibleToken } from "../shared/dom.js";
-import { clamp, percent } from "../shared/numbers.js";
+import { clamp, fixed, percent } from "../shared/numbers.js";
 import { pixelCanvas } from "../shared/surface.js";
 import { scoresOn } from "./forward.js";
 
@@ -107,7 +107,7 @@ export class Heads {
       };
       pixelCanvas(length, length, paint, canvas);
       const { previous, induction } = told[head];
-      const fields = { previous: previous.toFixed(2), induction: induction.toFixed(2) };
+      const fields = { previous: fixed(previous, 2), induction: fixed(induction, 2) };
       const off = silenced.has(head);
       const larger = previous < induction ? words.score_induction : words.score_previous;
       say(what, off ? words.silenced : fill(larger, fields));
@@ -122,7 +122,7 @@ export class Heads {
     });
     return /** @type {const} */ (["previous", "induction"]).map((what) => {
       const most = told.reduce((top, each, head) => (each[what] > told[top][what] ? head : top), 0);
-      return fill(words[`best_${what}`], { head: names[most], score: told[most][what].toFixed(2) });
+      return fill(words[`best_${what}`], { head: names[most], score: fixed(told[most][what], 2) });
     });
   }
 }

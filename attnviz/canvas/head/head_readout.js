@@ -2,8 +2,7 @@
 
 import { attribute, fill, joined, say, visibleToken } from "../shared/dom.js";
 import { isUnmasked } from "../shared/edit.js";
-import { fillNumbers } from "./said.js";
-import { fourDigits } from "../shared/numbers.js";
+import { fixed, fourDigits, percent } from "../shared/numbers.js";
 import { MASKED_16, strongestCells, valueOf } from "../shared/packing.js";
 
 /** @import { HeadView } from "./head.js" */
@@ -32,8 +31,8 @@ export function tokenText({ header }, axis, i) {
 
 /** As many digits of a value as hold. @param {Numbers} numbers @param {number} value */
 export function digits({ header }, value) {
-  if (header.story) return fillNumbers("{value:.0%}", { value });
-  return header.coarse ? value.toFixed(3) : fourDigits(value);
+  if (header.story) return percent(value, 0);
+  return header.coarse ? fixed(value, 3) : fourDigits(value);
 }
 
 /** What a query gives a key; nothing where there is no such cell. */
@@ -96,7 +95,7 @@ export function readoutText(drawn, lead) {
   const text = strongestText(drawn, lead.axis, lead.i);
   if (lead.axis === "q" || sums === null || lead.i >= sums.cols.length) return text;
   const key = tokenText(drawn, "k", lead.i);
-  return joined(words.join_heard, [text, fill(words.column_sum, { key, value: sums.cols[lead.i].toFixed(2) })]);
+  return joined(words.join_heard, [text, fill(words.column_sum, { key, value: fixed(sums.cols[lead.i], 2) })]);
 }
 
 /** The five strongest cells, for those who hear the picture. @param {Numbers} numbers */
@@ -116,7 +115,7 @@ export function changeText(numbers) {
   const [most] = strongestCells(numbers.codes, true, 1);
   const [q, k] = [Math.floor(most / shape[1]), most % shape[1]];
   const change = most === undefined ? 0 : valueAt(numbers, q, k);
-  const value = Math.abs(change).toFixed(2);
+  const value = fixed(Math.abs(change), 2);
   if (!Number(value)) return words.no_change;
   const names = { query: tokenText(numbers, "q", q), key: tokenText(numbers, "k", k), value };
   return fill(change > 0 ? words.gives_more : words.gives_less, names);

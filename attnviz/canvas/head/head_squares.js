@@ -6,7 +6,7 @@ import { button, el, fill, joined, named, property } from "../shared/dom.js";
 import { tell } from "../shared/group.js";
 import { leadToken, toldRow } from "./head_gestures.js";
 import { strongestOf, tokenText } from "./head_readout.js";
-import { fourDigits } from "../shared/numbers.js";
+import { fixed, fourDigits } from "../shared/numbers.js";
 import { aboutWhat, coloursOf, MOST_HEADS, toggled } from "./overlay.js";
 
 /** @import { HeadView } from "./head.js" */
@@ -101,7 +101,7 @@ export class HeadSquares {
       const item = el("li", "av-legend-item");
       item.style.setProperty("--av-head", header.colours.heads[layer.colour ?? 0][Number(theme.dark)]);
       const largest = strongestOf(layer, about, 2).map(({ axis: side, i: at, value }) => {
-        const short = Math.abs(value) < 1 ? value.toFixed(2) : fourDigits(value);
+        const short = Math.abs(value) < 1 ? fixed(value, 2) : fourDigits(value);
         return fill(words.share, { token: tokenText(layer, side, at), value: short });
       });
       const said = joined(words.join_things, largest);

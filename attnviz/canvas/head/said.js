@@ -2,6 +2,7 @@
 
 import { isolated } from "../shared/dom.js";
 import { strongestOf, valueAt } from "./head_readout.js";
+import { fixed, percent } from "../shared/numbers.js";
 import { MASKED_16 } from "../shared/packing.js";
 
 /** @import { Numbers } from "./head_readout.js" */
@@ -55,16 +56,6 @@ export function fillNumbers(template, fields) {
   return template.replace(/\{(\w+)(?::\.(\d)([%f]))?\}/g, (whole, name, digits, kind) => {
     if (!(name in fields)) return whole;
     if (kind === undefined) return isolated(fields[name]);
-    const value = Number(fields[name]) * (kind === "%" ? 100 : 1);
-    return evenly(value, Number(digits)) + (kind === "%" ? "%" : "");
+    return (kind === "%" ? percent : fixed)(Number(fields[name]), Number(digits));
   });
-}
-
-/** Rounded as Python does: a number exactly between two goes to the even one. */
-/** @param {number} value @param {number} digits */
-function evenly(value, digits) {
-  if (digits > 0) return value.toFixed(digits);
-  const floor = Math.floor(value);
-  const between = value - floor === 0.5;
-  return String(between ? floor + (floor % 2) : Math.round(value));
 }

@@ -2,6 +2,7 @@
 // a row gives 1 in all, a column gets what it gets.
 
 import { SUMS } from "./heatmap_geometry.js";
+import { fixed } from "../shared/numbers.js";
 import { drawWith, fillBox, hatch } from "../shared/surface.js";
 import { alongAxis, drawColumnLabel, labelStep } from "../shared/token_labels.js";
 
@@ -64,7 +65,7 @@ export function drawColumnSums(context, plot, c, { theme }, sums) {
     if (!written) continue;
     context.globalAlpha = 0.85;
     context.fillStyle = theme.text;
-    context.fillText(sums[k].toFixed(sums[k] < 99.5 ? 2 : 0), (from + to) / 2, 18);
+    context.fillText(fixed(sums[k], sums[k] < 99.5 ? 2 : 0), (from + to) / 2, 18);
   }
   context.globalAlpha = 1;
 }
@@ -79,7 +80,7 @@ export function rowSumTexts(sums, c) {
   /** @type {[number, string][]} */
   const found = [];
   for (let q = Math.ceil(c.q0 / step) * step; q < Math.min(c.nq, c.q0 + c.span.q); q += step) {
-    found.push([q, sums[q].toFixed(2)]);
+    found.push([q, fixed(sums[q], 2)]);
   }
   return found;
 }

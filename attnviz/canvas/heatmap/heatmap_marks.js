@@ -3,6 +3,7 @@
 
 import { inkOn, rgbOf } from "../shared/colour.js";
 import { valueAt } from "../head/head_readout.js";
+import { fixed } from "../shared/numbers.js";
 import { MASKED_16 } from "../shared/packing.js";
 import { cleared, clipTo, drawWith, fillBox, outline, sized, strokeGrid } from "../shared/surface.js";
 import { drawColumnLabel, drawPill } from "../shared/token_labels.js";
@@ -35,7 +36,7 @@ function drawNumbers(heatmap, context, c) {
       const value = valueAt(heatmap.view.drawn, q, k);
       context.fillStyle = inkOn(rgbOf(table[code]));
       context.globalAlpha = Math.abs(value) < 0.005 ? 0.45 : 0.95;
-      const text = Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2).replace("-", "−");
+      const text = Math.abs(value) >= 100 ? fixed(value, 0) : fixed(value, 2).replace("-", "−");
       context.fillText(text, heatmap.plot.x + (k + 0.5 - c.k0) * c.w, heatmap.plot.y + (q + 0.5 - c.q0) * c.h);
     }
   }

@@ -4,6 +4,7 @@ import { pixelOf, placeOnScale, ramp, rgb } from "../shared/colour.js";
 import { Drawing } from "../shared/component.js";
 import { el, fill } from "../shared/dom.js";
 import { EDGE, GAP, mosaicLayout, tileNumber } from "./mosaic_geometry.js";
+import { fixed } from "../shared/numbers.js";
 import { MASKED_8 } from "../shared/packing.js";
 import { drawWith, markPainted, onceAFrame, pixelCanvas, sized, stageOf, strokePath } from "../shared/surface.js";
 import { labelStep, roundedRect } from "../shared/token_labels.js";
@@ -164,7 +165,7 @@ export class MosaicDrawing extends Drawing {
       const value = header.measure?.[i] ?? null;
       if (tw < 46 || value === null) return;
       context.textAlign = "right";
-      context.fillText(value.toFixed(Math.abs(value) >= 10 ? 0 : 2), x + tw, y);
+      context.fillText(fixed(value, Math.abs(value) >= 10 ? 0 : 2), x + tw, y);
     });
   }
 
@@ -252,7 +253,7 @@ export class MosaicDrawing extends Drawing {
     const { layer, share, size } = tiles[i];
     const notes = [];
     const value = measure?.[i] ?? null;
-    if (value !== null) notes.push(fill(words.measured, { measure: measureName, value: value.toFixed(2) }));
+    if (value !== null) notes.push(fill(words.measured, { measure: measureName, value: fixed(value, 2) }));
     if (share >= 0) {
       const last = Math.min((share + 1) * size, heads[layer]) - 1;
       notes.push(fill(words.shared, { heads: `${share * size}–${last}` }));

@@ -5,7 +5,7 @@ import { lastingComponent, View } from "../shared/component.js";
 import { labelledSlider } from "../shared/controls.js";
 import { around, button, el, fill, joined, named } from "../shared/dom.js";
 import { film } from "../shared/motion.js";
-import { fourDigits, significant } from "../shared/numbers.js";
+import { fixed, fourDigits, significant } from "../shared/numbers.js";
 import { drawCircle, drawCurve } from "./rotation_drawing.js";
 import { asDegrees, movedTogether, pairProduct, score, turned } from "./rotation_geometry.js";
 import { watchSize } from "../shared/surface.js";
@@ -158,7 +158,7 @@ class RotationCircle extends View {
     }
     const degrees = (/** @type {number} */ position) => {
       const { degrees: rest, whole } = asDegrees(position * speed);
-      return fill(whole ? words.angle : words.degrees, { degrees: rest.toFixed(1), whole });
+      return fill(whole ? words.angle : words.degrees, { degrees: fixed(rest, 1), whole });
     };
     const facts = /** @type {[string, string, string][]} */ ([
       ["q", words.q_turned, degrees(q_at)],
@@ -176,7 +176,7 @@ class RotationCircle extends View {
       pair,
       wavelength: significant((2 * Math.PI) / speed, 4),
       distance: Math.abs(distance),
-      between: (((distance * speed * 180) / Math.PI) % 360).toFixed(1).replace("-", "−"),
+      between: fixed(((distance * speed * 180) / Math.PI) % 360, 1).replace("-", "−"),
     });
     this.said.textContent = said;
     const numbers = facts.map(([, name, value]) => `${name} ${value}`);

@@ -1,10 +1,37 @@
-// Numbers as a person reads them; bytes, FLOPs and seconds as base/units.py writes them.
+// Numbers as a person reads them, rounded as base/rounding.py does; bytes, FLOPs and seconds as base/units.py writes them.
+
+/** The power of ten of a number's first digit. @param {number} value */
+const firstDigit = (value) => (value ? Number(value.toExponential().split("e")[1]) : 0);
+
+/** `value` with so many decimal places; a half goes away from zero. @param {number} value @param {number} places */
+function halfUp(value, places) {
+  const [digits, power] = Math.abs(value).toExponential().split("e");
+  const whole = Math.round(Number(`${digits}e${Number(power) + places}`));
+  return whole < 2 ** 53 ? Math.sign(value) * Number(`${whole}e${-places}`) : value;
+}
+
+/** `value` rounded to `places`. The last bits of a sum decide no half: seven digits of a float32 are sure, and of */
+/** larger numbers three more than are shown. @param {number} value @param {number} places */
+function rounded(value, places) {
+  if (!Number.isFinite(value)) return value;
+  return halfUp(halfUp(value, Math.max(6 - firstDigit(value), places + 3)), places) || 0;
+}
+
+/** `value` with `digits` digits after the point. @param {number} value @param {number} digits */
+export function fixed(value, digits) {
+  return rounded(value, digits).toFixed(digits);
+}
+
+/** `value` rounded to so many significant digits, as a number. @param {number} value @param {number} digits */
+export function toSignificant(value, digits) {
+  return rounded(value, digits - 1 - firstDigit(value));
+}
 
 /** Four digits, as a read-out says a value; what is too small for them says so. @param {number} value */
 export function fourDigits(value) {
   if (value !== 0 && Math.abs(value) < 0.00005) return value < 0 ? "> −0.0001" : "< 0.0001";
   const size = Math.abs(value);
-  return value.toFixed(size >= 1000 ? 1 : size >= 100 ? 2 : 4).replace("-", "−");
+  return fixed(value, size >= 1000 ? 1 : size >= 100 ? 2 : 4).replace("-", "−");
 }
 
 /** A tick of a colour bar: two digits at most. @param {number} value */
@@ -12,7 +39,7 @@ export function tickText(value) {
   if (value === 0) return "0";
   const size = Math.abs(value);
   if (size >= 1000 || size < 0.001) return value.toExponential(0);
-  return String(+value.toPrecision(2));
+  return String(toSignificant(value, 2));
 }
 
 /** A number with `digits` significant digits, without zeros at its end; very small and very large ones by exponent. */
@@ -21,14 +48,18 @@ export function significant(value, digits = 3) {
   if (!Number.isFinite(value)) return String(value);
   const size = Math.abs(value);
   if (size !== 0 && (size < 0.001 || size >= 100000)) return value.toExponential(1);
-  return String(Number(value.toPrecision(digits)));
+  return String(toSignificant(value, digits));
 }
 
-/** A share as a percentage; what rounds to 0 or 100 but is neither says so. @param {number} share */
-export function percent(share) {
-  if (share > 0.9995 && share < 1) return ">99.9%";
-  if (share > 0 && share < 0.0005) return "<0.1%";
-  return `${(100 * share).toFixed(1)}%`;
+/** A share as a percentage; 0% and 100% are said only of 0 and 1. @param {number} share */
+export function percent(share, digits = 1) {
+  const value = rounded(share, digits + 2);
+  const said = (/** @type {number} */ percentage) => `${fixed(percentage, digits)}%`;
+  if (!value && share) return share > 0 ? `<${said(10 ** -digits)}` : `>-${said(10 ** -digits)}`;
+  if (Math.abs(value) === 1 && 1 - Math.abs(share) > 1e-9) {
+    return share > 0 ? `>${said(100 - 10 ** -digits)}` : `<-${said(100 - 10 ** -digits)}`;
+  }
+  return said(100 * value);
 }
 
 /** @param {number} value @param {number} low @param {number} high */
@@ -41,7 +72,7 @@ const FLOP = ["FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP", "ZFL
 
 /** Four significant digits, thousands apart. @param {number} value */
 function four(value) {
-  return Number(value.toPrecision(4)).toLocaleString("en-US", { maximumFractionDigits: 6 });
+  return toSignificant(value, 4).toLocaleString("en-US", { maximumFractionDigits: 6 });
 }
 
 /** @param {number} value @param {number} step @param {string[]} names */
@@ -51,7 +82,7 @@ function scaled(value, step, names) {
     value /= step;
     power += 1;
   }
-  return power ? `${four(value)} ${names[power]}` : `${Math.round(value).toLocaleString("en-US")} ${names[0]}`;
+  return power ? `${four(value)} ${names[power]}` : `${rounded(value, 0).toLocaleString("en-US")} ${names[0]}`;
 }
 
 /** @param {number} count */
@@ -67,7 +98,7 @@ export function flop(count) {
 /** @param {number} seconds */
 export function duration(seconds) {
   const power = ["s", "ms", "µs"].findIndex((_, thousands) => seconds * 1000 ** thousands >= 1);
-  if (power < 0) return `${Number((seconds * 1e9).toPrecision(3))} ns`;
-  const number = Number((seconds * 1000 ** power).toPrecision(3));
+  if (power < 0) return `${toSignificant(seconds * 1e9, 3)} ns`;
+  const number = toSignificant(seconds * 1000 ** power, 3);
   return `${number.toLocaleString("en-US")} ${["s", "ms", "µs"][power]}`;
 }

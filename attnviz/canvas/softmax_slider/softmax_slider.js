@@ -6,7 +6,7 @@ import { lastingComponent, View } from "../shared/component.js";
 import { labelledSlider } from "../shared/controls.js";
 import { around, button, el, fill, joined, named } from "../shared/dom.js";
 import { filmOfStops } from "../shared/motion.js";
-import { clamp, percent, significant } from "../shared/numbers.js";
+import { clamp, fixed, percent, significant } from "../shared/numbers.js";
 import { floats } from "../shared/packing.js";
 import { parameterAt, softmaxRow, statsOf, stopOf, STOPS } from "./softmax.js";
 
@@ -223,7 +223,7 @@ class SoftmaxSlider extends View {
       fill(words.point, {
         panel: title,
         logit: row ? significant(row.logits[pointed]) : "",
-        weight: row ? row.weights[pointed].toFixed(6) : "",
+        weight: row ? fixed(row.weights[pointed], 6) : "",
       }),
     );
     this.said.textContent = joined(words.join_sentences, [fill(words.key, { key: pointed + 1 }), parts.join(" · ")]);

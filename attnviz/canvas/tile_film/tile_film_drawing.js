@@ -1,7 +1,7 @@
 // The matrix with the tile at work, its strips and what each line keeps; and the same tile large.
 
 import { css, mixed, pixelOf, ramp, readable, rgb } from "../shared/colour.js";
-import { significant } from "../shared/numbers.js";
+import { fixed, significant } from "../shared/numbers.js";
 import { clipTo, drawWith, fillBox, hatch, outline, pixelCanvas, sized, strokeGrid } from "../shared/surface.js";
 import { keptBy, linesOf, matrixScene, spansOf, tileScene } from "./tile_film_geometry.js";
 
@@ -174,7 +174,7 @@ function shareOf({ ends: [low, high, most] }, which, value) {
 
 /** A number as the film writes it. @param {number} value */
 export function written(value) {
-  return (Math.abs(value) < 0.1 ? significant(value, 2) : value.toFixed(2)).replace("-", "−").replace("Infinity", "∞");
+  return (Math.abs(value) < 0.1 ? significant(value, 2) : fixed(value, 2)).replace("-", "−").replace("Infinity", "∞");
 }
 
 /**

@@ -19,6 +19,7 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from attnviz.base.message import Message, Problem, require_between
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import N_
 from attnviz.models.file_faults import DAMAGED
 
@@ -52,7 +53,7 @@ def read_photo(data: bytes, name: str = "") -> Photo:
         raise Problem(
             "{name} has {megabytes} MB; a picture may have {most} MB",
             name=shown,
-            megabytes=f"{len(data) / 2**20:.1f}",
+            megabytes=f"{Rounded(len(data) / 2**20):.1f}",
             most=MOST_BYTES // 2**20,
         )
     opened = _opened(data, shown)
@@ -245,15 +246,15 @@ def card(model: str) -> Message | None:
         return Message(
             "On digits that it has not learned from, this model writes {pairs} of pairs and {triples} of triples "
             "without a mistake. Data (UCI digits, as scikit-learn has them) and weights: CC BY 4.0.",
-            {name: f"{share:.1%}" for name, share in figures["exact"].items()},
+            {name: f"{Rounded(share):.1%}" for name, share in figures["exact"].items()},
         )
     return Message(
         "This model is right on {held_out} of the held-out fifth of its data. Other people wrote the last 360 "
         "pictures: a model trained without them is right on {last} of those; this one, which learned from most of "
         "them, on {learned}. Data (UCI digits, as scikit-learn has them) and weights: CC BY 4.0.",
         {
-            "held_out": f"{figures['held_out_fifth']:.1%}",
-            "last": f"{figures['last_360_not_learned']:.1%}",
-            "learned": f"{figures['last_360_mostly_learned']:.1%}",
+            "held_out": f"{Rounded(figures['held_out_fifth']):.1%}",
+            "last": f"{Rounded(figures['last_360_not_learned']):.1%}",
+            "learned": f"{Rounded(figures['last_360_mostly_learned']):.1%}",
         },
     )

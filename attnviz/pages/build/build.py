@@ -8,6 +8,7 @@ from attnviz.app import page_parts, show
 from attnviz.app.panel import guard
 from attnviz.app.text import spoken
 from attnviz.app.widgets import one_of
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, sentences
 from attnviz.pages.build import choices
 from attnviz.pages.build.maths import attention_by_hand, generated_code
@@ -63,7 +64,7 @@ def _module(result: attention_by_hand.Result) -> None:
         text = sentences(
             text,
             _("The steps above differ from the package's own module by at most {d}.").format(
-                d=f"{result.difference:.1g}"
+                d=f"{Rounded(result.difference):.1g}"
             ),
         )
     st.caption(text)

@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.figures.attention_figures import GLOW, hover_points, picture_axes, side_by_side, ticks
 from attnviz.figures.heatmap import label
@@ -35,7 +36,7 @@ def sums(rows: np.ndarray, cols: np.ndarray, queries: Sequence[str], keys: Seque
             y=list(range(len(words))),
             orientation="h",
             marker={"color": SCALED if number == 1 else SERIES[3], "line_width": 0},
-            text=[f"{value:.2f}" for value in values] if len(words) <= 16 else None,
+            text=[f"{Rounded(value):.2f}" for value in values] if len(words) <= 16 else None,
             textposition="outside",
             cliponaxis=False,
             showlegend=False,
@@ -62,7 +63,7 @@ def normaliser_bars(weights: Mapping[str, np.ndarray], keys: Sequence[str]) -> F
             marker={"color": SERIES[(i - 1) % len(SERIES)]},
             showlegend=False,
             hovertemplate="%{x}: %{y:.3f}<extra>" + name + "</extra>",
-            text=[f"{v:.2f}" for v in values],
+            text=[f"{Rounded(v):.2f}" for v in values],
             textposition="outside",
             cliponaxis=False,
             **at,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from attnviz.base.rounding import Rounded
 from attnviz.base.units import binary_unit
 from attnviz.base.words import _
 from attnviz.figures import svg
@@ -180,7 +181,7 @@ def over_budget(lines: Mapping[str, tuple[Sequence[int], Sequence[float]]], tota
         for number, (name, (budgets, values)) in enumerate(lines.items())
     ]
     every = sorted({budget for budgets, _values in lines.values() for budget in budgets})
-    x_axis = {"type": "log", "tickvals": every, "ticktext": [f"{n}<br>{n / total:.0%}" for n in every]}
+    x_axis = {"type": "log", "tickvals": every, "ticktext": [f"{n}<br>{Rounded(n / total):.0%}" for n in every]}
     return _drawn(curves, 330, _("positions kept, and the share of bytes"), _("KL, nats"), x_axis, POWERS, here)
 
 
@@ -257,12 +258,12 @@ class CacheBoardPicture:
             if at % step == 0 or at == len(self.tokens) - 1:
                 name = svg.cut(svg.visible(token), 98, 11)
                 parts.append(svg.words(name, 104, y + row / 2, size=11, anchor="end"))
-                parts.append(svg.words(f"{weight:.1%}", 524, y + row / 2, size=10, anchor="end"))
+                parts.append(svg.words(f"{Rounded(weight):.1%}", 524, y + row / 2, size=10, anchor="end"))
         for at, (token, share, chosen) in enumerate(self.choices):
             y = 30.0 + 20 * at
             parts.append(svg.words(svg.cut(svg.visible(token), 80, 12), 872, y, anchor="end", weight=600 * chosen))
             parts.append(svg.box(880, y - 6, 120 * share, 12, fill=colour_at(WEIGHTS, 0.4)))
-            parts.append(svg.words(f"{share:.1%}", 886 + 120 * share, y, size=11))
+            parts.append(svg.words(f"{Rounded(share):.1%}", 886 + 120 * share, y, size=11))
         return svg.Drawn(1050, max(high + 26, 30 + 20 * len(self.choices)), parts)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.figures.theme import MASKED, PRIMARY, SCORES, SERIES, WEIGHTS, Figure, layout
 
@@ -41,7 +42,7 @@ def pickable_map(
         unselected={"marker": {"opacity": 0.0}},
         customdata=np.arange(len(places)),
         text=[
-            f"{value:.3f}" if np.isnan(error) else f"{value:.3f} ± {error:.3f}"
+            f"{Rounded(value):.3f}" if np.isnan(error) else f"{Rounded(value):.3f} ± {Rounded(error):.3f}"
             for value, error in zip(values, stderr, strict=True)
         ],
         hovertext=[_("layer {layer}, head {head}").format(layer=layer, head=head) for layer, head in places],

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.figures import svg
 from attnviz.figures.heatmap import label, matrix
@@ -136,7 +137,7 @@ def losses(
     fig.add_hline(
         y=guess,
         line={"color": THEORY, "dash": "dash", "width": 1},
-        annotation={"text": _("guessing blindly: {nats}").format(nats=f"{guess:.2f}"), "xanchor": "right"},
+        annotation={"text": _("guessing blindly: {nats}").format(nats=f"{Rounded(guess):.2f}"), "xanchor": "right"},
     )
     return layout(fig, None, 400)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.figures import svg
 
@@ -70,7 +71,9 @@ class PatchPicture:
         parts.append(svg.words(svg.cut(row.name, w, 12), x, h + 14, size=12))
         if bar:
             parts.append(
-                svg.words(_("The largest disc: {share}").format(share=f"{top:.1%}"), x, h + 31, size=11, opacity=0.8)
+                svg.words(
+                    _("The largest disc: {share}").format(share=f"{Rounded(top):.1%}"), x, h + 31, size=11, opacity=0.8
+                )
             )
         return parts
 

@@ -4,6 +4,7 @@ import math
 
 from attnviz.app import page_parts, show, widgets
 from attnviz.base import units
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.pages.born import choices, figures
 from attnviz.pages.born.maths import life
@@ -98,6 +99,6 @@ def _row(name: str) -> dict[str, object]:
         _("seed"): run.config.seed,
         _("predicted from step"): _("never") if run.cliff is None else f"{run.cliff:,}",
         _("right at the end"): units.percent(run.accuracy[-1]),
-        _("token before"): f"{run.previous[-1].max():.2f}",
-        _("next, last time"): f"{run.induction[-1].max():.2f}",
+        _("token before"): f"{Rounded(run.previous[-1].max()):.2f}",
+        _("next, last time"): f"{Rounded(run.induction[-1].max()):.2f}",
     }

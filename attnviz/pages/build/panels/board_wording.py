@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from attnviz.app.text import plain, quoted
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import N_, _, ngettext, sentences
 from attnviz.pages.build.maths import inputs
 from attnviz.pages.build.maths.boards import View
@@ -81,7 +82,7 @@ def _position(view: View) -> str:
     last = len(places) - 1
     return _(
         "Each place has a wave of its own: {word}, at place {place}, gets {number} added to its first number."
-    ).format(word=query(view, last), place=last, number=f"{places[last, 0]:+.2f}")
+    ).format(word=query(view, last), place=last, number=f"{Rounded(places[last, 0]):+.2f}")
 
 
 def _split(view: View) -> str:
@@ -104,7 +105,7 @@ def _split(view: View) -> str:
 def _qk_norm(view: View) -> str:
     before = np.linalg.norm(cut(view, "Q"), axis=-1)
     return _("Every row gets the length √D. Before, the queries of head {h} were {low} to {high} long.").format(
-        h=view.head + 1, low=f"{before.min():.2f}", high=f"{before.max():.2f}"
+        h=view.head + 1, low=f"{Rounded(before.min()):.2f}", high=f"{Rounded(before.max()):.2f}"
     )
 
 
@@ -112,13 +113,13 @@ def _rotate(view: View) -> str:
     last = len(view.result.q_words[0]) - 1
     return _(
         "Each pair of numbers turns with the place: {word} turns its first pair by {angle} radians; lengths stay."
-    ).format(word=query(view, last), angle=f"{view.result.tensors['angles'][last, 0]:.2f}")
+    ).format(word=query(view, last), angle=f"{Rounded(view.result.tensors['angles'][last, 0]):.2f}")
 
 
 def _scores(view: View) -> str:
     query, key, value = top(view, "scores")
     return _("Each query row times each key row. The best match in head {h}: {query} with {key}, {value}.").format(
-        h=view.head + 1, query=query, key=key, value=f"{value:.2f}"
+        h=view.head + 1, query=query, key=key, value=f"{Rounded(value):.2f}"
     )
 
 
@@ -126,11 +127,11 @@ def _scale(view: View) -> str:
     raw, scaled = (float(np.abs(cut(view, n)).max()) for n in ("scores", "scaled"))
     if not view.config.scaled:
         return _("The division is switched off: the largest score stays {raw}, and softmax will be sharper.").format(
-            raw=f"{raw:.2f}"
+            raw=f"{Rounded(raw):.2f}"
         )
     return _(
         "Wider heads make larger scores; dividing by √D takes that back: the largest falls from {raw} to {scaled}."
-    ).format(raw=f"{raw:.2f}", scaled=f"{scaled:.2f}")
+    ).format(raw=f"{Rounded(raw):.2f}", scaled=f"{Rounded(scaled):.2f}")
 
 
 def _mask(view: View) -> str:
@@ -151,7 +152,7 @@ def _softmax(view: View) -> str:
             "Each row becomes shares that sum to 1. Of the words that may look at more than one, {query} gives most in "
             "head {h}: {share} to {key}."
         )
-    return template.format(h=view.head + 1, query=query, share=f"{value:.0%}", key=key)
+    return template.format(h=view.head + 1, query=query, share=f"{Rounded(value):.0%}", key=key)
 
 
 def _dropout(view: View) -> str:
@@ -171,7 +172,7 @@ def _dropout(view: View) -> str:
 def _sum(view: View) -> str:
     query, key, value = top(view, "dropped" if "dropped" in view.result.tensors else "weights")
     return _("Each row is a mixture of the value rows: that of {query} is {share} the row of {key}.").format(
-        query=query, share=f"{value:.0%}", key=key
+        query=query, share=f"{Rounded(value):.0%}", key=key
     )
 
 
@@ -180,13 +181,13 @@ def _residual(view: View) -> str:
     return _(
         "Attention adds to each word and does not replace it: the rows that it adds are {ratio} times as long "
         "as those of X."
-    ).format(ratio=f"{added / max(x, 1e-9):.2f}")
+    ).format(ratio=f"{Rounded(added / max(x, 1e-9)):.2f}")
 
 
 def _norm(view: View) -> str:
     spreads = view.result.tensors["residual"][view.batch].std(-1)
     return _("Each row gets mean 0 and spread 1; before, the spreads were {low} to {high}.").format(
-        low=f"{spreads.min():.2f}", high=f"{spreads.max():.2f}"
+        low=f"{Rounded(spreads.min()):.2f}", high=f"{Rounded(spreads.max()):.2f}"
     )
 
 
@@ -204,7 +205,7 @@ def _ffn(view: View) -> str:
         all=hidden.size,
         ffn=ffn,
         total=total,
-        share=f"{ffn / total:.0%}",
+        share=f"{Rounded(ffn / total):.0%}",
     )
 
 
@@ -233,7 +234,7 @@ _STEPS: dict[str, tuple[str, Callable[[View], str]]] = {
         N_("Add bias"),
         lambda view: _(
             "The farther the key, the lower its score: at the largest distance, head {h} takes {far} off."
-        ).format(h=view.head + 1, far=f"{-float(view.result.tensors['bias'][view.head].min()):.2f}"),
+        ).format(h=view.head + 1, far=f"{Rounded(-float(view.result.tensors['bias'][view.head].min())):.2f}"),
     ),
     "mask": (N_("Mask"), _mask),
     "softmax": (N_("Softmax"), _softmax),

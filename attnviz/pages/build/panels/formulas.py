@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 
+from attnviz.base.rounding import Rounded
 from attnviz.figures.theme import K_VERMILION, Q_BLUE, V_GREEN
 from attnviz.pages.build.maths.attention_by_hand import Result
 
@@ -60,14 +61,14 @@ def _rotate(result: Result) -> str:
 def _scale(result: Result) -> str:
     d = result.config.d_head
     if not result.config.scaled:
-        return rf"S \;\text{{unscaled}},\quad \sqrt{{D}} = \sqrt{{{d}}} = {math.sqrt(d):.3f}"
-    fraction = rf"\frac{{S}}{{\sqrt{{D}}}} = \frac{{S}}{{\sqrt{{{d}}}}} = {1 / math.sqrt(d):.3f}\, S"
+        return rf"S \;\text{{unscaled}},\quad \sqrt{{D}} = \sqrt{{{d}}} = {Rounded(math.sqrt(d)):.3f}"
+    fraction = rf"\frac{{S}}{{\sqrt{{D}}}} = \frac{{S}}{{\sqrt{{{d}}}}} = {Rounded(1 / math.sqrt(d)):.3f}\, S"
     return rf"{_scaled_name(result)} = {fraction}"
 
 
 def _bias(result: Result) -> str:
     farthest = max(1, len(result.k_words[0]) - 1)
-    slopes = ",\\;".join(f"{-float(bias[0, -1]) / farthest:.4g}" for bias in result.tensors["bias"])
+    slopes = ",\\;".join(f"{Rounded(-float(bias[0, -1]) / farthest):.4g}" for bias in result.tensors["bias"])
     before = rf"\left({_scaled_name(result)}\right)_{{ij}}" if result.config.scaled else "S_{ij}"
     return rf"{before} - m_h\,|i - j|,\quad m = ({slopes})"
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.base.rounding import Rounded
 from attnviz.canvas import tensor_strip as canvas
 from attnviz.pages.build.maths import cells
 
@@ -20,7 +21,7 @@ def minus(text: str) -> str:
 
 def short(value: float, digits: int) -> str:
     """A number as it is written in a cell."""
-    return "−∞" if value == -np.inf else minus(f"{value:.{digits}f}")
+    return "−∞" if value == -np.inf else minus(f"{Rounded(value):.{digits}f}")
 
 
 def exact(value: float) -> str:
@@ -28,7 +29,7 @@ def exact(value: float) -> str:
     if value == -np.inf:
         return "−∞"
     places = 4 if abs(value) >= 1e-3 else 6
-    text = f"{value:.{places}f}".rstrip("0")
+    text = f"{Rounded(value):.{places}f}".rstrip("0")
     return minus(text + "0" if text.endswith(".") else text)
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.text import plain, quoted
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, sentences
 from attnviz.pages.build import choices, figures
 from attnviz.pages.build.maths import attention_by_hand, inputs, two_sources
@@ -91,9 +92,9 @@ def _looks(layer: two_sources.Result, i: int, head: int) -> None:
         ).format(
             h=head + 1,
             word=quoted(config.words[i]),
-            share=f"{text[head, word]:.0%}",
+            share=f"{Rounded(text[head, word]):.0%}",
             key=quoted(config.text[word]),
-            light=f"{picture[head, patch]:.0%}",
+            light=f"{Rounded(picture[head, patch]):.0%}",
             row=patch // side + 1,
             column=patch % side + 1,
             seed=config.seed,
@@ -115,9 +116,9 @@ def _brought(layer: two_sources.Result, i: int) -> None:
             "long, because they do not point the same way."
         ).format(
             word=quoted(words[i]),
-            text=f"{lengths[0][i]:.2f}",
-            picture=f"{lengths[1][i]:.2f}",
-            sum=f"{lengths[2][i]:.2f}",
+            text=f"{Rounded(lengths[0][i]):.2f}",
+            picture=f"{Rounded(lengths[1][i]):.2f}",
+            sum=f"{Rounded(lengths[2][i]):.2f}",
         ),
     )
 
@@ -146,19 +147,21 @@ def _norms(layer: two_sources.Result) -> None:
     )
     st.markdown(
         template.format(
-            text=f"{text:.1f}",
-            picture=f"{picture:.1f}",
-            top=f"{top:.0%}",
-            usual=f"{usual:.0%}",
+            text=f"{Rounded(text):.1f}",
+            picture=f"{Rounded(picture):.1f}",
+            top=f"{Rounded(top):.0%}",
+            usual=f"{Rounded(usual):.0%}",
             count=layer.without_ink,
             of=len(layer.patches),
         )
     )
     st.markdown(
         sentences(
-            _("Leaving out that one norm changes the output by up to {moved}.").format(moved=f"{layer.moved:.2f}"),
+            _("Leaving out that one norm changes the output by up to {moved}.").format(
+                moved=f"{Rounded(layer.moved):.2f}"
+            ),
             _("The steps written out and torch’s fused kernels give the same output, to {difference}.").format(
-                difference=f"{layer.fused_difference:.1g}"
+                difference=f"{Rounded(layer.fused_difference):.1g}"
             ),
         )
     )

@@ -11,6 +11,7 @@ from attnviz.app import show, widgets
 from attnviz.app.exports import pairs
 from attnviz.app.links import link_state
 from attnviz.app.text import plain, quoted
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, clauses, ngettext
 from attnviz.figures.attention_figures import side_by_side
 from attnviz.pages.build import choices
@@ -121,7 +122,9 @@ def _typed(key: str, name: str) -> None:
 def _listed(before: attention_by_hand.Result, edits: list[inputs.CellEdit]) -> str:
     if not edits:
         return _("All weights are random (seed {seed}).").format(seed=before.config.seed)
-    parts = [f"{n}[{r + 1}, {c + 1}]: {before.weights[n][r, c]:.2f} → {v:.2f}" for n, r, c, v in edits[:6]]
+    parts = [
+        f"{n}[{r + 1}, {c + 1}]: {Rounded(before.weights[n][r, c]):.2f} → {Rounded(v):.2f}" for n, r, c, v in edits[:6]
+    ]
     parts += ["…"] if len(edits) > 6 else []
     return ngettext("{n} cell typed in by you: {list}", "{n} cells typed in by you: {list}", len(edits)).format(
         n=len(edits), list=plain(clauses(parts))
@@ -154,7 +157,7 @@ def _consequence(
 def _moved(before: attention_by_hand.Result, after: attention_by_hand.Result, b: int, h: int) -> str:
     was, now = before.tensors["weights"][b, h], after.tensors["weights"][b, h]
     i, j = np.unravel_index(int(np.abs(now - was).argmax()), now.shape)
-    output = f"{float(np.abs(after.tensors['output'] - before.tensors['output']).max()):.2f}"
+    output = f"{Rounded(float(np.abs(after.tensors['output'] - before.tensors['output']).max())):.2f}"
     if np.abs(now - was).max() < 1e-6:
         return _(
             "Who looks at whom is the same: $W_V$ and $W_O$ change only what is handed over. "
@@ -163,7 +166,7 @@ def _moved(before: attention_by_hand.Result, after: attention_by_hand.Result, b:
     return _("{query} now gives {now} to {key}, before {was}; the output moved by at most {output}.").format(
         query=quoted(after.q_words[b][i]),
         key=quoted(after.k_words[b][j]),
-        now=f"{now[i, j]:.0%}",
-        was=f"{was[i, j]:.0%}",
+        now=f"{Rounded(now[i, j]):.0%}",
+        was=f"{Rounded(was[i, j]):.0%}",
         output=output,
     )

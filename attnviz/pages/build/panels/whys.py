@@ -6,6 +6,7 @@ import streamlit as st
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.exports import pairs
 from attnviz.app.text import plain, quoted
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, listed
 from attnviz.figures.attention_figures import side_by_side
 from attnviz.pages.build import choices, figures
@@ -103,9 +104,9 @@ def _adapts(compared: experiment.ComparedMixing, words: tuple[str, ...], order: 
             if case.equivariant is None
             else _("follows, exactly")
             if case.equivariant < 1e-9
-            else _("off by {share}").format(share=f"{case.equivariant:.0%}"),
-            _("A by heart, off by"): no if case.memorised is None else f"{case.memorised:.0%}",
-            _("A of 400 sentences, off by"): no if case.learned is None else f"{case.learned:.0%}",
+            else _("off by {share}").format(share=f"{Rounded(case.equivariant):.0%}"),
+            _("A by heart, off by"): no if case.memorised is None else f"{Rounded(case.memorised):.0%}",
+            _("A of 400 sentences, off by"): no if case.learned is None else f"{Rounded(case.learned):.0%}",
         }
         for case in compared.cases
     ]
@@ -137,10 +138,10 @@ def _measures(compared: Normalised) -> None:
     lines = [
         {
             _("Weights by"): names[k],
-            _("row sum"): f"{m.weights.sum():.2f}",
-            _("smallest"): f"{m.weights.min():.2f}",
-            _("gradient"): f"{m.gradient:.2f}",
-            _("shift"): f"{m.shift:.2f}",
+            _("row sum"): f"{Rounded(m.weights.sum()):.2f}",
+            _("smallest"): f"{Rounded(m.weights.min()):.2f}",
+            _("gradient"): f"{Rounded(m.gradient):.2f}",
+            _("shift"): f"{Rounded(m.shift):.2f}",
         }
         for k, m in compared.items()
     ]
@@ -150,7 +151,7 @@ def _measures(compared: Normalised) -> None:
             "Gradient: how strongly the output answers to the scores. It is {g} for softmax; argmax has "
             "none, so nothing could be learned through it. Shift: how far the output moves when all scores "
             "grow by 1. For softmax it does not move."
-        ).format(g=f"{compared['softmax'].gradient:.2f}")
+        ).format(g=f"{Rounded(compared['softmax'].gradient):.2f}")
     )
 
 
@@ -175,7 +176,7 @@ def _bars(compared: Normalised, scores: np.ndarray, query: str, head: int, keys:
         words=_(
             "The scores of {query} in head {h}, before the mask, six ways: softmax's shares lie between 0 and 1 and "
             "sum to 1; divided by their plain sum, the same scores give shares from {low} to {high}."
-        ).format(query=query, h=head + 1, low=f"{share.min():.0%}", high=f"{share.max():.0%}"),
+        ).format(query=query, h=head + 1, low=f"{Rounded(share.min()):.0%}", high=f"{Rounded(share.max()):.0%}"),
     )
 
 
@@ -191,9 +192,9 @@ def _growth(compared: Normalised) -> None:
             "stays at {s} under softmax."
         ).format(
             n=experiment.COPIES[-1],
-            a=f"{plain_sums[0]:.1f}",
-            b=f"{plain_sums[-1]:.1f}",
-            s=f"{compared['softmax'].growth[-1]:.2f}",
+            a=f"{Rounded(plain_sums[0]):.1f}",
+            b=f"{Rounded(plain_sums[-1]):.1f}",
+            s=f"{Rounded(compared['softmax'].growth[-1]):.2f}",
         ),
     )
 
@@ -223,8 +224,8 @@ def several_heads(result: attention_by_hand.Result) -> None:
         ).format(
             things=listed(places),
             m=WIDTH,
-            one=f"{measured.blur_one.mean():.0%}",
-            many=f"{measured.blur_heads.mean():.0%}",
+            one=f"{Rounded(measured.blur_one.mean()):.0%}",
+            many=f"{Rounded(measured.blur_heads.mean()):.0%}",
             n=heads,
             d=WIDTH // heads,
             p=measured.parameters,
@@ -263,5 +264,5 @@ def _lost(measured: experiment.ComparedHeads, places: list[str], share: float) -
         words=_(
             "However the single head divides its weight, about {lost} of the signal is lost; "
             "only where it is lost changes."
-        ).format(lost=f"{float(np.median(blur.mean(1))):.0%}"),
+        ).format(lost=f"{Rounded(float(np.median(blur.mean(1)))):.0%}"),
     )

@@ -11,6 +11,7 @@ from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.panel import guard
 from attnviz.app.text import spoken
 from attnviz.base import units
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, sentences
 from attnviz.models.settings import current
 from attnviz.pages.compare import choices, figures
@@ -198,7 +199,7 @@ def _time_words(result: layer_timing.Result) -> str:
     if explicit is None or lstm is None:
         return _("An exponent needs three lengths.")
     growth = _("Time grows as {attention} for attention with its weights built and as {lstm} for the LSTM.").format(
-        attention=f"$n^{{{explicit[0]:.2f}}}$", lstm=f"$n^{{{lstm[0]:.2f}}}$"
+        attention=f"$n^{{{Rounded(explicit[0]):.2f}}}$", lstm=f"$n^{{{Rounded(lstm[0]):.2f}}}$"
     )
     return sentences(growth, _fused_words(result))
 
@@ -240,7 +241,7 @@ def _memory_words(result: layer_timing.Result) -> str:
 def _row(result: layer_timing.Result, kind: str) -> dict[str, object]:
     n, seconds, nbytes = result.curve(kind)
     fitted = result.exponents(kind)
-    time, memory, flops = (f"n^{value:.2f}" for value in fitted) if fitted else ("", "", "")
+    time, memory, flops = (f"n^{Rounded(value):.2f}" for value in fitted) if fitted else ("", "", "")
     done = layer_timing.flops_of(kind, int(n[-1]), result.config) / seconds[-1] / 1e9
     return {
         _("layer"): figures.kind_names()[kind],
@@ -248,7 +249,7 @@ def _row(result: layer_timing.Result, kind: str) -> dict[str, object]:
         _("time there"): units.duration(float(seconds[-1])),
         _("time grows as"): time,
         _("FLOPs grow as"): flops,
-        _("GFLOP a second"): "" if result.config.training else f"{done:.3g}",
+        _("GFLOP a second"): "" if result.config.training else f"{Rounded(done):.3g}",
         _("memory there"): units.binary(int(nbytes[-1])),
         _("memory grows as"): memory,
     }

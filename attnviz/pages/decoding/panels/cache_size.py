@@ -6,6 +6,7 @@ from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.text import spoken
 from attnviz.base import units
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, listed, ngettext, sentences
 from attnviz.canvas import cache_growth
 from attnviz.figures.theme import SERIES
@@ -162,7 +163,7 @@ def _movement(made: quantised_cache.RoundedCache) -> float:
 
 def _rough(value: float) -> str:
     """The one digit that is the same on every processor."""
-    return f"{float(f'{value:.1g}'):,g}"
+    return f"{float(f'{Rounded(value):.1g}'):,g}"
 
 
 def _rounding_words(result: quantised_cache.Result) -> str:
@@ -209,10 +210,10 @@ def _table(result: quantised_cache.Result) -> None:
                 _("format"): _name(made),
                 _("numbers per scale"): made.group,
                 _("bytes"): units.binary(made.nbytes),
-                _("of 16 bits"): f"{made.nbytes / result.half_bytes:.0%}",
-                _("a logit moves by up to, mean"): float(f"{_movement(made):.2g}"),
-                _("mean KL, nats"): float(f"{made.moved.kl.mean():.2g}"),
-                _("same likeliest token"): f"{made.moved.same.mean():.0%}",
+                _("of 16 bits"): f"{Rounded(made.nbytes / result.half_bytes):.0%}",
+                _("a logit moves by up to, mean"): float(f"{Rounded(_movement(made)):.2g}"),
+                _("mean KL, nats"): float(f"{Rounded(made.moved.kl.mean()):.2g}"),
+                _("same likeliest token"): f"{Rounded(made.moved.same.mean()):.0%}",
                 _("loss, nats"): round(made.moved.loss, 2),
             }
             for made in result.formats

@@ -10,6 +10,7 @@ from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base import units
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ended, ngettext, sentences
 from attnviz.canvas import step_player
 from attnviz.pages.decoding import choices, figures
@@ -158,11 +159,11 @@ def _same(result: token_by_token.Result) -> None:
     worst = max(result.steps, key=lambda step: step.difference)
     cached, anew = (sum(work.flops for work in works) for works in _works(result))
     with st.container(horizontal=True):
-        st.metric(_("Largest difference of a logit"), f"{worst.difference:.2g}")
-        st.metric(_("Largest |logit| at that step"), f"{worst.largest_logit:.1f}")
+        st.metric(_("Largest difference of a logit"), f"{Rounded(worst.difference):.2g}")
+        st.metric(_("Largest |logit| at that step"), f"{Rounded(worst.largest_logit):.1f}")
         st.metric(
             _("Work saved"),
-            f"{1 - cached / anew:.0%}",
+            f"{Rounded(1 - cached / anew):.0%}",
             help=_("FLOPs of all steps with the cache, beside those without."),
         )
     if not worst.difference:

@@ -7,6 +7,7 @@ import streamlit as st
 from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.text import spoken
 from attnviz.base import units
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, listed, sentences
 from attnviz.core.cache import EvictionKind
 from attnviz.figures.theme import SERIES
@@ -97,7 +98,7 @@ def _curve(result: kept_positions.Result, budget: int) -> None:
             total=result.total,
             budget=budget,
             share=budget / result.total,
-            moves=listed(f"{names[kind]} **{kept.moved.kl.mean():.2g}**" for kind, kept in here.items()),
+            moves=listed(f"{names[kind]} **{Rounded(kept.moved.kl.mean()):.2g}**" for kind, kept in here.items()),
         ),
         table={
             "policy": [kept.policy.kind for kept in result.kept],
@@ -174,10 +175,10 @@ def _table(result: kept_positions.Result) -> None:
                     _("policy"): names[kept.policy.kind],
                     _("positions"): kept.policy.budget,
                     _("bytes, {bits}-bit numbers").format(bits=8 * result.number_bytes): units.binary(kept.cache_bytes),
-                    _("saved"): f"{1 - kept.cache_bytes / result.full_bytes:.0%}",
-                    _("mean KL, nats"): float(f"{kept.moved.kl.mean():.3g}"),
-                    _("largest KL, nats"): float(f"{kept.moved.kl.max():.3g}"),
-                    _("same likeliest token"): f"{kept.moved.same.mean():.0%}",
+                    _("saved"): f"{Rounded(1 - kept.cache_bytes / result.full_bytes):.0%}",
+                    _("mean KL, nats"): float(f"{Rounded(kept.moved.kl.mean()):.3g}"),
+                    _("largest KL, nats"): float(f"{Rounded(kept.moved.kl.max()):.3g}"),
+                    _("same likeliest token"): f"{Rounded(kept.moved.same.mean()):.0%}",
                     _("loss, nats"): round(kept.moved.loss, 3),
                 }
                 for kept in sorted(result.kept, key=lambda kept: (kept.policy.budget, kept.policy.kind))

@@ -7,6 +7,7 @@ import streamlit as st
 from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.text import plain
 from attnviz.base import units
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.core.costs import Machine
 from attnviz.models.architecture import gpus
@@ -92,9 +93,11 @@ def _measured(name: str) -> prefill_and_decode.Measured | None:
 
 def _here(machine: Machine) -> None:
     peak, bandwidth, ridge = st.columns(3)
-    peak.metric(_("Peak, measured"), f"{machine.peak / 1e9:,.1f} GFLOP/s", help=_("A product of two square matrices."))
+    peak.metric(
+        _("Peak, measured"), f"{Rounded(machine.peak / 1e9):,.1f} GFLOP/s", help=_("A product of two square matrices.")
+    )
     bandwidth.metric(
-        _("Bandwidth, measured"), f"{machine.bandwidth / 1e9:,.1f} GB/s", help=_("A matrix times one vector.")
+        _("Bandwidth, measured"), f"{Rounded(machine.bandwidth / 1e9):,.1f} GB/s", help=_("A matrix times one vector.")
     )
     ridge.metric(
         _("Both are busy at"),
@@ -152,7 +155,7 @@ def _words(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...]) -
         "than it reads."
     ).format(
         tokens=prefill.tokens,
-        high=float(f"{prefill.intensity:.3g}"),
+        high=float(f"{Rounded(prefill.intensity):.3g}"),
         low=decode.intensity,
         first=limits[cast(str, prefill.at_best(machine).bound)],
         second=limits[cast(str, decode.at_best(machine).bound)],
@@ -173,7 +176,7 @@ def _table(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...]) -
             _("in the cache before"): point.context - point.tokens,
             _("work"): units.flop(point.flops),
             _("read"): units.binary(point.nbytes),
-            _("FLOPs a byte"): float(f"{point.intensity:.3g}"),
+            _("FLOPs a byte"): float(f"{Rounded(point.intensity):.3g}"),
             _("at best"): units.duration(point.at_best(machine).seconds),
             _("bound by"): limits[point.at_best(machine).bound],
         }

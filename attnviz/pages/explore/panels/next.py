@@ -16,6 +16,7 @@ from attnviz.app.links.choices import Choice
 from attnviz.app.panel import show_problem
 from attnviz.app.text import plain
 from attnviz.base.message import Problem
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.figures import attention_figures as figures
 from attnviz.models.settings import current
@@ -116,7 +117,7 @@ def _buttons(shown: Shown, slot: Slot, likeliest: list[TokenChoice]) -> None:
         for choice in likeliest:
             clicked = st.button(
                 plain(choice.label), key=f"append-{choice.token}", on_click=_append, args=(shown, choice.text),
-                help=f"{choice.probability:.2%}",
+                help=f"{Rounded(choice.probability):.2%}",
             )  # fmt: skip
             if clicked:
                 st.rerun(scope="app")  # a click reruns only the picture, and the sentence stands above it

@@ -16,6 +16,7 @@ from attnviz.app.links.choices import Choice, HeadPlace, head_of, name_of_head
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, HeadEdit
 from attnviz.base.message import Message
 from attnviz.base.raw_scores import RawHead
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ended, language, say, sentences, speaking
 from attnviz.canvas.head.attention_view import opened_at
 from attnviz.canvas.shared.kinds import Head, HeadScene, Pin, Pins, PinSide
@@ -264,7 +265,7 @@ def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, 
             head=shown.head,
             what=head_drawing.unit_of(shown.look),
             mask=mask or _("the model's own"),
-            scale=scale or f"{shown.stack.layers[shown.layer].scale:.4g}",
+            scale=scale or f"{Rounded(shown.stack.layers[shown.layer].scale):.4g}",
         ),
         more,
         *(ended(say(note)) for note in shown.matrix.notes),

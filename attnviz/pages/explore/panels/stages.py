@@ -10,6 +10,7 @@ from attnviz.app import head_drawing, show, widget_values
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, clauses, ngettext, sentences
 from attnviz.canvas.model_strip import StripBlock, StripPart, StripWay, model_strip, strip_picture
 from attnviz.pages.explore import choices, figures
@@ -161,7 +162,7 @@ def _arithmetic(result: StagesResult, key: int, query_token: str, key_token: str
     products = result.q * result.k[key]
     score, scaled, weight = (float(each[key]) for each in (result.scores, result.scaled, result.weights))
     # a trained model's numbers differ between processors in their fifth digit: scores have two decimals, weights three
-    first = " ".join(f"{value:+.2f}" for value in products[:4]) + (r" \ldots" if len(products) > 4 else "")
+    first = " ".join(f"{Rounded(value):+.2f}" for value in products[:4]) + (r" \ldots" if len(products) > 4 else "")
     blue, red = r"\color{#0072B2}", r"\color{#D55E00}"
     st.markdown(_("**The arithmetic of one cell:** how “{query}” comes to give {weight:.3f} to “{key}”.").format(
         query=plain(query_token), key=plain(key_token), weight=weight
@@ -169,17 +170,19 @@ def _arithmetic(result: StagesResult, key: int, query_token: str, key_token: str
     show.formulas(
         rf"{{{blue} q}}\cdot{{{red} k}} = \sum_{{i=0}}^{{{len(result.q) - 1}}} {{{blue} q_i}}{{{red} k_i}}",
         f"= {first}",
-        f"= {score:.2f}",
+        f"= {Rounded(score):.2f}",
     )
     names = {"bias": r"\text{ + position bias}", "softcap": r"\text{, soft-capped}", "sinks": ""}
     extras = "".join(names[name] for name in result.extras)
-    st.latex(rf"s = {score:.2f} \times {result.factor:.6g}{extras} = {scaled:.3f}")
+    st.latex(rf"s = {Rounded(score):.2f} \times {result.factor:.6g}{extras} = {Rounded(scaled):.3f}")
     if not result.allowed[key]:
         st.latex(r"\text{masked:}\quad s \to -\infty,\qquad w = 0")
         return
+    largest = f"{Rounded(result.largest):.3f}"
+    power = np.exp(scaled - result.largest)
     show.formulas(
-        rf"w = \frac{{e^{{{scaled:.3f}-({result.largest:.3f})}}}}{{\sum_j e^{{s_j-({result.largest:.3f})}}}}",
-        rf"= \frac{{{np.exp(scaled - result.largest):.3f}}}{{{result.total(key):.3f}}} = {weight:.3f}",
+        rf"w = \frac{{e^{{{Rounded(scaled):.3f}-({largest})}}}}{{\sum_j e^{{s_j-({largest})}}}}",
+        rf"= \frac{{{Rounded(power):.3f}}}{{{Rounded(result.total(key)):.3f}}} = {Rounded(weight):.3f}",
     )
 
 

@@ -14,6 +14,7 @@ from attnviz.app.links import link_state
 from attnviz.app.text import plain, spoken
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.message import Problem
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ended, listed, ngettext, sentences
 from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.canvas.shared.kinds import Head, HeadScene
@@ -186,7 +187,7 @@ def _next_token(shown: shown_head.Shown, edit: HeadEdit, trace: Trace) -> None:
         tokens, share = predictions.changes(loaded, old, new)
         most = max(tokens, key=lambda one: abs(one.after - one.before))
         words = _(
-            "{share:.1%} of the probability moved to other tokens. Of the tokens drawn “{token}” changes most, from "
+            "Other tokens get {share:.1%} of the probability. Of the tokens drawn “{token}” changes most, from "
             "{before:.1%} to {after:.1%}."
         ).format(share=share, token=plain(most.label), before=most.before, after=most.after)
         labels, before, after = ([getattr(c, name) for c in tokens] for name in ("label", "before", "after"))
@@ -205,7 +206,7 @@ def _name_heads(moved: Sequence[what_if.Movement]) -> None:
     if not moved:
         st.markdown(_("No head's weights moved by more than 0.05%."))
         return
-    named = listed(f"{one.layer}.{one.head} ({one.share:.1%})" for one in moved[:MOST_NAMED])
+    named = listed(f"{one.layer}.{one.head} ({Rounded(one.share):.1%})" for one in moved[:MOST_NAMED])
     text = ngettext(
         "One head's weights moved (share of weight, mean over all rows): {heads}",
         "{n} heads' weights moved by more than 0.05%, these most (share of weight, mean over all rows): {heads}",

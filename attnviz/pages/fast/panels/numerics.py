@@ -6,6 +6,7 @@ import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
 from attnviz.base import units
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, sentences
 from attnviz.figures.byte_axes import over
 from attnviz.figures.theme import Figure
@@ -107,4 +108,4 @@ def _sums(result: numerics.Result) -> None:
 
 def _logarithm(value: float) -> str:
     """∞ to the eye; a file holds inf, which pandas, NumPy and R read as a number."""
-    return units.quantity(f"{value:.4f}".replace("inf", "∞"), value, "")
+    return units.quantity(f"{Rounded(value):.4f}".replace("inf", "∞"), value, "")

@@ -12,6 +12,7 @@ from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.panel import fragment, guard
 from attnviz.app.text import plain, spoken
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ended, listed, sentences, tongue
 from attnviz.canvas.shared.kinds import Options
 from attnviz.pages.heads import choices
@@ -25,7 +26,7 @@ def evidence(shown: ShownSurvey, column: int) -> None:
     """What the head is called, and all that was measured of it."""
     layer, head = shown.survey.places[column]
     called = listed(
-        f"{spoken(head_survey.KINDS[kind][0])} ({mean:.2f})"
+        f"{spoken(head_survey.KINDS[kind][0])} ({Rounded(mean):.2f})"
         for kind, mean in head_survey.names_of(shown.survey, column).items()
     )
     st.markdown(
@@ -44,9 +45,9 @@ def _measured(survey: head_survey.Survey, column: int, _language: str) -> tuple[
     rows = [
         {
             _("measure"): words[name],
-            _("mean"): f"{measure.mean[column]:.3f}",
-            _("±"): "" if math.isnan(measure.stderr[column]) else f"{measure.stderr[column]:.3f}",
-            _("in the first ten"): f"{measure.stability[column]:.0%}",
+            _("mean"): f"{Rounded(measure.mean[column]):.3f}",
+            _("±"): "" if math.isnan(measure.stderr[column]) else f"{Rounded(measure.stderr[column]):.3f}",
+            _("in the first ten"): f"{Rounded(measure.stability[column]):.0%}",
             _("sentences"): int(measure.counts[column]),
         }
         for name, measure in survey.measures.items()
@@ -64,7 +65,9 @@ def examples(shown: ShownSurvey, by: str, column: int) -> None:
         st.caption(_("No sentence here shows it."))
         return
     st.markdown(_("**Sentences where it is largest**: {measure}").format(measure=measures()[by]))
-    number = _picked({str(n): f"{n}: {measure.best_scores[column, n - 1]:.2f}" for n in range(1, len(best) + 1)})
+    number = _picked(
+        {str(n): f"{n}: {Rounded(measure.best_scores[column, n - 1]):.2f}" for n in range(1, len(best) + 1)}
+    )
     text = shown.survey.sentences[best[number - 1]]
     st.markdown(f"> {plain(text)}")
     books = batches.books() if shown.config.text == "books" else ()

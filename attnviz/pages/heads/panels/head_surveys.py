@@ -13,6 +13,7 @@ from attnviz.app.mends.streamlit_adapter import upload_id
 from attnviz.app.page_parts import more, two_in_a_row
 from attnviz.app.panel import show_problem
 from attnviz.base.message import Problem
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.models.loading import availabilities, availability, version
 from attnviz.models.settings import current
@@ -157,8 +158,8 @@ def with_error(mean: float, stderr: float, digits: int, *, signed: bool = False)
     """A mean with its standard error, to so many digits that the error is not 0; a single sentence has none."""
     if 0 < stderr < 0.5 * 10**-digits:
         digits = min(math.ceil(-math.log10(2 * stderr)), MOST_DIGITS)
-    number = f"{mean:{'+' if signed else ''}.{digits}f}"
-    return number if math.isnan(stderr) else f"{number} ± {stderr:.{digits}f}"
+    number = f"{Rounded(mean):{'+' if signed else ''}.{digits}f}"
+    return number if math.isnan(stderr) else f"{number} ± {Rounded(stderr):.{digits}f}"
 
 
 @dataclass(frozen=True)

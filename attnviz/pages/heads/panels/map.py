@@ -12,6 +12,7 @@ from attnviz.app.links import link_state
 from attnviz.app.links.choices import name_of_head
 from attnviz.app.text import plain, spoken
 from attnviz.app.widgets import one_of
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, listed, ngettext, sentences, tongue
 from attnviz.pages.heads import choices, figures
 from attnviz.pages.heads.maths import head_survey
@@ -100,7 +101,9 @@ def table_of(survey: head_survey.Survey) -> dict[str, list[object]]:
     columns: dict[str, list[object]] = {"layer": list(layers), "head": list(heads)}
     for name, measure in survey.measures.items():
         columns |= {
-            f"{name} {each}": ["" if math.isnan(value) else float(f"{value:.5g}") for value in getattr(measure, each)]
+            f"{name} {each}": [
+                "" if math.isnan(value) else float(f"{Rounded(value):.5g}") for value in getattr(measure, each)
+            ]
             for each in ("mean", "stderr", "stability")
         }
         columns[f"{name} sentences"] = measure.counts.tolist()
@@ -219,7 +222,7 @@ def _named(survey: head_survey.Survey, _language: str) -> tuple[list[tuple[str, 
         _("called"): [spoken(head_survey.KINDS[kind][0]) for kind, _column in heads],
         _("head"): [name_of_head(survey.places[column]) for _kind, column in heads],
         _("weight"): [with_error(measure.mean[column], measure.stderr[column], 2) for measure, column in measured],
-        _("in the first ten"): [f"{measure.stability[column]:.0%}" for measure, column in measured],
+        _("in the first ten"): [f"{Rounded(measure.stability[column]):.0%}" for measure, column in measured],
         _("sentences"): [int(measure.counts[column]) for measure, column in measured],
     }
     if "silenced" in survey.measures:

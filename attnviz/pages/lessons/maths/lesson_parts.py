@@ -7,6 +7,7 @@ import numpy as np
 
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.message import Problem
+from attnviz.base.rounding import Rounded
 from attnviz.base.word_boundaries import split
 from attnviz.models.architecture import Architecture, LayerSpec
 from attnviz.models.capture import RecordedLayer
@@ -125,7 +126,7 @@ def nearest(answers: Mapping[str, float], value: float) -> str:
 def written(values: np.ndarray) -> str:
     """A vector as a person writes it: with two decimals where one would not be all of its numbers."""
     digits = 1 if np.allclose(values, values.round(1), atol=1e-5) else 2
-    return "(" + ", ".join(f"{value:.{digits}f}".replace("-", "−") for value in values) + ")"
+    return "(" + ", ".join(f"{Rounded(value):.{digits}f}".replace("-", "−") for value in values) + ")"
 
 
 def nothing(_subject: Subject) -> Facts:

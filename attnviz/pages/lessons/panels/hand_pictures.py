@@ -12,6 +12,7 @@ from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base.head_edit import SCALES
 from attnviz.base.packed import pack_bits, unpack_bits
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.canvas import rotation_circle, tensor_strip
 from attnviz.canvas.head.attention_view import head_view
@@ -61,7 +62,12 @@ def _vectors(tokens: tuple[str, ...], vectors: np.ndarray) -> None:
     """
     count, width = vectors.shape
     rows = [
-        (str(i), f"**{plain(token.strip() or '␣')}**", *(f"{x:.3f}".replace("-", "−") for x in vector[:FIRST]), "…")
+        (
+            str(i),
+            f"**{plain(token.strip() or '␣')}**",
+            *(f"{Rounded(x):.3f}".replace("-", "−") for x in vector[:FIRST]),
+            "…",
+        )
         for i, (token, vector) in enumerate(zip(tokens[:MOST_ROWS], vectors, strict=False))
     ]
     heads = (_("Place"), _("Token"), _("Its vector: {width} numbers").format(width=width), *[" "] * FIRST)

@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.app import show, widgets
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.pages.masks import choices, figures
 from attnviz.pages.masks.maths import leak_training
@@ -43,7 +44,8 @@ def _examples(examples: leak_training.Examples, seed: int) -> None:
         )
     with explanation:
         st.metric(
-            _("Largest difference between the two losses"), f"{abs(examples.together - examples.apart).max():.2g}"
+            _("Largest difference between the two losses"),
+            f"{Rounded(abs(examples.together - examples.apart).max()):.2g}",
         )
         st.markdown(
             _(
@@ -143,6 +145,6 @@ def _done(result: leak_training.Result) -> None:
                 words=_(
                     "On average a place gives {share} of its attention to the place right after it, where the answer "
                     "stands."
-                ).format(share=f"{weights.diagonal(1).mean():.0%}"),
+                ).format(share=f"{Rounded(weights.diagonal(1).mean()):.0%}"),
                 table={"place": names} | {f"to {n}": weights[:, i] for i, n in enumerate(names)},
             )

@@ -5,6 +5,7 @@ import streamlit as st
 
 from attnviz.app import show, trap_view, widgets
 from attnviz.app.text import named_word
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ngettext, say, sentences
 from attnviz.pages.masks import choices, figures
 from attnviz.pages.masks.maths import mask_lab, traps
@@ -52,7 +53,7 @@ def _numbers(far: mask_lab.Far) -> None:
         if far.by_lot
         else _("Counted exactly, from where each word’s stretch of keys begins and ends."),
     )
-    st.metric(_("Share of the full square"), f"{far.pairs / far.square:.2%}")
+    st.metric(_("Share of the full square"), f"{Rounded(far.pairs / far.square):.2%}")
     st.metric(_("Blocks that FlexAttention computes"), _("{some} of {all}").format(some=partial + full, all=blocks))
     st.markdown(
         _(
@@ -63,8 +64,8 @@ def _numbers(far: mask_lab.Far) -> None:
             empty=empty,
             full=full,
             partial=partial,
-            work=f"{(partial + full) / blocks:.1%}",
-            share=f"{far.pairs / far.square:.1%}",
+            work=f"{Rounded((partial + full) / blocks):.1%}",
+            share=f"{Rounded(far.pairs / far.square):.1%}",
         )
     )
     st.markdown(

@@ -10,6 +10,7 @@ import streamlit as st
 from attnviz.app import show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.text import named_word
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ended, listed, ngettext, say, sentences
 from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.canvas.mask import mask_grid
@@ -76,7 +77,7 @@ def _kept(paint: mask_lab.Painted, result: mask_lab.Result) -> str:
         "The mask keeps **{share}** of the full square: {pairs} of {all} score.",
         "The mask keeps **{share}** of the full square: {pairs} of {all} scores.",
         result.square,
-    ).format(share=f"{result.pairs / result.square:.0%}", pairs=f"{result.pairs:,}", all=f"{result.square:,}")
+    ).format(share=f"{Rounded(result.pairs / result.square):.0%}", pairs=f"{result.pairs:,}", all=f"{result.square:,}")
     n = len(paint.cells(len(result.words)))
     return sentences(kept, ngettext("{n} cell is painted.", "{n} cells are painted.", n).format(n=n) if paint else "")
 
@@ -101,7 +102,7 @@ def _before_words(result: mask_lab.Result, seed: int) -> str:
     return _("Random vectors (seed {seed}): {token} gives {share} to {key}.").format(
         seed=seed,
         token=named_word(result.words[q]),
-        share=f"{result.before[q, k]:.0%}",
+        share=f"{Rounded(result.before[q, k]):.0%}",
         key=named_word(result.words[k]),
     )
 
@@ -132,7 +133,7 @@ def _after_words(result: mask_lab.Result) -> str:
             "are now hidden, and goes to the {n} words that are left.",
             left,
         )
-    return text.format(token=named_word(result.words[row]), share=f"{lost[row]:.0%}", n=left)
+    return text.format(token=named_word(result.words[row]), share=f"{Rounded(lost[row]):.0%}", n=left)
 
 
 def _empty_rows(result: mask_lab.Result) -> None:

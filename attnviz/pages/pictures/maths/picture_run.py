@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Message, Problem
+from attnviz.base.rounding import Rounded
 from attnviz.models.capture import Edit, Trace, capture, intervene
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.pictures import PreparedPicture, compares, grid_of, prepare, reads_words
@@ -190,7 +191,7 @@ class SmallestSet:
                 "count": len(self.kept),
                 "of": self.of,
                 "said": self.said,
-                "share": f"{self.share:.0%}",
+                "share": f"{Rounded(self.share):.0%}",
                 "passes": self.passes,
             },
         )

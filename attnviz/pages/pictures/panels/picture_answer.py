@@ -13,6 +13,7 @@ from attnviz.app.links import link_state
 from attnviz.app.panel import show_problem
 from attnviz.app.text import plain, quoted, spoken
 from attnviz.base.message import Problem
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, listed, say
 from attnviz.canvas.patch_view import PatchScene
 from attnviz.figures.attention_figures import side_by_side
@@ -36,7 +37,7 @@ def draw(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run: Picture
         return
     before, share = _written(run.answer), _share(run.answer)
     if not change:
-        others = listed(f"{plain(word)} {one:.1%}" for word, one in run.answer.others[1:3])
+        others = listed(f"{plain(word)} {Rounded(one):.1%}" for word, one in run.answer.others[1:3])
         text = (
             _("The model writes **{said}** and is {share} sure.")
             if len(run.answer.words) > 1
@@ -84,7 +85,7 @@ def _written(answer: PictureAnswer) -> str:
 
 
 def _share(answer: PictureAnswer) -> str:
-    return "99.9%" if 0.9995 <= answer.share < 1 else f"{answer.share:.1%}"
+    return f"{Rounded(answer.share):.1%}"
 
 
 def draw_facts(
@@ -139,7 +140,7 @@ def _outliers(stack: PatchStack, shares: np.ndarray, patches: tuple[int, ...], l
 def _given(stack: PatchStack, shares: np.ndarray, tokens: Iterable[int]) -> str:
     """Tokens by name, each with the share that it is given."""
     text = _("{token} ({share})")
-    return listed(text.format(token=say(stack.grid.name(at)), share=f"{shares[at]:.1%}") for at in tokens)
+    return listed(text.format(token=say(stack.grid.name(at)), share=f"{Rounded(shares[at]):.1%}") for at in tokens)
 
 
 def draw_text_tower(tower: TextTower) -> None:
@@ -165,7 +166,7 @@ def draw_text_tower(tower: TextTower) -> None:
             "weight": [f"{weight:.6g}" for weight in weights.ravel()],
         },
         words=_("Beside itself, {query} looks most at {key} ({share}) of all pairs in this head.").format(
-            query=quoted(words[row]), key=quoted(words[column]), share=f"{weights[row, column]:.0%}"
+            query=quoted(words[row]), key=quoted(words[column]), share=f"{Rounded(weights[row, column]):.0%}"
         ),
     )
 

@@ -7,6 +7,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.figures import heatmap
 from attnviz.pages.positions import choices
@@ -30,7 +31,7 @@ def panel() -> None:
     result = norm(config)
     st.latex(
         r"\begin{gathered}\mathrm{RMSNorm}(q) = \frac{q}{\sqrt{\mathrm{mean}(q^2)}}\,\gamma\\ "
-        rf"\left|\tfrac{{q\cdot k}}{{\sqrt{{{config.d_head}}}}}\right| \le {result.bound:.4g}"
+        rf"\left|\tfrac{{q\cdot k}}{{\sqrt{{{config.d_head}}}}}\right| \le {Rounded(result.bound):.4g}"
         r"\quad(\gamma = 1)\end{gathered}"
     )
     st.markdown(f"**{_verdict(result)}**")

@@ -6,6 +6,7 @@ import streamlit as st
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.text import with_minus
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, sentences
 from attnviz.canvas import rotation_circle
 from attnviz.figures.theme import Figure
@@ -31,9 +32,9 @@ def circle_panel() -> None:
     result = turned(config)
     st.latex(
         rf"\begin{{gathered}}\theta_{{{config.pair}}} = {config.base:g}^{{-{2 * config.pair}/{config.width}}} = "
-        rf"{result.turns[config.pair]:.4g}\ \text{{rad}}\\ (n-m)\theta_{{{config.pair}}} = "
-        rf"({config.k_at} - {config.q_at})\cdot {result.turns[config.pair]:.4g} = "
-        rf"{result.angle:.4g}\,\text{{rad}}\end{{gathered}}"
+        rf"{Rounded(result.turns[config.pair]):.4g}\ \text{{rad}}\\ (n-m)\theta_{{{config.pair}}} = "
+        rf"({config.k_at} - {config.q_at})\cdot {Rounded(result.turns[config.pair]):.4g} = "
+        rf"{Rounded(result.angle):.4g}\,\text{{rad}}\end{{gathered}}"
     )
     with place:
         rotation_circle.rotation_circle(
@@ -214,9 +215,9 @@ def _table(result: experiment.Longer) -> None:
             _("scaling"): names[method],
             _("pairs at new angles"): made.new,
             _("pairs slowed"): made.slowed,
-            _("fastest pair, turn in"): f"{made.wavelengths[0]:.3g}",
-            _("slowest pair, turn in"): f"{made.wavelengths[-1]:,.0f}",
-            _("q and k ×"): f"{made.length:.3f}",
+            _("fastest pair, turn in"): f"{Rounded(made.wavelengths[0]):.3g}",
+            _("slowest pair, turn in"): f"{Rounded(made.wavelengths[-1]):,.0f}",
+            _("q and k ×"): f"{Rounded(made.length):.3f}",
         }
         for method, made in result.methods.items()
     ]

@@ -8,6 +8,7 @@ import streamlit as st
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.text import plain, quoted
+from attnviz.base.rounding import Rounded
 from attnviz.base.word_boundaries import split
 from attnviz.base.words import _, listed, ngettext
 from attnviz.figures import heatmap
@@ -113,7 +114,7 @@ def _matrices(result: shuffled_words.Result) -> None:
         n=len(words),
         query=quoted(words[q]),
         key=quoted(words[k]),
-        share=f"{float(result.before[q, k]):.0%}",
+        share=f"{Rounded(float(result.before[q, k])):.0%}",
     )
     other = _(
         "Read in this order: {order}. Sorted back, each weight stands beside that of the same two words; the largest "
@@ -166,6 +167,6 @@ def _every(result: shuffled_words.Result) -> None:
 def tex_number(value: float) -> str:
     """A number for a formula: 0.28, or a power of ten where it is very small."""
     if value == 0 or abs(value) >= 1e-3:
-        return f"{value:.3g}"
-    digits, power = f"{value:.1e}".split("e")
+        return f"{Rounded(value):.3g}"
+    digits, power = f"{Rounded(value):.1e}".split("e")
     return rf"{digits}\times 10^{{{int(power)}}}"

@@ -8,6 +8,7 @@ import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.links import link_state
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, clauses, ended, ngettext, sentences
 from attnviz.core.costs import QKNorm
 from attnviz.pages.positions import choices
@@ -216,9 +217,9 @@ def _words(result: video.VideoAttention) -> str:
         "The patch with the blue frame gives itself {own}, its own frame {same}, and {most} at most to one patch: that "
         "is full light. Weights are random (seed {seed}); q and k come of one matrix, so that like finds like."
     ).format(
-        own=f"{flat[config.query]:.1%}",
-        same=f"{row[config.at[0]].sum():.0%}",
-        most=f"{flat.max():.1%}",
+        own=f"{Rounded(flat[config.query]):.1%}",
+        same=f"{Rounded(row[config.at[0]].sum()):.0%}",
+        most=f"{Rounded(flat.max()):.1%}",
         seed=config.seed,
     )
     if config.normed and config.norm == "full":
@@ -237,4 +238,6 @@ def _words(result: video.VideoAttention) -> str:
             "{count} other patches hold exactly its pixels, and get from {least} to {most}: the rotations tell them "
             "apart by where they are."
         )
-    return sentences(own, others.format(count=len(twins), least=f"{twins.min():.1%}", most=f"{twins.max():.1%}"))
+    return sentences(
+        own, others.format(count=len(twins), least=f"{Rounded(twins.min()):.1%}", most=f"{Rounded(twins.max()):.1%}")
+    )

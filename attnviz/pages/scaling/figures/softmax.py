@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.figures.theme import RAW, SCALED, SERIES, SIGNED, THEORY, V_GREEN, Figure, layout
 from attnviz.figures.title_lines import above, part_title
@@ -38,7 +39,11 @@ def rows_of_bars(rows: Sequence[tuple[str, str, np.ndarray]]) -> Figure:
         trace: dict[str, Any] = {"type": "bar", "x": np.arange(1, n + 1), "y": weights, "name": name}
         trace |= {"xaxis": f"x{axis}", "yaxis": "y", "marker": {"color": colour, "line": {"width": 0}}}
         if numbered:
-            trace |= {"text": [f"{weight:.3f}" for weight in weights], "textposition": "outside", "cliponaxis": False}
+            trace |= {
+                "text": [f"{Rounded(weight):.3f}" for weight in weights],
+                "textposition": "outside",
+                "cliponaxis": False,
+            }
             trace["width"] = min(0.8, 0.1 * n)
             look[f"xaxis{axis}"]["dtick"] = 1
         traces.append(trace)

@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.figures.theme import RAW, SCALED, THEORY, Figure, layout, with_alpha
 
@@ -47,7 +48,7 @@ def histograms(
             row=row,
             col=1,
         )
-        for text, side in (("", -1), (f"{math.sqrt(variance):.3g}", 1)) if marked else ():
+        for text, side in (("", -1), (f"{Rounded(math.sqrt(variance)):.3g}", 1)) if marked else ():
             fig.add_vline(
                 side * math.sqrt(variance), line={"color": THEORY, "dash": "dot"}, annotation_text=text, row=row, col=1
             )

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Message, Problem, require_within
+from attnviz.base.rounding import Rounded
 from attnviz.core.attention import Stages
 from attnviz.core.measures import entropy, jacobian_norm
 from attnviz.pages.scaling.maths.alternatives import check, stages
@@ -70,8 +71,8 @@ class Result:
         numbers: dict[str, object] = {
             "d_k": self.config.d_k,
             "steps": self.done,
-            "raw": f"{raw.mean():.1%}",
-            "scaled": f"{scaled.mean():.1%}",
+            "raw": f"{Rounded(raw.mean()):.1%}",
+            "scaled": f"{Rounded(scaled.mean()):.1%}",
             "seeds": Message("one seed") if len(raw) == 1 else Message("{n} seeds", {"n": len(raw)}),
         }
         if abs(gap) <= max(0.02, float(np.hypot(raw.std(), scaled.std()))):

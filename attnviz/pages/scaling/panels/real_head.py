@@ -8,6 +8,7 @@ import streamlit as st
 from attnviz.app import page_parts, sentence_input, show
 from attnviz.app.cache import model_cache
 from attnviz.app.text import plain, spoken
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, sentences
 from attnviz.figures import heatmap
 from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED
@@ -54,10 +55,10 @@ def _head(stack: Stack) -> experiment.Config:
 def _numbers(result: experiment.Result, name: str) -> None:
     config = result.config
     show.formulas(
-        rf"\mathrm{{Var}}({Q}\cdot {K}) = {result.total:.4g}\ \ (\text{{random: }}{result.d_k})",
-        rf"\text{{scale}} = {result.model_scale:.4g}\ \left(\tfrac{{1}}{{\sqrt{{{result.d_k}}}}} = "
-        rf"{1 / math.sqrt(result.d_k):.4g}\right)",
-        rf"\mathrm{{Var}}(\text{{logits}}) = {result.model.variance:.4g}",
+        rf"\mathrm{{Var}}({Q}\cdot {K}) = {Rounded(result.total):.4g}\ \ (\text{{random: }}{result.d_k})",
+        rf"\text{{scale}} = {Rounded(result.model_scale):.4g}\ \left(\tfrac{{1}}{{\sqrt{{{result.d_k}}}}} = "
+        rf"{Rounded(1 / math.sqrt(result.d_k)):.4g}\right)",
+        rf"\mathrm{{Var}}(\text{{logits}}) = {Rounded(result.model.variance):.4g}",
     )
     if math.isnan(result.model.share):
         st.markdown(

@@ -12,6 +12,7 @@ import streamlit as st
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.text import spoken
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ngettext, sentences
 from attnviz.figures.theme import Figure
 from attnviz.pages.scaling import choices
@@ -46,7 +47,7 @@ def panel() -> str | None:
     config = _controls()
     show.formulas(
         rf"\mathrm{{Var}}({Q}_i\cdot {K}_j) = {config.d_k}\ \text{{at the start}}",
-        rf"\tfrac{{1}}{{\sqrt{{d_k}}}} = {1 / math.sqrt(config.d_k):.4f}",
+        rf"\tfrac{{1}}{{\sqrt{{d_k}}}} = {Rounded(1 / math.sqrt(config.d_k)):.4f}",
     )
     with place:
         _run(config)

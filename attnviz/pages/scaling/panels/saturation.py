@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.pages.scaling import choices
 from attnviz.pages.scaling.figures.curves import Limit, Line, over_d_k
@@ -30,7 +31,7 @@ def panel() -> str:
         scaling_form.under_bars("s_bars", result, _row_words(result))
     for column, (name, row) in zip(st.columns(len(result.rows)), result.rows.items(), strict=True):
         formula = scaling_form.formula(name, config.d_k, config.n_keys, config.parameter)
-        column.latex(rf"\begin{{gathered}} {formula} \\ \max p = {row.largest:.4f} \end{{gathered}}")
+        column.latex(rf"\begin{{gathered}} {formula} \\ \max p = {Rounded(row.largest):.4f} \end{{gathered}}")
     _curves(config)
     return saturation.program(config, ways(config))
 

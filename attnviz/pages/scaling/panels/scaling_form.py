@@ -8,6 +8,7 @@ import streamlit as st
 from attnviz.app import page_parts, show, widget_values, widgets
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.canvas import softmax_slider
 from attnviz.figures.theme import ALTERNATIVE, K_VERMILION, Q_BLUE, RAW, SCALED
@@ -86,7 +87,7 @@ def parameter(name: str) -> float:
 
 def formula(name: str, d_k: int, n_keys: int, parameter: float) -> str:
     """Softmax under an alternative as LaTeX, with the numbers of the current choices."""
-    dot, root, p = f"{Q}\\cdot {K}", rf"\sqrt{{{d_k}}}", f"{parameter:.4g}"
+    dot, root, p = f"{Q}\\cdot {K}", rf"\sqrt{{{d_k}}}", f"{Rounded(parameter):.4g}"
     inside = {
         "raw": rf"({dot})",
         "sqrt": rf"\left(\frac{{{dot}}}{{{root}}}\right)",

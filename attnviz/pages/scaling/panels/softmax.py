@@ -7,6 +7,7 @@ import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.links import link_state
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, listed, ngettext, sentences
 from attnviz.canvas import softmax_slider
 from attnviz.core.attention import COLDEST
@@ -34,8 +35,8 @@ def gradient_panel() -> str:
     raw, scaled = jacobians(d_k, n, seed)
     show.formulas(
         r"J = \frac{\partial p}{\partial z} = \mathrm{diag}(p) - p\,p^{\mathsf T}",
-        rf"\|J\|_{{\text{{raw}}}} = {raw.norm:.4f}",
-        rf"\|J\|_{{\text{{scaled}}}} = {scaled.norm:.4f}",
+        rf"\|J\|_{{\text{{raw}}}} = {Rounded(raw.norm):.4f}",
+        rf"\|J\|_{{\text{{scaled}}}} = {Rounded(scaled.norm):.4f}",
     )
     shown = (("raw", _("Raw"), raw), ("scaled", _("Scaled"), scaled))
     for column, (name, title, result) in zip(place.columns(2, gap="medium"), shown, strict=True):
@@ -121,7 +122,7 @@ def _weights(scores: list[float], temperature: float) -> None:
         )
     with numbers:
         st.dataframe(
-            {"key": range(1, len(scores) + 1), _("score"): scores, _("weight"): [f"{w:.6f}" for w in p]},
+            {"key": range(1, len(scores) + 1), _("score"): scores, _("weight"): [f"{Rounded(w):.6f}" for w in p]},
             hide_index=True,
             height=min(36 * (len(scores) + 1) + 3, 260),
         )
@@ -167,7 +168,7 @@ def _formula(scores: list[float], p: np.ndarray, temperature: float) -> tuple[st
     shown = min(len(scores), 4)
     more = r",\ \ldots" if len(scores) > shown else ""
     inside = ", ".join(f"{x:g}" for x in scores[:shown]) + more
-    result = ",\\ ".join(f"{w:.6f}" for w in p[:shown]) + more
+    result = ",\\ ".join(f"{Rounded(w):.6f}" for w in p[:shown]) + more
     over = "" if temperature == 1 else rf"\,/\,{temperature:g}"
     return rf"\mathrm{{softmax}}\left([{inside}]{over}\right)", f"= [{result}]"
 
@@ -180,9 +181,9 @@ def _overflow(scores: list[float]) -> None:
             _("format"): [one.dtype for one in made],
             _("naive"): [_row(one.naive) for one in made],
             _("max subtracted"): [_row(one.stable) for one in made],
-            _("error, naive"): [f"{one.naive_error:.2g}" for one in made],
-            _("error, max subtracted"): [f"{one.stable_error:.2g}" for one in made],
-            _("exp overflows beyond"): [f"{one.overflow_at:.2f}" for one in made],
+            _("error, naive"): [f"{Rounded(one.naive_error):.2g}" for one in made],
+            _("error, max subtracted"): [f"{Rounded(one.stable_error):.2g}" for one in made],
+            _("exp overflows beyond"): [f"{Rounded(one.overflow_at):.2f}" for one in made],
             _("naive breaks at"): [_shift(one.first_broken) for one in made],
         },
         hide_index=True,
@@ -227,7 +228,7 @@ def _shift(broken: float | None) -> str:
 def _row(weights: np.ndarray) -> str:
     if not np.isfinite(weights).all():
         return "NaN"
-    return ", ".join(f"{w:.6f}" for w in weights[:3]) + (" …" if len(weights) > 3 else "")
+    return ", ".join(f"{Rounded(w):.6f}" for w in weights[:3]) + (" …" if len(weights) > 3 else "")
 
 
 def _online(scores: list[float]) -> None:
@@ -243,8 +244,8 @@ def _online(scores: list[float]) -> None:
             ],
             _("running max m"): [f"{step.maximum:g}" for step in first],
             _("old × exp(old m − m)"): [f"{step.correction:.6g}" for step in first],
-            _("running sum l"): [f"{step.total:.6f}" for step in first],
-            _("running output"): [f"({step.output[0]:.5f}, {step.output[1]:.5f})" for step in first],
+            _("running sum l"): [f"{Rounded(step.total):.6f}" for step in first],
+            _("running output"): [f"({Rounded(step.output[0]):.5f}, {Rounded(step.output[1]):.5f})" for step in first],
         },
         hide_index=True,
     )
@@ -253,8 +254,9 @@ def _online(scores: list[float]) -> None:
     last = steps[-1]
     result = last.output / last.total
     show.formulas(
-        rf"\frac{{o}}{{l}} = \frac{{({last.output[0]:.5f},\ {last.output[1]:.5f})}}{{{last.total:.6f}}}",
-        rf"= ({result[0]:.5f},\ {result[1]:.5f})",
+        rf"\frac{{o}}{{l}} = \frac{{({Rounded(last.output[0]):.5f},\ {Rounded(last.output[1]):.5f})}}"
+        rf"{{{Rounded(last.total):.6f}}}",
+        rf"= ({Rounded(result[0]):.5f},\ {Rounded(result[1]):.5f})",
     )
     if len(steps) == 1:
         st.markdown(_("All scores are in one block: choose a smaller one to see the sums run."))

@@ -7,6 +7,7 @@ import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, sentences
 from attnviz.pages.scaling import choices
 from attnviz.pages.scaling.figures import variance as figures
@@ -164,8 +165,8 @@ def _numbers(result: variance.Result) -> None:
 def number(value: float, beside: float) -> str:
     """A measured value with as many decimals as help to compare it: 63.867 beside 64, 0.9979 beside 1."""
     if beside >= 1000:
-        return f"{value:,.1f}"
-    return f"{value:.3f}" if beside >= 10 else f"{value:.4f}"
+        return f"{Rounded(value):,.1f}"
+    return f"{Rounded(value):.3f}" if beside >= 10 else f"{Rounded(value):.4f}"
 
 
 def _distance(result: variance.Result) -> str:

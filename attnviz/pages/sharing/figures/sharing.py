@@ -7,6 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.figures.byte_axes import binary_ticks, titled
 from attnviz.figures.heatmap import label
@@ -252,7 +253,7 @@ def guesses(tokens: Sequence[str], before: Sequence[float], after: Sequence[floa
             orientation="h",
             marker_color=colour,
             customdata=[label(t, 30) for t in tokens],
-            text=[f"{value:.1%}" for value in values],
+            text=[f"{Rounded(value):.1%}" for value in values],
             textposition="outside",
             cliponaxis=False,
             hovertemplate="%{customdata}: %{x:.2%}<extra>" + name + "</extra>",

@@ -7,6 +7,7 @@ import streamlit as st
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.text import plain
 from attnviz.base import units
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ngettext, say
 from attnviz.core.compressed import Form
 from attnviz.core.costs import pairs
@@ -158,7 +159,7 @@ def published() -> None:
 
 def _value(claim: Claim) -> str:
     templates = {"x": _("{n} times"), "elements": _("{n} thousand numbers"), "%": "{n}%"}
-    return templates.get(claim.unit, f"{{n}} {claim.unit}").format(n=f"{claim.found:,.4g}")
+    return templates.get(claim.unit, f"{{n}} {claim.unit}").format(n=f"{Rounded(claim.found):,.4g}")
 
 
 def _row(claim: Claim) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import streamlit as st
 from attnviz.app import page_parts, presenting, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.base import units
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ngettext, sentences, tongue
 from attnviz.canvas.shared.component import component
 from attnviz.core.heads import sharing_kind
@@ -227,6 +228,6 @@ def _wiring_table(result: Result, shown: tuple[int, ...]) -> str:
         (_("V shape"), *(v.format(g=g) for g in shown)),
         (_("numbers in $W_K$ and $W_V$"), *(f"{point.parameters:,}" for point in points)),
         (_("K/V of this sentence, 16 bit"), *(units.both(point.cache_bytes) for point in points)),
-        (_("change of the layer’s output"), *(f"{point.moved:.0%}" for point in points)),
+        (_("change of the layer’s output"), *(f"{Rounded(point.moved):.0%}" for point in points)),
     )
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)

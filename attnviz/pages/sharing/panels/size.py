@@ -7,6 +7,7 @@ import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
 from attnviz.base import units
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ngettext
 from attnviz.core.costs import Machine
 from attnviz.core.precision import DTYPES, stored_bytes
@@ -255,8 +256,8 @@ def _roofline(chosen: Chosen, how: Deployment, machine: Machine, size: Size) -> 
         words=words.format(
             context=f"{how.context:,}",
             step=units.duration(size.step.seconds),
-            rate=f"{size.tokens_per_second:,.1f}",
-            all=f"{size.tokens_per_second * how.batch:,.0f}",
+            rate=f"{Rounded(size.tokens_per_second):,.1f}",
+            all=f"{Rounded(size.tokens_per_second * how.batch):,.0f}",
         ),
         table={"batch": BATCHES, **lines},
     )

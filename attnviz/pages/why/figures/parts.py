@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.figures import title_lines
 from attnviz.figures.heatmap import as_typed, label, labels
@@ -86,7 +87,7 @@ def _bars(rows: Sequence[float], lengths: Sequence[float], names: Sequence[str],
         offset=offset,
         selected={"marker": {"opacity": 1.0}},
         unselected={"marker": {"opacity": 1.0}},
-        text=[f"{length:+.3f}" for length in lengths],
+        text=[f"{Rounded(length):+.3f}" for length in lengths],
         textposition="none",
         hovertext=list(names),
         hovertemplate="%{hovertext}<br><b>%{text}</b><extra></extra>",
@@ -127,7 +128,7 @@ def lens(
                 marker={"size": 4},
                 line=look,
                 name=name,
-                text=[f"{share:.2%}" for share in shares[:, column]],
+                text=[f"{Rounded(share):.2%}" for share in shares[:, column]],
                 hovertemplate=_("{token}: place {place}, {share}").format(token=name, place="%{x:,}", share="%{text}")
                 + "<extra></extra>",
             )

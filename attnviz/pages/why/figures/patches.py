@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.figures.heatmap import as_typed, label
 from attnviz.figures.theme import SIGNED, THEORY, Figure, layout
@@ -20,7 +21,7 @@ def patch_map(shares: np.ndarray, exact: np.ndarray, linear: np.ndarray, tokens:
     words = [
         [
             _("layer {layer}, “{token}”").format(layer=layer, token=as_typed(tokens[at]))
-            + f"<br><b>{shares[layer, at]:.1%}</b> "
+            + f"<br><b>{Rounded(shares[layer, at]):.1%}</b> "
             + (_("linearised") if np.isnan(exact[layer, at]) else _("exact"))
             for at in range(count)
         ]

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from attnviz.base.message import Message, Problem
+from attnviz.base.rounding import Rounded
 from attnviz.models.capture import Edit, LogitAttribution, Trace, capture, intervene, probabilities
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import token_id, token_label
@@ -87,7 +88,7 @@ class Parts:
     def by_head(self) -> dict[str, str]:
         """Each head by its name, layer.head, the largest first, with what it adds."""
         return {
-            f"{part.layer}.{part.head}": f"{part.layer}.{part.head}: {part.value:+.3f}"
+            f"{part.layer}.{part.head}": f"{part.layer}.{part.head}: {Rounded(part.value):+.3f}"
             for part in self.parts
             if part.head is not None
         }

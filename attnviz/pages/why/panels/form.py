@@ -10,6 +10,7 @@ from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base.message import Problem
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, say
 from attnviz.engine import Rerun
 from attnviz.models.catalogue import LoadedModel
@@ -55,7 +56,7 @@ def _question(text: str, offered: list[TokenChoice]) -> parts.TokenQuestion:
     example = contrast_of(text)
     named: dict[str, str] = {}
     for each in offered:  # of two that differ by a space the likelier one
-        named.setdefault(each.text.strip() or each.text, f"{plain(each.label)} {each.probability:.1%}")
+        named.setdefault(each.text.strip() or each.text, f"{plain(each.label)} {Rounded(each.probability):.1%}")
     likeliest = example.token if example else next(iter(named))
     with row[0]:
         token = _token(choices.TOKEN, _("Why this token"), named, likeliest)

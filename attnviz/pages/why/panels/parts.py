@@ -11,6 +11,7 @@ from attnviz.app.links import link_state
 from attnviz.app.links.choices import head_of
 from attnviz.app.panel import guard
 from attnviz.app.text import plain, spoken
+from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, listed, say, sentences
 from attnviz.canvas.shared.kinds import Options
 from attnviz.engine import Rerun
@@ -37,7 +38,7 @@ def panel() -> None:
     box = st.expander(_("All parts, the largest first"), key="why-all", on_change="rerun")
     if box.open:
         rows = asked.parts.parts
-        added = [f"{each.value:+.4f}" for each in rows]
+        added = [f"{Rounded(each.value):+.4f}" for each in rows]
         box.dataframe({_("part"): [say(each.name) for each in rows], _unit(asked): added}, hide_index=True)
 
 

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Message
+from attnviz.base.rounding import Rounded
 from attnviz.core import masks
 from attnviz.runs.traps import Outcome, compared, largest_gap
 from attnviz.runs.word_vectors import WIDTH, Sentence
@@ -91,7 +92,7 @@ def _row(
         weights = way(scores.to(dtype), allowed).float()
     except RuntimeError as error:
         return short, name, Message("error: {what}", {"what": str(error)}), "–"
-    leak = f"{leaked(weights[1:], allowed[1:]):.3g}" if len(weights) > 1 else "–"
+    leak = f"{Rounded(leaked(weights[1:], allowed[1:])):.3g}" if len(weights) > 1 else "–"
     return short, name, _empty_row(weights[0]), leak
 
 
@@ -173,7 +174,7 @@ def run_before_scaling(s: Sentence) -> Outcome:
     ways = (wrong_before_scaling, right_before_scaling)
     headings = (Message("fill"), Message("leak, added before scaling"), Message("leak, added after"))
     rows = [
-        (f"{fill:g}", *(f"{leaked(way(s.q, s.k, additive(causal, fill)), causal):.3g}" for way in ways))
+        (f"{fill:g}", *(f"{Rounded(leaked(way(s.q, s.k, additive(causal, fill)), causal)):.3g}" for way in ways))
         for fill in FILLS
     ]
     return compared(

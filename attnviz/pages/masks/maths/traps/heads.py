@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Message
+from attnviz.base.rounding import Rounded
 from attnviz.core.projections import split_heads
 from attnviz.runs.traps import Outcome, error_of, largest_gap, picture
 from attnviz.runs.word_vectors import WIDTH, Sentence
@@ -47,7 +48,7 @@ def run_head_slices(s: Sentence) -> Outcome:
             str(i),
             f"{i}:{(i + 1) * d}  ({(i + 1) * d - i})",
             f"{i * d}:{(i + 1) * d}  ({d})",
-            f"{largest_gap(bad[i], good[i]):.3f}",
+            f"{Rounded(largest_gap(bad[i], good[i])):.3f}",
         )
         for i in range(HEADS)
     ]

@@ -1,0 +1,84 @@
+"""Numbers as a person reads them: a half goes away from zero, and 0% and 100% are said only of 0 and 1.
+
+canvas/shared/numbers.js does the same in the browser; shared cases hold the two together.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+#: of a format specification: sign, width, digits, and how the number is written
+_SPEC = re.compile(r"(\+?)(\d*),?(?:\.(\d+))?([feg%])")
+#: The last bits of a sum hang on the order in which it was added, and decide no half: seven digits of a float32 are
+#: sure, and of larger numbers three more than are shown.
+_SURE, _SPARE = 7, 3
+_EXACTLY_ONE = 1e-9  #: how far a sum of shares that is 1 may be from it
+
+
+def format_number(value: Any, spec: str) -> str:
+    """`value` by a format specification of Python's, rounded as people do: 1/16 by ".1%" is "6.3%".
+
+    >>> [format_number(x, ".1%") for x in (0, 0.0001, 0.0625, 0.9999, 1)]
+    ['0.0%', '<0.1%', '6.3%', '>99.9%', '100.0%']
+    """
+    found = _SPEC.fullmatch(spec)
+    if not found or isinstance(value, str) or not math.isfinite(value):
+        return format(value, spec)
+    sign, width, digits, kind = found.groups()
+    number = float(value)
+    places = int(digits if digits is not None else 6)
+    size = Decimal(repr(abs(number)))
+    last = {"f": places, "%": places + 2, "e": places - size.adjusted(), "g": places - 1 - size.adjusted()}[kind]
+    sure = max(_SURE - 1 - size.adjusted(), last + _SPARE)
+    rounded = float(_half_up(_half_up(size, sure), last))
+    if kind == "%":
+        if not rounded and number:
+            least = f"{10.0**-last:.{places}%}"
+            return (f"<{least}" if number > 0 else f">-{least}").rjust(int(width or 0))
+        if rounded == 1 and 1 - abs(number) > _EXACTLY_ONE:
+            most = f"{1 - 10.0**-last:.{places}%}"
+            return (f">{sign}{most}" if number > 0 else f"<-{most}").rjust(int(width or 0))
+    return format(math.copysign(rounded, number) if rounded else 0.0, spec)
+
+
+def _half_up(size: Decimal, places: int) -> Decimal:
+    """`size` with so many decimal places; a number has no more than it has."""
+    exponent = size.as_tuple().exponent
+    if isinstance(exponent, str) or -exponent <= places:
+        return size
+    return size.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+
+
+class Rounded:
+    """A number that a template rounds by `format_number`."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: Any) -> None:
+        self.number = number
+
+    def __format__(self, spec: str) -> str:
+        return format_number(self.number, spec)
+
+    def __str__(self) -> str:
+        return str(self.number)
+
+
+def fill_template(template: str, params: Mapping[str, object]) -> str:
+    """The template with its values in it; numbers are rounded by `format_number`."""
+    return str.format(template, **{name: _wrapped(value) for name, value in params.items()})
+
+
+def _wrapped(value: object) -> object:
+    return value if isinstance(value, str | int) or not hasattr(value, "__float__") else Rounded(value)
+
+
+class Template(str):
+    """A sentence whose `format` rounds numbers by `format_number`."""
+
+    __slots__ = ()
+
+    def format(self, *args: object, **params: object) -> str:
+        return str.format(self, *map(_wrapped, args), **{name: _wrapped(value) for name, value in params.items()})
