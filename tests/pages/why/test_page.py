@@ -1,13 +1,15 @@
 """The page Why this token?, as a visitor uses it."""
 
 import base64
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from attnviz.app import live_run
 from attnviz.pages.why import choices
-from attnviz.pages.why.maths import circuit, patches
+from attnviz.pages.why.maths import circuit, parts, patches
+from attnviz.pages.why.panels import parts as panel
 from tests.pages.conftest import charts, said, sound
 
 
@@ -67,6 +69,24 @@ def test_prompts_of_different_length_are_refused_with_both_numbers(visit):
 def test_without_a_second_prompt_the_page_asks_for_one(visit):
     page = visit("why", why_section="circuit", why_text="My own sentence is")
     assert "Type a second prompt" in said(page)
+
+
+@pytest.mark.parametrize("text", ["a", "the the the the", "- _ ."])
+@pytest.mark.parametrize("alone", ["false", "true"])
+def test_one_token_equal_ones_and_signs_are_answered(visit, text, alone):
+    page = sound(visit("why", why_text=text, why_alone=alone))
+    shown = said(page)
+    assert ("the only token" in shown) == (text == "a")
+    assert "nan" not in shown
+
+
+@pytest.mark.parametrize("lead", [4.2, -4.2, 0.0, 0.001])
+def test_neither_token_leads_where_both_are_as_likely(lead):
+    asked = [parts.AskedToken(n, name, 0.5) for n, name in enumerate("XY")]
+    answer = panel._answer(SimpleNamespace(parts=SimpleNamespace(total=lead, asked=asked), token="X", versus="Y"))
+    assert ("leads" in answer) == (lead > 1)
+    assert ("trails" in answer) == (lead < -1)
+    assert ("equally likely" in answer) == (abs(lead) < 1)
 
 
 @pytest.mark.parametrize("section", choices.SECTION.ids)

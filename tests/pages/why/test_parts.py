@@ -1,5 +1,8 @@
 """What the page computes of SmolLM2, held to passes with plain hooks."""
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -9,6 +12,7 @@ from attnviz.models.tokens import token_id
 from attnviz.pages.why.figures import parts as figures
 from attnviz.pages.why.maths import circuit, parts, patches
 from attnviz.pages.why.maths.examples import CONTRASTS
+from attnviz.pages.why.panels.parts import lens_caption
 from attnviz.runs.model_run import ModelRun, Request, run_model
 
 MADRID = CONTRASTS[0]
@@ -63,6 +67,39 @@ def test_the_lens_ends_with_the_models_own_answer_and_begins_with_the_embedding(
         assert taken_apart.lens[0, n] == pytest.approx(float(first[answer.id]), rel=1e-3, abs=1e-12)
         assert taken_apart.ranks[-1, n] == int((own > own[answer.id]).sum()) + 1
     assert taken_apart.likeliest[-1].strip() == "Madrid"
+
+
+@pytest.mark.parametrize(
+    "ranks, lost, since",
+    [
+        ([9, 3, 2, 1], "", 3),
+        ([9, 1, 1, 1], "", 1),
+        ([1, 1, 1, 1], "", 0),
+        ([1, 2, 1, 1], "0", 2),
+        ([1, 1, 2, 1], "0–1", 3),
+        ([9, 1, 2, 1, 3], "1, 3", None),
+        ([9, 3, 2, 7], "", None),
+        ([1, 1], "", 0),
+        ([2, 1], "", 1),
+    ],
+)
+def test_the_lens_tells_where_the_token_is_lost_again(taken_apart, ranks, lost, since):
+    """By a loop over the places; the words hold each layer at which it comes first, and no other."""
+    made = replace(taken_apart, ranks=np.array(ranks)[:, None])
+    assert made.first_to_the_end == next((at for at in range(len(ranks)) if set(ranks[at:]) == {1}), None) == since
+    caption = lens_caption(made, "X")
+    if lost:
+        assert re.search(rf"input of layer {lost}\b|that of layer {lost}\b", caption), caption
+    assert ("Only" in caption) == (ranks.index(1) == len(ranks) - 1 if 1 in ranks else False), caption
+    assert ("at no layer" in caption) == (1 not in ranks), caption
+    assert (f"in place {ranks[-1]}" in caption) == (ranks[-1] > 1), caption
+
+
+def test_a_verb_that_comes_first_loses_it_and_comes_first_again_is_told_so(smollm2):
+    example = CONTRASTS[2]
+    made = parts.run(run_model(Request("smollm2-135m", example.text), smollm2), smollm2, parts.TokenQuestion())
+    assert made.first_at == (28, 30)
+    assert "input of layer 28, too" in lens_caption(made, "are")
 
 
 def test_a_silenced_head_changes_the_answer_as_a_plain_hook_does(read, taken_apart, smollm2):

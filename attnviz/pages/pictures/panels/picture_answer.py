@@ -147,7 +147,7 @@ def draw_text_tower(tower: TextTower) -> None:
     """Draw one head of the tower that reads descriptions to compare a picture with: which word looks at which."""
     st.subheader(_("The tower that reads text"), anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        names = {str(at): plain(name) for at, name in enumerate(tower.names)}
+        names = {str(at): name for at, name in enumerate(tower.names)}
         which = int(widgets.one_of(choices.DESCRIPTION, _("Description"), names, style="select"))
         last = len(tower.layers) - 1
         layer = widgets.number(choices.TEXT_LAYER, _("Layer"), step=1, high=last, width=120)

@@ -5,7 +5,7 @@ import re
 import streamlit as st
 
 from attnviz.app import page_parts, show
-from attnviz.app.text import plain, spoken
+from attnviz.app.text import spoken
 from attnviz.base import units
 from attnviz.base.words import _, listed, sentences
 from attnviz.models.architecture import HELD_TOKENS, Architecture, Measurement, all_presets, measure_on_meta
@@ -163,7 +163,7 @@ def _by_layer(arch: Architecture, measured: Measurement, formula: list[int]) -> 
             ).format(more=units.both(viewed))
         )
     with st.expander(_("Layer by layer")):
-        show.tabled(show.columns(rows), f"cache-of-{plain(arch.name)}", "h-proof-layers")
+        show.tabled(show.columns(rows), f"cache-of-{arch.name}", "h-proof-layers")
 
 
 def _live() -> None:

@@ -105,11 +105,16 @@ class Parts:
         return int(layer), int(head)
 
     @property
-    def first_seen(self) -> int | None:
+    def first_at(self) -> tuple[int, ...]:
+        """The layers at whose input the token would come next; after the last layer counts as one more."""
+        return tuple(np.flatnonzero(self.ranks[:, 0] == 1).tolist())
+
+    @property
+    def first_to_the_end(self) -> int | None:
         """The layer from whose input on the token would come next, whatever later layers add; None if never."""
-        own = [label == self.asked[0].label for label in self.likeliest]
-        later = [at for at in range(len(own)) if all(own[at:])]
-        return later[0] if later else None
+        behind = np.flatnonzero(self.ranks[:, 0] != 1)
+        since = int(behind[-1]) + 1 if len(behind) else 0
+        return since if since < len(self.ranks) else None
 
 
 def run(run: ModelRun, loaded: LoadedModel, question: TokenQuestion) -> Parts:

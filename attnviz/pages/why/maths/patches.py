@@ -52,9 +52,10 @@ class PatchMap:
 
     @property
     def correlation(self) -> float | None:
-        """Pearson's, of linearised and exact values; None for fewer than three cells."""
+        """Pearson's, of linearised and exact values; None for fewer than three cells, or where all are one number."""
         known = ~np.isnan(self.exact) & (self.linear != 0)
-        return float(np.corrcoef(self.linear[known], self.exact[known])[0, 1]) if known.sum() > 2 else None
+        pairs = np.stack([self.linear[known], self.exact[known]])
+        return float(np.corrcoef(pairs)[0, 1]) if known.sum() > 2 and np.ptp(pairs, axis=1).all() else None
 
 
 def run(loaded: LoadedModel, config: Config) -> Iterator[PatchMap]:

@@ -32,6 +32,7 @@ def panel() -> None:
             lambda: circuit.run(asked.run, asked.loaded, config),
             lambda made: made.done,
         )
+        size = min(size, len(live.result.parts))
         left, right = st.columns([1.7, 1], gap="small")
         with left:
             _graph(asked, live.result, size)

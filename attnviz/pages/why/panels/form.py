@@ -56,7 +56,7 @@ def _question(text: str, offered: list[TokenChoice]) -> parts.TokenQuestion:
     example = contrast_of(text)
     named: dict[str, str] = {}
     for each in offered:  # of two that differ by a space the likelier one
-        named.setdefault(each.text.strip() or each.text, f"{plain(each.label)} {Rounded(each.probability):.1%}")
+        named.setdefault(each.text.strip() or each.text, f"{each.label} {Rounded(each.probability):.1%}")
     likeliest = example.token if example else next(iter(named))
     with row[0]:
         token = _token(choices.TOKEN, _("Why this token"), named, likeliest)
@@ -73,7 +73,7 @@ def _question(text: str, offered: list[TokenChoice]) -> parts.TokenQuestion:
 def _token(choice: link_state.Choice[str], label: str, named: Mapping[str, str], usual: str) -> str:
     """One of the likeliest tokens, or any that is typed."""
     more = [each for each in (usual, link_state.value(choice)) if each]
-    options = dict(named) | {each: plain(each) for each in more if each not in named}
+    options = dict(named) | {each: each for each in more if each not in named}
     return widgets.one_of(
         choice, label, options, usual=usual, style="select", accept_new_options=True, placeholder=_("token")
     )

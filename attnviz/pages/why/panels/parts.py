@@ -1,6 +1,8 @@
 """Section 1: what every part adds, where the answer first appears, and one head of it."""
 
 import math
+from collections.abc import Sequence
+from itertools import groupby
 
 import numpy as np
 import streamlit as st
@@ -19,6 +21,9 @@ from attnviz.pages.why import choices
 from attnviz.pages.why.figures import parts as figures
 from attnviz.pages.why.maths import parts
 from attnviz.pages.why.panels import form
+
+
+EVEN = 0.005  #: a lead in logits that is written as 0.00
 
 
 def panel() -> None:
@@ -53,11 +58,15 @@ def _one_of_the_heads(asked: form.Asked) -> tuple[int, int]:
 def _ladder(asked: form.Asked, at: tuple[int, int]) -> None:
     made = asked.parts
     heads, mlps = float(np.nansum(made.heads)), float(made.mlps.sum())
-    said = _(
-        "{answer} Heads add {heads:+.2f}, MLPs {mlps:+.2f}, the rest {rest:+.2f}; head {layer}.{head} adds most: "
-        "{value:+.2f}."
-    )
     layer, head = made.strongest
+    said = (
+        _(
+            "{answer} Heads add {heads:+.2f}, MLPs {mlps:+.2f}, the rest {rest:+.2f}; head {layer}.{head} adds most: "
+            "{value:+.2f}."
+        )
+        if made.heads[layer, head] > 0
+        else _("{answer} Heads add {heads:+.2f}, MLPs {mlps:+.2f}, the rest {rest:+.2f}; no head adds to it.")
+    )
     words = said.format(
         answer=_answer(asked),
         heads=heads,
@@ -105,9 +114,13 @@ def _answer(asked: form.Asked) -> str:
         return _("The logit of **{token}** is {total:.2f}, its probability {share:.1%}.").format(
             token=asked.token, total=total, share=first.probability
         )
+    if abs(total) < EVEN:
+        return _("**{token}** and **{versus}** have the same logit: they are equally likely.").format(
+            token=asked.token, versus=asked.versus
+        )
     template = (
         _("**{token}** leads **{versus}** by {lead:.2f} in logits: it is {times:,.3g} times as likely.")
-        if total >= 0
+        if total > 0
         else _("**{token}** trails **{versus}** by {lead:.2f} in logits: it is {times:,.3g} times less likely.")
     )
     times = math.exp(min(abs(total), 700.0))
@@ -117,12 +130,6 @@ def _answer(asked: form.Asked) -> str:
 def _lens(asked: form.Asked) -> None:
     made = asked.parts
     names = [each.label for each in made.asked]
-    if made.first_seen is None:
-        said = _("“{token}” comes first at no layer: it ends in place {place:,}.")
-    else:
-        said = _("If the model ended there, “{token}” would come next from the input of layer {layer} on.")
-        if made.first_seen == len(made.ranks) - 1:
-            said = _("Only after the last layer does “{token}” come first; one layer earlier it is number {before:,}.")
     show.figure(
         show.chart_of(
             figures.lens,
@@ -135,14 +142,50 @@ def _lens(asked: form.Asked) -> None:
         ),
         name=f"logit-lens-{asked.run.request.model}",
         key="why-lens",
-        words=said.format(
-            token=asked.token, layer=made.first_seen, place=int(made.ranks[-1, 0]), before=int(made.ranks[-2, 0])
-        ),
+        words=lens_caption(made, asked.token),
         table={"layer": list(range(len(made.ranks)))}
         | {f"place of {name}": made.ranks[:, n].tolist() for n, name in enumerate(names)}
         | {f"probability of {name}": made.lens[:, n].tolist() for n, name in enumerate(names)}
         | {"likeliest": list(made.likeliest)},
     )
+
+
+def lens_caption(made: parts.Parts, token: str) -> str:
+    """Where the token comes first and stays so, and where it came first and lost it."""
+    since = made.first_to_the_end
+    lost = [at for at in made.first_at if since is None or at < since]
+    if since is None:
+        said = (
+            _("“{token}” ends in place {place:,}, though it comes first at the input of layer {lost}.")
+            if lost
+            else _("“{token}” comes first at no layer: it ends in place {place:,}.")
+        )
+    elif since < len(made.ranks) - 1:
+        said = (
+            _(
+                "If the model ended there, “{token}” would come next from the input of layer {layer} on, and at that "
+                "of layer {lost}, where it is lost again."
+            )
+            if lost
+            else _("If the model ended there, “{token}” would come next from the input of layer {layer} on.")
+        )
+    else:
+        said = (
+            _(
+                "After the last layer “{token}” comes first; one layer earlier it is number {before:,}. It came first "
+                "at the input of layer {lost}, too, and lost it."
+            )
+            if lost
+            else _("Only after the last layer does “{token}” come first; one layer earlier it is number {before:,}.")
+        )
+    place, before = (int(made.ranks[at, 0]) for at in (-1, -2))
+    return said.format(token=token, layer=since, lost=listed(_ranges(lost)), place=place, before=before)
+
+
+def _ranges(numbers: Sequence[int]) -> list[str]:
+    """Rising numbers as "3" and "5–8"."""
+    runs = [[n for _at, n in run] for _key, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])]
+    return [f"{run[0]}–{run[-1]}" if run[0] < run[-1] else str(run[0]) for run in runs]
 
 
 def _head(asked: form.Asked, at: tuple[int, int]) -> None:
@@ -171,9 +214,13 @@ def _sources(asked: form.Asked, layer: int, head: int) -> None:
     made, tokens = asked.parts, asked.run.stacks[0].keys.labels
     values = made.sources[layer, head]
     most = int(np.abs(values).argmax())
-    words = _("Of the {part:+.2f} that head {layer}.{head} adds, {value:+.2f} comes from “{token}”.").format(
-        part=made.heads[layer, head], layer=layer, head=head, value=values[most], token=plain(tokens[most])
+    part, value = float(made.heads[layer, head]), float(values[most])
+    said = (
+        _("Head {layer}.{head} adds {part:+.2f}: {value:+.2f} comes from “{token}”, {rest:+.2f} from all other tokens.")
+        if len(tokens) > 1
+        else _("Head {layer}.{head} adds {part:+.2f}, all of it from “{token}”, the only token.")
     )
+    words = said.format(layer=layer, head=head, part=part, value=value, rest=part - value, token=plain(tokens[most]))
     show.figure(
         show.chart_of(figures.sources, tokens, values, _unit(asked)),
         name=f"why-{asked.run.request.model}-{layer}-{head}",

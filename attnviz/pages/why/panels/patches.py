@@ -40,15 +40,17 @@ def _draw(asked: form.Asked, made: patches.PatchMap) -> None:
     clean, corrupted = made.tokens
     names = [one if one == two else f"{one} / {two}" for one, two in zip(clean, corrupted, strict=True)]
     shares = made.shares
-    layer, at = (int(n) for n in np.unravel_index(int(np.nanargmax(shares[1:])), shares[1:].shape))
+    below = min(1, len(shares) - 1)  # what enters the first layer gives all back, which tells nothing
+    layer, at = (int(n) for n in np.unravel_index(int(np.nanargmax(shares[below:])), shares[below:].shape))
+    layer += below
     said = _(
         "Put into the run of “{other}” at layer {layer}, the stream of “{token}” gives back {share:.0%} of the "
         "difference, from {before:+.2f} to {after:+.2f}."
     ).format(
         other=plain(made.config.corrupted),
-        layer=layer + 1,
+        layer=layer,
         token=plain(names[at]),
-        share=shares[layer + 1, at],
+        share=shares[layer, at],
         before=made.before,
         after=made.after,
     )
@@ -64,7 +66,11 @@ def _draw(asked: form.Asked, made: patches.PatchMap) -> None:
         show.chart_of(figures.patch_map, shares, made.exact, made.linear, names),
         name=f"patches-{asked.run.request.model}",
         key="why-patches",
-        words=sentences(said, _("A dot marks a cell that was computed anew; the others are linearised."), exact),
+        words=sentences(
+            said,
+            _("A dot marks a cell that was computed anew; the others are linearised, or can change nothing."),
+            exact,
+        ),
         table=lambda: _table(made, names),
     )
 
