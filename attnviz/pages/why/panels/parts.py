@@ -22,7 +22,6 @@ from attnviz.pages.why.figures import parts as figures
 from attnviz.pages.why.maths import parts
 from attnviz.pages.why.panels import form
 
-
 EVEN = 0.005  #: a lead in logits that is written as 0.00
 
 
