@@ -71,8 +71,12 @@ def several(
     help: str | None = None,
     placeholder: str | None = None,
 ) -> tuple[Id, ...]:
-    """Some of `options`, in a list to search in; the `usual` ones while the visitor has chosen nothing."""
-    common = _begin(choice, list(chosen_of(choice, options, usual)))
+    """Some of `options`, in a list to search in; the `usual` ones while the visitor has chosen nothing.
+
+    Enter takes the first that begins as typed, which is the one that was typed whole, as head 1.3: Streamlit would take
+    all that hold these letters somewhere.
+    """
+    common = _begin(choice, list(chosen_of(choice, options, usual))) | {"filter_mode": "prefix", "select_all": False}
     form = options.__getitem__
     return tuple(st.multiselect(label, list(options), format_func=form, help=help, placeholder=placeholder, **common))
 

@@ -75,6 +75,7 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
     for sentence in dict.fromkeys([*answer.refused, *answer.warnings]):
         print(sentence, file=sys.stderr)
     if answer.refused and not chosen.lenient:
+        print(_("Nothing is written: with --lenient, what the page shows instead is."), file=sys.stderr)
         return 2
     if not chosen.output:
         print("\n".join(answer.names) or _("This link shows no figure."))
@@ -88,8 +89,11 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
         chosen.scale,
         chosen.all_heads,
     )
-    for file in chosen.output:
-        file.write_bytes(figure_file(figure, _kind(file), looks))
+    made = [
+        (file, figure_file(figure, _kind(file), looks)) for file in chosen.output
+    ]  # all of them, or none is written
+    for file, content in made:
+        file.write_bytes(content)
         print(_("{figure} is in {file}").format(figure=figure.file_name, file=file), file=sys.stderr)
     return 0
 

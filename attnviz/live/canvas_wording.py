@@ -58,6 +58,8 @@ def head() -> dict[str, str]:
         "masked": _("{query} may not look at {key}"),
         "most": _("{token} looks most at {keys}"),
         "mostby": _("{token} is looked at most by {queries}"),
+        "most_changed": _("Largest differences in what {token} looks at: {keys}"),
+        "mostby_changed": _("Largest differences in what looks at {token}: {queries}"),
         "share": _("{token} {value}"),
         "idle": _("Point at a token or a cell. A click pins it."),
         "pinned": _("{token} pinned"),
@@ -103,6 +105,8 @@ def story() -> dict[str, str]:
         "mixture": _("The new vector of “{token}” is a mixture: {parts}."),
         "new_vector": _("new vector of “{token}”"),
         "others": _("others"),
+        "lookers": _("“{token}” is looked at most by {parts}."),
+        "looked_at": _("who looks at “{token}”"),
     }
 
 
@@ -111,6 +115,8 @@ def edit() -> dict[str, str]:
     masks = {f"mask{mask}": _(name) for mask, (name, _caption) in MASKS.items()}
     places = {f"where{scope}": _(name) for scope, (name, _caption) in SCOPES.items()}
     return {
+        "most_changed": _("Largest changes in what {token} looks at: {keys}"),
+        "mostby_changed": _("Largest changes in what looks at {token}: {queries}"),
         "change_it": _("Change it: mask, scale, zoom"),
         "mask": _("Mask"),
         "window": _("Width of the window"),

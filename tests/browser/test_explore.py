@@ -1,11 +1,13 @@
 """The explorer in a real Chromium: a sentence read, heads chosen and laid over each other, links, exports."""
 
 import re
+from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from attnviz.app.links import link_reading
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.models.loading import load
 from attnviz.runs.model_run import Request, kept_run
@@ -312,3 +314,16 @@ def test_fingers_lay_heads_over_each_other_and_walk_the_blocks(opened):
     block.tap()
     shown(phone, "Layer 20, head 8")
     assert widest(phone) <= 390
+
+
+@pytest.mark.parametrize("typed", ["0.8", "1.3"])
+def test_a_head_typed_whole_is_that_head_alone(opened, typed):
+    """And none that only holds its digits, as 10.8 and 20.8 do."""
+    page = opened("explore?open_what_if=true", *DRAWN)
+    box = page.get_by_role("combobox", name="Silence heads")
+    box.click()
+    box.press_sequentially(typed)
+    box.press("Enter")
+    page.wait_for_url(re.compile(r"[?&]c="))
+    (packed,) = parse_qs(urlsplit(page.url).query)["c"]
+    assert link_reading.unpack(packed)["quiet"] == [typed]

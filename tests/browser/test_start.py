@@ -63,6 +63,51 @@ def test_a_visitors_own_sentence_is_told_by_the_row_that_tells_most_and_a_click_
     assert not re.search(r"\d\.\d{4}", beside(head_stage(page), "readout"))
 
 
+def test_one_word_is_told_of_whatever_is_pressed_and_the_link_holds_it(opened_start):
+    """The chips, the funnel and the sentence speak of it, as a row or as a column, and after a reload."""
+    page = opened_start("/", **LAPTOP)
+    chips = page.get_by_role("listbox").first
+
+    def told(word: str, side: str, made_of: str, begins: str) -> None:
+        until(lambda: made(page) == made_of)
+        assert said(page).startswith(begins)
+        assert pinned(page) == [word]
+        assert page.locator("[data-axis][aria-checked=true]").inner_text() == side
+        assert page.locator(".av-chips .av-chip[style*=background]").count() > 0, "the others wear their weights"
+
+    def reloaded() -> None:
+        answered(page)
+        until(lambda: "start=" in page.url)
+        page.reload()
+        head_stage(page).wait_for()
+        answered(page)
+
+    chips.get_by_role("option", name="it").click()  # the word on show stays
+    told("it", "looks at", "new vector of “it”", "“it” gives 75% to “animal”")
+    chips.get_by_role("option", name="tired").click()
+    told("tired", "looks at", "new vector of “tired”", "“tired” gives")
+    reloaded()
+    told("tired", "looks at", "new vector of “tired”", "“tired” gives")
+    chips.get_by_role("option", name="animal").click()
+    page.get_by_role("radio", name="is looked at by").click()
+    told("animal", "is looked at by", "who looks at “animal”", "“animal” is looked at most by didn 98%")
+    assert shares(page)["didn"] == 98
+    reloaded()
+    told("animal", "is looked at by", "who looks at “animal”", "“animal” is looked at most by didn 98%")
+    head_stage(page).focus()
+    page.keyboard.press("Escape")
+    told("it", "looks at", "new vector of “it”", "“it” gives 75% to “animal”")
+    answered(page)
+    until(lambda: "start=" not in page.url)
+
+
+def test_a_pinned_column_of_a_difference_is_told_in_changes(opened_start):
+    page = opened_start("/?causal=false&start_seen=difference", **LAPTOP)
+    page.get_by_role("radio", name="is looked at by").click()
+    until(lambda: beside(head_stage(page), "readout").startswith("Largest changes in what looks at it (8): "))
+    assert re.search(r"[+−]\d+%", beside(head_stage(page), "readout"))
+
+
 def test_the_lines_move_to_another_row_and_stand_at_once_for_who_wants_less_motion(opened_start):
     assert _transition(opened_start(OWN, **PROJECTOR)) == "0.2s"
     assert _transition(opened_start(OWN, reduced_motion="reduce", **PROJECTOR)) in ("0s", "0.001s", "1e-06s")

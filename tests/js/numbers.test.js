@@ -64,3 +64,10 @@ test("a sentence keeps a name that has no value, and takes values as they are", 
 test("blanks and line ends can be seen", () => {
   assert.deepEqual(["\n", "  ", "a\tb", "<b>", ""].map(visibleToken), ["↵", "␣␣", "a⇥b", "<b>", "␣"]);
 });
+
+test("what rounds to zero has no sign", () => {
+  assert.deepEqual(
+    [-0.004, -0, -0.0051, 0.25].map((value) => fixed(value, 2)),
+    ["0.00", "0.00", "-0.01", "0.25"],
+  );
+});

@@ -15,6 +15,8 @@ const words = {
   share: "{token} {value}",
   most: "{token} looks at {keys}",
   mostby: "{token} is seen by {queries}",
+  most_changed: "{token} changes at {keys}",
+  mostby_changed: "{token} changes from {queries}",
   summary: "strongest: {pairs}",
   join_things: "{first}, {next}",
   join_clauses: "{first}; {next}",
@@ -36,6 +38,26 @@ test("a token is read by its strongest partners on the other side", () => {
   assert.equal(strongestText(numbers, "q", 0), "a (0) looks at <z> 0.7500, x 0.2500");
   assert.equal(strongestText(numbers, "k", 0), "x (0) is seen by b 0.5000, a 0.2500");
   assert.equal(strongestText(numbers, "k", 3), "");
+});
+
+test("differences are told as such, each with its sign, and none of a zero", () => {
+  const values = Float32Array.from([0.46, -0.22, -0.001, 0, 0.3, -0.00001]);
+  const codes = Uint16Array.from(values, (value) =>
+    Math.round(32767 + 32767 * Math.sign(value) * Math.sqrt(Math.abs(value))),
+  );
+  const story = /** @type {typeof numbers} */ ({
+    ...numbers,
+    header: { ...numbers.header, signed: true, story: true },
+    codes,
+    values,
+  });
+  assert.equal(strongestText(story, "q", 0), "a (0) changes at x +46%, ↵ −22%, <z> >−1%");
+  assert.equal(strongestText(story, "k", 1), "↵ (1) changes from b +30%, a −22%");
+  assert.equal(cellText({ ...story, header: { ...story.header, story: false } }, 0, 0), "a (0) > x (0): +0.4600");
+  assert.equal(
+    cellText({ ...story, header: { ...story.header, story: false, coarse: true } }, 1, 2),
+    "b (1) > <z> (2): 0.000",
+  );
 });
 
 test("the summary names the strongest cells in order", () => {

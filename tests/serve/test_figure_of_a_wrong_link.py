@@ -32,8 +32,9 @@ def test_a_wrong_value_is_refused_in_the_pages_sentence_unless_the_caller_is_len
     file = tmp_path / ("figure.csv" if link.partition("?")[0] in CSV else "figure.svg")
     assert main(["figure", link, "-o", str(file)]) == 2
     said = capsys.readouterr()
-    (sentence,) = said.err.splitlines()
+    sentence, nothing = said.err.splitlines()
     assert sentence.startswith(WRONG[link])
+    assert nothing.startswith("Nothing is written"), "the sentence before says what the page shows"
     assert not file.exists()
     assert main(["figure", link, "-o", str(file), "--lenient"]) == 0
     said = capsys.readouterr()
@@ -56,7 +57,15 @@ def test_a_link_that_nothing_is_wrong_with_is_written_without_a_word_of_refusal(
 def test_two_wrong_values_are_two_sentences_and_a_page_that_cannot_draw_says_so_without_entities(tmp_path, capsys):
     file = tmp_path / "figure.csv"
     assert main(["figure", "compare?c_n=0&c_k=x", "-o", str(file)]) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 2 + 1
     assert main(["figure", "compare?c_d=513", "-o", str(file)]) == 1
     assert capsys.readouterr().err.splitlines()[0] == "d=513 must be a multiple of heads=8"
     assert not file.exists()
+
+
+def test_where_one_of_several_files_cannot_be_had_none_is_written(tmp_path, capsys):
+    names = [tmp_path / name for name in ("a.csv", "a.svg", "a.html")]
+    asked = [part for name in names for part in ("-o", str(name))]
+    assert main(["figure", "fast", *asked]) == 1
+    assert capsys.readouterr().err.splitlines()[-1].startswith("attnviz: This figure has no live file")
+    assert not any(name.exists() for name in names)

@@ -4,6 +4,7 @@ import { css, inkOn, placeOnScale, rgbOf } from "../shared/colour.js";
 import { isPress, radioGroup, STEPS, takenOf } from "../shared/controls.js";
 import { button, el, isRightToLeft, visibleToken } from "../shared/dom.js";
 import { hoverOn } from "../shared/group.js";
+import { tellOf } from "./head_gestures.js";
 import { codeAt } from "./head_readout.js";
 import { clamp } from "../shared/numbers.js";
 import { MASKED_16, valueOf } from "../shared/packing.js";
@@ -27,6 +28,8 @@ export class Chips {
     this.tinted = [];
     /** @type {Axis} which side a chip stands for, where one sentence looks at itself */
     this.axis = "q";
+    /** @type {HTMLElement | null} the switch between the two */
+    this.sides = null;
   }
 
   build() {
@@ -47,16 +50,25 @@ export class Chips {
     const { words } = this.view.drawn;
     const group = el("div", "av-direction", null, { "aria-label": words.sentence });
     const sides = /** @type {const} */ (["q", "k"]);
-    const buttons = sides.map((axis, i) => {
+    const buttons = sides.map((axis) => {
       const take = () => {
-        this.axis = axis;
-        takenOf(group, i);
+        const told = this.view.drawn.group.pins.at(-1);
+        if (this.view.drawn.header.story && told) return tellOf(this.view, { axis, i: told.i });
+        this.take(axis);
         this.light();
       };
       return button("av-toggle", axis === "q" ? words.looks : words.lookedat, take, { "data-axis": axis });
     });
     radioGroup(group, buttons, sides.indexOf(this.axis));
+    this.sides = group;
     return group;
+  }
+
+  /** Shows which side a chip stands for. @param {Axis} axis */
+  take(axis) {
+    if (axis === this.axis) return;
+    this.axis = axis;
+    if (this.sides) takenOf(this.sides, Number(axis === "k"));
   }
 
   /** @param {Axis} axis @param {string[]} tokens @param {string} name @param {boolean} titled */
@@ -150,6 +162,8 @@ export class Chips {
   light() {
     this.clear();
     if (!this.rows.length) return;
+    const { header, group } = this.view.drawn;
+    if (header.story) this.take(group.pins.at(-1)?.axis ?? "q");
     const lead = this.view.lead();
     if (lead) {
       this.tint(lead);

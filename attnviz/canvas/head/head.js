@@ -8,10 +8,10 @@ import { Drawing, viewComponent } from "../shared/component.js";
 import { el, liveRegion, property, say } from "../shared/dom.js";
 import { adopt, adoptEdit, adoptOver, groupOf, Member, sameHead, tell } from "../shared/group.js";
 import { HeadControls } from "./head_controls.js";
-import { leadToken, litTokens, press, release, toldRow } from "./head_gestures.js";
+import { leadToken, litTokens, press, release, toldColumn, toldRow } from "./head_gestures.js";
 import { HeadMemory, isOvertaken, keepShown, knownBefore } from "./head_memory.js";
 import { compute, drawnOf, matrixOf, sourceOf } from "./head_numbers.js";
-import { announceHead, changeText, nameStage, readoutText, sumUp, titleText } from "./head_readout.js";
+import { announceHead, changeText, lookersText, nameStage, readoutText, sumUp, titleText } from "./head_readout.js";
 import { fetchAround, HeadSupply } from "./head_supply.js";
 import { HeadTools } from "./head_tools.js";
 import { Heatmap } from "../heatmap/heatmap.js";
@@ -138,7 +138,12 @@ export class HeadView extends Drawing {
     const about = header.sentence;
     property(this.said, "hidden", about === null);
     if (about === null) return;
-    const said = header.signed ? changeText(this.drawn) : saidOf(this.drawn, about, toldRow(this.drawn));
+    const column = toldColumn(this.drawn);
+    const said = header.signed
+      ? changeText(this.drawn)
+      : column === null
+        ? saidOf(this.drawn, about, toldRow(this.drawn))
+        : lookersText(this.drawn, column);
     say(this.said, said);
     announceHead(this, said);
   }

@@ -1,7 +1,7 @@
 // Which tokens of a head are pinned and pointed at, what a press does to them, and what Python is told of that and of a change.
 
 import { fill } from "../shared/dom.js";
-import { isPinned, letGo, tell, togglePin } from "../shared/group.js";
+import { hoverOn, isPinned, letGo, tell, togglePin } from "../shared/group.js";
 import { tokenText } from "./head_readout.js";
 import { packBits } from "../shared/packing.js";
 import { tellingRow } from "./said.js";
@@ -10,14 +10,13 @@ import { tellingRow } from "./said.js";
 /** @import { HeadView } from "./head.js" */
 /** @import { Drawn, Hover, Pin, Shape } from "../shared/types.js" */
 
-/** A press on a token pins it, in a story in the place of any other; on a cell, keeps the cell and pins its query. */
+/** A press on a token pins it; on a cell, keeps the cell and pins its query. */
 /** @param {HeadView} view @param {Hover} hit */
 export function press(view, hit) {
   const { group, header, words } = view.drawn;
-  if (header.story)
-    group.pins = group.pins.filter(({ axis, i }) => tokensOf(hit).some((t) => t.axis === axis && t.i === i));
+  if (header.story) return tellOf(view, hit);
   if (hit.axis === "cell") {
-    const same = group.cell !== null && group.cell[0] === hit.q && group.cell[1] === hit.k;
+    const same = isChosenCell(group, hit);
     const pinned = isPinned(group, "q", hit.q);
     group.cell = same ? null : [hit.q, hit.k];
     if (same ? pinned : !pinned) togglePin(group, "q", hit.q);
@@ -32,10 +31,32 @@ export function press(view, hit) {
   emitPins(view);
 }
 
+/** A story tells of one token always: of the one pressed, in the place of any other. @param {HeadView} view @param {Hover} hit */
+export function tellOf(view, hit) {
+  const { group } = view.drawn;
+  group.pins = [hit.axis === "cell" ? { axis: "q", i: hit.q } : { axis: hit.axis, i: hit.i }];
+  group.cell = hit.axis === "cell" && !isChosenCell(group, hit) ? [hit.q, hit.k] : null;
+  tell(group, "pins");
+  view.announce(view.readout());
+  emitPins(view);
+}
+
+/** @param {Group} group @param {Hover} hit */
+function isChosenCell({ cell }, hit) {
+  return hit.axis === "cell" && cell !== null && cell[0] === hit.q && cell[1] === hit.k;
+}
+
 /** Lets go of what is pinned and pointed at; answers whether there was anything. @param {HeadView} view */
 export function release(view) {
-  const { group, words } = view.drawn;
+  const { group, header, words } = view.drawn;
   const pointed = group.hover !== null;
+  if (header.story) {
+    const first = header.sentence?.row ?? tellingRow(view.drawn);
+    const away = group.cell !== null || !(group.pins.length === 1 && isPinned(group, "q", first));
+    hoverOn(group, null);
+    if (away) tellOf(view, { axis: "q", i: first });
+    return away || pointed;
+  }
   const pinned = letGo(group);
   if (pinned) {
     view.announce(words.none);
@@ -90,6 +111,12 @@ export function toldRow(drawn) {
   const [nq] = header.shape;
   const pinned = group.pins.findLast(({ axis, i }) => axis === "q" && i < nq);
   return Math.min(group.cell?.[0] ?? pinned?.i ?? header.sentence?.row ?? tellingRow(drawn), nq - 1);
+}
+
+/** The key that a story tells of, null where it tells of a query. @param {Drawn} drawn */
+export function toldColumn({ group, header }) {
+  const pin = header.story && group.cell === null ? group.pins.at(-1) : undefined;
+  return pin?.axis === "k" && pin.i < header.shape[1] ? pin.i : null;
 }
 
 /** @param {Hover | null} hover @returns {Pin[]} */

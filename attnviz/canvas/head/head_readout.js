@@ -29,10 +29,11 @@ export function tokenText({ header }, axis, i) {
   return visibleToken((axis === "q" ? header.q : (header.k ?? header.q))[i]).trim();
 }
 
-/** As many digits of a value as hold. @param {Numbers} numbers @param {number} value */
+/** As many digits of a value as hold; a difference says its sign. @param {Numbers} numbers @param {number} value */
 export function digits({ header }, value) {
-  if (header.story) return percent(value, 0);
-  return header.coarse ? fixed(value, 3) : fourDigits(value);
+  const text = header.story ? percent(value, 0) : header.coarse ? fixed(value, 3) : fourDigits(value);
+  const rises = header.signed && value > 0 && /^\d.*[1-9]|^[1-9]/.test(text);
+  return rises ? `+${text}` : text.replace("-", "−");
 }
 
 /** What a query gives a key; nothing where there is no such cell. */
@@ -72,14 +73,24 @@ export function strongestOf(numbers, about, most) {
 /** The three strongest keys of a query, or queries of a key. */
 /** @param {Numbers} numbers @param {Axis} axis @param {number} i */
 export function strongestText(numbers, axis, i) {
-  const { shape, words } = numbers.header;
+  const { shape, signed, words } = numbers.header;
   if (i >= shape[axis === "q" ? 0 : 1]) return "";
   const largest = strongestOf(numbers, { axis, i }, 3).map(({ axis: side, i: at, value }) =>
     fill(words.share, { token: tokenText(numbers, side, at), value: digits(numbers, value) }),
   );
   const list = joined(words.join_things, largest);
   const token = `${tokenText(numbers, axis, i)} (${i})`;
-  return axis === "q" ? fill(words.most, { token, keys: list }) : fill(words.mostby, { token, queries: list });
+  if (axis === "q") return fill(signed ? words.most_changed : words.most, { token, keys: list });
+  return fill(signed ? words.mostby_changed : words.mostby, { token, queries: list });
+}
+
+/** The sentence about a key: who looks at it most. @param {Numbers} numbers @param {number} column */
+export function lookersText(numbers, column) {
+  const { words } = numbers.header;
+  const largest = strongestOf(numbers, { axis: "k", i: column }, 3).map(({ axis, i, value }) =>
+    fill(words.share, { token: tokenText(numbers, axis, i), value: digits(numbers, value) }),
+  );
+  return fill(words.lookers, { token: tokenText(numbers, "k", column), parts: joined(words.join_things, largest) });
 }
 
 /**

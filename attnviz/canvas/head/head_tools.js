@@ -80,7 +80,8 @@ export class HeadTools {
   }
 
   light() {
-    const { group } = this.view.drawn;
-    if (this.buttons) property(this.buttons.letGo, "hidden", group.pins.length === 0 && group.cell === null);
+    const { group, header } = this.view.drawn;
+    const nothing = header.story || (group.pins.length === 0 && group.cell === null); // a story tells of one always
+    if (this.buttons) property(this.buttons.letGo, "hidden", nothing);
   }
 }

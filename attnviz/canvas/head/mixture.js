@@ -1,10 +1,12 @@
-// What one token's new vector is made of: the largest weights of its row, each a line as thick as its weight.
+// What one token's new vector is made of: the largest weights of its row, each a line as thick as its weight; of a key
+// that is told of, who looks at it most.
 
 import { around, button, el, fill, joined, property, say } from "../shared/dom.js";
 import { digits, strongestOf, tokenText } from "./head_readout.js";
-import { toldRow } from "./head_gestures.js";
+import { toldColumn, toldRow } from "./head_gestures.js";
 
 /** @import { HeadView } from "./head.js" */
+/** @import { Pin } from "../shared/types.js" */
 
 /** Words that have a line of their own; all others together have one more. */
 const MOST = 4;
@@ -33,15 +35,18 @@ export class Mixture {
     const { header, words } = drawn;
     property(this.box, "hidden", !header.story || header.signed);
     if (this.box.hidden) return;
+    const column = toldColumn(drawn);
     const row = toldRow(drawn);
-    const parts = this.parts(row);
-    const told = JSON.stringify([row, header.doc, words.new_vector, parts]);
+    const parts = column === null ? this.parts({ axis: "q", i: row }) : this.parts({ axis: "k", i: column });
+    const told = JSON.stringify([row, column, header.doc, words.new_vector, parts]);
     if (told === this.box.dataset.told) return; // what is only pointed at changes nothing here
     this.box.dataset.told = told;
     const shares = parts.map(({ name, share }) => `${name} ${digits(drawn, share)}`);
-    const names = { token: tokenText(drawn, "q", row), parts: joined(words.join_things, shares) };
-    this.box.setAttribute("aria-label", fill(words.mixture, names));
-    say(this.made, fill(words.new_vector, names));
+    const token = column === null ? tokenText(drawn, "q", row) : tokenText(drawn, "k", column);
+    const names = { token, parts: joined(words.join_things, shares) };
+    this.box.setAttribute("aria-label", fill(column === null ? words.mixture : words.lookers, names));
+    this.box.dataset.axis = column === null ? "q" : "k";
+    say(this.made, fill(column === null ? words.new_vector : words.looked_at, names));
     this.words.replaceChildren(...parts.map((part) => this.word(part)));
     this.paths.forEach((path, i) => {
       const x = (100 * (Math.min(i, parts.length - 1) + 0.5)) / Math.max(1, parts.length);
@@ -50,15 +55,16 @@ export class Mixture {
     });
   }
 
-  /** The largest weights in the order of the sentence, then all others together. @param {number} row */
-  parts(row) {
+  /** The largest weights in the order of the sentence; of a row, which is a whole, then all others together. */
+  /** @param {Pin} about */
+  parts(about) {
     const { drawn } = this.view;
-    const all = strongestOf(drawn, { axis: "q", i: row }, drawn.header.shape[1]).filter(({ value }) => value > 0);
+    const all = strongestOf(drawn, about, Infinity).filter(({ value }) => value > 0);
     const first = all.slice(0, MOST).sort((a, b) => a.i - b.i);
     /** @type {{ name: string, share: number, i: number | null }[]} */
-    const parts = first.map(({ i, value }) => ({ name: tokenText(drawn, "k", i), share: value, i }));
+    const parts = first.map(({ axis, i, value }) => ({ name: tokenText(drawn, axis, i), share: value, i }));
     const rest = all.slice(MOST).reduce((sum, { value }) => sum + value, 0);
-    if (rest > 0.005) parts.push({ name: drawn.words.others, share: rest, i: null });
+    if (about.axis === "q" && rest > 0.005) parts.push({ name: drawn.words.others, share: rest, i: null });
     return parts;
   }
 

@@ -1,11 +1,14 @@
 """What a visitor can choose on the start page."""
 
 import base64
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice, PageChoices, packed_bits
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, MASKS, SCALES, VIEWS, HeadEdit
+from attnviz.canvas.shared.kinds import Pin, Pins
 
 EXAMPLE = "The animal didn't cross the street because it was too tired."
 CHINESE = "动物没有过马路，因为它太累了。"  #: the same sentence, for whom a button offers it
@@ -22,6 +25,33 @@ def _keys(value: Any) -> tuple[int, ...]:
     return tuple(sorted(set(value)))
 
 
+@dataclass(frozen=True)
+class ToldToken:
+    """The token that the picture tells of: as a row, or as a column; of a row maybe one cell, by its column.
+
+    Its label says whether it is still there: in another sentence it is another token.
+    """
+
+    side: Literal["q", "k"]
+    index: int
+    label: str
+    column: int | None = None
+
+
+def _told(value: Any) -> ToldToken:
+    side, index, label, *column = value
+    if side not in ("q", "k") or not isinstance(label, str) or len(label) > MOST_KEYS or len(column) > 1:
+        raise ValueError(value)
+    (index, *column) = _keys([index]) + _keys(column)
+    return ToldToken(side, index, label, *column)
+
+
+def _plain(told: ToldToken | None) -> list[Any] | None:
+    if told is None:
+        return None
+    return [told.side, told.index, told.label, *([] if told.column is None else [told.column])]
+
+
 PAGE = PageChoices("home")
 SENTENCE = PAGE.sentence("sentence", EXAMPLE, longest=400)
 CAUSAL = PAGE.flag("causal", True)  #: False: no mask
@@ -35,6 +65,26 @@ PAINTED: Choice[str | None] = PAGE.on_canvas(
     "start_painted", None, packed_bits, lambda bits: bits, "gA==", inside="start", short="mask"
 )
 HIDDEN: Choice[tuple[int, ...]] = PAGE.on_canvas("start_hide", (), _keys, list, (1,), inside="start", short="hide")
+TOLD: Choice[ToldToken | None] = PAGE.on_canvas(
+    "start_told", None, _told, _plain, ToldToken("k", 1, " animal"), inside="start", short="told"
+)
+
+
+def pins(tokens: Sequence[str], first: int) -> Pins:
+    """What the link holds fast of these tokens; the row `first` where it holds nothing, or a token of another text."""
+    told, n = link_state.value(TOLD), len(tokens)
+    if told is None or told.index >= n or tokens[told.index] != told.label:
+        return Pins((Pin("q", first),))
+    cell = None if told.column is None or told.column >= n or told.side == "k" else (told.index, told.column)
+    return Pins((Pin(told.side, told.index),), cell)
+
+
+def keep_pins(tokens: Sequence[str], first: int, pins: Pins) -> None:
+    """Keep the token that a hand has chosen to be told of. A callback, with what comes before `pins` filled in."""
+    pin = pins.tokens[-1] if pins.tokens else Pin("q", first)
+    untold = pins.cell is None and pin == Pin("q", first)
+    column = None if pins.cell is None else pins.cell[1]
+    link_state.put(TOLD, None if untold else ToldToken(pin.axis, pin.index, tokens[pin.index], column))
 
 
 def edit() -> HeadEdit:

@@ -70,14 +70,20 @@ def first_look() -> None:
     if head.sentence is not None:
         head = replace(head, sentence=replace(head.sentence, row=row))
     scene = HeadScene(
-        matrix.rows, options=Options(story=True), pins=Pins((Pin("q", row),)), edit=edit, on_edit=choices.keep
+        matrix.rows,
+        options=Options(story=True),
+        pins=choices.pins(matrix.rows, row),
+        edit=edit,
+        on_edit=choices.keep,
+        on_pins=partial(choices.keep_pins, matrix.rows, row),
     )
     with st.container(key="main-picture"):
         pins = head_view("home", head, scene)
     caption = _caption(head, matrix.cols, edit)
     drawn = Head(matrix.values, head.title, matrix.hidden, "diff" if edit.seen == "difference" else "weights")
-    name, row = "attention-first-look", next((pin.index for pin in pins.tokens if pin.axis == "q"), row)
-    title = head_drawing.looks_at(matrix, min(row, len(matrix.rows) - 1), head.title.partition(": ")[2].rstrip(".。"))
+    name, told = "attention-first-look", pins.tokens[-1] if pins.tokens else Pin("q", row)
+    whose = head.title.partition(": ")[2].rstrip(".。")
+    title = whose if told.axis == "k" else head_drawing.looks_at(matrix, min(told.index, len(matrix.rows) - 1), whose)
     with show.line_under("home-out"):
         show.export_menu(
             lambda: head_picture(drawn, scene, pins, title),
