@@ -80,7 +80,7 @@ def test_the_menu_closes_when_a_lesson_is_chosen(opened):
 
 def test_a_teacher_sees_the_notes_without_scrolling(opened, server_url):
     page = opened("lessons?lesson=row&step=2&l_notes=true", ".st-key-l-notes-box", **PROJECTOR)
-    for view in ("lesson=row&step=2", "lesson=attention&step=2", "lesson=order&step=4", "lesson=model&step=6"):
+    for view in ("lesson=row&step=2", "lesson=attention&step=2", "lesson=order&step=4", "lesson=model&step=7"):
         another_view(page, f"{server_url}/lessons?{view}&l_notes=true")
         answered(page)
         notes = page.locator(".st-key-l-notes-box").bounding_box()

@@ -49,8 +49,8 @@ LINKS: dict[str, tuple[str, ...]] = {
     "lessons": tuple(
         f"lesson={lesson}&step={step}"
         for lesson, steps in {
-            "attention": (4, 5), "row": (1, 3, 5), "scaling": (1, 3, 5), "heads": (1, 2, 4), "masks": (1, 3, 4),
-            "order": (2, 3, 4), "cache": (1, 3), "model": (2, 5),
+            "attention": (5, 6), "row": (1, 3, 5), "scaling": (1, 3, 5), "heads": (1, 2, 4), "masks": (1, 3, 4),
+            "order": (2, 3, 4), "cache": (1, 3), "model": (2, 6),
         }.items()
         for step in steps
     ),

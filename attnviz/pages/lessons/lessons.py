@@ -11,7 +11,7 @@ from attnviz.app.links import link_state
 from attnviz.app.panel import guard
 from attnviz.app.text import plain, spoken
 from attnviz.base.message import Message, Problem, Several
-from attnviz.base.words import _
+from attnviz.base.words import _, listed, say_value
 from attnviz.engine import Rerun
 from attnviz.models.loading import availability
 from attnviz.pages.home import maths as landing
@@ -39,8 +39,8 @@ def page() -> None:
 
 
 def _top(lesson: Lesson, number: int) -> None:
-    at, count = lesson.walked.index(number) + 1, len(lesson.steps)
-    place = _("Step {number} of {count}").format(number=at, count=count)
+    count = len(lesson.steps)
+    place = _("Step {number} of {count}").format(number=number, count=count)
     presenting.presenter(presenting.Walk(_title(lesson), place, *_leads(lesson, number), open_lesson.walk, always=True))
     if presenting.presenting():
         return
@@ -52,7 +52,7 @@ def _top(lesson: Lesson, number: int) -> None:
         _walk_buttons(lesson, number)
         _sentence(lesson)
         widgets.toggle(choices.NOTES, _("Teacher’s notes"))
-    st.progress(at / count, place)
+    st.progress(number / count, place)
 
 
 def _leads(lesson: Lesson, number: int) -> tuple[bool, bool]:
@@ -109,15 +109,14 @@ def _contents(shown: Lesson) -> None:
             key=f"l-open-{lesson.id}",
             type="primary" if lesson.id == shown.id else "tertiary",
             on_click=open_lesson.open_step,
-            args=(lesson.id, lesson.walked[0]),
+            args=(lesson.id, 1),
         )
     st.caption(_("Steps of this lesson"))
     with st.container(horizontal=True, gap="xxsmall"):
-        for i, number in enumerate(shown.walked, 1):
-            step = shown.steps[number - 1]
+        for number, step in enumerate(shown.steps, 1):
             st.button(
-                str(i),
-                key=f"l-step-{i}",
+                str(number),
+                key=f"l-step-{number}",
                 type="tertiary",
                 help=plain(step.title) if shown.own else _(step.title),
                 on_click=open_lesson.open_step,
@@ -163,7 +162,7 @@ def filled(lesson: Lesson, template: str, facts: Facts) -> str:
     if not lesson.own:
         return spoken(Message(template, values))
     try:
-        text = template.format(**values)
+        text = template.format(**{name: say_value(value) for name, value in values.items()})
     except (KeyError, IndexError, TypeError, ValueError) as missing:
         raise Problem(
             "“{sentence}” asks for {missing}; these facts have: {allowed}",
@@ -210,7 +209,7 @@ def _step(lesson: Lesson, number: int) -> None:
     with st.container() if below else right, guard():
         name = "board" if picture.kind == "board" else f"{lesson.id}-{number}-{'after' if answered else 'before'}"
         kind.draw(about, picture.set_to, open_lesson.PICTURE_KEY + name)  # one board becomes the next
-    if lesson.known and number == lesson.walked[-1] and (answered or not answers):
+    if lesson.known and number == len(lesson.steps) and (answered or not answers):
         with right if kind.wide or not below else st.container(), st.container(border=not presented, key="l-ending"):
             _ending(lesson, facts)
 
@@ -242,16 +241,16 @@ def _ask(lesson: Lesson, question: Question, answers: Mapping[str, str], guess: 
             for id, words in answers.items():
                 st.button(words, key=f"l-answer-{id}", on_click=link_state.put, args=(choices.GUESS, id))
         return
-    right = question.right or facts.right
+    right = (question.right,) if question.right else (facts.right, *facts.as_right)
     truly = _("Lecturer’s answer: {answer}") if lesson.own and question.right else _("Computed: {answer}")
     text = "  \n".join(
         (
             _("You predicted: {answer}").format(answer=answers[guess]),
-            truly.format(answer=answers.get(right, "—")),
+            truly.format(answer=listed(answers[id] for id in right if id in answers) or "—"),
             filled(lesson, question.truth, facts),
         )
     )
-    say, icon = (st.success, ":material/check:") if guess == right else (st.info, ":material/compare_arrows:")
+    say, icon = (st.success, ":material/check:") if guess in right else (st.info, ":material/compare_arrows:")
     say(text, icon=icon)
     st.button(
         _("Ask again"),

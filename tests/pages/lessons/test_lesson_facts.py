@@ -4,10 +4,13 @@ from html import unescape
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
+from attnviz.base.message import Problem
+from attnviz.base.rounding import format_number
 from attnviz.models.architecture import Architecture, Deployment, ParameterCounts, gpus, size_deployment
 from attnviz.models.capture import capture
 from attnviz.pages.born.maths import life
@@ -137,6 +140,73 @@ def test_a_sentence_of_one_word_has_no_word_after_it():
     told = step.idea.format(**step.facts(lesson_parts.Subject("one")).values)
     assert "after" not in told
     assert "1 × 1 = 1" in told
+
+
+def subject_of(text: str, is_trained: bool) -> lesson_parts.Subject:
+    if not is_trained:
+        return lesson_parts.Subject(text)
+    smollm2 = trained("smollm2-135m")
+    run = run_model(Request("smollm2-135m", text), smollm2)
+    return lesson_parts.Subject(text, run, lambda: smollm2, lambda: parts.run(run, smollm2, parts.TokenQuestion()))
+
+
+PLAIN = ("cat", "the the the the", "Two birds", "a b a", "was y", "a a a a a a a", "The cat sat on the mat.")
+
+
+@pytest.mark.parametrize("is_trained", [False, True])
+@pytest.mark.parametrize("text", PLAIN)
+def test_what_a_lesson_says_of_any_sentence_holds(text: str, is_trained: bool) -> None:
+    """Of one word, of equal words, of ties: superlatives, sums, and every answer that the sentence makes right."""
+    subject = subject_of(text, is_trained)
+    facts: dict[str, Facts] = {}
+    for name, compute in all_lessons.FACTS.items():
+        try:
+            facts[name] = compute(subject)
+        except Problem:
+            few = name in ("mask_facts.later_words", "mask_facts.examples", "mask_facts.too_late") or "order" in name
+            assert ((few or name == "cache_facts.unchanged") and text == "cat") or not is_trained, name
+    right = {name: {each.right, *each.as_right} for name, each in facts.items()}
+
+    matrix, row = subject.matrix(), subject.row
+    weights = np.where(matrix.hidden[row], -1, matrix.values[row])
+    assert (len(weights) < 2) or (weights >= 0).sum() > 1, "a row that has a choice"
+    favourite = facts["mixture_facts.favourite"]
+    best = {
+        str(key)
+        for key, weight in enumerate(weights)
+        if format_number(weight, ".0%") == format_number(weights.max(), ".0%")
+    }
+    assert right["mixture_facts.favourite"] == best & set(dict(favourite.answers))
+    assert favourite.values["share"] == pytest.approx(weights.max())
+
+    by_hand = subject.by_hand().tensors
+    mixed = facts["row_facts.mixed"]
+    assert mixed.values["share"] == pytest.approx(by_hand["weights"][0, 0, -1].max())
+    values = by_hand["V"][0, 0]
+    assert ("mean" in right["mixture_facts.one_hot"]) == np.allclose(values[0], values.mean(0), atol=1e-6)
+    swapped = facts["mixture_facts.swapped"].values
+    assert ("alone" in str(swapped["why"])) == (swapped["rows"] == 0) == (swapped["n"] == 1)
+
+    n = len(subject.words)
+    kept = facts["mask_facts.kept"].values
+    seen = sum(i + 1 for i in range(n))
+    assert (kept["kept"], 2 * kept["half"]) == (seen, n * n)
+    assert 2 * seen > n * n
+    assert "…" in str(kept["terms"]) or sum(map(int, str(kept["terms"]).split(" + "))) == seen
+    assert right["mask_facts.kept"] == {name for name in ("half", "triangle", "line") if kept[name] == seen}
+    if n > 1:
+        assert right["mask_facts.examples"] == {"all"} | ({"one"} if n == 2 else set())
+        step = next(each for each in mask_facts.LESSON.steps if each.facts is mask_facts.too_late)
+        assert step.question is not None
+        assert "To 1;" not in step.question.truth.format(**facts["mask_facts.too_late"].values)
+        alike = len(set(subject.words)) == 1
+        assert right["order_facts.by_mask"] == {"no" if alike else "yes"}
+        assert ("alike" in str(facts["order_facts.by_mask"].values["says"])) == alike
+
+    if is_trained:
+        told = facts["model_facts.who_said"]
+        assert told.values["value"] + told.values["rest"] == pytest.approx(told.values["part"])
+        assert len({name for _, name in told.answers}) == len(told.answers), "answers that can be told apart"
 
 
 def test_how_a_head_is_born_is_told_with_the_runs_own_numbers():

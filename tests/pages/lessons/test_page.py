@@ -19,7 +19,7 @@ from attnviz.pages.lessons import lessons
 from attnviz.pages.lessons.maths.lesson_parts import Facts
 from attnviz.pages.lessons.panels import all_lessons, own_lesson
 from attnviz.serve import page_table  # noqa: F401
-from tests.pages.conftest import canvases_on, said
+from tests.pages.conftest import canvases_on, drawn, said
 
 LESSONS = all_lessons.LESSONS
 ODD = "两只鸟看见了它 & <b>x</b> $y$ {z}"
@@ -52,8 +52,7 @@ def test_every_step_can_be_read_and_answered(visit, lesson, sentence):
     link = {} if sentence is None else {"l_text": sentence}
     page = visit("lessons", lesson=lesson, l_notes="true", **link)
     steps = LESSONS[lesson].steps
-    for at, number in enumerate(LESSONS[lesson].walked, 1):
-        step = steps[number - 1]
+    for at, step in enumerate(steps, 1):
         assert not page.exception
         assert errors(page) == [], step.title
         assert page.subheader[0].value == step.title
@@ -93,7 +92,7 @@ def test_words_and_numbers_follow_the_sentence(visit):
 
 
 def test_next_goes_on_to_the_next_lesson_and_previous_back(visit):
-    last = LESSONS["attention"].walked[-1]
+    last = len(LESSONS["attention"].steps)
     page = visit("lessons", lesson="attention", step=str(last))
     page.button(key="l-next").click().run()
     assert page.subheader[0].value == LESSONS["row"].steps[0].title
@@ -106,20 +105,27 @@ def test_next_goes_on_to_the_next_lesson_and_previous_back(visit):
     assert "Short lessons, from what attention is" in said(begun)
 
 
-def test_steps_keep_the_numbers_that_links_name_wherever_they_are_walked(visit):
+def test_the_link_counts_steps_as_the_page_does(visit):
+    page = visit("lessons")
+    for lesson in LESSONS.values():
+        for number in range(1, len(lesson.steps) + 1):
+            chosen = page.session_state[SESSION]["_chosen"]
+            place = f"Step {number} of {len(lesson.steps)}"
+            assert (chosen.get("lesson", "attention"), chosen.get("step", 1)) == (lesson.id, number)
+            assert place in [bar.proto.text for bar in page.get("progress")]
+            if lesson.id not in ("attention", "row"):
+                return
+            page.button(key="l-next").click().run()
+
+
+def test_smaller_numbers_are_announced_before_they_come():
     assert [step.facts.__name__ for step in LESSONS["attention"].steps] == [
-        "tokens", "favourite", "row_sum", "one_hot", "swapped", "smaller"
+        "tokens", "favourite", "row_sum", "smaller", "one_hot", "swapped"
     ]  # fmt: skip
-    page = visit("lessons", lesson="attention", step="3")
-    page.button(key="l-next").click().run()
-    assert page.session_state[SESSION]["_chosen"]["step"] == 6, "smaller numbers are announced before they come"
-    assert "576 numbers" in said(page)
-    page.button(key="l-next").click().run()
-    assert page.session_state[SESSION]["_chosen"]["step"] == 4
 
 
 def test_the_first_two_lessons_follow_one_word(visit):
-    for lesson, step in (("attention", 2), ("attention", 6), ("attention", 4), ("row", 1), ("row", 2), ("row", 5)):
+    for lesson, step in (("attention", 2), ("attention", 4), ("attention", 5), ("row", 1), ("row", 2), ("row", 5)):
         page = visit("lessons", lesson=lesson, step=str(step))
         assert "“it”" in said(page), (lesson, step)
         if (lesson, step) != ("attention", 2):
@@ -137,7 +143,7 @@ def test_hiding_is_not_spoken_of_before_the_lesson_on_masks():
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_a_lesson_ends_with_what_is_known_and_a_door_onward(visit, lesson):
-    last = LESSONS[lesson].walked[-1]
+    last = len(LESSONS[lesson].steps)
     page = visit("lessons", lesson=lesson, step=str(last))
     if LESSONS[lesson].steps[last - 1].question is not None:
         assert "Now you know" not in said(page), "not before it is asked"
@@ -183,6 +189,55 @@ def test_the_published_numbers_of_the_cache_are_said(visit):
     page = answer(visit("lessons", lesson="cache", step="4"), "half")
     assert "MHA 4,096 MiB, GQA 1,024 MiB, MQA 128 MiB" in said(page)
     assert "Computed: one quarter" in said(page)
+
+
+@pytest.mark.parametrize("step, number", [("2", r"= (\S+), its largest"), ("3", r"becomes (\S+)\.")])
+@pytest.mark.parametrize("sentence", [lesson_choices.EXAMPLE, "the the the the", "Two birds saw it"])
+def test_the_picture_begins_at_the_cell_that_the_words_speak_of(visit, step, number, sentence):
+    page = visit("lessons", lesson="row", step=step, l_text=sentence)
+    board, _ = drawn(page, "tensor_board")
+    shown = board["boards"][board["part"]]["cells"][board["row"]][board["col"]]["v"]
+    (told,) = re.findall(number, said(page))
+    assert f"{float(shown.replace('−', '-')):.2f}".replace("-", "−") == told
+
+
+@pytest.mark.parametrize("sentence", [lesson_choices.EXAMPLE, "cat", "word " * 40])
+def test_the_film_writes_what_the_words_count(visit, sentence):
+    page = visit("lessons", lesson="cache", l_text=sentence)
+    film, _ = drawn(page, "step_player")
+    tokens, written = len(film["labels"][: film["prompt"]]), len(film["labels"]) - film["prompt"]
+    assert f"has tokens: {tokens}. To write {written} more" in said(page)
+    assert f"{sum(range(tokens, tokens + written))} pass through the model" in said(page)
+    assert "U+" not in str(film), "what it proposes can be read"
+
+
+@pytest.mark.parametrize("step", ["2", "4", "5"])
+def test_a_film_of_bars_plays_from_where_nothing_is_saturated(visit, step):
+    film, _ = drawn(visit("lessons", lesson="scaling", step=step), "softmax_slider")
+    assert (film["at"], film["d_k"][0]) == (film["d_k"][-1], 1), "at its end, so that it begins again"
+
+
+def test_words_about_a_head_name_no_place_for_controls_that_are_elsewhere_when_it_is_presented():
+    for lesson in LESSONS.values():
+        for step in lesson.steps:
+            assert "head" not in step.picture.kind or not re.search("above|below", step.do), step.title
+
+
+def test_equal_tokens_are_spelled_alike_and_others_are_not(visit):
+    page = visit("lessons", lesson="attention", l_text="the cat the dog the")
+    table = next(str(part.value) for part in page.markdown if "Its vector" in str(part.value))
+    lines = [[cell.strip() for cell in line.split("|")[2:6]] for line in table.splitlines()[2:]]
+    vectors = {name: {tuple(numbers) for word, *numbers in lines if word == name} for name, *_ in lines}
+    assert {len(each) for each in vectors.values()} == {1}
+    assert len(vectors) == 4
+    assert "after a blank" in said(page)
+    assert "after a blank" not in said(visit("lessons", lesson="attention", l_text="Two birds"))
+
+
+def test_all_answers_that_a_sentence_makes_right_are_accepted(visit):
+    page = answer(visit("lessons", lesson="masks", step="2", l_text="cat"), "line")
+    assert "Computed: 1, 1, one a row" in said(page)
+    assert page.success
 
 
 def test_an_empty_sentence_is_answered_in_a_sentence(visit):

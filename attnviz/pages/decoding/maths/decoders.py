@@ -24,6 +24,7 @@ CORE = "core"  #: the id of the small decoder
 CORE_LAYOUT = HeadLayout(d_model=64, n_heads=4, n_kv_heads=2)
 CORE_LAYERS = 4
 CORE_CONTEXT = 1024
+TEXT_BYTES = frozenset((*b"\t\n\r", *range(32, 127)))  #: shown as characters; others, as 0, by their number: <00>
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class CoreDecoder:
         return ReadPrompt(ids, tuple(self.label(each) for each in ids))
 
     def label(self, token: int) -> str:
-        return token_label(chr(token)) if token < 128 else f"<{token:02X}>"
+        return token_label(chr(token)) if token in TEXT_BYTES else f"<{token:02X}>"
 
     @torch.no_grad()
     def process(

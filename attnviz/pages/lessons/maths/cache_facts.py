@@ -1,5 +1,7 @@
 """Lesson 7, what is kept while a model writes, and what MHA, GQA and MQA cost."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from attnviz.base.words import N_
@@ -17,23 +19,50 @@ from attnviz.pages.lessons.maths.lesson_parts import (
 
 MODEL, NAME = "llama-3.1-8b", "Llama-3.1-8B"
 TOKENS = 8192
-WRITTEN = 16
+GOES_ON, ROWS = 4, 24  #: tokens that the trained model adds to a sentence of at most so many
+LETTERS, WRITTEN = 10, 8  #: of the sentence that the small decoder reads, and tokens that it writes
 MIB = 2**20
 GPU = "a100-80gb"
 
 
+@dataclass(frozen=True)
+class Film:
+    """What a decoder writes in the film: the text that it goes on with, that text's tokens, and those it writes."""
+
+    trained: bool  #: else the small decoder of the core
+    text: str
+    prompt: int
+    written: int
+
+
+def film(subject: Subject, trained: bool = True) -> Film:
+    """The trained model goes on with the whole sentence, where it is at hand and the film has a row for each token."""
+    if trained and subject.run is not None and len(subject.tokens) <= ROWS:
+        return Film(True, subject.text, len(subject.tokens), GOES_ON)
+    first = subject.text[:LETTERS]
+    return Film(False, first, len(first.encode()), WRITTEN)
+
+
 def steps(subject: Subject) -> Facts:
     """Tokens that pass through the model to write some more: all again at every step, or each once."""
-    prompt = len(subject.tokens)
-    anew, once = sum(prompt + i for i in range(WRITTEN)), prompt + WRITTEN - 1
-    return Facts({"n": prompt, "written": WRITTEN, "anew": anew, "once": once, "times": anew / once})
+    shown = film(subject)
+    anew, once = sum(shown.prompt + i for i in range(shown.written)), shown.prompt + shown.written - 1
+    return Facts(
+        {
+            "n": shown.prompt,
+            "text": shown.text,
+            "written": shown.written,
+            "anew": anew,
+            "once": once,
+            "times": anew / once,
+        }
+    )
 
 
 def unchanged(subject: Subject) -> Facts:
     """The keys and values of the first words, before and after another word follows."""
+    subject.require_two_words()
     words = subject.few
-    if len(words) < 2:
-        return Facts({"last": words[-1], "difference": 0.0}, "no")
     whole, shorter = subject.by_hand(mask="causal").tensors, subject.by_hand(words[:-1], mask="causal").tensors
     difference = max(float(np.abs(whole[name][0, 0, :-1] - shorter[name][0, 0]).max()) for name in "KV")
     return Facts({"last": words[-1], "difference": difference}, "no" if difference < 1e-6 else "yes")
@@ -95,14 +124,13 @@ LESSON = Lesson(
         LessonStep(
             N_("Writing goes token by token"),
             N_(
-                "A model writes one token, puts it after the text, and reads again. To write {written} tokens "
-                "after your "
-                "{n}, reading everything anew each time, {anew} tokens pass through it."
+                "A model writes one token, puts it after the text, and reads again. “{text}” has tokens: {n}. To write "
+                "{written} more, reading everything anew each time, {anew} pass through the model."
             ),
-            LessonPicture("player"),
+            LessonPicture("player", {"decoder": "trained"}),
             N_("Play the film, step by step: which row is new?"),
             steps,
-            notes=Notes(N_("With a cache it is {once}: each token passes once, {times:.0f} times fewer."), "", 4),
+            notes=Notes(N_("With a cache it is {once}: each token passes once, {times:.1f} times fewer."), "", 4),
             terms=("next_token", "prefill", "decode"),
             page="decoding",
         ),

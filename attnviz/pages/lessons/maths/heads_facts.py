@@ -25,16 +25,10 @@ FEW = 3  #: favourites that are called few
 def one_row(subject: Subject) -> Facts:
     """Two weights of one row can never both be large, because they share a sum of 1."""
     matrix, row = subject.matrix(), subject.row
-    weights = np.sort(np.where(matrix.hidden[row], 0.0, matrix.values[row]))[::-1]
-    second = float(weights[1]) if len(weights) > 1 else 0.0
+    weights = np.where(matrix.hidden[row], 0.0, matrix.values[row])
+    largest = float(weights.max())
     return Facts(
-        {
-            "token": matrix.row_name(row),
-            "first": float(weights[0]),
-            "second": second,
-            "both": float(weights[0]) + second,
-            "left": 1 - float(weights[0]),
-        },
+        {"token": matrix.row_name(row), "first": largest, "left": 1 - largest},
         right="yes" if float(weights.sum()) >= 2 * 0.9 else "no",
     )
 
@@ -89,14 +83,14 @@ LESSON = Lesson(
             N_("One row, one mixture"),
             N_(
                 "In one head “{token}” has one row. Its largest weight is {first:.0%}, which leaves {left:.0%} for all "
-                "others; the second largest is {second:.0%}."
+                "others."
             ),
             LessonPicture("head"),
             N_("Look for a row that gives much to two tokens."),
             one_row,
             Question(
                 N_("Can “{token}” give 90% to one token and 90% to another, in one head?"),
-                N_("No: a row sums to 1. Here the two largest make {both:.0%} together."),
+                N_("No: a row sums to 1. Here the largest weight leaves {left:.0%} for all others together."),
                 {"yes": N_("yes"), "no": N_("no")},
             ),
             notes=Notes(N_("One head is one question. A word has several at once."), "", 3),
@@ -123,15 +117,15 @@ LESSON = Lesson(
         LessonStep(
             N_("They look at different things"),
             N_(
-                "Take one layer and one row, “{token}” in layer {layer}, and ask each of its {heads} heads "
+                "Take one layer and one row, “{token}” in layer {layer}, and ask each of its heads, {heads} in all, "
                 "for its favourite."
             ),
             LessonPicture("tokens"),
             N_("Choose the heads one after the other."),
             favourites,
             Question(
-                N_("How many different favourites do these {heads} heads have?"),
-                N_("{different} different ones among {heads} heads."),
+                N_("How many different favourites do they have?"),
+                N_("Heads: {heads}. Different favourites: {different}."),
                 {"one": N_("one: all agree"), "few": N_("two or three"), "many": N_("four or more")},
             ),
             LessonPicture("heads", {"layer": "13"}),

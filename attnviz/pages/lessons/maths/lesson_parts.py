@@ -26,11 +26,15 @@ HEAD = landing.HEAD  #: layer and head of the trained model on show
 
 @dataclass(frozen=True)
 class Facts:
-    """What a step's sentences are filled with, the id of the right answer, and answers that depend on the sentence."""
+    """What a step's sentences are filled with, the id of the right answer, and answers that depend on the sentence.
+
+    `as_right`: ids of answers that are as right, because the sentence makes them equal.
+    """
 
     values: Mapping[str, object]
     right: str = ""
     answers: tuple[tuple[str, str], ...] = ()  #: (id, token) where the answers are tokens of the sentence
+    as_right: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,11 @@ class Subject:
         read = "".join(span.text for span in self.run.source.spans[: self.row + 1]) if self.run else ""
         return tuple(split(self.text)[: max(FEW, len(split(read)))][-FEW:])
 
+    def require_two_words(self) -> None:
+        """Raise a Problem where there is no word before the last: for steps that compare them."""
+        if len(self.few) < 2:
+            raise Problem("One word has none before it: type at least two.")
+
     @property
     def stack(self) -> Stack | None:
         return None if self.run is None else self.run.stacks[0]
@@ -77,17 +86,32 @@ class Subject:
     def row(self) -> int:
         """The row of the head on show that lessons speak of: the one with the largest, farthest weight.
 
-        The first token is left out as a key, because heads rest their attention there.
+        The first token is left out as a key, because heads rest their attention there. Where that leaves nothing, as in
+        a text of two tokens, it is the last row.
         """
         matrix = self.matrix()
         seen = np.where(matrix.hidden, 0.0, matrix.values)
         rows, cols = np.indices(seen.shape)
         telling = seen * np.log1p(np.abs(rows - cols)) * (cols > 0)
-        return int(np.unravel_index(int(telling.argmax()), seen.shape)[0])
+        return int(np.unravel_index(int(telling.argmax()), seen.shape)[0]) if telling.any() else len(seen) - 1
 
     @property
     def tokens(self) -> tuple[str, ...]:
         return self.matrix().rows
+
+    @property
+    def spelled(self) -> tuple[str, ...]:
+        """The tokens, with the blank before them where another one differs from it by that alone."""
+        if self.run is None:
+            return self.tokens
+        source = self.run.source
+        ids: dict[str, set[int]] = {}
+        for token, id in zip(self.tokens, source.ids, strict=True):
+            ids.setdefault(token, set()).add(id)
+        return tuple(
+            f"␣{token}" if len(ids[token]) > 1 and span.text.startswith(" ") else token
+            for token, span in zip(self.tokens, source.spans, strict=True)
+        )
 
     @property
     def vectors(self) -> np.ndarray | None:
@@ -186,7 +210,7 @@ class LessonStep:
 
 @dataclass(frozen=True)
 class Lesson:
-    """Steps, by the numbers that links name. `own`: a lecturer's, whose sentences are shown as they were written.
+    """Steps, in the order in which links count them. `own`: a lecturer's, whose sentences are shown as they were written.
 
     `known` is what one knows at the end, with the facts of the last step; `doors` lead on from there: words, page, and
     what that is set to. `sentence` is what it is shown with, as long as a visitor has not typed another.
@@ -199,12 +223,6 @@ class Lesson:
     sentence: str = ""
     known: str = ""
     doors: tuple[tuple[str, str, Mapping[str, str]], ...] = ()
-    way: tuple[int, ...] = ()  #: the steps' numbers in the order of walking, where that is not theirs
-
-    @property
-    def walked(self) -> tuple[int, ...]:
-        """The numbers of the steps in the order in which they are walked."""
-        return self.way or tuple(range(1, len(self.steps) + 1))
 
     @property
     def minutes(self) -> int:

@@ -16,18 +16,16 @@ def square(subject: Subject) -> Facts:
 def kept(subject: Subject) -> Facts:
     n = len(subject.words)
     counted = int(masks.causal(n, n).sum())
-    offered = {"half": n * n // 2, "triangle": n * (n + 1) // 2, "line": n}
-    return Facts(
-        {"n": n, "all": n * n, "kept": counted, **offered},
-        right=next(name for name in ("triangle", "half", "line") if offered[name] == counted),
-    )
+    offered = {"half": n * n / 2, "triangle": n * (n + 1) // 2, "line": n}
+    right, *as_right = (name for name in ("triangle", "half", "line") if offered[name] == counted)
+    terms = " + ".join(map(str, range(1, n + 1))) if n < 4 else f"1 + 2 + … + {n}"
+    return Facts({"n": n, "all": n * n, "kept": counted, "terms": terms, **offered}, right, as_right=tuple(as_right))
 
 
 def later_words(subject: Subject) -> Facts:
     """The last word hidden from the layer altogether: what changes for the words before it, with and without a mask."""
+    subject.require_two_words()
     words = subject.few
-    if len(words) < 2:
-        return Facts({"last": words[-1], "causal": 0.0, "open": 0.0}, "no")
     changes = {}
     for mask in ("causal", "none"):
         whole = subject.by_hand(mask=mask).tensors["output"][0, :-1]
@@ -40,17 +38,20 @@ def later_words(subject: Subject) -> Facts:
 
 def examples(subject: Subject) -> Facts:
     """Each word but the last is asked for the next one, all in one pass."""
+    subject.require_two_words()
     words = subject.words
     shown = [f"{' '.join(words[: i + 1])} → {words[i + 1]}" for i in range(min(3, len(words) - 1))]
     count = len(words) - 1
     return Facts(
-        {"n": len(words), "count": count, "shown": Several(tuple(shown)) if shown else words[0]},
-        right="one" if count == 1 else "all",
+        {"n": len(words), "count": count, "shown": Several(tuple(shown))},
+        right="all",
+        as_right=("one",) if count == 1 else (),
     )
 
 
 def too_late(subject: Subject) -> Facts:
     """Weights set to 0 after softmax, instead of scores to minus infinity before it."""
+    subject.require_two_words()
     after, before = (subject.by_hand(mask=mask).tensors["weights"][0, 0, 0] for mask in ("none", "causal"))
     left = float(after[0])  # the first word may see itself alone
     return Facts(
@@ -87,8 +88,8 @@ LESSON = Lesson(
             kept,
             Question(
                 N_("How many scores, of {all}, does a causal mask keep?"),
-                N_("{kept} of {all}: 1 + 2 + … + {n}, a little more than half, because each word sees itself."),
-                {"half": N_("exactly half, {half}"), "triangle": N_("{triangle}"), "line": N_("{line}, one a row")},
+                N_("{kept} of {all}: {terms}, more than half, because each word sees itself."),
+                {"half": N_("exactly half, {half:g}"), "triangle": N_("{triangle}"), "line": N_("{line}, one a row")},
             ),
             LessonPicture("mask", {"mask": "causal"}),
             Notes(
@@ -146,7 +147,7 @@ LESSON = Lesson(
             Question(
                 N_("Weights set to 0 after softmax: what does the row of “{word}” sum to?"),
                 N_(
-                    "To {left:.2f}; masked before softmax it sums to {proper:.2f}. The words that it may see get "
+                    "To {left:.3g}; masked before softmax it sums to {proper:.2f}. The words that it may see get "
                     "too little, and how little tells of the hidden ones: they still stand in the denominator."
                 ),
                 {"one": N_("to 1, as always"), "less": N_("to less than 1")},

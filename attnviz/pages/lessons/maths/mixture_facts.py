@@ -1,8 +1,12 @@
 """Lesson 1, what attention is: a token's new vector is a weighted mixture of others."""
 
+from functools import partial
+
 import numpy as np
 import torch
 
+from attnviz.base.message import Message
+from attnviz.base.rounding import format_number
 from attnviz.base.words import N_
 from attnviz.core.attention import attend
 from attnviz.models.architecture import Architecture
@@ -32,6 +36,8 @@ def favourite(subject: Subject) -> Facts:
     seen = np.where(matrix.hidden[row], -1.0, matrix.values[row])
     best = int(seen.argmax())
     allowed = [int(key) for key in np.argsort(seen) if seen[key] >= 0 and key != best]
+    offered = sorted({best, *allowed[:1], *allowed[-1:]})
+    in_percent = partial(format_number, spec=".0%")
     return Facts(
         {
             "token": matrix.row_name(row),
@@ -40,7 +46,8 @@ def favourite(subject: Subject) -> Facts:
             "n": int((~matrix.hidden[row]).sum()),
         },
         str(best),
-        tuple((str(key), matrix.col_name(key)) for key in sorted({best, *allowed[:1], *allowed[-1:]})),
+        tuple((str(key), matrix.col_name(key)) for key in offered),
+        tuple(str(key) for key in offered if key != best and in_percent(seen[key]) == in_percent(seen[best])),
     )
 
 
@@ -75,6 +82,7 @@ def one_hot(subject: Subject) -> Facts:
     return Facts(
         {"word": subject.few[-1], "other": subject.few[0], "difference": distance["value"]},
         right=nearest(distance, 0.0),
+        as_right=tuple(name for name in distance if name != nearest(distance, 0.0) and distance[name] < 1e-6),
     )
 
 
@@ -85,8 +93,14 @@ def swapped(subject: Subject) -> Facts:
     before = subject.by_hand().tensors["weights"][0, 0]
     after = subject.by_hand((new, *words[1:])).tensors["weights"][0, 0]
     changed = int((np.abs(after - before).max(-1) > 1e-6).sum())
+    why = N_(
+        "every word looks at the new word’s key too, and a row that gives it another weight has another rest for the "
+        "others."
+    )
+    if len(words) == 1:
+        why = N_("a word that is alone gives all its weight to itself, whichever word it is.")
     return Facts(
-        {"word": words[0], "new": new, "rows": changed, "n": len(words)},
+        {"word": words[0], "new": new, "rows": changed, "n": len(words), "why": Message(why)},
         right="all" if changed == len(words) else "one" if changed == 1 else "none" if not changed else "some",
     )
 
@@ -124,7 +138,7 @@ LESSON = Lesson(
             favourite,
             Question(
                 N_("Which of these does “{token}” look at most, in this head?"),
-                N_("“{token}” gives {share:.0%} of its attention to “{key}”."),
+                N_("“{token}” gives {share:.0%} of its attention to “{key}”, and no more to any other."),
             ),
             LessonPicture("head"),
             Notes(
@@ -142,7 +156,7 @@ LESSON = Lesson(
                 "for one is less for the others."
             ),
             LessonPicture("head"),
-            N_("Move the slider above the picture: each row is shared out anew, and sums to 1 again."),
+            N_("Change the scale: each row is shared out anew, and sums to 1 again."),
             row_sum,
             notes=Notes(
                 N_("A row is a budget. That is what softmax is for: it turns any numbers into shares."),
@@ -151,6 +165,25 @@ LESSON = Lesson(
             ),
             terms=("softmax", "weight"),
             page="home",
+        ),
+        LessonStep(
+            N_("Smaller, so that we can count"),
+            N_(
+                "The model gives each token {width} numbers: too many to work out on paper. From here to the end of "
+                "lesson 2 we count with {few} random numbers for each word from “{first}” to “{word}”. The steps stay "
+                "the same; these numbers know nothing of words."
+            ),
+            LessonPicture("board", {"step": "embed"}),
+            N_("Find the row of “{word}”: we follow it through all steps."),
+            smaller,
+            notes=Notes(
+                N_("Nothing is trained from here on. What matters is how each number comes from others."),
+                N_("They look for the grammar in these numbers. There is none."),
+                2,
+            ),
+            terms=("embedding",),
+            page="build",
+            seen={"b_step": "embed"},
         ),
         LessonStep(
             N_("The new vector is a mixture"),
@@ -189,10 +222,7 @@ LESSON = Lesson(
             swapped,
             Question(
                 N_("“{word}” becomes “{new}”. In how many rows, of {n}, do weights change?"),
-                N_(
-                    "In {rows} of {n}: every word looks at the new word’s key too, and a row that gives it another "
-                    "weight has another rest for the others."
-                ),
+                N_("In {rows} of {n}: {why}"),
                 {"one": N_("in its own row only"), "all": N_("in every row"), "none": N_("in none")},
             ),
             notes=Notes(
@@ -204,29 +234,9 @@ LESSON = Lesson(
             page="build",
             seen={"b_step": "softmax"},
         ),
-        LessonStep(
-            N_("Smaller, so that we can count"),
-            N_(
-                "The model gives each token {width} numbers: too many to work out on paper. From here to the end of "
-                "lesson 2 we count with {few} random numbers for each word from “{first}” to “{word}”. The steps stay "
-                "the same; these numbers know nothing of words."
-            ),
-            LessonPicture("board", {"step": "embed"}),
-            N_("Find the row of “{word}”: we follow it through all steps."),
-            smaller,
-            notes=Notes(
-                N_("Nothing is trained from here on. What matters is how each number comes from others."),
-                N_("They look for the grammar in these numbers. There is none."),
-                2,
-            ),
-            terms=("embedding",),
-            page="build",
-            seen={"b_step": "embed"},
-        ),
     ),
     known=N_(
         "A token’s new vector is a mixture of value vectors. Its weights sum to 1 and are made from the sentence: with "
         "one other word, rows change, {rows} of {n}."
     ),
-    way=(1, 2, 3, 6, 4, 5),
 )

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from attnviz.base.message import Problem
+from attnviz.base.rounding import format_number
 from attnviz.base.words import N_
 from attnviz.models.architecture import Architecture
 from attnviz.pages.lessons.maths.cache_facts import MODEL, NAME, total_parameters
@@ -66,8 +67,9 @@ def who_said(subject: Subject) -> Facts:
         raise Problem("This step needs a trained model on this machine: the page Explore says how to get one")
     made = subject.parts()
     layer, head = made.strongest
-    sources, labels = made.sources[layer, head], subject.run.source.labels
-    order = [int(at) for at in np.argsort(-np.abs(sources))]
+    sources, name = made.sources[layer, head], subject.matrix().col_name
+    order = [int(at) for at in np.argsort(-sources)]
+    offered = sorted({order[0], order[-1], len(sources) - 1})
     token, second = made.asked
     return Facts(
         {
@@ -77,11 +79,17 @@ def who_said(subject: Subject) -> Facts:
             "layer": layer,
             "head": head,
             "part": float(made.heads[layer, head]),
-            "source": labels[order[0]],
+            "source": name(order[0]),
             "value": float(sources[order[0]]),
+            "rest": float(made.heads[layer, head] - sources[order[0]]),
         },
         right=str(order[0]),
-        answers=tuple((str(at), labels[at]) for at in sorted({order[0], order[-1], len(labels) - 1})),
+        answers=tuple((str(at), name(at)) for at in offered),
+        as_right=tuple(
+            str(at)
+            for at in offered
+            if at != order[0] and format_number(sources[at], ".2f") == format_number(sources[order[0]], ".2f")
+        ),
     )
 
 
@@ -170,6 +178,24 @@ LESSON = Lesson(
             "explore",
         ),
         LessonStep(
+            N_("Who said so?"),
+            N_(
+                "A logit is a sum, to which every head and every feed-forward part adds. “{token}” leads “{second}” by "
+                "{lead:.2f}."
+            ),
+            LessonPicture("tokens"),
+            N_("Type another sentence without its end: which head is it then?"),
+            who_said,
+            Question(
+                N_("One head adds most to that lead. Which word does it read?"),
+                N_("Head {layer}.{head} adds {part:+.2f}: {value:+.2f} from “{source}”, {rest:+.2f} from all others."),
+            ),
+            LessonPicture("parts"),
+            Notes(N_("Where a head looks is not yet why the model speaks: this is."), "", 4),
+            ("logit", "attribution"),
+            "why",
+        ),
+        LessonStep(
             N_("What training rewards"),
             N_(
                 "If “{token}” is the right one, with {share:.0%}, the loss is −ln {share:.3g} ≈ {loss:.2f} "
@@ -193,26 +219,7 @@ LESSON = Lesson(
             terms=("decode", "kv_cache"),
             page="decoding",
         ),
-        LessonStep(
-            N_("Who said so?"),
-            N_(
-                "A logit is a sum, to which every head and every feed-forward part adds. “{token}” leads “{second}” by "
-                "{lead:.2f}."
-            ),
-            LessonPicture("tokens"),
-            N_("Type another sentence without its end: which head is it then?"),
-            who_said,
-            Question(
-                N_("One head adds most to that lead. Which word does it read?"),
-                N_("Head {layer}.{head} adds {part:+.2f}: {value:+.2f} of it comes from “{source}”."),
-            ),
-            LessonPicture("parts"),
-            Notes(N_("Where a head looks is not yet why the model speaks: this is."), "", 4),
-            ("logit", "attribution"),
-            "why",
-        ),
     ),
-    way=(1, 2, 3, 4, 7, 5, 6),
     sentence="The capital of Italy is",
     known=N_(
         "Layer after layer attention brings tokens what they need from others, until the last vector names the next "

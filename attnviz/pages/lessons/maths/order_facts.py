@@ -2,6 +2,7 @@
 
 import torch
 
+from attnviz.base.message import Message
 from attnviz.base.words import N_
 from attnviz.core.positions import ALiBi
 from attnviz.pages.lessons.maths.lesson_parts import Facts, Lesson, LessonPicture, LessonStep, Notes, Question, Subject
@@ -64,7 +65,13 @@ def taken_off(_subject: Subject) -> Facts:
 
 def by_mask(subject: Subject) -> Facts:
     free, causal = moved(subject, "none").every["none"]
-    return Facts({"free": free, "causal": causal}, "yes" if causal > 1e-9 else "no")
+    felt = causal > 1e-9
+    says = (
+        N_("Outputs change by up to {causal:.2g}. A word sees those before it: where they differ, an order.")
+        if felt
+        else N_("Outputs change by {causal:.1g}: these words are all alike, so that any order is the same.")
+    )
+    return Facts({"free": free, "causal": causal, "says": Message(says, {"causal": causal})}, "yes" if felt else "no")
 
 
 LESSON = Lesson(
@@ -163,7 +170,7 @@ LESSON = Lesson(
             by_mask,
             Question(
                 N_("Still without positions, but with a causal mask: can the order be felt?"),
-                N_("Outputs change by up to {causal:.2g}. A word sees those before it: where they differ, an order."),
+                N_("{says}"),
                 {"yes": N_("yes"), "no": N_("no")},
             ),
             LessonPicture("order", {"kind": "none", "mask": "causal"}),
@@ -174,6 +181,6 @@ LESSON = Lesson(
     ),
     known=N_(
         "Attention alone reads a bag of words. Positions in the vectors, in q and k or in the scores bring the order "
-        "in; so does a causal mask: backwards, outputs change by up to {causal:.2g}."
+        "in. So does a causal mask, where words differ: backwards, outputs change by up to {causal:.2g}."
     ),
 )

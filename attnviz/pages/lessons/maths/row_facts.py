@@ -195,8 +195,8 @@ LESSON = Lesson(
         LessonStep(
             N_("The sum: weights times values"),
             N_(
-                "“{word}” gives {share:.0%} to “{other}”, more than to any other. Weights times values, added up, make "
-                "its output {output}."
+                "“{word}” gives {share:.0%} to “{other}”, and no more to any other. Weights times values, added up, "
+                "make its output {output}."
             ),
             LessonPicture("board", {"step": "sum"}),
             N_("Work out one number of the output on paper."),

@@ -143,7 +143,7 @@ LESSON = Lesson(
                 "Now the head of lesson 1, on your sentence. It was trained with scaling, and this can be switched off."
             ),
             LessonPicture("head"),
-            N_("Switch the scale above the picture back and forth."),
+            N_("Move the scale to “no scaling”, and back."),
             off,
             Question(
                 N_("What happens to the row of “{token}” when scaling is off?"),

@@ -48,4 +48,4 @@ FACTS: dict[str, FactsOf] = {
 def places(lesson: Lesson) -> list[tuple[str, int]]:
     """Lesson and number of each step on the way that leads through this lesson; a lecturer's is a way of its own."""
     lessons = [lesson] if lesson.own else LESSONS.values()
-    return [(each.id, number) for each in lessons for number in each.walked]
+    return [(each.id, number) for each in lessons for number in range(1, len(each.steps) + 1)]

@@ -13,7 +13,7 @@ from attnviz.app.text import plain
 from attnviz.base.head_edit import SCALES
 from attnviz.base.packed import pack_bits, unpack_bits
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _
+from attnviz.base.words import _, sentences
 from attnviz.canvas import rotation_circle, tensor_strip
 from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.mask import mask_grid
@@ -37,7 +37,7 @@ def tokens(subject: Subject, set_to: PictureSettings, _key: str) -> None:
     """The sentence cut into tokens, large; with their vectors, or with the one that a question is about."""
     shows = set_to.get("show", "pieces")
     if shows == "vectors" and (vectors := subject.vectors) is not None:
-        _vectors(subject.tokens, vectors)
+        _vectors(subject, vectors)
         return
     asked = subject.row if shows == "asked" else None
     matrix = subject.matrix()
@@ -55,12 +55,15 @@ def _piece(token: str, asked: bool, hidden: bool) -> str:
     return shown if hidden else f":orange-background[{shown}]"
 
 
-def _vectors(tokens: tuple[str, ...], vectors: np.ndarray) -> None:
+def _vectors(subject: Subject, vectors: np.ndarray) -> None:
     """A row for each token: its place, and the first numbers of its vector.
+
+    Tokens that differ by the blank before them alone are spelled with it: their vectors differ.
 
     Each number has a column of its own, and the style of all pages leaves out those that the window has no room for.
     """
     count, width = vectors.shape
+    tokens, spelled = subject.tokens, subject.spelled
     rows = [
         (
             str(i),
@@ -68,25 +71,33 @@ def _vectors(tokens: tuple[str, ...], vectors: np.ndarray) -> None:
             *(f"{Rounded(x):.3f}".replace("-", "−") for x in vector[:FIRST]),
             "…",
         )
-        for i, (token, vector) in enumerate(zip(tokens[:MOST_ROWS], vectors, strict=False))
+        for i, (token, vector) in enumerate(zip(spelled[:MOST_ROWS], vectors, strict=False))
     ]
     heads = (_("Place"), _("Token"), _("Its vector: {width} numbers").format(width=width), *[" "] * FIRST)
     with st.container(key="l-vectors"):
         st.markdown("\n".join(f"| {' | '.join(line)} |" for line in (heads, ("---",) * len(heads), *rows)))
     if count > MOST_ROWS:
         st.caption(_("and {n} more").format(n=count - MOST_ROWS))
-    st.caption(_("The trained model’s own vectors, before its first layer. Equal tokens begin with equal vectors."))
+    st.caption(
+        sentences(
+            _("The trained model’s own vectors, before its first layer. Equal tokens begin with equal vectors."),
+            "" if spelled == tokens else _("The same letters after a blank, ␣, are another token."),
+        )
+    )
 
 
 def board(subject: Subject, set_to: PictureSettings, key: str) -> None:
-    """One operation of Build, with the last word's first number chosen."""
+    """One operation of Build, with a number of the last word chosen: the first, or the largest of its row of keys."""
     step = set_to.get("step", "scores")
     result = subject.by_hand(mask=set_to.get("mask", "none"), heads=int(set_to.get("heads", "1")))  # type: ignore[arg-type]
     shown = boards.boards(boards.View(result), step)
     part, row, col = link_state.value(choices.CELL)
     part = min(part, len(shown) - 1)
     rows, cols = shown[part].result.values.shape
-    row, col = (rows - 1 if row < 0 else min(row, rows - 1)), (0 if col < 0 else min(col, cols - 1))
+    row = rows - 1 if row < 0 else min(row, rows - 1)
+    if col < 0:  # lessons speak of the key that the last word looks at most
+        col = int(shown[part].result.values[row].argmax()) if step in OF_KEYS else 0
+    col = min(col, cols - 1)
     parts = [({"q": "Q", "k": "K", "v": "V", "x": "X"}.get(one.part, one.part), one.result.role) for one in shown]
     tensor_strip.board(
         key,
@@ -179,6 +190,7 @@ def circle(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
     )
 
 
+OF_KEYS = ("scores", "scale", "mask", "softmax")  #: boards with a column for each key
 BOARDS = ("embed", "project", "scores", "scale", "mask", "softmax", "sum", "merge", "output", "residual", "norm", "ffn")
 
 

@@ -23,7 +23,7 @@ from attnviz.pages.decoding.maths import decoders, growing_bytes, token_by_token
 from attnviz.pages.decoding.panels import decoder_form
 from attnviz.pages.home import maths as landing
 from attnviz.pages.lessons import choices
-from attnviz.pages.lessons.maths import cache_facts, model_facts
+from attnviz.pages.lessons.maths import cache_facts, model_facts, scaling_facts
 from attnviz.pages.lessons.maths.lesson_parts import HEAD, PictureSettings, Subject
 from attnviz.pages.scaling.figures.variance import histograms
 from attnviz.pages.scaling.maths import growing_width
@@ -33,8 +33,7 @@ from attnviz.pages.sharing.panels import one_picture
 from attnviz.pages.why.figures.parts import ladder
 from attnviz.runs import head_matrix
 
-PROMPT, WRITTEN = 10, 8  #: bytes of the sentence that the small decoder reads, and tokens that it writes
-GOES_ON, ROWS = 4, 24  #: tokens that the trained model adds to a sentence of at most so many
+LAST_WIDTH = scaling_facts.WIDE  #: d_k, where films of bars end: all of a raw row is on one key by then
 
 
 def head(subject: Subject, set_to: PictureSettings, key: str) -> None:
@@ -148,13 +147,14 @@ def bars(_subject: Subject, set_to: PictureSettings, key: str) -> None:
     """Weights of one query over 16 keys, raw and scaled, over d_k."""
     usual = int(set_to.get("d_k", "64"))
     asked = link_state.value(choices.WIDTH)
-    config = growing_width.Config(d_k=usual if asked is None else asked)
+    config = growing_width.Config(d_k=usual if asked is None else min(asked, max(LAST_WIDTH, usual)))
     film = scaling_form.film(config.n_keys, config.seed, config.d_k)
+    stops = int((film.d_k <= max(LAST_WIDTH, usual)).sum())
     shown = ("raw", "sqrt", *(["inverse"] if set_to.get("also") == "inverse" else []))
     softmax_slider.softmax_slider(
         key,
-        film.d_k,
-        film.scores,
+        film.d_k[:stops],
+        film.scores[:stops],
         scaling_form.panels_of(shown),
         at=config.d_k,
         parameter=softmax_slider.SliderParameter("a", 1.0, 0.1, 64.0) if "inverse" in shown else None,
@@ -174,11 +174,9 @@ def player(subject: Subject, set_to: PictureSettings, key: str) -> None:
 
     A sentence of more tokens than a film has rows for, or no trained model: then the small one of the core.
     """
-    trained = set_to.get("decoder") == "trained" and subject.run is not None and len(subject.tokens) <= ROWS
-    small = (decoders.CORE, subject.text[:PROMPT], WRITTEN)
-    name, text, steps = (landing.MODEL, subject.text, GOES_ON) if trained else small
-    result = _written(decoder_form.identity(name), text, steps)
-    layer, head = HEAD if trained else (0, 0)
+    film = cache_facts.film(subject, set_to.get("decoder") == "trained")
+    result = _written(decoder_form.identity(landing.MODEL if film.trained else decoders.CORE), film.text, film.written)
+    layer, head = HEAD if film.trained else (0, 0)
     step_player.step_player(
         key,
         result.labels,
@@ -193,7 +191,7 @@ def player(subject: Subject, set_to: PictureSettings, key: str) -> None:
         _("{model} goes on with your sentence; layer {layer}, head {head} is shown.").format(
             model=plain(subject.run.name), layer=layer, head=head
         )
-        if trained and subject.run is not None
+        if film.trained and subject.run is not None
         else _(
             "A small decoder of this app with random weights, letter by letter: it writes nonsense, and caches "
             "like all."

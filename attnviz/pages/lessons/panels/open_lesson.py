@@ -108,7 +108,7 @@ def written(lesson: Lesson, sentence: str = "") -> str:
     lines = [*(f"# {line}" for line in _guide()), "", f"title = {_toml(lesson.title)}"]
     if sentence:
         lines.append(f"sentence = {_toml(sentence)}")
-    for step in (lesson.steps[number - 1] for number in lesson.walked):
+    for step in lesson.steps:
         lines += ["", "[[step]]", *(f"{key} = {_toml(value)}" for key, value in _lines(step).items() if _toml(value))]
     return "\n".join(lines) + "\n"
 
