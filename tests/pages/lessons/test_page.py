@@ -11,7 +11,7 @@ from attnviz.app.links import link_reading
 from attnviz.app.links.choices import choices_of
 from attnviz.app.mends.streamlit_adapter import SESSION
 from attnviz.app.text import plain
-from attnviz.base.message import Message, Problem
+from attnviz.base.message import Problem
 from attnviz.canvas.shared.packing import unblob
 from attnviz.models.loading import load
 from attnviz.pages.lessons import choices as lesson_choices
@@ -293,7 +293,7 @@ def test_a_lecturers_lesson_with_a_mistake_says_its_line_and_the_page_goes_on(vi
 def test_a_lecturers_text_that_cannot_be_filled_is_one_sentence(idea, says):
     lesson, facts = (
         own_lesson.read(OWN.replace("Look at {n} tokens.", idea)),
-        Facts({"token": "x" * 30, "n": Message("n")}),
+        Facts({"token": "x" * 30, "n": 3}),
     )
     with pytest.raises(Problem, match=says):
         lessons.filled(lesson, lesson.steps[0].idea, facts)

@@ -210,7 +210,7 @@ class LessonStep:
 
 @dataclass(frozen=True)
 class Lesson:
-    """Steps, in the order in which links count them. `own`: a lecturer's, whose sentences are shown as they were written.
+    """Steps, as links count them. `own`: a lecturer's, whose sentences are shown as they were written.
 
     `known` is what one knows at the end, with the facts of the last step; `doors` lead on from there: words, page, and
     what that is set to. `sentence` is what it is shown with, as long as a visitor has not typed another.
