@@ -21,8 +21,8 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from attnviz.app.cache import model_cache, waiting_line
 from attnviz.app.cache.waiting_line import WaitingLine
 from attnviz.models.loading import cache_folder, hub_download
-from attnviz.pages.compare.maths import own_process
 from attnviz.pages.compare.panels import reach as reach_panel
+from attnviz.runs import own_process
 from tests.broken_disks import filling_disk
 from tests.links import canvases
 from tests.models.loading import test_hub_download as hubs

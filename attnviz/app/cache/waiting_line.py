@@ -1,6 +1,7 @@
 """A queue for long work: so many at a time, the others in the order in which they came, and no more than it is long."""
 
 import math
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -77,6 +78,18 @@ class WaitingLine:
 #: Pages are drawn two at a time, in the order in which they were asked for: of three hundred that a class opens at once
 #: half stand while the others wait, where otherwise all stand at the end. One that computes for long holds up nobody.
 PAGES = WaitingLine(2, longest=10_000, lease=0.3)
+
+#: Where visitors who train wait for each other, so that half of the processors are left to those who look.
+TRAININGS = WaitingLine(max(1, (os.cpu_count() or 1) // 2), longest=6)
+
+
+def trainings_ahead(before: int) -> str:
+    """What a visitor reads whose training is not yet begun."""
+    return ngettext(
+        "{n} training of another visitor is ahead of yours, which starts by itself.",
+        "{n} trainings of other visitors are ahead of yours, which starts by itself.",
+        before,
+    ).format(n=before)
 
 
 @contextmanager

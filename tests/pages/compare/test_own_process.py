@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +67,7 @@ def test_a_training_comes_after_everybody_else_and_ends_when_nobody_listens(chil
 
 @pytest.mark.slow
 def test_a_process_that_fails_is_a_sentence(monkeypatch):
-    monkeypatch.setattr(own_process.sys, "executable", "false")
+    monkeypatch.setattr(sys, "executable", "false")
     with pytest.raises(Problem, match="ended early, with exit code 1"):
         list(own_process.measure(TIMED))
 

@@ -6,11 +6,12 @@ from functools import cache
 
 import pytest
 
+from attnviz.app.cache import waiting_line
 from attnviz.pages.compare.maths import compared_layers, layer_costs, layer_timing, own_process, reach_training
 from attnviz.pages.compare.panels import measured as measured_panel
 from attnviz.pages.compare.panels import reach as reach_panel
 from attnviz.pages.compare.panels.measured import measured_here, one_at_a_time
-from attnviz.pages.compare.panels.reach import trained_reach, training_line
+from attnviz.pages.compare.panels.reach import trained_reach
 from attnviz.runs import measuring
 from tests.pages.conftest import ran, said, sound, with_code
 from tests.pages.scaling.test_page import figures
@@ -170,24 +171,29 @@ def test_another_configuration_shows_gradients_trains_by_a_button_and_can_be_wat
     assert trained == [CONFIG, CONFIG]
 
 
-def test_a_second_training_waits_for_the_first_and_finds_what_it_made(visit, monkeypatch):
+@pytest.fixture
+def line(monkeypatch):
+    """The line of those who train, one at a time."""
+    made = waiting_line.WaitingLine(1, longest=6)
+    monkeypatch.setattr(reach_panel, "TRAININGS", made)
+    return made
+
+
+def test_a_second_training_waits_for_the_first_and_finds_what_it_made(visit, monkeypatch, line):
     """The first one is this test, in the line; the visitor's begins when it has left."""
     waited = []
-    real = reach_panel._wait
 
     def said_to_the_second(before):
-        waited.append(real(before))
+        waited.append(waiting_line.trainings_ahead(before))
         if len(waited) == 2:
             trained_reach().get(CONFIG, lambda: results(CONFIG)[-1])
             first.__exit__(None, None, None)
         return waited[-1]
 
-    monkeypatch.setattr(reach_panel, "_wait", said_to_the_second)
+    monkeypatch.setattr(reach_panel, "trainings_ahead", said_to_the_second)
     monkeypatch.setattr(own_process, "train", lambda _config: pytest.fail("trained what was there"))
-    monkeypatch.setattr(reach_panel.os, "cpu_count", lambda: 2)
-    training_line.clear()
     page = visit("compare", **SHORT)
-    first = training_line().turn(print)
+    first = line.turn(print)
     first.__enter__()
     page.button(key="c_train").click().run()
     assert not page.error
@@ -195,14 +201,11 @@ def test_a_second_training_waits_for_the_first_and_finds_what_it_made(visit, mon
     assert waited == ["1 training of another visitor is ahead of yours, which starts by itself."] * 2
 
 
-def test_when_too_many_wait_the_page_says_so(visit, monkeypatch):
-    monkeypatch.setattr(reach_panel.os, "cpu_count", lambda: 1)
-    monkeypatch.setattr(reach_panel, "TRAININGS_WAITING", 0)
-    training_line.clear()
+def test_when_too_many_wait_the_page_says_so(visit, line):
+    line._longest = 0
     page = visit("compare", **SHORT)
-    with training_line().turn(print):
+    with line.turn(print):
         page.button(key="c_train").click().run()
-    training_line.clear()
     assert "0 visitors are waiting here already" in said(page)
     assert not page.exception
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from attnviz.app.cache import waiting_line
 from attnviz.pages.scaling.maths import growing_width, retrieval_training, saturation, variance
 from attnviz.pages.scaling.panels import retrieval_training as training_panel
 from attnviz.pages.scaling.panels import variance as variance_panel
@@ -102,6 +103,44 @@ def test_training_draws_itself_ends_with_a_verdict_and_keeps_what_it_had_when_it
     page.number_input(key="s_dk").set_value(65).run()
     assert "Stopped at step 10 of 20." in said(page)
     assert page.button(key="s_train").label == "Start again"
+
+
+@pytest.mark.parametrize(
+    "asked", [{"s_steps": "2000"}, {"s_seeds": "8"}, {"s_dk": "4096"}, {"s_dk": "1", "s_seeds": "1", "s_steps": "2000"}]
+)
+def test_what_takes_long_is_trained_by_a_press_in_another_process_and_not_by_opening_its_link(
+    visit, quick, monkeypatch, asked
+):
+    elsewhere, small = [], next(retrieval_training.train(retrieval_training.Config(steps=10)))
+    monkeypatch.setattr(retrieval_training, "train", lambda _config: pytest.fail("trained in the server"))
+
+    def results(module, work, config, threads, nice):
+        elsewhere.append((module, work, config, training_panel.TRAININGS.taken))
+        yield replace(small, config=replace(config, steps=10))
+
+    monkeypatch.setattr(training_panel.own_process, "results", results)
+    page = sound(visit("scaling", s_section="training", **asked))
+    assert "Training takes a few seconds" in said(page)
+    assert not elsewhere
+    page.button(key="s_train").click().run()
+    assert not page.error
+    [(module, work, config, taken)] = elsewhere
+    assert (module, work, taken) == (retrieval_training, "train", 1)
+    assert (
+        asked.items() <= {"s_steps": str(config.steps), "s_seeds": str(config.seeds), "s_dk": str(config.d_k)}.items()
+    )
+
+
+def test_who_cannot_wait_for_a_training_reads_why_and_may_press_again(visit, quick, monkeypatch):
+    line = waiting_line.WaitingLine(1, longest=0)
+    monkeypatch.setattr(training_panel, "TRAININGS", line)
+    with line.turn(print):
+        page = visit("scaling", **quick)
+    assert "0 visitors are waiting here already" in said(page)
+    assert "s_stop" not in [button.key for button in page.button], "nothing is left to be stopped"
+    page.button(key="s_train_again").click().run()
+    assert not page.error
+    assert figures(page) == 1
 
 
 def test_typed_scores_and_their_mistakes(visit):

@@ -1,11 +1,15 @@
 """The retrieval head: it learns, every run repeats, and the verdict says so where scaling makes no difference."""
 
+import json
+
 import numpy as np
+import psutil
 import pytest
 import torch
 
 from attnviz.pages.scaling.maths import retrieval_training as experiment
 from attnviz.pages.scaling.maths.retrieval_training import Config
+from attnviz.runs import own_process
 
 QUICK = Config(d_k=16, names=6, steps=25, seeds=2)
 
@@ -92,3 +96,24 @@ def test_where_scaling_hurts_the_verdict_says_that():
 def _run(accuracy):
     flat = np.full((2, 25), accuracy)
     return experiment.TrainingRun(flat, flat, flat, flat)
+
+
+def test_a_result_comes_back_from_its_plain_data_to_the_last_bit():
+    *_partial, result = experiment.train(QUICK)
+    back = experiment.from_json(json.loads(json.dumps(experiment.to_json(result))))
+    assert (back.config, back.done, back.runs.keys()) == (QUICK, 25, result.runs.keys())
+    for name, run in result.runs.items():
+        for measure, values in vars(run).items():
+            np.testing.assert_array_equal(getattr(back.runs[name], measure), values)
+
+
+@pytest.mark.slow
+def test_in_another_process_the_largest_heads_learn_the_same_and_this_one_holds_nothing_of_it():
+    config = Config(d_k=4096, alternative="qk-norm", parameter=5.0, steps=25, seeds=8, optimizer="adam")
+    before = psutil.Process().memory_info().rss
+    *_partial, there = own_process.results(experiment, "train", config, 1)
+    assert psutil.Process().memory_info().rss - before < 30 * 2**20
+    here = trained(config)
+    for name, run in here.runs.items():
+        for measure, values in vars(run).items():
+            np.testing.assert_allclose(getattr(there.runs[name], measure), values, rtol=1e-3, atol=1e-6)

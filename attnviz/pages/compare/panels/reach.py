@@ -1,6 +1,5 @@
 """Section 3: how far back the last output depends on the input, before training and after it, drawn as it learns."""
 
-import os
 import time
 from contextlib import closing
 
@@ -10,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import page_parts, presenting, show, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
-from attnviz.app.cache.waiting_line import WaitingLine
+from attnviz.app.cache.waiting_line import TRAININGS, trainings_ahead
 from attnviz.app.panel import guard
 from attnviz.app.text import with_minus
 from attnviz.base.message import Problem
@@ -23,7 +22,6 @@ PARTIAL = "c_reach_so_far"
 _AGAIN = "c_train_again"
 _WATCHED = "c_train_watched"  #: the configuration that this visitor trains once more, to watch it
 BOX = 118  #: pixels of a number box
-TRAININGS_WAITING = 6
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -38,12 +36,6 @@ def trained_reach() -> BoundedCache[reach_training.Result]:
     kept: BoundedCache[reach_training.Result] = BoundedCache(32, lambda _: 1)
     kept.get(reach_training.Config(), reach_training.prepared)
     return kept
-
-
-@st.cache_resource(show_spinner=False)
-def training_line() -> WaitingLine:
-    """Where visitors who train wait for each other, so that half of the processors are left to those who look."""
-    return WaitingLine(max(1, (os.cpu_count() or 1) // 2), TRAININGS_WAITING)
 
 
 def panel() -> None:
@@ -130,7 +122,7 @@ def _live(config: reach_training.Config, button: DeltaGenerator, drawn: DeltaGen
         bar = st.progress(0.0, _("Training begins…"))
     with drawn.container():
         _charts(untrained(config), "c-live-0")
-    with training_line().turn(lambda before: bar.progress(0.0, _wait(before))):
+    with TRAININGS.turn(lambda before: bar.progress(0.0, trainings_ahead(before))):
         result = trained_reach().find(config)  # by whoever was before in the line
         if result is None or st.session_state.get(_WATCHED) == config:
             result = _trained(config, bar, drawn)
@@ -139,15 +131,6 @@ def _live(config: reach_training.Config, button: DeltaGenerator, drawn: DeltaGen
     button.empty()
     with drawn.container():
         _picture(result)
-
-
-def _wait(before: int) -> str:
-    """What a visitor reads whose training is not yet begun."""
-    return ngettext(
-        "{n} training of another visitor is ahead of yours, which starts by itself.",
-        "{n} trainings of other visitors are ahead of yours, which starts by itself.",
-        before,
-    ).format(n=before)
 
 
 def _trained(config: reach_training.Config, bar: DeltaGenerator, drawn: DeltaGenerator) -> reach_training.Result:

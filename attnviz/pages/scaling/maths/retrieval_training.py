@@ -6,8 +6,10 @@ raw scores begin with variance d_k), values per label, then one linear layer to 
 """
 
 import inspect
-from collections.abc import Iterator
-from dataclasses import dataclass
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,7 +19,8 @@ from attnviz.base.message import Message, Problem, require_within
 from attnviz.base.rounding import Rounded
 from attnviz.core.attention import Stages
 from attnviz.core.measures import entropy, jacobian_norm
-from attnviz.pages.scaling.maths.alternatives import check, stages
+from attnviz.pages.scaling.maths import alternatives
+from attnviz.pages.scaling.maths.alternatives import stages
 
 LABELS = 8
 WIDTH = 16  #: numbers in a value
@@ -96,17 +99,49 @@ class Result:
 
 def train(config: Config) -> Iterator[Result]:
     """Train raw, scaled and the alternative side by side, from the same start on the same data; results so far."""
-    check(config.alternative, config.parameter)
-    limits = {"d_k": (1, 4096), "names": (2, 64), "steps": (1, 2000), "seeds": (1, 8), "rate": (1e-4, 10)}
-    require_within(config, limits)
-    if config.optimizer not in ("sgd", "adam"):
-        raise Problem('optimizer={optimizer} must be "sgd" or "adam"', optimizer=config.optimizer)
+    check(config)
     heads = {name: RetrievalHead(config, name) for name in dict.fromkeys(("raw", "sqrt", config.alternative))}
     for step, labels in enumerate(drawn_labels(config), 1):
         for head in heads.values():
             head.learn(labels)
         if step % EVERY == 0 or step == config.steps:
             yield Result(config, step, {name: head.so_far() for name, head in heads.items()})
+
+
+def check(config: Config) -> None:
+    """Refuse what cannot be trained, in a sentence."""
+    alternatives.check(config.alternative, config.parameter)
+    limits = {"d_k": (1, 4096), "names": (2, 64), "steps": (1, 2000), "seeds": (1, 8), "rate": (1e-4, 10)}
+    require_within(config, limits)
+    if config.optimizer not in ("sgd", "adam"):
+        raise Problem('optimizer={optimizer} must be "sgd" or "adam"', optimizer=config.optimizer)
+
+
+def is_small(config: Config) -> bool:
+    """Whether a training takes no more than the usual one, a second or two."""
+    usual = Config()
+    return config.steps * config.seeds * max(config.d_k, usual.d_k) <= usual.steps * usual.seeds * usual.d_k
+
+
+def to_json(result: Result) -> dict[str, Any]:
+    """A result as plain data. Its numbers are those of float32, which are sent as they are: there are 200,000."""
+    runs = {
+        name: {measure: b64encode(values.tobytes()).decode() for measure, values in vars(run).items()}
+        for name, run in result.runs.items()
+    }
+    return {"config": asdict(result.config), "done": result.done, "runs": runs}
+
+
+def from_json(held: Mapping[str, Any]) -> Result:
+    """A result of what `to_json` made."""
+    config = Config(**held["config"])
+    runs = {
+        name: TrainingRun(
+            **{m: np.frombuffer(b64decode(v), np.float32).reshape(config.seeds, -1) for m, v in measures.items()}
+        )
+        for name, measures in held["runs"].items()
+    }
+    return Result(config, held["done"], runs)
 
 
 def drawn_labels(config: Config) -> Iterator[Tensor]:
@@ -130,7 +165,9 @@ class RetrievalHead:
             learned.append(self.parameter)
         kind = torch.optim.SGD if config.optimizer == "sgd" else torch.optim.Adam
         self.optimizer = kind(learned, lr=config.rate)
-        self.history: list[Tensor] = []  # of each step: the measures, (measures, S)
+        # written in place: a small tensor kept of each step, between large ones that go, cost a megabyte a step
+        self.history = torch.empty(4, config.seeds, config.steps)  # (measures, S, steps)
+        self.done = 0
 
     def learn(self, labels: Tensor) -> None:
         """One step on labels (S, sequences, names): every name is asked for in every sequence."""
@@ -142,7 +179,9 @@ class RetrievalHead:
         self.optimizer.step()
         right = (logits.argmax(-1) == labels.movedim(1, 2)).float().mean((-1, -2))
         spread = entropy(made.weights.detach()).mean((-1, -2))
-        self.history.append(torch.stack([loss.detach(), right, spread, reached.flatten(1).norm(dim=1)]))
+        measures = [loss.detach(), right, spread, reached.flatten(1).norm(dim=1)]
+        torch.stack(measures, out=self.history[..., self.done])
+        self.done += 1
 
     def at_softmax(self, labels: Tensor) -> tuple[Tensor, Tensor]:
         """Norm of the loss's gradient at the logits of softmax, and mean norm of softmax's Jacobian: (S,) each."""
@@ -162,7 +201,7 @@ class RetrievalHead:
 
     def so_far(self) -> TrainingRun:
         """History as arrays (seeds, steps)."""
-        return TrainingRun(*torch.stack(self.history, -1).numpy())
+        return TrainingRun(*self.history[..., : self.done].clone().numpy())
 
 
 def loss_of(logits: Tensor, labels: Tensor) -> Tensor:

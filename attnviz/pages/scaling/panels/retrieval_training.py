@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Generator
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +13,9 @@ import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
+from attnviz.app.cache.waiting_line import TRAININGS, trainings_ahead
 from attnviz.app.text import spoken
+from attnviz.base.message import Problem
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ngettext, sentences
 from attnviz.figures.theme import Figure
@@ -20,10 +24,12 @@ from attnviz.pages.scaling.figures import curves
 from attnviz.pages.scaling.maths import retrieval_training as experiment
 from attnviz.pages.scaling.panels import scaling_form
 from attnviz.pages.scaling.panels.scaling_form import K, Q
+from attnviz.runs import own_process
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
+_AGAIN = "s_train_again"
 BETWEEN_PICTURES = 0.4  # seconds between two drawings while training runs
 
 
@@ -79,12 +85,19 @@ def _run(config: experiment.Config) -> None:
         return
     partial = st.session_state.get("s_partial")
     partial = partial if partial is not None and partial.config == config else None
-    first_visit = not st.session_state.get("s_training_seen")
+    # a link opens what takes long ready to be pressed: what strangers link to must not make work by being opened
+    first_visit = experiment.is_small(config) and not st.session_state.get("s_training_seen")
     st.session_state["s_training_seen"] = True
     button, drawn = st.empty(), st.empty()
     label = _("Start again") if partial else _("Train")
-    if button.button(label, type="primary", icon=":material/play_arrow:", key="s_train") or first_visit:
-        _live(config, button, drawn)
+    play = ":material/play_arrow:"
+    pressed = button.button(label, type="primary", icon=play, key="s_train") or st.session_state.get(_AGAIN, False)
+    if pressed or first_visit:
+        try:
+            _live(config, button, drawn)
+        except Problem:  # as where too many wait
+            button.button(_("Start again"), type="primary", icon=play, key=_AGAIN)
+            raise
         return
     with drawn.container():
         if partial is None:
@@ -101,19 +114,37 @@ def _live(config: experiment.Config, button: DeltaGenerator, drawn: DeltaGenerat
     with button.container(horizontal=True, vertical_alignment="center"):
         st.button(_("Stop"), icon=":material/stop:", key="s_stop")
         bar = st.progress(0.0)
-    last = 0.0
-    for result in experiment.train(config):
-        st.session_state["s_partial"] = result
-        progress = _("step {step} of {steps}").format(step=result.done, steps=config.steps)
-        bar.progress(result.done / config.steps, progress)
-        if not result.complete and time.monotonic() - last > BETWEEN_PICTURES:
-            last = time.monotonic()
-            with drawn:
-                show.chart(_figure(result), key=f"s_live_{result.done}", words=progress)
-    trained().get(config, lambda: result)
+    with TRAININGS.turn(lambda before: bar.progress(0.0, trainings_ahead(before))):
+        result = trained().find(config)  # by whoever was before in the line
+        if result is None:
+            result = _trained(config, bar, drawn)
+            trained().get(config, lambda: result)
     button.empty()
     with drawn.container():
         _picture(result)
+
+
+def _trained(config: experiment.Config, bar: DeltaGenerator, drawn: DeltaGenerator) -> experiment.Result:
+    """Train to the end: in another process, unless that would take longer to start than to train."""
+    last = 0.0
+    with closing(_results(config)) as results:
+        for result in results:
+            st.session_state["s_partial"] = result
+            progress = _("step {step} of {steps}").format(step=result.done, steps=config.steps)
+            bar.progress(result.done / config.steps, progress)
+            if not result.complete and time.monotonic() - last > BETWEEN_PICTURES:
+                last = time.monotonic()
+                with drawn:
+                    show.chart(_figure(result), key=f"s_live_{result.done}", words=progress)
+    return result
+
+
+def _results(config: experiment.Config) -> Generator[experiment.Result]:
+    experiment.check(config)
+    if experiment.is_small(config):
+        yield from experiment.train(config)
+    else:
+        yield from own_process.results(experiment, "train", config, 1, own_process.NICE)
 
 
 def _figure(result: experiment.Result) -> Figure:
