@@ -39,7 +39,8 @@ def faults(message: Message) -> list[str]:
 
 
 def _faults(english: str, form: str) -> Iterator[str]:
-    held, wanted = set(PLACEHOLDER.findall(form)), set(PLACEHOLDER.findall(english))
+    # a noun chosen by its number, "{n:token|tokens}", is for each language to have or not
+    held, wanted = ({each for each in PLACEHOLDER.findall(text) if "|" not in each} for text in (form, english))
     if wanted - held:
         yield f"without {' '.join(sorted(wanted - held))}"
     if held - wanted:

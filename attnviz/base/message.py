@@ -6,7 +6,7 @@ A Problem is such a sentence, raised; among them those of sizes outside their li
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from attnviz.base.rounding import fill_template
+from attnviz.base.rounding import Template
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Message:
     params: Mapping[str, object] = field(default_factory=dict, hash=False)
 
     def __str__(self) -> str:
-        return fill_template(self.template, self.params)
+        return Template(self.template).format(**self.params)
 
 
 class Problem(ValueError):

@@ -1,11 +1,11 @@
-"""Numbers as a person reads them: a half goes away from zero, and 0% and 100% are said only of 0 and 1.
+"""Numbers as a person reads them, and their nouns: a half goes away from zero, 0% and 100% are said only of 0 and 1.
 
 canvas/shared/numbers.js does the same in the browser; shared cases hold the two together.
 """
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
@@ -51,34 +51,46 @@ def _half_up(size: Decimal, places: int) -> Decimal:
     return size.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
 
 
+def _english(number: int) -> int:
+    """Which of two forms English has for a number of things."""
+    return int(number != 1)
+
+
 class Rounded:
-    """A number that a template rounds by `format_number`."""
+    """A number that a template rounds by `format_number`, or whose noun it chooses: "{n} {n:token|tokens}"."""
 
-    __slots__ = ("number",)
+    __slots__ = ("number", "plural")
 
-    def __init__(self, number: Any) -> None:
-        self.number = number
+    def __init__(self, number: Any, plural: Callable[[int], int] = _english) -> None:
+        self.number, self.plural = number, plural
 
     def __format__(self, spec: str) -> str:
-        return format_number(self.number, spec)
+        if "|" not in spec:
+            return format_number(self.number, spec)
+        forms = spec.split("|")
+        return forms[min(self.plural(self.number), len(forms) - 1)]
 
     def __str__(self) -> str:
         return str(self.number)
 
 
-def fill_template(template: str, params: Mapping[str, object]) -> str:
-    """The template with its values in it; numbers are rounded by `format_number`."""
-    return str.format(template, **{name: _wrapped(value) for name, value in params.items()})
-
-
-def _wrapped(value: object) -> object:
-    return value if isinstance(value, str | int) or not hasattr(value, "__float__") else Rounded(value)
-
-
 class Template(str):
-    """A sentence whose `format` rounds numbers by `format_number`."""
+    """A sentence whose `format` rounds numbers, and chooses nouns by `plural`, as gettext does for a language."""
 
-    __slots__ = ()
+    plural: Callable[[int], int]
+
+    def __new__(cls, text: str, plural: Callable[[int], int] | None = None) -> "Template":
+        made = super().__new__(cls, text)
+        made.plural = plural or _english
+        return made
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str(self),)  # a language's rule cannot be pickled, and is not missed: what is kept is filled in
 
     def format(self, *args: object, **params: object) -> str:
-        return str.format(self, *map(_wrapped, args), **{name: _wrapped(value) for name, value in params.items()})
+        return str.format(
+            self, *map(self._wrapped, args), **{name: self._wrapped(value) for name, value in params.items()}
+        )
+
+    def _wrapped(self, value: object) -> object:
+        return value if isinstance(value, str) or not hasattr(value, "__float__") else Rounded(value, self.plural)

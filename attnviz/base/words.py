@@ -105,7 +105,9 @@ def _catalogue(name: str) -> gettext.NullTranslations:
 
 def _(text: str) -> str:
     """The sentence in the visitor's language."""
-    return Template(_translations(language()).gettext(text))
+    found = _translations(language())
+    translated = found.gettext(text)
+    return Template(translated, None if translated is text else getattr(found, "plural", None))
 
 
 def ngettext(one: str, many: str, n: int) -> str:

@@ -34,7 +34,10 @@ def overview() -> dict[str, str]:
     return {
         "label": _("All attention heads, one small picture each"),
         "help": _("Move with the arrow keys; Enter shows the chosen head large."),
-        "summary": _("{layers} layers, {heads} heads in all. Rows of a picture are queries, columns are keys."),
+        "summary": _(
+            "{layers} {layers:layer|layers}, {heads} {heads:head|heads} in all. Rows of a picture are queries, "
+            "columns are keys."
+        ),
         "tile": _("Layer {layer}, head {head}"),
         "shared": _("Heads {heads} share one key/value head"),
         "chosen": _("on show"),
@@ -69,7 +72,7 @@ def head() -> dict[str, str]:
         "queries": _("Queries"),
         "keys": _("Keys"),
         "lines": _("Token lines: queries on the left, keys on the right"),
-        "strongest": _("the {count} strongest of {total} lines"),
+        "strongest": _("the {count} strongest of {total} {total:line|lines}"),
         "zoomin": _("Zoom in"),
         "zoomout": _("Zoom out"),
         "zoomall": _("1:1: show the whole picture"),
@@ -91,8 +94,8 @@ def head() -> dict[str, str]:
         "square_lead": _("Head {head}, on show in the matrix"),
         "square_full": _("Head {head}: eight heads are drawn already, as many as colours can tell apart"),
         "only": _("Only the head on show"),
-        "laid": _("Lines of head {head} added: {count} heads in the lines"),
-        "taken": _("Lines of head {head} removed: {count} heads in the lines"),
+        "laid": _("Lines of head {head} added: {count} {count:head|heads} in the lines"),
+        "taken": _("Lines of head {head} removed: {count} {count:head|heads} in the lines"),
         "legend_looks": _("“{token}” looks most at"),
         "legend_looked": _("“{token}” is looked at most by"),
         "legend_head": _("head {head}"),
@@ -152,9 +155,9 @@ def mask() -> dict[str, str]:
         "help": _("Move with the arrow keys; Space switches a cell, Ctrl+Z undoes the last change."),
         "may": _("{query} may look at {key}"),
         "maynot": _("{query} may not look at {key}"),
-        "summary": _("The mask keeps {kept} of {total} pairs"),
+        "summary": _("The mask keeps {kept} of {total} {total:pair|pairs}"),
         "empty": _("{query} may look at nothing"),
-        "row": _("{query} may look at {count} of {total} keys"),
+        "row": _("{query} may look at {count} of {total} {total:key|keys}"),
         "undo": _("Undo"),
         "redo": _("Redo"),
         "queries": _("Queries"),

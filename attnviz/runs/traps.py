@@ -146,7 +146,8 @@ def run_top_left(s: Sentence) -> Outcome:
         largest_gap(bad, good),
         (
             Message(
-                "{n} new words on a cache of {cached}: the newest, {word}, sees {seen} of {k} words instead of all, "
+                "{n} new {n:word|words} on a cache of {cached}: the newest, {word}, sees {seen} of {k} words instead "
+                "of all, "
                 "and not itself.",
                 {
                     "n": new,

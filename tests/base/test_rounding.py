@@ -1,16 +1,18 @@
 """Numbers that visitors read are rounded by one function, and no other formatting rounds them."""
 
 import ast
+import pickle
 import re
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
+from gettext import c2py  # type: ignore[attr-defined]
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from attnviz.base.message import Message
-from attnviz.base.rounding import format_number
+from attnviz.base.rounding import Template, format_number
 from attnviz.base.words import N_, _, ngettext, say
 
 PACKAGE = Path(__file__).parents[2] / "attnviz"
@@ -51,6 +53,20 @@ def test_every_sentence_rounds_so():
     ]
     message = Message(template, {"share": np.float32(1 / 16), "name": "a"})
     assert {*filled, str(message), say(message)} == {"6.3% of a"}
+
+
+def test_a_counted_noun_is_chosen_by_its_number():
+    template = N_("{n} {n:token|tokens} of {name}")
+    filled = [_(template).format(n=n, name="a") for n in (0, 1, np.int64(1), 2)]
+    assert filled == ["0 tokens of a", "1 token of a", "1 token of a", "2 tokens of a"]
+    assert str(Message(template, {"n": 1, "name": "a"})) == "1 token of a"
+
+
+def test_a_language_with_three_forms_chooses_by_its_own_rule():
+    polish = c2py("n==1 ? 0 : n%10>=2 && n%10<=4 && (n%100<12 || n%100>14) ? 1 : 2")
+    template = Template("{n} {n:słowo|słowa|słów}", polish)
+    assert [template.format(n=n) for n in (1, 3, 5, 22)] == ["1 słowo", "3 słowa", "5 słów", "22 słowa"]
+    assert pickle.loads(pickle.dumps(template)) == template
 
 
 #: what a program reads, or a terminal's table; coordinates

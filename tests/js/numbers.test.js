@@ -61,6 +61,14 @@ test("a sentence keeps a name that has no value, and takes values as they are", 
   assert.equal(fill("{a} and {b}", { a: "$& {b}" }), "$& {b} and {b}");
 });
 
+test("a counted noun is chosen by its number", () => {
+  const said = [0, 1, 2, "1,001"].map((n) => fill("{n} {n:key|keys} of {m:head|heads}", { n }));
+  assert.deepEqual(
+    said,
+    ["0 keys", "1 key", "2 keys", "1,001 keys"].map((count) => `${count} of {m:head|heads}`),
+  );
+});
+
 test("blanks and line ends can be seen", () => {
   assert.deepEqual(["\n", "  ", "a\tb", "<b>", ""].map(visibleToken), ["↵", "␣␣", "a⇥b", "<b>", "␣"]);
 });

@@ -10,11 +10,11 @@ import pytest
 from attnviz.canvas.shared.packing import unblob
 from tests.pages.conftest import canvases_on
 
-THINGS = (
-    "cells|columns|dimensions|eigenvalues|examples|heads|keys|layers|logits|names|numbers|pairs|patches|places|positions|"
-    "queries|rows|scores|seeds|steps|tokens|vectors|weights|words"
+#: words after "1" that end like a plural and are none
+NO_PLURALS = "as|bias|class|does|goes|has|is|its|less|loss|makes|pass|plus|takes|this|was|gives|gets|stands|times"
+BAD = re.compile(
+    rf"(?<![\d.,×·−/=-])(?<!= )\b1 ((?:[\w/-]+ )?(?!(?:{NO_PLURALS})\b)[a-z]{{2,}}s)\b|\bthe 1 \w+s\b|\bfactor of inf\b"
 )
-BAD = re.compile(rf"(?<![\d.,×·−/=-])(?<!= )\b1 ([\w/]+ )?({THINGS})\b|\bthe 1 \w+s\b|\bfactor of inf\b")
 LESSON_STEPS = {"attention": (1, 2, 3, 5), "row": (2, 6), "masks": (1, 2, 4), "model": (1,), "cache": (2, 4)}
 LINKS = [
     ("scaling", {"s_pairs": "1", "s_dk": "1"}),
@@ -29,6 +29,11 @@ LINKS = [
     *[("build", {"b_text": "cat", "b_h": heads, "b_g": "1", "b_m": "2", "b_d": "1", "b_step": step})
       for heads, step in (("1", "project"), ("1", "split"), ("2", "split"), ("1", "merge"), ("1", "output"))],
     ("home", {"sentence": "cat"}),
+    ("home", {"sentence": "猫"}),
+    ("masks", {"m_view": "training", "m_text": "the the"}),
+    ("fast", {"fast_section": "tiles", "fast_n": "1"}),
+    ("decoding", {"d_view": "policies", "d_text": "The cat sat on a"}),
+    ("build", {"b_text": "cat", "b_step": "two_sources"}),
     ("sharing", {"h_text": "word", "h_kept": "3"}),
     *[("sharing", {"h_view": view, "h_context": "1"}) for view in ("latent", "count", "size")],
     ("heads", {"hd_model": "minilm-l6", "hd_text": "own", "hd_own": "the cat and the cat"}),
@@ -65,6 +70,8 @@ def test_the_forms_that_were_wrong_are_found_and_right_ones_are_not():
     wrong = (
         "one of 1 keys and",
         "One of the 1 eigenvalues is",
+        "1 new words on a cache",
+        "1 likeliest tokens left",
         "makes 1 × 1 or 1 tokens go",
         "All 1 rows",
         "2: 1 K/V heads",
@@ -76,6 +83,8 @@ def test_the_forms_that_were_wrong_are_found_and_right_ones_are_not():
         "1 key of 2",
         "2 × 1 = 1 of",
         "sums to 1",
+        "1 is less",
+        "1 key has",
         "with 1,021 words",
         "numbers from 0 to 1 only",
     )

@@ -119,7 +119,10 @@ export function wordedButton(host, text, help, act) {
  * @param {string} template @param {Record<string, string | number>} fields
  */
 export function fill(template, fields) {
-  return template.replace(/\{(\w+)\}/g, (whole, name) => (name in fields ? isolated(fields[name]) : whole));
+  return template.replace(/\{(\w+)(?::([^{}|]*)\|([^{}|]*))?\}/g, (whole, name, one, many) => {
+    if (!(name in fields)) return whole;
+    return one === undefined ? isolated(fields[name]) : Number(fields[name]) === 1 ? one : many;
+  });
 }
 
 /**

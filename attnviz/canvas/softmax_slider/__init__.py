@@ -97,7 +97,9 @@ def _words(parameter: SliderParameter | None) -> dict[str, Any]:
         "parameter": parameter.name if parameter else "",
         "play": _("Play"),
         "bars": _("The bars: arrow keys move from key to key; the numbers stand below"),
-        "rest": _("One bar for each of {n} keys; dashed: even weights, {even}. Point at a bar for its numbers."),
+        "rest": _(
+            "One bar for each of {n} {n:key|keys}; dashed: even weights, {even}. Point at a bar for its numbers."
+        ),
         "key": _("Key {key}:"),
         "point": _("{panel}: logit {logit}, weight {weight}"),
         "fact_of": _("{panel}: {fact}"),

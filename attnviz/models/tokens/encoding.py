@@ -179,7 +179,7 @@ def _cut(raws: list[RawToken], limit: int) -> tuple[list[RawToken], frozenset[in
 def _notice(text: str, rest: str, limit: int) -> Message:
     place = len(text) - len(rest)
     return Message(
-        "Cut at {limit} tokens, after “{where}”: {left} more characters are left out",
+        "Cut at {limit} {limit:token|tokens}, after “{where}”: {left} more {left:character is|characters are} left out",
         {"limit": limit, "where": text[max(place - _TAIL_SHOWN, 0) : place].strip(), "left": len(rest)},
     )
 

@@ -40,7 +40,7 @@ class MatrixAxis:
                 self.merged,
                 Message("Weights to the tokens of a word are added up; weights from its tokens are averaged"),
             ),
-            (self.hidden, Message("{count} special tokens are not shown", {"count": self.hidden})),
+            (self.hidden, Message("{count} special {count:token is|tokens are} not shown", {"count": self.hidden})),
         )
         return tuple(message for holds, message in possible if holds)
 

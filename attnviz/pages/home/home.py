@@ -176,7 +176,8 @@ def _offer_chinese(text: str) -> None:
 def _how_well(text: str) -> str:
     run, fit = _fit(text)
     words = _(
-        "{model} learned mostly from English: to it these {characters} characters are {tokens} tokens, {parts} of "
+        "{model} learned mostly from English: to it {characters} {characters:character is|characters are} {tokens} "
+        "{tokens:token|tokens}, {parts} of "
         "which are only some bytes of a character (1/3: the first of three), and what comes next surprises it by "
         "{nats:.0f} nats in all."
     ).format(model=plain(run.name), **vars(fit))

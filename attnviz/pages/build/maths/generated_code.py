@@ -199,7 +199,7 @@ def multihead_refusals(config: Config) -> tuple[Message, ...]:
         (
             layout.n_heads * layout.qk_width != layout.d_model,
             Message(
-                "Its heads are always M/H wide; here {h} heads of {d} do not make {m}.",
+                "Its heads are always M/H wide; here {h} {h:head|heads} of {d} {h:does|do} not make {m}.",
                 {"h": layout.n_heads, "d": layout.qk_width, "m": layout.d_model},
             ),
         ),

@@ -22,7 +22,8 @@ def panel(result: attention_by_hand.Result) -> None:
     st.markdown(
         _(
             "Queries come from the sentence. Keys and values come twice, each time through matrices of their own: from "
-            "{k} words, and from the {p} patches of a handwritten digit. There are **two** softmaxes: a word gives "
+            "{k} {k:word|words}, and from the {p} patches of a handwritten digit. There are **two** softmaxes: a word "
+            "gives "
             "100% to the words and 100% to the patches, and what both bring is added before W_O."
         ).format(k=len(layer.config.text), p=len(layer.patches))
     )

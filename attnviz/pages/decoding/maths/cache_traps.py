@@ -42,7 +42,8 @@ def run_unshifted_positions(s: Sentence) -> Outcome:
         largest_gap(bad, good),
         (
             Message(
-                "{n} new words on a cache of {cached}. {word}, at position {right}, is rotated as if it stood at "
+                "{n} new {n:word|words} on a cache of {cached}. {word}, at position {right}, is rotated as if it "
+                "stood at "
                 "{wrong}: a weight is off by up to {gap:.3f}. With shifted positions the weights are {exact:.1e} away "
                 "from those of one pass over the whole sentence.",
                 {

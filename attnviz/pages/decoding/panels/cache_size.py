@@ -171,7 +171,8 @@ def _rounding_words(result: quantised_cache.Result) -> str:
     low, high = result.logits
     eight = _(
         "The cache of {tokens} tokens takes {half} at 16 bits and **{small}** in int8, scales included. Averaged over "
-        "{rows} predictions, the logit that moves most moves by about **{gap}**, where logits lie between {low:.1f} "
+        "{rows} {rows:prediction|predictions}, the logit that moves most moves by about **{gap}**, where logits lie "
+        "between {low:.1f} "
         "and {high:.1f}."
     ).format(
         tokens=len(result.labels),

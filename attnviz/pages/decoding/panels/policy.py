@@ -89,8 +89,10 @@ def _curve(result: kept_positions.Result, budget: int) -> None:
         name="cache-policies",
         key="d_policies",
         words=_(
-            "The first {prompt} of {total} tokens are read with everything kept, then each next token under the "
-            "policy. With {budget} positions, {share:.0%} of the bytes, the next-token distribution moves on average "
+            "The first {prompt} of {total} {total:token|tokens} are read with everything kept, then each next token "
+            "under the "
+            "policy. With {budget} {budget:position|positions}, {share:.0%} of the bytes, the next-token distribution "
+            "moves on average "
             "by (nats): {moves}. With everything kept by {zero:.1g}."
         ).format(
             zero=result.kept[0].moved.kl.mean(),
@@ -155,12 +157,12 @@ def _kept_words(result: kept_positions.Result, kept: kept_positions.Kept, layer:
     if len(kept.positions[0]) > 1:
         text = _(
             "Rows are the tokens read under the policy, coloured what layer {layer}, K/V head {group} still holds for "
-            "them; grey is evicted. The first token is held in {first} of {rows} rows."
+            "them; grey is evicted. The first token is held in {first} of {rows} {rows:row|rows}."
         )
     else:
         text = _(
             "Rows are the tokens read under the policy, coloured what every head still holds for them; grey is "
-            "evicted. The first token is held in {first} of {rows} rows."
+            "evicted. The first token is held in {first} of {rows} {rows:row|rows}."
         )
     held = kept.positions[layer, group, :, 0]
     return text.format(layer=layer, group=group, first=int(held.sum()), rows=len(held))

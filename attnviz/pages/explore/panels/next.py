@@ -92,7 +92,8 @@ def _chart(shown: Shown, slot: Slot, number: int, likeliest: list[TokenChoice], 
         _("Temperature 0 always takes “{token}”, whatever its share of the softmax over the whole vocabulary.")
         if temperature == 0
         else _(
-            "At temperature {temperature:.2g}, with only the {k} likeliest tokens left, “{token}” is drawn with "
+            "At temperature {temperature:.2g}, with only the {k} {k:likeliest token|likeliest tokens} left, “{token}” "
+            "is drawn with "
             "probability {share:.1%}."
         )
     )

@@ -162,7 +162,8 @@ def run_empty_row(s: Sentence) -> Outcome:
     bad, good = (over_tiles(s.q, s.k, allowed, fold) for fold in (wrong_empty_row, right_fold))
     fact = (
         Message(
-            "The first {padded} words are taken as padding and hidden. Rows without a number: {lost} of {n}, though "
+            "The first {padded} {padded:word is|words are} taken as padding and hidden. Rows without a number: {lost} "
+            "of {n}, though "
             "only {empty} see no key at all: a row whose first tile is hidden never comes back.",
             {
                 "padded": padded,

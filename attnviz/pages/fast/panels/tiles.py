@@ -32,7 +32,8 @@ def panel() -> None:
             name=f"tile-{at + 1}-of-{len(film.tiles)}",
             key="fast-film-save",
             words=_(
-                "One head over {tokens} tokens, random vectors (seed {seed}), 32-bit numbers. The whole matrix of "
+                "One head over {tokens} {tokens:token|tokens}, random vectors (seed {seed}), 32-bit numbers. The "
+                "whole matrix of "
                 "scores would take **{whole}**; it is never built."
             ).format(tokens=config.tokens, seed=config.seed, whole=units.binary(tiles.NUMBER * config.tokens**2)),
             table=lambda: table(film, at),

@@ -112,7 +112,8 @@ def vocabulary(words: tuple[str, ...]) -> tuple[str, ...]:
     different = tuple(dict.fromkeys(words))
     if len(different) < 2:
         raise Problem(
-            "There are {n} different words in the sentence; guessing the next one takes at least two.", n=len(different)
+            "There {n:is|are} {n} different {n:word|words} in the sentence; guessing the next one takes at least two.",
+            n=len(different),
         )
     return different[:MOST_WORDS]
 

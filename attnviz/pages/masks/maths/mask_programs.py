@@ -90,7 +90,8 @@ def _is_causal(config: Config) -> Program:
         return Program(
             None,
             Message(
-                "is_causal means the causal mask and nothing else: this mask differs from it in {n} of {all} cells.",
+                "is_causal means the causal mask and nothing else: this mask differs from it in {n} of {all} "
+                "{all:cell|cells}.",
                 {"n": differ, "all": length * length},
             ),
         )
@@ -111,7 +112,7 @@ def _attn_mask(config: Config) -> Program:
     return Program(
         code,
         Message(
-            "Takes any mask; True means attend. It is stored as {cells:,} cells, once for all heads.",
+            "Takes any mask; True means attend. It is stored as {cells:,} {cells:cell|cells}, once for all heads.",
             {"cells": len(config.words) ** 2},
         ),
     )

@@ -28,7 +28,9 @@ def panel(words: tuple[str, ...], seed: int) -> None:
 def _examples(examples: leak_training.Examples, seed: int) -> None:
     st.markdown(
         "##### "
-        + _("One sentence of {t} words is {n} training examples").format(t=len(examples.read) + 1, n=len(examples.read))
+        + _("One sentence of {t} {t:word|words} is {n} training {n:example|examples}").format(
+            t=len(examples.read) + 1, n=len(examples.read)
+        )
     )
     table, explanation = st.columns([3, 2], gap="large")
     with table:
@@ -50,7 +52,8 @@ def _examples(examples: leak_training.Examples, seed: int) -> None:
         st.markdown(
             _(
                 "Under the causal mask a place cannot tell how the sentence goes on, so every place of one pass is an "
-                "example of its own: {together:,} scores. One pass for each example takes {apart:,}, {times:.1f} times "
+                "example of its own: {together:,} {together:score|scores}. One pass for each example takes {apart:,}, "
+                "{times:.1f} times "
                 "as many, for the same losses. (Random model, seed {seed}, untrained.)"
             ).format(
                 together=examples.pairs_together,

@@ -165,7 +165,7 @@ def _what_follows(heard: np.ndarray, layers: int, words: int) -> str:
     if layers >= needed and final == words:
         return _("More layers can add nothing.")
     if needed == most and final < words:
-        return _("After {n} layers it is {heard}, and still growing.").format(n=most, heard=final)
+        return _("After {n} {n:layer|layers} it is {heard}, and still growing.").format(n=most, heard=final)
     if layers >= needed:
         return _("No others reach it, however many layers follow.")
     return ngettext(

@@ -165,7 +165,8 @@ def run_cropped_mask(s: Sentence) -> Outcome:
         largest_gap(bad, good),
         (
             Message(
-                "{n} new words on a cache of {cached}: {word} is given the row of word {n} and sees {seen} of {k} "
+                "{n} new {n:word|words} on a cache of {cached}: {word} is given the row of word {n} and sees {seen} "
+                "of {k} "
                 "words, not itself. Over all new words {bad} of {good} pairs are kept.",
                 {
                     "n": new,
