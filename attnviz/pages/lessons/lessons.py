@@ -11,7 +11,7 @@ from attnviz.app.links import link_state
 from attnviz.app.panel import guard
 from attnviz.app.text import plain, spoken
 from attnviz.base.message import Message, Problem, Several
-from attnviz.base.rounding import Rounded, fill_template
+from attnviz.base.rounding import Rounded, Template
 from attnviz.base.words import _, listed, say_value
 from attnviz.engine import Rerun
 from attnviz.models.loading import availability
@@ -163,7 +163,7 @@ def filled(lesson: Lesson, template: str, facts: Facts) -> str:
     if not lesson.own:
         return spoken(Message(template, values))
     try:
-        text = fill_template(template, {name: say_value(value) for name, value in values.items()})
+        text = Template(template).format(**{name: say_value(value) for name, value in values.items()})
     except (KeyError, IndexError, TypeError, ValueError) as missing:
         raise Problem(
             "“{sentence}” asks for {missing}; these facts have: {allowed}",
