@@ -23,6 +23,7 @@ from attnviz.app.mends import whole_callbacks
 from attnviz.canvas.head import ahead
 from attnviz.figures.export import PLOTLY_JS
 from attnviz.serve import compressed_files, index_page, log_lines
+from attnviz.serve.incoming import Incoming
 from attnviz.serve.page_table import PAGES
 from attnviz.serve.watching import Watching, health, is_local, metrics
 
@@ -158,6 +159,7 @@ if whole_callbacks.has_what_it_needs():
     whole_callbacks.mend()
 ROUTES = routes(st.get_option("server.baseUrlPath"))
 MIDDLEWARE = [
+    Middleware(Incoming),
     Middleware(index_page.IndexPage, base_path=st.get_option("server.baseUrlPath")),
     Middleware(Watching),
     Middleware(compressed_files.CompressedFiles, base_path=st.get_option("server.baseUrlPath")),

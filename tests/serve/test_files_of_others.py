@@ -10,7 +10,11 @@ from typing import Any
 import pytest
 import streamlit as st
 from starlette.applications import Starlette
+from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.testclient import TestClient
+from starlette.websockets import WebSocket
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -36,14 +40,27 @@ class Visited:
         self.uploads = MemoryUploadedFileManager("/_stcore/upload_file")
         self.media = MemoryMediaFileStorage("/media")
         runtime: Any = SimpleNamespace(is_active_session=lambda session: session == SESSION)
-        routes = [
+        routes: list[BaseRoute] = [
+            WebSocketRoute("/_stcore/stream", self.answer),
             *starlette_routes.create_upload_routes(runtime, self.uploads, ""),
             *starlette_routes.create_media_routes(self.media, ""),
         ]
         self.stranger = TestClient(Starlette(routes=routes, middleware=server.MIDDLEWARE))
         self.offered = self.offer(SECRET)
-        (self.place,) = self.uploads.get_upload_urls(SESSION, ["cat.png"])
+        asked = BackMsg()
+        asked.file_urls_request.file_names.append("cat.png")
+        with self.stranger.websocket_connect("/_stcore/stream") as page:
+            page.send_bytes(asked.SerializeToString())
+            (self.place,) = ForwardMsg.FromString(page.receive_bytes()).file_urls_response.file_urls
         self.put(self.place.upload_url, SECRET.encode())
+
+    async def answer(self, socket: WebSocket) -> None:
+        """Give a page the addresses for its uploads, as Streamlit does."""
+        await socket.accept()
+        asked, answer = BackMsg.FromString(await socket.receive_bytes()), ForwardMsg()
+        for place in self.uploads.get_upload_urls(SESSION, asked.file_urls_request.file_names):
+            answer.file_urls_response.file_urls.add(file_id=place.file_id, upload_url=place.upload_url)
+        await socket.send_bytes(answer.SerializeToString())
 
     def offer(self, text: str) -> str:
         file = self.media.load_and_get_id(text.encode(), "text/html", MediaFileKind.DOWNLOADABLE, "view.html")
@@ -74,7 +91,7 @@ def test_an_upload_can_be_read_by_no_address_and_written_by_no_other_session(vis
         assert SECRET not in answer.text
     assert visited.stranger.put(address, files={"file": ("cat.png", b"other")}).status_code == 403, "of another site"
     assert visited.stranger.delete(address).status_code == 403
-    assert visited.put(address.replace(SESSION, "f" * 36), b"other") == 400
+    assert visited.put(address.replace(SESSION, "f" * 36), b"other") == 403
     assert [file.data for file in visited.kept()] == [SECRET.encode()]
 
 

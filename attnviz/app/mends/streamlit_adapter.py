@@ -15,6 +15,7 @@ WARNS_OF_NO_BROWSER = "streamlit.runtime.scriptrunner_utils.script_run_context" 
 # Of what goes over the web socket, which tells how long runs take. Streamlit 1.67 times none; words for a request:
 # "metrics endpoint, duration of script runs".
 LONGEST_END = 100  #: bytes; the message that ends a run is shorter, and longer ones are not read
+LONGEST_ADDRESSES = 10_000  #: bytes; the message that gives a visitor addresses for uploads is shorter
 ANSWERED = ("FINISHED_SUCCESSFULLY", "FINISHED_FRAGMENT_RUN_SUCCESSFULLY")
 FOR_ANOTHER = "FINISHED_EARLY_FOR_RERUN"
 ERRORS = "streamlit.error_util"  #: the logger that is told of a run which ended with an error that no page caught
@@ -111,15 +112,38 @@ def set_where_default(name: str, value: Any, where: str) -> None:
         config.set_option(name, value, where)
 
 
-def asks_for_a_run(data: bytes) -> bool:
-    """Whether a visitor's message does; what is no message at all is answered by Streamlit."""
+def message_of(data: bytes) -> Any:
+    """What a visitor's message says, in Streamlit's own terms; None for what is no message at all."""
     from google.protobuf.message import DecodeError
     from streamlit.proto.BackMsg_pb2 import BackMsg
 
     try:
-        return BackMsg.FromString(data).WhichOneof("type") == "rerun_script"
+        return BackMsg.FromString(data)
     except DecodeError:
-        return False
+        return None
+
+
+def asks_for_a_run(data: bytes) -> bool:
+    """Whether a visitor's message does; what is no message at all is answered by Streamlit."""
+    message = message_of(data)
+    return message is not None and message.WhichOneof("type") == "rerun_script"
+
+
+def upload_addresses(data: bytes) -> list[str]:
+    """Where the visitor may put files, if this message of the server's says so."""
+    from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+    if len(data) > LONGEST_ADDRESSES:
+        return []
+    return [each.upload_url for each in ForwardMsg.FromString(data).file_urls_response.file_urls]
+
+
+def drop_upload(session: str, file: str) -> None:
+    """Forget a file that a visitor of this process uploaded."""
+    from streamlit import runtime
+
+    if runtime.exists():
+        runtime.get_instance().uploaded_file_mgr.remove_file(session, file)
 
 
 def end_of_run(data: bytes) -> str | None:

@@ -1,0 +1,221 @@
+"""What a visitor sends is measured here, before Streamlit reads it: nobody's message may stop all others.
+
+One loop answers all visitors of a process. Streamlit parses whatever comes, does all that its protocol can ask for
+(clear everybody's caches, tell what git says of the server's folder), and to know a stranger's page from its own it
+asks a machine on the internet, and waits. Here each web socket is that of our own page, asks only what our page asks,
+in pieces that are quickly read, and no faster than hands are. What is too large counts as not sent.
+"""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlsplit
+
+import streamlit as st
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from attnviz.app.mends import streamlit_adapter
+
+#: seconds that a message is counted as, by its kind; our pages send no other kind: what else comes is not passed on
+PACE = {
+    "rerun_script": 0.02,
+    "stop_script": 0.02,
+    "app_heartbeat": 0.02,
+    "file_urls_request": 0.2,
+    "backend_operation_request": 0.5,
+}
+REFUSED_PACE = 0.1  #: a message that is not passed on
+BYTE_PACE = 0.5e-6  #: and as much for each byte
+AHEAD = 3.0  #: seconds by which a visitor may be faster than his pace; then his messages wait, and only his
+OPERATIONS = ("deferred_file",)  #: of "backend_operation_request": a file to save; to install things is another
+MOST_NAMES = 8  #: files that a message may ask an address for
+MOST_WIDGETS = 1_000
+
+#: bytes of what a widget may send, by the type that it declares; what has another type is no widget of ours
+LARGEST = dict.fromkeys(("trigger_value", "bool_value", "double_value", "int_value"), 4_000)
+LARGEST |= dict.fromkeys(("double_array_value", "int_array_value", "file_uploader_state_value"), 8_000)
+LARGEST |= {"string_value": 500_000, "string_array_value": 64_000, "string_trigger_value": 4_000}
+LARGEST |= dict.fromkeys(("json_value", "json_trigger_value"), 200_000)  # a mask that is painted over 1,024 tokens
+#: characters, or how many of them, of what a browser says of itself as it asks for a run
+LARGEST_OF_RUN = {"query_string": 64_000, "cached_message_hashes": 4_000, "context_info": 64_000} | dict.fromkeys(
+    ("page_script_hash", "page_name", "fragment_id"), 4_000
+)
+
+UPLOADS = "/_stcore/upload_file/"
+KEPT_OF_ONE = 24_000_000  #: bytes of uploads that are kept for a session; the oldest goes first, which has been read
+KEPT_OF_ALL = 240_000_000
+MOST_ADDRESSES = 4_000  #: the latest addresses for uploads that are remembered
+AT_ONCE, AT_ONCE_OF_ONE = 16, 2  #: uploads on their way, of all and of a session
+LONGEST_UPLOAD = 120.0  #: seconds
+LONGEST_ADDRESS = 16_000
+
+
+def is_own_page(headers: Headers) -> bool:
+    """Whether a web socket was opened by a page of this server, by one that its owner allows, or by a program.
+
+    A proxy that gives the server another name than visitors know must pass `Host` on; or the name stands in
+    `server.corsAllowedOrigins` or `browser.serverAddress`. No machine is asked.
+    """
+    origin = headers.get("origin")
+    if origin is None or not st.get_option("server.enableCORS"):
+        return True
+    named = {st.get_option("browser.serverAddress"), *st.get_option("server.corsAllowedOrigins")} - {"localhost"}
+    try:
+        place = urlsplit(origin)
+    except ValueError:
+        return False
+    return bool(place.netloc) and (place.netloc == headers.get("host") or not named.isdisjoint((origin, place.hostname)))
+
+
+def shorten(message: Any) -> str | None:
+    """The kind of a visitor's message, once all that is too large was taken out of it; None where it is refused."""
+    kind = message.WhichOneof("type")
+    told = getattr(message, kind or "", None)
+    if kind == "file_urls_request":
+        del told.file_names[MOST_NAMES:]
+    elif kind == "rerun_script":
+        for name, most in LARGEST_OF_RUN.items():
+            value = getattr(told, name)
+            if (value.ByteSize() if hasattr(value, "ByteSize") else len(value)) > most:
+                told.ClearField(name)
+        widgets = told.widget_states.widgets
+        if len(widgets) > MOST_WIDGETS:
+            return None
+        fitting = [each for each in widgets if each.ByteSize() <= LARGEST.get(each.WhichOneof("value"), -1)]
+        if len(fitting) < len(widgets):
+            told.widget_states.CopyFrom(type(told.widget_states)(widgets=fitting))
+    elif kind == "backend_operation_request" and told.WhichOneof("payload") not in OPERATIONS:
+        return None
+    return kind if kind in PACE else None
+
+
+class Pace:
+    """How long a visitor's next message waits, so that all of his take no more than their time."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self.done = clock() - AHEAD
+
+    def take(self, seconds: float) -> float:
+        """Count a message as so many seconds; how long it waits."""
+        now = self.clock()
+        self.done = max(self.done, now - AHEAD) + seconds
+        return max(0.0, self.done - now)
+
+
+class Incoming:
+    """ASGI middleware around all others: it passes on what our own pages send, and uploads that they asked for."""
+
+    def __init__(self, app: ASGIApp, drop: Callable[[str, str], None] = streamlit_adapter.drop_upload) -> None:
+        self.app = app
+        self.drop = drop  #: forgets an upload: its session, and its name there
+        #: the bytes that are kept at each address for an upload that a session was given, the oldest first
+        self.addresses: OrderedDict[str, int] = OrderedDict()
+        self.under_way: list[str] = []  #: the session of each upload that is on its way
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await self._converse(scope, receive, send)
+        elif scope["type"] == "http" and (refusal := self._refusal(scope)) is not None:
+            await Response(status_code=refusal)(scope, receive, send)
+        elif scope["type"] == "http" and scope["method"] in ("PUT", "DELETE") and UPLOADS in scope["path"]:
+            await self._take_upload(scope["path"].partition(UPLOADS)[2], scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> HTTPStatus | None:
+        """Why a request is not even begun; None where it is."""
+        if len(scope["path"]) + len(scope["query_string"]) > LONGEST_ADDRESS:
+            return HTTPStatus.REQUEST_URI_TOO_LONG
+        place = scope["path"].partition(UPLOADS)[2]
+        if scope["method"] != "PUT" or not place:
+            return None
+        session = place.partition("/")[0]
+        if place not in self.addresses:
+            return HTTPStatus.FORBIDDEN
+        crowded = len(self.under_way) >= AT_ONCE or self.under_way.count(session) >= AT_ONCE_OF_ONE
+        return HTTPStatus.SERVICE_UNAVAILABLE if crowded else None
+
+    async def _converse(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = MutableHeaders(scope=scope)
+        if not is_own_page(headers):
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        if "origin" in headers and "host" in headers:
+            headers["origin"] = f"http://{headers['host']}"  # for Streamlit, which else asks the internet who it is
+        pace, asked = Pace(), 0
+
+        async def measured_receive() -> Message:
+            nonlocal asked
+            while True:
+                message = await receive()
+                data = message.get("bytes")
+                if not data:
+                    return message
+                if len(data) > st.get_option("server.maxWidgetStateSize") * 10**6:
+                    await send({"type": "websocket.close", "code": 1009})
+                    return {"type": "websocket.disconnect", "code": 1009}
+                told = streamlit_adapter.message_of(data)
+                kind = None if told is None else shorten(told)
+                await asyncio.sleep(pace.take(PACE.get(kind or "", REFUSED_PACE) + len(data) * BYTE_PACE))
+                if kind is not None or told is None:  # of what is no message Streamlit says so
+                    asked += kind == "file_urls_request"
+                    return message if told is None else message | {"bytes": told.SerializeToString()}
+
+        async def noting_send(message: Message) -> None:
+            nonlocal asked
+            given = streamlit_adapter.upload_addresses(message.get("bytes") or b"") if asked else []
+            asked -= bool(given)
+            self.addresses.update(dict.fromkeys((each.rpartition(UPLOADS)[2] for each in given), 0))
+            while len(self.addresses) > MOST_ADDRESSES:
+                self._forget(next(iter(self.addresses)))
+            await send(message)
+
+        await self.app(scope, measured_receive, noting_send)
+
+    async def _take_upload(self, place: str, scope: Scope, receive: Receive, send: Send) -> None:
+        session, size, status = place.partition("/")[0], 0, 0
+
+        async def counted_receive() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            return message
+
+        async def watched_send(message: Message) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            await send(message)
+
+        self.under_way.append(session)
+        try:
+            async with asyncio.timeout(LONGEST_UPLOAD):
+                await self.app(scope, counted_receive, watched_send)
+        except TimeoutError:
+            if not status:
+                await Response(status_code=HTTPStatus.REQUEST_TIMEOUT)(scope, receive, send)
+        finally:
+            self.under_way.remove(session)
+        if status == HTTPStatus.NO_CONTENT and place in self.addresses:
+            self.addresses[place] = size if scope["method"] == "PUT" else 0
+            self.addresses.move_to_end(place)
+            self._bound(KEPT_OF_ONE, f"{session}/")
+            self._bound(KEPT_OF_ALL)
+
+    def _bound(self, most: int, whose: str = "") -> None:
+        """Forget the oldest uploads until the others take no more than `most` bytes; `whose`: of one session only."""
+        kept = {place: size for place, size in self.addresses.items() if place.startswith(whose)}
+        over = sum(kept.values()) - most
+        for place, size in kept.items():
+            if over > 0 and size:
+                self._forget(place)
+                over -= size
+
+    def _forget(self, place: str) -> None:
+        if self.addresses.pop(place):
+            self.drop(*place.split("/", 1))

@@ -1,0 +1,368 @@
+"""What a visitor sends is measured before Streamlit reads it: whose page, which kinds, how large and how often."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import streamlit as st
+from starlette.types import Message
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+
+from attnviz.serve import incoming
+from attnviz.serve.incoming import Incoming, Pace, shorten
+
+OPERATIONS = {"deferred_file", "dataframe_chunk", "install_skills", "dismiss_skills_nudge"}
+
+
+class Heard:
+    """An app that notes what it is told, as Streamlit would be, with a visitor who sends `messages` and leaves."""
+
+    def __init__(self, *messages: BackMsg | bytes, **headers: str) -> None:
+        self.headers = {"host": "attention.example", **headers}
+        self.coming = [each if isinstance(each, bytes) else each.SerializeToString() for each in messages]
+        self.messages: list[BackMsg] = []
+        self.origin: str | None = None
+        self.connected = False
+        self.sent: list[Message] = []
+        in_loop(Incoming(self.app)(self.scope(), self.receive, self.send))
+
+    def scope(self) -> dict[str, Any]:
+        headers = [(name.encode(), value.encode()) for name, value in self.headers.items()]
+        return {"type": "websocket", "path": "/_stcore/stream", "headers": headers, "query_string": b""}
+
+    async def app(self, scope: Any, receive: Any, send: Any) -> None:
+        self.connected, self.origin = True, dict(scope["headers"]).get(b"origin", b"").decode() or None
+        while (message := await receive())["type"] == "websocket.receive":
+            self.messages.append(BackMsg.FromString(message["bytes"]))
+
+    async def receive(self) -> Message:
+        if not self.coming:
+            return {"type": "websocket.disconnect", "code": 1001}
+        return {"type": "websocket.receive", "bytes": self.coming.pop(0)}
+
+    async def send(self, message: Message) -> None:
+        self.sent.append(message)
+
+
+def in_loop(work: Any) -> Any:
+    """Its result; in a loop of its own, where no waiting takes time."""
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(work)
+    finally:
+        loop.close()
+
+
+@pytest.fixture(autouse=True)
+def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long each message was made to wait, which takes no time here."""
+    waits: list[float] = []
+
+    async def wait(seconds: float) -> None:
+        waits.append(seconds)
+
+    monkeypatch.setattr(asyncio, "sleep", wait)
+    return waits
+
+
+@pytest.fixture
+def allowed() -> Iterator[Callable[[str, Any], None]]:
+    before = {name: st.get_option(name) for name in ("server.corsAllowedOrigins", "server.enableCORS")}
+    yield st.config.set_option
+    for name, value in before.items():
+        st.config.set_option(name, value)
+
+
+def run(**fields: Any) -> BackMsg:
+    message = BackMsg()
+    message.rerun_script.SetInParent()
+    for name, value in fields.items():
+        setattr(message.rerun_script, name, value)
+    return message
+
+
+def widget(**value: Any) -> WidgetState:
+    return WidgetState(id="$$ID-0-key", **value)
+
+
+@pytest.mark.parametrize(
+    "origin, enters",
+    [
+        (None, True),
+        ("http://attention.example", True),
+        ("https://attention.example", True),
+        ("https://elsewhere.example", False),
+        ("http://attention.example:81", False),
+        ("http://localhost", False),
+        ("http://127.0.0.1", False),
+        ("http://attention.example.elsewhere.example", False),
+        ("http://elsewhere.example@attention.example", False),
+        ("attention.example", False),
+        ("null", False),
+        ("", False),
+        ("http://[", False),
+    ],
+)
+def test_only_a_page_of_this_server_opens_a_web_socket(origin: str | None, enters: bool):
+    heard = Heard(**({} if origin is None else {"origin": origin}))
+    assert heard.connected is enters
+    assert heard.sent == ([] if enters else [{"type": "websocket.close", "code": 1008}])
+
+
+def test_pages_that_the_owner_allows_do_too_and_streamlit_asks_nobody_who_it_is(allowed: Any, monkeypatch: Any):
+    from streamlit import net_util
+    from streamlit.web.server.starlette import starlette_websocket
+
+    def asked() -> None:
+        raise AssertionError("Streamlit asks the internet")
+
+    monkeypatch.setattr(net_util, "get_external_ip", asked)
+    for origin in ("https://blog.example", "https://elsewhere.example"):
+        allowed("server.corsAllowedOrigins", ["https://blog.example"])
+        heard = Heard(origin=origin)
+        assert heard.connected is (origin == "https://blog.example")
+        if heard.connected:
+            assert starlette_websocket._is_origin_allowed(heard.origin, "attention.example")
+    allowed("server.enableCORS", False)
+    assert Heard(origin="https://elsewhere.example").connected
+
+
+def test_every_kind_of_message_is_passed_on_or_refused_by_name():
+    """An upgrade of Streamlit that brings another kind is seen here; until it is looked at, the kind is refused."""
+    refused = {
+        "clear_cache",
+        "set_run_on_save",
+        "load_git_info",
+        "debug_disconnect_websocket",
+        "debug_shutdown_runtime",
+    }
+    assert _names(BackMsg, "type") == refused | set(incoming.PACE)
+    types = _names(WidgetState, "value")
+    assert types == {*incoming.LARGEST, "arrow_value", "bytes_value", "chat_input_value"}
+    messages = [BackMsg(**{kind: True}) for kind in refused]
+    assert Heard(*messages, run()).messages == [run()]
+
+
+def _names(message: Any, oneof: str) -> set[str]:
+    return {field.name for field in message.DESCRIPTOR.oneofs_by_name[oneof].fields}
+
+
+def test_of_what_a_server_can_do_for_a_page_only_a_file_to_save_is_passed_on():
+    from streamlit.proto.BackMsg_pb2 import BackendOperationRequest
+
+    assert _names(BackendOperationRequest, "payload") == OPERATIONS
+    passed = set()
+    for name in OPERATIONS:
+        message = BackMsg()
+        getattr(message.backend_operation_request, name).SetInParent()
+        if Heard(message).messages:
+            passed.add(name)
+    assert passed == {"deferred_file"}
+
+
+def test_a_message_asks_for_addresses_of_eight_files_at_most():
+    message = BackMsg()
+    message.file_urls_request.file_names.extend([""] * 400_000)
+    (passed,) = Heard(message).messages
+    assert len(passed.file_urls_request.file_names) == 8
+
+
+def test_a_message_that_is_too_large_closes_its_connection_unread():
+    heard = Heard(run(query_string="x" * 10**6), run())
+    assert heard.messages == []
+    assert heard.sent == [{"type": "websocket.close", "code": 1009}]
+
+
+@pytest.mark.parametrize("kind", sorted(_names(WidgetState, "value")))
+def test_a_widgets_value_that_is_too_large_for_its_type_counts_as_not_sent(kind: str):
+    large, small = widget(), widget(bool_value=True)
+    if kind.endswith("array_value"):
+        getattr(large, kind).data.extend([""] * 400_000 if kind.startswith("string") else [1] * 100_000)
+    elif kind == "file_uploader_state_value":
+        large.file_uploader_state_value.uploaded_file_info.add().name = "x" * 900_000
+    elif kind in ("json_value", "string_value"):
+        setattr(large, kind, "[" * 900_000)
+    elif kind == "bytes_value":
+        large.bytes_value = bytes(900_000)
+    else:
+        large.id = "x" * 900_000
+        field = WidgetState.DESCRIPTOR.fields_by_name[kind]
+        if field.message_type:
+            getattr(large, kind).SetInParent()
+        else:
+            setattr(large, kind, field.default_value)
+    message = run(query_string="page=1")
+    message.rerun_script.widget_states.widgets.extend([small, large])
+    (passed,) = Heard(message).messages
+    assert list(passed.rerun_script.widget_states.widgets) == [small]
+    assert passed.rerun_script.query_string == "page=1"
+
+
+def test_what_our_largest_widgets_send_is_passed_on_as_it_was():
+    """Two sentences of 100,000 characters, a mask painted over 1,024 tokens, a page's buttons."""
+    message = run(query_string="x" * 60_000, page_script_hash="0" * 32, is_history_navigation=True)
+    widgets = [widget(string_value="木" * 100_000)] * 2 + [widget(json_value="A" * (1024**2 // 6))]
+    message.rerun_script.widget_states.widgets.extend([*widgets, *[widget(trigger_value=True)] * 300])
+    message.rerun_script.context_info.url = "http://attention.example/" + "x" * 60_000
+    assert Heard(message).messages == [message]
+
+
+def test_what_a_browser_says_of_itself_is_bounded():
+    told = BackMsg()
+    for name in incoming.LARGEST_OF_RUN:
+        message = run(is_auto_rerun=True)
+        if name == "cached_message_hashes":
+            message.rerun_script.cached_message_hashes.extend([""] * 400_000)
+        elif name == "context_info":
+            message.rerun_script.context_info.url = "x" * 900_000
+        else:
+            setattr(message.rerun_script, name, "x" * 900_000)
+        (told,) = Heard(message).messages
+        assert told == run(is_auto_rerun=True), name
+
+
+def test_a_thousand_widgets_are_more_than_a_page_has():
+    message = run()
+    message.rerun_script.widget_states.widgets.extend([WidgetState()] * 400_000)
+    assert Heard(message).messages == []
+    assert shorten(message) is None
+
+
+def test_hands_are_never_made_to_wait_and_a_flood_is(waited: list[float]):
+    seconds = [0.0]
+    pace = Pace(lambda: seconds[0])
+    for _gesture in range(30 * 60):  # a key that is held down for a minute
+        seconds[0] += 1 / 30
+        assert pace.take(incoming.PACE["rerun_script"]) == 0
+    Heard(*[run()] * 1000)
+    assert 15 < waited[-1] <= 20, "a thousand at once are read within twenty seconds"
+    waited.clear()
+    Heard(*[BackMsg(load_git_info=True)] * 1000)
+    assert waited[-1] > 80, "and what is refused more slowly still"
+
+
+class Uploads:
+    """An app that gives addresses for uploads and takes what comes there, and what it was made to forget."""
+
+    def __init__(self) -> None:
+        self.dropped: list[str] = []
+        self.incoming = Incoming(self.app, lambda session, file: self.dropped.append(f"{session}/{file}"))
+        self.held: asyncio.Event | None = None  #: what a body waits for
+
+    async def app(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "websocket":
+            message = await receive()
+            answer = ForwardMsg()
+            for name in BackMsg.FromString(message["bytes"]).file_urls_request.file_names:
+                address = f"/_stcore/upload_file/{scope['session']}/{name}"
+                answer.file_urls_response.file_urls.add(file_id=name, upload_url=address, delete_url=address)
+            await send({"type": "websocket.send", "bytes": answer.SerializeToString()})
+            return
+        while (await receive()).get("more_body"):
+            pass
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def give(self, session: str, *names: str) -> None:
+        message = BackMsg()
+        message.file_urls_request.file_names.extend(names)
+        sent = []
+
+        async def receive() -> Message:
+            return {"type": "websocket.receive", "bytes": message.SerializeToString()}
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+
+        await self.incoming({"type": "websocket", "headers": [], "session": session}, receive, send)
+
+    async def put(self, place: str, size: int = 1, method: str = "PUT") -> int:
+        sent: list[Message] = []
+
+        async def receive() -> Message:
+            if self.held is not None:
+                await self.held.wait()
+            return {"type": "http.request", "body": bytes(size), "more_body": False}
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+
+        scope = {"type": "http", "method": method, "path": f"/_stcore/upload_file/{place}", "query_string": b"", "headers": []}
+        await self.incoming(scope, receive, send)
+        return int(sent[0]["status"])
+
+
+def test_an_upload_that_no_session_asked_for_is_refused():
+    async def tried() -> None:
+        uploads = Uploads()
+        assert await uploads.put("mine/cat") == 403
+        await uploads.give("mine", "cat")
+        assert await uploads.put("mine/cat") == 204
+        assert await uploads.put("mine/dog") == 403
+        assert await uploads.put("another/cat") == 403
+
+    in_loop(tried())
+
+
+def test_the_oldest_uploads_of_a_session_go_first_and_then_the_oldest_of_all():
+    async def tried() -> None:
+        uploads, size = Uploads(), incoming.KEPT_OF_ONE // 3
+        await uploads.give("mine", *"abcdefgh")
+        for name in "abcdef":
+            assert await uploads.put(f"mine/{name}", size) == 204
+        assert uploads.dropped == ["mine/a", "mine/b", "mine/c"]
+        assert await uploads.put("mine/d", method="DELETE") == 204
+        assert await uploads.put("mine/g", size) == 204
+        assert len(uploads.dropped) == 3, "what its visitor took away counts no more"
+        sessions = [f"visitor-{n}" for n in range(incoming.KEPT_OF_ALL // size)]
+        for session in sessions:
+            await uploads.give(session, "a")
+            assert await uploads.put(f"{session}/a", size) == 204
+        assert uploads.dropped[3:] == ["mine/e", "mine/f", "mine/g"]
+        assert sum(uploads.incoming.addresses.values()) <= incoming.KEPT_OF_ALL
+
+    in_loop(tried())
+
+
+def test_addresses_that_nobody_uses_are_forgotten():
+    async def tried() -> None:
+        uploads = Uploads()
+        for number in range(incoming.MOST_ADDRESSES):
+            await uploads.give(f"visitor-{number}", "a", "b")
+        assert len(uploads.incoming.addresses) == incoming.MOST_ADDRESSES
+        assert await uploads.put("visitor-0/a") == 403
+
+    in_loop(tried())
+
+
+def test_a_session_has_two_uploads_on_their_way_and_all_together_not_too_many(monkeypatch: pytest.MonkeyPatch):
+    async def tried() -> None:
+        uploads = Uploads()
+        uploads.held = asyncio.Event()
+        for number in range(9):
+            await uploads.give(f"visitor-{number}", "a", "b", "c")
+        begun = [asyncio.ensure_future(uploads.put(f"visitor-{n}/{name}")) for n in range(9) for name in "abc"]
+        while len(uploads.incoming.under_way) < incoming.AT_ONCE:
+            await asyncio.wait(begun, timeout=0.01)
+        uploads.held.set()
+        answers = [await each for each in begun]
+        assert answers[:3] == [204, 204, 503]
+        assert answers.count(204) == incoming.AT_ONCE
+        assert uploads.incoming.under_way == []
+        monkeypatch.setattr(incoming, "LONGEST_UPLOAD", 0.01)
+        uploads.held = asyncio.Event()
+        assert await uploads.put("visitor-8/a") == 408
+
+    in_loop(tried())
+
+
+@pytest.mark.parametrize("length, status", [(15_000, 204), (20_000, 414)])
+def test_an_address_that_is_too_long_is_refused_before_anything_reads_it(length: int, status: int):
+    async def tried() -> None:
+        uploads = Uploads()
+        assert await uploads.put("x" * length, method="GET") == status
+
+    in_loop(tried())
