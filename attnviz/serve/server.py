@@ -7,12 +7,15 @@ import logging
 import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 import streamlit as st
+from starlette.concurrency import run_in_threadpool
+from starlette.formparsers import MultiPartParser
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
@@ -42,7 +45,20 @@ SHARE = "--server.address 0.0.0.0"
 #: How many objects are made before the collector looks at those, and how often at all: an open makes a thousand. At
 #: Python's own 700 it took a twelfth of an open, and stood for half a second when it looked at everything.
 SELDOM = (10_000, 20, 20)
+_AT_ONCE = asyncio.Semaphore(2)  #: of all addresses together, so that pages are drawn meanwhile
+_OF_ADDRESS: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+MOST_FILES = 65_536
 EARLY_SCRIPT = Path(__file__).with_name("before_streamlit.js")
+
+
+def open_more_files() -> None:
+    """Let this process hold as many connections as its system allows: a visitor takes four, and 1,024 are usual."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def warm() -> None:
@@ -76,6 +92,7 @@ def warm() -> None:
 @asynccontextmanager
 async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
     """Warm up beside the server's start, not before it."""
+    open_more_files()
     hosted = os.environ.get("ATTNVIZ_HOSTED", "0") != "0"  # a value that makes no sense is told to visitors, not here
     if os.environ.get("ATTNVIZ_LOG", "json" if hosted else "text") == "json":
         log_lines.begin()
@@ -101,15 +118,24 @@ def _file(path: Path, media_type: str, cache: str) -> Callable[[Request], Awaita
     return answer
 
 
-def head(request: Request) -> Response:
-    """A head that a page offered, fetched by its canvas as soon as it is pointed at. Runs in a thread."""
+async def head(request: Request) -> Response:
+    """A head that a page offered, fetched by its canvas as soon as it is pointed at."""
     place = request.path_params
-    return _blob(ahead.answer(f"{ahead.HEAD}/{place['token']}", place["layer"], place["head"]), "no-store")
+    return _blob(await _computed(f"{ahead.HEAD}/{place['token']}", place["layer"], place["head"]), "no-store")
 
 
-def heads(request: Request) -> Response:
-    """All heads of a sentence that is still in memory. Runs in a thread, and no model: strangers cannot make work."""
-    return _blob(ahead.answer(f"{ahead.SENTENCE}/{request.path_params['token']}"), "public, max-age=86400, immutable")
+async def heads(request: Request) -> Response:
+    """All heads of a sentence that is still in memory. No model runs: strangers cannot make work."""
+    return _blob(
+        await _computed(f"{ahead.SENTENCE}/{request.path_params['token']}"), "public, max-age=86400, immutable"
+    )
+
+
+async def _computed(path: str, *place: int) -> bytes | None:
+    """What was offered at an address, in a thread: one at a time of each address, so that nobody takes all of them."""
+    mine = _OF_ADDRESS.setdefault(path, asyncio.Lock())
+    async with mine, _AT_ONCE:
+        return await run_in_threadpool(ahead.answer, path, *place)
 
 
 def _blob(blob: bytes | None, cache: str) -> Response:
@@ -157,6 +183,8 @@ def own_address() -> str:
 
 if whole_callbacks.has_what_it_needs():
     whole_callbacks.mend()
+#: An upload is read in memory, and no part of it ever lies on the disk.
+MultiPartParser.spool_max_size = st.get_option("server.maxUploadSize") * 2**20
 ROUTES = routes(st.get_option("server.baseUrlPath"))
 MIDDLEWARE = [
     Middleware(Incoming),

@@ -1,5 +1,9 @@
 """What the browser fetches by itself: a head of a view, all heads of a sentence."""
 
+import asyncio
+import time
+from collections import Counter
+
 import numpy as np
 import pytest
 import streamlit as st
@@ -15,6 +19,7 @@ from attnviz.canvas.shared.blobs import head_blob
 from attnviz.canvas.shared.kinds import Head, HeadScene, Raw
 from attnviz.core.attention import attend
 from attnviz.serve.server import routes
+from tests.own_thread import in_own_thread
 from tests.js.browser_cases import decoded
 
 SCENE = HeadScene(("a", "b", "c"), group="g")
@@ -152,3 +157,36 @@ def test_the_server_hands_them_out(base):
         assert client.get(other).status_code == 404, "an address of one kind is none of the other"
     # it may be there a moment later
     assert client.get(f"{base}/attnviz/heads/guessed").headers["cache-control"] == "no-store"
+
+
+def test_of_twenty_connections_at_one_address_one_is_computed_at_a_time_and_two_of_all():
+    under_way, most = Counter[str](), Counter[str]()
+
+    def made(address: str):
+        def head(layer: int, number: int) -> Head:
+            under_way.update([address, "all"])
+            most[address] = max(most[address], under_way[address])
+            most["all"] = max(most["all"], under_way["all"])
+            time.sleep(0.005)
+            under_way.subtract([address, "all"])
+            return head_of(layer, number)
+
+        return head
+
+    app = Starlette(routes=routes())
+
+    async def status(path: str) -> int:
+        sent = []
+
+        async def send(message) -> None:
+            sent.append(message)
+
+        await app({"type": "http", "method": "GET", "path": path, "headers": [], "query_string": b""}, None, send)
+        return sent[0]["status"]
+
+    async def fetched() -> list[int]:
+        addresses = [ahead.offer_head(f"view {n}", made(f"view {n}"), SCENE) for n in range(3)]
+        return await asyncio.gather(*(status(f"{addresses[n % 3]}/0.{n % 2}") for n in range(20)))
+
+    assert in_own_thread(asyncio.run, fetched()) == [200] * 20
+    assert most == {"view 0": 1, "view 1": 1, "view 2": 1, "all": 2}

@@ -106,6 +106,7 @@ def test_what_is_uploaded_leaves_no_file_and_is_gone_with_its_session(
     visited: Visited, tmp_path: Path, monkeypatch: Any
 ):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda *_, **__: pytest.fail("a file is opened on the disk"))
     assert visited.put(visited.place.upload_url, SECRET.encode() * 10**5) == 204
     assert len(visited.kept()) == 1
     assert list(tmp_path.iterdir()) == []

@@ -1,5 +1,6 @@
 """What the server imports before anybody can come, and what it says of who can reach it."""
 
+import os
 import re
 import subprocess
 import sys
@@ -23,6 +24,20 @@ def test_the_line_that_is_logged_at_the_start_says_who_can_reach_the_address():
     )
     assert "though ATTNVIZ_HOSTED is set" in announcement("127.0.0.1", 8501, hosted=True)
     assert "for this machine only" not in announcement("0.0.0.0", 8501, hosted=False)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_a_server_holds_as_many_connections_as_its_system_allows():
+    import resource
+
+    before = soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    few = max(len(os.listdir("/dev/fd")) + 50, 256)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(few, soft), hard))
+        server.open_more_files()
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= min(hard, server.MOST_FILES) > few
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def test_files_are_watched_by_make_dev_and_not_otherwise():

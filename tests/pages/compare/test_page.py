@@ -5,12 +5,13 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+import streamlit as st
 
 from attnviz.app.cache import waiting_line
 from attnviz.pages.compare.maths import compared_layers, layer_costs, layer_timing, own_process, reach_training
 from attnviz.pages.compare.panels import measured as measured_panel
 from attnviz.pages.compare.panels import reach as reach_panel
-from attnviz.pages.compare.panels.measured import measured_here, one_at_a_time
+from attnviz.pages.compare.panels.measured import ONE_AT_A_TIME, measured_here
 from attnviz.pages.compare.panels.reach import trained_reach
 from attnviz.runs import measuring
 from tests.pages.conftest import ran, said, sound, with_code
@@ -108,7 +109,8 @@ def test_the_owner_measures_by_a_button_when_nobody_else_does_and_finds_the_resu
     page = visit("compare", c_section="measured", c_where="here", c_longest="256")
     assert "Nothing of this configuration has been measured" in said(page)
     assert figures(page) == 0
-    with one_at_a_time():
+    with ONE_AT_A_TIME:
+        st.cache_resource.clear()  # a lock is no entry of a cache
         page.button(key="c_measure").click().run()
     assert "Another visitor is measuring" in said(page)
     assert figures(page) == 0
@@ -195,6 +197,7 @@ def test_a_second_training_waits_for_the_first_and_finds_what_it_made(visit, mon
     page = visit("compare", **SHORT)
     first = line.turn(print)
     first.__enter__()
+    st.cache_resource.clear()  # a line is no entry of a cache
     page.button(key="c_train").click().run()
     assert not page.error
     assert figures(page) == 3

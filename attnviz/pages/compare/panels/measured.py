@@ -26,10 +26,7 @@ def measured_here() -> BoundedCache[layer_timing.Result]:
     return BoundedCache(16, lambda _: 1)
 
 
-@st.cache_resource(show_spinner=False)
-def one_at_a_time() -> threading.Lock:
-    """Held while this machine is measured: two measurements at once would measure each other."""
-    return threading.Lock()
+ONE_AT_A_TIME = threading.Lock()  #: held while this machine is measured: two at once would measure each other
 
 
 def panel() -> None:
@@ -97,8 +94,7 @@ def _here(d: int, training: bool) -> tuple[layer_timing.Result | None, layer_tim
 
 def _live(config: layer_timing.Config) -> layer_timing.Result | None:
     """Measure with a bar and a stop. Pressing Stop reruns the page, which finds what was measured so far."""
-    lock = one_at_a_time()
-    if not lock.acquire(blocking=False):
+    if not ONE_AT_A_TIME.acquire(blocking=False):
         st.warning(_("Another visitor is measuring this server. Two measurements would disturb each other."))
         return None
     try:
@@ -118,7 +114,7 @@ def _live(config: layer_timing.Config) -> layer_timing.Result | None:
                 )
         at.empty()
     finally:
-        lock.release()
+        ONE_AT_A_TIME.release()
     if config in measured_here():
         measured_here.clear()
     return measured_here().get(config, lambda: result)
