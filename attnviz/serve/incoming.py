@@ -10,14 +10,16 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import runtime
 
 from attnviz.app.mends import streamlit_adapter
 
@@ -49,7 +51,7 @@ LARGEST_OF_RUN = {"query_string": 64_000, "cached_message_hashes": 4_000, "conte
 UPLOADS = "/_stcore/upload_file/"
 KEPT_OF_ONE = 24_000_000  #: bytes of uploads that are kept for a session; the oldest goes first, which has been read
 KEPT_OF_ALL = 240_000_000
-MOST_ADDRESSES = 4_000  #: the latest addresses for uploads that are remembered
+MOST_SESSIONS = 4_000  #: the latest that asked for uploads
 AT_ONCE, AT_ONCE_OF_ONE = 16, 2  #: uploads on their way, of all and of a session
 LONGEST_UPLOAD = 120.0  #: seconds
 LONGEST_ADDRESS = 16_000
@@ -69,13 +71,14 @@ def is_own_page(headers: Headers) -> bool:
         place = urlsplit(origin)
     except ValueError:
         return False
-    return bool(place.netloc) and (place.netloc == headers.get("host") or not named.isdisjoint((origin, place.hostname)))
+    own = place.netloc == headers.get("host") or not named.isdisjoint((origin, place.hostname))
+    return bool(place.netloc) and own
 
 
 def shorten(message: Any) -> str | None:
     """The kind of a visitor's message, once all that is too large was taken out of it; None where it is refused."""
     kind = message.WhichOneof("type")
-    told = getattr(message, kind or "", None)
+    told: Any = getattr(message, kind or "", None)
     if kind == "file_urls_request":
         del told.file_names[MOST_NAMES:]
     elif kind == "rerun_script":
@@ -92,6 +95,13 @@ def shorten(message: Any) -> str | None:
     elif kind == "backend_operation_request" and told.WhichOneof("payload") not in OPERATIONS:
         return None
     return kind if kind in PACE else None
+
+
+def drop_upload(session: str, file: str) -> None:
+    """Forget a file that a visitor of this process uploaded."""
+    with suppress(AttributeError):  # the server's log says whether Streamlit still can
+        if runtime.exists():
+            cast(Any, runtime.get_instance().uploaded_file_mgr).remove_file(session, file)
 
 
 class Pace:
@@ -111,11 +121,12 @@ class Pace:
 class Incoming:
     """ASGI middleware around all others: it passes on what our own pages send, and uploads that they asked for."""
 
-    def __init__(self, app: ASGIApp, drop: Callable[[str, str], None] = streamlit_adapter.drop_upload) -> None:
+    def __init__(self, app: ASGIApp, drop: Callable[[str, str], None] = drop_upload) -> None:
         self.app = app
         self.drop = drop  #: forgets an upload: its session, and its name there
-        #: the bytes that are kept at each address for an upload that a session was given, the oldest first
-        self.addresses: OrderedDict[str, int] = OrderedDict()
+        self.reads = streamlit_adapter.tells_of_runs()  #: else messages are passed on as they come
+        self.asked: OrderedDict[str, int] = OrderedDict()  #: how many uploads a page of each session still asked for
+        self.kept: OrderedDict[str, int] = OrderedDict()  #: the bytes of each upload that is kept, the oldest first
         self.under_way: list[str] = []  #: the session of each upload that is on its way
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -136,7 +147,7 @@ class Incoming:
         if scope["method"] != "PUT" or not place:
             return None
         session = place.partition("/")[0]
-        if place not in self.addresses:
+        if not self.asked.get(session):
             return HTTPStatus.FORBIDDEN
         crowded = len(self.under_way) >= AT_ONCE or self.under_way.count(session) >= AT_ONCE_OF_ONE
         return HTTPStatus.SERVICE_UNAVAILABLE if crowded else None
@@ -148,14 +159,13 @@ class Incoming:
             return
         if "origin" in headers and "host" in headers:
             headers["origin"] = f"http://{headers['host']}"  # for Streamlit, which else asks the internet who it is
-        pace, asked = Pace(), 0
+        pace = Pace()
 
         async def measured_receive() -> Message:
-            nonlocal asked
             while True:
                 message = await receive()
                 data = message.get("bytes")
-                if not data:
+                if not data or not self.reads:
                     return message
                 if len(data) > st.get_option("server.maxWidgetStateSize") * 10**6:
                     await send({"type": "websocket.close", "code": 1009})
@@ -163,20 +173,19 @@ class Incoming:
                 told = streamlit_adapter.message_of(data)
                 kind = None if told is None else shorten(told)
                 await asyncio.sleep(pace.take(PACE.get(kind or "", REFUSED_PACE) + len(data) * BYTE_PACE))
-                if kind is not None or told is None:  # of what is no message Streamlit says so
-                    asked += kind == "file_urls_request"
-                    return message if told is None else message | {"bytes": told.SerializeToString()}
+                if kind == "file_urls_request":
+                    self._expect(told.file_urls_request.session_id, len(told.file_urls_request.file_names))
+                if told is None:
+                    return message  # Streamlit says so, and closes
+                if kind is not None:
+                    return {**message, "bytes": told.SerializeToString()}
 
-        async def noting_send(message: Message) -> None:
-            nonlocal asked
-            given = streamlit_adapter.upload_addresses(message.get("bytes") or b"") if asked else []
-            asked -= bool(given)
-            self.addresses.update(dict.fromkeys((each.rpartition(UPLOADS)[2] for each in given), 0))
-            while len(self.addresses) > MOST_ADDRESSES:
-                self._forget(next(iter(self.addresses)))
-            await send(message)
+        await self.app(scope, measured_receive, send)
 
-        await self.app(scope, measured_receive, noting_send)
+    def _expect(self, session: str, files: int) -> None:
+        self.asked[session] = min(MOST_NAMES, self.asked.pop(session, 0) + files)
+        if len(self.asked) > MOST_SESSIONS:
+            self.asked.popitem(last=False)
 
     async def _take_upload(self, place: str, scope: Scope, receive: Receive, send: Send) -> None:
         session, size, status = place.partition("/")[0], 0, 0
@@ -193,6 +202,8 @@ class Incoming:
             await send(message)
 
         self.under_way.append(session)
+        if scope["method"] == "PUT":
+            self.asked[session] -= 1
         try:
             async with asyncio.timeout(LONGEST_UPLOAD):
                 await self.app(scope, counted_receive, watched_send)
@@ -201,21 +212,18 @@ class Incoming:
                 await Response(status_code=HTTPStatus.REQUEST_TIMEOUT)(scope, receive, send)
         finally:
             self.under_way.remove(session)
-        if status == HTTPStatus.NO_CONTENT and place in self.addresses:
-            self.addresses[place] = size if scope["method"] == "PUT" else 0
-            self.addresses.move_to_end(place)
+        if status == HTTPStatus.NO_CONTENT:
+            self.kept.pop(place, None)
+            if scope["method"] == "PUT":
+                self.kept[place] = size
             self._bound(KEPT_OF_ONE, f"{session}/")
             self._bound(KEPT_OF_ALL)
 
     def _bound(self, most: int, whose: str = "") -> None:
         """Forget the oldest uploads until the others take no more than `most` bytes; `whose`: of one session only."""
-        kept = {place: size for place, size in self.addresses.items() if place.startswith(whose)}
-        over = sum(kept.values()) - most
-        for place, size in kept.items():
-            if over > 0 and size:
-                self._forget(place)
-                over -= size
-
-    def _forget(self, place: str) -> None:
-        if self.addresses.pop(place):
-            self.drop(*place.split("/", 1))
+        mine = [place for place in self.kept if place.startswith(whose)]
+        over = sum(map(self.kept.__getitem__, mine)) - most
+        for place in mine:
+            if over > 0:
+                over -= self.kept.pop(place)
+                self.drop(*place.split("/", 1))

@@ -93,8 +93,8 @@ class Watching:
         async def timed_receive() -> Message:
             nonlocal began
             message = await receive()
-            data = message.get("bytes") if self.times and message["type"] == "websocket.receive" else None
-            if data and streamlit_adapter.asks_for_a_run(data):
+            told = streamlit_adapter.message_of(message.get("bytes") or b"") if self.times else None
+            if told is not None and told.WhichOneof("type") == "rerun_script":
                 began = self.clock()
             return message
 

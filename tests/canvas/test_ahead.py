@@ -19,8 +19,8 @@ from attnviz.canvas.shared.blobs import head_blob
 from attnviz.canvas.shared.kinds import Head, HeadScene, Raw
 from attnviz.core.attention import attend
 from attnviz.serve.server import routes
-from tests.own_thread import in_own_thread
 from tests.js.browser_cases import decoded
+from tests.own_thread import in_own_thread
 
 SCENE = HeadScene(("a", "b", "c"), group="g")
 

@@ -48,10 +48,11 @@ class Visited:
         self.stranger = TestClient(Starlette(routes=routes, middleware=server.MIDDLEWARE))
         self.offered = self.offer(SECRET)
         asked = BackMsg()
-        asked.file_urls_request.file_names.append("cat.png")
+        asked.file_urls_request.session_id = SESSION
+        asked.file_urls_request.file_names.extend(["cat.png"] * 8)
         with self.stranger.websocket_connect("/_stcore/stream") as page:
             page.send_bytes(asked.SerializeToString())
-            (self.place,) = ForwardMsg.FromString(page.receive_bytes()).file_urls_response.file_urls
+            self.place, *_others = ForwardMsg.FromString(page.receive_bytes()).file_urls_response.file_urls
         self.put(self.place.upload_url, SECRET.encode())
 
     async def answer(self, socket: WebSocket) -> None:

@@ -2,14 +2,17 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import streamlit as st
 from starlette.types import Message
+from streamlit import runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from attnviz.serve import incoming
 from attnviz.serve.incoming import Incoming, Pace, shorten
@@ -245,7 +248,7 @@ def test_hands_are_never_made_to_wait_and_a_flood_is(waited: list[float]):
 
 
 class Uploads:
-    """An app that gives addresses for uploads and takes what comes there, and what it was made to forget."""
+    """An app that takes whatever is uploaded, and what it was made to forget."""
 
     def __init__(self) -> None:
         self.dropped: list[str] = []
@@ -254,30 +257,23 @@ class Uploads:
 
     async def app(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "websocket":
-            message = await receive()
-            answer = ForwardMsg()
-            for name in BackMsg.FromString(message["bytes"]).file_urls_request.file_names:
-                address = f"/_stcore/upload_file/{scope['session']}/{name}"
-                answer.file_urls_response.file_urls.add(file_id=name, upload_url=address, delete_url=address)
-            await send({"type": "websocket.send", "bytes": answer.SerializeToString()})
+            await receive()
             return
         while (await receive()).get("more_body"):
             pass
         await send({"type": "http.response.start", "status": 204, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 
-    async def give(self, session: str, *names: str) -> None:
+    async def ask(self, session: str, files: int = 1) -> None:
+        """Ask for the addresses of so many uploads, as a page does."""
         message = BackMsg()
-        message.file_urls_request.file_names.extend(names)
-        sent = []
+        message.file_urls_request.session_id = session
+        message.file_urls_request.file_names.extend([""] * files)
 
         async def receive() -> Message:
             return {"type": "websocket.receive", "bytes": message.SerializeToString()}
 
-        async def send(message: Message) -> None:
-            sent.append(message)
-
-        await self.incoming({"type": "websocket", "headers": [], "session": session}, receive, send)
+        await self.incoming({"type": "websocket", "headers": []}, receive, None)
 
     async def put(self, place: str, size: int = 1, method: str = "PUT") -> int:
         sent: list[Message] = []
@@ -290,19 +286,24 @@ class Uploads:
         async def send(message: Message) -> None:
             sent.append(message)
 
-        scope = {"type": "http", "method": method, "path": f"/_stcore/upload_file/{place}", "query_string": b"", "headers": []}
+        path = f"/_stcore/upload_file/{place}"
+        scope = {"type": "http", "method": method, "path": path, "query_string": b"", "headers": []}
         await self.incoming(scope, receive, send)
         return int(sent[0]["status"])
 
 
-def test_an_upload_that_no_session_asked_for_is_refused():
+def test_an_upload_that_no_page_asked_for_is_refused():
     async def tried() -> None:
         uploads = Uploads()
         assert await uploads.put("mine/cat") == 403
-        await uploads.give("mine", "cat")
+        await uploads.ask("mine")
         assert await uploads.put("mine/cat") == 204
-        assert await uploads.put("mine/dog") == 403
+        assert await uploads.put("mine/dog") == 403, "one was asked for"
         assert await uploads.put("another/cat") == 403
+        for _ in range(3):
+            await uploads.ask("mine", 8)
+        answers = [await uploads.put(f"mine/{n}") for n in range(20)]
+        assert answers == [204] * 8 + [403] * 12
 
     in_loop(tried())
 
@@ -310,30 +311,38 @@ def test_an_upload_that_no_session_asked_for_is_refused():
 def test_the_oldest_uploads_of_a_session_go_first_and_then_the_oldest_of_all():
     async def tried() -> None:
         uploads, size = Uploads(), incoming.KEPT_OF_ONE // 3
-        await uploads.give("mine", *"abcdefgh")
+        await uploads.ask("mine", 8)
         for name in "abcdef":
             assert await uploads.put(f"mine/{name}", size) == 204
         assert uploads.dropped == ["mine/a", "mine/b", "mine/c"]
         assert await uploads.put("mine/d", method="DELETE") == 204
         assert await uploads.put("mine/g", size) == 204
         assert len(uploads.dropped) == 3, "what its visitor took away counts no more"
-        sessions = [f"visitor-{n}" for n in range(incoming.KEPT_OF_ALL // size)]
-        for session in sessions:
-            await uploads.give(session, "a")
+        for session in [f"visitor-{n}" for n in range(incoming.KEPT_OF_ALL // size)]:
+            await uploads.ask(session)
             assert await uploads.put(f"{session}/a", size) == 204
         assert uploads.dropped[3:] == ["mine/e", "mine/f", "mine/g"]
-        assert sum(uploads.incoming.addresses.values()) <= incoming.KEPT_OF_ALL
+        assert sum(uploads.incoming.kept.values()) <= incoming.KEPT_OF_ALL
 
     in_loop(tried())
 
 
-def test_addresses_that_nobody_uses_are_forgotten():
+def test_what_is_forgotten_is_taken_from_streamlits_memory(monkeypatch: pytest.MonkeyPatch):
+    held = MemoryUploadedFileManager("/_stcore/upload_file")
+    held.add_file("mine", UploadedFileRec(file_id="a", name="a", type="", data=b"x"))
+    monkeypatch.setattr(runtime, "exists", lambda: True)
+    monkeypatch.setattr(runtime, "get_instance", lambda: SimpleNamespace(uploaded_file_mgr=held))
+    incoming.drop_upload("mine", "a")
+    assert held.get_files("mine", ["a"]) == []
+
+
+def test_who_asked_long_ago_is_forgotten():
     async def tried() -> None:
         uploads = Uploads()
-        for number in range(incoming.MOST_ADDRESSES):
-            await uploads.give(f"visitor-{number}", "a", "b")
-        assert len(uploads.incoming.addresses) == incoming.MOST_ADDRESSES
-        assert await uploads.put("visitor-0/a") == 403
+        for number in range(incoming.MOST_SESSIONS + 1):
+            await uploads.ask(f"visitor-{number}")
+        assert len(uploads.incoming.asked) == incoming.MOST_SESSIONS
+        assert [await uploads.put(f"visitor-{n}/a") for n in (0, 1)] == [403, 204]
 
     in_loop(tried())
 
@@ -343,7 +352,7 @@ def test_a_session_has_two_uploads_on_their_way_and_all_together_not_too_many(mo
         uploads = Uploads()
         uploads.held = asyncio.Event()
         for number in range(9):
-            await uploads.give(f"visitor-{number}", "a", "b", "c")
+            await uploads.ask(f"visitor-{number}", 3)
         begun = [asyncio.ensure_future(uploads.put(f"visitor-{n}/{name}")) for n in range(9) for name in "abc"]
         while len(uploads.incoming.under_way) < incoming.AT_ONCE:
             await asyncio.wait(begun, timeout=0.01)

@@ -83,6 +83,8 @@ NAMES: tuple[tuple[str, str, str, Callable[[], bool]], ...] = (
      "visitors who have left not being waited for", _a_look_may_end_a_run),
     ("logger.setup_formatter, which sets all loggers up", "serve/log_lines.py",
      "a log without a word of any visitor", log_format.has_what_it_needs),
+    ("MemoryUploadedFileManager.remove_file", "serve/incoming.py", "a bound on what a visitor uploads",
+     partial(_has, "runtime.memory_uploaded_file_manager", "MemoryUploadedFileManager.remove_file")),
     ("rerun_script and script_finished in its protocol", "serve/watching.py", "metrics of how long answers take",
      streamlit_adapter.tells_of_runs),
 )  # fmt: skip

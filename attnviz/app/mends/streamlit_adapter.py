@@ -4,6 +4,7 @@ Private names are imported inside: an upgrade that takes one away costs what `re
 """
 
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,10 +13,8 @@ from streamlit import config
 
 FRONTEND = Path(st.__file__).parent / "static"  #: the files that the browser is sent
 WARNS_OF_NO_BROWSER = "streamlit.runtime.scriptrunner_utils.script_run_context"  #: a logger, in every run of a command
-# Of what goes over the web socket, which tells how long runs take. Streamlit 1.67 times none; words for a request:
-# "metrics endpoint, duration of script runs".
+# Streamlit 1.67 times no run, its web socket tells of them. Words for a request: "metrics endpoint, duration of runs".
 LONGEST_END = 100  #: bytes; the message that ends a run is shorter, and longer ones are not read
-LONGEST_ADDRESSES = 10_000  #: bytes; the message that gives a visitor addresses for uploads is shorter
 ANSWERED = ("FINISHED_SUCCESSFULLY", "FINISHED_FRAGMENT_RUN_SUCCESSFULLY")
 FOR_ANOTHER = "FINISHED_EARLY_FOR_RERUN"
 ERRORS = "streamlit.error_util"  #: the logger that is told of a run which ended with an error that no page caught
@@ -113,7 +112,7 @@ def set_where_default(name: str, value: Any, where: str) -> None:
 
 
 def message_of(data: bytes) -> Any:
-    """What a visitor's message says, in Streamlit's own terms; None for what is no message at all."""
+    """What a visitor's message says, in Streamlit's own terms; None for what is no message: Streamlit answers it."""
     from google.protobuf.message import DecodeError
     from streamlit.proto.BackMsg_pb2 import BackMsg
 
@@ -121,29 +120,6 @@ def message_of(data: bytes) -> Any:
         return BackMsg.FromString(data)
     except DecodeError:
         return None
-
-
-def asks_for_a_run(data: bytes) -> bool:
-    """Whether a visitor's message does; what is no message at all is answered by Streamlit."""
-    message = message_of(data)
-    return message is not None and message.WhichOneof("type") == "rerun_script"
-
-
-def upload_addresses(data: bytes) -> list[str]:
-    """Where the visitor may put files, if this message of the server's says so."""
-    from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-
-    if len(data) > LONGEST_ADDRESSES:
-        return []
-    return [each.upload_url for each in ForwardMsg.FromString(data).file_urls_response.file_urls]
-
-
-def drop_upload(session: str, file: str) -> None:
-    """Forget a file that a visitor of this process uploaded."""
-    from streamlit import runtime
-
-    if runtime.exists():
-        runtime.get_instance().uploaded_file_mgr.remove_file(session, file)
 
 
 def end_of_run(data: bytes) -> str | None:
@@ -159,10 +135,10 @@ def end_of_run(data: bytes) -> str | None:
 
 def tells_of_runs() -> bool:
     """Whether Streamlit's protocol still has both messages."""
-    try:
+    with suppress(ImportError):
         from streamlit.proto.BackMsg_pb2 import BackMsg
         from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-    except ImportError:
-        return False
-    fields = {*BackMsg.DESCRIPTOR.fields_by_name, *ForwardMsg.DESCRIPTOR.fields_by_name}
-    return {"rerun_script", "script_finished"} <= fields and hasattr(ForwardMsg, "ScriptFinishedStatus")
+
+        fields = {*BackMsg.DESCRIPTOR.fields_by_name, *ForwardMsg.DESCRIPTOR.fields_by_name}
+        return {"rerun_script", "script_finished"} <= fields and hasattr(ForwardMsg, "ScriptFinishedStatus")
+    return False

@@ -7,6 +7,7 @@ import streamlit as st
 from streamlit import config
 from streamlit import logger as streamlit_logger
 from streamlit.proto import BackMsg_pb2, Empty_pb2
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner_utils import script_run_context
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.state.session_state import SessionState
@@ -47,6 +48,7 @@ TAKEN_AWAY = {
     "logger.setup_formatter, which sets all loggers up": lambda m: m.setattr(
         streamlit_logger, "get_logger", lambda name: name
     ),
+    "MemoryUploadedFileManager.remove_file": lambda m: m.delattr(MemoryUploadedFileManager, "remove_file"),
     "rerun_script and script_finished in its protocol": lambda m: m.setattr(BackMsg_pb2, "BackMsg", Empty_pb2.Empty),
 }
 OF_FRONTEND = [f"{what} in its frontend" for what, *_ in WORDS]
