@@ -1,0 +1,346 @@
+"""What one visitor can make a server do, each thing at its largest: a real server in little memory, which others use.
+
+The limit on its memory is the kernel's: a server that asks for more than half a gigabyte above what it takes
+at rest cannot have it. What a message costs is read from the kernel too: the processor's time and the greatest
+memory of the server's process while it is answered, so that a busy machine fails nothing.
+"""
+
+import asyncio
+import os
+import re
+import statistics
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing, suppress
+from functools import partial
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import websockets
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
+
+from attnviz.serve import incoming
+from attnviz.serve.server import MOST_FILES
+from benchmarks.load.visitor import Unanswered, Visitor
+from tests.browser.conftest import ROOT, Server
+from tests.own_thread import in_own_thread
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="processes are measured and limited as Linux does it"),
+]
+MOST_SECONDS = 0.5  #: of the processor, for one message
+MOST_BYTES = 64_000_000  #: above the greatest that the server took before
+ABOVE_REST = 512_000_000
+SECONDS = 5  #: of a flood
+FILES = 256  #: that the server may open as it is started
+
+
+class Limited(Server):
+    """A server that may open few files as it starts, and afterwards have little more memory than it has by then."""
+
+    def field(self, name: str) -> int:
+        """A number of bytes that Linux says of the process."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.partition(f"{name}:")[2].split()[0]) * 1024
+
+    def seconds(self) -> float:
+        """Of the processor, so far."""
+        user, system = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+    def forget_greatest(self) -> None:
+        Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
+
+    def limit(self) -> None:
+        import resource
+
+        most = self.field("VmData") + ABOVE_REST
+        resource.prlimit(self.process.pid, resource.RLIMIT_DATA, (most, most))
+
+    async def rests(self) -> None:
+        """Wait until no thread of it wants a processor, at five looks one after the other."""
+        quiet = 0
+        for _ in range(3_000):
+            quiet = 0 if any(map(_runs, Path(f"/proc/{self.process.pid}/task").iterdir())) else quiet + 1
+            if quiet == 5:
+                return
+            await asyncio.sleep(0.02)
+        raise AssertionError("the server never comes to rest")
+
+
+def _runs(thread: Path) -> bool:
+    with suppress(OSError):  # it has just ended
+        return (thread / "stat").read_text().rpartition(")")[2].split()[0] in "RD"
+    return False
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Limited]:
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, hard))
+    env = os.environ | {"ATTNVIZ_HOSTED": "1", "HF_HUB_OFFLINE": "1"}
+    try:
+        made = Limited(ROOT / "app.py", tmp_path_factory.mktemp("limited") / "log.txt", env=env)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    with made as server:
+        in_own_thread(asyncio.run, opened(server))
+        server.limit()
+        yield server
+
+
+async def opened(server: Limited) -> None:
+    """Let a visitor see pages, so that what is made for a first one is there."""
+    for page in ("home", "explore", "pictures", "home"):
+        visitor = Visitor(server.url)
+        await visitor.enter(page)
+        await visitor.leave()
+    await server.rests()
+
+
+def run(**fields: Any) -> BackMsg:
+    message = BackMsg()
+    message.rerun_script.page_name = "home"
+    for name, value in fields.items():
+        setattr(message.rerun_script, name, value)
+    return message
+
+
+def widgets(*states: WidgetState) -> BackMsg:
+    message = run()
+    message.rerun_script.widget_states.widgets.extend(states)
+    return message
+
+
+def state(kind: str, size: int, of: str) -> WidgetState:
+    """A value of this type, as large as a message may be or as the type may be."""
+    made = WidgetState(id=of)
+    if kind.endswith("json_value"):
+        setattr(made, kind, '{"edit": [' + "{}," * (size // 3 - 10) + "{}]}")
+    elif kind in ("string_value", "bytes_value"):
+        setattr(made, kind, "[" * size if kind == "string_value" else bytes(size))
+    elif kind.endswith("array_value"):
+        getattr(made, kind).data.extend([""] * (size // 2) if kind.startswith("string") else [1] * (size // 8))
+    elif kind == "file_uploader_state_value":
+        for _ in range(size // 2):
+            made.file_uploader_state_value.uploaded_file_info.add()
+    elif WidgetState.DESCRIPTOR.fields_by_name[kind].message_type:
+        getattr(made, kind).SetInParent()
+    return made
+
+
+def names(count: int) -> BackMsg:
+    message = BackMsg()
+    message.file_urls_request.file_names.extend([""] * count)
+    return message
+
+
+def with_hashes() -> BackMsg:
+    message = run()
+    message.rerun_script.cached_message_hashes.extend([""] * 490_000)
+    return message
+
+
+def about_itself() -> BackMsg:
+    message = run()
+    message.rerun_script.context_info.url = "http://127.0.0.1/" + "x" * 990_000
+    return message
+
+
+KINDS = [field.name for field in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields]
+TYPES = [field.name for field in WidgetState.DESCRIPTOR.oneofs_by_name["value"].fields]
+ID = "$$ID-0123456789-x"
+#: every kind of message and of a widget's value, as large as a message may be; those of widgets as large as they may be
+MESSAGES: dict[str, Callable[[], BackMsg]] = {
+    **{kind: partial(BackMsg, **{kind: True}) for kind in KINDS if BackMsg.DESCRIPTOR.fields_by_name[kind].type == 8},
+    "names": lambda: names(490_000),
+    "names, in a message that is too large": lambda: names(9_000_000),
+    "widgets": lambda: widgets(*[WidgetState()] * 490_000),
+    "a page's widgets": lambda: widgets(*[WidgetState(id=f"{ID}{n}", bool_value=True) for n in range(1_000)]),
+    "hashes": with_hashes,
+    "context": about_itself,
+    "query": lambda: run(query_string="a=1&" * 240_000),
+    "query, as long as it may be": lambda: run(query_string="a=1&" * 15_900),
+    **{f"{kind}, too large": lambda kind=kind: widgets(state(kind, 990_000, ID)) for kind in TYPES},
+    **{
+        f"{kind}, as large as it may be": lambda kind=kind, most=most: widgets(
+            *[state(kind, most - 100, f"{ID}{n}") for n in range(900_000 // most)]
+        )
+        for kind, most in incoming.LARGEST.items()
+        if most > 4_000
+    },
+}
+
+
+async def cost(server: Limited, do: Callable[[], Awaitable[None]]) -> tuple[float, int]:
+    """The seconds of the processor, and the bytes by which the greatest memory rose, while something is done."""
+    await server.rests()
+    server.forget_greatest()
+    seconds, before = server.seconds(), server.field("VmHWM")
+    await do()
+    await server.rests()
+    return server.seconds() - seconds, server.field("VmHWM") - before
+
+
+async def too_dear(server: Limited) -> dict[str, tuple[float, int]]:
+    """What each message costs that costs too much; sent by one visitor, who comes back where he is thrown out."""
+    found, visitor = {}, Visitor(server.url)
+    heartbeat = BackMsg(app_heartbeat=True).SerializeToString()
+
+    async def told(message: bytes) -> None:
+        with suppress(websockets.ConnectionClosed):
+            await visitor.socket.send(message)
+            await visitor.socket.send(heartbeat)
+            while ForwardMsg.FromString(await visitor.socket.recv()).WhichOneof("type") != "heartbeat_ack":
+                pass
+
+    for name, make in MESSAGES.items():
+        if visitor.socket is None or visitor.socket.close_code is not None:
+            await visitor.enter("home")
+        message = make().SerializeToString()
+        seconds, rose = await cost(server, lambda message=message: asyncio.wait_for(told(message), 60))
+        if seconds > MOST_SECONDS or rose > MOST_BYTES:
+            found[name] = seconds, rose
+    await visitor.leave()
+    return found
+
+
+def test_a_message_costs_little_whatever_is_in_it(server: Limited):
+    assert in_own_thread(asyncio.run, too_dear(server)) == {}
+
+
+async def told_by_widgets(server: Limited) -> None:
+    visitor = Visitor(server.url)
+    await visitor.enter("explore", "text=The+cat")
+    box, canvas = visitor.find("text"), visitor.find("head")
+    plain, most = await cost(server, lambda: visitor.use(box, string_value="a word " * 128))  # as many tokens as may be
+    for told in ("word " * 100_000, "木" * 160_000):
+        seconds, rose = await cost(server, lambda told=told: visitor.use(box, string_value=told))
+        assert (seconds - plain <= MOST_SECONDS, rose - most <= MOST_BYTES) == (True, True), (
+            seconds,
+            plain,
+            rose,
+            most,
+        )
+    size = incoming.LARGEST["json_value"] - 100
+    for value in ("{}," * (size // 3), "[" * (size // 2) + "]" * (size // 2 - 1) + ",", "9" * 10_000 + ","):
+        told = '{"edit": {"hidden": [' + value.removesuffix(",") + "]}}"
+        seconds, rose = await cost(server, lambda told=told: answered(visitor.use(canvas, json_value=told)))
+        assert seconds <= MOST_SECONDS
+        assert rose <= MOST_BYTES
+    await visitor.leave()
+
+
+async def answered(use: Awaitable[float]) -> None:
+    """An answer, or Streamlit's sentence that it could not read what a component sent."""
+    with suppress(Unanswered):
+        await use
+
+
+def test_a_text_and_a_canvas_cost_little_whatever_they_hold(server: Limited):
+    in_own_thread(asyncio.run, told_by_widgets(server))
+
+
+async def flood(server: Limited) -> tuple[float, list[float]]:
+    """Messages that nobody's page sends and runs that nobody waits for, as fast as they go, by ten connections."""
+    beside = Visitor(server.url)
+    await beside.enter("home")
+    floods = [Visitor(server.url) for _ in range(10)]
+    for each in floods:
+        await each.enter("home")
+    await server.rests()
+    before = server.seconds()
+    messages = [BackMsg(load_git_info=True), BackMsg(clear_cache=True), run(), names(8)]
+
+    async def send(visitor: Visitor) -> None:
+        with suppress(websockets.ConnectionClosed, TimeoutError):
+            async with asyncio.timeout(SECONDS):
+                for message in messages * 5_000:
+                    await visitor.socket.send(message.SerializeToString())
+                    await asyncio.sleep(0.001)
+
+    sending = [asyncio.ensure_future(send(each)) for each in floods]
+    times = []
+    while not all(each.done() for each in sending):
+        times.append(await beside.use(beside.find("sentence"), string_value=f"word {len(times)}"))
+    spent = server.seconds() - before
+    for each in floods:
+        each.socket.transport.abort()
+    await beside.leave()
+    return spent, times
+
+
+def test_a_flood_of_messages_delays_who_sends_it(server: Limited):
+    spent, times = in_own_thread(asyncio.run, flood(server))
+    assert spent < 0.8 * SECONDS, "of one processor"
+    assert statistics.median(times) < 1
+
+
+async def session_of(socket: Any) -> str:
+    """The session that a web socket has begun."""
+    await socket.send(run().SerializeToString())
+    while not (name := ForwardMsg.FromString(await socket.recv()).new_session.initialize.session_id):
+        pass
+    return str(name)
+
+
+def put(address: str, size: int) -> int:
+    """Upload so many bytes as a page does; what the server answers."""
+    token = generate_xsrf_token_string()
+    body = b'--x\r\nContent-Disposition: form-data; name="f"; filename="f.png"\r\n\r\n' + bytes(size) + b"\r\n--x--\r\n"
+    headers = {
+        "X-Xsrftoken": token,
+        "Cookie": f"_streamlit_xsrf={token}",
+        "Content-Type": "multipart/form-data; boundary=x",
+    }
+    with closing(HTTPConnection(urlsplit(address).netloc, timeout=60)) as server:
+        server.request("PUT", urlsplit(address).path, body, headers)
+        return server.getresponse().status
+
+
+async def uploaded(server: Limited) -> list[int]:
+    """What is answered to a hundred uploads of a session, of which its page asks for five times as many as it may."""
+    address = server.url.replace("http", "ws", 1) + "/_stcore/stream"
+    async with websockets.connect(address, max_size=None) as socket:
+        session = await session_of(socket)
+        answers = []
+        for number in range(100):
+            if number % 20 == 0:
+                for _ in range(5):
+                    asked = names(8)
+                    asked.file_urls_request.session_id = session
+                    await socket.send(asked.SerializeToString())
+                await asyncio.sleep(0.5)
+            place = f"{server.url}/_stcore/upload_file/{session}/{number}"
+            answers.append(await asyncio.to_thread(put, place, 8_000_000))
+        return answers
+
+
+def test_uploads_of_a_session_take_no_more_than_it_may_keep(server: Limited):
+    answers: list[int] = []
+
+    async def tried() -> tuple[float, int]:
+        async def do() -> None:
+            answers.extend(await uploaded(server))
+
+        return await cost(server, do)
+
+    _seconds, rose = in_own_thread(asyncio.run, tried())
+    assert answers.count(204) == 40
+    assert answers.count(403) == 60
+    assert rose <= incoming.KEPT_OF_ONE + MOST_BYTES
+
+
+def test_a_server_that_was_started_with_few_files_opens_as_many_as_its_system_allows(server: Limited):
+    limits = Path(f"/proc/{server.process.pid}/limits").read_text()
+    _name, soft, hard, _unit = re.findall(r"(Max open files) +(\d+) +(\d+) +(\w+)", limits)[0]
+    assert int(soft) == min(int(hard), MOST_FILES) > FILES
