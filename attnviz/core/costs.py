@@ -132,6 +132,7 @@ class Activations:
     scores: int  #: 0 in a fused kernel, which only keeps one tile of scores at a time
     weights: int
     output: int  #: before W_O
+    projected: int  #: after W_O
 
     @property
     def total(self) -> int:
@@ -143,7 +144,7 @@ def activations(layout: HeadLayout, tokens: int, batch: int = 1, kernel: Kernel 
     h, g, d, dv = layout.n_heads, layout.kv_heads, layout.qk_width, layout.v_width
     rows = batch * tokens
     square = rows * tokens * h if kernel == "eager" else 0
-    return Activations(rows * h * d, rows * g * d, rows * g * dv, square, square, rows * h * dv)
+    return Activations(rows * h * d, rows * g * d, rows * g * dv, square, square, rows * h * dv, rows * layout.d_model)
 
 
 def kv_elements(layout: HeadLayout) -> int:

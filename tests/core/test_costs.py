@@ -96,7 +96,8 @@ def test_activations_equal_real_tensors(layout, tokens, batch):
     k = torch.zeros(batch, layout.kv_heads, tokens, layout.qk_width)
     v = torch.zeros(batch, layout.kv_heads, tokens, layout.v_width)
     stages = attend(q, k, v)
-    tensors = (q, k, v, stages.scaled, stages.weights, stages.output)
+    projected = stages.output.transpose(1, 2).flatten(2) @ projections(layout)["o"].weight.T
+    tensors = (q, k, v, stages.scaled, stages.weights, stages.output, projected)
     assert costs.activations(layout, tokens, batch) == costs.Activations(*(t.numel() for t in tensors))
     assert costs.activations(layout, tokens, batch, "fused").scores == 0
 

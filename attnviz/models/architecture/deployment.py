@@ -47,8 +47,9 @@ class Size:
     fits: bool
     longest_context: int  #: in tokens, at this batch; 0 when not even one token fits
     largest_batch: int  #: at this context
-    step: DecodingStep
+    step: DecodingStep  #: of a machine that had room for it
     bandwidth_limit: int | None  #: context in tokens from which no batch is compute-bound; None if there is none
+    experts: tuple[float, int]  #: of each mixture, those that a step goes through on average, and all; 0 without one
 
     @property
     def tokens_per_second(self) -> float:
@@ -69,11 +70,13 @@ def size_deployment(arch: Architecture, counts: ParameterCounts, how: Deployment
         )
 
     each = cache(how.context)
-    # a single sequence reads only the experts it uses; a batch is assumed to use all of them
+    experts, chosen = (0, 0) if arch.config is None else experts_of(arch.config)
+    missed = 1 - chosen / experts if experts else 0.0  # the share that one token does not go through, at random
+    unread = (counts.read - counts.active) * missed ** (how.batch - 1)  # `active` leaves out what one token misses
     step = decode_step(
         machine,
         parameters=counts.active,
-        weight_bytes=stored_bytes(counts.active if how.batch == 1 else counts.read, how.weight_dtype, how.group),
+        weight_bytes=stored_bytes(counts.read - round(unread), how.weight_dtype, how.group),
         attention_flops=_attention(arch, how.context, how.encoder_tokens),
         cache_bytes=each,
         batch=how.batch,
@@ -86,7 +89,11 @@ def size_deployment(arch: Architecture, counts: ParameterCounts, how: Deployment
         FARTHEST if room >= 0 and each == 0 else max(0, room // max(each, 1)),
         step,
         bandwidth_limit(arch, counts.active, machine, cache, how.encoder_tokens),
+        (experts * (1 - missed**how.batch), experts),
     )
+
+
+
 
 
 def bandwidth_limit(
@@ -139,22 +146,27 @@ def whole_pass(arch: Architecture, tokens: int, batch: int = 1) -> dict[str, Pas
     """A pass over `batch` prompts without a cache, every pair computed, logits for every token.
 
     By part: "projections", "scores", "mlp", "embedding", "output". Empty for a model of two stacks, of pictures, with
-    layers other than softmax attention, or without rules for its family. As in torch's FlopCounterMode, biases, norms
-    and activation functions cost nothing, and an embedding is looked up. An encoder's pooler is left out.
+    layers other than softmax attention or that share their weights, or without rules for its family. As in torch's
+    FlopCounterMode, biases, norms and activation functions cost nothing, and an embedding is looked up. An encoder's
+    pooler is left out.
     """
-    alike = len({layer.stack for layer in arch.layers}) == 1 and all(map(has_heads, arch.layers))
-    if arch.config is None or arch.measured or not alike:
+    one_stack = len({layer.stack for layer in arch.layers}) == 1 and all(map(has_heads, arch.layers))
+    if arch.config is None or arch.measured or not one_stack:
         return {}
     model, rows = build(arch.config, "eager"), batch * tokens
+    attentions = list(attention_modules(model))
     if any(p.dim() == 4 for p in model.parameters()):  # patches of pictures
+        return {}
+    if len(attentions) != len(arch.layers):  # layers that share their weights are one module, which runs many times
         return {}
     head, attention = model.get_output_embeddings(), arch.prefill_flops(tokens)  # type: ignore[operator]
     kept = [activations(layer.layout, tokens, batch) for layer in arch.layers]
-    squares = sum(layer.scores + layer.weights for layer in kept)
+    squares, outputs = sum(layer.scores + layer.weights for layer in kept), sum(layer.output for layer in kept)
+    projected = rows * sum(map(_outputs, attentions))
     mlp = list(_matrices(model, head))
     logits = 0 if head is None else head.weight.shape[0]
     return {
-        "projections": PassPart(batch * attention.projections, sum(layer.total for layer in kept) - squares),
+        "projections": PassPart(batch * attention.projections, projected + outputs),
         "scores": PassPart(batch * (attention.scores + attention.values), squares),
         "mlp": PassPart(2 * rows * sum(entries for entries, _out in mlp), rows * sum(out for _entries, out in mlp)),
         "embedding": PassPart(0, rows * arch.layers[0].d_model),
@@ -165,7 +177,7 @@ def whole_pass(arch: Architecture, tokens: int, batch: int = 1) -> dict[str, Pas
 def _matrices(model: nn.Module, head: nn.Module | None) -> Iterator[tuple[int, int]]:
     """Of each matrix around attention: entries that one token is multiplied with, and numbers that it gives."""
     inside = {id(p) for module in attention_modules(model) for p in module.parameters()}
-    experts, chosen = experts_of(model)
+    experts, chosen = experts_of(model.config)
     width = model.config.get_text_config().hidden_size  # type: ignore[operator, union-attr]
     for path, module in model.named_modules():
         if isinstance(module, nn.Embedding) or module is head or "pooler" in path:
@@ -175,4 +187,15 @@ def _matrices(model: nn.Module, head: nn.Module | None) -> Iterator[tuple[int, i
                 each = p.numel() // experts
                 yield chosen * each, chosen * (width if "down" in name else each // width)
             elif p.dim() == 2 and id(p) not in inside and not path.endswith("experts"):
-                yield p.numel(), p.shape[type(module).__name__ == "Conv1D"]  # GPT-2's keeps (in, out)
+                yield p.numel(), _width(module, p)
+
+
+def _outputs(attention: nn.Module) -> int:
+    """Numbers that the matrices of one attention module, W_O among them, write for a token."""
+    modules = (module for module in attention.modules() if not isinstance(module, nn.Embedding))
+    return sum(_width(module, p) for module in modules for p in module.parameters(recurse=False) if p.dim() == 2)
+
+
+def _width(module: nn.Module, matrix: nn.Parameter) -> int:
+    """Numbers that a matrix gives; GPT-2's module keeps it as (in, out)."""
+    return matrix.shape[type(module).__name__ == "Conv1D"]

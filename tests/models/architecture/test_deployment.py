@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -64,6 +65,25 @@ def test_the_context_no_batch_fills_is_the_published_one(kv_heads, limit, quoted
 def test_a_step_reads_no_table_that_is_looked_up(name, gpu, milliseconds):
     """The times were worked out by another hand."""
     assert sized(name, Deployment(), gpus()[gpu].machine).step.seconds * 1e3 == pytest.approx(milliseconds, abs=0.005)
+
+
+def routed(experts, chosen, batch, draws=4000):
+    """Experts that a batch goes through, where each token draws its own: the mean of many draws."""
+    order = torch.rand(draws, batch, experts, generator=torch.Generator().manual_seed(0)).argsort(-1)
+    taken = torch.zeros(draws, experts, dtype=torch.bool).scatter(1, order[..., :chosen].flatten(1), True)
+    return float(taken.sum(1).float().mean())
+
+
+@pytest.mark.parametrize("name, experts, chosen", [("deepseek-v3", 256, 8), ("gpt-oss-120b", 128, 4)])
+@pytest.mark.parametrize("batch", [1, 2, 5, 64])
+def test_a_step_reads_the_experts_that_a_batch_goes_through(name, experts, chosen, batch):
+    """Not all of them as soon as there is a second sequence."""
+    counts, step = find_preset(name).counts, sized(name, Deployment(batch=batch)).step
+    cache = Architecture.preset(name).kv_cache_bytes(8192, batch)
+    read = (step.memory_seconds * A100.bandwidth - cache) / 2
+    rest = counts.active - (counts.read - counts.active) * chosen / (experts - chosen)  # read whatever is routed
+    share = (read - rest) / (counts.read - rest)
+    assert share * experts == pytest.approx(routed(experts, chosen, batch), rel=0.01)
 
 
 @pytest.mark.parametrize("name", ["bert-base", "minilm-l6", "modernbert-base", "vit-base"])

@@ -11,6 +11,7 @@ from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 from attnviz.pages.positions.maths.rotation import METHODS
 from attnviz.pages.positions.maths.rotation import LongerConfig as Config
 from attnviz.pages.positions.maths.rotation import longer as run
+from tests.pages.conftest import said, sound
 
 ORIGINAL: dict[str, Any] = {"original_max_position_embeddings": 4096}
 #: our ids -> transformers' rope_type, and what it needs besides the factor
@@ -39,7 +40,7 @@ def test_wavelengths_are_those_of_transformers(method, factor):
 def test_unscaled_exactly_the_unfinished_pairs_meet_new_angles():
     result = run(Config("none", 4.0, 4096, 128))
     by_hand = sum(2 * math.pi * 10_000 ** (2 * i / 128) > 4096 for i in range(64))
-    assert result.unfinished == by_hand == result.methods["none"].new > 0
+    assert result.methods["none"].unfinished == by_hand == result.methods["none"].new > 0
 
 
 def test_linear_scaling_meets_none_but_crowds_neighbours():
@@ -81,3 +82,16 @@ def test_every_width_and_length_that_is_allowed_works(width):
     for length in (2, 1_000_000):
         result = run(Config("yarn", 128.0, length, width, 1e9))
         assert np.isfinite(result.chosen).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("factor", [1.0, 4.0, 8.0, 128.0])
+def test_the_pairs_longer_than_training_are_those_of_the_chosen_scaling(visit, method, factor):
+    page = sound(visit("positions", p_section="longer", p_method=method, p_factor=str(factor)))
+    waves = run(Config(method, factor, width=64)).methods[method].wavelengths
+    assert f" {int((waves > 4096).sum())} pairs take more for their turn than the 4,096 positions" in said(page)
+
+
+def test_yarn_has_twelve_such_pairs_and_linear_scaling_by_eight_sixteen():
+    assert run(Config("yarn", 4.0, width=64)).methods["yarn"].unfinished == 12
+    assert run(Config("linear", 8.0, width=64)).methods["linear"].unfinished == 16

@@ -178,3 +178,23 @@ def test_without_a_model_the_section_says_where_to_get_one(visit, monkeypatch):
     monkeypatch.setattr(sentence_input, "availabilities", list)
     page = visit("positions", p_section="head")
     assert "No trained model is on this machine yet" in said(page)
+
+
+@pytest.mark.parametrize("order", ["reverse", "swap", "shuffle"])
+@pytest.mark.parametrize("kind", ["none", "sinusoidal", "alibi"])
+@pytest.mark.parametrize("causal", ["true", "false"])
+@pytest.mark.parametrize("words", ["a a a a", "no no"])
+def test_an_order_in_which_the_sentence_reads_the_same_changes_nothing(visit, order, kind, causal, words):
+    page = sound(visit("positions", p_text=words, p_order=order, p_kind=kind, p_causal=causal))
+    assert "In this order the sentence reads the same, so that nothing changes." in said(page)
+    assert "The order got in" not in said(page)
+    assert "Blind to this change" not in said(page)
+    if kind == "none" and causal == "false":
+        assert "looks at" in said(page)
+        assert "looks most at" not in said(page)
+
+
+def test_a_palindrome_backwards_reads_the_same_and_swapped_words_do_not(visit):
+    assert "reads the same" in said(visit("positions", p_text="cat sees cat"))
+    assert "reads the same" not in said(visit("positions", p_text="cat sees dog"))
+    assert "Blind to this change" in said(visit("positions", p_text="cat sees dog"))

@@ -16,7 +16,7 @@ from attnviz.models.architecture.architecture import Architecture
 from attnviz.pages.sharing.figures import costs as sharing_costs
 from attnviz.pages.sharing.panels import prove, sharing_programs
 from tests.models.architecture.test_architecture import EVERY_PRESET
-from tests.pages.conftest import ran, said, sound, with_code
+from tests.pages.conftest import charts, ran, said, sound, with_code
 
 MINILM = {"h_lm": "minilm-l6"}
 SVG = "{http://www.w3.org/2000/svg}"
@@ -118,6 +118,30 @@ def test_a_model_that_fits_and_one_that_does_not_are_told_apart(visit):
     assert metrics(app)["Context where no batch helps"] == "769 tokens"
     app = visit("sharing", h_view="size", h_model="llama-3.1-405b")
     assert "The weights alone need 756 GiB" in app.error[0].value
+
+
+@pytest.mark.parametrize("batch, made", [(1, [1, 2, 4, 8]), (8, [1, 2, 4, 8]), (512, [1, 2, 4, 8])])
+def test_only_a_step_that_fits_the_machine_has_a_time(visit, batch, made):
+    link = {"h_model": "llama-3.1-8b", "h_gpu": "typed", "h_gib": "24", "h_context": "8192", "h_batch": str(batch)}
+    app = visit("sharing", h_view="size", **link)
+    assert not app.exception
+    assert (metrics(app)["One decoding step"] == "–") == (batch > made[-1])
+    assert ("a step takes" in spoken(app)) == (batch <= made[-1])
+    steps = next(chart for chart in charts(app) if any(line["name"] == "computing" for line in chart["data"]))
+    assert next(line for line in steps["data"] if line["name"] == "computing")["x"] == made
+
+
+def test_a_model_that_fits_no_machine_has_no_step(visit):
+    app = visit("sharing", h_view="size", h_model="llama-3.1-405b")
+    assert not app.exception
+    assert metrics(app)["One decoding step"] == "–"
+    assert "a step takes" not in spoken(app)
+
+
+def test_a_mixture_says_how_many_experts_a_step_reads(visit):
+    link = {"h_view": "size", "h_gpu": "typed", "h_gib": "2000"}
+    assert "reads 15.8 of the 256 experts" in spoken(visit("sharing", **link, h_model="deepseek-v3", h_batch="2"))
+    assert "experts of a layer" not in spoken(visit("sharing", **link, h_model="llama-3.1-8b"))
 
 
 def test_a_typed_machine_is_used_and_the_page_says_what_transformers_does_with_a_quantised_cache(visit):

@@ -83,8 +83,14 @@ def run(config: Config) -> Result:
         traffic.crossing(layout, n, config.causal, dtype),
         tuple(tiled(rows).total for rows in BLOCKS),
         tuple(stored_bytes(activations(layout, each).scores, dtype) for each in LENGTHS),
-        tuple(stored_bytes(activations(layout, each, kernel="fused").total, dtype) for each in LENGTHS),
+        tuple(stored_bytes(_held(layout, each), dtype) for each in LENGTHS),
     )
+
+
+def _held(layout: HeadLayout, tokens: int) -> int:
+    """Numbers of q, k, v and the output of the heads."""
+    made = activations(layout, tokens, kernel="fused")
+    return made.total - made.projected
 
 
 def program(config: Config) -> str:

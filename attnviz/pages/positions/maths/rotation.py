@@ -115,6 +115,7 @@ class ScaledPairs:
     slowed: int  #: pairs whose angle between neighbouring positions shrank by more than 1%
     neighbours: float  #: by how much the fastest pair's angle between neighbours shrank: 1 is not at all
     length: float  #: factor by which q and k are longer
+    unfinished: int  #: pairs that do not complete a turn within the trained length
 
 
 @dataclass(frozen=True)
@@ -124,11 +125,6 @@ class Longer:
     distance: np.ndarray  #: (points,) the middle of each stretch, from 0 to the target length
     plain: np.ndarray  #: (points,) q.k of equal vectors of ones, over sqrt(D), as trained: the mean over the stretch
     chosen: np.ndarray  #: the same with the chosen scaling
-
-    @property
-    def unfinished(self) -> int:
-        """Pairs that do not complete a turn within the trained length: only these can meet new angles."""
-        return int((self.methods["none"].wavelengths > self.config.length).sum())
 
 
 def scaling_of(method: str, config: LongerConfig) -> Scaling:
@@ -184,6 +180,7 @@ def scaled(config: LongerConfig, method: str, plain: Tensor) -> ScaledPairs:
         int((ratio < 0.99).sum()),
         float(ratio[0]),
         length_factor(scaling),
+        int((2 * math.pi / turns > config.length).sum()),
     )
 
 

@@ -7,12 +7,14 @@ from attnviz.app import page_parts, show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.text import with_minus
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, sentences
+from attnviz.base.words import _, ngettext, sentences
 from attnviz.canvas import rotation_circle
 from attnviz.figures.theme import Figure
 from attnviz.pages.positions import choices
 from attnviz.pages.positions.figures import rotation as figures
 from attnviz.pages.positions.maths import rotation as experiment
+
+LESS = 0.995  #: of an angle: what is nearer to it would read as 100%
 
 turned = st.cache_resource(max_entries=64, show_spinner=False)(experiment.turn)
 longer = st.cache_resource(max_entries=64, show_spinner=False)(experiment.longer)
@@ -138,10 +140,14 @@ def _verdict(result: experiment.Longer) -> str:
             "slowly."
         )
     else:
-        words = _(
-            "Within {n:,} positions no pair reaches an angle that it did not have in training. The price: {slowed} of "
-            "{pairs} pairs turn more slowly, and the angle between neighbours in the fastest pair is {neighbours:.0%} "
-            "of what it was."
+        words = sentences(
+            _(
+                "Within {n:,} positions no pair reaches an angle that it did not have in training. The price: {slowed} "
+                "of {pairs} pairs turn more slowly."
+            ),
+            _("The angle between neighbours in the fastest pair is {neighbours:.0%} of what it was.")
+            if made.neighbours < LESS
+            else _("In the fastest pair the angle between neighbours stays what it was."),
         )
     return words.format(
         n=config.target,
@@ -156,23 +162,27 @@ def _verdict(result: experiment.Longer) -> str:
 def _waves(result: experiment.Longer) -> None:
     config, names = result.config, _methods()
     lines = {names[method]: made.wavelengths for method, made in result.methods.items()}
-    waves, plain = result.methods[config.method].wavelengths, result.methods["none"].wavelengths
+    made, plain = result.methods[config.method], result.methods["none"].wavelengths
     show.figure(
         show.chart_of(figures.wavelengths, lines, names[config.method], config.length, config.target),
         name="wavelengths-scaled",
         key="p_longer_waves",
         table={"pair": np.arange(len(plain))} | {m: each.wavelengths for m, each in result.methods.items()},
-        words=_(
+        words=ngettext(
             "{method}: the fastest pair turns once in {first:.3g} positions (as trained: {first_was:.3g}), the "
-            "slowest in {last:,.0f} ({last_was:,.0f}); {unfinished} pairs are longer than the {trained:,} positions "
-            "of training."
+            "slowest in {last:,.0f} ({last_was:,.0f}). {unfinished} pair takes more for its turn than the {trained:,} "
+            "positions of training.",
+            "{method}: the fastest pair turns once in {first:.3g} positions (as trained: {first_was:.3g}), the "
+            "slowest in {last:,.0f} ({last_was:,.0f}). {unfinished} pairs take more for their turn than the "
+            "{trained:,} positions of training.",
+            made.unfinished,
         ).format(
             method=names[config.method],
-            first=waves[0],
+            first=made.wavelengths[0],
             first_was=plain[0],
-            last=waves[-1],
+            last=made.wavelengths[-1],
             last_was=plain[-1],
-            unfinished=result.unfinished,
+            unfinished=made.unfinished,
             trained=config.length,
         ),
     )

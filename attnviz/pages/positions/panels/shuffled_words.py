@@ -10,12 +10,14 @@ from attnviz.app.links import link_state
 from attnviz.app.text import plain, quoted
 from attnviz.base.rounding import Rounded
 from attnviz.base.word_boundaries import split
-from attnviz.base.words import _, listed, ngettext
+from attnviz.base.words import _, listed
 from attnviz.figures import heatmap
 from attnviz.pages.positions import choices
 from attnviz.pages.positions.figures import scores as figures
 from attnviz.pages.positions.maths import shuffled_words
 from attnviz.pages.positions.maths.position_scores import KINDS
+
+LEAST = 5e-4  #: of a weight: two that are nearer to each other read the same
 
 shuffled = st.cache_resource(max_entries=64, show_spinner=False)(shuffled_words.run)
 
@@ -81,6 +83,8 @@ def _controls() -> shuffled_words.Config:
 def _verdict(result: shuffled_words.Result) -> str:
     """Whether the order of the words reached the outputs."""
     config = result.config
+    if result.words == config.words:
+        return _("In this order the sentence reads the same, so that nothing changes. Choose another order or words.")
     if not result.same:
         return _(
             "The order got in: the output of {word} changes by up to {change:.3g}, where outputs reach {largest:.3g}."
@@ -102,18 +106,24 @@ def _matrices(result: shuffled_words.Result) -> None:
     mask = ~np.tri(len(words), dtype=bool) if config.causal else None
     back = None if mask is None else mask[result.order.argsort()][:, result.order.argsort()]
     q, k = np.unravel_index(int(result.before.argmax()), result.before.shape)
-    typed = ngettext(
-        "Head 1 of {heads}, random with seed {seed}, over {n} word: {query} looks most at {key}, "
-        "with {share} of its weight.",
-        "Head 1 of {heads}, random with seed {seed}, over {n} words: {query} looks most at {key}, "
-        "with {share} of its weight.",
-        len(words),
+    looked_at = int(np.isclose(result.before[q], result.before[q, k], rtol=0, atol=LEAST).sum())
+    typed = (
+        _(
+            "Head 1 of {heads}, random with seed {seed}, over {n} words: {query} looks most at {key}, with {share} of "
+            "its weight."
+        )
+        if looked_at == 1
+        else _(
+            "Head 1 of {heads}, random with seed {seed}, over {n} words: {query} looks at {places} places alike, with "
+            "{share} of its weight for each."
+        )
     ).format(
         heads=shuffled_words.HEADS,
         seed=config.seed,
         n=len(words),
         query=quoted(words[q]),
         key=quoted(words[k]),
+        places=looked_at,
         share=f"{Rounded(float(result.before[q, k])):.0%}",
     )
     other = _(
@@ -154,6 +164,8 @@ def _every(result: shuffled_words.Result) -> None:
     )
     if result.every["none"][1] < 1e-9:
         words = _("Blind to this change of order without a mask: {blind}.")
+    if result.words == result.config.words:
+        words = _("In this order the sentence reads the same: what is not 0 compares equal words at other places.")
     words = words.format(blind=blind, causal=result.every["none"][1])
     show.figure(
         show.chart_of(figures.changes, [names[kind] for kind in KINDS], free, causal),

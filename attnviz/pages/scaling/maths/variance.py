@@ -127,7 +127,7 @@ class Spread:
 
     mean: float
     variance: float
-    variance_error: float  #: sqrt((fourth central moment - variance^2) / n), from the numbers themselves
+    variance_error: float  #: sampling error of the variance, in closed form; infinite without a fourth moment
     textbook: float  #: variance if mean 0, variance 1, all independent
     exact_mean: float  #: in closed form, for the distribution really drawn
     exact_variance: float
@@ -205,17 +205,31 @@ def _result(config: Config, scores: Tensor) -> Result:
     each, d_k = moments(config.distribution, config.strength), config.d_k
     scale = scale_factor("sqrt", d_k)
     step = 2.0 if config.distribution == "rademacher" else 0.0  # sums of d_k signs: even or odd numbers only
-    raw = _spread(scores, float(d_k), each.mean * d_k, each.variance * d_k, (step, d_k))
-    scaled = _spread(scores * scale, 1.0, each.mean * math.sqrt(d_k), each.variance, (step * scale, d_k * scale))
+    error = _relative_error(len(scores), None if each.kurtosis is None else each.kurtosis / d_k)
+    raw = _spread(scores, float(d_k), each.mean * d_k, each.variance * d_k, error, (step, d_k))
+    scaled = _spread(scores * scale, 1.0, each.mean * math.sqrt(d_k), each.variance, error, (step * scale, d_k * scale))
     return Result(config, len(scores), raw, scaled)
 
 
-def _spread(scores: Tensor, textbook: float, mean: float, variance: float, lattice: tuple[float, float]) -> Spread:
+def _relative_error(n: int, kurtosis: float | None) -> float:
+    """Standard error of the 1/n variance of n independent numbers of this excess kurtosis, over their true variance.
+
+    An error estimated from the numbers themselves is far too small where they are few: of two it is always 0.
+    """
+    if kurtosis is None:
+        return math.inf
+    return math.sqrt((n - 1) * (2 * n + (n - 1) * kurtosis) / n**3)
+
+
+def _spread(
+    scores: Tensor, textbook: float, mean: float, variance: float, error: float, lattice: tuple[float, float]
+) -> Spread:
+    """`error` is that of the variance, over the true variance."""
     wide = scores.double()
-    measured, error = _variance(wide)
     counts, edges = np.histogram(wide.numpy(), bins=_edges(textbook, mean, lattice))
     density = counts / (len(wide) * np.diff(edges))
-    return Spread(float(wide.mean()), float(measured), float(error), textbook, mean, variance, density, edges)
+    measured = float(wide.var(correction=0))
+    return Spread(float(wide.mean()), measured, error * variance, textbook, mean, variance, density, edges)
 
 
 def _edges(textbook: float, mean: float, lattice: tuple[float, float]) -> np.ndarray:

@@ -136,10 +136,13 @@ def _shape(result: variance.Result) -> str:
     each = variance.moments(config.distribution, config.strength).kurtosis
     if each is None or abs(each / config.d_k) < 0.3:
         return ""
-    return _(
-        "Their shape is not normal yet: the excess kurtosis of such a sum is {kurtosis:.2g}, that of a normal 0. It "
-        "shrinks like 1/d_k; only the variance is as predicted at every d_k."
-    ).format(kurtosis=each / config.d_k)
+    return sentences(
+        _(
+            "Their shape is not normal yet: the excess kurtosis of such a sum is {kurtosis:.2g}, that of a normal 0. "
+            "It shrinks like 1/d_k."
+        ).format(kurtosis=each / config.d_k),
+        "" if config.strength else _("Only the variance is as predicted at every d_k."),
+    )
 
 
 def _numbers(result: variance.Result) -> None:
@@ -151,9 +154,11 @@ def _numbers(result: variance.Result) -> None:
     )
     measured, divided = st.columns(2)
     measured.metric(_("measured, raw"), number(raw.variance, d_k), help=_("1/n variance of q·k over all pairs"))
-    measured.caption(_("± {error:.2g}; predicted: {d_k}").format(error=raw.variance_error, d_k=d_k))
+    with_error, without = _("± {error:.2g}; predicted: {variance}"), _("predicted: {variance}")
+    predicted = with_error if math.isfinite(raw.variance_error) else without
+    measured.caption(predicted.format(error=raw.variance_error, variance=d_k))
     divided.metric(_("measured, scaled"), number(scaled.variance, 1), help=_("1/n variance of q·k/√d_k"))
-    divided.caption(_("± {error:.2g}; predicted: 1").format(error=scaled.variance_error))
+    divided.caption(predicted.format(error=scaled.variance_error, variance=1))
     st.markdown(
         sentences(
             _distance(result),
@@ -171,8 +176,10 @@ def number(value: float, beside: float) -> str:
 
 def _distance(result: variance.Result) -> str:
     raw = result.raw
-    if not raw.variance_error:
+    if result.pairs == 1:
         return _("One pair has no spread: draw more.")
+    if not math.isfinite(raw.variance_error):
+        return _("The sampling error of such a variance is infinite: no distance from d_k can be told in it.")
     words = _("The raw variance is **{off:.0f} sampling errors** away from d_k: the prediction fails.")
     if abs(raw.off) <= 3:
         words = _("The raw variance is {off:.1f} sampling errors away from d_k: no more than chance explains.")
@@ -184,8 +191,8 @@ def _broken(result: variance.Result) -> None:
     if config.distribution == "heavy-tailed":
         st.info(
             _(
-                "The variance of a product exists and is 1, so the prediction holds. The fourth moment does not exist: "
-                "the sampling error above is itself unreliable, and one pair in a million can move the variance."
+                "The variance of a product exists and is 1, so the prediction holds. The fourth moment does not exist, "
+                "and with it no sampling error: one pair in a million can move the variance."
             )
         )
     if config.distribution not in variance.BROKEN or not config.strength:

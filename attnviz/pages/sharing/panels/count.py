@@ -126,7 +126,8 @@ def _bill(arch: Architecture, context: int, batch: int) -> None:
     st.caption(
         _(
             "Prefill: every pair computed, as eager attention does; causal: only what the mask leaves. One layer’s "
-            "activations at 16 bits. FLOP per byte: decode attention against the cache it reads; MLA decodes absorbed."
+            "activations at 16 bits, from Q, K and V to what $W_O$ gives. FLOP per byte: decode attention against the "
+            "cache it reads; MLA decodes absorbed."
         )
     )
 
@@ -136,7 +137,12 @@ def _whole(arch: Architecture, context: int, batch: int) -> None:
     st.subheader(_("The whole transformer"), anchor=False)
     parts = computed_whole(arch, context, batch)
     if not parts:
-        st.info(_("Counted for text models of one stack whose layers all have softmax attention: this is none."))
+        st.info(
+            _(
+                "Counted for text models of one stack whose layers all have softmax attention, and weights of their "
+                "own: this is none."
+            )
+        )
         return
     names = {
         "projections": _("attention: projections"),

@@ -95,7 +95,10 @@ def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
             choices.METHOD,
             _("How the heads of a group become one"),
             {"mean": _("their mean"), "first": _("the first of them"), "random": _("random (seed 0)")},
-            help=_("The GQA paper found the mean to be best, before further training heals it."),
+            help=_(
+                "In the GQA paper the mean was best once the model had been trained further. Here nothing is trained, "
+                "and another can be nearer to the model as it was."
+            ),
             width="content",
         )
     return Config(int(layer), int(kept), cast(Method, method))

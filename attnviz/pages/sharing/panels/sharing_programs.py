@@ -41,7 +41,7 @@ for convention in {CONVENTIONS}:
     limits = f"longest context: {{size.longest_context}}, largest batch: {{size.largest_batch}}"
     print(f"{{convention}} cache: {{size.cache_bytes}}, {{limits}}")
 size = size_deployment(arch, counts, how, machine)
-print("weights:", size.weight_bytes)
+print("weights:", size.weight_bytes, "all of it fits" if size.fits else "this does not fit: no step is made")
 print("seconds to compute and to read:", size.step.compute_seconds, size.step.memory_seconds)
 print("tokens a second, of each and of all:", size.tokens_per_second, how.batch * size.tokens_per_second)
 print("no batch helps from:", size.bandwidth_limit)

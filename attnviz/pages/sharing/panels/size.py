@@ -8,7 +8,7 @@ import streamlit as st
 from attnviz.app import page_parts, show, widgets
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, ngettext
+from attnviz.base.words import _, ngettext, sentences
 from attnviz.core.costs import Machine
 from attnviz.core.precision import DTYPES, stored_bytes
 from attnviz.figures import byte_axes
@@ -152,11 +152,13 @@ def _verdict(size: Size, machine: Machine, made_for: int | None) -> None:
     two.metric(_("Batch memory allows"), _number(size.largest_batch), help=_("At this context."))
     three.metric(
         _("One decoding step"),
-        units.duration(size.step.seconds),
+        units.duration(size.step.seconds) if size.fits else "–",
         help=_(
             "At best: computing {compute}, reading weights and cache {memory}. An embedding that does not also serve "
             "as the output head is not read: only one row of it is looked up."
-        ).format(compute=units.duration(size.step.compute_seconds), memory=units.duration(size.step.memory_seconds)),
+        ).format(compute=units.duration(size.step.compute_seconds), memory=units.duration(size.step.memory_seconds))
+        if size.fits
+        else _("Weights and cache do not fit, so that this machine makes no such step."),
     )
     four.metric(
         _("Context where no batch helps"),
@@ -219,10 +221,14 @@ def _three(chosen: Chosen, how: Deployment, machine: Machine) -> None:
 
 def _roofline(chosen: Chosen, how: Deployment, machine: Machine, size: Size) -> None:
     st.subheader(_("One decoding step, over the batch"), anchor=False)
-    steps = [sized(chosen.arch, chosen.counts, replace(how, batch=b), machine).step for b in BATCHES]
+    sizes = {batch: sized(chosen.arch, chosen.counts, replace(how, batch=batch), machine) for batch in BATCHES}
+    steps = {batch: there.step for batch, there in sizes.items() if there.fits}
+    if not steps:
+        st.info(_("Not even one sequence fits, so that this machine makes no such step."))
+        return
     lines = {
-        _("reading weights and cache"): [step.memory_seconds for step in steps],
-        _("computing"): [step.compute_seconds for step in steps],
+        _("reading weights and cache"): [step.memory_seconds for step in steps.values()],
+        _("computing"): [step.compute_seconds for step in steps.values()],
     }
     words = {
         "memory": ngettext(
@@ -240,24 +246,41 @@ def _roofline(chosen: Chosen, how: Deployment, machine: Machine, size: Size) -> 
             how.context,
         ),
     }[size.step.bound]
+    if not size.fits:
+        words = _("Weights and cache do not fit with a batch of {batch}: steps end at what fits.")
     show.figure(
         show.chart_of(
             byte_axes.over,
-            BATCHES,
+            list(steps),
             lines,
             _("sequences"),
             _("seconds"),
-            here=how.batch,
+            here=how.batch if size.fits else None,
             text=units.duration,
+            dots=len(steps) == 1,  # a line of one point is not seen
             height=290,
         ),
         name=f"decode-step-{chosen.arch.name}",
         key="h-roofline",
-        words=words.format(
-            context=f"{how.context:,}",
-            step=units.duration(size.step.seconds),
-            rate=f"{Rounded(size.tokens_per_second):,.1f}",
-            all=f"{Rounded(size.tokens_per_second * how.batch):,.0f}",
+        words=sentences(
+            words.format(
+                batch=f"{how.batch:,}",
+                context=f"{how.context:,}",
+                step=units.duration(size.step.seconds),
+                rate=f"{Rounded(size.tokens_per_second):,.1f}",
+                all=f"{Rounded(size.tokens_per_second * how.batch):,.0f}",
+            ),
+            _experts(size) if size.fits else "",
         ),
-        table={"batch": BATCHES, **lines},
+        table={"batch": list(steps), **lines},
     )
+
+
+def _experts(size: Size) -> str:
+    """How much of a mixture a step reads: fewer experts than all, and more than one sequence takes."""
+    touched, experts = size.experts
+    if not experts:
+        return ""
+    return _(
+        "On average it reads {n} of the {experts} experts of a layer, where each sequence takes its own at random."
+    ).format(n=f"{Rounded(touched):.3g}", experts=experts)

@@ -36,7 +36,8 @@ _ALL = (
         Message("The mask added before scaling"),
         Message(
             "A mask of numbers is added to the scaled scores. Added first, it is divided by sqrt(D) with them: "
-            "harmless for -inf, wrong for every finite fill and for every position bias."
+            "harmless for -inf and for a fill so large that a part of it still hides, as -1e9; wrong for small fills "
+            "and for position biases."
         ),
         (fills.wrong_before_scaling,),
         (fills.right_before_scaling,),
