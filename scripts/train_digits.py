@@ -34,7 +34,8 @@ WORDS: Final = ("zero", "one", "two", "three", "four", "five", "six", "seven", "
 VOCABULARY: Final = ("<pad>", "<start>", "<end>", *WORDS)
 PAD, START, END, FIRST = 0, 1, 2, 3
 SEED: Final = 0
-LAST: Final = 360  #: scikit-learn’s examples test on the last pictures: 252 by other hands, 108 by one that wrote 22 before
+#: scikit-learn's examples test on the last pictures: 252 are by other hands, 108 by one that wrote 22 before them
+LAST: Final = 360
 MOST: Final = 3  #: digits side by side
 ROWS: Final = 4000  #: rows of held-out digits that the reader's figure is of
 #: of every encoder and decoder

@@ -93,9 +93,6 @@ def size_deployment(arch: Architecture, counts: ParameterCounts, how: Deployment
     )
 
 
-
-
-
 def bandwidth_limit(
     arch: Architecture, active: int, machine: Machine, cache: Callable[[int], int], encoder_tokens: int = 0
 ) -> int | None:

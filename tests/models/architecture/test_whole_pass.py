@@ -36,7 +36,7 @@ def of_torch(config, device="meta"):
     if hasattr(model, "pooler"):
         model.pooler = None
     written = []
-    for name, module in model.named_modules():
+    for module in model.modules():
         if isinstance(module, nn.Linear) or type(module).__name__ == "Conv1D":
             module.register_forward_hook(lambda _m, _x, out: written.append(out.numel()))
     with FlopCounterMode(display=False) as counter:
