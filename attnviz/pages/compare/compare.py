@@ -39,10 +39,14 @@ def typical_uses() -> None:
     used_for = {
         "speech": _("Speech, while it is spoken"),
         "series": _("Time series, hour by hour"),
+        "words": _("A language model of recurrences"),
+        "letters": _("Text in letters, by 1-D convolution"),
         "objects": _("Objects in pictures"),
         "regions": _("Pictures cut into regions"),
         "translation": _("Translation of sentences"),
         "patches": _("Pictures in patches"),
+        "reading": _("Reading a text both ways"),
+        "writing": _("Writing text on, token by token"),
         "chat": _("Chat over long texts"),
     }
     rows = [

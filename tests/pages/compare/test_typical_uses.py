@@ -20,6 +20,21 @@ def test_a_kernel_of_three_by_three_costs_what_one_of_nine_does(use):
     assert use.costs["conv"][0] == counter.get_total_flops()
 
 
+def test_each_family_of_models_that_a_course_names_is_there_as_torch_counts_it() -> None:
+    uses = {use.id: use for use in USES}
+    assert {uses[id].usual for id in ("reading", "writing", "chat")} == {"attention"}
+    words, letters = uses["words"], uses["letters"]
+    with torch.device("meta"):
+        by_kernel = nn.Conv1d(letters.sizes.d, letters.sizes.d, letters.sizes.k, padding="same")
+        state, cell = torch.empty(1, words.sizes.d), nn.LSTMCell(words.sizes.d, words.sizes.d)
+        with FlopCounterMode(display=False) as counter:
+            by_kernel(torch.empty(1, letters.sizes.d, letters.sizes.n))
+        assert letters.costs["conv"][0] == counter.get_total_flops()
+        with FlopCounterMode(display=False) as counter:
+            cell(state, (state, state))
+        assert words.costs["lstm"][:2] == (words.sizes.n * counter.get_total_flops(), words.sizes.n)
+
+
 def test_the_sentence_counts_where_attention_is_no_dearer_than_an_lstm_and_each_row_opens_its_curves(visit):
     page = visit("compare", c_section="uses")
     (table,) = page.dataframe

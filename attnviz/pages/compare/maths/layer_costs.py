@@ -203,14 +203,19 @@ def _use(id_: str, usual: str, model: str, source: str, n: int, d: int, k: int =
     return Use(id_, usual, model, source, Config(n, d, k, heads=heads))
 
 
-#: 10 s of speech in frames of 30 ms; a week by the hour; maps of 56 x 56 and 568 x 568; a sentence; 196 patches; 8,192
+#: 10 s of speech in frames of 30 ms; a week by the hour; 35 words; 1,014 letters, pooled by 3; maps of 56 x 56 and
+#: 568 x 568; a sentence; 196 patches; contexts of BERT, GPT-3 and Llama
 USES = (
     _use("speech", "lstm", "RNN-T", "He et al. 2018, arXiv 1811.06621", 333, 640),
     _use("series", "lstm", "DeepAR", "Salinas et al. 2017, arXiv 1704.04110", 168, 40),
+    _use("words", "lstm", "LSTM, 1,500 wide", "Zaremba et al. 2014, arXiv 1409.2329", 35, 1500, heads=12),
+    _use("letters", "conv", "Char-CNN", "Zhang et al. 2015, arXiv 1509.01626", 336, 256, 7),
     _use("objects", "conv", "ResNet-50", "He et al. 2015, arXiv 1512.03385", 56 * 56, 64, 9),
     _use("regions", "conv", "U-Net", "Ronneberger et al. 2015, arXiv 1505.04597", 568 * 568, 64, 9),
     _use("translation", "attention", "Transformer", "Vaswani et al. 2017, arXiv 1706.03762", 30, 512),
     _use("patches", "attention", "ViT-B/16", "Dosovitskiy et al. 2020, arXiv 2010.11929", 197, 768, heads=12),
+    _use("reading", "attention", "BERT", "Devlin et al. 2018, arXiv 1810.04805", 512, 768, heads=12),
+    _use("writing", "attention", "GPT-3", "Brown et al. 2020, arXiv 2005.14165", 2048, 12288, heads=96),
     _use("chat", "attention", "Llama 3.1 8B", "Grattafiori et al. 2024, arXiv 2407.21783", 8192, 4096, heads=32),
 )
 

@@ -238,6 +238,17 @@ def test_expand_fails_for_groups_and_repeat_gives_heads_the_keys_of_others():
     assert outcome.facts[1].params["head"] in (1, 2)
 
 
+def test_a_forgotten_number_of_groups_is_mha_and_the_right_class_shares_keys():
+    outcome = traps.TRAPS["group_num"].run(SENTENCE)
+    q, k = SENTENCE.q.numpy(), SENTENCE.k.numpy()
+    np.testing.assert_allclose(outcome.wrong.values, head_by_head(q, k, 4, 4)[-1], atol=1e-5)
+    np.testing.assert_allclose(outcome.right.values, head_by_head(q, k[:, :8], 4, 2)[-1], atol=1e-5)
+    one_head = np.abs(head_by_head(q, k[:, :4], 4, 1) - head_by_head(q, k[:, :8], 4, 2)).max()
+    assert outcome.facts[1].params["gap"] == pytest.approx(one_head, abs=1e-5)
+    assert outcome.facts[1].params["wrong"] == 2 * outcome.facts[1].params["right"]
+    assert (outcome.error, outcome.facts[0].params["heads"]) == ("", 4)
+
+
 def test_keys_cut_with_the_queries_length_raise_as_soon_as_lengths_differ():
     outcome = traps.TRAPS["query_length"].run(SENTENCE)
     assert outcome.error == "shape '[3, 4, 4]' is invalid for input of size 160"

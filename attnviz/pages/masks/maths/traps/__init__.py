@@ -170,6 +170,17 @@ _ALL = (
         heads.run_expanded_heads,
     ),
     Trap(
+        "group_num",
+        Message("A number of groups that is not handed on"),
+        Message(
+            "A class for grouped-query attention takes the number of K/V heads, and must give it to the class that it "
+            "is built on. Forgotten, the default stands: GQA is MHA, or MQA, and says so nowhere."
+        ),
+        (heads.SharedKeyAttention, heads.WrongGroupedQueryAttention),
+        (heads.SharedKeyAttention, heads.RightGroupedQueryAttention),
+        heads.run_group_num,
+    ),
+    Trap(
         "query_length",
         Message("Keys viewed with the queries' length"),
         Message(

@@ -1,9 +1,10 @@
 """Mistakes in cutting queries, keys and values into heads."""
 
 import math
+from collections.abc import Callable
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from attnviz.base.message import Message
 from attnviz.base.rounding import Rounded
@@ -174,6 +175,79 @@ def run_expanded_heads(s: Sentence) -> Outcome:
             ),
         ),
         error=error_of(wrong_expanded_heads, q, k),
+    )
+
+
+# A class for grouped queries that does not hand its number of groups on.
+class SharedKeyAttention(nn.Module):
+    """Weights (H, T, T) of x (T, M). `group_num`: heads of keys and values; None: one for each query head."""
+
+    def __init__(self, d_model: int, n_heads: int, group_num: int | None = None) -> None:
+        super().__init__()
+        self.n_heads, self.group_num = n_heads, group_num or n_heads
+        self.w_q = nn.Linear(d_model, d_model, bias=False)
+        self.w_k = nn.Linear(d_model, self.group_num * (d_model // n_heads), bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        q = self.w_q(x).unflatten(-1, (self.n_heads, -1)).transpose(0, 1)
+        k = self.w_k(x).unflatten(-1, (self.group_num, -1)).transpose(0, 1)
+        k = k.repeat_interleave(self.n_heads // self.group_num, dim=0)
+        return (q @ k.mT / math.sqrt(q.shape[-1])).softmax(-1)
+
+
+class WrongGroupedQueryAttention(SharedKeyAttention):
+    def __init__(self, d_model: int, n_heads: int, group_num: int) -> None:
+        super().__init__(d_model, n_heads)  # group_num ends here
+
+
+class RightGroupedQueryAttention(SharedKeyAttention):
+    def __init__(self, d_model: int, n_heads: int, group_num: int) -> None:
+        super().__init__(d_model, n_heads, group_num)
+        assert self.w_k.out_features * n_heads == d_model * group_num  # no output's shape tells
+
+
+def run_group_num(s: Sentence) -> Outcome:
+    def of(make: Callable[[int, int, int], SharedKeyAttention], group_num: int = KV_HEADS) -> SharedKeyAttention:
+        layer = make(WIDTH, HEADS, group_num)
+        layer.w_q.weight.data = s.w_q.T
+        layer.w_k.weight.data = s.w_k.T[: layer.w_k.out_features]
+        return layer
+
+    wrong, right, all_heads, one_head = (
+        of(WrongGroupedQueryAttention),
+        of(RightGroupedQueryAttention),
+        of(SharedKeyAttention, HEADS),
+        of(SharedKeyAttention, 1),
+    )
+    bad, good = wrong(s.x), right(s.x)
+    return Outcome(
+        picture(bad[-1], s.words),
+        picture(good[-1], s.words),
+        largest_gap(bad, good),
+        (
+            Message(
+                "Nothing raises, and the weights are {shape} in both. Asked for {asked} K/V heads, the wrong class has "
+                "{heads}: its weights are {same:.1e} from those of MHA. (Drawn: head {last}.)",
+                {
+                    "shape": " × ".join(map(str, bad.shape)),
+                    "asked": KV_HEADS,
+                    "heads": wrong.group_num,
+                    "same": largest_gap(bad, all_heads(s.x)),
+                    "last": HEADS - 1,
+                },
+            ),
+            Message(
+                "With 1 as the default it would be MQA, up to {gap:.3f} off. Only sizes tell: W_K has {wrong} numbers "
+                "and not {right}, and a cache keeps keys of {kept} numbers a token, not {meant}.",
+                {
+                    "gap": largest_gap(one_head(s.x), good),
+                    "wrong": wrong.w_k.weight.numel(),
+                    "right": right.w_k.weight.numel(),
+                    "kept": wrong.w_k.out_features,
+                    "meant": right.w_k.out_features,
+                },
+            ),
+        ),
     )
 
 
