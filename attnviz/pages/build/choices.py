@@ -3,7 +3,8 @@
 from typing import Any, get_args
 
 from attnviz.app.links.choices import Choice, PageChoices
-from attnviz.pages.build.maths import inputs, size_mismatches, two_sources
+from attnviz.models.pictures import SAMPLES
+from attnviz.pages.build.maths import batch_shapes, inputs, size_mismatches, two_sources
 
 EXAMPLE, OTHER_EXAMPLE = "the cat sat down", "le chat noir"
 LONGEST = 400  # characters
@@ -77,12 +78,14 @@ SIZES = {
         "mask_keys",
     )
 }  # fmt: skip
+BATCH_SIZE = PAGE.one_of("b_sizes", tuple(batch_shapes.BATCH_SIZES))
 ORDER = PAGE.one_of("b_order", ("reversed", "rotated", "swapped"))
 QUERY = PAGE.one_of("b_query")
 THINGS = PAGE.one_of("b_things", ("2", "3", "4"))
 SHARE = PAGE.real("b_share", 0.5, low=0.0, high=1.0)
 LOOKER = PAGE.one_of("b_looker")
 DIGIT = PAGE.whole("b_digit", two_sources.Config.digit, low=0, high=9)
+PICTURE = PAGE.one_of("b_picture", ("digit", *(sample.id for sample in SAMPLES)))
 NORMS = PAGE.one_of("b_norms", two_sources.NORMS)
 FACTOR = PAGE.real("b_factor", two_sources.Config.factor, low=0.0, high=3.0)
 CODE = PAGE.one_of("b_code", ("module", "sdpa", "mha"))

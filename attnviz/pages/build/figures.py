@@ -198,18 +198,12 @@ def _patches(fig: Figure, column: int, weights: np.ndarray, pixels: np.ndarray) 
     row, col = np.indices((side, side)).reshape(2, -1)
     y, x = (place * per + (per - 1) / 2 for place in (row, col))
     half = per / 2 * np.sqrt(np.clip(weights, 0, 1))
-    for at in range(len(weights)):
-        fig.add_shape(
-            type="rect",
-            x0=x[at] - half[at],
-            x1=x[at] + half[at],
-            y0=y[at] - half[at],
-            y1=y[at] + half[at],
-            fillcolor=GLOW,
-            line_width=0,
-            row=1,
-            col=column,
-        )
+    # all squares are one shape: Plotly takes half a minute for 257 of them in four heads
+    squares = "".join(
+        f"M{left:.5g},{top:.5g}H{right:.5g}V{bottom:.5g}H{left:.5g}Z"
+        for left, top, right, bottom in zip(x - half, y - half, x + half, y + half, strict=True)
+    )
+    fig.add_shape(type="path", path=squares, fillcolor=GLOW, line_width=0, row=1, col=column)
     template = _("patch in row %{customdata[0]}, column %{customdata[1]}: %{customdata[2]:.4f}")
     fig.add_trace(hover_points(x, y, np.stack([row + 1, col + 1, weights], -1), template, size=18), 1, column)
     picture_axes(fig, pixels.shape, column, {"row": 1, "col": column})

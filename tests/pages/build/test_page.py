@@ -100,6 +100,37 @@ def test_a_picture_beside_the_text_is_chosen_by_the_link_and_its_program_prints_
     assert float(lengths[3]) == pytest.approx(float(names["output"][2].norm()), abs=0.006)
 
 
+def test_a_photograph_of_257_tokens_is_chosen_by_the_link_and_its_taker_is_named() -> None:
+    app = sound(opened(b_ask="picture", b_picture="flower"))
+    said = " ".join(str(each.value) for kind in (app.markdown, app.caption) for each in kind)
+    assert "257 tokens of a photograph" in said
+    assert "vultilion, CC BY 2.0" in said
+    assert not [box for box in app.number_input if box.key == "b_digit"]
+
+
+def test_vectors_that_count_on_are_the_four_by_three_of_a_course_and_its_program_s() -> None:
+    app = sound(opened(b_vectors="counted", b_step="embed", b_text="the cat sat down"))
+    shown = headers(app)[1]["boards"][0]["sheets"][-1]["text"]
+    expected = [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6], [0.7, 0.8, 0.9], [1.0, 1.1, 1.2]]
+    assert [[number(t) for t in row] for row in shown] == expected
+    said = " ".join(each.value for each in app.markdown)
+    assert "count on" in said
+    assert "Word vectors: random" not in said
+    names, _printed = ran(with_code(app).code[-1].value)
+    np.testing.assert_allclose(names["x"].squeeze(), expected)
+    assert not [box for box in app.slider if box.key == "b_m"], "their width is theirs"
+    repeated = sound(opened(b_vectors="counted", b_step="embed", b_text="the cat the dog", b_h="1"))
+    rows = headers(repeated)[1]["boards"][0]["sheets"][-1]["text"]
+    assert rows[0] == rows[2]
+
+
+def test_shapes_of_a_real_batch_are_chosen_by_the_link() -> None:
+    app = sound(opened(b_ask="sizes", b_wrong="none", b_sizes="128x512x1024"))
+    shown = app.dataframe[-1].value.set_index("tensor")["shape"]
+    assert shown["Q Kᵀ"] == "128 × 16 × 512 × 512"
+    assert "the scores 2 GiB" in " ".join(each.value for each in app.caption)
+
+
 def test_a_mistake_shows_torchs_error_beside_ours() -> None:
     app = opened(b_ask="sizes", b_wrong="groups")
     assert len(app.error) == 1

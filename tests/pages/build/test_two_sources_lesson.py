@@ -5,10 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 from torch.testing import assert_close
 
 from attnviz.base.message import Problem
 from attnviz.core.heads import HeadLayout
+from attnviz.models.pictures.sources import FOLDER
 from attnviz.pages.build.maths import two_sources
 from tests.pages.conftest import ran
 
@@ -18,6 +20,7 @@ CONFIGS = [
     two_sources.Config(norms="none", seed=0),
     two_sources.Config(layout=HeadLayout(6, 4, 2, 3, 5), words=("one",), text=("a", "b"), factor=2.0),
     two_sources.Config(layout=HeadLayout(8, 1), digit=0, factor=0.0),
+    two_sources.Config(photo="flower", layout=HeadLayout(8, 4, 2)),
 ]
 
 
@@ -43,6 +46,17 @@ def test_normed_keys_of_both_sources_are_equally_long_and_to_leave_one_norm_out_
     assert text.on_picture.max(-1).mean() > both.on_picture.max(-1).mean()
     assert both.moved == pytest.approx(np.abs(both.output - text.output).max(), abs=1e-6)
     assert both.moved > 0.1
+
+
+def test_a_photograph_is_257_tokens_the_first_of_which_is_the_mean_of_the_others():
+    made = two_sources.run(two_sources.Config(photo="temple"))
+    assert made.on_picture.shape == (2, 4, 257)
+    np.testing.assert_allclose(made.patches[0], made.patches[1:].mean(0), atol=1e-5)
+    top_left = made.pixels[:2, :2].ravel()
+    np.testing.assert_array_equal(made.patches[1], top_left)
+    light = np.asarray(Image.open(FOLDER / "photographs" / "temple.jpg").convert("RGB"), float).mean(-1)
+    middle = light[:, (light.shape[1] - light.shape[0]) // 2 :][:, : light.shape[0]]
+    assert made.pixels.mean() / 16 == pytest.approx(middle.mean() / 255, abs=0.02)
 
 
 def test_no_text_is_refused():

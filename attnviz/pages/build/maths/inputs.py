@@ -19,6 +19,7 @@ MaskName = Literal["none", "causal", "window", "padding"]
 MATRICES = ("W_Q", "W_K", "W_V", "W_O")
 CellEdit = tuple[str, int, int, float]  # matrix, row, column, value
 MOST_WORDS = 10
+COUNTED_WIDTH = 3
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,15 @@ def vectors(config: Config) -> tuple[Tensor, Tensor]:
 def random_vectors(words: tuple[str, ...], seed: int, width: int) -> Tensor:
     """(words, width): a vector for each word, rounded to one decimal."""
     return torch.stack([_one_decimal(word_vector(word, seed, width, "building")) for word in words])
+
+
+def counted_rows(words: tuple[str, ...]) -> tuple[tuple[float, ...], ...]:
+    """A vector of three numbers for each word that count on: 0.1, 0.2, 0.3, then 0.4 …; equal words have equal ones.
+
+    Four different words make the 4 x 3 matrix that many a course begins with.
+    """
+    places = {word: at for at, word in enumerate(dict.fromkeys(words))}
+    return tuple(tuple((COUNTED_WIDTH * places[word] + col + 1) / 10 for col in range(COUNTED_WIDTH)) for word in words)
 
 
 def widths(layout: HeadLayout) -> tuple[int, int, int]:

@@ -11,11 +11,12 @@ from torch import Tensor, nn
 from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention
 from attnviz.core.projections import join_heads
-from attnviz.models.pictures import held_out, pixels_of_patches
+from attnviz.models.pictures import held_out, pixels_of_patches, sample
 from attnviz.pages.build.maths.inputs import check_words, literal, random_vectors, widths
 from attnviz.runs.word_vectors import drawn
 
 SIDE = 2  #: pixels along the side of a patch
+PHOTO_SIDE, BRIGHTEST = 32, 16  #: of a photograph made small: pixels along its side, and its largest count
 NORM_EPS = 1e-6
 #: what is normalised: queries and the keys of both sources; all but the picture's keys; nothing
 Norms = Literal["both", "text", "none"]
@@ -24,12 +25,17 @@ NORMS: tuple[Norms, ...] = ("both", "text", "none")
 
 @dataclass(frozen=True)
 class Config:
-    """Queries from `words`; keys and values from the words of `text` and from the patches of a handwritten digit."""
+    """Queries from `words`; keys and values from the words of `text` and from the patches of a picture.
+
+    The picture is a handwritten digit; or the photograph of this id (`models.pictures.SAMPLES`), with a token before
+    its patches that stands for the whole, as an encoder of pictures hands on: 257 in all.
+    """
 
     words: tuple[str, ...] = ("the", "cat", "sat", "down")
     text: tuple[str, ...] = ("le", "chat", "noir")
     layout: HeadLayout = field(default_factory=lambda: HeadLayout(4, 2))
     digit: int = 3
+    photo: str = ""
     norms: Norms = "both"
     factor: float = 1.0  #: times what the picture brings, before the two are added
     seed: int = 4
@@ -40,8 +46,8 @@ class Result:
     """What each source brings, and how far the paths and the other choices of norms lie apart."""
 
     config: Config
-    pixels: np.ndarray  #: (8, 8) counts from 0 to 16
-    patches: np.ndarray  #: (P, 4): the counts of each patch of 2 x 2, row by row
+    pixels: np.ndarray  #: (8, 8) or (32, 32) counts from 0 to 16
+    patches: np.ndarray  #: (P, 4): counts of each patch of 2 x 2, row by row; before those of a photograph their mean
     vectors: tuple[np.ndarray, np.ndarray]  #: of the queries' words (Q, M) and of the text's (K, M)
     weights: dict[str, np.ndarray]  #: the matrices W_Q, W_K, W_V, W_Kp, W_Vp, W_O, as in x @ W
     on_text: np.ndarray  #: (H, Q, K), rows sum to 1
@@ -59,9 +65,10 @@ class Result:
 def run(config: Config) -> Result:
     """One pass, explicit and fused. The result is shared: do not write into its arrays."""
     check_words(config.words, config.text)
-    held = held_out()
-    pixels = held.pictures[held.like(config.digit)]
+    pixels = _pixels(config)
     patches = torch.from_numpy(pixels_of_patches(pixels, SIDE)).float()
+    if config.photo:
+        patches = torch.cat([patches.mean(0, keepdim=True), patches])
     x, text = (random_vectors(words, config.seed, config.layout.d_model) for words in (config.words, config.text))
     made = weights(config)
     with torch.no_grad():
@@ -93,6 +100,18 @@ def run(config: Config) -> Result:
         float((fused - output).abs().max()),
         float((both - without).abs().max()),
     )
+
+
+def _pixels(config: Config) -> np.ndarray:
+    """Counts from 0 to 16: of ink in a digit, of light in the middle of a photograph."""
+    if not config.photo:
+        held = held_out()
+        return held.pictures[held.like(config.digit)]
+    light = sample(config.photo).pixels.mean(-1)
+    block = min(light.shape) // PHOTO_SIDE
+    top, left = ((length - block * PHOTO_SIDE) // 2 for length in light.shape)
+    square = light[top : top + block * PHOTO_SIDE, left : left + block * PHOTO_SIDE]
+    return np.rint(square.reshape(PHOTO_SIDE, block, PHOTO_SIDE, block).mean((1, 3)) * BRIGHTEST / 255).astype(int)
 
 
 def module(config: Config, made: dict[str, Tensor], use_fused: bool = False) -> Attention:
@@ -151,6 +170,11 @@ def program(result: Result) -> str:
         f"pixels = torch.tensor({result.pixels.tolist()}).float()",
         f"cut = pixels.unfold(0, {SIDE}, {SIDE}).unfold(1, {SIDE}, {SIDE})  # patches of {SIDE} x {SIDE}",
         f"picture = cut.flatten(2).flatten(0, 1)  # P, {SIDE**2}",
+        *(
+            ["picture = torch.cat([picture.mean(0, keepdim=True), picture])  # one token for the whole before them"]
+            if config.photo
+            else []
+        ),
         "",
         "def norm(rows):",
         f"    return F.rms_norm(rows, rows.shape[-1:], eps={NORM_EPS:g})",

@@ -46,13 +46,21 @@ def name(step: str) -> str:
 
 def sentence(step: str, view: View, vectors: inputs.Rows | None) -> str:
     """A sentence on what to see in a step, as Markdown; `vectors` are the trained rows of the words, if any."""
-    return _trained(vectors, view) if step == "embed" and vectors is not None else _STEPS[step][1](view)
+    if step == "embed" and vectors is not None:
+        return _trained(vectors, view)
+    if step == "embed" and view.config.rows:
+        return _("Each word has a row of {m} numbers, which count on from word to word: 0.1, 0.2, 0.3, 0.4 …").format(
+            m=view.config.d_model
+        )
+    return _STEPS[step][1](view)
 
 
 def origin(view: View, vectors: inputs.Rows | None) -> str:
     """A line on where the tensors come from: trained, random, or typed in."""
     config = view.config
     source = _("Word vectors: random (seed {seed}).").format(seed=config.seed)
+    if config.rows:
+        source = _("Word vectors: counted, 0.1, 0.2, 0.3, 0.4 …")
     if vectors is not None:
         source = _("Word vectors: trained, from {name}.").format(name=plain(vectors.name))
     n = len(config.edits)

@@ -16,6 +16,8 @@ from attnviz.pages.build import choices
 from attnviz.pages.build.maths import attention_by_hand, inputs
 from attnviz.pages.build.maths.boards import View
 
+COUNTED = "counted"  #: the id of word vectors that count on
+
 
 def ask() -> tuple[inputs.Config, inputs.Rows | None]:
     """Draw the controls; return the configuration that they describe, and the trained rows that its vectors are."""
@@ -29,7 +31,7 @@ def ask() -> tuple[inputs.Config, inputs.Rows | None]:
         chosen["position"] = _position(cross)
         with more():
             chosen |= _sizes(chosen["n_heads"], chosen["mask"])
-            sources = {"random": _("random, by seed")} | {
+            sources = {"random": _("random, by seed"), COUNTED: _("0.1, 0.2, 0.3, 0.4 … (four words: 4 × 3)")} | {
                 state.entry.id: _("rows of {name}").format(name=state.name)
                 for state in availabilities()
                 if state.on_this_machine and state.entry.kind != "pictures"
@@ -66,7 +68,9 @@ def _sizes(heads: int, mask: str) -> dict[str, Any]:
     divisors = {str(n): str(n) for n in range(heads, 0, -1) if heads % n == 0}
     chosen: dict[str, Any] = {
         "n_kv_heads": int(widgets.one_of(choices.KV_HEADS, _("Key/value heads"), divisors)),
-        "d_model": widgets.slider(choices.D_MODEL, _("Model width M")),
+        "d_model": inputs.COUNTED_WIDTH
+        if link_state.value(choices.VECTORS) == COUNTED
+        else widgets.slider(choices.D_MODEL, _("Model width M")),
         "d_head": widgets.slider(choices.D_HEAD, _("Head width D")),
     }
     value = widgets.one_of(
@@ -97,7 +101,9 @@ def _asked(text: str, other: str, source: str, chosen: dict[str, Any]) -> tuple[
             st.info(_("Of {n} words only the first {most} are used.").format(n=len(side), most=inputs.MOST_WORDS))
     words, others = (side[: inputs.MOST_WORDS] for side in sides)
     vectors = None
-    if source != "random" and words:
+    if source == COUNTED:
+        chosen["rows"] = inputs.counted_rows((*words, *others))
+    elif source != "random" and words:
         vectors = inputs.rows(model_cache.model(source), text, other, chosen["d_model"])
         chosen["rows"], words, others = vectors.rows, vectors.words, vectors.other
     return inputs.Config(words=words, other=others, **chosen), vectors

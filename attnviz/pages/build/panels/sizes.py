@@ -1,12 +1,15 @@
 """Which sizes must agree: choose any, and compare PyTorch's error with that of attnviz."""
 
+import math
+
 import streamlit as st
 
-from attnviz.app import widgets
+from attnviz.app import show, widgets
 from attnviz.app.text import plain, spoken
+from attnviz.base import units
 from attnviz.base.words import _
 from attnviz.pages.build import choices
-from attnviz.pages.build.maths import size_mismatches
+from attnviz.pages.build.maths import batch_shapes, size_mismatches
 
 
 def panel() -> None:
@@ -36,6 +39,43 @@ def panel() -> None:
         st.code(result.code, language="python", wrap_lines=True)
     with right:
         _outcome(result)
+    _real_batch()
+
+
+def _real_batch() -> None:
+    """Draw the shapes along the way at the sizes of a real batch."""
+    st.markdown("**" + _("And at the sizes of a real batch?") + "**")
+    titles = {
+        id: _("{batch} × {tokens} × {width}, in heads: {heads}").format(
+            batch=size.batch, tokens=size.tokens, width=f"{size.width:,}", heads=size.heads
+        )
+        for id, size in batch_shapes.BATCH_SIZES.items()
+    }
+    size = batch_shapes.BATCH_SIZES[widgets.one_of(choices.BATCH_SIZE, _("B × T × M"), titles)]
+    made = batch_shapes.shapes(size)
+    axes = {3: "B × T × M", 4: "B × H × T × D"}
+    squares = ("Q Kᵀ", "weights")
+    rows = [
+        {
+            _("tensor"): name,
+            _("axes"): "B × H × T × T" if name in squares else axes[len(shape)],
+            _("shape"): " × ".join(f"{n:,}" for n in shape),
+            _("numbers"): f"{math.prod(shape):,}",
+            "float32": units.binary(math.prod(shape) * batch_shapes.BYTES),
+        }
+        for name, shape in made.items()
+    ]
+    st.dataframe(rows, hide_index=True, width="content", height="content")
+    scores, x = (math.prod(made[name]) * batch_shapes.BYTES for name in ("Q Kᵀ", "X"))
+    st.caption(
+        _(
+            "X takes {x} and the scores {scores}: twice as many tokens would make {twice} and {four} of them. Shapes "
+            "as torch’s meta device works them out; none of these numbers is computed."
+        ).format(
+            x=units.binary(x), scores=units.binary(scores), twice=units.binary(2 * x), four=units.binary(4 * scores)
+        )
+    )
+    show.snippet(batch_shapes.program(size), "b-batch-shapes")
 
 
 def _own() -> size_mismatches.Sizes:

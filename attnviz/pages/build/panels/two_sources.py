@@ -10,6 +10,7 @@ from attnviz.app import page_parts, show, widgets
 from attnviz.app.text import plain, quoted
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, sentences
+from attnviz.models.pictures import SAMPLES
 from attnviz.pages.build import choices, figures
 from attnviz.pages.build.maths import attention_by_hand, inputs, two_sources
 from attnviz.pages.build.panels import config_form
@@ -19,14 +20,24 @@ from attnviz.pages.build.panels.formulas import K, Q, V
 def panel(result: attention_by_hand.Result) -> None:
     """Draw where a word looks in a text and in a picture, and what either brings."""
     layer = two_sources.run(_config(result))
-    st.markdown(
+    template = (
         _(
+            "Queries come from the sentence. Keys and values come twice, each time through matrices of their own: from "
+            "{k} {k:word|words}, and from {p} tokens of a photograph, as CLIP ViT-L/14 hands on: {patches} patches, here of 4 "
+            "counts of light each, and before them one token for the whole, here their mean. There are **two** "
+            "softmaxes: a word gives 100% to the words and 100% to the picture, and what both bring is added before "
+            "W_O."
+        )
+        if layer.config.photo
+        else _(
             "Queries come from the sentence. Keys and values come twice, each time through matrices of their own: from "
             "{k} {k:word|words}, and from the {p} patches of a handwritten digit. There are **two** softmaxes: a word "
             "gives "
             "100% to the words and 100% to the patches, and what both bring is added before W_O."
-        ).format(k=len(layer.config.text), p=len(layer.patches))
+        )
     )
+    p = len(layer.patches)
+    st.markdown(template.format(k=len(layer.config.text), p=p, patches=p - 1))
     st.latex(_formula(layer))
     queries = {str(i): f"{i + 1} {plain(word)}" for i, word in enumerate(layer.config.words)}
     i = int(widgets.one_of(choices.LOOKER, _("Where does this word look?"), queries))
@@ -44,7 +55,13 @@ def _config(result: attention_by_hand.Result) -> two_sources.Config:
             with st.container(width=230):
                 typed = widgets.text(choices.OTHER, _("Text (keys and values)"))
             text = tuple(typed[: choices.LONGEST].split()[: inputs.MOST_WORDS])
-        digit = widgets.number(choices.DIGIT, _("Picture: the digit"), step=1, width=130)
+        pictures = {"digit": _("a digit: 16 tokens")} | {
+            sample.id: _("{photo}: 257 tokens").format(photo=_(sample.name)) for sample in SAMPLES
+        }
+        picture = widgets.one_of(choices.PICTURE, _("Picture"), pictures, style="select", width=210)
+        digit = choices.DIGIT.default
+        if picture == "digit":
+            digit = widgets.number(choices.DIGIT, _("Picture: the digit"), step=1, width=130)
         norms = widgets.one_of(
             choices.NORMS,
             _("What RMSNorm is applied to"),
@@ -52,7 +69,14 @@ def _config(result: attention_by_hand.Result) -> two_sources.Config:
         )
         factor = widgets.slider(choices.FACTOR, _("Factor of what the picture brings"), step=0.1, width=220)
     return two_sources.Config(
-        given.words, text, given.layout, int(digit), cast(two_sources.Norms, norms), round(float(factor), 2), given.seed
+        given.words,
+        text,
+        given.layout,
+        int(digit),
+        "" if picture == "digit" else picture,
+        cast(two_sources.Norms, norms),
+        round(float(factor), 2),
+        given.seed,
     )
 
 
@@ -72,11 +96,21 @@ def _formula(layer: two_sources.Result) -> str:
 def _looks(layer: two_sources.Result, i: int, head: int) -> None:
     config = layer.config
     text, picture = layer.on_text[:, i], layer.on_picture[:, i]
-    word, patch = int(text[head].argmax()), int(picture[head].argmax())
-    side = round(len(layer.patches) ** 0.5)
-    names = [*config.text, *(f"row {at // side + 1}, column {at % side + 1}" for at in range(side * side))]
+    before = 1 if config.photo else 0  # tokens before the patches
+    side = round((len(layer.patches) - before) ** 0.5)
+    word, patch = int(text[head].argmax()), int(picture[head, before:].argmax())
+    names = [*config.text, *["the whole"] * before]
+    names += [f"row {at // side + 1}, column {at % side + 1}" for at in range(side * side)]
+    taken = next((each for each in SAMPLES if each.id == config.photo), None)
+    origin = (
+        _("the digit is a real one.")
+        if taken is None
+        else _("{whole} goes to the token for the whole. Photograph: {by}, {licence}.").format(
+            whole=f"{Rounded(picture[head, 0]):.0%}", by=taken.by, licence=taken.licence
+        )
+    )
     show.figure(
-        show.chart_of(figures.looks, text, picture, config.text, layer.pixels),
+        show.chart_of(figures.looks, text, picture[:, before:], config.text, layer.pixels),
         name="text-and-picture",
         key="b_two",
         table={
@@ -88,14 +122,14 @@ def _looks(layer: two_sources.Result, i: int, head: int) -> None:
         },
         words=_(
             "In head {h}, {word} gives {share} to {key}, and {light} to the patch in row {row}, column {column}: a "
-            "square’s area is the patch’s weight. Word vectors and weights: random (seed {seed}); the digit is a real "
-            "one."
+            "square’s area is the patch’s weight. Word vectors and weights: random (seed {seed}); {origin}"
         ).format(
+            origin=origin,
             h=head + 1,
             word=quoted(config.words[i]),
             share=f"{Rounded(text[head, word]):.0%}",
             key=quoted(config.text[word]),
-            light=f"{Rounded(picture[head, patch]):.0%}",
+            light=f"{Rounded(picture[head, before + patch]):.0%}",
             row=patch // side + 1,
             column=patch % side + 1,
             seed=config.seed,
