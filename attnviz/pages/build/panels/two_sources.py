@@ -23,10 +23,10 @@ def panel(result: attention_by_hand.Result) -> None:
     template = (
         _(
             "Queries come from the sentence. Keys and values come twice, each time through matrices of their own: from "
-            "{k} {k:word|words}, and from {p} tokens of a photograph, as CLIP ViT-L/14 hands on: {patches} patches, here of 4 "
-            "counts of light each, and before them one token for the whole, here their mean. There are **two** "
-            "softmaxes: a word gives 100% to the words and 100% to the picture, and what both bring is added before "
-            "W_O."
+            "{k} {k:word|words}, and from {p} tokens of a photograph, as CLIP ViT-L/14 hands on: {patches} patches, "
+            "here of 4 counts of light each, and before them one token for the whole, here their mean. There are "
+            "**two** softmaxes: a word gives 100% to the words and 100% to the picture, and what both bring is added "
+            "before W_O."
         )
         if layer.config.photo
         else _(
