@@ -1,6 +1,7 @@
 // Bundles the canvas components: `node scripts/bundle.mjs` writes attnviz/canvas/bundles, attnviz/live/bundle and
 // attnviz/site/bundle, --check only compares. A component is a folder with a script and a style sheet of its name.
-// live and live_patches are no components: they are the scripts of files that leave the app.
+// live and live_patches are no components: they are the scripts of files that leave the app; figure_engine is what Python
+// draws figures with, without a browser.
 
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -10,7 +11,7 @@ import wabt from "wabt";
 
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), "..", "attnviz");
 const source = path.join(root, "canvas");
-const LIVE = both(["live/live.css", "live/live_patches.css"]);
+const LIVE = [...both(["live/live.css", "live/live_patches.css"]), "scene/figure_engine.js"];
 const SITE = ["site.css", "site.js", "worker.js", "offline.js"].map((name) => `../site/page/${name}`);
 
 const folders = (await readdir(source, { withFileTypes: true })).filter((entry) => entry.isDirectory());

@@ -19,7 +19,7 @@ CHINESE = LATIN.replace("it", "注意力")
 def machine(having: str) -> Callable[[], Any]:
     """A rasteriser on a machine whose fonts have these letters alone; it leaves the others out, as resvg does."""
 
-    def draw(svg_string: str, zoom: float = 1.0) -> bytes:
+    def draw(svg_string: str, zoom: float = 1.0, **_fonts: object) -> bytes:
         words = "".join(re.findall(r">([^<>]*)</text>", svg_string))
         return b"PNG" + "".join(letter for letter in words if letter in having).encode()
 
@@ -52,7 +52,7 @@ def drawn_from(monkeypatch: pytest.MonkeyPatch, svg: str) -> str:
     """What resvg is given of a picture on a machine whose fonts are called Plain and Hei."""
     given: list[str] = []
 
-    def draw(svg_string: str, zoom: float = 1.0) -> bytes:
+    def draw(svg_string: str, zoom: float = 1.0, **_fonts: object) -> bytes:
         given.append(svg_string)
         return svg_string.encode()
 

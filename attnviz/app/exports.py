@@ -21,6 +21,7 @@ from attnviz.figures.export import prepared, standalone_html
 from attnviz.figures.picture import Picture, framed_chart, to_svg
 from attnviz.figures.svg import Background
 from attnviz.figures.title_lines import one_line
+from attnviz.live.scene_figure import SceneFigure
 
 Table = Mapping[str, Sequence[Any]] | Any  # columns by name, or a pandas DataFrame
 Later = Callable[[], Any]  # what is only computed when somebody asks for it
@@ -42,7 +43,7 @@ class LiveFile:
 class ExportOffer:
     """The figure of one menu, with the numbers behind it: `show.under` says what each is."""
 
-    fig: Any  #: a chart or a Picture, or what makes it
+    fig: Any  #: a chart, a Picture or a SceneFigure, or what makes it
     name: str
     key: str
     table: Any = None  #: a Table, or what makes it
@@ -64,8 +65,9 @@ class ExportOffer:
         """
         fig, table = (each() if callable(each) else each for each in (self.fig, self.table))
         words, caption = unmarked(self.words), unmarked(self.caption or "")
-        own = fig.title if isinstance(fig, Picture) else one_line(fig.layout.title.text)
-        title, rest = (own, "") if isinstance(fig, Picture) and own else headline(words or caption)
+        drawn = isinstance(fig, SceneFigure | Picture)
+        own = fig.title if drawn else one_line(fig.layout.title.text)
+        title, rest = (own, "") if drawn and own else headline(words or caption)
         if title != own:
             rest = sentences(ended(own) if own else "", rest)
             caption = rest if words in ("", caption) else sentences(rest, caption)
@@ -77,8 +79,9 @@ class ExportOffer:
         """An SVG on this background, the chart that plotly.js draws into the place that the SVG leaves for it, and the
         live files; an empty title or caption is left out.
         """
-        if isinstance(self.fig, Picture):
-            text = to_svg(self.fig, background=background, title=title or None, caption=caption or None, colorbar=bar)
+        if isinstance(self.fig, SceneFigure | Picture):
+            look: Any = {"background": background, "title": title or None, "caption": caption or None, "colorbar": bar}
+            text = self.fig.to_svg(**look) if isinstance(self.fig, SceneFigure) else to_svg(self.fig, **look)
             return text, None, self.live
         ready = prepared(self.fig, background=background, colorbar=bar)
         frame = framed_chart(ready.layout.width, ready.layout.height, background, title or None, caption or None)

@@ -19,6 +19,7 @@ from attnviz.figures.picture import Picture
 from attnviz.figures.svg import Background
 from attnviz.figures.theme import Figure
 from attnviz.figures.title_lines import one_line
+from attnviz.live.scene_figure import SceneFigure
 
 ColumnTable = dict[str, list[Any]]
 #: where the server keeps plotly.js for exports, below the app's root
@@ -98,7 +99,7 @@ def line_under(key: str) -> DeltaGenerator:
 
 
 def under(
-    fig: Figure | Picture | Later,
+    fig: Figure | Picture | SceneFigure | Later,
     *,
     name: str,
     key: str,
@@ -121,7 +122,7 @@ def under(
 
 
 def export_menu(
-    fig: Figure | Picture | Later,
+    fig: Figure | Picture | SceneFigure | Later,
     name: str,
     key: str,
     table: Table | Later | None,

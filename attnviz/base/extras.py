@@ -18,6 +18,7 @@ BRINGS = {
     "plotly": "notebook",
     "pandas": "notebook",
     "resvg_py": "notebook",
+    "quickjs": "notebook",
     "streamlit": "app",
     "starlette": "app",
     "uvicorn": "app",

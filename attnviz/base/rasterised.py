@@ -7,6 +7,7 @@ import subprocess
 from functools import cache
 from typing import Any
 
+from attnviz.base import pictures_font
 from attnviz.base.extras import needed_for
 from attnviz.base.message import Problem
 from attnviz.base.words import N_
@@ -23,7 +24,8 @@ def png(svg: str, scale: float = 2.0) -> bytes:
 
     A Problem where there is no font: words in the picture would be missing without a sound.
     """
-    if "<text" in svg and not _has_a_font(LATIN):
+    own = f"'{pictures_font.FAMILY}'" in svg
+    if "<text" in svg and not own and not _has_a_font(LATIN):
         raise Problem(
             "A PNG needs a font for its words and this machine has none: install one (on Debian "
             "fonts-dejavu-core), or save the figure as SVG"
@@ -34,7 +36,9 @@ def png(svg: str, scale: float = 2.0) -> bytes:
             "Debian fonts-wqy-microhei or fonts-noto-cjk), or save the figure as SVG, which its reader's fonts draw"
         )
     dressed = _TEXT.sub(_in_a_chinese_font, svg).replace("system-ui", _font_for("system-ui"))
-    return bytes(_resvg()(svg_string=dressed, zoom=scale))
+    dressed = dressed.replace(f"'{pictures_font.FAMILY}'", f"'{pictures_font.FAMILY_IN_FILES}'")
+    fonts = [str(file) for file in pictures_font.files("ttf").values()]
+    return bytes(_resvg()(svg_string=dressed, zoom=scale, font_files=fonts))
 
 
 def _in_a_chinese_font(match: re.Match[str]) -> str:

@@ -1,6 +1,6 @@
 """A picture made ready for a file: its background, a title above it, a caption below it, nothing cut off.
 
-One writer for every SVG: what knows how to draw itself (`svg_head`, `svg_mask`, `board_picture`,
+One writer for every SVG: what knows how to draw itself (`svg_mask`, `board_picture`,
 `svg_mosaic`) is framed here, and so is a Plotly chart, whose own SVG the browser puts in the place of `CHART`.
 """
 

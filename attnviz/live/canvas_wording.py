@@ -48,6 +48,16 @@ def overview() -> dict[str, str]:
     } | joins()
 
 
+def figure() -> dict[str, str]:
+    """Words of a head in a file."""
+    return {
+        "queries": _("Queries"),
+        "keys": _("Keys"),
+        "hidden": _("masked"),
+        "head_name": _("head {head}"),
+    }
+
+
 def head() -> dict[str, str]:
     """Sentences of the head view."""
     return {

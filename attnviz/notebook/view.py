@@ -20,9 +20,8 @@ from attnviz.base.message import Problem, Several
 from attnviz.base.rasterised import png
 from attnviz.base.raw_scores import RawHead
 from attnviz.base.words import _, require_languages, speaking
-from attnviz.figures.picture import to_svg
-from attnviz.figures.svg_head import HeadPicture
 from attnviz.live import LiveView, page
+from attnviz.live.scene_figure import MatrixFigure, SceneFigure
 from attnviz.models.capture import RecordedLayer, Trace
 from attnviz.runs.head_matrix import raw_heads
 
@@ -130,10 +129,10 @@ class NotebookView:
         """That head as a still picture."""
         first = sum(self.shown.counts[: self.at[0]]) + self.at[1]
         hidden = ~self.shown.heads[first].mask
-        picture = HeadPicture(self.weights, self.queries, self.keys, hidden, title=self.head_title)
+        matrix = MatrixFigure(np.where(hidden, np.nan, self.weights), self.queries, self.keys, title=self.head_title)
         background: Literal["dark", "white"] = "dark" if self.theme == "dark" else "white"
         with speaking(self.language):
-            return to_svg(picture, background=background, title=self.title or self.head_title)
+            return SceneFigure((matrix,)).to_svg(background=background, title=self.title or self.head_title)
 
     @property
     def csv(self) -> str:

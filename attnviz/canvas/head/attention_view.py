@@ -25,8 +25,8 @@ from attnviz.canvas.shared.blobs import (
 )
 from attnviz.canvas.shared.component import Gestures, answering, component
 from attnviz.canvas.shared.kinds import AskedText, Head, HeadScene, Overview, Pins
-from attnviz.figures.svg_head import HeadPicture, LinesPicture
-from attnviz.live import LiveView, canvas_wording
+from attnviz.live import LiveView
+from attnviz.live.scene_figure import MatrixFigure, SceneFigure
 
 
 def overview_grid(
@@ -82,24 +82,9 @@ def head_view(key: str, head: Head, scene: HeadScene) -> Pins:
     return pins if pins is not None else scene.pins or Pins()
 
 
-def head_picture(head: Head, scene: HeadScene, pins: Pins | None = None, title: str | None = None) -> HeadPicture:
-    """The matrix with what is pinned in it."""
-    options, pins = scene.options, pins or Pins()
-    return HeadPicture(
-        head.values,
-        scene.tokens_q,
-        scene.keys,
-        head.hidden,
-        head.kind,
-        options.full_range,
-        options.root,
-        *_pinned(pins),
-        pins.cell,
-        scene.segments,
-        head.title if title is None else title,
-        options.unit or canvas_wording.unit(head.kind),
-        options.top,
-    )
+def head_picture(head: Head, scene: HeadScene, pins: Pins | None = None, title: str | None = None) -> SceneFigure:
+    """The matrix as a figure, with what is pinned in it."""
+    return _figure(_matrix(head, scene, pins or Pins()), head, title)
 
 
 def lines_picture(
@@ -108,26 +93,32 @@ def lines_picture(
     pins: Pins | None = None,
     title: str | None = None,
     others: Mapping[int, np.ndarray] | None = None,
-) -> LinesPicture:
+) -> SceneFigure:
     """The token lines, those of pinned tokens in front; `others` are heads laid over it, NaN where masked."""
-    values = np.asarray(head.values, np.float64)
-    return LinesPicture(
+    matrix = _matrix(head, scene, pins or Pins())
+    return _figure(replace(matrix, lines=True, head=head.head or 0, others=others or {}), head, title)
+
+
+def _matrix(head: Head, scene: HeadScene, pins: Pins) -> MatrixFigure:
+    options, values = scene.options, np.asarray(head.values)
+    return MatrixFigure(
         values if head.hidden is None else np.where(head.hidden, np.nan, values),
         scene.tokens_q,
         scene.keys,
-        *_pinned(pins or Pins()),
-        head.title if title is None else title,
-        scene.options.top_of(head),
-        scene.options.root,
-        head.signed,
-        head.head or 0,
-        others or {},
+        head.kind,
+        options.full_range,
+        options.root,
+        [(pin.axis, pin.index) for pin in pins.tokens],
+        pins.cell,
+        scene.segments,
+        unit=options.unit,
+        top=options.top,
     )
 
 
-def _pinned(pins: Pins) -> tuple[list[int], list[int]]:
-    rows, cols = ([pin.index for pin in pins.tokens if pin.axis == axis] for axis in ("q", "k"))
-    return rows, cols
+def _figure(matrix: MatrixFigure, head: Head, title: str | None) -> SceneFigure:
+    name = head.title if title is None else title
+    return SceneFigure((replace(matrix, title=name),), name)
 
 
 def opened_at(live: LiveView, shown: Head, scene: HeadScene, pins: Pins) -> LiveView:

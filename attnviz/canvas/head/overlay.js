@@ -34,7 +34,7 @@ export function toggled(chosen, head, lead, count) {
 
 /**
  * The colour of each head, by its place among the eight: the head's own where no other has it, else the next free one.
- * Those laid over keep theirs when another head is on show. Python's side is figures/svg_head.py.
+ * Those laid over keep theirs when another head is on show.
  * @param {readonly number[]} shown what `overlaid` answers
  * @returns {Map<number, number>}
  */

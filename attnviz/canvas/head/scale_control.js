@@ -5,7 +5,7 @@ import { attribute, button, el, fill, say } from "../shared/dom.js";
 import { factorOf } from "../shared/edit.js";
 import { significant } from "../shared/numbers.js";
 import { choiceAt, largestFactor, marksOf, placeOf, stepFrom } from "../shared/scale_slider.js";
-import { contextOf } from "../shared/surface.js";
+import { textWidth } from "../scene/text_width.js";
 
 /** @import { HeadControls } from "./head_controls.js" */
 /** @import { Edit, RawHead } from "../shared/types.js" */
@@ -39,11 +39,9 @@ export class ScaleControl {
 
   /** Room for any usual scale: its words change as the hand moves, and the slider must not change its length below it. */
   widest() {
-    const { words, theme } = this.controls.view.drawn;
-    const context = contextOf(el("canvas"));
-    context.font = `12px ${theme.font}`;
+    const { words } = this.controls.view.drawn;
     const longest = fill(words.scale_short, { factor: "0.000", number: "0.0000", temperature: "0.000" });
-    return Math.ceil(context.measureText(longest).width);
+    return Math.ceil(textWidth(longest, 12));
   }
 
   /** @param {HTMLElement} host @param {{ scale: Edit["scale"], factor: number }} mark @param {RawHead | null} raw */

@@ -3,35 +3,33 @@
 
 import { SUMS } from "./heatmap_geometry.js";
 import { fixed } from "../shared/numbers.js";
-import { drawWith, fillBox, hatch } from "../shared/surface.js";
+import { drawWith, hatch } from "../shared/surface.js";
 import { alongAxis, drawColumnLabel, labelStep } from "../shared/token_labels.js";
 
-/** @import { Cells, HeatmapDrawing } from "./heatmap_drawing.js" */
-/** @import { Drawn, Rectangle } from "../shared/types.js" */
+/** @import { Cells } from "./heatmap_geometry.js" */
+/** @import { HeatmapScene } from "./heatmap_scene.js" */
+/** @import { DrawingContext } from "../shared/types.js" */
 
-/** @param {HeatmapDrawing} heatmap @param {CanvasRenderingContext2D} context @param {Cells} c */
-export function drawAxes(heatmap, context, c) {
-  const { theme, header, hasMasked, sums } = heatmap.view.drawn;
-  const { x, y, w, h } = heatmap.plot;
-  if (hasMasked) fillBox(context, heatmap.plot, hatch(context, theme, header.colours.masked));
+/** @param {DrawingContext} context @param {HeatmapScene} scene */
+export function drawAxes(context, scene) {
+  const { theme, colours, hasMasked, sums, plot } = scene;
+  const { x, y, w, h } = plot;
+  if (hasMasked) hatch(context, plot, colours.masked, theme.dark);
   drawWith(context, { strokeStyle: theme.border, lineWidth: 1 });
   context.strokeRect(x - 0.5, y - 0.5, w + 1, h + 1);
-  drawLabels(heatmap, context, c);
-  if (sums !== null) drawRowSums(context, heatmap.plot, c, heatmap.view.drawn, sums.rows);
+  drawLabels(context, scene);
+  if (sums !== null) drawRowSums(context, scene, sums.rows);
 }
 
-/** @param {HeatmapDrawing} heatmap @param {CanvasRenderingContext2D} context @param {Cells} c */
-function drawLabels(heatmap, context, c) {
-  const { theme, labelsQ, labelsK } = heatmap.view.drawn;
-  const font = `${heatmap.font}px ${theme.font}`;
-  drawWith(context, { font, fillStyle: theme.text, textBaseline: "middle", globalAlpha: 0.9, textAlign: "right" });
-  const { plot, flat } = heatmap;
-  const [cutQ, cutK] = [labelsQ, labelsK].map((labels) => labels.cutter(context, heatmap.room, font));
+/** @param {DrawingContext} context @param {HeatmapScene} scene */
+function drawLabels(context, { theme, labelsQ, labelsK, plot, cells: c, flat, font, room, need }) {
+  drawWith(context, { font: `${font}px ${theme.font}`, fillStyle: theme.text, textBaseline: "middle" });
+  drawWith(context, { globalAlpha: 0.9, textAlign: "right" });
   const rows = { n: c.nq, first: c.q0, span: c.span.q, cell: c.h, from: plot.y };
-  alongAxis(rows, heatmap.need, (q, y) => context.fillText(cutQ(q).text, plot.x - 6, y));
+  alongAxis(rows, need, (q, y) => context.fillText(labelsQ.cut(q, room, font).text, plot.x - 6, y));
   const columns = { n: c.nk, first: c.k0, span: c.span.k, cell: c.w, from: plot.x };
-  const need = flat && c.w > 30 ? 1 : heatmap.need;
-  alongAxis(columns, need, (k, x) => drawColumnLabel(context, cutK(k), x, plot.y, flat));
+  const each = flat && c.w > 30 ? 1 : need;
+  alongAxis(columns, each, (k, x) => drawColumnLabel(context, labelsK.cut(k, room, font), x, plot.y, flat));
   context.globalAlpha = 1;
 }
 
@@ -44,10 +42,9 @@ function areWritten(c) {
 
 /**
  * Bars of what columns get, and their numbers where they fit; the context begins where the plot ends.
- * @param {CanvasRenderingContext2D} context @param {Rectangle} plot @param {Cells} c
- * @param {Pick<Drawn, "theme">} drawn @param {Float32Array} sums
+ * @param {DrawingContext} context @param {HeatmapScene} scene @param {Float32Array} sums
  */
-export function drawColumnSums(context, plot, c, { theme }, sums) {
+export function drawColumnSums(context, { plot, cells: c, theme }, sums) {
   const most = sums.reduce((top, sum) => Math.max(top, sum), 0) || 1;
   const written = areWritten(c);
   if (written) {
@@ -85,12 +82,9 @@ export function rowSumTexts(sums, c) {
   return found;
 }
 
-/**
- * The numbers beside the rows, and what the sums below the columns are called.
- * @param {CanvasRenderingContext2D} context @param {Rectangle} plot @param {Cells} c
- * @param {Pick<Drawn, "theme" | "words">} drawn @param {Float32Array} sums
- */
-export function drawRowSums(context, plot, c, { theme, words }, sums) {
+/** The numbers beside the rows, and what the sums below the columns are called. */
+/** @param {DrawingContext} context @param {HeatmapScene} scene @param {Float32Array} sums */
+export function drawRowSums(context, { plot, cells: c, theme, words }, sums) {
   drawWith(context, { font: `${FONT}px ${theme.font}`, textBaseline: "middle", globalAlpha: 0.7 });
   drawWith(context, { fillStyle: theme.text, textAlign: "right" });
   context.fillText(words.sums, plot.x - 6, plot.y + plot.h + (areWritten(c) ? 18 : 9));

@@ -4,16 +4,18 @@
 import { attribute, el, property } from "../shared/dom.js";
 import { drawAxes, drawColumnSums, rowSumTexts } from "./heatmap_axes.js";
 import { cellsOnShow, heatmapHit, heatmapLayout, SUMS } from "./heatmap_geometry.js";
-import { drawLit, drawMarks, hasNumbers } from "./heatmap_marks.js";
-import { strongestOfBlocks } from "../shared/packing.js";
-import { contextOf, notePlot, pixelCanvas, sized, stageOf } from "../shared/surface.js";
+import { drawLit, drawMarks, hasNumbers, isLit } from "./heatmap_marks.js";
+import { cellPixels, cellsOfPixel } from "./heatmap_scene.js";
+import { valueAt } from "../head/head_readout.js";
+import { cleared, notePlot, pixelCanvas, sized, stageOf } from "../shared/surface.js";
 import { LONGEST_LABEL } from "../shared/token_labels.js";
 import { placeOn, sharpness } from "../shared/window.js";
 
 /** @import { HeadView } from "../head/head.js" */
+/** @import { Cells } from "./heatmap_geometry.js" */
+/** @import { HeatmapScene } from "./heatmap_scene.js" */
 /** @import { TokenLabels } from "../shared/token_labels.js" */
 /** @import { Rectangle } from "../shared/types.js" */
-/** @typedef {ReturnType<typeof cellsOnShow>} Cells */
 
 /** Pixels of labels that are presented: 14 of a projector's at least, because such a page is magnified. */
 export const PRESENTED = 13;
@@ -23,7 +25,7 @@ export class HeatmapDrawing {
   constructor(view) {
     this.view = view;
     this.stage = stageOf("av-stage av-heat", "heatmap", "help");
-    this.picture = new HeatmapCells(view);
+    this.picture = new HeatmapCells();
     this.base = el("canvas");
     this.marks = el("canvas", "av-over");
     this.below = el("canvas", "av-below");
@@ -51,17 +53,15 @@ export class HeatmapDrawing {
    * @param {boolean} presented larger, and every cell square
    */
   layout(width, high, presented) {
-    const { header, theme, labelsQ, labelsK } = this.view.drawn;
+    const { header, labelsQ, labelsK } = this.view.drawn;
     const { compact, shape } = header;
     this.font = compact ? 10 : presented ? PRESENTED : 12;
     this.need = Math.min(this.font + 1, PRESENTED);
     this.room = Math.min(compact ? 64 : LONGEST_LABEL, width * 0.26);
-    const context = contextOf(this.base);
-    const font = `${this.font}px ${theme.font}`;
-    const [wideQ, wideK] = [labelsQ, labelsK].map((labels) => labels.width(context, this.room, font));
-    const widths = { labelsQ: wideQ, labelsK: wideK };
+    const { room, font } = this;
+    const widths = { labelsQ: labelsQ.width(room, font), labelsK: labelsK.width(room, font) };
     const sums = header.edit !== null && !compact;
-    Object.assign(this, heatmapLayout({ shape, width, compact, font: this.font, ...widths, high, sums, presented }));
+    Object.assign(this, heatmapLayout({ shape, width, compact, font, ...widths, high, sums, presented }));
     notePlot(this.stage, this.plot);
   }
 
@@ -70,14 +70,31 @@ export class HeatmapDrawing {
     return cellsOnShow(this.plot, group.zoom, header.shape);
   }
 
+  /** What is drawn now. @returns {HeatmapScene} */
+  scene() {
+    const { drawn } = this.view;
+    const { header, group, theme, words, codes, table, hasMasked, sums, labelsQ, labelsK } = drawn;
+    const { plot, font, need, room, flat, box } = this;
+    const { colours, shape, signed, segments } = header;
+    const { cell, hover } = group;
+    return {
+      ...{ plot, font, need, room, flat, box, theme, colours, words, shape, signed, segments, codes, table },
+      ...{ hasMasked, sums, labelsQ, labelsK, cell, hover },
+      cells: this.cells(),
+      lit: this.view.lit(),
+      valueAt: (q, k) => valueAt(drawn, q, k),
+    };
+  }
+
   draw() {
     const { painting } = this.view.controls;
-    const { plot, stage } = this;
-    const c = this.cells();
-    this.picture.draw(plot, c);
-    this.drawAxes(c);
-    this.drawMarks(c);
-    this.drawSums(c);
+    const { stage } = this;
+    const scene = this.scene();
+    const c = scene.cells;
+    this.picture.draw(scene, this.view.drawn);
+    this.drawAxes(scene);
+    this.drawMarks(scene);
+    this.drawSums(scene);
     const touch = c.z > 1 || painting ? "none" : "pan-y";
     if (stage.style.touchAction !== touch) stage.style.touchAction = touch;
     stage.classList.toggle("av-painting", painting);
@@ -96,27 +113,28 @@ export class HeatmapDrawing {
     return true;
   }
 
-  /** @param {Cells} c */
-  drawAxes(c) {
-    const { hasMasked, header, sums, words } = this.view.drawn;
-    const written = sums === null ? null : rowSumTexts(sums.rows, c);
-    if (!this.isOther(this.base, c, [hasMasked, header.colours.masked, written, words.sums])) return;
-    drawAxes(this, sized(this.base, this.width, this.height), c);
+  /** @param {HeatmapScene} scene */
+  drawAxes(scene) {
+    const { hasMasked, colours, sums, words, cells } = scene;
+    const written = sums === null ? null : rowSumTexts(sums.rows, cells);
+    if (!this.isOther(this.base, cells, [hasMasked, colours.masked, written, words.sums])) return;
+    drawAxes(sized(this.base, this.width, this.height), scene);
   }
 
-  /** @param {Cells} c */
-  drawMarks(c) {
-    const { header, picture, tableKey } = this.view.drawn;
-    const numbers = hasNumbers(c);
-    property(this.marks, "hidden", !numbers && header.segments.every((side) => side.length === 0));
+  /** @param {HeatmapScene} scene */
+  drawMarks(scene) {
+    const { picture, tableKey } = this.view.drawn;
+    const { cells, segments } = scene;
+    const numbers = hasNumbers(cells);
+    property(this.marks, "hidden", !numbers && segments.every((side) => side.length === 0));
     if (this.marks.hidden) return;
-    if (!this.isOther(this.marks, c, [header.segments, numbers && [picture, tableKey]])) return;
-    drawMarks(this, sized(this.marks, this.width, this.height), c);
+    if (!this.isOther(this.marks, cells, [segments, numbers && [picture, tableKey]])) return;
+    drawMarks(sized(this.marks, this.width, this.height), scene);
   }
 
-  /** What columns get in all, on a canvas as low as its bars. @param {Cells} c */
-  drawSums(c) {
-    const { sums } = this.view.drawn;
+  /** What columns get in all, on a canvas as low as its bars. @param {HeatmapScene} scene */
+  drawSums(scene) {
+    const { sums } = scene;
     property(this.below, "hidden", sums === null);
     if (sums === null) return;
     const bottom = this.plot.y + this.plot.h;
@@ -124,14 +142,17 @@ export class HeatmapDrawing {
     if (this.below.style.top !== top) this.below.style.top = top;
     const context = sized(this.below, this.width, SUMS.high + 4);
     context.translate(0, bottom - Math.floor(bottom));
-    drawColumnSums(context, this.plot, c, this.view.drawn, sums.cols);
+    drawColumnSums(context, scene, sums.cols);
   }
 
   /** Draws what is lit, if that has changed. */
   light() {
     const { group } = this.view.drawn;
     const { pins, hover, cell } = group;
-    if (this.isOther(this.over, this.cells(), [pins, hover, cell, this.box])) drawLit(this);
+    if (!this.isOther(this.over, this.cells(), [pins, hover, cell, this.box])) return;
+    const scene = this.scene();
+    if (isLit(scene)) drawLit(sized(this.over, this.width, this.height), scene);
+    else cleared(this.over);
   }
 
   /** What lies under a pointer. @param {{ clientX: number, clientY: number }} event */
@@ -143,9 +164,7 @@ export class HeatmapDrawing {
 }
 
 export class HeatmapCells {
-  /** @param {HeadView} view */
-  constructor(view) {
-    this.view = view;
+  constructor() {
     this.box = el("div", "av-cells");
     this.canvas = el("canvas");
     this.box.append(this.canvas);
@@ -153,28 +172,22 @@ export class HeatmapCells {
     this.painted = "";
   }
 
-  /** @param {Rectangle} plot @param {Cells} c */
-  draw(plot, c) {
-    const pixels = Math.min(c.w, c.h) * sharpness(this.box);
-    let step = 1; // cells that a pixel stands for along one side: one, or when zoomed out the strongest of 2x2, 4x4...
-    while (pixels * step < 0.75) step *= 2;
-    this.paint(step);
+  /** @param {HeatmapScene} scene @param {{ picture: string, tableKey: string }} names of the numbers and of their colours */
+  draw(scene, names) {
+    const { plot, cells: c } = scene;
+    const step = cellsOfPixel(Math.min(c.w, c.h) * sharpness(this.box));
+    this.paint(scene, step, `${names.picture}|${names.tableKey}|${step}`);
     place(this.box, plot.x, plot.y, plot.w, plot.h);
     const { width, height } = this.canvas;
     place(this.canvas, -c.k0 * c.w, -c.q0 * c.h, width * step * c.w, height * step * c.h);
   }
 
-  /** @param {number} step */
-  paint(step) {
-    const { codes, table, tableKey, header, picture } = this.view.drawn;
-    const wanted = `${picture}|${tableKey}|${step}`;
+  /** @param {HeatmapScene} scene @param {number} step @param {string} wanted */
+  paint(scene, step, wanted) {
     if (this.painted === wanted) return;
     this.painted = wanted;
-    const blocks = strongestOfBlocks(codes, header.shape, step, header.signed);
-    const fillIn = (/** @type {Uint32Array} */ pixels) => {
-      for (let i = 0; i < pixels.length; i++) pixels[i] = table[blocks.codes[i]];
-    };
-    pixelCanvas(blocks.columns, blocks.rows, fillIn, this.canvas);
+    const { columns, rows, paint } = cellPixels(scene, step);
+    pixelCanvas(columns, rows, paint, this.canvas);
   }
 }
 

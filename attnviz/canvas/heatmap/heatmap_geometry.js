@@ -5,6 +5,7 @@ import { SLANT } from "../shared/token_labels.js";
 import { spans } from "../shared/zoom.js";
 
 /** @import { Hit, Rectangle, Shape, Zoom } from "../shared/types.js" */
+/** @typedef {ReturnType<typeof cellsOnShow>} Cells */
 
 /** Room beside the plot for what rows and columns sum to. */
 export const SUMS = { wide: 34, high: 24 };

@@ -5,9 +5,7 @@ import { Drawing } from "../shared/component.js";
 import { el, fill, visibleToken } from "../shared/dom.js";
 import { maskHit, maskLayout, nearestCell } from "./mask_geometry.js";
 import {
-  contextOf,
   drawWith,
-  fillBox,
   hatch,
   markPainted,
   notePlot,
@@ -72,11 +70,10 @@ export class MaskDrawing extends Drawing {
   resize() {
     const width = this.root.clientWidth;
     if (!this.held || width === 0) return;
-    const { header, theme, labelsQ, labelsK } = this.held;
+    const { header, labelsQ, labelsK } = this.held;
     this.room = Math.min(LONGEST_LABEL, width * 0.26);
-    const context = contextOf(this.base);
-    context.font = `${this.font}px ${theme.font}`;
-    const widths = { labelsQ: labelsQ.width(context, this.room), labelsK: labelsK.width(context, this.room) };
+    const { room, font } = this;
+    const widths = { labelsQ: labelsQ.width(room, font), labelsK: labelsK.width(room, font) };
     Object.assign(this, maskLayout({ shape: header.shape, width, font: this.font, ...widths }));
     const { x, y, w, h } = this.plot;
     Object.assign(this.pad.style, { left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px` });
@@ -90,7 +87,7 @@ export class MaskDrawing extends Drawing {
     const { plot, cell } = this;
     const [nq, nk] = header.shape;
     const context = sized(this.base, this.width, this.height);
-    fillBox(context, plot, hatch(context, theme, header.colours.masked));
+    hatch(context, plot, header.colours.masked, theme.dark);
     context.imageSmoothingEnabled = false;
     context.drawImage(this.picture(), plot.x, plot.y, plot.w, plot.h);
     if (cell >= 5) {
@@ -131,7 +128,7 @@ export class MaskDrawing extends Drawing {
       const empty = this.isEmpty(q);
       context.fillStyle = empty ? theme.k : theme.text;
       if (q % stepQ === 0) {
-        context.fillText(labelsQ.cut(context, q, this.room).text, plot.x - 6, plot.y + (q + 0.5) * cell);
+        context.fillText(labelsQ.cut(q, this.room, this.font).text, plot.x - 6, plot.y + (q + 0.5) * cell);
       }
       if (empty) context.fillRect(plot.x - 4, plot.y + q * cell + 1, 3, Math.max(1, cell - 2));
     }
@@ -151,7 +148,7 @@ export class MaskDrawing extends Drawing {
    * @param {{ colour: string, theme: Theme, size: number }} [lit]
    */
   columnLabel(context, k, lit) {
-    const label = this.shown.labelsK.cut(context, k, this.room);
+    const label = this.shown.labelsK.cut(k, this.room, this.font);
     drawColumnLabel(context, label, this.plot.x + (k + 0.5) * this.cell, this.plot.y, this.flat, lit);
   }
 
@@ -167,7 +164,7 @@ export class MaskDrawing extends Drawing {
     const [q, k] = at;
     context.font = `${this.font}px ${theme.font}`;
     if (q >= 0) {
-      const label = labelsQ.cut(context, q, this.room);
+      const label = labelsQ.cut(q, this.room, this.font);
       drawPill(context, label, plot.x - 6, plot.y + (q + 0.5) * cell, "right", header.colours.q, theme, this.font);
       drawWith(context, { strokeStyle: theme.q, lineWidth: 1.5 });
       context.strokeRect(plot.x, plot.y + q * cell, plot.w, cell);

@@ -1,7 +1,7 @@
 // A tile larger, beside the mosaic: the floating preview of the head that is pointed at.
 
 import { el } from "../shared/dom.js";
-import { contextOf, drawWith, sized } from "../shared/surface.js";
+import { drawWith, sized } from "../shared/surface.js";
 import { alongAxis, labelsOf } from "../shared/token_labels.js";
 import { magnification } from "../shared/window.js";
 
@@ -35,11 +35,9 @@ export class Preview {
     const side = small ? 150 : 208;
     const font = 10;
     const room = small ? 44 : 62;
-    const measuring = contextOf(this.canvas);
-    measuring.font = `${font}px ${theme.font}`;
     if (this.labels?.q !== q) this.labels = { q, sides: labelsOf(header) };
     const [rows, columns] = this.labels.sides;
-    const [left, top] = [rows, columns].map((labels) => Math.ceil(Math.min(room, labels.width(measuring, room))) + 6);
+    const [left, top] = [rows, columns].map((labels) => Math.ceil(Math.min(room, labels.width(room, font))) + 6);
     const [dw, dh] = w >= h ? [side, Math.max(side / 2, (side * h) / w)] : [Math.max(side / 2, (side * w) / h), side];
     const context = sized(this.canvas, left + dw + 2, top + dh + 2);
     overview.smooth(context, dw);
@@ -48,15 +46,13 @@ export class Preview {
     drawWith(context, { textBaseline: "middle", textAlign: "right" });
     const axis = (/** @type {number} */ n, /** @type {number} */ from, /** @type {number} */ size) =>
       ({ n, first: 0, span: n, cell: size / n, from }); // prettier-ignore
-    alongAxis(axis(q.length, top, dh), font + 2, (r, y) =>
-      context.fillText(rows.cut(context, r, room).text, left - 4, y),
-    );
+    alongAxis(axis(q.length, top, dh), font + 2, (r, y) => context.fillText(rows.cut(r, room, font).text, left - 4, y));
     context.textAlign = "left";
     alongAxis(axis(k.length, left, dw), font + 2, (c, x) => {
       context.save();
       context.translate(x, top - 4);
       context.rotate(-Math.PI / 2);
-      context.fillText(columns.cut(context, c, room).text, 0, 0);
+      context.fillText(columns.cut(c, room, font).text, 0, 0);
       context.restore();
     });
     context.globalAlpha = 1;

@@ -23,6 +23,11 @@ export function css(colour) {
   return `rgb(${colour.join(",")})`;
 }
 
+/** The same as #rrggbb. @param {Rgb} colour */
+export function hex(colour) {
+  return `#${colour.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
+}
+
 /** @param {Rgb} from @param {Rgb} to @param {number} share @returns {Rgb} */
 export function mixed(from, to, share) {
   return /** @type {Rgb} */ (from.map((v, i) => Math.round(v + (to[i] - v) * share)));

@@ -1,13 +1,17 @@
-// The bar under a picture: colours, ticks where the values lie, what is hatched.
+// The bar under a picture: colours, ticks where the values lie, what is hatched; on the page, and in a file.
 
 import { cssGradient, placeOnScale, stopsOf } from "./colour.js";
 import { el } from "./dom.js";
 import { tickText } from "./numbers.js";
+import { drawWith, hatch } from "./surface.js";
+import { textWidth } from "../scene/text_width.js";
 
-/** @import { Colours, Scale } from "./types.js" */
+/** @import { SvgContext } from "../scene/svg_context.js" */
+/** @import { Colours, Scale, Theme } from "./types.js" */
+/** @typedef {{ scale: Scale, signed: boolean, unit: string, colours: Colours }} BarHeader */
 
 /**
- * @param {HTMLElement} host @param {{ scale: Scale, signed: boolean, unit: string, colours: Colours }} header
+ * @param {HTMLElement} host @param {BarHeader} header
  * @param {boolean} dark
  * @param {string | null} hatched what the hatch stands for, null where there is none
  */
@@ -19,17 +23,52 @@ export function drawColourBar(host, { scale, signed, unit, colours }, dark, hatc
   const strip = el("div", "av-bar-strip");
   strip.style.background = cssGradient(stopsOf({ signed, colours }, dark));
   bar.append(strip);
-  for (const share of tickShares(signed, scale.root)) {
-    const tick = el("span", "av-bar-tick", tickText(share * scale.top));
-    tick.style.left = `${placeOnScale(share * scale.top, scale, signed) * 100}%`;
+  for (const { text, at } of ticksOf(scale, signed)) {
+    const tick = el("span", "av-bar-tick", text);
+    tick.style.left = `${at * 100}%`;
     bar.append(tick);
   }
   host.replaceChildren(el("span", "av-bar-name", unit), bar);
   if (hatched !== null) host.append(el("span", "av-bar-hatch"), el("span", "av-bar-name", hatched));
 }
 
-/** @param {boolean} signed @param {boolean} root */
-function tickShares(signed, root) {
-  if (signed) return [-1, -0.5, 0, 0.5, 1];
-  return root ? [0, 0.01, 0.1, 0.25, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1];
+/** The numbers below a bar, and where they stand, 0 to 1. @param {Scale} scale @param {boolean} signed */
+function ticksOf(scale, signed) {
+  const shares = signed ? [-1, -0.5, 0, 0.5, 1] : scale.root ? [0, 0.01, 0.1, 0.25, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1];
+  return shares.map((share) => {
+    return { text: tickText(share * scale.top), at: placeOnScale(share * scale.top, scale, signed) };
+  });
+}
+
+const BAR = { wide: 180, high: 10, font: 12 };
+/** Pixels that a bar takes below a picture. */
+export const BAR_ROOM = 34;
+
+/** How wide the bar is with its names. @param {string} unit @param {string | null} hatched */
+export function barWidth(unit, hatched) {
+  const names = [unit, hatched ?? ""].reduce((sum, text) => sum + textWidth(text, BAR.font), 0);
+  return names + 10 + BAR.wide + (hatched === null ? 0 : 40) + 8;
+}
+
+/**
+ * The same bar in a file.
+ * @param {SvgContext} context @param {number} x @param {number} y @param {BarHeader} header @param {Theme} theme
+ * @param {string | null} hatched
+ */
+export function drawBarInFile(context, x, y, { scale, signed, unit, colours }, theme, hatched) {
+  drawWith(context, { font: `${BAR.font}px ${theme.font}`, fillStyle: theme.text, textBaseline: "middle" });
+  context.textAlign = "left";
+  context.fillText(unit, x, y + BAR.high / 2);
+  const begin = x + textWidth(unit, BAR.font) + 10;
+  const gradient = context.createLinearGradient(begin, 0, begin + BAR.wide, 0);
+  for (const [at, colour] of stopsOf({ signed, colours }, theme.dark)) gradient.addColorStop(at, colour);
+  context.fillStyle = gradient;
+  context.fillRect(begin, y, BAR.wide, BAR.high);
+  drawWith(context, { fillStyle: theme.text, font: `10px ${theme.font}`, textAlign: "center" });
+  for (const { text, at } of ticksOf(scale, signed)) context.fillText(text, begin + at * BAR.wide, y + BAR.high + 9);
+  if (hatched === null) return;
+  const end = begin + BAR.wide + 14;
+  hatch(context, { x: end, y, w: 14, h: BAR.high }, colours.masked, theme.dark);
+  drawWith(context, { fillStyle: theme.text, font: `${BAR.font}px ${theme.font}`, textAlign: "left" });
+  context.fillText(hatched, end + 20, y + BAR.high / 2);
 }

@@ -3,7 +3,7 @@
 import { el } from "./dom.js";
 import { sharpness } from "./window.js";
 
-/** @import { Rectangle, Theme } from "./types.js" */
+/** @import { DrawingContext, Rectangle } from "./types.js" */
 
 /** The 2D context of a canvas, which every browser that can run Streamlit has. @param {HTMLCanvasElement} canvas */
 export function contextOf(canvas) {
@@ -19,7 +19,7 @@ export function stageOf(className, testid, describedby) {
   return el("div", className, null, attributes);
 }
 
-/** Says how a context draws from now on. @param {CanvasRenderingContext2D} context @param {Partial<CanvasRenderingContext2D>} how */
+/** Says how a context draws from now on. @param {DrawingContext} context @param {Partial<CanvasRenderingContext2D>} how */
 export function drawWith(context, how) {
   Object.assign(context, how);
 }
@@ -49,7 +49,7 @@ export function sized(canvas, width, height, styled = true) {
 
 /**
  * Strokes lines across a rectangle at these heights, and down it at these places.
- * @param {CanvasRenderingContext2D} context @param {Rectangle} rectangle @param {number[]} heights
+ * @param {DrawingContext} context @param {Rectangle} rectangle @param {number[]} heights
  * @param {number[]} places
  */
 export function strokeGrid(context, { x, y, w, h }, heights, places) {
@@ -66,7 +66,7 @@ export function strokeGrid(context, { x, y, w, h }, heights, places) {
 }
 
 /** Strokes a line from corner to corner. */
-/** @param {CanvasRenderingContext2D} context @param {...[number, number]} corners */
+/** @param {DrawingContext} context @param {...[number, number]} corners */
 export function strokePath(context, ...corners) {
   context.beginPath();
   for (const [x, y] of corners) context.lineTo(x, y);
@@ -75,7 +75,7 @@ export function strokePath(context, ...corners) {
 
 /**
  * Saves a context, and clips it to a rectangle with so much around it.
- * @param {CanvasRenderingContext2D} context @param {Rectangle} rectangle @param {number} beside
+ * @param {DrawingContext} context @param {Rectangle} rectangle @param {number} beside
  */
 export function clipTo(context, { x, y, w, h }, beside, above = beside) {
   context.save();
@@ -85,7 +85,7 @@ export function clipTo(context, { x, y, w, h }, beside, above = beside) {
 }
 
 /** Fills a rectangle with so much of a colour. */
-/** @param {CanvasRenderingContext2D} context @param {Rectangle} rectangle @param {string | CanvasPattern} fillStyle */
+/** @param {DrawingContext} context @param {Rectangle} rectangle @param {string} fillStyle */
 export function fillBox(context, { x, y, w, h }, fillStyle, globalAlpha = 1) {
   drawWith(context, { fillStyle, globalAlpha });
   context.fillRect(x, y, w, h);
@@ -94,7 +94,7 @@ export function fillBox(context, { x, y, w, h }, fillStyle, globalAlpha = 1) {
 
 /**
  * Strokes a rectangle so that it is seen on any ground.
- * @param {CanvasRenderingContext2D} context @param {Rectangle} rectangle @param {string} colour @param {number} width
+ * @param {DrawingContext} context @param {Rectangle} rectangle @param {string} colour @param {number} width
  * @param {string} ground the colour beside it
  */
 export function outline(context, { x, y, w, h }, colour, width, ground) {
@@ -130,21 +130,26 @@ export function pixelCanvas(width, height, paint, canvas = document.createElemen
   return canvas;
 }
 
-/** The pattern of masked cells. */
-/** @param {CanvasRenderingContext2D} context @param {Theme} theme @param {string} colour */
-export function hatch(context, theme, colour) {
-  const ratio = sharpness(context.canvas);
-  const side = Math.round(6 * ratio);
-  const tile = document.createElement("canvas");
-  tile.width = tile.height = side;
-  const ink = contextOf(tile);
-  fillBox(ink, { x: 0, y: 0, w: side, h: side }, colour, theme.dark ? 0.22 : 0.26);
-  drawWith(ink, { globalAlpha: theme.dark ? 0.55 : 0.7, strokeStyle: colour, lineWidth: ratio });
-  for (const d of [-side, 0, side]) strokePath(ink, [d, side], [d + side, 0]);
-  const pattern = context.createPattern(tile, "repeat");
-  if (!pattern) return colour;
-  pattern.setTransform(new DOMMatrix().scale(1 / ratio));
-  return pattern;
+/**
+ * Fills a rectangle with the hatch of what a mask hides.
+ * @param {DrawingContext} context @param {Rectangle} place @param {string} colour @param {boolean} dark
+ */
+export function hatch(context, place, colour, dark) {
+  if ("hatch" in context) {
+    context.hatch(place, colour, dark);
+    return;
+  }
+  fillBox(context, place, colour, dark ? 0.22 : 0.26);
+  const { x, y, w, h } = place;
+  clipTo(context, place, 0);
+  drawWith(context, { strokeStyle: colour, globalAlpha: dark ? 0.55 : 0.7, lineWidth: 1 });
+  context.beginPath();
+  for (let sum = Math.ceil((x + y) / 6) * 6; sum <= x + y + w + h; sum += 6) {
+    context.moveTo(Math.min(x + w, sum - y), Math.max(y, sum - x - w));
+    context.lineTo(Math.max(x, sum - y - h), Math.min(y + h, sum - x));
+  }
+  context.stroke();
+  context.restore();
 }
 
 /** A function that calls `draw` at most once a frame; its `forget` takes back what was asked. @param {() => void} draw */

@@ -1,9 +1,10 @@
 // Token labels along an axis: measured, shortened, thinned, and lit ones always drawn.
 
 import { visibleToken } from "./dom.js";
+import { textWidth } from "../scene/text_width.js";
 import { drawWith } from "./surface.js";
 
-/** @import { Theme } from "./types.js" */
+/** @import { DrawingContext, Theme } from "./types.js" */
 /** @typedef {{ text: string, width: number }} Cut a label as it is written, and how wide that is */
 
 export const LONGEST_LABEL = 118;
@@ -14,46 +15,29 @@ export class TokenLabels {
   /** @param {string[]} tokens */
   constructor(tokens) {
     this.texts = tokens.map(visibleToken);
-    /** @type {Map<string, Cut[]>} by font and room */
+    /** @type {Map<string, Cut[]>} by room and size */
     this.cache = new Map();
-    /** @type {Map<string, number>} the widest by font and room */
+    /** @type {Map<string, number>} the widest by room and size */
     this.widest = new Map();
   }
 
-  /** The text cut to at most `room` pixels, and its width, in the font that `context` has. */
-  /** @param {CanvasRenderingContext2D} context @param {number} i @param {number} room */
-  cut(context, i, room) {
-    return this.cutter(context, room)(i);
-  }
-
-  /**
-   * What cuts any label to at most `room` pixels in the font that `context` has now: asking a context for its font takes
-   * longer than finding a label that was cut before.
-   * @param {CanvasRenderingContext2D} context @param {number} room
-   * @param {string} font what the context's was set to
-   * @returns {(i: number) => Cut}
-   */
-  cutter(context, room, font = context.font) {
-    const key = `${room}|${font}`;
+  /** The text cut to at most `room` pixels at this size, and its width. */
+  /** @param {number} i @param {number} room @param {number} size @returns {Cut} */
+  cut(i, room, size) {
+    const key = `${room}|${size}`;
     if (this.cache.size > 20) this.cache.clear();
     const known = this.cache.get(key) ?? [];
     this.cache.set(key, known);
-    return (i) => (known[i] ??= cutToFit(this.texts[i], room, (text) => context.measureText(text).width));
+    return (known[i] ??= cutToFit(this.texts[i], room, (text) => textWidth(text, size)));
   }
 
-  /**
-   * Width of the widest label, up to the longest that is drawn. The context gets the font only if there is something to
-   * measure: on a page that was written on, that costs a layout.
-   * @param {CanvasRenderingContext2D} context
-   */
-  width(context, room = LONGEST_LABEL, font = context.font) {
-    const key = `${room}|${font}`;
+  /** Width of the widest label, up to the longest that is drawn. @param {number} room @param {number} size */
+  width(room, size) {
+    const key = `${room}|${size}`;
     const known = this.widest.get(key);
     if (known !== undefined) return known;
-    if (context.font !== font) context.font = font;
-    const cut = this.cutter(context, room, font);
     let most = 0;
-    for (let i = 0; i < this.texts.length && most < room; i++) most = Math.max(most, cut(i).width);
+    for (let i = 0; i < this.texts.length && most < room; i++) most = Math.max(most, this.cut(i, room, size).width);
     if (this.widest.size > 20) this.widest.clear();
     this.widest.set(key, most);
     return most;
@@ -109,7 +93,7 @@ export function alongAxis({ n, first, span, cell, from }, need, write) {
 
 /**
  * A column's label above a plot, leaning where labels do not fit side by side; `lit` says how it is drawn as a pill.
- * @param {CanvasRenderingContext2D} context @param {Cut} label @param {number} x @param {number} top of the plot
+ * @param {DrawingContext} context @param {Cut} label @param {number} x @param {number} top of the plot
  * @param {boolean} flat
  * @param {{ colour: string, theme: Theme, size: number } | null} lit
  */
@@ -126,7 +110,7 @@ export function drawColumnLabel(context, label, x, top, flat, lit = null) {
 
 /**
  * A label in white on its colour.
- * @param {CanvasRenderingContext2D} context @param {{ text: string, width: number }} label @param {number} x
+ * @param {DrawingContext} context @param {{ text: string, width: number }} label @param {number} x
  * @param {number} y @param {"left" | "center" | "right"} align @param {string} colour @param {Theme} theme
  * @param {number} size
  */
@@ -144,7 +128,7 @@ export function drawPill(context, { text, width }, x, y, align, colour, theme, s
 }
 
 /**
- * @param {CanvasRenderingContext2D} context @param {number} x @param {number} y @param {number} w @param {number} h
+ * @param {DrawingContext} context @param {number} x @param {number} y @param {number} w @param {number} h
  * @param {number} radius
  */
 export function roundedRect(context, x, y, w, h, radius) {

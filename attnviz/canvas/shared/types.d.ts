@@ -28,6 +28,9 @@ export type Component<T = Uint8Array> = {
 
 export type ConnectionWords = Record<"lost" | "back", string>;
 
+/** What a picture is drawn on: a canvas on screen, or a file. */
+export type DrawingContext = CanvasRenderingContext2D | import("../scene/svg_context.js").SvgContext;
+
 /** Sizes on a stage, in CSS pixels. */
 export type Rectangle = { x: number; y: number; w: number; h: number };
 
@@ -142,6 +145,22 @@ export type HeadHeader = Answer &
     colours: Colours;
     words: Words;
   };
+
+/** One head, or several that are laid over each other, for a file: float32 matrices follow, NaN where masked. */
+export type HeadFigureHeader = Tokens & {
+  shape: Shape;
+  signed: boolean;
+  top: number;
+  scale: Scale;
+  title: string;
+  unit: string;
+  segments: [number[], number[]];
+  pins: { tokens: [Axis, number][]; cell: [number, number] | null };
+  /** the numbers of the heads */
+  heads: number[];
+  colours: Colours;
+  words: Words;
+};
 
 /** What a page was asked for: the text in the field of that label, and all else in a few letters. */
 export type AskedText = { label: string; text: string; besides: string };

@@ -5,8 +5,10 @@ import { visibleToken } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
 import { newRows, sceneOf } from "./step_player_geometry.js";
 import { drawWith, fillBox, sized } from "../shared/surface.js";
+import { textWidth } from "../scene/text_width.js";
 import { cutToFit } from "../shared/token_labels.js";
 
+/** @import { Weight } from "../scene/text_width.js" */
 /** @import { Film } from "./step_player.js" */
 /** @import { PlayerHeader, Theme } from "../shared/types.js" */
 /** @typedef {ReturnType<typeof sceneOf>} Scene */
@@ -51,7 +53,7 @@ function titles({ context, scene, theme, header, end }) {
     colour = theme.text,
   ) => {
     context.fillStyle = colour;
-    context.fillText(shortened(context, text, room), x, 9);
+    context.fillText(shortened(text, room, 12, 600), x, 9);
   };
   const { k, weights, v } = scene;
   write(words.k, k.x, k.w, theme.k);
@@ -59,9 +61,9 @@ function titles({ context, scene, theme, header, end }) {
   write(words.v, v.x, v.w, readable(header.colours.v, theme.background));
   drawWith(context, { font: `11px ${theme.font}`, textAlign: "right", fillStyle: theme.q });
   const said = words.q.replace("{token}", token);
-  context.fillText(shortened(context, said, scene.label), scene.label, 27);
+  context.fillText(shortened(said, scene.label, 11), scene.label, 27);
   context.fillStyle = readable(header.colours.v, theme.background);
-  context.fillText(shortened(context, words.output, weights.w), v.x - 6, 27);
+  context.fillText(shortened(words.output, weights.w, 11), v.x - 6, 27);
 }
 
 /** The new q above the keys, the output above the values: the same columns. @param {Easel} easel */
@@ -91,7 +93,11 @@ function rows(easel, pointed) {
     if (row % every && row !== pointed && row !== end - 1) continue;
     const font = `${row >= first ? "600 " : ""}11px ${theme.font}`;
     drawWith(context, { font, textAlign: "right", textBaseline: "middle", fillStyle: theme.text });
-    context.fillText(shortened(context, visibleToken(header.labels[row]), scene.label), scene.label, y + scene.row / 2);
+    context.fillText(
+      shortened(visibleToken(header.labels[row]), scene.label, 11, row >= first ? 600 : 400),
+      scene.label,
+      y + scene.row / 2,
+    );
   }
 }
 
@@ -142,7 +148,7 @@ function frames({ context, scene, theme, header, first, end }) {
     context.save();
     context.translate(scene.marks[way] + scene.mark / 2, scene.top - 3);
     context.rotate(-Math.PI / 2.6);
-    context.fillText(shortened(context, word, 44), 0, 0);
+    context.fillText(shortened(word, 44, 10), 0, 0);
     context.restore();
   });
   context.restore();
@@ -169,7 +175,7 @@ function largest(values) {
   return values.reduce((most, value) => Math.max(most, Math.abs(value)), 1e-9);
 }
 
-/** @param {CanvasRenderingContext2D} context @param {string} text @param {number} room */
-function shortened(context, text, room) {
-  return cutToFit(text, room, (part) => context.measureText(part).width).text;
+/** A text cut to at most `room` pixels. @param {string} text @param {number} room @param {number} size @param {Weight} [weight] */
+function shortened(text, room, size, weight = 400) {
+  return cutToFit(text, room, (part) => textWidth(part, size, weight)).text;
 }

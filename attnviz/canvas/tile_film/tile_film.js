@@ -68,7 +68,6 @@ class TileFilm extends FilmView {
     root.style.visibility = "hidden"; // its heights are not known before the first picture
     this.listen();
     watchSize(root, () => {
-      if (this.reel) this.reel.hatched = null; // it is as fine as the screen
       this.high = HIGH;
       this.draw();
     });

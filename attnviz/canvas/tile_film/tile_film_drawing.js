@@ -19,7 +19,6 @@ import { keptBy, linesOf, matrixScene, spansOf, tileScene } from "./tile_film_ge
  * @property {string} green V's colour as text
  * @property {[number, number, number]} ends the lowest and the highest `first`, the highest `second`
  * @property {string} grey of bars that change nothing
- * @property {string | CanvasPattern | null} hatched the pattern of masked cells, null until it is drawn
  * @property {HTMLCanvasElement} states
  * @property {HTMLCanvasElement} cells
  */
@@ -40,13 +39,7 @@ export function reelOf(header, numbers, theme, order) {
   const green = readable(header.green, theme.background);
   const [states, cells] = [document.createElement("canvas"), document.createElement("canvas")];
   const grey = css(mixed(rgb(theme.background), rgb(theme.text), 0.5));
-  return { header, numbers, theme, order, pixels, green, grey, hatched: null, ends, states, cells };
-}
-
-/** @param {CanvasRenderingContext2D} context @param {Reel} reel */
-function masked(context, reel) {
-  reel.hatched ??= hatch(context, reel.theme, reel.header.colours.masked);
-  return reel.hatched;
+  return { header, numbers, theme, order, pixels, green, grey, ends, states, cells };
 }
 
 /** @param {HTMLCanvasElement} canvas @param {Reel} reel @param {number} at @param {number} width */
@@ -55,7 +48,7 @@ export function drawMatrix(canvas, reel, at, width) {
   const scene = matrixScene(width, header.backward);
   const context = sized(canvas, scene.width, scene.height);
   const { matrix } = scene;
-  fillBox(context, matrix, masked(context, reel));
+  hatch(context, matrix, header.colours.masked, reel.theme.dark);
   const drawn = { context, reel, at, scene };
   tilesGone(drawn);
   work(drawn);
@@ -105,7 +98,7 @@ function work({ context, reel, at, scene: { matrix } }) {
   pixelCanvas(keys.to - keys.from, queries.to - queries.from, paint, reel.cells);
   const place = stretch(stretch(matrix, queries, header.tokens, "y"), keys, header.tokens, "x");
   fillBox(context, place, theme.background);
-  fillBox(context, place, masked(context, reel));
+  hatch(context, place, reel.header.colours.masked, reel.theme.dark);
   context.imageSmoothingEnabled = false;
   context.drawImage(reel.cells, place.x, place.y, place.w, place.h);
   outline(context, place, theme.primary, 2, theme.background);
@@ -190,7 +183,7 @@ export function drawTile(canvas, reel, at, chosen, [width, high]) {
   const { cells, row } = scene;
   const count = lines.to - lines.from;
   const place = { ...cells, h: row * count };
-  fillBox(context, place, masked(context, reel));
+  hatch(context, place, reel.header.colours.masked, reel.theme.dark);
   context.imageSmoothingEnabled = false;
   context.save();
   context.translate(place.x, place.y);

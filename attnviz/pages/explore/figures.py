@@ -12,13 +12,10 @@ from plotly.subplots import make_subplots
 from attnviz.base.words import _
 from attnviz.figures import svg
 from attnviz.figures.heatmap import label
-from attnviz.figures.picture import Picture
 from attnviz.figures.svg_grid import ColourScale
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, SCORES, SIGNED, V_GREEN, Figure, layout, mixed
-from attnviz.figures.title_lines import wrapped
 
 MOST_KEYS = 24  #: contributions that are drawn, at most
-ROW_GAP, LINE = 28, 18
 GAP, GROUP_GAP, EDGE, HEAD = 3, 8, 56, 46
 
 
@@ -79,28 +76,6 @@ def weighted_values(tokens: Sequence[str], weighted: np.ndarray, output: np.ndar
     fig.update_yaxes(tickvals=[0], ticktext=[_("output")], color=V_GREEN, row=2, col=1)
     fig.update_xaxes(title=_("component of the value"), row=2, col=1)
     return layout(fig, height=int(120 + 22 * (len(order) + 2)))
-
-
-@dataclass(frozen=True)
-class RowPicture:
-    """`pictures` from left to right; their own titles become their names."""
-
-    pictures: Sequence[Picture]
-    title: str = ""
-
-    def drawn(self, ink: svg.Ink, bar: bool = True) -> svg.Drawn:
-        """The picture without title and caption."""
-        drawn = [picture.drawn(ink, bar) for picture in self.pictures]
-        names = [
-            wrapped(each.title, max(12.0, one.width / 7.6)) for each, one in zip(self.pictures, drawn, strict=True)
-        ]
-        above = LINE * max((len(lines) for lines in names), default=0) + 6
-        x, parts = 0.0, []
-        for lines, one in zip(names, drawn, strict=True):
-            parts += [svg.words(text, x, LINE * (at + 0.5), size=13, weight=600) for at, text in enumerate(lines)]
-            parts.append(f'<g transform="translate({svg.number(x)} {above})">{"".join(one.parts)}</g>')
-            x += one.width + ROW_GAP
-        return svg.Drawn(max(0.0, x - ROW_GAP), above + max((one.height for one in drawn), default=0), parts)
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,10 @@
 """The numbers of one head: every stage of a weight, and two sentences on one axis, against what is found by hand."""
 
 import math
-import re
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from attnviz.figures.picture import to_svg
-from attnviz.figures.svg import ink_on
-from attnviz.figures.svg_head import HeadPicture
-from attnviz.pages.explore.figures import RowPicture
 from attnviz.pages.explore.maths.one_head import aligned, pairs_of, stages
 from attnviz.runs.head_matrix import Matrix
 from attnviz.runs.what_if import said_of_difference
@@ -109,21 +103,3 @@ def test_a_difference_needs_half_of_the_tokens_in_one_order():
     assert aligned(matrix("one two", 0), matrix("three four five", 1)) is None
     assert aligned(matrix("the cat sat .", 0), matrix("dogs bark loudly .", 1)) is None
     assert aligned(matrix("the cat sat .", 0), matrix("a cat runs .", 1)) is not None
-
-
-SVG = "{http://www.w3.org/2000/svg}"
-
-
-def test_each_picture_stands_beside_the_one_before_with_its_name_above():
-    names = [f"word{i}" for i in range(30)]
-    heads = [HeadPicture(np.random.default_rng(i).random((30, 30)), names, names, title=f"Head {i}") for i in range(3)]
-    text = to_svg(RowPicture(heads, "All"), title="All", caption="Made by hand")
-    assert len(text) <= 200_000
-    root = ElementTree.fromstring(text)
-    said = [node.text for node in root.iter(f"{SVG}text")]
-    assert {"Head 0", "Head 1", "Head 2", "All"} <= set(said)
-    places = [float(x) for x in re.findall(r"translate\(([\d.]+) 24\)", text)]
-    widths = [head.drawn(ink_on("white")).width for head in heads]
-    assert len(places) == 3
-    assert all(b >= a + wide for a, b, wide in zip(places, places[1:], widths, strict=False))
-    assert float(root.get("width", 0)) >= places[-1] + widths[-1]

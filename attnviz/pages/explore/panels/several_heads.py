@@ -14,11 +14,10 @@ from attnviz.base.message import Problem
 from attnviz.base.words import _, clauses, ended, ngettext, sentences
 from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.canvas.shared.kinds import Head, HeadScene, Options
-from attnviz.figures.svg_head import HeadPicture
+from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.models.loading import availabilities
 from attnviz.pages.explore import choices
-from attnviz.pages.explore.figures import RowPicture
 from attnviz.pages.explore.maths.one_head import Aligned, aligned, in_both
 from attnviz.pages.explore.panels.shown_head import Shown, link, some_heads
 from attnviz.runs.head_matrix import Matrix, average, head_matrix, rolled_out, telling_depth
@@ -146,7 +145,7 @@ def two(shown: Shown) -> None:
                 ).format(replaced=both.replaced, alone=both.alone)
             )
     show.under(
-        lambda: RowPicture(pictures),
+        lambda: SceneFigure(tuple(part for picture in pictures for part in picture.parts)),
         name=f"beside-{shown.run.request.model}",
         key="beside-out",
         words=change,
@@ -205,7 +204,7 @@ def _place(shown: Shown, stack: Stack, kind: str) -> tuple[int, int]:
     return layer, head
 
 
-def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str) -> HeadPicture:
+def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str) -> SceneFigure:
     """Draw one of them, with a sentence on its row; the same as a picture for a file."""
     kind: Any = "diff" if key == "beside-difference" else shown.look.values
     options = replace(

@@ -1,0 +1,94 @@
+// A figure that stands alone: its title above it, its caption below, on paper of its own; the same text in a browser and
+// without one.
+
+import { css, mixed, readable, rgb } from "../shared/colour.js";
+import { escaped, SvgContext } from "./svg_context.js";
+import { wrapText } from "./text_width.js";
+
+/** @import { Colours, Theme } from "../shared/types.js" */
+/** @typedef {"white" | "transparent" | "dark"} Background */
+/** @typedef {{ width: number, height: number, title: string, draw: (context: SvgContext) => void }} Figure */
+/** @typedef {{ background: Background, title: string, caption: string, bar: boolean, fonts: string }} FigureLook */
+
+/** Streamlit's own name for the same font stands second: on its pages that is the one that is there. */
+export const FAMILY =
+  "'Source Sans 3', 'Source Sans', system-ui, 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif";
+
+const MARGIN = 20;
+const NARROWEST = 420;
+/** Between figures that stand side by side. */
+const BETWEEN = 28;
+const TITLE = { size: 18, line: 24 };
+const NAME = { size: 13, line: 18 };
+const CAPTION = { size: 13, line: 18 };
+
+const LIGHT = { text: "#1F2328", background: "#FFFFFF", border: "#DCD8E3", primary: "#7A2382" };
+const DARK = { text: "#E8EAED", background: "#14161C", border: "#343946", primary: "#B565C6" };
+
+/** The colours of a file; a transparent one is taken to lie on white. */
+/** @param {Background} background @param {Pick<Colours, "q" | "k">} colours @returns {Theme} */
+export function themeOfFile(background, { q, k }) {
+  const dark = background === "dark";
+  const own = dark ? DARK : LIGHT;
+  const inks = { q: readable(q, own.background), k: readable(k, own.background) };
+  return { ...own, ...inks, font: FAMILY, dark };
+}
+
+/**
+ * @param {SvgContext} context @param {string[]} lines @param {number} x @param {number} y where the first begins
+ * @param {{ size: number, line: number }} type
+ */
+function writeLines(context, lines, x, y, { size, line }, weight = 400) {
+  Object.assign(context, { font: `${weight} ${size}px ${FAMILY}`, textAlign: "left", textBaseline: "middle" });
+  lines.forEach((text, at) => context.fillText(text, x, y + (at + 0.5) * line));
+}
+
+/** Figures side by side as one, each below its own title. @param {Figure[]} figures @returns {Figure} */
+export function besideEachOther(figures) {
+  const names = figures.map(({ title, width }) => wrapText(title, Math.max(90, width), NAME.size, 600));
+  const above = NAME.line * Math.max(0, ...names.map(({ length }) => length)) + 6;
+  const width = figures.reduce((sum, one) => sum + one.width + BETWEEN, -BETWEEN);
+  const draw = (/** @type {SvgContext} */ context) => {
+    context.save();
+    figures.forEach((figure, at) => {
+      writeLines(context, names[at], 0, 0, NAME, 600);
+      context.save();
+      context.translate(0, above);
+      figure.draw(context);
+      context.restore();
+      context.translate(figure.width + BETWEEN, 0);
+    });
+    context.restore();
+  };
+  return { width, height: above + Math.max(...figures.map(({ height }) => height)), title: "", draw };
+}
+
+/** The whole file. @param {Figure[]} figures @param {Theme} theme @param {FigureLook} look */
+export function figureDocument(figures, theme, { background, title, caption, fonts }) {
+  const figure = figures.length === 1 ? figures[0] : besideEachOther(figures);
+  const width = Math.ceil(Math.max(figure.width + 2 * MARGIN, NARROWEST));
+  const room = width - 2 * MARGIN;
+  const heading = wrapText(title, room, TITLE.size, 600);
+  const below = wrapText(caption, room, CAPTION.size);
+  const context = new SvgContext();
+  const top = MARGIN + heading.length * TITLE.line + (heading.length ? 10 : 0);
+  const foot = top + figure.height + (below.length ? 14 : 0);
+  const height = Math.ceil(foot + below.length * CAPTION.line + MARGIN);
+  const said = css(mixed(rgb(theme.text), rgb(theme.background), 0.15));
+  context.fillStyle = theme.text;
+  writeLines(context, heading, MARGIN, MARGIN, TITLE, 600);
+  context.save();
+  context.translate(MARGIN, top);
+  figure.draw(context);
+  context.restore();
+  context.fillStyle = said;
+  writeLines(context, below, MARGIN, foot, CAPTION);
+  const paper =
+    background === "transparent" ? "" : `<rect width="${width}" height="${height}" fill="${theme.background}"/>`;
+  const texts = [title && `<title>${escaped(title)}</title>`, caption && `<desc>${escaped(caption)}</desc>`];
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" ` +
+    `font-family="${escaped(FAMILY)}" role="img">${texts.filter(Boolean).join("")}` +
+    `${fonts && `<style>${fonts}</style>`}${paper}${context.drawing}</svg>`
+  );
+}

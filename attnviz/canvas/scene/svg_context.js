@@ -1,0 +1,270 @@
+// A drawing context that writes SVG: the part of CanvasRenderingContext2D that pictures use, and three calls of ours. It needs
+// no page, so that the same drawing makes a file in a browser and without one.
+
+import { hex, rgbOf } from "../shared/colour.js";
+import { pngOfPixels } from "./png.js";
+import { short, SvgPath } from "./svg_path.js";
+import { textWidth } from "./text_width.js";
+
+/** @import { Rectangle } from "../shared/types.js" */
+/** @import { Weight } from "./text_width.js" */
+
+/** From the middle of a line of text to its baseline, as a share of its size: half of what rises above less what hangs below. */
+const MIDDLE = 0.312;
+/** More cells than this are one picture of pixels, not a shape a run. */
+const MOST_SHAPES = 64 * 64;
+
+const STATE = {
+  fillStyle: /** @type {string | Gradient} */ ("#000000"),
+  strokeStyle: /** @type {string | Gradient} */ ("#000000"),
+  lineWidth: 1,
+  lineCap: "butt",
+  lineJoin: "miter",
+  globalAlpha: 1,
+  font: "10px sans-serif",
+  textAlign: "left",
+  textBaseline: "alphabetic",
+};
+
+/** A text inside an element or an attribute; a sign that no XML may hold becomes one for "unreadable". */
+/** @param {string} text */
+export function escaped(text) {
+  const held = text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd");
+  return held.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+}
+
+/** The attributes of an element; those that are empty are left out. @param {Record<string, string | number>} named */
+function attributes(named) {
+  const held = Object.entries(named).filter(([, value]) => value !== "");
+  return held.map(([name, value]) => ` ${name}="${typeof value === "number" ? short(value) : value}"`).join("");
+}
+
+class Gradient {
+  /** @param {string} id @param {[number, number, number, number]} line */
+  constructor(id, line) {
+    this.id = id;
+    this.line = line;
+    /** @type {[number, string][]} */
+    this.stops = [];
+  }
+
+  /** @param {number} at @param {string} colour */
+  addColorStop(at, colour) {
+    this.stops.push([at, colour]);
+  }
+
+  toString() {
+    return `url(#${this.id})`;
+  }
+
+  get definition() {
+    const [x1, y1, x2, y2] = this.line;
+    const place = attributes({ id: this.id, gradientUnits: "userSpaceOnUse", x1, y1, x2, y2 });
+    const stops = this.stops.map(([offset, colour]) => `<stop${attributes({ offset, "stop-color": colour })}/>`);
+    return `<linearGradient${place}>${stops.join("")}</linearGradient>`;
+  }
+}
+
+export class SvgContext extends SvgPath {
+  constructor() {
+    super();
+    Object.assign(this, STATE);
+    // declared for the type checker; assigned above
+    /** @type {string | Gradient} */ this.fillStyle = STATE.fillStyle;
+    /** @type {string | Gradient} */ this.strokeStyle = STATE.strokeStyle;
+    this.lineWidth = STATE.lineWidth;
+    this.globalAlpha = STATE.globalAlpha;
+    this.font = STATE.font;
+    this.textAlign = STATE.textAlign;
+    this.textBaseline = STATE.textBaseline;
+    this.lineCap = STATE.lineCap;
+    this.lineJoin = STATE.lineJoin;
+    /** @type {number[]} */
+    this.dash = [];
+    /** @type {string[]} */
+    this.parts = [];
+    /** @type {(Gradient | { id: string, definition: string })[]} */
+    this.definitions = [];
+    /** @type {{ state: Record<string, unknown>, groups: number }[]} */
+    this.saved = [];
+    this.groups = 0;
+  }
+
+  /** The drawing as elements, and what they refer to. */
+  get drawing() {
+    const definitions = this.definitions.map(({ definition }) => definition).join("");
+    return (definitions ? `<defs>${definitions}</defs>` : "") + this.parts.join("");
+  }
+
+  /** @param {string} definition with ID in the place of its name */
+  define(definition) {
+    const known = this.definitions.find((one) => one.definition.replace(one.id, "ID") === definition);
+    if (known) return known.id;
+    const id = `d${this.definitions.length + 1}`;
+    this.definitions.push({ id, definition: definition.replace("ID", id) });
+    return id;
+  }
+
+  save() {
+    const { fillStyle, strokeStyle, lineWidth, lineCap, lineJoin, globalAlpha, font, textAlign, textBaseline } = this;
+    const { dash, matrix } = this;
+    const styles = { fillStyle, strokeStyle, lineWidth, lineCap, lineJoin, globalAlpha, font, textAlign, textBaseline };
+    this.saved.push({ state: { ...styles, dash, matrix }, groups: this.groups });
+    this.groups = 0;
+  }
+
+  restore() {
+    const before = this.saved.pop();
+    if (!before) return;
+    this.parts.push("</g>".repeat(this.groups));
+    this.groups = before.groups;
+    Object.assign(this, before.state);
+  }
+
+  /** @param {number[]} dash */
+  setLineDash(dash) {
+    this.dash = dash;
+  }
+
+  clip() {
+    if (this.rectangle === null) throw new Error("only a rectangle clips a picture");
+    const { x, y, w, h } = this.rectangle;
+    const [left, top] = this.at(x, y);
+    const box = `<rect${attributes({ x: left, y: top, width: w, height: h, transform: this.turned })}/>`;
+    const id = this.define(`<clipPath id="ID">${box}</clipPath>`);
+    this.parts.push(`<g clip-path="url(#${id})">`);
+    this.groups += 1;
+  }
+
+  /** A style as an attribute's value: of a gradient, its name. @param {string | Gradient} style */
+  ink(style) {
+    if (typeof style !== "string" && !this.definitions.includes(style)) this.definitions.push(style);
+    return String(style);
+  }
+
+  /** @param {string} element @param {Record<string, string | number>} named */
+  put(element, named, inside = "") {
+    const all = attributes({ ...named, transform: this.turned });
+    this.parts.push(inside ? `<${element}${all}>${inside}</${element}>` : `<${element}${all}/>`);
+  }
+
+  get filled() {
+    return { fill: this.ink(this.fillStyle), "fill-opacity": this.globalAlpha < 1 ? this.globalAlpha : "" };
+  }
+
+  get stroked() {
+    return {
+      fill: "none",
+      stroke: this.ink(this.strokeStyle),
+      "stroke-width": this.lineWidth === 1 ? "" : this.lineWidth,
+      "stroke-opacity": this.globalAlpha < 1 ? this.globalAlpha : "",
+      "stroke-dasharray": this.dash.map(short).join(" "),
+      "stroke-linecap": this.lineCap === "butt" ? "" : this.lineCap,
+      "stroke-linejoin": this.lineJoin === "miter" ? "" : this.lineJoin,
+    };
+  }
+
+  fill() {
+    if (this.path) this.put("path", { d: this.path, ...this.filled });
+  }
+
+  stroke() {
+    if (this.path) this.put("path", { d: this.path, ...this.stroked });
+  }
+
+  /** @param {number} x @param {number} y @param {number} width @param {number} height */
+  fillRect(x, y, width, height) {
+    const [left, top] = this.at(x, y);
+    if (width > 0 && height > 0) this.put("rect", { x: left, y: top, width, height, ...this.filled });
+  }
+
+  /** @param {number} x @param {number} y @param {number} width @param {number} height */
+  strokeRect(x, y, width, height) {
+    const [left, top] = this.at(x, y);
+    this.put("rect", { x: left, y: top, width, height, ...this.stroked });
+  }
+
+  /** Nothing is drawn yet where a file begins. */
+  clearRect() {}
+
+  /** Weight and size of the font, and whether it leans. */
+  get type() {
+    const [, size] = /([\d.]+)px/.exec(this.font) ?? ["", "10"];
+    const weight = /** @type {Weight} */ (/\b([6-9]00|bold)\b/.test(this.font) ? 600 : 400);
+    return { size: Number(size), weight, italic: /\bitalic\b/.test(this.font) };
+  }
+
+  /** @param {string} text */
+  measureText(text) {
+    const { size, weight } = this.type;
+    return { width: textWidth(text, size, weight) };
+  }
+
+  /** @param {string} text @param {number} x @param {number} y */
+  fillText(text, x, y) {
+    if (!text.trim()) return;
+    const { size, weight, italic } = this.type;
+    const anchors = /** @type {Record<string, string>} */ ({ center: "middle", right: "end", end: "end" });
+    const drop = { middle: MIDDLE * size, top: 0.9 * size, bottom: -0.2 * size }[this.textBaseline] ?? 0;
+    const [left, base] = this.at(x, y + drop);
+    const type = {
+      "font-size": size,
+      "font-weight": weight === 400 ? "" : weight,
+      "font-style": italic ? "italic" : "",
+      "text-anchor": anchors[this.textAlign] ?? "",
+    };
+    this.put("text", { x: left, y: base, ...type, ...this.filled }, escaped(text));
+  }
+
+  /** @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2 */
+  createLinearGradient(x1, y1, x2, y2) {
+    return new Gradient(`g${this.definitions.length + 1}`, [x1, y1, x2, y2]);
+  }
+
+  /**
+   * A matrix of coloured cells: shapes of equal neighbours where they are few, else one picture of pixels.
+   * @param {Uint32Array} pixels 0xAABBGGRR, row by row; nothing is painted where a pixel is 0
+   * @param {number} columns @param {Rectangle} place
+   */
+  cells(pixels, columns, { x, y, w, h }) {
+    const rows = pixels.length / columns;
+    const [left, top] = this.at(x, y);
+    if (pixels.length > MOST_SHAPES) {
+      const href = `data:image/png;base64,${pngOfPixels(pixels, columns)}`;
+      const kept = w >= columns ? "image-rendering:pixelated" : "";
+      this.put("image", { x: left, y: top, width: w, height: h, preserveAspectRatio: "none", style: kept, href });
+      return;
+    }
+    /** @type {Map<number, string>} */
+    const shapes = new Map();
+    for (let row = 0; row < rows; row++) {
+      for (let from = 0, to = 0; from < columns; from = to) {
+        const pixel = pixels[row * columns + from];
+        while (to < columns && pixels[row * columns + to] === pixel) to += 1;
+        if (pixel !== 0) shapes.set(pixel, `${shapes.get(pixel) ?? ""}M${from} ${row}h${to - from}v1H${from}z`);
+      }
+    }
+    const move = `translate(${short(left)} ${short(top)}) scale(${w / columns} ${h / rows})`;
+    const inside = [...shapes].map(([pixel, d]) => `<path fill="${hex(rgbOf(pixel))}" d="${d}"/>`).join("");
+    this.parts.push(`<g transform="${move}" shape-rendering="crispEdges">${inside}</g>`);
+  }
+
+  /** The hatch of what a mask hides. @param {Rectangle} place @param {string} colour @param {boolean} dark */
+  hatch({ x, y, w, h }, colour, dark) {
+    const [faint, strong] = dark ? [0.22, 0.55] : [0.26, 0.7];
+    const id = this.define(
+      '<pattern id="ID" width="6" height="6" patternUnits="userSpaceOnUse">' +
+        `<rect width="6" height="6" fill="${colour}" fill-opacity="${faint}"/>` +
+        `<path d="M-1 1L1 -1M0 6L6 0M5 7L7 5" stroke="${colour}" stroke-opacity="${strong}"/></pattern>`,
+    );
+    const [left, top] = this.at(x, y);
+    this.put("rect", { x: left, y: top, width: w, height: h, fill: `url(#${id})` });
+  }
+
+  /** All that `draw` draws, so faint. @param {number} opacity @param {() => void} draw */
+  fade(opacity, draw) {
+    if (opacity < 1) this.parts.push(`<g opacity="${short(opacity)}">`);
+    draw();
+    if (opacity < 1) this.parts.push("</g>");
+  }
+}

@@ -1,0 +1,120 @@
+"""A head as a file: drawn by the canvas's own JavaScript, read back and compared with the numbers it was made from."""
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from attnviz.figures.theme import HEADS, SCORES, SCORES_ON_DARK, WEIGHTS
+from attnviz.live.scene_figure import MatrixFigure, SceneFigure
+from tests.svg_reading import SVG, WORDS, causal, interpolated, painted, pixels_in, texts, tree
+
+
+def masked(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Weights of a causal head, NaN where masked; and what is."""
+    weights, hidden = causal(n, seed)
+    return np.where(hidden, np.nan, weights), hidden
+
+
+def file_of(values: np.ndarray, names: list[str] = WORDS, **more: object) -> SceneFigure:
+    return SceneFigure((MatrixFigure(values, names, names, **more),))
+
+
+@pytest.mark.parametrize("root", [False, True])
+def test_cells_have_the_colours_of_their_weights_and_masked_ones_none(root):
+    weights, hidden = masked(10)
+    seen = painted(tree(file_of(weights, root=root)), weights.shape)
+    wanted = interpolated(WEIGHTS, np.sqrt(weights) if root else weights)
+    assert np.array_equal((seen == -1).all(-1), hidden)
+    assert np.abs(seen - wanted)[~hidden].max() <= 3, "256 steps of the scale"
+
+
+@pytest.mark.parametrize("background, stops", [("white", SCORES), ("dark", SCORES_ON_DARK)])
+def test_a_difference_is_centred_on_zero(background, stops):
+    weights, _hidden = causal(9)
+    change = weights - weights[::-1]
+    picture = file_of(change, WORDS[:9], kind="diff")
+    seen = painted(tree(picture, background=background), change.shape)
+    assert np.abs(seen - interpolated(stops, 0.5 + change / 2)).max() <= 3
+
+
+def test_a_long_sentence_is_a_picture_of_the_same_colours():
+    weights, hidden = masked(80)
+    names = [f"token{i}" for i in range(80)]
+    root = tree(file_of(weights, names))
+    pixels = pixels_in(root)
+    assert pixels.shape == (80, 80, 4)
+    assert np.array_equal(pixels[..., 3] == 0, hidden)
+    assert np.abs(pixels[..., :3] - interpolated(WEIGHTS, weights))[~hidden].max() <= 3
+    assert [text for text in texts(root) if text.startswith("token")] == names[::1] + names, "every label is written"
+
+
+def test_characters_that_no_xml_may_hold_do_not_break_the_file():
+    odd = ["a\x00b", "\ud800", "tab\there", "line\nend"]
+    said = texts(tree(file_of(np.eye(4), odd), title="\x07", caption="\ufffe"))
+    assert "tab⇥here" in said
+    assert "line↵end" in said
+
+
+def test_a_curve_leads_from_each_query_to_each_key_that_it_looks_at():
+    weights, hidden = causal(10)
+    root = tree(file_of(np.where(hidden, np.nan, weights), lines=True))
+    top = 44  # the margin, and the headings
+    found = set()
+    for path in root.iter(f"{SVG}path"):
+        for begin, end in re.findall(
+            r"M[\d.]+ ([\d.]+)C[\d.]+ [\d.]+ [\d.]+ [\d.]+ [\d.]+ ([\d.]+)", path.get("d", "")
+        ):
+            found.add((round((float(begin) - top) / 24 - 0.5), round((float(end) - top) / 24 - 0.5)))
+    assert found == set(zip(*np.nonzero(weights * ~hidden >= 0.006), strict=True))
+
+
+def test_a_stronger_weight_has_the_bolder_line():
+    root = tree(SceneFigure((MatrixFigure(np.array([[0.9, 0.1]]), ["q"], ["a", "b"], lines=True),)))
+    widths = [float(p.get("stroke-width", 0)) for p in root.iter(f"{SVG}path") if "C" in p.get("d", "")]
+    assert sorted(widths) == pytest.approx([0.75 + 2.75 * level / 24 for level in (2.5, 21.5)], abs=0.01)
+
+
+def test_pins_fade_the_other_lines_and_light_their_own():
+    weights, _hidden = causal(10)
+    assert 'opacity="0.18"' not in file_of(weights, lines=True).to_svg()
+    assert 'opacity="0.18"' in file_of(weights, lines=True, pins=[("q", 5)]).to_svg()
+
+
+def test_heads_laid_over_each_other_have_colours_of_their_own_and_are_named():
+    weights, hidden = causal(10)
+    own = np.where(hidden, np.nan, weights)
+    others = {5: np.roll(own, 1, 1), 8: own[::-1]}
+    picture = file_of(own, lines=True, head=0, others=others)
+    for background, dark in (("white", 0), ("dark", 1)):
+        root = tree(picture, background=background)
+        drawn = {path.get("stroke") for path in root.iter(f"{SVG}path") if "C" in path.get("d", "")}
+        assert drawn == {HEADS[place][dark] for place in (0, 1, 5)}
+        assert {"head 0", "head 5", "head 8"} <= set(texts(root))
+    curves = sum(path.get("d", "").count("M") for path in tree(picture).iter(f"{SVG}path") if "C" in path.get("d", ""))
+    assert curves == sum(int((np.nan_to_num(head) >= 0.006).sum()) for head in (own, *others.values()))
+
+
+def test_figures_stand_beside_each_other_with_their_names_above():
+    names = [f"word{i}" for i in range(30)]
+    heads = [MatrixFigure(np.random.default_rng(i).random((30, 30)), names, names, title=f"Head {i}") for i in range(3)]
+    whole = SceneFigure(tuple(heads))
+    assert len(whole.to_svg(title="All", caption="Made by hand")) <= 250_000
+    root = tree(whole, title="All")
+    assert {"Head 0", "Head 1", "Head 2", "All"} <= set(texts(root))
+    wide = float(tree(SceneFigure((heads[0],))).get("width"))
+    assert float(root.get("width")) > 3 * (wide - 40)
+    groups = [g for g in root.iter(f"{SVG}g") if g.get("shape-rendering") == "crispEdges"]
+    places = [float(re.match(r"translate\(([\d.]+) ", g.get("transform"))[1]) for g in groups]
+    assert len(places) == 3
+    assert all(b - a >= 30 * 20 for a, b in pairwise(places)), "none lies on another"
+
+
+@pytest.mark.parametrize("values", [[[1.0]], [[float("nan")]], np.full((4, 4), 0.25), np.zeros((3, 3))])
+def test_one_token_a_tie_and_nothing_at_all_are_figures(values):
+    values = np.asarray(values)
+    matrix = MatrixFigure(values, WORDS[: len(values)], WORDS[: len(values)], pins=[("q", 0)], cell=(0, 0))
+    for part in (matrix, replace(matrix, lines=True), replace(matrix, kind="diff"), replace(matrix, full_range=False)):
+        assert "NaN" not in SceneFigure((part,)).to_svg(title="A", caption="B")
