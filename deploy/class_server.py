@@ -4,14 +4,18 @@ python -m deploy.class_server                     on port 8501, a process for ea
 python -m deploy.class_server --processes 4 --listen 0.0.0.0:80
 
 Each visitor stays with one process, by a cookie that nginx sets. A process that dies or no longer answers is
-replaced; its visitors' browsers connect again by themselves and, by their link, show what they showed. On SIGHUP all
-processes are replaced by new ones, which read the program and the settings anew: a new one is asked for its health
-before visitors come to it, and an old one goes when its visitors have gone, or after a grace. Models are mapped into
-memory, so that processes share their pages; readings of sentences are shared in a folder that only this user can
-enter and that is removed at the end. Needs nginx, and nothing else that `make run` does not.
+replaced, and so is nginx, and a process that has reached its memory (`ATTNVIZ_PROCESS_MB`); its visitors' browsers
+connect again by themselves and, by their link, show what they showed. On SIGHUP all processes are replaced by new
+ones, which read the program and the settings anew: a new one is asked for its health before visitors come to it, and
+an old one goes when its visitors have gone, or after a grace. All end with this program, however it ends. Models are
+mapped into memory, so that processes share their pages; readings of sentences are shared in a folder that only this
+user can enter and that is removed at the end, or by the next server where this one was killed. Needs nginx, and
+nothing else that `make run` does not.
 """
 
 import argparse
+import fcntl
+import http.client
 import logging
 import os
 import re
@@ -26,12 +30,12 @@ import threading
 import time
 import urllib.request
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from attnviz.serve import compressed_files, log_lines
+from attnviz.serve import compressed_files, log_lines, process_limits
 
 log = logging.getLogger("attnviz.class")
 
@@ -42,7 +46,10 @@ LOOK = 2.0  # seconds between two looks at every process
 PATIENCE = 10.0  # seconds for an answer about health
 STARTS_WITHIN = 180.0
 FORGIVEN = 3  # unanswered questions about health in a row, before a process is replaced
+HURRY = 30.0  # the same for a process that has reached its memory
 GRACE = 600.0  # seconds that visitors of an old version may stay with it; then it is gone
+FOR_PROCESSES = 0.85  # of the machine's memory, for all processes and one that takes another's place
+FOLDERS = "attnviz-class-"  # how folders of servers begin in the system's folder for temporary files
 ENDS_WITHIN = 10.0  # seconds between the request to end and the end by force
 GUARDS = ("Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy")
 
@@ -54,17 +61,26 @@ class Worker:
     port: int
     process: subprocess.Popen[bytes]
     unanswered: int = 0
+    answered: bool = False  #: once, at least
+    born: float = field(default_factory=time.monotonic)
 
     def asked(self, what: str, patience: float = PATIENCE) -> Any:
         """Its answer about its health or metrics; OSError, of which URLError is one, where there is none."""
         return urllib.request.urlopen(f"http://127.0.0.1:{self.port}/attnviz/{what}", timeout=patience)
 
     def healthy(self) -> bool:
-        """Whether it answers."""
+        """Whether it lives and answers: who else listens there is not it."""
         try:
-            return bool(self.asked("health").status == 200)
-        except OSError:
+            self.answered |= (answers := self.process.poll() is None and self.asked("health").status == 200)
+        except (OSError, http.client.HTTPException):
             return False
+        return answers
+
+    def is_lost(self) -> bool:
+        """Whether another must take its place. Asks it."""
+        self.unanswered = 0 if self.healthy() else self.unanswered + 1
+        slow = self.unanswered >= FORGIVEN if self.answered else time.monotonic() - self.born > STARTS_WITHIN
+        return self.process.poll() is not None or slow
 
     def guards(self) -> dict[str, str]:
         """The security headers of its answers."""
@@ -79,7 +95,7 @@ class Worker:
         """A number of its metrics; 0 where it does not say."""
         try:
             text = self.asked("metrics", patience).read().decode()
-        except OSError:
+        except (OSError, http.client.HTTPException):
             return 0
         found = re.search(rf"^{name} (\S+)", text, re.MULTILINE)
         return int(float(found[1])) if found else 0
@@ -98,7 +114,12 @@ class ClassServer:
         self.leaving: list[threading.Thread] = []
         self.stopped = threading.Event()
         self.renew = threading.Event()
+        self.token = secrets.token_hex(16)  #: by which its own nginx is told from any other
+        self.files = process_limits.open_more_files()
+        most = process_limits.machine_memory() * FOR_PROCESSES / (processes + 1)
+        self.most_memory = int(os.environ.get("ATTNVIZ_PROCESS_MB") or most / 10**6)  #: MB of each process's own
         self.environment = os.environ | {
+            "ATTNVIZ_PROCESS_MB": str(self.most_memory),
             "STREAMLIT_SERVER_COOKIE_SECRET": secrets.token_hex(32),
             "ATTNVIZ_HOSTED": os.environ.get("ATTNVIZ_HOSTED", "1"),
             "ATTNVIZ_READINGS": str(folder / "readings"),
@@ -114,11 +135,7 @@ class ClassServer:
         for worker in self.workers:
             self._await(worker)
         self._configure()
-        command = [_nginx(), "-p", str(self.folder), "-c", str(self.folder / "nginx.conf")]
-        self.nginx = subprocess.Popen(command, stderr=subprocess.PIPE)
-        assert self.nginx.stderr is not None
-        threading.Thread(target=_relay, args=(self.nginx.stderr,), daemon=True).start()
-        self._await_visitors()
+        self._start_nginx()
         log.info("%d processes at http://%s", self.count, self.listen)
 
     def watch(self) -> None:
@@ -127,57 +144,92 @@ class ClassServer:
             if self.renew.is_set():
                 self.renew.clear()
                 self.replace_all()
-            for worker in list(self.workers):
-                worker.unanswered = 0 if worker.healthy() else worker.unanswered + 1
-                if worker.process.poll() is not None or worker.unanswered >= FORGIVEN:
-                    log.warning("the process on port %d is gone or silent: another takes its place", worker.port)
-                    self._replace_dead(worker)
+            if lost := [worker for worker in self.workers if worker.is_lost()]:
+                self._replace_lost(lost)
+            for worker in [each for each in self.workers if each.answered]:
+                if worker.counted("attnviz_own_memory_bytes") >= self.most_memory * 10**6:
+                    log.warning("the process on port %d has reached its memory: another takes its place", worker.port)
+                    self._renew(worker, min(HURRY, self.grace))
             if self.nginx is not None and self.nginx.poll() is not None and not self.stopped.is_set():
-                raise RuntimeError(f"nginx ended with {self.nginx.returncode}")
+                log.warning("nginx ended with %d: it is started anew", self.nginx.returncode)
+                self._start_nginx()
 
     def replace_all(self) -> None:
         """New processes for old ones, one at a time; the old ones stay while their visitors do."""
-        for number, old in enumerate(list(self.workers)):
-            new = self._new_worker()
-            self._await(new)
-            self.workers[number] = new
-            self._configure()
-            if self.nginx is not None:
-                self.nginx.send_signal(signal.SIGHUP)
-            self.old = [*(each for each in self.old if each.poll() is None), old.process]
-            leaving = threading.Thread(target=self._let_go, args=(old,), daemon=True)
-            leaving.start()
-            self.leaving.append(leaving)
-        log.info("all %d processes are new", len(self.workers))
+        for old in list(self.workers):
+            self._renew(old, self.grace)
+        log.info("%d processes are new", len(self.workers))
 
     def stop(self) -> None:
         """End everything."""
         self.stopped.set()
-        everything = [*self.old, *(worker.process for worker in self.workers), *([self.nginx] if self.nginx else [])]
-        _end(everything, ENDS_WITHIN)
+        _end([*self.old, *(worker.process for worker in self.workers)], ENDS_WITHIN)
+        if self.nginx is not None:
+            _end([self.nginx], ENDS_WITHIN)
+            _end_group(self.nginx)
         for thread in self.leaving:
             thread.join(ENDS_WITHIN)
 
-    def _replace_dead(self, worker: Worker) -> None:
-        """Another process on the same port, so that its visitors come back to it and nginx need not be told."""
-        _end([worker.process], ENDS_WITHIN)
-        new = self._new_worker(worker.port)
-        self.workers[self.workers.index(worker)] = new
-        self._await(new)
+    def _replace_lost(self, lost: Sequence[Worker]) -> None:
+        """Others on the same ports, all at once, so that visitors come back to them and nginx need not be told.
 
-    def _let_go(self, worker: Worker) -> None:
+        They are waited for by the next looks.
+        """
+        for worker in lost:
+            log.warning("the process on port %d is gone or silent: another takes its place", worker.port)
+        _end([worker.process for worker in lost], ENDS_WITHIN)
+        for worker in lost:
+            self.workers[self.workers.index(worker)] = self._new_worker(worker.port)
+
+    def _renew(self, old: Worker, grace: float) -> None:
+        """A new process, and when it answers the end of the old one, whose visitors may stay for a grace."""
+        new = self._new_worker()
+        try:
+            self._await(new)
+        except RuntimeError as failed:
+            log.error("%s: the old one stays", failed)
+            _end([new.process], ENDS_WITHIN)
+            return
+        self.workers[self.workers.index(old)] = new
+        self._configure()
+        if self.nginx is not None:
+            self.nginx.send_signal(signal.SIGHUP)
+        self.old = [*(each for each in self.old if each.poll() is None), old.process]
+        leaving = threading.Thread(target=self._let_go, args=(old, grace), daemon=True)
+        leaving.start()
+        self.leaving.append(leaving)
+
+    def _let_go(self, worker: Worker, grace: float) -> None:
         """End an old process when its visitors have gone; it is asked so early that it is gone with its grace."""
-        asked = time.monotonic() + max(self.grace - ENDS_WITHIN, self.grace / 2)
+        asked = time.monotonic() + max(grace - ENDS_WITHIN, grace / 2)
         while (left := asked - time.monotonic()) > 0 and worker.visitors(min(PATIENCE, left)):
             if self.stopped.wait(min(LOOK, left)):
                 break
-        _end([worker.process], min(ENDS_WITHIN, self.grace / 2))
+        _end([worker.process], min(ENDS_WITHIN, grace / 2))
 
     def _new_worker(self, port: int = 0) -> Worker:
         port = port or free_port()
+        ends = process_limits.ends_with_parent()
+        return Worker(port, subprocess.Popen(self._command(port), cwd=ROOT, env=self.environment, preexec_fn=ends))
+
+    def _command(self, port: int) -> list[str]:
+        """Starts a process of the app."""
         command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-        command += ["--server.address", "127.0.0.1"]
-        return Worker(port, subprocess.Popen(command, cwd=ROOT, env=self.environment))
+        return [*command, "--server.address", "127.0.0.1"]
+
+    def _start_nginx(self) -> None:
+        """Start nginx, in a group of its own: where its first process was killed the others would hold the port."""
+        if self.nginx is not None:
+            _end_group(self.nginx)
+        self.nginx = subprocess.Popen(
+            [_nginx(), "-p", str(self.folder), "-c", str(self.folder / "nginx.conf")],
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            preexec_fn=process_limits.ends_with_parent(signal.SIGTERM),  # which it hands on to the others
+        )
+        assert self.nginx.stderr is not None
+        threading.Thread(target=_relay, args=(self.nginx.stderr,), daemon=True).start()
+        self._await_visitors()
 
     def _await(self, worker: Worker) -> None:
         end = time.monotonic() + STARTS_WITHIN
@@ -187,13 +239,16 @@ class ClassServer:
             time.sleep(0.2)
 
     def _await_visitors(self) -> None:
-        """Wait until nginx lets visitors in: whoever hears that the app is served can open it."""
+        """Wait until this nginx, and no other, lets visitors in: who hears that the app is served can open it."""
         host, _colon, port = self.listen.rpartition(":")
         host = "127.0.0.1" if host in ("", "*", "0.0.0.0") else host.strip("[]")
         end = time.monotonic() + PATIENCE
         while self.nginx is not None and self.nginx.poll() is None and time.monotonic() < end:
-            with suppress(OSError):
-                return socket.create_connection((host, int(port)), 1).close()
+            asked = http.client.HTTPConnection(host, int(port), timeout=1)
+            with suppress(OSError, http.client.HTTPException), closing(asked):
+                asked.request("GET", f"/attnviz/class/{self.token}")
+                if asked.getresponse().status == 204:
+                    return
             time.sleep(0.05)
         raise RuntimeError(f"nginx does not listen at {self.listen}")
 
@@ -201,6 +256,8 @@ class ClassServer:
         guards = self.workers[-1].guards().items()
         values = {
             "folder": self.folder,
+            "files": self.files,
+            "token": self.token,
             "version": secrets.token_hex(4),
             "static": self.folder / "static",
             "mime_types": next((path for path in MIME_TYPES if Path(path).exists()), ""),
@@ -247,6 +304,25 @@ def _end(processes: Sequence[subprocess.Popen[bytes]], within: float) -> None:
             process.wait()
 
 
+def _end_group(leader: subprocess.Popen[bytes]) -> None:
+    """End what is left of a group by force."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader.pid, signal.SIGKILL)
+
+
+def own_folder() -> tuple[Path, IO[str]]:
+    """A folder for this server, held for as long as the file beside it is open; those that nobody holds are removed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDERS}*"):
+        with suppress(OSError), (folder / "held").open("r+") as held:
+            if folder.stat().st_uid == os.getuid():
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=FOLDERS))
+    held = (folder / "held").open("w")
+    fcntl.flock(held, fcntl.LOCK_EX)
+    return folder, held
+
+
 def _nginx() -> str:
     found = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
     return found or sys.exit("nginx is not installed: it is Debian's package nginx-light, or nginx elsewhere")
@@ -263,7 +339,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     else:
         logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
     _nginx()
-    folder = Path(tempfile.mkdtemp(prefix="attnviz-class-"))
+    folder, _held = own_folder()
     server = ClassServer(options.processes, options.listen, folder, options.grace)
     signal.signal(signal.SIGHUP, lambda *_: server.renew.set())
     for ending in (signal.SIGTERM, signal.SIGINT):

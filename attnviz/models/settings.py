@@ -50,6 +50,11 @@ VARIABLES: Final = {
         N_("576"),
         N_("the memory that passes over sentences, and what is computed of them, may take together in one process"),
     ),
+    "ATTNVIZ_PROCESS_MB": (
+        "process_bytes",
+        N_("no limit; for a class, the machine's memory by the processes"),
+        N_("the memory of its own from which on a process refuses work, and a class's server renews it"),
+    ),
     "ATTNVIZ_READINGS": (
         "readings",
         N_("nowhere"),
@@ -115,6 +120,7 @@ class Settings:
     hub: bool
     memory_bytes: int | None  #: None: the memory that is free when a model is loaded
     runs_bytes: int  #: that passes over sentences and what is computed of them may take
+    process_bytes: int | None  #: of its own from which on a process refuses work; None: it never does
     readings: Path | None  #: where processes of one server share passes; None: nowhere
     engine: EngineAddress | None  #: None: models run in this process
     embed: str | tuple[str, ...]  #: "anywhere", or the origins besides our own that may embed the app
@@ -136,6 +142,7 @@ def current() -> Settings:
         hub=_flag("ATTNVIZ_HUB", not hosted) and not _flag("HF_HUB_OFFLINE", False),
         memory_bytes=_whole("ATTNVIZ_MEMORY_GB", 0) * 10**9 or None,
         runs_bytes=_whole("ATTNVIZ_RUNS_MB", RUNS_MB) * 10**6,
+        process_bytes=_whole("ATTNVIZ_PROCESS_MB", 0) * 10**6 or None,
         readings=Path(named).expanduser() if (named := os.environ.get("ATTNVIZ_READINGS")) else None,
         engine=engine_address(os.environ.get("ATTNVIZ_ENGINE", "")),
         embed=_origins(os.environ.get("ATTNVIZ_EMBED", "")),

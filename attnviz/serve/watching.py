@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import CHARTS
+from attnviz.app.cache.process_memory import own_memory
 from attnviz.app.mends import streamlit_adapter
 
 log = logging.getLogger("attnviz.answers")
@@ -36,6 +37,8 @@ ANSWERS = Histogram(
     buckets=(0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30),
     registry=REGISTRY,
 )
+MEMORY = Gauge("attnviz_own_memory_bytes", "Memory that this process shares with nobody", registry=REGISTRY)
+MEMORY.set_function(own_memory)
 FAILURES = Counter("attnviz_failed_runs", "Runs that ended with an error that no page caught", registry=REGISTRY)
 ProcessCollector(registry=REGISTRY)
 

@@ -1,8 +1,13 @@
-"""What nginx answers by itself, and how soon an old process is gone. The processes of the app are stand-ins."""
+"""What nginx answers by itself, how soon an old process is gone, and what comes back when one is killed.
+
+The processes of the app are stand-ins.
+"""
 
 import http.client
 import json
 import os
+import re
+import resource
 import shutil
 import socket
 import subprocess
@@ -13,12 +18,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from attnviz.app.show import PLOTLY_ROUTE
 from attnviz.serve import index_page
 from attnviz.serve.compressed_files import STATIC
 from attnviz.serve.watching import NUMBERS
+from deploy import class_server
 from deploy.class_server import GUARDS, ClassServer, Worker, free_port
 from tests.waiting import until
 
@@ -38,7 +45,9 @@ class Answers(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         Answers.asked += 1
-        body = b"attnviz_visitors 1.0\\n" if self.path.endswith("metrics") else b"ok"
+        held = 10**15 if sys.argv[2] == "full" else 10**6
+        numbers = f"attnviz_visitors 1.0\\nattnviz_own_memory_bytes {held}\\n".encode()
+        body = numbers if self.path.endswith("metrics") else b"ok"
         self.send_response(200)
         for name, value in headers.items():
             self.send_header(name, value)
@@ -59,10 +68,13 @@ http.server.ThreadingHTTPServer(("127.0.0.1", port), Answers).serve_forever()
 """
 
 
+def command(port: int, manner: str = "answers") -> list[str]:
+    return [sys.executable, "-c", STAND_IN, str(port), manner, json.dumps(index_page.headers(True))]
+
+
 def stand_in(port: int = 0, manner: str = "answers") -> Worker:
     port = port or free_port()
-    said = json.dumps(index_page.headers(True))
-    worker = Worker(port, subprocess.Popen([sys.executable, "-c", STAND_IN, str(port), manner, said]))
+    worker = Worker(port, subprocess.Popen(command(port, manner)))
     until(lambda: taken(port))
     return worker
 
@@ -77,7 +89,7 @@ def test_an_old_process_that_does_not_end_is_gone_with_its_grace(tmp_path: Path,
     server = ClassServer(1, "127.0.0.1:0", tmp_path, grace=1.0)
     old = stand_in(manner=manner)
     began = time.monotonic()
-    leaving = threading.Thread(target=server._let_go, args=(old,), daemon=True)
+    leaving = threading.Thread(target=server._let_go, args=(old, 1.0), daemon=True)
     leaving.start()
     try:
         old.process.wait(20)
@@ -114,7 +126,7 @@ def served() -> Iterator[ClassServer]:
     server = ClassServer(1, f"127.0.0.1:{free_port()}", folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("deploy.class_server.ENDS_WITHIN", 0.5)
-        patch.setattr(ClassServer, "_new_worker", lambda _self, port=0: stand_in(port))
+        patch.setattr(ClassServer, "_command", lambda _self, port: command(port))
         server.start()
         yield server
         server.stop()
@@ -212,3 +224,179 @@ def test_where_no_process_answers_the_error_carries_the_headers(served: ClassSer
     served.workers[0].process.wait()
     until(lambda: asked(served, "/").status == 502, 8)  # an old process of nginx answers a moment longer
     guarded(asked(served, "/"))
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[ClassServer]:
+    """Two stand-ins behind nginx, looked after."""
+    folder = Path(tempfile.mkdtemp())
+    monkeypatch.setattr(class_server, "ENDS_WITHIN", 0.5)
+    monkeypatch.setattr(class_server, "LOOK", 0.2)
+    monkeypatch.setattr(ClassServer, "_command", lambda _self, port: command(port))
+    server = ClassServer(2, f"127.0.0.1:{free_port()}", folder, grace=1)
+    server.start()
+    watching = threading.Thread(target=server.watch)
+    watching.start()
+    yield server
+    server.stopped.set()
+    watching.join(60)
+    server.stop()
+    shutil.rmtree(folder)
+
+
+def answers(server: ClassServer) -> bool:
+    try:
+        return asked(server, "/").status == 200
+    except OSError:
+        return False
+
+
+@needs_nginx
+def test_a_process_that_was_killed_is_back_nginx_and_all_of_the_app_at_once_too(watched: ClassServer):
+    first = watched.nginx
+    others = psutil.Process(first.pid).children()
+    first.kill()
+    until(lambda: watched.nginx is not first and answers(watched), 20)
+    assert not any(each.is_running() and each.status() != psutil.STATUS_ZOMBIE for each in others)
+    psutil.Process(watched.nginx.pid).children()[0].kill()
+    until(lambda: answers(watched), 20)
+    lost = list(watched.workers)
+    for worker in lost:
+        worker.process.kill()
+    began = time.monotonic()
+    until(lambda: not set(map(id, lost)) & set(map(id, watched.workers)), 20)
+    assert time.monotonic() - began < 5, "none waits for another's start"
+    until(lambda: all(worker.healthy() for worker in watched.workers) and answers(watched), 20)
+
+
+@needs_nginx
+def test_a_process_that_has_reached_its_memory_is_renewed(watched: ClassServer, monkeypatch: pytest.MonkeyPatch):
+    kept, full = watched.workers[1], stand_in(manner="full")
+    full.answered = True
+    replaced, watched.workers[0] = watched.workers[0], full
+    try:
+        until(lambda: watched.workers[0] is not full, 20)
+        assert watched.workers[0].healthy()
+        assert watched.workers[1] is kept
+        full.process.wait(20)
+    finally:
+        replaced.process.kill()
+        full.process.kill()
+
+
+@needs_nginx
+def test_a_new_process_that_does_not_start_ends_nobody(watched: ClassServer, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(ClassServer, "_command", lambda _self, _port: [sys.executable, "-c", "raise SystemExit(3)"])
+    before = list(watched.workers)
+    watched.replace_all()
+    assert watched.workers == before
+    assert answers(watched)
+
+
+#: The server itself, with stand-ins for the app.
+DRIVEN = """
+import sys
+from deploy import class_server
+from tests.deploy.test_class_server import command
+class_server.ENDS_WITHIN = 0.5
+class_server.ClassServer._command = lambda _self, port: command(port)
+class_server.main(["--processes", "2", "--listen", sys.argv[1]])
+"""
+
+
+@needs_nginx
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux ends children with their parent")
+def test_when_the_server_is_killed_nothing_of_it_stays_and_it_can_be_started_again():
+    there = Path(tempfile.mkdtemp())
+    there.chmod(0o711)
+    listen, environment = f"127.0.0.1:{free_port()}", os.environ | {"TMPDIR": str(there), "ATTNVIZ_LOG": "text"}
+
+    def started() -> subprocess.Popen[str]:
+        made = subprocess.Popen(
+            [sys.executable, "-c", DRIVEN, listen], env=environment, stderr=subprocess.PIPE, text=True
+        )
+        said = next(line for line in made.stderr if "processes at" in line or "Error" in line)
+        assert f"2 processes at http://{listen}" in said
+        return made
+
+    try:
+        first = started()
+        family = psutil.Process(first.pid).children(recursive=True)
+        assert len(family) >= 4, "two of the app, nginx and what it starts"
+        [folder] = there.iterdir()
+        first.kill()
+        _gone, left = psutil.wait_procs(family, 20)
+        assert not left
+        second = started()
+        assert not folder.exists(), "with the sentences that its visitors read"
+        second.terminate()
+        assert second.wait(20) == 0
+        assert list(there.iterdir()) == []
+    finally:
+        shutil.rmtree(there)
+
+
+@needs_nginx
+def test_where_somebody_else_listens_nothing_is_announced(monkeypatch: pytest.MonkeyPatch):
+    other, folder = stand_in(), Path(tempfile.mkdtemp())
+    monkeypatch.setattr(class_server, "ENDS_WITHIN", 0.5)
+    monkeypatch.setattr(ClassServer, "_command", lambda _self, port: command(port))
+    server = ClassServer(1, f"127.0.0.1:{other.port}", folder)
+    try:
+        with pytest.raises(RuntimeError, match="nginx does not listen"):
+            server.start()
+    finally:
+        server.stop()
+        other.process.kill()
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def strict(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Limits that a test reaches: their kind is as ever."""
+    text = class_server.TEMPLATE.read_text()
+    for usual, low in {
+        "rate=600r/s": "rate=1r/s",
+        "burst=6000": "burst=20",
+        "header_timeout 10s": "header_timeout 1s",
+    }.items():
+        assert usual in text
+        text = text.replace(usual, low)
+    made = tmp_path / "nginx.conf.template"
+    made.write_text(text)
+    monkeypatch.setattr(class_server, "TEMPLATE", made)
+
+
+@needs_nginx
+def test_who_asks_without_end_is_refused_and_who_never_ends_asking_is_left(strict: None, watched: ClassServer):
+    statuses = [asked(watched, "/").status for _ in range(40)]
+    assert (statuses[:20], statuses[-1]) == ([200] * 20, 429)
+    guarded(asked(watched, "/"))
+    script = max((STATIC / "js").glob("index*.js")).name
+    assert asked(watched, f"/static/js/{script}").status == 200, "files that nginx sends cost nobody"
+    host, port = watched.listen.split(":")
+    slow = socket.create_connection((host, int(port)), 20)
+    slow.sendall(b"GET / HTTP/1.1\r\nHo")
+    with pytest.raises(ConnectionResetError):
+        slow.recv(100)
+
+
+def test_a_class_behind_one_address_stays_below_the_limits():
+    """Three hundred who open a page within five seconds: some ten requests of the app each, and seven connections."""
+    text = class_server.TEMPLATE.read_text()
+    rate, burst, most = (
+        int(re.search(rf"{name}(\d+)", text)[1]) for name in ("rate=", "burst=", "limit_conn connected ")
+    )
+    assert burst + 5 * rate >= 300 * 20
+    assert most >= 300 * 7
+
+
+def test_the_server_and_nginx_may_open_as_many_files_as_the_system_allows(tmp_path: Path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+    try:
+        server = ClassServer(1, "127.0.0.1:0", tmp_path)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == server.files == min(hard, 65_536)
+        assert "worker_rlimit_nofile $(files);" in class_server.TEMPLATE.read_text()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

@@ -66,6 +66,25 @@ def test_settings_are_those_that_the_app_reads():
     assert unknown == set()
 
 
+def test_a_process_refuses_long_work_before_its_container_is_ended():
+    container = BY_KIND["Deployment"]["spec"]["template"]["spec"]["containers"][0]
+    of_pod = next(each["value"] for each in container["env"] if each["name"] == "ATTNVIZ_PROCESS_MB")
+    service = COMPOSE["services"]["attnviz"]
+    for mark, limit in (
+        (of_pod, container["resources"]["limits"]["memory"].removesuffix("Gi")),
+        (service["environment"]["ATTNVIZ_PROCESS_MB"], service["mem_limit"].removesuffix("g")),
+    ):
+        assert 0.7 < int(mark) * 10**6 / (int(limit) * 2**30) < 0.85
+
+
+def test_the_service_starts_what_is_there_and_ends_all_of_it():
+    text = (DEPLOY / "attnviz.service").read_text()
+    unit = dict(line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
+    assert (DEPLOY / "class_server.py").exists()
+    assert "-m deploy.class_server" in unit["ExecStart"]
+    assert (unit["Restart"], unit["KillMode"], unit["User"]) == ("always", "mixed", "attnviz")
+
+
 def test_what_the_image_copies_is_there():
     root = DEPLOY.parent
     first = DOCKERFILE.split("FROM ")[1]

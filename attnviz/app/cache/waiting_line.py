@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attnviz.app.cache.process_memory import is_short
 from attnviz.app.mends.streamlit_adapter import leave_if_gone, run_of_this_thread
 from attnviz.base.message import Problem
 from attnviz.base.words import _, ngettext
@@ -23,8 +24,12 @@ BETWEEN_LOOKS = 0.3
 class WaitingLine:
     """A line that is as long as the process lives. Leaving it, at any moment, makes room for the next."""
 
-    def __init__(self, at_once: int, longest: int, lease: float = math.inf) -> None:
-        """`longest`: how many may wait behind those whose turn it is; after `lease` seconds of it another may begin."""
+    def __init__(self, at_once: int, longest: int, lease: float = math.inf, heavy: bool = True) -> None:
+        """`longest`: how many may wait behind those whose turn it is; after `lease` seconds of it another may begin.
+
+        `heavy`: what is done here takes memory, so that nothing is begun where there is little.
+        """
+        self._heavy = heavy
         self._at_once, self._longest, self._lease = at_once, longest, lease
         self._began: dict[threading.Event, float] = {}  #: when the turn came of each whose turn it is
         self._line: list[threading.Event] = []  #: one for each, set when it is its turn
@@ -37,6 +42,8 @@ class WaitingLine:
         Whatever `waiting` raises ends the wait: Streamlit ends so the run of a visitor who has left.
         """
         mine = threading.Event()
+        if self._heavy and is_short():
+            raise Problem("This server is short of memory just now; try again in a minute")
         with self._lock:
             if len(self._line) >= self._at_once + self._longest:
                 raise Problem("{n} visitors are waiting here already; try again in a minute", n=self._longest)
@@ -77,7 +84,7 @@ class WaitingLine:
 
 #: Pages are drawn two at a time, in the order in which they were asked for: of three hundred that a class opens at once
 #: half stand while the others wait, where otherwise all stand at the end. One that computes for long holds up nobody.
-PAGES = WaitingLine(2, longest=10_000, lease=0.3)
+PAGES = WaitingLine(2, longest=10_000, lease=0.3, heavy=False)
 
 #: Where visitors who train wait for each other, so that half of the processors are left to those who look.
 TRAININGS = WaitingLine(max(1, (os.cpu_count() or 1) // 2), longest=6)

@@ -4,7 +4,8 @@ import threading
 
 import pytest
 
-from attnviz.app.cache.waiting_line import WaitingLine
+from attnviz.app.cache import process_memory
+from attnviz.app.cache.waiting_line import PAGES, TRAININGS, WaitingLine
 from attnviz.base.message import Problem
 
 
@@ -104,3 +105,19 @@ def test_whose_turn_lasts_longer_than_the_lease_holds_up_nobody_and_keeps_it():
     first.end()
     assert other.works.wait(10)
     other.end()
+
+
+def test_where_memory_is_short_work_is_refused_in_a_sentence_and_pages_are_drawn(monkeypatch):
+    grown = process_memory.own_memory() // 10**6 + 50
+    monkeypatch.setenv("ATTNVIZ_PROCESS_MB", str(grown))
+    for line in (TRAININGS, PAGES):
+        with line.turn(print):
+            pass
+    held = bytearray(100 * 10**6)
+    with pytest.raises(Problem, match="short of memory just now"), TRAININGS.turn(print):
+        pass
+    with PAGES.turn(print):
+        assert TRAININGS.taken == TRAININGS.waiting == 0
+    del held
+    with TRAININGS.turn(print):
+        pass

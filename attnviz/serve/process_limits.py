@@ -1,0 +1,50 @@
+"""What a process asks of its system before it serves: files, an end with its parent; and what memory there is."""
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+MOST_FILES = 65_536
+LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  #: of a container
+
+
+def open_more_files() -> int:
+    """Let this process hold as many connections as its system allows: a visitor takes four, and 1,024 are usual."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+        return most
+    return 1024
+
+
+def ends_with_parent(by: int = signal.SIGKILL) -> Callable[[], None] | None:
+    """For `preexec_fn`: the child ends when the thread that started it does (Linux's PR_SET_PDEATHSIG, 1)."""
+    if not sys.platform.startswith("linux"):
+        return None
+    library, parent = ctypes.CDLL(None), os.getpid()
+
+    def ask() -> None:
+        library.prctl(1, by)
+        if os.getppid() != parent:  # it ended meanwhile
+            os.kill(os.getpid(), by)
+
+    return ask
+
+
+def machine_memory() -> int:
+    """Bytes of memory of this machine, or of the container that this process runs in."""
+    known = [int(text) for path in LIMITS if (text := _read(path)).isdigit()]
+    return min([os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), *known])
+
+
+def _read(path: str) -> str:
+    with suppress(OSError):
+        return Path(path).read_text().strip()
+    return ""
