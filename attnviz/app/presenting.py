@@ -11,14 +11,16 @@ from attnviz.app import widgets
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import EVERY_PAGE, Choice, PageChoices
 from attnviz.app.mends.streamlit_adapter import session
-from attnviz.base.words import _
+from attnviz.base.words import N_, _
 from attnviz.canvas.presenter import Walk, presenter_bar
 
 PAGE = PageChoices(EVERY_PAGE)
 #: students who copy the lecturer's address see the ordinary page
-PRESENT = PAGE.one_of("present", ("0", "1"), of_moment=True)
-THEME = PAGE.one_of("theme", ("system", "light", "dark"))  #: for serve/before_streamlit.js
-FIGURE = PAGE.one_of("figure")  #: the one figure that another page shows of this one: see share_menu
+PRESENT = PAGE.one_of("present", ("0", "1"), of_moment=True, label=N_("Present"))
+THEME = PAGE.one_of("theme", ("system", "light", "dark"), label=N_("Theme"))  #: for serve/before_streamlit.js
+FIGURE = PAGE.one_of(
+    "figure", label=N_("Figure")
+)  #: the one figure that another page shows of this one: see share_menu
 
 KEY = "presenter"
 _DRAWN, _MOUNTED, _HEADING = "_presenting_drawn", "_presenter_mounted", "_presented_heading"

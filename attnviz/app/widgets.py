@@ -130,6 +130,7 @@ def slider(
     """A slider for a number. `usual` is its value while nothing is chosen, for a choice whose default is None."""
     low, top = _range(choice, high)
     asked = link_state.value(choice)
+    say_too_high(choice, top)
     shown = min(max(usual if asked is None else asked, low), top)
     if _in_closed_menu(choice, label, f"{shown:,.9g}", shown != (choice.default if usual is None else usual)):
         return shown
@@ -187,18 +188,29 @@ def say_refusal(choice: Choice[Any]) -> None:
         counts = {"n": len(typed), "most": choice.longest}
         message = Message("Of {n} characters only the first {most} are used.", counts)
     if message is not None:
+        link_state.note_said(choice)
         st.caption(spoken(message))
 
 
-def say_too_high(choice: Choice[N], top: N) -> None:
+def at_most(choice: Choice[Any], last: int, usual: int | None = None) -> int:
+    """A chosen number that no widget of this module draws; `last` where there are no more, and a line says so.
+
+    `usual` is the number while nothing is chosen, for a choice whose default is None.
+    """
+    say_too_high(choice, last)
+    asked = link_state.value(choice)
+    return min(asked if usual is None or asked is not None else usual, last)
+
+
+def say_too_high(choice: Choice[Any], top: float) -> None:
     """Say in a line that the link asks for more than there is here, where `top` is the most and is shown."""
     asked = link_state.value(choice)
-    if asked > top and asked != choice.default:
+    if asked is not None and asked > top and asked != choice.default:
         say_instead(
             choice,
             Message(
-                "The link asks for {name} = “{asked}”; here it goes up to {top}, which is shown instead.",
-                {"name": choice.name, "asked": f"{asked:,.9g}", "top": f"{top:,.9g}"},
+                "The link asks for “{name}” = “{asked}”; here it goes up to {top}, which is shown instead.",
+                {"name": choice.label, "asked": f"{asked:,.9g}", "top": f"{top:,.9g}"},
             ),
         )
 

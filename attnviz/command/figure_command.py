@@ -89,9 +89,8 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
         chosen.scale,
         chosen.all_heads,
     )
-    made = [
-        (file, figure_file(figure, _kind(file), looks)) for file in chosen.output
-    ]  # all of them, or none is written
+    # all of them before the first is written: one that cannot be had leaves none
+    made = [(file, figure_file(figure, _kind(file), looks)) for file in chosen.output]
     for file, content in made:
         file.write_bytes(content)
         print(_("{figure} is in {file}").format(figure=figure.file_name, file=file), file=sys.stderr)

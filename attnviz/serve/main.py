@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.app import presenting, share_menu
 from attnviz.app.cache.waiting_line import PAGES
-from attnviz.app.links.link_state import follow, refusals_without_widget, settle
+from attnviz.app.links.link_state import follow, settle, unsaid_refusals
 from attnviz.app.mends.reliances import log_what_is_gone
 from attnviz.app.mends.streamlit_adapter import leave_if_gone
 from attnviz.app.text import spoken
@@ -18,6 +18,7 @@ from attnviz.serve import navigation
 
 set_language_source(navigation.language_asked)
 
+MOST_REFUSALS = 4  #: sentences about a link above the picture
 MENU_WIDTH = 220  #: pixels of the menu beside a page, where there is room for both; app.css keeps as much free
 
 # inside another page there is room for the view only; its visitors may still open the menu
@@ -42,9 +43,11 @@ with PAGES.turn(lambda _before: leave_if_gone()), speaking(language()), heard_at
     navigation.menu()
     presenting.begin()
     share_menu.begin_figures()
-    for message in refusals_without_widget():
-        st.warning(spoken(message))
+    above = st.container() if unsaid_refusals() else None
     page.run()
+    unsaid = [spoken(message) for message in unsaid_refusals()]  # by no control of the page
+    if unsaid:
+        (above or st).warning("\n\n".join(unsaid[:MOST_REFUSALS] + ["…"] * (len(unsaid) > MOST_REFUSALS)))
     if not page.url_path and not presenting.presenting():
         navigation.cards()
     presenting.end()

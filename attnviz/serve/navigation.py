@@ -17,10 +17,10 @@ from attnviz.app import presenting, widgets
 from attnviz.app.links.link_state import anything_chosen, arriving, link_parameters, value
 from attnviz.app.mends.streamlit_adapter import browsers_language, run_of_this_thread, session
 from attnviz.app.page_entry import Page, file_of
-from attnviz.base.words import _, languages, spoken, tongue
+from attnviz.base.words import N_, _, languages, spoken, tongue
 from attnviz.serve.page_table import PAGES
 
-LANG = presenting.PAGE.one_of("lang", ("", *languages()), of_reader=True)  #: "": the browser's
+LANG = presenting.PAGE.one_of("lang", ("", *languages()), of_reader=True, label=N_("Language"))  #: "": the browser's
 LINKS = "page_links"  #: where a session keeps the parameters of every page's link, as of this run
 
 

@@ -50,11 +50,24 @@ def texts() -> dict[str, str]:
         "whole": _("Open the whole page"),
         "no_figure": _("This page shows no figure called {figure}; just now it has: {known}."),
         "unread": _("This sentence was not read before. Once it is here, {model} reads it in this browser."),
+        # what the parameters of an address are called, as Explore's choices are
+        "called_model": _("Model"),
+        "called_at": _("Head (layer.head)"),
+        "called_mask": _("Mask"),
+        "called_window": _("Width of the window"),
+        "called_scale": _("Scale"),
+        "called_factor": _("Scale × the model’s"),
+        "called_where": _("Change it in"),
+        "called_seen": _("Before, after or difference"),
+        "called_pins": _("Pinned tokens"),
+        "called_hide": _("Hidden tokens"),
+        "called_quiet": _("Silence heads (layer.head)"),
         # why the page leaves out what its address says, in the app's words
         "link_listed": _(
-            "The link asks for {name} = “{asked}”; it must be one of: {allowed}. “{shown}” is shown instead."
+            "The link asks for “{name}” = “{asked}”; it must be one of: {allowed}. “{shown}” is shown instead."
         ),
         "link_unread": _("Left out of the link, because this page has nothing by that name: {names}."),
-        "link_left_out": _("Left out of {name}, because it does not exist here: {names}."),
-        "link_unreadable": _("The value of {name} in the link cannot be read, so it is left out."),
+        "link_left_out": _("Left out of “{name}”, because it does not exist here: {names}."),
+        "link_damaged": _("The part of this link that holds the picture cannot be read, so it is left out."),
+        "link_unreadable": _("The value of “{name}” in the link cannot be read, so it is left out."),
     }

@@ -39,4 +39,6 @@ def test_what_is_set_in_a_closed_menu_is_said_and_what_is_usual_is_not(name):
 
 def test_what_a_closed_menu_cannot_use_is_said_beside_it():
     page = opened("build", {"b_g": "3"})
-    assert any("“3” does not exist here (b_g in the link)" in unmarked(each.value) for each in page.caption)
+    assert any(
+        "“3” does not exist here (“Key/value heads” in the link)" in unmarked(each.value) for each in page.caption
+    )

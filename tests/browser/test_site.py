@@ -290,13 +290,13 @@ def test_pins_are_in_the_link_as_the_app_writes_them(page, address):
     [
         (
             {"t": [["q", 11], ["k", 1], ["q", 0, "x"]]},
-            "Left out of pins, because it does not exist here: q 11, q 0 x.",
+            "Left out of “Pinned tokens”, because it does not exist here: q 11, q 0 x.",
             "k1",
         ),
-        ({"t": [["x", 1]]}, "The value of pins in the link cannot be read, so it is left out.", ""),
-        ({"t": 7}, "The value of pins in the link cannot be read, so it is left out.", ""),
-        (7, "The value of pins in the link cannot be read, so it is left out.", ""),
-        ({"c": [0, "1"]}, "The value of pins in the link cannot be read, so it is left out.", ""),
+        ({"t": [["x", 1]]}, "The value of “Pinned tokens” in the link cannot be read, so it is left out.", ""),
+        ({"t": 7}, "The value of “Pinned tokens” in the link cannot be read, so it is left out.", ""),
+        (7, "The value of “Pinned tokens” in the link cannot be read, so it is left out.", ""),
+        ({"c": [0, "1"]}, "The value of “Pinned tokens” in the link cannot be read, so it is left out.", ""),
     ],
 )
 def test_a_pin_that_does_not_exist_is_said_and_the_others_stand(page, address, pins, told, stands):

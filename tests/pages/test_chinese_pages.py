@@ -49,7 +49,8 @@ QUOTED = (
     *(text for contrast in CONTRASTS for text in (contrast.text, contrast.other)),
     *(example.text[:59] for example in EXAMPLES),  # on the button that offers it
     *(entry.name for entry in CATALOGUE),
-)
+    "first to second", "second to first", "first to first", "second to second", "one-head-less",  # as links say it
+)  # fmt: skip
 QUIET = re.compile(r"(?m)^> .*$|:[a-z]+(?:-background)?\[[^\]]*\]|`[^`]*`|\$[^$]*\$|\]\([^)]*\)|<[^>]*>|https?://\S+")
 #: three English words in a row
 ENGLISH = re.compile(r"[A-Za-z][a-z]+(?:[ ,;:.'’-]+[A-Za-z][a-z']+){2,}")

@@ -4,7 +4,7 @@ Widgets, links, saved views, coming back to a page, and the sentences that answe
 follow from these declarations. A page declares its choices in its own module:
 
     PAGE = PageChoices("masks")
-    SEED = PAGE.whole("m_seed", 0, low=0, high=9999)
+    SEED = PAGE.whole("m_seed", 0, low=0, high=9999, label=N_("Seed"))
 
 Nothing here knows Streamlit; `link_state` keeps the values, `widgets` draws them.
 """
@@ -15,6 +15,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
+
+from attnviz.base.message import Message
 
 T = TypeVar("T")
 Whole = TypeVar("Whole", int, int | None)
@@ -66,6 +68,7 @@ class Choice(Generic[T]):
     read: Callable[[Any], T]
     write: Callable[[T], Any]
     example: T  #: a valid value other than the default, for tests that set everything to something else
+    label: Message  #: what its control is called, for sentences about it
     ids: tuple[str, ...] = ()  #: the values that an "id" allows; empty where only the page knows them
     low: float = -math.inf
     high: float = math.inf
@@ -110,6 +113,7 @@ class PageChoices:
         ids: Sequence[str] = (),
         default: str | None = None,
         *,
+        label: str | Message,
         of_reader: bool = False,
         of_moment: bool = False,
     ) -> Choice[str]:
@@ -126,30 +130,52 @@ class PageChoices:
             return text
 
         return self.add(
-            Choice(name, self.page, "id", first, read, str, other, ids=ids, of_reader=of_reader, of_moment=of_moment)
+            Choice(
+                name,
+                self.page,
+                "id",
+                first,
+                read,
+                str,
+                other,
+                _message(label),
+                ids=ids,
+                of_reader=of_reader,
+                of_moment=of_moment,
+            )
         )
 
-    def whole(self, name: str, default: Whole, low: int, high: int) -> Choice[Whole]:
+    def whole(self, name: str, default: Whole, low: int, high: int, *, label: str | Message) -> Choice[Whole]:
         """A whole number from `low` to `high`; by default None where the page decides while nobody has."""
         read = _number_reader(_whole, low, high)
         example = low if default is None else default + 1 if default < high else default - 1
-        return self.add(Choice(name, self.page, "whole", default, read, str, example, low=low, high=high))
+        return self.add(
+            Choice(name, self.page, "whole", default, read, str, example, _message(label), low=low, high=high)
+        )
 
-    def real(self, name: str, default: float, low: float, high: float) -> Choice[float]:
+    def real(self, name: str, default: float, low: float, high: float, *, label: str | Message) -> Choice[float]:
         """A number from `low` to `high`, both finite."""
         read = _number_reader(_real, low, high)
         example = float(f"{(default + (high if default < high else low)) / 2:.3g}")
-        return self.add(Choice(name, self.page, "real", default, read, _real_text, example, low=low, high=high))
+        return self.add(
+            Choice(name, self.page, "real", default, read, _real_text, example, _message(label), low=low, high=high)
+        )
 
-    def flag(self, name: str, default: YesOrNo = False) -> Choice[YesOrNo]:
+    def flag(self, name: str, default: YesOrNo = False, *, label: str | Message) -> Choice[YesOrNo]:
         """True or False; by default None where the page decides while nobody has."""
 
         def read(text: Any) -> bool:
             return {"true": True, "false": False}[text.lower()]
 
-        return self.add(Choice(name, self.page, "flag", default, read, lambda on: str(bool(on)).lower(), not default))
+        return self.add(
+            Choice(
+                name, self.page, "flag", default, read, lambda on: str(bool(on)).lower(), not default, _message(label)
+            )
+        )
 
-    def text(self, name: str, default: str = "", *, longest: int, kept_as: str = "") -> Choice[str]:
+    def text(
+        self, name: str, default: str = "", *, longest: int, label: str | Message, kept_as: str = ""
+    ) -> Choice[str]:
         """Any text of at most `longest` characters."""
 
         def read(text: Any) -> str:
@@ -160,13 +186,17 @@ class PageChoices:
             return text
 
         example = "Two birds saw it"
-        return self.add(Choice(name, self.page, "text", default, read, str, example, longest=longest, kept_as=kept_as))
+        return self.add(
+            Choice(
+                name, self.page, "text", default, read, str, example, _message(label), longest=longest, kept_as=kept_as
+            )
+        )
 
-    def sentence(self, name: str, default: str, *, longest: int) -> Choice[str]:
+    def sentence(self, name: str, default: str, *, longest: int, label: str | Message) -> Choice[str]:
         """The sentence, shared by all pages once it is typed on one; until then each page shows its own example."""
-        return self.text(name, default, longest=longest, kept_as="sentence")
+        return self.text(name, default, longest=longest, label=label, kept_as="sentence")
 
-    def several(self, name: str) -> Choice[tuple[str, ...] | None]:
+    def several(self, name: str, *, label: str | Message) -> Choice[tuple[str, ...] | None]:
         """Some of the page's ids, separated by commas in the link; None where the visitor chose nothing."""
 
         def read(text: Any) -> tuple[str, ...] | None:
@@ -174,13 +204,24 @@ class PageChoices:
                 raise ValueError(text)
             return tuple(part for part in text.split(",") if part) or None
 
-        return self.add(Choice(name, self.page, "several", None, read, lambda ids: ",".join(ids or ()), ("1.0", "2.1")))
+        return self.add(
+            Choice(
+                name, self.page, "several", None, read, lambda ids: ",".join(ids or ()), ("1.0", "2.1"), _message(label)
+            )
+        )
 
     def other(
-        self, name: str, default: T, read: Callable[[str], T], write: Callable[[T], str], example: T
+        self,
+        name: str,
+        default: T,
+        read: Callable[[str], T],
+        write: Callable[[T], str],
+        example: T,
+        *,
+        label: str | Message,
     ) -> Choice[T]:
         """Any other value that can be written as a short text."""
-        return self.add(Choice(name, self.page, "other", default, read, write, example))
+        return self.add(Choice(name, self.page, "other", default, read, write, example, _message(label)))
 
     def on_canvas(
         self,
@@ -190,11 +231,20 @@ class PageChoices:
         write: Callable[[T], Any],
         example: T,
         *,
+        label: str | Message,
         inside: str,
         short: str = "",
     ) -> Choice[T]:
         """Something that a canvas holds: JSON in the compressed parameter `inside`, under the key `short`."""
-        return self.add(Choice(name, self.page, "canvas", default, read, write, example, inside=inside, short=short))
+        return self.add(
+            Choice(
+                name, self.page, "canvas", default, read, write, example, _message(label), inside=inside, short=short
+            )
+        )
+
+
+def _message(label: str | Message) -> Message:
+    return label if isinstance(label, Message) else Message(label)
 
 
 _PAGES: dict[str, PageChoices] = {}

@@ -16,6 +16,7 @@ from attnviz.base.message import Message, Problem, Several
 from attnviz.base.words import N_
 
 VERSION = "1"
+MOST_NAMED = 12  #: allowed values that a sentence lists
 LONGEST = 6 * 1024  # characters; beyond it, proxies and chat programs cut links
 LARGEST_UNPACKED = 256 * 1024  # bytes; a link can come from anyone, and a small one can be made to unpack to gigabytes
 
@@ -51,7 +52,7 @@ def _on_canvas(choice: Choice[Any], held: Any) -> Any:
     if not choice.short:
         return whole
     if not isinstance(whole, dict):
-        raise Unreadable("The value of {name} in the link cannot be read, so it is left out.", name=choice.inside)
+        raise Unreadable("The part of this link that holds the picture cannot be read, so it is left out.")
     return whole.get(choice.short)
 
 
@@ -81,27 +82,27 @@ def chosen_by(page: str, parameters: Mapping[str, str]) -> dict[Choice[Any], Any
 #: By what is allowed, and by whether the choice itself knows what is shown instead.
 _REASONS = {
     ("whole", True): N_(
-        "The link asks for {name} = “{asked}”; it must be a whole number from {low} to {high}. "
+        "The link asks for “{name}” = “{asked}”; it must be a whole number from {low} to {high}. "
         "“{shown}” is shown instead."
     ),
     ("whole", False): N_(
-        "The link asks for {name} = “{asked}”; it must be a whole number from {low} to {high}. "
+        "The link asks for “{name}” = “{asked}”; it must be a whole number from {low} to {high}. "
         "The usual value is shown instead."
     ),
     ("real", True): N_(
-        "The link asks for {name} = “{asked}”; it must be a number from {low} to {high}. “{shown}” is shown instead."
+        "The link asks for “{name}” = “{asked}”; it must be a number from {low} to {high}. “{shown}” is shown instead."
     ),
     ("listed", True): N_(
-        "The link asks for {name} = “{asked}”; it must be one of: {allowed}. “{shown}” is shown instead."
+        "The link asks for “{name}” = “{asked}”; it must be one of: {allowed}. “{shown}” is shown instead."
     ),
     ("listed", False): N_(
-        "The link asks for {name} = “{asked}”; it must be one of: {allowed}. The usual choice is shown instead."
+        "The link asks for “{name}” = “{asked}”; it must be one of: {allowed}. The usual choice is shown instead."
     ),
     ("unknown", True): N_(
-        "The link asks for {name} = “{asked}”, which does not exist here. “{shown}” is shown instead."
+        "The link asks for “{name}” = “{asked}”, which does not exist here. “{shown}” is shown instead."
     ),
     ("unknown", False): N_(
-        "The link asks for {name} = “{asked}”, which does not exist here. The usual choice is shown instead."
+        "The link asks for “{name}” = “{asked}”, which does not exist here. The usual choice is shown instead."
     ),
 }
 
@@ -114,24 +115,24 @@ def why_not(choice: Choice[Any], held: Any, error: Exception) -> Message:
         return _no_such(choice, held)
     if error.lost:
         return left_out(choice, error.lost)
-    params: dict[str, object] = {"name": choice.name, "n": len(held), "most": choice.longest}
-    return Message("The text of {name} in the link has {n} characters; only the first {most} are used.", params)
+    params: dict[str, object] = {"name": choice.label, "n": len(held), "most": choice.longest}
+    return Message("The text of “{name}” in the link has {n} characters; only the first {most} are used.", params)
 
 
 def _no_such(choice: Choice[Any], asked: object) -> Message:
     """Names the parameter, the value that makes no sense, what is allowed, and what is shown instead."""
     if choice.kind == "canvas":
-        return Message("The value of {name} in the link cannot be read, so it is left out.", {"name": choice.name})
+        return Message("The value of “{name}” in the link cannot be read, so it is left out.", {"name": choice.label})
     usual = "" if choice.default is None else choice.write(choice.default)
-    params: dict[str, object] = {"name": choice.name, "asked": str(asked)[:40], "shown": usual}
+    params: dict[str, object] = {"name": choice.label, "asked": str(asked)[:40], "shown": usual}
     allowed = ("true", "false") if choice.kind == "flag" else choice.ids
     reason = "unknown"
     if choice.kind in ("whole", "real"):
         reason = choice.kind
         params |= {"low": f"{choice.low:,.9g}", "high": f"{choice.high:,.9g}"}
-    elif allowed and len(allowed) <= 12:
-        reason = "listed"
-        params["allowed"] = Several([each for each in allowed if each])
+    elif allowed:
+        reason, named = "listed", [f"“{each}”" for each in allowed if each]
+        params["allowed"] = Several(named[:MOST_NAMED] + ["…"] * (len(named) > MOST_NAMED))
     return Message(_REASONS[reason, bool(usual)], params)
 
 
@@ -139,7 +140,8 @@ def left_out(choice: Choice[Any], lost: Sequence[object]) -> Message:
     """Names at most ten of those that were left out."""
     names = [str(each)[:20] for each in lost[:10]] + (["…"] if len(lost) > 10 else [])
     return Message(
-        "Left out of {name}, because it does not exist here: {names}.", {"name": choice.name, "names": Several(names)}
+        "Left out of “{name}”, because it does not exist here: {names}.",
+        {"name": choice.label, "names": Several(names)},
     )
 
 

@@ -26,6 +26,7 @@ _CHOSEN, _PAGE, _WRITTEN = "_chosen", "_page_on_show", "_link_written"
 REFUSED, INSTEAD = "_refused", "_shown_instead"
 _VIEW_OF = "_view_of"  #: the page of a view that was opened, until that page is drawn
 _PAGE_ID, _LINKED = "_page_id", "_pages_set_by_links"
+_SAID = "_refusals_said"  #: the names of choices whose controls have said in this run why the link's value is not used
 _NO_CHOICE = "_no_choice"  #: where the sentence stands about names that belong to no choice
 #: what Streamlit reads itself, and what mailers, networks and search engines add to every link
 _OF_OTHERS = re.compile(r"embed|utm_|_|ref$|source$|\w*clid$|mc_|si$")
@@ -91,6 +92,7 @@ def follow(page: str) -> bool:
     True when the page was just entered.
     """
     held = streamlit_adapter.session()
+    held.pop(_SAID, None)
     before, view_of = held.get(_PAGE), held.pop(_VIEW_OF, None)
     entered, held[_PAGE], held[_PAGE_ID] = before != page, page, streamlit_adapter.page_id()
     parameters = _parameters_now(page)
@@ -140,8 +142,8 @@ def refuse(choice: Choice[Any], asked: object, shown: object) -> None:
     """Put a choice back to its default and tell the visitor: the page has no such layer, model or the like."""
     keep(choice, choice.default)
     _refused()[choice.name] = Message(
-        "“{asked}” does not exist here ({name} in the link). “{shown}” is shown instead.",
-        {"name": choice.name, "asked": str(asked)[:40], "shown": str(shown)},
+        "“{asked}” does not exist here (“{name}” in the link). “{shown}” is shown instead.",
+        {"name": choice.label, "asked": str(asked)[:40], "shown": str(shown)},
     )
 
 
@@ -151,12 +153,15 @@ def leave_out(choice: Choice[Any], kept: Any, lost: Sequence[object]) -> None:
     _refused()[choice.name] = link_reading.left_out(choice, lost)
 
 
-def refusals_without_widget() -> list[Message]:
-    """Why parts of the link for canvases are not used: a canvas has no widget that could show the sentence."""
-    choices, refused = choices_of(current_page()), _refused()
-    names = [choice.name for choice in choices if choice.kind in ("canvas", "other")]
-    names += [*(choice.inside for choice in choices), _NO_CHOICE]
-    return [refused[name] for name in dict.fromkeys(names) if name in refused]
+def note_said(choice: Choice[Any]) -> None:
+    """Note that the control of a choice says in this run why the link's value is not used."""
+    streamlit_adapter.of_session(_SAID)[choice.name] = True
+
+
+def unsaid_refusals() -> list[Message]:
+    """Why values of the link are not used, of all for which no control has said so in this run."""
+    said = streamlit_adapter.of_session(_SAID)
+    return [message for name, message in _refused().items() if name not in said]
 
 
 def too_large() -> Problem | None:

@@ -3,6 +3,7 @@
 from typing import Any, get_args
 
 from attnviz.app.links.choices import Choice, PageChoices
+from attnviz.base.words import N_
 from attnviz.models.pictures import SAMPLES
 from attnviz.pages.build.maths import batch_shapes, inputs, size_mismatches, two_sources
 
@@ -34,58 +35,83 @@ def _edits(value: Any) -> tuple[inputs.CellEdit, ...]:
 
 
 PAGE = PageChoices("build")
-SENTENCE = PAGE.sentence("b_text", EXAMPLE, longest=LONGEST)
-OTHER = PAGE.text("b_other", OTHER_EXAMPLE, longest=LONGEST)
-KIND = PAGE.one_of("b_kind", ("self", "cross"))
-HEADS = PAGE.one_of("b_h", _numbers(1, MOST_HEADS), "2")
-MASK = PAGE.one_of("b_mask", get_args(inputs.MaskName), "none")
-POSITION = PAGE.one_of("b_pos", get_args(inputs.PositionChoice), "none")
-KV_HEADS = PAGE.one_of("b_g")
-D_MODEL = PAGE.whole("b_m", 4, low=2, high=8)
-D_HEAD = PAGE.whole("b_d", 2, low=1, high=6)
-D_VALUE = PAGE.one_of("b_dv", ("same", *_numbers(1, 6)))
-WIDENING = PAGE.one_of("b_ff", ("4", "2", "1"))
-BATCH = PAGE.whole("b_batch", 1, low=1, high=3)
-WINDOW = PAGE.whole("b_window", 2, low=1, high=5)
-PACKED = PAGE.flag("b_packed")
-BIAS = PAGE.flag("b_bias")
-QK_NORM = PAGE.flag("b_qknorm")
-SCALED = PAGE.flag("b_scale", True)
-DROPOUT = PAGE.real("b_dropout", 0.0, low=0.0, high=0.9)
-TRAINING = PAGE.flag("b_train")
-VECTORS = PAGE.one_of("b_vectors")
-SEED = PAGE.whole("b_seed", inputs.Config.seed, low=0, high=20)
+SENTENCE = PAGE.sentence("b_text", EXAMPLE, longest=LONGEST, label=N_("Sentence"))
+OTHER = PAGE.text("b_other", OTHER_EXAMPLE, longest=LONGEST, label=N_("Sentence (keys and values)"))
+KIND = PAGE.one_of("b_kind", ("self", "cross"), label=N_("Attention"))
+HEADS = PAGE.one_of("b_h", _numbers(1, MOST_HEADS), "2", label=N_("Query heads"))
+MASK = PAGE.one_of("b_mask", get_args(inputs.MaskName), "none", label=N_("Mask"))
+POSITION = PAGE.one_of("b_pos", get_args(inputs.PositionChoice), "none", label=N_("Position"))
+KV_HEADS = PAGE.one_of("b_g", label=N_("Key/value heads"))
+D_MODEL = PAGE.whole("b_m", 4, low=2, high=8, label=N_("Model width M"))
+D_HEAD = PAGE.whole("b_d", 2, low=1, high=6, label=N_("Head width D"))
+D_VALUE = PAGE.one_of("b_dv", ("same", *_numbers(1, 6)), label=N_("Value width Dv"))
+WIDENING = PAGE.one_of("b_ff", ("4", "2", "1"), label=N_("FFN width F"))
+BATCH = PAGE.whole("b_batch", 1, low=1, high=3, label=N_("Sentences in the batch"))
+WINDOW = PAGE.whole("b_window", 2, low=1, high=5, label=N_("Window, in keys"))
+PACKED = PAGE.flag("b_packed", label=N_("One packed projection"))
+BIAS = PAGE.flag("b_bias", label=N_("Bias in the projections"))
+QK_NORM = PAGE.flag("b_qknorm", label=N_("Normalise Q and K"))
+SCALED = PAGE.flag("b_scale", True, label=N_("Divide scores by √D"))
+DROPOUT = PAGE.real("b_dropout", 0.0, low=0.0, high=0.9, label=N_("Dropout"))
+TRAINING = PAGE.flag("b_train", label=N_("Training mode"))
+VECTORS = PAGE.one_of("b_vectors", label=N_("Word vectors"))
+SEED = PAGE.whole("b_seed", inputs.Config.seed, low=0, high=20, label=N_("Random seed"))
 
 # The step, cell, head and sentence on show, and the edited cells.
-STEP = PAGE.one_of("b_step")
+STEP = PAGE.one_of("b_step", label=N_("Step"))
 PAGE.opening[STEP] = (FIRST_STEP, STEP_OF_LINKS)
 AT: dict[str, Choice[int]] = {
-    name: PAGE.on_canvas(f"b_{name}", first, _place, int, first + 1, inside="b_at", short=name[0])
-    for name, first in (("part", 0), ("row", 1), ("col", 0), ("head", 0), ("sentence", 0))
+    name: PAGE.on_canvas(f"b_{name}", first, _place, int, first + 1, inside="b_at", short=name[0], label=label)
+    for name, first, label in (
+        ("part", 0, N_("Part of the step")),
+        ("row", 1, N_("Row")),
+        ("col", 0, N_("Column")),
+        ("head", 0, N_("Head")),
+        ("sentence", 0, N_("Sentence of the batch")),
+    )
 }
 EDITS: Choice[tuple[inputs.CellEdit, ...]] = PAGE.on_canvas(
-    "b_edits", (), _edits, lambda edits: [list(edit) for edit in edits], (("W_Q", 0, 1, 2.5),), inside="b_at", short="e"
+    "b_edits",
+    (),
+    _edits,
+    lambda edits: [list(edit) for edit in edits],
+    (("W_Q", 0, 1, 2.5),),
+    inside="b_at",
+    short="e",
+    label=N_("Edited cells"),
 )
 
 # Ask further
-QUESTION = PAGE.one_of("b_ask", ("weights", "sizes", "qkv", "softmax", "heads", "picture"))
-MATRIX = PAGE.one_of("b_matrix", tuple(inputs.MATRICES))
-MISTAKE = PAGE.one_of("b_wrong", ("width", "keys", "groups", "mask", "none", "own"))
+QUESTION = PAGE.one_of("b_ask", ("weights", "sizes", "qkv", "softmax", "heads", "picture"), label=N_("Question"))
+MATRIX = PAGE.one_of("b_matrix", tuple(inputs.MATRICES), label=N_("Matrix"))
+MISTAKE = PAGE.one_of("b_wrong", ("width", "keys", "groups", "mask", "none", "own"), label=N_("Mistake"))
+#: what each size of the call is called, in the letters of the shapes
+SIZE_LETTERS = {
+    "n_heads": "H",
+    "n_kv_heads": "G",
+    "queries": "Q",
+    "keys": "K (keys)",
+    "values": "K (values)",
+    "q_width": "D (Q)",
+    "k_width": "D (K)",
+    "v_width": "Dv",
+    "mask_queries": "mask Q",
+    "mask_keys": "mask K",
+}
 SIZES = {
-    name: PAGE.whole(f"b_{name}", getattr(size_mismatches.Sizes, name), low=1, high=12)
-    for name in (
-        "n_heads", "n_kv_heads", "queries", "keys", "values", "q_width", "k_width", "v_width", "mask_queries",
-        "mask_keys",
-    )
-}  # fmt: skip
-BATCH_SIZE = PAGE.one_of("b_sizes", tuple(batch_shapes.BATCH_SIZES))
-ORDER = PAGE.one_of("b_order", ("reversed", "rotated", "swapped"))
-QUERY = PAGE.one_of("b_query")
-THINGS = PAGE.one_of("b_things", ("2", "3", "4"))
-SHARE = PAGE.real("b_share", 0.5, low=0.0, high=1.0)
-LOOKER = PAGE.one_of("b_looker")
-DIGIT = PAGE.whole("b_digit", two_sources.Config.digit, low=0, high=9)
-PICTURE = PAGE.one_of("b_picture", ("digit", *(sample.id for sample in SAMPLES)))
-NORMS = PAGE.one_of("b_norms", two_sources.NORMS)
-FACTOR = PAGE.real("b_factor", two_sources.Config.factor, low=0.0, high=3.0)
-CODE = PAGE.one_of("b_code", ("module", "sdpa", "mha"))
+    name: PAGE.whole(f"b_{name}", getattr(size_mismatches.Sizes, name), low=1, high=12, label=letter)
+    for name, letter in SIZE_LETTERS.items()
+}
+BATCH_SIZE = PAGE.one_of("b_sizes", tuple(batch_shapes.BATCH_SIZES), label=N_("B × T × M"))
+ORDER = PAGE.one_of("b_order", ("reversed", "rotated", "swapped"), label=N_("Change the order"))
+QUERY = PAGE.one_of("b_query", label=N_("Query"))
+THINGS = PAGE.one_of("b_things", ("2", "3", "4"), label=N_("Places that each word has to look at"))
+SHARE = PAGE.real("b_share", 0.5, low=0.0, high=1.0, label=N_("Share of the single head's weight for the first"))
+LOOKER = PAGE.one_of("b_looker", label=N_("Where does this word look?"))
+DIGIT = PAGE.whole("b_digit", two_sources.Config.digit, low=0, high=9, label=N_("Picture: the digit"))
+PICTURE = PAGE.one_of("b_picture", ("digit", *(sample.id for sample in SAMPLES)), label=N_("Picture"))
+NORMS = PAGE.one_of("b_norms", two_sources.NORMS, label=N_("What RMSNorm is applied to"))
+FACTOR = PAGE.real(
+    "b_factor", two_sources.Config.factor, low=0.0, high=3.0, label=N_("Factor of what the picture brings")
+)
+CODE = PAGE.one_of("b_code", ("module", "sdpa", "mha"), label=N_("Written as"))

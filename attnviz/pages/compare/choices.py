@@ -1,36 +1,52 @@
 """What a visitor can choose on the page that compares attention with recurrence and convolution."""
 
 from attnviz.app.links.choices import PageChoices
+from attnviz.base.words import N_
 from attnviz.pages.compare.maths import layer_costs, layer_timing, position_mixing, reach_training
 
 PAGE = PageChoices("compare")
-SECTION = PAGE.one_of("c_section", ("table", "measured", "reach", "shared", "uses"))
+SECTION = PAGE.one_of("c_section", ("table", "measured", "reach", "shared", "uses"), label=N_("Section"))
 
 # 1 The table, and the parameters of section 4
-COUNTING = PAGE.one_of("c_count", ("built", "table"))
-AXIS = PAGE.one_of("c_axis", ("n", "d", "k"))
+COUNTING = PAGE.one_of("c_count", ("built", "table"), label=N_("Counted"))
+AXIS = PAGE.one_of("c_axis", ("n", "d", "k"), label=N_("Curves over"))
 #: sizes, by field of layer_costs.Config
 SIZES = {
-    name: PAGE.whole(f"c_{name}", getattr(layer_costs.Config, name), *layer_costs.LIMITS[name])
-    for name in ("n", "d", "k", "window", "heads")
+    name: PAGE.whole(f"c_{name}", getattr(layer_costs.Config, name), *layer_costs.LIMITS[name], label=label)
+    for name, label in (
+        ("n", N_("tokens n")),
+        ("d", N_("width d")),
+        ("k", N_("kernel k")),
+        ("window", N_("window r")),
+        ("heads", N_("heads")),
+    )
 }
 
 # 2 Measured
-WIDTH = PAGE.one_of("c_width", tuple(map(str, layer_timing.WIDTHS)))
-PASS = PAGE.one_of("c_pass", ("forward", "training"))
-WHERE = PAGE.one_of("c_where", ("prepared", "here"))
-LONGEST = PAGE.one_of("c_longest", tuple(str(n) for n in layer_timing.LENGTHS[3:]), "2048")
+WIDTH = PAGE.one_of("c_width", tuple(map(str, layer_timing.WIDTHS)), label=N_("width d"))
+PASS = PAGE.one_of("c_pass", ("forward", "training"), label=N_("One pass"))
+WHERE = PAGE.one_of("c_where", ("prepared", "here"), label=N_("Measured"))
+LONGEST = PAGE.one_of(
+    "c_longest", tuple(str(n) for n in layer_timing.LENGTHS[3:]), "2048", label=N_("Longest sequence, tokens")
+)
 
 # 3 Reach, by field of reach_training.Config
 REACH_SIZES = {
-    name: PAGE.whole(f"c_reach_{name}", getattr(reach_training.Config, name), *reach_training.LIMITS[name])
-    for name in ("n", "k", "layers", "steps")
+    name: PAGE.whole(f"c_reach_{name}", getattr(reach_training.Config, name), *reach_training.LIMITS[name], label=label)
+    for name, label in (
+        ("n", N_("tokens n")),
+        ("k", N_("kernel k")),
+        ("layers", N_("convolutions")),
+        ("steps", N_("steps")),
+    )
 }
-REMEMBER = PAGE.real("c_remember", reach_training.Config.remember, 0.0, 10.0)
-RATE = PAGE.real("c_rate", reach_training.Config.rate, *reach_training.RATES)
-SEED = PAGE.whole("c_seed", 0, low=0, high=999_999)
+REMEMBER = PAGE.real("c_remember", reach_training.Config.remember, 0.0, 10.0, label=N_("LSTM remembers"))
+RATE = PAGE.real("c_rate", reach_training.Config.rate, *reach_training.RATES, label=N_("learning rate"))
+SEED = PAGE.whole("c_seed", 0, low=0, high=999_999, label=N_("seed"))
 
 # 4 What is shared
-PLACES = PAGE.whole("c_places", position_mixing.Config.n, low=3, high=position_mixing.LONGEST)
-INPUT_SEED = PAGE.whole("c_input", position_mixing.Config.input_seed, low=0, high=999_999)
-KERNEL = PAGE.whole("c_kernel", position_mixing.KernelConfig.k, *position_mixing.KERNEL_LIMITS["k"])
+PLACES = PAGE.whole("c_places", position_mixing.Config.n, low=3, high=position_mixing.LONGEST, label=N_("places"))
+INPUT_SEED = PAGE.whole("c_input", position_mixing.Config.input_seed, low=0, high=999_999, label=N_("input’s seed"))
+KERNEL = PAGE.whole(
+    "c_kernel", position_mixing.KernelConfig.k, *position_mixing.KERNEL_LIMITS["k"], label=N_("places k")
+)

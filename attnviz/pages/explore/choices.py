@@ -4,13 +4,22 @@ from typing import Any
 
 from attnviz.app.links.choices import LONGEST_ID, Choice, HeadPlace, PageChoices, head_of, name_of_head, packed_bits
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, MASKS, SCALES, SCOPES, VIEWS
+from attnviz.base.words import N_
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.pages.explore.maths import whole_model
 
 START: HeadPlace = (13, 8)  # of SmolLM2: here "it" looks at what it stands for
 OTHER_MODEL = "other"
 LAST = -1  # a pin on the last token: after appending text, nobody knows into how many tokens it will be cut
-PANELS = ("place", "stages", "what_if", "next", "average", "beside")
+#: the panels below the picture, and what each is about
+PANELS = {
+    "place": N_("Where this head sits in the model"),
+    "stages": N_("How it came about"),
+    "what_if": N_("What if: another mask, another scale, a silenced head"),
+    "next": N_("What comes next"),
+    "average": N_("Averages and rollout"),
+    "beside": N_("Two side by side"),
+}
 LONGEST_TOKEN = 1000  # characters of a token's label
 MOST_PLACES = 10_000  # of anything in a link: pins, hidden tokens, silenced heads
 
@@ -71,65 +80,92 @@ def _text(value: Any) -> str:
 
 
 PAGE = PageChoices("explore")
-SENTENCE = PAGE.sentence("text", EXAMPLES[0].text, longest=100_000)
-SECOND = PAGE.text("second", longest=100_000)
-PAIR = PAGE.flag("pair", None)  #: whether an encoder reads a second sentence; None: it does when one was typed
-MODEL = PAGE.one_of("model")
-HUB_ID = PAGE.text("hub_id", longest=1000)
-FRAME = PAGE.one_of("frame", ("usual", "none", "start", "chat"))
-STACK = PAGE.one_of("stack", ("", "encoder", "decoder", "cross"))
-AT: Choice[HeadPlace] = PAGE.other("at", START, head_of, name_of_head, (3, 1))
-ORDER = PAGE.one_of("by", ("place", *whole_model.MEASURES))
+SENTENCE = PAGE.sentence("text", EXAMPLES[0].text, longest=100_000, label=N_("Sentence"))
+SECOND = PAGE.text("second", longest=100_000, label=N_("Second sentence"))
+PAIR = PAGE.flag(
+    "pair", None, label=N_("Add a second sentence")
+)  #: whether an encoder reads a second sentence; None: it does when one was typed
+MODEL = PAGE.one_of("model", label=N_("Model"))
+HUB_ID = PAGE.text("hub_id", longest=1000, label=N_("Hub id or folder"))
+FRAME = PAGE.one_of("frame", ("usual", "none", "start", "chat"), label=N_("Put around the sentence"))
+STACK = PAGE.one_of("stack", ("", "encoder", "decoder", "cross"), label=N_("Attention"))
+AT: Choice[HeadPlace] = PAGE.other("at", START, head_of, name_of_head, (3, 1), label=N_("Head (layer.head)"))
+ORDER = PAGE.one_of("by", ("place", *whole_model.MEASURES), label=N_("All heads, ordered by"))
 
 # How a matrix is shown
-VALUES = PAGE.one_of("show", ("weights", "values"))
-UNITS = PAGE.one_of("units", ("pieces", "words"))
-SPECIAL = PAGE.one_of("special", ("shown", "hidden", "rest"))
-PART = PAGE.one_of("part", ("all", "first to second", "second to first", "first to first", "second to second"))
-COLOURS = PAGE.one_of("colours", ("one", "own"))
-CURVE = PAGE.one_of("curve", ("linear", "root"))
+VALUES = PAGE.one_of("show", ("weights", "values"), label=N_("Show"))
+UNITS = PAGE.one_of("units", ("pieces", "words"), label=N_("Tokens as"))
+SPECIAL = PAGE.one_of("special", ("shown", "hidden", "rest"), label=N_("Special tokens"))
+PART = PAGE.one_of(
+    "part", ("all", "first to second", "second to first", "first to first", "second to second"), label=N_("Sentences")
+)
+COLOURS = PAGE.one_of("colours", ("one", "own"), label=N_("Colours from 0 to"))
+CURVE = PAGE.one_of("curve", ("linear", "root"), label=N_("Colour steps"))
 
 # What is open below the picture
-OPEN = {name: PAGE.flag(f"open_{name}") for name in PANELS}
+OPEN = {name: PAGE.flag(f"open_{name}", label=title) for name, title in PANELS.items()}
 
 # What if
-MASK = PAGE.one_of("mask", [*MASKS])
-WINDOW = PAGE.whole("window", 4, low=1, high=LONGEST_WINDOW)
-SCALE = PAGE.one_of("scale", SCALES)
-FACTOR = PAGE.real("factor", 1.0, low=0.0, high=LARGEST_FACTOR)
-WHERE = PAGE.one_of("where", [*SCOPES])
-AGAIN = PAGE.flag("again")
+MASK = PAGE.one_of("mask", [*MASKS], label=N_("Mask"))
+WINDOW = PAGE.whole("window", 4, low=1, high=LONGEST_WINDOW, label=N_("Width of the window"))
+SCALE = PAGE.one_of("scale", SCALES, label=N_("Scale"))
+FACTOR = PAGE.real("factor", 1.0, low=0.0, high=LARGEST_FACTOR, label=N_("Scale × the model’s"))
+WHERE = PAGE.one_of("where", [*SCOPES], label=N_("Change it in"))
+AGAIN = PAGE.flag("again", label=N_("Run the model again"))
 #: what the large head shows of a change; links of versions that changed nothing there do not name it
-SEEN = PAGE.one_of("seen", VIEWS)
+SEEN = PAGE.one_of("seen", VIEWS, label=N_("Before, after or difference"))
 
 # What comes next
-TEMPERATURE = PAGE.real("temperature", 1.0, low=0.0, high=3.0)
-TOP_K = PAGE.whole("topk", 50, low=1, high=50)
-WRITE = PAGE.whole("write", 10, low=1, high=50)  #: tokens that the model writes at once
+TEMPERATURE = PAGE.real("temperature", 1.0, low=0.0, high=3.0, label=N_("Temperature"))
+TOP_K = PAGE.whole("topk", 50, low=1, high=50, label=N_("Top-k"))
+WRITE = PAGE.whole("write", 10, low=1, high=50, label=N_("Tokens"))  #: tokens that the model writes at once
 
 # Averages and rollout
-COMBINE = PAGE.one_of("combine", ("layer", "all", "chosen", "rollout"))
-MEAN_OF = PAGE.several("mean_of")
-ROLLOUT_TO = PAGE.whole("rollout_to", None, low=1, high=999)
+COMBINE = PAGE.one_of("combine", ("layer", "all", "chosen", "rollout"), label=N_("Combine"))
+MEAN_OF = PAGE.several("mean_of", label=N_("Heads, as layer.head"))
+ROLLOUT_TO = PAGE.whole("rollout_to", None, low=1, high=999, label=N_("Layers, from the first on"))
 
 # Two side by side
-BESIDE = PAGE.one_of("beside", ("head", "sentence", "model"))
-OTHER_TEXT: Choice[Any] = PAGE.other("other_text", None, _text, str, "Another one")
-BESIDE_MODEL = PAGE.one_of("other_model")
+BESIDE = PAGE.one_of("beside", ("head", "sentence", "model"), label=N_("Show beside it"))
+OTHER_TEXT: Choice[Any] = PAGE.other("other_text", None, _text, str, "Another one", label=N_("The other sentence"))
+BESIDE_MODEL = PAGE.one_of("other_model", label=N_("The other model"))
 #: the head to show beside, as typed, one for each kind: another head, sentence or model
-BESIDE_HEAD = {kind: PAGE.text(f"beside_{kind}", longest=LONGEST_ID) for kind in ("head", "sentence", "model")}
+BESIDE_HEAD = {
+    kind: PAGE.text(f"beside_{kind}", longest=LONGEST_ID, label=N_("Its head, as layer.head"))
+    for kind in ("head", "sentence", "model")
+}
 
 # What the canvases hold; positions are those of the model's tokens
 PINS: Choice[dict[str, Any] | None] = PAGE.on_canvas(
-    "pins", None, _pins, lambda pins: pins, {"t": [["q", 3]], "c": [3, 1]}, inside="c", short="pins"
+    "pins",
+    None,
+    _pins,
+    lambda pins: pins,
+    {"t": [["q", 3]], "c": [3, 1]},
+    inside="c",
+    short="pins",
+    label=N_("Pinned tokens"),
 )
 PAINTED: Choice[str | None] = PAGE.on_canvas(
-    "painted", None, packed_bits, lambda bits: bits, "gA==", inside="c", short="mask"
+    "painted", None, packed_bits, lambda bits: bits, "gA==", inside="c", short="mask", label=N_("Painted mask")
 )
 #: heads of the layer on show whose lines are laid over those of the head on show
-OVER: Choice[tuple[int, ...]] = PAGE.on_canvas("over", (), _scalars, list, (1, 3), inside="c", short="over")
-HIDDEN: Choice[tuple[int, ...]] = PAGE.on_canvas("hide", (), _scalars, list, (1,), inside="c", short="hide")
-QUIET: Choice[tuple[str, ...]] = PAGE.on_canvas("quiet", (), _scalars, list, ("0.1",), inside="c", short="quiet")
+OVER: Choice[tuple[int, ...]] = PAGE.on_canvas(
+    "over", (), _scalars, list, (1, 3), inside="c", short="over", label=N_("Heads in the lines")
+)
+HIDDEN: Choice[tuple[int, ...]] = PAGE.on_canvas(
+    "hide", (), _scalars, list, (1,), inside="c", short="hide", label=N_("Hidden tokens")
+)
+QUIET: Choice[tuple[str, ...]] = PAGE.on_canvas(
+    "quiet", (), _scalars, list, ("0.1",), inside="c", short="quiet", label=N_("Silence heads (layer.head)")
+)
 STAGE: Choice[tuple[int, int | None] | None] = PAGE.on_canvas(
-    "stage", None, _stage, lambda stage: list(stage) if stage else None, (2, 1), inside="c", short="stage"
+    "stage",
+    None,
+    _stage,
+    lambda stage: list(stage) if stage else None,
+    (2, 1),
+    inside="c",
+    short="stage",
+    label=N_("How it came about"),
 )

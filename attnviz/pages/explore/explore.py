@@ -42,19 +42,15 @@ def picture(request: request_form.Request) -> None:
 def _below(shown: Shown) -> None:
     """Draw six panels, closed at first, and the code that prints this head's numbers."""
     panels = {
-        "what_if": (
-            _("What if: another mask, another scale, a silenced head"),
-            ":material/science:",
-            what_if.panel,
-        ),
-        "place": (_("Where this head sits in the model"), ":material/account_tree:", stages.place),
-        "stages": (_("How it came about"), ":material/function:", stages.panel),
-        "next": (_("What comes next"), ":material/arrow_forward:", next.panel),
-        "average": (_("Averages and rollout"), ":material/layers:", several_heads.mean),
-        "beside": (_("Two side by side"), ":material/splitscreen_right:", several_heads.two),
+        "what_if": (":material/science:", what_if.panel),
+        "place": (":material/account_tree:", stages.place),
+        "stages": (":material/function:", stages.panel),
+        "next": (":material/arrow_forward:", next.panel),
+        "average": (":material/layers:", several_heads.mean),
+        "beside": (":material/splitscreen_right:", several_heads.two),
     }
-    for name, (title, icon, panel) in panels.items():
-        box = widgets.expander(choices.OPEN[name], title, icon=icon)
+    for name, (icon, panel) in panels.items():
+        box = widgets.expander(choices.OPEN[name], _(choices.PANELS[name]), icon=icon)
         if box.open:
             with box, guard():  # an error of a panel is shown in it
                 panel(shown)

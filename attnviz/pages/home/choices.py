@@ -8,6 +8,7 @@ from typing import Any, Literal
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice, PageChoices, packed_bits
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, MASKS, SCALES, VIEWS, HeadEdit
+from attnviz.base.words import N_
 from attnviz.canvas.shared.kinds import Pin, Pins
 
 EXAMPLE = "The animal didn't cross the street because it was too tired."
@@ -53,20 +54,40 @@ def _plain(told: ToldToken | None) -> list[Any] | None:
 
 
 PAGE = PageChoices("home")
-SENTENCE = PAGE.sentence("sentence", EXAMPLE, longest=400)
-CAUSAL = PAGE.flag("causal", True)  #: False: no mask
-SCALED = PAGE.flag("scaled", True)  #: False: no scaling
-MASK = PAGE.one_of("start_mask", [mask for mask in MASKS if mask != "none"])  #: where CAUSAL is not False
-WINDOW = PAGE.whole("start_window", 4, low=1, high=LONGEST_WINDOW)
-SCALE = PAGE.one_of("start_scale", [scale for scale in SCALES if scale != "none"])  #: where SCALED is not False
-FACTOR = PAGE.real("start_factor", 1.0, low=0.0, high=LARGEST_FACTOR)
-SEEN = PAGE.one_of("start_seen", VIEWS, "after")
+SENTENCE = PAGE.sentence("sentence", EXAMPLE, longest=400, label=N_("Sentence"))
+CAUSAL = PAGE.flag("causal", True, label=N_("Mask"))  #: False: no mask
+SCALED = PAGE.flag("scaled", True, label=N_("Scale"))  #: False: no scaling
+MASK = PAGE.one_of(
+    "start_mask", [mask for mask in MASKS if mask != "none"], label=N_("Mask")
+)  #: where CAUSAL is not False
+WINDOW = PAGE.whole("start_window", 4, low=1, high=LONGEST_WINDOW, label=N_("Width of the window"))
+SCALE = PAGE.one_of(
+    "start_scale", [scale for scale in SCALES if scale != "none"], label=N_("Scale")
+)  #: where SCALED is not False
+FACTOR = PAGE.real("start_factor", 1.0, low=0.0, high=LARGEST_FACTOR, label=N_("Scale × the model’s"))
+SEEN = PAGE.one_of("start_seen", VIEWS, "after", label=N_("Before, after or difference"))
 PAINTED: Choice[str | None] = PAGE.on_canvas(
-    "start_painted", None, packed_bits, lambda bits: bits, "gA==", inside="start", short="mask"
+    "start_painted",
+    None,
+    packed_bits,
+    lambda bits: bits,
+    "gA==",
+    inside="start",
+    short="mask",
+    label=N_("Painted mask"),
 )
-HIDDEN: Choice[tuple[int, ...]] = PAGE.on_canvas("start_hide", (), _keys, list, (1,), inside="start", short="hide")
+HIDDEN: Choice[tuple[int, ...]] = PAGE.on_canvas(
+    "start_hide", (), _keys, list, (1,), inside="start", short="hide", label=N_("Hidden tokens")
+)
 TOLD: Choice[ToldToken | None] = PAGE.on_canvas(
-    "start_told", None, _told, _plain, ToldToken("k", 1, " animal"), inside="start", short="told"
+    "start_told",
+    None,
+    _told,
+    _plain,
+    ToldToken("k", 1, " animal"),
+    inside="start",
+    short="told",
+    label=N_("Pinned tokens"),
 )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from attnviz.app.links.choices import Choice, PageChoices, packed_bits
 from attnviz.base import head_edit
 from attnviz.base.head_edit import LARGEST_FACTOR, NO_EDIT, SCALES, VIEWS, HeadEdit
+from attnviz.base.words import N_
 
 EXAMPLE = "The animal didn't cross the street because it was too tired."
 IDS = ("attention", "row", "scaling", "heads", "masks", "order", "cache", "fast", "model", "born")
@@ -44,16 +45,18 @@ def _three_from(lowest: int) -> Callable[[Any], tuple[int, int, int]]:
 
 
 PAGE = PageChoices("lessons")
-LESSON = PAGE.one_of("lesson", (*IDS, OWN))
-STEP = PAGE.whole("step", 1, low=1, high=MOST_STEPS)
-SENTENCE = PAGE.sentence("l_text", EXAMPLE, longest=400)
-NOTES = PAGE.flag("l_notes")
-OWN_TEXT: Choice[str] = PAGE.on_canvas("l_own", "", _file, lambda text: [text], 'title = "Mine"', inside="l_own")
+LESSON = PAGE.one_of("lesson", (*IDS, OWN), label=N_("Lesson"))
+STEP = PAGE.whole("step", 1, low=1, high=MOST_STEPS, label=N_("Step"))
+SENTENCE = PAGE.sentence("l_text", EXAMPLE, longest=400, label=N_("Sentence"))
+NOTES = PAGE.flag("l_notes", label=N_("Teacher’s notes"))
+OWN_TEXT: Choice[str] = PAGE.on_canvas(
+    "l_own", "", _file, lambda text: [text], 'title = "Mine"', inside="l_own", label=N_("Your own lesson")
+)
 
 # Of one step:
-GUESS = PAGE.one_of("l_guess")
-WIDTH = PAGE.whole("l_width", None, low=1, high=4096)
-PLACE = PAGE.whole("l_at", None, low=0, high=FARTHEST)
+GUESS = PAGE.one_of("l_guess", label=N_("Your guess"))
+WIDTH = PAGE.whole("l_width", None, low=1, high=4096, label=N_("d_k"))
+PLACE = PAGE.whole("l_at", None, low=0, high=FARTHEST, label=N_("Position"))
 EDIT = PAGE.on_canvas(
     "l_edit",
     NO_EDIT,
@@ -62,11 +65,18 @@ EDIT = PAGE.on_canvas(
     HeadEdit("none"),
     inside="l_hand",
     short="e",
+    label=N_("Mask and scale"),
 )
-PAINTED: Choice[str] = PAGE.on_canvas("l_painted", "", packed_bits, str, "gA==", inside="l_hand", short="m")
+PAINTED: Choice[str] = PAGE.on_canvas(
+    "l_painted", "", packed_bits, str, "gA==", inside="l_hand", short="m", label=N_("Painted mask")
+)
 #: part, row and column on a board; -1: none was chosen yet
-CELL = PAGE.on_canvas("l_cell", (0, -1, -1), _three_from(-1), list, (1, 0, 2), inside="l_hand", short="c")
-PAIR = PAGE.on_canvas("l_pair", (0, 12, 4), _three_from(0), list, (1, 7, 3), inside="l_hand", short="p")
+CELL = PAGE.on_canvas(
+    "l_cell", (0, -1, -1), _three_from(-1), list, (1, 0, 2), inside="l_hand", short="c", label=N_("Cell on show")
+)
+PAIR = PAGE.on_canvas(
+    "l_pair", (0, 12, 4), _three_from(0), list, (1, 7, 3), inside="l_hand", short="p", label=N_("Positions and pair")
+)
 
 #: what a step sets, and what it is put back to when the step is left
 UNDONE: dict[Choice[Any], Any] = {choice: choice.default for choice in (GUESS, WIDTH, PLACE, EDIT, PAINTED, CELL, PAIR)}

@@ -30,7 +30,7 @@ def page() -> None:
     here = link_state.value(choices.LESSON), link_state.value(choices.STEP)
     page_parts.page_heading(PAGE, about=here == (choices.IDS[0], 1))
     lesson = open_lesson.chosen_lesson()
-    number = min(link_state.value(choices.STEP), len(lesson.steps))
+    number = widgets.at_most(choices.STEP, len(lesson.steps))
     _top(lesson, number)
     with guard():
         _step(lesson, number)

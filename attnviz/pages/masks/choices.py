@@ -7,6 +7,7 @@ import numpy as np
 
 from attnviz.app.links.choices import Choice, PageChoices
 from attnviz.base.packed import pack_bits, unpack_bits
+from attnviz.base.words import N_
 from attnviz.pages.masks.maths import mask_lab, mask_programs, mask_rules, traps
 from attnviz.runs.word_vectors import LONGEST
 
@@ -39,29 +40,30 @@ def _cells(text: str, size: int) -> tuple[int, ...]:
 
 
 PAGE = PageChoices("masks")
-SENTENCE = PAGE.sentence("m_text", EXAMPLE, longest=3000)
-SEED = PAGE.whole("m_seed", 0, low=0, high=9999)
+SENTENCE = PAGE.sentence("m_text", EXAMPLE, longest=3000, label=N_("Sentence"))
+SEED = PAGE.whole("m_seed", 0, low=0, high=9999, label=N_("Seed"))
 RULES = tuple(
     PAGE.one_of(
         f"m_rule{place}",
         tuple(mask_rules.KINDS) if place == 1 else (OFF, *mask_rules.KINDS),
         "causal" if place == 1 else OFF,
+        label=N_("The mask") if place == 1 else N_("Joined with") if place == 2 else N_("And then with"),
     )
     for place in range(1, MOST_RULES + 1)
 )
 #: how the second and the third rule are joined to those before them
-JOINS = {place: PAGE.one_of(f"m_join{place}", ("and", "or")) for place in range(2, MOST_RULES + 1)}
+JOINS = {place: PAGE.one_of(f"m_join{place}", ("and", "or"), label=N_("How")) for place in range(2, MOST_RULES + 1)}
 
 
 def _of_rule(place: int, kind: str, parameter: mask_rules.RuleParameter) -> Choice[Any]:
     name = f"m{place}_{kind}_{parameter.name}"
     if isinstance(parameter.default, bool):
-        return PAGE.flag(name, parameter.default)
+        return PAGE.flag(name, parameter.default, label=parameter.label)
     if isinstance(parameter.default, int):
-        return PAGE.whole(name, parameter.default, parameter.least, parameter.most)
+        return PAGE.whole(name, parameter.default, parameter.least, parameter.most, label=parameter.label)
     if parameter.options:
-        return PAGE.one_of(name, parameter.options, parameter.default)
-    return PAGE.text(name, parameter.default, longest=1000)
+        return PAGE.one_of(name, parameter.options, parameter.default, label=parameter.label)
+    return PAGE.text(name, parameter.default, longest=1000, label=parameter.label)
 
 
 #: (place, kind, parameter's name) -> its choice
@@ -72,10 +74,16 @@ OF_RULE = {
     for parameter in kind.parameters
 }
 PAINT = PAGE.on_canvas(
-    "m_paint", mask_lab.Painted(), _paint_read, _paint_write, mask_lab.Painted(4, (1,), (8,)), inside="m_paint"
+    "m_paint",
+    mask_lab.Painted(),
+    _paint_read,
+    _paint_write,
+    mask_lab.Painted(4, (1,), (8,)),
+    inside="m_paint",
+    label=N_("Painted mask"),
 )
-VIEW = PAGE.one_of("m_view", ("layers", "far", "traps", "training"))
-LAYERS = PAGE.whole("m_layers", 2, low=1, high=mask_lab.MOST_LAYERS)
-TRAP = PAGE.one_of("m_trap", tuple(traps.TRAPS))
-LEAK = PAGE.whole("m_leak", 1, low=1, high=4)
-PROGRAM = PAGE.one_of("m_code", tuple(mask_programs.PROGRAMS), "attn_mask")
+VIEW = PAGE.one_of("m_view", ("layers", "far", "traps", "training"), label=N_("Look closer"))
+LAYERS = PAGE.whole("m_layers", 2, low=1, high=mask_lab.MOST_LAYERS, label=N_("Layers"))
+TRAP = PAGE.one_of("m_trap", tuple(traps.TRAPS), label=N_("Trap"))
+LEAK = PAGE.whole("m_leak", 1, low=1, high=4, label=N_("Places the mask is shifted by"))
+PROGRAM = PAGE.one_of("m_code", tuple(mask_programs.PROGRAMS), "attn_mask", label=N_("How the mask is handed over"))

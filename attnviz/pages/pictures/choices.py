@@ -3,6 +3,7 @@
 from typing import Any
 
 from attnviz.app.links.choices import PageChoices
+from attnviz.base.words import N_
 from attnviz.canvas import digit_pad
 from attnviz.models.pictures import SAMPLES
 from attnviz.pages.pictures.maths.patch_measures import PATCH_MEASURES
@@ -13,24 +14,29 @@ MOST_NAMES = 8  #: descriptions that a picture is compared with
 HANDS = 30  #: handwritings of each digit to choose from
 
 PAGE = PageChoices("pictures")
-MODEL = PAGE.one_of("pic_model")
+MODEL = PAGE.one_of("pic_model", label=N_("Model"))
 OTHER_MODEL = "another"
-HUB_ID = PAGE.text("pic_hub", "", longest=200)
-SOURCE = PAGE.one_of("pic_from", ("digits", "draw", "photo", "own"))
-DIGITS = PAGE.text("pic_digits", "", longest=40)
-HAND = PAGE.whole("pic_hand", 0, low=0, high=HANDS - 1)
-PHOTO = PAGE.one_of("pic_photo", tuple(each.id for each in SAMPLES))
-ASKED = PAGE.text("pic_question", "What is in the picture?", longest=200)
-COMPARED = PAGE.text("pic_names", "a photo of a flower, a photo of a temple, a photo of a dog", longest=300)
-STACK = PAGE.one_of("pic_stack", ("words", *STAGES))
-DESCRIPTION = PAGE.one_of("pic_name", tuple(map(str, range(MOST_NAMES))))
-TEXT_LAYER = PAGE.whole("pic_text_layer", 0, low=0, high=999)
-TEXT_HEAD = PAGE.whole("pic_text_head", 0, low=0, high=999)
-ORDER = PAGE.one_of("pic_order", ("place", *PATCH_MEASURES))
-LAYER = PAGE.whole("pic_layer", 0, low=0, high=999)
-HEAD = PAGE.whole("pic_head", 0, low=0, high=999)
-SHOWS = PAGE.one_of("pic_shows", ("row", "mean", "rollout", "layers"))
-FACTOR = PAGE.real("pic_factor", 1.0, 0.0, 10.0)
+HUB_ID = PAGE.text("pic_hub", "", longest=200, label=N_("Hub id or folder"))
+SOURCE = PAGE.one_of("pic_from", ("digits", "draw", "photo", "own"), label=N_("Picture"))
+DIGITS = PAGE.text("pic_digits", "", longest=40, label=N_("Two or three digits"))
+HAND = PAGE.whole("pic_hand", 0, low=0, high=HANDS - 1, label=N_("Handwriting"))
+PHOTO = PAGE.one_of("pic_photo", tuple(each.id for each in SAMPLES), label=N_("Photograph"))
+ASKED = PAGE.text("pic_question", "What is in the picture?", longest=200, label=N_("Question"))
+COMPARED = PAGE.text(
+    "pic_names",
+    "a photo of a flower, a photo of a temple, a photo of a dog",
+    longest=300,
+    label=N_("Descriptions to compare it with"),
+)
+STACK = PAGE.one_of("pic_stack", ("words", *STAGES), label=N_("Attention"))
+DESCRIPTION = PAGE.one_of("pic_name", tuple(map(str, range(MOST_NAMES))), label=N_("Description"))
+TEXT_LAYER = PAGE.whole("pic_text_layer", 0, low=0, high=999, label=N_("Layer"))
+TEXT_HEAD = PAGE.whole("pic_text_head", 0, low=0, high=999, label=N_("Head"))
+ORDER = PAGE.one_of("pic_order", ("place", *PATCH_MEASURES), label=N_("All heads, ordered by"))
+LAYER = PAGE.whole("pic_layer", 0, low=0, high=999, label=N_("Layer"))
+HEAD = PAGE.whole("pic_head", 0, low=0, high=999, label=N_("Head"))
+SHOWS = PAGE.one_of("pic_shows", ("row", "mean", "rollout", "layers"), label=N_("Show"))
+FACTOR = PAGE.real("pic_factor", 1.0, 0.0, 10.0, label=N_("Scale × the model’s"))
 
 
 def _numbers(value: Any) -> tuple[int, ...]:
@@ -54,10 +60,16 @@ def _drawings(value: Any) -> tuple[str, ...]:
     return drawings
 
 
-PINS = PAGE.on_canvas("pic_pins", tuple[int, ...](), _numbers, list, (3,), inside="pic_view", short="p")
-HIDDEN = PAGE.on_canvas("pic_hidden", tuple[int, ...](), _numbers, list, (5, 6), inside="pic_view", short="h")
+PINS = PAGE.on_canvas(
+    "pic_pins", tuple[int, ...](), _numbers, list, (3,), inside="pic_view", short="p", label=N_("Pinned patches")
+)
+HIDDEN = PAGE.on_canvas(
+    "pic_hidden", tuple[int, ...](), _numbers, list, (5, 6), inside="pic_view", short="h", label=N_("Hidden patches")
+)
 SILENCED = PAGE.on_canvas(
     "pic_silenced", tuple[tuple[str, int, int], ...](), _silenced, lambda heads: [list(each) for each in heads],
     (("picture", 0, 1),), inside="pic_view", short="s",
-)  # fmt: skip
-DRAWINGS = PAGE.on_canvas("pic_drawings", tuple[str, ...](), _drawings, list, ("",), inside="pic_view", short="d")
+ label=N_("Silenced heads"))  # fmt: skip
+DRAWINGS = PAGE.on_canvas(
+    "pic_drawings", tuple[str, ...](), _drawings, list, ("",), inside="pic_view", short="d", label=N_("Drawn digits")
+)

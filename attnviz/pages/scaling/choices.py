@@ -1,58 +1,61 @@
 """What a visitor can choose on the scaling page."""
 
 from attnviz.app.links.choices import PageChoices
+from attnviz.base.words import N_
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.pages.scaling.maths import alternatives, variance
 
 PAGE = PageChoices("scaling")
 NOTHING_BESIDE = "none"  #: raw and scaled stand alone
 SECTION = PAGE.one_of(
-    "s_section", ("variance", "saturation", "gradient", "training", "alternatives", "head", "softmax")
+    "s_section",
+    ("variance", "saturation", "gradient", "training", "alternatives", "head", "softmax"),
+    label=N_("Section"),
 )
 
 # Shared by several sections
-D_K = PAGE.whole("s_dk", 64, low=1, high=4096)
-KEYS = PAGE.whole("s_keys", 16, low=1, high=4096)
-SEED = PAGE.whole("s_seed", 0, low=0, high=999_999)
-ALTERNATIVE = PAGE.one_of("s_alternative", tuple(alternatives.CHOICES))
+D_K = PAGE.whole("s_dk", 64, low=1, high=4096, label=N_("d_k"))
+KEYS = PAGE.whole("s_keys", 16, low=1, high=4096, label=N_("Keys, n"))
+SEED = PAGE.whole("s_seed", 0, low=0, high=999_999, label=N_("Seed"))
+ALTERNATIVE = PAGE.one_of("s_alternative", tuple(alternatives.CHOICES), label=N_("Alternative"))
 #: what stands beside raw and scaled; "": nothing is chosen
-BESIDE = PAGE.one_of("s_beside", ("", NOTHING_BESIDE, *alternatives.CHOICES))
+BESIDE = PAGE.one_of("s_beside", ("", NOTHING_BESIDE, *alternatives.CHOICES), label=N_("Show beside raw and scaled"))
 #: the parameter of each alternative that has one
 PARAMETERS = {
-    one.id: PAGE.real(f"s_{one.id}", one.default, one.low, one.high)
+    one.id: PAGE.real(f"s_{one.id}", one.default, one.low, one.high, label=one.parameter)
     for one in alternatives.ALTERNATIVES.values()
     if one.parameter
 }
 
 # 1 Dot products grow
-COMPONENTS = PAGE.one_of("s_components", tuple(variance.DISTRIBUTIONS), "normal")
+COMPONENTS = PAGE.one_of("s_components", tuple(variance.DISTRIBUTIONS), "normal", label=N_("Components of q and k"))
 #: how strongly a distribution breaks an assumption: its correlation, or its mean
 STRENGTHS = {
-    "correlated": PAGE.real("s_correlation", 0.5, *variance.BROKEN["correlated"]),
-    "shifted": PAGE.real("s_mean", 0.5, *variance.BROKEN["shifted"]),
+    "correlated": PAGE.real("s_correlation", 0.5, *variance.BROKEN["correlated"], label=N_("Correlation")),
+    "shifted": PAGE.real("s_mean", 0.5, *variance.BROKEN["shifted"], label=N_("Mean")),
 }
-PAIRS = PAGE.whole("s_pairs", 100_000, low=1, high=1_000_000)
+PAIRS = PAGE.whole("s_pairs", 100_000, low=1, high=1_000_000, label=N_("Pairs of q and k"))
 
 # 2 Softmax saturates
-MORE = PAGE.flag("s_more")  #: whether all eight measures are drawn
+MORE = PAGE.flag("s_more", label=N_("Five more measures"))  #: whether all eight measures are drawn
 
 # 3 Gradients vanish
-OWN_COLOURS = PAGE.flag("s_own")
+OWN_COLOURS = PAGE.flag("s_own", label=N_("Colours up to each picture's own largest value"))
 
 # 4 Training
-OPTIMIZER = PAGE.one_of("s_optimizer", ("sgd", "adam"))
-RATE = PAGE.real("s_rate", 1.0, 0.001, 10.0)
-STEPS = PAGE.whole("s_steps", 300, low=10, high=2000)
-SEEDS = PAGE.whole("s_seeds", 4, low=1, high=8)
+OPTIMIZER = PAGE.one_of("s_optimizer", ("sgd", "adam"), label=N_("Optimizer"))
+RATE = PAGE.real("s_rate", 1.0, 0.001, 10.0, label=N_("Learning rate"))
+STEPS = PAGE.whole("s_steps", 300, low=10, high=2000, label=N_("Steps"))
+SEEDS = PAGE.whole("s_seeds", 4, low=1, high=8, label=N_("Seeds"))
 
 # 6 A real head
-MODEL = PAGE.one_of("s_model")
-SENTENCE = PAGE.sentence("s_text", EXAMPLES[0].text, longest=2000)
-LAYER = PAGE.whole("s_layer", 0, low=0, high=999)
-HEAD = PAGE.whole("s_head", 0, low=0, high=999)
-FACTOR = PAGE.real("s_factor", 2.0, 0.0, 1000.0)
+MODEL = PAGE.one_of("s_model", label=N_("Model"))
+SENTENCE = PAGE.sentence("s_text", EXAMPLES[0].text, longest=2000, label=N_("Sentence"))
+LAYER = PAGE.whole("s_layer", 0, low=0, high=999, label=N_("Layer, from 0"))
+HEAD = PAGE.whole("s_head", 0, low=0, high=999, label=N_("Head, from 0"))
+FACTOR = PAGE.real("s_factor", 2.0, 0.0, 1000.0, label=N_("Scale × the model’s"))
 
 # 7 Softmax itself
-SCORES = PAGE.text("s_scores", "[2.3, 9.1, 0.5]", longest=40_000)
-TEMPERATURE = PAGE.real("s_T", 1.0, 0.0, 1_000_000.0)
-BLOCK = PAGE.whole("s_block", 2, low=1, high=4096)
+SCORES = PAGE.text("s_scores", "[2.3, 9.1, 0.5]", longest=40_000, label=N_("Scores"))
+TEMPERATURE = PAGE.real("s_T", 1.0, 0.0, 1_000_000.0, label=N_("Temperature, T"))
+BLOCK = PAGE.whole("s_block", 2, low=1, high=4096, label=N_("Scores in a block"))

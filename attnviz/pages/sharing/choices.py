@@ -3,6 +3,7 @@
 from typing import get_args
 
 from attnviz.app.links.choices import PageChoices
+from attnviz.base.words import N_
 from attnviz.core.precision import DTYPES
 from attnviz.models.architecture import CONVENTIONS, CustomShape, all_presets, gpus
 from attnviz.models.catalogue import EXAMPLES
@@ -24,48 +25,63 @@ EXAMPLE_CONFIG = """{
 }"""
 
 PAGE = PageChoices("sharing")
-VIEW = PAGE.one_of("h_view", ("see", "count", "size", "prove", "latent", "published"))
+VIEW = PAGE.one_of("h_view", ("see", "count", "size", "prove", "latent", "published"), label=N_("Section"))
 
 # See it
-COLUMNS = PAGE.one_of("h_columns", tuple(all_presets()), "llama-3.1-8b")
-MODEL = PAGE.one_of("h_lm")
-SENTENCE = PAGE.sentence("h_text", EXAMPLES[0].text, longest=2000)
-LAYER = PAGE.one_of("h_layer")
-KEPT = PAGE.one_of("h_kept")
-METHOD = PAGE.one_of("h_by", get_args(Method))
-GROUP = PAGE.one_of("h_group")
-SCOPE = PAGE.one_of("h_scope", ("layer", "all"))
-HEADS = PAGE.flag("h_heads")  #: whether the box with all heads is open
+COLUMNS = PAGE.one_of("h_columns", tuple(all_presets()), "llama-3.1-8b", label=N_("Cache of"))
+MODEL = PAGE.one_of("h_lm", label=N_("Model"))
+SENTENCE = PAGE.sentence("h_text", EXAMPLES[0].text, longest=2000, label=N_("Sentence"))
+LAYER = PAGE.one_of("h_layer", label=N_("Layer"))
+KEPT = PAGE.one_of("h_kept", label=N_("K/V heads"))
+METHOD = PAGE.one_of("h_by", get_args(Method), label=N_("How the heads of a group become one"))
+GROUP = PAGE.one_of("h_group", label=N_("Heads that share"))
+SCOPE = PAGE.one_of("h_scope", ("layer", "all"), label=N_("Where"))
+HEADS = PAGE.flag("h_heads", label=N_("Head by head"))  #: whether the box with all heads is open
 
 # Count it, size it, prove it
-WAY = PAGE.one_of("h_from", ("preset", "own", "config"))
-PRESET = PAGE.one_of("h_model", tuple(all_presets()), "llama-3.1-8b")
-SCHEME = PAGE.one_of("h_scheme", ("heads", "latent"))
+WAY = PAGE.one_of("h_from", ("preset", "own", "config"), label=N_("What to count"))
+PRESET = PAGE.one_of("h_model", tuple(all_presets()), "llama-3.1-8b", label=N_("Model"))
+SCHEME = PAGE.one_of("h_scheme", ("heads", "latent"), label=N_("Scheme"))
 #: the sizes of the visitor's own shape, by field of CustomShape
 SHAPE = {
-    name: PAGE.whole(f"h_{name}", getattr(CustomShape, name), low=1, high=LARGEST)
-    for name in ("n_layers", "d_model", "n_heads", "n_kv_heads", "d_head", "d_ff", "vocab", "kv_rank", "d_rope")
+    name: PAGE.whole(f"h_{name}", getattr(CustomShape, name), low=1, high=LARGEST, label=label)
+    for name, label in (
+        ("n_layers", N_("Layers")),
+        ("d_model", N_("Model width M")),
+        ("n_heads", N_("Query heads H")),
+        ("n_kv_heads", N_("K/V heads G")),
+        ("d_head", N_("Head width D")),
+        ("d_ff", N_("FFN width")),
+        ("vocab", N_("Vocabulary")),
+        ("kv_rank", N_("Latent width")),
+        ("d_rope", N_("Rotary width")),
+    )
 }
-CONFIG = PAGE.text("h_config", EXAMPLE_CONFIG, longest=5000)
-CONTEXT = PAGE.whole("h_context", 8192, low=1, high=1 << 27)
-BATCH = PAGE.whole("h_batch", 1, low=1, high=1 << 16)
-MEASURED_TOKENS = PAGE.whole("h_tokens", 512, low=1, high=1 << 17)
-AXIS = PAGE.one_of("h_axis", ("context", "batch", "heads"))
-WEIGHTS_DTYPE = PAGE.one_of("h_weights", tuple(DTYPES), "bfloat16")
-CACHE_DTYPE = PAGE.one_of("h_cache", tuple(DTYPES), "bfloat16")
-NUMBERS_PER_SCALE = PAGE.whole("h_scale", 64, low=1, high=4096)
-CONVENTION = PAGE.one_of("h_as", CONVENTIONS)
-HYBRID = PAGE.flag("h_hybrid", True)
-MACHINE = PAGE.one_of("h_gpu", (*gpus(), TYPED), "a100-80gb")
-MEMORY_GIB = PAGE.whole("h_gib", 80, low=1, high=1 << 20)
-GIGABYTES_PER_SECOND = PAGE.whole("h_gbs", 2039, low=1, high=1 << 20)
-TERAFLOPS = PAGE.whole("h_tflops", 312, low=1, high=1 << 20)
+CONFIG = PAGE.text("h_config", EXAMPLE_CONFIG, longest=5000, label=N_("Contents of a config.json from the hub"))
+CONTEXT = PAGE.whole("h_context", 8192, low=1, high=1 << 27, label=N_("Tokens of context"))
+BATCH = PAGE.whole("h_batch", 1, low=1, high=1 << 16, label=N_("Batch"))
+MEASURED_TOKENS = PAGE.whole("h_tokens", 512, low=1, high=1 << 17, label=N_("Tokens"))
+AXIS = PAGE.one_of("h_axis", ("context", "batch", "heads"), label=N_("Over"))
+WEIGHTS_DTYPE = PAGE.one_of("h_weights", tuple(DTYPES), "bfloat16", label=N_("Weights"))
+CACHE_DTYPE = PAGE.one_of("h_cache", tuple(DTYPES), "bfloat16", label=N_("Cache"))
+NUMBERS_PER_SCALE = PAGE.whole("h_scale", 64, low=1, high=4096, label=N_("Numbers per scale"))
+CONVENTION = PAGE.one_of("h_as", CONVENTIONS, label=N_("Count the cache as"))
+HYBRID = PAGE.flag("h_hybrid", True, label=N_("The server manages windowed layers separately"))
+MACHINE = PAGE.one_of("h_gpu", (*gpus(), TYPED), "a100-80gb", label=N_("Machine"))
+MEMORY_GIB = PAGE.whole("h_gib", 80, low=1, high=1 << 20, label=N_("Memory, GiB"))
+GIGABYTES_PER_SECOND = PAGE.whole("h_gbs", 2039, low=1, high=1 << 20, label=N_("Bandwidth, GB/s"))
+TERAFLOPS = PAGE.whole("h_tflops", 312, low=1, high=1 << 20, label=N_("Peak, TFLOP/s"))
 #: the layer that is really built and timed, by field of maths.Config
 LIVE = {
-    name: PAGE.whole(f"h_live_{name}", getattr(maths.Config, name), low=1, high=1 << 20)
-    for name in ("d_model", "n_heads", "n_kv_heads", "tokens")
+    name: PAGE.whole(f"h_live_{name}", getattr(maths.Config, name), low=1, high=1 << 20, label=label)
+    for name, label in (
+        ("d_model", N_("Model width M")),
+        ("n_heads", N_("Query heads H")),
+        ("n_kv_heads", N_("K/V heads G")),
+        ("tokens", N_("Tokens in the cache")),
+    )
 }
 
 # MLA
 _WITH_LATENTS = tuple(name for name, preset in all_presets().items() if preset.attention == "MLA")
-LATENT_MODEL = PAGE.one_of("h_mla", _WITH_LATENTS, "deepseek-v3")
+LATENT_MODEL = PAGE.one_of("h_mla", _WITH_LATENTS, "deepseek-v3", label=N_("Model"))

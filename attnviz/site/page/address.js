@@ -79,7 +79,8 @@ export class Address {
 
   /** @param {string} template @param {Record<string, string | number>} fields */
   refuse(template, fields) {
-    this.problems.push(fill(this.words[template], fields));
+    const name = this.words[`called_${fields.name}`]; // as the page calls it
+    this.problems.push(fill(this.words[template], name ? { ...fields, name } : fields));
   }
 
   /** Says what is left out. @param {string} name where @param {any[]} lost */
@@ -115,9 +116,9 @@ export class Address {
       const lost = (/** @type {unknown} */ at) => !this.place(at);
       this.silenced = quiet.map(String).filter((/** @type {string} */ at) => !lost(at));
       this.pins = pins;
-      this.miss("c", [...quiet.filter(lost), ...Object.keys(others)]);
+      this.miss("quiet", [...quiet.filter(lost), ...Object.keys(others)]);
     } catch {
-      this.refuse("link_unreadable", { name: "c" });
+      this.refuse("link_damaged", {});
     }
   }
 

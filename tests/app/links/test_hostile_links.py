@@ -11,10 +11,11 @@ import pytest
 import streamlit as st
 
 from attnviz.app.links import link_reading, link_state, shared_view
-from attnviz.app.links.choices import NONSENSE, Choice, Partly, choices_of, parameters_of
+from attnviz.app.links.choices import EVERY_PAGE, NONSENSE, Choice, Partly, choices_of, parameters_of
 from attnviz.app.mends.streamlit_adapter import SESSION
 from attnviz.app.text import spoken
 from attnviz.base.message import Problem
+from attnviz.base.words import speaking
 from attnviz.serve import page_table  # noqa: F401
 from attnviz.serve.page_table import NAMES as PAGES
 
@@ -115,7 +116,7 @@ def test_no_link_breaks_a_page_and_what_it_asks_in_vain_is_said(page: str, visit
             link_state.value(choice)
             refused = link_state.refusal(choice)
             assert refused is None or spoken(refused)
-        for message in link_state.refusals_without_widget():
+        for message in link_state.unsaid_refusals():
             assert spoken(message)
         view = shared_view.save()
         again = link_state.link_parameters(page)
@@ -126,6 +127,37 @@ def test_no_link_breaks_a_page_and_what_it_asks_in_vain_is_said(page: str, visit
         opened = {choice.name: link_state.value(choice) for choice in mine}
         assert _step_said(opened) == _step_said(kept)
         assert _step_said(link_state.link_parameters(page)) == _step_said(again)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("choice", dict.fromkeys(CHOICES), ids=lambda choice: choice.name)
+def test_what_is_not_used_is_said_in_the_words_of_the_control(
+    choice: Choice[Any], lang: str, visitor: dict[str, Any]
+) -> None:
+    """And never by the name that the parameter has in the link."""
+    asked = refused_by(choice)
+    if asked is None:
+        return  # a text or a name that only the page knows: whatever it says may be read
+    page = PAGES[0] if choice.page == EVERY_PAGE else choice.page
+    visitor[SESSION] = {"_page_on_show": page}
+    held = {choice.short: asked} if choice.short else asked
+    link_state._read(page, {choice.inside or choice.name: held})
+    with speaking(lang):
+        (said,) = map(spoken, link_state.unsaid_refusals())
+        assert spoken(choice.label) in said
+    assert "_" not in choice.name or choice.name not in said
+    link_state.note_said(choice)
+    assert not link_state.unsaid_refusals(), "its control says it"
+
+
+def refused_by(choice: Choice[Any]) -> Any:
+    """A value that the choice does not take; None where it takes everything that is short enough."""
+    for asked in [*VALUES, *TEXTS] if choice.inside else TEXTS:
+        try:
+            choice.read(asked)
+        except (*NONSENSE, Problem):
+            return asked
+    return None
 
 
 @pytest.mark.slow  # as a link, which is looked at at every commit, a file is read choice by choice

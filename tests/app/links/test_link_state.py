@@ -22,16 +22,18 @@ def script() -> None:
     from attnviz.app.links.choices import PageChoices
 
     one, two = PageChoices("t_one"), PageChoices("t_two")
-    sentence = one.sentence("t_text", "the cat", longest=20)
-    kind = one.one_of("t_kind", ("a", "b", "c"))
-    layer = one.one_of("t_layer")
-    width = one.whole("t_width", 64, low=1, high=4096)
-    rate = one.real("t_rate", 0.5, low=0.0, high=2.0)
-    on = one.flag("t_on")
-    some = one.several("t_some")
-    pins = one.on_canvas("t_pins", (), lambda raw: tuple(map(int, raw)), list, (1, 2), inside="t_c", short="p")
-    spot = one.on_canvas("t_spot", 0, int, int, 7, inside="t_c", short="s")
-    other_sentence = two.sentence("t_text2", "le chat", longest=2000)
+    sentence = one.sentence("t_text", "the cat", longest=20, label="the text")
+    kind = one.one_of("t_kind", ("a", "b", "c"), label="the kind")
+    layer = one.one_of("t_layer", label="the layer")
+    width = one.whole("t_width", 64, low=1, high=4096, label="the width")
+    rate = one.real("t_rate", 0.5, low=0.0, high=2.0, label="the rate")
+    on = one.flag("t_on", label="the on")
+    some = one.several("t_some", label="the some")
+    pins = one.on_canvas(
+        "t_pins", (), lambda raw: tuple(map(int, raw)), list, (1, 2), inside="t_c", short="p", label="the pins"
+    )
+    spot = one.on_canvas("t_spot", 0, int, int, 7, inside="t_c", short="s", label="the spot")
+    other_sentence = two.sentence("t_text2", "le chat", longest=2000, label="the text2")
     page = st.session_state.get("page", "t_one")
     widget_values.note_returned()
     if link_state.follow(page):
@@ -255,9 +257,9 @@ def test_a_file_that_is_not_a_saved_view_is_refused_with_a_sentence(text: str) -
 
 def test_a_name_is_declared_once() -> None:
     page = PageChoices("t_twice")
-    page.flag("t_same")
+    page.flag("t_same", label="same")
     with pytest.raises(ValueError, match="t_same"):
-        page.flag("t_same")
+        page.flag("t_same", label="same")
 
 
 def test_a_text_too_long_for_a_link_is_left_out_of_it_and_stands_in_the_saved_view() -> None:

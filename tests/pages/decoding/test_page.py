@@ -99,8 +99,8 @@ def test_layers_and_heads_beyond_the_model_show_its_last(visit):
     page = visit("decoding", d_layer="999", d_head="999", d_steps="2", **CORE)
     assert "Layer 3, head 3 of 4" in said(page)
     answers = unescape(said(page))
-    assert "The link asks for d_layer = “999”; here it goes up to 3, which is shown instead." in answers
-    assert "The link asks for d_head = “999”; here it goes up to 3, which is shown instead." in answers
+    assert "The link asks for “Layer, from 0” = “999”; here it goes up to 3, which is shown instead." in answers
+    assert "The link asks for “Head, from 0” = “999”; here it goes up to 3, which is shown instead." in answers
 
 
 @pytest.mark.parametrize("view, names", [("steps", ("d_layer", "d_head")), ("policies", ("d_kept_layer",))])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from attnviz.app.links import link_reading
-from tests.pages.conftest import sound
+from tests.pages.conftest import read, sound
 from tests.pages.explore.test_page import said
 
 OPEN = {f"open_{panel}": "true" for panel in ("stages", "what_if", "next", "average", "beside")}
@@ -61,7 +61,7 @@ def test_nonsense_on_the_canvas_is_left_out_with_a_sentence(visit):
     wrong = {"hide": [1, 999, "x", None], "quiet": ["0.0", "99.9", 7], "stage": [3, 400], "mask": "!!"}
     pins = {"t": [["q", 500], ["k", 1], ["z", 1], 5], "c": [1, 900]}
     page = sound(visit("explore", c=link_reading.pack(wrong | {"pins": pins}), mask="painted", **OPEN))
-    assert "Left out of hide, because it does not exist here: 999, x, None" in said(page)
+    assert "Left out of “Hidden tokens”, because it does not exist here: 999, x, None" in said(page)
 
 
 @pytest.mark.parametrize("held", [{"hide": "x", "quiet": 3, "pins": [1], "stage": "a"}, [1, 2]])
@@ -132,3 +132,13 @@ def test_a_name_that_no_choice_of_the_page_has_is_said_and_what_sites_add_to_lin
     [warning] = visit("glossary", **{"**x**": "1", "<b>$a$</b>": "2"}).warning
     assert "**x**" not in warning.value
     assert "<b>" not in warning.value
+
+
+def test_an_encoder_is_told_of_no_next_token_and_a_head_it_does_not_have_in_the_words_of_its_list(visit):
+    silent = {"quiet": ["1.2", "10.8"]}
+    shown = sound(visit("explore", model="minilm-l6", at="1.2", open_what_if="true", c=link_reading.pack(silent)))
+    text = read(shown)
+    assert "Left out of “Silence heads (layer.head)”, because it does not exist here: 10.8." in text
+    assert "What that changes is in the layers after it." in text
+    assert "next token" not in text
+    assert "next token" in read(sound(visit("explore", open_what_if="true", c=link_reading.pack(silent))))

@@ -75,8 +75,8 @@ def test_what_a_link_asks_for_in_vain_is_said_or_left_out(visit):
     assert (state["layer"], state["head"]) == (3, 3)
     assert (state["pins"], state["hidden"]) == ([3], [4])
     assert not page.error
-    for name, asked in (("pic_layer", 999), ("pic_head", 998)):
-        assert f"The link asks for {name} = “{asked}”; here it goes up to" in read(page)
+    for name, asked in (("Layer", 999), ("Head", 998)):
+        assert f"The link asks for “{name}” = “{asked}”; here it goes up to" in read(page)
     assert "here it goes up to" not in read(visit("pictures", pic_layer="1", pic_head="1"))
 
 

@@ -80,18 +80,7 @@ def _real_batch() -> None:
 
 def _own() -> size_mismatches.Sizes:
     """Draw a number box for every size of the call, and return the sizes."""
-    names = {
-        "n_heads": "H",
-        "n_kv_heads": "G",
-        "queries": "Q",
-        "keys": "K (keys)",
-        "values": "K (values)",
-        "q_width": "D (Q)",
-        "k_width": "D (K)",
-        "v_width": "Dv",
-        "mask_queries": "mask Q",
-        "mask_keys": "mask K",
-    }
+    names = choices.SIZE_LETTERS
     with st.container(horizontal=True):
         return size_mismatches.Sizes(
             **{name: widgets.number(choices.SIZES[name], letter, step=1, width=104) for name, letter in names.items()}

@@ -31,8 +31,8 @@ def growing() -> None:
     with kind:
         dtype = widgets.one_of(choices.DTYPE, _("Numbers"), {each: each for each in choices.DTYPES}, style="select")
     result = grown(decoder_form.architecture_of(name), growing_bytes.Config(tokens, dtype))
-    last, picked = len(result.tokens) - 1, link_state.value(choices.GROWN)
-    at = last if picked is None else min(picked, last)
+    last = len(result.tokens) - 1
+    at = widgets.at_most(choices.GROWN, last, usual=last)
     with place:
         cache_growth.cache_growth(
             "d_growth",

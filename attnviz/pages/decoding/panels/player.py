@@ -50,8 +50,7 @@ def panel() -> None:
         done / result.total_steps,
         _("step {step} of {steps}").format(step=done, steps=result.total_steps),
     )
-    picked = link_state.value(choices.AT)
-    at = done - 1 if picked is None else min(picked, done - 1)
+    at = min(widgets.at_most(choices.AT, max(result.total_steps - 1, 0), usual=done - 1), done - 1)
     with more, page_parts.more():
         widgets.number(choices.TEMPERATURE, _("Temperature"), step=0.1, help=_("0 always takes the likeliest token."))
         widgets.number(choices.SEED, _("Seed of the draw"), step=1)

@@ -43,13 +43,24 @@ def panel(shown: shown_head.Shown) -> None:
             help=_("Their output is replaced by zeros."),
         )
         again = bool(silenced) or widgets.toggle(choices.AGAIN, _("Run the model again"))
-        st.caption(
-            _("Computed again: the whole model, with this change in it, its later layers and its next token.")
-            if again
-            else _("Computed again: this head, from its recorded Q and K. Later layers and the next token are not.")
-        )
+        st.caption(_computed_again(shown, again))
     with right:
         _consequences(shown, replace(shown.edit, silenced=silenced), again)
+
+
+def _computed_again(shown: shown_head.Shown, again: bool) -> str:
+    """What follows the change and what does not; of the next token only where the model writes one."""
+    if again and _writes(shown):
+        return _("Computed again: the whole model, with this change in it, its later layers and its next token.")
+    if again:
+        return _("Computed again: the whole model, with this change in it, and so its later layers.")
+    if _writes(shown):
+        return _("Computed again: this head, from its recorded Q and K. Later layers and the next token are not.")
+    return _("Computed again: this head, from its recorded Q and K. Later layers are not.")
+
+
+def _writes(shown: shown_head.Shown) -> bool:
+    return any(stack.id == "decoder" for stack in shown.run.stacks)
 
 
 def _chosen_above(shown: shown_head.Shown) -> None:
@@ -158,25 +169,28 @@ def _three(shown: shown_head.Shown, edit: HeadEdit, before: head_matrix.Matrix, 
 def _say_what_is_silenced(shown: shown_head.Shown, edit: HeadEdit) -> None:
     """Say that silencing a head leaves its weights as they are, and what it takes away."""
     first = min(layer for layer, _head in edit.silenced)
+    changed = (
+        _("What that changes is in the layers after it and in the next token.")
+        if _writes(shown)
+        else _("What that changes is in the layers after it.")
+    )
     if (shown.layer, shown.head) in edit.silenced:
-        st.info(
-            _(
-                "Layer {layer}, head {head} still looks where it looked: its own weights cannot change. What is "
-                "replaced by zeros is its output, its weights times the values, which was {length:.2f} long, mean "
-                "over tokens, before W_O. What that changes is in the layers after it and in the next token."
-            ).format(
-                layer=shown.layer,
-                head=shown.head,
-                length=what_if.output_length(shown.stack, shown.layer, shown.head),
-            )
+        kept = _(
+            "Layer {layer}, head {head} still looks where it looked: its own weights cannot change. What is replaced "
+            "by zeros is its output, its weights times the values, which was {length:.2f} long, mean over tokens, "
+            "before W_O."
+        ).format(
+            layer=shown.layer,
+            head=shown.head,
+            length=what_if.output_length(shown.stack, shown.layer, shown.head),
         )
+        st.info(sentences(kept, changed))
     elif shown.layer <= first:
-        st.info(
-            _(
-                "Layer {layer} reads what the layers before it wrote, so silencing a head of layer {silenced} cannot "
-                "change its weights. What it changes is in the layers after it and in the next token."
-            ).format(layer=shown.layer, silenced=first)
-        )
+        kept = _(
+            "Layer {layer} reads what the layers before it wrote, so silencing a head of layer {silenced} cannot "
+            "change its weights."
+        ).format(layer=shown.layer, silenced=first)
+        st.info(sentences(kept, changed))
 
 
 def _next_token(shown: shown_head.Shown, edit: HeadEdit, trace: Trace) -> None:

@@ -23,8 +23,8 @@ def panel() -> None:
     """Draw the section."""
     place = page_parts.main_picture()
     config = _ask()
-    film, asked = filmed(config), link_state.value(choices.AT)
-    at = film.middle if asked is None else min(asked, len(film.tiles) - 1)
+    film = filmed(config)
+    at = widgets.at_most(choices.AT, len(film.tiles) - 1, usual=film.middle)
     with place:
         draw(film, "fast-film", at, lambda step: link_state.put(choices.AT, step))
         show.under(

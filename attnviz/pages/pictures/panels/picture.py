@@ -8,7 +8,6 @@ import streamlit as st
 
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.links import link_state, shared_view
-from attnviz.app.links.choices import Choice
 from attnviz.app.text import plain, spoken
 from attnviz.base.words import _, language, say, sentences, speaking
 from attnviz.canvas.patch_view import PatchChoices, PatchRows, PatchScene, live_scene, patch_view
@@ -105,22 +104,16 @@ def _order(stack: PatchStack) -> str:
 def chosen_in(run: PictureRun, stack: PatchStack) -> PatchChoices:
     """What the link and the session hold, for this stack."""
     silenced = tuple((layer, head) for name, layer, head in link_state.value(choices.SILENCED) if name == stack.id)
-    layer = _at_most(choices.LAYER, len(stack.layers) - 1)
+    layer = widgets.at_most(choices.LAYER, len(stack.layers) - 1)
     return PatchChoices(
         layer,
-        _at_most(choices.HEAD, stack.layers[layer].n_heads - 1),
+        widgets.at_most(choices.HEAD, stack.layers[layer].n_heads - 1),
         link_state.value(choices.PINS),
         coarser(link_state.value(choices.HIDDEN), run.stacks[0].grid, stack.grid),
         silenced,
         link_state.value(choices.FACTOR),
         cast(PatchRows, link_state.value(choices.SHOWS)),
     )
-
-
-def _at_most(choice: Choice[int], last: int) -> int:
-    """The layer or the head that was chosen; the last one where the model does not have it, and a line says so."""
-    widgets.say_too_high(choice, last)
-    return min(link_state.value(choice), last)
 
 
 def _keep(fine: PatchGrid, stack: PatchStack, chosen: PatchChoices) -> None:
