@@ -21,7 +21,7 @@ from attnviz.models.loading import load
 from benchmarks.harness import Row, machine, ratio, risen, rounds, seconds, table
 
 ROUNDS = 7
-BERTVIZ_UP_TO = 512  #: tokens: at 2,048 and 270 heads, bertviz's lists of Python floats would need about 40 GB
+BERTVIZ_UP_TO = 512  #: tokens: at 2,048 and 270 heads, bertviz's lists of Python floats would need about 36 GB
 
 
 def main() -> None:

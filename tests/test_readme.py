@@ -74,6 +74,16 @@ def test_the_chinese_readme_describes_every_page_and_lesson_by_its_name_in_the_a
     assert [name for name in [*pages, *lessons] if name not in CHINESE] == []
 
 
+def test_what_is_said_of_the_lessons_is_so():
+    steps = [len(lesson.steps) for lesson in LESSONS.values()]
+    asking = sum(step.question is not None for lesson in LESSONS.values() for step in lesson.steps)
+    assert (min(steps), max(steps), asking / sum(steps)) == (5, 7, 2 / 3)
+    assert "Lessons of five to seven steps" in README
+    assert "in two of three a question" in README
+    assert "每课五到七步" in CHINESE
+    assert "三步中有两步先提问" in CHINESE
+
+
 def test_the_chinese_readme_has_the_commands_and_files_of_the_english_one():
     """Its comments are Chinese; what one types, and what is pointed to, is the same."""
 

@@ -93,14 +93,14 @@ _ALL = (
         "The vector of a token from layer to layer. Heads and MLPs read it and add to it; after the last layer the "
         "next token is read off it.")),
     _term("mlp", N_("MLP"), "why", text=N_(
-        "The feed-forward network of a layer: each token alone goes through two matrices with a bend between them. "
-        "Heads move what tokens know, MLPs add to it.")),
+        "The feed-forward network of a layer: each token alone goes through two matrices with a bend between them, or "
+        "three where one opens and shuts another (SwiGLU). Heads move what tokens know, MLPs add to it.")),
     _term("attribution", N_("logit attribution"), "why", text=N_(
         "A logit as the sum of what each head, each MLP and the embedding add to it. It is exact once the scale of "
         "the last norm is held at what it was.")),
     _term("lens", N_("logit lens"), "why", text=N_(
-        "Reads a next token off the stream of any layer, as if the model ended there. Where the answer first appears "
-        "says when it was found.")),
+        "Reads a next token off the stream of any layer, as if the model ended there. Earlier layers need not speak "
+        "its last layer’s language: an answer that it does not show can be there, and one that it shows can be lost.")),
     _term("patching", N_("activation patching"), "why", why_section="patches", text=N_(
         "Puts a vector of one prompt’s run into another’s, and looks how much of the answer comes with it. Unlike "
         "attribution it also counts what later layers make of that vector.")),
@@ -196,8 +196,8 @@ _ALL = (
         "A KV cache in blocks of a few tokens, found by a table, like the pages of a computer’s memory. A request "
         "takes a block when it needs one, and shares those of a common beginning.")),
     _term("linear_attention", N_("linear attention"), "compare", c_section="measured", text=N_(
-        "A product of features in place of softmax, so that keys and values can be summed once for all queries. "
-        "Cost grows with the length, and with it goes the sharp choice of one key.")),
+        "A product of features in place of softmax, so that keys and values can be summed once for all queries. Cost "
+        "is then in proportion to the length, and a query can no longer choose one key as sharply.")),
 )  # fmt: skip
 
 TERMS: Mapping[str, GlossaryTerm] = {term.id: term for term in _ALL}

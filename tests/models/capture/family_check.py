@@ -4,6 +4,7 @@ import copy
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -111,7 +112,15 @@ def compare(layers: list[RecordedLayer], wanted: list[list[Tensor]], tolerance: 
             last = max(last, n)
     for layer in layers:
         verdict.features |= features(layer)
+    if any(_same_weights(*pair) for pair in pairwise(layers)):
+        verdict.features.add("each layer stands twice, once for each half of its values")
     return verdict
+
+
+def _same_weights(layer: RecordedLayer, other: RecordedLayer) -> bool:
+    """Whether two calls attended with the very same queries and keys: one layer, which the model calls twice."""
+    pairs = ((layer.q, other.q), (layer.k, other.k))
+    return all(a is not None and b is not None and a.shape == b.shape and bool((a == b).all()) for a, b in pairs)
 
 
 def difference(layer: RecordedLayer, matrix: Tensor) -> float:

@@ -18,6 +18,7 @@ SIZES = [
     Config(n=1, d=8, k=2, window=2, heads=1),
     Config(n=37, d=96, k=5, window=7, heads=4),
     Config(n=300, d=24, k=16, window=64, heads=24),
+    Config(n=20, d=24, k=16, window=1 << 16, heads=24),
 ]
 
 
@@ -51,7 +52,7 @@ def test_costs_are_equal_at_a_crossing_and_change_sides_around_it(counting, axis
             continue
         assert _side(mine, other, config, found.at) == 0
         before, after = (_side(mine, other, config, found.at * factor) for factor in (Fraction(1, 3), 3))
-        assert (before, after) == ((-1, 1) if found.attention_is == "cheaper" else (1, -1))
+        assert (before, after) == {"cheaper": (-1, 1), "dearer": (1, -1), "equal": (0, 1)}[found.attention_is]
 
 
 def _side(mine, other, config, x):
@@ -59,10 +60,28 @@ def _side(mine, other, config, x):
     at = {"n": Fraction(config.n), "d": Fraction(config.d), "k": Fraction(config.k), config.axis: x}
 
     def cost(t):
-        return t.constant + t.n * at["n"] + t.d * at["d"] + t.kd * at["k"] * at["d"] + t.window * config.window
+        return (
+            t.constant
+            + t.n * at["n"]
+            + t.d * at["d"]
+            + t.kd * at["k"] * at["d"]
+            + t.window * min(config.window, at["n"])
+        )
 
     gap = cost(mine) - cost(other)
     return (gap > 0) - (gap < 0)
+
+
+@pytest.mark.parametrize("counting", ["built", "table"])
+@pytest.mark.parametrize("n, window", [(1, 2), (37, 64), (64, 64), (5, 1 << 16)])
+def test_a_window_longer_than_the_text_is_attention(counting, n, window):
+    here = layer_costs.run(Config(n=n, window=window, counting=counting)).here
+    assert here["window"][0] == here["attention"][0]
+    q, k, v = torch.randn(3, 1, 2, n, 8, generator=torch.Generator().manual_seed(0)).unbind()
+    theirs = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+    if n <= 64:
+        ours = compared_layers.windowed(q, k, v, window)
+        assert ours[..., -1, :].numpy() == pytest.approx(theirs[..., -1, :].numpy(), abs=1e-5)
 
 
 def test_curves_pass_through_the_numbers_at_the_chosen_sizes():

@@ -52,6 +52,7 @@ class ProjectedAttention(nn.Module):
 
 def windowed(q: Tensor, k: Tensor, v: Tensor, window: int) -> Tensor:
     """Attention of each token to itself and the `window` - 1 before it; what lies before the first is zeros."""
+    window = min(window, q.shape[2])
     k, v = (nn.functional.pad(part, (0, 0, window - 1, 0)).unfold(2, window, 1) for part in (k, v))
     weights = (q.unsqueeze(-2) @ k * q.shape[-1] ** -0.5).softmax(-1)  # (B, H, n, 1, window)
     return (weights @ v.mT).squeeze(-2)
@@ -191,7 +192,7 @@ def program(config: Config) -> str:
 n, d, k, r, heads = {config.n}, {config.d}, {config.k}, {config.window}, {config.heads}
 operations = {{
     "attention": n * n * d,
-    "window": r * n * d,
+    "window": min(r, n) * n * d,
     "linear": n * d * d // heads,
     "rnn": n * d * d,
     "conv": k * n * d * d,

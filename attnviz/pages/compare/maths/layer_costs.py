@@ -40,7 +40,7 @@ class Config:
 
 @dataclass(frozen=True)
 class Terms:
-    """Cost of a layer divided by n d: constant + n * N + d * D + kd * K D + window * R."""
+    """Cost of a layer divided by n d: constant + n * N + d * D + kd * K D + window * min(R, N)."""
 
     constant: Fraction = Fraction(0)
     n: Fraction = Fraction(0)
@@ -51,7 +51,7 @@ class Terms:
     def each(self, config: Config) -> Fraction:
         """Operations of the layer divided by n d."""
         by_size = self.n * config.n + self.d * config.d + self.kd * config.k * config.d
-        return self.constant + by_size + self.window * config.window
+        return self.constant + by_size + self.window * min(config.window, config.n)  # no key is seen that is not there
 
     def at(self, config: Config) -> int:
         """Operations of the layer, an exact integer wherever the heads divide the width."""
@@ -65,7 +65,11 @@ class Terms:
 
 @dataclass(frozen=True)
 class CrossingPoint:
-    """Where a layer costs as much as attention. `at` None: nowhere on the positive axis, or everywhere."""
+    """Where a layer costs as much as attention. `at` None: nowhere on the positive axis, or everywhere.
+
+    A window that is longer than the text is attention: the two are "equal" up to that length, and attention is dearer
+    beyond it.
+    """
 
     kind: str
     at: Fraction | None
@@ -153,6 +157,8 @@ def layers_to_reach(n: int, k: int) -> int:
 
 def crossing(kind: str, config: Config) -> CrossingPoint:
     """Where along the axis `kind` costs as much as attention, exactly."""
+    if kind == "window" and config.axis == "n":
+        return CrossingPoint(kind, Fraction(config.window), "equal")
     a, b = terms("attention", config).along(config)
     c, d = terms(kind, config).along(config)
     at = (c - a) / (b - d) if b != d and (c - a) / (b - d) > 0 else None

@@ -199,7 +199,9 @@ def _cost_words(result: layer_costs.Result) -> str:
     others = [kind for kind in here if kind not in ("attention", "dilated")]
     dearest, cheapest = max(others, key=here.__getitem__), min(others, key=here.__getitem__)
     met = [
-        _("{name} at {axis} = {at:,.6g}").format(name=names[each.kind], axis=config.axis, at=float(each.at))
+        (
+            _("{name} up to {axis} = {at:,.6g}") if each.attention_is == "equal" else _("{name} at {axis} = {at:,.6g}")
+        ).format(name=names[each.kind], axis=config.axis, at=float(each.at))
         for each in result.crossings
         if each.at is not None
     ]
@@ -272,6 +274,7 @@ def _against(crossing: layer_costs.CrossingPoint, axis: str) -> str:
     beyond = {
         "cheaper": _("attention costs more beyond {axis} = {at:,.6g}"),
         "dearer": _("attention costs less beyond {axis} = {at:,.6g}"),
+        "equal": _("attention costs the same up to {axis} = {at:,.6g}, and more beyond"),
     }
     if crossing.at is None:
         return everywhere[crossing.attention_is].format(axis=axis)
