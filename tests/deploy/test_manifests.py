@@ -85,6 +85,13 @@ def test_the_service_starts_what_is_there_and_ends_all_of_it():
     assert (unit["Restart"], unit["KillMode"], unit["User"]) == ("always", "mixed", "attnviz")
 
 
+def test_both_stages_are_built_from_one_base_that_can_be_named_by_its_digest():
+    """An argument before the first FROM, and no other image."""
+    (base,) = re.findall(r"^ARG BASE=(.+)$", DOCKERFILE.split("FROM ")[0], re.M)
+    assert re.fullmatch(r"python:3\.11-slim(@sha256:[0-9a-f]{64})?", base)
+    assert re.findall(r"^FROM (\S+)", DOCKERFILE, re.M) == ["${BASE}"] * 2
+
+
 def test_what_the_image_copies_is_there():
     root = DEPLOY.parent
     first = DOCKERFILE.split("FROM ")[1]

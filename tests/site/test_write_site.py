@@ -120,6 +120,33 @@ def test_what_cannot_be_written_is_one_sentence(tmp_path, capsys):
     assert "has 302 tokens; up to 200 are read" in capsys.readouterr().err
 
 
+def _of_others(folder: Path) -> None:
+    (folder / "index.html").write_text("mine")
+
+
+def _link_itself(folder: Path) -> None:
+    folder.rmdir()
+    (folder.parent / "elsewhere").mkdir()
+    folder.symlink_to(folder.parent / "elsewhere")
+
+
+def _link_inside(folder: Path) -> None:
+    (folder.parent / "mine").write_text("mine")
+    (folder / write_site.MARK).touch()
+    (folder / "licences.txt").symlink_to(folder.parent / "mine")
+
+
+@pytest.mark.parametrize("makes", [_of_others, _link_itself, _link_inside])
+def test_no_file_of_others_is_overwritten_and_nothing_is_written_through_a_link(minilm, tmp_path, capsys, makes):
+    folder = tmp_path / "site"
+    folder.mkdir()
+    makes(folder)
+    before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+    assert main(["site", str(folder), "--model", "minilm-l6"]) == 1
+    assert str(folder) in capsys.readouterr().err
+    assert {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()} == before
+
+
 def test_sentences_of_one_s_own_are_the_examples(tmp_path):
     (tmp_path / "mine.txt").write_text("A cat {sat}.\t2.3\tIt {sits}.\n\nA dog.\n", "utf-8")
     write_site.write(tmp_path / "out", ["minilm-l6"], sentences=tmp_path / "mine.txt")
@@ -127,5 +154,6 @@ def test_sentences_of_one_s_own_are_the_examples(tmp_path):
     told = [(each["text"], each["at"], each["shows"]) for each in view["examples"]]
     assert told == [("A cat {sat}.", "2.3", "It {sits}."), ("A dog.", "", "")]
     assert view["head"]["tile"] == [2, 3]
+    write_site.write(tmp_path / "out", ["minilm-l6"], sentences=tmp_path / "mine.txt")  # a site of ours is written anew
     labels = json.loads((tmp_path / "out" / view["examples"][1]["file"]).read_text("utf-8"))["labels"]
     assert labels == ["[CLS]", "a", "dog", ".", "[SEP]"]
