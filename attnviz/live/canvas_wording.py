@@ -41,6 +41,7 @@ def overview() -> dict[str, str]:
         "tile": _("Layer {layer}, head {head}"),
         "shared": _("Heads {heads} share one key/value head"),
         "chosen": _("on show"),
+        "silenced": _("silenced"),
         "layer": _("layer"),
         "head": _("head"),
         "measured": _("{measure} {value}"),

@@ -1,5 +1,6 @@
 """The explorer in a real Chromium: a sentence read, heads chosen and laid over each other, links, exports."""
 
+import json
 import re
 from urllib.parse import parse_qs, urlsplit
 
@@ -327,3 +328,19 @@ def test_a_head_typed_whole_is_that_head_alone(opened, typed):
     page.wait_for_url(re.compile(r"[?&]c="))
     (packed,) = parse_qs(urlsplit(page.url).query)["c"]
     assert link_reading.unpack(packed)["quiet"] == [typed]
+
+
+def test_a_silenced_head_is_marked_among_all_and_the_card_is_gone_from_the_head_that_is_chosen(opened):
+    page = opened(f"explore?c={link_reading.pack({'quiet': ['2.3']})}", *DRAWN)
+    stage = page.get_by_test_id("overview").first
+    until(lambda: stage.get_attribute("data-silenced") == "2.3")
+    (wide, high, places) = json.loads(stage.get_attribute("data-tiles"))
+    number = 2 * 9 + 3
+    where = {"x": places[number][0] + wide / 2, "y": places[number][1] + high / 2}
+    stage.hover(position=where)
+    card = page.locator(".av-preview")
+    expect(card).to_contain_text("silenced")
+    expect(card).to_be_visible()
+    stage.click(position=where)
+    shown(page, "Layer 2, head 3")
+    expect(card).to_be_hidden()

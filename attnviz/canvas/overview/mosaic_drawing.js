@@ -1,5 +1,6 @@
 // The mosaic as drawn: the atlas of all tiles' pixels, labels, brackets, outlines.
 
+import { sameHead } from "../shared/group.js";
 import { pixelOf, placeOnScale, ramp, rgb } from "../shared/colour.js";
 import { Drawing } from "../shared/component.js";
 import { el, fill } from "../shared/dom.js";
@@ -40,7 +41,7 @@ export class MosaicDrawing extends Drawing {
     this.stage.append(this.base, this.over);
     /** @type {Mosaic | null} */
     this.laid = null;
-    /** @type {{ canvas: HTMLCanvasElement, columns: number, of: Uint8Array, dark: boolean } | null} */
+    /** @type {{ canvas: HTMLCanvasElement, columns: number, of: Uint8Array, dark: boolean, root: boolean } | null} */
     this.painted = null;
     /** @type {number | null} the tile under the pointer or the keyboard */
     this.at = null;
@@ -75,7 +76,9 @@ export class MosaicDrawing extends Drawing {
   /** All tiles on one canvas, painted anew for other tiles or another theme. */
   atlas() {
     const { header, codes, theme, tiles } = this.shown;
-    if (this.painted?.of === codes && this.painted.dark === theme.dark) return this.painted;
+    const { root } = header.scale;
+    const { painted } = this;
+    if (painted?.of === codes && painted.dark === theme.dark && painted.root === root) return painted;
     const [h, w] = header.shape;
     const columns = Math.max(1, Math.min(tiles.length, Math.floor(4096 / w)));
     const table = tilePixels(header, theme);
@@ -90,7 +93,7 @@ export class MosaicDrawing extends Drawing {
       }
     };
     const canvas = pixelCanvas(wide, Math.ceil(tiles.length / columns) * h, paint, this.painted?.canvas);
-    this.painted = { canvas, columns, of: codes, dark: theme.dark };
+    this.painted = { canvas, columns, of: codes, dark: theme.dark, root };
     return this.painted;
   }
 
@@ -134,9 +137,29 @@ export class MosaicDrawing extends Drawing {
       this.drawTile(context, i, x, y, mosaic.tw, mosaic.th);
     });
     context.globalAlpha = 1;
+    this.crossOut(context);
     this.light();
     this.stage.dataset.tiles = JSON.stringify([mosaic.tw, mosaic.th, mosaic.places]);
     markPainted(this.root, "attnviz-overview-painted", header.data);
+  }
+
+  /** Crosses out the heads that are silenced. @param {CanvasRenderingContext2D} context */
+  crossOut(context) {
+    const { header, tiles, theme } = this.shown;
+    const { places, tw, th } = this.mosaic;
+    const silenced = header.silenced ?? [];
+    for (const [layer, head] of silenced) {
+      const [x, y] = places[tileNumber(tiles, layer, head)];
+      for (const [strokeStyle, lineWidth] of /** @type {[string, number][]} */ ([
+        [theme.background, 5],
+        [theme.text, 2],
+      ])) {
+        drawWith(context, { strokeStyle, lineWidth, lineCap: "round" });
+        strokePath(context, [x + 3, y + 3], [x + tw - 3, y + th - 3]);
+        strokePath(context, [x + tw - 3, y + 3], [x + 3, y + th - 3]);
+      }
+    }
+    this.stage.dataset.silenced = silenced.map((place) => place.join(".")).join(" ");
   }
 
   /** @param {CanvasRenderingContext2D} context */
@@ -250,8 +273,9 @@ export class MosaicDrawing extends Drawing {
   note(i) {
     const { header, tiles } = this.shown;
     const { words, measure, measureName, heads } = header;
-    const { layer, share, size } = tiles[i];
+    const { layer, head, share, size } = tiles[i];
     const notes = [];
+    if (header.silenced?.some((place) => sameHead(place, [layer, head]))) notes.push(words.silenced);
     const value = measure?.[i] ?? null;
     if (value !== null) notes.push(fill(words.measured, { measure: measureName, value: fixed(value, 2) }));
     if (share >= 0) {

@@ -240,6 +240,7 @@ export class Overview extends MosaicDrawing {
     group.selected = [layer, head];
     const seq = group.picks.next();
     group.picks.keep(this, "pick", { layer, head });
+    this.preview.hide(); // it would cover the head that is chosen
     group.coming = null;
     tell(group, "selected");
     this.live.textContent = joined(header.words.join_things, [this.name(i), header.words.chosen]);

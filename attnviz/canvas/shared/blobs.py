@@ -41,6 +41,7 @@ def overview_blob(
         "measureName": overview.measure_name,
         "order": overview.order,
         "dim": overview.dim,
+        "silenced": [list(place) for place in overview.silenced],
         "q": [str(t) for t in tokens_q],
         "k": None if tokens_k is None else [str(t) for t in tokens_k],
         "scale": {"top": 1.0, "root": overview.root},

@@ -54,6 +54,7 @@ class Overview:
     dim         True: the smaller its measure, the paler a tile
     layer_ids   what the layers are called, where not 0, 1, 2... (a stack's own numbers)
     root        colours on a square-root scale from 0 to 1 (small weights show), else linear
+    silenced    (layer, head) of each head whose output is replaced by zeros: marked
     compressed  what `packed` answers, where that was made before: it stays, however the tiles are laid out
     """
 
@@ -66,6 +67,7 @@ class Overview:
     dim: bool = False
     layer_ids: tuple[int, ...] | None = None
     root: bool = True
+    silenced: tuple[tuple[int, int], ...] = ()
     compressed: tuple[bytes, str] | None = None
 
     @classmethod

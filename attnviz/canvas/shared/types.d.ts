@@ -177,6 +177,8 @@ export type OverviewHeader = Tokens & {
   measureName: string;
   order: string;
   dim: boolean;
+  /** layer and head of each head that is silenced; not in files, where none can be */
+  silenced?: [number, number][];
   scale: Scale;
   unit: string;
   colours: Colours;

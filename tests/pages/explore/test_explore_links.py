@@ -7,7 +7,9 @@ import re
 import numpy as np
 import pytest
 
+from attnviz.app.exports import GATHERING, Gathering
 from attnviz.app.links import link_reading
+from tests.links.canvases import unblob
 from tests.pages.conftest import read, sound
 from tests.pages.explore.test_page import said
 
@@ -142,3 +144,15 @@ def test_an_encoder_is_told_of_no_next_token_and_a_head_it_does_not_have_in_the_
     assert "What that changes is in the layers after it." in text
     assert "next token" not in text
     assert "next token" in read(sound(visit("explore", open_what_if="true", c=link_reading.pack(silent))))
+
+
+@pytest.mark.parametrize("words, link, root", [(9, {}, False), (9, {"curve": "root"}, True), (60, {}, True)])
+def test_all_heads_are_saved_in_the_colours_that_they_have_on_screen(visit, words, link, root):
+    """And in a long sentence, whose weights are small, the small squares are not black."""
+    page = visit("explore", text="one cat saw " * (words // 3), **link)
+    headers = [unblob(bytes(each.proto.bytes))[0] for each in page.get("bidi_component") if each.proto.bytes]
+    (header,) = [each for each in headers if "heads" in each and "order" in each]
+    page.session_state[GATHERING] = gathering = Gathering(None)
+    sound(page.run())
+    (saved,) = [offer.fig() for offer in gathering.offers if offer.key == "mosaic"]
+    assert header["scale"]["root"] is saved.root is root

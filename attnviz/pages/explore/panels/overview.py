@@ -12,6 +12,7 @@ import streamlit as st
 from attnviz.app import show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
+from attnviz.app.links.choices import name_of_head
 from attnviz.app.text import spoken
 from attnviz.base.words import _, ngettext, say, tongue
 from attnviz.canvas.head.attention_view import overview_grid
@@ -43,7 +44,8 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
     if by != "place":
         st.caption(say(whole_model.MEASURES[by][1]))
         tiles = _ordered(tiles, _measured(run, stack), by, measures[by])
-    tiles = replace(tiles, root=curve == "root")  # the same steps as the large head has
+    silenced = tuple(place for place in stack.places if name_of_head(place) in link_state.value(choices.QUIET))
+    tiles = replace(tiles, root=_has_root_steps(stack), silenced=silenced)
     # what the visitor asked for, with all that these pictures depend on besides the sentence
     besides = packing.fingerprint(replace(run.request, text=""), stack.id, by, curve, tongue())
     fills = len(tiles.heads) >= FILLS * max(tiles.heads)
@@ -57,6 +59,14 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
             on_pick=shown_head.go_to,
             asked=AskedText(request_form.sentence_label(is_read=len(run.stacks) > 1), run.request.text, besides),
         )
+
+
+def _has_root_steps(stack: Stack) -> bool:
+    """Whether small weights are lifted: where the large head lifts them, and where its weights are too many to be seen.
+
+    In a sentence longer than a small picture is wide, a row spreads its weight so far that even steps leave it black.
+    """
+    return link_state.value(choices.CURVE) == "root" or len(stack.keys) > packing.THUMBNAIL_SIDE
 
 
 def _ordered(tiles: Overview, measured: whole_model.StackMeasures, by: str, name: str) -> Overview:
@@ -86,10 +96,12 @@ def export(run: ModelRun, stack: Stack) -> None:
     text = text if len(text) <= LONGEST_QUOTED else f"{text[: LONGEST_QUOTED - 1].rstrip()}…"
     title = _("All heads of {model} on “{text}”").format(model=run.name, text=text)
 
+    root, chosen = _has_root_steps(stack), shown_head.at(stack)  # a download runs in no session
+
     def mosaic() -> MosaicPicture:
         codes = tiles.thumbnails.astype(np.float32)
         thumbnails = np.where(codes == packing.MASKED_8, np.nan, (codes / 254) ** 2)
-        return MosaicPicture(thumbnails, tiles.heads, tiles.kv_heads, shown_head.at(stack), title)
+        return MosaicPicture(thumbnails, tiles.heads, tiles.kv_heads, chosen, title, root)
 
     show.under(
         mosaic,
