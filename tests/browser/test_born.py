@@ -13,7 +13,7 @@ from tests.browser.saving import open_menu, saved
 
 FILM = ".av-root:has(.bi-curves)"
 PIXELS = "(canvas) => [...canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data].join()"
-STEPS = life.read(life.LIFE).at.tolist()
+STEPS = life.read(life.LIFE).steps.tolist()
 
 
 def opened(new_page, url: str, link: str = "", **window):
@@ -91,12 +91,12 @@ def test_ones_own_words_a_silenced_head_and_the_link_that_brings_both_back(serve
 def test_the_question_is_answered_and_the_picture_saved(server_url, new_page):
     page, _film = opened(new_page, server_url)
     page.get_by_role("button", name="1,000", exact=True).click()
-    expect(page.get_by_text(re.compile(r"Computed: from step \d+ on"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"Computed: between steps \d+ and \d+"))).to_be_visible()
     answered(page)
     open_menu(page.locator(".st-key-born-film-out-export button").first)
     table = Path(saved(page, page.get_by_role("button", name="CSV, the numbers")).path())
     rows = list(csv.DictReader(table.open(encoding="utf-8-sig")))
-    assert [int(row["step"]) for row in rows] == STEPS
+    assert [int(row["step"]) for row in rows] == life.read(life.LIFE).at.tolist()
     assert float(rows[-1]["accuracy"]) > 0.95
     svg = Path(saved(page, page.locator("button[data-kind=svg]")).path()).read_text("utf-8")
     assert "head 1.2" in svg

@@ -73,8 +73,8 @@ def _words() -> dict[str, str]:
         "axis": _("training steps"),
         "loss": _("loss in nats"),
         "losses": _("loss in nats; dashed: with heads silenced"),
-        "previous": _("weight on the token before, each head"),
-        "induction": _("weight on what came next last time, each head"),
+        "previous": _("weight on the token before, other words"),
+        "induction": _("weight on what came next last time, other words"),
         "head": _("head {head}"),
         "score_previous": _("before {previous}"),
         "score_induction": _("next {induction}"),
@@ -82,7 +82,7 @@ def _words() -> dict[str, str]:
         "silence": _(
             "A click silences this head: its output is 0. Another click lets it speak. Arrow keys read its cells."
         ),
-        "rest": _("Rows look at columns: the same words. Point at a cell; click a head to silence it."),
+        "rest": _("Rows look at columns: your words. Point at a cell; click a head to silence it."),
         "cell": _("Head {head}: “{query}” ({q}) gives “{key}” ({k}) {weight}"),
         "weight": _("weight"),
         "hidden": _("masked"),
@@ -91,6 +91,6 @@ def _words() -> dict[str, str]:
         "second": _("Once more"),
         "said": _("Step {step}: {right} of {of} words of the second copy are predicted, loss {loss}."),
         "picture": _("Loss and scores of all heads over training"),
-        "best_previous": _("Most on the token before: head {head}, {score}."),
-        "best_induction": _("Most on what came next last time: head {head}, {score}."),
+        "best_previous": _("No head has more on the token before than {head}: {score}."),
+        "best_induction": _("No head has more on what came next last time than {head}: {score}."),
     } | canvas_wording.joins()

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from attnviz.base.packed import unblob
+from attnviz.base.rounding import format_number
 from attnviz.pages.born import choices
 from attnviz.pages.born.maths import life
 from attnviz.pages.born.maths.repeats import Config, forward
@@ -36,8 +37,8 @@ def test_the_answer_is_computed(visit):
     page = visit("born")
     page.button(key="born-guess-300").click().run()
     right = life.share_right(life.LIFE, life.copies_of(choices.WORDS.default, Config()))
-    first = life.read(life.LIFE).at[np.flatnonzero(right < 0.5)[-1] + 1]
-    assert f"Computed: from step {first} on" in said(page)
+    before, first = life.read(life.LIFE).steps[np.flatnonzero(right < 0.5)[-1] :][:2]
+    assert f"Computed: between steps {before} and {first}" in said(page), "nobody looked at your words between them"
     assert film(page)["open"]
 
 
@@ -49,9 +50,9 @@ def test_a_silenced_head_is_measured_at_every_step(visit):
     assert shown["curves"]["without"][-1] == pytest.approx(life.without(life.LIFE, ((0, 0),))[-1, 0], abs=1e-4)
 
 
-def test_a_run_that_never_learns_it_says_never(visit):
+def test_a_run_that_does_not_learn_it_says_until_when_it_was_seen(visit):
     page = visit("born", born_run="blurred", born_guess="never", born_at="1500")
-    assert "Computed: never" in said(page)
+    assert "Computed: not by step 1,500" in said(page)
     assert film(page)["sizes"]["scales"] == [0.0, 0.25]
 
 
@@ -72,18 +73,28 @@ def test_words_have_numbers_of_their_own_and_capitals_do_not_matter():
     assert max(copies.ids) < Config().words
 
 
+def test_what_is_measured_on_other_words_is_told_from_what_is_on_yours(visit):
+    """The sentence and the curves are of one exam for all, the numbers beside the heads of the visitor's words."""
+    page = visit("born", born_at="103")
+    assert "Measured on copies of 6, 11, 17, 22 words" in said(page)
+    assert "Numbers beside the heads are of your words" in said(page)
+    words = film(page)["words"]
+    assert all("other words" in words[curve] for curve in ("previous", "induction"))
+    assert "your words" in words["rest"]
+
+
 @pytest.mark.parametrize("changed", choices.CHANGED.ids)
 def test_other_runs_are_named_and_compared(visit, changed):
     page = sound(visit("born", born_section="others", born_changed=changed))
     spec = json.loads(page.get("plotly_chart")[0].proto.spec)
     assert len(spec["data"]) == 2 * (len(life.SEEDS) + 1 + (changed != "seeds"))
     run = life.read(life.LIFE if changed == "seeds" else changed)
-    shown = "6 of 6 seeds learn it" if changed == "seeds" else f"{run.accuracy[-1]:.0%}"
+    shown = "6 of 6 seeds learn it" if changed == "seeds" else format_number(run.accuracy[-1], ".0%")
     assert shown in said(page)
 
 
 def test_the_order_is_counted_seed_by_seed(visit):
-    """From which look on a head has half of its weight there, by a loop; 5 of 6 is what the shipped runs show."""
+    """From which step on a head has half of its weight there, by a loop; 5 of 6 is what the shipped runs show."""
     first = 0
     for name in (life.LIFE, *life.SEEDS):
         run, found = life.read(name), []
@@ -91,9 +102,9 @@ def test_the_order_is_counted_seed_by_seed(visit):
             below = [step for step, each in zip(run.at, scores, strict=True) if each.max() < life.PREDICTED]
             found.append(max(below))  # the last look before it is found for good
         assert max(found) < run.at[-1]
-        first += found[0] <= found[1]
+        first += found[0] < found[1]
     shown = said(visit("born", born_section="others"))
-    assert f"In {first} of 6 a head has half of its weight on the token before no later than one" in shown
+    assert f"In {first} of 6 a head has half of its weight on the token before, and only later one has it" in shown
     assert first == 5
 
 

@@ -1,4 +1,8 @@
-"""A training run, kept as it goes: the loss of every step, and at some steps what each head does and all numbers."""
+"""A training run, kept as it goes: the loss of every step, and at some steps what each head does and all numbers.
+
+A run is measured at every step. What is kept are steps ever wider apart, and both sides of each step at which something
+comes to be found or is lost: what is said of "from which step" hangs on no step that was not looked at.
+"""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -19,11 +23,12 @@ from attnviz.pages.born.maths.repeats import Config, Sequences, Silenced, forwar
 from attnviz.runs import prepared_files
 
 FORMAT = 1
-EARLY, FROM, STEPS = (0, 1, 2, 4, 8, 16, 32), 50, 53  #: steps that are looked at: these, and STEPS more, ever wider
+EARLY, FROM, STEPS = (0, 1, 2, 4, 8, 16, 32), 50, 53  #: steps that are drawn: these, and STEPS more, ever wider
 FEW = 10  #: of them whose numbers are kept of a run that is only compared
 EXAMINED = 128  #: sequences with copies of lengths that are never trained on
 FINE = 300  #: losses that are drawn of a run
 PREDICTED = 0.5  #: the share of words right, and the weight on a pattern, from which it is called found
+BEGUN, DONE = 0.1, 0.9  #: shares of words right between which the loss falls off its cliff
 
 LIFE, BLURRED = "life", "blurred"
 SEEDS = ("seed-2", "seed-3", "seed-4", "seed-5", "seed-6")
@@ -41,7 +46,7 @@ RUNS: dict[str, Config] = {
 
 @dataclass(frozen=True, eq=False)
 class Life:
-    """One run. C are the steps that were looked at; what is measured there is of copies never trained on."""
+    """One run. C are the steps of which measures are kept, those of `measured_at`, on copies never trained on."""
 
     config: Config
     losses: np.ndarray  #: (steps,), nats for each word of the second copy but its first, before each step
@@ -90,43 +95,56 @@ class Life:
 
 
 def lasting(at: np.ndarray, curve: np.ndarray) -> int | None:
-    """The first of some steps from which a curve stays at PREDICTED or above; None where it ends below."""
+    """The first of some steps from which a curve stays at PREDICTED or above; None where it ends below.
+
+    Where both sides of each crossing are among the steps, it is the first of all.
+    """
     above = np.minimum.accumulate(curve[::-1])[::-1] >= PREDICTED
     return int(at[above.argmax()]) if above.any() else None
 
 
-def looked_at(steps: int) -> list[int]:
-    """The steps at which a run of so many is looked at."""
+def drawn_at(steps: int) -> list[int]:
+    """The steps of a run of so many that are drawn, evenly on a logarithmic axis."""
     later = np.geomspace(min(FROM, steps), steps, STEPS).round().astype(int)
     return sorted({*(step for step in EARLY if step <= steps), *later.tolist()})
 
 
-def run(config: Config, keep: int | None = None, on_look: Callable[[int, float], None] | None = None) -> Life:
-    """Train; `keep` is how many steps' numbers are kept, all that are looked at unless told.
+def measured_at(accuracy: np.ndarray, previous: np.ndarray, induction: np.ndarray) -> list[int]:
+    """Of curves over all steps the steps that are kept: those drawn, and both sides of each crossing of a level."""
+    curves = [(accuracy, level) for level in (BEGUN, PREDICTED, DONE)]
+    curves += [(scores.max((1, 2)), PREDICTED) for scores in (previous, induction)]
+    before = [step for curve, level in curves for step in np.flatnonzero(np.diff(curve >= level)).tolist()]
+    return sorted({*drawn_at(len(accuracy) - 1), *before, *(step + 1 for step in before)})
 
-    `on_look` hears each step that was looked at, and the accuracy there.
+
+def run(config: Config, keep: int | None = None, on_look: Callable[[int, float], None] | None = None) -> Life:
+    """Train; `keep` is how many steps' numbers are kept, all that are drawn unless told.
+
+    `on_look` hears each step that is drawn, and the accuracy there.
     """
     numbers = nn.Parameter(untrained(config))
     adam = torch.optim.Adam([numbers], lr=config.rate, betas=config.betas)
     drawn = torch.Generator().manual_seed(1000 + config.seed)
-    examined, at = exam(config), looked_at(config.steps)
-    kept = np.unique(np.linspace(0, len(at) - 1, len(at) if keep is None else keep).round().astype(int))
-    losses, looks, held = [], [], []
+    examined, steps = exam(config), np.array(drawn_at(config.steps))
+    few = np.linspace(0, len(steps) - 1, len(steps) if keep is None else keep).round().astype(int)
+    losses, looks, held = [], [], {}
     for step in range(config.steps + 1):
-        if step in at:
-            looks.append(look(numbers.detach(), examined, config))
-            held.append(numbers.detach().half().numpy())
-            if on_look:
-                on_look(step, looks[-1][1])
+        looks.append(look(numbers.detach(), examined, config))
+        if step in steps[few]:
+            held[step] = numbers.detach().half().numpy()
+        if step in steps and on_look:
+            on_look(step, looks[-1][1])
         if step < config.steps:
             loss = loss_of(numbers, sequences(config.batch, config.trained_on, config, drawn), config)
             adam.zero_grad()
             loss.backward()
             adam.step()
             losses.append(loss.item())
-    there, right, previous, induction = (np.array(part, np.float32) for part in zip(*looks, strict=True))
-    left = np.array([held[i] for i in kept])
-    return Life(config, np.array(losses, np.float32), np.array(at), there, right, previous, induction, kept, left)
+    loss_there, right, previous, induction = (np.array(part, np.float32) for part in zip(*looks, strict=True))
+    at = np.array(measured_at(right, previous, induction))
+    kept, left = np.searchsorted(at, list(held)), np.array(list(held.values()))
+    measures = loss_there[at], right[at], previous[at], induction[at]
+    return Life(config, np.array(losses, np.float32), at, *measures, kept, left)
 
 
 def exam(config: Config) -> Sequences:
@@ -223,6 +241,11 @@ def share_right(name: str, copies: Copies) -> np.ndarray:
     return read(name).looks(Sequences(tokens, known))[:, 1]
 
 
-def learned_at(name: str, copies: Copies) -> int | None:
-    """The first kept step from which at least half of the second copy is always predicted; None where it never is."""
-    return lasting(read(name).steps, share_right(name, copies))
+def learned_between(name: str, copies: Copies) -> tuple[int, int] | None:
+    """The last kept step at which less than half of the second copy is predicted, and the next; None where it ends so.
+
+    Both are step 0 where half of it is predicted from the beginning.
+    """
+    steps = read(name).steps
+    learned = lasting(steps, share_right(name, copies))
+    return None if learned is None else (int(steps[max(int(np.searchsorted(steps, learned)) - 1, 0)]), learned)

@@ -11,7 +11,7 @@ import torch
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import name_of_head as name_of
-from attnviz.base.words import _, listed
+from attnviz.base.words import _, listed, sentences
 from attnviz.canvas import birth
 from attnviz.canvas.shared.packing import fingerprint
 from attnviz.core.attention import scale_factor
@@ -73,8 +73,8 @@ def _ask(name: str, copies: life.Copies, guess: str) -> None:
             for each, words in names.items():
                 st.button(words, key=f"born-guess-{each}", on_click=link_state.put, args=(choices.GUESS, each))
             return
-        step = life.learned_at(name, copies)
-        st.markdown(verdict(names[guess], step), width="content")
+        learned = life.learned_between(name, copies)
+        st.markdown(verdict(names[guess], learned, life.read(name).config.steps), width="content")
         st.button(
             _("Ask again"),
             key="born-again",
@@ -85,13 +85,17 @@ def _ask(name: str, copies: life.Copies, guess: str) -> None:
         )
 
 
-def verdict(guessed: str, step: int | None) -> str:
-    """What was guessed beside what is computed."""
-    if step is None:
-        return _("You predicted: {guess}. **Computed: never**, in this run.").format(guess=guessed)
-    return _("You predicted: {guess}. **Computed: from step {step:,} on** at least half of it is.").format(
-        guess=guessed, step=step
-    )
+def verdict(guessed: str, learned: tuple[int, int] | None, steps: int) -> str:
+    """What was guessed beside what is computed, at the steps whose numbers are kept."""
+    if learned is None:
+        return _("You predicted: {guess}. **Computed: not by step {steps:,}**, where this run ends.").format(
+            guess=guessed, steps=steps
+        )
+    before, step = learned
+    return _(
+        "You predicted: {guess}. **Computed: between steps {before:,} and {step:,}**; from then on at least half of it "
+        "is."
+    ).format(guess=guessed, before=before, step=step)
 
 
 def draw(
@@ -157,36 +161,37 @@ def said(name: str, at: int, off: Silenced) -> str:
     """What is seen at the handle, on copies that the model was never trained on."""
     run = life.read(name)
     place = int(run.kept[at])
-    held = listed(map(str, run.config.held_out))
+    measured = _("Measured on copies of {held} words, lengths never trained on.").format(
+        held=listed(map(str, run.config.held_out))
+    )
     if off:
         right = life.without(name, tuple(off))[:, 1]
-        return _(
+        silenced = _(
             "With {heads} silenced, **{here:.0%}** of words are predicted at step {step:,}, at most {most:.0%} at "
-            "any step; with all heads {whole:.0%} at the end (guessing: {guess:.1%}). Measured on copies of {held} "
-            "words, lengths never trained on."
+            "any of {looks} steps; with all heads {whole:.0%} at the end (guessing: {guess:.1%})."
         ).format(
             heads=listed(map(name_of, off)),
             here=right[at],
             step=run.at[place],
             most=right.max(),
+            looks=len(right),
             guess=1 / run.config.words,
             whole=run.accuracy[-1],
-            held=held,
         )
+        return sentences(silenced, measured)
     one, two = (divmod(int(scores[place].argmax()), run.config.heads) for scores in (run.previous, run.induction))
-    return _(
-        "At step {step:,}, on copies of {held} words, lengths never trained on: **{accuracy:.0%}** of words are "
-        "predicted. Head {one} gives {previous:.2f} of its weight to the token before, head {two} gives "
-        "{induction:.2f} to what came after the same word last time."
+    seen = _(
+        "At step {step:,} **{accuracy:.0%}** of words are predicted. Head {one} gives {previous:.2f} of its weight to "
+        "the token before, head {two} gives {induction:.2f} to what came after the same word last time."
     ).format(
         step=run.at[place],
-        held=held,
         accuracy=run.accuracy[place],
         one=name_of(one),
         previous=run.previous[place][one],
         two=name_of(two),
         induction=run.induction[place][two],
     )
+    return sentences(seen, measured, _("Numbers beside the heads are of your words."))
 
 
 def picture(name: str, copies: life.Copies, at: int, off: Silenced) -> Figure:
@@ -203,8 +208,8 @@ def picture(name: str, copies: life.Copies, at: int, off: Silenced) -> Figure:
     scores: Sequence[tuple[str, np.ndarray]] = [
         (title, values.reshape(len(run.at), -1))
         for title, values in (
-            (_("weight on the token before, each head"), run.previous),
-            (_("weight on what came next last time, each head"), run.induction),
+            (_("weight on the token before, other words"), run.previous),
+            (_("weight on what came next last time, other words"), run.induction),
         )
     ]
     title = _("Training step {step:,}: {words}").format(step=step, words=" ".join(copies.tokens))

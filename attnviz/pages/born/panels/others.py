@@ -1,7 +1,5 @@
 """Section 2: runs that were really made otherwise: other seeds, one layer, no mask, no scaling, a head less."""
 
-import math
-
 from attnviz.app import page_parts, show, widgets
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
@@ -58,12 +56,12 @@ def said(changed: str) -> str:
     if changed == "seeds":
         made = [life.read(name) for name in (life.LIFE, *life.SEEDS)]
         cliffs = [run.cliff for run in made if run.cliff is not None]
-        found = [[run.found(scores) or math.inf for scores in (run.previous, run.induction)] for run in made]
-        first = sum(previous < math.inf and previous <= induction for previous, induction in found)
+        found = [(run.found(run.previous), run.found(run.induction)) for run in made]
+        first = sum(one is not None and (two is None or one < two) for one, two in found)
         return _(
             "{learned} of {all} seeds learn it: most words are predicted from step **{low:,}** on in the first, "
-            "**{high:,}** in the last. In {first} of {all} a head has half of its weight on the token before no later "
-            "than one has it on what came next last time."
+            "**{high:,}** in the last. In {first} of {all} a head has half of its weight on the token before, and only "
+            "later one has it on what came next last time."
         ).format(learned=len(cliffs), all=len(made), low=min(cliffs), high=max(cliffs), first=first)
     run = life.read(changed)
     values = {
@@ -78,7 +76,7 @@ def said(changed: str) -> str:
     if run.cliff is None:
         return _(
             "A run with {what}: after {steps:,} steps **{accuracy:.0%}** of words are predicted, and the best "
-            "induction score is {induction:.2f}. It never learns it."
+            "induction score is {induction:.2f}. By then it has not learned it."
         ).format(**values)
     if not run.config.causal:
         return _(
@@ -97,7 +95,9 @@ def _row(name: str) -> dict[str, object]:
     return {
         _("run"): called.get(name, _("only the seed")),
         _("seed"): run.config.seed,
-        _("predicted from step"): _("never") if run.cliff is None else f"{run.cliff:,}",
+        _("predicted from step"): _("not by {steps:,}").format(steps=run.config.steps)
+        if run.cliff is None
+        else f"{run.cliff:,}",
         _("right at the end"): units.percent(run.accuracy[-1]),
         _("token before"): f"{Rounded(run.previous[-1].max()):.2f}",
         _("next, last time"): f"{Rounded(run.induction[-1].max()):.2f}",

@@ -45,7 +45,7 @@ def cliff(_subject: Subject) -> Facts:
     run = life.read(life.LIFE)
     learned, (low, high) = (
         run.cliff or run.config.steps,
-        (int(run.at[(run.accuracy >= x).argmax()]) for x in (0.1, 0.9)),
+        (int(run.at[(run.accuracy >= level).argmax()]) for level in (life.BEGUN, life.DONE)),
     )
     right = nearest({name: log(step) for name, step in GUESSES.items()}, log(learned))
     return Facts({"cliff": learned, "low": low, "high": high}, right)
@@ -74,9 +74,11 @@ def silenced(_subject: Subject) -> Facts:
     return Facts({"head": f"{head[0]}.{head[1]}", "whole": run.accuracy[-1], "share": share}, nearest(shares, share))
 
 
-def one_layer(_subject: Subject) -> Facts:
+def one_layer(subject: Subject) -> Facts:
+    """What one layer reaches, what two with the first at blur, and what is left without the first layer's head."""
     alone, blurred = life.read("one-layer"), life.read(life.BLURRED)
     values = {"steps": alone.config.steps, "alone": alone.accuracy[-1], "blurred": blurred.accuracy[-1]}
+    values["share"] = silenced(subject).values["share"]
     return Facts(values, "yes" if alone.cliff is not None else "no")
 
 
@@ -173,7 +175,7 @@ LESSON = Lesson(
     sentence=WORDS,
     known=N_(
         "A head that repeats needs one before it that looks back by one. Both come within a few steps, and without the "
-        "first only {blurred:.0%} of the words are predicted."
+        "first only {share:.0%} of the words are predicted."
     ),
     doors=(
         (N_("Type words of your own, and silence other heads"), "born", {}),
