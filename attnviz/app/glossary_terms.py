@@ -187,8 +187,8 @@ _ALL = (
         "A block of the matrix of scores, some queries by some keys, small enough for fast memory. Flash attention "
         "holds one at a time, and never the whole matrix.")),
     _term("online_softmax", N_("online softmax"), "fast", fast_section="numerics", text=N_(
-        "Softmax over scores that come piece by piece: a row keeps its largest score so far and the sum so far. Where "
-        "a larger one comes, the sum is multiplied by e^(old largest − new largest), and nothing is lost.")),
+        "Softmax over scores that come piece by piece: a row keeps its largest score, its sum and its output so far. "
+        "Where a larger score comes, both are multiplied by e^(old largest − new largest), and nothing is lost.")),
     _term("roofline", N_("roofline"), "fast", fast_section="cost", text=N_(
         "The most FLOPs a second that a machine can do for so many FLOPs a byte: bandwidth times them, up to its peak. "
         "Below the bend memory limits, above it arithmetic.")),

@@ -86,4 +86,22 @@ def test_under_a_causal_mask_tiles_do_about_half_the_flops(visit):
     page = visit("fast", fast_section="cost", fast_causal="true")
     result = cost.run(cost.Config(causal=True))
     assert 0.5 < result.tiles.flops / result.whole.flops < 0.52
-    assert "which leave out what the mask hides" in read(page)
+    assert "those that the mask hides whole are left out" in read(page)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("d_head, tokens", [(1, 64), (4, 2), (64, 64), (128, 8192)])
+def test_what_is_said_of_small_tiles_is_so(visit, causal, d_head, tokens):
+    config = cost.Config(tokens=tokens, d_head=d_head, causal=causal)
+    link = {"fast_tokens": tokens, "fast_width": d_head, "fast_causal": str(causal).lower()}
+    page = sound(visit("fast", fast_section="cost", **{name: str(value) for name, value in link.items()}))
+    whole = traffic.whole(config.layout, tokens).total
+    less = [traffic.in_tiles(config.layout, tokens, rows, causal).total < whole for rows in range(1, tokens + 1)]
+    shown = read(page)
+    assert ("Even tiles of one row move less" in shown) == less[0]
+    assert ("no tile moves fewer bytes" in shown) == (not any(less))
+    if any(less):
+        assert ("up to its own end" in shown) == causal
+        assert ("loads all keys" in shown) == (not causal)
+        if not less[0]:
+            assert f"with fewer than **{less.index(True) + 1}** rows they move no less" in shown

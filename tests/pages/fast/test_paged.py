@@ -114,3 +114,21 @@ def test_a_step_is_chosen_and_one_after_the_end_says_nobody_is_here(visit):
     assert "Blocks held after step 7:" in read(page)
     last = visit("fast", fast_section="paged", fast_step="9999")
     assert "Nobody is here" in read(last)
+
+
+@pytest.mark.parametrize("block", [1, 16, 64])
+def test_where_nobody_is_left_nothing_is_lost(visit, block):
+    result = paged.run(paged.Config(block=block))
+    page = sound(visit("fast", fast_section="paged", fast_block=str(block), fast_step=str(result.steps - 1)))
+    assert "reserves **0** tokens for 0 that are there: 0% is lost" in read(page)
+    assert "Blocks hold **0** for 0: 0% is lost" in read(page)
+
+
+@given(CONFIGS)
+@settings(max_examples=25, deadline=None)
+def test_whole_blocks_that_requests_share_lie_in_memory_once(config):
+    """All there at a step begin alike: of each whole block of that beginning there is one; the last may be copied."""
+    result = paged.run(config)
+    for tables in result.tables:
+        first = [blocks[: config.shared // config.block] for blocks in tables.values()]
+        assert len(set(first)) <= 1

@@ -13,7 +13,7 @@ from attnviz.core import masks
 from attnviz.figures.picture import to_svg
 from attnviz.pages.fast.maths import tiles
 from attnviz.pages.fast.panels import tiles as panel
-from tests.pages.conftest import drawn, ran, read, sound
+from tests.pages.conftest import drawn, ran, read, said, sound
 
 CASES = [
     tiles.Config(tokens=50, width=8),
@@ -144,7 +144,7 @@ def test_the_page_opens_on_a_tile_that_brings_a_larger_score(visit):
     assert ((codes == 255) == ~masks.causal(96, 96).numpy()).all()
     kept = np.frombuffer(payload[96 * 96 :], "<f4").reshape(2, 6, 96)
     np.testing.assert_array_equal(kept, film.kept)
-    assert f"differs by {film.difference:.1e} of its largest value" in read(page)
+    assert f"difference of the output is {film.difference:.1e} of the largest value" in read(page)
     assert "would take **36 KiB**" in read(page)
 
 
@@ -161,7 +161,7 @@ def test_the_backward_pass_and_a_step_are_in_the_link(visit):
     page = visit("fast", fast_pass="backward", fast_at="3", fast_n="40")
     played, _payload = drawn(page, "tile_film")
     assert (played["backward"], played["at"], played["tokens"]) == (True, 3, 40)
-    assert "the gradients of Q, K and V differs" in read(page)
+    assert "difference of the gradients of Q, K and V is" in read(page)
 
 
 def test_a_step_that_the_film_has_not_is_its_last(visit):
@@ -174,3 +174,12 @@ def test_what_no_film_has_is_said_and_the_page_goes_on(visit, wrong):
     (value,) = wrong.values()
     assert value in read(page)
     assert drawn(page, "tile_film")[0]["tokens"] == 96
+
+
+@pytest.mark.parametrize("way", ["forward", "backward"])
+@pytest.mark.parametrize("tokens", [1, 1024])
+def test_one_token_and_the_most_are_answered(visit, way, tokens):
+    """Of one token all blocks make the same single tile: nothing is said of another film."""
+    page = sound(visit("fast", fast_n=str(tokens), fast_pass=way, fast_block_q="128", fast_block_k="128"))
+    assert "another film" not in said(page)
+    assert "nan" not in said(page)

@@ -66,6 +66,21 @@ def test_a_hidden_first_tile_poisons_every_row():
     assert (made.right.values[:4] == 0).all()
 
 
+@pytest.mark.parametrize("words", [WORDS[:1], WORDS[:2], ("it",) * 4, WORDS[:7], WORDS[:8], WORDS])
+@pytest.mark.parametrize("seed", range(4))
+def test_what_a_fact_claims_is_so_for_few_and_equal_words(words, seed):
+    s = sentence(words, seed)
+    made = {name: trap.run(s) for name, trap in traps.TILE_TRAPS.items()}
+    (overflow,), (skipped,), (empty,) = (made[name].facts for name in ("no_maximum", "skipped", "empty_row"))
+    top = s.scores.max() if s.scores.max() > 0 else s.scores.min()
+    assert float((s.scores * traps.SHARP / top).max()) == pytest.approx(overflow.params["top"], rel=1e-5)
+    assert "most" not in skipped.template, "of two rows that lose all neither loses most"
+    wrong, right = made["empty_row"].wrong.values, made["empty_row"].right.values
+    lost, unseen = np.isnan(wrong).any(-1), right.sum(-1) == 0
+    assert ("though only" in empty.template) == (lost.sum() > unseen.sum())
+    assert ("those that see no key at all." in empty.template) == (len(s) > 1 and (lost == unseen).all())
+
+
 @pytest.mark.parametrize("words", [WORDS[:1], WORDS[:3], WORDS])
 @pytest.mark.parametrize("trap", traps.TILE_TRAPS)
 def test_facts_have_their_numbers_and_the_program_prints_the_largest_difference(trap, words):

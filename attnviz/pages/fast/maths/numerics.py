@@ -40,7 +40,8 @@ class Result:
     errors: Mapping[str, np.ndarray]  #: way -> (lengths,)
     log_sums: Mapping[str, float]
     exact: float  #: the same in float64
-    largest: float  #: the largest score of all rows
+    largest: np.ndarray  #: (lengths,), the largest score of all rows
+    rescaled: int  #: how often a tile after the first raises a row's largest score, in the row where it does so most
 
     def ends(self, way: str) -> int | None:
         """The first length at which a way has no number any more."""
@@ -61,7 +62,10 @@ def run(config: Config) -> Result:
         errors[way] = _errors(outputs, wanted)
         log_sums[way] = float(log_sum[0])
     exact = float(scores[0].logsumexp(-1))
-    return Result(config, _errors(whole, wanted), errors, log_sums, exact, float(scores.max()))
+    largest = np.array([float(scores[:, :n].max()) for n in LENGTHS])
+    highest = scores.unflatten(-1, (-1, config.block)).amax(-1).cummax(-1).values
+    rescaled = int((highest.diff(dim=-1) > 0).sum(-1).max())
+    return Result(config, _errors(whole, wanted), errors, log_sums, exact, largest, rescaled)
 
 
 def _errors(outputs: list[Tensor], wanted: list[Tensor]) -> np.ndarray:
@@ -86,12 +90,15 @@ def online(
     total, output = torch.zeros(len(scores)), torch.zeros(len(scores), values.shape[1])
     outputs = []
     for start in range(0, LENGTHS[-1], block):
-        tile = scores[:, start : start + block]
-        before, highest = highest, torch.maximum(highest, tile.amax(-1)) if subtract else highest
-        rescale = (before - highest).exp()
-        weights = (tile - highest[:, None]).exp().to(weights_in).float()
-        total = (total * rescale + weights.sum(-1)).to(sums_in).float()
-        output = (output * rescale[:, None] + weights @ values[start : start + block]).to(sums_in).float()
-        if start + block in LENGTHS:
-            outputs.append(torch.where(total.isfinite()[:, None], output / total[:, None], torch.nan))
+        before = highest, total, output
+        # a row that ends inside a tile has a smaller one there
+        for end in (*(n for n in LENGTHS if start < n < start + block), start + block):
+            tile = scores[:, start:end]
+            highest = torch.maximum(before[0], tile.amax(-1)) if subtract else before[0]
+            rescale = (before[0] - highest).exp()
+            weights = (tile - highest[:, None]).exp().to(weights_in).float()
+            total = (before[1] * rescale + weights.sum(-1)).to(sums_in).float()
+            output = (before[2] * rescale[:, None] + weights @ values[start:end]).to(sums_in).float()
+            if end in LENGTHS:
+                outputs.append(torch.where(total.isfinite()[:, None], output / total[:, None], torch.nan))
     return outputs, highest + total.log()

@@ -67,7 +67,8 @@ def wrong_no_maximum(kept: Running, scores: Tensor, seen: Tensor, values: Tensor
 
 def run_no_maximum(s: Sentence) -> Outcome:
     allowed = torch.ones(len(s), len(s), dtype=torch.bool)
-    q = (s.q * SHARP / s.scores.max()).half()
+    top = s.scores.max() if s.scores.max() > 0 else s.scores.min()  # where all are below 0, the vectors turn round
+    q = (s.q * SHARP / top).half()
     bad, good = (over_tiles(q, s.k.half(), allowed, fold) for fold in (wrong_no_maximum, right_fold))
     lost = len(s) - int(((bad.float().sum(-1) - 1).abs() < 0.1).sum())  # no number, or nothing but 0
     fact = Message(
@@ -132,7 +133,7 @@ def run_skipped(s: Sentence) -> Outcome:
     bad, good = (over_tiles(s.q, s.k, allowed, needed=needed) for needed in (wrong_skipped, right_needed))
     lost = (good * (bad == 0)).sum(-1)
     fact = Message(
-        "Tiles of {rows} queries and {block} keys: rows that lose weight are {lost} of {n}. {word} loses most, "
+        "Tiles of {rows} queries and {block} keys: rows that lose weight are {lost} of {n}. The row of {word} loses "
         "{share:.0%}; a row that keeps some shares it out as if nothing were missing.",
         {
             "rows": ROWS,
@@ -160,21 +161,28 @@ def run_empty_row(s: Sentence) -> Outcome:
     allowed = torch.ones(len(s), len(s), dtype=torch.bool).tril()
     allowed[:, :padded] = False
     bad, good = (over_tiles(s.q, s.k, allowed, fold) for fold in (wrong_empty_row, right_fold))
-    fact = (
-        Message(
+    values = {
+        "padded": padded,
+        "lost": int(bad.isnan().any(-1).sum()),
+        "n": len(s),
+        "empty": int((~allowed.any(-1)).sum()),
+        "block": BLOCK,
+    }
+    if not padded:
+        fact = Message("With one word there is nothing to hide.")
+    elif values["lost"] > values["empty"]:
+        fact = Message(
             "The first {padded} {padded:word is|words are} taken as padding and hidden. Rows without a number: {lost} "
             "of {n}, though "
             "only {empty} see no key at all: a row whose first tile is hidden never comes back.",
-            {
-                "padded": padded,
-                "lost": int(bad.isnan().any(-1).sum()),
-                "n": len(s),
-                "empty": int((~allowed.any(-1)).sum()),
-            },
+            values,
         )
-        if padded
-        else Message("With one word there is nothing to hide.")
-    )
+    else:
+        fact = Message(
+            "Words taken as padding and hidden: {padded}, less than a tile of {block} keys. Rows without a number: "
+            "{lost} of {n}, those that see no key at all. Add words, so that a whole tile is hidden.",
+            values,
+        )
     return compared(bad, good, s.words, fact, allowed=allowed)
 
 
@@ -186,7 +194,7 @@ TILE_TRAPS: dict[str, Trap] = {
             Message("No maximum subtracted"),
             Message(
                 "Softmax does not change when the same number is taken off all scores of a row. Taking off the largest "
-                "keeps every exponential at 1 or below; without it one large score is infinite in 16 bits."
+                "keeps every exponential at 1 or below; without it one large score is infinite in float16."
             ),
             (wrong_no_maximum,),
             (right_fold,),
@@ -218,7 +226,7 @@ TILE_TRAPS: dict[str, Trap] = {
             "skipped",
             Message("One causal tile too many is skipped"),
             Message(
-                "Under a causal mask tiles above the diagonal are skipped, half of the work. The tile that the "
+                "Under a causal mask tiles above the diagonal are skipped, nearly half of the work. The tile that the "
                 "diagonal cuts is needed: the number of tiles is rounded up."
             ),
             (wrong_skipped,),

@@ -94,7 +94,7 @@ def _moved(result: cost.Result) -> None:
             (
                 _("The FLOPs are the same: {flops}.")
                 if result.whole.flops == result.tiles.flops
-                else _("FLOPs: {whole} whole, {tiles} in tiles, which leave out what the mask hides.")
+                else _("FLOPs: {whole} whole, {tiles} in tiles: those that the mask hides whole are left out.")
             ).format(flops=flops[0], whole=flops[0], tiles=flops[1]),
         ),
         table={"part": list(parts), "whole": [a for a, _b in parts.values()], "tiles": [b for _a, b in parts.values()]},
@@ -107,11 +107,21 @@ def _by_block(result: cost.Result) -> None:
     if result.crossing is None:
         words = _("With {tokens:,} tokens no tile moves fewer bytes than the whole matrix.")
     else:
-        words = _(
-            "Each row of tiles loads all keys and values again, so tiles must not be small: with fewer than "
-            "**{crossing}** rows they move more than the whole matrix. {fast} KiB of fast memory hold tiles of "
-            "{block:,} rows, {work} at work."
+        loads = (
+            _("Each row of tiles loads the keys and values up to its own end again.")
+            if result.config.causal
+            else _("Each row of tiles loads all keys and values again.")
         )
+        fewest = (
+            _(
+                "So tiles must not be small: with fewer than **{crossing}** rows they move no less than the whole "
+                "matrix."
+            )
+            if result.crossing > 1
+            else _("Even tiles of one row move less than the whole matrix.")
+        )
+        fits = _("{fast} KiB of fast memory hold tiles of {block:,} rows, {work} at work.")
+        words = sentences(loads, fewest, fits)
     show.figure(
         show.chart_of(
             byte_axes.over,

@@ -13,6 +13,7 @@ from attnviz.figures.theme import Figure
 from attnviz.pages.fast import choices
 from attnviz.pages.fast.maths import numerics
 
+LARGEST = 65504  #: of float16
 computed = st.cache_resource(max_entries=32, show_spinner=False)(numerics.run)
 
 
@@ -64,25 +65,32 @@ def curves(result: numerics.Result) -> Figure:
 def _words(result: numerics.Result) -> str:
     most, ends = numerics.LENGTHS[-1], result.ends("float16-raw")
     errors = {way: errors[-1] for way, errors in result.errors.items()}
-    lost = (
-        _("Without the maximum float16 has no number from {n:,} keys on: e^x is above 65,504 from x = {x:.1f}.").format(
-            n=ends, x=math.log(65504)
-        )
-        if ends
-        else _("Without the maximum float16 still has numbers: no sum reaches 65,504. Make scores larger.")
-    )
+    if ends is None:
+        lost = _("Without the maximum float16 still has numbers: no sum reaches 65,504. Make scores larger.")
+    else:
+        power = math.exp(result.largest[numerics.LENGTHS.index(ends)])
+        lost = (
+            _("Without the maximum float16 loses a row by {n:,} keys: one e^x alone is {power:.2g}, above 65,504.")
+            if power > LARGEST
+            else _(
+                "Without the maximum float16 loses a row by {n:,} keys: a sum passes 65,504, though no e^x is above "
+                "{power:,.0f}."
+            )
+        ).format(n=ends, power=power)
     rescaled = _(
-        "At {n:,} keys rescaling {tiles} times leaves float32 at {tiled:.1e}, beside {whole:.1e} for the whole row at "
-        "once. Sums kept in bfloat16 are off by **{low:.1%}**, the same weights summed in float32 by {mixed:.2%}."
+        "At {n:,} keys in {tiles:,} tiles a row is rescaled {times:,} times at most. Float32 is off by {tiled:.1e} so, "
+        "by {whole:.1e} for the whole row at once."
     ).format(
         n=most,
-        tiles=most // result.config.block - 1,
+        tiles=most // result.config.block,
+        times=result.rescaled,
         tiled=errors["float32"],
         whole=result.whole[-1],
-        low=errors["bfloat16"],
-        mixed=errors["mixed"],
     )
-    return sentences(lost, rescaled)
+    rounded = _(
+        "Sums kept in bfloat16 are off by **{low:.1%}**, the same weights summed in float32 by {mixed:.2%}."
+    ).format(low=errors["bfloat16"], mixed=errors["mixed"])
+    return sentences(lost, rescaled, rounded)
 
 
 def _sums(result: numerics.Result) -> None:
@@ -92,7 +100,7 @@ def _sums(result: numerics.Result) -> None:
         _(
             "The same row of {n:,} keys, the logarithm of its sum of exponentials; in float64 it is {exact:.4f}. Its "
             "scores and those of the other rows reach {largest:.1f}."
-        ).format(n=numerics.LENGTHS[-1], exact=result.exact, largest=result.largest)
+        ).format(n=numerics.LENGTHS[-1], exact=result.exact, largest=result.largest[-1])
     )
     formats = ("bfloat16", "float16")
     show.tabled(

@@ -55,7 +55,7 @@ def _memory(result: paged.Result, step: int, names: list[str]) -> None:
             _("Blocks held after step {step}: **{blocks}**; held by several requests: {several}.").format(
                 step=step, blocks=int((result.holders[step] > 0).sum()), several=several
             ),
-            _("What requests share lies in memory once.") if several else "",
+            _("Whole blocks that requests share lie in memory once.") if several else "",
             _("Blocks copied so far, since a request wrote into one that others held too: {n}.").format(
                 n=sum(when <= step for when, _at in result.copies)
             ),
@@ -117,11 +117,11 @@ def _lost(result: paged.Result, step: int) -> None:
             step=step,
             reserved=reserved,
             used=used,
-            lost=1 - used / max(reserved, 1),
+            lost=1 - used / reserved if reserved else 0.0,
             gaps=int(result.gaps[step]),
             held=held,
             written=written,
-            less=1 - written / max(held, 1),
+            less=1 - written / held if held else 0.0,
             saved=used - written,
         ),
         table={"step": list(range(result.steps)), **{name: values.tolist() for name, values in lines.items()}},

@@ -72,9 +72,10 @@ def _said(film: tiles.TileRun) -> str:
     what = _("gradients of Q, K and V") if film.config.backward else _("output")
     return sentences(
         _(
-            "Against `attend`, which holds the whole matrix, the {what} differs by {gap:.1e} of its largest value."
+            "Against `attend`, which holds the whole matrix, the largest difference of the {what} is {gap:.1e} of the "
+            "largest value."
         ).format(what=what, gap=film.difference),
-        _("Tiles of {other} × {other} give another film, and a result {gap:.1e} away.").format(
+        _("Tiles of {other} × {other} give a result {gap:.1e} away.").format(
             other=film.other_block, gap=film.other_difference
         ),
     )

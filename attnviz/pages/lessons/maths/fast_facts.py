@@ -152,7 +152,7 @@ LESSON = Lesson(
             N_("A softmax that does not wait"),
             N_(
                 "Softmax needs the largest score and the sum of the whole row, and a tile shows {block} of its "
-                "{tokens} keys. So each row keeps the largest so far and the sum so far."
+                "{tokens} keys. So each row keeps the largest so far, the sum so far and its output so far."
             ),
             LessonPicture("tiles", {"at": "before"}),
             N_("Find query {query} in the tile at work."),
