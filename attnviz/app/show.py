@@ -236,6 +236,9 @@ def as_arrow(table: ColumnTable) -> Any:
         return table
 
 
+SHOWN_WHOLE = 16  #: rows of a table that is not scrolled in itself
+
+
 def tabled(table: ColumnTable, name: str, key: str, link: str = "", wraps: bool = False) -> None:
     """Draw a table, and buttons that download it as CSV and Markdown; the column `link` holds addresses.
 
@@ -248,7 +251,9 @@ def tabled(table: ColumnTable, name: str, key: str, link: str = "", wraps: bool 
         with st.container(key=key):  # a phone has room for it only to scroll: the style of its page says how wide
             st.table({name: [plain(cell) for cell in cells] for name, cells in table.items()}, border="horizontal")
     else:
-        st.dataframe(as_arrow(table), hide_index=True, key=key, column_config=localized | linked)
+        rows = max(map(len, table.values()), default=0)
+        height: Literal["content", "auto"] = "content" if rows <= SHOWN_WHOLE else "auto"
+        st.dataframe(as_arrow(table), hide_index=True, key=key, column_config=localized | linked, height=height)
     with st.container(horizontal=True):
         st.download_button(
             _("CSV"), lambda: to_csv(table), f"{name}.csv", "text/csv", on_click="ignore", key=f"{key}-csv"

@@ -151,17 +151,20 @@ def blur_by_share(shares: np.ndarray, blur: np.ndarray, names: Sequence[str], sh
     return layout(fig.add_vline(share, line={"color": THEORY, "dash": "dot"}), height=320)
 
 
-def looks(text: np.ndarray, picture: np.ndarray, words: Sequence[str], pixels: np.ndarray) -> Figure:
+def looks(
+    text: np.ndarray, picture: np.ndarray, words: Sequence[str], pixels: np.ndarray, relative: bool = False
+) -> Figure:
     """The weights of one query by head: on the words (H, K) as bars, on the patches (H, P) as squares on the picture.
 
-    A square's area is its patch's weight: a whole patch is all of it. `pixels` (height, width) are counts of ink.
+    A square's area is its patch's weight: a whole patch is all of it; with `relative` the largest of its head.
+    `pixels` (height, width) are counts of ink or light.
     """
     names = [_("head {h}").format(h=h + 1) for h in range(len(text))]
     titles, widths = [_("the words"), *names], [1.5] + [1] * len(names)
     fig = make_subplots(1, len(titles), subplot_titles=titles, column_widths=widths, horizontal_spacing=0.05)
     for h, name in enumerate(names):
         fig.add_trace(_across(text[h], name, SERIES[h], 4), 1, 1)
-        _patches(fig, h + 2, picture[h], pixels)
+        _patches(fig, h + 2, picture[h], pixels, float(picture[h].max()) if relative else 1.0)
     fig.update_xaxes(range=[0, 1], tickformat=".0%", row=1, col=1)
     fig.update_yaxes(**_downwards(words), row=1, col=1)
     fig.update_annotations(font_size=12)  # four heads side by side on a phone
@@ -190,14 +193,14 @@ def _downwards(words: Sequence[str]) -> dict[str, object]:
     return ticks | {"autorange": "reversed", "showgrid": False, "zeroline": False}
 
 
-def _patches(fig: Figure, column: int, weights: np.ndarray, pixels: np.ndarray) -> None:
+def _patches(fig: Figure, column: int, weights: np.ndarray, pixels: np.ndarray, whole: float) -> None:
     ink = go.Heatmap(z=pixels, colorscale=[(0.0, "#23262d"), (1.0, "#9aa1ad")], showscale=False, hoverinfo="skip")
     fig.add_trace(ink, 1, column)
     side = round(len(weights) ** 0.5)
     per = pixels.shape[0] // side
     row, col = np.indices((side, side)).reshape(2, -1)
     y, x = (place * per + (per - 1) / 2 for place in (row, col))
-    half = per / 2 * np.sqrt(np.clip(weights, 0, 1))
+    half = per / 2 * np.sqrt(np.clip(weights / whole, 0, 1))
     # all squares are one shape: Plotly takes half a minute for 257 of them in four heads
     squares = "".join(
         f"M{left:.5g},{top:.5g}H{right:.5g}V{bottom:.5g}H{left:.5g}Z"

@@ -39,7 +39,7 @@ def typical_uses() -> None:
     used_for = {
         "speech": _("Speech, while it is spoken"),
         "series": _("Time series, hour by hour"),
-        "words": _("A language model of recurrences"),
+        "words": _("A recurrent language model"),
         "letters": _("Text in letters, by 1-D convolution"),
         "objects": _("Objects in pictures"),
         "regions": _("Pictures cut into regions"),

@@ -103,14 +103,15 @@ def _looks(layer: two_sources.Result, i: int, head: int) -> None:
     names += [f"row {at // side + 1}, column {at % side + 1}" for at in range(side * side)]
     taken = next((each for each in SAMPLES if each.id == config.photo), None)
     origin = (
-        _("the digit is a real one.")
+        _("A square’s area is the patch’s weight; the digit is a real one.")
         if taken is None
-        else _("{whole} goes to the token for the whole. Photograph: {by}, {licence}.").format(
-            whole=f"{Rounded(picture[head, 0]):.0%}", by=taken.by, licence=taken.licence
-        )
+        else _(
+            "{whole} goes to the token for the whole. A square’s area is its patch’s weight beside the largest of the "
+            "head. Photograph: {by}, {licence}."
+        ).format(whole=f"{Rounded(picture[head, 0]):.1%}", by=taken.by, licence=taken.licence)
     )
     show.figure(
-        show.chart_of(figures.looks, text, picture[:, before:], config.text, layer.pixels),
+        show.chart_of(figures.looks, text, picture[:, before:], config.text, layer.pixels, bool(config.photo)),
         name="text-and-picture",
         key="b_two",
         table={
@@ -121,8 +122,8 @@ def _looks(layer: two_sources.Result, i: int, head: int) -> None:
             "weight": np.concatenate([text, picture], 1).ravel(),
         },
         words=_(
-            "In head {h}, {word} gives {share} to {key}, and {light} to the patch in row {row}, column {column}: a "
-            "square’s area is the patch’s weight. Word vectors and weights: random (seed {seed}); {origin}"
+            "In head {h}, {word} gives {share} to {key}, and {light} to the patch in row {row}, column {column}. "
+            "Word vectors and weights: random (seed {seed}). {origin}"
         ).format(
             origin=origin,
             h=head + 1,
@@ -173,9 +174,12 @@ def _norms(layer: two_sources.Result) -> None:
         ),
     }[layer.config.norms]
     if layer.without_ink and layer.config.norms == "both":
-        template = sentences(
-            template, _("Only the keys of the patches without ink are 0, with a norm or without: {count} of {of}.")
+        dark = (
+            _("Only the keys of the patches without light are 0, with a norm or without: {count} of {of}.")
+            if layer.config.photo
+            else _("Only the keys of the patches without ink are 0, with a norm or without: {count} of {of}.")
         )
+        template = sentences(template, dark)
     st.markdown("**" + _("Why a norm for the picture’s keys, too?") + "**")
     top, usual = (
         float(each.on_picture.max(-1).mean()) for each in (layer, two_sources.run(replace(layer.config, norms="both")))
