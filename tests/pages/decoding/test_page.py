@@ -157,7 +157,7 @@ def test_the_logits_of_a_run_are_told_with_their_sign_or_as_a_size(visit):
     assert size.value == f"{_logit_there(run):.1f}"
     logits = decoders.read(decoder_form.core_decoder(0), SHORT).logits
     rounded = visit("decoding", d_view="numbers", d_text=SHORT, **CORE)
-    assert f"where logits lie between {logits.min():.1f} and {logits.max():.1f}." in said(rounded)
+    assert f"where logits lie between {logits.min():.1f} and {logits.max():.1f}." in said(rounded).replace("−", "-")
 
 
 def test_where_no_key_is_rounded_by_channel_it_is_not_said_what_rounding_by_channel_does(visit):

@@ -4,7 +4,7 @@ import streamlit as st
 
 from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.links import link_state
-from attnviz.app.text import spoken
+from attnviz.app.text import spoken, with_minus
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, listed, ngettext, sentences
@@ -138,7 +138,7 @@ def _moved(result: quantised_cache.Result) -> None:
         ),
         name="quantised-cache",
         key="d_numbers",
-        words=_rounding_words(result),
+        words=with_minus(_rounding_words(result)),
         table={
             "format": [f"int{made.bits}" for made in result.formats],
             "keys share a scale along": [made.axis for made in result.formats],

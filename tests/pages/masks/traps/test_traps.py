@@ -312,3 +312,13 @@ def test_a_transposed_padding_mask_fits_a_square_batch_and_the_right_one_is_each
     fits = torch.ones(n, n - 1, dtype=torch.bool)  # B is not T
     with pytest.raises(AssertionError):
         padding.wrong_transposed_padding(layer, torch.zeros(n - 1, n, 16), fits)
+
+
+@pytest.mark.parametrize("trap", ["before_scaling", "softmax_first", "ignored_mask", "integer_positions"])
+def test_of_one_word_no_harm_is_told_where_none_is_done(trap):
+    outcome = traps.TRAPS[trap].run(sentence(("a",)))
+    told = " ".join(map(str, outcome.facts))
+    assert outcome.largest == 0
+    assert "With one word there is no" in told
+    assert not re.search("leaks|shrinks|never safe|is lost|gives", told)
+    assert "With one word" not in " ".join(map(str, traps.TRAPS[trap].run(sentence(("a",) * 4)).facts))

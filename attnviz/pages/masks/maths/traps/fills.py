@@ -111,6 +111,9 @@ def _empty_row(row: Tensor) -> Message:
     return Message("not even: up to {share:.3f}", {"share": float(row.max())})
 
 
+NO_FUTURE = Message("With one word there is no future to hide, and both are the same.")
+
+
 # Softmax first, mask afterwards.
 def wrong_softmax_first(scores: Tensor, may_attend: Tensor) -> Tensor:
     weights = scores.softmax(-1)
@@ -124,8 +127,10 @@ def right_softmax_first(scores: Tensor, may_attend: Tensor) -> Tensor:
 def run_softmax_first(s: Sentence) -> Outcome:
     causal = masks.causal(len(s))
     bad, good = wrong_softmax_first(s.scores, causal), right_softmax_first(s.scores, causal)
+    if len(s) == 1:
+        return compared(bad, good, s.words, NO_FUTURE, allowed=causal)
     least = int(bad.sum(-1).argmin())
-    earlier = slice(max(1, len(s) - 1))  # a sentence of one word has but one row, which no change moves
+    earlier = slice(len(s) - 1)
     changed = s.scores.clone()
     changed[:, -1] = changed[:, -1].flip(0) + 3.0  # another last word: other scores in its column
     moved_bad, moved_good = (
@@ -177,6 +182,8 @@ def run_before_scaling(s: Sentence) -> Outcome:
         (f"{fill:g}", *(f"{Rounded(leaked(way(s.q, s.k, additive(causal, fill)), causal)):.3g}" for way in ways))
         for fill in FILLS
     ]
+    if len(s) == 1:
+        return compared(bad, good, s.words, NO_FUTURE, table=(headings, *rows))
     return compared(
         bad,
         good,
@@ -226,6 +233,8 @@ def run_ignored_mask(s: Sentence) -> Outcome:
     causal = masks.causal(len(s))
     bad, good = wrong_ignored_mask(s.q, s.k, causal), right_ignored_mask(s.q, s.k, causal)
     forbidden = bad.masked_fill(causal, 0.0)
+    if len(s) == 1:
+        return compared(bad, good, s.words, NO_FUTURE, allowed=causal)
     return compared(
         bad,
         good,

@@ -58,7 +58,9 @@ def run_integer_positions(s: Sentence) -> Outcome:
             "So the order is lost: with all words but the first in reverse, a weight between two words moves by "
             "at most {bad:.3f} (right: {good:.3f}).",
             {"bad": moved_by_order(s, cut), "good": moved_by_order(s, kept)},
-        ),
+        )
+        if len(s) > 1
+        else Message("With one word there is no order to lose: place 0 is the same in both."),
     )
 
 
