@@ -25,7 +25,7 @@ from attnviz.app import show
 from attnviz.app.mends import whole_callbacks
 from attnviz.canvas.head import ahead
 from attnviz.figures.export import PLOTLY_JS
-from attnviz.serve import compressed_files, index_page, log_lines
+from attnviz.serve import compressed_files, index_page, log_lines, request_heads
 from attnviz.serve.incoming import Incoming
 from attnviz.serve.page_table import PAGES
 from attnviz.serve.watching import Watching, health, is_local, metrics
@@ -183,6 +183,7 @@ def own_address() -> str:
 
 if whole_callbacks.has_what_it_needs():
     whole_callbacks.mend()
+request_heads.bound()
 #: An upload is read in memory, and no part of it ever lies on the disk.
 MultiPartParser.spool_max_size = st.get_option("server.maxUploadSize") * 2**20
 ROUTES = routes(st.get_option("server.baseUrlPath"))
