@@ -181,7 +181,7 @@ MESSAGES: dict[str, Callable[[], BackMsg]] = {
 }
 
 
-async def cost(server: Limited, do: Callable[[], Awaitable[None]]) -> tuple[float, int]:
+async def cost(server: Limited, do: Callable[[], Awaitable[object]]) -> tuple[float, int]:
     """The seconds of the processor, and the bytes by which the greatest memory rose, while something is done."""
     await server.rests()
     server.forget_greatest()
@@ -199,9 +199,13 @@ async def too_dear(server: Limited) -> dict[str, tuple[float, int]]:
     async def told(message: bytes) -> None:
         with suppress(websockets.ConnectionClosed):
             await visitor.socket.send(message)
-            await visitor.socket.send(heartbeat)
-            while ForwardMsg.FromString(await visitor.socket.recv()).WhichOneof("type") != "heartbeat_ack":
-                pass
+            while True:  # an answer that a run overtakes is dropped
+                await visitor.socket.send(heartbeat)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(3):
+                        while ForwardMsg.FromString(await visitor.socket.recv()).WhichOneof("type") != "heartbeat_ack":
+                            pass
+                        return
 
     for name, make in MESSAGES.items():
         if visitor.socket is None or visitor.socket.close_code is not None:
@@ -250,10 +254,14 @@ def test_a_text_and_a_canvas_cost_little_whatever_they_hold(server: Limited):
     in_own_thread(asyncio.run, told_by_widgets(server))
 
 
-async def flood(server: Limited) -> tuple[float, list[float]]:
-    """Messages that nobody's page sends and runs that nobody waits for, as fast as they go, by ten connections."""
+async def flood(server: Limited) -> tuple[float, list[float], list[float]]:
+    """Messages that nobody's page sends and runs that nobody waits for, as fast as they go, by ten connections.
+
+    The seconds of the processor that they take, and those that a visitor beside them waits before and meanwhile.
+    """
     beside = Visitor(server.url)
     await beside.enter("home")
+    alone = [await beside.use(beside.find("sentence"), string_value=f"a word {n}") for n in range(4)]
     floods = [Visitor(server.url) for _ in range(10)]
     for each in floods:
         await each.enter("home")
@@ -276,13 +284,13 @@ async def flood(server: Limited) -> tuple[float, list[float]]:
     for each in floods:
         each.socket.transport.abort()
     await beside.leave()
-    return spent, times
+    return spent, alone, times
 
 
 def test_a_flood_of_messages_delays_who_sends_it(server: Limited):
-    spent, times = in_own_thread(asyncio.run, flood(server))
+    spent, alone, times = in_own_thread(asyncio.run, flood(server))
     assert spent < 0.8 * SECONDS, "of one processor"
-    assert statistics.median(times) < 1
+    assert statistics.median(times) < max(1, 8 * statistics.median(alone))
 
 
 async def session_of(socket: Any) -> str:
