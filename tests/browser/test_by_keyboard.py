@@ -3,14 +3,17 @@
 Tab comes and goes, keys move, what is moved to is said, nothing slides, and a film is a few stills.
 """
 
+import io
 import re
 from dataclasses import dataclass
 from itertools import groupby
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from attnviz.canvas.shared.component import NAMES
-from tests.browser.conftest import answered, until
+from tests.browser.conftest import answered, still, until
 
 ACTIVE = """() => {
     let at = document.activeElement;
@@ -132,6 +135,56 @@ def test_tab_comes_and_goes_keys_move_and_what_they_reach_is_heard(opened, link)
         stops_at(page, stop)
     if link in MORE:
         MORE[link](page)
+
+
+#: What is seen of an element that has the focus: the handle of a slider, a switch with its words, else all of it.
+SEEN = """one => {
+    one.scrollIntoView({block: "center"});
+    const {x, y, width, height} = (one.closest("[data-testid=stCheckbox] label") ??
+        one.closest("[data-testid=stSlider] div:has(> div > input)") ?? one).getBoundingClientRect();
+    const kind = one.closest("[data-testid]")?.dataset.testid ?? one.className;
+    return {kind: `${one.tagName} ${kind}`, x, y, width, height};
+}"""
+
+
+def luminances(page, box):
+    """Of the pixels in and around a box, by the formula of WCAG 2."""
+    left, top = max(0, box["x"] - 6), max(0, box["y"] - 6)
+    size = page.viewport_size
+    right = min(size["width"], box["x"] + box["width"] + 6)
+    low = min(size["height"], box["y"] + box["height"] + 6)
+    picture = page.screenshot(clip={"x": left, "y": top, "width": right - left, "height": low - top})
+    channels = np.asarray(Image.open(io.BytesIO(picture)).convert("RGB")) / 255
+    return np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("link", ["", "scaling", "lessons"])
+def test_what_tab_comes_to_is_seen(opened, link, theme):
+    """Of every kind of control: as many pixels as its edge has change by 3:1 when it has the focus."""
+    page = opened(link, dark=theme == "dark", reduced_motion="reduce")
+    still(page, theme)
+    kinds, faint = set(), []
+    for _press in range(60):
+        page.keyboard.press("Tab")
+        focused = page.evaluate_handle(ACTIVE)
+        box = focused.evaluate(SEEN)
+        if box["kind"].startswith("BODY"):
+            break
+        if box["kind"] in kinds:
+            continue
+        kinds.add(box["kind"])
+        still(page, theme)
+        box = focused.evaluate(SEEN)
+        with_it = luminances(page, box)
+        focused.evaluate("one => one.blur()")
+        without = luminances(page, box)
+        focused.evaluate("one => one.focus()")
+        ratio = (np.maximum(with_it, without) + 0.05) / (np.minimum(with_it, without) + 0.05)
+        if np.sum(ratio >= 3) < 1.4 * (box["width"] + box["height"]):  # round corners are shorter than the edge
+            faint.append(box["kind"])
+    assert len(kinds) > 5
+    assert faint == []
 
 
 def test_every_component_is_tried_and_a_picture_is_described(opened):

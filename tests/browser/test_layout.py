@@ -38,6 +38,32 @@ def test_a_projector_shows_the_sentences_beside_the_title_and_charts_in_their_pl
     )
 
 
+#: The title, and Words, Present and Share beside it, whose upper edge something else lies over.
+COVERED = """() => [...document.querySelectorAll("h1, .st-key-page-heading [data-testid=stHorizontalBlock] button")]
+    .filter((one) => {
+        const {left, top} = one.getBoundingClientRect();
+        return !one.contains(document.elementFromPoint(left + 8, top + 2)) && one.checkVisibility();
+    }).map((one) => one.innerText)"""
+MENU = "[data-testid=stSidebar]"
+
+
+#: pixels across; 720 by 450 is a window of 1440 by 900 at a zoom of 200%
+@pytest.mark.parametrize("width, height", [(640, 800), (700, 800), (768, 800), (1024, 768), (1440, 900), (720, 450)])
+def test_the_heading_is_whole_whether_the_menu_is_open_or_folded(opened, width, height):
+    page = opened("masks", ".av-mask canvas", width=width, height=height)
+    folded = page.locator(MENU).get_attribute("data-collapsed") == "true"
+    assert page.evaluate(COVERED) == []
+    if folded:
+        page.get_by_test_id("stExpandSidebarButton").click()
+    else:
+        page.locator(MENU).hover()
+        page.get_by_test_id("stSidebarCollapseButton").locator("button").click()
+    expect(page.locator(MENU)).to_have_attribute("data-collapsed", str(not folded).lower())
+    still(page)
+    if width >= 768 or not folded:  # on a narrow window an open menu lies over the page
+        assert page.evaluate(COVERED) == []
+
+
 def charts_fit_their_places(page):
     page.locator(".st-key-h-pairs .main-svg").first.wait_for()
     wide = "all => all.filter(c => c.scrollWidth > c.clientWidth + 1).map(c => [c.clientWidth, c.scrollWidth])"
