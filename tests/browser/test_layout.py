@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from attnviz.pages.lessons.panels import all_lessons
 from tests.browser.canvas_places import finger
 from tests.browser.conftest import answered, at_rest, resized, still, until
+from tests.browser.layout_faults import layout_faults
 from tests.browser.saving import open_menu
 
 PROJECTOR = {"width": 1280, "height": 720}
@@ -62,6 +63,30 @@ def test_the_heading_is_whole_whether_the_menu_is_open_or_folded(opened, width, 
     still(page)
     if width >= 768 or not folded:  # on a narrow window an open menu lies over the page
         assert page.evaluate(COVERED) == []
+
+
+#: Numbers that are broken into lines, and tables that hide a column until they are scrolled.
+NOT_WHOLE = """() => {
+    const lines = (one) => {
+        const range = document.createRange();
+        range.selectNodeContents(one);
+        return new Set([...range.getClientRects()].filter(({width}) => width > 1).map(({top}) => Math.round(top))).size;
+    };
+    return [...[...document.querySelectorAll("[data-testid=stMetricValue]")].filter((one) => lines(one) > 1),
+        ...[...document.querySelectorAll(".dvn-scroller")].filter((one) => one.scrollWidth > one.clientWidth + 1)]
+        .map((one) => one.innerText || `${one.scrollWidth} of ${one.clientWidth}`);
+}"""
+
+
+@pytest.mark.parametrize("width, height", [(1024, 768), (1280, 720), (1440, 900)])
+@pytest.mark.parametrize("view, drawn", [("scaling", ".katex"), ("heads", ".dvn-scroller"), ("masks", ".av-mask canvas")])
+def test_numbers_formulas_and_tables_are_whole_beside_a_picture(opened, view, drawn, width, height):
+    page = opened(view, drawn, width=width, height=height)
+    still(page)
+    assert page.evaluate(NOT_WHOLE) == []
+    assert layout_faults(page) == []
+    legends = page.locator(".av-bar-row").evaluate_all("all => all.map((one) => one.scrollWidth - one.clientWidth)")
+    assert all(beyond <= 0 for beyond in legends)
 
 
 def charts_fit_their_places(page):

@@ -53,7 +53,7 @@ test("the middle of every cell is hit, at any zoom, and so are the labels beside
 
 test("a mask's cells and labels are hit, its rim is nothing, and a stroke that leaves stays on the rim", () => {
   const shape = /** @type {Shape} */ ([5, 8]);
-  const { plot, cell } = maskLayout({ shape, width: 400, font: 12, labelsQ: 40, labelsK: 40 });
+  const { plot, cell } = maskLayout({ shape, width: 400, font: 12, labelsQ: 40, labelsK: 40, compact: false });
   for (let q = 0; q < 5; q++) {
     for (let k = 0; k < 8; k++) {
       const at = /** @type {[number, number]} */ ([plot.x + (k + 0.5) * cell, plot.y + (q + 0.5) * cell]);
@@ -66,6 +66,16 @@ test("a mask's cells and labels are hit, its rim is nothing, and a stroke that l
   assert.equal(maskHit(plot.x - 3, plot.y - 3, plot, shape), null);
   assert.equal(maskHit(plot.x + plot.w + 1, plot.y + 1, plot, shape), null);
   assert.deepEqual(nearestCell(-999, 9999, plot, shape), [4, 0]);
+});
+
+test("a compact mask has the cells of a compact heatmap that is as wide", () => {
+  const [font, labelsQ, labelsK] = [10, 48, 48];
+  for (const n of [1, 2, 5, 10, 20, 32]) {
+    for (const width of [200, 290, 330, 480, 620]) {
+      const given = { shape: /** @type {Shape} */ ([n, n]), width, font, labelsQ, labelsK, compact: true };
+      assert.ok(Math.abs(maskLayout(given).cell - heatmapLayout(given).plot.w / n) < 1e-9, `${n} in ${width}`);
+    }
+  }
 });
 
 test("a fast stroke leaves no gap", () => {

@@ -87,7 +87,8 @@ export function rowSumTexts(sums, c) {
 export function drawRowSums(context, { plot, cells: c, theme, words }, sums) {
   drawWith(context, { font: `${FONT}px ${theme.font}`, textBaseline: "middle", globalAlpha: 0.7 });
   drawWith(context, { fillStyle: theme.text, textAlign: "right" });
-  context.fillText(words.sums, plot.x - 6, plot.y + plot.h + (areWritten(c) ? 18 : 9));
+  const before = Math.max(plot.x - 6, context.measureText(words.sums).width); // beside short words there is less room
+  context.fillText(words.sums, before, plot.y + plot.h + (areWritten(c) ? 18 : 9));
   context.textAlign = "left";
   for (const [q, text] of rowSumTexts(sums, c)) {
     context.fillText(text, plot.x + plot.w + 6, plot.y + (q + 0.5 - c.q0) * c.h);

@@ -3,7 +3,7 @@
 
 import { attribute, el, property } from "../shared/dom.js";
 import { drawAxes, drawColumnSums, rowSumTexts } from "./heatmap_axes.js";
-import { cellsOnShow, heatmapHit, heatmapLayout, SUMS } from "./heatmap_geometry.js";
+import { COMPACT, cellsOnShow, heatmapHit, heatmapLayout, SUMS } from "./heatmap_geometry.js";
 import { drawLit, drawMarks, hasNumbers, isLit } from "./heatmap_marks.js";
 import { cellPixels, cellsOfPixel } from "./heatmap_scene.js";
 import { valueAt } from "../head/head_readout.js";
@@ -55,9 +55,9 @@ export class HeatmapDrawing {
   layout(width, high, presented) {
     const { header, labelsQ, labelsK } = this.view.drawn;
     const { compact, shape } = header;
-    this.font = compact ? 10 : presented ? PRESENTED : 12;
+    this.font = compact ? COMPACT.font : presented ? PRESENTED : 12;
     this.need = Math.min(this.font + 1, PRESENTED);
-    this.room = Math.min(compact ? 64 : LONGEST_LABEL, width * 0.26);
+    this.room = Math.min(compact ? COMPACT.room : LONGEST_LABEL, width * 0.26);
     const { room, font } = this;
     const widths = { labelsQ: labelsQ.width(room, font), labelsK: labelsK.width(room, font) };
     const sums = header.edit !== null && !compact;

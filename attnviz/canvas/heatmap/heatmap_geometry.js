@@ -9,6 +9,8 @@ import { spans } from "../shared/zoom.js";
 
 /** Room beside the plot for what rows and columns sum to. */
 export const SUMS = { wide: 34, high: 24 };
+/** What stands beside others: font, longest label, largest cell and tallest plot, in pixels. */
+export const COMPACT = { font: 10, room: 64, cell: 40, high: 340 };
 /** A cell that is low for want of room may be so many times as wide, unless it is presented. */
 const WIDEST_CELL = 2.8;
 
@@ -44,8 +46,8 @@ export function heatmapLayout({ shape, width, high = null, compact, font, labels
   const [nq, nk] = shape;
   const foot = sums ? SUMS.high : 0;
   const given = { nk, width, font, labelsQ, labelsK };
-  const { left, right, top, cell, flat } = roomOfLabels(given, compact ? 40 : 60, sums ? SUMS.wide : 0);
-  const usual = compact ? 340 : 620;
+  const { left, right, top, cell, flat } = roomOfLabels(given, compact ? COMPACT.cell : 60, sums ? SUMS.wide : 0);
+  const usual = compact ? COMPACT.high : 620;
   const tallest = high === null ? usual : clamp(high - top - foot - 4, 120, 900);
   const cellH = Math.max(Math.min(cell, tallest / nq), Math.min(14, tallest / nq));
   const squareH = Math.min(cell, tallest / nq);

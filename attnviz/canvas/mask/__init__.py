@@ -23,13 +23,14 @@ def mask_grid(
     *,
     on_change: Callable[[NDArray[np.bool_]], None],
     label: str = "",
+    compact: bool = False,
 ) -> None:
     """Draw `mask` (Q, K), True = may attend, to be painted on.
 
     A gesture that begins on an allowed cell forbids, one that begins on a forbidden cell allows;
     Python hears of it when the gesture ends: `on_change` is called before the rerun, and the caller passes
     the new mask in. Undo and redo work in the browser and also reach Python.
-    `label` is what the grid is called, in the visitor's language.
+    `label` is what the grid is called, in the visitor's language; a `compact` one stands beside compact heads.
     """
     given = np.asarray(mask, bool)
     queries, keys = len(tokens_q), len(tokens_q if tokens_k is None else tokens_k)
@@ -46,6 +47,7 @@ def mask_grid(
     q, k = [str(t) for t in tokens_q], None if tokens_k is None else [str(t) for t in tokens_k]
     header: dict[str, Any] = {
         "shape": list(given.shape),
+        "compact": compact,
         "q": q,
         "k": k,
         "label": label,

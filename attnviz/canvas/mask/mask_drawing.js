@@ -3,6 +3,7 @@
 import { css, mixed, pixelOf, rgb } from "../shared/colour.js";
 import { Drawing } from "../shared/component.js";
 import { el, fill, visibleToken } from "../shared/dom.js";
+import { COMPACT } from "../heatmap/heatmap_geometry.js";
 import { maskHit, maskLayout, nearestCell } from "./mask_geometry.js";
 import {
   drawWith,
@@ -71,10 +72,12 @@ export class MaskDrawing extends Drawing {
     const width = this.root.clientWidth;
     if (!this.held || width === 0) return;
     const { header, labelsQ, labelsK } = this.held;
-    this.room = Math.min(LONGEST_LABEL, width * 0.26);
+    const { compact, shape } = header;
+    this.font = compact ? COMPACT.font : 12;
+    this.room = Math.min(compact ? COMPACT.room : LONGEST_LABEL, width * 0.26);
     const { room, font } = this;
     const widths = { labelsQ: labelsQ.width(room, font), labelsK: labelsK.width(room, font) };
-    Object.assign(this, maskLayout({ shape: header.shape, width, font: this.font, ...widths }));
+    Object.assign(this, maskLayout({ shape, width, font, compact, ...widths }));
     const { x, y, w, h } = this.plot;
     Object.assign(this.pad.style, { left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px` });
     notePlot(this.stage, this.plot);

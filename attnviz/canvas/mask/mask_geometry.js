@@ -1,15 +1,19 @@
 // Where the cells of a mask are, and which of them a gesture covers.
 
-import { roomOfLabels } from "../heatmap/heatmap_geometry.js";
+import { COMPACT, roomOfLabels } from "../heatmap/heatmap_geometry.js";
 import { clamp } from "../shared/numbers.js";
 
 /** @import { Rectangle, Shape } from "../shared/types.js" */
 
-/** Sizes for the width there is; `labelsQ` and `labelsK` are the widths of the widest labels. */
-/** @param {{ shape: Shape, width: number, font: number, labelsQ: number, labelsK: number }} given */
-export function maskLayout({ shape: [nq, nk], width, font, labelsQ, labelsK }) {
-  const { left, right, top, cell: most, flat } = roomOfLabels({ nk, width, font, labelsQ, labelsK }, 34);
-  const cell = Math.min(most, Math.max(6, 640 / nq));
+/**
+ * Sizes for the width there is; `labelsQ` and `labelsK` are the widths of the widest labels. A compact grid has the cells
+ * of a compact heatmap beside it.
+ * @param {{ shape: Shape, width: number, font: number, labelsQ: number, labelsK: number, compact: boolean }} given
+ */
+export function maskLayout({ shape: [nq, nk], width, font, labelsQ, labelsK, compact }) {
+  const largest = compact ? COMPACT.cell : 34;
+  const { left, right, top, cell: most, flat } = roomOfLabels({ nk, width, font, labelsQ, labelsK }, largest);
+  const cell = Math.min(most, compact ? COMPACT.high / nq : Math.max(6, 640 / nq));
   const plot = { x: left, y: top, w: cell * nk, h: cell * nq };
   return { plot, cell, flat, width: Math.ceil(left + plot.w + right), height: Math.ceil(top + plot.h + 4) };
 }

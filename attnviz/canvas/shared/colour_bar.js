@@ -1,7 +1,7 @@
 // The bar under a picture: colours, ticks where the values lie, what is hatched; on the page, and in a file.
 
 import { cssGradient, placeOnScale, stopsOf } from "./colour.js";
-import { el } from "./dom.js";
+import { around, el } from "./dom.js";
 import { tickText } from "./numbers.js";
 import { drawWith, hatch } from "./surface.js";
 import { textWidth } from "../scene/text_width.js";
@@ -29,7 +29,7 @@ export function drawColourBar(host, { scale, signed, unit, colours }, dark, hatc
     bar.append(tick);
   }
   host.replaceChildren(el("span", "av-bar-name", unit), bar);
-  if (hatched !== null) host.append(el("span", "av-bar-hatch"), el("span", "av-bar-name", hatched));
+  if (hatched !== null) host.append(around("av-line", el("span", "av-bar-hatch"), el("span", "av-bar-name", hatched)));
 }
 
 /** The numbers below a bar, and where they stand, 0 to 1. @param {Scale} scale @param {boolean} signed */

@@ -188,6 +188,7 @@ export type OverviewHeader = Tokens & {
 export type MaskHeader = Answer &
   Tokens & {
     shape: Shape;
+    compact: boolean;
     label: string;
     data: string;
     colours: Colours;

@@ -58,7 +58,8 @@ def _draw() -> None:
 
 
 def _details(shown: head_surveys.ShownSurvey, asked: head_surveys.HeadsRequest, column: int) -> None:
-    names, one = st.columns([1, 1.3], gap="medium")
+    with st.container(key="hd-details"):
+        names, one = st.columns([1, 1.3], gap="medium")
     with names:
         map.panel(shown, "hd_kinds")
         example.evidence(shown, column)

@@ -223,7 +223,6 @@ def _named(survey: head_survey.Survey, _language: str) -> tuple[list[tuple[str, 
         _("head"): [name_of_head(survey.places[column]) for _kind, column in heads],
         _("weight"): [with_error(measure.mean[column], measure.stderr[column], 2) for measure, column in measured],
         _("in the first ten"): [f"{Rounded(measure.stability[column]):.0%}" for measure, column in measured],
-        _("sentences"): [int(measure.counts[column]) for measure, column in measured],
     }
     if "silenced" in survey.measures:
         cost = survey.measures["silenced"]

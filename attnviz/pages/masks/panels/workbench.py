@@ -43,6 +43,7 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
             result.words,
             on_change=partial(repaint, result.rules_alone),
             label=_("Who may look at whom"),
+            compact=len(result.words) <= LONG,
         )
         show.under(
             lambda: MaskPicture(result.mask, result.words, result.words),

@@ -32,7 +32,7 @@ def panel() -> str:
     config = _controls()
     result = _result(config)
     with place:
-        page_parts.side_by_side(lambda: _histograms(result), lambda: _numbers(result), widths=[2.3, 1])
+        page_parts.side_by_side(lambda: _histograms(result), lambda: _numbers(result), widths=[1.5, 1])
     _broken(result)
     _growth(result)
     return variance.program(replace(config, pairs=result.pairs))
