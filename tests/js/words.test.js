@@ -96,6 +96,8 @@ test("a list and its sentence are joined as the language does", () => {
   assert.equal(strongestText(chinese, "q", 0), "a (0)看<z> 0.7500、x 0.2500");
   assert.equal(joined("{first}。{next}", ["一", "", "{next}", "三"]), "一。{next}。三");
   assert.equal(joined("{first}。{next}", ["", ""]), "");
+  assert.equal(joined("{first}. {next}", ["Head 8.", "“it” gives", "2.5"]), "Head 8. “it” gives. 2.5");
+  assert.equal(joined("{first}。{next}", ["头 8。", "二。"]), "头 8。二。");
 });
 
 test("a sum's tokens: signs, numbers of a sheet in its colour, powers of e", () => {

@@ -161,7 +161,9 @@ class PageChoices:
             Choice(name, self.page, "real", default, read, _real_text, example, _message(label), low=low, high=high)
         )
 
-    def flag(self, name: str, default: YesOrNo = False, *, label: str | Message) -> Choice[YesOrNo]:
+    def flag(
+        self, name: str, default: YesOrNo = False, *, label: str | Message, of_moment: bool = False
+    ) -> Choice[YesOrNo]:
         """True or False; by default None where the page decides while nobody has."""
 
         def read(text: Any) -> bool:
@@ -169,7 +171,15 @@ class PageChoices:
 
         return self.add(
             Choice(
-                name, self.page, "flag", default, read, lambda on: str(bool(on)).lower(), not default, _message(label)
+                name,
+                self.page,
+                "flag",
+                default,
+                read,
+                lambda on: str(bool(on)).lower(),
+                not default,
+                _message(label),
+                of_moment=of_moment,
             )
         )
 

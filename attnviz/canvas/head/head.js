@@ -276,9 +276,12 @@ export class HeadView extends Drawing {
   }
 }
 
-/** What of a header decides which parts a view has, and so where they stand. @param {HeadHeader} [header] */
+/** Layout key: the view is rebuilt when the parts that it has, or the language of their names, change. */
+/** @param {HeadHeader} [header] */
 function partsOf(header) {
-  return header && JSON.stringify([header.segments, header.chips, header.lines, header.compact, header.edit === null]);
+  if (!header) return undefined;
+  const { segments, chips, lines, compact, edit, words } = header;
+  return JSON.stringify([segments, chips, lines, compact, edit === null, words.looks]);
 }
 
 export default viewComponent(HeadView);

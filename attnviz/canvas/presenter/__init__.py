@@ -18,6 +18,7 @@ class Walk:
     before: bool
     after: bool
     go: Callable[[int], None]  #: by how many steps, counted from where the page is then; a callback
+    steps: int = 0  #: how many steps next takes in the picture itself, before it goes to the picture below
     always: bool = False  #: arrow keys walk outside of the presentation mode, too
 
 
@@ -57,6 +58,7 @@ def presenter_bar(key: str, walk: Walk, present: bool, page: str, on_mode: Calla
         "before": walk.before,
         "after": walk.after,
         "walks": walk.always,
+        "steps": walk.steps,
         "total": st.session_state.get(taken, 0),
         "words": words,
         "language": tongue(),

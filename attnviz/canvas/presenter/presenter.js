@@ -5,7 +5,7 @@ import { keptByRoot, rootOf, Sequence } from "../shared/component.js";
 import { addButton, button, el, focusedIn } from "../shared/dom.js";
 import { scrolling } from "../shared/motion.js";
 import { STOPS } from "../shared/window.js";
-import { gestureOf, stopAfter } from "./presenter_keys.js";
+import { gestureOf, isAtFirst, stopAfter } from "./presenter_keys.js";
 
 /** @import { Gesture } from "./presenter_keys.js" */
 /** @import { Component, Presented } from "../shared/types.js" */
@@ -47,6 +47,8 @@ function begun() {
     total: 0,
     gestures: new Sequence(),
     present: false,
+    /** whether the last step was one back, which ends where next left: at the last picture of the section before */
+    back: false,
     here: "",
     step: "",
     session: "",
@@ -91,7 +93,7 @@ class Presenter {
     this.root.dataset.ready = "true";
     const here = `${data.present} ${data.page} ${data.title}`;
     const whole = !kept.here.startsWith(`${data.present} ${data.page} `);
-    if (here !== kept.here && data.present) this.begin(whole);
+    if (here !== kept.here && data.present) this.begin(whole, kept.back && !whole);
     kept.here = here;
     const step = `${data.page} ${data.title} ${data.place}`;
     const walked = data.walks && kept.step.startsWith(`${data.page} `) && step !== kept.step;
@@ -103,11 +105,13 @@ class Presenter {
   /**
    * Keeps the first picture of what was just opened at the window's top until the page has come and stands still.
    * @param {boolean} whole whether of the whole page, not of a section of it
+   * @param {boolean} last whether the last picture instead
    */
-  begin(whole) {
+  begin(whole, last) {
+    kept.back = false;
     this.keep(true, (main) => {
       const section = whole ? main : (document.querySelector(BEGINS) ?? main);
-      const [stop] = stopsOf(section);
+      const stop = stopsOf(section).at(last ? -1 : 0);
       return stop ? stop.getBoundingClientRect().top - ABOVE : null;
     });
   }
@@ -202,20 +206,26 @@ class Presenter {
     else this.walk(does === "next" ? 1 : -1);
   }
 
-  /** To the next picture of the page, else to the next step. @param {-1 | 1} by */
+  /**
+   * The next in one order, and back the same way: the steps of the first picture, the pictures below it, the section that
+   * follows.
+   * @param {-1 | 1} by
+   */
   walk(by) {
     const main = document.querySelector(MAIN);
     const stops = kept.present && main ? stopsOf(document).map((stop) => stop.getBoundingClientRect().top) : [];
-    const stop = main ? stopAfter(stops, by, roomOf(main, by)) : null;
+    const { before, after, steps, total } = this.given;
+    const stepsOn = by > 0 && steps > kept.total - total && isAtFirst(stops);
+    const stop = main && !stepsOn ? stopAfter(stops, by, roomOf(main, by)) : null;
     if (main && stop !== null) {
       main.scrollBy({ top: stop - ABOVE, behavior: scrolling() });
       return;
     }
-    const { before, after } = this.given;
     if (by < 0 ? !before : !after) {
       if (kept.gestures.sent === this.given.ack) return; // nothing is on its way that could have opened one
     }
     kept.total += by;
+    kept.back = by < 0;
     this.tell();
   }
 

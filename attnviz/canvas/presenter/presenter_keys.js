@@ -36,6 +36,11 @@ export function gestureOf({ key, taken, open, present, walks, within }) {
 /** Pictures whose tops are this near to each other stand side by side, in pixels; one so near to the window's is there. */
 const NEAR = 70;
 
+/** Whether the page stands at the first of its pictures. @param {number[]} tops of the pictures, below the window's top */
+export function isAtFirst(tops) {
+  return Math.min(...tops) > -NEAR;
+}
+
 /**
  * How far to scroll to the next picture; null where there is none on this side, or where the page ends before it.
  * @param {number[]} tops of the pictures, below the window's top

@@ -126,12 +126,17 @@ export function fill(template, fields) {
 }
 
 /**
- * Parts one after the other, as the visitor's language joins them; an empty one is left out.
+ * Parts one after the other, as the visitor's language joins them; an empty one is left out, and so is the stop of one
+ * that ends with what the template puts after it.
  * @param {string} template how it joins {first} and {next}
  * @param {string[]} parts
  */
 export function joined(template, parts) {
-  return parts.filter(Boolean).reduce((first, next) => (first ? fill(template, { first, next }) : next), "");
+  const stop = /\{first\}(\S)/.exec(template)?.[1] ?? " ";
+  const open = (/** @type {string} */ part) => (part.endsWith(stop) ? part.slice(0, -1) : part);
+  return parts
+    .filter(Boolean)
+    .reduce((first, next) => (first ? fill(template, { first: open(first), next }) : next), "");
 }
 
 /** A token as a person sees it: blanks and line ends visible, nothing interpreted. @param {string} token */

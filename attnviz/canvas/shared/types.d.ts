@@ -432,6 +432,8 @@ export type LiveHeader = {
 /** The bar of the presentation mode: where one is, what there is on either side, and what Python has heard of. */
 export type Presented = Answer & {
   total: number;
+  /** how many steps next takes in the picture itself, before it goes to the picture below */
+  steps: number;
   language: string;
   page: string;
   title: string;

@@ -48,7 +48,8 @@ PAGE = PageChoices("lessons")
 LESSON = PAGE.one_of("lesson", (*IDS, OWN), label=N_("Lesson"))
 STEP = PAGE.whole("step", 1, low=1, high=MOST_STEPS, label=N_("Step"))
 SENTENCE = PAGE.sentence("l_text", EXAMPLE, longest=400, label=N_("Sentence"))
-NOTES = PAGE.flag("l_notes", label=N_("Teacher’s notes"))
+#: A link that the teacher shares with the class does not open them there.
+NOTES = PAGE.flag("l_notes", label=N_("Teacher’s notes"), of_moment=True)
 OWN_TEXT: Choice[str] = PAGE.on_canvas(
     "l_own", "", _file, lambda text: [text], 'title = "Mine"', inside="l_own", label=N_("Your own lesson")
 )

@@ -97,7 +97,8 @@ def walk(views: Mapping[str, str]) -> presenting.Walk:
     if link_state.value(choices.VIEW) != "steps":
         return walked
     at, last = _at()
-    return replace(walked, place=_("Step {number} of {count}").format(number=at + 1, count=last + 1), before=at > 0)
+    place = _("Step {number} of {count}").format(number=at + 1, count=last + 1)
+    return replace(walked, place=place, before=at > 0, steps=last - at)
 
 
 def _at() -> tuple[int, int]:
