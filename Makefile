@@ -15,6 +15,9 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: run dev serve serve-class ready static check check-all check-cluster format lint types imports words js js-build js-test test test-all test-numbers test-elsewhere install install-dev chromium models sbom clean
 
 # Without PORT, Streamlit takes 8501 or the next one that is free, and the app logs which.
+# Pages of this machine may embed what runs on it: a file, or a site that is being written.
+run dev: export ATTNVIZ_EMBED ?= this-machine
+
 run: install models
 	$(BIN)/streamlit run app.py $(if $(PORT),--server.port $(PORT))
 

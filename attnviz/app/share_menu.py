@@ -66,6 +66,7 @@ def _opened() -> None:
 def _addresses(address: str) -> None:
     """The link and the code that embeds it, each with a button that copies it."""
     code = embed_code(address, _("Attention, shown with attnviz"))
+    _say_who_may_embed(address)
     presented = f"{address}{'&' if '?' in address else '?'}{PRESENT.name}=1"
     copy_buttons(
         "copy-view",
@@ -80,6 +81,10 @@ def _addresses(address: str) -> None:
     st.code(address, language=None, wrap_lines=True)
     st.caption(_("This code shows it inside another page."))
     st.code(code, language="html", wrap_lines=True)
+
+
+def _say_who_may_embed(address: str) -> None:
+    """Draw what the code needs, before it is copied."""
     limit = who_may_embed(address, shared_view.public_address() is not None)
     if limit is not None:
         st.caption(spoken(limit))
@@ -118,20 +123,23 @@ def embed_code(address: str, title: str, more: Mapping[str, str] | None = None) 
 
 def who_may_embed(address: str, reachable: bool) -> Message | None:
     """Why the code may show nothing on another page; None where any page may hold the view."""
-    if not reachable:
-        return Message(
-            "This app answers at {host}, which other machines cannot reach: the code works on this machine only. "
-            "A live HTML file needs no server.",
-            {"host": urlsplit(address).hostname or address},
-        )
     try:
         allowed = settings.current().embed
     except Problem:
         allowed = ()
+    if not allowed:
+        return Message(
+            "No other page may show this app yet, so the embed code shows nothing there: whoever runs it sets "
+            "ATTNVIZ_EMBED first. A live HTML file needs no server."
+        )
+    if allowed == settings.THIS_MACHINE or (allowed == "anywhere" and not reachable):
+        return Message(
+            "This app answers at {host}, which other machines cannot reach: the embed code works on this machine only. "
+            "A live HTML file needs no server.",
+            {"host": urlsplit(address).hostname or address},
+        )
     if allowed == "anywhere":
         return None
-    if not allowed:
-        return Message("This app may be shown inside its own pages only; whoever runs it can set ATTNVIZ_EMBED.")
     return Message("Only these pages may show this app inside them: {pages}.", {"pages": Several(allowed)})
 
 
@@ -184,6 +192,7 @@ def figure_code_button(key: str, title: str) -> None:
     address = shared_view.address(without=(FIGURE,))
     if not address:
         return
+    _say_who_may_embed(address)
     copy_buttons(
         f"{key}-embed",
         {"embed-figure": (_("Copy embed code of this figure"), embed_code(address, title, {FIGURE.name: key}))},

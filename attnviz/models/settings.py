@@ -68,7 +68,10 @@ VARIABLES: Final = {
     "ATTNVIZ_EMBED": (
         "embed",
         N_("this server's own pages"),
-        N_('which pages may embed the app in a frame: "anywhere", or origins by comma, such as https://blog.example'),
+        N_(
+            'which pages may embed the app in a frame: "anywhere", origins by comma, such as https://blog.example, or '
+            '"this-machine" (what make run says; never when hosted)'
+        ),
     ),
     "ATTNVIZ_SITE": (
         "site",
@@ -82,6 +85,8 @@ VARIABLES: Final = {
     ),
 }
 
+#: Pages of this machine: of any server on it, and files.
+THIS_MACHINE: Final = ("http://localhost:*", "http://127.0.0.1:*", "file:")
 RUNS_MB: Final = 576
 DTYPES: Final = ("float32", "bfloat16", "float16")
 LOGS: Final = ("text", "json")
@@ -145,7 +150,7 @@ def current() -> Settings:
         process_bytes=_whole("ATTNVIZ_PROCESS_MB", 0) * 10**6 or None,
         readings=Path(named).expanduser() if (named := os.environ.get("ATTNVIZ_READINGS")) else None,
         engine=engine_address(os.environ.get("ATTNVIZ_ENGINE", "")),
-        embed=_origins(os.environ.get("ATTNVIZ_EMBED", "")),
+        embed=_origins(os.environ.get("ATTNVIZ_EMBED", ""), hosted),
         site=_web_address("ATTNVIZ_SITE"),
         log=_one_of("ATTNVIZ_LOG", os.environ.get("ATTNVIZ_LOG") or ("json" if hosted else "text"), LOGS),
     )
@@ -188,10 +193,12 @@ def _whole(name: str, default: int) -> int:
     return int(value)
 
 
-def _origins(value: str) -> str | tuple[str, ...]:
+def _origins(value: str, hosted: bool) -> str | tuple[str, ...]:
     """The word "anywhere", or origins in the form of a content security policy; anything else is refused."""
     if value == "anywhere":
         return value
+    if value == "this-machine" and not hosted:
+        return THIS_MACHINE
     origins = _listed(value)
     for origin in origins:
         if not re.fullmatch(r"https?://(\*\.)?[\w.-]+(:\d+)?", origin, re.ASCII):

@@ -33,9 +33,12 @@ def test_who_may_embed_is_said_as_the_server_is_set(monkeypatch):
     assert who_may_embed(PUBLIC, True) is None
     monkeypatch.setenv("ATTNVIZ_EMBED", "https://blog.example")
     assert "https://blog.example" in str(who_may_embed(PUBLIC, True))
+    here = "http://localhost:8501/explore"
+    monkeypatch.setenv("ATTNVIZ_EMBED", "this-machine")
+    assert "localhost" in str(who_may_embed(here, False))
     monkeypatch.delenv("ATTNVIZ_EMBED")
     assert "ATTNVIZ_EMBED" in str(who_may_embed(PUBLIC, True))
-    assert "localhost" in str(who_may_embed("http://localhost:8501/explore", False))
+    assert "ATTNVIZ_EMBED" in str(who_may_embed(here, False)), "nothing works before it is set, here neither"
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,11 @@ def luminances(page, box):
     low = min(size["height"], box["y"] + box["height"] + 6)
     picture = page.screenshot(clip={"x": left, "y": top, "width": right - left, "height": low - top})
     channels = np.asarray(Image.open(io.BytesIO(picture)).convert("RGB")) / 255
-    return np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+    return np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4) @ [
+        0.2126,
+        0.7152,
+        0.0722,
+    ]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -52,6 +52,7 @@ def test_the_hash_is_of_the_script_in_streamlits_page():
     [
         ("", ["'self'"]),
         ("anywhere", ["*"]),
+        ("this-machine", ["'self'", "http://localhost:*", "http://127.0.0.1:*", "file:"]),
         (
             "https://blog.example, https://*.uni.example:8443",
             ["'self'", "https://blog.example", "https://*.uni.example:8443"],
@@ -62,6 +63,13 @@ def test_who_may_embed_the_app_is_a_setting(monkeypatch, value, allowed):
     monkeypatch.setenv("ATTNVIZ_EMBED", value)
     sent = index_page.headers(True)["Content-Security-Policy"]
     assert directive(sent, "frame-ancestors") == allowed
+
+
+def test_a_hosted_server_never_takes_pages_of_its_visitors_machine(monkeypatch):
+    monkeypatch.setenv("ATTNVIZ_HOSTED", "1")
+    monkeypatch.setenv("ATTNVIZ_EMBED", "this-machine")
+    with pytest.raises(Problem, match="ATTNVIZ_EMBED"):
+        settings.current()
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def _about(result: token_by_token.Result, name: str, weights_are: str, place: tu
         board,
         name=f"decoding-layer{layer}-head{head}",
         key="d_player_save",
-        words=sentences(kinds[weights_are].format(name=plain(name)), shown, _last_step(result)),
+        words=sentences(kinds[weights_are].format(name=plain(name)), shown, _at_step(result, at)),
         caption=sentences(shown, ended(_("{model} on “{text}”").format(model=name, text=result.config.text))),
         table=table,
     )
@@ -137,17 +137,18 @@ def _board(result: token_by_token.Result, layer: int, head: int, at: int) -> fig
     )
 
 
-def _last_step(result: token_by_token.Result) -> str:
+def _at_step(result: token_by_token.Result, at: int) -> str:
+    """What the step on show processed, and whether both ways agree there; empty where nothing is written."""
     if not result.config.steps:
         return ""
-    last, temperature = result.steps[-1], result.config.temperature
+    step, temperature = result.steps[at], result.config.temperature
     others = _("Probabilities are the model’s own; at temperature {temperature:g} the draw is made from others.")
     return sentences(
-        _("Tokens that the last step processed: **{one}** with the cache, **{all}** without.").format(
-            one=last.cached.tokens, all=last.anew.tokens
+        _("Tokens that step {step} processed: **{one}** with the cache, **{all}** without.").format(
+            step=at + 1, one=step.cached.tokens, all=step.anew.tokens
         ),
         _("Both agree on the likeliest next token.")
-        if last.same_choice
+        if step.same_choice
         else _("They disagree on the likeliest next token."),
         "" if temperature in (0.0, 1.0) else others.format(temperature=temperature),
     )
