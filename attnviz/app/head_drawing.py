@@ -94,17 +94,6 @@ def axes(matrix: Matrix) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
     return matrix.rows, None if matrix.looks_at_itself else matrix.cols
 
 
-def telling_row(matrix: Matrix) -> int:
-    """The row for the sentence below: the one with the largest, farthest weight.
-
-    The first token, a common sink, is ignored.
-    """
-    seen = np.where(matrix.hidden, 0.0, matrix.values)
-    rows, cols = np.indices(seen.shape)
-    telling = seen * np.log1p(np.abs(rows - cols)) * (cols > 0)
-    return int(np.unravel_index(int(telling.argmax()), seen.shape)[0]) if seen.size else 0
-
-
 def drawn_alone(matrix: Matrix, title: str, raw: Raw | None) -> Head:
     """A head that no overview stands beside."""
     return Head(matrix.values, title, matrix.hidden, raw=raw, sentence=sentence_of(matrix))
@@ -143,7 +132,7 @@ def sentence_of(matrix: Matrix) -> SaidOfRow:
     one, two, three = (_(message.template) for message in head_matrix.SAID[matrix.meaning])
     masked, none = (_(message.template) for message in (head_matrix.MASKED_ROW, head_matrix.FAINT_ROW))
     least = 1e-9 if matrix.meaning == "values" else 0.005
-    return SaidOfRow((one, two, three, masked, none), telling_row(matrix), (matrix.row_at, matrix.col_at), least)
+    return SaidOfRow((one, two, three, masked, none), matrix.telling_row, (matrix.row_at, matrix.col_at), least)
 
 
 def looks_at(matrix: Matrix, row: int, whose: str) -> str:

@@ -71,6 +71,8 @@ def head() -> dict[str, str]:
         "summary": _("Strongest pairs: {pairs}."),
         "masked": _("{query} may not look at {key}"),
         "most": _("{token} looks most at {keys}"),
+        "most_alike": _("{token} looks at {keys}"),
+        "mostby_alike": _("{token} is looked at by {queries}"),
         "mostby": _("{token} is looked at most by {queries}"),
         "most_changed": _("Largest differences in what {token} looks at: {keys}"),
         "mostby_changed": _("Largest differences in what looks at {token}: {queries}"),
@@ -120,6 +122,7 @@ def story() -> dict[str, str]:
         "new_vector": _("new vector of “{token}”"),
         "others": _("others"),
         "lookers": _("“{token}” is looked at most by {parts}."),
+        "lookers_alike": _("“{token}” is looked at by {parts}."),
         "looked_at": _("who looks at “{token}”"),
     }
 

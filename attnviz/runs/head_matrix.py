@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.base.largest import find_largest
 from attnviz.base.message import Message, Problem
 from attnviz.base.raw_scores import RawHead
 from attnviz.core.measures import rollout
@@ -80,6 +81,18 @@ class Matrix:
     def col_name(self, col: int) -> str:
         """A column's label, followed by its position when the label occurs more than once."""
         return _named(self.cols, self.col_at, col)
+
+    @property
+    def telling_row(self) -> int:
+        """The row that tells most: the one with the largest, farthest weight.
+
+        The first token, on which heads rest their attention, is left out as a key. Where that leaves nothing, as in a
+        text of two tokens, it is the last row.
+        """
+        seen = np.where(self.hidden, 0.0, self.values)
+        rows, cols = np.indices(seen.shape)
+        telling = seen * np.log1p(np.abs(rows - cols)) * (cols > 0)
+        return find_largest(telling).index if telling.any() else max(len(seen) - 1, 0)
 
     def said_of(self, row: int) -> Message:
         """A sentence naming the three largest cells of a row; a token that occurs more than once gets its position."""

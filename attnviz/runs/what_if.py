@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.head_edit import HeadEdit
+from attnviz.base.largest import find_largest
 from attnviz.base.message import Message
 from attnviz.base.packed import unpack_bits
 from attnviz.core import masks
@@ -157,6 +158,7 @@ class LargestChange:
     after: float
     moved: float  #: how much of the row was taken from some keys, or added to others: the larger of the two
     empty: bool  #: whether the row may look at nothing afterwards, and could before
+    alone: bool  #: whether all other rows change less
 
 
 def largest_change(before: Matrix, after: Matrix) -> LargestChange | None:
@@ -167,12 +169,13 @@ def largest_change(before: Matrix, after: Matrix) -> LargestChange | None:
         return None
     moved = np.maximum(difference.clip(0).sum(1), (-difference).clip(0).sum(1))  # (Q,)
     unit = 1.0 if before.meaning != "values" else float(max(old.max(), new.max()))
-    row = int(moved.argmax())
+    most = find_largest(moved)
+    row = most.index
     if moved[row] < LEAST * unit or not moved[row]:
         return None
     col = int(np.abs(difference[row]).argmax())
     empty = bool(after.hidden[row].all() and not before.hidden[row].all())
-    return LargestChange(row, col, float(old[row, col]), float(new[row, col]), float(moved[row]), empty)
+    return LargestChange(row, col, float(old[row, col]), float(new[row, col]), float(moved[row]), empty, most.alone)
 
 
 def said_of_change(before: Matrix, after: Matrix) -> Message:
@@ -183,17 +186,18 @@ def said_of_change(before: Matrix, after: Matrix) -> Message:
     if change is None:
         return Message("No row of this picture changes by as much as 0.05% of its weight.")
     cell = {"token": before.row_name(change.row), "key": before.col_name(change.col)}
-    given = cell | {"before": change.before, "after": change.after, "moved": change.moved}
+    verb = Message("changes most") if change.alone else Message("changes")
+    given = cell | {"before": change.before, "after": change.after, "moved": change.moved, "changes": verb}
     if change.empty:
-        return Message("“{token}” changes most: it may no longer look at anything.", given)
+        return Message("“{token}” {changes}: it may no longer look at anything.", given)
     if values:
         return Message(
-            "“{token}” changes most: weight times value of “{key}”, after W_O, is {after:.2f} long where it was "
+            "“{token}” {changes}: weight times value of “{key}”, after W_O, is {after:.2f} long where it was "
             "{before:.2f}.",
             given,
         )
     return Message(
-        "“{token}” changes most: {moved:.1%} of its weight goes to other tokens, and “{key}” gets {after:.1%} "
+        "“{token}” {changes}: {moved:.1%} of its weight goes to other tokens, and “{key}” gets {after:.1%} "
         "where it got {before:.1%}.",
         given,
     )
@@ -205,13 +209,14 @@ def said_of_difference(left: Matrix, right: Matrix) -> Message:
     if change is None:
         return Message("The two pictures do not differ.")
     cell = {"token": left.row_name(change.row), "key": left.col_name(change.col)}
-    both = cell | {"left": change.before, "right": change.after}
+    where = Message("differ most in") if change.alone else Message("differ in")
+    both = cell | {"left": change.before, "right": change.after, "differ": where}
     if left.meaning == "values":
         return Message(
-            "They differ most in “{token}”: weight times value of “{key}”, after W_O, is {left:.2f} long on the left "
+            "They {differ} “{token}”: weight times value of “{key}”, after W_O, is {left:.2f} long on the left "
             "and {right:.2f} on the right.",
             both,
         )
     return Message(
-        "They differ most in “{token}”: it gives “{key}” {left:.1%} on the left and {right:.1%} on the right.", both
+        "They {differ} “{token}”: it gives “{key}” {left:.1%} on the left and {right:.1%} on the right.", both
     )

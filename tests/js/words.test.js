@@ -60,6 +60,24 @@ test("differences are told as such, each with its sign, and none of a zero", () 
   );
 });
 
+test("of equal weights none is looked at most, and a token is not told beside one left out that is as large", () => {
+  const alike = { ...words, most_alike: "{token} looks alike at {keys}", mostby_alike: "{queries} look alike" };
+  const row = (/** @type {number[]} */ ...weights) => {
+    const k = weights.map((_, place) => `k${place}`);
+    const header = { ...numbers.header, shape: [1, weights.length], q: ["a"], k, words: alike };
+    return strongestText(
+      /** @type {typeof numbers} */ ({ header, codes: Uint16Array.from(weights, codeOf), values: undefined }),
+      "q",
+      0,
+    );
+  };
+  assert.equal(row(0.25, 0.25, 0.25, 0.25), "a (0) looks alike at k0 0.2500, k1 0.2500, k2 0.2500");
+  assert.equal(row(1), "a (0) looks alike at k0 1.0000");
+  assert.equal(row(0.5, 0.5), "a (0) looks alike at k0 0.5000, k1 0.5000");
+  assert.equal(row(0.4, 0.2, 0.2, 0.2), "a (0) looks at k0 0.4000");
+  assert.equal(row(0.6, 0.4), "a (0) looks at k0 0.6000, k1 0.4000");
+});
+
 test("the summary names the strongest cells in order", () => {
   assert.match(
     summaryText(numbers),

@@ -70,27 +70,43 @@ export function strongestOf(numbers, about, most) {
   return seen.sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, most);
 }
 
-/** The three strongest keys of a query, or queries of a key. */
+/**
+ * The three strongest keys of a query, or queries of a key: those of them that are above all others, where any are.
+ * @param {Numbers} numbers @param {Axis} axis @param {number} i
+ * @returns {{ list: string, tied: boolean }} whether none is above the others, so that no sentence says "most"
+ */
+function leaders(numbers, axis, i) {
+  const seen = strongestOf(numbers, { axis, i }, 4);
+  const listed = seen.slice(0, 3);
+  const rest = seen.length > 1 ? seen[seen.length - 1] : seen[0];
+  const above = listed.filter(({ value }) => Math.abs(value) > Math.abs(rest.value) * (1 + 1e-5));
+  const told = seen.length > 3 && above.length ? above : listed;
+  const parts = told.map(({ axis: side, i: at, value }) =>
+    fill(numbers.header.words.share, { token: tokenText(numbers, side, at), value: digits(numbers, value) }),
+  );
+  return { list: joined(numbers.header.words.join_things, parts), tied: !above.length };
+}
+
+/** The sentence about a query or a key: what it looks at, or who looks at it. */
 /** @param {Numbers} numbers @param {Axis} axis @param {number} i */
 export function strongestText(numbers, axis, i) {
   const { shape, signed, words } = numbers.header;
   if (i >= shape[axis === "q" ? 0 : 1]) return "";
-  const largest = strongestOf(numbers, { axis, i }, 3).map(({ axis: side, i: at, value }) =>
-    fill(words.share, { token: tokenText(numbers, side, at), value: digits(numbers, value) }),
-  );
-  const list = joined(words.join_things, largest);
+  const { list, tied } = leaders(numbers, axis, i);
   const token = `${tokenText(numbers, axis, i)} (${i})`;
-  if (axis === "q") return fill(signed ? words.most_changed : words.most, { token, keys: list });
-  return fill(signed ? words.mostby_changed : words.mostby, { token, queries: list });
+  const [keys, queries] = signed
+    ? [words.most_changed, words.mostby_changed]
+    : tied
+      ? [words.most_alike, words.mostby_alike]
+      : [words.most, words.mostby];
+  return axis === "q" ? fill(keys, { token, keys: list }) : fill(queries, { token, queries: list });
 }
 
 /** The sentence about a key: who looks at it most. @param {Numbers} numbers @param {number} column */
 export function lookersText(numbers, column) {
   const { words } = numbers.header;
-  const largest = strongestOf(numbers, { axis: "k", i: column }, 3).map(({ axis, i, value }) =>
-    fill(words.share, { token: tokenText(numbers, axis, i), value: digits(numbers, value) }),
-  );
-  return fill(words.lookers, { token: tokenText(numbers, "k", column), parts: joined(words.join_things, largest) });
+  const { list, tied } = leaders(numbers, "k", column);
+  return fill(tied ? words.lookers_alike : words.lookers, { token: tokenText(numbers, "k", column), parts: list });
 }
 
 /**

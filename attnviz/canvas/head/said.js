@@ -27,12 +27,15 @@ export function saidOf(numbers, about, row) {
   return fillNumbers(about.templates[worth.length - 1], fields);
 }
 
-/** The row that tells most: the one with the largest, farthest weight; the first token, a common sink, is left out. */
+/**
+ * The row that tells most: the one with the largest, farthest weight; the last where none is. The first token, on which
+ * heads rest their attention, is left out.
+ */
 /** @param {Numbers} numbers */
 export function tellingRow(numbers) {
   const [nq, nk] = numbers.header.shape;
   const far = Float64Array.from({ length: Math.max(nq, nk) }, (_, distance) => Math.log1p(distance));
-  let [most, row] = [0, 0];
+  let [most, row] = [0, nq - 1];
   for (let q = 0; q < nq; q++) {
     for (let k = 1; k < nk; k++) {
       if (numbers.codes[q * nk + k] === MASKED_16) continue;

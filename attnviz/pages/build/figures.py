@@ -203,7 +203,7 @@ def _patches(fig: Figure, column: int, weights: np.ndarray, pixels: np.ndarray, 
     half = per / 2 * np.sqrt(np.clip(weights / whole, 0, 1))
     # all squares are one shape: Plotly takes half a minute for 257 of them in four heads
     squares = "".join(
-        f"M{left:.5g},{top:.5g}H{right:.5g}V{bottom:.5g}H{left:.5g}Z"
+        f"M{Rounded(left):.5g},{Rounded(top):.5g}H{Rounded(right):.5g}V{Rounded(bottom):.5g}H{Rounded(left):.5g}Z"
         for left, top, right, bottom in zip(x - half, y - half, x + half, y + half, strict=True)
     )
     fig.add_shape(type="path", path=squares, fillcolor=GLOW, line_width=0, row=1, col=column)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from attnviz.app.text import plain, quoted
+from attnviz.base.largest import Largest, find_largest
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import N_, _, ngettext, sentences
 from attnviz.pages.build.maths import inputs
@@ -16,13 +17,14 @@ def cut(view: View, name: str) -> np.ndarray:
     return np.asarray(view.result.tensors[name][view.batch, view.head])
 
 
-def top(view: View, name: str) -> tuple[str, str, float]:
-    """Query word, key word and value of the largest entry on show of a (B, H, Q, K) tensor, safe for Markdown."""
+def top(view: View, name: str) -> tuple[str, str, Largest]:
+    """Query word, key word and the largest entry on show of a (B, H, Q, K) tensor; words are safe for Markdown."""
     matrix = cut(view, name)
     if some_have_one_key(view) and name != "scores":  # such a row gives all its weight to that key in any case
         matrix = np.where(view.result.tensors["mask"].sum(-1, keepdims=True) > 1, matrix, -np.inf)
-    i, j = np.unravel_index(int(matrix.argmax()), matrix.shape)
-    return query(view, int(i)), key(view, int(j)), float(matrix[i, j])
+    largest = find_largest(matrix)
+    i, j = largest.at
+    return query(view, i), key(view, j), largest
 
 
 def some_have_one_key(view: View) -> bool:
@@ -125,21 +127,27 @@ def _rotate(view: View) -> str:
 
 
 def _scores(view: View) -> str:
-    query, key, value = top(view, "scores")
-    return _("Each query row times each key row. The best match in head {h}: {query} with {key}, {value}.").format(
-        h=view.head + 1, query=query, key=key, value=f"{Rounded(value):.2f}"
+    query, key, best = top(view, "scores")
+    template = (
+        _("Each query row times each key row. The best match in head {h}: {query} with {key}, {value:.2f}.")
+        if best.alone
+        else _("Each query row times each key row. In head {h}, {query} with {key} makes {value:.2f}.")
     )
+    return template.format(h=view.head + 1, query=query, key=key, value=best.value)
 
 
 def _scale(view: View) -> str:
     raw, scaled = (float(np.abs(cut(view, n)).max()) for n in ("scores", "scaled"))
+    if raw == scaled and view.config.scaled:
+        return _("√1 is 1, so heads of width 1 keep their scores as they are.")
     if not view.config.scaled:
-        return _("The division is switched off: the largest score stays {raw}, and softmax will be sharper.").format(
-            raw=f"{Rounded(raw):.2f}"
+        template = _("The division is switched off: the largest |score| stays {raw:.2f}, and softmax will be sharper.")
+    else:
+        template = _(
+            "Wider heads make larger scores; dividing by √D takes that back: the largest |score| falls from {raw:.2f} "
+            "to {scaled:.2f}."
         )
-    return _(
-        "Wider heads make larger scores; dividing by √D takes that back: the largest falls from {raw} to {scaled}."
-    ).format(raw=f"{Rounded(raw):.2f}", scaled=f"{Rounded(scaled):.2f}")
+    return template.format(raw=raw, scaled=scaled)
 
 
 def _mask(view: View) -> str:
@@ -153,14 +161,17 @@ def _mask(view: View) -> str:
 
 
 def _softmax(view: View) -> str:
-    query, key, value = top(view, "weights")
-    template = _("Each row becomes shares that sum to 1. In head {h}, {query} gives most: {share} to {key}.")
-    if some_have_one_key(view):
+    query, key, most = top(view, "weights")
+    if not most.alone:
+        template = _("Each row becomes shares that sum to 1. In head {h}, {query} gives {share:.0%} to {key}.")
+    elif some_have_one_key(view):
         template = _(
             "Each row becomes shares that sum to 1. Of the words that may look at more than one, {query} gives most in "
-            "head {h}: {share} to {key}."
+            "head {h}: {share:.0%} to {key}."
         )
-    return template.format(h=view.head + 1, query=query, share=f"{Rounded(value):.0%}", key=key)
+    else:
+        template = _("Each row becomes shares that sum to 1. In head {h}, {query} gives most: {share:.0%} to {key}.")
+    return template.format(h=view.head + 1, query=query, share=most.value, key=key)
 
 
 def _dropout(view: View) -> str:
@@ -178,9 +189,9 @@ def _dropout(view: View) -> str:
 
 
 def _sum(view: View) -> str:
-    query, key, value = top(view, "dropped" if "dropped" in view.result.tensors else "weights")
-    return _("Each row is a mixture of the value rows: that of {query} is {share} the row of {key}.").format(
-        query=query, share=f"{Rounded(value):.0%}", key=key
+    query, key, most = top(view, "dropped" if "dropped" in view.result.tensors else "weights")
+    return _("Each row is a mixture of the value rows: that of {query} is {share:.0%} the row of {key}.").format(
+        query=query, share=most.value, key=key
     )
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 from attnviz.app import presenting, show, widgets
 from attnviz.app.panel import fragment, guard
 from attnviz.app.text import unmarked
+from attnviz.base.largest import find_largest
 from attnviz.base.words import _
 from attnviz.canvas import tensor_strip as canvas
 from attnviz.pages.build import choices, figures
@@ -174,16 +175,24 @@ def _sums(view: boards.View) -> None:
 
 def _who_gets_most(view: boards.View, cols: np.ndarray) -> str:
     """A sentence that names who gets most and least of what all queries give together."""
-    most, least = int(cols.argmax()), int(cols.argmin())
+    top, low = find_largest(cols), find_largest(-cols)
+    most, least = top.index, low.index
     if np.ptp(cols) < 0.005:
         return _(
             "Every row sums to 1, and here every column sums to {sum:.2f} too: no word is looked at more than another."
         ).format(sum=cols[most])
-    template = _(
-        "A row sums to 1, a column need not: of the {given:.0f} that all rows of head {h} give together, {most} gets "
-        "{top:.2f}, most of all, and {least} gets {low:.2f}, least."
-    )
-    if view.result.config.mask == "causal":
+    if not (top.alone and low.alone):
+        template = _(
+            "A row sums to 1, a column need not: of the {given:.0f} that all rows of head {h} give together, {most} "
+            "gets {top:.2f}, and {least} gets {low:.2f}."
+        )
+    elif view.result.config.mask != "causal":
+        template = _(
+            "A row sums to 1, a column need not: of the {given:.0f} that all rows of head {h} give together, {most} "
+            "gets "
+            "{top:.2f}, most of all, and {least} gets {low:.2f}, least."
+        )
+    else:
         template = _(
             "A row sums to 1, a column need not: of the {given:.0f} that all rows of head {h} give together, {most} "
             "gets {top:.2f}, most of all, and {least} gets {low:.2f}, least. Under a causal mask more words may look "

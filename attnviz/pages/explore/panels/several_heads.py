@@ -7,7 +7,7 @@ import streamlit as st
 
 from attnviz.app import show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.head_drawing import axes, long_table, telling_row, whose
+from attnviz.app.head_drawing import axes, long_table, whose
 from attnviz.app.links.choices import head_of, name_of_head
 from attnviz.app.text import spoken
 from attnviz.base.message import Problem
@@ -72,7 +72,7 @@ def mean(shown: Shown) -> None:
         lambda: head_picture(head, scene, pins, ""),
         name=f"{kind}-{shown.run.request.model}",
         key="average-out",
-        words=spoken(matrix.said_of(shown.query if shown.pins else telling_row(matrix))),
+        words=spoken(matrix.said_of(shown.query if shown.pins else matrix.telling_row)),
         caption=sentences(_("{name}: {title}.").format(name=shown.run.name, title=title), link()),
         table=lambda: long_table(matrix),
     )
@@ -215,5 +215,5 @@ def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str) -> Scen
     pins = head_view(key, head, scene)
     if kind != "diff":  # the visitor's row where this picture has the same rows, else the one that tells most
         same = shown.pins and matrix.rows == shown.matrix.rows
-        st.markdown(spoken(matrix.said_of(shown.query if same else telling_row(matrix))))
+        st.markdown(spoken(matrix.said_of(shown.query if same else matrix.telling_row)))
     return head_picture(head, scene, pins)

@@ -194,12 +194,12 @@ class Shown:
 
     @cached_property
     def query(self) -> int:
-        """The row that sentences and stages describe: the clicked cell's, else the last pinned, else `telling_row`."""
+        """The row that sentences and stages describe: the clicked cell's, else the last pinned, else one that tells."""
         if self.pins.cell is not None:
             row = self.pins.cell[0]
         else:
             pinned = [pin.index for pin in self.pins.tokens if pin.axis == "q"]
-            row = pinned[-1] if pinned else head_drawing.telling_row(self.matrix)
+            row = pinned[-1] if pinned else self.matrix.telling_row
         return min(row, len(self.matrix.rows) - 1)
 
     @property

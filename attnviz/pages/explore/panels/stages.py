@@ -10,6 +10,7 @@ from attnviz.app import head_drawing, show, widget_values
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
+from attnviz.base.largest import find_largest
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, clauses, ngettext, sentences
 from attnviz.canvas.model_strip import StripBlock, StripPart, StripWay, model_strip, strip_picture
@@ -228,7 +229,8 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
             ),
         )
     lengths = np.linalg.norm(result.weighted, axis=1)
-    strongest = int(lengths.argmax())
+    longest = find_largest(lengths)
+    strongest = longest.index
     after_w_o = _("After W_O, the projection that follows, it is {length:.2f} long.")
     show.figure(
         show.chart_of(figures.weighted_values, keys, result.weighted, result.output),
@@ -238,9 +240,11 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
         # a position makes the name of a column unique where tokens repeat
         table={f"{i} {keys[i]}": row.tolist() for i, row in enumerate(result.weighted)},
         words=sentences(
-            _("“{token}” adds the longest vector to the output: weight times value is {length:.2f} long.").format(
-                token=plain(keys[strongest]), length=float(lengths[strongest])
-            ),
+            (
+                _("“{token}” adds the longest vector to the output: weight times value is {length:.2f} long.")
+                if longest.alone
+                else _("“{token}” adds a vector to the output: weight times value is {length:.2f} long.")
+            ).format(token=plain(keys[strongest]), length=longest.value),
             "" if result.added is None else after_w_o.format(length=float(result.added[strongest])),
         ),
     )
@@ -248,9 +252,12 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
 
 def _product_words(product: np.ndarray) -> str:
     """Which component weighs most in q·k, counted from 0 as in the picture, and whether it adds or takes away."""
-    largest = int(np.abs(product).argmax())
+    most = find_largest(np.abs(product))
+    largest = most.index
     text = (
-        _("Component {index} takes the most away from q·k: {value:.2f}. All components add up to {total:.2f}.")
+        _("Component {index} makes {value:.2f} of q·k. All components add up to {total:.2f}.")
+        if not most.alone
+        else _("Component {index} takes the most away from q·k: {value:.2f}. All components add up to {total:.2f}.")
         if product[largest] < 0
         else _("Component {index} adds the most to q·k: {value:.2f}. All components add up to {total:.2f}.")
     )

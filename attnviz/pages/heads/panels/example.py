@@ -123,7 +123,7 @@ def _picture(shown: ShownSurvey, text: str, layer: int, head: int) -> None:
     title = head_drawing.whose(run.name, layer, head)
     files = {
         "name": f"head-{shown.model}-layer{layer}-head{head}",
-        "title": head_drawing.looks_at(matrix, head_drawing.telling_row(matrix), title),
+        "title": head_drawing.looks_at(matrix, matrix.telling_row, title),
         "caption": sentences(ended(title), text),
     }
     # beside a table there is room for one picture

@@ -12,6 +12,7 @@ from attnviz.app.links import link_state
 from attnviz.app.links.choices import name_of_head
 from attnviz.app.text import plain, spoken
 from attnviz.app.widgets import one_of
+from attnviz.base.largest import find_largest
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, listed, ngettext, sentences, tongue
 from attnviz.pages.heads import choices, figures
@@ -142,11 +143,14 @@ def _about_map(shown: ShownSurvey, by: str) -> str:
     measure, places = shown.survey.measures[by], shown.survey.places
     if not np.isfinite(measure.mean).any():
         return _("No sentence here has a place to measure it: repeat a word.")
-    best = int(np.nanargmax(measure.mean))
+    most = find_largest(measure.mean)
+    best = most.index
     layer, head = places[best]
     is_cost = by in head_survey.COSTS
     text = (
-        _("Most in **layer {layer}, head {head}: {mean}** ({evidence}). {below} of {all} heads are below 0.")
+        _("All heads have **{mean}**.")
+        if not most.alone and np.nanmin(measure.mean) == most.value
+        else _("Most in **layer {layer}, head {head}: {mean}** ({evidence}). {below} of {all} heads are below 0.")
         if is_cost
         else _(
             "Most in **layer {layer}, head {head}: {mean}** ({evidence}; among the first ten heads in {stability:.0%} "

@@ -84,16 +84,8 @@ class Subject:
 
     @property
     def row(self) -> int:
-        """The row of the head on show that lessons speak of: the one with the largest, farthest weight.
-
-        The first token is left out as a key, because heads rest their attention there. Where that leaves nothing, as in
-        a text of two tokens, it is the last row.
-        """
-        matrix = self.matrix()
-        seen = np.where(matrix.hidden, 0.0, matrix.values)
-        rows, cols = np.indices(seen.shape)
-        telling = seen * np.log1p(np.abs(rows - cols)) * (cols > 0)
-        return int(np.unravel_index(int(telling.argmax()), seen.shape)[0]) if telling.any() else len(seen) - 1
+        """The row of the head on show that lessons speak of: the one that tells most."""
+        return self.matrix().telling_row
 
     @property
     def tokens(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import streamlit as st
 from attnviz.app import show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.text import named_word
+from attnviz.base.largest import find_largest
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ended, listed, ngettext, say, sentences
 from attnviz.canvas.head.attention_view import head_picture, head_view
@@ -115,24 +116,25 @@ def _after_words(result: mask_lab.Result) -> str:
         return _("No word may look at anything: every row is zero.")
     kept = result.mask.sum(-1)
     lost = np.where((kept > 0) & (kept < len(result.words)), result.moved, -1)
-    row = int(lost.argmax())
+    most = find_largest(lost)
+    row = most.index
     if lost[row] < 0:
         return _("Every word that may look at something may look at everything: its row is as before.")
     left = int(kept[row])
-    text = ngettext(
-        "{token} changes most: {share} of its attention was on words that are now hidden, and goes to the one "
-        "word that is left.",
-        "{token} changes most: {share} of its attention was on words that are now hidden, and goes to the {n} "
-        "words that are left.",
-        left,
-    )
-    if result.empty:
-        text = ngettext(
+    if not most.alone:
+        text = _(
+            "{token} changes: {share} of its attention was on words that are now hidden, and goes to the {n} "
+            "{n:word that is|words that are} left."
+        )
+    elif result.empty:
+        text = _(
             "Of the rows that are not empty, that of {token} changes most: {share} of its attention was on words that "
-            "are now hidden, and goes to the one word that is left.",
-            "Of the rows that are not empty, that of {token} changes most: {share} of its attention was on words that "
-            "are now hidden, and goes to the {n} words that are left.",
-            left,
+            "are now hidden, and goes to the {n} {n:word that is|words that are} left."
+        )
+    else:
+        text = _(
+            "{token} changes most: {share} of its attention was on words that are now hidden, and goes to the {n} "
+            "{n:word that is|words that are} left."
         )
     return text.format(token=named_word(result.words[row]), share=f"{Rounded(lost[row]):.0%}", n=left)
 

@@ -10,6 +10,7 @@ from attnviz.app import page_parts, sentence_input, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
+from attnviz.base.largest import find_largest
 from attnviz.base.words import _, sentences
 from attnviz.engine import Rerun
 from attnviz.figures import attention_figures, heatmap
@@ -124,11 +125,19 @@ def _heatmaps(run: ModelRun, result: experiment.Result) -> None:
 
 def _distance(result: experiment.Result) -> None:
     before, after = result.distance_before, result.distance_after
-    most = int(np.abs(after - before).argmax())
-    words = _(
-        "Mean weight on the token so many back, over the queries that have one. It changes most {back} back, from "
-        "{was:.1%} to {now:.1%}; the token itself gets {own:.1%} and {own_now:.1%}."
-    ).format(back=most, was=before[most], now=after[most], own=before[0], own_now=after[0])
+    largest = find_largest(np.abs(after - before))
+    most = largest.index
+    if largest.value < LEAST_MOVED:
+        words = _(
+            "Mean weight on the token so many back, over the queries that have one. None changes by as much as 0.05%; "
+            "the token itself gets {own:.1%}."
+        )
+    else:
+        words = _(
+            "Mean weight on the token so many back, over the queries that have one. It changes most {back} back, from "
+            "{was:.1%} to {now:.1%}; the token itself gets {own:.1%} and {own_now:.1%}."
+        )
+    words = words.format(back=most, was=before[most], now=after[most], own=before[0], own_now=after[0])
     if len(before) > 1:
         words = sentences(
             words,

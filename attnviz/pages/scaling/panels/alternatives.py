@@ -114,8 +114,10 @@ def _all(config: growing_width.Config, parameters: dict[str, float]) -> None:
                 name=f"alternatives-{measure}",
                 key=f"s_all_{measure}",
                 table={"d_k": x, **middles},
-                words=_(
-                    "At d_k = {d_k} the largest value is {top:.3g} ({most}), the smallest {bottom:.3g} ({least})."
+                words=(
+                    _("At d_k = {d_k} the largest value is {top:.3g} ({most}), the smallest {bottom:.3g} ({least}).")
+                    if values[most] > values[least] * (1 + 1e-9)
+                    else _("At d_k = {d_k} all have {top:.3g}.")
                 ).format(d_k=int(x[at]), top=values[most], most=most, bottom=values[least], least=least),
             )
 

@@ -5,7 +5,8 @@ import streamlit as st
 from attnviz.app import show, widgets
 from attnviz.app.text import plain
 from attnviz.base import units
-from attnviz.base.words import _, ngettext
+from attnviz.base.largest import find_largest
+from attnviz.base.words import _, ngettext, sentences
 from attnviz.figures import byte_axes
 from attnviz.models.architecture import Architecture, divisors, has_heads, named, shared_otherwise, ways
 from attnviz.pages.sharing import choices
@@ -96,16 +97,20 @@ def by_layer(arch: Architecture, context: int, batch: int) -> None:
     if len(set(kinds)) < 2 and len(set(held)) < 2:
         return
     st.subheader(_("Layer by layer"), anchor=False)
-    most = held.index(max(held))
+    largest, most = find_largest(held), max(held)
+    own, top = sum(bool(layer.cached) for layer in layers), held.count(most)
     if len({(layer.stack, layer.role) for layer in layers}) == 1:
         labels = [str(layer.index) for layer in layers]
-        text = _("{n} of {all} layers keep keys and values of their own; layer {layer} keeps most, {bytes}.")
+        text, keeps = (
+            _("{n} of {all} layers keep keys and values of their own."),
+            _("Layer {layer} keeps most, {bytes}."),
+        )
     else:
         labels = [f"{layer.stack} {layer.role} {layer.index}" for layer in layers]
-        text = _(
-            "{n} of {all} attentions keep keys and values of their own, and a decoder layer has two of them; {layer} "
-            "keeps most, {bytes}."
-        )
+        text = _("{n} of {all} attentions keep keys and values of their own, and a decoder layer has two of them.")
+        keeps = _("Most is kept by {layer}: {bytes}.")
+    if not largest.alone:
+        keeps = _("Each keeps {bytes}.") if top == own else _("{n} of them keep most, {bytes} each.")
     names = {
         "full": _("full attention"),
         "window": _("sliding window"),
@@ -120,11 +125,9 @@ def by_layer(arch: Architecture, context: int, batch: int) -> None:
         show.chart_of(figures.strip, held, kinds, labels, names),
         name=f"kv-bytes-by-layer-{arch.name}",
         key="h-strip",
-        words=text.format(
-            n=sum(bool(layer.cached) for layer in layers),
-            all=len(layers),
-            layer=labels[most],
-            bytes=units.both(held[most]),
+        words=sentences(
+            text.format(n=own, all=len(layers)),
+            keeps.format(n=top, layer=labels[largest.index], bytes=units.both(most)),
         ),
         table={
             "layer": labels,
