@@ -7,6 +7,7 @@ import pytest
 from attnviz.app.links import link_reading
 from attnviz.app.text import plain
 from attnviz.base.head_edit import HeadEdit
+from attnviz.base.rounding import format_number
 from attnviz.runs.head_matrix import head_matrix
 from attnviz.runs.model_run import Request, run_model
 from attnviz.runs.what_if import instantly
@@ -180,7 +181,7 @@ def test_the_code_of_a_what_if_prints_what_is_on_screen(visit, link):
     page = visit("explore", open_what_if="true", **link)
     found = what_if_that_ran(page)
     if "shift" in found:
-        assert f"{found['shift']:.1%} of the probability moved" in said(page)
+        assert f"Other tokens get {format_number(found['shift'], '.1%')} of the probability" in said(page)
 
 
 @pytest.mark.parametrize("link, root", [({}, False), ({"curve": "root"}, True)])

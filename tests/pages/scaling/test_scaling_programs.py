@@ -2,6 +2,7 @@
 
 import pytest
 
+from attnviz.base.rounding import format_number
 from attnviz.pages.scaling.maths import saturation
 from attnviz.pages.scaling.panels import retrieval_training
 from tests.pages.conftest import ran, said, sound, with_code
@@ -62,11 +63,11 @@ def test_section_2(visit, link):
     assert f"row as spread out as {scaled_keys:,.1f} keys" in words
     middle, mean, d = found["medians"], found["means"], found["d"]
     one, two = middle["raw"], middle["sqrt"]
-    assert f"At d_k = {d} the median row gives its favourite key {one['largest']:.0%} raw" in words
+    assert f"At d_k = {d} the median row gives its favourite key {format_number(one['largest'], '.0%')} raw" in words
     assert f"entropy is {abs(one['entropy']):.2f} nats raw and {abs(two['entropy']):.2f} scaled" in words
     assert f"the median norm is {one['jacobian']:.3g} raw and {two['jacobian']:.3g} scaled" in words
     assert f"looks at {one['effective']:,.1f} keys in effect, a scaled one at {two['effective']:,.1f}" in words
-    assert f"{one['certain']:.0%} of" in words
+    assert f"{format_number(one['certain'], '.0%')} of" in words
     third = link.get("s_alternative", "sqrt")
     parameter = float(link.get(f"s_{third}", 2))
     keys, seed = int(link.get("s_keys", 16)), int(link.get("s_seed", 0))
