@@ -25,7 +25,7 @@ def pinned(page) -> list[str]:
 
 def shares(page) -> dict[str, int]:
     words = page.locator(".av-mixture-word").all_inner_texts()
-    return {name: int(share.rstrip("%")) for name, share in (word.split("\n")[-2:] for word in words)}
+    return {name: int(share.strip("<%")) for name, share in (word.split("\n")[-2:] for word in words)}
 
 
 def test_the_picture_is_high_and_the_doors_are_on_the_first_screen(opened_start):

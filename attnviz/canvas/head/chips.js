@@ -53,9 +53,12 @@ export class Chips {
     const buttons = sides.map((axis) => {
       const take = () => {
         const told = this.view.drawn.group.pins.at(-1);
-        if (this.view.drawn.header.story && told) return tellOf(this.view, { axis, i: told.i });
-        this.take(axis);
-        this.light();
+        if (this.view.drawn.header.story && told) {
+          tellOf(this.view, { axis, i: told.i });
+        } else {
+          this.take(axis);
+          this.light();
+        }
       };
       return button("av-toggle", axis === "q" ? words.looks : words.lookedat, take, { "data-axis": axis });
     });

@@ -14,7 +14,10 @@ import { tellingRow } from "./said.js";
 /** @param {HeadView} view @param {Hover} hit */
 export function press(view, hit) {
   const { group, header, words } = view.drawn;
-  if (header.story) return tellOf(view, hit);
+  if (header.story) {
+    tellOf(view, hit);
+    return;
+  }
   if (hit.axis === "cell") {
     const same = isChosenCell(group, hit);
     const pinned = isPinned(group, "q", hit.q);
