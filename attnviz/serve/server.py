@@ -7,7 +7,7 @@ import logging
 import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -25,7 +25,7 @@ from attnviz.app import show
 from attnviz.app.mends import whole_callbacks
 from attnviz.canvas.head import ahead
 from attnviz.figures.export import PLOTLY_JS
-from attnviz.serve import compressed_files, index_page, log_lines, request_heads
+from attnviz.serve import compressed_files, index_page, log_lines, process_limits, request_heads
 from attnviz.serve.incoming import Incoming
 from attnviz.serve.page_table import PAGES
 from attnviz.serve.watching import Watching, health, is_local, metrics
@@ -47,18 +47,7 @@ SHARE = "--server.address 0.0.0.0"
 SELDOM = (10_000, 20, 20)
 _AT_ONCE = asyncio.Semaphore(2)  #: of all addresses together, so that pages are drawn meanwhile
 _OF_ADDRESS: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-MOST_FILES = 65_536
 EARLY_SCRIPT = Path(__file__).with_name("before_streamlit.js")
-
-
-def open_more_files() -> None:
-    """Let this process hold as many connections as its system allows: a visitor takes four, and 1,024 are usual."""
-    with suppress(ImportError, ValueError, OSError):
-        import resource
-
-        _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        most = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def warm() -> None:
@@ -92,7 +81,7 @@ def warm() -> None:
 @asynccontextmanager
 async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
     """Warm up beside the server's start, not before it."""
-    open_more_files()
+    process_limits.open_more_files()
     hosted = os.environ.get("ATTNVIZ_HOSTED", "0") != "0"  # a value that makes no sense is told to visitors, not here
     if os.environ.get("ATTNVIZ_LOG", "json" if hosted else "text") == "json":
         log_lines.begin()

@@ -26,7 +26,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 
 from attnviz.serve import incoming
-from attnviz.serve.server import MOST_FILES
+from attnviz.serve.process_limits import MOST_FILES
 from benchmarks.load.visitor import Unanswered, Visitor
 from tests.browser.conftest import ROOT, Server
 from tests.own_thread import in_own_thread

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.serve import page_table, server
+from attnviz.serve import page_table, process_limits, server
 from attnviz.serve.server import announcement
 from attnviz.serve.watching import is_local
 
@@ -34,8 +34,8 @@ def test_a_server_holds_as_many_connections_as_its_system_allows():
     few = max(len(os.listdir("/dev/fd")) + 50, 256)
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(few, soft), hard))
-        server.open_more_files()
-        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= min(hard, server.MOST_FILES) > few
+        process_limits.open_more_files()
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= min(hard, process_limits.MOST_FILES) > few
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
