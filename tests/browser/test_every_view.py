@@ -239,3 +239,10 @@ def test_english_is_found_and_a_box_that_unfolds_speaks_the_language_that_was_ju
     assert "pic_order=distance" in page.url
     still(page)
     assert english_in(said_on(page)) == {}
+
+
+def test_the_sides_of_a_sentence_speak_the_language_that_was_just_chosen(opened):
+    page = opened("", ".av-toggle[data-axis=q]", locale="en-GB")
+    page.get_by_text("中文").click()
+    for side, text in (("q", "looks at"), ("k", "is looked at by")):
+        expect(page.locator(f".av-toggle[data-axis={side}]").first).to_have_text(CHINESE[text])

@@ -86,3 +86,13 @@ def test_a_teacher_sees_the_notes_without_scrolling(opened, server_url):
         notes = page.locator(".st-key-l-notes-box").bounding_box()
         assert notes["y"] + notes["height"] < 0.6 * PROJECTOR["height"]
         expect(page.locator("h3")).to_be_in_viewport()
+
+
+def test_a_link_that_is_copied_does_not_open_the_teachers_notes(opened):
+    page = opened("lessons?lesson=row&step=2", ".tb-table")
+    page.get_by_text("Teacher’s notes").click()
+    expect(page.locator(".st-key-l-notes-box")).to_be_visible()
+    page.get_by_role("button", name="Share").click()
+    address = page.locator("[data-testid=stPopoverBody] .stCode").first
+    expect(address).to_contain_text("lesson=row")
+    expect(address).not_to_contain_text("l_notes")
