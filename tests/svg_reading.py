@@ -33,7 +33,9 @@ def tree(picture: Picture | SceneFigure, **more: object) -> ElementTree.Element:
 
 
 def texts(root: ElementTree.Element) -> list[str]:
-    return ["".join(node.itertext()) for node in root.iter(f"{SVG}text")]
+    """Every text in it; one with a sign that is drawn as lines is named by what is around it."""
+    named = [node.get("aria-label", "") for node in root.iter(f"{SVG}g")]
+    return ["".join(node.itertext()) for node in root.iter(f"{SVG}text")] + [name for name in named if name]
 
 
 def pixels_in(root: ElementTree.Element) -> np.ndarray:

@@ -21,7 +21,8 @@ from attnviz.base.rasterised import png
 from attnviz.base.raw_scores import RawHead
 from attnviz.base.words import _, require_languages, speaking
 from attnviz.live import LiveView, page
-from attnviz.live.scene_figure import MatrixFigure, SceneFigure
+from attnviz.live.matrix_figures import MatrixFigure
+from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.capture import RecordedLayer, Trace
 from attnviz.runs.head_matrix import raw_heads
 

@@ -1,7 +1,6 @@
 """Pictures for a file: what is in them is read back from the SVG and compared with the numbers they were made from."""
 
 import io
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,12 +10,9 @@ from attnviz.base.rasterised import LATIN, _has_a_font, png
 from attnviz.canvas.tensor_strip import StripSheet
 from attnviz.figures import svg
 from attnviz.figures.picture import to_svg
-from attnviz.figures.theme import HEADS, SCORES, SCORES_ON_DARK, WEIGHTS, colour_at, contrast
-from attnviz.live.scene_figure import MatrixFigure, SceneFigure
+from attnviz.figures.theme import HEADS, SCORES, SCORES_ON_DARK, colour_at, contrast
 from attnviz.pages.build.panels.board_picture import BoardPicture, Term
-from attnviz.pages.explore.figures import MosaicPicture
-from attnviz.pages.masks.figures import MaskPicture
-from tests.svg_reading import SVG, WORDS, causal, interpolated, painted, pixels_in, texts, tree, written
+from tests.svg_reading import texts, tree
 
 
 def test_nought_of_a_difference_is_nearly_the_page_and_its_ends_are_not():
@@ -27,79 +23,6 @@ def test_nought_of_a_difference_is_nearly_the_page_and_its_ends_are_not():
         right = [contrast(colour_at(stops, 0.5 + i / 20), page) for i in range(11)]
         assert left == sorted(left), "more is further from the page"
         assert right == sorted(right), "more is further from the page"
-
-
-def test_every_token_is_text_as_it_was_typed():
-    weights, hidden = causal(10)
-    matrix = MatrixFigure(np.where(hidden, np.nan, weights), WORDS, WORDS)
-    for picture in (
-        SceneFigure((matrix,)),
-        SceneFigure((replace(matrix, lines=True),)),
-        MaskPicture(~hidden, WORDS, WORDS),
-    ):
-        said = texts(tree(picture))
-        for word in WORDS:
-            assert said.count(word if word.strip() else "␣") >= 2, word
-        assert {"Queries", "Keys"} <= set(said)
-
-
-def test_no_script_comes_into_a_file_by_a_token_a_title_or_a_caption():
-    hostile = ["</text><script>alert(1)</script>", '" onload="alert(1)', "]]><svg onload=alert(1)>", "&#60;script&#62;"]
-    weights, hidden = causal(4)
-    matrix = MatrixFigure(np.where(hidden, np.nan, weights), hostile, hostile)
-    for picture in (
-        SceneFigure((matrix,)),
-        SceneFigure((replace(matrix, lines=True),)),
-        MaskPicture(~hidden, hostile, hostile),
-    ):
-        for node in tree(picture, title=hostile[0], caption=hostile[1]).iter():
-            assert node.tag.removeprefix(SVG) not in ("script", "foreignObject", "a", "iframe")
-            assert not [name for name in node.attrib if name.lower().startswith("on")]
-            assert node.get("href", "#").startswith(("data:image/png", "#"))
-
-
-def test_thirty_tokens_take_at_most_200_kilobytes_however_many_weights_are_large():
-    names = [f"token{i}" for i in range(30)]
-    noise = np.random.default_rng(0).random((30, 30))
-    heads = [np.where(hidden, np.nan, weights) for weights, hidden in (causal(30, seed) for seed in range(8))]
-    lines = MatrixFigure(noise, names, names, pins=[("q", row) for row in range(15)], lines=True)
-    cells = MatrixFigure(noise - 0.5, names, names, kind="diff", pins=[("q", row) for row in range(30)])
-    for picture in (
-        SceneFigure((replace(lines, values=heads[0], others=dict(enumerate(heads[1:], 1)), pins=[("q", 29)]),)),
-        SceneFigure((MatrixFigure(noise, names, names),)),
-        SceneFigure((cells,)),
-        SceneFigure((lines,)),
-        MaskPicture(noise > 0.5, names, names),
-    ):
-        assert len(written(picture, caption="word " * 100).encode()) <= 200_000
-
-
-def test_a_mask_has_one_colour_a_hatch_and_a_legend():
-    allowed = np.tri(6, dtype=bool)
-    allowed[2] = False
-    root = tree(MaskPicture(allowed, WORDS[:6], WORDS[:6], title="Who"), title="Who may look")
-    seen = painted(root, allowed.shape)
-    assert np.array_equal((seen >= 0).all(-1), allowed)
-    assert len({tuple(colour) for colour in seen[allowed]}) == 1
-    assert {"may look", "may not look", "Who may look"} <= set(texts(root))
-    assert "url(#masked)" in {node.get("fill") for node in root.iter(f"{SVG}rect")}
-
-
-def test_the_mosaic_shows_every_head_in_its_place_and_hides_what_is_masked():
-    rng = np.random.default_rng(1)
-    tiles = rng.random((6, 4, 4))
-    tiles[:, 0, 3] = np.nan
-    root = tree(MosaicPicture(tiles, [2, 2, 2], [1, 1, 1], (1, 1)))
-    pixels = pixels_in(root)
-    high = 84 * 2  # pixels of a tile
-    for number, tile in enumerate(tiles):
-        top, left = (number // 2) * (high + 6), (number % 2) * (high + 6)
-        middles = (np.arange(4) * high // 4 + high // 8).astype(int)
-        seen = pixels[top + middles][:, left + middles]
-        wanted = interpolated(WEIGHTS, np.sqrt(np.nan_to_num(tile)))
-        assert np.abs(seen[..., :3] - wanted)[~np.isnan(tile)].max() <= 4
-        assert np.ptp(seen[0, 3, :3]) <= 8, "masked is grey"
-    assert pixels[high + 1, 0, 3] == 0, "gaps show the page"
 
 
 def test_a_board_writes_every_number_sign_and_term():

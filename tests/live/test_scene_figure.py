@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from attnviz.figures.theme import HEADS, SCORES, SCORES_ON_DARK, WEIGHTS
-from attnviz.live.scene_figure import MatrixFigure, SceneFigure
-from tests.svg_reading import SVG, WORDS, causal, interpolated, painted, pixels_in, texts, tree
+from attnviz.live.matrix_figures import MaskFigure, MatrixFigure, MosaicFigure
+from attnviz.live.scene_figure import SceneFigure
+from tests.svg_reading import SVG, WORDS, causal, interpolated, painted, pixels_in, texts, tree, written
 
 
 def masked(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -118,3 +119,82 @@ def test_one_token_a_tie_and_nothing_at_all_are_figures(values):
     matrix = MatrixFigure(values, WORDS[: len(values)], WORDS[: len(values)], pins=[("q", 0)], cell=(0, 0))
     for part in (matrix, replace(matrix, lines=True), replace(matrix, kind="diff"), replace(matrix, full_range=False)):
         assert "NaN" not in SceneFigure((part,)).to_svg(title="A", caption="B")
+
+
+def test_every_token_is_text_as_it_was_typed():
+    weights, hidden = causal(10)
+    matrix = MatrixFigure(np.where(hidden, np.nan, weights), WORDS, WORDS)
+    for picture in (
+        SceneFigure((matrix,)),
+        SceneFigure((replace(matrix, lines=True),)),
+        SceneFigure((MaskFigure(~hidden, WORDS, WORDS),)),
+    ):
+        said = texts(tree(picture))
+        for word in WORDS:
+            assert said.count(word if word.strip() else "␣") >= 2, word
+        assert {"Queries", "Keys"} <= set(said)
+
+
+def test_no_script_comes_into_a_file_by_a_token_a_title_or_a_caption():
+    hostile = ["</text><script>alert(1)</script>", '" onload="alert(1)', "]]><svg onload=alert(1)>", "&#60;script&#62;"]
+    weights, hidden = causal(4)
+    matrix = MatrixFigure(np.where(hidden, np.nan, weights), hostile, hostile)
+    for picture in (
+        SceneFigure((matrix,)),
+        SceneFigure((replace(matrix, lines=True),)),
+        SceneFigure((MaskFigure(~hidden, hostile, hostile),)),
+    ):
+        for node in tree(picture, title=hostile[0], caption=hostile[1]).iter():
+            assert node.tag.removeprefix(SVG) not in ("script", "foreignObject", "a", "iframe")
+            assert not [name for name in node.attrib if name.lower().startswith("on")]
+            assert node.get("href", "#").startswith(("data:image/png", "#"))
+
+
+def test_thirty_tokens_take_at_most_200_kilobytes_however_many_weights_are_large():
+    names = [f"token{i}" for i in range(30)]
+    noise = np.random.default_rng(0).random((30, 30))
+    heads = [np.where(hidden, np.nan, weights) for weights, hidden in (causal(30, seed) for seed in range(8))]
+    lines = MatrixFigure(noise, names, names, pins=[("q", row) for row in range(15)], lines=True)
+    cells = MatrixFigure(noise - 0.5, names, names, kind="diff", pins=[("q", row) for row in range(30)])
+    for picture in (
+        SceneFigure((replace(lines, values=heads[0], others=dict(enumerate(heads[1:], 1)), pins=[("q", 29)]),)),
+        SceneFigure((MatrixFigure(noise, names, names),)),
+        SceneFigure((cells,)),
+        SceneFigure((lines,)),
+        SceneFigure((MaskFigure(noise > 0.5, names, names),)),
+    ):
+        assert len(written(picture, caption="word " * 100).encode()) <= 200_000
+
+
+def test_a_mask_has_one_colour_a_hatch_and_a_legend():
+    allowed = np.tri(6, dtype=bool)
+    allowed[2] = False
+    root = tree(SceneFigure((MaskFigure(allowed, WORDS[:6], WORDS[:6]),)), title="Who may look")
+    seen = painted(root, allowed.shape)
+    assert np.array_equal((seen >= 0).all(-1), allowed)
+    assert len({tuple(colour) for colour in seen[allowed]}) == 1
+    assert {"may look", "may not look", "Who may look"} <= set(texts(root))
+    assert any(node.get("fill", "").startswith("url(#") for node in root.iter(f"{SVG}rect")), "a hatch"
+
+
+@pytest.mark.parametrize("layers", [1, 3, 12])
+def test_the_mosaic_shows_every_head_in_its_place_and_hides_what_is_masked(layers):
+    rng = np.random.default_rng(1)
+    tiles = rng.integers(0, 255, (2 * layers, 4, 4), dtype=np.uint8)
+    tiles[:, 0, 3] = 255
+    figure = MosaicFigure(tiles, [2] * layers, [1] * layers, (0, 1))
+    root = tree(SceneFigure((figure,)))
+    pixels = pixels_in(root)
+    across = layers >= 2  # as many as heads: layers from left to right
+    wide = sorted({int(x) for x in np.flatnonzero(pixels[0, :, 3] == 0)})
+    side = wide[0] if wide else pixels.shape[1]
+    middles = (np.arange(4) * side // 4 + side // 8).astype(int)
+    for number, tile in enumerate(tiles):
+        place = divmod(number, 2)[:: -1 if across else 1]
+        top, left = (at * (side + 4) for at in place)
+        seen = pixels[top + middles][:, left + middles]
+        wanted = interpolated(WEIGHTS, tile / 254)  # a code is the root of a weight, and so is the scale
+        assert np.abs(seen[..., :3] - wanted)[tile < 255].max() <= 4
+        assert np.ptp(seen[0, 3, :3]) <= 20, "masked is grey"
+    if layers > 1:
+        assert pixels[side + 1, 0, 3] == 0, "gaps show the page"

@@ -26,7 +26,8 @@ from attnviz.canvas.shared.blobs import (
 from attnviz.canvas.shared.component import Gestures, answering, component
 from attnviz.canvas.shared.kinds import AskedText, Head, HeadScene, Overview, Pins
 from attnviz.live import LiveView
-from attnviz.live.scene_figure import MatrixFigure, SceneFigure
+from attnviz.live.matrix_figures import MatrixFigure
+from attnviz.live.scene_figure import SceneFigure
 
 
 def overview_grid(

@@ -12,7 +12,7 @@ import { EVERYTHING } from "../shared/zoom.js";
 /** @import { HeatmapScene } from "../heatmap/heatmap_scene.js" */
 /** @import { SvgContext } from "../scene/svg_context.js" */
 /** @import { Figure } from "../scene/figure.js" */
-/** @import { HeadFigureHeader, Theme } from "../shared/types.js" */
+/** @import { HeadFigureHeader, Rectangle, Theme, Words } from "../shared/types.js" */
 
 /** Pixels of the longest label in a file, where no window is narrow. */
 export const LONGEST_IN_FILE = 200;
@@ -71,15 +71,18 @@ export function headFigure(header, payload, theme, bar) {
   const width = Math.max(plot.x + plot.w + right, bar ? plot.x + barWidth(unit, hatched) : 0);
   const end = plot.y + plot.h + 6;
   const draw = (/** @type {SvgContext} */ context) => {
-    nameSides(context, scene);
+    nameSides(context, plot, theme, words);
     drawHeatmap(context, scene);
     if (bar) drawBarInFile(context, plot.x, end + 8, { scale, signed, unit, colours }, theme, hatched);
   };
   return { width: Math.ceil(width), height: Math.ceil(bar ? end + BAR_ROOM : end), title, draw };
 }
 
-/** The words Queries and Keys, in their colours. @param {SvgContext} context @param {HeatmapScene} scene */
-function nameSides(context, { plot, theme, words }) {
+/**
+ * The words Queries and Keys, in their colours.
+ * @param {SvgContext} context @param {Rectangle} plot @param {Theme} theme @param {Words} words
+ */
+export function nameSides(context, plot, theme, words) {
   drawWith(context, {
     font: `600 12px ${theme.font}`,
     textAlign: "center",

@@ -1,24 +1,16 @@
 // A mask as drawn: cells that may look in colour, the others hatched, what is pointed at, in words too.
 
-import { css, mixed, pixelOf, rgb } from "../shared/colour.js";
+import { css } from "../shared/colour.js";
 import { Drawing } from "../shared/component.js";
 import { el, fill, visibleToken } from "../shared/dom.js";
 import { COMPACT } from "../heatmap/heatmap_geometry.js";
 import { maskHit, maskLayout, nearestCell } from "./mask_geometry.js";
-import {
-  drawWith,
-  hatch,
-  markPainted,
-  notePlot,
-  outline,
-  pixelCanvas,
-  sized,
-  stageOf,
-  strokeGrid,
-} from "../shared/surface.js";
-import { drawColumnLabel, drawPill, labelStep, LONGEST_LABEL } from "../shared/token_labels.js";
+import { drawMaskAxes, drawMaskGround, isEmptyRow, maskInk, maskPixels } from "./mask_scene.js";
+import { drawWith, markPainted, notePlot, outline, pixelCanvas, sized, stageOf } from "../shared/surface.js";
+import { drawColumnLabel, drawPill, LONGEST_LABEL } from "../shared/token_labels.js";
 import { placeOn } from "../shared/window.js";
 
+/** @import { MaskScene } from "./mask_scene.js" */
 /** @import { TokenLabels } from "../shared/token_labels.js" */
 /** @import { Axis, MaskHeader, Rectangle, Theme } from "../shared/types.js" */
 
@@ -63,7 +55,7 @@ export class MaskDrawing extends Drawing {
   drawLegend() {
     const { words } = this.shown.header;
     const swatch = el("span", "av-swatch");
-    swatch.style.background = css(this.ink());
+    swatch.style.background = css(maskInk(this.shown.theme));
     const [kept, cut] = [words.kept, words.cut].map((text) => el("span", "av-bar-name", text));
     this.legend.replaceChildren(swatch, kept, el("span", "av-bar-hatch"), cut);
   }
@@ -86,64 +78,30 @@ export class MaskDrawing extends Drawing {
 
   draw() {
     if (!this.held || !this.cell) return;
-    const { theme, header } = this.held;
-    const { plot, cell } = this;
-    const [nq, nk] = header.shape;
+    const { header } = this.held;
+    const { plot } = this;
     const context = sized(this.base, this.width, this.height);
-    hatch(context, plot, header.colours.masked, theme.dark);
+    const scene = this.scene();
+    drawMaskGround(context, scene);
     context.imageSmoothingEnabled = false;
     context.drawImage(this.picture(), plot.x, plot.y, plot.w, plot.h);
-    if (cell >= 5) {
-      drawWith(context, { strokeStyle: theme.background, lineWidth: cell >= 12 ? 1 : 0.5 });
-      const edges = (/** @type {number} */ from, /** @type {number} */ n) =>
-        Array.from({ length: n + 1 }, (_, i) => from + i * cell);
-      strokeGrid(context, plot, edges(plot.y, nq), edges(plot.x, nk));
-    }
-    this.drawLabels(context);
+    drawMaskAxes(context, scene);
     this.drawCount();
     this.light();
     markPainted(this.root, "attnviz-mask-painted", header.data);
   }
 
+  /** What is drawn now. @returns {MaskScene} */
+  scene() {
+    const { theme, header, labelsQ, labelsK, cells } = this.shown;
+    const { plot, cell, flat, font, room } = this;
+    const { colours, shape } = header;
+    return { plot, cell, flat, font, room, theme, colours, shape, cells, labelsQ, labelsK };
+  }
+
   picture() {
-    const { header, cells } = this.shown;
-    const solid = pixelOf(this.ink());
-    const [rows, columns] = header.shape;
-    return pixelCanvas(columns, rows, (pixels) => {
-      for (let i = 0; i < pixels.length; i++) if (cells[i]) pixels[i] = solid;
-    });
-  }
-
-  /** The colour of a cell that may look: the theme's own, a little towards the background. */
-  ink() {
-    const { primary, background } = this.shown.theme;
-    return mixed(rgb(primary), rgb(background), 0.18);
-  }
-
-  /** @param {CanvasRenderingContext2D} context */
-  drawLabels(context) {
-    const { theme, header, labelsQ } = this.shown;
-    const { plot, cell } = this;
-    const [nq, nk] = header.shape;
-    drawWith(context, { font: `${this.font}px ${theme.font}`, textBaseline: "middle", textAlign: "right" });
-    const stepQ = labelStep(cell, this.font + 2);
-    for (let q = 0; q < nq; q++) {
-      const empty = this.isEmpty(q);
-      context.fillStyle = empty ? theme.k : theme.text;
-      if (q % stepQ === 0) {
-        context.fillText(labelsQ.cut(q, this.room, this.font).text, plot.x - 6, plot.y + (q + 0.5) * cell);
-      }
-      if (empty) context.fillRect(plot.x - 4, plot.y + q * cell + 1, 3, Math.max(1, cell - 2));
-    }
-    context.fillStyle = theme.text;
-    const stepK = labelStep(cell, this.flat ? 1 : this.font + 2);
-    for (let k = 0; k < nk; k += stepK) this.columnLabel(context, k);
-  }
-
-  /** Whether a query may look at nothing. @param {number} q */
-  isEmpty(q) {
-    const nk = this.shown.header.shape[1];
-    return !this.shown.cells.subarray(q * nk, (q + 1) * nk).some(Boolean);
+    const [rows, columns] = this.shown.header.shape;
+    return pixelCanvas(columns, rows, (pixels) => pixels.set(maskPixels(this.scene())));
   }
 
   /**
@@ -197,7 +155,7 @@ export class MaskDrawing extends Drawing {
     const i = q * header.shape[1] + k;
     const names = { query: this.name("q", q), key: this.name("k", k) };
     const notes = [fill(cells[i] ? words.may : words.maynot, names)];
-    if (this.isEmpty(q)) notes.push(fill(words.empty, { query: names.query }));
+    if (isEmptyRow(this.scene(), q)) notes.push(fill(words.empty, { query: names.query }));
     return notes.join(" · ");
   }
 

@@ -2,18 +2,22 @@
 
 import { headFigure } from "../head/head_figure.js";
 import { linesFigure } from "../lines/lines_figure.js";
+import { maskFigure } from "../mask/mask_figure.js";
+import { mosaicFigure } from "../overview/mosaic_figure.js";
 import { figureDocument, themeOfFile } from "./figure.js";
 
-/** @import { FigureLook } from "./figure.js" */
-/** @typedef {"head" | "lines"} FigureKind */
-/** @typedef {[kind: FigureKind, header: import("../shared/types.js").HeadFigureHeader, payload: Uint8Array]} FigurePart */
+/** @import { Figure, FigureLook } from "./figure.js" */
+/** @import { Theme } from "../shared/types.js" */
+/** @typedef {(header: any, payload: Uint8Array, theme: Theme, bar: boolean) => Figure} MakeFigure */
+/** @typedef {[scene: string, header: any, payload: Uint8Array]} FigurePart */
 
-const KINDS = { head: headFigure, lines: linesFigure };
+/** How each picture is made a figure, by its name. @type {Record<string, MakeFigure>} */
+const SCENES = { head: headFigure, lines: linesFigure, mask: maskFigure, mosaic: mosaicFigure };
 
 /** A file of these pictures, side by side. @param {FigurePart[]} parts @param {FigureLook} look */
 export function figureSvg(parts, look) {
   const theme = themeOfFile(look.background, parts[0][1].colours);
-  const figures = parts.map(([kind, header, payload]) => KINDS[kind](header, payload, theme, look.bar));
+  const figures = parts.map(([scene, header, payload]) => SCENES[scene](header, payload, theme, look.bar));
   return figureDocument(figures, theme, look);
 }
 
@@ -25,12 +29,12 @@ function bytesOf(text) {
 }
 
 Object.assign(globalThis, {
-  /** @param {string} parts JSON of kinds and headers @param {string} payloads of all, one after the other @param {string} look */
+  /** @param {string} parts JSON of scenes and headers @param {string} payloads of all, one after the other @param {string} look */
   attnvizFigure(parts, payloads, look) {
     const bytes = bytesOf(payloads);
     let at = 0;
-    const whole = /** @type {{ kind: FigureKind, header: FigurePart[1], size: number }[]} */ (JSON.parse(parts)).map(
-      ({ kind, header, size }) => /** @type {FigurePart} */ ([kind, header, bytes.subarray(at, (at += size))]),
+    const whole = /** @type {{ scene: string, header: object, size: number }[]} */ (JSON.parse(parts)).map(
+      ({ scene, header, size }) => /** @type {FigurePart} */ ([scene, header, bytes.subarray(at, (at += size))]),
     );
     return figureSvg(whole, JSON.parse(look)).split("").join(""); // a rope of pieces cannot be handed over
   },

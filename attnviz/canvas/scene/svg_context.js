@@ -3,6 +3,7 @@
 
 import { hex, rgbOf } from "../shared/colour.js";
 import { pngOfPixels } from "./png.js";
+import { SIGNS, splitAtSigns, tracePath } from "./signs.js";
 import { short, SvgPath } from "./svg_path.js";
 import { textWidth } from "./text_width.js";
 
@@ -13,18 +14,6 @@ import { textWidth } from "./text_width.js";
 const MIDDLE = 0.312;
 /** More cells than this are one picture of pixels, not a shape a run. */
 const MOST_SHAPES = 64 * 64;
-
-const STATE = {
-  fillStyle: /** @type {string | Gradient} */ ("#000000"),
-  strokeStyle: /** @type {string | Gradient} */ ("#000000"),
-  lineWidth: 1,
-  lineCap: "butt",
-  lineJoin: "miter",
-  globalAlpha: 1,
-  font: "10px sans-serif",
-  textAlign: "left",
-  textBaseline: "alphabetic",
-};
 
 /** A text inside an element or an attribute; a sign that no XML may hold becomes one for "unreadable". */
 /** @param {string} text */
@@ -68,17 +57,17 @@ class Gradient {
 export class SvgContext extends SvgPath {
   constructor() {
     super();
-    Object.assign(this, STATE);
-    // declared for the type checker; assigned above
-    /** @type {string | Gradient} */ this.fillStyle = STATE.fillStyle;
-    /** @type {string | Gradient} */ this.strokeStyle = STATE.strokeStyle;
-    this.lineWidth = STATE.lineWidth;
-    this.globalAlpha = STATE.globalAlpha;
-    this.font = STATE.font;
-    this.textAlign = STATE.textAlign;
-    this.textBaseline = STATE.textBaseline;
-    this.lineCap = STATE.lineCap;
-    this.lineJoin = STATE.lineJoin;
+    /** @type {string | Gradient} */
+    this.fillStyle = "#000000";
+    /** @type {string | Gradient} */
+    this.strokeStyle = "#000000";
+    this.lineWidth = 1;
+    this.globalAlpha = 1;
+    this.font = "10px sans-serif";
+    this.textAlign = "left";
+    this.textBaseline = "alphabetic";
+    this.lineCap = "butt";
+    this.lineJoin = "miter";
     /** @type {number[]} */
     this.dash = [];
     /** @type {string[]} */
@@ -203,10 +192,14 @@ export class SvgContext extends SvgPath {
   /** @param {string} text @param {number} x @param {number} y */
   fillText(text, x, y) {
     if (!text.trim()) return;
+    const parts = splitAtSigns(text);
+    if (parts.length > 1 || parts[0] in SIGNS) {
+      this.fillParts(parts, text, x, y);
+      return;
+    }
     const { size, weight, italic } = this.type;
     const anchors = /** @type {Record<string, string>} */ ({ center: "middle", right: "end", end: "end" });
-    const drop = { middle: MIDDLE * size, top: 0.9 * size, bottom: -0.2 * size }[this.textBaseline] ?? 0;
-    const [left, base] = this.at(x, y + drop);
+    const [left, base] = this.at(x, y + this.drop);
     const type = {
       "font-size": size,
       "font-weight": weight === 400 ? "" : weight,
@@ -214,6 +207,34 @@ export class SvgContext extends SvgPath {
       "text-anchor": anchors[this.textAlign] ?? "",
     };
     this.put("text", { x: left, y: base, ...type, ...this.filled }, escaped(text));
+  }
+
+  /** From the height that a text is given for to its baseline. */
+  get drop() {
+    const { size } = this.type;
+    return { middle: MIDDLE * size, top: 0.9 * size, bottom: -0.2 * size }[this.textBaseline] ?? 0;
+  }
+
+  /** A text with signs that the font lacks: these as lines. */
+  /** @param {string[]} parts @param {string} text @param {number} x @param {number} y */
+  fillParts(parts, text, x, y) {
+    const { size, weight } = this.type;
+    const shares = /** @type {Record<string, number>} */ ({ center: 0.5, right: 1, end: 1 });
+    let at = x - (shares[this.textAlign] ?? 0) * this.measureText(text).width;
+    this.parts.push(`<g aria-label="${escaped(text)}">`);
+    this.save();
+    this.textAlign = "left";
+    Object.assign(this, { strokeStyle: this.fillStyle, lineCap: "round", lineJoin: "round", dash: [] });
+    this.lineWidth = size * (weight === 400 ? 0.08 : 0.11);
+    for (const part of parts) {
+      if (part in SIGNS) {
+        tracePath(this, SIGNS[part], at, y + this.drop, size);
+        this.stroke();
+      } else this.fillText(part, at, y);
+      at += textWidth(part, size, weight);
+    }
+    this.restore();
+    this.parts.push("</g>");
   }
 
   /** @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2 */

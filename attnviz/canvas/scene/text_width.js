@@ -1,6 +1,7 @@
 // How wide a text is, from a table of the letters of the pictures' font: the same on screen, in files and without a browser.
 
 import ADVANCES from "./advance_widths.json" with { type: "json" };
+import { SIGNS } from "./signs.js";
 
 /** @typedef {400 | 600} Weight */
 
@@ -16,6 +17,7 @@ const KNOWN = { 400: new Map(Object.entries(ADVANCES["400"])), 600: new Map(Obje
 
 /** @param {string} letter */
 function advanceOfOther(letter) {
+  if (letter in SIGNS) return 1000 * SIGNS[letter].advance;
   if (TAKES_NO_ROOM.test(letter)) return 0;
   return IS_WIDE.test(letter) ? WIDE : OTHER;
 }

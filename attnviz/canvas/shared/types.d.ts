@@ -162,6 +162,15 @@ export type HeadFigureHeader = Tokens & {
   words: Words;
 };
 
+/** All heads for a file: 8-bit codes of all tiles follow. */
+export type MosaicFigureHeader = Omit<OverviewHeader, "group" | "asked" | "data" | "measureName" | keyof Tokens> & {
+  title: string;
+  selected: [number, number] | null;
+};
+
+/** A mask for a file: its bits follow. */
+export type MaskFigureHeader = Tokens & { shape: Shape; title: string; colours: Colours; words: Words };
+
 /** What a page was asked for: the text in the field of that label, and all else in a few letters. */
 export type AskedText = { label: string; text: string; besides: string };
 

@@ -1,17 +1,14 @@
 """Figures of the mask page: how far layers reach, a mask over thousands of words, and training under a leaking mask."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
 
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
-from attnviz.figures import svg
 from attnviz.figures.heatmap import label, matrix
-from attnviz.figures.svg_grid import Grid
-from attnviz.figures.theme import ALTERNATIVE, MASKED, PRIMARY, RAW, SCALED, THEORY, WEIGHTS, Figure, layout, mixed
+from attnviz.figures.theme import ALTERNATIVE, MASKED, RAW, SCALED, THEORY, WEIGHTS, Figure, layout
 
 
 def hops(layers: np.ndarray, words: Sequence[str], upto: int) -> Figure:
@@ -146,51 +143,3 @@ def places(weights: np.ndarray) -> Figure:
     """Mean weights (T, T) between places 1 to T of a line."""
     names = [label(str(n + 1)) for n in range(len(weights))]
     return matrix(weights, names, names, masked=weights == 0, numbers=False, row_title=_("place"), height=340)
-
-
-@dataclass(frozen=True)
-class MaskPicture:
-    """`allowed` (Q, K) boolean, True where a query may look at a key."""
-
-    allowed: np.ndarray
-    rows: Sequence[str]
-    cols: Sequence[str]
-    title: str = ""
-
-    def drawn(self, ink: svg.Ink, bar: bool = True) -> svg.Drawn:
-        """The picture without title and caption; `bar` is its legend."""
-        grid = Grid.of(self.rows, self.cols, largest=34)
-        colour = mixed(PRIMARY[ink.dark], ink.ground, 0.18)
-        parts = [
-            svg.box(grid.left, grid.top, grid.w, grid.h, fill="url(#masked)"),
-            grid.cells(np.where(self.allowed, 0, -1).astype(np.int16), [colour]),
-        ]
-        if grid.cell >= 5:
-            parts.append(_mesh(grid, ink.ground))
-        parts += grid.labels(ink)
-        for row in np.flatnonzero(~self.allowed.any(1)).tolist():  # may look at nothing
-            parts.append(svg.box(grid.left - 4, grid.y(row) + 1, 3, max(1, grid.cell - 2), fill=ink.k))
-        width, height = grid.width, grid.height
-        if bar:
-            legend, end = _legend(grid.left, height + 8, colour)
-            parts, width, height = parts + legend, max(width, end + 8), height + 28
-        return svg.Drawn(width, height, parts)
-
-
-def _mesh(grid: Grid, colour: str) -> str:
-    across = "".join(f"M0 {svg.number(row * grid.cell)}h{svg.number(grid.w)}" for row in range(len(grid.rows) + 1))
-    down = "".join(f"M{svg.number(col * grid.cell)} 0v{svg.number(grid.h)}" for col in range(len(grid.cols) + 1))
-    move = f"translate({svg.number(grid.left)} {svg.number(grid.top)})"
-    width = 1 if grid.cell >= 12 else 0.5
-    return f'<path transform="{move}" d="{across}{down}" fill="none" stroke="{colour}" stroke-width="{width}"/>'
-
-
-def _legend(x: float, y: float, colour: str) -> tuple[list[str], float]:
-    kept, hidden = _("may look"), _("may not look")
-    second = x + 20 + svg.text_width(kept, 12) + 16
-    return [
-        svg.box(x, y, 14, 10, fill=colour),
-        svg.words(kept, x + 20, y + 5),
-        svg.box(second, y, 14, 10, fill="url(#masked)"),
-        svg.words(hidden, second + 20, y + 5),
-    ], second + 20 + svg.text_width(hidden, 12)

@@ -18,8 +18,9 @@ from attnviz.base.words import _, ngettext, say, tongue
 from attnviz.canvas.head.attention_view import overview_grid
 from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.kinds import AskedText, Overview
+from attnviz.live.matrix_figures import MosaicFigure
+from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.explore import choices
-from attnviz.pages.explore.figures import MosaicPicture
 from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.panels import request_form, shown_head
 from attnviz.runs.model_run import ModelRun, Stack
@@ -44,8 +45,7 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
     if by != "place":
         st.caption(say(whole_model.MEASURES[by][1]))
         tiles = _ordered(tiles, _measured(run, stack), by, measures[by])
-    silenced = tuple(place for place in stack.places if name_of_head(place) in link_state.value(choices.QUIET))
-    tiles = replace(tiles, root=_has_root_steps(stack), silenced=silenced)
+    tiles = replace(tiles, root=_has_root_steps(stack), silenced=_silenced(stack))
     # what the visitor asked for, with all that these pictures depend on besides the sentence
     besides = packing.fingerprint(replace(run.request, text=""), stack.id, by, curve, tongue())
     fills = len(tiles.heads) >= FILLS * max(tiles.heads)
@@ -59,6 +59,12 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
             on_pick=shown_head.go_to,
             asked=AskedText(request_form.sentence_label(is_read=len(run.stacks) > 1), run.request.text, besides),
         )
+
+
+def _silenced(stack: Stack) -> tuple[tuple[int, int], ...]:
+    """The heads (layer, head) that the visitor has silenced."""
+    quiet = link_state.value(choices.QUIET)
+    return tuple(place for place in stack.places if name_of_head(place) in quiet)
 
 
 def _has_root_steps(stack: Stack) -> bool:
@@ -96,20 +102,22 @@ def export(run: ModelRun, stack: Stack) -> None:
     text = text if len(text) <= LONGEST_QUOTED else f"{text[: LONGEST_QUOTED - 1].rstrip()}…"
     title = _("All heads of {model} on “{text}”").format(model=run.name, text=text)
 
-    root, chosen = _has_root_steps(stack), shown_head.at(stack)  # a download runs in no session
+    root, selected = _has_root_steps(stack), shown_head.at(stack)  # a download runs in no session
+    silenced = _silenced(stack)
 
-    def mosaic() -> MosaicPicture:
-        codes = tiles.thumbnails.astype(np.float32)
-        thumbnails = np.where(codes == packing.MASKED_8, np.nan, (codes / 254) ** 2)
-        return MosaicPicture(thumbnails, tiles.heads, tiles.kv_heads, chosen, title, root)
+    def mosaic() -> SceneFigure:
+        part = MosaicFigure(
+            tiles.thumbnails, tiles.heads, tiles.kv_heads, selected, title, root=root, silenced=silenced
+        )
+        return SceneFigure((part,), title)
 
     show.under(
         mosaic,
         name=f"attention-all-heads-{run.request.model}",
         key="mosaic",
         caption=ngettext(
-            "{count} head, a row for each layer. In each small picture rows are queries and columns keys.",
-            "{count} heads, a row for each layer. In each small picture rows are queries and columns keys.",
+            "{count} head. In each small picture rows are queries and columns keys.",
+            "{count} heads. In each small picture rows are queries and columns keys.",
             sum(tiles.heads),
         ).format(count=sum(tiles.heads)),
         table=lambda: _measure_table(_measured(run, stack)),

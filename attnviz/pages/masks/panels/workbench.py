@@ -16,8 +16,9 @@ from attnviz.base.words import _, ended, listed, ngettext, say, sentences
 from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.canvas.mask import mask_grid
 from attnviz.canvas.shared.kinds import Head, HeadScene, Options
+from attnviz.live.matrix_figures import MaskFigure
+from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.masks import choices
-from attnviz.pages.masks.figures import MaskPicture
 from attnviz.pages.masks.maths import mask_lab, mask_rules
 
 GROUP = "m-weights"
@@ -47,7 +48,7 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
             compact=len(result.words) <= LONG,
         )
         show.under(
-            lambda: MaskPicture(result.mask, result.words, result.words),
+            lambda: SceneFigure((MaskFigure(result.mask, result.words, result.words),)),
             name="mask",
             key="m-grid-save",
             table=lambda: per_pair(result, mask=result.mask.astype(int)),

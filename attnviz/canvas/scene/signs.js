@@ -1,0 +1,38 @@
+// Signs that the pictures' font lacks, as lines: arrows, a blank, the end of a line. In units of the size, from the baseline up.
+
+/** @typedef {{ advance: number, lines: number[][] }} Sign lines as x0, y0, x1, y1... */
+
+const HEAD = 0.16;
+const MID = 0.28;
+
+/** @type {Record<string, Sign>} */
+export const SIGNS = {
+  "→": { advance: 0.86, lines: [[0.08, MID, 0.76, MID], [0.76 - HEAD, MID + HEAD, 0.76, MID, 0.76 - HEAD, MID - HEAD]] },
+  "←": { advance: 0.86, lines: [[0.08, MID, 0.76, MID], [0.08 + HEAD, MID + HEAD, 0.08, MID, 0.08 + HEAD, MID - HEAD]] },
+  "↵": { advance: 0.8, lines: [[0.7, 0.62, 0.7, MID, 0.1, MID], [0.1 + HEAD, MID + HEAD, 0.1, MID, 0.1 + HEAD, MID - HEAD]] },
+  "⇥": { advance: 0.86, lines: [[0.06, MID, 0.7, MID], [0.7 - HEAD, MID + HEAD, 0.7, MID, 0.7 - HEAD, MID - HEAD], [0.76, 0.1, 0.76, 0.46]] },
+  "␣": { advance: 0.6, lines: [[0.06, 0.1, 0.06, -0.08, 0.54, -0.08, 0.54, 0.1]] },
+}; // prettier-ignore
+
+const EITHER = new RegExp(`([${Object.keys(SIGNS).join("")}])`, "u");
+
+/** A text cut before and after each sign. @param {string} text */
+export function splitAtSigns(text) {
+  return text.split(EITHER).filter(Boolean);
+}
+
+/**
+ * Puts the lines of a sign on a context's path.
+ * @param {import("./svg_path.js").SvgPath} context @param {Sign} sign @param {number} x @param {number} base
+ * @param {number} size
+ */
+export function tracePath(context, { lines }, x, base, size) {
+  context.beginPath();
+  for (const line of lines) {
+    for (let i = 0; i < line.length; i += 2) {
+      const [right, down] = [x + line[i] * size, base - line[i + 1] * size];
+      if (i === 0) context.moveTo(right, down);
+      else context.lineTo(right, down);
+    }
+  }
+}
