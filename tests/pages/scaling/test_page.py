@@ -120,7 +120,7 @@ def test_what_takes_long_is_trained_by_a_press_in_another_process_and_not_by_ope
 
     monkeypatch.setattr(training_panel.own_process, "results", results)
     page = sound(visit("scaling", s_section="training", **asked))
-    assert "Training takes a few seconds" in said(page)
+    assert "Training is drawn as it runs" in said(page)
     assert not elsewhere
     page.button(key="s_train").click().run()
     assert not page.error

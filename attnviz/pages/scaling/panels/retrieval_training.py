@@ -101,9 +101,7 @@ def _run(config: experiment.Config) -> None:
         return
     with drawn.container():
         if partial is None:
-            st.info(
-                _("Training takes a few seconds and is drawn as it runs. Nothing about the result is fixed in advance.")
-            )
+            st.info(_("Training is drawn as it runs. Nothing about the result is fixed in advance."))
         else:
             st.caption(_("Stopped at step {step} of {steps}.").format(step=partial.done, steps=config.steps))
             _picture(partial)
