@@ -14,7 +14,7 @@ from attnviz.app.links.link_reading import refuse_half_characters
 from attnviz.base.message import Problem
 
 LONGEST_IN_CAPTION = 300  #: characters: a longer link under an exported picture could not be typed or read
-VIEW_FORMAT, FIRST_FORMAT = "attnviz-view-2", "attnviz-view-1"
+VIEW_FORMAT = "attnviz-view-2"
 LARGEST = 1_000_000  #: characters of a file
 
 
@@ -72,22 +72,11 @@ def _parsed(text: str) -> tuple[str, dict[str, Any]]:
         refuse_half_characters(view)
     except (ValueError, RecursionError):
         raise Problem("This file is not a saved view: it is not JSON, or it was cut short.") from None
-    if not isinstance(view, dict) or view.get("format") not in (VIEW_FORMAT, FIRST_FORMAT):
+    if not isinstance(view, dict) or view.get("format") != VIEW_FORMAT:
         raise Problem(
             "This file is not a saved view of the version that can be opened here ({version}).", version=VIEW_FORMAT
         )
     page, parameters = view.get("page"), view.get("choices")
-    if view["format"] == FIRST_FORMAT:
-        page, parameters = "explore", _of_first_format(view)
     if not isinstance(page, str) or not isinstance(parameters, dict) or not choices_of(page):
         raise Problem("This saved view is damaged: its page or its choices are missing.")
     return page, {str(name): held for name, held in parameters.items()}
-
-
-def _of_first_format(view: dict[str, Any]) -> dict[str, Any] | None:
-    """Parameters from the first format: the explorer's link, and its canvas beside it. Choices that it lacks stay."""
-    link, canvas = view.get("link"), view.get("canvas")
-    if not isinstance(link, dict) or not isinstance(canvas, dict):
-        return None
-    others = {name: held for name, held in link_state.link_values("explore").items() if name != "c"}
-    return others | link | ({"c": canvas} if canvas else {})
