@@ -13,7 +13,7 @@ from attnviz.app.cache import kept_charts
 from attnviz.app.exports import ExportOffer, Later, LiveFile, Table, gathered, to_csv
 from attnviz.app.text import plain, unmarked
 from attnviz.base.words import _
-from attnviz.canvas.shared.component import app_root, component
+from attnviz.canvas.shared.component import app_root, component, sent
 from attnviz.figures.label_room import for_a_room
 from attnviz.figures.picture import Picture
 from attnviz.figures.svg import Background
@@ -86,11 +86,10 @@ def _title(part: Mapping[str, Any]) -> str:
 
 def _picked(key: str, on_pick: Callable[[int], None]) -> None:
     """Pass on the number of a clicked point. A callback; a click beside all points changes nothing."""
-    points = st.session_state[key]["selection"]["points"]
-    held = points[0].get("customdata") if points else None
-    number = held[0] if isinstance(held, list) and held else held
-    if isinstance(number, int | float):
-        on_pick(int(number))
+    place = (key, "selection", "points", 0, "customdata")
+    number = sent(int, *place) if (first := sent(int, *place, 0)) is None else first
+    if number is not None:
+        on_pick(number)
 
 
 def line_under(key: str) -> DeltaGenerator:

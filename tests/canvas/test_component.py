@@ -8,7 +8,7 @@ import pytest
 import streamlit as st
 
 import attnviz
-from attnviz.canvas.shared.component import BUNDLES, NAMES, answering, app_root, remember_page
+from attnviz.canvas.shared.component import BUNDLES, NAMES, answering, app_root, remember_page, sent
 
 PACKAGE = Path(attnviz.__file__).parent
 MANIFEST = tomllib.loads((PACKAGE / "pyproject.toml").read_text(encoding="utf-8"))
@@ -61,3 +61,26 @@ def test_a_session_keeps_its_name_and_another_has_another(session):
     assert [answering(ack)["ack"] for ack in (None, "7", 2.5)] == [0, 0, 0], "no number: nothing was heard of"
     st.session_state.clear()
     assert answering(4)["session"] != first["session"]
+
+
+@pytest.mark.parametrize(
+    "value, place, of, read",
+    [
+        ({"step": "scores"}, ("step",), str, "scores"),
+        ({"step": ["scores"]}, ("step",), str, None),
+        ({"selection": {"rows": [3]}}, ("selection", "rows", 0), int, 3),
+        ({"selection": {"rows": []}}, ("selection", "rows", 0), int, None),
+        ({"selection": {"rows": {"0": 3}}}, ("selection", "rows", 0), int, None),
+        ({"selection": 3}, ("selection", "rows", 0), int, None),
+        ({"rows": [True]}, ("rows", 0), int, None),
+        ({"rows": [float("nan")]}, ("rows", 0), int, None),
+        ({"present": 1}, ("present",), bool, None),
+        (None, ("step",), str, None),
+        ("text", ("step",), str, None),
+    ],
+)
+def test_what_a_component_a_chart_or_a_table_sends_is_read_by_its_type_or_counts_as_not_sent(
+    monkeypatch, value, place, of, read
+):
+    monkeypatch.setattr(st, "session_state", {"key": value})
+    assert sent(of, "key", *place) == read

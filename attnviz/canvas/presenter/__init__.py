@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from attnviz.base.words import _, tongue
-from attnviz.canvas.shared.component import answering, component, reported
+from attnviz.canvas.shared.component import answering, component, reported, sent
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,8 @@ def presenter_bar(key: str, walk: Walk, present: bool, page: str, on_mode: Calla
     taken = f"_{key}_taken"
 
     def heard() -> None:
-        now = reported(key, "stood")
-        total, present = now.get("total"), now.get("present")
-        if not isinstance(total, int) or not isinstance(present, bool):
+        total, present = sent(int, key, "stood", "total"), sent(bool, key, "stood", "present")
+        if total is None or present is None:
             return
         by = total - st.session_state.get(taken, 0)
         st.session_state[taken] = total

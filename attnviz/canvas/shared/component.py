@@ -68,6 +68,17 @@ def mapping(value: Any) -> dict[str, Any]:
     return dict(value) if hasattr(value, "keys") else {}
 
 
+def sent(of: type[R], key: str, *place: str | int) -> R | None:
+    """What the component, chart or table `key` sent last, at this place in it; where that is no `of`, it is not sent."""
+    value: Any = st.session_state.get(key)
+    for name in place:
+        try:
+            value = value[name]
+        except (TypeError, LookupError):
+            return None
+    return value if type(value) is of else None
+
+
 def count(value: Any, below: float = math.inf) -> int | None:
     """A number from 0 that a component reported, None where it is not one or not `below` that."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < below else None

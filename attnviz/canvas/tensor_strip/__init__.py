@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.base.words import _
-from attnviz.canvas.shared.component import component, count, mapping, mount
+from attnviz.canvas.shared.component import component, count, mount, sent
 from attnviz.canvas.shared.packing import blob, fingerprint
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, ROLES, V_GREEN, WEIGHTS
 
@@ -90,9 +90,9 @@ def strip(key: str, chips: Sequence[Chip], current: str, on_step: Callable[[str]
     """The steps in a row. `on_step` hears the id of the step walked to, before the rerun."""
 
     def stepped() -> None:
-        wanted = mapping(st.session_state.get(key)).get("step")
+        wanted = sent(str, key, "step")
         if wanted in {chip.id for chip in chips}:
-            on_step(str(wanted))
+            on_step(wanted)
 
     header = {
         "steps": chips,
@@ -121,8 +121,8 @@ def board(
         return Pick(part, row, col)
 
     def switched(name: str) -> None:
-        wanted = mapping(st.session_state.get(key)).get(name)
-        if isinstance(wanted, int):
+        wanted = sent(int, key, name)
+        if wanted is not None:
             on_tab(name, wanted)
 
     header: dict[str, Any] = {

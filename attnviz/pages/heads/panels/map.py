@@ -15,6 +15,7 @@ from attnviz.app.widgets import one_of
 from attnviz.base.largest import find_largest
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, listed, ngettext, sentences, tongue
+from attnviz.canvas.shared.component import count, sent
 from attnviz.pages.heads import choices, figures
 from attnviz.pages.heads.maths import head_survey
 from attnviz.pages.heads.panels.head_surveys import ShownSurvey, measures, offer_costs, offered, with_error
@@ -195,9 +196,9 @@ def panel(shown: ShownSurvey, key: str) -> None:
         return
 
     def picked() -> None:
-        rows = st.session_state[key]["selection"]["rows"]
-        if rows and rows[0] < len(heads):
-            pick(shown, heads[rows[0]][1])
+        row = count(sent(int, key, "selection", "rows", 0), len(heads))
+        if row is not None:
+            pick(shown, heads[row][1])
 
     st.dataframe(
         table,
