@@ -69,7 +69,7 @@ def mapping(value: Any) -> dict[str, Any]:
 
 
 def sent(of: type[R], key: str, *place: str | int) -> R | None:
-    """What the component, chart or table `key` sent last, at this place in it; where that is no `of`, it is not sent."""
+    """What the component, chart or table `key` sent last, at this place in it; what is no `of` counts as not sent."""
     value: Any = st.session_state.get(key)
     for name in place:
         try:

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import streamlit as st
-
 from attnviz.base.words import _
 from attnviz.canvas.shared.component import component, count, mount, sent
 from attnviz.canvas.shared.packing import blob, fingerprint
