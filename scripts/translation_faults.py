@@ -11,7 +11,7 @@ PLACEHOLDER = re.compile(r"%?\{[^{}]*\}")
 #: what must stand in a translation exactly as in the sentence, as often, in any order
 KEPT = {
     "tags": re.compile(r"</?[a-z][^<>]*>"),
-    "addresses": re.compile(r"https?://[^\s)，。；：（）]+"),
+    "addresses": re.compile(r"https?://[^\s),，。；：（）]+"),
     "targets of links": re.compile(r"\]\([^)]*\)"),
 }
 #: what must stand in it as often; the words inside may be translated

@@ -64,12 +64,9 @@ test("of equal weights none is looked at most, and a token is not told beside on
   const alike = { ...words, most_alike: "{token} looks alike at {keys}", mostby_alike: "{queries} look alike" };
   const row = (/** @type {number[]} */ ...weights) => {
     const k = weights.map((_, place) => `k${place}`);
-    const header = { ...numbers.header, shape: [1, weights.length], q: ["a"], k, words: alike };
-    return strongestText(
-      /** @type {typeof numbers} */ ({ header, codes: Uint16Array.from(weights, codeOf), values: undefined }),
-      "q",
-      0,
-    );
+    const shape = /** @type {typeof numbers.header.shape} */ ([1, weights.length]);
+    const header = { ...numbers.header, shape, q: ["a"], k, words: alike };
+    return strongestText({ ...numbers, header, codes: Uint16Array.from(weights, codeOf), values: undefined }, "q", 0);
   };
   assert.equal(row(0.25, 0.25, 0.25, 0.25), "a (0) looks alike at k0 0.2500, k1 0.2500, k2 0.2500");
   assert.equal(row(1), "a (0) looks alike at k0 1.0000");
