@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -142,7 +143,11 @@ def test_a_sentence_is_read_changed_and_written_on_without_a_network(page, addre
     for kind, begins in (("SVG", b"<svg "), ("PNG", b"\x89PNG")):
         with page.expect_download() as saved:
             page.get_by_role("button", name=kind).click()
-        assert saved.value.path().read_bytes().startswith(begins)
+        content = saved.value.path().read_bytes()
+        assert content.startswith(begins)
+        if kind == "SVG":  # drawn as the app's own files are
+            texts = [node.text for node in ElementTree.fromstring(content).iter("{http://www.w3.org/2000/svg}text")]
+            assert {"Queries", "Keys", f"{weights[4, 0]:.2f}"} <= set(texts)
 
     page.locator(".site-next .site-token").first.click()
     said(page, "Tokens: 6, read in")

@@ -1,17 +1,15 @@
 // The head on show as a table and as a picture, made in the browser.
 
-import { css, rgbOf } from "../../canvas/shared/colour.js";
+import { figurePartOf, headFigure } from "../../canvas/head/head_figure.js";
+import { figureDocument, themeOfFile } from "../../canvas/scene/figure.js";
 import { sayingButtons } from "../../canvas/shared/component.js";
 import { around, fill } from "../../canvas/shared/dom.js";
 import { copy, download, png } from "../../canvas/shared/files.js";
-import { MASKED_16 } from "../../canvas/shared/packing.js";
 import { liveFile } from "./save_live.js";
 
 /** @import { Drawn } from "../../canvas/shared/types.js" */
 /** @import { Explorer } from "./explorer.js" */
 
-const CELL = 26;
-const LABELS = 110;
 /** Pixels of a point of the PNG. */
 const FINE = 2;
 
@@ -60,29 +58,10 @@ function table({ header: { q }, values }) {
 /** @param {string | number} cell */
 const quoted = (cell) => (/[",\r\n]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : cell);
 
-/** The cells with their tokens, on the page's own background. @param {Drawn} head */
-function picture({ header: { q, title }, codes, table: pixels, theme }) {
-  const side = LABELS + q.length * CELL + 10;
-  const cells = [...codes.keys()].map((i) => {
-    const ink = codes[i] === MASKED_16 ? theme.border : css(rgbOf(pixels[codes[i]]));
-    const [x, y] = [LABELS + (i % q.length) * CELL, LABELS + Math.floor(i / q.length) * CELL];
-    return `<rect x="${x}" y="${y}" width="${CELL}" height="${CELL}" fill="${ink}"/>`;
-  });
-  const rows = q.map((label, i) => written(label, LABELS - 6, LABELS + (i + 0.65) * CELL, "end", ""));
-  const columns = q.map((label, i) => {
-    const [x, y] = [LABELS + (i + 0.65) * CELL, LABELS - 6];
-    return written(label, x, y, "start", ` transform="rotate(-60 ${x} ${y})"`);
-  });
-  return (
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${side}" height="${side}" font-family="sans-serif" font-size="12" ` +
-    `fill="${theme.text}"><rect width="100%" height="100%" fill="${theme.background}"/>` +
-    [written(title, 8, 18, "start", ' font-weight="600"'), ...cells, ...rows, ...columns].join("") +
-    "</svg>"
-  );
-}
-
-/** @param {string} text @param {number} x @param {number} y @param {string} anchor @param {string} more */
-function written(text, x, y, anchor, more) {
-  const inert = text.replace(/[&<>]/g, (letter) => `&#${letter.charCodeAt(0)};`);
-  return `<text x="${x}" y="${y}" text-anchor="${anchor}"${more}>${inert}</text>`;
+/** The head on show as the app saves it. @param {Drawn} head */
+function picture(head) {
+  const background = head.theme.dark ? "dark" : "white";
+  const theme = themeOfFile(background, head.header.colours);
+  const figure = headFigure(...figurePartOf(head), theme, true);
+  return figureDocument([figure], theme, { background, title: head.header.title, caption: "", bar: true, fonts: "" });
 }
