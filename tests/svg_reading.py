@@ -51,10 +51,10 @@ def interpolated(stops: list[tuple[float, str]], places: np.ndarray) -> np.ndarr
     return np.stack([np.interp(places, at, channel) for channel in parts.T], -1)
 
 
-def painted(root: ElementTree.Element, shape: tuple[int, int]) -> np.ndarray:
-    """The colours (rows, columns, 3) of cells drawn as paths, -1 where none is."""
+def painted(root: ElementTree.Element, shape: tuple[int, int], number: int = 0) -> np.ndarray:
+    """The colours (rows, columns, 3) of cells drawn as paths, -1 where none is; of the matrix of this number."""
     found = np.full((*shape, 3), -1)
-    cells = next(g for g in root.iter(f"{SVG}g") if g.get("shape-rendering") == "crispEdges")
+    cells = [g for g in root.iter(f"{SVG}g") if g.get("shape-rendering") == "crispEdges"][number]
     for path in cells:
         colour = [int(path.get("fill", "")[i : i + 2], 16) for i in (1, 3, 5)]
         for col, row, length in re.findall(r"M(\d+) (\d+)h(\d+)v1", path.get("d", "")):

@@ -2,7 +2,15 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { fill, visibleToken } from "../../attnviz/canvas/shared/dom.js";
-import { clamp, fixed, fourDigits, percent, significant, tickText } from "../../attnviz/canvas/shared/numbers.js";
+import {
+  clamp,
+  fixed,
+  fourDigits,
+  grouped,
+  percent,
+  significant,
+  tickText,
+} from "../../attnviz/canvas/shared/numbers.js";
 import { parameterAt, stopOf, STOPS } from "../../attnviz/canvas/softmax_slider/softmax.js";
 
 const roundings = JSON.parse(await readFile(new URL("cases/rounding.json", import.meta.url), "utf8"));
@@ -78,4 +86,9 @@ test("what rounds to zero has no sign", () => {
     [-0.004, -0, -0.0051, 0.25].map((value) => fixed(value, 2)),
     ["0.00", "0.00", "-0.01", "0.25"],
   );
+});
+
+test("thousands are apart as the browser's own numbers have them", () => {
+  for (const value of [0, 7, 999, 1000, 12345.25, 100000, 999999.5, 1234567, 2 ** 53, -1000, -123456])
+    assert.equal(grouped(value), value.toLocaleString("en-US"));
 });

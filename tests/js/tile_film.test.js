@@ -3,13 +3,13 @@ import { test } from "node:test";
 import {
   keptBy,
   linesOf,
-  matrixScene,
+  matrixLayout,
   numbersOf,
   orderOf,
   spansOf,
   stepAt,
   tellingLine,
-  tileScene,
+  tileLayout,
 } from "../../attnviz/canvas/tile_film/tile_film_geometry.js";
 
 /** Five tokens in tiles of two queries and three keys, under a causal mask. */
@@ -76,14 +76,14 @@ test("a point of the matrix is the tile under it, and none where no tile is at w
 for (const width of [200, 300, 430, 900])
   for (const backward of [false, true])
     test(`all parts stand side by side in ${width} pixels${backward ? ", backward" : ""}`, () => {
-      const scene = matrixScene(width, backward);
-      assert.ok(width === 200 || scene.width <= width);
-      for (const place of [...scene.kept, scene.out, scene.k, scene.v]) {
-        assert.ok(place.x + place.w <= scene.width);
-        assert.ok(place.y + place.h <= scene.height);
+      const layout = matrixLayout(width, backward);
+      assert.ok(width === 200 || layout.width <= width);
+      for (const place of [...layout.kept, layout.out, layout.k, layout.v]) {
+        assert.ok(place.x + place.w <= layout.width);
+        assert.ok(place.y + place.h <= layout.height);
       }
       for (const lines of [1, 16, 128]) {
-        const { cells, columns, height } = tileScene(width, 200, lines, backward);
+        const { cells, columns, height } = tileLayout(width, 200, lines, backward);
         assert.ok(height <= 224);
         assert.ok(columns[0].x > cells.x + cells.w);
         const last = columns[columns.length - 1];

@@ -59,6 +59,13 @@ def test_characters_that_no_xml_may_hold_do_not_break_the_file():
     assert "line↵end" in said
 
 
+def test_a_blank_after_a_sign_that_is_drawn_as_lines_is_not_lost():
+    root = tree(file_of(np.eye(1), ["a → b"]))
+    after = [node for node in root.iter(f"{SVG}text") if node.text == "b"]
+    arrow = max(float(x) for x in re.findall(r"[ML]([\d.]+) ", next(root.iter(f"{SVG}path")).get("d")))
+    assert 2 < float(after[0].get("x")) - arrow < 8
+
+
 def test_a_curve_leads_from_each_query_to_each_key_that_it_looks_at():
     weights, hidden = causal(10)
     root = tree(file_of(np.where(hidden, np.nan, weights), lines=True))

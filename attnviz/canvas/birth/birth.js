@@ -6,7 +6,7 @@ import { themeOf } from "../shared/colour.js";
 import { lastingComponent } from "../shared/component.js";
 import { around, attribute, el, fill, joined, say } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
-import { fixed } from "../shared/numbers.js";
+import { fixed, grouped } from "../shared/numbers.js";
 import { onceAFrame, watchSize } from "../shared/surface.js";
 import { drawCurves, nearestStep, shareAt } from "./curves.js";
 import { forward, lossOf, singles } from "./forward.js";
@@ -88,7 +88,7 @@ class Birth extends FilmView {
     const theme = themeOf(this.root, colours);
     const step = steps[this.at];
     this.reached = open ? Infinity : Math.max(this.reached, step);
-    const shown = step.toLocaleString("en-US");
+    const shown = grouped(step);
     say(this.step, fill(words.at, { step: shown }));
     const silenced = new Set(this.silenced);
     drawCurves(this.curves, this.held, theme, { step, reached: this.reached, silenced });

@@ -4,7 +4,7 @@
 import { lastingComponent } from "../shared/component.js";
 import { around, el, fill, joined } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
-import { binary } from "../shared/numbers.js";
+import { binary, grouped } from "../shared/numbers.js";
 
 /** @import { Component, GrowthHeader } from "../shared/types.js" */
 
@@ -55,7 +55,7 @@ class CacheGrowth extends FilmView {
   draw() {
     const { tokens, words } = this.header;
     const held = tokens[this.at];
-    const said = fill(held === 1 ? words.one : words.many, { n: held.toLocaleString("en-US") });
+    const said = fill(held === 1 ? words.one : words.many, { n: grouped(held) });
     this.said.textContent = said;
     const kept = this.bars.map(({ name, bytes }) => `${name} ${binary(bytes[this.at])}`);
     this.range.setAttribute("aria-valuetext", fill(words.kept, { said, kept: joined(words.join_things, kept) }));

@@ -230,7 +230,10 @@ export class SvgContext extends SvgPath {
       if (part in SIGNS) {
         tracePath(this, SIGNS[part], at, y + this.drop, size);
         this.stroke();
-      } else this.fillText(part, at, y);
+      } else {
+        const inked = part.trimStart(); // SVG drops a blank that a text begins with
+        this.fillText(inked, at + textWidth(part, size, weight) - textWidth(inked, size, weight), y);
+      }
       at += textWidth(part, size, weight);
     }
     this.restore();

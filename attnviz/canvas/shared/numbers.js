@@ -70,9 +70,11 @@ export function clamp(value, low, high) {
 const BINARY = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 const FLOP = ["FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP", "ZFLOP"];
 
-/** Four significant digits, thousands apart. @param {number} value */
-function four(value) {
-  return toSignificant(value, 4).toLocaleString("en-US", { maximumFractionDigits: 6 });
+/** A number with its thousands apart. @param {number} value */
+export function grouped(value) {
+  const [whole, part] = String(value).split(".");
+  const apart = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+  return part === undefined ? apart : `${apart}.${part}`;
 }
 
 /** @param {number} value @param {number} step @param {string[]} names */
@@ -82,7 +84,7 @@ function scaled(value, step, names) {
     value /= step;
     power += 1;
   }
-  return power ? `${four(value)} ${names[power]}` : `${rounded(value, 0).toLocaleString("en-US")} ${names[0]}`;
+  return `${grouped(power ? toSignificant(value, 4) : rounded(value, 0))} ${names[power]}`;
 }
 
 /** @param {number} count */
@@ -99,6 +101,5 @@ export function flop(count) {
 export function duration(seconds) {
   const power = ["s", "ms", "µs"].findIndex((_, thousands) => seconds * 1000 ** thousands >= 1);
   if (power < 0) return `${toSignificant(seconds * 1e9, 3)} ns`;
-  const number = toSignificant(seconds * 1000 ** power, 3);
-  return `${number.toLocaleString("en-US")} ${["s", "ms", "µs"][power]}`;
+  return `${grouped(toSignificant(seconds * 1000 ** power, 3))} ${["s", "ms", "µs"][power]}`;
 }

@@ -130,6 +130,24 @@ export function pixelCanvas(width, height, paint, canvas = document.createElemen
   return canvas;
 }
 
+/** @type {HTMLCanvasElement | undefined} what cells are painted on before they are drawn */
+let scratch;
+
+/**
+ * Paints a matrix of coloured cells with sharp edges into a rectangle.
+ * @param {DrawingContext} context @param {Uint32Array} pixels 0xAABBGGRR, row by row; nothing is painted where one is 0
+ * @param {number} columns @param {Rectangle} place
+ */
+export function paintCells(context, pixels, columns, place) {
+  if ("cells" in context) {
+    context.cells(pixels, columns, place);
+    return;
+  }
+  scratch = pixelCanvas(columns, pixels.length / columns, (out) => out.set(pixels), scratch);
+  context.imageSmoothingEnabled = false;
+  context.drawImage(scratch, place.x, place.y, place.w, place.h);
+}
+
 /**
  * Fills a rectangle with the hatch of what a mask hides.
  * @param {DrawingContext} context @param {Rectangle} place @param {string} colour @param {boolean} dark

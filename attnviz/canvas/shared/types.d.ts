@@ -340,10 +340,8 @@ export type PlayerHeader = Answer & {
 /** In a memory: a letter, and its sides. */
 type Lying<Side> = [name: string, rows: Side, cols: Side];
 
-export type TileHeader = Answer & {
-  name: string;
-  /** where the payload lies, "" where it comes with the header */
-  address: string;
+/** Attention over tiles, at one of its steps. */
+export type TileRun = {
   tokens: number;
   /** queries and keys of a tile */
   blocks: [number, number];
@@ -359,6 +357,16 @@ export type TileHeader = Answer & {
   green: string;
   words: Words;
 };
+
+export type TileHeader = Answer &
+  TileRun & {
+    name: string;
+    /** where the payload lies, "" where it comes with the header */
+    address: string;
+  };
+
+/** The same for a file. */
+export type TileFigureHeader = TileRun & { title: string };
 
 export type GrowthHeader = Answer & {
   tokens: number[];

@@ -1,7 +1,7 @@
 """Attention over tiles as a film: the tile at work on the matrix and large, what its lines keep, what lies where."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,20 +30,40 @@ def tile_film(
     (2, blocks, T) of each line after the tile with each block across them: lines are queries forward and keys backward.
     """
     many = told["tokens"] ** 2 > SENT
-    header = {
-        **told,
-        "address": offer_sentence(("tiles", told["name"]), partial(_payload, drawn)) if many else "",
-        "at": at,
-        "colours": canvas_wording.colours(),
-        "green": V_GREEN,
-        "words": words_of(told["backward"]),
-    }
-    payload = b"" if many else _payload(drawn)
+    address = offer_sentence(("tiles", told["name"]), lambda: _payload(*drawn())) if many else ""
+    header = _header(told, at) | {"address": address}
+    payload = b"" if many else _payload(*drawn())
     mount("tile_film", key, "stood", header, lambda heard: count(heard.get("at"), len(told["tiles"])), on_step, payload)
 
 
-def _payload(drawn: Callable[[], tuple[np.ndarray, np.ndarray]]) -> bytes:
-    shades, kept = drawn()
+@dataclass(frozen=True, eq=False)
+class TileFigure:
+    """The film at step `at` as a part of a figure; the other fields are as `tile_film` takes them."""
+
+    told: Mapping[str, Any]
+    shades: np.ndarray
+    kept: np.ndarray
+    at: int
+
+    @property
+    def scene(self) -> str:
+        return "tiles"
+
+    @property
+    def header(self) -> dict[str, Any]:
+        return _header(self.told, self.at) | {"title": ""}
+
+    @property
+    def payload(self) -> bytes:
+        return _payload(self.shades, self.kept)
+
+
+def _header(told: Mapping[str, Any], at: int) -> dict[str, Any]:
+    look = {"colours": canvas_wording.colours(), "green": V_GREEN, "words": words_of(told["backward"])}
+    return {**told, "at": at, **look}
+
+
+def _payload(shades: np.ndarray, kept: np.ndarray) -> bytes:
     codes = np.where(np.isnan(shades), 255, np.rint(127 + 127 * shades))
     return codes.astype(np.uint8).tobytes() + kept.astype("<f4").tobytes()
 

@@ -3,29 +3,17 @@
 
 import { themeOf } from "../shared/colour.js";
 import { lastingComponent } from "../shared/component.js";
-import { addButton, around, attribute, el, fill, joined, named, say } from "../shared/dom.js";
+import { addButton, around, attribute, el, joined, named, say } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
-import { binary, clamp } from "../shared/numbers.js";
-import { onceAFrame, watchSize } from "../shared/surface.js";
+import { clamp } from "../shared/numbers.js";
+import { onceAFrame, sized, watchSize } from "../shared/surface.js";
 import { placeOn, presentedRoom } from "../shared/window.js";
-import { drawMatrix, drawTile, reelOf, written } from "./tile_film_drawing.js";
-import {
-  HIGH,
-  keptBy,
-  linesOf,
-  LOW,
-  matrixScene,
-  numbersOf,
-  orderOf,
-  spansOf,
-  stepAt,
-  tellingLine,
-  tileScene,
-} from "./tile_film_geometry.js";
+import { HIGH, linesOf, LOW, matrixLayout, numbersOf, stepAt, tellingLine, tileLayout } from "./tile_film_geometry.js";
+import { drawMatrix, drawTile, sceneOf } from "./tile_film_scene.js";
+import { colourOfChip, describeLine, describeMemory, describeStep } from "./tile_film_texts.js";
 
 /** @import { Component, TileHeader } from "../shared/types.js" */
 
-const NUMBER = 4; // bytes of a float32
 /** Milliseconds that a tile stands while the film plays, and that all take at most. */
 const [STAND, LONGEST] = [600, 20000];
 const LINES = 56; // pixels of the longest sentence about a line, which another tile may bring
@@ -38,8 +26,8 @@ class TileFilm extends FilmView {
     /** @type {number | null} */
     this.line = null;
     this.high = HIGH; // of the large tile
-    /** @type {import("./tile_film_drawing.js").Reel | null} */
-    this.reel = null;
+    /** @type {import("./tile_film_scene.js").TileScene | null} */
+    this.scene = null;
     this.draw = onceAFrame(() => this.picture());
     this.bar = el("div", "av-line tf-bar");
     const go = (/** @type {number} */ by) => () => this.goTo(this.at + by);
@@ -76,8 +64,8 @@ class TileFilm extends FilmView {
   listen() {
     this.root.addEventListener("keydown", (event) => this.key(event));
     this.dragged(this.matrix, (event) => {
-      const { matrix } = matrixScene(this.left.clientWidth, this.header.backward);
-      return this.reel && stepAt(this.header, this.reel.order, matrix, ...placeOn(this.matrix, event));
+      const { matrix } = matrixLayout(this.left.clientWidth, this.header.backward);
+      return this.scene && stepAt(this.header, this.scene.order, matrix, ...placeOn(this.matrix, event));
     });
     for (const kind of /** @type {const} */ (["pointermove", "pointerdown"])) {
       this.tile.addEventListener(kind, (event) => this.point(placeOn(this.tile, event)[1]));
@@ -91,15 +79,15 @@ class TileFilm extends FilmView {
     const other = before?.name !== header.name;
     if (other) {
       this.line = null;
-      this.reel = null;
+      this.scene = null;
     }
     this.high = HIGH;
     this.label();
     this.arrive(header.tiles.length - 1, other);
     const numbers =
-      this.reel?.numbers ?? numbersOf(header, header.address ? await this.fetch(header.address) : payload);
+      this.scene?.numbers ?? numbersOf(header, header.address ? await this.fetch(header.address) : payload);
     if (this.header !== header) return;
-    this.reel = reelOf(header, numbers, themeOf(this.root, header.colours), orderOf(header));
+    this.scene = sceneOf(header, numbers, themeOf(this.root, header.colours));
     this.draw();
   }
 
@@ -112,28 +100,20 @@ class TileFilm extends FilmView {
 
   /** Names and lists that stay from tile to tile. */
   label() {
-    const { words, parts, slow, tokens, width, colours, green } = this.header;
+    const { words } = this.header;
     for (const [name, node] of Object.entries(this.steps)) named(node, words[name]);
     this.tile.setAttribute("aria-label", words.tile);
-    const colourOf = (/** @type {string} */ name) =>
-      ({ Q: colours.q, K: colours.k, V: green, O: green })[name.replace("d", "")] ?? "var(--st-primary-color)";
-    const chip = (/** @type {string} */ name, text = "") => {
-      const node = el("span", "tf-part", text);
-      node.style.setProperty("--tf-colour", colourOf(name));
-      return node;
-    };
-    this.parts = parts.map(([name]) => chip(name));
-    const size = { n: tokens, d: width, 1: 1 };
-    const lying = slow.map(([name, rows, cols]) => chip(name, this.sized(words.part, name, size[rows], size[cols])));
-    const never = chip("", this.sized(words.never, "", tokens, tokens));
-    never.classList.add("tf-never");
-    this.memory.replaceChildren(this.fast, around("av-wrap tf-parts", ...this.parts));
-    this.memory.append(this.slow, around("av-wrap tf-parts", ...lying, never));
-  }
-
-  /** @param {string} template @param {string} name @param {number} rows @param {number} cols */
-  sized(template, name, rows, cols) {
-    return fill(template, { name, rows, cols, bytes: binary(NUMBER * rows * cols) });
+    const { fastChips, slowChips } = describeMemory(this.header, 0);
+    const [parts, lying] = [fastChips, slowChips].map((chips) =>
+      chips.map((chip) => {
+        const node = el("span", chip.name ? "tf-part" : "tf-part tf-never", chip.text);
+        node.style.setProperty("--tf-colour", colourOfChip(this.header, chip, "var(--st-primary-color)"));
+        return node;
+      }),
+    );
+    this.parts = parts;
+    this.memory.replaceChildren(this.fast, around("av-wrap tf-parts", ...parts));
+    this.memory.append(this.slow, around("av-wrap tf-parts", ...lying));
   }
 
   /** @param {KeyboardEvent} event */
@@ -162,7 +142,7 @@ class TileFilm extends FilmView {
   point(y) {
     const { blocks, backward } = this.header;
     const { lines } = linesOf(this.header, this.at);
-    const { cells, row } = tileScene(this.tile.clientWidth, this.high, blocks[backward ? 1 : 0], backward);
+    const { cells, row } = tileLayout(this.tile.clientWidth, this.high, blocks[backward ? 1 : 0], backward);
     const line = lines.from + Math.floor((y - cells.y) / row);
     this.choose(line >= lines.from && line < lines.to ? line : null);
   }
@@ -177,7 +157,7 @@ class TileFilm extends FilmView {
   shownLine() {
     const { lines } = linesOf(this.header, this.at);
     if (this.line !== null && this.line >= lines.from && this.line < lines.to) return this.line;
-    return this.reel ? tellingLine(this.header, this.reel.numbers, this.at) : lines.from;
+    return this.scene ? tellingLine(this.header, this.scene.numbers, this.at) : lines.from;
   }
 
   /** @param {number} stops */
@@ -186,24 +166,29 @@ class TileFilm extends FilmView {
   }
 
   picture() {
-    if (!this.held || !this.reel) return;
-    const { words, tiles } = this.header;
+    if (!this.held || !this.scene) return;
+    const { header, at } = this;
+    const { words, backward, blocks } = header;
+    const scene = { ...this.scene, at };
     const line = this.shownLine();
-    const [queries, keys] = spansOf(this.header, this.at);
-    const fields = { step: this.at + 1, total: tiles.length, q0: queries.from + 1, q1: queries.to, k0: keys.from + 1 };
-    const said = fill(words.said, { ...fields, k1: keys.to });
-    const width = [this.left, this.right].map((side) => Math.max(200, side.clientWidth));
-    drawMatrix(this.matrix, this.reel, this.at, width[0]);
-    drawTile(this.tile, this.reel, this.at, line, [Math.min(520, width[1]), this.high]);
-    const about = this.lineSaid(line);
+    const [left, right] = [this.left, this.right].map((side) => Math.max(200, side.clientWidth));
+    const matrix = matrixLayout(left, backward);
+    const tile = tileLayout(Math.min(520, right), this.high, blocks[backward ? 1 : 0], backward);
+    drawMatrix(sized(this.matrix, matrix.width, matrix.height), scene, matrix);
+    drawTile(sized(this.tile, tile.width, tile.height), scene, tile, line);
+    const said = describeStep(header, at);
+    const about = describeLine(header, scene.numbers, at, line);
     attribute(this.range, "aria-valuetext", said);
     if (!this.film && !this.holding) {
       attribute(this.matrix, "aria-label", joined(words.join_heard, [words.scene, said, about]));
     }
     say(this.said, said);
     say(this.readout, about);
-    this.sayMemory(queries.to - queries.from, keys.to - keys.from);
-    this.root.dataset.step = String(this.at);
+    const { fast, fastChips, slow } = describeMemory(header, at);
+    fastChips.forEach(({ text }, n) => say(this.parts[n], text));
+    say(this.fast, fast);
+    say(this.slow, slow);
+    this.root.dataset.step = String(at);
     this.root.style.visibility = "";
     if (!this.film && !this.holding) this.fit();
   }
@@ -217,35 +202,6 @@ class TileFilm extends FilmView {
     const high = clamp(room - others, LOW, this.high);
     if (high < this.high) this.draw();
     this.high = high;
-  }
-
-  /** What the tile does to a line, in its own numbers. @param {number} line */
-  lineSaid(line) {
-    const { words, backward } = this.header;
-    if (!this.reel) return "";
-    const { was, before, first, second, factor, begins } = keptBy(this.header, this.reel.numbers, this.at, line);
-    const numbers = { was, before, first, second, factor, added: second - factor * before };
-    const texts = Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, written(value)]));
-    if (backward) {
-      const grown = { second: texts.first, other: texts.second, before: texts.was, was: texts.before };
-      return fill(begins ? words.start : words.line, { line: line + 1, ...grown });
-    }
-    const which = !Number.isFinite(first) ? "blind" : begins ? "start" : factor < 1 ? "line" : "same";
-    return fill(words[which], { line: line + 1, ...texts });
-  }
-
-  /** @param {number} queries @param {number} keys */
-  sayMemory(queries, keys) {
-    const { words, parts, width, moved } = this.header;
-    const size = { q: queries, k: keys, d: width, 1: 1 };
-    let total = 0;
-    parts.forEach(([name, rows, cols], n) => {
-      total += NUMBER * size[rows] * size[cols];
-      say(this.parts[n], this.sized(words.part, name, size[rows], size[cols]));
-    });
-    const [read, wrote] = moved[this.at];
-    say(this.fast, fill(words.fast, { bytes: binary(total) }));
-    say(this.slow, fill(words.slow, { read: binary(read), written: binary(wrote) }));
   }
 }
 

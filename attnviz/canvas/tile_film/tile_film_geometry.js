@@ -2,11 +2,11 @@
 
 import { clamp } from "../shared/numbers.js";
 
-/** @import { Rectangle, TileHeader } from "../shared/types.js" */
+/** @import { Rectangle, TileRun } from "../shared/types.js" */
 /** @typedef {{ codes: Uint8Array, first: Float32Array, second: Float32Array }} TileNumbers */
 /** @typedef {{ from: number, to: number }} Span */
 
-/** The numbers of a payload. @param {TileHeader} header @param {Uint8Array} payload @returns {TileNumbers} */
+/** The numbers of a payload. @param {TileRun} header @param {Uint8Array} payload @returns {TileNumbers} */
 export function numbersOf({ tokens, blocks, backward }, payload) {
   const size = tokens * tokens;
   const kept = Math.ceil(tokens / blocks[backward ? 0 : 1]) * tokens;
@@ -14,7 +14,7 @@ export function numbersOf({ tokens, blocks, backward }, payload) {
   return { codes: payload.subarray(0, size), first: numbers.subarray(0, kept), second: numbers.subarray(kept) };
 }
 
-/** Queries and keys of a tile. @param {TileHeader} header @param {number} at @returns {[Span, Span]} */
+/** Queries and keys of a tile. @param {TileRun} header @param {number} at @returns {[Span, Span]} */
 export function spansOf({ tokens, blocks, tiles }, at) {
   const span = (/** @type {0 | 1} */ side) => {
     const from = tiles[at][side] * blocks[side];
@@ -23,14 +23,14 @@ export function spansOf({ tokens, blocks, tiles }, at) {
   return [span(0), span(1)];
 }
 
-/** The tokens that keep two numbers each, and those across them. @param {TileHeader} header @param {number} at */
+/** The tokens that keep two numbers each, and those across them. @param {TileRun} header @param {number} at */
 export function linesOf(header, at) {
   const [queries, keys] = spansOf(header, at);
   return header.backward ? { lines: keys, across: queries } : { lines: queries, across: keys };
 }
 
 /** What a line keeps after the tile at work, and what it kept before: of a block that it did not meet, what it had. */
-/** @param {TileHeader} header @param {TileNumbers} numbers @param {number} at @param {number} line */
+/** @param {TileRun} header @param {TileNumbers} numbers @param {number} at @param {number} line */
 export function keptBy({ tokens, tiles, backward }, numbers, at, line) {
   const after = tiles[at][backward ? 0 : 1] * tokens + line;
   const [first, second] = [numbers.first[after], numbers.second[after]];
@@ -41,7 +41,7 @@ export function keptBy({ tokens, tiles, backward }, numbers, at, line) {
 }
 
 /** The line worth reading first: whose numbers the tile changes most. */
-/** @param {TileHeader} header @param {TileNumbers} numbers @param {number} at */
+/** @param {TileRun} header @param {TileNumbers} numbers @param {number} at */
 export function tellingLine(header, numbers, at) {
   const { lines } = linesOf(header, at);
   const changes = Array.from({ length: lines.to - lines.from }, (_none, n) => {
@@ -57,7 +57,7 @@ export function tellingLine(header, numbers, at) {
   return lines.from + changes.indexOf(Math.max(...changes));
 }
 
-/** The step at which a tile is at work, -1 where it never is, by block of queries and of keys. @param {TileHeader} header */
+/** The step at which a tile is at work, -1 where it never is, by block of queries and of keys. @param {TileRun} header */
 export function orderOf({ tokens, blocks, tiles }) {
   const across = Math.ceil(tokens / blocks[1]);
   const order = new Int32Array(Math.ceil(tokens / blocks[0]) * across).fill(-1);
@@ -68,7 +68,7 @@ export function orderOf({ tokens, blocks, tiles }) {
 const [LEFT, TOP, STRIP, COLUMN, GAP] = [32, 58, 11, 26, 6];
 
 /** The matrix with its strips around it, in CSS pixels. @param {number} width @param {boolean} backward */
-export function matrixScene(width, backward) {
+export function matrixLayout(width, backward) {
   const side = Math.max(120, Math.min(390, width - LEFT - 3 * GAP - 4 - (backward ? STRIP : 2 * COLUMN + STRIP)));
   const [right, below] = [LEFT + side + GAP, TOP + side + GAP];
   /** @type {Rectangle[]} */
@@ -90,7 +90,7 @@ export function matrixScene(width, backward) {
 }
 
 /** The step at work at a point of the matrix, null where there is none. */
-/** @param {TileHeader} header @param {Int32Array} order @param {Rectangle} matrix @param {number} x @param {number} y */
+/** @param {TileRun} header @param {Int32Array} order @param {Rectangle} matrix @param {number} x @param {number} y */
 export function stepAt({ tokens, blocks }, order, matrix, x, y) {
   const cell = (/** @type {number} */ share) => clamp(Math.floor(share * tokens), 0, tokens - 1);
   const row = Math.floor(cell((y - matrix.y) / matrix.h) / blocks[0]);
@@ -104,7 +104,7 @@ export const [HIGH, LOW] = [256, 144];
 
 /** The tile at work, large, at most `high`: its cells, and a column for each number that a line keeps. */
 /** @param {number} width @param {number} high @param {number} lines @param {boolean} backward */
-export function tileScene(width, high, lines, backward) {
+export function tileLayout(width, high, lines, backward) {
   const row = clamp(high / lines, 1, 16);
   const cells = { x: 0, y: 20, w: Math.round(width * 0.4), h: row * lines };
   const shares = backward ? [0.5, 0.5] : [0.42, 0.2, 0.38];
@@ -115,5 +115,5 @@ export function tileScene(width, high, lines, backward) {
     x += w + 6;
     return column;
   });
-  return { row, cells, columns, height: cells.y + cells.h + 4 };
+  return { row, cells, columns, width, height: cells.y + cells.h + 4 };
 }

@@ -111,11 +111,6 @@ class TileRun:
             "slow": SLOW_BACKWARD if config.backward else SLOW,
         }
 
-    def held(self, at: int) -> int:
-        """Bytes in fast memory while a tile is at work."""
-        size = self.config.sizes(self.tiles[at])
-        return NUMBER * sum(size[rows] * size[cols] for _name, rows, cols in self.parts)
-
 
 def run(config: Config) -> TileRun:
     """Run one head of random vectors through all tiles."""

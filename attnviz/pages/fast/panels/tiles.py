@@ -12,8 +12,8 @@ from attnviz.app.links import link_state
 from attnviz.base import units
 from attnviz.base.words import _, sentences
 from attnviz.canvas import tile_film
+from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.fast import choices
-from attnviz.pages.fast.figures import TilePicture
 from attnviz.pages.fast.maths import tiles
 
 filmed = st.cache_resource(max_entries=8, show_spinner=False)(tiles.run)
@@ -91,20 +91,9 @@ def kept(film: tiles.TileRun, at: int) -> dict[str, np.ndarray]:
     return dict(zip((words["first"], words["second"]), shown, strict=True))
 
 
-def picture(film: tiles.TileRun, at: int) -> TilePicture:
+def picture(film: tiles.TileRun, at: int) -> SceneFigure:
     """The film's picture at a step, for files."""
-    config = film.config
-    size, (row, col) = config.sizes(film.tiles[at]), film.tiles[at] * config.blocks
-    words = tile_film.words_of(config.backward)
-    read, written = (units.binary(float(n)) for n in film.moved[at])
-    said = [
-        words["fast"].format(bytes=units.binary(film.held(at))),
-        *(f"    {name} {size[rows]} × {size[cols]}" for name, rows, cols in film.parts),
-        words["slow"].format(read=read, written=written),
-    ]
-    places = {"q0": row + 1, "q1": row + size["q"], "k0": col + 1, "k1": col + size["k"]}
-    title = words["said"].format(step=at + 1, total=len(film.tiles), **places)
-    return TilePicture(film.told, at, film.shades, kept(film, at), said, title)
+    return SceneFigure((tile_film.TileFigure(film.told, film.shades, film.kept, at),))
 
 
 def table(film: tiles.TileRun, at: int) -> dict[str, list[Any]]:

@@ -1,30 +1,31 @@
-// The matrix with the tile at work, its strips and what each line keeps; and the same tile large.
+// The film of tiles as a drawing knows it: the matrix with the tile at work, its strips and what each line keeps; and the same
+// tile large. No page.
 
 import { css, mixed, pixelOf, ramp, readable, rgb } from "../shared/colour.js";
 import { fixed, significant } from "../shared/numbers.js";
-import { clipTo, drawWith, fillBox, hatch, outline, pixelCanvas, sized, strokeGrid } from "../shared/surface.js";
-import { keptBy, linesOf, matrixScene, spansOf, tileScene } from "./tile_film_geometry.js";
+import { clipTo, drawWith, fillBox, hatch, outline, paintCells, strokeGrid } from "../shared/surface.js";
+import { keptBy, linesOf, orderOf, spansOf } from "./tile_film_geometry.js";
 
-/** @import { Rectangle, Theme, TileHeader } from "../shared/types.js" */
-/** @import { Span, TileNumbers } from "./tile_film_geometry.js" */
+/** @import { DrawingContext, Rectangle, Theme, TileRun } from "../shared/types.js" */
+/** @import { matrixLayout, Span, tileLayout, TileNumbers } from "./tile_film_geometry.js" */
 
 /**
- * What stays the same from tile to tile.
- * @typedef {object} Reel
- * @property {TileHeader} header
+ * @typedef {object} TileScene
+ * @property {TileRun} header
  * @property {TileNumbers} numbers
+ * @property {number} at the step on show
  * @property {Theme} theme
  * @property {Int32Array} order
  * @property {Uint32Array} pixels of all codes
  * @property {string} green V's colour as text
  * @property {[number, number, number]} ends the lowest and the highest `first`, the highest `second`
  * @property {string} grey of bars that change nothing
- * @property {HTMLCanvasElement} states
- * @property {HTMLCanvasElement} cells
  */
+/** @typedef {ReturnType<typeof matrixLayout>} MatrixLayout */
+/** @typedef {ReturnType<typeof tileLayout>} TileLayout */
 
-/** @param {TileHeader} header @param {TileNumbers} numbers @param {Theme} theme @param {Int32Array} order @returns {Reel} */
-export function reelOf(header, numbers, theme, order) {
+/** @param {TileRun} header @param {TileNumbers} numbers @param {Theme} theme @returns {TileScene} */
+export function sceneOf(header, numbers, theme) {
   const pixels = new Uint32Array(256);
   const colours = ramp(header.colours.scores[Number(theme.dark)]);
   for (let code = 0; code < 255; code++) pixels[code] = colours[Math.round((code / 254) * 255)];
@@ -37,27 +38,20 @@ export function reelOf(header, numbers, theme, order) {
   });
   const ends = /** @type {[number, number, number]} */ ([header.backward ? 0 : Math.min(0, low), high, most]);
   const green = readable(header.green, theme.background);
-  const [states, cells] = [document.createElement("canvas"), document.createElement("canvas")];
   const grey = css(mixed(rgb(theme.background), rgb(theme.text), 0.5));
-  return { header, numbers, theme, order, pixels, green, grey, ends, states, cells };
+  return { header, numbers, at: header.at, theme, order: orderOf(header), pixels, green, ends, grey };
 }
 
-/** @param {HTMLCanvasElement} canvas @param {Reel} reel @param {number} at @param {number} width */
-export function drawMatrix(canvas, reel, at, width) {
-  const { header } = reel;
-  const scene = matrixScene(width, header.backward);
-  const context = sized(canvas, scene.width, scene.height);
-  const { matrix } = scene;
-  hatch(context, matrix, header.colours.masked, reel.theme.dark);
-  const drawn = { context, reel, at, scene };
-  tilesGone(drawn);
-  work(drawn);
-  strips(drawn);
-  const names = [header.words.first, header.words.second];
-  scene.kept.forEach((place, n) => keptBars(drawn, place, n, names[n]));
+/** The whole matrix and what stands around it. */
+/** @param {DrawingContext} context @param {TileScene} scene @param {MatrixLayout} layout */
+export function drawMatrix(context, scene, layout) {
+  const { words, colours } = scene.header;
+  hatch(context, layout.matrix, colours.masked, scene.theme.dark);
+  drawStates(context, scene, layout.matrix);
+  drawTileAtWork(context, scene, layout.matrix);
+  drawStrips(context, scene, layout);
+  [words.first, words.second].forEach((name, which) => drawKept(context, scene, layout, which, name));
 }
-
-/** @typedef {{ context: CanvasRenderingContext2D, reel: Reel, at: number, scene: ReturnType<typeof matrixScene> }} Drawn */
 
 /** A stretch of tokens along a side. @param {Rectangle} whole @param {Span} span @param {number} tokens @param {"x" | "y"} along */
 function stretch(whole, { from, to }, tokens, along) {
@@ -66,19 +60,17 @@ function stretch(whole, { from, to }, tokens, along) {
   return along === "x" ? { ...whole, x: whole.x + start, w: length } : { ...whole, y: whole.y + start, h: length };
 }
 
-/** Which tiles are done and gone, which are to come, and which never come. @param {Drawn} drawn */
-function tilesGone({ context, reel, at, scene: { matrix } }) {
-  const { header, order, theme } = reel;
+/** Which tiles are done and gone, which are to come, and which never come. */
+/** @param {DrawingContext} context @param {TileScene} scene @param {Rectangle} matrix */
+function drawStates(context, { header, order, theme, at }, matrix) {
   const [tall, wide] = header.blocks;
   const [rows, cols] = [tall, wide].map((block) => Math.ceil(header.tokens / block));
   const [ground, text] = [theme.background, theme.text].map(rgb);
   const [gone, coming] = [0.22, 0.05].map((share) => pixelOf(mixed(ground, text, share)));
-  const colours = order.map((step) => (step < 0 ? 0 : step < at ? gone : coming));
-  pixelCanvas(cols, rows, (out) => out.set(colours), reel.states);
+  const pixels = Uint32Array.from(order, (step) => (step < 0 ? 0 : step < at ? gone : coming));
   const cell = matrix.w / header.tokens;
   clipTo(context, matrix, 0);
-  context.imageSmoothingEnabled = false;
-  context.drawImage(reel.states, matrix.x, matrix.y, cols * wide * cell, rows * tall * cell);
+  paintCells(context, pixels, cols, { ...matrix, w: cols * wide * cell, h: rows * tall * cell });
   drawWith(context, { strokeStyle: theme.background, lineWidth: 1 });
   const lines = (/** @type {number} */ count, /** @type {number} */ block, /** @type {number} */ start) =>
     Array.from({ length: block * cell < 8 ? 0 : count - 1 }, (_none, n) => start + (n + 1) * block * cell);
@@ -86,35 +78,45 @@ function tilesGone({ context, reel, at, scene: { matrix } }) {
   context.restore();
 }
 
-/** The tile at work: the only one that holds scores. @param {Drawn} drawn */
-function work({ context, reel, at, scene: { matrix } }) {
-  const { header, numbers, theme, pixels } = reel;
+/** Pixels of the tile at work, row by row: its rows are queries, or lines where a line is a key. */
+/** @param {TileScene} scene @param {boolean} byLine */
+function tilePixels({ header, numbers, pixels, at }, byLine) {
   const [queries, keys] = spansOf(header, at);
-  const paint = (/** @type {Uint32Array} */ out) => {
-    let i = 0;
-    for (let row = queries.from; row < queries.to; row++)
-      for (let col = keys.from; col < keys.to; col++) out[i++] = pixels[numbers.codes[row * header.tokens + col]];
-  };
-  pixelCanvas(keys.to - keys.from, queries.to - queries.from, paint, reel.cells);
+  const [down, across] = byLine && header.backward ? [keys, queries] : [queries, keys];
+  const columns = across.to - across.from;
+  const out = new Uint32Array((down.to - down.from) * columns);
+  for (let i = 0; i < out.length; i++) {
+    const [y, x] = [down.from + Math.floor(i / columns), across.from + (i % columns)];
+    const [query, key] = down === queries ? [y, x] : [x, y];
+    out[i] = pixels[numbers.codes[query * header.tokens + key]];
+  }
+  return { columns, pixels: out };
+}
+
+/** The tile at work: the only one that holds scores. */
+/** @param {DrawingContext} context @param {TileScene} scene @param {Rectangle} matrix */
+function drawTileAtWork(context, scene, matrix) {
+  const { header, theme, at } = scene;
+  const [queries, keys] = spansOf(header, at);
   const place = stretch(stretch(matrix, queries, header.tokens, "y"), keys, header.tokens, "x");
+  const { pixels, columns } = tilePixels(scene, false);
   fillBox(context, place, theme.background);
-  hatch(context, place, reel.header.colours.masked, reel.theme.dark);
-  context.imageSmoothingEnabled = false;
-  context.drawImage(reel.cells, place.x, place.y, place.w, place.h);
+  hatch(context, place, header.colours.masked, theme.dark);
+  paintCells(context, pixels, columns, place);
   outline(context, place, theme.primary, 2, theme.background);
 }
 
-/** Q, K, V and what is written, faint in slow memory, and full where they are in fast memory. @param {Drawn} drawn */
-function strips({ context, reel, at, scene }) {
-  const { header, theme, green } = reel;
+/** Q, K, V and what is written, faint in slow memory, and full where they are in fast memory. */
+/** @param {DrawingContext} context @param {TileScene} scene @param {MatrixLayout} layout */
+function drawStrips(context, { header, theme, green, at }, layout) {
   const [queries, keys] = spansOf(header, at);
   const out = header.backward ? { colour: theme.q, name: "dQ" } : { colour: green, name: "O" };
   /** @type {[Rectangle, Span, string, string, "x" | "y"][]} */
   const all = [
-    [scene.q, queries, theme.q, "Q", "y"],
-    [scene.k, keys, theme.k, "K", "x"],
-    [scene.v, keys, green, "V", "x"],
-    [scene.out, queries, out.colour, out.name, "y"],
+    [layout.q, queries, theme.q, "Q", "y"],
+    [layout.k, keys, theme.k, "K", "x"],
+    [layout.v, keys, green, "V", "x"],
+    [layout.out, queries, out.colour, out.name, "y"],
   ];
   drawWith(context, { font: `600 12px ${theme.font}`, textBaseline: "middle", textAlign: "center" });
   for (const [place, span, colour, name, along] of all) {
@@ -127,16 +129,17 @@ function strips({ context, reel, at, scene }) {
 }
 
 /** What each line keeps, as bars: of lines that are done, and of those at work. */
-/** @param {Drawn} drawn @param {Rectangle} place @param {number} which @param {string} name */
-function keptBars({ context, reel, at, scene }, place, which, name) {
-  const { header, theme } = reel;
+/** @param {DrawingContext} context @param {TileScene} scene @param {MatrixLayout} layout @param {number} which @param {string} name */
+function drawKept(context, scene, layout, which, name) {
+  const { header, theme, numbers, at } = scene;
+  const place = layout.kept[which];
   const { lines } = linesOf(header, at);
   const { backward, tokens } = header;
-  const numbers = which ? reel.numbers.second : reel.numbers.first;
-  const blocks = numbers.length / tokens;
+  const kept = which ? numbers.second : numbers.first;
+  const blocks = kept.length / tokens;
   drawWith(context, { fillStyle: theme.text, font: `11px ${theme.font}`, textBaseline: "middle" });
   context.textAlign = backward ? "right" : "center";
-  if (backward) context.fillText(name, scene.matrix.x - 4, place.y + place.h / 2);
+  if (backward) context.fillText(name, layout.matrix.x - 4, place.y + place.h / 2);
   else context.fillText(name, place.x + place.w / 2, place.y - 11);
   fillBox(context, place, theme.text, 0.06);
   fillBox(context, stretch(place, lines, tokens, backward ? "x" : "y"), theme.primary, 0.16);
@@ -149,7 +152,7 @@ function keptBars({ context, reel, at, scene }, place, which, name) {
   ])) {
     context.beginPath();
     for (let line = from; line < to; line += by) {
-      const long = deep * shareOf(reel, which, numbers[block * tokens + line]);
+      const long = deep * shareOf(scene, which, kept[block * tokens + line]);
       if (backward) context.rect(place.x + line * size, place.y + place.h - long, thick, long);
       else context.rect(place.x, place.y + line * size, long, thick);
     }
@@ -159,7 +162,7 @@ function keptBars({ context, reel, at, scene }, place, which, name) {
   context.globalAlpha = 1;
 }
 
-/** How long a bar is. @param {Reel} reel @param {number} which @param {number} value */
+/** How long a bar is. @param {TileScene} scene @param {number} which @param {number} value */
 function shareOf({ ends: [low, high, most] }, which, value) {
   if (!Number.isFinite(value)) return 0;
   return which ? value / (most || 1) : (value - low) / (high - low || 1);
@@ -170,61 +173,54 @@ export function written(value) {
   return (Math.abs(value) < 0.1 ? significant(value, 2) : fixed(value, 2)).replace("-", "−").replace("Infinity", "∞");
 }
 
-/**
- * @param {HTMLCanvasElement} canvas @param {Reel} reel @param {number} at @param {number} chosen
- * @param {[number, number]} room how wide and how high it may be
- */
-export function drawTile(canvas, reel, at, chosen, [width, high]) {
-  const { header, theme } = reel;
+/** The tile at work, line by line; `chosen` is framed. */
+/** @param {DrawingContext} context @param {TileScene} scene @param {TileLayout} layout @param {number} chosen */
+export function drawTile(context, scene, layout, chosen) {
+  const { header, theme, numbers, at } = scene;
   const { backward, words } = header;
   const { lines } = linesOf(header, at);
-  const scene = tileScene(width, high, header.blocks[backward ? 1 : 0], backward);
-  const context = sized(canvas, width, scene.height);
-  const { cells, row } = scene;
-  const count = lines.to - lines.from;
-  const place = { ...cells, h: row * count };
-  hatch(context, place, reel.header.colours.masked, reel.theme.dark);
-  context.imageSmoothingEnabled = false;
-  context.save();
-  context.translate(place.x, place.y);
-  if (backward) context.transform(0, 1, 1, 0, 0, 0); // keys are the lines
-  context.drawImage(reel.cells, 0, 0, backward ? place.h : place.w, backward ? place.w : place.h);
-  context.restore();
-  const font = (/** @type {string} */ weight) => `${weight}${row >= 12 ? 11 : 9}px ${theme.font}`;
-  drawWith(context, { font: font("600 "), fillStyle: theme.text, textBaseline: "middle", textAlign: "left" });
+  const { cells, row, width } = layout;
+  const place = { ...cells, h: row * (lines.to - lines.from) };
+  const { pixels, columns } = tilePixels(scene, true);
+  hatch(context, place, header.colours.masked, theme.dark);
+  paintCells(context, pixels, columns, place);
+  const size = row >= 12 ? 11 : 9;
+  drawWith(context, { font: `600 ${size}px ${theme.font}`, fillStyle: theme.text });
+  drawWith(context, { textBaseline: "middle", textAlign: "left" });
   const heads = backward ? [words.first, words.second] : [words.first, "×", words.second];
   context.fillText(backward ? "dSᵀ" : "S", place.x, 9);
-  scene.columns.forEach((column, n) => context.fillText(heads[n], column.x, 9));
+  layout.columns.forEach((column, n) => context.fillText(heads[n], column.x, 9));
   for (let line = lines.from; line < lines.to; line++) {
     const y = cells.y + (line - lines.from) * row;
-    drawLine({ context, reel, scene, font }, keptBy(header, reel.numbers, at, line), y);
+    drawLine(context, scene, layout, keptBy(header, numbers, at, line), y, size);
     if (line === chosen) outline(context, { x: 1, y, w: width - 2, h: row }, theme.primary, 1.5, theme.background);
   }
 }
 
 /**
- * @param {{ context: CanvasRenderingContext2D, reel: Reel, scene: ReturnType<typeof tileScene>, font: (weight: string) => string }} drawn
- * @param {ReturnType<typeof keptBy>} kept @param {number} y
+ * @param {DrawingContext} context @param {TileScene} scene @param {TileLayout} layout
+ * @param {ReturnType<typeof keptBy>} kept @param {number} y @param {number} size of numbers
  */
-function drawLine({ context, reel, scene, font }, kept, y) {
-  const { theme, header } = reel;
+function drawLine(context, scene, { row, columns }, kept, y, size) {
+  const { theme, header } = scene;
   const { was, before, first, second, factor, begins } = kept;
   const rises = !begins && (header.backward || factor < 1);
   const grown = (/** @type {number} */ from, /** @type {number} */ to) =>
     rises ? `${written(from)} → ${written(to)}` : written(to);
   /** @type {[number, string][]} */
   const shown = [
-    [shareOf(reel, 0, first), grown(was, first)],
-    [shareOf(reel, 1, second), header.backward ? grown(before, second) : written(second)],
+    [shareOf(scene, 0, first), grown(was, first)],
+    [shareOf(scene, 1, second), header.backward ? grown(before, second) : written(second)],
   ];
   if (!header.backward) shown.splice(1, 0, begins ? [0, ""] : [factor, written(factor)]);
-  const tall = scene.row - (scene.row > 4 ? 1 : 0);
+  const tall = row - (row > 4 ? 1 : 0);
   shown.forEach(([share, text], n) => {
-    const { x, w } = scene.columns[n];
-    const colour = rises && !header.backward && n < 2 ? theme.primary : reel.grey;
+    const { x, w } = columns[n];
+    const colour = rises && !header.backward && n < 2 ? theme.primary : scene.grey;
     fillBox(context, { x, y, w: Math.max(0, share * w), h: tall }, colour, 0.3);
-    if (scene.row < 9) return;
-    drawWith(context, { font: font(rises && n < 2 ? "600 " : ""), fillStyle: theme.text });
-    context.fillText(text, x + 3, y + scene.row / 2);
+    if (row < 9) return;
+    const weight = rises && n < 2 ? "600 " : "";
+    drawWith(context, { font: `${weight}${size}px ${theme.font}`, fillStyle: theme.text });
+    context.fillText(text, x + 3, y + row / 2);
   });
 }
