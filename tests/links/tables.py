@@ -7,6 +7,7 @@ panel whole. Times that this machine takes are left out.
 import json
 import logging
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -24,10 +25,12 @@ from attnviz.serve.page_table import MAIN
 from tests.links import canvases
 from tests.links.differences import where
 from tests.links.digest import array_of, digest
-from tests.links.printed import NUMBER
+from tests.links.printed import COLOUR
 from tests.links.what_a_link_shows import chart, table
 
 KEPT = Path(__file__).with_name("tables.json")
+FONTS = re.compile(r"<style>.*?</style>", re.DOTALL)  #: which an SVG brings along, as bytes in letters
+DRAWN = re.compile(r"-?\d+(?:\.\d+)?")  #: a number of an SVG: a comma there is between two
 LISTED = 3  #: entries of a column of words that are kept as they are
 TIMED = ("decoding-time",)  #: figures of times that this machine takes: another number in every run
 #: Compared as loosely as they ask. Cosines of thousands of radians, whose angles float32 knows to a thousandth. What
@@ -243,7 +246,7 @@ def _figures(made: Iterable[ExportOffer]) -> list[dict[str, Any]]:
             one["chart"] = chart(figure.fig.to_json())
         elif figure.table is None:
             svg, *_others = figure.written("white", "", "", True)
-            one["drawn"] = digest([float(number) for number in NUMBER.findall(svg)])
+            one["drawn"] = digest([float(number) for number in DRAWN.findall(COLOUR.sub("", FONTS.sub("", svg)))])
         if figure.table is not None:
             columns = {str(name): column(list(figure.table[name])) for name in figure.table}
             one["table"] = next((other["name"] for other in found if other.get("table") == columns), columns)

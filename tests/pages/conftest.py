@@ -125,7 +125,8 @@ def everything_said_can_be_translated(
 
     monkeypatch.setattr(words, "_translations", lambda _language: Listening())
     yield
-    unknown = said - app_words.texts()
+    symbols = {text for text in said if len(text) == 1}  # such as T, which is the same in every language
+    unknown = said - symbols - app_words.texts()
     assert not unknown, f"not in the template for translators: {unknown}"
 
 

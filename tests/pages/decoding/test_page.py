@@ -46,7 +46,9 @@ def test_the_player_is_sent_every_step_and_what_is_said_of_the_two_ways_is_what_
     assert page.metric[0].label == "Largest difference of a logit"
     assert float(page.metric[0].value) < 1e-4
     assert run.steps[-1].same_choice
-    assert "step processed: **1** with the cache, **8** without. Both agree on the likeliest next token." in said(page)
+    assert "step 4 processed: **1** with the cache, **8** without. Both agree on the likeliest next token." in said(
+        page
+    )
     assert "Probabilities are the model’s own; at temperature 1.5 the draw is made from others." in said(page)
     assert f"of 32-bit numbers, {largest_difference(run) / _logit_there(run):.0e} of the largest |logit|" in said(page)
     once = visit("decoding", d_prompt="hello", d_steps="1", **CORE)

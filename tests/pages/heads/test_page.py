@@ -128,10 +128,10 @@ def test_stop_keeps_what_is_done_and_go_on_goes_on(visit, monkeypatch):
 
 
 NONSENSE = [
-    ({"hd_by": "<b>", "hd_at": "99.99"}, ("it must be one of: induction", "has no head 99.99")),
+    ({"hd_by": "<b>", "hd_at": "99.99"}, ("it must be one of: “induction”", "has no head 99.99")),
     (
         {"hd_at": "x", "hd_by": "silenced", "hd_other": "nobody"},
-        ("hd_at", "“silenced” does not exist here", "“nobody” does not exist here"),
+        ("“Head (layer.head)” = “x”", "“silenced” does not exist here", "“nobody” does not exist here"),
     ),
     (
         {"hd_model": "../../etc", "hd_text": "own", "hd_count": "1000"},

@@ -156,9 +156,8 @@ def test_the_word_that_is_said_to_change_most_has_most_of_its_weight_hidden(visi
     hidden = np.where(mask, 0, free).sum(-1) * mask.any(-1)
     row = int(hidden.argmax())
     assert f"*{WORDS[row]}* changes most: {hidden[row]:.0%} of its attention" in said(app)
-    assert ("the one word that is left" if mask[row].sum() == 1 else f"goes to the {mask[row].sum()} words") in said(
-        app
-    )
+    left = int(mask[row].sum())
+    assert f"goes to the {left} {'word that is' if left == 1 else 'words that are'} left" in said(app)
     assert ("Of the rows that are not empty" in said(app)) == (not mask.any(-1).all())
 
 

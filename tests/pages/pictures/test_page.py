@@ -41,7 +41,8 @@ def test_it_opens_with_a_digit_and_what_the_model_says_of_it(visit):
     page = sound(visit("pictures"))
     assert "The model says **" in read(page)
     assert "right on 96.4% of the held-out fifth of its data" in read(page)
-    assert "trained without them is right on 93.3% of those; this one, which learned from most" in read(page)
+    assert "trained without the last 360 pictures is right on 93.3% of those" in read(page)
+    assert "This one, which learned from most of them" in read(page)
     assert "CC BY 4.0" in read(page)
     header = scene(page)
     assert header["grid"] == {"rows": 8, "columns": 8, "first": 1}
