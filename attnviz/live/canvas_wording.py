@@ -56,6 +56,9 @@ def figure() -> dict[str, str]:
         "keys": _("Keys"),
         "hidden": _("masked"),
         "head_name": _("head {head}"),
+        "others": _("others"),
+        "new_vector": _("new vector of “{token}”"),
+        "looked_at": _("who looks at “{token}”"),
     }
 
 

@@ -18,6 +18,7 @@ class MatrixFigure:
     kind "weights": 0 to 1, or up to the largest (`full_range=False`); "values": up to the largest; "diff": -1 to 1,
     "scores": up to the largest on both sides of 0. `root`: colours in square-root steps. `segments`: rows and columns
     where a second sentence begins. `unit` names a value, `top` is the end of the scale where others must compare.
+    `told`: a row or a column, whose largest weights pour into it above the matrix.
     `pins` are rows ("q") and columns ("k"), `cell` a query and a key. `others` are further heads of the layer by
     number, laid over head number `head`: for lines.
     """
@@ -36,6 +37,7 @@ class MatrixFigure:
     top: float | None = None
     lines: bool = False
     head: int = 0
+    told: tuple[str, int] | None = None
     others: Mapping[int, np.ndarray] = field(default_factory=dict)
 
     @property
@@ -59,6 +61,7 @@ class MatrixFigure:
             "segments": [list(places) for places in self.segments],
             "pins": {"tokens": [list(pin) for pin in self.pins], "cell": None if self.cell is None else [*self.cell]},
             "heads": [self.head, *self.others],
+            "told": None if self.told is None else list(self.told),
             "colours": canvas_wording.colours(),
             "words": canvas_wording.figure(),
         }

@@ -205,3 +205,17 @@ def test_the_mosaic_shows_every_head_in_its_place_and_hides_what_is_masked(layer
         assert np.ptp(seen[0, 3, :3]) <= 20, "masked is grey"
     if layers > 1:
         assert pixels[side + 1, 0, 3] == 0, "gaps show the page"
+
+
+@pytest.mark.parametrize(
+    "told, shares", [(("q", 5), ["40%", "30%", "15%", "10%", "others", "5%"]), (("k", 0), ["40%", "100%"])]
+)
+def test_what_a_token_is_made_of_stands_above_its_matrix(told, shares):
+    weights = np.where(np.tri(6, dtype=bool), 1 / np.arange(1, 7)[:, None], np.nan)
+    weights[5] = [0.4, 0.3, 0.15, 0.1, 0.03, 0.02]
+    root = tree(file_of(weights, [f"w{i}" for i in range(6)], told=told))
+    said = texts(root)
+    assert set(shares) <= set(said)
+    assert (f"new vector of “w{told[1]}”" if told[0] == "q" else f"who looks at “w{told[1]}”") in said
+    lines = [float(path.get("stroke-width", 1)) for path in root.iter(f"{SVG}path") if "C" in path.get("d", "")]
+    assert max(lines) == pytest.approx(18 * (0.4 if told[0] == "q" else 1.0)), "as thick as the weight"

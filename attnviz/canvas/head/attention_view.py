@@ -102,6 +102,7 @@ def lines_picture(
 
 def _matrix(head: Head, scene: HeadScene, pins: Pins) -> MatrixFigure:
     options, values = scene.options, np.asarray(head.values)
+    told = pins.tokens[-1] if options.story and pins.tokens else None
     return MatrixFigure(
         values if head.hidden is None else np.where(head.hidden, np.nan, values),
         scene.tokens_q,
@@ -114,6 +115,7 @@ def _matrix(head: Head, scene: HeadScene, pins: Pins) -> MatrixFigure:
         scene.segments,
         unit=options.unit,
         top=options.top,
+        told=None if told is None else (told.axis, told.index),
     )
 
 

@@ -7,6 +7,9 @@ import { BAR_ROOM, barWidth, drawBarInFile } from "../shared/colour_bar.js";
 import { encode16, floats, MASKED_16, valueOf } from "../shared/packing.js";
 import { drawWith } from "../shared/surface.js";
 import { labelsOf } from "../shared/token_labels.js";
+import { fill } from "../shared/dom.js";
+import { tokenText } from "./head_readout.js";
+import { drawMixture, MIXTURE_ROOM, mixtureParts } from "./mixture_scene.js";
 import { EVERYTHING } from "../shared/zoom.js";
 
 /** @import { HeatmapScene } from "../heatmap/heatmap_scene.js" */
@@ -51,7 +54,20 @@ export function figurePartOf({ header, group, codes, values }) {
     if (code === MASKED_16) return NaN;
     return values === null ? valueOf(code, top, signed) : values[i];
   });
-  const told = { shape, signed, top, scale, title, unit, segments, colours, words, pins, heads: [tile?.[1] ?? 0] };
+  const told = {
+    shape,
+    signed,
+    top,
+    scale,
+    title,
+    unit,
+    segments,
+    colours,
+    words,
+    pins,
+    heads: [tile?.[1] ?? 0],
+    told: null,
+  };
   return [{ ...told, q: header.q, k: header.k }, new Uint8Array(seen.buffer)];
 }
 
@@ -66,7 +82,9 @@ export function headFigure(header, payload, theme, bar) {
   const room = LONGEST_IN_FILE;
   const widths = { labelsQ: labelsQ.width(room, font), labelsK: labelsK.width(room, font) };
   const { left, right, top, cell, flat } = roomOfLabels({ nk, width: Infinity, font, ...widths }, pitch);
-  const plot = { x: left + HEADINGS, y: top + HEADINGS, w: cell * nk, h: cell * nq };
+  const told = header.told && !signed ? mixtureOf(header, codes, values) : null;
+  const above = HEADINGS + (told ? MIXTURE_ROOM : 0);
+  const plot = { x: left + HEADINGS, y: top + above, w: cell * nk, h: cell * nq };
   /** @type {HeatmapScene} */
   const scene = {
     ...{ plot, font, room, flat, theme, colours, words, shape, signed, segments, codes, hasMasked, labelsQ, labelsK },
@@ -84,25 +102,36 @@ export function headFigure(header, payload, theme, bar) {
   const width = Math.max(plot.x + plot.w + right, bar ? plot.x + barWidth(unit, hatched) : 0);
   const end = plot.y + plot.h + 6;
   const draw = (/** @type {SvgContext} */ context) => {
-    nameSides(context, plot, theme, words);
+    if (told) drawMixture(context, told.parts, told.made, told.axis, theme, plot.x + plot.w);
+    nameSides(context, plot, theme, words, above - HEADINGS);
     drawHeatmap(context, scene);
     if (bar) drawBarInFile(context, plot.x, end + 8, { scale, signed, unit, colours }, theme, hatched);
   };
   return { width: Math.ceil(width), height: Math.ceil(bar ? end + BAR_ROOM : end), title, draw };
 }
 
+/** What the token that is told of is made of. */
+/** @param {HeadFigureHeader} header @param {Uint16Array} codes @param {Float32Array} values */
+function mixtureOf(header, codes, values) {
+  const { words } = header;
+  const [axis, i] = header.told ?? ["q", 0];
+  const parts = mixtureParts({ header, codes, values }, { axis, i }, words.others);
+  const token = tokenText({ header, codes, values }, axis, i);
+  return { parts, made: fill(axis === "q" ? words.new_vector : words.looked_at, { token }), axis };
+}
+
 /**
- * The words Queries and Keys, in their colours.
+ * The words Queries and Keys, in their colours, the latter below what stands above.
  * @param {SvgContext} context @param {Rectangle} plot @param {Theme} theme @param {Words} words
  */
-export function nameSides(context, plot, theme, words) {
+export function nameSides(context, plot, theme, words, above = 0) {
   drawWith(context, {
     font: `600 12px ${theme.font}`,
     textAlign: "center",
     textBaseline: "middle",
     fillStyle: theme.k,
   });
-  context.fillText(words.keys, plot.x + plot.w / 2, 8);
+  context.fillText(words.keys, plot.x + plot.w / 2, above + 8);
   context.save();
   context.translate(8, plot.y + plot.h / 2);
   context.rotate(-Math.PI / 2);

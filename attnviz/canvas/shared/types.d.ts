@@ -158,6 +158,8 @@ export type HeadFigureHeader = Tokens & {
   pins: { tokens: [Axis, number][]; cell: [number, number] | null };
   /** the numbers of the heads */
   heads: number[];
+  /** the token that the picture tells of, with what it is made of above the matrix; null where it tells of none */
+  told: [Axis, number] | null;
   colours: Colours;
   words: Words;
 };

@@ -1,0 +1,64 @@
+// What one token's new vector is made of, as a drawing knows it: its largest weights, and how they are drawn in a file.
+
+import { strongestOf, tokenText } from "./head_readout.js";
+import { percent } from "../shared/numbers.js";
+import { drawWith } from "../shared/surface.js";
+import { cutToFit, roundedRect } from "../shared/token_labels.js";
+import { textWidth } from "../scene/text_width.js";
+
+/** @import { Numbers } from "./head_readout.js" */
+/** @import { SvgContext } from "../scene/svg_context.js" */
+/** @import { Pin, Theme } from "../shared/types.js" */
+/** @typedef {{ name: string, share: number, i: number | null }} MixturePart a word and its weight; no `i`: all others together */
+
+/** Words that have a line of their own; all others together have one more. */
+export const MOST_PARTS = 4;
+/** Pixels of a line that carries all of the weight. */
+export const THICKEST = 18;
+/** Pixels of a line at least. */
+export const THINNEST = 1;
+/** Pixels that the picture takes in a file. */
+export const MIXTURE_ROOM = 132;
+
+/** The largest weights in the order of the sentence; of a row, which is a whole, then all others together. */
+/** @param {Numbers} numbers @param {Pin} about @param {string} others how they are called @returns {MixturePart[]} */
+export function mixtureParts(numbers, about, others) {
+  const all = strongestOf(numbers, about, Infinity).filter(({ value }) => value > 0);
+  const first = all.slice(0, MOST_PARTS).sort((a, b) => a.i - b.i);
+  /** @type {MixturePart[]} */
+  const parts = first.map(({ axis, i, value }) => ({ name: tokenText(numbers, axis, i), share: value, i }));
+  const rest = all.slice(MOST_PARTS).reduce((sum, { value }) => sum + value, 0);
+  if (about.axis === "q" && rest > 0.005) parts.push({ name: others, share: rest, i: null });
+  return parts;
+}
+
+/**
+ * Lines that pour from words into the token that is told of, each as thick as its weight.
+ * @param {SvgContext} context @param {MixturePart[]} parts @param {string} made what they become
+ * @param {Pin["axis"]} axis which side is told of @param {Theme} theme @param {number} width
+ */
+export function drawMixture(context, parts, made, axis, theme, width) {
+  const [line, pill] = axis === "q" ? [theme.k, theme.q] : [theme.q, theme.k];
+  const [top, bottom] = [46, 98];
+  const slot = width / Math.max(1, parts.length);
+  drawWith(context, { textAlign: "center", textBaseline: "middle" });
+  parts.forEach(({ name, share }, at) => {
+    const x = slot * (at + 0.5);
+    drawWith(context, { strokeStyle: line, globalAlpha: 0.75, lineWidth: Math.max(THINNEST, THICKEST * share) });
+    context.beginPath();
+    context.moveTo(x, top);
+    context.bezierCurveTo(x, top + 29, width / 2, top + 21, width / 2, bottom);
+    context.stroke();
+    drawWith(context, { globalAlpha: 1, fillStyle: theme.text, font: `15px ${theme.font}` });
+    context.fillText(cutToFit(name, slot - 8, (text) => textWidth(text, 15)).text, x, 12);
+    context.font = `600 13px ${theme.font}`;
+    context.fillText(percent(share, 0), x, 33);
+  });
+  const high = 26;
+  const wide = textWidth(made, 15) + 24;
+  context.fillStyle = pill;
+  roundedRect(context, width / 2 - wide / 2, bottom, wide, high, 7);
+  context.fill();
+  drawWith(context, { fillStyle: theme.dark ? theme.background : "#ffffff", font: `15px ${theme.font}` });
+  context.fillText(made, width / 2, bottom + high / 2);
+}
