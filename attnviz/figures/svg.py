@@ -219,11 +219,6 @@ def indexed_png(codes: np.ndarray, palette: Sequence[str], clear: int | None = N
     return _png(codes, 3, chunks)
 
 
-def rgb_png(colours: np.ndarray) -> bytes:
-    """A PNG of uint8 `colours` (rows, columns, 3)."""
-    return _png(colours, 2)
-
-
 def _png(values: np.ndarray, kind: int, chunks: Sequence[tuple[bytes, bytes]] = ()) -> bytes:
     """A PNG file of uint8 `values` (rows, columns, ...): places in a palette (`kind` 3), or colours (2)."""
     rows, columns = values.shape[:2]

@@ -6,15 +6,18 @@
 # which the answer is read.
 
 # %%
+from io import BytesIO
+
 import numpy as np
 import torch
 from IPython.display import SVG
+from PIL import Image
 from transformers import ViTForImageClassification
 
 import attnviz as av
-from attnviz.figures.picture import to_svg
+from attnviz.canvas.patch_view import PatchChoices, PatchFigure, PatchScene
+from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.pictures import held_out, prepare
-from attnviz.pages.pictures.figures import LitRow, PatchPicture
 
 loaded = av.load("digit-vit")
 digits = held_out()  # the fifth of the data set that the model has not learned from
@@ -39,9 +42,13 @@ assert right > 0.9
 # %%
 place = digits.like(7)
 last = trace[-1].weights()[place]  # (head, query, key)
-pixels = np.repeat((digits.pictures[place] * 15.9).astype(np.uint8)[..., None], 3, axis=-1)
-lit = [LitRow(f"head {number}", row[0, 1:].numpy()) for number, row in enumerate(last)]
-SVG(to_svg(PatchPicture(pixels, (8, 8), lit, title="the class token", side=150)))
+png = BytesIO()
+Image.fromarray((digits.pictures[place] * 15.9).astype(np.uint8)).save(png, "png")
+picture = PatchScene(
+    png.getvalue(), "image/png", (8, 8), (8, 8, 1), ("class",), None, (4,), maps=last[:, 0], smooth=False
+)
+heads = [PatchFigure(picture, PatchChoices(), f"head {number}", row[0], side=150) for number, row in enumerate(last)]
+SVG(SceneFigure(tuple(heads)).to_svg(title="the class token"))
 
 # %% [markdown]
 # Do heads look at ink? Over all held-out digits, the weight that the class token gives to pixels with ink, beside the

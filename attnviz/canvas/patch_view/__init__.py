@@ -106,6 +106,46 @@ def patch_view(
     mount("patch_view", key, "view", header, changed, on_change, payload)
 
 
+@dataclass(frozen=True, eq=False)
+class PatchFigure:
+    """A picture for a file with one row of weights over it, as the view shows it: the sentence about it stands below.
+
+    `weights` (K,) of all keys, and the `query` they belong to; None = the picture as it is. `brief` leaves the sentence
+    and frames out.
+    """
+
+    picture: PatchScene
+    choices: PatchChoices
+    title: str
+    weights: NDArray[np.floating] | None = None
+    query: int = 0
+    side: int = 400
+    brief: bool = False
+
+    @property
+    def scene(self) -> str:
+        return "patches"
+
+    @property
+    def header(self) -> dict[str, Any]:
+        view = _header("figure", self.picture, self.choices)
+        changed = self.choices.hidden or self.choices.silenced
+        full = view["labels"]["full_light_changed" if changed else "full_light"]
+        return view | {
+            "parts": {"picture": len(self.picture.picture)},
+            "title": self.title,
+            "query": None if self.weights is None else self.query,
+            "side": self.side,
+            "brief": self.brief,
+            "light": _("The largest disc: {share}") if self.brief else full,
+        }
+
+    @property
+    def payload(self) -> bytes:
+        row = b"" if self.weights is None else np.asarray(self.weights, "<f4").tobytes()
+        return self.picture.picture + row
+
+
 def live_scene(scene: PatchScene, choices: PatchChoices) -> bytes:
     """The scene for a file that stands alone: nobody answers its gestures."""
     header, payload = _packed("live", scene, scene.allowed(choices))
@@ -118,16 +158,24 @@ def _packed(document: str, scene: PatchScene, choices: PatchChoices) -> tuple[di
     # where every head's scores are sent, the browser follows them through the layers at every frame
     layers, rolled = (b"", b"") if scene.every else (_roots(scene.layers), _roots(scene.rolled))
     raw_header, raw = scene.raw
-    header: dict[str, Any] = {
+    parts = {"picture": len(scene.picture), "maps": len(maps), "layers": len(layers)}
+    parts |= {"rolled": len(rolled), "raw": len(raw)}
+    header = _header(document, scene, choices) | {
+        "parts": parts,
+        "raw": None if raw_header is None else {"header": raw_header, "all": scene.every},
+    }
+    return header, scene.picture + packing.squeeze(maps + layers + rolled + raw)
+
+
+def _header(document: str, scene: PatchScene, choices: PatchChoices) -> dict[str, Any]:
+    """What the browser is told, and a file, of all but the numbers."""
+    return {
         "doc": document,
-        "parts": {"picture": len(scene.picture), "maps": len(maps), "layers": len(layers)}
-        | {"rolled": len(rolled), "raw": len(raw)},
         "picture": {"type": scene.kind, "width": scene.size[0], "height": scene.size[1], "smooth": scene.smooth},
         "grid": {"rows": scene.grid[0], "columns": scene.grid[1], "first": scene.grid[2]},
         "special": list(scene.special),
         "words": None if scene.words is None else list(scene.words),
         "heads": list(scene.heads),
-        "raw": None if raw_header is None else {"header": raw_header, "all": scene.every},
         "measure": None if scene.measure is None else packing.plain_numbers(scene.measure, 5),
         "measureText": list(scene.measure_text),
         "ordered": scene.ordered,
@@ -138,7 +186,6 @@ def _packed(document: str, scene: PatchScene, choices: PatchChoices) -> tuple[di
         "colours": canvas_wording.colours(),
         "labels": labels(),
     }
-    return header, scene.picture + packing.squeeze(maps + layers + rolled + raw)
 
 
 def _roots(weights: NDArray[np.floating] | None) -> bytes:

@@ -5,28 +5,29 @@ import { percent } from "../shared/numbers.js";
 import { strongest } from "./patch_rows.js";
 
 /** @import { PatchHeader, PatchState } from "../shared/types.js" */
+/** @typedef {Pick<PatchHeader, "special" | "grid" | "labels" | "words">} Names */
 
-/** What a token is called. @param {PatchHeader} header @param {number} token */
+/** What a token is called. @param {Names} header @param {number} token */
 export function tokenName({ special, grid, labels }, token) {
   if (token < grid.first) return special[token];
   const patch = token - grid.first;
   return fill(labels.patch, { row: Math.floor(patch / grid.columns) + 1, column: (patch % grid.columns) + 1 });
 }
 
-/** What looks: a patch, a special token, or a word. @param {PatchHeader} header @param {number} query */
+/** What looks: a patch, a special token, or a word. @param {Names} header @param {number} query */
 export function queryName(header, query) {
   if (header.words === null) return tokenName(header, query);
   return fill(header.labels.word, { word: header.words[query] ?? "" });
 }
 
-/** What lies over the large picture. @param {PatchHeader} header @param {PatchState} state */
+/** What lies over the large picture. @param {Names} header @param {PatchState} state */
 export function titleOf({ labels }, { shows, layer, head }) {
   const { tile, all_layers: layers, up_to: rollout } = labels;
   return fill({ row: tile, mean: tile, layers, rollout }[shows], { layer, head });
 }
 
 /** The sentence below the large picture. */
-/** @param {PatchHeader} header @param {number} query @param {Float32Array} row @param {PatchState["shows"]} shows */
+/** @param {Names} header @param {number} query @param {Float32Array} row @param {PatchState["shows"]} shows */
 export function sentence(header, query, row, shows) {
   const { labels } = header;
   const named = strongest(row, 3)

@@ -1,8 +1,8 @@
 // Heads and rows, each over a small picture of its own: all heads of a model, and the rows that are held, to be compared.
 
 import { button, el, fill, named } from "../shared/dom.js";
-import { frame } from "./patch_drawing.js";
 import { fitted } from "./patch_geometry.js";
+import { drawFrames } from "./patch_scene.js";
 import { queryName } from "./patch_sentence.js";
 import { placeOfHead } from "../shared/raw_scores.js";
 
@@ -48,8 +48,8 @@ export class PatchTiles {
     return tile;
   }
 
-  /** Draws the small pictures, unless nothing that they show has changed. @param {PatchNumbers} numbers */
-  draw(numbers) {
+  /** Draws the small pictures, unless nothing that they show has changed. @param {PatchNumbers} numbers @param {Theme} theme */
+  draw(numbers, theme) {
     const { state, header, root, query: now, oneScale } = this.view;
     const query = numbers.follows && state.shows !== "mean" ? now : null;
     const name = JSON.stringify([header.doc, root.clientWidth, devicePixelRatio, query, state, oneScale]);
@@ -59,7 +59,8 @@ export class PatchTiles {
       const [layer, head] = String(tile.dataset.head).split(".").map(Number);
       const canvas = /** @type {HTMLCanvasElement} */ (tile.firstElementChild);
       const row = numbers.row(layer, head, now, state);
-      this.view.light(canvas, fitted(header.picture, Math.max(16, tile.clientWidth - 4), TALLEST), row);
+      const size = fitted(header.picture, Math.max(16, tile.clientWidth - 4), TALLEST);
+      this.view.light(canvas, this.view.scene(size, theme, row));
       const silenced = state.silenced.some(([l, h]) => l === layer && h === head);
       tile.toggleAttribute("data-silenced", silenced);
       tile.setAttribute("aria-pressed", String(layer === state.layer && head === state.head));
@@ -80,10 +81,8 @@ export function drawPins(view, theme) {
       const box = named(pin, fill(header.labels.unpin, { token: name }));
       const canvas = el("canvas");
       const size = fitted(header.picture, SIDE, SIDE);
-      const ink = view.light(canvas, size, view.rowOf(token));
-      if (header.words === null && token >= header.grid.first) {
-        frame(ink, token - header.grid.first, header, size, theme.q, "", theme);
-      }
+      const scene = view.scene(size, theme, view.rowOf(token), [{ token, name: "" }]);
+      drawFrames(view.light(canvas, scene), scene);
       box.append(canvas, el("span", "", `${i + 1}: ${name}\u00a0×`));
       return box;
     }),

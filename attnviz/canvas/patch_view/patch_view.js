@@ -7,17 +7,19 @@ import { percent } from "../shared/numbers.js";
 import { inflate } from "../shared/packing.js";
 import { PatchChips } from "./patch_chips.js";
 import { presentedRoom } from "../shared/window.js";
-import { corners, dimmed, drawLight, frame, windowBorders } from "./patch_drawing.js";
+import { dimmed, drawLight } from "./patch_drawing.js";
 import { besideWords, fitted } from "./patch_geometry.js";
 import { PatchHand } from "./patch_hand.js";
 import { PatchNumbers } from "./patch_numbers.js";
 import { brightest } from "./patch_rows.js";
+import { drawMarks } from "./patch_scene.js";
 import { sentence, titleOf } from "./patch_sentence.js";
 import { drawPins, PatchTiles } from "./patch_tiles.js";
 import { PatchTools } from "./patch_tools.js";
 import { markPainted, onceAFrame, sized } from "../shared/surface.js";
 
 /** @import { Size } from "./patch_geometry.js" */
+/** @import { PatchScene } from "./patch_scene.js" */
 /** @import { Component, PatchHeader, PatchState, Theme } from "../shared/types.js" */
 
 /** Below this width the large picture stands above the small ones. */
@@ -174,7 +176,7 @@ export class PatchView extends View {
     this.tiles.box.style.maxHeight = room === null ? "" : `${room - 8}px`;
     const theme = themeOf(this.root, this.held.colours);
     this.drawLarge(theme, room);
-    this.tiles.draw(this.numbers);
+    this.tiles.draw(this.numbers, theme);
     drawPins(this, theme);
     this.tools.update();
     this.root.dataset.query = String(this.query);
@@ -197,17 +199,10 @@ export class PatchView extends View {
     main.toggleAttribute("data-beside", beside !== null);
     const size = beside ?? above;
     this.drawPlain(beside ? PLAIN : width - size.width - AIR);
-    const ink = this.light(this.large, size, row);
-    const window = ["row", "mean"].includes(state.shows) ? header.windows[state.layer] : undefined;
-    windowBorders(ink, window, header.grid, size);
-    corners(ink, header.sinks, header.grid, size);
-    const { first } = header.grid;
-    if (header.words === null && state.shows !== "mean") {
-      state.pins.forEach((token, i) => {
-        if (token >= first) frame(ink, token - first, header, size, theme.q, String(i + 1), theme);
-      });
-      if (query >= first && !state.pins.includes(query)) frame(ink, query - first, header, size, theme.q, "", theme);
-    }
+    const framed = state.pins.map((token, i) => ({ token, name: String(i + 1) }));
+    if (!state.pins.includes(query)) framed.push({ token: query, name: "" });
+    const scene = this.scene(size, theme, row, framed);
+    drawMarks(this.light(this.large, scene), scene);
     const [title, said] = [titleOf(header, state), sentence(header, query, row, state.shows)];
     this.title.textContent = title;
     this.say(said);
@@ -234,10 +229,18 @@ export class PatchView extends View {
     return this.oneScale ? 1 : brightest(row, this.header.grid.first);
   }
 
-  /** @param {HTMLCanvasElement} canvas @param {Size} size @param {Float32Array} row */
-  light(canvas, size, row) {
-    const ground = /** @type {HTMLCanvasElement} */ (this.ground);
-    return drawLight(canvas, ground, size, this.header, { row, top: this.topOf(row), hidden: this.state.hidden });
+  /**
+   * What a picture of a row shows.
+   * @param {Size} size @param {Theme} theme @param {Float32Array} row @param {PatchScene["framed"]} framed
+   * @returns {PatchScene}
+   */
+  scene(size, theme, row, framed = []) {
+    return { header: this.header, size, theme, row, top: this.topOf(row), state: this.state, framed };
+  }
+
+  /** @param {HTMLCanvasElement} canvas @param {PatchScene} scene */
+  light(canvas, scene) {
+    return drawLight(canvas, /** @type {HTMLCanvasElement} */ (this.ground), this.header.picture.smooth, scene);
   }
 }
 

@@ -2,7 +2,8 @@
 // without one.
 
 import { css, mixed, readable, rgb } from "../shared/colour.js";
-import { escaped, SvgContext } from "./svg_context.js";
+import { SvgContext } from "./svg_context.js";
+import { escaped } from "./svg_markup.js";
 import { wrapText } from "./text_width.js";
 
 /** @import { Colours, Theme } from "../shared/types.js" */

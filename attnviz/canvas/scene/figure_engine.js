@@ -4,6 +4,7 @@ import { headFigure } from "../head/head_figure.js";
 import { linesFigure } from "../lines/lines_figure.js";
 import { maskFigure } from "../mask/mask_figure.js";
 import { mosaicFigure } from "../overview/mosaic_figure.js";
+import { patchFigure } from "../patch_view/patch_figure.js";
 import { tileFigure } from "../tile_film/tile_film_figure.js";
 import { figureDocument, themeOfFile } from "./figure.js";
 
@@ -13,7 +14,14 @@ import { figureDocument, themeOfFile } from "./figure.js";
 /** @typedef {[scene: string, header: any, payload: Uint8Array]} FigurePart */
 
 /** How each picture is made a figure, by its name. @type {Record<string, MakeFigure>} */
-const SCENES = { head: headFigure, lines: linesFigure, mask: maskFigure, mosaic: mosaicFigure, tiles: tileFigure };
+const SCENES = {
+  head: headFigure,
+  lines: linesFigure,
+  mask: maskFigure,
+  mosaic: mosaicFigure,
+  patches: patchFigure,
+  tiles: tileFigure,
+};
 
 /** A file of these pictures, side by side. @param {FigurePart[]} parts @param {FigureLook} look */
 export function figureSvg(parts, look) {

@@ -1,9 +1,10 @@
-// A drawing context that writes SVG: the part of CanvasRenderingContext2D that pictures use, and three calls of ours. It needs
+// A drawing context that writes SVG: the part of CanvasRenderingContext2D that pictures use, and four calls of ours. It needs
 // no page, so that the same drawing makes a file in a browser and without one.
 
 import { hex, rgbOf } from "../shared/colour.js";
 import { pngOfPixels } from "./png.js";
 import { SIGNS, splitAtSigns, tracePath } from "./signs.js";
+import { attributes, escaped, Gradient } from "./svg_markup.js";
 import { short, SvgPath } from "./svg_path.js";
 import { textWidth } from "./text_width.js";
 
@@ -14,45 +15,6 @@ import { textWidth } from "./text_width.js";
 const MIDDLE = 0.312;
 /** More cells than this are one picture of pixels, not a shape a run. */
 const MOST_SHAPES = 64 * 64;
-
-/** A text inside an element or an attribute; a sign that no XML may hold becomes one for "unreadable". */
-/** @param {string} text */
-export function escaped(text) {
-  const held = text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd");
-  return held.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-}
-
-/** The attributes of an element; those that are empty are left out. @param {Record<string, string | number>} named */
-function attributes(named) {
-  const held = Object.entries(named).filter(([, value]) => value !== "");
-  return held.map(([name, value]) => ` ${name}="${typeof value === "number" ? short(value) : value}"`).join("");
-}
-
-class Gradient {
-  /** @param {string} id @param {[number, number, number, number]} line */
-  constructor(id, line) {
-    this.id = id;
-    this.line = line;
-    /** @type {[number, string][]} */
-    this.stops = [];
-  }
-
-  /** @param {number} at @param {string} colour */
-  addColorStop(at, colour) {
-    this.stops.push([at, colour]);
-  }
-
-  toString() {
-    return `url(#${this.id})`;
-  }
-
-  get definition() {
-    const [x1, y1, x2, y2] = this.line;
-    const place = attributes({ id: this.id, gradientUnits: "userSpaceOnUse", x1, y1, x2, y2 });
-    const stops = this.stops.map(([offset, colour]) => `<stop${attributes({ offset, "stop-color": colour })}/>`);
-    return `<linearGradient${place}>${stops.join("")}</linearGradient>`;
-  }
-}
 
 export class SvgContext extends SvgPath {
   constructor() {
@@ -197,6 +159,16 @@ export class SvgContext extends SvgPath {
       this.fillParts(parts, text, x, y);
       return;
     }
+    this.putText(text, x, y, this.filled);
+  }
+
+  /** @param {string} text @param {number} x @param {number} y */
+  strokeText(text, x, y) {
+    this.putText(text, x, y, this.stroked);
+  }
+
+  /** @param {string} text @param {number} x @param {number} y @param {Record<string, string | number>} ink */
+  putText(text, x, y, ink) {
     const { size, weight, italic } = this.type;
     const anchors = /** @type {Record<string, string>} */ ({ center: "middle", right: "end", end: "end" });
     const [left, base] = this.at(x, y + this.drop);
@@ -206,7 +178,7 @@ export class SvgContext extends SvgPath {
       "font-style": italic ? "italic" : "",
       "text-anchor": anchors[this.textAlign] ?? "",
     };
-    this.put("text", { x: left, y: base, ...type, ...this.filled }, escaped(text));
+    this.put("text", { x: left, y: base, ...type, ...ink }, escaped(text));
   }
 
   /** From the height that a text is given for to its baseline. */
@@ -271,6 +243,22 @@ export class SvgContext extends SvgPath {
     const move = `translate(${short(left)} ${short(top)}) scale(${w / columns} ${h / rows})`;
     const inside = [...shapes].map(([pixel, d]) => `<path fill="${hex(rgbOf(pixel))}" d="${d}"/>`).join("");
     this.parts.push(`<g transform="${move}" shape-rendering="crispEdges">${inside}</g>`);
+  }
+
+  /**
+   * A photograph, which is in the file once however often it is drawn.
+   * @param {string} address of its data @param {Rectangle} place
+   * @param {boolean} smooth false: its pixels stay squares
+   * @param {string} [matrix] what becomes of its colours, as feColorMatrix has it
+   */
+  image(address, { x, y, w, h }, smooth, matrix = "") {
+    const style = smooth ? "" : "image-rendering:pixelated";
+    const size = attributes({ width: w, height: h, preserveAspectRatio: "none", style, href: address });
+    const id = this.define(`<image id="ID"${size}/>`);
+    const all = 'x="0" y="0" width="1" height="1" color-interpolation-filters="sRGB"';
+    const filter = matrix && this.define(`<filter id="ID" ${all}><feColorMatrix values="${matrix}"/></filter>`);
+    const [left, top] = this.at(x, y);
+    this.put("use", { x: left, y: top, href: `#${id}`, filter: filter && `url(#${filter})` });
   }
 
   /** The hatch of what a mask hides. @param {Rectangle} place @param {string} colour @param {boolean} dark */

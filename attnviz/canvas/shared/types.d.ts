@@ -515,6 +515,18 @@ export type PatchHeader = Answer & {
   labels: Words;
 };
 
+/** The row of a query for a file: the picture follows, and float32 weights of all keys; without a query, it alone. */
+export type PatchFigureHeader = Omit<PatchHeader, "session" | "ack"> & {
+  title: string;
+  query: number | null;
+  /** pixels of its longer side */
+  side: number;
+  /** whether its sentence and frames are left out */
+  brief: boolean;
+  /** what its largest disc is */
+  light: string;
+};
+
 export type PadHeader = Answer & {
   /** several pads beside each other */
   pads: number;

@@ -139,7 +139,7 @@ def test_the_smallest_set_is_found_on_request_and_can_be_shown(visit):
 
 
 def test_what_is_exported_is_what_is_on_show():
-    from attnviz.canvas.patch_view import PatchChoices
+    from attnviz.canvas.patch_view import PatchChoices, PatchScene
     from attnviz.models.loading import load
     from attnviz.pages.pictures.maths.picture_run import run_picture
     from attnviz.pages.pictures.panels.picture import all_heads, weights_of
@@ -154,11 +154,13 @@ def test_what_is_exported_is_what_is_on_show():
     expected /= expected.sum(-1, keepdims=True)
     np.testing.assert_allclose(found, expected, atol=1e-6)
     chosen = PatchChoices(1, 2, pins=(5,), hidden=(0, 1), factor=2.0)
-    side_by_side = all_heads(run, run.stacks[0], 0, chosen)
-    assert side_by_side.hidden == (0, 1)
-    assert [each.name for each in side_by_side.lit] == ["head 0", "head 1", "head 2", "head 3"]
-    np.testing.assert_allclose(side_by_side.lit[2].weights, expected[5, 1:], atol=1e-6)
-    assert float(side_by_side.lit[3].weights[:2].sum()) == 0
+    scene = PatchScene(b"", "image/png", (8, 8), (8, 8, 1), ("class token",), None, (4,) * 4, np.zeros((2, 16, 65)))
+    parts = all_heads(run, run.stacks[0], scene, chosen).parts
+    assert [part.header["title"] for part in parts] == ["head 0", "head 1", "head 2", "head 3"]
+    assert all(part.header["state"]["hidden"] == (0, 1) for part in parts)
+    rows = [np.frombuffer(part.payload, "<f4") for part in parts]
+    np.testing.assert_allclose(rows[2], expected[5], atol=1e-6)
+    assert float(rows[3][1:3].sum()) == 0
 
 
 def test_a_view_saved_with_its_picture_holds_both_and_opens_again_within_the_limit(visit):

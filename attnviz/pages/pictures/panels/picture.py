@@ -10,13 +10,13 @@ from attnviz.app import head_drawing, show, widgets
 from attnviz.app.links import link_state, shared_view
 from attnviz.app.text import plain, spoken
 from attnviz.base.words import _, language, say, sentences, speaking
-from attnviz.canvas.patch_view import PatchChoices, PatchRows, PatchScene, live_scene, patch_view
+from attnviz.canvas.patch_view import PatchChoices, PatchFigure, PatchRows, PatchScene, live_scene, patch_view
 from attnviz.canvas.shared import packing
 from attnviz.live import patch_page
+from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.pictures import PatchGrid, card
 from attnviz.pages.pictures import choices
-from attnviz.pages.pictures.figures import LitRow, PatchPicture
 from attnviz.pages.pictures.maths.patch_measures import program, weights_under
 from attnviz.pages.pictures.maths.picture_record import (
     STAGES,
@@ -171,7 +171,7 @@ def _under(
             embeds=True,
         )
         show.export_menu(
-            lambda: all_heads(run, stack, scene.usual, chosen),
+            lambda: all_heads(run, stack, scene, chosen),
             f"{name}-all-heads",
             "patches-all",
             lambda: _measures(loaded, picture, stack, scene),
@@ -216,7 +216,7 @@ def on_show(stack: PatchStack, scene: PatchScene, chosen: PatchChoices) -> np.nd
     return weights_of(stack, chosen)[chosen.head] if of_layers is None else of_layers
 
 
-def figure(run: PictureRun, stack: PatchStack, scene: PatchScene, chosen: PatchChoices) -> PatchPicture:
+def figure(run: PictureRun, stack: PatchStack, scene: PatchScene, chosen: PatchChoices) -> SceneFigure:
     """The picture as it is on show: each pinned row, else the usual one; the mean; or rows through the layers."""
     first, weights = stack.grid.first, on_show(stack, scene, chosen)
     titles = {
@@ -225,31 +225,28 @@ def figure(run: PictureRun, stack: PatchStack, scene: PatchScene, chosen: PatchC
     }
     whose = head_drawing.whose(run.name, chosen.layer, chosen.head)
     if chosen.shows == "mean":
-        lit = [LitRow(_("mean of all rows"), weights[0 if stack.words else first :].mean(0)[first:])]
+        rows = [(_("mean of all rows"), scene.usual, weights[0 if stack.words else first :].mean(0))]
     else:
-        lit = [
-            LitRow(query_name(stack, at), weights[at, first:], None if stack.words or at < first else at - first)
-            for at in chosen.pins or (scene.usual,)
-        ]
-    most = say(stack.grid.name(first + int(np.argmax(lit[0].weights))))
-    looks = _("{query} looks most at {patch}: {whose}").format(query=lit[0].name, patch=most, whose=whose)
-    title = titles.get(chosen.shows, looks).format(layer=chosen.layer)
-    return PatchPicture(run.prepared.shown, (stack.grid.rows, stack.grid.columns), lit, chosen.hidden, title=title)
+        rows = [(query_name(stack, query), query, weights[query]) for query in chosen.pins or (scene.usual,)]
+    name, _query, row = rows[0]
+    most = say(stack.grid.name(first + int(np.argmax(row[first:]))))
+    looks = _("{query} looks most at {patch}: {whose}").format(query=name, patch=most, whose=whose)
+    parts = [PatchFigure(scene, chosen, name, row, query) for name, query, row in rows]
+    plain = PatchFigure(scene, chosen, _("The picture as the model gets it"), side=150)
+    return SceneFigure((*parts, plain), titles.get(chosen.shows, looks).format(layer=chosen.layer))
 
 
-def all_heads(run: PictureRun, stack: PatchStack, usual: int, chosen: PatchChoices) -> PatchPicture:
+def all_heads(run: PictureRun, stack: PatchStack, scene: PatchScene, chosen: PatchChoices) -> SceneFigure:
     """The heads of the layer on show side by side as they are on show: the usual row, or the last pinned one."""
-    at = chosen.pins[-1] if chosen.pins else usual
-    lit = [
-        LitRow(_("head {head}").format(head=head), rows[at, stack.grid.first :])
-        for head, rows in enumerate(weights_of(stack, chosen))
-    ]
+    query = chosen.pins[-1] if chosen.pins else scene.usual
     title = _("What {query} looks at in each head of layer {layer}: {model}").format(
-        query=query_name(stack, at), layer=chosen.layer, model=run.name
+        query=query_name(stack, query), layer=chosen.layer, model=run.name
     )
-    return PatchPicture(
-        run.prepared.shown, (stack.grid.rows, stack.grid.columns), lit, chosen.hidden, title=title, side=200.0
+    parts = tuple(
+        PatchFigure(scene, chosen, _("head {head}").format(head=head), rows[query], query, side=200, brief=True)
+        for head, rows in enumerate(weights_of(stack, chosen))
     )
+    return SceneFigure(parts, title)
 
 
 def query_name(stack: PatchStack, at: int) -> str:

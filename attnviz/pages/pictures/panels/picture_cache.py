@@ -20,7 +20,6 @@ from attnviz.base import raw_scores
 from attnviz.base.words import _, say
 from attnviz.canvas.patch_view import PatchChoices, PatchScene
 from attnviz.models.catalogue import LoadedModel
-from attnviz.pages.pictures.figures import SMALL
 from attnviz.pages.pictures.maths.patch_measures import HeadMaps, head_maps, mean_of_layers, rolled_out, sinks
 from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, PictureRun
 from attnviz.pages.pictures.maths.picture_run import run_picture
@@ -29,6 +28,7 @@ from attnviz.runs.head_matrix import raw_heads
 T = TypeVar("T")
 LIMITS = 160 * 10**6, 48 * 10**6  #: bytes of runs, and of what is computed from them: neither pushes the other out
 MOST_CELLS = 400_000  #: of all heads' scores, from which on only the head on show is sent
+SMALL = 64  #: pixels; a smaller picture is drawn with hard edges
 _OWN = "_pictures_of_ones_own"
 
 
