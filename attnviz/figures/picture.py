@@ -1,7 +1,7 @@
 """A picture made ready for a file: its background, a title above it, a caption below it, nothing cut off.
 
-One writer for every SVG: what knows how to draw itself (`svg_mask`, `board_picture`,
-`svg_mosaic`) is framed here, and so is a Plotly chart, whose own SVG the browser puts in the place of `CHART`.
+One writer for every SVG that Python draws: what knows how to draw itself is framed here, and so is a Plotly chart,
+whose own SVG the browser puts in the place of `CHART`.
 """
 
 from typing import Protocol, runtime_checkable

@@ -1,18 +1,10 @@
 """Pictures for a file: what is in them is read back from the SVG and compared with the numbers they were made from."""
 
-import io
-
 import numpy as np
 import pytest
-from PIL import Image
 
-from attnviz.base.rasterised import LATIN, _has_a_font, png
-from attnviz.canvas.tensor_strip import StripSheet
 from attnviz.figures import svg
-from attnviz.figures.picture import to_svg
 from attnviz.figures.theme import HEADS, SCORES, SCORES_ON_DARK, colour_at, contrast
-from attnviz.pages.build.panels.board_picture import BoardPicture, Term
-from tests.svg_reading import texts, tree
 
 
 def test_nought_of_a_difference_is_nearly_the_page_and_its_ends_are_not():
@@ -23,36 +15,6 @@ def test_nought_of_a_difference_is_nearly_the_page_and_its_ends_are_not():
         right = [contrast(colour_at(stops, 0.5 + i / 20), page) for i in range(11)]
         assert left == sorted(left), "more is further from the page"
         assert right == sorted(right), "more is further from the page"
-
-
-def test_a_board_writes_every_number_sign_and_term():
-    def sheet(name: str, role: str, rows: int, cols: int) -> StripSheet:
-        text = [[f"{name}{r}.{c}" for c in range(cols)] for r in range(rows)]
-        labels = tuple(f"r{i}" for i in range(rows)), tuple(f"c{i}" for i in range(cols))
-        return StripSheet(name, "Q × K", "", role, (), *labels, (), text, [[0.5] * cols for _ in range(rows)])
-
-    sheets = [sheet("Q", "q", 3, 2), sheet("K_T", "k", 2, 3), sheet("S", "scores", 3, 3)]
-    picture = BoardPicture(
-        sheets, ("@", "="), (1, 2), [[0, 1, 2, 0, 2]], [Term("S[r1, c2]", "scores"), Term("="), Term("0.3", "q")]
-    )
-    said = texts(tree(picture))
-    for one in sheets:
-        assert {cell for row in one.text for cell in row} <= set(said)
-    assert {"Q", "KT", "S", "@", "="} <= set(said)
-    assert "S[r1, c2]=0.3" in said, "the sum is one line of text"
-
-
-@pytest.mark.skipif(not _has_a_font(LATIN), reason="this machine has no font: install one (Debian: fonts-dejavu-core)")
-@pytest.mark.parametrize("width", range(2, 9))
-def test_a_long_sum_stays_within_the_picture_in_the_fonts_of_this_machine(width):
-    labels = ("r",), tuple(f"c{i}" for i in range(width))
-    sheet = StripSheet("A", "Q × K", "", "weights", (), *labels, (), [["−0.26"] * width], [[0.5] * width])
-    products = [[Term("0.1896", "weights"), Term("×"), Term("(−1.75)", "v"), Term("+")] for _ in range(8)]
-    terms = [Term("O[cat, 1]", "weights"), Term("="), *(term for each in products for term in each), Term("0.02", "v")]
-    picture = BoardPicture([sheet], (), (0, 0), [], terms)
-    drawn = np.asarray(Image.open(io.BytesIO(png(to_svg(picture), 1))).convert("RGB"))
-    assert drawn[:, :-8].min() < 128
-    assert drawn[:, -8:].min() > 250, "text runs over the right edge"
 
 
 @pytest.mark.parametrize("background", ["white", "dark", "transparent"])

@@ -4,7 +4,7 @@ import { fill, isRightToLeft, joined } from "../../attnviz/canvas/shared/dom.js"
 import { cellText, changeText, strongestText, summaryText } from "../../attnviz/canvas/head/head_readout.js";
 import { fillNumbers } from "../../attnviz/canvas/head/said.js";
 import { MASKED_16 } from "../../attnviz/canvas/shared/packing.js";
-import { readToken } from "../../attnviz/canvas/tensor_board/sum_line.js";
+import { isTight, readToken } from "../../attnviz/canvas/tensor_board/sum_line.js";
 
 /** @import { Sheet } from "../../attnviz/canvas/shared/types.js" */
 
@@ -122,12 +122,13 @@ test("a sum's tokens: signs, numbers of a sheet in its colour, powers of e", () 
       { role: "plain", roles: ["k", "v"] },
     ])
   );
-  assert.deepEqual(readToken("o×", sheets, 0), { name: "tb-op", text: "×", power: false });
-  assert.deepEqual(readToken("oexp(", sheets, 0), { name: "tb-op tb-open", text: "exp(", power: false });
-  assert.deepEqual(readToken("o)", sheets, 0), { name: "tb-op tb-close", text: ")", power: false });
-  assert.deepEqual(readToken("n8", sheets, 0), { name: "tb-term", text: "8", power: false });
-  assert.deepEqual(readToken("00.5", sheets, 1), { name: "tb-term tb-q", text: "0.5", power: false });
-  assert.deepEqual(readToken("^10.5", sheets, 1), { name: "tb-term tb-v", text: "0.5", power: true });
+  const sign = { kind: /** @type {const} */ ("sign"), role: "" };
+  assert.deepEqual(readToken("o×", sheets, 0), { ...sign, text: "×" });
+  assert.deepEqual(isTight({ ...sign, text: "exp(" }), { after: true, before: false });
+  assert.deepEqual(isTight({ ...sign, text: ")" }), { after: false, before: true });
+  assert.deepEqual(readToken("n8", sheets, 0), { kind: "number", role: "", text: "8" });
+  assert.deepEqual(readToken("00.5", sheets, 1), { kind: "number", role: "q", text: "0.5" });
+  assert.deepEqual(readToken("^10.5", sheets, 1), { kind: "number", role: "v", text: "e", sup: "0.5" });
 });
 
 test("a sentence is laid out from the right where most of its letters are written so", () => {

@@ -2,7 +2,7 @@
 // without one.
 
 import { css, mixed, readable, rgb } from "../shared/colour.js";
-import { SvgContext } from "./svg_context.js";
+import { FAMILY, SvgContext } from "./svg_context.js";
 import { escaped } from "./svg_markup.js";
 import { wrapText } from "./text_width.js";
 
@@ -10,10 +10,6 @@ import { wrapText } from "./text_width.js";
 /** @typedef {"white" | "transparent" | "dark"} Background */
 /** @typedef {{ width: number, height: number, title: string, draw: (context: SvgContext) => void }} Figure */
 /** @typedef {{ background: Background, title: string, caption: string, bar: boolean, fonts: string }} FigureLook */
-
-/** Streamlit's own name for the same font stands second: on its pages that is the one that is there. */
-export const FAMILY =
-  "'Source Sans 3', 'Source Sans', system-ui, 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif";
 
 const MARGIN = 20;
 const NARROWEST = 420;
@@ -23,8 +19,8 @@ const TITLE = { size: 18, line: 24 };
 const NAME = { size: 13, line: 18 };
 const CAPTION = { size: 13, line: 18 };
 
-const LIGHT = { text: "#1F2328", background: "#FFFFFF", border: "#DCD8E3", primary: "#7A2382" };
-const DARK = { text: "#E8EAED", background: "#14161C", border: "#343946", primary: "#B565C6" };
+const LIGHT = { text: "#1F2328", background: "#FFFFFF", secondary: "#F5F3F8", border: "#DCD8E3", primary: "#7A2382" };
+const DARK = { text: "#E8EAED", background: "#14161C", secondary: "#1E212B", border: "#343946", primary: "#B565C6" };
 
 /** The colours of a file; a transparent one is taken to lie on white. */
 /** @param {Background} background @param {Pick<Colours, "q" | "k">} colours @returns {Theme} */

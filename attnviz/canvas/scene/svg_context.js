@@ -11,6 +11,10 @@ import { textWidth } from "./text_width.js";
 /** @import { Rectangle } from "../shared/types.js" */
 /** @import { Weight } from "./text_width.js" */
 
+/** Streamlit's own name for the same font stands second: on its pages that is the one that is there. */
+export const FAMILY =
+  "'Source Sans 3', 'Source Sans', system-ui, 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif";
+
 /** From the middle of a line of text to its baseline, as a share of its size: half of what rises above less what hangs below. */
 const MIDDLE = 0.312;
 /** More cells than this are one picture of pixels, not a shape a run. */
@@ -138,11 +142,12 @@ export class SvgContext extends SvgPath {
   /** Nothing is drawn yet where a file begins. */
   clearRect() {}
 
-  /** Weight and size of the font, and whether it leans. */
+  /** Weight and size of the font, whether it leans, and its family where it is another than the file's. */
   get type() {
-    const [, size] = /([\d.]+)px/.exec(this.font) ?? ["", "10"];
+    const [, size, family] = /([\d.]+)px (.*)/.exec(this.font) ?? ["", "10", FAMILY];
     const weight = /** @type {Weight} */ (/\b([6-9]00|bold)\b/.test(this.font) ? 600 : 400);
-    return { size: Number(size), weight, italic: /\bitalic\b/.test(this.font) };
+    const italic = /\bitalic\b/.test(this.font);
+    return { size: Number(size), weight, italic, family: family === FAMILY ? "" : escaped(family) };
   }
 
   /** @param {string} text */
@@ -169,10 +174,11 @@ export class SvgContext extends SvgPath {
 
   /** @param {string} text @param {number} x @param {number} y @param {Record<string, string | number>} ink */
   putText(text, x, y, ink) {
-    const { size, weight, italic } = this.type;
+    const { size, weight, italic, family } = this.type;
     const anchors = /** @type {Record<string, string>} */ ({ center: "middle", right: "end", end: "end" });
     const [left, base] = this.at(x, y + this.drop);
     const type = {
+      "font-family": family,
       "font-size": size,
       "font-weight": weight === 400 ? "" : weight,
       "font-style": italic ? "italic" : "",

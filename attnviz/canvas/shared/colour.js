@@ -118,7 +118,7 @@ export function cssGradient(stops) {
 }
 
 /** The theme around a component, with Q's and K's colours as text and thin lines need them on this background. */
-/** @param {HTMLElement} root @param {Colours} colours @returns {Theme} */
+/** @param {HTMLElement} root @param {Pick<Colours, "q" | "k">} colours @returns {Theme} */
 export function themeOf(root, colours) {
   const style = getComputedStyle(root);
   const read = (/** @type {string} */ name, /** @type {string} */ other) =>
@@ -128,6 +128,7 @@ export function themeOf(root, colours) {
   const theme = {
     text: read("text-color", "#1f2328"),
     background,
+    secondary: read("secondary-background-color", background),
     border: read("border-color", "#d0d0d8"),
     primary: read("primary-color", "#7a2382"),
     font: read("font", "sans-serif"),

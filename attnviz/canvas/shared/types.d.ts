@@ -44,7 +44,7 @@ export type Hover = CellHit | Pin;
 /** A hover and, on a cell, the exact point in cells. */
 export type Hit = (CellHit & { at: [number, number] }) | Pin;
 
-export type Theme = Record<"text" | "background" | "border" | "primary" | "font" | "q" | "k", string> & {
+export type Theme = Record<"text" | "background" | "secondary" | "border" | "primary" | "font" | "q" | "k", string> & {
   dark: boolean;
 };
 
@@ -302,6 +302,14 @@ export type BoardHeader = Answer & {
   part: number;
   row: number;
   col: number;
+};
+
+/** One of its operations for a file: the number `at` (row, column) of the last matrix is lit; `cell` says what it is made of. */
+export type BoardFigureHeader = Pick<Board, "sheets" | "signs"> & {
+  cell: BoardCell;
+  at: [number, number];
+  title: string;
+  colours: TensorColours;
 };
 
 export type SaveFigure = {

@@ -31,7 +31,7 @@ import { cutToFit } from "../shared/token_labels.js";
 export function drawScene(canvas, root, header, film, at, pointed, width) {
   const scene = sceneOf(width, header.rows);
   const context = sized(canvas, width, scene.height);
-  const theme = themeOf(root, { ...header.colours, scores: [[], []], heads: [] });
+  const theme = themeOf(root, header.colours);
   const [first, end] = newRows(header.steps, at);
   /** @type {Easel} */
   const easel = { context, scene, theme, header, film, first, end };

@@ -1,54 +1,76 @@
 // How a number of a board came about, written out as a sum.
 
 import { el } from "../shared/dom.js";
+import { roleOf } from "./tensor_tint.js";
 
-/** @import { Board, Sheet } from "../shared/types.js" */
+/** @import { BoardCell, Sheet } from "../shared/types.js" */
 
 /**
- * "W_Q" as W with a small Q below.
+ * A part of a sum: a text, and what follows it below or above the line.
+ * @typedef {object} SumTerm
+ * @property {"sign" | "number" | "total"} kind
+ * @property {string} role of a number
+ * @property {string} text
+ * @property {string} [sub]
+ * @property {string} [after] what follows on the line again
+ * @property {string} [sup]
+ */
+
+/** "W_Q" as W with a small Q below. @param {string} name */
+export function splitName(name) {
+  const [text, sub = ""] = name.split("_");
+  return { text, sub };
+}
+
+/**
+ * The same as elements.
  * @template {HTMLElement} T
  * @param {T} element
- * @param {string} name
+ * @param {Pick<SumTerm, "text" | "sub" | "after" | "sup">} parts
  */
-export function withSubscript(element, name) {
-  const [base, below] = name.split("_");
-  element.textContent = base;
-  if (below) element.append(el("sub", "", below));
+export function withSubscript(element, { text, sub, after = "", sup }) {
+  element.textContent = text;
+  if (sub) element.append(el("sub", "", sub));
+  element.append(after);
+  if (sup) element.append(el("sup", "", sup));
   return element;
 }
 
 /**
- * A token of the sum: its class and text, and whether it is an exponent of e. A token is one letter and a text: "o" is
- * a sign, "n" a number of no sheet, a digit names the sheet that the number is from; "^" before all that: a power of e.
- * @param {string} token @param {Sheet[]} sheets @param {number} c
+ * A token of the sum. It is one letter and a text: "o" is a sign, "n" a number of no sheet, a digit names the sheet that
+ * the number is from; "^" before all that: a power of e.
+ * @param {string} token @param {Sheet[]} sheets @param {number} c @returns {SumTerm}
  */
 export function readToken(token, sheets, c) {
   const power = token.startsWith("^");
   const [kind, text] = power ? [token[1], token.slice(2)] : [token[0], token.slice(1)];
-  const bracket = text.endsWith("(") ? " tb-open" : text === ")" ? " tb-close" : "";
-  if (kind === "o") return { name: `tb-op${bracket}`, text, power: false };
-  if (kind === "n") return { name: "tb-term", text, power };
-  return { name: `tb-term tb-${roleOf(sheets[Number(kind)], c)}`, text, power };
+  if (kind === "o") return { kind: "sign", role: "", text };
+  const role = kind === "n" ? "" : roleOf(sheets[Number(kind)], c);
+  return { kind: "number", role, ...(power ? { text: "e", sup: text } : { text }) };
 }
 
-/** @param {Sheet} sheet @param {number} c */
-function roleOf(sheet, c) {
-  return sheet.roles.length ? sheet.roles[c] : sheet.role;
-}
-
-/** @param {Board} board @param {number} r @param {number} c */
-export function sumElements(board, r, c) {
-  const { t: tokens, e: sign, v: value } = board.cells[r][c];
-  const result = board.sheets[board.sheets.length - 1];
-  const first = withSubscript(el("span", `tb-term tb-${roleOf(result, c)}`), result.name);
-  first.append(`[${result.rows[r]}, ${result.cols[c]}]`);
-  const parts = [first, el("span", "tb-op", "=")];
-  for (const token of tokens) {
-    const { name, text, power } = readToken(token, board.sheets, c);
-    const part = el("span", name, power ? "e" : text);
-    if (power) part.append(el("sup", "", text));
-    parts.push(part);
+/** The sum behind a number of the last sheet. @param {Sheet[]} sheets @param {BoardCell} cell @param {number} r @param {number} c */
+export function sumTerms(sheets, { t: tokens, e: sign, v: value }, r, c) {
+  const result = sheets[sheets.length - 1];
+  const after = `[${result.rows[r]}, ${result.cols[c]}]`;
+  /** @type {SumTerm[]} */
+  const terms = [{ kind: "number", role: roleOf(result, c), ...splitName(result.name), after }];
+  terms.push({ kind: "sign", role: "", text: "=" }, ...tokens.map((token) => readToken(token, sheets, c)));
+  if (value !== null) {
+    terms.push({ kind: "sign", role: "", text: sign }, { kind: "total", role: "", text: value });
   }
-  if (value !== null) parts.push(el("span", "tb-op", sign), el("span", "tb-total", value));
-  return parts;
+  return terms;
+}
+
+/** Whether no room is left after a sign, or before it: at brackets. @param {SumTerm} term */
+export function isTight({ kind, text }) {
+  return { after: kind === "sign" && text.endsWith("("), before: kind === "sign" && text === ")" };
+}
+
+/** @param {SumTerm} term */
+export function sumElement(term) {
+  if (term.kind === "total") return el("span", "tb-total", term.text);
+  const tight = isTight(term);
+  const name = term.kind === "sign" ? "tb-op" : `tb-term tb-${term.role || "plain"}`;
+  return withSubscript(el("span", `${name}${tight.after ? " tb-open" : ""}${tight.before ? " tb-close" : ""}`), term);
 }

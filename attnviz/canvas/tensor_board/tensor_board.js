@@ -1,20 +1,20 @@
 // One operation: the matrices that go in, the one that comes out, and where each of its numbers is from.
 
+import { rgb, themeOf } from "../shared/colour.js";
 import { lastingComponent, View } from "../shared/component.js";
 import { ARROWS, radioGroup } from "../shared/controls.js";
 import { around, button, el, focusedIn } from "../shared/dom.js";
 import { lessMotion } from "../shared/motion.js";
 import { clamp } from "../shared/numbers.js";
 import { magnification } from "../shared/window.js";
-import { sumElements, withSubscript } from "./sum_line.js";
-import { backgroundOf, tint } from "./tensor_tint.js";
+import { namesRows, onOneLine } from "./board_scene.js";
+import { splitName, sumElement, sumTerms, withSubscript } from "./sum_line.js";
+import { nameInk, roleOf, tint } from "./tensor_tint.js";
 
 /** @import { BoardHeader, Component, Rgb, Sheet, Tabs, TensorColours } from "../shared/types.js" */
 
 /** Python hears of a number when the hand has rested on it for so many milliseconds. */
 const REST = 200;
-/** Columns of all matrices together that stand on one line beside a lesson's words. */
-const ON_ONE_LINE = 18;
 /** How a board becomes the next. */
 const MOVE = { duration: 400, easing: "ease-out" };
 
@@ -57,7 +57,7 @@ function sheetCell(sheet, place, isResult, text, { colours, background }) {
   const share = sheet.fill[r][c];
   if (share === null) cell.classList.add("tb-hidden");
   else {
-    const { fill, ink } = tint(sheet.roles.length ? sheet.roles[c] : sheet.role, share, colours, background);
+    const { fill, ink } = tint(roleOf(sheet, c), share, colours, background);
     cell.style.background = fill;
     cell.style.color = ink;
   }
@@ -74,7 +74,7 @@ function sheetFigure(sheet, index, isResult, look) {
   const box = el("figure", `tb-sheet tb-${sheet.role}${isResult ? " tb-result" : ""}`);
   box.dataset.name = sheet.name;
   const title = el("figcaption");
-  title.append(withSubscript(el("b"), sheet.name), el("span", "", sheet.shape));
+  title.append(withSubscript(el("b"), splitName(sheet.name)), el("span", "", sheet.shape));
   box.append(title, around("tb-scroll", sheetTable(sheet, index, isResult, look)));
   return box;
 }
@@ -120,8 +120,9 @@ class TensorBoard extends View {
     if (before?.name !== header.name || !behind) {
       Object.assign(this, { part: header.part, row: header.row, col: header.col });
     }
-    for (const role of /** @type {const} */ (["q", "k", "v"])) {
-      this.root.style.setProperty(`--tb-${role}`, header.colours[role]);
+    const { text } = themeOf(this.root, header.colours);
+    for (const role of ["q", "k", "v"]) {
+      this.root.style.setProperty(`--tb-${role}`, nameInk(role, header.colours, text));
     }
     const stood = new Map(this.figures().map((figure) => [figure.dataset.name, middle(figure)]));
     this.draw(focused);
@@ -181,17 +182,16 @@ class TensorBoard extends View {
     const last = sheets.length - 1;
     this.row = clamp(this.row, 0, sheets[last].rows.length - 1);
     this.col = clamp(this.col, 0, sheets[last].cols.length - 1);
-    const look = { colours, background: backgroundOf(this.root) };
+    const look = { colours, background: rgb(themeOf(this.root, colours).background) };
     const figures = sheets.flatMap((sheet, i) => {
       const figure = sheetFigure(sheet, i, i === last, look);
       return i < last ? [figure, el("span", "tb-sign", signs[i])] : [figure];
     });
     this.sheets.replaceChildren(...figures, this.line);
-    const wide = sheets.map((sheet) => sheet.cols.length);
-    const all = wide.reduce((sum, columns) => sum + columns);
-    const [columns, beside] = all <= ON_ONE_LINE ? [all, sheets.length] : [Math.max(...wide), 1];
+    const { fits, columns, beside } = onOneLine(sheets);
     this.sheets.style.cssText = `--tb-cells: ${columns}; --tb-sheets: ${beside}`;
-    this.sheets.toggleAttribute("data-wide", all > ON_ONE_LINE);
+    this.sheets.toggleAttribute("data-wide", !fits);
+    this.sheets.toggleAttribute("data-named", namesRows(sheets));
     const shown = tabs.map((group) => (group.name === "part" ? { ...group, current: this.part } : group));
     const tab = this.focused()?.dataset.tab;
     this.root.replaceChildren(
@@ -236,7 +236,7 @@ class TensorBoard extends View {
         for (let j = c0; j < c1; j++) this.cell(sheet, i, j).classList.add("tb-from");
       }
     }
-    this.line.replaceChildren(...sumElements(board, r, c));
+    this.line.replaceChildren(...sumTerms(board.sheets, board.cells[r][c], r, c).map(sumElement));
     if (focus) cell.focus({ preventScroll: false });
   }
 

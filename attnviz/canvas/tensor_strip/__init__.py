@@ -66,6 +66,37 @@ class StripBoard:
 
 
 @dataclass(frozen=True)
+class BoardFigure:
+    """The board for a file, with one number of its result lit: that at `row` and `col`, or the nearest to it."""
+
+    board: StripBoard
+    row: int
+    col: int
+    title: str = ""
+
+    @property
+    def scene(self) -> str:
+        return "board"
+
+    @property
+    def header(self) -> dict[str, Any]:
+        cells = self.board.cells
+        row, col = min(self.row, len(cells) - 1), min(self.col, len(cells[0]) - 1)
+        return {
+            "sheets": [vars(sheet) for sheet in self.board.sheets],
+            "signs": self.board.signs,
+            "cell": cells[row][col],
+            "at": [row, col],
+            "title": self.title,
+            "colours": _colours(),
+        }
+
+    @property
+    def payload(self) -> bytes:
+        return b""
+
+
+@dataclass(frozen=True)
 class Tabs:
     """A choice above the board: name, words, (label, role) of each option, and the one chosen."""
 

@@ -12,9 +12,10 @@ from attnviz.app.text import unmarked
 from attnviz.base.largest import find_largest
 from attnviz.base.words import _
 from attnviz.canvas import tensor_strip as canvas
+from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.build import choices, figures
 from attnviz.pages.build.maths import attention_by_hand, boards, cells, generated_code, inputs
-from attnviz.pages.build.panels import board_picture, board_wording, config_form, numbers
+from attnviz.pages.build.panels import board_wording, config_form, numbers
 from attnviz.pages.build.panels.formulas import formula
 
 PARTS = {"x": "X", "y": "Y", "q": "Q", "k": "K", "v": "V", "qkv": "QKV", "kv": "KV"}
@@ -46,8 +47,9 @@ def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None
         )
         words = board_wording.origin(view, vectors)
         show.under(
-            lambda: board_picture.picture_of(
-                made[part], at.row, at.col, unmarked(board_wording.sentence(step, view, vectors)).rstrip(".。")
+            lambda: SceneFigure(
+                (canvas.BoardFigure(made[part], at.row, at.col),),
+                unmarked(board_wording.sentence(step, view, vectors)).rstrip(".。"),
             ),
             name=f"build-{step}",
             key="build_step",
