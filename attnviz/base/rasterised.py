@@ -16,6 +16,8 @@ LATIN, CHINESE = "A", "注"  #: letters that stand for their script
 CHINESE_TEXT = "sans-serif:lang=zh-cn"  #: what fontconfig calls the font that a browser takes for Chinese
 _TEXT = re.compile(r"<text\b.*?</text>", re.DOTALL)
 _HAN = re.compile(r"[\u4e00-\u9fff]")
+_OWN_FONT = re.compile(rf"""(['"]|&quot;|&\#x27;){pictures_font.FAMILY}\1""")
+_SIGNS = re.compile(rf"[^{pictures_font.LETTERS}\s](?=[^<>]*<)")
 _ONE_WORD = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20">{}</svg>'
 
 
@@ -24,7 +26,7 @@ def png(svg: str, scale: float = 2.0) -> bytes:
 
     A Problem where there is no font: words in the picture would be missing without a sound.
     """
-    own = f"'{pictures_font.FAMILY}'" in svg
+    own = _OWN_FONT.search(svg) is not None
     if "<text" in svg and not own and not _has_a_font(LATIN):
         raise Problem(
             "A PNG needs a font for its words and this machine has none: install one (on Debian "
@@ -35,8 +37,10 @@ def png(svg: str, scale: float = 2.0) -> bytes:
             "A PNG needs a font for the Chinese characters in it and this machine has none: install one (on "
             "Debian fonts-wqy-microhei or fonts-noto-cjk), or save the figure as SVG, which its reader's fonts draw"
         )
-    dressed = _TEXT.sub(_in_a_chinese_font, svg).replace("system-ui", _font_for("system-ui"))
-    dressed = dressed.replace(f"'{pictures_font.FAMILY}'", f"'{pictures_font.FAMILY_IN_FILES}'")
+    dressed = _TEXT.sub(_in_a_font_with_its_signs, svg) if own else svg
+    dressed = _TEXT.sub(_in_a_chinese_font, dressed)
+    dressed = dressed.replace("system-ui", _font_for("system-ui"))
+    dressed = _OWN_FONT.sub(rf"\g<1>{pictures_font.FAMILY_IN_FILES}\g<1>", dressed)
     fonts = [str(file) for file in pictures_font.files("ttf").values()]
     return bytes(_resvg()(svg_string=dressed, zoom=scale, font_files=fonts))
 
@@ -53,6 +57,19 @@ def _in_a_chinese_font(match: re.Match[str]) -> str:
     if "system-ui" in text:
         return text.replace("system-ui", font)
     return text.replace("<text", f'<text font-family="{font}, sans-serif"', 1)
+
+
+def _in_a_font_with_its_signs(match: re.Match[str]) -> str:
+    """A text with signs that the pictures' font lacks, such as √, in the system's usual font.
+
+    resvg would draw all of it in any font that has the sign, however heavy or slanted.
+    """
+    text = match[0]
+    if _HAN.search(text) or not _SIGNS.search(text):
+        return text
+    font = f"'{_font_for('sans-serif')}'"
+    own = _OWN_FONT.sub(font, text)
+    return own if own != text else text.replace("<text", f'<text font-family="{font}"', 1)
 
 
 @cache

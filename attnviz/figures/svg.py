@@ -16,6 +16,7 @@ from typing import Literal
 
 import numpy as np
 
+from attnviz.base import pictures_font
 from attnviz.figures.theme import FONT, K_VERMILION, MASKED, Q_BLUE, V_GREEN, readable
 
 Background = Literal["white", "transparent", "dark"]
@@ -250,5 +251,5 @@ def document(drawn: Drawn, ink: Ink, definitions: str = "") -> str:
     family = html.escape(FONT)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} {view} font-family="{family}" fill="{ink.text}">'
-        f"{defined}{paper}{''.join(drawn.parts)}</svg>"
+        f"<style>{pictures_font.style()}</style>{defined}{paper}{''.join(drawn.parts)}</svg>"
     )

@@ -86,9 +86,10 @@ HEADS = [
     ("#26296C", "#E2FFFF"),
 ]
 
-#: the reader's own fonts, the Chinese ones of Linux, macOS and Windows among them; nothing is downloaded
+#: The pictures' own font: files bring it along, and the app's pages have it under Streamlit's name for it. Then the
+#: reader's own fonts, the Chinese ones of Linux, macOS and Windows among them; nothing is downloaded.
 FONT = (
-    'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", '
+    '"Source Sans 3", "Source Sans", system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", '
     '"Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", sans-serif'
 )
 

@@ -1,9 +1,7 @@
 """Figures drawn by the canvas's own JavaScript, in an engine inside Python: a file shows what the screen shows."""
 
-import base64
 import json
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -54,17 +52,7 @@ class SceneFigure:
         ]
         look = {"background": background, "title": title or "", "caption": caption or "", "bar": colorbar}
         numbers = b"".join(payloads).decode("latin-1")
-        return str(_engine()(json.dumps(headers), numbers, json.dumps(look | {"fonts": _fonts()})))
-
-
-@cache
-def _fonts() -> str:
-    """The style that brings the figures' font along, so that a file looks alike everywhere."""
-    return "".join(
-        f"@font-face{{font-family:'{pictures_font.FAMILY}';font-weight:{weight};src:url(data:font/woff2;base64,"
-        f"{base64.b64encode(file.read_bytes()).decode()}) format('woff2')}}"
-        for weight, file in pictures_font.files("woff2").items()
-    )
+        return str(_engine()(json.dumps(headers), numbers, json.dumps(look | {"fonts": pictures_font.style()})))
 
 
 def _engine() -> Any:
