@@ -7,6 +7,7 @@ function in PATTERNS of `runs/what_if.py`, and its function in MASKS of `canvas/
 
 import base64
 import binascii
+import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -89,6 +90,8 @@ class HeadEdit:
         if any(chosen[name] not in allowed for name, allowed in ids().items()):
             return None
         if not isinstance(window, int) or not isinstance(factor, int | float) or not isinstance(hidden, list):
+            return None
+        if not math.isfinite(factor):
             return None
         try:
             painted = base64.b64decode(plain.get("painted") or "", validate=True)

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 
 from attnviz.base.rounding import Template
 
+#: what reading a value that a visitor sent may raise, by a link or by a gesture: an answer in words, not an error
+NONSENSE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
+
 
 @dataclass(frozen=True)
 class Several:

@@ -4,11 +4,18 @@ import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import streamlit as st
 
 import attnviz
+from attnviz.base.head_edit import HeadEdit
+from attnviz.canvas import softmax_slider
+from attnviz.canvas.head import attention_view
+from attnviz.canvas.shared import component
+from attnviz.canvas.shared.blobs import HeadScene, document
 from attnviz.canvas.shared.component import BUNDLES, NAMES, answering, app_root, remember_page, sent
+from attnviz.canvas.shared.kinds import Head
 
 PACKAGE = Path(attnviz.__file__).parent
 MANIFEST = tomllib.loads((PACKAGE / "pyproject.toml").read_text(encoding="utf-8"))
@@ -84,3 +91,37 @@ def test_what_a_component_a_chart_or_a_table_sends_is_read_by_its_type_or_counts
 ):
     monkeypatch.setattr(st, "session_state", {"key": value})
     assert sent(of, "key", *place) == read
+
+
+EDIT = HeadEdit(factor=2.0).to_json()
+PINS = {"doc": document(("a", "b"), None), "tokens": [], "cell": None}
+
+
+@pytest.mark.parametrize(
+    "kind, told",
+    [
+        ("edit", EDIT | {"mask": ["causal"]}),
+        ("edit", EDIT | {"painted": "木"}),
+        *(("edit", EDIT | {"factor": factor}) for factor in (float("nan"), float("inf"), 10**400)),
+        ("pins", PINS | {"tokens": [[["q"], 0]]}),
+        ("picked", {"parameter": float("nan")}),
+        ("picked", {"parameter": 10**400}),
+    ],
+)
+def test_a_gesture_that_makes_no_sense_counts_as_not_made(session, monkeypatch, kind, told):
+    callbacks, heard = {}, []
+    mounted = lambda **given: callbacks.update(given)  # noqa: E731
+    monkeypatch.setattr(attention_view, "component", lambda _name: mounted)
+    monkeypatch.setattr(component, "component", lambda _name: mounted)
+    scene = HeadScene(("a", "b"), on_pins=heard.append, on_edit=heard.append)
+
+    def draw():
+        attention_view.head_view("key", Head(np.eye(2)), scene)
+        softmax_slider.softmax_slider("key", np.array([1]), np.zeros((1, 2)), (), at=1, about="x", on_pick=heard.append)
+
+    draw()
+    for report, made in ((told, 0), ({"pins": PINS, "edit": EDIT, "picked": {"parameter": 2}}[kind], 1)):
+        st.session_state["key"] = {kind: {"d_k": 1, "about": "x"} | report}
+        callbacks[f"on_{kind}_change"]()
+        draw()
+        assert len(heard) == made

@@ -23,8 +23,6 @@ Whole = TypeVar("Whole", int, int | None)
 YesOrNo = TypeVar("YesOrNo", bool, bool | None)
 
 LONGEST_ID = 200  # characters
-#: What reading a value from a link may raise; the visitor then sees a sentence about the value, not an error.
-NONSENSE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
 
 
 HeadPlace = tuple[int, int]  # layer, head

@@ -11,8 +11,8 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from attnviz.app.links.choices import NONSENSE, Choice, Partly, choices_of, parameters_of
-from attnviz.base.message import Message, Problem, Several
+from attnviz.app.links.choices import Choice, Partly, choices_of, parameters_of
+from attnviz.base.message import NONSENSE, Message, Problem, Several
 from attnviz.base.words import N_
 
 VERSION = "1"

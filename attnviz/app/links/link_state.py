@@ -15,9 +15,9 @@ from urllib.parse import quote_plus
 import streamlit as st
 
 from attnviz.app.links import link_reading
-from attnviz.app.links.choices import NONSENSE, Choice, Partly, choices_of, opening_of, parameters_of
+from attnviz.app.links.choices import Choice, Partly, choices_of, opening_of, parameters_of
 from attnviz.app.mends import streamlit_adapter
-from attnviz.base.message import Message, Problem, Several
+from attnviz.base.message import NONSENSE, Message, Problem, Several
 
 T = TypeVar("T")
 

@@ -23,7 +23,7 @@ from attnviz.canvas.shared.blobs import (
     read_over,
     read_pins,
 )
-from attnviz.canvas.shared.component import Gestures, answering, component
+from attnviz.canvas.shared.component import Gestures, answering, component, read_report
 from attnviz.canvas.shared.kinds import AskedText, Head, HeadScene, Overview, Pins
 from attnviz.live import LiveView
 from attnviz.live.matrix_figures import MatrixFigure
@@ -63,7 +63,7 @@ def head_view(key: str, head: Head, scene: HeadScene) -> Pins:
     }
 
     def happened(kind: str) -> None:
-        value = read[kind](gestures.hear(kind, key))
+        value = read_report(read[kind], gestures.hear(kind, key))
         if value is not None:
             gestures.tell(kind, value)
 
@@ -79,7 +79,7 @@ def head_view(key: str, head: Head, scene: HeadScene) -> Pins:
     component("head")(key=key, data=head_blob(head, scene, echo, address), **callbacks)
     newest = gestures.newest("pins")
     anew = scene.pins is not None and newest.get("start") != pins_name(scene.pins)
-    pins = None if anew else read_pins(newest, scene)
+    pins = None if anew else read_report(partial(read_pins, scene=scene), newest)
     return pins if pins is not None else scene.pins or Pins()
 
 

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
+from attnviz.base.message import NONSENSE
 from attnviz.base.packed import blob
 
 R = TypeVar("R")
@@ -89,6 +90,14 @@ def reported(key: str, name: str) -> dict[str, Any]:
     return mapping(mapping(st.session_state.get(key)).get(name))
 
 
+def read_report(read: Callable[[dict[str, Any]], R | None], told: dict[str, Any]) -> R | None:
+    """What `read` makes of a component's report; None where it makes no sense, which counts as not sent."""
+    try:
+        return read(told)
+    except NONSENSE:
+        return None
+
+
 def answering(ack: Any) -> dict[str, Any]:
     """The fields of a header that say what it answers: `ack` is the number of the newest gesture heard, or nothing.
 
@@ -115,7 +124,7 @@ def mount(
     """
 
     def heard() -> None:
-        made = read(reported(key, kind))
+        made = read_report(read, reported(key, kind))
         if made is not None:
             on_gesture(made)
 

@@ -1,5 +1,6 @@
 """Bars of softmax weights under sliders that the browser moves by itself; Python hears of it on release."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -81,6 +82,8 @@ def softmax_slider(
     def picked(told: dict[str, Any]) -> Picked | None:
         width, number = told.get("d_k", 0), told.get("parameter")
         if told.get("about") != about or width not in header["d_k"] or not isinstance(number, int | float):
+            return None
+        if not math.isfinite(number):
             return None
         if parameter is not None:
             number = min(max(number, parameter.low), parameter.high)

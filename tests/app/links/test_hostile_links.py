@@ -11,10 +11,10 @@ import pytest
 import streamlit as st
 
 from attnviz.app.links import link_reading, link_state, shared_view
-from attnviz.app.links.choices import EVERY_PAGE, NONSENSE, Choice, Partly, choices_of, parameters_of
+from attnviz.app.links.choices import EVERY_PAGE, Choice, Partly, choices_of, parameters_of
 from attnviz.app.mends.streamlit_adapter import SESSION
 from attnviz.app.text import spoken
-from attnviz.base.message import Problem
+from attnviz.base.message import NONSENSE, Problem
 from attnviz.base.words import speaking
 from attnviz.serve import page_table  # noqa: F401
 from attnviz.serve.page_table import NAMES as PAGES

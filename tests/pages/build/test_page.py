@@ -7,13 +7,15 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app.links import link_reading
+from attnviz.app.links import link_reading, link_state
 from attnviz.canvas.shared.packing import unblob
 from attnviz.pages.build.maths import generated_code
 from attnviz.pages.build.maths.attention_by_hand import run
 from attnviz.pages.build.maths.inputs import Config
+from attnviz.pages.build.panels import weights
 from tests.pages.conftest import canvases_on, open_page, ran, sound, with_code
 
 
@@ -174,6 +176,30 @@ def test_an_edit_in_the_link_is_used_everywhere() -> None:
     assert board[2]["sheets"][1]["text"][1][1] == "−2.0"
     assert any("typed in by you" in c.value for c in app.caption)
     assert "5.0" in with_code(app).code[-1].value
+
+
+THREE = {"2": {"1": 3.0}}  # what else the same editor holds, which fits
+
+
+@pytest.mark.parametrize(
+    "told, edits",
+    [
+        ({"edited_rows": {"0": {"2": 7.123456}, "1": {"1": None}}}, [("W_Q", 0, 1, 7.1235), ("W_Q", 1, 0, 0.0)]),
+        ({"edited_rows": {"0": {"1": float("nan")}, "1": {"1": 1e9}, "-1": {"1": 2.0}} | THREE}, [("W_Q", 2, 0, 3.0)]),
+        ({"edited_rows": {"0": {"1": [5], "0": 1.0, "x": 1.0, "3": 10**400}} | THREE}, [("W_Q", 2, 0, 3.0)]),
+        ({"edited_rows": {"0": [1.0]} | THREE}, [("W_Q", 2, 0, 3.0)]),
+        ({"edited_rows": []}, []),
+        ({}, []),
+        (None, []),
+    ],
+)
+def test_what_an_editor_sends_that_fits_no_cell_counts_as_not_typed(monkeypatch, told: Any, edits: list[Any]) -> None:
+    kept: list[Any] = []
+    monkeypatch.setattr(st, "session_state", {"key": told})
+    monkeypatch.setattr(weights, "_session", weights._Session)
+    monkeypatch.setattr(link_state, "put", lambda _choice, value: kept.append(value))
+    weights._typed("key", "W_Q")
+    assert kept == [tuple(edits)]
 
 
 def test_the_chosen_cell_head_and_sentence_come_from_the_link() -> None:

@@ -1,5 +1,6 @@
 """Edit weights by hand, and see what changes."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -11,8 +12,10 @@ from attnviz.app import show, widgets
 from attnviz.app.exports import pairs
 from attnviz.app.links import link_state
 from attnviz.app.text import plain, quoted
+from attnviz.base.message import NONSENSE
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, clauses, ngettext
+from attnviz.canvas.shared.component import sent
 from attnviz.figures.attention_figures import side_by_side
 from attnviz.pages.build import choices
 from attnviz.pages.build.maths import attention_by_hand, inputs
@@ -112,9 +115,11 @@ def _typed(key: str, name: str) -> None:
     session = _session()
     merged = {(m, r, c): v for m, r, c, v in session.bases.get(key, ()) if m == name}
     merged |= {(m, r, c): v for m, r, c, v in session.edits if m != name}
-    for row, cells in st.session_state[key]["edited_rows"].items():
-        for col, value in cells.items():
-            merged[name, int(row), int(col) - 1] = round(float(value or 0.0), 4)
+    for row, cells in (sent(dict, key, "edited_rows") or {}).items():
+        for col, value in (cells if isinstance(cells, dict) else {}).items():
+            with suppress(*NONSENSE):
+                ((_name, r, c, number),) = choices.EDITS.read([(name, int(row), int(col) - 1, value or 0.0)])
+                merged[name, r, c] = round(number, 4)
     session.edits = tuple((*at, value) for at, value in sorted(merged.items()))[: choices.MOST_EDITS]
     link_state.put(choices.EDITS, session.edits)
 
