@@ -1,12 +1,19 @@
-"""A queue for long work: so many at a time, the others in the order in which they came, and no more than it is long."""
+"""A queue for long work: so many at a time, the others in turn, and no more than it is long.
+
+Addresses take turns, and those who come from the same one go in the order in which they came: who opens ten windows
+and presses in each is before nobody but himself, and cannot take the last places. A session is never twice in a line:
+Streamlit ends a run before it begins the next one of the same session.
+"""
 
 import math
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
@@ -19,6 +26,20 @@ from attnviz.base.words import _, ngettext
 
 #: seconds before who waits hears the first time how many are before him, and then between two times
 BETWEEN_LOOKS = 0.3
+OF_OTHERS = 2  #: places that are left to others by those who come from one address
+
+
+def address_of_visitor() -> str | None:
+    """From where the visitor of this run comes; None on this machine, and outside of a run."""
+    return None if run_of_this_thread() is None else st.context.ip_address
+
+
+@dataclass(eq=False)
+class _Place:
+    """A visitor in the line, from where he comes, and what is set when it is his turn."""
+
+    address: str | None
+    turn: threading.Event = field(default_factory=threading.Event)
 
 
 class WaitingLine:
@@ -31,8 +52,8 @@ class WaitingLine:
         """
         self._heavy = heavy
         self._at_once, self._longest, self._lease = at_once, longest, lease
-        self._began: dict[threading.Event, float] = {}  #: when the turn came of each whose turn it is
-        self._line: list[threading.Event] = []  #: one for each, set when it is its turn
+        self._began: dict[_Place, float] = {}  #: when the turn came of each whose turn it is
+        self._line: list[_Place] = []
         self._lock = threading.Lock()
 
     @contextmanager
@@ -41,16 +62,16 @@ class WaitingLine:
 
         Whatever `waiting` raises ends the wait: Streamlit ends so the run of a visitor who has left.
         """
-        mine = threading.Event()
+        mine = _Place(address_of_visitor())
         if self._heavy and is_short():
             raise Problem("This server is short of memory just now; try again in a minute")
         with self._lock:
             if len(self._line) >= self._at_once + self._longest:
                 raise Problem("{n} visitors are waiting here already; try again in a minute", n=self._longest)
-            self._line.append(mine)
+            self._line.insert(self._index_for(mine.address), mine)
             self._call()
         try:
-            while not mine.wait(BETWEEN_LOOKS):
+            while not mine.turn.wait(BETWEEN_LOOKS):
                 with self._lock:
                     self._call()
                     before = self._line.index(mine) - self._at_once + 1
@@ -73,13 +94,26 @@ class WaitingLine:
         """How many wait for their turn."""
         return max(0, len(self._line) - self._at_once)
 
+    def _index_for(self, address: str | None) -> int:
+        """Where in the line one more from this address stands: before those with as many of theirs before them."""
+        mine = sum(place.address == address for place in self._line)
+        if address is not None and mine >= max(1, self._at_once + self._longest - OF_OTHERS):
+            raise Problem("{n} visitors from your address are here already; try again in a minute", n=mine)
+        before: Counter[str | None] = Counter()
+        index = 0
+        for number, place in enumerate(self._line, start=1):
+            if place in self._began or before[place.address] <= mine:
+                index = number
+            before[place.address] += 1
+        return index
+
     def _call(self) -> None:
         """Tell those whose turn it is, and nobody else: three hundred who wait are not woken for each step."""
         now = time.monotonic()
         late = sum(now - began > self._lease for began in self._began.values())
         for each in self._line[: self._at_once + late]:
             self._began.setdefault(each, now)
-            each.set()
+            each.turn.set()
 
 
 #: Pages are drawn two at a time, in the order in which they were asked for: of three hundred that a class opens at once

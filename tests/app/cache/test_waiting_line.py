@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from attnviz.app.cache import process_memory
+from attnviz.app.cache import process_memory, waiting_line
 from attnviz.app.cache.waiting_line import PAGES, TRAININGS, WaitingLine
 from attnviz.base.message import Problem
 
@@ -12,10 +12,10 @@ from attnviz.base.message import Problem
 class Visitor:
     """A thread in the line: it works until it is told to end, and keeps what it was told while it waited."""
 
-    def __init__(self, line, leaves=False):
+    def __init__(self, line, leaves=False, name=None):
         self.told, self.waits, self.works, self.may_end = [], threading.Event(), threading.Event(), threading.Event()
         self.leaves = leaves
-        self.thread = threading.Thread(target=self.come, args=(line,), daemon=True)
+        self.thread = threading.Thread(target=self.come, args=(line,), name=name, daemon=True)
         self.thread.start()
 
     def come(self, line):
@@ -121,3 +121,24 @@ def test_where_memory_is_short_work_is_refused_in_a_sentence_and_pages_are_drawn
     del held
     with TRAININGS.turn(print):
         pass
+
+
+def test_who_comes_from_one_address_ten_times_is_before_himself_alone_and_takes_not_the_last_places(monkeypatch):
+    monkeypatch.setattr(waiting_line, "address_of_visitor", lambda: threading.current_thread().name)
+    line, many = WaitingLine(1, 4), []
+    for _ in range(3):
+        many.append(Visitor(line, name="1.2.3.4"))
+        assert (many[-1].waits if len(many) > 1 else many[-1].works).wait(10)
+    monkeypatch.setattr(threading.current_thread(), "name", "1.2.3.4")
+    with pytest.raises(Problem, match="3 visitors from your address"), line.turn(print):
+        pass
+    other = Visitor(line, name="5.6.7.8")
+    assert other.waits.wait(10)
+    assert other.told[0] == 1, "he comes next"
+    many[0].end()
+    assert other.works.wait(10)
+    assert not many[1].works.is_set()
+    other.end()
+    for each in many[1:]:
+        assert each.works.wait(10), "in the order in which they came"
+        each.end()
