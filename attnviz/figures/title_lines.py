@@ -31,11 +31,6 @@ def axis_title(text: str) -> str:
     return in_lines(text, PHONE - LABELS, USUAL["axis"])
 
 
-def part_title(text: str, beside: int, size: float) -> str:
-    """The title of one of so many plots beside each other."""
-    return in_lines(text, (PHONE - 20) / beside - 8, size)
-
-
 def break_titles(fig: Any) -> None:
     """Break all titles of the chart, and make room above it for those that stand there."""
     look, plot = fig.layout, PHONE - _left_of(fig)

@@ -5,6 +5,7 @@ import { linesFigure } from "../lines/lines_figure.js";
 import { maskFigure } from "../mask/mask_figure.js";
 import { mosaicFigure } from "../overview/mosaic_figure.js";
 import { patchFigure } from "../patch_view/patch_figure.js";
+import { softmaxFigure } from "../softmax_slider/softmax_figure.js";
 import { boardFigure } from "../tensor_board/board_figure.js";
 import { tileFigure } from "../tile_film/tile_film_figure.js";
 import { figureDocument, themeOfFile } from "./figure.js";
@@ -16,6 +17,7 @@ import { figureDocument, themeOfFile } from "./figure.js";
 
 /** How each picture is made a figure, by its name. @type {Record<string, MakeFigure>} */
 const SCENES = {
+  bars: softmaxFigure,
   board: boardFigure,
   head: headFigure,
   lines: linesFigure,

@@ -222,6 +222,13 @@ export type SoftmaxHeader = Answer & {
   words: Words & { facts: string[] };
 };
 
+/** Bars for a file, at one d_k. */
+export type SoftmaxFigureHeader = Pick<SoftmaxHeader, "n" | "at" | "panels" | "parameter" | "coldest" | "words"> & {
+  title: string;
+  /** whether the scores were typed in, so that no d_k is behind them */
+  typed: boolean;
+};
+
 export type RotationHeader = Answer & {
   layout: string;
   turns: number[];

@@ -35,6 +35,31 @@ class SliderParameter:
     linear: bool = False
 
 
+@dataclass(frozen=True, eq=False)
+class SoftmaxFigure:
+    """The bars for a file, at one `d_k`: the weights that `scores` (n,) give. None: the scores were typed in."""
+
+    scores: np.ndarray
+    panels: Sequence[Panel]
+    d_k: int | None = None
+    cosines: np.ndarray | None = None
+    parameter: SliderParameter | None = None
+
+    @property
+    def scene(self) -> str:
+        return "bars"
+
+    @property
+    def header(self) -> dict[str, Any]:
+        header = _header(self.d_k or 1, len(self.scores), self.panels, self.parameter)
+        return header | {"title": "", "typed": self.d_k is None, "colours": canvas_wording.colours()}
+
+    @property
+    def payload(self) -> bytes:
+        parts = [self.scores] if self.cosines is None else [self.scores, self.cosines]
+        return np.concatenate(parts).astype("<f8").tobytes()
+
+
 @dataclass(frozen=True)
 class Picked:
     """Where the visitor let go."""
@@ -61,16 +86,10 @@ def softmax_slider(
     belongs to; a late answer about something else is dropped.
     """
     single = len(d_k) == 1
-    header: dict[str, Any] = {
+    header = _header(at, scores.shape[1], panels, parameter) | {
         "d_k": [int(d) for d in d_k],
-        "n": scores.shape[1],
-        "at": int(at),
         "about": about,
-        "panels": [asdict(panel) for panel in panels],
-        "parameter": asdict(parameter) if parameter else None,
-        "words": _words(parameter),
         "scores": [float(s) for s in scores[0]] if single else None,
-        "coldest": COLDEST,
     }
     payload = b"" if single else scores.astype("<f4").tobytes()
     if cosines is not None:
@@ -92,6 +111,18 @@ def softmax_slider(
     mount("softmax_slider", key, "picked", header, picked, on_pick, payload)
 
 
+def _header(at: int, n: int, panels: Sequence[Panel], parameter: SliderParameter | None) -> dict[str, Any]:
+    """What the browser is told, and a file."""
+    return {
+        "n": n,
+        "at": int(at),
+        "panels": [asdict(panel) for panel in panels],
+        "parameter": asdict(parameter) if parameter else None,
+        "words": _words(parameter),
+        "coldest": COLDEST,
+    }
+
+
 def _words(parameter: SliderParameter | None) -> dict[str, Any]:
     """Sentences of the picture; {names} are filled in by the browser."""
     return {
@@ -100,9 +131,8 @@ def _words(parameter: SliderParameter | None) -> dict[str, Any]:
         "parameter": parameter.name if parameter else "",
         "play": _("Play"),
         "bars": _("The bars: arrow keys move from key to key; the numbers stand below"),
-        "rest": _(
-            "One bar for each of {n} {n:key|keys}; dashed: even weights, {even}. Point at a bar for its numbers."
-        ),
+        "legend": _("One bar for each of {n} {n:key|keys}; dashed: even weights, {even}."),
+        "rest": _("Point at a bar for its numbers."),
         "key": _("Key {key}:"),
         "point": _("{panel}: logit {logit}, weight {weight}"),
         "fact_of": _("{panel}: {fact}"),

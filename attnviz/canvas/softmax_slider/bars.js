@@ -1,8 +1,25 @@
-// A row of weights as bars: from 0 to 1, with a dashed line where even weights would end.
+// A row of weights as bars: from 0 to 1, with a dashed line where even weights would end. No page: the same function draws on
+// screen and in files.
 
-import { drawWith, fillBox, sized, strokePath } from "../shared/surface.js";
+import { fixed } from "../shared/numbers.js";
+import { drawWith, fillBox, strokePath } from "../shared/surface.js";
 
-const LEFT = 30;
+/** @import { DrawingContext, Theme } from "../shared/types.js" */
+
+/**
+ * @typedef {object} BarsScene
+ * @property {number} width
+ * @property {number} height
+ * @property {Float64Array} weights
+ * @property {string} colour
+ * @property {Pick<Theme, "text" | "font">} theme
+ * @property {number | null} pointed the bar that is pointed at
+ * @property {boolean} numbered whether weights stand over bars that have room for them, so that one near 0 is seen to be there
+ */
+
+export const LEFT = 30;
+/** Pixels of a bar that has room for its number. */
+const NUMBER = 36;
 const TOP = 8;
 const FOOT = 6;
 
@@ -30,22 +47,16 @@ export function largestOfColumns(weights, columns) {
   return most;
 }
 
-/**
- * @param {HTMLCanvasElement} canvas @param {Float64Array} weights @param {string} colour @param {number | null} pointed
- */
-export function drawBars(canvas, weights, colour, pointed) {
-  const { clientWidth: width, clientHeight: height } = canvas;
-  if (!width || !height) return;
-  const context = sized(canvas, width, height, false);
-  const style = getComputedStyle(canvas);
+/** @param {DrawingContext} context @param {BarsScene} scene */
+export function drawBars(context, { width, height, weights, colour, theme, pointed, numbered }) {
   const inner = width - LEFT - 2;
   const tall = height - FOOT - TOP;
   const y = (/** @type {number} */ weight) => TOP + tall * (1 - weight);
-  drawWith(context, { font: `11px ${style.fontFamily}`, textAlign: "right", textBaseline: "middle" });
+  drawWith(context, { font: `11px ${theme.font}`, textAlign: "right", textBaseline: "middle" });
   for (const level of [0, 0.5, 1]) {
-    drawWith(context, { globalAlpha: 0.7, fillStyle: style.color });
+    drawWith(context, { globalAlpha: 0.7, fillStyle: theme.text });
     context.fillText(String(level), LEFT - 6, y(level));
-    fillBox(context, { x: LEFT, y: Math.round(y(level)), w: inner, h: 1 }, style.color, level ? 0.18 : 0.6);
+    fillBox(context, { x: LEFT, y: Math.round(y(level)), w: inner, h: 1 }, theme.text, level ? 0.18 : 0.6);
   }
   context.fillStyle = colour;
   const n = weights.length;
@@ -59,9 +70,13 @@ export function drawBars(canvas, weights, colour, pointed) {
     largestOfColumns(weights, inner).forEach((weight, x) => bar(LEFT + x, 1, weight));
   }
   if (pointed !== null && pointed < n && step >= 2) {
-    fillBox(context, { x: LEFT + pointed * step, y: TOP, w: step, h: tall }, style.color, 0.12);
+    fillBox(context, { x: LEFT + pointed * step, y: TOP, w: step, h: tall }, theme.text, 0.12);
   }
-  drawWith(context, { globalAlpha: 0.75, strokeStyle: style.color });
+  if (numbered && step >= NUMBER) {
+    drawWith(context, { fillStyle: theme.text, textAlign: "center" });
+    weights.forEach((weight, i) => context.fillText(fixed(weight, 3), LEFT + (i + 0.5) * step, y(weight) - 7));
+  }
+  drawWith(context, { globalAlpha: 0.75, strokeStyle: theme.text, lineWidth: 1 });
   context.setLineDash([4, 4]);
   strokePath(context, [LEFT, y(1 / n)], [LEFT + inner, y(1 / n)]);
   context.setLineDash([]);

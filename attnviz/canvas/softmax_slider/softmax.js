@@ -1,6 +1,8 @@
 // A softmax row in eight ways: raw, scaled by 1/sqrt(d), and six alternatives. Python computes the same in
 // attnviz.pages.scaling.maths.alternatives; tests/js/softmax_cases.json holds the two together.
 
+import { percent, significant } from "../shared/numbers.js";
+
 /** @import { Parameter, ScoreRow } from "../shared/types.js" */
 
 /** @type {Record<string, (score: number, i: number, row: ScoreRow, parameter: number) => number>} */
@@ -64,6 +66,13 @@ export function statsOf(weights) {
   for (const w of weights) if (w > 0) entropy -= (w / total) * Math.log(w / total);
   entropy = Math.max(0, entropy);
   return { largest: Math.max(0, largestOf(weights)), total, entropy, effective: Math.exp(entropy) };
+}
+
+/** The same as they are written: the largest weight, the entropy, how many keys it is as spread out as. */
+/** @param {Float64Array} weights */
+export function factsOf(weights) {
+  const { largest, entropy, effective } = statsOf(weights);
+  return [percent(largest), significant(entropy), significant(effective)];
 }
 
 export const STOPS = 1000;

@@ -8,7 +8,8 @@ import { around, button, el, fill, joined, named } from "../shared/dom.js";
 import { filmOfStops } from "../shared/motion.js";
 import { clamp, fixed, percent, significant } from "../shared/numbers.js";
 import { floats } from "../shared/packing.js";
-import { parameterAt, softmaxRow, statsOf, stopOf, STOPS } from "./softmax.js";
+import { factsOf, parameterAt, softmaxRow, stopOf, STOPS } from "./softmax.js";
+import { sized } from "../shared/surface.js";
 
 /** @import { LabelledSlider } from "../shared/controls.js" */
 /** @import { Component, ScoreRow, SoftmaxHeader } from "../shared/types.js" */
@@ -193,15 +194,18 @@ class SoftmaxSlider extends View {
   /** @param {Panel} panel @param {ScoreRow} scores */
   drawPanel(panel, scores) {
     const row = softmaxRow(panel.kind, scores, this.parameter, this.header.coldest);
-    const { largest, entropy, effective } = statsOf(row.weights);
-    const values = [percent(largest), significant(entropy), significant(effective)];
+    const values = factsOf(row.weights);
     panel.row = row;
     panel.facts.forEach((fact, i) => (fact.textContent = values[i]));
     const { words } = this.header;
     const numbers = words.facts.map((name, i) => `${name} ${values[i]}`);
     const fact = joined(words.join_things, numbers);
     panel.canvas.setAttribute("aria-label", fill(words.fact_of, { panel: panel.title, fact }));
-    drawBars(panel.canvas, row.weights, panel.colour, this.pointed);
+    const { clientWidth: width, clientHeight: height } = panel.canvas;
+    if (!width || !height) return;
+    const { color: text, fontFamily: font } = getComputedStyle(panel.canvas);
+    const scene = { width, height, weights: row.weights, colour: panel.colour, theme: { text, font } };
+    drawBars(sized(panel.canvas, width, height, false), { ...scene, pointed: this.pointed, numbered: false });
   }
 
   /** @param {number | null} pointed */
@@ -216,7 +220,8 @@ class SoftmaxSlider extends View {
     const { words, n } = this.header;
     const { pointed } = this;
     if (pointed === null || pointed >= n) {
-      this.said.textContent = fill(words.rest, { n, even: percent(1 / n) });
+      const legend = fill(words.legend, { n, even: percent(1 / n) });
+      this.said.textContent = joined(words.join_sentences, [legend, words.rest]);
       return;
     }
     const parts = this.panels.map(({ title, row }) =>

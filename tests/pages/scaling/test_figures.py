@@ -105,16 +105,3 @@ def test_overflow_marks_where_each_format_breaks():
     fig = softmax.overflow(shifts, [("float16", np.array([0.9, 0.9, np.nan]), 1.5), ("float64", shifts, None)])
     marks = [trace for trace in fig.data if trace.mode == "markers+text"]
     assert [mark.text[0] for mark in marks] == ["+1.5"]
-
-
-def test_bars_share_one_scale_and_few_of_them_say_their_weights_so_that_those_near_0_are_seen_to_be_there():
-    fig = softmax.rows_of_bars([("raw", "#C44E9B", np.array([0.9, 0.1])), ("scaled", "#3B8EA5", np.full(2, 0.5))])
-    assert [trace.y.tolist() for trace in fig.data] == [[0.9, 0.1], [0.5, 0.5]]
-    assert fig.layout.yaxis.range == (0, 1.12), "with room for the number over a bar of 1"
-    few = softmax.rows_of_bars([("softmax", "#3B8EA5", np.array([0.0004, 0.9992, 0.0004]))])
-    assert list(few.data[0].text) == ["0.000", "0.999", "0.000"]
-    assert few.data[0].width < 0.5, "one bar is no wall"
-    assert few.layout.xaxis.dtick == 1
-    many = softmax.rows_of_bars([("softmax", "#3B8EA5", np.full(64, 1 / 64))])
-    assert many.data[0].text is None
-    assert many.layout.yaxis.range == (0, 1.02)

@@ -1,55 +1,12 @@
-"""Pictures of softmax: rows of weights, its Jacobian, where exp overflows, and mixtures by weights or by scores."""
+"""Pictures of softmax: its Jacobian, where exp overflows, and mixtures by weights or by scores."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
-from attnviz.figures.theme import RAW, SCALED, SERIES, SIGNED, THEORY, V_GREEN, Figure, layout
-from attnviz.figures.title_lines import above, part_title
-from attnviz.pages.scaling.figures.curves import plain_layout
-
-GAP = 0.04  #: between two rows of bars, as a share of the width
-NUMBERED = 12  #: bars that have room for their numbers, so that one near 0 is seen to be there
-
-
-def rows_of_bars(rows: Sequence[tuple[str, str, np.ndarray]]) -> Figure:
-    """Each of `rows` (name, colour, weights (n,)) beside the others, from 0 to 1; dashed: even weights.
-
-    The picture that the canvas animates, to save. Made as plain data and checked by Plotly once: it is redrawn
-    whenever a slider is released.
-    """
-    n = len(rows[0][2])
-    dash = {"color": THEORY, "dash": "dash", "width": 1}
-    even = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 1 / n, "y1": 1 / n, "line": dash}
-    numbered = n * len(rows) <= NUMBERED
-    look = plain_layout("", 280) | {"annotations": [], "shapes": [even], "showlegend": False}
-    look["margin"]["t"] = 36
-    look["yaxis"]["range"] = [0, 1.12 if numbered else 1.02]
-    traces = []
-    width = (1 - GAP * (len(rows) - 1)) / len(rows)
-    for i, (name, colour, weights) in enumerate(rows):
-        axis, left = str(i + 1) if i else "", i * (width + GAP)
-        look[f"xaxis{axis}"] = {"domain": [left, left + width], "title": {"text": _("key")}, "automargin": True}
-        title = {"text": part_title(name, len(rows), 14), "x": left + width / 2, "xref": "paper", "showarrow": False}
-        look["annotations"].append(title | {"y": 1, "yref": "paper", "yanchor": "bottom", "font": {"size": 14}})
-        trace: dict[str, Any] = {"type": "bar", "x": np.arange(1, n + 1), "y": weights, "name": name}
-        trace |= {"xaxis": f"x{axis}", "yaxis": "y", "marker": {"color": colour, "line": {"width": 0}}}
-        if numbered:
-            trace |= {
-                "text": [f"{Rounded(weight):.3f}" for weight in weights],
-                "textposition": "outside",
-                "cliponaxis": False,
-            }
-            trace["width"] = min(0.8, 0.1 * n)
-            look[f"xaxis{axis}"]["dtick"] = 1
-        traces.append(trace)
-    fig = go.Figure(traces, look)
-    return fig.update_layout(margin={"t": above(fig, 36)})
-
+from attnviz.figures.theme import RAW, SCALED, SERIES, SIGNED, V_GREEN, Figure, layout
 
 #: No entry of diag(p) - p pT is larger: p (1 - p) at p = 1/2.
 LARGEST = 0.25

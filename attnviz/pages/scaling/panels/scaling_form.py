@@ -12,8 +12,8 @@ from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.canvas import softmax_slider
 from attnviz.figures.theme import ALTERNATIVE, K_VERMILION, Q_BLUE, RAW, SCALED
+from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.scaling import choices
-from attnviz.pages.scaling.figures.softmax import rows_of_bars
 from attnviz.pages.scaling.maths import growing_width
 from attnviz.pages.scaling.maths.alternatives import ALTERNATIVES, CHOICES
 
@@ -149,7 +149,6 @@ def bars(key: str, config: growing_width.Config) -> None:
     """Draw the rows of bars, two where the alternative is scaling itself. A slider that is let go keeps its value."""
     one = ALTERNATIVES[config.alternative]
     drawn = film(config.n_keys, config.seed, config.d_k)
-    slider = softmax_slider.SliderParameter(one.parameter, config.parameter, one.low, one.high, linear=one.low < 0)
 
     def let_go(pick: softmax_slider.Picked) -> None:
         picked: dict[Choice[Any], Any] = {choices.D_K: pick.d_k}
@@ -164,10 +163,27 @@ def bars(key: str, config: growing_width.Config) -> None:
         panels_of(dict.fromkeys(("raw", "sqrt", one.id))),
         at=config.d_k,
         cosines=drawn.cosines if one.id == "qk-norm" else None,
-        parameter=slider if one.parameter else None,
+        parameter=_slider(config),
         about=one.id,
         on_pick=let_go,
     )
+
+
+def _slider(config: growing_width.Config) -> softmax_slider.SliderParameter | None:
+    """The slider of the alternative's own number, if it has one."""
+    one = ALTERNATIVES[config.alternative]
+    if not one.parameter:
+        return None
+    return softmax_slider.SliderParameter(one.parameter, config.parameter, one.low, one.high, linear=one.low < 0)
+
+
+def bars_figure(config: growing_width.Config) -> SceneFigure:
+    """The same for a file, at the value at which the slider was released."""
+    drawn = film(config.n_keys, config.seed, config.d_k)
+    at = drawn.d_k.tolist().index(config.d_k)
+    cosines = drawn.cosines[at] if config.alternative == "qk-norm" else None
+    panels = panels_of(dict.fromkeys(("raw", "sqrt", config.alternative)))
+    return SceneFigure((softmax_slider.SoftmaxFigure(drawn.scores[at], panels, config.d_k, cosines, _slider(config)),))
 
 
 def under_bars(key: str, result: growing_width.Result, words: str) -> None:
@@ -177,7 +193,7 @@ def under_bars(key: str, result: growing_width.Result, words: str) -> None:
     for name, row in result.rows.items():
         table |= {f"{name}_logit": row.logits, f"{name}_weight": row.weights}
     show.under(
-        rows_of_bars([(names()[name], colour(name), row.weights) for name, row in result.rows.items()]),
+        lambda: bars_figure(config),
         name=f"weights-dk{config.d_k}",
         key=key + "_picture",
         table=table,

@@ -12,6 +12,7 @@ from attnviz.base.words import _, listed, ngettext, sentences
 from attnviz.canvas import softmax_slider
 from attnviz.core.attention import COLDEST
 from attnviz.figures.theme import RAW, SCALED
+from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.scaling import choices
 from attnviz.pages.scaling.figures import softmax as figures
 from attnviz.pages.scaling.maths import growing_width
@@ -108,15 +109,17 @@ def panel() -> str | None:
 
 def _weights(scores: list[float], temperature: float) -> None:
     p = experiment.weights(scores, temperature)
+    panels = [softmax_slider.Panel("temperature", "softmax", "x / T", SCALED)]
+    slider = softmax_slider.SliderParameter("T", temperature, 0.0, 100.0)
     bars, numbers = st.columns([1.7, 1], gap="large", vertical_alignment="center")
     with bars:
         softmax_slider.softmax_slider(
             "s_typed_bars",
             np.array([1]),
             np.array([scores]),
-            [softmax_slider.Panel("temperature", "softmax", "x / T", SCALED)],
+            panels,
             at=1,
-            parameter=softmax_slider.SliderParameter("T", temperature, 0.0, 100.0),
+            parameter=slider,
             about="typed",
             on_pick=lambda pick: link_state.put(choices.TEMPERATURE, pick.parameter),
         )
@@ -128,7 +131,7 @@ def _weights(scores: list[float], temperature: float) -> None:
         )
     words = _temperature_words(p, temperature)
     show.under(
-        figures.rows_of_bars([("softmax", SCALED, p)]),
+        SceneFigure((softmax_slider.SoftmaxFigure(np.array(scores), panels, parameter=slider),)),
         name="softmax",
         key="s_typed_picture",
         table={"key": range(1, len(scores) + 1), "score": scores, "weight": p},
