@@ -192,8 +192,8 @@ def test_what_tab_comes_to_is_seen(opened, link, theme):
 
 
 def test_every_component_is_tried_and_a_picture_is_described(opened):
-    assert {stop.component for stop in STOPS} | {"picture", "connection"} == set(NAMES)  # those take no key
-    picture = ".st-key-canvas-of-h-three svg[role=img]"
+    assert {stop.component for stop in STOPS} | {"sharing_columns", "connection"} == set(NAMES)  # those take no key
+    picture = ".st-key-canvas-of-h-three canvas[role=img]"
     for each in opened("sharing", picture).locator(picture).all():
         assert re.search(r"\d", each.get_attribute("aria-label"))
 

@@ -24,7 +24,7 @@ def boxes(page, selector):
 
 
 def test_a_projector_shows_the_sentences_beside_the_title_and_charts_in_their_places(opened):
-    page = opened("sharing", ".st-key-canvas-of-h-three svg", **PROJECTOR)
+    page = opened("sharing", ".st-key-canvas-of-h-three canvas", **PROJECTOR)
     heading = ".st-key-page-heading h1", ".st-key-page-heading > .stElementContainer > .stMarkdown", ".st-key-present"
     title, about, buttons = (page.locator(part).bounding_box() for part in heading)
     assert title["x"] + title["width"] < about["x"]
@@ -229,7 +229,7 @@ def test_the_export_of_start_opens_to_a_menu_that_can_be_read(opened):
 
 
 @pytest.mark.parametrize(
-    "address, picture", [("heads", ".st-key-hd_map .nsewdrag"), ("sharing", ".st-key-canvas-of-h-three svg")]
+    "address, picture", [("heads", ".st-key-hd_map .nsewdrag"), ("sharing", ".st-key-canvas-of-h-three canvas")]
 )
 def test_a_picture_begins_on_the_first_screen_of_a_phone(opened, address, picture):
     page = opened(address, picture, **PHONE)

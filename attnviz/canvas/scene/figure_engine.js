@@ -6,6 +6,7 @@ import { maskFigure } from "../mask/mask_figure.js";
 import { mosaicFigure } from "../overview/mosaic_figure.js";
 import { patchFigure } from "../patch_view/patch_figure.js";
 import { softmaxFigure } from "../softmax_slider/softmax_figure.js";
+import { sharingFigure } from "../sharing_columns/columns_figure.js";
 import { boardFigure } from "../tensor_board/board_figure.js";
 import { tileFigure } from "../tile_film/tile_film_figure.js";
 import { figureDocument, themeOfFile } from "./figure.js";
@@ -24,6 +25,7 @@ const SCENES = {
   mask: maskFigure,
   mosaic: mosaicFigure,
   patches: patchFigure,
+  sharing: sharingFigure,
   tiles: tileFigure,
 };
 

@@ -319,6 +319,22 @@ export type BoardFigureHeader = Pick<Board, "sheets" | "signs"> & {
   colours: TensorColours;
 };
 
+export type SharingColumn = Record<"name" | "counted" | "cache" | "spoken", string> & {
+  heads: number;
+  kv_heads: number;
+  facts: string[];
+  /** of what MHA keeps */
+  share: number;
+};
+
+export type SharingHeader = {
+  columns: SharingColumn[];
+  /** pixels between query heads and K/V heads */
+  wires: number;
+  colours: Record<"q" | "k" | "v" | "masked", string>;
+};
+export type SharingFigureHeader = SharingHeader & { title: string };
+
 export type SaveFigure = {
   svg: string;
   /** the JSON of a chart that plotly.js draws into the place that `svg` leaves for it */

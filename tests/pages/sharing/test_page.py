@@ -5,13 +5,12 @@ import inspect
 import json
 import re
 from dataclasses import replace
-from xml.etree import ElementTree
 
 import pytest
 
 from attnviz.app import show
 from attnviz.base import units
-from attnviz.figures.theme import K_VERMILION
+from attnviz.canvas.shared.packing import unblob
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.pages.sharing.figures import costs as sharing_costs
 from attnviz.pages.sharing.panels import prove, sharing_programs
@@ -19,19 +18,17 @@ from tests.models.architecture.test_architecture import EVERY_PRESET
 from tests.pages.conftest import charts, ran, said, sound, with_code
 
 MINILM = {"h_lm": "minilm-l6"}
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def columns_on(app, key):
-    """The SVG of each column of the picture with this key."""
-    drawn = [one.proto.json for one in app.get("bidi_component") if one.proto.id.endswith(f"canvas-of-{key}")]
-    return json.loads(drawn[0]) if drawn else []
+    """What each column of the picture with this key is drawn from."""
+    drawn = [one.proto.bytes for one in app.get("bidi_component") if one.proto.id.endswith(f"canvas-of-{key}")]
+    return unblob(bytes(drawn[0]))[0]["columns"] if drawn else []
 
 
 def spoken(app):
     """All that the page says, what stands in its columns included."""
-    columns = [re.search(r'aria-label="([^"]*)"', svg)[1] for svg in columns_on(app, "h-wiring")]
-    return " ".join([said(app), *map(html.unescape, columns)])
+    return " ".join([said(app), *(column["spoken"] for column in columns_on(app, "h-wiring"))])
 
 
 def metrics(app):
@@ -42,8 +39,7 @@ def test_the_page_opens_with_a_trained_layer_shared(visit):
     app = sound(visit("sharing"))
     columns = columns_on(app, "h-three")
     assert len(columns) == 3
-    assert all(kept in column for kept, column in zip(("4 GiB", "1 GiB", "128 MiB"), columns, strict=True))
-    assert not any("<image" in column for column in columns), "nothing measured on another model"
+    assert [column["cache"] for column in columns] == ["cache: 4 GiB", "cache: 1 GiB", "cache: 128 MiB"]
     assert "9 query heads on 1 K/V head; K/V heads as trained: 3" in spoken(app)
     assert "is the likeliest next token" in spoken(app)
     assert len(app.get("plotly_chart")) == 3  # the groups, the sweep, the next token
@@ -53,8 +49,8 @@ def test_the_page_opens_with_a_trained_layer_shared(visit):
 def test_the_columns_follow_model_length_and_batch_and_a_prime_number_of_heads_has_nothing_between(visit):
     app = sound(visit("sharing", h_columns="llama-2-7b", h_context="1024", h_batch="2"))
     columns = columns_on(app, "h-three")
-    assert "cache: 1 GiB" in columns[0]
-    assert "2 × 32 × 1,024 × 128" in columns[0]
+    assert columns[0]["cache"] == "cache: 1 GiB"
+    assert "2 × 32 × 1,024 × 128" in columns[0]["spoken"]
 
     app.selectbox(key="h_columns").select("falcon-7b").run()
     assert len(columns_on(sound(app), "h-three")) == 2
@@ -209,10 +205,8 @@ def test_the_next_token_is_as_likely_here_as_on_explore(visit):
 
 
 def wirings(app):
-    """The kind over each wiring, and how many key heads are drawn in it, beside the bar of what they take."""
-    roots = [ElementTree.fromstring(svg) for svg in columns_on(app, "h-wiring")]
-    boxes = [[box for box in root.iter(f"{SVG}rect") if box.get("fill") == K_VERMILION] for root in roots]
-    return [(next(root.iter(f"{SVG}text")).text, len(keys) - 1) for root, keys in zip(roots, boxes, strict=True)]
+    """The kind over each wiring, and how many key heads are drawn in it."""
+    return [(column["name"], column["kv_heads"]) for column in columns_on(app, "h-wiring")]
 
 
 def test_mha_gqa_and_mqa_stand_side_by_side_on_a_trained_model(visit):

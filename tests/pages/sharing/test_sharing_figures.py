@@ -3,21 +3,8 @@ import pytest
 
 from attnviz.base import units
 from attnviz.figures import byte_axes
-from attnviz.figures.theme import K_VERMILION, Q_BLUE, V_GREEN
 from attnviz.pages.sharing.figures import costs
 from attnviz.pages.sharing.figures import sharing as sharing_figures
-
-
-@pytest.mark.parametrize("heads, kv_heads", [(1, 1), (9, 3), (12, 1), (64, 8)])
-def test_every_query_head_is_wired_to_the_middle_of_its_group(heads, kv_heads):
-    kv_of = [h * kv_heads // heads for h in range(heads)]
-    wires, q, k, v = sharing_figures.wirings({"": (kv_of, kv_heads)}).data
-    assert (q.marker.color, k.marker.color, v.marker.color) == (Q_BLUE, K_VERMILION, V_GREEN)
-    assert (len(q.x), len(k.x), len(v.x)) == (heads, kv_heads, kv_heads)
-    ends = wires.x[1::3]
-    for head, end in enumerate(ends):
-        group = [h for h in range(heads) if kv_of[h] == kv_of[head]]
-        assert end == pytest.approx(np.mean(group))
 
 
 def test_heads_of_a_group_share_one_scale_and_what_the_mask_hides_is_not_zero():

@@ -1,6 +1,6 @@
 """Which query heads share which K/V heads, and what sharing changes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,50 +26,6 @@ from attnviz.figures.theme import (
 )
 
 ABREAST = 6  #: small heads in a line, at most
-
-
-def wirings(kinds: Mapping[str, tuple[Sequence[int], int]]) -> Figure:
-    """Several wirings side by side, as (K/V head of each query head, number of K/V heads) by name."""
-    fig = make_subplots(rows=1, cols=len(kinds), subplot_titles=list(kinds), horizontal_spacing=0.04)
-    for column, (kv_of, n_kv_heads) in enumerate(kinds.values(), 1):
-        for trace in _wires(kv_of, n_kv_heads, 900 / len(kinds)):
-            fig.add_trace(trace, row=1, col=column)
-        fig.update_xaxes(range=[-0.7, len(kv_of) - 0.3], row=1, col=column)
-    fig.update_xaxes(visible=False)
-    fig.update_yaxes(visible=False, range=[-0.3, 1.3])
-    return layout(fig, height=190).update_layout(showlegend=False, margin={"t": 28, "b": 0})
-
-
-def _wires(kv_of: Sequence[int], n_kv_heads: int, width: float) -> list[go.Scatter]:
-    """The wires and the boxes of one wiring, in boxes that `width` pixels have room for."""
-    heads = len(kv_of)
-    at = (np.arange(n_kv_heads) + 0.5) * heads / n_kv_heads - 0.5  # the middle of each group
-    size = float(np.clip(0.7 * width / max(heads, 2 * n_kv_heads), 4, 24))
-    half = min(max(0.24, 0.16 * heads / n_kv_heads), 0.42)
-    xs = [x for head, kv in enumerate(kv_of) for x in (head, float(at[kv]), None)]  # None ends a wire
-    ys = [1, 0.06, None] * heads
-    wires = go.Scatter(x=xs, y=ys, mode="lines", line={"color": MASKED, "width": 1.2}, hoverinfo="skip")
-    hover_q = [_("query head {head} reads K/V head {kv}").format(head=h, kv=kv) for h, kv in enumerate(kv_of)]
-    read = [_("K/V head {kv}, read by {n} query heads").format(kv=g, n=kv_of.count(g)) for g in range(n_kv_heads)]
-    return [
-        wires,
-        _boxes(np.arange(heads), 1, Q_BLUE, "Q", size, hover_q),
-        _boxes(at - half, 0, K_VERMILION, "K", size, read),
-        _boxes(at + half, 0, V_GREEN, "V", size, read),
-    ]
-
-
-def _boxes(x: np.ndarray, y: float, colour: str, letter: str, size: float, hover: Sequence[str]) -> go.Scatter:
-    return go.Scatter(
-        x=x,
-        y=np.full(len(x), y),
-        mode="markers+text" if size >= 14 else "markers",
-        marker={"symbol": "square", "size": size, "color": colour},
-        text=[letter] * len(x),
-        textfont={"color": "#FFFFFF", "size": size * 0.5},
-        hovertext=list(hover),
-        hovertemplate="%{hovertext}<extra></extra>",
-    )
 
 
 def groups(

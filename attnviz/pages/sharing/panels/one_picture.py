@@ -1,7 +1,6 @@
 """The picture that the page opens with: a model of the visitor's choice as MHA, GQA and MQA, and a head under each."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 import streamlit as st
@@ -11,8 +10,9 @@ from attnviz.app.cache import model_cache
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ngettext, sentences, tongue
-from attnviz.canvas.shared.component import component
+from attnviz.canvas.sharing_columns import WIRES, SharingColumn, SharingFigure, sharing_columns
 from attnviz.core.heads import sharing_kind
+from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.architecture import (
     Architecture,
     LayerSpec,
@@ -23,8 +23,6 @@ from attnviz.models.architecture import (
     shared_otherwise,
 )
 from attnviz.pages.sharing import choices
-from attnviz.pages.sharing.figures import sharing as figures
-from attnviz.pages.sharing.figures.svg_three_ways import WIRES, SharingColumn, ThreeWaysPicture
 from attnviz.runs import head_sharing
 from attnviz.runs.head_sharing import Config, Result
 from attnviz.runs.model_run import ModelRun
@@ -60,8 +58,7 @@ def picture() -> None:
         batch = widgets.number(choices.BATCH, _("Batch"), step=1)
     shown = columns_of(Architecture.preset(name), tokens, batch)
     with place:
-        high = LONG_WIRES if presenting.presenting() else WIRES
-        draw([replace(column, wires=high) for column in shown], "h-three")
+        draw(shown, "h-three", LONG_WIRES if presenting.presenting() else WIRES)
     about = ngettext(
         "{model}, {tokens} token, batch {batch}, 16-bit numbers.",
         "{model}, {tokens} tokens, batch {batch}, 16-bit numbers.",
@@ -75,7 +72,7 @@ def picture() -> None:
     ]
     with place:
         show.under(
-            lambda: ThreeWaysPicture(shown, sentences(*less).rstrip(".。")),
+            lambda: SceneFigure((SharingFigure(shown),), sentences(*less).rstrip(".。")),
             name=f"mha-gqa-mqa-{name}",
             key="h-three",
             words=sentences(about, *less),
@@ -91,14 +88,9 @@ def picture() -> None:
 
 
 # MHA, GQA and MQA side by side: query heads over K/V heads, shapes, parameters, the bytes of a cache.
-def draw(columns: Sequence[SharingColumn], key: str) -> None:
-    """The columns beside each other; on a phone below each other. Next and previous of a presentation stop here."""
-    component("picture")(key=f"canvas-of-{key}", data=[_on_page(column, tongue()) for column in columns])
-
-
-@lru_cache(maxsize=256)
-def _on_page(column: SharingColumn, _language: str) -> str:
-    return column.on_page()
+def draw(columns: Sequence[SharingColumn], key: str, wires: int = WIRES) -> None:
+    """Draw the columns. Next and previous of a presentation stop here."""
+    sharing_columns(f"canvas-of-{key}", columns, wires)
 
 
 def columns_of(arch: Architecture, tokens: int, batch: int = 1) -> tuple[SharingColumn, ...]:
@@ -130,13 +122,7 @@ def _columns(arch: Architecture, tokens: int, batch: int, _language: str) -> tup
                 cache=_("cache: {bytes}").format(bytes=in_words),
             )
         )
-    return _level(shown)
-
-
-def _level(columns: Sequence[SharingColumn]) -> tuple[SharingColumn, ...]:
-    """The columns with what they say as high in each."""
-    room = max(len(column.lines) for column in columns)
-    return tuple(replace(column, room=room) for column in columns)
+    return tuple(shown)
 
 
 def counts(layers: Sequence[LayerSpec]) -> tuple[int, ...]:
@@ -163,9 +149,9 @@ def wirings(run: ModelRun, result: Result) -> None:
         )
         for g in shown
     ]
-    draw(_level(columns), "h-wiring")
+    draw(columns, "h-wiring")
     show.under(
-        lambda: figures.wirings({named(result.n_heads, g): (result.kv_of_with(g), g) for g in shown}),
+        lambda: SceneFigure((SharingFigure(columns),)),
         name=f"wiring-{result.n_heads}-{chosen}",
         key="h-wiring",
         words=ngettext(

@@ -1,0 +1,70 @@
+"""Ways of sharing keys and values beside each other: which query head reads which K/V head, and what is kept."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from attnviz.base.words import _, ended, sentences
+from attnviz.canvas.shared.component import component
+from attnviz.canvas.shared.packing import blob
+from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, V_GREEN
+
+WIRES = 132  #: pixels from the query heads to the K/V heads
+
+
+@dataclass(frozen=True)
+class SharingColumn:
+    """One way of sharing: `heads` query heads read `kv_heads` key/value heads."""
+
+    name: str
+    heads: int
+    kv_heads: int
+    facts: Sequence[str]  #: shapes and parameters
+    kept: str  #: the bytes of the cache, in words
+    share: float  #: of the cache of MHA, 0 to 1
+    cache: str = ""  #: how the picture says what is kept
+
+    @property
+    def counted(self) -> str:
+        """How many heads read how many."""
+        text = _("{h} query heads on 1 K/V head") if self.kv_heads == 1 else _("{h} query heads on {g} K/V heads")
+        return text.format(h=self.heads, g=self.kv_heads)
+
+    @property
+    def spoken(self) -> str:
+        """The column for those who cannot see it."""
+        parts = (self.name, self.counted, *self.facts, self.cache)
+        return sentences(*(ended(part.rstrip(".。")) for part in parts))
+
+
+def sharing_columns(key: str, columns: Sequence[SharingColumn], wires: int = WIRES) -> None:
+    """Draw the columns beside each other; on a phone below each other."""
+    component("sharing_columns")(key=key, data=blob(_header(columns, wires)))
+
+
+@dataclass(frozen=True)
+class SharingFigure:
+    """The columns side by side, for a file."""
+
+    columns: Sequence[SharingColumn]
+    title: str = ""
+
+    @property
+    def scene(self) -> str:
+        return "sharing"
+
+    @property
+    def header(self) -> dict[str, Any]:
+        return _header(self.columns, WIRES) | {"title": self.title}
+
+    @property
+    def payload(self) -> bytes:
+        return b""
+
+
+def _header(columns: Sequence[SharingColumn], wires: int) -> dict[str, Any]:
+    return {
+        "columns": [vars(column) | {"counted": column.counted, "spoken": column.spoken} for column in columns],
+        "wires": wires,
+        "colours": {"q": Q_BLUE, "k": K_VERMILION, "v": V_GREEN, "masked": MASKED},
+    }
