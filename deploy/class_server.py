@@ -310,12 +310,24 @@ def _end_group(leader: subprocess.Popen[bytes]) -> None:
         os.killpg(leader.pid, signal.SIGKILL)
 
 
+def _end_left_nginx(folder: Path) -> None:
+    """End the nginx of a killed server: where its first process was killed in the same instant, others hold the port."""
+    with suppress(OSError, ValueError):
+        group = int((folder / "nginx.pid").read_text())
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):  # it has just ended
+                name, _bracket, fields = stat.read_text().rpartition(")")
+                if name.endswith("(nginx") and int(fields.split()[2]) == group:
+                    os.kill(int(stat.parent.name), signal.SIGKILL)
+
+
 def own_folder() -> tuple[Path, IO[str]]:
     """A folder for this server, held for as long as the file beside it is open; those that nobody holds are removed."""
     for folder in Path(tempfile.gettempdir()).glob(f"{FOLDERS}*"):
         with suppress(OSError), (folder / "held").open("r+") as held:
             if folder.stat().st_uid == os.getuid():
                 fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _end_left_nginx(folder)
                 shutil.rmtree(folder, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=FOLDERS))
     held = (folder / "held").open("w")

@@ -9,6 +9,7 @@ import os
 import re
 import resource
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -306,7 +307,8 @@ class_server.main(["--processes", "2", "--listen", sys.argv[1]])
 
 @needs_nginx
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux ends children with their parent")
-def test_when_the_server_is_killed_nothing_of_it_stays_and_it_can_be_started_again():
+@pytest.mark.parametrize("nginx_too", [False, True])
+def test_when_the_server_is_killed_nothing_of_it_stays_and_it_can_be_started_again(nginx_too: bool):
     there = Path(tempfile.mkdtemp())
     there.chmod(0o711)
     listen, environment = f"127.0.0.1:{free_port()}", os.environ | {"TMPDIR": str(there), "ATTNVIZ_LOG": "text"}
@@ -324,10 +326,13 @@ def test_when_the_server_is_killed_nothing_of_it_stays_and_it_can_be_started_aga
         family = psutil.Process(first.pid).children(recursive=True)
         assert len(family) >= 4, "two of the app, nginx and what it starts"
         [folder] = there.iterdir()
+        if nginx_too:
+            os.kill(int((folder / "nginx.pid").read_text()), signal.SIGKILL)
         first.kill()
-        _gone, left = psutil.wait_procs(family, 20)
-        assert not left
+        _gone, left = psutil.wait_procs(family, 3 if nginx_too else 20)
+        assert {each.name() for each in left} <= ({"nginx"} if nginx_too else set())
         second = started()
+        assert not psutil.wait_procs(left, 20)[1]
         assert not folder.exists(), "with the sentences that its visitors read"
         second.terminate()
         assert second.wait(20) == 0
