@@ -311,7 +311,7 @@ def _end_group(leader: subprocess.Popen[bytes]) -> None:
 
 
 def _end_left_nginx(folder: Path) -> None:
-    """End the nginx of a killed server: where its first process was killed in the same instant, others hold the port."""
+    """End the nginx of a killed server: killed in the same instant, it leaves processes that hold the port."""
     with suppress(OSError, ValueError):
         group = int((folder / "nginx.pid").read_text())
         for stat in Path("/proc").glob("[0-9]*/stat"):
