@@ -233,6 +233,8 @@ def as_arrow(table: ColumnTable) -> Any:
         return pa.table(table)
     except pa.ArrowException:
         return table
+    except OverflowError:  # a whole number of more than 64 bits, as FLOPs of the largest context are
+        return as_arrow({name: [float(n) if isinstance(n, int) else n for n in cells] for name, cells in table.items()})
 
 
 SHOWN_WHOLE = 16  #: rows of a table that is not scrolled in itself

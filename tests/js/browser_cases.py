@@ -27,6 +27,7 @@ from attnviz.core.attention import COLDEST
 from attnviz.figures import theme
 from attnviz.pages.positions.maths import rotation
 from attnviz.pages.scaling.maths import alternatives
+from attnviz.runs.head_matrix import Matrix
 from tests.canvas.browser_codes import decode16
 from tests.js import attend_cases, birth_cases
 
@@ -244,6 +245,46 @@ def overlay_cases() -> list[dict[str, Any]]:
     return made
 
 
+def telling_row_cases() -> list[dict[str, Any]]:
+    """Heads of which one row is told first: with a winner, with ties, with nothing but the first token, and signed."""
+    rng = np.random.default_rng(46)
+    free, causal = np.zeros((6, 6), bool), ~np.tri(6, dtype=bool)
+    equal = np.tri(6) / np.arange(1, 7)[:, None]
+    drawn = rng.dirichlet(np.ones(6), 6)
+    twice = np.full((6, 6), 0.1)
+    twice[1, 4] = twice[4, 1] = 0.5
+    heads = [
+        (drawn, free),
+        (np.tril(drawn), causal),
+        (equal, causal),
+        (np.full((6, 6), 1 / 6), free),
+        (twice, free),
+        (np.eye(6), free),
+        (np.eye(6)[[0] * 6], free),
+        (np.ones((1, 1)), free[:1, :1]),
+        (np.tril(np.full((2, 2), 0.5)), causal[:2, :2]),
+        (drawn[:3], free[:3]),
+        (drawn - drawn[::-1], free),
+        (-drawn, free),
+    ]
+    return [
+        {
+            "shape": list(values.shape),
+            "values": [attend_cases.digits(value, 7) for value in values.ravel().tolist()],
+            "hidden": hidden.ravel().astype(int).tolist(),
+            "signed": bool((values < 0).any()),
+            "row": _telling_row(values, hidden),
+        }
+        for values, hidden in heads
+    ]
+
+
+def _telling_row(values: NDArray[np.float64], hidden: NDArray[np.bool_]) -> int:
+    rows, cols = (tuple(map(str, range(size))) for size in values.shape)
+    at = tuple(range(values.shape[0])), tuple(range(values.shape[1]))
+    return Matrix(values.astype(np.float32), hidden, rows, cols, *at).telling_row
+
+
 def rounding_cases() -> list[dict[str, Any]]:
     """Numbers between two that can be shown, just beside them, and at both ends, as they are written."""
     rng = np.random.default_rng(33)
@@ -266,6 +307,7 @@ CASES = {
     "attend": attend_cases.attend_cases,
     "edits": attend_cases.edit_cases,
     "overlay": overlay_cases,
+    "telling_row": telling_row_cases,
     "birth": birth_cases.birth_cases,
 }
 

@@ -27,23 +27,26 @@ export function saidOf(numbers, about, row) {
   return fillNumbers(about.templates[worth.length - 1], fields);
 }
 
+const ALIKE = 0.999; // of the largest: numbers as near as this may be one number, sent as a code
+
 /**
  * The row that tells most: the one with the largest, farthest weight; the last where none is. The first token, on which
- * heads rest their attention, is left out.
+ * heads rest their attention, is left out. Python's side is Matrix.telling_row in runs/head_matrix.py.
  */
 /** @param {Numbers} numbers */
 export function tellingRow(numbers) {
   const [nq, nk] = numbers.header.shape;
   const far = Float64Array.from({ length: Math.max(nq, nk) }, (_, distance) => Math.log1p(distance));
-  let [most, row] = [0, nq - 1];
-  for (let q = 0; q < nq; q++) {
+  const rows = Array.from({ length: nq }, (_, q) => {
+    let most = 0;
     for (let k = 1; k < nk; k++) {
       if (numbers.codes[q * nk + k] === MASKED_16) continue;
-      const tells = valueAt(numbers, q, k) * far[Math.abs(q - k)];
-      if (tells > most) [most, row] = [tells, q];
+      most = Math.max(most, valueAt(numbers, q, k) * far[Math.abs(q - k)]);
     }
-  }
-  return row;
+    return most;
+  });
+  const most = Math.max(0, ...rows);
+  return most > 0 ? rows.findIndex((tells) => tells >= ALIKE * most) : nq - 1;
 }
 
 /** A token, with its position where the same occurs more than once. */

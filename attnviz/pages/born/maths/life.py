@@ -222,7 +222,10 @@ def copies_of(text: str, config: Config) -> Copies:
     fewest, most = config.lags
     if not fewest <= len(words) <= most:
         raise Problem(
-            "{count} words were typed; the model takes {fewest} to {most}", count=len(words), fewest=fewest, most=most
+            "{count} {count:word was|words were} typed; the model takes {fewest} to {most}",
+            count=len(words),
+            fewest=fewest,
+            most=most,
         )
     numbers: dict[str, int] = {}
     for word in map(str.casefold, words):

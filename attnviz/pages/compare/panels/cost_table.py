@@ -160,7 +160,7 @@ def _steps_and_path(result: layer_costs.Result, axis: str) -> None:
             "sequential-steps",
             "c-steps",
             ngettext(
-                "A recurrence takes **{n:,}** step, every other layer one.",
+                "A recurrence takes **{n:,}** step, as every other layer does.",
                 "A recurrence takes **{n:,}** steps one after the other, every other layer one.",
                 steps,
             ).format(n=steps),

@@ -243,13 +243,24 @@ def _verdict(result: reach_training.Result) -> str:
 def _distance_words(result: reach_training.Result, start: bool) -> str:
     """The gradient at the first token, for attention, the LSTM and the convolutions."""
     norms, config = _norms(result, start), result.config
-    if start:
+    seen = 1 + config.layers * (config.k - 1)
+    if start and seen >= config.n:
+        text = _(
+            "At distance {distance} the norm is **{attention:.2g}** for attention, **{lstm:.1g}** for the LSTM; "
+            "{layers} {layers:convolution|convolutions} of {k} {layers:sees|see} all {n} tokens."
+        )
+    elif start:
         text = ngettext(
             "At distance {distance} the norm is **{attention:.2g}** for attention, **{lstm:.1g}** for the LSTM; "
             "{layers} convolution of {k} sees {seen} tokens and nothing beyond.",
             "At distance {distance} the norm is **{attention:.2g}** for attention, **{lstm:.1g}** for the LSTM; "
             "{layers} convolutions of {k} see {seen} tokens and nothing beyond.",
             config.layers,
+        )
+    elif seen >= config.n:
+        text = _(
+            "Now it is **{attention:.2g}** for attention and **{lstm:.1g}** for the LSTM at distance {distance}: "
+            "attention gives the first token **{share:.3g}** times the average."
         )
     else:
         text = _(
@@ -263,7 +274,8 @@ def _distance_words(result: reach_training.Result, start: bool) -> str:
         lstm=norms["lstm"][0],
         layers=config.layers,
         k=config.k,
-        seen=min(config.n, 1 + config.layers * (config.k - 1)),
+        seen=seen,
+        n=config.n,
         share=result.reached["attention"].share_of_first,
     )
     return with_minus(words)

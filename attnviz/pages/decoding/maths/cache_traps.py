@@ -100,8 +100,8 @@ def run_dimension(s: Sentence) -> Outcome:
         largest_gap(bad, good),
         (
             Message(
-                "A chunk of {n} words on a cache of {n}: nothing raises. One head of {all} keys has become two of {n}, "
-                "and q is broadcast over both: the second one, drawn, has forgotten the cache.",
+                "A chunk of {n} {n:word|words} on a cache of {n}: nothing raises. One head of {all} keys has "
+                "become two of {n}, and q is broadcast over both: the second one, drawn, has forgotten the cache.",
                 {"n": half, "all": 2 * half},
             ),
             Message(

@@ -12,6 +12,7 @@ from attnviz.app.exports import pairs
 from attnviz.app.links import link_state
 from attnviz.app.panel import show_problem
 from attnviz.app.text import plain, quoted, spoken
+from attnviz.base.largest import find_largest
 from attnviz.base.message import Problem
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, listed, say
@@ -111,13 +112,20 @@ def _about_heads(
     maps = picture_cache.maps_of(loaded, picture, stack)
     names = [f"{layer}.{head}" for layer, count in enumerate(scene.heads) for head in range(count)]
     if stack.words:
-        narrow = int(maps.entropy.argmin())
+        narrow = find_largest(-maps.entropy)
+        if not narrow.alone:
+            return _("Even the heads that decide most clearly spread over {share:.0%} of what they could.").format(
+                share=-narrow.value
+            )
         return _(
             "Head {head} decides most clearly where to look: it spreads over {share:.0%} of what it could."
-        ).format(head=names[narrow], share=maps.entropy[narrow])
-    near, far = int(maps.distance.argmin()), int(maps.distance.argmax())
+        ).format(head=names[narrow.index], share=-narrow.value)
+    near, far = find_largest(-maps.distance), find_largest(maps.distance)
+    ends = {"least": -near.value, "most": far.value}
+    if not (near.alone and far.alone):
+        return _("Heads look from {least:.1f} to {most:.1f} pixels far, on average.").format(**ends)
     return _("Head {near} looks nearest, {least:.1f} pixels on average, head {far} farthest, {most:.1f}.").format(
-        near=names[near], least=maps.distance[near], far=names[far], most=maps.distance[far]
+        near=names[near.index], far=names[far.index], **ends
     )
 
 

@@ -150,6 +150,8 @@ def _shift_words(result: position_scores.Result) -> str:
         return _("Shifting all positions by {shift:,} is not possible: {why}.").format(
             shift=config.shift, why=spoken(result.shifted)
         )
+    if not config.shift:
+        return _("Shifted by 0, all positions stay where they are: choose how far.")
     words = _(
         "Shift all positions by {shift:,}, and scores change by up to {change:.3g}: where a word stands counts, not "
         "only how far it is."
@@ -180,9 +182,11 @@ def _map(result: position_scores.Result) -> None:
 def _distance(result: position_scores.Result) -> None:
     config, far = result.config, result.config.n - 1
     others = [] if result.heads is None else [(_("head {n}").format(n=i), row) for i, row in enumerate(result.heads)]
-    words = _("Mean score {here:.3g} at distance 0, {one:.3g} one back, {last:.3g} at {far} back.").format(
-        here=result.at(0), one=result.at(-1), last=result.at(-far), far=far
-    )
+    words = (
+        _("Mean score {here:.3g} at distance 0, {one:.3g} one back, {last:.3g} at {far} back.")
+        if far > 1
+        else _("Mean score {here:.3g} at distance 0, {one:.3g} one back.")
+    ).format(here=result.at(0), one=result.at(-1), last=result.at(-far), far=far)
     if result.spread > 1e-6:
         words = sentences(words, _("At one distance scores lie up to {spread:.3g} apart.").format(spread=result.spread))
     mean, low, high = result.mean, result.low, result.high
@@ -237,9 +241,13 @@ def _waves(result: position_scores.Result) -> None:
             name="wavelengths",
             key="p_waves",
             table={"pair": np.arange(len(waves)), "wavelength": waves},
-            words=_(
-                "The first pair turns once in {first:.3g} positions, the last in {last:,.0f}; pairs that do "
-                "not complete a turn within {n} positions: {unfinished} of {pairs}."
+            words=(
+                _(
+                    "The first pair turns once in {first:.3g} positions, the last in {last:,.0f}; pairs that do "
+                    "not complete a turn within {n} positions: {unfinished} of {pairs}."
+                )
+                if len(waves) > 1
+                else _("The only pair turns once in {first:.3g} positions.")
             ).format(
                 first=waves[0],
                 last=waves[-1],

@@ -50,9 +50,13 @@ def circle_panel() -> None:
                 {choices.PAIR: place.pair, choices.Q_AT: place.q_at, choices.K_AT: place.k_at}
             ),
         )
-    words = _(
-        "Turned, this pair’s part of q·k is {product:.4g}; all pairs together (here {pairs}) give {score:.4g}, and "
-        "{unturned:.4g} before they are turned."
+    words = (
+        _(
+            "Turned, this pair’s part of q·k is {product:.4g}; all pairs together (here {pairs}) give {score:.4g}, and "
+            "{unturned:.4g} before they are turned."
+        )
+        if len(result.turns) > 1
+        else _("This head has one pair. Its q·k is {score:.4g}, and {unturned:.4g} before it is turned.")
     ).format(product=result.product, pairs=len(result.turns), score=result.score, unturned=result.unturned)
     with place:
         show.under(
@@ -130,9 +134,12 @@ def _controls() -> experiment.LongerConfig:
 def _verdict(result: experiment.Longer) -> str:
     config, made = result.config, result.methods[result.config.method]
     if made.new:
-        words = _(
-            "With {n:,} positions {new} of {pairs} pairs reach angles that they never had in training: these are the "
-            "slow ones, which had not completed a turn within {trained:,} positions."
+        words = ngettext(
+            "With {n:,} positions {new} of {pairs} {pairs:pair|pairs} reaches angles that it never had in training: it "
+            "had not completed a turn within {trained:,} positions.",
+            "With {n:,} positions {new} of {pairs} pairs reach angles that they never had in training: they had not "
+            "completed a turn within {trained:,} positions.",
+            made.new,
         )
     elif not made.slowed:
         words = _(
@@ -143,7 +150,7 @@ def _verdict(result: experiment.Longer) -> str:
         words = sentences(
             _(
                 "Within {n:,} positions no pair reaches an angle that it did not have in training. The price: {slowed} "
-                "of {pairs} pairs turn more slowly."
+                "of {pairs} {pairs:pair|pairs} {slowed:turns|turn} more slowly."
             ),
             _("The angle between neighbours in the fastest pair is {neighbours:.0%} of what it was.")
             if made.neighbours < LESS
@@ -195,9 +202,13 @@ def _distance(result: experiment.Longer) -> None:
     if beyond.any():
         words = sentences(
             words,
-            _(
-                "Beyond the trained length (shaded) the largest is {plain:.3g} unscaled and {chosen:.3g} with the "
-                "scaling."
+            (
+                _("Beyond the trained length (shaded) the largest is {plain:.3g}.")
+                if config.method == "none"
+                else _(
+                    "Beyond the trained length (shaded) the largest is {plain:.3g} unscaled and {chosen:.3g} with the "
+                    "scaling."
+                )
             ).format(plain=result.plain[beyond].max(), chosen=result.chosen[beyond].max()),
         )
     made = result.methods[config.method]

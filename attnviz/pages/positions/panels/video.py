@@ -90,7 +90,7 @@ def _verdict(result: video.Split) -> str:
         ).format(columns=columns, frame=frame)
     if not result.left:
         return ngettext(
-            "All {d} numbers of the head are rotated, as one pair.",
+            "Both numbers of the head are rotated, as one pair.",
             "All {d} numbers of the head are rotated, in {pairs} pairs.",
             config.d_head // 2,
         ).format(d=config.d_head, pairs=config.d_head // 2)
@@ -232,12 +232,19 @@ def _words(result: video.VideoAttention) -> str:
     if not result.twins:
         return sentences(own, _("No other patch holds exactly its pixels."))
     twins = flat[list(result.twins)]
-    others = _("{count} other patches hold exactly its pixels, and get {least} each, wherever they are.")
-    if config.turned:
+    least, most = (f"{Rounded(share):.1%}" for share in (twins.min(), twins.max()))
+    if not config.turned:
+        others = _(
+            "{count} other {count:patch holds|patches hold} exactly its pixels, and {count:gets|get} {least}"
+            "{count:| each}, wherever {count:it is|they are}."
+        )
+    elif least == most:  # of one, or of several that differ by less than is shown
+        others = _(
+            "{count} other {count:patch holds|patches hold} exactly its pixels, and {count:gets|get} {least}, to 0.1%."
+        )
+    else:
         others = _(
             "{count} other patches hold exactly its pixels, and get from {least} to {most}: the rotations tell them "
             "apart by where they are."
         )
-    return sentences(
-        own, others.format(count=len(twins), least=f"{Rounded(twins.min()):.1%}", most=f"{Rounded(twins.max()):.1%}")
-    )
+    return sentences(own, others.format(count=len(twins), least=least, most=most))

@@ -3,9 +3,11 @@
 import math
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from attnviz.base.largest import find_largest
 from attnviz.base.message import Message
 from attnviz.base.rounding import Rounded
 from attnviz.core.projections import split_heads
@@ -145,12 +147,12 @@ def run_expanded_heads(s: Sentence) -> Outcome:
     q, k = split_heads(s.q, HEADS), split_heads(s.k[:, : KV_HEADS * HEAD_WIDTH], KV_HEADS)
     cured, good = quick_cure(q, k), right_expanded_heads(q, k)
     gaps = [largest_gap(cured[head], good[head]) for head in range(HEADS)]
-    most = max(range(HEADS), key=gaps.__getitem__)
+    most = find_largest(np.round(gaps, 3))  # to the digits that are shown
     one, groups = k[:1], torch.arange(KV_HEADS)
     theirs = groups.repeat_interleave(HEADS // KV_HEADS)
     return Outcome(
-        picture(cured[most], s.words),
-        picture(good[most], s.words),
+        picture(cured[most.index], s.words),
+        picture(good[most.index], s.words),
         largest_gap(cured, good),
         (
             Message(
@@ -164,15 +166,15 @@ def run_expanded_heads(s: Sentence) -> Outcome:
                 },
             ),
             Message(
-                "repeat raises nothing, and hands {swapped} of {heads} query heads the K/V head of another group. "
-                "(Drawn: repeat in head {head}, which is off most, by {gap:.3f}.)",
-                {
-                    "swapped": int((groups.repeat(HEADS // KV_HEADS) != theirs).sum()),
-                    "heads": HEADS,
-                    "head": most,
-                    "gap": gaps[most],
-                },
+                "repeat raises nothing, and hands {swapped} of {heads} query heads the K/V head of another group.",
+                {"swapped": int((groups.repeat(HEADS // KV_HEADS) != theirs).sum()), "heads": HEADS},
             ),
+            Message(
+                "Drawn: repeat in head {head}, which is off most, by {gap:.3f}.",
+                {"head": most.index, "gap": most.value},
+            )
+            if most.alone
+            else Message("Drawn: repeat in head {head}, off by {gap:.3f}.", {"head": most.index, "gap": most.value}),
         ),
         error=error_of(wrong_expanded_heads, q, k),
     )

@@ -35,7 +35,8 @@ def run_floor_division(s: Sentence) -> Outcome:
         good,
         s.words,
         Message(
-            "{n} scores are left with {distinct} different values, all whole numbers.",
+            "{n} {n:score is|scores are} left with {distinct} {distinct:value, a whole number|different values, all "
+            "whole numbers}.",
             {"n": floored.numel(), "distinct": int(floored.unique().numel())},
         ),
         Message("A training step stops with: {error}.", {"error": error_in_training(s.q, s.k)}),
@@ -65,7 +66,7 @@ def run_linear_weight(s: Sentence) -> Outcome:
         good,
         s.words,
         Message(
-            "The matrix is square ({m} × {m}), so nothing fails and the weights are simply others. "
+            "The matrix is square ({m} × {m}), so nothing fails, and other scores come out. "
             "nn.Linear({m}, {wide}).weight has shape {shape}: there, x @ weight stops with an error.",
             {"m": WIDTH, "wide": 2 * WIDTH, "shape": tuple(wide.weight.shape)},
         ),
@@ -105,22 +106,30 @@ def run_dropout_in_eval(s: Sentence) -> Outcome:
         first,
         steady,
         s.words,
-        Message(
-            "In evaluation mode, with p = {p}: {zeros} of {n} weights are zero and the others are "
-            "{factor:.2f} times too large; rows sum to between {low:.2f} and {high:.2f}.",
-            {
-                "p": SHARE,
-                "zeros": int((first == 0).sum()),
-                "n": first.numel(),
-                "factor": 1 / (1 - SHARE),
-                "low": float(first.sum(-1).min()),
-                "high": float(first.sum(-1).max()),
-            },
-        ),
+        _what_is_left(first),
         Message(
             "The same sentence asked twice differs by up to {gap:.3f}; the right code by {none:.0f}.",
             {"gap": largest_gap(first, second), "none": largest_gap(steady, good(s.q, s.k, values))},
         ),
+    )
+
+
+def _what_is_left(weights: Tensor) -> Message:
+    """How many weights dropout has set to zero, and what that does to the rows."""
+    zeros, n = int((weights == 0).sum()), weights.numel()
+    if zeros == n:
+        return Message("In evaluation mode, with p = {p}, every weight is zero, and so is the output.", {"p": SHARE})
+    sums, factor = weights.sum(-1), 1 / (1 - SHARE)
+    params = {"p": SHARE, "zeros": zeros, "n": n, "factor": factor}
+    if zeros == 0:
+        return Message(
+            "In evaluation mode, with p = {p}: this time no weight is zero, and all are {factor:.2f} times too large.",
+            params,
+        )
+    return Message(
+        "In evaluation mode, with p = {p}: {zeros} of {n} {n:weight|weights} {zeros:is|are} zero and the others are "
+        "{factor:.2f} times too large; rows sum to between {low:.2f} and {high:.2f}.",
+        params | {"low": float(sums.min()), "high": float(sums.max())},
     )
 
 
@@ -165,6 +174,7 @@ def with_weights_of(s: Sentence, kind: type[nn.Module]) -> nn.Module:
 def run_unused_projections(s: Sentence) -> Outcome:
     bad, good = with_weights_of(s, WrongUnusedProjections), with_weights_of(s, RightUnusedProjections)
     bad_weights, good_weights = bad(s.x)[1].detach(), good(s.x)[1].detach()
+    own = float(bad_weights.diagonal().mean())
     return compared(
         bad_weights,
         good_weights,
@@ -174,14 +184,17 @@ def run_unused_projections(s: Sentence) -> Outcome:
             {"shape": tuple(s.x.shape), "square": tuple(good_weights.shape)},
         ),
         Message(
-            "A backward pass shows it: {dead} of {total} matrices get no gradient, against {alive}. And each word "
-            "looks at itself with {own:.0%} on average, for x is most like x.",
+            "A backward pass shows it: {dead} of {total} matrices get no gradient, against {alive}.",
             {
                 "dead": without_gradient(bad, s.x),
                 "total": len(list(bad.parameters())),
                 "alive": without_gradient(good, s.x),
-                "own": float(bad_weights.diagonal().mean()),
             },
+        ),
+        *(
+            [Message("Each word looks at itself with {own:.0%} on average, for x is most like x.", {"own": own})]
+            if len(set(s.words)) > 1  # of equal words each is as like any other
+            else []
         ),
     )
 
@@ -226,12 +239,18 @@ def run_meaning(s: Sentence) -> Outcome:
         (
             Message(
                 "With True read as hide, every word sees the future only, and {word} sees nothing: NaN in {rows} of "
-                "{n} rows.",
+                "{n} {n:row|rows}.",
                 {"word": s.words[-1], "rows": int(bad.isnan().any(-1).sum()), "n": len(s)},
             ),
-            Message(
-                "The same slip in key_padding_mask puts {share:.0%} of the first word's weight on padding.",
-                {"share": float(bad_padding[0, ~is_word].nansum())},
+            *(
+                []
+                if bool(is_word.all())  # without padding that mask hides everything
+                else [
+                    Message(
+                        "The same slip in key_padding_mask puts {share:.0%} of the first word's weight on padding.",
+                        {"share": float(bad_padding[0, ~is_word].nansum())},
+                    )
+                ]
             ),
             Message(
                 "F.scaled_dot_product_attention takes the very same mask as True = attend: it is {gap:.1e} away from "

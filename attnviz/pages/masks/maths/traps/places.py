@@ -59,6 +59,8 @@ def run_integer_positions(s: Sentence) -> Outcome:
             "at most {bad:.3f} (right: {good:.3f}).",
             {"bad": moved_by_order(s, cut), "good": moved_by_order(s, kept)},
         )
+        if len(s) > 2
+        else Message("So the order is lost: it takes three words to see it, of which the last two change places.")
         if len(s) > 1
         else Message("With one word there is no order to lose: place 0 is the same in both."),
     )
@@ -169,7 +171,7 @@ def run_cropped_mask(s: Sentence) -> Outcome:
             Message(
                 "{n} new {n:word|words} on a cache of {cached}: {word} is given the row of word {n} and sees {seen} "
                 "of {k} "
-                "words, not itself. Over all new words {bad} of {good} pairs are kept.",
+                "words, not itself. Over all new words {bad} of {good} pairs {bad:is|are} kept.",
                 {
                     "n": new,
                     "cached": length - new,
