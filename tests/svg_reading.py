@@ -38,9 +38,9 @@ def texts(root: ElementTree.Element) -> list[str]:
     return ["".join(node.itertext()) for node in root.iter(f"{SVG}text")] + [name for name in named if name]
 
 
-def pixels_in(root: ElementTree.Element) -> np.ndarray:
-    """The pixels (rows, columns, RGBA) of the picture in it."""
-    address = next(root.iter(f"{SVG}image")).get("href", "")
+def pixels_in(root: ElementTree.Element, number: int = 0) -> np.ndarray:
+    """The pixels (rows, columns, RGBA) of the picture in it, or of the one of this number."""
+    address = list(root.iter(f"{SVG}image"))[number].get("href", "")
     return np.asarray(Image.open(io.BytesIO(base64.b64decode(address.split(",")[1]))).convert("RGBA")).astype(int)
 
 

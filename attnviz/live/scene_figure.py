@@ -52,7 +52,8 @@ class SceneFigure:
         ]
         look = {"background": background, "title": title or "", "caption": caption or "", "bar": colorbar}
         numbers = b"".join(payloads).decode("latin-1")
-        return str(_engine()(json.dumps(headers), numbers, json.dumps(look | {"fonts": pictures_font.style()})))
+        told = json.dumps(headers, default=vars)
+        return str(_engine()(told, numbers, json.dumps(look | {"fonts": pictures_font.style()})))
 
 
 def _engine() -> Any:

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { newRows, rowAt, sceneOf, soFar, stepOfRow } from "../../attnviz/canvas/step_player/step_player_geometry.js";
-import { headline } from "../../attnviz/canvas/step_player/step_player_side.js";
+import {
+  newRows,
+  rowAt,
+  playerLayout,
+  soFar,
+  stepOfRow,
+} from "../../attnviz/canvas/step_player/step_player_geometry.js";
+import { headline } from "../../attnviz/canvas/step_player/step_player_texts.js";
 
 /** @type {(context: number, flops: [number, number], difference: number) => any} */
 const step = (context, flops, difference) => ({ context, flops, seconds: [0.1, 0.2], difference });
@@ -38,13 +44,18 @@ test("work adds up to the step on show, and the largest difference is kept", () 
 for (const width of [200, 340, 700, 1100])
   for (const rows of [1, 12, 40, 160])
     test(`all parts stand side by side in ${width} pixels with ${rows} rows`, () => {
-      const scene = sceneOf(width, rows);
-      const ends = [scene.label, scene.marks[1] + scene.mark, scene.k.x + scene.k.w, scene.weights.x + scene.weights.w];
-      const starts = [scene.marks[0], scene.k.x, scene.weights.x, scene.v.x];
+      const layout = playerLayout(width, rows);
+      const ends = [
+        layout.label,
+        layout.marks[1] + layout.mark,
+        layout.k.x + layout.k.w,
+        layout.weights.x + layout.weights.w,
+      ];
+      const starts = [layout.marks[0], layout.k.x, layout.weights.x, layout.v.x];
       starts.forEach((start, n) => assert.ok(start >= ends[n], `${n}: ${start} after ${ends[n]}`));
-      assert.ok(width === 200 || scene.v.x + scene.v.w <= width);
-      assert.ok(scene.row >= 3);
-      assert.equal(rowAt(scene, rows, scene.top + scene.row * (rows - 1) + 1), rows - 1);
-      assert.equal(rowAt(scene, rows, scene.top - 1), null);
-      assert.equal(rowAt(scene, rows, scene.height), null);
+      assert.ok(width === 200 || layout.v.x + layout.v.w <= width);
+      assert.ok(layout.row >= 3);
+      assert.equal(rowAt(layout, rows, layout.top + layout.row * (rows - 1) + 1), rows - 1);
+      assert.equal(rowAt(layout, rows, layout.top - 1), null);
+      assert.equal(rowAt(layout, rows, layout.height), null);
     });

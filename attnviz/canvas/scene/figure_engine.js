@@ -8,6 +8,7 @@ import { patchFigure } from "../patch_view/patch_figure.js";
 import { softmaxFigure } from "../softmax_slider/softmax_figure.js";
 import { sharingFigure } from "../sharing_columns/columns_figure.js";
 import { boardFigure } from "../tensor_board/board_figure.js";
+import { stepFigure } from "../step_player/step_player_figure.js";
 import { tileFigure } from "../tile_film/tile_film_figure.js";
 import { figureDocument, themeOfFile } from "./figure.js";
 
@@ -26,6 +27,7 @@ const SCENES = {
   mosaic: mosaicFigure,
   patches: patchFigure,
   sharing: sharingFigure,
+  steps: stepFigure,
   tiles: tileFigure,
 };
 

@@ -356,8 +356,8 @@ export type PlayedStep = {
   alternatives: [string, number, boolean][];
 };
 
-export type PlayerHeader = Answer & {
-  name: string;
+/** A decoder's steps so far. */
+export type PlayedRun = {
   labels: string[];
   prompt: number;
   rows: number;
@@ -369,6 +369,11 @@ export type PlayerHeader = Answer & {
   colours: Omit<TensorColours, "roles">;
   words: Words;
 };
+
+export type PlayerHeader = Answer & PlayedRun & { name: string };
+
+/** The same for a file. */
+export type StepFigureHeader = PlayedRun & { title: string };
 
 /** In a memory: a letter, and its sides. */
 type Lying<Side> = [name: string, rows: Side, cols: Side];

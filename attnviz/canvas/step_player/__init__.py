@@ -40,35 +40,61 @@ class HeadFilm:
     weights: np.ndarray
 
 
-def step_player(
-    key: str,
-    labels: Sequence[str],
-    prompt: int,
-    steps: Sequence[PlayedStep],
-    film: HeadFilm,
-    *,
-    at: int,
-    total: int,
-    on_step: Callable[[int], None],
-) -> None:
-    """Draw the player at step `at`. `labels` are the prompt's tokens (`prompt` of them) and those chosen.
+@dataclass(frozen=True, eq=False)
+class StepFigure:
+    """Step `at` as a part of a figure. `labels` are the prompt's tokens (`prompt` of them) and those chosen.
 
-    `total` is how many steps there will be: while they still come, the player follows the newest one.
+    `total` is how many steps there will be.
     """
-    payload = b"".join(part.astype("<f4").tobytes() for part in (film.q, film.k, film.v, film.output, film.weights))
-    header: dict[str, Any] = {
-        "labels": [str(label) for label in labels],
-        "prompt": prompt,
-        "rows": len(film.q),
-        "widths": [film.q.shape[1], film.v.shape[1]],
-        "steps": steps,
-        "total": total,
-        "at": at,
-        "colours": {"q": Q_BLUE, "k": K_VERMILION, "v": V_GREEN, "weights": WEIGHTS, "masked": MASKED},
-        "words": words_of(prompt, len(steps[0].layer_bytes)),
-    }
-    header["name"] = fingerprint(payload, str(header["labels"]), len(steps))
-    mount("step_player", key, "stood", header, lambda told: count(told.get("step"), len(steps)), on_step, payload)
+
+    labels: Sequence[str]
+    prompt: int
+    steps: Sequence[PlayedStep]
+    film: HeadFilm
+    at: int
+    total: int
+
+    @property
+    def title(self) -> str:
+        """The step in a sentence, as the player says it."""
+        end = self.steps[self.at].context
+        return words_of(self.prompt, 1)["decode" if self.at else "prefill"].format(
+            step=self.at + 1, total=self.total, new=end, token=self.labels[end - 1].strip(), cached=end
+        )
+
+    @property
+    def scene(self) -> str:
+        return "steps"
+
+    @property
+    def header(self) -> dict[str, Any]:
+        return {
+            "labels": [str(label) for label in self.labels],
+            "prompt": self.prompt,
+            "rows": len(self.film.q),
+            "widths": [self.film.q.shape[1], self.film.v.shape[1]],
+            "steps": self.steps,
+            "total": self.total,
+            "at": self.at,
+            "title": self.title,
+            "colours": {"q": Q_BLUE, "k": K_VERMILION, "v": V_GREEN, "weights": WEIGHTS, "masked": MASKED},
+            "words": words_of(self.prompt, len(self.steps[0].layer_bytes)),
+        }
+
+    @property
+    def payload(self) -> bytes:
+        film = self.film
+        return b"".join(part.astype("<f4").tobytes() for part in (film.q, film.k, film.v, film.output, film.weights))
+
+
+def step_player(key: str, shown: StepFigure, *, on_step: Callable[[int], None]) -> None:
+    """Draw the player; `on_step` hears where the visitor stopped.
+
+    While steps still come, the player follows the newest one.
+    """
+    header, payload = shown.header, shown.payload
+    header["name"] = fingerprint(payload, str(header["labels"]), len(shown.steps))
+    mount("step_player", key, "stood", header, lambda told: count(told.get("step"), len(shown.steps)), on_step, payload)
 
 
 def words_of(prompt: int, layers: int) -> dict[str, str]:

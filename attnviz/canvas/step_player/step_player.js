@@ -1,17 +1,19 @@
 // A decoder's steps as a film that the browser plays: transport, the tokens, the scene, the choice, the work.
 // The blob's payload is float32: q (T, D), k (T, D), v (T, Dv), output (T, Dv), weights (T, T).
 
+import { themeOf } from "../shared/colour.js";
 import { lastingComponent, View } from "../shared/component.js";
 import { addButton, around, button, el, fill, joined, say, visibleToken } from "../shared/dom.js";
 import { clamp, percent } from "../shared/numbers.js";
 import { floats } from "../shared/packing.js";
-import { drawScene } from "./step_player_drawing.js";
-import { newRows, rowAt, sceneOf, stepOfRow } from "./step_player_geometry.js";
-import { choices, headline, memory, work } from "./step_player_side.js";
-import { onceAFrame, watchSize } from "../shared/surface.js";
+import { newRows, playerLayout, rowAt, stepOfRow } from "./step_player_geometry.js";
+import { drawStep, filmOf } from "./step_player_scene.js";
+import { choices, memory, work } from "./step_player_side.js";
+import { headline, tapeOf } from "./step_player_texts.js";
+import { onceAFrame, sized, watchSize } from "../shared/surface.js";
 
 /** @import { Component, PlayerHeader } from "../shared/types.js" */
-/** @typedef {ReturnType<typeof filmOf>} Film one head over the tokens processed, row by row */
+/** @import { Film } from "./step_player_scene.js" */
 
 /** How long a step stands while the film plays, in milliseconds. */
 const STAND = 900;
@@ -168,7 +170,7 @@ class StepPlayer extends View {
 
   /** @param {number} y */
   point(y) {
-    if (this.held) this.pointAt(rowAt(sceneOf(this.width(), this.held.rows), this.held.rows, y));
+    if (this.held) this.pointAt(rowAt(playerLayout(this.width(), this.held.rows), this.held.rows, y));
   }
 
   /** @param {number | null} row */
@@ -190,8 +192,12 @@ class StepPlayer extends View {
     const said = headline(this.header, this.at);
     this.range.setAttribute("aria-valuetext", said);
     say(this.said, said);
-    this.drawTape(end);
-    drawScene(this.canvas, this.root, this.header, this.film, this.at, this.pointed, this.width());
+    this.drawTape();
+    const { header, film, at, pointed } = this;
+    const width = this.width();
+    const layout = playerLayout(width, header.rows);
+    const theme = themeOf(this.root, header.colours);
+    drawStep(sized(this.canvas, width, layout.height), { header, film, at, theme, layout, pointed });
     this.canvas.setAttribute("aria-label", joined(words.join_heard, [words.scene, said, ...this.largest(end)]));
     this.read(end);
     this.side.replaceChildren(...[choices, work, memory].map((box) => box(this.header, this.at)));
@@ -219,16 +225,12 @@ class StepPlayer extends View {
     return fill(words.row, { token, other, weight: percent(this.weightOf(end, row)) });
   }
 
-  /** @param {number} end */
-  drawTape(end) {
-    const { labels, prompt, steps } = this.header;
-    this.tape.replaceChildren(
-      ...labels.slice(0, end + (steps[this.at].alternatives.some(([, , chosen]) => chosen) ? 1 : 0)).map((label, i) => {
-        const kind = i === end ? "sp-chosen" : i === end - 1 ? "sp-newest" : i < prompt ? "sp-prompt" : "sp-written";
-        const go = () => this.goTo(stepOfRow(steps, i));
-        return button(`sp-token ${kind}`, visibleToken(label), go, { tabindex: "-1" });
-      }),
-    );
+  drawTape() {
+    const tokens = tapeOf(this.header, this.at).map(({ text, kind }, i) => {
+      const go = () => this.goTo(stepOfRow(this.header.steps, i));
+      return button(`sp-token sp-${kind}`, text, go, { tabindex: "-1" });
+    });
+    this.tape.replaceChildren(...tokens);
   }
 
   /** @param {number} end */
@@ -239,15 +241,6 @@ class StepPlayer extends View {
     else if (row >= end) say(this.readout, fill(words.after, { other: visibleToken(labels[row]) }));
     else say(this.readout, this.rowSaid(end, row));
   }
-}
-
-/** @param {PlayerHeader} header @param {Float32Array} numbers */
-function filmOf({ rows, widths: [d, dv] }, numbers) {
-  let start = 0;
-  const [q, k, v, output, weights] = [rows * d, rows * d, rows * dv, rows * dv, rows * rows].map((size) =>
-    numbers.subarray(start, (start += size)),
-  );
-  return { q, k, v, output, weights };
 }
 
 export default lastingComponent(StepPlayer);

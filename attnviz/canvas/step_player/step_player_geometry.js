@@ -10,7 +10,7 @@ const EDGE = 3;
 
 /** The parts of the scene side by side: labels, two columns of marks, keys, attention, values. In CSS pixels. */
 /** @param {number} width @param {number} rows */
-export function sceneOf(width, rows) {
+export function playerLayout(width, rows) {
   const row = Math.max(3, Math.min(17, Math.floor(430 / Math.max(1, rows))));
   const label = Math.min(110, Math.round(width * 0.2));
   const marks = label + 4;

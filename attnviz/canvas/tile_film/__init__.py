@@ -46,12 +46,27 @@ class TileFigure:
     at: int
 
     @property
+    def title(self) -> str:
+        """The tile in a sentence, as the film says it."""
+        tokens, tile = self.told["tokens"], self.told["tiles"][self.at]
+        tall, wide = self.told["blocks"]
+        q, k = tile[0] * tall, tile[1] * wide
+        return words_of(self.told["backward"])["said"].format(
+            step=self.at + 1,
+            total=len(self.told["tiles"]),
+            q0=q + 1,
+            q1=min(q + tall, tokens),
+            k0=k + 1,
+            k1=min(k + wide, tokens),
+        )
+
+    @property
     def scene(self) -> str:
         return "tiles"
 
     @property
     def header(self) -> dict[str, Any]:
-        return _header(self.told, self.at) | {"title": ""}
+        return _header(self.told, self.at) | {"title": self.title}
 
     @property
     def payload(self) -> bytes:

@@ -2,7 +2,7 @@
 
 import { drawMatrix, drawTile, sceneOf } from "./tile_film_scene.js";
 import { HIGH, matrixLayout, numbersOf, tellingLine, tileLayout } from "./tile_film_geometry.js";
-import { colourOfChip, describeLine, describeMemory, describeStep } from "./tile_film_texts.js";
+import { colourOfChip, describeLine, describeMemory } from "./tile_film_texts.js";
 import { textWidth, wrapText } from "../scene/text_width.js";
 import { drawWith, fillBox } from "../shared/surface.js";
 import { roundedRect } from "../shared/token_labels.js";
@@ -15,7 +15,6 @@ import { roundedRect } from "../shared/token_labels.js";
 
 /** Pixels of the large tile and what stands below it, and between it and the matrix. */
 const [WIDE, BETWEEN] = [500, 28];
-const HEADLINE = 30;
 const LINE = 18;
 /** A chip of a matrix in a memory, and between two. */
 const CHIP = { h: 20, edge: 4, room: 8, gap: 6, pitch: 25 };
@@ -32,9 +31,7 @@ export function tileFigure(header, payload, theme) {
   const upper = placeChips(fastChips, tile.height + 16 + said.length * LINE + 20);
   const lower = placeChips(slowChips, upper.end + 26);
   const draw = (/** @type {SvgContext} */ context) => {
-    write(context, describeStep(header, at), 0, 9, theme, "600 15px");
     context.save();
-    context.translate(0, HEADLINE);
     drawMatrix(context, scene, matrix);
     context.translate(matrix.width + BETWEEN, 0);
     drawTile(context, scene, tile, line);
@@ -48,7 +45,7 @@ export function tileFigure(header, payload, theme) {
     }
     context.restore();
   };
-  const height = HEADLINE + Math.max(matrix.height, lower.end);
+  const height = Math.max(matrix.height, lower.end);
   return { width: Math.ceil(matrix.width + BETWEEN + WIDE), height: Math.ceil(height), title, draw };
 }
 

@@ -2,7 +2,6 @@
 
 import html
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import plotly.graph_objects as go
 from attnviz.base.rounding import Rounded
 from attnviz.base.units import binary_unit
 from attnviz.base.words import _
-from attnviz.figures import svg
 from attnviz.figures.heatmap import label
 from attnviz.figures.roofline import RoofPoints, under_roof
 from attnviz.figures.theme import (
@@ -22,11 +20,8 @@ from attnviz.figures.theme import (
     SERIES,
     THEORY,
     V_GREEN,
-    WEIGHTS,
     Figure,
-    colour_at,
     layout,
-    ramp,
 )
 from attnviz.figures.title_lines import in_lines
 
@@ -220,55 +215,3 @@ def _tokens(tokens: Sequence[str], most: int) -> dict[str, Any]:
         "zeroline": False,
         "ticks": "",
     }
-
-
-@dataclass(frozen=True, eq=False)
-class CacheBoardPicture:
-    """The cache after a step as the player shows it: keys (T, D), weights of the newest token (T,) and values (T, Dv),
-    of which the last `new` rows came with the step; and the next tokens, each with its probability and whether it was
-    chosen.
-    """
-
-    tokens: Sequence[str]
-    k: np.ndarray
-    weights: np.ndarray
-    v: np.ndarray
-    new: int
-    choices: Sequence[tuple[str, float, bool]]
-    title: str = ""
-
-    def drawn(self, ink: svg.Ink, bar: bool = True) -> svg.Drawn:
-        """The picture without title and caption; a weight says its number, so that no bar of colours is needed."""
-        row = max(3.0, min(17.0, 430 / len(self.tokens)))
-        parts = [
-            svg.words(_("K in the cache"), 110, 8, fill=ink.k, weight=600),
-            svg.words(_("its attention"), 362, 8, weight=600),
-            svg.words(_("V in the cache"), 534, 8, fill=ink.v, weight=600),
-            svg.words(_("Next token"), 810, 8, weight=600),
-        ]
-        high, added = row * len(self.tokens), row * self.new
-        for x, vectors, colour in ((110, self.k, K_VERMILION), (534, self.v, V_GREEN)):
-            parts.append(_cells(vectors, colour, ink, (x, 22, 240, high)))
-            parts.append(svg.box(x, 22, 240, high, stroke=ink.border))
-            parts.append(svg.box(x - 1, 22 + high - added, 242, added, stroke=ink.text, width=2))
-        step = svg.label_step(row, 12)
-        for at, (token, weight) in enumerate(zip(self.tokens, self.weights.tolist(), strict=True)):
-            y = 22 + at * row
-            parts.append(svg.box(362, y, max(0.5, 110 * weight), row - 1, fill=colour_at(WEIGHTS, weight)))
-            if at % step == 0 or at == len(self.tokens) - 1:
-                name = svg.cut(svg.visible(token), 98, 11)
-                parts.append(svg.words(name, 104, y + row / 2, size=11, anchor="end"))
-                parts.append(svg.words(f"{Rounded(weight):.1%}", 524, y + row / 2, size=10, anchor="end"))
-        for at, (token, share, chosen) in enumerate(self.choices):
-            y = 30.0 + 20 * at
-            parts.append(svg.words(svg.cut(svg.visible(token), 80, 12), 872, y, anchor="end", weight=600 * chosen))
-            parts.append(svg.box(880, y - 6, 120 * share, 12, fill=colour_at(WEIGHTS, 0.4)))
-            parts.append(svg.words(f"{Rounded(share):.1%}", 886 + 120 * share, y, size=11))
-        return svg.Drawn(1050, max(high + 26, 30 + 20 * len(self.choices)), parts)
-
-
-def _cells(vectors: np.ndarray, colour: str, ink: svg.Ink, place: tuple[float, float, float, float]) -> str:
-    """Vectors as rows of cells, from grey (negative) over the paper to their colour; small numbers show."""
-    shares = vectors / max(float(np.abs(vectors).max()), 1e-9)
-    codes = np.rint(127.5 + 127.5 * np.sign(shares) * np.sqrt(np.abs(shares))).astype(np.uint8)
-    return svg.pixels(svg.indexed_png(codes, ramp([(0, MASKED), (0.5, ink.ground), (1, colour)])), *place)

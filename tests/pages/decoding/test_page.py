@@ -2,10 +2,15 @@
 
 from html import unescape
 
+import numpy as np
 import pytest
 
 from attnviz.app import live_run
+from attnviz.base import units
+from attnviz.base.rounding import Rounded
 from attnviz.base.units import binary
+from attnviz.figures.theme import K_VERMILION, V_GREEN
+from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.decoding.maths import decoders, quantised_cache, token_by_token
 from attnviz.pages.decoding.maths.decoders import CORE_LAYERS
 from attnviz.pages.decoding.panels import decoder_form
@@ -13,6 +18,7 @@ from attnviz.pages.decoding.panels import player as player_panel
 from attnviz.serve.headless import app_link, run_page
 from tests.pages.conftest import drawn, said, sound, with_code
 from tests.pages.decoding.conftest import core_cache_bytes, largest_difference
+from tests.svg_reading import SVG, pixels_in, texts, tree
 
 CORE = {"d_model": "core"}
 SHORT = "the cat sat on the mat"
@@ -83,6 +89,42 @@ def test_a_command_gets_the_figure_of_the_whole_run(monkeypatch):
         answer.figure.title
         == "Step 4 of 4: “" + answer.figure.table["token"][-1] + "” alone is processed; then 8 tokens are in the cache"
     )
+
+
+@pytest.mark.parametrize("background, ground", [("white", "#FFFFFF"), ("dark", "#14161C")])
+def test_a_file_shows_all_of_the_player(background, ground):
+    *_partial, run = token_by_token.run(decoder_form.core_decoder(0), token_by_token.Config("hello", 4))
+    figure = decoder_form.step_figure(run, 1, 2, 2)  # a step from the end, so that one row is still to come
+    film, end = figure.film, 7
+    root = tree(SceneFigure((figure,), figure.title), background=background, title=figure.title)
+    written = texts(root)
+    for number, (vectors, colour) in enumerate(((film.k, K_VERMILION), (film.v, V_GREEN))):
+        pixels = pixels_in(root, number)
+        tall, width = pixels.shape[0] / end, pixels.shape[1] / vectors.shape[1]
+        rows, cols = ((np.arange(n) + 0.5) * size for n, size in ((end, tall), (vectors.shape[1], width)))
+        seen = pixels[rows.astype(int)][:, cols.astype(int)]
+        shares = vectors[:end] / np.abs(vectors).max()
+        below, own, other = ([int(code[i : i + 2], 16) for i in (1, 3, 5)] for code in (ground, colour, "#8A8F98"))
+        part = (0.06 + 0.9 * np.sqrt(np.abs(shares)))[..., None]
+        wanted = (1 - part) * below + part * np.where(shares[..., None] < 0, other, own)
+        assert np.abs(seen[..., :3] - wanted).max() <= 2
+        assert (pixels[(rows + tall / 2 - 1).astype(int), :, 3] == 0).all(), "rows stand apart"
+    shares = [
+        *film.weights[end - 1, :end].tolist(),
+        *(share for _label, share, _chosen in figure.steps[2].alternatives),
+    ]
+    assert {f"{Rounded(share):.1%}" for share in shares if share >= 0.001} <= set(written)
+    marks = [path for path in root.iter(f"{SVG}path") if "A4 4 0" in path.get("d", "")]
+    assert [mark.get("fill") == "none" for mark in marks] == [True, False] * (end - 1) + [False, False]
+    said = {
+        *("Next token", "K in the cache", "V in the cache", "tokens, this step", "1", "7"),
+        units.flop(sum(step.cached.flops for step in run.steps[:3])),
+        units.flop(sum(step.anew.flops for step in run.steps[:3])),
+        f"Cache: {units.binary(core_cache_bytes(7))} in {CORE_LAYERS} layers",
+    }
+    assert said <= set(written)
+    assert [text for text in written if text in "hello"][:5] == list("hello")
+    assert any("Largest difference between their logits" in text for text in written)
 
 
 def test_the_link_holds_the_step_the_head_and_the_run(visit):

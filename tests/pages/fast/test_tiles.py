@@ -125,7 +125,8 @@ def test_a_file_shows_both_halves_of_the_screen(backward, background, stops):
     config = tiles.Config(tokens=50, width=8, mask="window", window=9, backward=backward)
     film = tiles.run(config)
     at = film.middle
-    root = tree(panel.picture(film, at), background=background)
+    picture = panel.picture(film, at)
+    root = tree(picture, background=background, title=picture.title)
     said = texts(root)
     rows, cols = (
         slice(start, min(start + size, 50)) for start, size in zip(film.tiles[at] * 16, config.blocks, strict=True)

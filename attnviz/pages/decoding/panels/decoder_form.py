@@ -65,6 +65,13 @@ def identity(name: str) -> tuple[str, str]:
 
 
 # A run token by token as the step player takes it: each step, and the tensors of one head.
+def step_figure(result: token_by_token.Result, layer: int, head: int, at: int) -> step_player.StepFigure:
+    """The player of a head at step `at`."""
+    labels, prompt = result.labels, len(result.prompt.labels)
+    film = film_of(result, layer, head)
+    return step_player.StepFigure(labels, prompt, steps_of(result), film, at, result.total_steps)
+
+
 def steps_of(result: token_by_token.Result) -> list[step_player.PlayedStep]:
     """What each step processed, cost and could have written."""
     return [

@@ -13,6 +13,7 @@ from attnviz.base import units
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ended, ngettext, sentences
 from attnviz.canvas import step_player
+from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.decoding import choices, figures
 from attnviz.pages.decoding.maths import decoding_snippets, token_by_token
 from attnviz.pages.decoding.maths.prefill_and_decode import Work
@@ -59,12 +60,7 @@ def panel() -> None:
     with place, st.container(key="canvas-of-steps"):
         step_player.step_player(
             "d_player",
-            result.labels,
-            len(result.prompt.labels),
-            decoder_form.steps_of(result),
-            decoder_form.film_of(result, layer, head),
-            at=at,
-            total=result.total_steps,
+            decoder_form.step_figure(result, layer, head, at),
             on_step=lambda step: link_state.put(choices.AT, None if step == result.total_steps - 1 else step),
         )
     with place:
@@ -107,33 +103,22 @@ def _about(result: token_by_token.Result, name: str, weights_are: str, place: tu
         "unknown": _("{name}: weights of unknown origin."),
     }
 
-    def board() -> figures.CacheBoardPicture:
-        return _board(result, layer, head, at)
+    def figure() -> SceneFigure:
+        part = decoder_form.step_figure(result, layer, head, at)
+        return SceneFigure((part,), part.title)
 
     def table() -> dict[str, Any]:
-        shown = board()
-        return {"position": range(len(shown.tokens)), "token": shown.tokens, "weight": shown.weights}
+        end = result.steps[at].context
+        weights = decoder_form.film_of(result, layer, head).weights[end - 1, :end]
+        return {"position": range(end), "token": result.labels[:end], "weight": weights}
 
     show.under(
-        board,
+        figure,
         name=f"decoding-layer{layer}-head{head}",
         key="d_player_save",
         words=sentences(kinds[weights_are].format(name=plain(name)), shown, _at_step(result, at)),
         caption=sentences(shown, ended(_("{model} on “{text}”").format(model=name, text=result.config.text))),
         table=table,
-    )
-
-
-def _board(result: token_by_token.Result, layer: int, head: int, at: int) -> figures.CacheBoardPicture:
-    """The cache of a head after this step, as the player draws it."""
-    film, step, prompt = decoder_form.film_of(result, layer, head), result.steps[at], len(result.prompt.labels)
-    end, before = step.context, result.steps[at - 1].context if at else 0
-    said = step_player.words_of(prompt, len(step.layer_bytes))["decode" if at else "prefill"].format(
-        step=at + 1, total=result.total_steps, token=result.labels[end - 1].strip(), new=prompt, cached=end
-    )
-    weights, new = film.weights[end - 1, :end], end - before
-    return figures.CacheBoardPicture(
-        result.labels[:end], film.k[:end], weights, film.v[:end], new, step.alternatives, said
     )
 
 

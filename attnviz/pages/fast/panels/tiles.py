@@ -93,7 +93,8 @@ def kept(film: tiles.TileRun, at: int) -> dict[str, np.ndarray]:
 
 def picture(film: tiles.TileRun, at: int) -> SceneFigure:
     """The film's picture at a step, for files."""
-    return SceneFigure((tile_film.TileFigure(film.told, film.shades, film.kept, at),))
+    part = tile_film.TileFigure(film.told, film.shades, film.kept, at)
+    return SceneFigure((part,), part.title)
 
 
 def table(film: tiles.TileRun, at: int) -> dict[str, list[Any]]:

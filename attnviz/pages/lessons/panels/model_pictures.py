@@ -177,14 +177,10 @@ def player(subject: Subject, set_to: PictureSettings, key: str) -> None:
     film = cache_facts.film(subject, set_to.get("decoder") == "trained")
     result = _written(decoder_form.identity(landing.MODEL if film.trained else decoders.CORE), film.text, film.written)
     layer, head = HEAD if film.trained else (0, 0)
+    at = min(link_state.value(choices.PLACE) or 0, len(result.steps) - 1)
     step_player.step_player(
         key,
-        result.labels,
-        len(result.prompt.labels),
-        decoder_form.steps_of(result),
-        decoder_form.film_of(result, layer, head),
-        at=min(link_state.value(choices.PLACE) or 0, len(result.steps) - 1),
-        total=result.total_steps,
+        decoder_form.step_figure(result, layer, head, at),
         on_step=lambda step: link_state.put(choices.PLACE, step or None),
     )
     st.caption(

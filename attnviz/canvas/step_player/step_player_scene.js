@@ -1,0 +1,208 @@
+// A step as a drawing knows it: one row for each token, its key, the weight that the newest token gives it, its value; q and
+// output above. No page.
+
+import { colourAt, css, mixed, pixelOf, readable, rgb } from "../shared/colour.js";
+import { visibleToken } from "../shared/dom.js";
+import { percent } from "../shared/numbers.js";
+import { newRows } from "./step_player_geometry.js";
+import { drawWith, fillBox, paintCells } from "../shared/surface.js";
+import { textWidth } from "../scene/text_width.js";
+import { cutToFit } from "../shared/token_labels.js";
+
+/** @import { Weight } from "../scene/text_width.js" */
+/** @import { playerLayout } from "./step_player_geometry.js" */
+/** @import { DrawingContext, PlayedRun, Rectangle, Theme } from "../shared/types.js" */
+/** @typedef {ReturnType<typeof filmOf>} Film one head over the tokens processed, row by row */
+
+/**
+ * @typedef {object} PlayerScene
+ * @property {PlayedRun} header
+ * @property {Film} film
+ * @property {number} at the step on show
+ * @property {Theme} theme
+ * @property {ReturnType<typeof playerLayout>} layout
+ * @property {number | null} pointed the row that is pointed at
+ */
+
+/** The numbers of a payload. @param {PlayedRun} header @param {Float32Array} numbers */
+export function filmOf({ rows, widths: [d, dv] }, numbers) {
+  let start = 0;
+  const [q, k, v, output, weights] = [rows * d, rows * d, rows * dv, rows * dv, rows * rows].map((size) =>
+    numbers.subarray(start, (start += size)),
+  );
+  return { q, k, v, output, weights };
+}
+
+/** @param {DrawingContext} context @param {PlayerScene} scene */
+export function drawStep(context, scene) {
+  drawTitles(context, scene);
+  drawVectors(context, scene);
+  drawRows(context, scene);
+  drawFrames(context, scene);
+}
+
+/** @param {DrawingContext} context @param {PlayerScene} scene */
+function drawTitles(context, { layout, theme, header, at }) {
+  const { words, labels } = header;
+  const token = visibleToken(labels[newRows(header.steps, at)[1] - 1]);
+  drawWith(context, { font: `600 12px ${theme.font}`, textBaseline: "middle", textAlign: "left" });
+  const write = (
+    /** @type {string} */ text,
+    /** @type {number} */ x,
+    /** @type {number} */ room,
+    colour = theme.text,
+  ) => {
+    context.fillStyle = colour;
+    context.fillText(shortened(text, room, 12, 600), x, 9);
+  };
+  const { k, weights, v } = layout;
+  write(words.k, k.x, k.w, theme.k);
+  write(words.weights, weights.x, weights.w);
+  write(words.v, v.x, v.w, readable(header.colours.v, theme.background));
+  drawWith(context, { font: `11px ${theme.font}`, textAlign: "right", fillStyle: theme.q });
+  const said = words.q.replace("{token}", token);
+  context.fillText(shortened(said, layout.label, 11), layout.label, 27);
+  context.fillStyle = readable(header.colours.v, theme.background);
+  context.fillText(shortened(words.output, weights.w, 11), v.x - 6, 27);
+}
+
+/** Keys and values; above them the new q and the output, in the same columns. */
+/** @param {DrawingContext} context @param {PlayerScene} scene */
+function drawVectors(context, scene) {
+  const { header, film, layout, at, pointed, theme } = scene;
+  const [d, dv] = header.widths;
+  const [, end] = newRows(header.steps, at);
+  const { k, v, row, top } = layout;
+  if (pointed !== null && pointed < end) {
+    const lit = { x: 0, y: top + pointed * row, w: v.x + v.w, h: row };
+    fillBox(context, lit, theme.primary, 0.14);
+  }
+  for (const [vectors, above, n, { x, w }, colour] of /** @type {const} */ ([
+    [film.k, film.q, d, k, header.colours.k],
+    [film.v, film.output, dv, v, header.colours.v],
+  ])) {
+    const own = above === film.q ? header.colours.q : colour;
+    const newest = above.subarray((end - 1) * n, end * n);
+    const held = vectors.subarray(0, end * n);
+    drawCells(context, newest, n, { x, y: 20, w, h: 14 }, 14, [theme.background, own, largest(above)]);
+    drawCells(context, held, n, { x, y: top, w, h: end * row }, inked(row), [
+      theme.background,
+      colour,
+      largest(vectors),
+    ]);
+  }
+}
+
+/** @param {DrawingContext} context @param {PlayerScene} scene */
+function drawRows(context, scene) {
+  const { layout, theme, header, film, at, pointed } = scene;
+  const [first, end] = newRows(header.steps, at);
+  const every = Math.max(1, Math.ceil(11 / layout.row));
+  for (let row = 0; row < end; row++) {
+    const y = layout.top + row * layout.row;
+    drawWeight(context, scene, film.weights[(end - 1) * header.rows + row], y);
+    drawMarks(context, scene, row >= first, y);
+    if (row % every && row !== pointed && row !== end - 1) continue;
+    const weight = row >= first ? 600 : 400;
+    drawWith(context, { font: `${weight} 11px ${theme.font}`, textAlign: "right", textBaseline: "middle" });
+    context.fillStyle = theme.text;
+    const label = shortened(visibleToken(header.labels[row]), layout.label, 11, weight);
+    context.fillText(label, layout.label, y + layout.row / 2);
+  }
+}
+
+/** A weight as a bar on the scale that every page has for weights. */
+/** @param {DrawingContext} context @param {PlayerScene} scene @param {number} weight @param {number} y */
+function drawWeight(context, { layout, theme, header }, weight, y) {
+  const { x, w } = layout.weights;
+  const room = Math.max(10, w - 40);
+  const tall = inked(layout.row);
+  fillBox(context, { x, y, w: room, h: tall }, theme.text, 0.08);
+  fillBox(context, { x, y, w: Math.max(0.5, room * weight), h: tall }, css(colourAt(header.colours.weights, weight)));
+  if (layout.row < 11) return;
+  drawWith(context, { fillStyle: theme.text, font: `10px ${theme.font}`, textAlign: "left", textBaseline: "middle" });
+  context.fillText(percent(weight), x + room + 4, y + layout.row / 2);
+}
+
+/** Whether this step processes a row's token, with a cache and without: without one it processes all. */
+/** @param {DrawingContext} context @param {PlayerScene} scene @param {boolean} isNew @param {number} y */
+function drawMarks(context, { layout, theme }, isNew, y) {
+  const radius = Math.min(4, layout.row / 2 - 0.5);
+  layout.marks.forEach((x, way) => {
+    const now = way === 1 || isNew;
+    context.beginPath();
+    context.arc(x + layout.mark / 2, y + layout.row / 2, Math.max(1, radius), 0, 2 * Math.PI);
+    drawWith(context, { strokeStyle: theme.text, fillStyle: theme.primary, globalAlpha: now ? 1 : 0.25 });
+    if (now) context.fill();
+    else context.stroke();
+    context.globalAlpha = 1;
+  });
+}
+
+/** Around what is in the cache, what comes with this step, and what later steps bring. */
+/** @param {DrawingContext} context @param {PlayerScene} scene */
+function drawFrames(context, { layout, theme, header, at }) {
+  const [first, end] = newRows(header.steps, at);
+  const { top, row, marks, mark } = layout;
+  for (const { x, w } of [layout.k, layout.v]) {
+    drawWith(context, { strokeStyle: theme.text, globalAlpha: 0.35, lineWidth: 1 });
+    context.strokeRect(x - 0.5, top - 0.5, w + 1, end * row + 1);
+    context.globalAlpha = 0.3;
+    context.setLineDash([2, 3]);
+    context.strokeRect(x - 0.5, top - 0.5, w + 1, header.rows * row + 1);
+    context.setLineDash([]);
+    drawWith(context, { strokeStyle: theme.primary, globalAlpha: 1, lineWidth: 2 });
+    context.strokeRect(x - 1, top + first * row - 1, w + 2, (end - first) * row + 2);
+    context.lineWidth = 1;
+  }
+  context.save();
+  drawWith(context, { fillStyle: theme.text, globalAlpha: 0.8, font: `10px ${theme.font}` });
+  drawWith(context, { textAlign: "left", textBaseline: "middle" });
+  [header.words.with, header.words.without].forEach((word, way) => {
+    context.save();
+    context.translate(marks[way] + mark / 2, top - 3);
+    context.rotate(-Math.PI / 2.6);
+    context.fillText(shortened(word, 44, 10), 0, 0);
+    context.restore();
+  });
+  context.restore();
+}
+
+/**
+ * Vectors as rows of cells, from a tint of grey (negative) to the colour of what they are; each cell has whole pixels.
+ * @param {DrawingContext} context @param {Float32Array} values @param {number} n numbers of a vector
+ * @param {Rectangle} place @param {number} tall pixels of a row that are painted
+ * @param {[ground: string, colour: string, largest: number]} look
+ */
+function drawCells(context, values, n, place, tall, [ground, colour, top]) {
+  const [background, positive, negative] = [ground, colour, "#8a8f98"].map(rgb);
+  const count = values.length / n;
+  const pitch = tall < place.h / count ? place.h / count : 1; // rows of pixels for each vector; one will do without gaps
+  const pixels = new Uint32Array(place.w * count * pitch);
+  for (let row = 0; row < count; row++) {
+    const from = row * pitch * place.w;
+    for (let i = 0; i < n; i++) {
+      const share = values[row * n + i] / top;
+      const reached = 0.06 + 0.9 * Math.sqrt(Math.min(1, Math.abs(share)));
+      const pixel = pixelOf(mixed(background, share < 0 ? negative : positive, reached));
+      pixels.fill(pixel, from + Math.floor((i * place.w) / n), from + Math.ceil(((i + 1) * place.w) / n));
+    }
+    for (let y = 1; y < pitch - 1; y++) pixels.copyWithin(from + y * place.w, from, from + place.w);
+  }
+  paintCells(context, pixels, place.w, place);
+}
+
+/** Of a row's pixels those that are drawn: rows with room for it stand apart. @param {number} row */
+function inked(row) {
+  return Math.max(1, row - (row > 6 ? 1 : 0));
+}
+
+/** @param {Float32Array} values */
+function largest(values) {
+  return values.reduce((most, value) => Math.max(most, Math.abs(value)), 1e-9);
+}
+
+/** A text cut to at most `room` pixels. @param {string} text @param {number} room @param {number} size @param {Weight} [weight] */
+export function shortened(text, room, size, weight = 400) {
+  return cutToFit(text, room, (part) => textWidth(part, size, weight)).text;
+}
