@@ -18,9 +18,10 @@ from attnviz.app.text import headline, unmarked
 from attnviz.base.units import Quantity
 from attnviz.base.words import _, ended, sentences
 from attnviz.figures.export import prepared, standalone_html
-from attnviz.figures.picture import Picture, framed_chart, to_svg
-from attnviz.figures.svg import Background
+from attnviz.figures.picture import Picture, to_svg
+from attnviz.figures.theme import Background
 from attnviz.figures.title_lines import one_line
+from attnviz.live.chart_frame import ChartFrame
 from attnviz.live.scene_figure import SceneFigure
 
 Table = Mapping[str, Sequence[Any]] | Any  # columns by name, or a pandas DataFrame
@@ -84,7 +85,8 @@ class ExportOffer:
             text = self.fig.to_svg(**look) if isinstance(self.fig, SceneFigure) else to_svg(self.fig, **look)
             return text, None, self.live
         ready = prepared(self.fig, background=background, colorbar=bar)
-        frame = framed_chart(ready.layout.width, ready.layout.height, background, title or None, caption or None)
+        place = SceneFigure((ChartFrame(ready.layout.width, ready.layout.height),))
+        frame = place.to_svg(background=background, title=title or None, caption=caption or None)
         page = LiveFile(_("HTML, interactive"), "", lambda: standalone_html(ready, title, caption))
         return frame, ready.to_json(remove_uids=False), [page, *self.live]
 

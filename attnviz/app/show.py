@@ -16,8 +16,7 @@ from attnviz.base.words import _
 from attnviz.canvas.shared.component import app_root, component, sent
 from attnviz.figures.label_room import for_a_room
 from attnviz.figures.picture import Picture
-from attnviz.figures.svg import Background
-from attnviz.figures.theme import Figure
+from attnviz.figures.theme import Background, Figure
 from attnviz.figures.title_lines import one_line
 from attnviz.live.scene_figure import SceneFigure
 

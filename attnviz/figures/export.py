@@ -8,8 +8,7 @@ import numpy as np
 import plotly
 import plotly.graph_objects as go
 
-from attnviz.figures.svg import PAPER, Background
-from attnviz.figures.theme import FONT, Figure
+from attnviz.figures.theme import FONT, PAPER, Background, Figure
 from attnviz.figures.title_lines import above, wide
 
 PLOTLY_JS = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
@@ -20,7 +19,7 @@ WIDTH = 900  # pixels, for a figure that has no width of its own
 def prepared(fig: Figure, *, background: Background = "white", colorbar: bool = True) -> Figure:
     """A copy of `fig` with its own background, ink and size, ready for SVG, PNG or HTML.
 
-    It has no title: `picture.framed_chart` sets title and caption around it, where no axis can be.
+    It has no title: a file sets title and caption around it, where no axis can be.
     """
     out = go.Figure(fig)
     ink, grid = ("#E8EAED", "#3A3F4A") if background == "dark" else ("#1F2328", "#D8DCE2")

@@ -10,7 +10,6 @@ from attnviz.figures import svg
 from attnviz.figures.svg import Background, Drawn, Ink, ink_on
 from attnviz.figures.title_lines import wrapped
 
-CHART = "<!--chart-->"  #: what stands for a chart that only the browser can draw
 MARGIN, NARROWEST = 20, 420
 
 
@@ -35,12 +34,6 @@ def to_svg(
     """The whole file. `title=None` leaves the title out, as does `caption=None` the caption."""
     ink = ink_on(background)
     return svg.document(framed(picture.drawn(ink, colorbar), ink, title, caption), ink, svg.hatching(ink))
-
-
-def framed_chart(width: float, height: float, background: Background, title: str | None, caption: str | None) -> str:
-    """A file with an empty place of this size for a chart."""
-    ink = ink_on(background)
-    return svg.document(framed(Drawn(width, height, [CHART]), ink, title, caption, margin=0), ink)
 
 
 def framed(drawn: Drawn, ink: Ink, title: str | None, caption: str | None, margin: float = MARGIN) -> Drawn:

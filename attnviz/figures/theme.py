@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from attnviz.base.extras import needed_for
 from attnviz.base.words import N_
@@ -85,6 +85,9 @@ HEADS = [
     ("#616CFF", "#8497FC"),
     ("#26296C", "#E2FFFF"),
 ]
+
+Background = Literal["white", "transparent", "dark"]  #: what is behind a figure in a file
+PAPER: dict[Background, str] = {"white": "#FFFFFF", "transparent": "none", "dark": "#14161C"}
 
 #: The pictures' own font: files bring it along, and the app's pages have it under Streamlit's name for it. Then the
 #: reader's own fonts, the Chinese ones of Linux, macOS and Windows among them; nothing is downloaded.

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from attnviz.base import pictures_font
 from attnviz.base.extras import needed_for
 from attnviz.base.words import N_
-from attnviz.figures.svg import Background
+from attnviz.figures.theme import Background
 
 BUNDLE = Path(__file__).parent / "bundle/figure_engine.js"
 

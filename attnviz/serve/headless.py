@@ -26,8 +26,8 @@ from attnviz.base.message import Problem, Several
 from attnviz.base.rasterised import png
 from attnviz.base.words import say
 from attnviz.figures.export import PLOTLY_JS
-from attnviz.figures.picture import CHART
-from attnviz.figures.svg import Background
+from attnviz.figures.theme import Background
+from attnviz.live.chart_frame import CHART
 from attnviz.serve.page_table import MAIN, NAMES
 
 LONGEST = 3600.0  # seconds that a page may take: a model may have to be prepared first

@@ -1,3 +1,4 @@
+import re
 from collections import Counter
 from html.parser import HTMLParser
 
@@ -7,9 +8,10 @@ import pytest
 
 from attnviz.figures.export import prepared, standalone_html
 from attnviz.figures.heatmap import matrix, rooted
-from attnviz.figures.picture import CHART, framed_chart
 from attnviz.figures.theme import WEIGHTS
 from attnviz.figures.title_lines import wide, wrapped
+from attnviz.live.chart_frame import CHART, ChartFrame
+from attnviz.live.scene_figure import SceneFigure
 
 
 @pytest.mark.parametrize("text", ["plain words " * 40, "猫坐在垫子上。" * 40, "http://x/" + "a%20b" * 100, "", "x"])
@@ -20,13 +22,17 @@ def test_a_caption_of_any_script_is_broken_and_nothing_of_it_is_lost(text):
 
 
 def test_a_chart_keeps_its_place_between_title_and_caption_whose_markup_is_text():
-    framed = framed_chart(900, 500, "white", "<b>A long title</b>, much longer than a line " * 3, "<img src=x> & " * 50)
-    assert framed.count(CHART) == framed_chart(900, 500, "white", None, None).count(CHART) == 1
-    before, after = framed.split(CHART)
+    place = SceneFigure((ChartFrame(900, 500),))
+    framed = place.to_svg(title="<b>A long title</b>, much longer than a line " * 3, caption="<img src=x> & " * 50)
+    assert framed.count(CHART) == place.to_svg().count(CHART) == 1
+    before, after = re.sub("<desc>.*?</desc>", "", framed).split(CHART)
     assert "&lt;b&gt;A long title&lt;/b&gt;" in before
     assert "&lt;img src=x&gt; &amp;" in after
     assert "&lt;img" not in before
     assert "<img" not in framed
+    lines = [float(y) for y in re.findall(r'<text x="20" y="([\d.]+)"', framed)]
+    assert lines == sorted(lines), "title above, caption below"
+    assert float(re.search(r' height="(\d+)"', framed)[1]) > max(lines) > 500
 
 
 def test_a_prepared_chart_leaves_the_one_on_the_page_as_it_was():

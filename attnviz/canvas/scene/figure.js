@@ -8,7 +8,10 @@ import { wrapText } from "./text_width.js";
 
 /** @import { Colours, Theme } from "../shared/types.js" */
 /** @typedef {"white" | "transparent" | "dark"} Background */
-/** @typedef {{ width: number, height: number, title: string, draw: (context: SvgContext) => void }} Figure */
+/**
+ * `flush`: it has its own margins, so that it begins at the paper's edge.
+ * @typedef {{ width: number, height: number, title: string, flush?: boolean, draw: (context: SvgContext) => void }} Figure
+ */
 /** @typedef {{ background: Background, title: string, caption: string, bar: boolean, fonts: string }} FigureLook */
 
 const MARGIN = 20;
@@ -63,7 +66,8 @@ export function besideEachOther(figures) {
 /** The whole file. @param {Figure[]} figures @param {Theme} theme @param {FigureLook} look */
 export function figureDocument(figures, theme, { background, title, caption, fonts }) {
   const figure = figures.length === 1 ? figures[0] : besideEachOther(figures);
-  const width = Math.ceil(Math.max(figure.width + 2 * MARGIN, NARROWEST));
+  const beside = figure.flush ? 0 : MARGIN;
+  const width = Math.ceil(Math.max(figure.width + 2 * beside, NARROWEST));
   const room = width - 2 * MARGIN;
   const heading = wrapText(title, room, TITLE.size, 600);
   const below = wrapText(caption, room, CAPTION.size);
@@ -75,7 +79,7 @@ export function figureDocument(figures, theme, { background, title, caption, fon
   context.fillStyle = theme.text;
   writeLines(context, heading, MARGIN, MARGIN, TITLE, 600);
   context.save();
-  context.translate(MARGIN, top);
+  context.translate(beside, top);
   figure.draw(context);
   context.restore();
   context.fillStyle = said;

@@ -10,6 +10,7 @@ import { sharingFigure } from "../sharing_columns/columns_figure.js";
 import { boardFigure } from "../tensor_board/board_figure.js";
 import { stepFigure } from "../step_player/step_player_figure.js";
 import { tileFigure } from "../tile_film/tile_film_figure.js";
+import { chartFigure } from "./chart_figure.js";
 import { figureDocument, themeOfFile } from "./figure.js";
 
 /** @import { Figure, FigureLook } from "./figure.js" */
@@ -21,6 +22,7 @@ import { figureDocument, themeOfFile } from "./figure.js";
 const SCENES = {
   bars: softmaxFigure,
   board: boardFigure,
+  chart: chartFigure,
   head: headFigure,
   lines: linesFigure,
   mask: maskFigure,

@@ -267,6 +267,11 @@ export class SvgContext extends SvgPath {
     this.put("use", { x: left, y: top, href: `#${id}`, filter: filter && `url(#${filter})` });
   }
 
+  /** Elements that something else has drawn, moved to where the context is. @param {string} elements */
+  insert(elements) {
+    this.parts.push(`<g transform="translate(${short(this.matrix[4])} ${short(this.matrix[5])})">${elements}</g>`);
+  }
+
   /** The hatch of what a mask hides. @param {Rectangle} place @param {string} colour @param {boolean} dark */
   hatch({ x, y, w, h }, colour, dark) {
     const [faint, strong] = dark ? [0.22, 0.55] : [0.26, 0.7];
