@@ -1,15 +1,15 @@
 """The strip from tokens to the next one, read back from its SVG."""
 
-from xml.etree import ElementTree
+from dataclasses import replace
 
 import pytest
 
 from attnviz.base.words import speaking
-from attnviz.canvas.model_strip import StripBlock, StripPart, StripWay, strip_picture
-from attnviz.figures.picture import Picture, to_svg
+from attnviz.canvas.model_strip import StripBlock, StripPart, StripWay, strip_figure
 from attnviz.figures.theme import PRIMARY
+from attnviz.live.scene_figure import SceneFigure
+from tests.svg_reading import rounded_boxes, texts, tree
 
-SVG = "{http://www.w3.org/2000/svg}"
 INSIDE = StripBlock(
     StripPart("Attention", ("q_proj 768 × 768", "k_proj 768 × 768"), 0.02, "2,362,368 parameters, 2%"),
     StripPart("MLP", ("up 768 × 3,072",), 0.04, "4,722,432 parameters, 4%"),
@@ -25,19 +25,17 @@ WAY = StripWay(
     after=[StripPart("Next token", ("the embedding’s own matrix once more",), 0.0, "0 parameters")],
     heads=[9] * 12,
 )
-PICTURE = strip_picture(WAY, (7, 5), "Where layer 7, head 5 sits")
+FILE = SceneFigure((strip_figure(WAY, (7, 5), "Where layer 7, head 5 sits"),))
 
 
 @pytest.fixture(scope="module", params=["white", "dark"])
 def drawn(request):
-    text = to_svg(PICTURE, background=request.param, title=PICTURE.title, caption="A caption")
-    return ElementTree.fromstring(text), PRIMARY[request.param == "dark"]
+    return tree(FILE, background=request.param, caption="A caption"), PRIMARY[request.param == "dark"]
 
 
 def test_every_name_shape_and_count_is_text(drawn):
     root, _colour = drawn
-    assert isinstance(PICTURE, Picture)
-    said = [each.text for each in root.iter(f"{SVG}text")]
+    said = texts(root)
     for part in (*WAY.before, WAY.blocks, INSIDE.attention, INSIDE.mlp, *WAY.after):
         for text in (part.title, *part.lines, *([part.said] if part.said else [])):
             assert text in said
@@ -47,29 +45,41 @@ def test_every_name_shape_and_count_is_text(drawn):
 
 def test_shares_are_as_long_as_they_are_and_this_layer_and_head_are_lit(drawn):
     root, colour = drawn
-    lit = [box for box in root.iter(f"{SVG}rect") if box.get("fill") == colour]
-    bars = [box for box in lit if box.get("height") == "6"]
-    wholes = [
-        box for box in root.iter(f"{SVG}rect") if box.get("rx") == "3" and box.get("height") == "6" and box not in lit
+    boxes = [(place, path.get("fill")) for place, path in rounded_boxes(root)]
+    bars = [(place, fill) for place, fill in boxes if place[3] == pytest.approx(6, abs=0.02)]
+    wholes = [place for place, fill in bars if fill != colour]
+    shares = [
+        sum(place[2] for place, fill in bars if fill == colour and place[:2] == whole[:2]) / whole[2]
+        for whole in wholes
     ]
-    shares = [float(bar.get("width")) / float(whole.get("width")) for bar, whole in zip(bars, wholes, strict=True)]
     assert shares == pytest.approx([0.3, 0.6, 0.0, 0.02, 0.04, 0.0], abs=1e-3)
-    squares = [box for box in root.iter(f"{SVG}rect") if box.get("height") == "24"]
-    assert [i for i, box in enumerate(squares) if box in lit] == [7, 12 + 5]
+    squares = [(place, fill) for place, fill in boxes if round(place[3]) in (24, 30) and fill != "none"]
+    assert [i for i, (_place, fill) in enumerate(squares) if fill == colour] == [7, 12 + 5]
 
 
 def test_no_box_lies_over_another_and_none_leaves_the_picture(drawn):
     root, _colour = drawn
-    boxes = [box for box in root.iter(f"{SVG}rect") if box.get("rx") == "8" and box.get("stroke-dasharray") is None]
-    places = [[float(box.get(name)) for name in ("x", "y", "width", "height")] for box in boxes]
+    places = [place for place, path in rounded_boxes(root) if path.get("fill") in ("#F5F3F8", "#1E212B")]
     assert len(places) == 7
     for i, (x, y, w, h) in enumerate(places):
-        assert x + w + 40 <= float(root.get("width")) + 0.02  # each is written with two digits
+        assert x + w + 20 <= float(root.get("width")) + 0.02  # each is written with two digits
+        assert y + h + 20 <= float(root.get("height")) + 0.02
         for x1, y1, w1, h1 in places[:i]:
             assert x >= x1 + w1 or x1 >= x + w or y >= y1 + h1 or y1 >= y + h
 
 
+@pytest.mark.parametrize("count", [1, 9, 64])
+def test_squares_of_heads_stay_in_their_box(count):
+    way = replace(WAY, heads=[count] * 12)
+    root = tree(SceneFigure((strip_figure(way, (0, 0), ""),)))
+    boxes = [place for place, path in rounded_boxes(root) if path.get("stroke-width") == "2"]
+    [(x, y, w, h)] = boxes
+    squares = [place for place, path in rounded_boxes(root) if place[2:] == pytest.approx((24, 24), abs=0.02)]
+    assert len(squares) == count
+    assert all(x < left and left + 24 < x + w and y < top and top + 24 < y + h for left, top, *_sides in squares)
+
+
 def test_a_file_that_is_written_later_is_in_the_visitors_language_throughout():
     with speaking("zh"):
-        picture = strip_picture(WAY, (7, 5), "标题")
-    assert "Inside the block" not in to_svg(picture, title=picture.title)
+        figure = strip_figure(WAY, (7, 5), "标题")
+    assert "Inside the block" not in SceneFigure((figure,)).to_svg()

@@ -5,6 +5,7 @@ import { View, viewComponent } from "../shared/component.js";
 import { nextButton } from "../shared/controls.js";
 import { around, button, el, fill, liveRegion, named } from "../shared/dom.js";
 import { groupOf, Member, tell } from "../shared/group.js";
+import { filledShare } from "./strip_scene.js";
 
 /** @import { Component, ModelPart, ModelStripHeader } from "../shared/types.js" */
 
@@ -124,7 +125,7 @@ function box({ title, lines, share, said }, more = "") {
   if (share !== null) {
     const bar = el("div", "ms-bar", null, { "aria-hidden": "true" });
     const filled = el("div", "ms-share");
-    filled.style.width = `${Math.max(share * 100, share > 0 ? 0.6 : 0)}%`;
+    filled.style.width = `${filledShare(share) * 100}%`;
     bar.append(filled);
     node.append(el("div", "ms-said", said), bar);
   }

@@ -3,6 +3,7 @@
 import { headFigure } from "../head/head_figure.js";
 import { linesFigure } from "../lines/lines_figure.js";
 import { maskFigure } from "../mask/mask_figure.js";
+import { modelStripFigure } from "../model_strip/strip_figure.js";
 import { mosaicFigure } from "../overview/mosaic_figure.js";
 import { patchFigure } from "../patch_view/patch_figure.js";
 import { softmaxFigure } from "../softmax_slider/softmax_figure.js";
@@ -30,6 +31,7 @@ const SCENES = {
   patches: patchFigure,
   sharing: sharingFigure,
   steps: stepFigure,
+  strip: modelStripFigure,
   tiles: tileFigure,
 };
 

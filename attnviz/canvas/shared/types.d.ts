@@ -513,6 +513,9 @@ export type ModelStripHeader = {
   words: Words;
 };
 
+/** The same for a file: layer and head `at` are lit. */
+export type ModelStripFigureHeader = Omit<ModelStripHeader, "group" | "name"> & { title: string };
+
 /** What a visitor chose in the view of a picture. Heads are [layer, head], patches count row by row from 0. */
 export type PatchState = {
   layer: number;

@@ -10,7 +10,7 @@ from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.architecture import Architecture
 from attnviz.pages.sharing.panels import one_picture
-from tests.svg_reading import SVG, texts, tree
+from tests.svg_reading import SVG, rounded_boxes, texts, tree
 
 WIDE = 320  #: pixels of a column
 LLAMA = Architecture.preset("llama-3.1-8b")
@@ -18,9 +18,7 @@ LLAMA = Architecture.preset("llama-3.1-8b")
 
 def boxes(root: ElementTree.Element, colour: str) -> list[tuple[float, float, float]]:
     """Left edge, upper edge and width of every box of this colour."""
-    paths = [path.get("d", "") for path in root.iter(f"{SVG}path") if path.get("fill", "").upper() == colour]
-    places = [[float(number) for number in re.findall(r"-?[\d.]+", path)] for path in paths]
-    return [(min(place[0::2]), min(place[1::2]), max(place[0::2]) - min(place[0::2])) for place in places]
+    return [(x, y, w) for (x, y, w, _h), path in rounded_boxes(root) if path.get("fill", "").upper() == colour]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from attnviz.app.text import plain
 from attnviz.base.largest import find_largest
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, clauses, ngettext, sentences
-from attnviz.canvas.model_strip import StripBlock, StripPart, StripWay, model_strip, strip_picture
+from attnviz.canvas.model_strip import StripBlock, StripPart, StripWay, model_strip, strip_figure
+from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.explore import choices, figures
 from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.maths.one_head import StagesResult, stages
@@ -57,7 +58,7 @@ def place(shown: Shown) -> None:
         layer=shown.layer, head=shown.head, model=shown.run.name
     )
     show.under(
-        lambda: strip_picture(way, at, title),
+        lambda: SceneFigure((strip_figure(way, at, title),), title),
         name=f"place-{shown.run.request.model}-layer{shown.layer}-head{shown.head}",
         key="place-out",
         caption=sentences(_("Parameters counted in the model’s own weights."), link()),
