@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.app.exports import ExportOffer, to_csv
+from attnviz.app.show import as_arrow
 from attnviz.base.units import quantity
 from attnviz.figures.export import prepared, standalone_html
 from attnviz.figures.heatmap import matrix
@@ -28,6 +29,13 @@ def test_infinite_numbers_are_read_back_as_numbers_also_where_the_eye_sees_a_sig
 
 def test_a_cell_that_a_spreadsheet_would_run_is_disarmed():
     assert "'=1+1" in to_csv({"token": ["=1+1"]})
+
+
+def test_a_table_holds_whole_numbers_of_more_than_64_bits():
+    """The FLOPs of the longest context that a page takes are such."""
+    sent = as_arrow({"part": ["attention", "mlp"], "flop": [2**70, 3]})
+    assert sent.column("flop").to_pylist() == [2.0**70, 3.0]
+    assert sent.column("part").to_pylist() == ["attention", "mlp"]
 
 
 def test_a_data_frame_becomes_csv():

@@ -41,8 +41,11 @@ FEW: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 #: what a section is opened with each time, so that it is drawn soon
 SOON: dict[str, Link] = {
-    "training": {"s_steps": "10", "s_seeds": "1"}, "steps": {"d_model": "core", "d_steps": "2"},
-    "numbers": {"d_model": "core"}, "policies": {"d_model": "core"}, "reach": {"c_reach_n": "8", "c_reach_steps": "2"},
+    "scaling training": {"s_steps": "10", "s_seeds": "1"}, "decoding steps": {"d_model": "core", "d_steps": "2"},
+    "decoding numbers": {"d_model": "core"}, "decoding policies": {"d_text": "The cat sat on a"},
+    "compare reach": {"c_reach_n": "8", "c_reach_steps": "2"},
+    "why circuit": {"why_text": "cat sat", "why_other": "dog sat"},
+    "why patches": {"why_text": "cat sat", "why_other": "dog sat"},
 }  # fmt: skip
 #: sections whose words are random vectors without positions: equal words are exactly alike
 ALIKE = {"build", "masks", "fast traps", "decoding traps", "positions order"}
@@ -54,7 +57,7 @@ def sections() -> list[tuple[str, Link]]:
     found += [("build", {"b_step": step}) for step in BUILD_STEPS]
     for name, turning in TURNING.items():
         ids = next(choice.ids for choice in choices_of(name) if choice.name == turning)
-        found += [(name, {turning: each} | SOON.get(each, {})) for each in ids]
+        found += [(name, {turning: each} | SOON.get(f"{name} {each}", {})) for each in ids]
     return found
 
 

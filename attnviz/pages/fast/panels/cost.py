@@ -199,14 +199,15 @@ def _on_a_gpu(config: cost.Config, gpu: Gpu) -> None:
     steps = {name: way.at_best(gpu.machine) for name, way in ways.items()}
     limits = {"compute": _("computing"), "memory": _("moving bytes")}
     (_whole, first), (_tiles, second) = steps.items()
+    times = first.seconds / second.seconds
     show.figure(
         roof(result, gpu),
         name=f"roofline-{gpu.id}-{config.tokens}-tokens",
         key="fast-roofline",
         words=_(
             "Whole: {low:.3g} FLOPs a byte, bound by {whole_bound}, {whole} at best. In tiles: {high:.3g}, bound by "
-            "{tiles_bound}, **{tiles}**, {times:.1f} times as fast. Above {ridge:.3g} FLOPs a byte this GPU computes "
-            "longer than it moves."
+            "{tiles_bound}, **{tiles}**, {compared}. Above {ridge:.3g} FLOPs a byte this GPU computes longer than "
+            "it moves."
         ).format(
             low=result.whole.intensity,
             whole_bound=limits[cast(str, first.bound)],
@@ -214,7 +215,9 @@ def _on_a_gpu(config: cost.Config, gpu: Gpu) -> None:
             high=result.tiles.intensity,
             tiles_bound=limits[cast(str, second.bound)],
             tiles=units.duration(second.seconds),
-            times=first.seconds / second.seconds,
+            compared=_("{times:.1f} times as fast").format(times=times)
+            if round(times, 1) != 1
+            else _("as fast as whole"),
             ridge=gpu.machine.peak / gpu.machine.bandwidth,
         ),
         table={

@@ -92,8 +92,11 @@ def _machines(arch: Architecture, latent: LatentLayout, context: int, names: dic
     show.tabled(show.columns(rows), f"mla-{arch.name}", "h-machines")
     decode = _work(latent, 1, context, "re-expanded") / _work(latent, 1, context, "absorbed")
     prefill = _work(latent, context, context, "expanded") / _work(latent, context, context, "absorbed")
+    alike = round(decode, 2) == round(prefill, 2) == 1
     st.markdown(
-        ngettext(
+        _("At {n} {n:token|tokens} all forms cost the same: with a longer context they do not.").format(n=context)
+        if alike
+        else ngettext(
             "At {n} token, decoding by expanding the latents again costs **{decode:,.0f} times** the absorbed form; "
             "for the prefill the expanded form costs **{prefill:.2f} times** the absorbed one. So servers prefill "
             "expanded and decode absorbed.",

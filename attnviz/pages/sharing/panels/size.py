@@ -6,6 +6,7 @@ from typing import cast
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
+from attnviz.app.links import link_state
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ngettext, sentences
@@ -41,7 +42,8 @@ def panel() -> None:
         size = sized(chosen.arch, chosen.counts, how, machine)
         with place:
             _memory(size.weight_bytes, size.cache_bytes, machine)
-            _verdict(size, machine, chosen.arch.max_context)
+            own = link_state.value(choices.WAY) == "own"  # a shape that nobody has trained for any length
+            _verdict(size, machine, None if own else chosen.arch.max_context)
         _three(chosen, how, machine)
         _roofline(chosen, how, machine, size)
         code = sharing_programs.of_size(chosen.code, chosen.counts, how, machine)
