@@ -41,6 +41,19 @@ def test_a_difference_is_centred_on_zero(background, stops):
     assert np.abs(seen - interpolated(stops, 0.5 + change / 2)).max() <= 3
 
 
+def test_the_colours_of_a_bar_begin_and_end_where_it_does():
+    weights, _hidden = causal(9)
+    beside = tree(SceneFigure((MatrixFigure(weights, WORDS[:9], WORDS[:9]),) * 2))
+    bars = [rect for rect in beside.iter(f"{SVG}rect") if rect.get("fill", "").startswith("url(#g")]
+    ramps = {each.get("id"): each for each in beside.iter(f"{SVG}linearGradient")}
+    assert len(bars) == 2
+    for bar in bars:
+        ramp = ramps[bar.get("fill")[5:-1]]
+        left = float(bar.get("x"))
+        ends = [float(ramp.get(end)) for end in ("x1", "x2")]
+        assert ends == pytest.approx([left, left + float(bar.get("width"))], abs=0.02)
+
+
 def test_a_long_sentence_is_a_picture_of_the_same_colours():
     weights, hidden = masked(80)
     names = [f"token{i}" for i in range(80)]

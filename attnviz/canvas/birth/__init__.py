@@ -1,6 +1,7 @@
 """A training run with a handle: its curves, and at the handle's step all heads, which the browser computes."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -32,22 +33,14 @@ def birth(
     Unless `whole`, steps after the handle are not drawn before it has been there. `on_stand` hears where it was left,
     and what is silenced.
     """
-    words = _words()
-    header = {
-        **told,
+    header = _header(told, tokens, ids, at, silenced, whole)
+    header |= {
         "size": numbers.shape[1],
-        "at": at,
-        "silenced": list(silenced),
         "pieces": [
             offer_sentence(("born", told["model"], begin), partial(_piece, numbers, begin))
             for begin in range(0, 2 * numbers.size, MOST_BYTES)
         ],
-        "open": whole,
-        "tokens": list(tokens),
-        "ids": list(ids),
-        "layout": fingerprint(str(words), told["model"], str(tokens), str(ids)),
-        "colours": canvas_wording.colours(),
-        "words": words,
+        "layout": fingerprint(str(header["words"]), told["model"], str(tokens), str(ids)),
     }
 
     def stood(heard: dict[str, Any]) -> tuple[int, tuple[int, ...]] | None:
@@ -57,6 +50,47 @@ def birth(
         return place, tuple(sorted(head for head in heads if count(head, len(told["names"])) is not None))
 
     mount("birth", key, "stood", header, stood, on_stand, numbers[at].astype("<f2").tobytes())
+
+
+@dataclass(frozen=True, eq=False)
+class BirthFigure:
+    """The picture of a run at a step for a file; `numbers` (N,) are the model's at it. The rest is as in `birth`."""
+
+    told: Mapping[str, Any]
+    numbers: np.ndarray
+    tokens: Sequence[str]
+    ids: Sequence[int]
+    at: int
+    silenced: Sequence[int]
+    whole: bool
+
+    @property
+    def scene(self) -> str:
+        return "birth"
+
+    @property
+    def header(self) -> dict[str, Any]:
+        return _header(self.told, self.tokens, self.ids, self.at, self.silenced, self.whole) | {"title": ""}
+
+    @property
+    def payload(self) -> bytes:
+        return self.numbers.astype("<f2").tobytes()
+
+
+def _header(
+    told: Mapping[str, Any], tokens: Sequence[str], ids: Sequence[int], at: int, silenced: Sequence[int], whole: bool
+) -> dict[str, Any]:
+    """What the browser is told, and a file."""
+    return {
+        **told,
+        "at": at,
+        "silenced": list(silenced),
+        "open": whole,
+        "tokens": list(tokens),
+        "ids": list(ids),
+        "colours": canvas_wording.colours(),
+        "words": _words(),
+    }
 
 
 def _piece(numbers: np.ndarray, begin: int) -> bytes:

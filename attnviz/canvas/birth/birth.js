@@ -6,10 +6,11 @@ import { themeOf } from "../shared/colour.js";
 import { lastingComponent } from "../shared/component.js";
 import { around, attribute, el, fill, joined, say } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
-import { fixed, grouped } from "../shared/numbers.js";
-import { onceAFrame, watchSize } from "../shared/surface.js";
-import { drawCurves, nearestStep, shareAt } from "./curves.js";
-import { forward, lossOf, singles } from "./forward.js";
+import { grouped } from "../shared/numbers.js";
+import { onceAFrame, sized, watchSize } from "../shared/surface.js";
+import { passSentence } from "./birth_scene.js";
+import { drawCurves, HEIGHT, nearestStep, shareAt } from "./curves.js";
+import { forward, singles } from "./forward.js";
 import { Heads } from "./heads.js";
 
 /** @import { BirthHeader, Component } from "../shared/types.js" */
@@ -88,10 +89,11 @@ class Birth extends FilmView {
     const theme = themeOf(this.root, colours);
     const step = steps[this.at];
     this.reached = open ? Infinity : Math.max(this.reached, step);
-    const shown = grouped(step);
-    say(this.step, fill(words.at, { step: shown }));
+    say(this.step, fill(words.at, { step: grouped(step) }));
     const silenced = new Set(this.silenced);
-    drawCurves(this.curves, this.held, theme, { step, reached: this.reached, silenced });
+    const width = Math.max(240, this.curves.parentElement?.clientWidth ?? 0);
+    const now = { step, reached: this.reached, silenced };
+    drawCurves(sized(this.curves, width, HEIGHT), width, this.held, theme, now);
     const bar = { scale: { top: 1, root: false }, signed: false, unit: words.weight, colours };
     drawColourBar(this.scale, bar, theme.dark, sizes.causal ? words.hidden : null);
     const held = this.all?.subarray(this.at * size, (this.at + 1) * size);
@@ -99,9 +101,7 @@ class Birth extends FilmView {
     if (!numbers) return;
     const pass = forward(numbers, ids, sizes, silenced);
     const best = this.heads.draw(pass, this.held, theme, silenced);
-    const half = ids.length / 2;
-    const right = pass.right.slice(half).filter(Boolean).length;
-    const said = fill(words.said, { step: shown, right, of: half - 1, loss: fixed(lossOf(pass.likely), 2) });
+    const said = passSentence(pass, step, words);
     say(this.said, said);
     attribute(this.range, "aria-valuetext", said);
     attribute(

@@ -1,11 +1,13 @@
 // The curves of a training run over its steps, one below the other on one axis: loss, and each head's scores.
 
 import { fixed } from "../shared/numbers.js";
-import { drawWith, sized, strokeGrid, strokePath } from "../shared/surface.js";
+import { drawWith, strokeGrid, strokePath } from "../shared/surface.js";
 
-/** @import { BirthHeader, Rectangle, Theme } from "../shared/types.js" */
+/** @import { BirthHeader, DrawingContext, Rectangle, Theme } from "../shared/types.js" */
+/** @typedef {Pick<BirthHeader, "curves" | "colours" | "words" | "names">} Told */
 
-const [LEFT, RIGHT, FOOT, GAP, HEIGHT] = [34, 30, 34, 28, 316];
+const [LEFT, RIGHT, FOOT, GAP] = [34, 30, 34, 28];
+export const HEIGHT = 316;
 const TICKS = [0, 10, 30, 100, 300, 1000, 3000, 10000];
 /** Up to here steps stand about as far apart as without a logarithm, so that step 0 has a place. */
 const BEND = 15;
@@ -29,12 +31,10 @@ export function shareAt(x, width) {
 
 /**
  * Draws all curves up to the step `reached`, and the handle.
- * @param {HTMLCanvasElement} canvas @param {BirthHeader} header @param {Theme} theme
+ * @param {DrawingContext} ink @param {number} width @param {Told} header @param {Theme} theme
  * @param {{ step: number, reached: number, silenced: ReadonlySet<number> }} now
  */
-export function drawCurves(canvas, { curves, colours, words, names }, theme, { step, reached, silenced }) {
-  const width = Math.max(240, canvas.parentElement?.clientWidth ?? 0);
-  const ink = sized(canvas, width, HEIGHT);
+export function drawCurves(ink, width, { curves, colours, words, names }, theme, { step, reached, silenced }) {
   const last = curves.at[curves.at.length - 1];
   const wide = width - LEFT - RIGHT;
   const xOf = (/** @type {number} */ at) => LEFT + wide * shareOf(at, last);

@@ -1,5 +1,6 @@
 // All heads on the visitor's words, one small picture each, and what the model predicts of the second copy.
 
+import { guesses, headColour, headPixels, headText, labelsApart } from "./birth_scene.js";
 import { ramp } from "../shared/colour.js";
 import { around, attribute, button, el, fill, say, visibleToken } from "../shared/dom.js";
 import { clamp, fixed, percent } from "../shared/numbers.js";
@@ -11,8 +12,6 @@ import { scoresOn } from "./forward.js";
 
 /** @type {Record<string, [number, number]>} */
 const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-/** Pixels that a word beside a small picture needs. */
-const LINE = 10.5;
 
 export class Heads {
   /** @param {(head: number) => void} onClick */
@@ -84,7 +83,7 @@ export class Heads {
   label() {
     const high = this.tiles[0]?.canvas.clientHeight ?? 0;
     for (const { children } of this.labels) {
-      const apart = Math.ceil((LINE * children.length) / Math.max(high, LINE));
+      const apart = labelsApart(children.length, high);
       [...children].forEach((word, i) => word.classList.toggle("bi-left-out", i % apart > 0));
     }
   }
@@ -95,30 +94,19 @@ export class Heads {
    */
   draw(pass, { ids, sizes, names, words, colours }, theme, silenced) {
     this.pass = pass;
-    const length = ids.length;
-    const pixels = ramp(colours.weights);
+    const steps = ramp(colours.weights);
     const told = pass.weights.map((weights) => scoresOn(weights, ids));
     this.tiles.forEach(({ control, canvas, what }, head) => {
-      const weights = pass.weights[head];
-      const paint = (/** @type {Uint32Array} */ cells) => {
-        for (let i = 0; i < cells.length; i++) {
-          cells[i] = sizes.causal && i % length > i / length ? 0 : pixels[Math.round(weights[i] * 255)];
-        }
-      };
-      pixelCanvas(length, length, paint, canvas);
-      const { previous, induction } = told[head];
-      const fields = { previous: fixed(previous, 2), induction: fixed(induction, 2) };
+      const pixels = headPixels(pass.weights[head], ids.length, sizes, steps);
+      pixelCanvas(ids.length, ids.length, (cells) => cells.set(pixels), canvas);
       const off = silenced.has(head);
-      const larger = previous < induction ? words.score_induction : words.score_previous;
-      say(what, off ? words.silenced : fill(larger, fields));
-      control.style.setProperty("--colour", colours.heads[head % colours.heads.length][Number(theme.dark)]);
+      say(what, headText(told[head], off, words));
+      control.style.setProperty("--colour", headColour(colours, head, theme.dark));
       attribute(control, "aria-pressed", String(off));
     });
-    const half = length / 2;
-    this.guessed.forEach((node, i) => {
-      const right = i > 0 && pass.right[half + i - 1];
-      say(node, i ? `${right ? "✓" : "✗"} ${percent(pass.likely[half + i - 1])}` : "—");
-      node.parentElement?.classList.toggle("bi-good", right);
+    guesses(pass).forEach(({ text, good }, i) => {
+      say(this.guessed[i], text);
+      this.guessed[i].parentElement?.classList.toggle("bi-good", good);
     });
     return /** @type {const} */ (["previous", "induction"]).map((what) => {
       const most = told.reduce((top, each, head) => (each[what] > told[top][what] ? head : top), 0);

@@ -1,5 +1,6 @@
 // Figures without a page: what Python's `live/scene_figure.py` calls, in an engine that has neither a document nor a clock.
 
+import { birthFigure } from "../birth/birth_figure.js";
 import { headFigure } from "../head/head_figure.js";
 import { linesFigure } from "../lines/lines_figure.js";
 import { maskFigure } from "../mask/mask_figure.js";
@@ -22,6 +23,7 @@ import { figureDocument, themeOfFile } from "./figure.js";
 /** How each picture is made a figure, by its name. @type {Record<string, MakeFigure>} */
 const SCENES = {
   bars: softmaxFigure,
+  birth: birthFigure,
   board: boardFigure,
   chart: chartFigure,
   head: headFigure,

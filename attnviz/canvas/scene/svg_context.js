@@ -220,7 +220,8 @@ export class SvgContext extends SvgPath {
 
   /** @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2 */
   createLinearGradient(x1, y1, x2, y2) {
-    return new Gradient(`g${this.definitions.length + 1}`, [x1, y1, x2, y2]);
+    const [[left, top], [right, low]] = [this.at(x1, y1), this.at(x2, y2)];
+    return new Gradient(`g${this.definitions.length + 1}`, [left, top, right, low]);
   }
 
   /**

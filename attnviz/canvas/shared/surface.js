@@ -3,7 +3,7 @@
 import { el } from "./dom.js";
 import { sharpness } from "./window.js";
 
-/** @import { DrawingContext, Rectangle } from "./types.js" */
+/** @import { DrawingContext, Rectangle, Theme } from "./types.js" */
 
 /** The 2D context of a canvas, which every browser that can run Streamlit has. @param {HTMLCanvasElement} canvas */
 export function contextOf(canvas) {
@@ -146,6 +146,18 @@ export function paintCells(context, pixels, columns, place) {
   scratch = pixelCanvas(columns, pixels.length / columns, (out) => out.set(pixels), scratch);
   context.imageSmoothingEnabled = false;
   context.drawImage(scratch, place.x, place.y, place.w, place.h);
+}
+
+/**
+ * Writes a text in the theme's colour, from `x` to the right.
+ * @param {DrawingContext} context @param {string} text @param {number} x @param {number} y its middle
+ * @param {Pick<Theme, "text" | "font">} theme @param {string} type weight and size @param {number} [alpha]
+ */
+export function writeText(context, text, x, y, theme, type, alpha = 1) {
+  drawWith(context, { font: `${type} ${theme.font}`, fillStyle: theme.text, globalAlpha: alpha });
+  drawWith(context, { textAlign: "left", textBaseline: "middle" });
+  context.fillText(text, x, y);
+  context.globalAlpha = 1;
 }
 
 /**

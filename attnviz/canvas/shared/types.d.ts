@@ -269,6 +269,9 @@ export type BirthHeader = Answer & {
   words: Words;
 };
 
+/** The step of a run for a file. */
+export type BirthFigureHeader = Omit<BirthHeader, "session" | "ack" | "layout" | "pieces"> & { title: string };
+
 /** Scores of one query at width d; cosines only for qk-norm. */
 export type ScoreRow = { d: number; scores: ArrayLike<number>; cosines?: ArrayLike<number> | null };
 

@@ -4,7 +4,7 @@ import { drawBars, LEFT } from "./bars.js";
 import { factsOf, softmaxRow } from "./softmax.js";
 import { fill, joined } from "../shared/dom.js";
 import { percent, significant } from "../shared/numbers.js";
-import { drawWith, fillBox } from "../shared/surface.js";
+import { fillBox, writeText } from "../shared/surface.js";
 import { textWidth, wrapText } from "../scene/text_width.js";
 
 /** @import { Figure } from "../scene/figure.js" */
@@ -43,13 +43,13 @@ export function softmaxFigure(header, payload, theme) {
     context.save();
     for (const { title, formula, colour, weights, facts } of rows) {
       fillBox(context, { x: 0, y: LINE / 2 - 5.5, w: 11, h: 11 }, colour);
-      write(context, title, 19, LINE / 2, theme, { size: 15, weight: 600 });
+      writeText(context, title, 19, LINE / 2, theme, "600 15px");
       const after = widest > width ? [19, 1.5 * LINE] : [28 + textWidth(title, 15, 600), LINE / 2];
-      write(context, formula, after[0], after[1], theme, { size: 13, alpha: 0.75 });
+      writeText(context, formula, after[0], after[1], theme, "13px", 0.75);
       let x = LEFT;
       facts.forEach((fact, i) => {
-        write(context, fact, x, top + HIGH + 14, theme, { size: 18, weight: 600 });
-        write(context, words.facts[i], x, top + HIGH + 34, theme, { size: 12, alpha: 0.8 });
+        writeText(context, fact, x, top + HIGH + 14, theme, "600 18px");
+        writeText(context, words.facts[i], x, top + HIGH + 34, theme, "12px", 0.8);
         x += Math.max(64, textWidth(words.facts[i], 12)) + 18;
       });
       context.translate(0, top);
@@ -57,7 +57,7 @@ export function softmaxFigure(header, payload, theme) {
       context.translate(width + BETWEEN, -top);
     }
     context.restore();
-    lines.forEach((line, i) => write(context, line, 0, foot + (i + 0.5) * LINE, theme, { size: 13, alpha: 0.8 }));
+    lines.forEach((line, i) => writeText(context, line, 0, foot + (i + 0.5) * LINE, theme, "13px", 0.8));
   };
   return { width: whole, height: foot + lines.length * LINE, title: header.title, draw };
 }
@@ -65,15 +65,4 @@ export function softmaxFigure(header, payload, theme) {
 /** A name and what it is set to, as a slider says it. @param {string[]} pair */
 function said([name, value]) {
   return `${name} = ${value}`;
-}
-
-/**
- * @param {SvgContext} context @param {string} text @param {number} x @param {number} y its middle @param {Theme} theme
- * @param {{ size: number, weight?: number, alpha?: number }} type
- */
-function write(context, text, x, y, { font, text: fillStyle }, { size, weight = 400, alpha = 1 }) {
-  drawWith(context, { font: `${weight} ${size}px ${font}`, fillStyle, globalAlpha: alpha });
-  drawWith(context, { textAlign: "left", textBaseline: "middle" });
-  context.fillText(text, x, y);
-  context.globalAlpha = 1;
 }

@@ -4,7 +4,7 @@ import { drawMatrix, drawTile, sceneOf } from "./tile_film_scene.js";
 import { HIGH, matrixLayout, numbersOf, tellingLine, tileLayout } from "./tile_film_geometry.js";
 import { colourOfChip, describeLine, describeMemory } from "./tile_film_texts.js";
 import { textWidth, wrapText } from "../scene/text_width.js";
-import { drawWith, fillBox } from "../shared/surface.js";
+import { drawWith, fillBox, writeText } from "../shared/surface.js";
 import { roundedRect } from "../shared/token_labels.js";
 
 /** @import { Chip } from "./tile_film_texts.js" */
@@ -35,29 +35,18 @@ export function tileFigure(header, payload, theme) {
     drawMatrix(context, scene, matrix);
     context.translate(matrix.width + BETWEEN, 0);
     drawTile(context, scene, tile, line);
-    said.forEach((text, n) => write(context, text, 0, tile.height + 12 + n * LINE, theme, "13px"));
+    said.forEach((text, n) => writeText(context, text, 0, tile.height + 12 + n * LINE, theme, "13px"));
     for (const [name, { start, placed }] of /** @type {const} */ ([
       [fast, upper],
       [slow, lower],
     ])) {
-      write(context, name, 0, start - 12, theme, "600 14px");
+      writeText(context, name, 0, start - 12, theme, "600 14px");
       for (const place of placed) drawChip(context, place, colourOfChip(header, place.chip, theme.primary), theme);
     }
     context.restore();
   };
   const height = Math.max(matrix.height, lower.end);
   return { width: Math.ceil(matrix.width + BETWEEN + WIDE), height: Math.ceil(height), title, draw };
-}
-
-/** @param {SvgContext} context @param {string} text @param {number} x @param {number} y @param {Theme} theme @param {string} type */
-function write(context, text, x, y, theme, type) {
-  drawWith(context, {
-    font: `${type} ${theme.font}`,
-    fillStyle: theme.text,
-    textAlign: "left",
-    textBaseline: "middle",
-  });
-  context.fillText(text, x, y);
 }
 
 /** Chips in rows from this height on, and where they end. @param {Chip[]} chips @param {number} start */
@@ -83,6 +72,6 @@ function drawChip(context, { chip: { name, text }, x, y, w }, colour, theme) {
     context.stroke();
     context.setLineDash([]);
     fillBox(context, { x, y, w: CHIP.edge, h: CHIP.h }, colour);
-    write(context, text, x + CHIP.edge + CHIP.room, y + CHIP.h / 2, theme, "12px");
+    writeText(context, text, x + CHIP.edge + CHIP.room, y + CHIP.h / 2, theme, "12px");
   });
 }

@@ -9,11 +9,13 @@ import torch
 
 from attnviz.base.packed import unblob
 from attnviz.base.rounding import format_number
+from attnviz.figures.theme import WEIGHTS
 from attnviz.pages.born import choices
 from attnviz.pages.born.maths import life
 from attnviz.pages.born.maths.repeats import Config, forward
 from attnviz.pages.born.panels import film as panel
 from tests.pages.conftest import said, sound
+from tests.svg_reading import SVG, interpolated, painted, texts, tree
 
 
 def film(page: Any) -> dict[str, Any]:
@@ -121,21 +123,40 @@ def test_what_is_typed_shows_as_typed(visit, section):
     assert "<b>" not in said(page)
 
 
-def test_the_picture_that_is_saved_holds_the_curves_and_the_heads_at_the_handle():
+def test_the_picture_that_is_saved_holds_the_curves_the_sentence_the_words_and_the_heads_at_the_handle():
     copies, run = life.copies_of(choices.WORDS.default, Config()), life.read(life.LIFE)
-    drawn = panel.picture(life.LIFE, copies, 40, ((0, 0),)).data
-    heads = [np.array(trace.z, float) for trace in drawn if trace.type == "heatmap"]
-    numbers = torch.from_numpy(run.numbers[40]).float()
-    _logits, weights = forward(numbers, torch.tensor([copies.ids]), run.config, ((0, 0),))
-    for shown, computed in zip(heads, torch.cat([each[0] for each in weights]).numpy(), strict=True):
-        assert np.isnan(shown[np.triu_indices(12, 1)]).all(), "what comes later is not drawn as nought"
-        assert shown[np.tril_indices(12)] == pytest.approx(computed[np.tril_indices(12)])
+    root = tree(panel.picture(life.LIFE, copies, 40, ((0, 0),), whole=True))
+    numbers, ids = torch.from_numpy(run.numbers[40]).float(), torch.tensor([copies.ids])
+    logits, weights = forward(numbers, ids, run.config, ((0, 0),))
+    for head, computed in enumerate(torch.cat([each[0] for each in weights]).numpy()):
+        seen = painted(root, computed.shape, head)
+        assert (seen[np.triu_indices(12, 1)] == -1).all(), "what comes later is not drawn as nought"
+        rows = np.tril_indices(12)
+        assert np.abs(seen[rows] - interpolated(WEIGHTS, computed[rows])).max() <= 3, "256 steps of the scale"
+    written = " ".join(texts(root))
+    shares = logits[0].softmax(-1)[range(6, 11), copies.ids[7:]]
+    right = int((logits[0, 6:11].argmax(-1) == ids[0, 7:]).sum())
+    assert f"{right} of 5 words of the second copy are predicted, loss {-shares.log().mean():.2f}." in written
+    for share in shares.tolist():
+        assert f"{100 * share:.1f}%" in written
+    assert {"head 0.0", "head 1.2", "silenced", "Your words", "Once more", "no. 38", "masked"} <= set(texts(root))
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_the_picture_that_is_saved_shows_no_curve_beyond_the_handle_before_the_question_is_answered(whole):
+    copies, run = life.copies_of(choices.WORDS.default, Config()), life.read(life.LIFE)
+    root = tree(panel.picture(life.LIFE, copies, 40, (), whole))
+    first = next(path.get("d", "") for path in root.iter(f"{SVG}path") if path.get("stroke-width") == "1.5")
+    ends = [float(place.split()[0]) for place in first[1:].split("L")]
+    last, handle = 20 + 34 + 376, 20 + 34 + 376 * np.log1p(run.steps[40] / 15) / np.log1p(run.at[-1] / 15)
+    assert ends[-1] == pytest.approx(last if whole else handle, abs=3)
+
+
+def test_what_is_typed_is_in_the_file_as_it_was_typed():
     odd = life.copies_of("Say <b>x</b> **y** and more", Config())
-    assert "<b>x" not in panel.picture(life.LIFE, odd, 0, ()).layout.title.text, "Plotly would read it as markup"
-    lines = [trace for trace in drawn if trace.type == "scatter"]
-    assert len(lines) == 1 + 2 * len(heads)
-    assert lines[1].y[-1] == pytest.approx(run.previous[-1, 0, 0])
-    assert lines[-1].y[-1] == pytest.approx(run.induction[-1, 1, 2])
+    whole = panel.picture(life.LIFE, odd, 0, (), whole=True)
+    assert odd.tokens[1] in texts(tree(whole))
+    assert "<b>x" in "".join(texts(tree(whole, title=whole.title)))
 
 
 def test_thinned_losses_are_the_means_of_what_lies_between():

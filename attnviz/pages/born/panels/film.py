@@ -1,12 +1,11 @@
 """Section 1: one training run with a handle, asked about first; at the handle all heads on the visitor's words."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import streamlit as st
-import torch
 
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.links import link_state
@@ -15,10 +14,10 @@ from attnviz.base.words import _, listed, sentences
 from attnviz.canvas import birth
 from attnviz.canvas.shared.packing import fingerprint
 from attnviz.core.attention import scale_factor
-from attnviz.figures.theme import Figure
+from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.born import choices, figures
 from attnviz.pages.born.maths import life
-from attnviz.pages.born.maths.repeats import Config, Silenced, forward
+from attnviz.pages.born.maths.repeats import Config, Silenced
 
 
 def panel() -> None:
@@ -33,15 +32,16 @@ def panel() -> None:
     off = tuple(heads[each] for each in widgets.chosen_of(choices.OFF, heads))
     at = run.nearest(link_state.value(choices.AT))
     guess = link_state.value(choices.GUESS)
+    whole = guess != choices.GUESS.default
 
     def keep(at: int, off: Silenced) -> None:
         link_state.put_all({choices.AT: int(run.steps[at]), choices.OFF: tuple(map(name_of, off)) or None})
 
     with place:
         _ask(name, copies, guess)
-        draw("born-film", name, copies, at, off, guess != choices.GUESS.default, keep)
+        draw("born-film", name, copies, at, off, whole, keep)
         show.under(
-            lambda: picture(name, copies, at, off),
+            lambda: picture(name, copies, at, off, whole),
             name=f"{name}-step-{run.steps[at]}",
             key="born-film-out",
             words=said(name, at, off),
@@ -194,26 +194,13 @@ def said(name: str, at: int, off: Silenced) -> str:
     return sentences(seen, measured, _("Numbers beside the heads are of your words."))
 
 
-def picture(name: str, copies: life.Copies, at: int, off: Silenced) -> Figure:
-    """The same for a file: curves, and the heads at the handle."""
+def picture(name: str, copies: life.Copies, at: int, off: Silenced, whole: bool) -> SceneFigure:
+    """The same for a file."""
     run = life.read(name)
-    with torch.no_grad():
-        numbers, tokens = torch.from_numpy(run.numbers[at]).float(), torch.tensor([copies.ids])
-        _logits, weights = forward(numbers, tokens, run.config, off)
-    step = int(run.steps[at])
-    heads = [
-        (_("head {head}").format(head=name_of((layer, head))), weights[layer][0, head].numpy())
-        for layer, head in run.config.places
-    ]
-    scores: Sequence[tuple[str, np.ndarray]] = [
-        (title, values.reshape(len(run.at), -1))
-        for title, values in (
-            (_("weight on the token before, other words"), run.previous),
-            (_("weight on what came next last time, other words"), run.induction),
-        )
-    ]
-    title = _("Training step {step:,}: {words}").format(step=step, words=" ".join(copies.tokens))
-    return figures.life(curve_of(run, ""), scores, step, heads, copies.tokens, run.config.heads, title)
+    silenced = [run.config.places.index(head) for head in off]
+    part = birth.BirthFigure(told(name, tuple(off)), run.numbers[at], copies.tokens, copies.ids, at, silenced, whole)
+    title = _("Training step {step:,}: {words}").format(step=int(run.steps[at]), words=" ".join(copies.tokens))
+    return SceneFigure((part,), title)
 
 
 def curve_of(run: life.Life, name: str, faint: bool = False) -> figures.RunCurve:
