@@ -59,6 +59,10 @@ class Answers(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+    def do_PUT(self):
+        self.rfile.read(1_000_000)
+        self.send_error(501)
+
     def log_message(self, *_):
         pass
 
@@ -217,6 +221,14 @@ def test_a_file_that_is_alike_for_all_is_asked_for_once_until_there_are_new_proc
 @pytest.mark.parametrize("path", ["/", "/explore", "/_stcore/health", "/attnviz/health", "/attnviz/heads/token"])
 def test_what_is_a_visitors_own_is_asked_for_each_time(served: ClassServer, path: str):
     assert asked(served, path).headers["X-Asked"] != asked(served, path).headers["X-Asked"]
+
+
+@needs_nginx
+def test_an_upload_is_passed_on_as_it_comes_and_no_part_of_it_is_a_file(served: ClassServer):
+    """Of half of it the app hears, and may refuse it: here it can do nothing else."""
+    half = b"PUT /_stcore/upload_file/a/b HTTP/1.1\r\nHost: a\r\nContent-Length: 2000000\r\n\r\n" + bytes(1_000_000)
+    assert raw(served, half).status == 501
+    assert not [path for path in (served.folder / "body").rglob("*") if path.is_file()]
 
 
 @needs_nginx
