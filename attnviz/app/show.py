@@ -1,5 +1,6 @@
 """What pages show: figures and tables, put in words and saved as SVG, PNG, HTML, CSV or Markdown; and programs."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
@@ -236,24 +237,46 @@ def as_arrow(table: ColumnTable) -> Any:
         return as_arrow({name: [float(n) if isinstance(n, int) else n for n in cells] for name, cells in table.items()})
 
 
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=[^\W\d])")
 SHOWN_WHOLE = 16  #: rows of a table that is not scrolled in itself
+
+
+def draw_table(
+    table: ColumnTable,
+    key: str | None = None,
+    link: str = "",
+    width: Literal["stretch", "content"] = "stretch",
+    height: int | Literal["content"] = "content",
+) -> None:
+    """Draw a table whose cells wrap, so that no column is out of sight; the column `link` holds addresses.
+
+    `height`: pixels, where many rows are scrolled in themselves.
+    """
+    written = {name: [_written(cell, name == link) for cell in cells] for name, cells in table.items()}
+    with st.container(key=key):  # a phone has room for some only to scroll: the style of their page says how wide
+        st.table(pa.table(written), border="horizontal", hide_index=True, width=width, height=height)
+
+
+def _written(cell: Any, is_link: bool) -> str:
+    """A cell as Markdown that shows it as it is: numbers as sentences write them, each in a line with its unit."""
+    if cell is None:
+        return ""
+    if is_link:
+        return "[" + _("open") + f"]({cell})"
+    return _BEFORE_UNIT.sub("\u00a0", f"{cell:,}" if isinstance(cell, (int, float)) else plain(str(cell)))
 
 
 def tabled(table: ColumnTable, name: str, key: str, link: str = "", wraps: bool = False) -> None:
     """Draw a table, and buttons that download it as CSV and Markdown; the column `link` holds addresses.
 
-    `wraps`: long sentences stand in it, which are read whole.
+    A long one is scrolled in itself, unless it `wraps`: long sentences stand in it, which are read whole.
     """
-    whole = [name for name, cells in table.items() if all(cell is None or isinstance(cell, int) for cell in cells)]
-    localized = {name: st.column_config.NumberColumn(format="localized") for name in whole}
-    linked = {link: st.column_config.LinkColumn(display_text=_("open"))} if link else {}
-    if wraps:
-        with st.container(key=key):  # a phone has room for it only to scroll: the style of its page says how wide
-            st.table({name: [plain(cell) for cell in cells] for name, cells in table.items()}, border="horizontal")
+    if wraps or max(map(len, table.values()), default=0) <= SHOWN_WHOLE:
+        draw_table(table, key, link)
     else:
-        rows = max(map(len, table.values()), default=0)
-        height: Literal["content", "auto"] = "content" if rows <= SHOWN_WHOLE else "auto"
-        st.dataframe(as_arrow(table), hide_index=True, key=key, column_config=localized | linked, height=height)
+        whole = [name for name, cells in table.items() if all(cell is None or isinstance(cell, int) for cell in cells)]
+        config = dict.fromkeys(whole, st.column_config.NumberColumn(format="localized"))
+        st.dataframe(as_arrow(table), hide_index=True, key=key, column_config=config)
     with st.container(horizontal=True):
         st.download_button(
             _("CSV"), lambda: to_csv(table), f"{name}.csv", "text/csv", on_click="ignore", key=f"{key}-csv"

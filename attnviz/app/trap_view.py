@@ -76,8 +76,7 @@ def choose(
         st.markdown("- " + _in_words(fact))
     if outcome.table:
         heads, *rows = ([say(cell) if isinstance(cell, Message) else cell for cell in row] for row in outcome.table)
-        records = [dict(zip(heads, row, strict=True)) for row in rows]
-        st.dataframe(records, hide_index=True, width="content", height="content")
+        show.draw_table(dict(zip(heads, map(list, zip(*rows, strict=True)), strict=True)), width="content")
     return trap
 
 

@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from attnviz.pages.lessons.panels import all_lessons
 from tests.browser.canvas_places import finger
 from tests.browser.conftest import answered, at_rest, resized, still, until
+from tests.browser.every_view import page_of, views
 from tests.browser.layout_faults import layout_faults
 from tests.browser.saving import open_menu
 
@@ -73,7 +74,8 @@ NOT_WHOLE = """() => {
         return new Set([...range.getClientRects()].filter(({width}) => width > 1).map(({top}) => Math.round(top))).size;
     };
     return [...[...document.querySelectorAll("[data-testid=stMetricValue]")].filter((one) => lines(one) > 1),
-        ...[...document.querySelectorAll(".dvn-scroller")].filter((one) => one.scrollWidth > one.clientWidth + 1)]
+        ...[...document.querySelectorAll(".dvn-scroller, [data-testid=stTable] :has(> table)")]
+            .filter((one) => one.scrollWidth > one.clientWidth + 1)]
         .map((one) => one.innerText || `${one.scrollWidth} of ${one.clientWidth}`);
 }"""
 
@@ -89,6 +91,17 @@ def test_numbers_formulas_and_tables_are_whole_beside_a_picture(opened, view, dr
     assert layout_faults(page) == []
     legends = page.locator(".av-bar-row").evaluate_all("all => all.map((one) => one.scrollWidth - one.clientWidth)")
     assert all(beyond <= 0 for beyond in legends)
+
+
+WITH_TABLES = ("build", "compare", "decoding", "fast", "masks", "positions", "scaling", "sharing")
+
+
+@pytest.mark.parametrize("view", [view for view in views() if page_of(view) in WITH_TABLES])
+def test_no_view_hides_a_column_or_breaks_a_number_in_the_narrowest_window_with_a_menu(opened, view):
+    page = opened(view, width=1024, height=768)
+    still(page)
+    assert page.evaluate(NOT_WHOLE) == []
+    assert layout_faults(page) == []
 
 
 def charts_fit_their_places(page):

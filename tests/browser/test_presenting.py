@@ -126,11 +126,16 @@ def test_previous_goes_back_the_way_that_next_came_and_a_step_is_seen_where_it_i
         if key:
             page.keyboard.press(key)
             page.evaluate("() => new Promise(requestAnimationFrame)")
-        for _look in range(3):  # what has come is scrolled to a moment later
+        seen = []
+
+        def rests():  # what has come is scrolled to a moment later
             still(page)
-            page.wait_for_timeout(200)
-        asked = dict(parse_qsl(urlsplit(page.url).query))
-        return asked.get(chosen), "d_view" in asked, main.evaluate("main => main.scrollTop")
+            asked = dict(parse_qsl(urlsplit(page.url).query))
+            seen.append((asked.get(chosen), "d_view" in asked, main.evaluate("main => main.scrollTop")))
+            return seen[-3:] == [seen[-1]] * 3
+
+        until(rests)
+        return seen[-1]
 
     way = [stand()]
     while until_then not in page.url:

@@ -144,7 +144,7 @@ def blur_by_share(shares: np.ndarray, blur: np.ndarray, names: Sequence[str], sh
             for h, name in enumerate(names)
         ],
         {
-            "xaxis": {"tickformat": ".0%", "title_text": _("single head's weight on the first"), "showgrid": False},
+            "xaxis": {"tickformat": ".0%", "title_text": _("weight on the first"), "showgrid": False},
             "yaxis": {"tickformat": ".0%", "range": [0, 1], "title_text": _("signal lost")},
         },
     )

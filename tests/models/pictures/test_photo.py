@@ -160,7 +160,7 @@ def test_a_large_picture_is_that_of_the_same_picture_made_smaller_by_another_han
     ramp = np.add.outer(np.linspace(0, 127, 1500), np.linspace(0, 127, 3000))
     large = np.stack([ramp, ramp[::-1], ramp[:, ::-1]], -1).astype(np.uint8)
     photo = read_photo(saved(Image.fromarray(large), kind, quality=95))
-    assert photo.pixels.shape == (512, 3)
+    assert photo.pixels.shape == (512, 1024, 3)
     rows = np.linspace(0, 1500, 513).astype(int)
     columns = np.linspace(0, 3000, KEPT_SIDE + 1).astype(int)
     means = np.add.reduceat(np.add.reduceat(large.astype(float), rows[:-1], 0), columns[:-1], 1)

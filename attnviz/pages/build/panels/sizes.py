@@ -65,7 +65,7 @@ def _real_batch() -> None:
         }
         for name, shape in made.items()
     ]
-    st.dataframe(rows, hide_index=True, width="content", height="content")
+    show.draw_table(show.columns(rows), width="content")
     scores, x = (math.prod(made[name]) * batch_shapes.BYTES for name in ("Q Kᵀ", "X"))
     st.caption(
         _(

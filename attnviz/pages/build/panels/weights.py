@@ -63,7 +63,7 @@ def _editor(config: inputs.Config, name: str) -> None:
         session.bases[key] = session.edits
     base = session.bases.setdefault(key, session.edits)
     columns = [str(c + 1) for c in range(cols)]
-    number = st.column_config.NumberColumn(min_value=-99.0, max_value=99.0, step=0.01, format="%.2f", width=62)
+    number = st.column_config.NumberColumn(min_value=-99.0, max_value=99.0, step=0.01, format="%.2f", width=58)
     st.data_editor(
         _table(replace(config, edits=base), name),
         key=key,

@@ -110,7 +110,7 @@ def _adapts(compared: experiment.ComparedMixing, words: tuple[str, ...], order: 
         }
         for case in compared.cases
     ]
-    st.dataframe(lines, hide_index=True, width="stretch")
+    show.draw_table(show.columns(lines))
     error = next((case.error for case in compared.cases if case.error), None)
     if error:
         st.caption(_("PyTorch on the longer sentence: {error}").format(error=plain(error)))
@@ -145,7 +145,7 @@ def _measures(compared: Normalised) -> None:
         }
         for k, m in compared.items()
     ]
-    st.dataframe(lines, hide_index=True, width="stretch")
+    show.draw_table(show.columns(lines))
     st.caption(
         _(
             "Gradient: how strongly the output answers to the scores. It is {g} for softmax; argmax has "

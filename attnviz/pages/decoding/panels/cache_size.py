@@ -205,21 +205,22 @@ def _rounding_words(result: quantised_cache.Result) -> str:
 
 
 def _table(result: quantised_cache.Result) -> None:
-    st.dataframe(
-        [
-            {
-                _("format"): _name(made),
-                _("numbers per scale"): made.group,
-                _("bytes"): units.binary(made.nbytes),
-                _("of 16 bits"): f"{Rounded(made.nbytes / result.half_bytes):.0%}",
-                _("a logit moves by up to, mean"): float(f"{Rounded(_movement(made)):.2g}"),
-                _("mean KL, nats"): float(f"{Rounded(made.moved.kl.mean()):.2g}"),
-                _("same likeliest token"): f"{Rounded(made.moved.same.mean()):.0%}",
-                _("loss, nats"): round(made.moved.loss, 2),
-            }
-            for made in result.formats
-        ],
-        hide_index=True,
+    show.draw_table(
+        show.columns(
+            [
+                {
+                    _("format"): _name(made),
+                    _("numbers per scale"): made.group,
+                    _("bytes"): units.binary(made.nbytes),
+                    _("of 16 bits"): f"{Rounded(made.nbytes / result.half_bytes):.0%}",
+                    _("a logit moves by up to, mean"): f"{Rounded(_movement(made)):.2g}",
+                    _("mean KL, nats"): f"{Rounded(made.moved.kl.mean()):.2g}",
+                    _("same likeliest token"): f"{Rounded(made.moved.same.mean()):.0%}",
+                    _("loss, nats"): f"{Rounded(made.moved.loss):.2f}",
+                }
+                for made in result.formats
+            ]
+        )
     )
     st.caption(
         _(

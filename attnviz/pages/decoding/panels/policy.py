@@ -171,19 +171,22 @@ def _kept_words(result: kept_positions.Result, kept: kept_positions.Kept, layer:
 def _table(result: kept_positions.Result) -> None:
     names = policy_names()
     with st.expander(_("All policies and budgets")):
-        st.dataframe(
-            [
-                {
-                    _("policy"): names[kept.policy.kind],
-                    _("positions"): kept.policy.budget,
-                    _("bytes, {bits}-bit numbers").format(bits=8 * result.number_bytes): units.binary(kept.cache_bytes),
-                    _("saved"): f"{Rounded(1 - kept.cache_bytes / result.full_bytes):.0%}",
-                    _("mean KL, nats"): float(f"{Rounded(kept.moved.kl.mean()):.3g}"),
-                    _("largest KL, nats"): float(f"{Rounded(kept.moved.kl.max()):.3g}"),
-                    _("same likeliest token"): f"{Rounded(kept.moved.same.mean()):.0%}",
-                    _("loss, nats"): round(kept.moved.loss, 3),
-                }
-                for kept in sorted(result.kept, key=lambda kept: (kept.policy.budget, kept.policy.kind))
-            ],
-            hide_index=True,
+        show.draw_table(
+            show.columns(
+                [
+                    {
+                        _("policy"): names[kept.policy.kind],
+                        _("positions"): kept.policy.budget,
+                        _("bytes, {bits}-bit numbers").format(bits=8 * result.number_bytes): units.binary(
+                            kept.cache_bytes
+                        ),
+                        _("saved"): f"{Rounded(1 - kept.cache_bytes / result.full_bytes):.0%}",
+                        _("mean KL, nats"): f"{Rounded(kept.moved.kl.mean()):.3g}",
+                        _("largest KL, nats"): f"{Rounded(kept.moved.kl.max()):.3g}",
+                        _("same likeliest token"): f"{Rounded(kept.moved.same.mean()):.0%}",
+                        _("loss, nats"): f"{Rounded(kept.moved.loss):.3f}",
+                    }
+                    for kept in sorted(result.kept, key=lambda kept: (kept.policy.budget, kept.policy.kind))
+                ]
+            )
         )

@@ -183,4 +183,4 @@ def _table(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...]) -
         | ({} if point.seconds is None else {_("measured"): units.duration(point.seconds)})
         for point in points
     ]
-    st.dataframe(rows, hide_index=True)
+    show.draw_table(show.columns(rows))

@@ -26,7 +26,7 @@ GPU = "a100-80gb"
 
 
 @dataclass(frozen=True)
-class Film:
+class FilmedText:
     """What a decoder writes in the film: the text that it goes on with, that text's tokens, and those it writes."""
 
     trained: bool  #: else the small decoder of the core
@@ -35,12 +35,12 @@ class Film:
     written: int
 
 
-def film(subject: Subject, trained: bool = True) -> Film:
+def film(subject: Subject, trained: bool = True) -> FilmedText:
     """The trained model goes on with the whole sentence, where it is at hand and the film has a row for each token."""
     if trained and subject.run is not None and len(subject.tokens) <= ROWS:
-        return Film(True, subject.text, len(subject.tokens), GOES_ON)
+        return FilmedText(True, subject.text, len(subject.tokens), GOES_ON)
     first = subject.text[:LETTERS]
-    return Film(False, first, len(first.encode()), WRITTEN)
+    return FilmedText(False, first, len(first.encode()), WRITTEN)
 
 
 def steps(subject: Subject) -> Facts:

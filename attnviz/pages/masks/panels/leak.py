@@ -34,15 +34,14 @@ def _examples(examples: leak_training.Examples, seed: int) -> None:
     )
     table, explanation = st.columns([3, 2], gap="large")
     with table:
-        st.dataframe(
+        show.draw_table(
             {
                 _("reads"): [" ".join(read) for read in examples.read],
                 _("must predict"): list(examples.following),
-                _("loss, in one pass"): examples.together,
-                _("loss, on its own"): examples.apart,
+                _("loss, in one pass"): [f"{Rounded(loss):.4f}" for loss in examples.together],
+                _("loss, on its own"): [f"{Rounded(loss):.4f}" for loss in examples.apart],
             },
-            hide_index=True,
-            height=min(38 + 35 * len(examples.read), 388),
+            height="content" if len(examples.read) <= show.SHOWN_WHOLE else 388,
         )
     with explanation:
         st.metric(

@@ -242,4 +242,4 @@ def _table(result: experiment.Longer) -> None:
         }
         for method, made in result.methods.items()
     ]
-    st.dataframe(rows, hide_index=True, key="p_longer_table")
+    show.draw_table(show.columns(rows), "p_longer_table")

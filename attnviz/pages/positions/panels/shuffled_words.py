@@ -41,7 +41,7 @@ def panel() -> None:
     result = shuffled(config)
     with place:
         _matrices(result)
-    verdict, formula = st.columns([1.35, 1], gap="medium", vertical_alignment="center")
+    verdict, formula = st.columns(2, gap="medium", vertical_alignment="center")
     formula.latex(
         r"\begin{gathered}\mathrm{out}(Px) = P\,\mathrm{out}(x)\ \ ?\\ "
         rf"\max\left|\mathrm{{out}}(Px) - P\,\mathrm{{out}}(x)\right| = {tex_number(result.change)}\end{{gathered}}"

@@ -179,7 +179,7 @@ def _formula(scores: list[float], p: np.ndarray, temperature: float) -> tuple[st
 def _overflow(scores: list[float]) -> None:
     st.subheader(_("Naive, or with the maximum subtracted"), anchor=False)
     made = experiment.attempts(scores)
-    st.dataframe(
+    show.draw_table(
         {
             _("format"): [one.dtype for one in made],
             _("naive"): [_row(one.naive) for one in made],
@@ -188,8 +188,7 @@ def _overflow(scores: list[float]) -> None:
             _("error, max subtracted"): [f"{Rounded(one.stable_error):.2g}" for one in made],
             _("exp overflows beyond"): [f"{Rounded(one.overflow_at):.2f}" for one in made],
             _("naive breaks at"): [_shift(one.first_broken) for one in made],
-        },
-        hide_index=True,
+        }
     )
     show.formulas(
         r"\frac{e^{x_i}}{\sum_j e^{x_j}} = \frac{e^{x_i - m}}{\sum_j e^{x_j - m}}", rf"m = \max_j x_j = {max(scores):g}"
@@ -240,7 +239,7 @@ def _online(scores: list[float]) -> None:
     values = experiment.arc(len(scores))
     steps = list(experiment.online(scores, values, size))
     first = steps[:SHOWN]
-    st.dataframe(
+    show.draw_table(
         {
             _("scores"): [
                 ", ".join(f"{x:g}" for x in step.scores[:4]) + (" …" if len(step.scores) > 4 else "") for step in first
@@ -249,8 +248,7 @@ def _online(scores: list[float]) -> None:
             _("old × exp(old m − m)"): [f"{step.correction:.6g}" for step in first],
             _("running sum l"): [f"{Rounded(step.total):.6f}" for step in first],
             _("running output"): [f"({Rounded(step.output[0]):.5f}, {Rounded(step.output[1]):.5f})" for step in first],
-        },
-        hide_index=True,
+        }
     )
     if len(steps) > SHOWN:
         st.caption(_("The first {shown} of {all} blocks.").format(shown=SHOWN, all=len(steps)))

@@ -62,7 +62,7 @@ def _source(preset: Preset) -> None:
 def _headline(chosen: Chosen, context: int, batch: int) -> None:
     """Draw attention parameters, and the cache in bytes by all three conventions: no single number would be honest."""
     arch = chosen.arch
-    first, *others = st.columns(4)
+    first, *others = st.columns([1.35, 1, 1, 1])  # a count in words is longer than bytes
     attention = arch.attention_parameters()
     first.metric(
         _("Attention parameters"),

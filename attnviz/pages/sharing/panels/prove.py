@@ -128,7 +128,7 @@ def _proof(chosen: Chosen, tokens: int, batch: int) -> None:
         else _("Formula and measurement do not agree everywhere: see the table.")
     )
     say_whether(sentences(verdict, _("Built and run in {time}.").format(time=units.duration(measured.seconds))), agree)
-    st.table(show.columns(rows))
+    show.draw_table(show.columns(rows))
     _by_layer(arch, measured, formula)
 
 
