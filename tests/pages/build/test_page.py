@@ -16,7 +16,7 @@ from attnviz.pages.build.maths import generated_code
 from attnviz.pages.build.maths.attention_by_hand import run
 from attnviz.pages.build.maths.inputs import Config
 from attnviz.pages.build.panels import weights
-from tests.pages.conftest import canvases_on, open_page, ran, sound, with_code
+from tests.pages.conftest import canvases_on, open_page, ran, sound, table_of, with_code
 
 
 def opened(**link: str) -> AppTest:
@@ -128,7 +128,7 @@ def test_vectors_that_count_on_are_the_four_by_three_of_a_course_and_its_program
 
 def test_shapes_of_a_real_batch_are_chosen_by_the_link() -> None:
     app = sound(opened(b_ask="sizes", b_wrong="none", b_sizes="128x512x1024"))
-    shown = app.dataframe[-1].value.set_index("tensor")["shape"]
+    shown = table_of(app, -1).set_index("tensor")["shape"]
     assert shown["Q Kᵀ"] == "128 × 16 × 512 × 512"
     assert "the scores 2 GiB" in " ".join(each.value for each in app.caption)
 

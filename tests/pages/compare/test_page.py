@@ -14,7 +14,7 @@ from attnviz.pages.compare.panels import reach as reach_panel
 from attnviz.pages.compare.panels.measured import ONE_AT_A_TIME, measured_here
 from attnviz.pages.compare.panels.reach import trained_reach
 from attnviz.runs import measuring
-from tests.pages.conftest import ran, said, sound, with_code
+from tests.pages.conftest import ran, said, sound, table_of, with_code
 from tests.pages.scaling.test_page import figures
 
 SHORT = {"c_section": "reach", "c_reach_n": "8", "c_reach_steps": "20", "c_reach_layers": "2"}
@@ -49,8 +49,8 @@ def test_the_table_says_where_attention_and_the_others_cost_the_same_and_its_pro
     assert "At n = 4,096 and d = 512, self-attention takes **42.95 GFLOP**" in said(page)
     assert "LSTM at n = 1,024, GRU at n = 512" in said(page)
     assert "**8** of dilated convolution" in said(page)
-    table = page.dataframe[0].value
-    assert list(table["waits"]) == [1, 1, 1, 4096, 4096, 4096, 1, 1]
+    table = table_of(page)
+    assert list(table["waits"]) == ["1", "1", "1", "4,096", "4,096", "4,096", "1", "1"]
     assert all("yes" in cell for cell in table["torch counts the same"])
     assert "agree on all 8 layers" in said(page)
     here, (_names, printed) = layer_costs.run(layer_costs.Config()).here, ran(with_code(page).code[0].value)
@@ -61,7 +61,7 @@ def test_the_table_says_where_attention_and_the_others_cost_the_same_and_its_pro
 def test_as_quoted_the_crossing_is_at_the_width_and_what_the_visitor_changes_goes_into_the_link(visit):
     page = visit("compare", c_count="table", c_d="640")
     assert "plain recurrence at n = 640" in said(page)
-    assert "torch counts the same" not in page.dataframe[0].value
+    assert "torch counts the same" not in table_of(page)
     assert "a recurrence at n = 640" in ran(with_code(page).code[0].value)[1]
     page.number_input(key="c_d").set_value(512).run()
     assert "c_d" not in page.query_params
@@ -91,7 +91,7 @@ def test_the_prepared_measurements_are_on_show_and_name_their_machine(visit):
     shown = layer_timing.prepared()[256, True]
     assert f"{shown.machine.processor}, cores: {shown.machine.cores}; torch" in said(page)
     time, memory, _flops = shown.exponents("explicit")
-    table = page.dataframe[0].value
+    table = table_of(page)
     assert table["time grows as"][0] == f"n^{time:.2f}"
     assert table["memory grows as"][0] == f"n^{memory:.2f}"
     assert "GRU" in said(page)

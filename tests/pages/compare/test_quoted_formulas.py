@@ -3,7 +3,7 @@
 import pytest
 
 from attnviz.pages.compare.maths import layer_costs
-from tests.pages.conftest import said
+from tests.pages.conftest import said, table_of
 
 
 @pytest.mark.parametrize("sizes", [{}, {"n": 96, "d": 640, "k": 7, "window": 16, "heads": 5}])
@@ -12,9 +12,10 @@ def test_as_quoted_each_printed_formula_gives_the_number_beside_it(visit, sizes)
     page = visit("compare", c_count="table", **link)
     shape = vars(layer_costs.Config(**sizes))
     letters = {"r": shape["window"], "h": shape["heads"]} | {each: shape[each] for each in "ndk"}
-    table = page.dataframe[0].value
+    table = table_of(page)
     assert len(table) == 6
     for formula, number in zip(table["grows as"], table["operations here"], strict=True):
-        assert eval(formula.removeprefix("O").replace("²", "**2").replace("·", "*"), {}, letters) == number
+        python = formula.removeprefix("O").replace("²", "**2").replace("·", "*")
+        assert f"{eval(python, {}, letters):,}" == number
     assert "Vaswani et al. 2017, table 1" in said(page)
     assert "Linear attention came later and is not in that table: Katharopoulos et al. 2020" in said(page)

@@ -9,6 +9,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from attnviz.pages.compare import choices
 from attnviz.pages.compare.maths.layer_costs import USES
+from tests.pages.conftest import table_of
 
 
 @pytest.mark.parametrize("use", [use for use in USES if use.sizes.k == 9], ids=lambda use: use.id)
@@ -37,11 +38,12 @@ def test_each_family_of_models_that_a_course_names_is_there_as_torch_counts_it()
 
 def test_the_sentence_counts_where_attention_is_no_dearer_than_an_lstm_and_each_row_opens_its_curves(visit):
     page = visit("compare", c_section="uses")
-    (table,) = page.dataframe
-    frame = table.value
+    frame = table_of(page)
     cheaper = sum(use.sizes.n <= 2 * use.sizes.d for use in USES)
     assert any(f"**{cheaper} of {len(USES)}** uses" in text.value for text in page.markdown)
-    links = [dict(parse_qsl(urlsplit(address).query)) for address in frame["its curves"]]
+    links = [
+        dict(parse_qsl(urlsplit(address).query)) for address in frame["its curves"].str.extract(r"\[open\]\((.*)\)")[0]
+    ]
     for use, link in zip(USES, links, strict=True):
         asked = {name: int(link[choices.SIZES[name].name]) for name in "ndk"}
         assert asked == {name: getattr(use.sizes, name) for name in "ndk"}

@@ -1,6 +1,5 @@
 """The sharing page as a visitor uses it: every view, every model, pasted configs, bad shapes, snippets that run."""
 
-import html
 import inspect
 import json
 import re
@@ -15,7 +14,7 @@ from attnviz.models.architecture.architecture import Architecture
 from attnviz.pages.sharing.figures import costs as sharing_costs
 from attnviz.pages.sharing.panels import prove, sharing_programs
 from tests.models.architecture.test_architecture import EVERY_PRESET
-from tests.pages.conftest import charts, ran, said, sound, with_code
+from tests.pages.conftest import charts, ran, said, sound, table_of, with_code
 
 MINILM = {"h_lm": "minilm-l6"}
 
@@ -169,7 +168,7 @@ def test_a_layer_of_the_core_is_filled_and_timed(visit):
 
 def test_published_numbers_are_judged(visit):
     app = sound(visit("sharing", h_view="published"))
-    assert {"82.24%", "7.344 times", "126 GiB"} <= set(map(html.unescape, app.table[0].value["found here"]))
+    assert {"82.24%", "7.344 times", "126 GiB"} <= set(table_of(app)["found here"])
     assert "with 8 it loses 0.1" in spoken(app)
 
 

@@ -1,13 +1,12 @@
 """Every view's program, run in the state that it is shown in: it prints the numbers that the view shows."""
 
-import html
 import json
 import re
 
 import pytest
 
 from attnviz.base import units
-from tests.pages.conftest import ran, sound, with_code
+from tests.pages.conftest import ran, sound, table_of, with_code
 from tests.pages.sharing.test_page import metrics, spoken
 
 pytestmark = pytest.mark.slow  # in `make check-all`
@@ -153,7 +152,7 @@ def test_prove_it(visit, link):
     app = sound(visit("sharing", h_view="prove", **link))
     assert len(with_code(app).code) == 0, "nothing is proved yet"
     app = sound(next(button for button in app.button if "without memory" in button.label).click().run())
-    said, table = program(app), app.table[0].value
+    said, table = program(app), table_of(app)
     shown = {cell for column in ("by formula", "measured") for cell in table[column]}
     numbers = re.findall(r": (\d+) (\d+)\n", said)
     assert len(numbers) == len(table)
@@ -169,26 +168,26 @@ def test_latents(visit, link):
     assert f"costs **{number(said, 'at every step:'):,.0f} times** the absorbed form" in words
     assert f"costs **{number(said, 'expanded prefill:'):.2f} times** the absorbed one" in words
     assert units.both(int(number(said, "cache bytes:"))) in words
-    forms, against = (frame.value for frame in app.dataframe)
+    forms, against = table_of(app), table_of(app, 1)
     for row, (numbers, intensity, prefill, one) in zip(
         forms.itertuples(index=False),
         re.findall(r": (\d+) numbers a token, FLOP a byte ([\d.]+)\n\s+prefill (\d+), one token (\d+)", said),
         strict=True,
     ):
-        assert row[1:] == (int(numbers), float(intensity), units.flop(int(prefill)), units.flop(int(one)))
+        assert row[1:] == (f"{int(numbers):,}", f"{float(intensity):,}", units.flop(int(prefill)), units.flop(int(one)))
     for row, (numbers, kept, times) in zip(
         against.itertuples(index=False),
         re.findall(r"against (\d+) numbers: MLA keeps ([\d.]+%), ([\d.]+) times", said),
         strict=True,
     ):
-        assert (row[1], row[3], row[4]) == (int(numbers), kept, float(times))
+        assert (row[1], row[3], row[4]) == (f"{int(numbers):,}", kept, f"{float(times):,}")
 
 
 def test_what_others_print(visit):
     """This view has one state: nothing can be chosen on it."""
     app = sound(visit("sharing", h_view="published"))
     said = program(app).splitlines()
-    table = app.table[0].value.map(html.unescape)
+    table = table_of(app)
     assert len(said) == len(table)
     verdicts = {"reproduced": "yes", "wrong": "no", "only under a condition": "condition"}
     for line, row in zip(said, table.itertuples(index=False), strict=True):
