@@ -5,6 +5,7 @@ import threading
 import pytest
 
 from attnviz.app.cache import process_memory, waiting_line
+from attnviz.app.cache.bounded_cache import give_back
 from attnviz.app.cache.waiting_line import PAGES, TRAININGS, WaitingLine
 from attnviz.base.message import Problem
 

@@ -16,6 +16,6 @@ def test_as_quoted_each_printed_formula_gives_the_number_beside_it(visit, sizes)
     assert len(table) == 6
     for formula, number in zip(table["grows as"], table["operations here"], strict=True):
         python = formula.removeprefix("O").replace("²", "**2").replace("·", "*")
-        assert f"{eval(python, {}, letters):,}" == number
+        assert f"{eval(python, {}, letters):,.0f}" == number
     assert "Vaswani et al. 2017, table 1" in said(page)
     assert "Linear attention came later and is not in that table: Katharopoulos et al. 2020" in said(page)
