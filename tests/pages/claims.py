@@ -91,7 +91,7 @@ CLAIMS = (
         rf"(?<!row )\b1 ((?:[\w/-]+ )?(?!(?:{_NO_PLURALS})\b)[a-z]{{2,}}s)\b|\bthe 1 \w+s\b",
     ),
     # what is no sentence
-    _claim("no number", r"(?<![\w“*`/.−-])(?:nan|inf|None)(?![\w”*`(])"),
+    _claim("no number", r"(?<![\w“*`/.−-])(?:nan|inf|None)(?![\w”*`(]| [a-z])"),
     _claim("an empty name", r"“”|\*\*\*\*|“ ”"),
     _claim("two stops", r"(?<!\.)\.\.(?!\.)|,,|(?<![l.])\.,|;;|\. \."),
     _claim("minus nothing", r"[−-]0(?:\.0+)?(?![\d.,]\d|\d|e)(?=[\s.,;:)%]|$)(?<![\d)][−-]0)"),

@@ -37,6 +37,7 @@ TOGETHER = [
     ("positions", {"p_section": "scores", "p_n": "2", "p_width": "2", "p_heads": "1", "p_shift": "0"}),
     ("positions", {"p_section": "order", "p_text": FOUR, "p_kind": "none"}),
     ("positions", {"p_section": "longer", "p_width": "2", "p_trained": "3"}),
+    ("positions", {"p_section": "longer", "p_width": "4", "p_method": "linear"}),
     *[
         ("build", {"b_text": "cat", "b_h": heads, "b_g": "1", "b_m": "2", "b_d": "1", "b_step": step})
         for heads, step in (("1", "project"), ("1", "split"), ("2", "split"), ("1", "merge"), ("1", "output"))

@@ -136,7 +136,7 @@ def _heads() -> position_mixing.KernelConfig:
             key="c-heads",
             table={"heads": result.heads, "best": result.best, "pointing": result.pointing},
             words=_(
-                "One head that looks at all {k} places evenly misses **{average:.0%}** of a random convolution, the "
+                "One head that looks at its {k} places evenly misses **{average:.0%}** of a random convolution, the "
                 "best single head {best:.0%}; with {k} heads, one for each place, **{last:.0%}** is missing."
             ).format(k=k, average=result.average, best=result.best[0], last=result.pointing[-1]),
         )

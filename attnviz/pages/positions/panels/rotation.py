@@ -151,7 +151,7 @@ def _verdict(result: experiment.Longer) -> str:
             _(
                 "Within {n:,} positions no pair reaches an angle that it did not have in training. The price: {slowed} "
                 "of {pairs} {pairs:pair|pairs} {slowed:turns|turn} more slowly."
-            ),
+            ).format(n=config.target, slowed=made.slowed, pairs=len(made.wavelengths)),
             _("The angle between neighbours in the fastest pair is {neighbours:.0%} of what it was.")
             if made.neighbours < LESS
             else _("In the fastest pair the angle between neighbours stays what it was."),
