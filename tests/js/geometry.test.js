@@ -15,6 +15,10 @@ import {
 import { roomFor } from "../../attnviz/canvas/head/room.js";
 import { cutToFit, labelStep } from "../../attnviz/canvas/shared/token_labels.js";
 import { cellsBetween, EVERYTHING } from "../../attnviz/canvas/shared/zoom.js";
+import { drawRowSums } from "../../attnviz/canvas/heatmap/heatmap_axes.js";
+
+/** @import { HeatmapScene } from "../../attnviz/canvas/heatmap/heatmap_scene.js" */
+/** @import { DrawingContext } from "../../attnviz/canvas/shared/types.js" */
 
 /** @import { Shape } from "../../attnviz/canvas/shared/types.js" */
 
@@ -184,4 +188,22 @@ test("a head has what is left of the window, else one of its own with its contro
   for (const [rows, left] of [[13, 150], [80, 240]]) assert.deepEqual(room(rows, left), { high: 410, many: false }); // prettier-ignore
   assert.deepEqual(room(180, 240), { high: 626, many: true });
   assert.deepEqual(room(13, -100, 400), { high: null, many: false }, "too low for controls and picture");
+});
+
+test("the word beside the sums of columns is whole however little room the words of the rows take", () => {
+  for (const x of [12, 80]) {
+    /** @type {[string, number][]} */
+    const written = [];
+    const context = /** @type {DrawingContext} */ (
+      /** @type {unknown} */ ({
+        measureText: (/** @type {string} */ text) => ({ width: 7 * text.length }),
+        fillText: (/** @type {string} */ text, /** @type {number} */ at) => written.push([text, at]),
+      })
+    );
+    const cells = { nq: 1, q0: 0, span: { q: 1, k: 1 }, h: 40, w: 40 };
+    const scene = { plot: { x, y: 0, w: 40, h: 40 }, cells, theme: { font: "x", text: "x" }, words: { sums: "Sum" } };
+    const whole = /** @type {HeatmapScene} */ (/** @type {unknown} */ (scene));
+    drawRowSums(context, whole, Float32Array.of(1));
+    assert.deepEqual(written[0], ["Sum", x === 12 ? 21 : 74]);
+  }
 });

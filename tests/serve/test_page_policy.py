@@ -2,7 +2,10 @@
 
 import base64
 import hashlib
+import os
 import re
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -79,3 +82,17 @@ def test_nothing_but_origins_gets_into_the_header(monkeypatch, value):
     monkeypatch.setenv("ATTNVIZ_EMBED", value)
     with pytest.raises(Problem, match="ATTNVIZ_EMBED"):
         settings.current()
+
+
+@pytest.mark.parametrize(
+    "rule, embeds", [("run", "this-machine"), ("dev", "this-machine"), ("serve", ""), ("serve-class", "")]
+)
+def test_pages_of_this_machine_embed_what_make_runs_for_it_and_never_what_is_served_to_others(rule, embeds, tmp_path):
+    for name in ("streamlit", "python"):
+        (tmp_path / name).write_text('#!/bin/sh\nprintf "%s" "$ATTNVIZ_EMBED"\n')
+        (tmp_path / name).chmod(0o755)
+    done = [word for one in ("install", "models", ".venv/installed") for word in ("-o", one)]  # nothing is installed
+    command = ["make", "-s", f"BIN={tmp_path}", *done, rule]
+    env = {name: value for name, value in os.environ.items() if name not in ("ATTNVIZ_EMBED", "MAKEFLAGS")}
+    said = subprocess.run(command, cwd=Path(__file__).parents[2], env=env, capture_output=True, text=True, check=True)
+    assert said.stdout == embeds

@@ -74,6 +74,8 @@ def test_at_every_step_tokens_times_their_bytes_are_the_bytes_on_show(visit):
         product = f"After step {at + 1}, tokens × K/V heads × numbers × bytes in layer 0: {step['context']} × "
         assert product in said(page)
         assert f" = **{step['context'] * of_a_layer:,} B**" in said(page)
+        once, again = step["tokens"]
+        assert f"step {at + 1} processed: **{once}** with the cache, **{again}** without." in said(page)
 
 
 def _logit_there(run):
