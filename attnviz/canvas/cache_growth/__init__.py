@@ -27,22 +27,59 @@ class GrowingGroup:
     bars: Sequence[GrowingBar]
 
 
-def cache_growth(
-    key: str, tokens: Sequence[int], groups: Sequence[GrowingGroup], *, at: int, on_tokens: Callable[[int], None]
-) -> None:
-    """Draw the bars at place `at` of `tokens`; `on_tokens` hears the place where the visitor let go."""
-    header: dict[str, Any] = {
-        "tokens": list(tokens),
-        "groups": groups,
-        "at": at,
-        "words": {
-            "step": _("Tokens in the cache"),
-            "one": _("{n} token in the cache"),
-            "many": _("{n} tokens in the cache"),
-            "kept": _("{said}: {kept}"),
-            "play": _("Play"),
-            "pause": _("Pause"),
-            **canvas_wording.joins(),
-        },
+@dataclass(frozen=True)
+class GrowthFigure:
+    """The caches at place `at` of `tokens`, as a part of a figure too."""
+
+    tokens: Sequence[int]
+    groups: Sequence[GrowingGroup]
+    at: int
+
+    @property
+    def title(self) -> str:
+        """How many tokens there are, as the slider says it."""
+        n = self.tokens[self.at]
+        return _words()["one" if n == 1 else "many"].format(n=f"{n:,}")
+
+    @property
+    def scene(self) -> str:
+        return "growth"
+
+    @property
+    def header(self) -> dict[str, Any]:
+        return {
+            "tokens": list(self.tokens),
+            "groups": self.groups,
+            "at": self.at,
+            "title": self.title,
+            "colours": canvas_wording.colours(),
+            "words": _words(),
+        }
+
+    @property
+    def payload(self) -> bytes:
+        return b""
+
+
+def cache_growth(key: str, shown: GrowthFigure, *, on_tokens: Callable[[int], None]) -> None:
+    """Draw the bars; `on_tokens` hears the place where the visitor let go."""
+    mount(
+        "cache_growth",
+        key,
+        "stood",
+        shown.header,
+        lambda told: count(told.get("at"), len(shown.tokens)),
+        on_tokens,
+    )
+
+
+def _words() -> dict[str, str]:
+    return {
+        "step": _("Tokens in the cache"),
+        "one": _("{n} token in the cache"),
+        "many": _("{n} tokens in the cache"),
+        "kept": _("{said}: {kept}"),
+        "play": _("Play"),
+        "pause": _("Pause"),
+        **canvas_wording.joins(),
     }
-    mount("cache_growth", key, "stood", header, lambda told: count(told.get("at"), len(tokens)), on_tokens)

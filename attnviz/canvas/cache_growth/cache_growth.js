@@ -4,7 +4,8 @@
 import { lastingComponent } from "../shared/component.js";
 import { around, el, fill, joined } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
-import { binary, grouped } from "../shared/numbers.js";
+import { grouped } from "../shared/numbers.js";
+import { barsOf } from "./cache_growth_bars.js";
 
 /** @import { Component, GrowthHeader } from "../shared/types.js" */
 
@@ -20,7 +21,7 @@ class CacheGrowth extends FilmView {
     this.range.classList.add("cg-range");
     this.bar.append(this.range, this.said);
     this.spoken = [this.said];
-    /** @type {{ name: string, share: HTMLElement, value: HTMLElement, bytes: number[], most: number }[]} */
+    /** @type {{ share: HTMLElement, value: HTMLElement }[]} */
     this.bars = [];
     root.replaceChildren(this.bar, this.groups);
   }
@@ -40,14 +41,13 @@ class CacheGrowth extends FilmView {
   /** @param {GrowthHeader["groups"][number]} group */
   group({ name, bars }) {
     const box = around("av-column cg-group", el("div", "av-strong cg-model", name));
-    const most = Math.max(1, ...bars.map(({ bytes }) => bytes[bytes.length - 1]));
-    for (const { name: scheme, about, colour, bytes } of bars) {
+    for (const { name: scheme, about, colour } of bars) {
       const label = around("av-strong cg-name", scheme, el("span", "av-small cg-about", about));
       const share = el("div", "cg-share");
       share.style.background = colour;
       const value = el("div", "cg-value");
       box.append(around("cg-line", label, around("cg-track", share), value));
-      this.bars.push({ name: scheme, share, value, bytes, most });
+      this.bars.push({ share, value });
     }
     return box;
   }
@@ -57,12 +57,13 @@ class CacheGrowth extends FilmView {
     const held = tokens[this.at];
     const said = fill(held === 1 ? words.one : words.many, { n: grouped(held) });
     this.said.textContent = said;
-    const kept = this.bars.map(({ name, bytes }) => `${name} ${binary(bytes[this.at])}`);
+    const bars = barsOf(this.header, this.at).flatMap((group) => group.bars);
+    const kept = bars.map(({ name, text }) => `${name} ${text}`);
     this.range.setAttribute("aria-valuetext", fill(words.kept, { said, kept: joined(words.join_things, kept) }));
-    for (const { share, value, bytes, most } of this.bars) {
-      share.style.width = `${(100 * bytes[this.at]) / most}%`;
-      value.textContent = binary(bytes[this.at]);
-    }
+    bars.forEach(({ share, text }, n) => {
+      this.bars[n].share.style.width = `${100 * share}%`;
+      this.bars[n].value.textContent = text;
+    });
     this.root.dataset.tokens = String(tokens[this.at]);
   }
 }

@@ -1,6 +1,7 @@
 // Figures without a page: what Python's `live/scene_figure.py` calls, in an engine that has neither a document nor a clock.
 
 import { birthFigure } from "../birth/birth_figure.js";
+import { growthFigure } from "../cache_growth/cache_growth_figure.js";
 import { headFigure } from "../head/head_figure.js";
 import { linesFigure } from "../lines/lines_figure.js";
 import { maskFigure } from "../mask/mask_figure.js";
@@ -26,6 +27,7 @@ const SCENES = {
   birth: birthFigure,
   board: boardFigure,
   chart: chartFigure,
+  growth: growthFigure,
   head: headFigure,
   lines: linesFigure,
   mask: maskFigure,

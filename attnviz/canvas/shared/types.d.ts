@@ -409,12 +409,17 @@ export type TileHeader = Answer &
 /** The same for a file. */
 export type TileFigureHeader = TileRun & { title: string };
 
-export type GrowthHeader = Answer & {
+export type GrowthRun = {
   tokens: number[];
   groups: { name: string; bars: { name: string; about: string; colour: string; bytes: number[] }[] }[];
   at: number;
   words: Words;
 };
+
+export type GrowthHeader = Answer & GrowthRun;
+
+/** The same for a file. */
+export type GrowthFigureHeader = GrowthRun & { title: string };
 
 /** What a header says of heads: one value for all of them, or a list. */
 export type OfHeads<T> = T | T[];

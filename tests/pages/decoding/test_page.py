@@ -9,7 +9,7 @@ from attnviz.app import live_run
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
 from attnviz.base.units import binary
-from attnviz.figures.theme import K_VERMILION, V_GREEN
+from attnviz.figures.theme import K_VERMILION, SERIES, V_GREEN
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.decoding.maths import decoders, quantised_cache, token_by_token
 from attnviz.pages.decoding.maths.decoders import CORE_LAYERS
@@ -301,3 +301,27 @@ def test_a_trained_model_writes(visit, smollm2):
     page = visit("decoding", d_model="smollm2-135m", d_steps="2")
     assert "Rome" in drawn(page, "step_player")[0]["labels"]
     assert "SmolLM2 135M Instruct &#40;4&#45;bit&#41;: trained weights." in said(page)  # as Markdown has it
+
+
+@pytest.mark.parametrize("place", [0, 50, 128])
+def test_a_file_has_a_bar_of_the_bytes_of_each_cache(place):
+    answer = run_page(app_link(f"decoding?d_view=bytes&d_model=core&d_tokens=8192&d_grown={place}"), "d_growth_save")
+    tokens = 64 * place
+    assert answer.figure.title == f"{tokens:,} tokens in the cache"
+    root = tree(answer.figure.fig)
+    written = texts(root)
+    found = {name: column[place] for name, column in answer.figure.table.items() if name != "tokens"}
+    llama = {"MHA": 32, "GQA": 8, "MQA": 1}
+    for name, heads in llama.items():
+        assert found[f"Llama-3.1-8B {name}"] == 32 * 2 * heads * 128 * 2 * tokens
+    assert {units.binary(nbytes) for nbytes in found.values()} <= set(written)
+    largest = max(column[-1] for name, column in answer.figure.table.items() if name.startswith("Llama"))
+    tracks = [rect for rect in root.iter(f"{SVG}rect") if rect.get("fill-opacity") == "0.07"]
+    widths = [float(rect.get("width")) for rect in root.iter(f"{SVG}rect") if rect.get("fill") in SERIES]
+    assert len(tracks) == len(found)
+    wanted = [nbytes / largest for name, nbytes in found.items() if name.startswith("Llama")]
+    if place:
+        share = [width / float(tracks[0].get("width")) for width in widths[-len(wanted) :]]
+        assert share == pytest.approx(wanted, abs=1e-3)
+    else:
+        assert not widths

@@ -10,6 +10,7 @@ from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, listed, ngettext, sentences
 from attnviz.canvas import cache_growth
 from attnviz.figures.theme import SERIES
+from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.architecture import Architecture
 from attnviz.pages.decoding import choices, figures
 from attnviz.pages.decoding.maths import decoding_snippets, growing_bytes, quantised_cache
@@ -33,22 +34,32 @@ def growing() -> None:
     result = grown(decoder_form.architecture_of(name), growing_bytes.Config(tokens, dtype))
     last = len(result.tokens) - 1
     at = widgets.at_most(choices.GROWN, last, usual=last)
+    bars = cache_growth.GrowthFigure(
+        result.tokens,
+        [
+            cache_growth.GrowingGroup(
+                model.name,
+                [
+                    cache_growth.GrowingBar(scheme.name, _heads(scheme), SERIES[n], scheme.bytes)
+                    for n, scheme in enumerate(model.schemes)
+                ],
+            )
+            for model in result.models
+        ],
+        at,
+    )
     with place:
         cache_growth.cache_growth(
-            "d_growth",
-            result.tokens,
-            [
-                cache_growth.GrowingGroup(
-                    model.name,
-                    [
-                        cache_growth.GrowingBar(scheme.name, _heads(scheme), SERIES[n], scheme.bytes)
-                        for n, scheme in enumerate(model.schemes)
-                    ],
-                )
-                for model in result.models
-            ],
-            at=at,
-            on_tokens=lambda place: link_state.put(choices.GROWN, None if place == last else place),
+            "d_growth", bars, on_tokens=lambda place: link_state.put(choices.GROWN, None if place == last else place)
+        )
+        show.under(
+            SceneFigure((bars,), bars.title),
+            name="cache-bytes",
+            key="d_growth_save",
+            table={
+                "tokens": list(result.tokens),
+                **{f"{group.name} {bar.name}": list(bar.bytes) for group in bars.groups for bar in group.bars},
+            },
         )
     for column, model in zip(place.columns(len(result.models), gap="medium"), result.models, strict=True):
         with column:

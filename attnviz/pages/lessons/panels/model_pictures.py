@@ -222,9 +222,7 @@ def growth(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
     ]
     cache_growth.cache_growth(
         key,
-        result.tokens,
-        [cache_growth.GrowingGroup(model.name, bars_of)],
-        at=at,
+        cache_growth.GrowthFigure(result.tokens, [cache_growth.GrowingGroup(model.name, bars_of)], at),
         on_tokens=lambda place: link_state.put(choices.PLACE, None if place == last else place),
     )
     st.caption(
