@@ -8,7 +8,6 @@ from xml.etree import ElementTree
 import numpy as np
 from PIL import Image
 
-from attnviz.figures.picture import Picture, to_svg
 from attnviz.live.scene_figure import SceneFigure
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -24,12 +23,8 @@ def causal(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return (weights / weights.sum(1, keepdims=True)).astype(np.float32), hidden
 
 
-def written(picture: Picture | SceneFigure, **more: object) -> str:
-    return picture.to_svg(**more) if isinstance(picture, SceneFigure) else to_svg(picture, **more)
-
-
-def tree(picture: Picture | SceneFigure, **more: object) -> ElementTree.Element:
-    return ElementTree.fromstring(written(picture, **more))
+def tree(figure: SceneFigure, **more: object) -> ElementTree.Element:
+    return ElementTree.fromstring(figure.to_svg(**more))
 
 
 def texts(root: ElementTree.Element) -> list[str]:

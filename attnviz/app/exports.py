@@ -18,7 +18,6 @@ from attnviz.app.text import headline, unmarked
 from attnviz.base.units import Quantity
 from attnviz.base.words import _, ended, sentences
 from attnviz.figures.export import prepared, standalone_html
-from attnviz.figures.picture import Picture, to_svg
 from attnviz.figures.theme import Background
 from attnviz.figures.title_lines import one_line
 from attnviz.live.chart_frame import ChartFrame
@@ -44,7 +43,7 @@ class LiveFile:
 class ExportOffer:
     """The figure of one menu, with the numbers behind it: `show.under` says what each is."""
 
-    fig: Any  #: a chart, a Picture or a SceneFigure, or what makes it
+    fig: Any  #: a chart or a SceneFigure, or what makes it
     name: str
     key: str
     table: Any = None  #: a Table, or what makes it
@@ -66,7 +65,7 @@ class ExportOffer:
         """
         fig, table = (each() if callable(each) else each for each in (self.fig, self.table))
         words, caption = unmarked(self.words), unmarked(self.caption or "")
-        drawn = isinstance(fig, SceneFigure | Picture)
+        drawn = isinstance(fig, SceneFigure)
         own = fig.title if drawn else one_line(fig.layout.title.text)
         title, rest = (own, "") if drawn and own else headline(words or caption)
         if title != own:
@@ -80,10 +79,9 @@ class ExportOffer:
         """An SVG on this background, the chart that plotly.js draws into the place that the SVG leaves for it, and the
         live files; an empty title or caption is left out.
         """
-        if isinstance(self.fig, SceneFigure | Picture):
+        if isinstance(self.fig, SceneFigure):
             look: Any = {"background": background, "title": title or None, "caption": caption or None, "colorbar": bar}
-            text = self.fig.to_svg(**look) if isinstance(self.fig, SceneFigure) else to_svg(self.fig, **look)
-            return text, None, self.live
+            return self.fig.to_svg(**look), None, self.live
         ready = prepared(self.fig, background=background, colorbar=bar)
         place = SceneFigure((ChartFrame(ready.layout.width, ready.layout.height),))
         frame = place.to_svg(background=background, title=title or None, caption=caption or None)

@@ -16,7 +16,6 @@ from attnviz.app.text import plain, unmarked
 from attnviz.base.words import _
 from attnviz.canvas.shared.component import app_root, component, sent
 from attnviz.figures.label_room import for_a_room
-from attnviz.figures.picture import Picture
 from attnviz.figures.theme import Background, Figure
 from attnviz.figures.title_lines import one_line
 from attnviz.live.scene_figure import SceneFigure
@@ -98,7 +97,7 @@ def line_under(key: str) -> DeltaGenerator:
 
 
 def under(
-    fig: Figure | Picture | SceneFigure | Later,
+    fig: Figure | SceneFigure | Later,
     *,
     name: str,
     key: str,
@@ -121,7 +120,7 @@ def under(
 
 
 def export_menu(
-    fig: Figure | Picture | SceneFigure | Later,
+    fig: Figure | SceneFigure | Later,
     name: str,
     key: str,
     table: Table | Later | None,

@@ -71,11 +71,10 @@ def test_a_language_with_three_forms_chooses_by_its_own_rule():
 
 #: what a program reads, or a terminal's table; coordinates
 OTHERS = (
-    "app/exports.py", "app/links/", "command/", "figures/svg.py", "figures/label_room.py", "models/__main__.py",
+    "app/exports.py", "app/links/", "command/", "figures/label_room.py", "models/__main__.py",
     "models/capture/", "notebook/", "site/", "__main__.py", "maths/generated_code.py", "maths/layer_timing.py",
     "maths/reach_training.py", "build/maths/inputs.py", "base/rounding.py",
 )  # fmt: skip
-ATTRIBUTES = {"opacity", "width"}  #: of lines in an SVG
 
 
 def rounded_otherwise(code: str) -> list[str]:
@@ -86,7 +85,7 @@ def rounded_otherwise(code: str) -> list[str]:
             continue
         spec = re.sub(r"\{.*?\}", "1", ast.unparse(node.format_spec)[2:-1])
         value = ast.unparse(node.value)
-        if re.search(r"\.[0-5][fg%e]$", spec) and not value.startswith("Rounded(") and value not in ATTRIBUTES:
+        if re.search(r"\.[0-5][fg%e]$", spec) and not value.startswith("Rounded("):
             found.append(f"{value}:{spec}")
     return found
 

@@ -10,7 +10,7 @@ import pytest
 from attnviz.figures.theme import HEADS, SCORES, SCORES_ON_DARK, WEIGHTS
 from attnviz.live.matrix_figures import MaskFigure, MatrixFigure, MosaicFigure
 from attnviz.live.scene_figure import SceneFigure
-from tests.svg_reading import SVG, WORDS, causal, interpolated, painted, pixels_in, texts, tree, written
+from tests.svg_reading import SVG, WORDS, causal, interpolated, painted, pixels_in, texts, tree
 
 
 def masked(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -183,7 +183,7 @@ def test_thirty_tokens_take_at_most_200_kilobytes_however_many_weights_are_large
         SceneFigure((lines,)),
         SceneFigure((MaskFigure(noise > 0.5, names, names),)),
     ):
-        assert len(written(picture, caption="word " * 100).encode()) <= 200_000
+        assert len(picture.to_svg(caption="word " * 100).encode()) <= 200_000
 
 
 def test_a_mask_has_one_colour_a_hatch_and_a_legend():
