@@ -45,7 +45,7 @@ MIME_TYPES = ("/etc/nginx/mime.types", "/usr/local/etc/nginx/mime.types", "/opt/
 LOOK = 2.0  # seconds between two looks at every process
 PATIENCE = 10.0  # seconds for an answer about health
 STARTS_WITHIN = 180.0
-FORGIVEN = 3  # unanswered questions about health in a row, before a process is replaced
+FORGIVEN = 3  # looks in a row at which a process does not answer, or has too much memory, before it is replaced
 HURRY = 30.0  # the same for a process that has reached its memory
 GRACE = 600.0  # seconds that visitors of an old version may stay with it; then it is gone
 FOR_PROCESSES = 0.85  # of the machine's memory, for all processes and one that takes another's place
@@ -61,6 +61,7 @@ class Worker:
     port: int
     process: subprocess.Popen[bytes]
     unanswered: int = 0
+    full: int = 0  #: looks in a row at which it had reached its memory
     answered: bool = False  #: once, at least
     born: float = field(default_factory=time.monotonic)
 
@@ -81,6 +82,11 @@ class Worker:
         self.unanswered = 0 if self.healthy() else self.unanswered + 1
         slow = self.unanswered >= FORGIVEN if self.answered else time.monotonic() - self.born > STARTS_WITHIN
         return self.process.poll() is not None or slow
+
+    def is_full(self, most: int) -> bool:
+        """Whether it keeps more than so many bytes: what it takes for a moment ends nobody's visit. Asks it."""
+        self.full = self.full + 1 if self.counted("attnviz_own_memory_bytes") >= most else 0
+        return self.full >= FORGIVEN
 
     def guards(self) -> dict[str, str]:
         """The security headers of its answers."""
@@ -147,7 +153,7 @@ class ClassServer:
             if lost := [worker for worker in self.workers if worker.is_lost()]:
                 self._replace_lost(lost)
             for worker in [each for each in self.workers if each.answered]:
-                if worker.counted("attnviz_own_memory_bytes") >= self.most_memory * 10**6:
+                if worker.is_full(self.most_memory * 10**6):
                     log.warning("the process on port %d has reached its memory: another takes its place", worker.port)
                     self._renew(worker, min(HURRY, self.grace))
             if self.nginx is not None and self.nginx.poll() is not None and not self.stopped.is_set():

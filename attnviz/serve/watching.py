@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.kept_charts import CHARTS
-from attnviz.app.cache.process_memory import own_memory
+from attnviz.app.cache.process_memory import kept_memory
 from attnviz.app.mends import streamlit_adapter
 
 log = logging.getLogger("attnviz.answers")
@@ -38,7 +38,7 @@ ANSWERS = Histogram(
     registry=REGISTRY,
 )
 MEMORY = Gauge("attnviz_own_memory_bytes", "Memory that this process shares with nobody", registry=REGISTRY)
-MEMORY.set_function(own_memory)
+MEMORY.set_function(kept_memory)
 FAILURES = Counter("attnviz_failed_runs", "Runs that ended with an error that no page caught", registry=REGISTRY)
 ProcessCollector(registry=REGISTRY)
 

@@ -297,6 +297,13 @@ def test_a_process_that_has_reached_its_memory_is_renewed(watched: ClassServer, 
         full.process.kill()
 
 
+def test_memory_that_is_taken_for_a_moment_ends_nobodys_visit(monkeypatch: pytest.MonkeyPatch):
+    held = iter([9, 9, 1, 9, 9, 9])
+    monkeypatch.setattr(Worker, "counted", lambda _self, _name: next(held))
+    worker = Worker(0, None)
+    assert [worker.is_full(5) for _ in range(6)] == [False] * 5 + [True]
+
+
 @needs_nginx
 def test_a_new_process_that_does_not_start_ends_nobody(watched: ClassServer, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(ClassServer, "_command", lambda _self, _port: [sys.executable, "-c", "raise SystemExit(3)"])

@@ -14,9 +14,9 @@ from streamlit.proto import BackMsg_pb2
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from attnviz.app.cache import model_cache
+from attnviz.app.cache import model_cache, process_memory
 from attnviz.app.cache.waiting_line import WaitingLine
-from attnviz.serve.watching import NUMBERS, Watching, metrics
+from attnviz.serve.watching import NUMBERS, REGISTRY, Watching, metrics
 from tests.waiting import until
 
 SENTENCE = "my secret sentence"
@@ -164,3 +164,12 @@ def test_numbers_are_for_programs_on_this_machine(path, root):
     for elsewhere in ("192.0.2.7", "10.0.0.1", "2001:db8::7", "::ffff:192.0.2.7", ""):
         assert status(path, elsewhere) == 403
         assert status("/attnviz/health", elsewhere) == 200
+
+
+def test_what_is_free_is_given_back_before_memory_is_counted(monkeypatch: pytest.MonkeyPatch):
+    """A class's server renews a process by this number, and ends the visits there."""
+    held = [200 * 10**6]
+    monkeypatch.setenv("ATTNVIZ_PROCESS_MB", "100")
+    monkeypatch.setattr(process_memory, "own_memory", lambda: held[0])
+    monkeypatch.setattr(process_memory, "give_back", lambda: held.__setitem__(0, 50 * 10**6))
+    assert REGISTRY.get_sample_value("attnviz_own_memory_bytes") == 50 * 10**6

@@ -18,10 +18,15 @@ def own_memory() -> int:
     return (resident - shared) * os.sysconf("SC_PAGE_SIZE")
 
 
-def is_short() -> bool:
-    """Whether more is taken than `ATTNVIZ_PROCESS_MB`, also after what is free was given back."""
+def kept_memory() -> int:
+    """The same; where it is more than `ATTNVIZ_PROCESS_MB`, after what is free was given back."""
     most = settings.current().process_bytes
-    if most is None or own_memory() < most:
-        return False
-    give_back()
-    return own_memory() >= most
+    if most is not None and own_memory() >= most:
+        give_back()
+    return own_memory()
+
+
+def is_short() -> bool:
+    """Whether more is kept than `ATTNVIZ_PROCESS_MB`."""
+    most = settings.current().process_bytes
+    return most is not None and kept_memory() >= most
