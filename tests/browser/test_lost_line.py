@@ -109,3 +109,17 @@ def test_other_controls_keep_what_was_chosen_too(visited, restarted):
     restarted.start()
     expect(page).to_have_url(re.compile(r"[?&]s_dk=256"), timeout=60_000)
     expect(box).to_have_value("256")
+
+
+def test_a_paste_that_is_larger_than_a_message_is_cut_and_the_page_says_so(opened):
+    page = opened("explore?text=The+cat", "[data-testid=heatmap]")
+    lines = []
+    page.on("websocket", lambda line: lines.append(line))
+    page.locator(".st-key-text textarea").click()
+    page.evaluate("""() => {
+      document.activeElement.select();
+      document.execCommand("insertText", false, "word ".repeat(300_000));
+    }""")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("only the first 100000 are used")).to_be_visible()
+    assert not lines, "the server closes a line on which it is sent too much, and Streamlit sends it again"

@@ -12,6 +12,24 @@ const STATE = "data-test-connection-state";
 const PATIENCE = 700;
 /** How long it stays on screen that the line is back. */
 const SHOWN = 3000;
+/** Characters that a field may hold, and all of a page together: the server reads no message above a megabyte. */
+const MOST_OF_ONE = 125_000;
+const MOST = 300_000;
+
+/**
+ * Let a field take no more than can be sent: what is pasted beyond it is cut, and the page says how much it uses. Else
+ * the server would close the line, and Streamlit would send the same again as soon as it is back, without end.
+ * @param {FocusEvent} event
+ */
+function bound({ target }) {
+  const fields = [...document.querySelectorAll("textarea, input")].filter(
+    (each) => each instanceof HTMLTextAreaElement || each instanceof HTMLInputElement,
+  );
+  const field = fields.find((each) => each === target);
+  if (!field) return;
+  const others = fields.reduce((sum, each) => sum + (each === field ? 0 : each.value.length), 0);
+  field.maxLength = Math.max(0, Math.min(MOST_OF_ONE, MOST - others));
+}
 
 class Connection {
   /** @param {HTMLElement} root */
@@ -23,6 +41,7 @@ class Connection {
     this.soon = undefined;
     /** @type {Component<ConnectionWords> | null} */
     this.component = null;
+    document.addEventListener("focusin", bound);
     const watcher = new MutationObserver(() => (this.line.isConnected ? this.look() : watcher.disconnect()));
     const app = document.querySelector(APP);
     if (app) watcher.observe(app, { attributeFilter: [STATE] });
