@@ -6,17 +6,20 @@ memory of the server's process while it is answered, so that a busy machine fail
 """
 
 import asyncio
+import base64
+import json
 import os
 import re
 import statistics
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+import zlib
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 import websockets
@@ -25,9 +28,12 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 
-from attnviz.serve import incoming
+from attnviz.app.links import link_reading
+from attnviz.app.links.choices import Choice, choices_of
+from attnviz.serve import incoming, page_table  # noqa: F401
+from attnviz.serve.page_table import NAMES as PAGES
 from attnviz.serve.process_limits import MOST_FILES
-from benchmarks.load.visitor import Unanswered, Visitor
+from benchmarks.load.visitor import Visitor
 from tests.browser.conftest import ROOT, Server
 from tests.own_thread import in_own_thread
 
@@ -39,6 +45,11 @@ MOST_SECONDS = 0.5  #: of the processor, for one message
 MOST_BYTES = 64_000_000  #: above the greatest that the server took before
 ABOVE_REST = 512_000_000
 SECONDS = 5  #: of a flood
+MOST_SECONDS_OF_LINK = 8  #: of the processor: a small training, and twenty steps of a model
+MOST_BYTES_OF_LINK = 128_000_000  #: Scaling keeps 67 MB of numbers where 4,096 keys are asked for
+LONG = 15_000  #: characters: an address has at most 16,000
+LEFT_OUT = {"model", "model_b"}  #: another model is loaded in the line, as the owner allows it
+SECTIONS = 8  #: at most, of a page
 FILES = 256  #: that the server may open as it is started
 
 
@@ -222,36 +233,60 @@ def test_a_message_costs_little_whatever_is_in_it(server: Limited):
     assert in_own_thread(asyncio.run, too_dear(server)) == {}
 
 
-async def told_by_widgets(server: Limited) -> None:
-    visitor = Visitor(server.url)
-    await visitor.enter("explore", "text=The+cat")
-    box, canvas = visitor.find("text"), visitor.find("head")
-    plain, most = await cost(server, lambda: visitor.use(box, string_value="a word " * 128))  # as many tokens as may be
-    for told in ("word " * 100_000, "木" * 160_000):
-        seconds, rose = await cost(server, lambda told=told: visitor.use(box, string_value=told))
-        assert (seconds - plain <= MOST_SECONDS, rose - most <= MOST_BYTES) == (True, True), (
-            seconds,
-            plain,
-            rose,
-            most,
-        )
-    size = incoming.LARGEST["json_value"] - 100
-    for value in ("{}," * (size // 3), "[" * (size // 2) + "]" * (size // 2 - 1) + ",", "9" * 10_000 + ","):
-        told = '{"edit": {"hidden": [' + value.removesuffix(",") + "]}}"
-        seconds, rose = await cost(server, lambda told=told: answered(visitor.use(canvas, json_value=told)))
-        assert seconds <= MOST_SECONDS
-        assert rose <= MOST_BYTES
-    await visitor.leave()
+def largest(choice: Choice[Any], number: int) -> str:
+    """The largest text that a link may hold for a choice and that is read; of several ids the one of this number."""
+    if choice.kind in ("whole", "real"):
+        return str(choice.write(choice.high))
+    if choice.kind in ("text", "several"):
+        return ("1," * LONG)[: min(choice.longest or LONG, LONG)]
+    if choice.ids:
+        return choice.ids[number % len(choice.ids)]
+    return str(choice.write(choice.example))
 
 
-async def answered(use: Awaitable[float]) -> None:
-    """An answer, or Streamlit's sentence that it could not read what a component sent."""
-    with suppress(Unanswered):
-        await use
+def packed(choices: Iterable[Choice[Any]]) -> str:
+    """What a canvas holds as much of as a link may unpack to."""
+    one = {each.short: each.write(each.example) for each in choices if each.short}
+    for name, value in one.items():
+        if isinstance(value, list) and value:
+            one[name] = value * (link_reading.LARGEST_UNPACKED // len(one) // (len(json.dumps(value)) + 2))
+    raw = json.dumps(one).encode()
+    return link_reading.VERSION + base64.urlsafe_b64encode(zlib.compress(raw, 9)).decode().rstrip("=")
 
 
-def test_a_text_and_a_canvas_cost_little_whatever_they_hold(server: Limited):
-    in_own_thread(asyncio.run, told_by_widgets(server))
+def links(page: str) -> Iterator[str]:
+    """Links to a page in which every choice of it is at its largest, in each of its sections, and each at 6 KB."""
+    mine = [each for each in choices_of(page) if each.page == page and each.name not in LEFT_OUT]
+    for number in range(min(SECTIONS, max((len(each.ids) for each in mine), default=1))):
+        yield urlencode({each.name: largest(each, number) for each in mine if not each.inside and each.kind != "text"})
+    for each in mine:
+        if each.kind in ("text", "several", "other"):
+            yield urlencode({each.name: largest(each, 0)})
+    for name in {each.inside for each in mine} - {""}:
+        yield urlencode({name: packed(each for each in mine if each.inside == name)})
+        yield urlencode({name: link_reading.VERSION + "A" * link_reading.LONGEST})
+
+
+async def too_dear_links(server: Limited, page: str) -> dict[str, tuple[float, int]]:
+    """What each link costs that costs too much, opened by a visitor of its own; each is answered by a page."""
+    found = {}
+
+    async def open_page(link: str) -> None:
+        visitor = Visitor(server.url)
+        await visitor.enter(page, link)
+        await visitor.leave()
+
+    await open_page("")
+    for link in links(page):
+        seconds, rose = await cost(server, partial(open_page, link))
+        if seconds > MOST_SECONDS_OF_LINK or rose > MOST_BYTES_OF_LINK:
+            found[link] = seconds, rose
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_link_costs_little_whatever_it_asks_for(server: Limited, page: str):
+    assert in_own_thread(asyncio.run, too_dear_links(server, page)) == {}
 
 
 async def flood(server: Limited) -> tuple[float, list[float], list[float]]:

@@ -83,8 +83,11 @@ def draw(n_keys: int, seed: int) -> Vectors:
     sets = max(1, min(MOST_SETS, KEY_NUMBERS // (n_keys * LARGEST_D_K)))
     rows = min(ROWS, max(4, 32_768 // n_keys))
     shapes = (rows, LARGEST_D_K), (n_keys, LARGEST_D_K), (rows, n_keys)
-    parts = [[torch.randn(shape, generator=generator) for shape in shapes] for _ in range(sets)]
-    return Vectors(*(torch.stack(each)[:, None] for each in zip(*parts, strict=True)))
+    vectors = [torch.empty(sets, 1, *shape) for shape in shapes]
+    for numbers in zip(*vectors, strict=True):  # those of a set: drawn in place, of the largest one has no room for two
+        for each in numbers:
+            each.normal_(generator=generator)
+    return Vectors(*vectors)
 
 
 def run(config: Config, vectors: Vectors | None = None) -> Result:
@@ -131,4 +134,5 @@ def _row(logits: Tensor, weights: Tensor) -> WidthRow:
 
 def _lengths(x: Tensor, grid: list[int]) -> Tensor:
     """Length of the rows of x (n, D) cut off at each d of the grid: (grid, n)."""
-    return x.square().cumsum(-1)[:, [d - 1 for d in grid]].sqrt().T
+    added = [torch.linalg.vector_norm(x[:, a:b], dim=-1) for a, b in zip([0, *grid], grid, strict=False)]
+    return torch.stack(added).double().square().cumsum(0).sqrt().float()

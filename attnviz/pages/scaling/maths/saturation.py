@@ -146,7 +146,7 @@ def _through_norm(cosines: Tensor, at_cosines: Tensor, q: Tensor, k: Tensor) -> 
     """The same norms through q/|q| and k/|k|: only the part of a change that is perpendicular to a vector turns it."""
     q_length = torch.linalg.vector_norm(q, dim=-1)  # (S, 1, R)
     k_length = torch.linalg.vector_norm(k, dim=-1)  # (S, 1, n)
-    pull = at_cosines @ (k / k_length[..., None])  # (S, 1, R, D)
+    pull = (at_cosines / k_length[..., None, :]) @ k  # (S, 1, R, D)
     along = (at_cosines * cosines).sum(-1)
     to_q = (pull.square().sum(-1) - along**2).clamp_min(0).sqrt() / q_length
     across = at_cosines.square() * (1 - cosines**2).clamp_min(0) / k_length[..., None, :] ** 2
