@@ -43,6 +43,7 @@ class SceneFigure:
         title: str | None = None,
         caption: str | None = None,
         colorbar: bool = True,
+        brings_font: bool = True,
     ) -> str:
         """The SVG file. `title=None` leaves the title out, as does `caption=None` the caption."""
         payloads = [part.payload for part in self.parts]
@@ -53,7 +54,7 @@ class SceneFigure:
         look = {"background": background, "title": title or "", "caption": caption or "", "bar": colorbar}
         numbers = b"".join(payloads).decode("latin-1")
         told = json.dumps(headers, default=vars)
-        return str(_engine()(told, numbers, json.dumps(look | {"fonts": pictures_font.style()})))
+        return str(_engine()(told, numbers, json.dumps(look | {"fonts": pictures_font.style() if brings_font else ""})))
 
 
 def _engine() -> Any:

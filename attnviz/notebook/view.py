@@ -7,6 +7,7 @@ import csv
 import html
 import io
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +17,7 @@ import numpy as np
 from torch import Tensor
 
 from attnviz.base import words
+from attnviz.base.extras import ExtraMissing
 from attnviz.base.message import Problem, Several
 from attnviz.base.rasterised import png
 from attnviz.base.raw_scores import RawHead
@@ -128,12 +130,17 @@ class NotebookView:
     @property
     def svg(self) -> str:
         """That head as a still picture."""
+        return self._still()
+
+    def _still(self, brings_font: bool = True) -> str:
         first = sum(self.shown.counts[: self.at[0]]) + self.at[1]
         hidden = ~self.shown.heads[first].mask
         matrix = MatrixFigure(np.where(hidden, np.nan, self.weights), self.queries, self.keys, title=self.head_title)
         background: Literal["dark", "white"] = "dark" if self.theme == "dark" else "white"
         with speaking(self.language):
-            return SceneFigure((matrix,)).to_svg(background=background, title=self.title or self.head_title)
+            return SceneFigure((matrix,)).to_svg(
+                background=background, title=self.title or self.head_title, brings_font=brings_font
+            )
 
     @property
     def csv(self) -> str:
@@ -156,20 +163,26 @@ class NotebookView:
         return path
 
     def _repr_html_(self) -> str:
-        still = base64.b64encode(self.svg.encode()).decode()
         with speaking(self.language):
             name, summary = html.escape(self.title or self.head_title), html.escape(_("Still picture"))
+        below = ""
+        with suppress(ExtraMissing):  # without the engine that draws it, the live picture stands alone
+            still = base64.b64encode(self._still(brings_font=False).encode()).decode()
+            below = (
+                f"<details><summary>{summary}</summary>"
+                f'<img alt="{name}" src="data:image/svg+xml;base64,{still}"></details>'
+            )
         return (
             f'<div style="resize:vertical;overflow:hidden;height:{self.height}px;min-height:240px">'
             f'<iframe title="{name}" sandbox="{SANDBOX}" style="width:100%;height:100%;border:0" '
-            f'srcdoc="{html.escape(self.html)}"></iframe></div>'
-            f"<details><summary>{summary}</summary>"
-            f'<img alt="{name}" src="data:image/svg+xml;base64,{still}"></details>'
+            f'srcdoc="{html.escape(self.html)}"></iframe></div>{below}'
         )
 
-    def _repr_svg_(self) -> str:
-        """For places that show no frames: a notebook keeps both."""
-        return self.svg
+    def _repr_svg_(self) -> str | None:
+        """For places that show no frames: a notebook keeps both. None without the engine that draws it."""
+        with suppress(ExtraMissing):
+            return self._still(brings_font=False)
+        return None
 
     def __repr__(self) -> str:
         return f"<{self.head_title}: {len(self.queries)} x {len(self.keys)}, of {len(self.shown.heads)} heads>"

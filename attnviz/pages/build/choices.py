@@ -90,13 +90,13 @@ SIZE_LETTERS = {
     "n_heads": "H",
     "n_kv_heads": "G",
     "queries": "Q",
-    "keys": "K (keys)",
-    "values": "K (values)",
+    "keys": N_("K (keys)"),
+    "values": N_("K (values)"),
     "q_width": "D (Q)",
     "k_width": "D (K)",
     "v_width": "Dv",
-    "mask_queries": "mask Q",
-    "mask_keys": "mask K",
+    "mask_queries": N_("mask Q"),
+    "mask_keys": N_("mask K"),
 }
 SIZES = {
     name: PAGE.whole(f"b_{name}", getattr(size_mismatches.Sizes, name), low=1, high=12, label=letter)

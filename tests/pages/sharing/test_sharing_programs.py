@@ -165,8 +165,12 @@ def test_prove_it(visit, link):
 def test_latents(visit, link):
     app = sound(visit("sharing", h_view="latent", **link))
     said, words = program(app), spoken(app)
-    assert f"costs **{number(said, 'at every step:'):,.0f} times** the absorbed form" in words
-    assert f"costs **{number(said, 'expanded prefill:'):.2f} times** the absorbed one" in words
+    decode, prefill = number(said, "at every step:"), number(said, "expanded prefill:")
+    if round(decode, 2) == round(prefill, 2) == 1:
+        assert "all forms cost the same" in words
+    else:
+        assert f"costs **{decode:,.0f} times** the absorbed form" in words
+        assert f"costs **{prefill:.2f} times** the absorbed one" in words
     assert units.both(int(number(said, "cache bytes:"))) in words
     forms, against = table_of(app), table_of(app, 1)
     for row, (numbers, intensity, prefill, one) in zip(
@@ -195,5 +199,7 @@ def test_what_others_print(visit):
         assert line.startswith(f"{claim}: ")
         number = re.search(r": ([\d.,]+) \S+, (\w+)$", line)
         # a program rounds halves to even
-        assert float(number[1].replace(",", "")) == pytest.approx(float(found.split()[0].replace(",", "")), abs=6e-4)
+        assert float(number[1].replace(",", "")) == pytest.approx(
+            float(re.match(r"[\d.,]+", found)[0].replace(",", "")), abs=1.1e-3
+        )
         assert verdicts[verdict] == number[2]

@@ -83,7 +83,10 @@ def _own() -> size_mismatches.Sizes:
     names = choices.SIZE_LETTERS
     with st.container(horizontal=True):
         return size_mismatches.Sizes(
-            **{name: widgets.number(choices.SIZES[name], letter, step=1, width=104) for name, letter in names.items()}
+            **{
+                name: widgets.number(choices.SIZES[name], _(letter), step=1, width=104)
+                for name, letter in names.items()
+            }
         )
 
 

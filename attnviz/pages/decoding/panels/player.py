@@ -175,6 +175,15 @@ def _works(result: token_by_token.Result) -> tuple[list[Work], list[Work]]:
     return [step.cached for step in result.steps], [step.anew for step in result.steps]
 
 
+def _flops_in_words(cached: float, anew: float) -> str:
+    if cached == anew:
+        return _("By formula: **{flops}** with the cache and without: no step has reused it yet.").format(
+            flops=units.flop(cached)
+        )
+    words = _("By formula: **{with_}** with the cache, **{without}** without, **{times:.1f}** times as many.")
+    return words.format(with_=units.flop(cached), without=units.flop(anew), times=anew / cached)
+
+
 def _costs(result: token_by_token.Result, at: int) -> None:
     flops, clock = st.columns(2, gap="medium")
     with flops:
@@ -183,11 +192,7 @@ def _costs(result: token_by_token.Result, at: int) -> None:
             show.chart_of(figures.so_far, cached, anew, _("GFLOP so far"), at),
             name="decoding-flops",
             key="d_flops",
-            words=_(
-                "By formula: **{with_}** with the cache, **{without}** without, **{times:.1f}** times as many."
-            ).format(
-                with_=units.flop(cached[-1] * 1e9), without=units.flop(anew[-1] * 1e9), times=anew[-1] / cached[-1]
-            ),
+            words=_flops_in_words(cached[-1] * 1e9, anew[-1] * 1e9),
             table={"step": list(range(1, len(cached) + 1)), "with a cache": cached, "without": anew},
         )
     with clock:
