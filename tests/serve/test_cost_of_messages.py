@@ -14,7 +14,7 @@ import statistics
 import sys
 import zlib
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
@@ -94,21 +94,35 @@ def _runs(thread: Path) -> bool:
     return False
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Limited]:
+@contextmanager
+def limited(folder: Path) -> Iterator[Limited]:
+    """A hosted server that has shown some pages and is limited from then on."""
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, hard))
     env = os.environ | {"ATTNVIZ_HOSTED": "1", "HF_HUB_OFFLINE": "1"}
     try:
-        made = Limited(ROOT / "app.py", tmp_path_factory.mktemp("limited") / "log.txt", env=env)
+        made = Limited(ROOT / "app.py", folder / "log.txt", env=env)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     with made as server:
         in_own_thread(asyncio.run, opened(server))
         server.limit()
         yield server
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Limited]:
+    with limited(tmp_path_factory.mktemp("limited")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def server_of_links(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Limited]:
+    """One of its own: what links asked for is computed to its end, also when nobody waits for it."""
+    with limited(tmp_path_factory.mktemp("limited")) as made:
+        yield made
 
 
 async def opened(server: Limited) -> None:
@@ -286,11 +300,6 @@ async def too_dear_links(server: Limited, page: str) -> dict[str, tuple[float, i
     return found
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in OF_PASSES])
-def test_a_link_costs_little_whatever_it_asks_for(server: Limited, page: str):
-    assert in_own_thread(asyncio.run, too_dear_links(server, page)) == {}
-
-
 async def flood(server: Limited) -> tuple[float, list[float], list[float]]:
     """Messages that nobody's page sends and runs that nobody waits for, as fast as they go, by ten connections.
 
@@ -390,3 +399,8 @@ def test_a_server_that_was_started_with_few_files_opens_as_many_as_its_system_al
     limits = Path(f"/proc/{server.process.pid}/limits").read_text()
     _name, soft, hard, _unit = re.findall(r"(Max open files) +(\d+) +(\d+) +(\w+)", limits)[0]
     assert int(soft) == min(int(hard), MOST_FILES) > FILES
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in OF_PASSES])
+def test_a_link_costs_little_whatever_it_asks_for(server_of_links: Limited, page: str):
+    assert in_own_thread(asyncio.run, too_dear_links(server_of_links, page)) == {}
