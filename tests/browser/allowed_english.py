@@ -19,7 +19,8 @@ NAMES: tuple[str, ...] = tuple(
             *(gpu.source for gpu in gpus().values()),
             quality()[1],
             *(use.model for use in USES),
-            "value cannot be converted to type c10::Half w",  # torch refuses a number; a table cuts what it says
+            *(use.source for use in USES),
+            "value cannot be converted to type c10::Half without overflow",  # torch, of a number
             "value cannot be converted to",
             "shapes cannot be multiplied",  # torch, of two matrices
             "TransformerEncoderLayer",  # a module of torch
@@ -43,7 +44,7 @@ Transformer Transformers ViT YaRN BigBird HeavyHitters SWA Granite Neo
 argmax attnviz autograd Autograd logit softmax sigmoid tanh eager dropout Dropout nn torch transformers numpy NumPy
 PyTorch
 kernel trace capture meta train eval view expand repeat weight dtype finfo NaN Top top masked
-scaled scores weights output
+scaled scores weights output merged SwiGLU
 """
 #: symbols, functions and letters of formulas, as on paper
 SYMBOLS = "cos sin exp log ln max min mod Dv Dk dk dv std tr KL"

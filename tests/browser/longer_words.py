@@ -13,9 +13,11 @@ from scripts import languages
 
 NAME = "la"  # a code that there is: a screen reader is told of it
 GROWTH = 0.4
-#: what stays as it is: placeholders, tags, code, formulas, targets of links, signs of Markdown
+#: what stays as it is: placeholders, tags, code, formulas, targets of links, signs of Markdown; of "{n:token|tokens}",
+#: which chooses a noun, only what is before the nouns
 KEPT = re.compile(
-    r"%?\{[^{}]*\}|%\(\w+\)\w|%s|</?[a-z][^<>]*>|`[^`]*`|\$[^$]*\$|\]\([^)]*\)|https?://\S+|:[a-z]+(?:/\w+)?[:\[]|&\S+?;"
+    r"\{\w+:(?=[^{}]*\|)|%?\{[^{}]*\}|%\(\w+\)\w|%s|</?[a-z][^<>]*>|`[^`]*`|\$[^$]*\$|\]\([^)]*\)"
+    r"|https?://\S+|:[a-z]+(?:/\w+)?[:\[]|&\S+?;"
 )
 _WORD = re.compile(r"[A-Za-z][A-Za-z’']*")
 TAIL = "éèêëęėē"

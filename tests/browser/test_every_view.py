@@ -94,7 +94,7 @@ def is_cut(text: str) -> bool:
 def english_in(texts: Iterable[str]) -> dict[str, str]:
     """Each English word that is not allowed, and a text that it stands in."""
     found: dict[str, str] = {}
-    for text in texts:
+    for text in (text.replace("\u00a0", " ") for text in texts):  # a table keeps a number with its unit
         rest = text
         for name in NAMES:
             rest = rest.replace(name, " ")
