@@ -203,7 +203,7 @@ def test_tokens_that_look_like_markup_are_shown_as_typed_and_two_sequences_have_
 def test_before_after_and_difference_light_and_pin_together(open_app):
     page = open_app("?what=diff")
     page.mouse.move(*cell(page, 7, 5, 14))
-    reading = re.compile(r": [−<>]* ?\d")
+    reading = re.compile(r": [+−<>]* ?\d")
     expect(page.get_by_test_id("readout")).to_have_text([reading, reading, reading])
     reads = page.get_by_test_id("readout").all_text_contents()
     values = [float(text.rsplit(": ", 1)[1].replace("−", "-").strip("<> ")) for text in reads]
