@@ -22,6 +22,7 @@ from attnviz.app.links import link_state
 from attnviz.app.mends.streamlit_adapter import SESSION, WARNS_OF_NO_BROWSER
 from attnviz.app.page_entry import file_of
 from attnviz.app.text import unmarked
+from attnviz.base import pictures_font
 from attnviz.base.message import Problem, Several
 from attnviz.base.rasterised import png
 from attnviz.base.words import say
@@ -132,9 +133,13 @@ BROWSERS = (
 )
 SECONDS = 120
 
-_PAGE = """<!doctype html><meta charset="utf-8"><pre id="out"></pre><script src="{plotly}"></script><script>
+#: plotly.js gives labels the room that they take in the font at hand, so the app's font is there before it draws
+_PAGE = """<!doctype html><meta charset="utf-8"><style>{font}</style><pre id="out"></pre>
+<script src="{plotly}"></script><script>
 const figure = {figure}, {{ width, height }} = figure.layout;
-Plotly.toImage(figure, {{ format: "svg", width, height }}).then(
+Promise.all([...document.fonts].map((face) => face.load())).then(
+  () => Plotly.toImage(figure, {{ format: "svg", width, height }})
+).then(
   (drawn) => {{ document.getElementById("out").textContent = drawn; }},
   (problem) => {{ document.getElementById("out").textContent = "failed: " + problem; }});
 </script>"""
@@ -152,7 +157,7 @@ def with_chart(svg: str, chart: str) -> str:
     with tempfile.TemporaryDirectory(prefix="attnviz-chart-") as folder:
         page = Path(folder, "chart.html")
         inert = json.dumps(json.loads(chart), ensure_ascii=True).replace("<", "\\u003c")
-        page.write_text(_PAGE.format(plotly=PLOTLY_JS.as_uri(), figure=inert), "utf-8")
+        page.write_text(_PAGE.format(font=pictures_font.style(), plotly=PLOTLY_JS.as_uri(), figure=inert), "utf-8")
         drawn = _drawn(browser, page, Path(folder, "profile"))
     return svg.replace(CHART, unquote(drawn.partition(",")[2]))
 
