@@ -3,6 +3,7 @@
 Only plotly.js can draw a Plotly chart, so as SVG or PNG that needs Chromium or a related browser on the machine.
 """
 
+import base64
 import json
 import logging
 import os
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from attnviz.app.exports import GATHERING, ExportOffer, Gathering, LiveFile, to_csv
@@ -22,7 +24,6 @@ from attnviz.app.links import link_state
 from attnviz.app.mends.streamlit_adapter import SESSION, WARNS_OF_NO_BROWSER
 from attnviz.app.page_entry import file_of
 from attnviz.app.text import unmarked
-from attnviz.base import pictures_font
 from attnviz.base.message import Problem, Several
 from attnviz.base.rasterised import png
 from attnviz.base.words import say
@@ -133,16 +134,23 @@ BROWSERS = (
 )
 SECONDS = 120
 
-#: plotly.js gives labels the room that they take in the font at hand, so the app's font is there before it draws
+#: the font of the app's pages, by which Plotly measures labels there
+_FONT = next((Path(st.__file__).parent / "static/static/media").glob("SourceSansVF-Upright*.woff2"), None)
 _PAGE = """<!doctype html><meta charset="utf-8"><style>{font}</style><pre id="out"></pre>
 <script src="{plotly}"></script><script>
 const figure = {figure}, {{ width, height }} = figure.layout;
-Promise.all([...document.fonts].map((face) => face.load())).then(
-  () => Plotly.toImage(figure, {{ format: "svg", width, height }})
-).then(
+document.fonts.load("14px 'Source Sans'").then(() => Plotly.toImage(figure, {{ format: "svg", width, height }})).then(
   (drawn) => {{ document.getElementById("out").textContent = drawn; }},
   (problem) => {{ document.getElementById("out").textContent = "failed: " + problem; }});
 </script>"""
+
+
+def _font_of_pages() -> str:
+    """The style that loads the pages' font; nothing where Streamlit keeps it elsewhere."""
+    if _FONT is None:
+        return ""
+    data = base64.b64encode(_FONT.read_bytes()).decode()
+    return f"@font-face{{font-family:'Source Sans';font-weight:200 900;src:url(data:font/woff2;base64,{data})}}"
 
 
 def with_chart(svg: str, chart: str) -> str:
@@ -157,7 +165,7 @@ def with_chart(svg: str, chart: str) -> str:
     with tempfile.TemporaryDirectory(prefix="attnviz-chart-") as folder:
         page = Path(folder, "chart.html")
         inert = json.dumps(json.loads(chart), ensure_ascii=True).replace("<", "\\u003c")
-        page.write_text(_PAGE.format(font=pictures_font.style(), plotly=PLOTLY_JS.as_uri(), figure=inert), "utf-8")
+        page.write_text(_PAGE.format(plotly=PLOTLY_JS.as_uri(), figure=inert, font=_font_of_pages()), "utf-8")
         drawn = _drawn(browser, page, Path(folder, "profile"))
     return svg.replace(CHART, unquote(drawn.partition(",")[2]))
 

@@ -219,6 +219,7 @@ def said(page, words):
 def test_a_stopped_training_keeps_its_curves(new_page, server_url):
     page = new_page()
     page.goto(f"{server_url}/scaling?s_section=training&s_steps=2000&s_seeds=8&s_dk=512")
+    page.get_by_role("button", name="Train", exact=True).click()
     said(page, r"step \d+ of 2000")
     page.get_by_role("button", name="Stop").click()
     said(page, r"Stopped at step \d+ of 2000")

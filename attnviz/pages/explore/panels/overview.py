@@ -102,7 +102,7 @@ def export(run: ModelRun, stack: Stack) -> None:
     text = text if len(text) <= LONGEST_QUOTED else f"{text[: LONGEST_QUOTED - 1].rstrip()}…"
     title = _("All heads of {model} on “{text}”").format(model=run.name, text=text)
 
-    root, selected = _has_root_steps(stack), shown_head.at(stack)  # a download runs in no session
+    root, selected = _has_root_steps(stack), shown_head.nearest_to_chosen(stack)  # a download runs in no session
     silenced = _silenced(stack)
 
     def mosaic() -> SceneFigure:

@@ -31,11 +31,8 @@ LARGEST = 24_000_000  # bytes of scores: a file that a browser still opens at on
 def at(stack: Stack) -> tuple[int, int]:
     """(layer, head) on show: the chosen one, or the nearest that this stack has, in which case a caption says so."""
     layer, head = link_state.value(choices.AT)
-    if stack.has(layer, head):
-        return layer, head
-    nearest = min(layer, len(stack.layers) - 1)
-    nearest_head = min(head, stack.layers[nearest].n_heads - 1)
-    if (layer, head) != choices.START:
+    nearest, nearest_head = nearest_to_chosen(stack)
+    if (layer, head) not in ((nearest, nearest_head), choices.START):
         message = Message(
             "There is no layer {layer} head {head} here: layers go from 0 to {last}. "
             "Layer {to_layer} head {to_head} is shown.",
@@ -43,6 +40,15 @@ def at(stack: Stack) -> tuple[int, int]:
         )
         widgets.say_instead(choices.AT, message)
     return nearest, nearest_head
+
+
+def nearest_to_chosen(stack: Stack) -> tuple[int, int]:
+    """The same, without a word."""
+    layer, head = link_state.value(choices.AT)
+    if stack.has(layer, head):
+        return layer, head
+    nearest = min(layer, len(stack.layers) - 1)
+    return nearest, min(head, stack.layers[nearest].n_heads - 1)
 
 
 def go_to(layer: int, head: int) -> None:
