@@ -77,7 +77,8 @@ def sent(of: type[R], key: str, *place: str | int) -> R | None:
             value = value[name]
         except (TypeError, LookupError):
             return None
-    return value if type(value) is of else None
+    fits = isinstance(value, of) and (of is bool or not isinstance(value, bool))  # Streamlit has dicts of its own kinds
+    return value if fits else None
 
 
 def count(value: Any, below: float = math.inf) -> int | None:
