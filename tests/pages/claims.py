@@ -83,7 +83,7 @@ CLAIMS = (
         rf"(?<![\d.,])({_N}) times (?:fewer|less|faster|smaller|larger|longer)\b",
         lambda match: number(match[1]) <= 1,
     ),
-    _claim("so many times that is once", r"\b1(?:\.0+)? times (?:the|as)\b"),
+    _claim("so many times that is once", r"(?<![\d.,])1(?:\.0+)? times (?:the|as)\b"),
     # one thing as several
     _claim(
         "one of a thing as several",

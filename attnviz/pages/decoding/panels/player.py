@@ -202,8 +202,8 @@ def _costs(result: token_by_token.Result, at: int) -> None:
             name="decoding-time",
             key="d_time",
             words=_(
-                "By the clock of this server, once, while it also served others: **{with_}** and **{without}**, "
-                "**{times:.1f}** times as long."
+                "By the clock of this server, once, while it also served others: **{with_}** with the cache, "
+                "**{without}** without; the ratio is **{times:.1f}**."
             ).format(
                 with_=units.duration(cached[-1] / 1e3),
                 without=units.duration(anew[-1] / 1e3),
