@@ -20,7 +20,7 @@ print("off by", (trace[0].weights() - theirs).abs().max().item())
 assert torch.allclose(trace[0].weights(), theirs, atol=1e-6)
 view = av.show(trace, list("abcdef"), layer=1, head=0)
 assert "<iframe" in view._repr_html_()
-view.save("x.html"), view.save("x.svg"), view.save("x.csv")
+view.save("x.html"), view.save("x.csv")
 assert '<html lang="zh"' in av.show(trace, list("abcdef"), language="zh").html, "its sentences are in the wheel"
 import sys
 print(sorted({"transformers", "streamlit", "plotly", "pandas", "safetensors"} & sys.modules.keys()))
@@ -31,7 +31,7 @@ def test_attend_capture_and_show_need_torch_and_numpy_only(core):
     done = core.run(core.python, "-c", PROGRAM)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "[]"
-    assert {file.name for file in core.away.iterdir()} >= {"x.html", "x.svg", "x.csv"}
+    assert {file.name for file in core.away.iterdir()} >= {"x.html", "x.csv"}
     assert core.run(core.python, "-c", "import transformers").returncode != 0, "the environment is empty"
 
 
@@ -41,6 +41,7 @@ LACKING = {
     "av.capture(model, x).save('trace')": "models",
     "av.capture(model, x).to_dataframe()": "notebook",
     "from attnviz.base.rasterised import png; png('<svg/>')": "notebook",
+    "av.show(av.capture(model, x), list('abcd')).save('x.svg')": "notebook",
 }
 TRIES = """
 import sys, traceback
