@@ -14,6 +14,7 @@ _SPEC = re.compile(r"(\+?)(\d*),?(?:\.(\d+))?([feg%])")
 #: The last bits of a sum hang on the order in which it was added, and decide no half: seven digits of a float32 are
 #: sure, and of larger numbers three more than are shown.
 _SURE, _SPARE = 7, 3
+_BY_EXPONENT = 1e7  #: from here on significant digits are written with a power of ten
 _EXACTLY_ONE = 1e-9  #: how far a sum of shares that is 1 may be from it
 
 
@@ -22,6 +23,8 @@ def format_number(value: Any, spec: str) -> str:
 
     >>> [format_number(x, ".1%") for x in (0, 0.0001, 0.0625, 0.9999, 1)]
     ['0.0%', '<0.1%', '6.3%', '>99.9%', '100.0%']
+    >>> [format_number(x, ".3g") for x in (0.5, 999.5, 2731.4, 1e7)]
+    ['0.5', '1,000', '2,730', '1e+07']
     """
     found = _SPEC.fullmatch(spec)
     if not found or isinstance(value, str) or not math.isfinite(value):
@@ -40,6 +43,8 @@ def format_number(value: Any, spec: str) -> str:
         if rounded == 1 and 1 - abs(number) > _EXACTLY_ONE:
             most = f"{1 - 10.0**-last:.{places}%}"
             return (f">{sign}{most}" if number > 0 else f"<-{most}").rjust(int(width or 0))
+    if kind == "g" and 10 ** max(places, 1) <= abs(rounded) < _BY_EXPONENT:
+        spec = f"{sign}{width},.0f"  # Python would write 2.73e+03
     return format(math.copysign(rounded, number) if rounded else 0.0, spec)
 
 
