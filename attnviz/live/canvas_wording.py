@@ -55,7 +55,7 @@ def figure() -> dict[str, str]:
         "queries": _("Queries"),
         "keys": _("Keys"),
         "hidden": _("masked"),
-        "head_name": _("head {head}"),
+        "legend_head": _("head {head}"),
         "others": _("others"),
         "new_vector": _("new vector of “{token}”"),
         "looked_at": _("who looks at “{token}”"),

@@ -4,7 +4,7 @@ import { roomOfLabels, cellsOnShow } from "../heatmap/heatmap_geometry.js";
 import { drawHeatmap } from "../heatmap/heatmap_scene.js";
 import { pixelTable } from "../shared/colour.js";
 import { BAR_ROOM, barWidth, drawBarInFile } from "../shared/colour_bar.js";
-import { encode16, floats, MASKED_16, valueOf } from "../shared/packing.js";
+import { encode16, floats } from "../shared/packing.js";
 import { drawWith } from "../shared/surface.js";
 import { labelsOf } from "../shared/token_labels.js";
 import { fill } from "../shared/dom.js";
@@ -15,7 +15,7 @@ import { EVERYTHING } from "../shared/zoom.js";
 /** @import { HeatmapScene } from "../heatmap/heatmap_scene.js" */
 /** @import { SvgContext } from "../scene/svg_context.js" */
 /** @import { Figure } from "../scene/figure.js" */
-/** @import { Axis, Drawn, HeadFigureHeader, Rectangle, Theme, Words } from "../shared/types.js" */
+/** @import { HeadFigureHeader, Rectangle, Theme, Words } from "../shared/types.js" */
 
 /** Pixels of the longest label in a file, where no window is narrow. */
 export const LONGEST_IN_FILE = 200;
@@ -43,32 +43,6 @@ export function readMatrices({ shape: [nq, nk], top, signed }, payload) {
 /** What is pinned, as the screen lights it. @param {HeadFigureHeader} header */
 export function pinnedOf({ pins }) {
   return pins.tokens.map(([axis, i]) => ({ axis, i, pin: true }));
-}
-
-/** The head on show as a part of a figure: its header and its numbers. */
-/** @param {Drawn} drawn @returns {[HeadFigureHeader, Uint8Array]} */
-export function figurePartOf({ header, group, codes, values }) {
-  const { shape, signed, top, scale, title, unit, segments, tile, colours, words } = header;
-  const pins = { tokens: group.pins.map(({ axis, i }) => /** @type {[Axis, number]} */ ([axis, i])), cell: group.cell };
-  const seen = Float32Array.from(codes, (code, i) => {
-    if (code === MASKED_16) return NaN;
-    return values === null ? valueOf(code, top, signed) : values[i];
-  });
-  const told = {
-    shape,
-    signed,
-    top,
-    scale,
-    title,
-    unit,
-    segments,
-    colours,
-    words,
-    pins,
-    heads: [tile?.[1] ?? 0],
-    told: null,
-  };
-  return [{ ...told, q: header.q, k: header.k }, new Uint8Array(seen.buffer)];
 }
 
 /** @param {HeadFigureHeader} header @param {Uint8Array} payload @param {Theme} theme @param {boolean} bar @returns {Figure} */

@@ -69,7 +69,7 @@ function nameHeads(context, places, x, y, { colours, theme, words }) {
   drawWith(context, { font: `12px ${theme.font}`, textAlign: "left", textBaseline: "middle" });
   for (const [head, place] of places.toSorted(([a], [b]) => a - b)) {
     fillBox(context, { x, y: y - 6, w: 12, h: 12 }, colours.heads[place][Number(theme.dark)]);
-    const name = fill(words.head_name, { head });
+    const name = fill(words.legend_head, { head });
     context.fillStyle = theme.text;
     context.fillText(name, x + 17, y);
     x += 17 + textWidth(name, 12) + 14;

@@ -2,9 +2,10 @@
 // without one.
 
 import { css, mixed, readable, rgb } from "../shared/colour.js";
-import { FAMILY, SvgContext } from "./svg_context.js";
+import { besideEachOther, writeLines } from "./side_by_side.js";
+import { SvgContext } from "./svg_context.js";
 import { escaped } from "./svg_markup.js";
-import { wrapText } from "./text_width.js";
+import { FAMILY, wrapText } from "./text_width.js";
 
 /** @import { Colours, Theme } from "../shared/types.js" */
 /** @typedef {"white" | "transparent" | "dark"} Background */
@@ -16,10 +17,7 @@ import { wrapText } from "./text_width.js";
 
 const MARGIN = 20;
 const NARROWEST = 420;
-/** Between figures that stand side by side. */
-const BETWEEN = 28;
 const TITLE = { size: 18, line: 24 };
-const NAME = { size: 13, line: 18 };
 const CAPTION = { size: 13, line: 18 };
 
 const LIGHT = { text: "#1F2328", background: "#FFFFFF", secondary: "#F5F3F8", border: "#DCD8E3", primary: "#7A2382" };
@@ -32,35 +30,6 @@ export function themeOfFile(background, { q, k }) {
   const own = dark ? DARK : LIGHT;
   const inks = { q: readable(q, own.background), k: readable(k, own.background) };
   return { ...own, ...inks, font: FAMILY, dark };
-}
-
-/**
- * @param {SvgContext} context @param {string[]} lines @param {number} x @param {number} y where the first begins
- * @param {{ size: number, line: number }} type
- */
-function writeLines(context, lines, x, y, { size, line }, weight = 400) {
-  Object.assign(context, { font: `${weight} ${size}px ${FAMILY}`, textAlign: "left", textBaseline: "middle" });
-  lines.forEach((text, at) => context.fillText(text, x, y + (at + 0.5) * line));
-}
-
-/** Figures side by side as one, each below its own title. @param {Figure[]} figures @returns {Figure} */
-export function besideEachOther(figures) {
-  const names = figures.map(({ title, width }) => wrapText(title, Math.max(90, width), NAME.size, 600));
-  const above = NAME.line * Math.max(0, ...names.map(({ length }) => length)) + 6;
-  const width = figures.reduce((sum, one) => sum + one.width + BETWEEN, -BETWEEN);
-  const draw = (/** @type {SvgContext} */ context) => {
-    context.save();
-    figures.forEach((figure, at) => {
-      writeLines(context, names[at], 0, 0, NAME, 600);
-      context.save();
-      context.translate(0, above);
-      figure.draw(context);
-      context.restore();
-      context.translate(figure.width + BETWEEN, 0);
-    });
-    context.restore();
-  };
-  return { width, height: above + Math.max(...figures.map(({ height }) => height)), title: "", draw };
 }
 
 /** The whole file. @param {Figure[]} figures @param {Theme} theme @param {FigureLook} look */

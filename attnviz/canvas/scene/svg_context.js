@@ -6,14 +6,10 @@ import { pngOfPixels } from "./png.js";
 import { SIGNS, splitAtSigns, tracePath } from "./signs.js";
 import { attributes, escaped, Gradient } from "./svg_markup.js";
 import { short, SvgPath } from "./svg_path.js";
-import { textWidth } from "./text_width.js";
+import { FAMILY, textWidth } from "./text_width.js";
 
 /** @import { Rectangle } from "../shared/types.js" */
 /** @import { Weight } from "./text_width.js" */
-
-/** Streamlit's own name for the same font stands second: on its pages that is the one that is there. */
-export const FAMILY =
-  "'Source Sans 3', 'Source Sans', system-ui, 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif";
 
 /** From the middle of a line of text to its baseline, as a share of its size: half of what rises above less what hangs below. */
 const MIDDLE = 0.312;

@@ -5,6 +5,10 @@ import { SIGNS } from "./signs.js";
 
 /** @typedef {400 | 600} Weight */
 
+/** Streamlit's own name for the same font stands second: on its pages that is the one that is there. */
+export const FAMILY =
+  "'Source Sans 3', 'Source Sans', system-ui, 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif";
+
 /** Thousandths of the size for letters that the font lacks: Chinese, Japanese and Korean signs and emoji, and others. */
 const WIDE = 1000;
 const OTHER = 600;

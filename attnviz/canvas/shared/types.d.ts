@@ -2,6 +2,7 @@
 // same names; words are fields of their texts, templates in the visitor's language.
 
 import type { SHOWS } from "../patch_view/patch_tools.js";
+import type { Figure } from "../scene/figure.js";
 import type { MASKS, SCALES, SCOPES, VIEWS } from "./edit.js";
 
 export type Rgb = [number, number, number];
@@ -37,6 +38,31 @@ export type Rectangle = { x: number; y: number; w: number; h: number };
 /** Factor z (1 = everything) and the first query and key on show, in cells. */
 export type Zoom = { z: number; q0: number; k0: number };
 export type Shape = [number, number];
+
+/** A picture of a figure: the name of its scene, its header and its numbers, as Python's FigurePart tells them. */
+export type FigurePart = [
+  scene: string,
+  header: { title: string; colours: Pick<Colours, "q" | "k"> },
+  payload: Uint8Array,
+];
+
+/** Figures at times, for a file that moves; `at` is from 0 to 1, `from` and `to` say where it begins and ends. */
+export type Film = {
+  seconds: number;
+  frames: number;
+  figure: (at: number, theme: Theme) => Figure;
+  /** of the file */
+  name: string;
+  from?: string;
+  to?: string;
+};
+
+/** What the root of a picture offers to whoever saves it (`shared/offer.js`): what is on show when it is asked. */
+export type Picture = {
+  parts: () => FigurePart[];
+  figure: (theme: Theme, bar: boolean) => Figure;
+  readonly film?: Film;
+};
 
 export type Pin = { axis: Axis; i: number };
 type CellHit = { axis: "cell"; q: number; k: number };

@@ -1,6 +1,7 @@
 // The head on show as a table and as a picture, made in the browser.
 
-import { figurePartOf, headFigure } from "../../canvas/head/head_figure.js";
+import { headFigure } from "../../canvas/head/head_figure.js";
+import { headPart } from "../../canvas/head/head_offer.js";
 import { figureDocument, themeOfFile } from "../../canvas/scene/figure.js";
 import { sayingButtons } from "../../canvas/shared/component.js";
 import { around, fill } from "../../canvas/shared/dom.js";
@@ -62,6 +63,7 @@ const quoted = (cell) => (/[",\r\n]/.test(String(cell)) ? `"${String(cell).repla
 function picture(head) {
   const background = head.theme.dark ? "dark" : "white";
   const theme = themeOfFile(background, head.header.colours);
-  const figure = headFigure(...figurePartOf(head), theme, true);
+  const [, header, payload] = headPart(head);
+  const figure = headFigure(/** @type {any} */ (header), payload, theme, true);
   return figureDocument([figure], theme, { background, title: head.header.title, caption: "", bar: true, fonts: "" });
 }

@@ -1,0 +1,44 @@
+// The head on show, its matrix and its lines, as parts of a figure.
+
+import { MASKED_16, valueOf } from "../shared/packing.js";
+import { toldColumn, toldRow } from "./head_gestures.js";
+
+/** @import { LineLayer } from "./overlay.js" */
+/** @import { Axis, Drawn, FigurePart, HeadFigureHeader } from "../shared/types.js" */
+/** @typedef {Pick<LineLayer, "codes" | "values" | "header">} Matrix */
+
+/** The matrix, with what is pinned in it. @param {Drawn} drawn @returns {FigurePart} */
+export function headPart(drawn) {
+  return ["head", headerOf(drawn, [drawn.header.tile?.[1] ?? 0], drawn.header.top), bytesOf([drawn])];
+}
+
+/** The lines of the head on show and of those laid over it. @param {Drawn} drawn @param {LineLayer[]} layers @returns {FigurePart} */
+export function linesPart(drawn, layers) {
+  const heads = layers.map(({ head }) => head);
+  const top = Math.max(...layers.map(({ header }) => header.top));
+  return ["lines", headerOf(drawn, heads, top), bytesOf(layers)];
+}
+
+/** @param {Drawn} drawn @param {number[]} heads @param {number} top @returns {HeadFigureHeader} */
+function headerOf(drawn, heads, top) {
+  const { header, group, words } = drawn;
+  const { q, k, shape, signed, scale, title, segments, colours, kind } = header;
+  const unit = signed && kind !== "diff" && kind !== "scores" ? words.change_unit : header.unit;
+  const pins = { tokens: group.pins.map(({ axis, i }) => /** @type {[Axis, number]} */ ([axis, i])), cell: group.cell };
+  const column = toldColumn(drawn);
+  /** @type {[Axis, number]} */
+  const about = column === null ? ["q", toldRow(drawn)] : ["k", column];
+  const told = header.story ? about : null;
+  return { q, k, shape, signed, top, scale, title, unit, segments, pins, heads, told, colours, words };
+}
+
+/** The numbers of these heads, NaN where masked. @param {Matrix[]} matrices */
+function bytesOf(matrices) {
+  const numbers = matrices.flatMap(({ codes, values, header: { top, signed } }) =>
+    Array.from(codes, (code, i) => {
+      if (code === MASKED_16) return NaN;
+      return values === null ? valueOf(code, top, signed) : values[i];
+    }),
+  );
+  return new Uint8Array(Float32Array.from(numbers).buffer);
+}
