@@ -7,6 +7,7 @@ in pieces that are quickly read, and no faster than hands are. What is too large
 """
 
 import asyncio
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -17,11 +18,12 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import runtime
 
 from attnviz.app.mends import streamlit_adapter
+from attnviz.base.words import _, languages, speaking
 
 #: seconds that a message is counted as, by its kind; our pages send no other kind: what else comes is not passed on
 PACE = {
@@ -55,6 +57,7 @@ MOST_SESSIONS = 4_000  #: the latest that asked for uploads
 AT_ONCE, AT_ONCE_OF_ONE = 16, 2  #: uploads on their way, of all and of a session
 LONGEST_UPLOAD = 120.0  #: seconds
 LONGEST_ADDRESS = 16_000
+_LANGUAGE = re.compile(rb"(?:^|&)lang=(\w+)")  #: of a link
 
 
 def is_own_page(headers: Headers) -> bool:
@@ -104,6 +107,14 @@ def drop_upload(session: str, file: str) -> None:
             cast(Any, runtime.get_instance().uploaded_file_mgr).remove_file(session, file)
 
 
+def too_long(query: bytes) -> str:
+    """What a visitor reads whose link is too long, in the language that the link asks for."""
+    asked = _LANGUAGE.search(query)
+    language = asked[1].decode("latin-1") if asked else ""
+    with speaking(language if language in languages() else None):
+        return _("This link is too long to be opened: it may have {count:,} characters.").format(count=LONGEST_ADDRESS)
+
+
 class Pace:
     """How long a visitor's next message waits, so that all of his take no more than their time."""
 
@@ -133,7 +144,8 @@ class Incoming:
         if scope["type"] == "websocket":
             await self._converse(scope, receive, send)
         elif scope["type"] == "http" and (refusal := self._refusal(scope)) is not None:
-            await Response(status_code=refusal)(scope, receive, send)
+            text = too_long(scope["query_string"]) if refusal == HTTPStatus.REQUEST_URI_TOO_LONG else ""
+            await PlainTextResponse(text, refusal)(scope, receive, send)
         elif scope["type"] == "http" and scope["method"] in ("PUT", "DELETE") and UPLOADS in scope["path"]:
             await self._take_upload(scope["path"].partition(UPLOADS)[2], scope, receive, send)
         else:

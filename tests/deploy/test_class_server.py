@@ -170,12 +170,14 @@ def test_every_answer_carries_the_headers_of_the_app_once_nginxs_own_too(served:
         400: raw(served, b"GET / HTTP/1.1\r\n\r\n"),
         405: raw(served, b"TRACE / HTTP/1.1\r\nHost: a\r\n\r\n"),
         413: raw(served, b"PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n"),
-        414: raw(served, b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n"),
+        414: raw(served, b"GET /" + b"a" * 40_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n"),
         505: raw(served, b"GET / HTTP/9.0\r\nHost: a\r\n\r\n"),
     }
     for status, answer in cases.items():
         assert answer.status == status
         guarded(answer)
+    assert cases[414].read() == b"This link is too long to be opened."
+    assert raw(served, b"GET /?" + b"a" * 20_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n").status == 200, "the app says why not"
     guarded(asked(served, f"/static/js/{script}"))
     header = raw(served, b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"a" * 40_000 + b"\r\n\r\n")
     assert header.status == 400

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 import streamlit as st
+from starlette.responses import PlainTextResponse
+from starlette.testclient import TestClient
 from starlette.types import Message
 from streamlit import runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -375,3 +377,12 @@ def test_an_address_that_is_too_long_is_refused_before_anything_reads_it(length:
         assert await uploads.put("x" * length, method="GET") == status
 
     in_loop(tried())
+
+
+@pytest.mark.parametrize("query, sentence", [("", "This link is too long"), ("&lang=zh", "链接"), ("&lang=xx", "This")])
+def test_who_opens_a_link_that_is_too_long_reads_so_in_his_language(query: str, sentence: str):
+    browser = TestClient(Incoming(PlainTextResponse("a page")))
+    assert browser.get("/explore?text=short").text == "a page"
+    answer = browser.get(f"/explore?text={'x' * 20_000}{query}")
+    assert (answer.status_code, answer.headers["content-type"]) == (414, "text/plain; charset=utf-8")
+    assert sentence in answer.text and "16,000" in answer.text
