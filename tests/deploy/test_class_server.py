@@ -177,7 +177,7 @@ def test_every_answer_carries_the_headers_of_the_app_once_nginxs_own_too(served:
         assert answer.status == status
         guarded(answer)
     assert cases[414].read() == b"This link is too long to be opened."
-    assert raw(served, b"GET /?" + b"a" * 20_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n").status == 200, "the app says why not"
+    assert raw(served, b"GET /?" + b"a" * 20_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n").status == 200, "the app's"
     guarded(asked(served, f"/static/js/{script}"))
     header = raw(served, b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"a" * 40_000 + b"\r\n\r\n")
     assert header.status == 400
