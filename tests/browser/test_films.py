@@ -200,12 +200,17 @@ def test_keys_and_tokens_choose_a_step_rows_are_read_out_and_the_counters_are_th
 
 def test_caches_grow_in_the_browser_and_the_link_follows_on_release(opened):
     page = opened("decoding?d_view=bytes&d_model=core", ".cg-range")
-    held = page.locator(".cg-group").nth(1)
-    assert "4 GiB" in held.inner_text()
+    held = page.locator(".cg-bars")
+
+    def of_llama():
+        return held.get_attribute("aria-label").partition("Llama-3.1-8B: ")[2]
+
+    assert "MHA 4 GiB" in of_llama()
     page.locator(".cg-range").focus()
     page.keyboard.press("Home")
     until(lambda: "0 tokens in the cache" in page.locator(".cg-said").inner_text())
-    assert "4 GiB" not in held.inner_text()
+    assert "MHA 0 B" in of_llama()
+    assert "4 GiB" not in of_llama()
     page.wait_for_url("**d_grown=0*", timeout=60_000)
     page.get_by_role("button", name="Play").click()
     until(lambda: "8,192 tokens" in page.locator(".cg-said").inner_text(), 30)

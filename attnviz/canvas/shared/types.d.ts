@@ -439,6 +439,7 @@ export type GrowthRun = {
   tokens: number[];
   groups: { name: string; bars: { name: string; about: string; colour: string; bytes: number[] }[] }[];
   at: number;
+  colours: Colours;
   words: Words;
 };
 
