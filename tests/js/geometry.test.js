@@ -14,6 +14,7 @@ import {
 } from "../../attnviz/canvas/overview/mosaic_geometry.js";
 import { roomFor } from "../../attnviz/canvas/head/room.js";
 import { cutToFit, labelStep } from "../../attnviz/canvas/shared/token_labels.js";
+import { textWidth } from "../../attnviz/canvas/scene/text_width.js";
 import { cellsBetween, EVERYTHING } from "../../attnviz/canvas/shared/zoom.js";
 import { drawRowSums } from "../../attnviz/canvas/heatmap/heatmap_axes.js";
 
@@ -196,7 +197,6 @@ test("the word beside the sums of columns is whole however little room the words
     const written = [];
     const context = /** @type {DrawingContext} */ (
       /** @type {unknown} */ ({
-        measureText: (/** @type {string} */ text) => ({ width: 7 * text.length }),
         fillText: (/** @type {string} */ text, /** @type {number} */ at) => written.push([text, at]),
       })
     );
@@ -204,6 +204,6 @@ test("the word beside the sums of columns is whole however little room the words
     const scene = { plot: { x, y: 0, w: 40, h: 40 }, cells, theme: { font: "x", text: "x" }, words: { sums: "Sum" } };
     const whole = /** @type {HeatmapScene} */ (/** @type {unknown} */ (scene));
     drawRowSums(context, whole, Float32Array.of(1));
-    assert.deepEqual(written[0], ["Sum", x === 12 ? 21 : 74]);
+    assert.deepEqual(written[0], ["Sum", x === 12 ? textWidth("Sum", 10) : 74]);
   }
 });

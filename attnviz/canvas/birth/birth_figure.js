@@ -7,7 +7,7 @@ import { ramp } from "../shared/colour.js";
 import { BAR_ROOM, drawBarInFile } from "../shared/colour_bar.js";
 import { fill, visibleToken } from "../shared/dom.js";
 import { grouped } from "../shared/numbers.js";
-import { drawWith, fillBox, hatch, writeText } from "../shared/surface.js";
+import { drawWith, fillBox, writeText } from "../shared/surface.js";
 import { roundedRect, TokenLabels } from "../shared/token_labels.js";
 import { textWidth, wrapText } from "../scene/text_width.js";
 
@@ -124,7 +124,7 @@ function drawHead(context, head, { header: { ids, sizes, names, words, colours }
   writeText(context, fill(words.head, { head: names[head] }), 9, 9, theme, "600 14px");
   writeText(context, headText(scoresOn(pass.weights[head], ids), off, words), 9, 27, theme, "12px", 0.8);
   context.fade(off ? 0.25 : 1, () => {
-    if (sizes.causal) hatch(context, place, colours.masked, theme.dark);
+    if (sizes.causal) context.hatch(place, colours.masked, theme.dark);
     context.cells(headPixels(pass.weights[head], ids.length, sizes, ramp(colours.weights)), ids.length, place);
   });
 }

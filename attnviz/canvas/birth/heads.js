@@ -4,7 +4,7 @@ import { guesses, headColour, headPixels, headText, labelsApart } from "./birth_
 import { ramp } from "../shared/colour.js";
 import { around, attribute, button, el, fill, say, visibleToken } from "../shared/dom.js";
 import { clamp, fixed, percent } from "../shared/numbers.js";
-import { pixelCanvas } from "../shared/surface.js";
+import { pixelCanvas } from "../scene/canvas_context.js";
 import { scoresOn } from "./forward.js";
 
 /** @import { BirthHeader, Theme } from "../shared/types.js" */
@@ -98,7 +98,7 @@ export class Heads {
     const told = pass.weights.map((weights) => scoresOn(weights, ids));
     this.tiles.forEach(({ control, canvas, what }, head) => {
       const pixels = headPixels(pass.weights[head], ids.length, sizes, steps);
-      pixelCanvas(ids.length, ids.length, (cells) => cells.set(pixels), canvas);
+      pixelCanvas(pixels, ids.length, canvas);
       const off = silenced.has(head);
       say(what, headText(told[head], off, words));
       control.style.setProperty("--colour", headColour(colours, head, theme.dark));

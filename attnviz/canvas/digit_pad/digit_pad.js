@@ -5,7 +5,7 @@ import { ARROWS, isPress } from "../shared/controls.js";
 import { addButton, around, el, fill, liveRegion } from "../shared/dom.js";
 import { clamp } from "../shared/numbers.js";
 import { bytesOf, packBits, unpackBits } from "../shared/packing.js";
-import { contextOf, pixelCanvas } from "../shared/surface.js";
+import { contextOf, pixelCanvas } from "../scene/canvas_context.js";
 
 /** @import { Component, PadHeader } from "../shared/types.js" */
 
@@ -129,7 +129,11 @@ class Pad {
   }
 
   draw() {
-    pixelCanvas(SIDE, SIDE, (pixels) => this.cells.forEach((on, i) => (pixels[i] = on && INK)), this.canvas);
+    pixelCanvas(
+      Uint32Array.from(this.cells, (on) => on && INK),
+      SIDE,
+      this.canvas,
+    );
     if (!this.pen) return;
     const ink = contextOf(this.canvas);
     const [x, y] = this.pen.map(Math.floor);

@@ -15,7 +15,7 @@ import { EVERYTHING } from "../shared/zoom.js";
 /** @import { HeatmapScene } from "../heatmap/heatmap_scene.js" */
 /** @import { SvgContext } from "../scene/svg_context.js" */
 /** @import { Figure } from "../scene/figure.js" */
-/** @import { HeadFigureHeader, Rectangle, Theme, Words } from "../shared/types.js" */
+/** @import { HeadFigureHeader, Rectangle, Shape, Theme, Tokens, Words } from "../shared/types.js" */
 
 /** Pixels of the longest label in a file, where no window is narrow. */
 export const LONGEST_IN_FILE = 200;
@@ -45,25 +45,37 @@ export function pinnedOf({ pins }) {
   return pins.tokens.map(([axis, i]) => ({ axis, i, pin: true }));
 }
 
-/** @param {HeadFigureHeader} header @param {Uint8Array} payload @param {Theme} theme @param {boolean} bar @returns {Figure} */
-export function headFigure(header, payload, theme, bar) {
-  const { shape, signed, scale, colours, words, segments, pins, unit, title } = header;
-  const [nq, nk] = shape;
-  const [{ values, codes, hasMasked }] = readMatrices(header, payload);
+/**
+ * Where a matrix and its labels stand in a file, beside the words Queries and Keys.
+ * @param {Tokens & { shape: Shape }} header @param {number} [largest] pixels of a cell @param {number} [above] pixels above it
+ */
+export function layoutInFile(header, largest, above = 0) {
+  const [nq, nk] = header.shape;
   const [labelsQ, labelsK] = labelsOf(header);
-  const pitch = pitchOf(Math.max(nq, nk, 1));
+  const pitch = pitchOf(Math.max(nq, nk, 1), largest);
   const font = pitch >= 16 ? 12 : 10;
   const room = LONGEST_IN_FILE;
   const widths = { labelsQ: labelsQ.width(room, font), labelsK: labelsK.width(room, font) };
   const { left, right, top, cell, flat } = roomOfLabels({ nk, width: Infinity, font, ...widths }, pitch);
+  const plot = { x: left + HEADINGS, y: top + HEADINGS + above, w: cell * nk, h: cell * nq };
+  return { places: { plot, font, room, flat, labelsQ, labelsK }, cell, width: plot.x + plot.w + right };
+}
+
+/** @param {HeadFigureHeader} header @param {Uint8Array} payload @param {Theme} theme @param {boolean} bar @returns {Figure} */
+export function headFigure(header, payload, theme, bar) {
+  const { shape, signed, scale, colours, words, segments, pins, unit, title } = header;
+  const [, nk] = shape;
+  const [{ values, codes, hasMasked }] = readMatrices(header, payload);
   const told = header.told && !signed ? mixtureOf(header, codes, values) : null;
-  const above = HEADINGS + (told ? MIXTURE_ROOM : 0);
-  const plot = { x: left + HEADINGS, y: top + above, w: cell * nk, h: cell * nq };
+  const above = told ? MIXTURE_ROOM : 0;
+  const { places, width } = layoutInFile(header, undefined, above);
+  const { plot } = places;
   /** @type {HeatmapScene} */
   const scene = {
-    ...{ plot, font, room, flat, theme, colours, words, shape, signed, segments, codes, hasMasked, labelsQ, labelsK },
+    ...places,
+    ...{ theme, colours, words, shape, signed, segments, codes, hasMasked },
     cells: cellsOnShow(plot, EVERYTHING, shape),
-    need: font,
+    need: places.font,
     table: pixelTable(header, theme.dark),
     valueAt: (q, k) => values[q * nk + k],
     sums: null,
@@ -73,15 +85,15 @@ export function headFigure(header, payload, theme, bar) {
     box: null,
   };
   const hatched = hasMasked ? words.hidden : null;
-  const width = Math.max(plot.x + plot.w + right, bar ? plot.x + barWidth(unit, hatched) : 0);
+  const wide = Math.max(width, bar ? plot.x + barWidth(unit, hatched) : 0);
   const end = plot.y + plot.h + 6;
   const draw = (/** @type {SvgContext} */ context) => {
     if (told) drawMixture(context, told.parts, told.made, told.axis, theme, plot.x + plot.w);
-    nameSides(context, plot, theme, words, above - HEADINGS);
+    nameSides(context, plot, theme, words, above);
     drawHeatmap(context, scene);
     if (bar) drawBarInFile(context, plot.x, end + 8, { scale, signed, unit, colours }, theme, hatched);
   };
-  return { width: Math.ceil(width), height: Math.ceil(bar ? end + BAR_ROOM : end), title, draw };
+  return { width: Math.ceil(wide), height: Math.ceil(bar ? end + BAR_ROOM : end), title, draw };
 }
 
 /** What the token that is told of is made of. */

@@ -3,7 +3,8 @@
 
 import { SUMS } from "./heatmap_geometry.js";
 import { fixed } from "../shared/numbers.js";
-import { drawWith, hatch } from "../shared/surface.js";
+import { textWidth } from "../scene/text_width.js";
+import { drawWith } from "../shared/surface.js";
 import { alongAxis, drawColumnLabel, labelStep } from "../shared/token_labels.js";
 
 /** @import { Cells } from "./heatmap_geometry.js" */
@@ -14,7 +15,7 @@ import { alongAxis, drawColumnLabel, labelStep } from "../shared/token_labels.js
 export function drawAxes(context, scene) {
   const { theme, colours, hasMasked, sums, plot } = scene;
   const { x, y, w, h } = plot;
-  if (hasMasked) hatch(context, plot, colours.masked, theme.dark);
+  if (hasMasked) context.hatch(plot, colours.masked, theme.dark);
   drawWith(context, { strokeStyle: theme.border, lineWidth: 1 });
   context.strokeRect(x - 0.5, y - 0.5, w + 1, h + 1);
   drawLabels(context, scene);
@@ -87,7 +88,7 @@ export function rowSumTexts(sums, c) {
 export function drawRowSums(context, { plot, cells: c, theme, words }, sums) {
   drawWith(context, { font: `${FONT}px ${theme.font}`, textBaseline: "middle", globalAlpha: 0.7 });
   drawWith(context, { fillStyle: theme.text, textAlign: "right" });
-  const before = Math.max(plot.x - 6, context.measureText(words.sums).width); // beside short words there is less room
+  const before = Math.max(plot.x - 6, textWidth(words.sums, FONT)); // beside short words there is less room
   context.fillText(words.sums, before, plot.y + plot.h + (areWritten(c) ? 18 : 9));
   context.textAlign = "left";
   for (const [q, text] of rowSumTexts(sums, c)) {

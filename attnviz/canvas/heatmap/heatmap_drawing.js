@@ -7,7 +7,8 @@ import { COMPACT, cellsOnShow, heatmapHit, heatmapLayout, SUMS } from "./heatmap
 import { drawLit, drawMarks, hasNumbers, isLit } from "./heatmap_marks.js";
 import { cellPixels, cellsOfPixel } from "./heatmap_scene.js";
 import { valueAt } from "../head/head_readout.js";
-import { cleared, notePlot, pixelCanvas, sized, stageOf } from "../shared/surface.js";
+import { pixelCanvas } from "../scene/canvas_context.js";
+import { cleared, notePlot, sized, stageOf } from "../shared/surface.js";
 import { LONGEST_LABEL } from "../shared/token_labels.js";
 import { placeOn, sharpness } from "../shared/window.js";
 
@@ -186,8 +187,8 @@ export class HeatmapCells {
   paint(scene, step, wanted) {
     if (this.painted === wanted) return;
     this.painted = wanted;
-    const { columns, rows, paint } = cellPixels(scene, step);
-    pixelCanvas(columns, rows, paint, this.canvas);
+    const { columns, pixels } = cellPixels(scene, step);
+    pixelCanvas(pixels, columns, this.canvas);
   }
 }
 

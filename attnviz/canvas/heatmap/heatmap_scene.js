@@ -37,14 +37,13 @@ import { strongestOfBlocks } from "../shared/packing.js";
  * @property {[number, number, number, number] | null} box
  */
 
-/** Pixels of a matrix, each the strongest of step x step cells: painted into `pixels`. */
+/** Pixels of a matrix, each the strongest of step x step cells. */
 /** @param {HeatmapScene} scene @param {number} step */
 export function cellPixels({ codes, table, shape, signed }, step) {
   const blocks = strongestOfBlocks(codes, shape, step, signed);
-  const paint = (/** @type {Uint32Array} */ pixels) => {
-    for (let i = 0; i < pixels.length; i++) pixels[i] = table[blocks.codes[i]];
-  };
-  return { ...blocks, paint };
+  const pixels = new Uint32Array(blocks.codes.length);
+  for (let i = 0; i < pixels.length; i++) pixels[i] = table[blocks.codes[i]];
+  return { ...blocks, pixels };
 }
 
 /** How many cells along a side share a pixel, where a cell has so many: one, or two, four... */
@@ -59,9 +58,7 @@ export function cellsOfPixel(pixels) {
 export function drawHeatmap(context, scene) {
   const { plot, sums, cells } = scene;
   drawAxes(context, scene);
-  const { rows, columns, paint } = cellPixels(scene, cellsOfPixel(2 * Math.min(cells.w, cells.h)));
-  const pixels = new Uint32Array(rows * columns);
-  paint(pixels);
+  const { columns, pixels } = cellPixels(scene, cellsOfPixel(2 * Math.min(cells.w, cells.h)));
   context.cells(pixels, columns, plot);
   drawMarks(context, scene);
   if (sums !== null) {

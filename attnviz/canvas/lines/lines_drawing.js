@@ -1,14 +1,15 @@
 // Token lines as drawn: queries on the left, keys on the right, one line a weight. All lines on the base canvas, those of lit
 // tokens on the overlay, so that a hover redraws little.
 
-import { el } from "../shared/dom.js";
+import { around, el } from "../shared/dom.js";
 import { HeadSquares } from "../head/head_squares.js";
 import { piecesOf, rowsOnShow, weakestAtOnce } from "./line_geometry.js";
 import { drawLineLabels, drawLitLines, HEADING, linesToDraw, strokePieces } from "./lines_scene.js";
 import { clamp } from "../shared/numbers.js";
 import { textWidth } from "../scene/text_width.js";
 import { OverlayNumbers } from "../head/overlay.js";
-import { cleared, clipTo, contextOf, notePlot, sized, soon } from "../shared/surface.js";
+import { contextOf } from "../scene/canvas_context.js";
+import { cleared, clipTo, notePlot, sized, soon } from "../shared/surface.js";
 import { LONGEST_LABEL } from "../shared/token_labels.js";
 import { sharpness } from "../shared/window.js";
 
@@ -23,10 +24,12 @@ export class LinesDrawing {
   constructor(view) {
     this.view = view;
     this.stage = el("div", "av-stage av-lines av-pan", null, { role: "img", "data-testid": "lines" });
-    this.base = el("canvas", "av-fade");
+    this.faint = el("canvas"); // lines that wait are drawn below the others
+    this.base = el("canvas", "av-over");
+    this.all = around("av-fade", this.faint, this.base);
     this.names = el("canvas", "av-over");
     this.over = el("canvas", "av-over");
-    this.stage.append(this.base, this.names, this.over);
+    this.stage.append(this.all, this.names, this.over);
     this.overlay = new OverlayNumbers(view);
     this.squares = new HeadSquares(view, this.overlay);
     this.font = 12;
@@ -117,6 +120,7 @@ export class LinesDrawing {
       return;
     }
     const context = sized(this.base, this.width, this.height);
+    sized(this.faint, this.width, this.height);
     const scene = this.scene();
     const found = linesToDraw(scene);
     const sum = (/** @type {number[]} */ counts) => counts.reduce((all, one) => all + one, 0);
@@ -135,15 +139,14 @@ export class LinesDrawing {
   }
 
   /**
-   * Draws some of the lines that wait beneath those that stand, and others in the next frame: the page answers in between.
+   * Draws some of the lines that wait below those that stand, and others in the next frame: the page answers in between.
    * @param {Piece[]} waiting
    */
   further(waiting) {
-    const piece = waiting === this.waiting ? waiting.pop() : null; // other numbers have others
+    const piece = waiting === this.waiting ? waiting.shift() : null; // other numbers have others
     if (!piece) return;
-    const context = contextOf(this.base);
+    const context = contextOf(this.faint);
     clipTo(context, this.plot, 2, 1);
-    context.globalCompositeOperation = "destination-over";
     strokePieces(context, [piece], this.scene());
     context.restore();
     requestAnimationFrame(() => this.further(waiting));
@@ -164,7 +167,7 @@ export class LinesDrawing {
   light() {
     const lit = this.view.lit();
     this.squares.light();
-    this.base.classList.toggle("av-faded", lit.length > 0);
+    this.all.classList.toggle("av-faded", lit.length > 0);
     this.unlit = !this.inWindow;
     if (this.unlit) return;
     if (!lit.length) {

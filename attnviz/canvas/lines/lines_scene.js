@@ -57,24 +57,17 @@ function queryToKey(context, { plot: { x, w }, theme }) {
  * @param {LinesScene} scene @param {number} [least] how strong the weakest line is
  */
 export function strokePieces(context, pieces, scene, least = scene.theme.dark ? 0.12 : 0.06) {
-  const { layers, rows, plot, theme } = scene;
-  const tinted = isTinted(scene);
-  const inFile = "cells" in context;
-  const gradient = tinted && inFile ? queryToKey(context, scene) : null;
+  const { layers, rows, theme } = scene;
+  const tinted = isTinted(scene) ? queryToKey(context, scene) : theme.text;
   for (const { at, level, lines } of pieces) {
     const aside = asideOf(at, layers.length, Math.min(rows.hq, rows.hk));
-    strokeLevel(context, lines, scene, layers[at], (level + 0.5) / LEVELS, least, aside, gradient ?? "#000000");
+    strokeLevel(context, lines, scene, layers[at], (level + 0.5) / LEVELS, least, aside, tinted);
   }
-  if (!tinted || inFile) return;
-  // over all lines at once: on a canvas, stroking each with a gradient takes ten times as long
-  drawWith(context, { globalCompositeOperation: "source-in", fillStyle: queryToKey(context, scene) });
-  context.fillRect(plot.x - 2, plot.y - 1, plot.w + 4, plot.h + 2);
-  drawWith(context, { globalCompositeOperation: "source-over", fillStyle: theme.text });
 }
 
 /**
  * @param {DrawingContext} context @param {number[]} lines @param {LinesScene} scene @param {LineLayer} layer
- * @param {number} strength @param {number} least @param {number} aside @param {any} ink of one head
+ * @param {number} strength @param {number} least @param {number} aside @param {DrawingContext["strokeStyle"]} ink of one head
  */
 function strokeLevel(context, lines, { rows, plot, theme, colours }, layer, strength, least, aside, ink) {
   const { codes, header, colour } = layer;
@@ -151,10 +144,10 @@ export function drawLitLines(context, scene) {
 /** The whole picture in one file. @param {SvgContext} context @param {LinesScene} scene */
 export function drawLines(context, scene) {
   const pieces = piecesOf(linesToDraw(scene).map(({ levels }) => levels));
-  context.fade(scene.lit.length ? FADED : 1, () => {
-    clipTo(context, scene.plot, 2, 1);
-    strokePieces(context, pieces, scene);
-    context.restore();
+  context.fade(scene.lit.length ? FADED : 1, (layer) => {
+    clipTo(layer, scene.plot, 2, 1);
+    strokePieces(layer, pieces, scene);
+    layer.restore();
   });
   drawLineLabels(context, scene);
   if (scene.lit.length) drawLitLines(context, scene);

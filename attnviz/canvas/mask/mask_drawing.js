@@ -5,14 +5,14 @@ import { Drawing } from "../shared/component.js";
 import { el, fill, visibleToken } from "../shared/dom.js";
 import { COMPACT } from "../heatmap/heatmap_geometry.js";
 import { maskHit, maskLayout, nearestCell } from "./mask_geometry.js";
-import { drawMaskAxes, drawMaskGround, isEmptyRow, maskInk, maskPixels } from "./mask_scene.js";
-import { drawWith, markPainted, notePlot, outline, pixelCanvas, sized, stageOf } from "../shared/surface.js";
+import { drawMask, isEmptyRow, maskInk } from "./mask_scene.js";
+import { drawWith, markPainted, notePlot, outline, sized, stageOf } from "../shared/surface.js";
 import { drawColumnLabel, drawPill, LONGEST_LABEL } from "../shared/token_labels.js";
 import { placeOn } from "../shared/window.js";
 
 /** @import { MaskScene } from "./mask_scene.js" */
 /** @import { TokenLabels } from "../shared/token_labels.js" */
-/** @import { Axis, MaskHeader, Rectangle, Theme } from "../shared/types.js" */
+/** @import { Axis, DrawingContext, MaskHeader, Rectangle, Theme } from "../shared/types.js" */
 
 /**
  * All that a drawing needs, complete or not there at all.
@@ -79,13 +79,9 @@ export class MaskDrawing extends Drawing {
   draw() {
     if (!this.held || !this.cell) return;
     const { header } = this.held;
-    const { plot } = this;
     const context = sized(this.base, this.width, this.height);
     const scene = this.scene();
-    drawMaskGround(context, scene);
-    context.imageSmoothingEnabled = false;
-    context.drawImage(this.picture(), plot.x, plot.y, plot.w, plot.h);
-    drawMaskAxes(context, scene);
+    drawMask(context, scene);
     this.drawCount();
     this.light();
     markPainted(this.root, "attnviz-mask-painted", header.data);
@@ -99,13 +95,8 @@ export class MaskDrawing extends Drawing {
     return { plot, cell, flat, font, room, theme, colours, shape, cells, labelsQ, labelsK };
   }
 
-  picture() {
-    const [rows, columns] = this.shown.header.shape;
-    return pixelCanvas(columns, rows, (pixels) => pixels.set(maskPixels(this.scene())));
-  }
-
   /**
-   * @param {CanvasRenderingContext2D} context @param {number} k
+   * @param {DrawingContext} context @param {number} k
    * @param {{ colour: string, theme: Theme, size: number }} [lit]
    */
   columnLabel(context, k, lit) {

@@ -1,7 +1,7 @@
 // A mask as a drawing knows it: its cells, names of rows and columns, what has no key left. No page.
 
 import { mixed, pixelOf, rgb } from "../shared/colour.js";
-import { drawWith, hatch, strokeGrid } from "../shared/surface.js";
+import { drawWith, strokeGrid } from "../shared/surface.js";
 import { drawColumnLabel, labelStep } from "../shared/token_labels.js";
 
 /** @import { TokenLabels } from "../shared/token_labels.js" */
@@ -33,18 +33,21 @@ export function isEmptyRow({ cells, shape: [, nk] }, q) {
 }
 
 /** Pixels of a mask; nothing where no query may look. @param {MaskScene} scene */
-export function maskPixels({ cells, theme }) {
+function maskPixels({ cells, theme }) {
   const solid = pixelOf(maskInk(theme));
   return Uint32Array.from(cells, (open) => (open ? solid : 0));
 }
 
-/** The hatch below the cells. @param {DrawingContext} context @param {MaskScene} scene */
-export function drawMaskGround(context, { plot, colours, theme }) {
-  hatch(context, plot, colours.masked, theme.dark);
+/** Hatch, cells, and names beside them. @param {DrawingContext} context @param {MaskScene} scene */
+export function drawMask(context, scene) {
+  const { plot, colours, theme, shape } = scene;
+  context.hatch(plot, colours.masked, theme.dark);
+  context.cells(maskPixels(scene), shape[1], plot);
+  drawMaskAxes(context, scene);
 }
 
 /** What stands over the cells and beside them. @param {DrawingContext} context @param {MaskScene} scene */
-export function drawMaskAxes(context, scene) {
+function drawMaskAxes(context, scene) {
   const { plot, cell, theme, shape, labelsQ, labelsK, font, room, flat } = scene;
   const [nq, nk] = shape;
   if (cell >= 5) {

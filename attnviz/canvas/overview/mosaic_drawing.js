@@ -1,15 +1,17 @@
-// The mosaic as drawn: the atlas of all tiles' pixels, labels, brackets, outlines.
+// The mosaic as drawn: all tiles in one picture, labels, brackets, outlines.
 
 import { Drawing } from "../shared/component.js";
 import { el, fill } from "../shared/dom.js";
 import { sameHead } from "../shared/group.js";
+import { mosaicBoard } from "./mosaic_board.js";
 import { mosaicLayout, tileNumber } from "./mosaic_geometry.js";
-import { drawMosaicLabels, drawMosaicLit, drawSilenced, tilePixels } from "./mosaic_scene.js";
+import { drawMosaic, drawMosaicLit } from "./mosaic_scene.js";
 import { fixed } from "../shared/numbers.js";
-import { drawWith, markPainted, onceAFrame, pixelCanvas, sized, stageOf } from "../shared/surface.js";
+import { markPainted, onceAFrame, sized, stageOf } from "../shared/surface.js";
 import { magnification, presentedRoom, sharpness } from "../shared/window.js";
 
 /** @import { Group } from "../shared/group.js" */
+/** @import { Board } from "./mosaic_board.js" */
 /** @import { Mosaic, Tile } from "./mosaic_geometry.js" */
 /** @import { OverviewHeader, Theme } from "../shared/types.js" */
 
@@ -39,7 +41,7 @@ export class MosaicDrawing extends Drawing {
     this.stage.append(this.base, this.over);
     /** @type {Mosaic | null} */
     this.laid = null;
-    /** @type {{ canvas: HTMLCanvasElement, columns: number, of: Uint8Array, dark: boolean, root: boolean } | null} */
+    /** @type {(Board & { how: string }) | null} */
     this.painted = null;
     /** @type {number | null} the tile under the pointer or the keyboard */
     this.at = null;
@@ -71,45 +73,16 @@ export class MosaicDrawing extends Drawing {
     return fill(header.words.tile, { layer: header.layers[layer], head });
   }
 
-  /** All tiles on one canvas, painted anew for other tiles or another theme. */
-  atlas() {
-    const { header, codes, theme, tiles } = this.shown;
-    const { root } = header.scale;
-    const { painted } = this;
-    if (painted?.of === codes && painted.dark === theme.dark && painted.root === root) return painted;
-    const [h, w] = header.shape;
-    const columns = Math.max(1, Math.min(tiles.length, Math.floor(4096 / w)));
-    const table = tilePixels(header, theme);
-    const wide = columns * w;
-    const paint = (/** @type {Uint32Array} */ pixels) => {
-      for (let t = 0; t < tiles.length; t++) {
-        const [x0, y0] = [(t % columns) * w, Math.floor(t / columns) * h];
-        for (let y = 0; y < h; y++) {
-          const [row, from] = [(y0 + y) * wide + x0, (t * h + y) * w];
-          for (let x = 0; x < w; x++) pixels[row + x] = table[codes[from + x]];
-        }
-      }
-    };
-    const canvas = pixelCanvas(wide, Math.ceil(tiles.length / columns) * h, paint, this.painted?.canvas);
-    this.painted = { canvas, columns, of: codes, dark: theme.dark, root };
-    return this.painted;
-  }
-
-  /** Tiles so wide are smooth where a pixel has cells to mix. @param {CanvasRenderingContext2D} context @param {number} wide */
-  smooth(context, wide) {
-    const cells = this.shown.header.shape[1] / (wide * sharpness(this.base));
-    const imageSmoothingQuality = cells > 2 ? "high" : "low"; // up to two cells a pixel the quick way sees all of them
-    drawWith(context, { imageSmoothingEnabled: cells > 2 / 3, imageSmoothingQuality });
-  }
-
-  /**
-   * @param {CanvasRenderingContext2D} context @param {number} i @param {number} x @param {number} y
-   * @param {number} wide @param {number} high
-   */
-  drawTile(context, i, x, y, wide, high) {
-    const { canvas, columns } = this.atlas();
-    const [h, w] = this.shown.header.shape;
-    context.drawImage(canvas, (i % columns) * w, Math.floor(i / columns) * h, w, h, x, y, wide, high);
+  /** All tiles in one picture, made anew for other tiles, places or colours. */
+  board() {
+    const { codes } = this.shown;
+    const scene = this.scene();
+    const { header, theme, mosaic, measured } = scene;
+    const fine = sharpness(this.base);
+    const how = JSON.stringify([mosaic, theme, measured, header.scale, header.colours, fine]);
+    const before = this.painted?.how === how ? this.painted : null;
+    if (before?.codes !== codes) this.painted = { ...mosaicBoard(scene, codes, fine, before), how };
+    return /** @type {Board} */ (this.painted);
   }
 
   /** What all tiles may take of the window where they are presented: they are all seen, and what is said below them. */
@@ -124,18 +97,11 @@ export class MosaicDrawing extends Drawing {
 
   draw() {
     if (!this.held || this.root.clientWidth === 0) return;
-    const { header, tiles, sorted, measured } = this.held;
+    const { header, tiles, sorted } = this.held;
     const mosaic = mosaicLayout(header, tiles, sorted, this.root.clientWidth, this.room());
     this.laid = mosaic;
     const context = sized(this.base, mosaic.width, mosaic.height);
-    drawMosaicLabels(context, this.scene());
-    this.smooth(context, mosaic.tw);
-    mosaic.places.forEach(([x, y], i) => {
-      context.globalAlpha = header.dim && measured ? 0.25 + 0.75 * measured[i] : 1;
-      this.drawTile(context, i, x, y, mosaic.tw, mosaic.th);
-    });
-    context.globalAlpha = 1;
-    drawSilenced(context, this.scene());
+    drawMosaic(context, this.scene(), this.board());
     this.stage.dataset.silenced = (header.silenced ?? []).map((place) => place.join(".")).join(" ");
     this.light();
     this.stage.dataset.tiles = JSON.stringify([mosaic.tw, mosaic.th, mosaic.places]);
@@ -145,7 +111,8 @@ export class MosaicDrawing extends Drawing {
   /** What is drawn now. */
   scene() {
     const { header, tiles, theme, group } = this.shown;
-    return { header, tiles, theme, mosaic: this.mosaic, selected: group.selected, at: this.at };
+    const measured = header.dim ? this.shown.measured : null;
+    return { header, tiles, theme, measured, mosaic: this.mosaic, selected: group.selected, at: this.at };
   }
 
   light() {

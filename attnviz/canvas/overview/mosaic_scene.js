@@ -7,12 +7,14 @@ import { MASKED_8 } from "../shared/packing.js";
 import { drawWith, strokePath } from "../shared/surface.js";
 import { labelStep, roundedRect } from "../shared/token_labels.js";
 
+/** @import { Board } from "./mosaic_board.js" */
 /** @import { Mosaic, Tile } from "./mosaic_geometry.js" */
 /** @import { DrawingContext, OverviewHeader, Theme } from "../shared/types.js" */
 
 /**
  * @typedef {object} MosaicScene
  * @property {Pick<OverviewHeader, "shape" | "heads" | "layers" | "measure" | "words" | "colours" | "scale" | "silenced">} header
+ * @property {number[] | null} measured from 0 to 1, where tiles are dimmed by it
  * @property {Tile[]} tiles
  * @property {Mosaic} mosaic where they are
  * @property {Theme} theme
@@ -31,9 +33,16 @@ export function tilePixels({ colours, scale }, theme) {
   return table;
 }
 
+/** Tiles and their numbers. @param {DrawingContext} context @param {MosaicScene} scene @param {Board} board */
+export function drawMosaic(context, scene, { pixels, columns, place }) {
+  drawMosaicLabels(context, scene);
+  context.cells(pixels, columns, place);
+  drawSilenced(context, scene);
+}
+
 /** The numbers of layers and heads, or of each tile where they stand in order of a measure. */
 /** @param {DrawingContext} context @param {MosaicScene} scene */
-export function drawMosaicLabels(context, scene) {
+function drawMosaicLabels(context, scene) {
   const { theme, mosaic } = scene;
   drawWith(context, { font: `11px ${theme.font}`, fillStyle: theme.text, textBaseline: "middle", globalAlpha: 0.75 });
   if (mosaic.gridded) {
@@ -106,7 +115,7 @@ function drawBrackets(context, { header, theme, mosaic: { across, places, tw, th
 }
 
 /** Crosses out the heads that are silenced. @param {DrawingContext} context @param {MosaicScene} scene */
-export function drawSilenced(context, { header, tiles, theme, mosaic: { places, tw, th } }) {
+function drawSilenced(context, { header, tiles, theme, mosaic: { places, tw, th } }) {
   for (const [layer, head] of header.silenced ?? []) {
     const [x, y] = places[tileNumber(tiles, layer, head)];
     for (const [strokeStyle, lineWidth] of /** @type {[string, number][]} */ ([

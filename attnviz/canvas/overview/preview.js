@@ -1,6 +1,7 @@
 // A tile larger, beside the mosaic: the floating preview of the head that is pointed at.
 
 import { el } from "../shared/dom.js";
+import { tilePixels } from "./mosaic_scene.js";
 import { drawWith, sized } from "../shared/surface.js";
 import { alongAxis, labelsOf } from "../shared/token_labels.js";
 import { magnification } from "../shared/window.js";
@@ -25,7 +26,7 @@ export class Preview {
   /** @param {number} i */
   show(i) {
     const { overview } = this;
-    const { header, theme } = overview.shown;
+    const { header, theme, codes } = overview.shown;
     this.title.textContent = overview.name(i);
     this.note.textContent = overview.note(i);
     const [h, w] = header.shape;
@@ -40,8 +41,9 @@ export class Preview {
     const [left, top] = [rows, columns].map((labels) => Math.ceil(Math.min(room, labels.width(room, font))) + 6);
     const [dw, dh] = w >= h ? [side, Math.max(side / 2, (side * h) / w)] : [Math.max(side / 2, (side * w) / h), side];
     const context = sized(this.canvas, left + dw + 2, top + dh + 2);
-    overview.smooth(context, dw);
-    overview.drawTile(context, i, left, top, dw, dh);
+    const table = tilePixels(header, theme);
+    const pixels = Uint32Array.from(codes.subarray(i * h * w, (i + 1) * h * w), (code) => table[code]);
+    context.cells(pixels, w, { x: left, y: top, w: dw, h: dh });
     drawWith(context, { font: `${font}px ${theme.font}`, fillStyle: theme.text, globalAlpha: 0.85 });
     drawWith(context, { textBaseline: "middle", textAlign: "right" });
     const axis = (/** @type {number} */ n, /** @type {number} */ from, /** @type {number} */ size) =>

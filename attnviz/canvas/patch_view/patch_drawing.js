@@ -1,7 +1,8 @@
 // The picture on a canvas: without its colours and a little darker, with a row of weights over it.
 
 import { drawDiscs, FLOOR, LEFT } from "./patch_scene.js";
-import { contextOf, drawWith, sized } from "../shared/surface.js";
+import { canvasContext } from "../scene/canvas_context.js";
+import { sized } from "../shared/surface.js";
 
 /** @import { PatchScene } from "./patch_scene.js" */
 
@@ -10,15 +11,22 @@ import { contextOf, drawWith, sized } from "../shared/surface.js";
 export function dimmed(picture) {
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [picture.width, picture.height];
-  const context = contextOf(canvas);
+  const context = canvasContext(canvas);
   context.drawImage(picture, 0, 0);
-  drawWith(context, { globalCompositeOperation: "saturation", fillStyle: "#000000" });
+  Object.assign(context, { globalCompositeOperation: "saturation", fillStyle: "#000000" });
   context.fillRect(0, 0, canvas.width, canvas.height);
   const veil = FLOOR / (1 - LEFT);
-  drawWith(context, { globalCompositeOperation: "source-over", globalAlpha: 1 - LEFT });
+  Object.assign(context, { globalCompositeOperation: "source-over", globalAlpha: 1 - LEFT });
   context.fillStyle = `rgb(${veil} ${veil} ${veil})`;
   context.fillRect(0, 0, canvas.width, canvas.height);
   return canvas;
+}
+
+/** A photograph fills a canvas. @param {HTMLCanvasElement} canvas @param {CanvasImageSource} picture @param {boolean} smooth */
+export function drawPhotograph(canvas, picture, smooth, /** @type {number} */ width, /** @type {number} */ height) {
+  const context = canvasContext(canvas);
+  context.imageSmoothingEnabled = smooth;
+  context.drawImage(picture, 0, 0, width, height);
 }
 
 /**
@@ -29,8 +37,7 @@ export function dimmed(picture) {
 export function drawLight(canvas, picture, smooth, scene) {
   const { width, height } = scene.size;
   const context = sized(canvas, width, height);
-  context.imageSmoothingEnabled = smooth;
-  context.drawImage(picture, 0, 0, width, height);
+  drawPhotograph(canvas, picture, smooth, width, height);
   drawDiscs(context, scene);
   return context;
 }

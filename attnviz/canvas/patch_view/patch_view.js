@@ -7,7 +7,7 @@ import { percent } from "../shared/numbers.js";
 import { inflate } from "../shared/packing.js";
 import { PatchChips } from "./patch_chips.js";
 import { presentedRoom } from "../shared/window.js";
-import { dimmed, drawLight } from "./patch_drawing.js";
+import { dimmed, drawLight, drawPhotograph } from "./patch_drawing.js";
 import { besideWords, fitted } from "./patch_geometry.js";
 import { PatchHand } from "./patch_hand.js";
 import { PatchNumbers } from "./patch_numbers.js";
@@ -218,9 +218,8 @@ export class PatchView extends View {
     this.plain.hidden = room < SMALLEST;
     if (this.plain.hidden || !this.image) return;
     const { width, height } = fitted(this.header.picture, Math.min(room, PLAIN), PLAIN);
-    const ink = sized(this.plain, width, height);
-    ink.imageSmoothingEnabled = this.header.picture.smooth;
-    ink.drawImage(this.image, 0, 0, width, height);
+    sized(this.plain, width, height);
+    drawPhotograph(this.plain, this.image, this.header.picture.smooth, width, height);
     this.plain.setAttribute("aria-label", this.header.labels.plain);
   }
 

@@ -3,7 +3,7 @@
 import { unitPixels } from "./rotation_geometry.js";
 import { drawWith, sized, strokeGrid, strokePath } from "../shared/surface.js";
 
-/** @import { Theme } from "../shared/types.js" */
+/** @import { DrawingContext, Theme } from "../shared/types.js" */
 /** @typedef {[number, number]} Pair */
 /** @typedef {{ name: string, start: Pair, now: Pair, colour: string, angle: number }} Arrow */
 
@@ -43,7 +43,7 @@ export function drawCircle(canvas, size, arrows, theme) {
 }
 
 /** The head of an arrow that ends at this point. */
-/** @param {CanvasRenderingContext2D} ink @param {number} middle @param {number} x @param {number} y */
+/** @param {DrawingContext} ink @param {number} middle @param {number} x @param {number} y */
 function head(ink, middle, x, y) {
   const angle = Math.atan2(y - middle, x - middle);
   ink.beginPath();

@@ -1,4 +1,5 @@
-// A drawing context that writes SVG: the part of CanvasRenderingContext2D that pictures use, and four calls of ours. It needs
+// A drawing context that writes SVG: the part of CanvasRenderingContext2D that pictures use (DrawingContext), photographs, and
+// elements that others drew. It needs
 // no page, so that the same drawing makes a file in a browser and without one.
 
 import { hex, rgbOf } from "../shared/colour.js";
@@ -8,7 +9,7 @@ import { attributes, escaped, Gradient } from "./svg_markup.js";
 import { short, SvgPath } from "./svg_path.js";
 import { FAMILY, textWidth } from "./text_width.js";
 
-/** @import { Rectangle } from "../shared/types.js" */
+/** @import { DrawingContext, Rectangle } from "../shared/types.js" */
 /** @import { Weight } from "./text_width.js" */
 
 /** From the middle of a line of text to its baseline, as a share of its size: half of what rises above less what hangs below. */
@@ -16,6 +17,7 @@ const MIDDLE = 0.312;
 /** More cells than this are one picture of pixels, not a shape a run. */
 const MOST_SHAPES = 64 * 64;
 
+/** @implements {DrawingContext} */
 export class SvgContext extends SvgPath {
   constructor() {
     super();
@@ -135,21 +137,12 @@ export class SvgContext extends SvgPath {
     this.put("rect", { x: left, y: top, width, height, ...this.stroked });
   }
 
-  /** Nothing is drawn yet where a file begins. */
-  clearRect() {}
-
   /** Weight and size of the font, whether it leans, and its family where it is another than the file's. */
   get type() {
     const [, size, family] = /([\d.]+)px (.*)/.exec(this.font) ?? ["", "10", FAMILY];
     const weight = /** @type {Weight} */ (/\b([6-9]00|bold)\b/.test(this.font) ? 600 : 400);
     const italic = /\bitalic\b/.test(this.font);
     return { size: Number(size), weight, italic, family: family === FAMILY ? "" : escaped(family) };
-  }
-
-  /** @param {string} text */
-  measureText(text) {
-    const { size, weight } = this.type;
-    return { width: textWidth(text, size, weight) };
   }
 
   /** @param {string} text @param {number} x @param {number} y */
@@ -194,7 +187,7 @@ export class SvgContext extends SvgPath {
   fillParts(parts, text, x, y) {
     const { size, weight } = this.type;
     const shares = /** @type {Record<string, number>} */ ({ center: 0.5, right: 1, end: 1 });
-    let at = x - (shares[this.textAlign] ?? 0) * this.measureText(text).width;
+    let at = x - (shares[this.textAlign] ?? 0) * textWidth(text, size, weight);
     this.parts.push(`<g aria-label="${escaped(text)}">`);
     this.save();
     this.textAlign = "left";
@@ -281,10 +274,10 @@ export class SvgContext extends SvgPath {
     this.put("rect", { x: left, y: top, width: w, height: h, fill: `url(#${id})` });
   }
 
-  /** All that `draw` draws, so faint. @param {number} opacity @param {() => void} draw */
+  /** All that `draw` draws, so faint. @param {number} opacity @param {(context: DrawingContext) => void} draw */
   fade(opacity, draw) {
     if (opacity < 1) this.parts.push(`<g opacity="${short(opacity)}">`);
-    draw();
+    draw(this);
     if (opacity < 1) this.parts.push("</g>");
   }
 }

@@ -82,6 +82,14 @@ export function pixelTable({ signed, top, scale, colours }, dark) {
   return table;
 }
 
+/** A pixel between two: so many of 256 parts are the second's. @param {number} from @param {number} to @param {number} share */
+export function mixedPixel(from, to, share) {
+  const [rb, ag] = [from & 0xff00ff, (from >>> 8) & 0xff00ff]; // two channels at once, each with room for its product
+  const mixedRb = rb + ((((to & 0xff00ff) - rb) * share) >> 8);
+  const mixedAg = ag + (((((to >>> 8) & 0xff00ff) - ag) * share) >> 8);
+  return ((mixedRb & 0xff00ff) | ((mixedAg & 0xff00ff) << 8)) >>> 0;
+}
+
 /** @param {number} pixel @returns {Rgb} */
 export function rgbOf(pixel) {
   return [pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255];

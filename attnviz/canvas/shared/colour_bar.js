@@ -3,7 +3,7 @@
 import { cssGradient, placeOnScale, stopsOf } from "./colour.js";
 import { around, el } from "./dom.js";
 import { tickText } from "./numbers.js";
-import { drawWith, hatch } from "./surface.js";
+import { drawWith } from "./surface.js";
 import { textWidth } from "../scene/text_width.js";
 
 /** @import { SvgContext } from "../scene/svg_context.js" */
@@ -68,7 +68,7 @@ export function drawBarInFile(context, x, y, { scale, signed, unit, colours }, t
   for (const { text, at } of ticksOf(scale, signed)) context.fillText(text, begin + at * BAR.wide, y + BAR.high + 9);
   if (hatched === null) return;
   const end = begin + BAR.wide + 14;
-  hatch(context, { x: end, y, w: 14, h: BAR.high }, colours.masked, theme.dark);
+  context.hatch({ x: end, y, w: 14, h: BAR.high }, colours.masked, theme.dark);
   drawWith(context, { fillStyle: theme.text, font: `${BAR.font}px ${theme.font}`, textAlign: "left" });
   context.fillText(hatched, end + 20, y + BAR.high / 2);
 }

@@ -1,7 +1,7 @@
 // Files that a browser makes and hands to its visitor.
 
 import { el } from "./dom.js";
-import { contextOf } from "./surface.js";
+import { canvasContext } from "../scene/canvas_context.js";
 
 /** An SVG as pixels, `scale` of them for each of its own. @param {string} svg @param {number} scale */
 export async function png(svg, scale) {
@@ -11,7 +11,7 @@ export async function png(svg, scale) {
   const canvas = document.createElement("canvas");
   canvas.width = Math.ceil(picture.naturalWidth * scale);
   canvas.height = Math.ceil(picture.naturalHeight * scale);
-  contextOf(canvas).drawImage(picture, 0, 0, canvas.width, canvas.height);
+  canvasContext(canvas).drawImage(picture, 0, 0, canvas.width, canvas.height);
   return new Promise((/** @type {(made: Blob) => void} */ resolve, reject) => {
     canvas.toBlob((made) => (made ? resolve(made) : reject(new Error("PNG"))), "image/png");
   });

@@ -1,16 +1,10 @@
-// Canvases: their size in device pixels, the hatch of masked cells, one redraw a frame.
+// Canvases: their size in device pixels, lines and boxes on them, one redraw a frame.
 
+import { canvasContext, contextOf } from "../scene/canvas_context.js";
 import { el } from "./dom.js";
 import { sharpness } from "./window.js";
 
 /** @import { DrawingContext, Rectangle, Theme } from "./types.js" */
-
-/** The 2D context of a canvas, which every browser that can run Streamlit has. @param {HTMLCanvasElement} canvas */
-export function contextOf(canvas) {
-  const context = canvas.getContext("2d");
-  if (!context) throw new Error("this browser draws no 2D canvas");
-  return context;
-}
 
 /** What a hand and the keyboard move about on, described by the element of this id. */
 /** @param {string} className @param {string} testid @param {string} describedby */
@@ -19,7 +13,7 @@ export function stageOf(className, testid, describedby) {
   return el("div", className, null, attributes);
 }
 
-/** Says how a context draws from now on. @param {DrawingContext} context @param {Partial<CanvasRenderingContext2D>} how */
+/** Says how a context draws from now on. @param {DrawingContext} context @param {Partial<DrawingContext>} how */
 export function drawWith(context, how) {
   Object.assign(context, how);
 }
@@ -41,10 +35,10 @@ export function sized(canvas, width, height, styled = true) {
     canvas.height = h;
     if (styled) Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
   }
-  const context = contextOf(canvas);
+  const context = canvasContext(canvas);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
-  return context;
+  return contextOf(canvas);
 }
 
 /**
@@ -116,39 +110,6 @@ export function cleared(canvas) {
 }
 
 /**
- * A canvas that holds these pixels.
- * @param {number} width @param {number} height @param {(pixels: Uint32Array) => void} paint
- * @param {HTMLCanvasElement} [canvas] one to use again, whose pixels are all painted over
- */
-export function pixelCanvas(width, height, paint, canvas = document.createElement("canvas")) {
-  if (canvas.width !== width) canvas.width = width;
-  if (canvas.height !== height) canvas.height = height;
-  const ink = contextOf(canvas);
-  const image = ink.createImageData(width, height);
-  paint(new Uint32Array(image.data.buffer));
-  ink.putImageData(image, 0, 0);
-  return canvas;
-}
-
-/** @type {HTMLCanvasElement | undefined} what cells are painted on before they are drawn */
-let scratch;
-
-/**
- * Paints a matrix of coloured cells with sharp edges into a rectangle.
- * @param {DrawingContext} context @param {Uint32Array} pixels 0xAABBGGRR, row by row; nothing is painted where one is 0
- * @param {number} columns @param {Rectangle} place
- */
-export function paintCells(context, pixels, columns, place) {
-  if ("cells" in context) {
-    context.cells(pixels, columns, place);
-    return;
-  }
-  scratch = pixelCanvas(columns, pixels.length / columns, (out) => out.set(pixels), scratch);
-  context.imageSmoothingEnabled = false;
-  context.drawImage(scratch, place.x, place.y, place.w, place.h);
-}
-
-/**
  * Writes a text in the theme's colour, from `x` to the right.
  * @param {DrawingContext} context @param {string} text @param {number} x @param {number} y its middle
  * @param {Pick<Theme, "text" | "font">} theme @param {string} type weight and size @param {number} [alpha]
@@ -158,28 +119,6 @@ export function writeText(context, text, x, y, theme, type, alpha = 1) {
   drawWith(context, { textAlign: "left", textBaseline: "middle" });
   context.fillText(text, x, y);
   context.globalAlpha = 1;
-}
-
-/**
- * Fills a rectangle with the hatch of what a mask hides.
- * @param {DrawingContext} context @param {Rectangle} place @param {string} colour @param {boolean} dark
- */
-export function hatch(context, place, colour, dark) {
-  if ("hatch" in context) {
-    context.hatch(place, colour, dark);
-    return;
-  }
-  fillBox(context, place, colour, dark ? 0.22 : 0.26);
-  const { x, y, w, h } = place;
-  clipTo(context, place, 0);
-  drawWith(context, { strokeStyle: colour, globalAlpha: dark ? 0.55 : 0.7, lineWidth: 1 });
-  context.beginPath();
-  for (let sum = Math.ceil((x + y) / 6) * 6; sum <= x + y + w + h; sum += 6) {
-    context.moveTo(Math.min(x + w, sum - y), Math.max(y, sum - x - w));
-    context.lineTo(Math.max(x, sum - y - h), Math.min(y + h, sum - x));
-  }
-  context.stroke();
-  context.restore();
 }
 
 /** A function that calls `draw` at most once a frame; its `forget` takes back what was asked. @param {() => void} draw */

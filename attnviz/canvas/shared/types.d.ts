@@ -29,8 +29,47 @@ export type Component<T = Uint8Array> = {
 
 export type ConnectionWords = Record<"lost" | "back", string>;
 
-/** What a picture is drawn on: a canvas on screen, or a file. */
-export type DrawingContext = CanvasRenderingContext2D | import("../scene/svg_context.js").SvgContext;
+type Gradient = { addColorStop(at: number, colour: string): void };
+
+/** All that a picture is drawn with: on screen a canvas has it (canvas_context.js), in files SvgContext. */
+export interface DrawingContext {
+  fillStyle: string | Gradient;
+  strokeStyle: string | Gradient;
+  lineWidth: number;
+  lineCap: string;
+  globalAlpha: number;
+  font: string;
+  textAlign: string;
+  textBaseline: string;
+  save(): void;
+  restore(): void;
+  translate(x: number, y: number): void;
+  scale(x: number, y: number): void;
+  rotate(angle: number): void;
+  beginPath(): void;
+  moveTo(x: number, y: number): void;
+  lineTo(x: number, y: number): void;
+  bezierCurveTo(x1: number, y1: number, x2: number, y2: number, x: number, y: number): void;
+  arc(x: number, y: number, radius: number, from: number, to: number, against?: boolean): void;
+  closePath(): void;
+  rect(x: number, y: number, w: number, h: number): void;
+  roundRect(x: number, y: number, w: number, h: number, radius: number): void;
+  clip(): void;
+  fill(): void;
+  stroke(): void;
+  fillRect(x: number, y: number, w: number, h: number): void;
+  strokeRect(x: number, y: number, w: number, h: number): void;
+  setLineDash(dash: number[]): void;
+  fillText(text: string, x: number, y: number): void;
+  strokeText(text: string, x: number, y: number): void;
+  createLinearGradient(x1: number, y1: number, x2: number, y2: number): Gradient;
+  /** A matrix with sharp edges: pixels 0xAABBGGRR, row by row; nothing is painted where one is 0. */
+  cells(pixels: Uint32Array, columns: number, place: Rectangle): void;
+  /** The hatch of what a mask hides. */
+  hatch(place: Rectangle, colour: string, dark: boolean): void;
+  /** All that `draw` draws, as one picture so faint. */
+  fade(opacity: number, draw: (context: DrawingContext) => void): void;
+}
 
 /** Sizes on a stage, in CSS pixels. */
 export type Rectangle = { x: number; y: number; w: number; h: number };

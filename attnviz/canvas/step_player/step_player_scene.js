@@ -5,7 +5,7 @@ import { colourAt, css, mixed, pixelOf, readable, rgb } from "../shared/colour.j
 import { visibleToken } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
 import { newRows } from "./step_player_geometry.js";
-import { drawWith, fillBox, paintCells } from "../shared/surface.js";
+import { drawWith, fillBox } from "../shared/surface.js";
 import { textWidth } from "../scene/text_width.js";
 import { cutToFit } from "../shared/token_labels.js";
 
@@ -189,7 +189,7 @@ function drawCells(context, values, n, place, tall, [ground, colour, top]) {
     }
     for (let y = 1; y < pitch - 1; y++) pixels.copyWithin(from + y * place.w, from, from + place.w);
   }
-  paintCells(context, pixels, place.w, place);
+  context.cells(pixels, place.w, place);
 }
 
 /** Of a row's pixels those that are drawn: rows with room for it stand apart. @param {number} row */

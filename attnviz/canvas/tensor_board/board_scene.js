@@ -5,7 +5,7 @@ import { nameInk, roleOf, tint } from "./tensor_tint.js";
 import { rgb } from "../shared/colour.js";
 import { visibleToken } from "../shared/dom.js";
 import { clamp } from "../shared/numbers.js";
-import { drawWith, hatch } from "../shared/surface.js";
+import { drawWith } from "../shared/surface.js";
 import { cutToFit, roundedRect } from "../shared/token_labels.js";
 import { textWidth } from "../scene/text_width.js";
 
@@ -145,7 +145,7 @@ function drawNumber(context, { sheet, sizes, lefts, cell, height }, [r, c], fram
   const place = { x: lefts[c], y: height - (sheet.text.length - r) * (sizes.high + GAP), w: cell, h: sizes.high };
   const share = sheet.fill[r][c];
   const look = share === null ? null : tint(roleOf(sheet, c), share, colours, rgb(theme.background));
-  if (look === null) hatch(context, place, colours.masked, theme.dark);
+  if (look === null) context.hatch(place, colours.masked, theme.dark);
   else {
     context.fillStyle = look.fill;
     roundedRect(context, place.x, place.y, place.w, place.h, 4);

@@ -3,7 +3,7 @@
 
 import { css, mixed, pixelOf, ramp, readable, rgb } from "../shared/colour.js";
 import { fixed, significant } from "../shared/numbers.js";
-import { clipTo, drawWith, fillBox, hatch, outline, paintCells, strokeGrid } from "../shared/surface.js";
+import { clipTo, drawWith, fillBox, outline, strokeGrid } from "../shared/surface.js";
 import { keptBy, linesOf, orderOf, spansOf } from "./tile_film_geometry.js";
 
 /** @import { DrawingContext, Rectangle, Theme, TileRun } from "../shared/types.js" */
@@ -46,7 +46,7 @@ export function sceneOf(header, numbers, theme) {
 /** @param {DrawingContext} context @param {TileScene} scene @param {MatrixLayout} layout */
 export function drawMatrix(context, scene, layout) {
   const { words, colours } = scene.header;
-  hatch(context, layout.matrix, colours.masked, scene.theme.dark);
+  context.hatch(layout.matrix, colours.masked, scene.theme.dark);
   drawStates(context, scene, layout.matrix);
   drawTileAtWork(context, scene, layout.matrix);
   drawStrips(context, scene, layout);
@@ -70,7 +70,7 @@ function drawStates(context, { header, order, theme, at }, matrix) {
   const pixels = Uint32Array.from(order, (step) => (step < 0 ? 0 : step < at ? gone : coming));
   const cell = matrix.w / header.tokens;
   clipTo(context, matrix, 0);
-  paintCells(context, pixels, cols, { ...matrix, w: cols * wide * cell, h: rows * tall * cell });
+  context.cells(pixels, cols, { ...matrix, w: cols * wide * cell, h: rows * tall * cell });
   drawWith(context, { strokeStyle: theme.background, lineWidth: 1 });
   const lines = (/** @type {number} */ count, /** @type {number} */ block, /** @type {number} */ start) =>
     Array.from({ length: block * cell < 8 ? 0 : count - 1 }, (_none, n) => start + (n + 1) * block * cell);
@@ -101,8 +101,8 @@ function drawTileAtWork(context, scene, matrix) {
   const place = stretch(stretch(matrix, queries, header.tokens, "y"), keys, header.tokens, "x");
   const { pixels, columns } = tilePixels(scene, false);
   fillBox(context, place, theme.background);
-  hatch(context, place, header.colours.masked, theme.dark);
-  paintCells(context, pixels, columns, place);
+  context.hatch(place, header.colours.masked, theme.dark);
+  context.cells(pixels, columns, place);
   outline(context, place, theme.primary, 2, theme.background);
 }
 
@@ -182,8 +182,8 @@ export function drawTile(context, scene, layout, chosen) {
   const { cells, row, width } = layout;
   const place = { ...cells, h: row * (lines.to - lines.from) };
   const { pixels, columns } = tilePixels(scene, true);
-  hatch(context, place, header.colours.masked, theme.dark);
-  paintCells(context, pixels, columns, place);
+  context.hatch(place, header.colours.masked, theme.dark);
+  context.cells(pixels, columns, place);
   const size = row >= 12 ? 11 : 9;
   drawWith(context, { font: `600 ${size}px ${theme.font}`, fillStyle: theme.text });
   drawWith(context, { textBaseline: "middle", textAlign: "left" });
