@@ -1,8 +1,10 @@
 """Scaling, Positions, Decoding and Compare under a hand: what moves without Python, and work that can be stopped."""
 
 import re
+from operator import methodcaller
 
 import pytest
+from playwright.sync_api import expect
 
 from attnviz.pages.positions.maths import rotation
 from attnviz.pages.scaling.maths import growing_width
@@ -181,18 +183,25 @@ def test_keys_and_tokens_choose_a_step_rows_are_read_out_and_the_counters_are_th
     until(lambda: step(page) == 4, 200)
 
     def work():
-        return page.locator(".sp-work tr").nth(1).inner_text().split()[-2:]
+        said = page.locator(".sp-side canvas").get_attribute("aria-label")
+        return re.search(r"tokens, this step: (\d+) with a cache, (\d+) without", said).groups()
 
-    assert work() == ["1", "15"]
-    assert "Cache:" in page.locator(".sp-side").inner_text()
+    assert work() == ("1", "15")
+    side = page.locator(".sp-side canvas")
+    expect(side).to_have_attribute("aria-label", re.compile(r"Next token: .* \(chosen\).*Cache: .* in 4 layers"))
+    box = side.bounding_box()
+    page.mouse.move(box["x"] + 5, box["y"] + box["height"] - 10)
+    expect(side).to_have_attribute("title", re.compile("^layer 0: .*B$"))
     page.get_by_role("button", name="Next step").focus()
     page.keyboard.press("ArrowLeft")
     until(lambda: step(page) == 3)
     page.keyboard.press("End")
     until(lambda: step(page) == 5)
-    page.locator(".sp-token").first.click()
+    tokens = page.locator(".sp-tokens button")
+    assert all(min(box["width"], box["height"]) >= 24 for box in map(methodcaller("bounding_box"), tokens.all()))
+    tokens.first.click()
     until(lambda: step(page) == 0)
-    until(lambda: work() == ["11", "11"])
+    until(lambda: work() == ("11", "11"))
     box = page.locator(".sp-canvas").bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 52)
     until(lambda: "of its attention" in page.locator(".sp-readout").inner_text())

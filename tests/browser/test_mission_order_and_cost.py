@@ -58,13 +58,15 @@ def test_a_decoder_with_its_cache_writes_what_transformers_writes_without_one(ne
     with torch.no_grad():
         ids, logits, cache = written_by_transformers(model, tokenizer(PROMPT).input_ids)
     weights = eager(model, input_ids=torch.tensor([ids[:-1]])).attentions[LAYER][0, HEAD]
-    shown = [text.strip() for text in page.locator(".sp-token").all_inner_texts()]
+    shown = [token.get_attribute("aria-label").strip() for token in page.locator(".sp-tokens button").all()]
     assert shown == [tokenizer.decode([each]).strip() for each in ids]
     of_last_step = numbers(csv_of(page, sentence), "weight")  # of the board on show
     assert of_last_step == pytest.approx(weights[-1].tolist(), abs=2e-5)
     chances = logits[-1].softmax(-1).topk(6).values
-    said = page.locator(".sp-choice .sp-number").all_inner_texts()
-    assert [float(each.strip("<%")) for each in said] == pytest.approx((100 * chances).tolist(), abs=0.06)
+    said = page.locator(".sp-side canvas").get_attribute("aria-label").partition("tokens, this step")[0]
+    assert [float(each) for each in re.findall(r" <?([\d.]+)%", said)] == pytest.approx(
+        (100 * chances).tolist(), abs=0.06
+    )
     difference, largest = (float(each) for each in page.get_by_test_id("stMetricValue").all_inner_texts()[:2])
     assert difference < 1e-5 * largest
     assert min(abs(float(each.abs().max()) - largest) for each in logits) < 0.06

@@ -9,9 +9,9 @@ import { drawGrowth, growthScene } from "./cache_growth_scene.js";
 /** Pixels of a group, with those between it and the next. */
 const GROUP = 560;
 
-/** @param {GrowthFigureHeader} header @param {Uint8Array} _payload @param {Theme} theme @param {boolean} _bar @returns {Figure} */
-export function growthFigure(header, _payload, theme, _bar, at = header.at) {
-  const scene = growthScene(header, at, header.groups.length * GROUP - 40, theme);
+/** @param {GrowthFigureHeader} header @param {Uint8Array} _payload @param {Theme} theme @returns {Figure} */
+export function growthFigure(header, _payload, theme) {
+  const scene = growthScene(header, header.at, header.groups.length * GROUP - 40, theme);
   const draw = (/** @type {SvgContext} */ context) => drawGrowth(context, scene);
   return { width: scene.width, height: Math.ceil(scene.height), title: header.title, draw };
 }

@@ -42,6 +42,16 @@ export function sized(canvas, width, height, styled = true) {
 }
 
 /**
+ * Lays an element over a place of a drawing.
+ * @template {HTMLElement} T
+ * @param {T} element @param {Rectangle} place
+ */
+export function layOver(element, { x, y, w, h }) {
+  Object.assign(element.style, { left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px` });
+  return element;
+}
+
+/**
  * Strokes lines across a rectangle at these heights, and down it at these places.
  * @param {DrawingContext} context @param {Rectangle} rectangle @param {number[]} heights
  * @param {number[]} places

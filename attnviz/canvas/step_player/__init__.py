@@ -135,6 +135,7 @@ def words_of(prompt: int, layers: int) -> dict[str, str]:
         "time": _("time, so far"),
         "same": _("Largest difference between their logits: {now} at this step, {all} so far."),
         "bytes": ngettext("Cache: {bytes} in {layers} layer", "Cache: {bytes} in {layers} layers", layers),
+        "of": _("{said}: {kept}"),
         "layer": _("layer {layer}: {bytes}"),
         "scene": _("Keys and values in the cache, and the newest token’s attention to them"),
     } | canvas_wording.joins()

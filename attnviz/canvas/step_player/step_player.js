@@ -3,16 +3,18 @@
 
 import { themeOf } from "../shared/colour.js";
 import { lastingComponent, View } from "../shared/component.js";
-import { addButton, around, button, el, fill, joined, say, visibleToken } from "../shared/dom.js";
+import { addButton, around, attribute, button, el, fill, joined, say, visibleToken } from "../shared/dom.js";
 import { clamp, percent } from "../shared/numbers.js";
 import { floats } from "../shared/packing.js";
 import { newRows, playerLayout, rowAt, stepOfRow } from "./step_player_geometry.js";
 import { drawStep, filmOf } from "./step_player_scene.js";
-import { choices, memory, work } from "./step_player_side.js";
-import { headline, tapeOf } from "./step_player_texts.js";
-import { onceAFrame, sized, watchSize } from "../shared/surface.js";
+import { drawSide, layerUnder, sideSaid, sideScene } from "./step_player_side.js";
+import { drawTape, placeTape, touchedOf } from "./step_player_tape.js";
+import { headline } from "./step_player_texts.js";
+import { layOver, onceAFrame, sized, watchSize } from "../shared/surface.js";
+import { placeOn } from "../shared/window.js";
 
-/** @import { Component, PlayerHeader } from "../shared/types.js" */
+/** @import { Component, PlayerHeader, Theme } from "../shared/types.js" */
 /** @import { Film } from "./step_player_scene.js" */
 
 /** How long a step stands while the film plays, in milliseconds. */
@@ -35,17 +37,20 @@ class StepPlayer extends View {
     this.play = el("button");
     this.range = el("input", "av-slider-range sp-range", null, { type: "range", min: "0", step: "1" });
     this.said = el("div", "av-strong sp-said", null, { "aria-live": "polite" });
-    this.tape = el("div", "av-wrap sp-tape");
+    this.tape = el("canvas");
+    this.tokens = el("div", "sp-tokens");
+    this.touched = ""; // the places of the tokens that can be touched
     this.canvas = el("canvas", "sp-canvas av-pan", null, { tabindex: "0", role: "application" });
     this.readout = el("div", "sp-readout", null, { "aria-live": "polite" });
-    this.side = el("div", "av-column sp-side");
+    this.side = el("canvas", "", null, { role: "img" });
     this.build();
     watchSize(root, () => this.redraw());
   }
 
   build() {
-    const stage = around("av-wrap sp-stage", around("av-column sp-left", this.canvas, this.readout), this.side);
-    this.root.replaceChildren(this.bar, this.said, this.tape, stage);
+    const left = around("av-column sp-left", this.canvas, this.readout);
+    const stage = around("av-wrap sp-stage", left, around("av-column sp-side", this.side));
+    this.root.replaceChildren(this.bar, this.said, around("sp-tape", this.tape, this.tokens), stage);
     this.range.addEventListener("input", () => this.stand(Number(this.range.value)));
     this.range.addEventListener("change", () => this.commit());
     this.root.addEventListener("keydown", (event) => this.key(event));
@@ -54,6 +59,9 @@ class StepPlayer extends View {
     }
     for (const away of ["pointerleave", "blur"]) this.canvas.addEventListener(away, () => this.pointAt(null));
     this.canvas.addEventListener("keydown", (event) => this.rowKey(event));
+    this.side.addEventListener("pointermove", (event) => {
+      this.side.title = layerUnder(this.sideScene(), ...placeOn(this.side, event));
+    });
   }
 
   /** @param {Component} component */
@@ -192,7 +200,6 @@ class StepPlayer extends View {
     const said = headline(this.header, this.at);
     this.range.setAttribute("aria-valuetext", said);
     say(this.said, said);
-    this.drawTape();
     const { header, film, at, pointed } = this;
     const width = this.width();
     const layout = playerLayout(width, header.rows);
@@ -200,8 +207,17 @@ class StepPlayer extends View {
     drawStep(sized(this.canvas, width, layout.height), { header, film, at, theme, layout, pointed });
     this.canvas.setAttribute("aria-label", joined(words.join_heard, [words.scene, said, ...this.largest(end)]));
     this.read(end);
-    this.side.replaceChildren(...[choices, work, memory].map((box) => box(this.header, this.at)));
-    this.root.dataset.step = String(this.at);
+    this.drawTape(theme);
+    const side = this.sideScene();
+    drawSide(sized(this.side, side.width, side.height), side, theme);
+    attribute(this.side, "aria-label", sideSaid(side));
+    this.root.dataset.step = String(at);
+  }
+
+  sideScene() {
+    const width = Math.max(200, this.side.parentElement?.clientWidth ?? 0);
+    const costs = getComputedStyle(this.root).getPropertyValue("--sp-costs").trim() !== "none";
+    return sideScene(this.header, this.at, width, costs);
   }
 
   /** The three rows of the cache that the newest token looks at most, for those who hear the picture. */
@@ -225,12 +241,18 @@ class StepPlayer extends View {
     return fill(words.row, { token, other, weight: percent(this.weightOf(end, row)) });
   }
 
-  drawTape() {
-    const tokens = tapeOf(this.header, this.at).map(({ text, kind }, i) => {
+  /** The tokens, and over each a button that goes to its step. @param {Theme} theme */
+  drawTape(theme) {
+    const tape = placeTape(this.header, this.at, Math.max(200, this.tokens.parentElement?.clientWidth ?? 0));
+    drawTape(sized(this.tape, tape.width, tape.height), tape, theme);
+    const places = JSON.stringify(tape);
+    if (places === this.touched) return;
+    this.touched = places;
+    const buttons = tape.tokens.map((token, i) => {
       const go = () => this.goTo(stepOfRow(this.header.steps, i));
-      return button(`sp-token sp-${kind}`, text, go, { tabindex: "-1" });
+      return layOver(button("", null, go, { tabindex: "-1", "aria-label": token.text }), touchedOf(token));
     });
-    this.tape.replaceChildren(...tokens);
+    this.tokens.replaceChildren(...buttons);
   }
 
   /** @param {number} end */

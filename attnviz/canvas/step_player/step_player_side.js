@@ -1,49 +1,145 @@
-// What stands beside the scene: the next token, the work, the memory of each layer.
+// What stands beside the scene, as a drawing: the next token, the work, the memory of each layer.
 
-import { around, el, visibleToken } from "../shared/dom.js";
+import { fill, joined, visibleToken } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
+import { drawWith, fillBox, strokePath, writeText } from "../shared/surface.js";
+import { textWidth, wrapText } from "../scene/text_width.js";
+import { shortened } from "./step_player_scene.js";
 import { isChosen, memoryOf, workOf } from "./step_player_texts.js";
 
-/** @import { PlayerHeader } from "../shared/types.js" */
+/** @import { Weight } from "../scene/text_width.js" */
+/** @import { DrawingContext, PlayedRun, Theme } from "../shared/types.js" */
+/** @typedef {ReturnType<typeof sideScene>} SideScene */
 
-/** The next token: what was most probable, and what was chosen. @param {PlayerHeader} header @param {number} at the step */
-export function choices(header, at) {
-  const { words, steps } = header;
-  const box = around("sp-box", el("div", "av-strong sp-head", words.choices));
-  for (const [label, probability, chosen] of steps[at].alternatives) {
-    const line = el("div", chosen ? "sp-choice sp-picked" : "sp-choice");
-    const track = el("span", "sp-track");
-    const bar = el("span", "sp-share");
-    bar.style.width = `${100 * probability}%`;
-    track.append(bar);
-    line.append(el("span", "sp-label", visibleToken(label)), track, el("span", "sp-number", percent(probability)));
-    if (chosen) line.append(el("span", "av-sr", words.chosen));
-    box.append(line);
-  }
-  if (!isChosen(header, at)) box.append(el("div", "sp-note", words.nothing));
-  return box;
+const [HEAD, LINE, NOTE, APART] = [24, 20, 17, 14];
+/** Pixels of a token's name, of the number behind its bar, and beside each. */
+const CHOICE = { name: 92, number: 52, gap: 8, bar: 11 };
+/** A line of the table, what stands around it, and between its columns. */
+const TABLE = { line: 18, around: 5, gap: 12 };
+const LAYERS = { most: 360, h: 46 };
+
+/**
+ * @param {PlayedRun} header @param {number} at @param {number} width @param {boolean} costs whether there is room for the work
+ */
+export function sideScene(header, at, width, costs = true) {
+  const { words, steps, colours } = header;
+  const { alternatives } = steps[at];
+  const nothing = isChosen(header, at) ? [] : wrapText(words.nothing, width, 12);
+  const choices = HEAD + LINE * alternatives.length + NOTE * nothing.length + APART;
+  const work = costs ? tableOf(workOf(header, at), width) : null;
+  const below = choices + (work ? work.height + APART : 0);
+  const memory = { ...memoryOf(header, at), y: below, w: Math.min(LAYERS.most, width) };
+  const height = below + HEAD + LAYERS.h + 1;
+  return { words, colours, alternatives, nothing, choices, work, memory, width, height };
 }
 
-/** What the step took with a cache and without. @param {PlayerHeader} header @param {number} at */
-export function work(header, at) {
-  const { rows, note } = workOf(header, at);
-  const table = el("table", "sp-work");
-  rows.forEach((cells, n) => {
-    const line = el("tr");
-    line.append(...cells.map((cell, i) => el(i && n ? "td" : "th", i ? "sp-number" : "", cell)));
-    table.append(line);
+/** The table of the work with the place of each line; the names at its left are broken where room is short. */
+/** @param {ReturnType<typeof workOf>} work @param {number} width */
+function tableOf({ rows, note }, width) {
+  const widest = [0, 1, 2].map((column) =>
+    Math.max(...rows.map((cells, n) => textWidth(cells[column], 13, n || !column ? 400 : 600))),
+  );
+  const [name, first, second] = widest.map((wide) => wide + TABLE.gap);
+  const room = Math.max(width / 4, Math.min(name, width - first - second));
+  let y = 0;
+  const lines = rows.map(([said, ...numbers], n) => {
+    const named = wrapText(said, room, 13, n ? 400 : 600);
+    const line = { said, named, numbers, y, h: TABLE.line * named.length + TABLE.around, weight: n ? 400 : 600 };
+    y += line.h;
+    return line;
   });
-  return around("sp-box sp-costs", table, el("div", "sp-note", note));
+  const notes = wrapText(note, width, 12);
+  const ends = [(width * (room + first)) / (room + first + second), width];
+  return { lines, ends, note, notes, foot: y + 4, height: y + 4 + NOTE * notes.length };
 }
 
-/** The bytes of each layer's cache. @param {PlayerHeader} header @param {number} at */
-export function memory(header, at) {
-  const { title, layers } = memoryOf(header, at);
-  const bars = el("div", "sp-layers");
-  for (const { share, text } of layers) {
-    const bar = el("span", "sp-layer", null, { title: text });
-    bar.style.height = `${100 * share}%`;
-    bars.append(bar);
+/** All of it for those who hear it. @param {SideScene} scene */
+export function sideSaid({ words, alternatives, nothing, work, memory }) {
+  const list = (/** @type {string} */ said, /** @type {string[]} */ kept) =>
+    fill(words.of, { said, kept: joined(words.join_things, kept) });
+  const tokens = alternatives.map(
+    ([label, probability, chosen]) =>
+      `${visibleToken(label)} ${percent(probability)}${chosen ? ` (${words.chosen})` : ""}`,
+  );
+  const [heads, ...lines] = work?.lines ?? [];
+  const costs = lines.map(({ said, numbers }) =>
+    list(
+      said,
+      numbers.map((number, n) => `${number} ${heads.numbers[n]}`),
+    ),
+  );
+  const parts = [list(words.choices, tokens), nothing.length ? words.nothing : "", ...costs];
+  return joined(words.join_heard, [...parts, work?.note ?? "", memory.title]);
+}
+
+/** @param {DrawingContext} context @param {SideScene} scene @param {Theme} theme */
+export function drawSide(context, scene, theme) {
+  drawChoices(context, scene, theme);
+  context.save();
+  context.translate(0, scene.choices);
+  drawWork(context, scene, theme);
+  context.restore();
+  drawMemory(context, scene, theme);
+}
+
+/** @param {DrawingContext} context @param {SideScene} scene @param {Theme} theme */
+function drawChoices(context, { words, alternatives, nothing, width }, theme) {
+  writeText(context, words.choices, 0, 10, theme, "600 14px");
+  const track = { x: CHOICE.name + CHOICE.gap, w: width - CHOICE.name - CHOICE.number - 2 * CHOICE.gap, h: CHOICE.bar };
+  alternatives.forEach(([label, probability, chosen], n) => {
+    const y = HEAD + LINE * (n + 0.5);
+    const weight = /** @type {Weight} */ (chosen ? 600 : 400);
+    writeText(context, shortened(visibleToken(label), CHOICE.name, 13, weight), 0, y, theme, `${weight} 13px`);
+    writeEnd(context, percent(probability), width, y, theme, weight);
+    const place = { ...track, y: y - CHOICE.bar / 2 };
+    fillBox(context, place, theme.text, 0.08);
+    const share = { ...place, w: Math.max(1, place.w * probability) };
+    fillBox(context, share, chosen ? theme.primary : theme.text, chosen ? 1 : 0.45);
+  });
+  const below = HEAD + LINE * alternatives.length;
+  nothing.forEach((line, n) => writeText(context, line, 0, below + NOTE * (n + 0.5), theme, "12px", 0.85));
+}
+
+/** @param {DrawingContext} context @param {SideScene} scene @param {Theme} theme */
+function drawWork(context, { work, width }, theme) {
+  if (!work) return;
+  for (const { named, numbers, y, h, weight } of work.lines) {
+    const alpha = weight === 600 ? 1 : 0.85;
+    named.forEach((line, n) =>
+      writeText(context, line, 0, y + 2 + TABLE.line * (n + 0.5), theme, `${weight} 13px`, alpha),
+    );
+    numbers.forEach((number, n) => writeEnd(context, number, work.ends[n], y + 2 + TABLE.line / 2, theme, weight));
+    drawWith(context, { strokeStyle: theme.text, globalAlpha: 0.12, lineWidth: 1 });
+    strokePath(context, [0, y + h - 0.5], [width, y + h - 0.5]);
+    context.globalAlpha = 1;
   }
-  return around("sp-box", el("div", "av-strong sp-head", title), bars);
+  work.notes.forEach((line, n) => writeText(context, line, 0, work.foot + NOTE * (n + 0.5), theme, "12px", 0.85));
+}
+
+/** Keys and values of each layer, one half each. @param {DrawingContext} context @param {SideScene} scene @param {Theme} theme */
+function drawMemory(context, { memory: { title, layers, y, w }, colours }, theme) {
+  writeText(context, title, 0, y + 10, theme, "600 14px");
+  const wide = w / layers.length;
+  const foot = y + HEAD + LAYERS.h;
+  layers.forEach(({ share }, layer) => {
+    const bar = { x: layer * wide, w: Math.max(0.5, wide - 1), h: (share * LAYERS.h) / 2 };
+    fillBox(context, { ...bar, y: foot - 2 * bar.h }, colours.k);
+    fillBox(context, { ...bar, y: foot - bar.h }, colours.v);
+  });
+  drawWith(context, { strokeStyle: theme.text, globalAlpha: 0.4, lineWidth: 1 });
+  strokePath(context, [0, foot + 0.5], [w, foot + 0.5]);
+  context.globalAlpha = 1;
+}
+
+/** The layer whose bar is under a point, in words; "" beside the bars. @param {SideScene} scene @param {number} x @param {number} y */
+export function layerUnder({ memory: { layers, y: top, w } }, x, y) {
+  if (y < top + HEAD || y > top + HEAD + LAYERS.h) return "";
+  return layers[Math.floor((x / w) * layers.length)]?.text ?? "";
+}
+
+/** Writes a number that ends at `x`. @param {DrawingContext} context @param {string} text @param {number} x @param {number} y @param {Theme} theme @param {number} weight */
+function writeEnd(context, text, x, y, theme, weight) {
+  drawWith(context, { font: `${weight} 13px ${theme.font}`, fillStyle: theme.text });
+  drawWith(context, { textAlign: "right", textBaseline: "middle" });
+  context.fillText(text, x, y);
 }
