@@ -134,7 +134,7 @@ def grow(page, walk, back, more):
     """The matrices of each step that `walk` goes to, and `back` from: larger in a large window, and still in a line."""
 
     def first():
-        return page.locator(".tb-table tbody td").first.bounding_box() or {"width": 0, "height": 0}  # none: being drawn
+        return page.locator("[data-at]").first.bounding_box() or {"width": 0, "height": 0}  # none: being drawn
 
     small = []
     for go in walk:

@@ -6,7 +6,7 @@ import { el, fill, visibleToken } from "../shared/dom.js";
 import { COMPACT } from "../heatmap/heatmap_geometry.js";
 import { maskHit, maskLayout, nearestCell } from "./mask_geometry.js";
 import { drawMask, isEmptyRow, maskInk } from "./mask_scene.js";
-import { drawWith, markPainted, notePlot, outline, sized, stageOf } from "../shared/surface.js";
+import { drawWith, layOver, markPainted, notePlot, outline, sized, stageOf } from "../shared/surface.js";
 import { drawColumnLabel, drawPill, LONGEST_LABEL } from "../shared/token_labels.js";
 import { placeOn } from "../shared/window.js";
 
@@ -70,8 +70,7 @@ export class MaskDrawing extends Drawing {
     const { room, font } = this;
     const widths = { labelsQ: labelsQ.width(room, font), labelsK: labelsK.width(room, font) };
     Object.assign(this, maskLayout({ shape, width, font, compact, ...widths }));
-    const { x, y, w, h } = this.plot;
-    Object.assign(this.pad.style, { left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px` });
+    layOver(this.pad, this.plot);
     notePlot(this.stage, this.plot);
     this.draw();
   }

@@ -1,6 +1,5 @@
 // How a number of a board came about, written out as a sum.
 
-import { el } from "../shared/dom.js";
 import { roleOf } from "./tensor_tint.js";
 
 /** @import { BoardCell, Sheet } from "../shared/types.js" */
@@ -20,20 +19,6 @@ import { roleOf } from "./tensor_tint.js";
 export function splitName(name) {
   const [text, sub = ""] = name.split("_");
   return { text, sub };
-}
-
-/**
- * The same as elements.
- * @template {HTMLElement} T
- * @param {T} element
- * @param {Pick<SumTerm, "text" | "sub" | "after" | "sup">} parts
- */
-export function withSubscript(element, { text, sub, after = "", sup }) {
-  element.textContent = text;
-  if (sub) element.append(el("sub", "", sub));
-  element.append(after);
-  if (sup) element.append(el("sup", "", sup));
-  return element;
 }
 
 /**
@@ -67,10 +52,9 @@ export function isTight({ kind, text }) {
   return { after: kind === "sign" && text.endsWith("("), before: kind === "sign" && text === ")" };
 }
 
-/** @param {SumTerm} term */
-export function sumElement(term) {
-  if (term.kind === "total") return el("span", "tb-total", term.text);
-  const tight = isTight(term);
-  const name = term.kind === "sign" ? "tb-op" : `tb-term tb-${term.role || "plain"}`;
-  return withSubscript(el("span", `${name}${tight.after ? " tb-open" : ""}${tight.before ? " tb-close" : ""}`), term);
+/** The sum behind a number in one line of text. */
+/** @param {Sheet[]} sheets @param {BoardCell} cell @param {number} r @param {number} c */
+export function saySum(sheets, cell, r, c) {
+  const terms = sumTerms(sheets, cell, r, c);
+  return terms.map(({ text, sub = "", after = "", sup }) => `${text}${sub}${after}${sup ? `^${sup}` : ""}`).join(" ");
 }

@@ -1,86 +1,77 @@
-// One operation: the matrices that go in, the one that comes out, and where each of its numbers is from.
+// One operation: the matrices that go in, the one that comes out, and where each of its numbers is from. Over the drawing lie
+// tables of the same numbers, which cannot be seen: for those who hear the page, and for hands and keys.
 
-import { rgb, themeOf } from "../shared/colour.js";
-import { lastingComponent, View } from "../shared/component.js";
+import { themeOf } from "../shared/colour.js";
+import { View, viewComponent } from "../shared/component.js";
 import { ARROWS, radioGroup } from "../shared/controls.js";
 import { around, button, el, focusedIn } from "../shared/dom.js";
-import { lessMotion } from "../shared/motion.js";
+import { film, lessMotion } from "../shared/motion.js";
 import { clamp } from "../shared/numbers.js";
-import { magnification } from "../shared/window.js";
-import { namesRows, onOneLine } from "./board_scene.js";
-import { splitName, sumElement, sumTerms, withSubscript } from "./sum_line.js";
-import { nameInk, roleOf, tint } from "./tensor_tint.js";
+import { layOver, onceAFrame, sized } from "../shared/surface.js";
+import { NAME, onOneLine, placeBoard, placeOfNumber, startOf } from "./board_geometry.js";
+import { drawBoard } from "./board_scene.js";
+import { saySum } from "./sum_line.js";
+import { nameInk } from "./tensor_tint.js";
 
-/** @import { BoardHeader, Component, Rgb, Sheet, Tabs, TensorColours } from "../shared/types.js" */
+/** @import { BoardStart, PlacedBoard, StandingSheet } from "./board_geometry.js" */
+/** @import { BoardHeader, Component, Rectangle, Tabs, TensorColours, Theme } from "../shared/types.js" */
 
 /** Python hears of a number when the hand has rested on it for so many milliseconds. */
 const REST = 200;
-/** How a board becomes the next. */
-const MOVE = { duration: 400, easing: "ease-out" };
+/** Milliseconds in which a board becomes the next. */
+const MOVE = 400;
 
-/** The middle of what lies between two elements. @param {Element} first @param {Element} last */
-function middle(first, last = first) {
-  const [from, to] = [first.getBoundingClientRect(), last.getBoundingClientRect()];
-  return [(from.left + to.right) / 2, (from.top + to.bottom) / 2];
+/** @param {string} role @param {string} text @param {Rectangle} place @param {Record<string, string>} [more] */
+function cellOver(role, text, place, more = {}) {
+  return layOver(el("div", "", text, { role, ...more }), place);
 }
 
-/**
- * What the sheets of a board have in common.
- * @typedef {{ colours: TensorColours, background: Rgb }} Look
- */
-
-/** @param {Sheet} sheet @param {number} index @param {boolean} isResult @param {Look} look */
-function sheetTable(sheet, index, isResult, look) {
-  const table = el("table", "tb-table", null, isResult ? { role: "grid", "aria-label": sheet.label } : {});
-  const head = table.createTHead().insertRow();
-  head.append(el("td"));
-  sheet.cols.forEach((word, c) => {
-    head.append(el("th", sheet.lines.includes(c) ? "tb-line" : "", word, { scope: "col", title: word }));
-  });
-  const body = table.createTBody();
+/** The table of a matrix, over its drawing. @param {StandingSheet} one @param {number} index @param {boolean} isResult */
+function tableOver({ placed }, index, isResult) {
+  const { sheet, cols, lefts, cell, sizes } = placed;
+  const table = el("div", "tb-table", null, { role: isResult ? "grid" : "table" });
+  if (isResult) table.setAttribute("aria-label", sheet.label);
+  layOver(table, { x: 0, y: 0, w: placed.width, h: placed.height });
+  table.style.fontSize = `${sizes.number}px`;
+  const row = (/** @type {HTMLElement[]} */ cells) => {
+    const line = el("div", "", null, { role: "row" });
+    line.append(...cells);
+    table.append(line);
+  };
+  const above = placeOfNumber(placed, 0, 0).y;
+  const named = (/** @type {string} */ title) => ({ title });
+  row(
+    cols.map((_cut, c) => {
+      const place = { x: lefts[c], y: above - sizes.label - 8, w: cell, h: sizes.label + 8 };
+      return cellOver("columnheader", sheet.cols[c], place, named(sheet.cols[c]));
+    }),
+  );
   sheet.text.forEach((line, r) => {
-    const row = body.insertRow();
-    row.append(el("th", "", sheet.rows[r], { scope: "row", title: sheet.rows[r] }));
-    row.append(...line.map((text, c) => sheetCell(sheet, [index, r, c], isResult, text, look)));
+    const { y, h } = placeOfNumber(placed, r, 0);
+    const cells = line.map((text, c) => {
+      const number = cellOver(isResult ? "gridcell" : "cell", text, placeOfNumber(placed, r, c));
+      number.dataset.at = [index, r, c].join();
+      if (isResult) number.tabIndex = -1;
+      return number;
+    });
+    row([cellOver("rowheader", sheet.rows[r], { x: 0, y, w: lefts[0], h }, named(sheet.rows[r])), ...cells]);
   });
   return table;
 }
 
-/**
- * @param {Sheet} sheet
- * @param {[number, number, number]} place sheet, row, column
- * @param {boolean} isResult @param {string} text @param {Look} look
- */
-function sheetCell(sheet, place, isResult, text, { colours, background }) {
-  const [, r, c] = place;
-  const cell = el("td", "", text, { "data-at": place.join() });
-  const share = sheet.fill[r][c];
-  if (share === null) cell.classList.add("tb-hidden");
-  else {
-    const { fill, ink } = tint(roleOf(sheet, c), share, colours, background);
-    cell.style.background = fill;
-    cell.style.color = ink;
-  }
-  if (sheet.lines.includes(c)) cell.classList.add("tb-line");
-  if (isResult) {
-    cell.tabIndex = -1;
-    cell.setAttribute("role", "gridcell");
-  }
-  return cell;
+/** @param {StandingSheet} one @param {number} index @param {boolean} isResult */
+function sheetOver(one, index, isResult) {
+  const { placed, x, y, seen } = one;
+  const { name, shape } = placed.sheet;
+  const box = layOver(el("figure", "tb-sheet"), { x, y, w: seen, h: placed.height });
+  box.dataset.name = name;
+  const scroll = around("tb-scroll", tableOver(one, index, isResult));
+  box.append(el("figcaption", "av-sr", `${name.replace("_", "")} ${shape}`), scroll);
+  return { box, scroll };
 }
 
-/** @param {Sheet} sheet @param {number} index @param {boolean} isResult @param {Look} look */
-function sheetFigure(sheet, index, isResult, look) {
-  const box = el("figure", `tb-sheet tb-${sheet.role}${isResult ? " tb-result" : ""}`);
-  box.dataset.name = sheet.name;
-  const title = el("figcaption");
-  title.append(withSubscript(el("b"), splitName(sheet.name)), el("span", "", sheet.shape));
-  box.append(title, around("tb-scroll", sheetTable(sheet, index, isResult, look)));
-  return box;
-}
-
-/** @param {Tabs[]} tabs @param {(name: string, option: number) => void} onPick */
-function tabRow(tabs, onPick) {
+/** @param {Tabs[]} tabs @param {TensorColours} colours @param {Theme} theme @param {(name: string, option: number) => void} onPick */
+function tabRow(tabs, colours, theme, onPick) {
   const row = el("div", "av-wrap tb-tabs");
   for (const group of tabs) {
     if (group.options.length < 2) continue;
@@ -88,7 +79,9 @@ function tabRow(tabs, onPick) {
     box.append(el("span", "", group.label));
     const buttons = group.options.map(([label, role], i) => {
       const attributes = { "data-tab": `${group.name} ${i}` };
-      return button(`av-button tb-tab tb-${role || "plain"}`, label, () => onPick(group.name, i), attributes);
+      const tab = button("av-button tb-tab", label, () => onPick(group.name, i), attributes);
+      tab.style.color = nameInk(role, colours, theme.text);
+      return tab;
     });
     radioGroup(box, buttons, group.current);
     row.append(box);
@@ -101,10 +94,21 @@ class TensorBoard extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
-    this.sheets = el("div", "av-wrap tb-sheets");
-    this.line = el("div", "av-wrap tb-line-out", null, { "aria-live": "polite" });
+    this.sheets = el("div", "tb-sheets");
+    this.canvas = el("canvas");
+    this.line = el("div", "av-sr tb-line-out", null, { "aria-live": "polite" });
     this.part = this.row = this.col = 0;
+    /** @type {[number, number]} the number that is lit: the chosen one, or one that is pointed at */
+    this.lit = [0, 0];
     this.resting = 0;
+    /** @type {PlacedBoard | null} */
+    this.placed = null;
+    /** @type {HTMLElement[]} each may be scrolled to its right end */
+    this.scrolls = [];
+    /** @type {{ start: BoardStart, share: number } | null} */
+    this.moving = null;
+    this.stopMoving = () => {};
+    this.paint = onceAFrame(() => this.draw());
     this.listen();
   }
 
@@ -113,49 +117,42 @@ class TensorBoard extends View {
   }
 
   /** @param {Component} component */
-  show(component) {
-    const focused = Boolean(this.focused()?.dataset.at);
+  async show(component) {
     const { header, before } = this.receive(component);
     const behind = this.gestures.isBehind(header.session, header.ack);
     if (before?.name !== header.name || !behind) {
       Object.assign(this, { part: header.part, row: header.row, col: header.col });
     }
-    const { text } = themeOf(this.root, header.colours);
-    for (const role of ["q", "k", "v"]) {
-      this.root.style.setProperty(`--tb-${role}`, nameInk(role, header.colours, text));
-    }
-    const stood = new Map(this.figures().map((figure) => [figure.dataset.name, middle(figure)]));
-    this.draw(focused);
-    if (before && before.step !== header.step && !lessMotion()) this.move(stood);
+    const stood = this.placed;
+    this.build();
+    if (stood && before && before.step !== header.step && !lessMotion()) this.move(stood);
   }
 
-  figures() {
-    return [...this.sheets.querySelectorAll("figure")];
+  resize() {
+    if (this.held) this.build();
   }
 
   /** A matrix that `stood` on the last board glides from there, a new number comes out of those it is made of. */
-  /** @param {Map<string | undefined, number[]>} stood */
-  move(stood) {
-    const { sheets, cells } = this.board;
-    /** @type {[Element, number[][]][]} what moves, and between which places it begins */
-    const moves = this.figures().flatMap((figure) => {
-      const from = stood.get(figure.dataset.name);
-      return from ? [[figure, [from]]] : [];
-    });
-    if (!stood.has(sheets[sheets.length - 1].name)) {
-      cells.forEach((line, r) =>
-        line.forEach(({ a }, c) => {
-          const from = a.map(([i, r0, r1, c0, c1]) => middle(this.cell(i, r0, c0), this.cell(i, r1 - 1, c1 - 1)));
-          if (from.length) moves.push([this.cell(sheets.length - 1, r, c), from]);
-        }),
-      );
-    }
-    const zoom = magnification(this.sheets);
-    const steps = moves.map(([one, from]) => {
-      const by = middle(one).map((to, i) => (from.reduce((sum, at) => sum + at[i], 0) / from.length - to) / zoom);
-      return { one, translate: `${by[0]}px ${by[1]}px`, opacity: one.matches("td") ? 0 : 1 };
-    });
-    for (const { one, ...begin } of steps) one.animate([begin, {}], MOVE);
+  /** @param {PlacedBoard} stood */
+  move({ standing }) {
+    if (!this.placed) return;
+    const start = startOf(standing, this.placed.standing, this.board.cells);
+    const stays = this.board.sheets.filter((_sheet, i) => start.sheets[i]).map(({ name }) => name);
+    this.sheets.dataset.moving = JSON.stringify({ stays, numbers: start.cells?.flat().length ?? 0 });
+    const draw = (/** @type {number} */ done) => {
+      this.moving = { start, share: 1 - (1 - done) ** 2 };
+      this.draw();
+    };
+    draw(0);
+    this.stopMoving = film(this.canvas, MOVE, draw, () => this.rest());
+  }
+
+  /** The board stands. */
+  rest() {
+    this.stopMoving();
+    this.moving = null;
+    delete this.sheets.dataset.moving;
+    this.draw();
   }
 
   /** What of the board the keyboard is on. */
@@ -174,33 +171,51 @@ class TensorBoard extends View {
     this.resting = setTimeout(() => this.component?.setStateValue("pick", { ...told, seq }), REST);
   }
 
-  /** @param {boolean} focus */
-  draw(focus) {
+  build() {
     const { boards, tabs, colours } = this.header;
+    if (!this.root.clientWidth) return;
+    const focused = Boolean(this.focused()?.dataset.at);
+    const tab = this.focused()?.dataset.tab;
     this.part = clamp(this.part, 0, boards.length - 1);
-    const { sheets, signs } = this.board;
+    const { sheets } = this.board;
     const last = sheets.length - 1;
     this.row = clamp(this.row, 0, sheets[last].rows.length - 1);
     this.col = clamp(this.col, 0, sheets[last].cols.length - 1);
-    const look = { colours, background: rgb(themeOf(this.root, colours).background) };
-    const figures = sheets.flatMap((sheet, i) => {
-      const figure = sheetFigure(sheet, i, i === last, look);
-      return i < last ? [figure, el("span", "tb-sign", signs[i])] : [figure];
-    });
-    this.sheets.replaceChildren(...figures, this.line);
-    const { fits, columns, beside } = onOneLine(sheets);
-    this.sheets.style.cssText = `--tb-cells: ${columns}; --tb-sheets: ${beside}`;
-    this.sheets.toggleAttribute("data-wide", !fits);
-    this.sheets.toggleAttribute("data-named", namesRows(sheets));
+    this.sheets.toggleAttribute("data-wide", !onOneLine(sheets).fits);
     const shown = tabs.map((group) => (group.name === "part" ? { ...group, current: this.part } : group));
-    const tab = this.focused()?.dataset.tab;
     this.root.replaceChildren(
-      tabRow(shown, (name, option) => this.pickTab(name, option)),
+      tabRow(shown, colours, themeOf(this.root, colours), (name, option) => this.pickTab(name, option)),
       this.sheets,
     );
+    this.lit = [this.row, this.col];
+    const over = this.place().standing.map((one, i) => sheetOver(one, i, i === last));
+    this.scrolls = over.map(({ scroll }) => scroll);
+    this.sheets.replaceChildren(this.canvas, ...over.map(({ box }) => box), this.line);
     const again = tab && this.root.querySelector(`[data-tab="${tab}"]`); // the row was built anew
     if (again instanceof HTMLElement) again.focus({ preventScroll: true });
-    this.light(this.row, this.col, focus);
+    this.rest();
+    this.light(this.row, this.col, focused);
+    const font = `italic 600 ${NAME.size}px ${NAME.family}`;
+    if (!document.fonts.check(font)) void document.fonts.load(font).then(this.paint);
+  }
+
+  /** Where everything is while this number is lit. */
+  place() {
+    const [r, c] = this.lit;
+    const room = { width: this.sheets.clientWidth, most: Math.max(46, 0.044 * innerWidth), isFile: false };
+    this.placed = placeBoard(this.board, this.board.cells[r][c], this.lit, room);
+    this.sheets.style.height = `${this.placed.height}px`;
+    return this.placed;
+  }
+
+  draw() {
+    const { board, lit, moving, placed } = this;
+    if (!placed) return;
+    placed.standing.forEach((one, i) => (one.scrolled = this.scrolls[i].scrollLeft));
+    const { colours } = this.header;
+    const theme = themeOf(this.root, colours);
+    const context = sized(this.canvas, this.sheets.clientWidth, placed.height);
+    drawBoard(context, { board: placed, theme, colours, lit, areas: board.cells[lit[0]][lit[1]].a, moving });
   }
 
   /** @param {string} name @param {number} option */
@@ -210,15 +225,8 @@ class TensorBoard extends View {
       return;
     }
     this.part = option;
-    this.draw(false);
+    this.build();
     this.tell();
-  }
-
-  /** @param {number} sheet @param {number} r @param {number} c */
-  cell(sheet, r, c) {
-    const found = this.sheets.querySelector(`[data-at="${sheet},${r},${c}"]`);
-    if (!(found instanceof HTMLElement)) throw new Error(`the board has no cell ${sheet},${r},${c}`);
-    return found;
   }
 
   /** Lights a number of the result and all it was computed from, and writes the sum out. */
@@ -226,18 +234,18 @@ class TensorBoard extends View {
   light(r, c, focus) {
     const { board, sheets } = this;
     const last = board.sheets.length - 1;
-    for (const old of sheets.querySelectorAll(".tb-lit, .tb-from")) old.classList.remove("tb-lit", "tb-from");
+    this.lit = [r, c];
+    this.place();
+    this.paint();
+    sheets.dataset.lit = [last, r, c].join();
+    sheets.dataset.from = JSON.stringify(board.cells[r][c].a);
     for (const old of sheets.querySelectorAll('[tabindex="0"]')) old.setAttribute("tabindex", "-1");
-    const cell = this.cell(last, r, c);
-    cell.classList.add("tb-lit");
-    this.cell(last, this.row, this.col).tabIndex = 0;
-    for (const [sheet, r0, r1, c0, c1] of board.cells[r][c].a) {
-      for (let i = r0; i < r1; i++) {
-        for (let j = c0; j < c1; j++) this.cell(sheet, i, j).classList.add("tb-from");
-      }
+    const cell = sheets.querySelector(`[data-at="${[last, this.row, this.col]}"]`);
+    if (cell instanceof HTMLElement) {
+      cell.tabIndex = 0;
+      if (focus) cell.focus();
     }
-    this.line.replaceChildren(...sumTerms(board.sheets, board.cells[r][c], r, c).map(sumElement));
-    if (focus) cell.focus({ preventScroll: false });
+    this.line.textContent = saySum(board.sheets, board.cells[r][c], r, c);
   }
 
   /** The row and column of a number of the result. */
@@ -255,6 +263,7 @@ class TensorBoard extends View {
       if (at) this.light(...at, false);
     });
     this.sheets.addEventListener("pointerleave", () => this.light(this.row, this.col, false));
+    this.sheets.addEventListener("scroll", () => this.paint(), true);
     this.sheets.addEventListener("click", (event) => {
       const at = this.placeOf(event.target);
       if (at) this.choose(...at);
@@ -281,4 +290,4 @@ class TensorBoard extends View {
   }
 }
 
-export default lastingComponent(TensorBoard);
+export default viewComponent(TensorBoard);

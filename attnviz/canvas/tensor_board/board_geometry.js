@@ -1,0 +1,250 @@
+// Where the matrices of a board stand and where their numbers are, and the sum of the number that is lit. No page.
+
+import { isTight, splitName, sumTerms } from "./sum_line.js";
+import { visibleToken } from "../shared/dom.js";
+import { clamp } from "../shared/numbers.js";
+import { cutToFit } from "../shared/token_labels.js";
+import { textWidth } from "../scene/text_width.js";
+
+/** @import { SumTerm } from "./sum_line.js" */
+/** @import { Board, BoardCell, Rectangle, Sheet } from "../shared/types.js" */
+
+/**
+ * A matrix with the places of its numbers, from its own upper left corner.
+ * @typedef {object} PlacedSheet
+ * @property {Sheet} sheet
+ * @property {CellSizes} sizes
+ * @property {string[]} rows
+ * @property {string[]} cols
+ * @property {number[]} lefts of columns
+ * @property {number} cell pixels across a number
+ * @property {number} width
+ * @property {number} height
+ */
+
+/** @typedef {ReturnType<typeof sizesOf>} CellSizes */
+/** @typedef {ReturnType<typeof placeBoard>} PlacedBoard */
+/**
+ * A matrix where it stands, the sign after it, how much of it is seen across, and how far that is scrolled.
+ * @typedef {{ placed: PlacedSheet, x: number, y: number, sign: string, seen: number, scrolled: number }} StandingSheet
+ */
+/**
+ * What a board has room in. `most`: the widest number; `isFile`: nothing is scrolled, and a sum is as wide as its text.
+ * @typedef {{ width: number, most: number, isFile: boolean }} BoardRoom
+ */
+
+export const GAP = 2;
+/** Before a column where another head begins. */
+const HEAD_GAP = 10;
+export const NAME = { size: 18, sub: 13, family: '"KaTeX_Math", "Cambria Math", Georgia, serif' };
+export const SHAPE = 12;
+/** From the upper edge to the columns' labels, and from there to the numbers. */
+export const CAPTION = 28;
+export const SIGN = 22;
+export const SUM = { size: 15, line: 25, gap: 5, beside: 12, above: 9 };
+/** Letters below and above the line. */
+const SMALL = 0.72 * SUM.size;
+/** The least room for a sum beside a matrix, and what a file has for one below. */
+const [LEAST, LEAST_BELOW] = [260, 420];
+/** Where a board is narrower, all numbers are as wide as a finger. */
+const [NARROW, FINGER] = [560, 40];
+/** Below a matrix that is scrolled. */
+const SCROLLBAR = 6;
+/** Columns of all matrices together that stand on one line. */
+const ON_ONE_LINE = 18;
+
+/** How many numbers and matrices share a line. @param {Sheet[]} sheets */
+export function onOneLine(sheets) {
+  const wide = sheets.map(({ cols }) => cols.length);
+  const all = wide.reduce((sum, count) => sum + count);
+  const fits = all <= ON_ONE_LINE;
+  return { fits, columns: fits ? all : Math.max(...wide), beside: fits ? sheets.length : 1 };
+}
+
+/** Whether the result's rows have labels: on a line with the first matrix it leaves them to that one, if they are the same. */
+/** @param {Sheet[]} sheets @param {number} width */
+function namesRows(sheets, width) {
+  const [first, result] = [sheets[0], sheets[sheets.length - 1]];
+  const isApart = first === result || width < NARROW || !onOneLine(sheets).fits;
+  return isApart || first.rows.some((row, r) => row !== result.rows[r]);
+}
+
+/** Sizes of letters and rows by the room of a number. @param {number} room @param {number} most */
+function sizesOf(room, most) {
+  const cell = clamp(room, 29, most);
+  return {
+    cell,
+    label: clamp(0.27 * cell, 10.5, 16),
+    number: clamp(0.27 * cell + 2, 11.5, 22),
+    high: clamp(0.64 * cell + 1, 28, 52),
+    beside: 0.1 * cell,
+    widestRow: clamp(1.4 * cell, 46, 110),
+    widestColumn: clamp(room, cell, 110),
+  };
+}
+
+/** @param {string} text @param {number} room @param {number} size */
+function cutLabel(text, room, size) {
+  return cutToFit(text && visibleToken(text), room, (part) => textWidth(part, size)).text;
+}
+
+/** Pixels across a matrix's name, whose letters, above all capitals, are wider than those that are measured. */
+/** @param {string} name */
+export function widthOfName(name) {
+  const { text, sub } = splitName(name);
+  const wide = (/** @type {string} */ part, /** @type {number} */ size) =>
+    1.1 * textWidth(part, size, 600) + 0.25 * textWidth(part.replace(/[^A-Z]/g, ""), size, 600);
+  return { text: wide(text, NAME.size), sub: wide(sub, NAME.sub) };
+}
+
+/** @param {Sheet} sheet @param {CellSizes} sizes @param {boolean} named whether rows have labels @returns {PlacedSheet} */
+function placeSheet(sheet, sizes, named) {
+  const rows = named ? sheet.rows.map((name) => cutLabel(name, sizes.widestRow, sizes.label)) : [];
+  const cols = sheet.cols.map((name) => cutLabel(name, sizes.widestColumn - 4, sizes.label));
+  const widest = (/** @type {string[]} */ texts, /** @type {number} */ size) =>
+    Math.max(0, ...texts.map((text) => textWidth(text, size)));
+  const least = sheet.role === "mask" ? 0.6 * sizes.cell : sizes.cell;
+  const numbers = widest(sheet.text.flat(), sizes.number) + sizes.beside + 2;
+  const cell = Math.max(least, numbers, widest(cols, sizes.label) + 4);
+  const left = rows.length ? widest(rows, sizes.label) + 6 : 0;
+  const lefts = cols.map(
+    (_name, c) => left + c * (cell + GAP) + HEAD_GAP * sheet.lines.filter((line) => line <= c).length,
+  );
+  const name = widthOfName(sheet.name);
+  const title = name.text + name.sub + 12 + textWidth(sheet.shape, SHAPE);
+  const width = Math.max(lefts[lefts.length - 1] + cell, title);
+  const height = CAPTION + sizes.label + 8 + sheet.text.length * (sizes.high + GAP);
+  return { sheet, sizes, rows, cols, lefts, cell, width, height };
+}
+
+/** Where a number of a matrix is. @param {PlacedSheet} placed @param {number} r @param {number} c @returns {Rectangle} */
+export function placeOfNumber({ sheet, sizes, lefts, cell, height }, r, c) {
+  return { x: lefts[c], y: height - (sheet.text.length - r) * (sizes.high + GAP), w: cell, h: sizes.high };
+}
+
+/** @param {SumTerm} term */
+export function partsOf({ kind, text, sub = "", after = "", sup = "" }) {
+  const weight = /** @type {400 | 600} */ (kind === "sign" ? 400 : 600);
+  const parts = [
+    { text, size: SUM.size, down: 0 },
+    { text: sub, size: SMALL, down: 3 },
+    { text: after, size: SUM.size, down: 0 },
+    { text: sup, size: SMALL, down: -5 },
+  ];
+  return parts
+    .filter((part) => part.text)
+    .map((part) => ({ ...part, weight, width: textWidth(part.text, part.size, weight) }));
+}
+
+/** The terms in lines of at most `room` pixels, each with where it begins. @param {SumTerm[]} terms @param {number} room */
+function placeSum(terms, room) {
+  /** @type {{ term: SumTerm, x: number, line: number }[]} */
+  const placed = [];
+  let [x, line, width] = [0, 0, 0];
+  for (const term of terms) {
+    const wide = partsOf(term).reduce((sum, part) => sum + part.width, 0);
+    const tight = isTight(term);
+    if (tight.before) x -= SUM.gap;
+    if (x > 0 && x + wide > room) [x, line] = [0, line + 1];
+    placed.push({ term, x, line });
+    width = Math.max(width, x + wide);
+    x += wide + (tight.after ? 0 : SUM.gap);
+  }
+  return { placed, width: width + 2 * SUM.beside, height: (line + 1) * SUM.line + 2 * SUM.above };
+}
+
+/** The matrices in as many lines as they need, in the middle of each. */
+/** @param {PlacedSheet[]} all @param {string[]} signs @param {BoardRoom} room */
+function standInLines(all, signs, room) {
+  const between = clamp(0.012 * room.width, 6, 14);
+  /** @type {StandingSheet[][]} */
+  const lines = [[]];
+  let [x, width] = [0, 0];
+  all.forEach((placed, i) => {
+    const sign = signs[i] ?? "";
+    const after = sign ? between + textWidth(sign, SIGN) : 0;
+    const seen = room.isFile ? placed.width : Math.min(placed.width, room.width - after);
+    const end = seen + after;
+    if (x > 0 && x + between + end > room.width) {
+      lines.push([]);
+      x = 0;
+    }
+    lines[lines.length - 1].push({ placed, x: x && x + between, y: 0, sign, seen, scrolled: 0 });
+    x = (x && x + between) + end;
+    width = Math.max(width, x);
+  });
+  let y = 0;
+  for (const line of lines) {
+    const high = Math.max(...line.map(({ placed }) => placed.height));
+    for (const one of line) one.y = y + (high - one.placed.height) / 2;
+    y += high + between + (line.some(({ placed, seen }) => seen < placed.width) ? SCROLLBAR : 0);
+  }
+  return { standing: lines.flat(), between, x, width, height: y - between };
+}
+
+/** Where the sum stands: beside the last matrix, or below where there is no room. */
+/** @param {ReturnType<typeof standInLines>} lines @param {SumTerm[]} terms @param {BoardRoom} room */
+function standSum({ standing, between, x, width, height }, terms, room) {
+  const { placed, y } = standing[standing.length - 1];
+  const beside = room.width - x - between;
+  const below = room.isFile ? Math.max(width, LEAST_BELOW) : room.width;
+  const across = beside >= LEAST ? beside : below;
+  const sum = placeSum(terms, across - 2 * SUM.beside);
+  if (!room.isFile) sum.width = across;
+  if (beside < LEAST) return { ...sum, x: 0, y: height + between };
+  return { ...sum, x: x + between, y: Math.max(0, y + (placed.height - sum.height) / 2) };
+}
+
+/**
+ * A board with the number `at` (row, column) of its result lit, whose sum is written where `summed`.
+ * @param {Pick<Board, "sheets" | "signs">} board @param {BoardCell} cell @param {[number, number]} at
+ * @param {BoardRoom} room
+ */
+export function placeBoard({ sheets, signs }, cell, at, room, summed = true) {
+  const { columns, beside } = onOneLine(sheets);
+  const each = room.width < NARROW ? FINGER : (0.89 * room.width + 23 - 45 * beside) / columns - 2;
+  const sizes = sizesOf(each, room.width < NARROW ? FINGER : room.most);
+  const last = sheets.length - 1;
+  const all = sheets.map((sheet, i) => placeSheet(sheet, sizes, i < last || namesRows(sheets, room.width)));
+  const lines = standInLines(all, signs, room);
+  const sum = summed ? standSum(lines, sumTerms(sheets, cell, ...at), room) : null;
+  return {
+    standing: lines.standing,
+    between: lines.between,
+    sum,
+    width: Math.ceil(Math.max(lines.width, sum ? sum.x + sum.width : 0)),
+    height: Math.ceil(Math.max(lines.height, sum ? sum.y + sum.height : 0)),
+  };
+}
+
+/** Where the middle of what is seen of a matrix stands. @param {StandingSheet} sheet */
+function middleOf({ placed, x, y, seen }) {
+  return [x + seen / 2, y + placed.height / 2];
+}
+
+/** @typedef {{ sheets: (number[] | null)[], cells: number[][][] | null }} BoardStart */
+
+/**
+ * How far from its place each part of a board begins that comes after another one: a matrix that was there glides, a new
+ * number comes out of those that it is made of (null: none is new).
+ * @param {StandingSheet[]} before @param {StandingSheet[]} after @param {Board["cells"]} cells @returns {BoardStart}
+ */
+export function startOf(before, after, cells) {
+  const stood = new Map(before.map((one) => [one.placed.sheet.name, middleOf(one)]));
+  const sheets = after.map((one) => {
+    const [from, to] = [stood.get(one.placed.sheet.name), middleOf(one)];
+    return from ? from.map((at, side) => at - to[side]) : null;
+  });
+  const result = after[after.length - 1];
+  const at = (/** @type {StandingSheet} */ one, /** @type {number} */ r, /** @type {number} */ c) => {
+    const { x, y, w, h } = placeOfNumber(one.placed, r, c);
+    return [one.x + x + w / 2 - one.scrolled, one.y + y + h / 2];
+  };
+  const comes = (/** @type {BoardCell} */ { a: areas }, /** @type {number[]} */ to) =>
+    [0, 1].map((side) => {
+      const corners = areas.flatMap(([i, r0, r1, c0, c1]) => [at(after[i], r0, c0), at(after[i], r1 - 1, c1 - 1)]);
+      return corners.reduce((sum, corner) => sum + (corner[side] - to[side]) / corners.length, 0);
+    });
+  const isNew = !stood.has(result.placed.sheet.name);
+  return { sheets, cells: isNew ? cells.map((row, r) => row.map((cell, c) => comes(cell, at(result, r, c)))) : null };
+}
