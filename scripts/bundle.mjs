@@ -1,6 +1,6 @@
 // Bundles the canvas components: `node scripts/bundle.mjs` writes attnviz/canvas/bundles, attnviz/live/bundle and
 // attnviz/site/bundle, --check only compares. A component is a folder with a script and a style sheet of its name.
-// live and live_patches are no components: they are the scripts of files that leave the app; figure_engine is what Python
+// live and canvas_file are no components: they are the scripts of files that leave the app; figure_engine is what Python
 // draws figures with, without a browser.
 
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -11,7 +11,8 @@ import wabt from "wabt";
 
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), "..", "attnviz");
 const source = path.join(root, "canvas");
-const LIVE = [...both(["live/live.css", "live/live_patches.css"]), "scene/figure_engine.js"];
+const packages = path.join(root, "..", "node_modules");
+const LIVE = [...both(["live/live.css", "live/canvas_file.css"]), "scene/figure_engine.js"];
 const SITE = ["site.css", "site.js", "worker.js", "offline.js"].map((name) => `../site/page/${name}`);
 
 const folders = (await readdir(source, { withFileTypes: true })).filter((entry) => entry.isDirectory());
@@ -83,21 +84,37 @@ async function noticesOf({ outputs }, folder) {
       if (name) found.set(name, [...(found.get(name) ?? []), path.basename(output)]);
     }
   }
-  const parts = [...found].sort().map(async ([name, inside]) => {
-    const there = path.join(root, "..", "node_modules", name);
-    const { version, license } = JSON.parse(await readFile(path.join(there, "package.json"), "utf8"));
-    const text = await readFile(path.join(there, "LICENSE"), "utf8");
-    return `${name} ${version} (in ${inside.sort().join(", ")}): ${license}\n\n${text.trim()}\n`;
-  });
-  const text = (await Promise.all(parts)).join(`\n${"-".repeat(80)}\n\n`);
+  const parts = await Promise.all([...found].sort().map(([name, inside]) => noticeOf(name, inside)));
+  const text = parts.join(`\n${"-".repeat(80)}\n\n`);
   return text ? [[path.join(folder, "notices.txt"), Buffer.from(text)]] : [];
 }
 
-const bundles = ["canvas/bundles", "live/bundle", "site/bundle"].map((folder) => path.join(root, folder));
+/** Whose a package is, and under which licence. @param {string} name @param {string[]} inside files of ours that it is in */
+async function noticeOf(name, inside) {
+  const there = path.join(packages, name);
+  const { version, license } = JSON.parse(await readFile(path.join(there, "package.json"), "utf8"));
+  const text = await readFile(path.join(there, "LICENSE"), "utf8");
+  return `${name} ${version} (in ${inside.sort().join(", ")}): ${license}\n\n${text.trim()}\n`;
+}
+
+/** The part of plotly.js that charts are drawn with, as it is. @param {string} folder */
+async function charts(folder) {
+  const [name, file] = ["plotly.js-cartesian-dist-min", "plotly-cartesian.min.js"];
+  const notice = Buffer.from(await noticeOf(name, [file]));
+  return /** @type {const} */ ([
+    [path.join(folder, file), await readFile(path.join(packages, name, file))],
+    [path.join(folder, "notices.txt"), notice],
+  ]);
+}
+
+const bundles = ["canvas/bundles", "live/bundle", "site/bundle", "figures/bundle"].map((folder) =>
+  path.join(root, folder),
+);
 const made = new Map([
   ...(await bundled(both(components), bundles[0], "esm")),
   ...(await bundled(LIVE, bundles[1], "iife")),
   ...(await bundled(SITE, bundles[2], "iife")),
+  ...(await charts(bundles[3])),
 ]);
 for (const folder of bundles) await mkdir(folder, { recursive: true });
 const listed = await Promise.all(

@@ -15,11 +15,15 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app.text import headline, unmarked
+from attnviz.base.message import Problem
+from attnviz.base.packed import blob, unblob
 from attnviz.base.units import Quantity
-from attnviz.base.words import _, ended, sentences
+from attnviz.base.words import _, ended, sentences, speaking
+from attnviz.canvas.head.ahead import SENTENCE, answer
 from attnviz.figures.export import prepared, standalone_html
 from attnviz.figures.theme import Background
 from attnviz.figures.title_lines import one_line
+from attnviz.live.canvas_page import canvas_page
 from attnviz.live.chart_frame import ChartFrame
 from attnviz.live.scene_figure import SceneFigure
 
@@ -40,6 +44,31 @@ class LiveFile:
 
 
 @dataclass(frozen=True)
+class LiveCanvas:
+    """A component with what it was sent, for a file that stays alive; `link` opens the same in the app."""
+
+    component: str
+    data: bytes
+    link: str | None
+    language: str | None
+
+    def file(self, title: str, caption: str) -> LiveFile:
+        """The file: what was too much to be sent, and is fetched, is brought along."""
+
+        def made() -> str:
+            header, payload = unblob(self.data)
+            if address := header.get("address"):
+                found = answer(address[address.index(SENTENCE) :])
+                if found is None:
+                    raise Problem("What this picture shows is no longer in memory: open the page again.")
+                header, payload = header | {"address": ""}, found
+            with speaking(self.language):
+                return canvas_page(self.component, blob(header, payload), title, caption, self.link)
+
+        return LiveFile(_("Live HTML"), "-live", made)
+
+
+@dataclass(frozen=True)
 class ExportOffer:
     """The figure of one menu, with the numbers behind it: `show.under` says what each is."""
 
@@ -49,6 +78,7 @@ class ExportOffer:
     table: Any = None  #: a Table, or what makes it
     caption: str | None = None  #: as Markdown; plain once it is made
     live: Sequence[LiveFile] = ()
+    canvas: LiveCanvas | None = None  #: what it is on the page
     called: str = ""  #: its title where nothing is said of it
     words: str = ""  #: what the page says below it, as Markdown
     title: str = ""  #: once it is made: what its files say above it unless told otherwise
@@ -79,14 +109,15 @@ class ExportOffer:
         """An SVG on this background, the chart that plotly.js draws into the place that the SVG leaves for it, and the
         live files; an empty title or caption is left out.
         """
+        live = [*self.live] if self.canvas is None else [self.canvas.file(title, caption), *self.live]
         if isinstance(self.fig, SceneFigure):
             look: Any = {"background": background, "title": title or None, "caption": caption or None, "colorbar": bar}
-            return self.fig.to_svg(**look), None, self.live
+            return self.fig.to_svg(**look), None, live
         ready = prepared(self.fig, background=background, colorbar=bar)
         place = SceneFigure((ChartFrame(ready.layout.width, ready.layout.height),))
         frame = place.to_svg(background=background, title=title or None, caption=caption or None)
         page = LiveFile(_("HTML, interactive"), "", lambda: standalone_html(ready, title, caption))
-        return frame, ready.to_json(remove_uids=False), [page, *self.live]
+        return frame, ready.to_json(remove_uids=False), live or [page]
 
 
 @dataclass

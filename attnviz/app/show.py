@@ -11,10 +11,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import presenting, share_menu
 from attnviz.app.cache import kept_charts
-from attnviz.app.exports import ExportOffer, Later, LiveFile, Table, gathered, to_csv
+from attnviz.app.exports import ExportOffer, Later, LiveCanvas, LiveFile, Table, gathered, to_csv
+from attnviz.app.links import shared_view
 from attnviz.app.text import plain, unmarked
-from attnviz.base.words import _
-from attnviz.canvas.shared.component import app_root, component, sent
+from attnviz.base.words import _, language
+from attnviz.canvas.shared.component import app_root, component, sent, sent_to
 from attnviz.figures.label_room import for_a_room
 from attnviz.figures.theme import Background, Figure
 from attnviz.figures.title_lines import one_line
@@ -106,6 +107,7 @@ def under(
     words: str | None = None,
     label: str | None = None,
     embeds: bool = True,
+    canvas: LiveCanvas | None = None,
 ) -> None:
     """What stands below a picture, also one that a canvas drew: the sentence and the export menu.
 
@@ -116,7 +118,14 @@ def under(
     with line_under(key):
         if words:
             st.markdown(words, width="stretch")
-        export_menu(fig, name, key, table, caption, label, (), embeds, words)
+        export_menu(fig, name, key, table, caption, label, (), embeds, words, canvas)
+
+
+def canvas_of(key: str, linked: bool = True) -> LiveCanvas:
+    """The canvas that this page has drawn under that key, to be saved as a live file; `linked`: its link opens it."""
+    name, data = sent_to(key)
+    link = shared_view.public_address(shared_view.LONGEST_IN_CAPTION) if linked else None
+    return LiveCanvas(name, data, link, language())
 
 
 def export_menu(
@@ -129,9 +138,10 @@ def export_menu(
     live: Sequence[LiveFile] = (),
     embeds: bool = False,
     words: str | None = None,
+    canvas: LiveCanvas | None = None,
 ) -> None:
     """A small button that opens to everything a figure can be saved as; computed only when open."""
-    offer = ExportOffer(fig, name, key, table, caption, live, presenting.heading(), words or "")
+    offer = ExportOffer(fig, name, key, table, caption, live, canvas, presenting.heading(), words or "")
     if gathered(offer):
         return
     if embeds:

@@ -5,13 +5,13 @@ import math
 from pathlib import Path
 
 import numpy as np
-import plotly
 import plotly.graph_objects as go
 
 from attnviz.figures.theme import FONT, PAPER, Background, Figure
 from attnviz.figures.title_lines import above, wide
 
-PLOTLY_JS = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+#: plotly.js with the traces that charts here have: lines, bars and heatmaps
+PLOTLY_JS = Path(__file__).parent / "bundle" / "plotly-cartesian.min.js"
 
 WIDTH = 900  # pixels, for a figure that has no width of its own
 
@@ -89,7 +89,7 @@ def standalone_html(fig: Figure, title: str | None = None, caption: str | None =
     width, high = fig.layout.width or WIDTH, fig.layout.height or 450
     fluid = go.Figure(fig).update_layout(width=None)  # as wide as the window up to its own width: a phone is narrow
     drawn: str = fluid.to_html(
-        include_plotlyjs=True,
+        include_plotlyjs=False,
         full_html=False,
         div_id="chart",
         default_height=f"{high}px",
@@ -104,6 +104,7 @@ def standalone_html(fig: Figure, title: str | None = None, caption: str | None =
     )
     return (
         f'<!doctype html><html><head><meta charset="utf-8"><title>{html.escape(title or "")}</title>'
-        f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{style}</style></head>'
+        f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{style}</style>'
+        f"<script>{PLOTLY_JS.read_text('utf-8')}</script></head>"
         f"<body><figure>{heading}{drawn}{below}</figure></body></html>"
     )

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from attnviz.base import raw_scores
+from attnviz.base import pictures_font, raw_scores
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.packed import blob
 from attnviz.base.words import _, tongue
@@ -26,7 +26,10 @@ BUNDLE = Path(__file__).parent / "bundle"
 Theme = Literal["auto", "light", "dark"]
 
 #: What the file may do: run what stands in it. Nothing is asked of any server, whatever page it is put into.
-POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:; "
+    "base-uri 'none'"
+)
 
 
 @dataclass(frozen=True)
@@ -77,8 +80,9 @@ class LiveView:
 def page(view: LiveView, theme: Theme = "auto") -> str:
     """The HTML of the file. ValueError where heads and tokens do not fit each other."""
     _check(view)
-    data = packed(view)
-    return _document(view.title or view.head_title or "attnviz", header(view), data, NAME, theme)
+    title = html.escape(view.title or view.head_title or "attnviz")
+    script = f"<script>{bundle_text('live.js')}</script>"
+    return document(title, style_of("live.css"), inert_json(header(view)), packed(view), script, theme)
 
 
 def packed(view: LiveView) -> str:
@@ -91,25 +95,6 @@ def packed(view: LiveView) -> str:
 def squeezed(content: bytes) -> str:
     """Bytes as a page carries them: packed by zlib, in base64."""
     return base64.b64encode(zlib.compress(content, 9)).decode()
-
-
-def patch_page(scene: bytes, title: str, note: str = "", link: str | None = None) -> str:
-    """The HTML of the file. `scene`: what the canvas of the page about pictures is sent."""
-    about = {
-        "title": title,
-        "note": note,
-        "link": _web_address(link),
-        "words": {"open": _("Open in the app"), "made": _("Made with attnviz")},
-    }
-    return _document(title, about, base64.b64encode(scene).decode(), "live_patches", "auto")
-
-
-def _document(title: str, about: dict[str, Any], data: str, bundle: str, theme: Theme) -> str:
-    """A file with a header as JSON and data as base64 in it, and the script that draws both."""
-    script, style = _bundle(bundle)
-    return document(
-        html.escape(title), f"<style>{style}</style>", inert_json(about), data, f"<script>{script}</script>", theme
-    )
 
 
 def document(
@@ -160,7 +145,7 @@ def header(view: LiveView) -> dict[str, Any]:
     return {
         "title": view.title,
         "note": view.note,
-        "link": _web_address(view.link),
+        "link": web_address(view.link),
         "arranged": None if view.arranged is None else dict(view.arranged),
         "head": _head(view),
         "overview": _overview(view),
@@ -234,13 +219,17 @@ def _overview(view: LiveView) -> dict[str, Any]:
     }
 
 
-def _web_address(link: str | None) -> str | None:
+def web_address(link: str | None) -> str | None:
     """A link that leads to a page, and does not run something; None for any other."""
     return link if link is not None and urlsplit(link).scheme in ("http", "https") else None
 
 
+def style_of(*sheets: str) -> str:
+    """The style of a file, of these sheets of the folder of bundles, with the font of its pictures."""
+    return f"<style>{pictures_font.style()}{''.join(map(bundle_text, sheets))}</style>"
+
+
 @cache
-def _bundle(name: str) -> tuple[str, str]:
-    """The script and the style sheet; esbuild writes nothing into either that would end its own element."""
-    script, style = ((BUNDLE / f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("js", "css"))
-    return script, style
+def bundle_text(name: str) -> str:
+    """A script or a style sheet; esbuild writes nothing into either that would end its own element."""
+    return (BUNDLE / name).read_text(encoding="utf-8")

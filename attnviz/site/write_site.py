@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from attnviz import live
+from attnviz.base import pictures_font
 from attnviz.base.message import Message, Problem, Several
 from attnviz.base.text_file import lines_of
 from attnviz.base.words import _, say, speaking, tongue
@@ -39,7 +40,7 @@ MARK = ".attnviz-site"  #: a file that says that a folder is ours to write into
 PART = 20 * 2**20  #: bytes of a file at most: what hosts of static files allow
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; "
-    "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'"
+    "font-src data:; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'"
 )
 STYLE = (
     '<meta name="referrer" content="no-referrer"><link rel="icon" href="data:,"><link rel="stylesheet" href="site.css">'
@@ -90,8 +91,10 @@ def write(
     else:
         told = [(each, made[0]) for each in _sentences(sentences, made[0].card)]
     examples = [_prepared(*each, out) for each in told]
-    for each in ("site.js", "site.css", "worker.js"):
+    for each in ("site.js", "worker.js"):
         shutil.copyfile(BUNDLE / each, out / each)
+    style = pictures_font.style() + (BUNDLE / "site.css").read_text("utf-8")
+    (out / "site.css").write_text(style, encoding="utf-8")
     names = {each: "index.html" if number == 0 else f"index.{each}.html" for number, each in enumerate(languages)}
     for language, name in names.items():
         with speaking(language):

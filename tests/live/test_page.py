@@ -83,7 +83,7 @@ def test_nothing_is_asked_of_any_server_and_no_bundle_ends_its_own_element():
     policy = next(attrs["content"] for _tag, attrs, _text in elements.found if "http-equiv" in attrs)
     assert policy is not None
     assert policy.startswith("default-src 'none'")
-    for name in ("live", "live_patches"):
+    for name in ("live", "canvas_file"):
         assert "</script" not in (BUNDLE / f"{name}.js").read_text(encoding="utf-8").lower()
         assert "</style" not in (BUNDLE / f"{name}.css").read_text(encoding="utf-8").lower()
 

@@ -13,6 +13,8 @@ from attnviz.canvas.shared.component import count, mount
 from attnviz.canvas.shared.packing import fingerprint
 from attnviz.live import canvas_wording
 
+MOST_IN_FILE = 110_000  #: bytes of weights
+
 
 def birth(
     key: str,
@@ -20,6 +22,7 @@ def birth(
     numbers: np.ndarray,
     tokens: Sequence[str],
     ids: Sequence[int],
+    passes: Callable[[Sequence[int]], tuple[np.ndarray, ...]],
     *,
     at: int,
     silenced: Sequence[int],
@@ -30,16 +33,29 @@ def birth(
 
     `told` are its name, sizes, curves, steps and names of heads, as in BirthHeader (types.d.ts); `numbers`
     (steps, N) of float16 are the model's. `tokens` are two copies of some words, `ids` their numbers in its vocabulary.
-    Unless `whole`, steps after the handle are not drawn before it has been there. `on_stand` hears where it was left,
-    and what is silenced.
+    `passes` makes, for a file, all weights at some steps, how likely each next word is, and whether it is the
+    likeliest. Unless `whole`, steps after the handle are not drawn before it has been there. `on_stand` hears where it
+    was left, and what is silenced.
     """
     header = _header(told, tokens, ids, at, silenced, whole)
+    cells = len(told["names"]) * len(ids) * (len(ids) + 1)
+    kept = np.unique(np.linspace(0, len(numbers) - 1, max(1, min(len(numbers), MOST_IN_FILE // cells))).round())
+    places = sorted({at, *map(int, kept)})
+
+    def for_a_file() -> bytes:
+        """The numbers of the step on show, then the passes of as many steps as a file has room for."""
+        weights, likely, right = passes(places)
+        parts = (numbers[at].astype("<f2"), np.rint(weights * 65535).astype("<u2"), likely.astype("<f4"), right)
+        return b"".join(part.tobytes() for part in parts)
+
     header |= {
         "size": numbers.shape[1],
         "pieces": [
             offer_sentence(("born", told["model"], begin), partial(_piece, numbers, begin))
             for begin in range(0, 2 * numbers.size, MOST_BYTES)
         ],
+        "places": places,
+        "address": offer_sentence(("born file", told["model"], at, tuple(ids), tuple(silenced)), for_a_file),
         "layout": fingerprint(str(header["words"]), told["model"], str(tokens), str(ids)),
     }
 

@@ -10,7 +10,7 @@ import { grouped } from "../shared/numbers.js";
 import { onceAFrame, sized, watchSize } from "../shared/surface.js";
 import { passSentence } from "./birth_scene.js";
 import { drawCurves, HEIGHT, nearestStep, shareAt } from "./curves.js";
-import { forward, singles } from "./forward.js";
+import { forward, passesOf, singles } from "./forward.js";
 import { Heads } from "./heads.js";
 
 /** @import { BirthHeader, Component } from "../shared/types.js" */
@@ -28,6 +28,8 @@ class Birth extends FilmView {
     this.sent = null;
     /** @type {Uint16Array | null} those of all steps */
     this.all = null;
+    /** @type {Map<number, import("./forward.js").Pass> | null} what a file has in their place, with the heads on show silenced */
+    this.passes = null;
     this.draw = onceAFrame(() => this.picture());
     const bar = el("div", "av-line av-slider");
     this.player(bar, "▶", "play", Infinity);
@@ -57,9 +59,10 @@ class Birth extends FilmView {
     if (other) {
       this.all = null;
       this.reached = 0;
-      void this.fetch();
+      if (header.address) void this.fetch();
+      else this.passes = passesOf(header, payload);
     }
-    this.sent = singles(new Uint16Array(payload.slice().buffer));
+    this.sent = singles(new Uint16Array(payload.slice(0, 2 * header.size).buffer));
     if (before?.layout !== header.layout) this.heads.build(header);
     this.arrive(header.steps.length - 1, other);
   }
@@ -75,8 +78,17 @@ class Birth extends FilmView {
     this.draw();
   }
 
+  /** A file stands at steps of which it has passes. @param {number} stop */
+  stand(stop) {
+    const places = [...(this.passes?.keys() ?? [])];
+    const near = (/** @type {number} */ best, /** @type {number} */ place) =>
+      Math.abs(place - stop) < Math.abs(best - stop) ? place : best;
+    super.stand(places.length ? places.reduce(near) : stop);
+  }
+
   /** Silences a head, or lets it speak again. @param {number} head */
   silence(head) {
+    if (this.passes) this.stand(this.header.at);
     const others = this.silenced.filter((each) => each !== head);
     this.silenced = others.length < this.silenced.length ? others : [...others, head].sort((a, b) => a - b);
     this.draw();
@@ -90,7 +102,7 @@ class Birth extends FilmView {
     const step = steps[this.at];
     this.reached = open ? Infinity : Math.max(this.reached, step);
     say(this.step, fill(words.at, { step: grouped(step) }));
-    const silenced = new Set(this.silenced);
+    const silenced = new Set(this.passes && this.at !== at ? this.held.silenced : this.silenced);
     const width = Math.max(240, this.curves.parentElement?.clientWidth ?? 0);
     const now = { step, reached: this.reached, silenced };
     drawCurves(sized(this.curves, width, HEIGHT), width, this.held, theme, now);
@@ -98,8 +110,8 @@ class Birth extends FilmView {
     drawColourBar(this.scale, bar, theme.dark, sizes.causal ? words.hidden : null);
     const held = this.all?.subarray(this.at * size, (this.at + 1) * size);
     const numbers = held ? singles(held) : this.at === at ? this.sent : null;
-    if (!numbers) return;
-    const pass = forward(numbers, ids, sizes, silenced);
+    const pass = numbers ? forward(numbers, ids, sizes, silenced) : this.passes?.get(this.at);
+    if (!pass) return;
     const best = this.heads.draw(pass, this.held, theme, silenced);
     const said = passSentence(pass, step, words);
     say(this.said, said);

@@ -93,6 +93,30 @@ function judged(logits, ids, words) {
   return { likely, right: asked.map((id, t) => rows[t][id] === largest[t]) };
 }
 
+/**
+ * The passes of a file, by the places of their steps.
+ * @param {import("../shared/types.js").BirthHeader} header @param {Uint8Array} payload numbers of a step; then of each
+ * place weights in 16 bits; then how likely each next word is; then whether it is the likeliest
+ */
+export function passesOf({ places, names, ids, size }, payload) {
+  let at = 2 * size;
+  const next = (/** @type {number} */ bytes) => payload.slice(at, (at += bytes)).buffer;
+  const [cells, asked] = [ids.length ** 2, ids.length - 1];
+  const weights = Float32Array.from(new Uint16Array(next(2 * places.length * names.length * cells)), (x) => x / 65535);
+  const likely = new Float32Array(next(4 * places.length * asked));
+  const right = new Uint8Array(next(places.length * asked));
+  return new Map(
+    places.map((place, n) => [
+      place,
+      {
+        weights: names.map((_name, head) => weights.subarray((n * names.length + head) * cells).subarray(0, cells)),
+        likely: [...likely.subarray(n * asked, (n + 1) * asked)],
+        right: [...right.subarray(n * asked, (n + 1) * asked)].map(Boolean),
+      },
+    ]),
+  );
+}
+
 /** The mean loss, in nats, of the second copy's words but its first. @param {number[]} likely */
 export function lossOf(likely) {
   const known = likely.slice((likely.length + 1) / 2);

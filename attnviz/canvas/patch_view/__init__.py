@@ -146,12 +146,6 @@ class PatchFigure:
         return self.picture.picture + row
 
 
-def live_scene(scene: PatchScene, choices: PatchChoices) -> bytes:
-    """The scene for a file that stands alone: nobody answers its gestures."""
-    header, payload = _packed("live", scene, scene.allowed(choices))
-    return packing.blob(header | {"session": "live", "ack": 0}, payload)
-
-
 def _packed(document: str, scene: PatchScene, choices: PatchChoices) -> tuple[dict[str, Any], bytes]:
     """The scene: a header, and the picture as it is, then maps, rows of all layers and scores, compressed."""
     maps = packing.thumbnail_codes(scene.maps).tobytes()

@@ -22,13 +22,24 @@ from attnviz.base.packed import blob
 
 R = TypeVar("R")
 BUNDLES = Path(__file__).parents[1] / "bundles"
-_PAGE = "_page_path"
+_PAGE, _SENT = "_page_path", "_canvas_sent"
 NAMES = tuple(sorted(script.stem for script in BUNDLES.glob("*.js")))
 
 
 def component(name: str) -> Callable[..., Any]:
     """What mounts the component `name`, one of NAMES."""
-    return _registered(name)[0]
+
+    def mounted(*, key: str, data: Any, **listeners: Callable[[], None]) -> Any:
+        st.session_state.setdefault(_SENT, {})[key] = (name, data)
+        return _registered(name)[0](key=key, data=data, **listeners)
+
+    return mounted
+
+
+def sent_to(key: str) -> tuple[str, bytes]:
+    """What the component `key` of this page was sent last, after the component's name; KeyError if it is not there."""
+    found: tuple[str, bytes] = st.session_state.get(_SENT, {})[key]
+    return found
 
 
 def served_by_address() -> bool:
@@ -54,6 +65,8 @@ def _registered(name: str) -> tuple[Callable[..., Any], bool]:
 
 def remember_page(path: str) -> None:
     """Say which page runs ("" is the start page); the main script does, before it runs it."""
+    if st.session_state.get(_PAGE) != path:
+        st.session_state[_SENT] = {}
     st.session_state[_PAGE] = path
 
 

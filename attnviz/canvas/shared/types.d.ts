@@ -323,6 +323,10 @@ export type BirthHeader = Answer & {
   silenced: number[];
   /** addresses at which the numbers of all steps lie, piece by piece */
   pieces: string[];
+  /** where a file's payload lies; empty in the file */
+  address: string;
+  /** the steps, by their places, of which a file has passes */
+  places: number[];
   curves: Record<"at" | "loss_at" | "losses" | "without_at" | "without", number[]> &
     Record<"previous" | "induction", number[][]>;
   /** whether steps that the handle has not reached are shown */
@@ -335,7 +339,9 @@ export type BirthHeader = Answer & {
 };
 
 /** The step of a run for a file. */
-export type BirthFigureHeader = Omit<BirthHeader, "session" | "ack" | "layout" | "pieces"> & { title: string };
+export type BirthFigureHeader = Omit<BirthHeader, "session" | "ack" | "layout" | "pieces" | "address" | "places"> & {
+  title: string;
+};
 
 /** Scores of one query at width d; cosines only for qk-norm. */
 export type ScoreRow = { d: number; scores: ArrayLike<number>; cosines?: ArrayLike<number> | null };

@@ -4,7 +4,7 @@ A run is measured at every step. What is kept are steps ever wider apart, and bo
 comes to be found or is lost: what is said of "from which step" hangs on no step that was not looked at.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -87,6 +87,21 @@ class Life:
     def nearest(self, step: int) -> int:
         """The place, among the kept steps, of the one nearest to a step."""
         return int(np.abs(self.steps - step).argmin())
+
+    def passes(self, ids: Sequence[int], kept: Sequence[int], silenced: Silenced) -> tuple[np.ndarray, ...]:
+        """All heads' weights (S, H, T, T) on these words at S of the kept steps.
+
+        Then (S, T - 1): how likely each next word is, and whether it is the likeliest.
+        """
+        asked = torch.tensor(ids[1:])
+        made = [
+            forward(torch.from_numpy(self.numbers[at]).float(), torch.tensor([ids]), self.config, silenced)
+            for at in kept
+        ]
+        logits = torch.stack([logits[0, :-1] for logits, _weights in made])
+        weights = torch.stack([torch.cat([layer[0] for layer in weights]) for _logits, weights in made])
+        likely = logits.softmax(-1)[:, torch.arange(len(asked)), asked]
+        return weights.numpy(), likely.numpy(), (logits.argmax(-1) == asked).numpy()
 
     def looks(self, given: Sequences, silenced: Silenced = ()) -> np.ndarray:
         """(kept, 2): loss and accuracy on these sequences at each kept step, with some heads silenced."""

@@ -44,6 +44,7 @@ def panel() -> None:
             lambda: picture(name, copies, at, off, whole),
             name=f"{name}-step-{run.steps[at]}",
             key="born-film-out",
+            canvas=show.canvas_of("born-film"),
             words=said(name, at, off),
             table=lambda: table(run),
         )
@@ -116,6 +117,7 @@ def draw(
         run.numbers,
         copies.tokens,
         copies.ids,
+        lambda kept: run.passes(copies.ids, kept, off),
         at=at,
         silenced=[heads.index(each) for each in off],
         whole=whole,

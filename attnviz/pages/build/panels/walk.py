@@ -53,6 +53,7 @@ def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None
             ),
             name=f"build-{step}",
             key="build_step",
+            canvas=show.canvas_of("build_board"),
             table=lambda: _table(shown[part].result),
             words=words,
             caption=words,

@@ -56,6 +56,7 @@ def growing() -> None:
             SceneFigure((bars,), bars.title),
             name="cache-bytes",
             key="d_growth_save",
+            canvas=show.canvas_of("d_growth"),
             table={
                 "tokens": list(result.tokens),
                 **{f"{group.name} {bar.name}": list(bar.bytes) for group in bars.groups for bar in group.bars},

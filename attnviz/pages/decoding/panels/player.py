@@ -116,6 +116,7 @@ def _about(result: token_by_token.Result, name: str, weights_are: str, place: tu
         figure,
         name=f"decoding-layer{layer}-head{head}",
         key="d_player_save",
+        canvas=show.canvas_of("d_player"),
         words=sentences(kinds[weights_are].format(name=plain(name)), shown, _at_step(result, at)),
         caption=sentences(shown, ended(_("{model} on “{text}”").format(model=name, text=result.config.text))),
         table=table,

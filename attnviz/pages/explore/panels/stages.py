@@ -61,6 +61,7 @@ def place(shown: Shown) -> None:
         lambda: SceneFigure((strip_figure(way, at, title),), title),
         name=f"place-{shown.run.request.model}-layer{shown.layer}-head{shown.head}",
         key="place-out",
+        canvas=show.canvas_of("place"),
         caption=sentences(_("Parameters counted in the model’s own weights."), link()),
         table=lambda: _table(way, shown.layer),
     )

@@ -31,6 +31,7 @@ def panel() -> None:
             lambda: picture(film, at),
             name=f"tile-{at + 1}-of-{len(film.tiles)}",
             key="fast-film-save",
+            canvas=show.canvas_of("fast-film"),
             words=_(
                 "One head over {tokens} {tokens:token|tokens}, random vectors (seed {seed}), 32-bit numbers. The "
                 "whole matrix of "

@@ -51,6 +51,7 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
             lambda: SceneFigure((MaskFigure(result.mask, result.words, result.words),)),
             name="mask",
             key="m-grid-save",
+            canvas=show.canvas_of("m-grid"),
             table=lambda: per_pair(result, mask=result.mask.astype(int)),
             words=_kept(config.paint, result),
         )

@@ -9,10 +9,9 @@ import streamlit as st
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.links import link_state, shared_view
 from attnviz.app.text import plain, spoken
-from attnviz.base.words import _, language, say, sentences, speaking
-from attnviz.canvas.patch_view import PatchChoices, PatchFigure, PatchRows, PatchScene, live_scene, patch_view
+from attnviz.base.words import _, say, sentences
+from attnviz.canvas.patch_view import PatchChoices, PatchFigure, PatchRows, PatchScene, patch_view
 from attnviz.canvas.shared import packing
-from attnviz.live import patch_page
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.pictures import PatchGrid, card
@@ -167,8 +166,8 @@ def _under(
             "patches-out",
             lambda: table(stack, on_show(stack, scene, chosen)),
             caption,
-            live=_live(picture, run, scene, chosen, caption),
             embeds=True,
+            canvas=show.canvas_of("patches", linked=not picture.own),
         )
         show.export_menu(
             lambda: all_heads(run, stack, scene, chosen),
@@ -189,20 +188,6 @@ def _under(
                 icon=":material/save:",
                 key="save-picture",
             )
-
-
-def _live(
-    picture: picture_cache.ChosenPicture, run: PictureRun, scene: PatchScene, chosen: PatchChoices, note: str
-) -> list[show.LiveFile]:
-    """The view as one file that stays alive without a server. A download runs in no session: all is taken down here."""
-    link, spoken = (None if picture.own else shared_view.public_address(LONGEST_LINK)), language()
-    title = _("{model} on a picture").format(model=run.name)
-
-    def made() -> str:
-        with speaking(spoken):
-            return patch_page(live_scene(scene, chosen), title, note, link)
-
-    return [show.LiveFile(_("Live HTML: picture and heads"), "-live", made)]
 
 
 def weights_of(stack: PatchStack, chosen: PatchChoices) -> np.ndarray:

@@ -63,6 +63,7 @@ def circle_panel() -> None:
             lambda: _pair(result),
             name=f"pair-{config.pair}",
             key="p_circle_under",
+            canvas=show.canvas_of("p_circle"),
             table=lambda: {"pair": np.arange(len(result.turns)), "radians_per_position": result.turns},
             caption=with_minus(words),
             words=with_minus(words),

@@ -196,6 +196,7 @@ def under_bars(key: str, result: growing_width.Result, words: str) -> None:
         lambda: bars_figure(config),
         name=f"weights-dk{config.d_k}",
         key=key + "_picture",
+        canvas=show.canvas_of(key),
         table=table,
         caption=words,
         words=words,

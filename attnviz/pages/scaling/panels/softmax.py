@@ -134,6 +134,7 @@ def _weights(scores: list[float], temperature: float) -> None:
         SceneFigure((softmax_slider.SoftmaxFigure(np.array(scores), panels, parameter=slider),)),
         name="softmax",
         key="s_typed_picture",
+        canvas=show.canvas_of("s_typed_bars"),
         table={"key": range(1, len(scores) + 1), "score": scores, "weight": p},
         caption=words,
         words=words,

@@ -75,6 +75,7 @@ def picture() -> None:
             lambda: SceneFigure((SharingFigure(shown),), sentences(*less).rstrip(".。")),
             name=f"mha-gqa-mqa-{name}",
             key="h-three",
+            canvas=show.canvas_of("canvas-of-h-three"),
             words=sentences(about, *less),
             caption=about,
             table={
@@ -154,6 +155,7 @@ def wirings(run: ModelRun, result: Result) -> None:
         lambda: SceneFigure((SharingFigure(columns),)),
         name=f"wiring-{result.n_heads}-{chosen}",
         key="h-wiring",
+        canvas=show.canvas_of("canvas-of-h-wiring"),
         words=ngettext(
             "**{kind}**: {h} query heads on {g} K/V head; K/V heads as trained: {t}.",
             "**{kind}**: {h} query heads on {g} K/V heads; as trained: {t}.",

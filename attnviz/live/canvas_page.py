@@ -1,0 +1,36 @@
+"""A canvas of the app in one file, with no server and no network: the component's own script, and what it was sent."""
+
+import html
+
+from attnviz.base.packed import blob, unblob
+from attnviz.base.words import _
+from attnviz.live import POLICY, bundle_text, document, inert_json, squeezed, style_of, web_address
+
+COMPONENTS = "../../canvas/bundles"
+#: the component's script is a module, which the file's own script imports from where it stands
+WITH_MODULE = POLICY.replace("script-src", "script-src data:")
+NOBODY = {"session": "live", "ack": 0}  #: whom a component's gestures are told in a file
+
+
+def canvas_page(component: str, data: bytes, title: str, note: str = "", link: str | None = None) -> str:
+    """The HTML of the file. `data`: what `component` was sent, a header and a payload."""
+    header, payload = unblob(data)
+    about = {
+        "title": title,
+        "note": note,
+        "link": web_address(link),
+        "words": {"open": _("Open in the app"), "made": _("Made with attnviz")},
+    }
+    module = bundle_text(f"{COMPONENTS}/{component}.js")
+    scripts = (
+        f'<script type="text/plain" id="attnviz-script">{module}</script>'
+        f"<script>{bundle_text('canvas_file.js')}</script>"
+    )
+    return document(
+        html.escape(title or "attnviz"),
+        style_of("canvas_file.css", f"{COMPONENTS}/{component}.css"),
+        inert_json(about),
+        squeezed(blob(header | NOBODY, payload)),
+        scripts,
+        policy=WITH_MODULE,
+    )

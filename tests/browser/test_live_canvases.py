@@ -1,0 +1,89 @@
+"""Canvases as files that stay alive: each opened from disk without a network, beside the page that it was saved on."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from attnviz.serve.headless import Looks, app_link, figure_file, run_page
+
+pytestmark = pytest.mark.xdist_group("live")
+
+Open = Callable[..., Any]
+LARGEST = 300_000  #: bytes of a file
+#: a view, the figure in it, and the key of its canvas
+CANVASES = {
+    "step_player": ("decoding?d_model=core&d_steps=4", "d_player_save", "d_player"),
+    "cache_growth": ("decoding?d_view=bytes", "d_growth_save", "d_growth"),
+    "tile_film": ("fast?fast_n=96", "fast-film-save", "fast-film"),
+    "tile_film, fetched": ("fast?fast_n=300&fast_pass=backward", "fast-film-save", "fast-film"),
+    "birth": ("born?born_at=185&born_guess=never&born_off=0.1", "born-film-out", "born-film"),
+    "softmax_slider": ("scaling?s_section=saturation", "s_bars_picture", "s_bars"),
+    "rotation_circle": ("positions?p_section=circle", "p_circle_under", "p_circle"),
+    "mask": ("masks", "m-grid-save", "m-grid"),
+    "tensor_board": ("build?b_step=softmax", "build_step", "build_board"),
+    "sharing_columns": ("sharing?h_context=2048", "h-three", "canvas-of-h-three"),
+    "model_strip": ("explore?open_place=true", "place-out", "place"),
+    "patch_view": ("pictures", "patches-out", "patches"),
+}
+#: whatever a clock measured is another number each time
+SECONDS = re.compile(r"[\d.,]+\s(?:µs|ms|s)\b")
+BLANK = """(root) => [...root.querySelectorAll("canvas")].filter((canvas) => {
+    const { width, height } = canvas;
+    if (!width || !height || !canvas.checkVisibility()) return false;
+    const pixels = new Uint32Array(canvas.getContext("2d").getImageData(0, 0, width, height).data.buffer);
+    return pixels.every((pixel) => pixel === pixels[0]);
+}).map((canvas) => canvas.className)"""
+
+
+def text_of(root: Any) -> str:
+    return SECONDS.sub("…", root.inner_text())
+
+
+@pytest.fixture
+def alone(new_page: Open, tmp_path: Path) -> Any:
+    """`alone(page)`: a file in a browser without a network; whatever it asks for is told."""
+
+    def open_it(content: bytes, query: str = "", **window: Any) -> Any:
+        file = tmp_path / "canvas.html"
+        file.write_bytes(content)
+        page = new_page(offline=True, bypass_csp=False, **window)
+        page.asked = []
+        page.on("request", lambda request: page.asked.append(request.url[:60]))
+        page.goto(file.as_uri() + query)
+        return page
+
+    return open_it
+
+
+@pytest.mark.parametrize("name", CANVASES)
+def test_a_canvas_s_file_shows_what_the_page_shows(name: str, opened: Open, alone: Any) -> None:
+    view, figure, key = CANVASES[name]
+    made = run_page(app_link(view), figure).figure
+    assert made is not None
+    content = figure_file(made, "html", Looks())
+    assert name == "patch_view" or len(content) <= LARGEST  # a picture's file has all heads, and the picture
+    page = opened(view)
+    on_page = page.locator(f".st-key-{key} .av-root")
+    expect(on_page).to_be_visible()
+    file = alone(content)
+    root = file.locator(".av-root")
+    expect(root).to_be_visible()
+    expect(file.locator("h1")).to_have_text(made.title)
+    for _ in range(40):
+        if text_of(root) == text_of(on_page) and root.evaluate(BLANK) == on_page.evaluate(BLANK):
+            break
+        file.wait_for_timeout(250)
+    assert text_of(root) == text_of(on_page)
+    assert root.evaluate(BLANK) == on_page.evaluate(BLANK)
+    box = root.bounding_box()
+    assert box is not None
+    assert box["height"] > 60
+    assert file.evaluate("document.fonts.check(\"14px 'Source Sans 3'\")")
+    for control in root.locator("input[type=range], button:visible:enabled").all()[:8]:
+        control.press("ArrowRight")
+        control.press("Space")  # a gesture that Python would answer may do nothing, and breaks nothing
+    assert [each for each in file.asked[1:] if not each.startswith("data:")] == []
