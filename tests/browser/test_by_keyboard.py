@@ -76,7 +76,7 @@ STOPS = (
          leaves="one => !one.parentElement.querySelector('.sp-readout').textContent.includes('of its attention')"),
     Stop("cache_growth", CACHES, ".cg-range", "Left", r"^[\d,]+ tokens in the cache: .* \d", ".cg-range",
          "aria-valuetext"),
-    Stop("tile_film", "fast", ".tf-right canvas", "Down", r"^Query \d+: .* \d", ".tf-readout"),
+    Stop("tile_film", "fast", ".tf-tile", "Down", r"^Query \d+: .* \d", ".tf-readout"),
     Stop("patch_view", "pictures", "[data-testid=picture]", "Down Right", rf"row \d+, column \d+.*{PERCENT}",
          "[data-testid=read]"),
     Stop("patch_view", "pictures?pic_stack=words", "[data-testid=picture]", "Right", rf"^From .*{PERCENT}",

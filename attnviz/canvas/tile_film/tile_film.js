@@ -10,7 +10,8 @@ import { onceAFrame, sized, watchSize } from "../shared/surface.js";
 import { placeOn, presentedRoom } from "../shared/window.js";
 import { HIGH, linesOf, LOW, matrixLayout, numbersOf, stepAt, tellingLine, tileLayout } from "./tile_film_geometry.js";
 import { drawMatrix, drawTile, sceneOf } from "./tile_film_scene.js";
-import { colourOfChip, describeLine, describeMemory, describeStep } from "./tile_film_texts.js";
+import { drawMemory, memoryScene } from "./tile_film_memory.js";
+import { describeLine, describeStep } from "./tile_film_texts.js";
 
 /** @import { Component, TileHeader } from "../shared/types.js" */
 
@@ -45,11 +46,7 @@ class TileFilm extends FilmView {
     this.tile = el("canvas", "tf-tile av-pan", null, { tabindex: "0", role: "application" });
     this.readout = el("div", "tf-readout", null, { "aria-live": "polite" });
     this.spoken = [this.said, this.readout];
-    this.memory = el("div");
-    /** @type {HTMLElement[]} */
-    this.parts = [];
-    this.fast = el("div", "av-strong");
-    this.slow = el("div", "av-strong");
+    this.memory = el("canvas", "", null, { role: "img" });
     this.left = around("av-column tf-left", this.matrix);
     this.right = around("av-column tf-right", this.tile, this.readout, this.memory);
     root.replaceChildren(this.bar, this.said, around("av-wrap tf-stage", this.left, this.right));
@@ -98,22 +95,11 @@ class TileFilm extends FilmView {
     return new Uint8Array(await answer.arrayBuffer());
   }
 
-  /** Names and lists that stay from tile to tile. */
+  /** Names that stay from tile to tile. */
   label() {
     const { words } = this.header;
     for (const [name, node] of Object.entries(this.steps)) named(node, words[name]);
     this.tile.setAttribute("aria-label", words.tile);
-    const { fastChips, slowChips } = describeMemory(this.header, 0);
-    const [parts, lying] = [fastChips, slowChips].map((chips) =>
-      chips.map((chip) => {
-        const node = el("span", chip.name ? "tf-part" : "tf-part tf-never", chip.text);
-        node.style.setProperty("--tf-colour", colourOfChip(this.header, chip, "var(--st-primary-color)"));
-        return node;
-      }),
-    );
-    this.parts = parts;
-    this.memory.replaceChildren(this.fast, around("av-wrap tf-parts", ...parts));
-    this.memory.append(this.slow, around("av-wrap tf-parts", ...lying));
   }
 
   /** @param {KeyboardEvent} event */
@@ -176,18 +162,18 @@ class TileFilm extends FilmView {
     const tile = tileLayout(Math.min(520, right), this.high, blocks[backward ? 1 : 0], backward);
     drawMatrix(sized(this.matrix, matrix.width, matrix.height), scene, matrix);
     drawTile(sized(this.tile, tile.width, tile.height), scene, tile, line);
+    const memory = memoryScene(header, at, right);
+    drawMemory(sized(this.memory, memory.width, memory.height), memory, scene.theme);
     const said = describeStep(header, at);
     const about = describeLine(header, scene.numbers, at, line);
     attribute(this.range, "aria-valuetext", said);
     if (!this.film && !this.holding) {
       attribute(this.matrix, "aria-label", joined(words.join_heard, [words.scene, said, about]));
+      const kept = memory.memories.flatMap(({ name, chips }) => [name, ...chips.map(({ chip }) => chip.text)]);
+      attribute(this.memory, "aria-label", joined(words.join_clauses, kept));
     }
     say(this.said, said);
     say(this.readout, about);
-    const { fast, fastChips, slow } = describeMemory(header, at);
-    fastChips.forEach(({ text }, n) => say(this.parts[n], text));
-    say(this.fast, fast);
-    say(this.slow, slow);
     this.root.dataset.step = String(at);
     this.root.style.visibility = "";
     if (!this.film && !this.holding) this.fit();
