@@ -14,11 +14,10 @@ import { drawWith, fillBox, strokePath } from "../shared/surface.js";
  * @property {string} colour
  * @property {Pick<Theme, "text" | "font">} theme
  * @property {number | null} pointed the bar that is pointed at
- * @property {boolean} numbered whether weights stand over bars that have room for them, so that one near 0 is seen to be there
  */
 
 export const LEFT = 30;
-/** Pixels of a bar that has room for its number. */
+/** Pixels of a bar that has room for its number, by which one near 0 is seen to be there. */
 const NUMBER = 36;
 const TOP = 8;
 const FOOT = 6;
@@ -48,7 +47,7 @@ export function largestOfColumns(weights, columns) {
 }
 
 /** @param {DrawingContext} context @param {BarsScene} scene */
-export function drawBars(context, { width, height, weights, colour, theme, pointed, numbered }) {
+export function drawBars(context, { width, height, weights, colour, theme, pointed }) {
   const inner = width - LEFT - 2;
   const tall = height - FOOT - TOP;
   const y = (/** @type {number} */ weight) => TOP + tall * (1 - weight);
@@ -72,7 +71,7 @@ export function drawBars(context, { width, height, weights, colour, theme, point
   if (pointed !== null && pointed < n && step >= 2) {
     fillBox(context, { x: LEFT + pointed * step, y: TOP, w: step, h: tall }, theme.text, 0.12);
   }
-  if (numbered && step >= NUMBER) {
+  if (step >= NUMBER) {
     drawWith(context, { fillStyle: theme.text, textAlign: "center" });
     weights.forEach((weight, i) => context.fillText(fixed(weight, 3), LEFT + (i + 0.5) * step, y(weight) - 7));
   }

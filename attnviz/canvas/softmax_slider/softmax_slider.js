@@ -1,21 +1,26 @@
 // Bars of softmax weights that follow their sliders without asking Python: raw, scaled and an alternative.
 // The blob's payload is the raw scores, float32, one row for each d_k of the grid; then, for qk-norm, the cosines.
 
-import { barAt, drawBars } from "./bars.js";
+import { barAt } from "./bars.js";
 import { lastingComponent, View } from "../shared/component.js";
 import { labelledSlider } from "../shared/controls.js";
-import { around, button, el, fill, joined, named } from "../shared/dom.js";
+import { around, attribute, button, el, fill, joined, named } from "../shared/dom.js";
 import { filmOfStops } from "../shared/motion.js";
 import { clamp, fixed, percent, significant } from "../shared/numbers.js";
 import { floats } from "../shared/packing.js";
-import { factsOf, parameterAt, softmaxRow, stopOf, STOPS } from "./softmax.js";
-import { sized } from "../shared/surface.js";
+import { drawPanel, linesOfNames, panelScene } from "./panel.js";
+import { parameterAt, softmaxRow, stopOf, STOPS } from "./softmax.js";
+import { sized, watchSize } from "../shared/surface.js";
+import { placeOn } from "../shared/window.js";
 
+/** @import { PanelScene } from "./panel.js" */
 /** @import { LabelledSlider } from "../shared/controls.js" */
 /** @import { Component, ScoreRow, SoftmaxHeader } from "../shared/types.js" */
 
-/** @typedef {ReturnType<typeof softmaxRow>} Row */
-/** @typedef {ReturnType<SoftmaxSlider["panel"]>} Panel */
+/** @typedef {{ box: HTMLElement, canvas: HTMLCanvasElement }} Panel */
+
+/** Pixels of the bars, in a wide window and in a narrow one. */
+const [TALL, LOW, NARROW] = [150, 110, 640];
 
 /** @extends {View<SoftmaxHeader>} */
 class SoftmaxSlider extends View {
@@ -29,6 +34,10 @@ class SoftmaxSlider extends View {
     this.cosines = null;
     /** @type {Panel[]} */
     this.panels = [];
+    /** @type {PanelScene[]} what they show */
+    this.scenes = [];
+    /** @type {ArrayLike<number>[]} the logits of each */
+    this.logits = [];
     /** @type {LabelledSlider | null} */
     this.width = null;
     /** @type {LabelledSlider | null} */
@@ -43,7 +52,7 @@ class SoftmaxSlider extends View {
     this.play = button("av-button av-play ss-play", "▶", () => (this.film ? this.stop() : this.start()));
     /** @type {number | null} */
     this.pointed = null;
-    new ResizeObserver(() => this.draw()).observe(root);
+    watchSize(root, () => this.draw());
   }
 
   /** @param {Component} component */
@@ -72,7 +81,7 @@ class SoftmaxSlider extends View {
 
   build() {
     const { panels, d_k, parameter, words } = this.header;
-    this.panels = panels.map((panel) => this.panel(panel));
+    this.panels = panels.map((_panel, n) => this.panel(n));
     const row = el("div", "av-wrap ss-row", null, {
       tabindex: "0",
       role: "application",
@@ -106,24 +115,16 @@ class SoftmaxSlider extends View {
     this.point(there === null ? null : clamp(there, 0, last));
   }
 
-  /** @param {SoftmaxHeader["panels"][number]} panel */
-  panel({ kind, title, formula, colour }) {
-    const box = el("figure", "av-column ss-panel");
-    const caption = el("figcaption", "av-wrap ss-title");
-    const swatch = el("span", "ss-swatch");
-    swatch.style.background = colour;
-    caption.append(swatch, el("span", "ss-name av-strong", title), el("span", "ss-formula", formula));
+  /** @param {number} n */
+  panel(n) {
     const canvas = el("canvas", "ss-canvas av-pan", null, { role: "img" });
-    const list = el("div", "av-line ss-facts");
-    const facts = this.header.words.facts.map((label) => {
-      const value = el("b");
-      list.append(around("av-fact ss-fact", value, el("span", "", label)));
-      return value;
+    canvas.addEventListener("pointermove", (event) => {
+      const [x, y] = placeOn(canvas, event);
+      const { top, tall, width } = this.scenes[n];
+      this.point(y < top || y > top + tall ? null : barAt(x, width, this.header.n));
     });
-    box.append(caption, canvas, list);
-    canvas.addEventListener("pointermove", (e) => this.point(barAt(e.offsetX, canvas.clientWidth, this.header.n)));
     canvas.addEventListener("pointerleave", () => this.point(null));
-    return { kind, title, colour, box, canvas, facts, row: /** @type {Row | null} */ (null) };
+    return { box: around("av-column ss-panel", canvas), canvas };
   }
 
   /** @param {HTMLElement} host @param {"d_k" | "parameter"} what @param {string} name @param {number} last */
@@ -179,33 +180,29 @@ class SoftmaxSlider extends View {
   draw() {
     if (!this.held) return;
     const row = this.row();
-    for (const panel of this.panels) this.drawPanel(panel, row);
-    const { words } = this.header;
+    const { words, panels, coldest } = this.header;
+    const results = panels.map(({ kind }) => softmaxRow(kind, row, this.parameter, coldest));
+    this.logits = results.map(({ logits }) => logits);
+    const width = this.panels[0].box.clientWidth;
+    if (!width) return;
+    const { color: text, fontFamily: font } = getComputedStyle(this.root);
+    const size = { width, tall: innerWidth > NARROW ? TALL : LOW, lines: linesOfNames(panels, width) };
+    this.scenes = panels.map((panel, n) => panelScene(panel, results[n].weights, words, size));
+    this.scenes.forEach((scene, n) => {
+      const { canvas } = this.panels[n];
+      drawPanel(sized(canvas, width, scene.height), scene, { text, font }, this.pointed);
+      const numbers = words.facts.map((name, i) => `${name} ${scene.facts[i].value}`);
+      const fact = joined(words.join_things, numbers);
+      attribute(canvas, "aria-label", fill(words.fact_of, { panel: scene.title, fact }));
+    });
     const [largest] = words.facts;
-    const each = this.panels.map(({ title, facts }) =>
-      fill(words.fact_of, { panel: title, fact: `${largest} ${facts[0].textContent}` }),
+    const each = this.scenes.map(({ title, facts }) =>
+      fill(words.fact_of, { panel: title, fact: `${largest} ${facts[0].value}` }),
     );
     const heard = (/** @type {string} */ said) => joined(words.join_heard, [said, joined(words.join_things, each)]);
     if (this.width) setSlider(this.width, this.at, String(row.d), heard);
     if (this.parameterSlider) setSlider(this.parameterSlider, null, significant(this.parameter), heard);
     this.say();
-  }
-
-  /** @param {Panel} panel @param {ScoreRow} scores */
-  drawPanel(panel, scores) {
-    const row = softmaxRow(panel.kind, scores, this.parameter, this.header.coldest);
-    const values = factsOf(row.weights);
-    panel.row = row;
-    panel.facts.forEach((fact, i) => (fact.textContent = values[i]));
-    const { words } = this.header;
-    const numbers = words.facts.map((name, i) => `${name} ${values[i]}`);
-    const fact = joined(words.join_things, numbers);
-    panel.canvas.setAttribute("aria-label", fill(words.fact_of, { panel: panel.title, fact }));
-    const { clientWidth: width, clientHeight: height } = panel.canvas;
-    if (!width || !height) return;
-    const { color: text, fontFamily: font } = getComputedStyle(panel.canvas);
-    const scene = { width, height, weights: row.weights, colour: panel.colour, theme: { text, font } };
-    drawBars(sized(panel.canvas, width, height, false), { ...scene, pointed: this.pointed, numbered: false });
   }
 
   /** @param {number | null} pointed */
@@ -224,11 +221,11 @@ class SoftmaxSlider extends View {
       this.said.textContent = joined(words.join_sentences, [legend, words.rest]);
       return;
     }
-    const parts = this.panels.map(({ title, row }) =>
+    const parts = this.scenes.map(({ title, weights }, i) =>
       fill(words.point, {
         panel: title,
-        logit: row ? significant(row.logits[pointed]) : "",
-        weight: row ? fixed(row.weights[pointed], 6) : "",
+        logit: significant(this.logits[i][pointed]),
+        weight: fixed(weights[pointed], 6),
       }),
     );
     this.said.textContent = joined(words.join_sentences, [fill(words.key, { key: pointed + 1 }), parts.join(" · ")]);

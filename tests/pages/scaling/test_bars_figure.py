@@ -18,7 +18,7 @@ HIGH = 136  #: pixels of a weight of 1
 
 def bars(root, colour):
     """The weights of the bars of a colour, by their heights, from left to right."""
-    drawn = [rect for rect in root.iter(f"{SVG}rect") if rect.get("fill") == colour][1:]  # the first stands by the name
+    drawn = [rect for rect in root.iter(f"{SVG}rect") if rect.get("fill") == colour]
     assert [float(rect.get("x")) for rect in drawn] == sorted(float(rect.get("x")) for rect in drawn)
     return np.array([float(rect.get("height")) for rect in drawn]) / HIGH
 
