@@ -62,7 +62,7 @@ class StripFigure:
 
 def strip_figure(way: StripWay, at: tuple[int, int], title: str) -> StripFigure:
     """The figure in the visitor's language, whoever writes the file."""
-    return StripFigure(_header(way) | {"at": at, "title": title, "colours": {"q": Q_BLUE, "k": K_VERMILION}})
+    return StripFigure(_header(way) | {"at": at, "title": title})
 
 
 def _header(way: StripWay) -> dict[str, Any]:
@@ -73,6 +73,7 @@ def _header(way: StripWay) -> dict[str, Any]:
         "after": [asdict(part) for part in way.after],
         "blocks": asdict(way.blocks) | {"of": [told[kinds.index(each)] for each in way.inside]},
         "heads": list(way.heads),
+        "colours": {"q": Q_BLUE, "k": K_VERMILION},
         "words": {
             "blocks": _("Blocks: a press shows a head of that layer"),
             "layer": _("Layer {layer}"),

@@ -1,26 +1,32 @@
 // Where the head on show sits: from tokens through embedding and blocks to the next token. A press on a block chooses its
 // layer, a press on a head the head. Every number and sentence is Python's.
 
+import { themeOf } from "../shared/colour.js";
 import { View, viewComponent } from "../shared/component.js";
 import { nextButton } from "../shared/controls.js";
 import { around, button, el, fill, liveRegion, named } from "../shared/dom.js";
 import { groupOf, Member, tell } from "../shared/group.js";
-import { filledShare } from "./strip_scene.js";
+import { layOver, sized } from "../shared/surface.js";
+import { drawStrip, placeStrip } from "./strip_scene.js";
 
-/** @import { Component, ModelPart, ModelStripHeader } from "../shared/types.js" */
+/** @import { PlacedBox } from "./strip_scene.js" */
+/** @import { Component, ModelStripHeader } from "../shared/types.js" */
 
 /** @extends {View<ModelStripHeader>} */
 class ModelStrip extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
-    this.flow = el("div", "av-wrap ms-flow");
+    this.canvas = el("canvas", "av-drawn");
+    this.flow = el("div", "ms-flow");
     this.inside = el("div", "ms-inside", null, { "data-testid": "inside" });
     this.live = liveRegion();
-    root.append(this.flow, this.inside, this.live);
+    root.append(around("ms-stage", this.canvas, this.flow, this.inside), this.live);
     root.dataset.testid = "model-strip";
     /** @type {HTMLButtonElement[]} */
     this.blocks = [];
+    /** @type {HTMLButtonElement[]} */
+    this.heads = [];
     /** @type {[number, number]} layer and head that are lit */
     this.at = [0, 0];
     this.member = new Member((what) => {
@@ -42,60 +48,79 @@ class ModelStrip extends View {
     this.member.leave();
   }
 
+  resize() {
+    if (this.held) this.draw();
+  }
+
   build() {
-    const { before, after, blocks, words } = this.header;
-    const row = el("div", "av-wrap ms-blocks", null, { role: "group", "aria-label": words.blocks });
+    const { blocks, words } = this.header;
+    const row = el("div", "", null, { role: "group", "aria-label": words.blocks });
     this.blocks = blocks.of.map((_part, layer) => {
-      const attributes = { "data-layer": String(layer), tabindex: "-1" };
-      const block = button("ms-block", null, () => this.pick([layer, this.at[1]]), attributes);
-      row.append(named(block, fill(words.layer, { layer })));
-      return block;
+      const block = button("ms-block", null, () => this.pick([layer, this.at[1]]), { "data-layer": String(layer) });
+      return named(block, fill(words.layer, { layer }));
     });
+    row.append(...this.blocks);
     row.addEventListener("keydown", (e) => this.key(e, this.blocks));
-    const middle = box(blocks, "ms-middle");
-    middle.insertBefore(row, middle.children[1] ?? null);
-    this.flow.replaceChildren(...before.map((part) => box(part)), middle, ...after.map((part) => box(part)));
+    this.flow.replaceChildren(row);
+    delete this.inside.dataset.at;
   }
 
   /** @param {[number, number]} at */
   light(at) {
-    const { blocks, heads, words } = this.header;
+    const { heads, words, name } = this.header;
     const layer = Math.min(at[0], this.blocks.length - 1);
     const head = Math.min(at[1], heads[layer] - 1);
-    const lit = `${this.header.name} ${layer}.${head}`;
-    if (this.inside.dataset.at === lit) return;
-    this.at = [layer, head];
-    this.inside.dataset.at = lit;
-    this.blocks.forEach((block, i) => {
-      block.setAttribute("aria-pressed", String(i === layer));
-      block.tabIndex = i === layer ? 0 : -1;
-    });
-    const { norms, attention, mlp } = blocks.of[layer];
-    const middle = box(attention, "ms-attention");
-    middle.insertBefore(this.heads(heads[layer], head), middle.children[1] ?? null);
-    const title = el("div", "av-strong ms-title", fill(words.inside, { layer, head }));
-    const parts = around("av-wrap ms-flow", middle, box(mlp), box(norms, "ms-aside"));
-    this.inside.replaceChildren(title, parts);
+    const lit = `${name} ${layer}.${head}`;
+    if (this.inside.dataset.at !== lit) {
+      this.at = [layer, head];
+      this.inside.dataset.at = lit;
+      const row = el("div", "", null, { role: "group", "aria-label": words.heads });
+      this.heads = Array.from({ length: heads[layer] }, (_none, i) => this.headButton(i));
+      row.append(...this.heads);
+      row.addEventListener("keydown", (e) => this.key(e, this.heads));
+      this.inside.replaceChildren(row);
+      for (const [buttons, pressed] of /** @type {[HTMLButtonElement[], number][]} */ ([
+        [this.blocks, layer],
+        [this.heads, head],
+      ])) {
+        buttons.forEach((each, i) => {
+          each.setAttribute("aria-pressed", String(i === pressed));
+          each.tabIndex = i === pressed ? 0 : -1;
+        });
+      }
+    }
+    this.draw();
   }
 
-  /** @param {number} count @param {number} lit */
-  heads(count, lit) {
-    const { words } = this.header;
-    const row = el("div", "av-wrap ms-heads", null, { role: "group", "aria-label": words.heads });
-    const buttons = Array.from({ length: count }, (_none, head) => {
-      const press = () => {
-        this.pick([this.at[0], head]);
-        const now = this.inside.querySelector(`[data-head="${head}"]`); // the row was built anew
-        if (now instanceof HTMLElement) now.focus({ preventScroll: true });
-      };
-      const name = { "aria-pressed": String(head === lit), "aria-label": fill(words.head, { head }) };
-      const one = button("ms-head", String(head), press, { "data-head": String(head), ...name });
-      one.tabIndex = head === lit ? 0 : -1;
-      row.append(one);
-      return one;
-    });
-    row.addEventListener("keydown", (e) => this.key(e, buttons));
-    return row;
+  /** @param {number} head */
+  headButton(head) {
+    const press = () => {
+      this.pick([this.at[0], head]);
+      this.heads[head]?.focus({ preventScroll: true }); // the row was built anew
+    };
+    const label = fill(this.header.words.head, { head });
+    return button("ms-head", null, press, { "data-head": String(head), "aria-label": label });
+  }
+
+  /** Draws the strip, and lays its words and buttons over it. */
+  draw() {
+    const width = this.root.clientWidth;
+    if (!width) return;
+    const room = { width, touch: matchMedia("(pointer: coarse)").matches, bar: true };
+    const scene = placeStrip(this.header, this.at, room);
+    drawStrip(sized(this.canvas, scene.width, scene.height), scene, themeOf(this.root, this.header.colours));
+    const { above, below, dashed, names } = scene;
+    Object.assign(this.inside.style, { marginTop: `${dashed.y}px`, height: `${dashed.h}px` });
+    for (const [buttons, boxes, row] of /** @type {[HTMLButtonElement[], PlacedBox[], HTMLElement][]} */ ([
+      [this.blocks, above, this.flow],
+      [this.heads, below, this.inside],
+    ])) {
+      const places = boxes.flatMap((box) => box.places);
+      buttons.forEach((each, i) => layOver(each, places[i]));
+      row.querySelectorAll(".av-words").forEach((old) => old.remove());
+      const title = row === this.inside ? [layOver(el("div", "av-words", names.join("\n")), { ...dashed, h: 40 })] : [];
+      row.prepend(...title, ...boxes.map(wordsOver));
+    }
   }
 
   /** Walks among buttons of one row. @param {KeyboardEvent} event @param {HTMLButtonElement[]} buttons */
@@ -116,20 +141,10 @@ class ModelStrip extends View {
   }
 }
 
-/** A part: its name, what is in it, and a bar as long as its share. @param {ModelPart} part */
-function box({ title, lines, share, said }, more = "") {
-  const node = el("div", `ms-box ${more}`.trim());
-  node.append(el("div", "av-strong", title));
-  const shapes = lines.map((line) => line.replaceAll(" × ", "\u00a0×\u00a0")); // a shape is not broken between lines
-  for (const line of shapes) node.append(el("div", "ms-line", line));
-  if (share !== null) {
-    const bar = el("div", "ms-bar", null, { "aria-hidden": "true" });
-    const filled = el("div", "ms-share");
-    filled.style.width = `${filledShare(share) * 100}%`;
-    bar.append(filled);
-    node.append(el("div", "ms-said", said), bar);
-  }
-  return node;
+/** What is written in a box, over its drawing. @param {PlacedBox} box */
+function wordsOver({ part, lines, said, x, y, w, h }) {
+  const words = el("div", "av-words ms-box", [part.title, ...lines, ...said].join("\n"));
+  return layOver(words, { x: x + 11, y: y + 8, w: w - 22, h: h - 16 });
 }
 
 export default viewComponent(ModelStrip);

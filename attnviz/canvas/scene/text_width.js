@@ -41,13 +41,13 @@ export function textWidth(text, size, weight = 400) {
   return (sum * size) / 1000;
 }
 
-/** Lines of a text of at most `room` pixels, broken at blanks, and inside a word that is wider. */
+/** Lines of a text of at most `room` pixels, broken at blanks that may break, and inside a word that is wider. */
 /** @param {string} text @param {number} room @param {number} size @param {Weight} [weight] */
 export function wrapText(text, room, size, weight = 400) {
   /** @type {string[]} */
   const lines = [];
   let line = "";
-  for (const word of text.split(/(?<=\s)|(?=[\u3001\u3002\uff0c\u4e00-\u9fff])/u)) {
+  for (const word of text.split(/(?<=[^\S\u00a0])|(?=[\u3001\u3002\uff0c\u4e00-\u9fff])/u)) {
     if (textWidth(line + word.trimEnd(), size, weight) <= room) {
       line += word;
       continue;

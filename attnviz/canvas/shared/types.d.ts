@@ -590,6 +590,7 @@ export type ModelStripHeader = {
   after: ModelPart[];
   /** all blocks together, and what is in the block of each layer */
   blocks: ModelPart & { of: { norms: ModelPart; attention: ModelPart; mlp: ModelPart }[] };
+  colours: Pick<Colours, "q" | "k">;
   words: Words;
 };
 

@@ -29,7 +29,7 @@ function cellOver(role, text, place, more = {}) {
 /** The table of a matrix, over its drawing. @param {StandingSheet} one @param {number} index @param {boolean} isResult */
 function tableOver({ placed }, index, isResult) {
   const { sheet, cols, lefts, cell, sizes } = placed;
-  const table = el("div", "tb-table", null, { role: isResult ? "grid" : "table" });
+  const table = el("div", "av-words tb-table", null, { role: isResult ? "grid" : "table" });
   if (isResult) table.setAttribute("aria-label", sheet.label);
   layOver(table, { x: 0, y: 0, w: placed.width, h: placed.height });
   table.style.fontSize = `${sizes.number}px`;
@@ -95,7 +95,7 @@ class TensorBoard extends View {
   constructor(root) {
     super(root);
     this.sheets = el("div", "tb-sheets");
-    this.canvas = el("canvas");
+    this.canvas = el("canvas", "av-drawn");
     this.line = el("div", "av-sr tb-line-out", null, { "aria-live": "polite" });
     this.part = this.row = this.col = 0;
     /** @type {[number, number]} the number that is lit: the chosen one, or one that is pointed at */
