@@ -87,6 +87,7 @@ lint: install-dev
 
 types: install-dev
 	$(BIN)/mypy
+	$(BIN)/python -m scripts.record_types --check
 
 imports: install-dev
 	$(BIN)/lint-imports

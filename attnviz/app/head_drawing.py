@@ -9,10 +9,10 @@ import numpy as np
 from attnviz.app import show
 from attnviz.app.cache import model_cache
 from attnviz.base.head_edit import MASKS, SCOPES, HeadEdit
+from attnviz.base.head_record import Arrangement, HeadData, HeadTitles, HeadView, RowSentence
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, listed, sentences
 from attnviz.canvas.head.attention_view import head_picture, head_view
-from attnviz.canvas.shared.kinds import Head, HeadScene, Options, Raw, SaidOfRow
 from attnviz.models.capture import MaskChoice, ScaleChoice
 from attnviz.runs import head_matrix, what_if
 from attnviz.runs.head_matrix import AS_IT_IS, Look, Matrix, raw_head
@@ -43,21 +43,43 @@ def mask_and_scale(stack: Stack, layer: int, edit: HeadEdit) -> tuple[MaskChoice
     return what_if.mask_of(edit, chosen_layer), what_if.scale_of(edit, chosen_layer)
 
 
-def raw_of(stack: Stack, layer: int, head: int, look: Look) -> Raw | None:
-    """What the browser computes the head's weights from; None for a layer that gives only its weights."""
-    chosen_layer = stack.layers[layer]
-    if not chosen_layer.exact:
-        return None
+def data_of(run: ModelRun, stack: Stack, layer: int, head: int, look: Look, matrix: Matrix) -> HeadData:
+    """What a head is drawn from: its scores once for all visitors; of a layer that gives only its weights, `matrix`."""
+    chosen = stack.layers[layer]
+    if not chosen.exact:
+        return matrix.data
+
+    def compute() -> HeadData:
+        norms = chosen.value_norms()[0, head].float().cpu().numpy() if look.values == "values" else None
+        return replace(raw_head(stack, layer, head), norms=norms)
+
+    return model_cache.cached(run, ("raw", stack.id, layer, head, look.values), compute)
+
+
+def arrangement_of(stack: Stack, look: Look, matrix: Matrix) -> Arrangement | None:
+    """How tokens are joined or left out; None where the matrix has them all as they are."""
     rows, cols = head_matrix.axes(stack, look)
-    norms = chosen_layer.value_norms()[0, head].float().cpu().numpy() if look.values == "values" else None
-    whole = [tuple((i,) for i in range(n)) for n in (len(stack.queries), len(stack.keys))]
-    return Raw(
-        raw_head(stack, layer, head),
-        None if rows.positions == whole[0] else rows.positions,
-        None if cols.positions == whole[1] else cols.positions,
-        rows.merged,
-        look.renormalise,
-        norms,
+    joined, left = (
+        None if axis.positions == tuple((i,) for i in range(len(tokens))) else axis.positions
+        for axis, tokens in ((rows, stack.queries), (cols, stack.keys))
+    )
+    norms, data = look.values == "values", matrix.data
+    if joined is None and left is None and not norms:
+        return None
+    return Arrangement(joined, left, rows.merged, look.renormalise, norms, data.tokens_q, data.tokens_k)
+
+
+def view_of(stack: Stack, layer: int, head: int, look: Look, matrix: Matrix) -> HeadView:
+    """How a head of an overview is displayed, before a visitor has chosen anything about it."""
+    return HeadView(
+        head_title(stack, layer, head),
+        look.values,
+        (layer, head),
+        titles(stack, layer),
+        sentence_of(matrix),
+        matrix.segments,
+        unit=unit_of(look),
+        arrangement=arrangement_of(stack, look, matrix),
     )
 
 
@@ -89,20 +111,9 @@ def say_mask_and_scale(mask: str | None, scale: str | None, own: float) -> str:
     return template.format(mask=mask or _("the model's own"), scale=scale or f"{Rounded(own):.4g}")
 
 
-def axes(matrix: Matrix) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
-    """The labels of rows and columns; None for columns that are the rows' own tokens."""
-    return matrix.rows, None if matrix.looks_at_itself else matrix.cols
-
-
-def drawn_alone(matrix: Matrix, title: str, raw: Raw | None) -> Head:
-    """A head that no overview stands beside."""
-    return Head(matrix.values, title, matrix.hidden, raw=raw, sentence=sentence_of(matrix))
-
-
 def draw(
     matrix: Matrix,
-    title: str,
-    options: Options,
+    view: HeadView,
     keys: tuple[str, str],
     group: str,
     files: Mapping[str, str],
@@ -113,13 +124,10 @@ def draw(
     `keys` are those of the picture and of the line under it; `row` is the row that its sentence is about, the most
     telling one unless told.
     """
-    drawn = drawn_alone(matrix, title, None)
-    if row is not None and drawn.sentence is not None:
-        drawn = replace(drawn, sentence=replace(drawn.sentence, row=row))
-    scene = HeadScene(*axes(matrix), options, group)
-    pins = head_view(keys[0], drawn, scene)
+    view = replace(view, sentence=sentence_of(matrix, row))
+    pins = head_view(keys[0], matrix.data, view, group=group)
     show.under(
-        lambda: head_picture(drawn, scene, pins, files["title"]),
+        lambda: head_picture(matrix.data, view, pins, files["title"]),
         name=files["name"],
         key=keys[1],
         caption=files["caption"],
@@ -127,12 +135,13 @@ def draw(
     )
 
 
-def sentence_of(matrix: Matrix) -> SaidOfRow:
-    """What the canvas says of a row below the picture, in the visitor's language."""
+def sentence_of(matrix: Matrix, row: int | None = None) -> RowSentence:
+    """What the canvas says of a row below the picture, the most telling one unless told, in the visitor's language."""
     one, two, three = (_(message.template) for message in head_matrix.SAID[matrix.meaning])
     masked, none = (_(message.template) for message in (head_matrix.MASKED_ROW, head_matrix.FAINT_ROW))
     least = 1e-9 if matrix.meaning == "values" else 0.005
-    return SaidOfRow((one, two, three, masked, none), matrix.telling_row, (matrix.row_at, matrix.col_at), least)
+    told = matrix.telling_row if row is None else row
+    return RowSentence((one, two, three, masked, none), told, (matrix.row_at, matrix.col_at), least)
 
 
 def looks_at(matrix: Matrix, row: int, whose: str) -> str:
@@ -149,16 +158,15 @@ def whose(model: str, layer: int, head: int) -> str:
 
 
 def head_title(stack: Stack, layer: int, head: int) -> str:
-    template, share = titles(stack, layer)
-    return template.format(layer=layer, head=head, kv=head // share)
+    return titles(stack, layer).title(layer, head)
 
 
-def titles(stack: Stack, layer: int) -> tuple[str, int]:
+def titles(stack: Stack, layer: int) -> HeadTitles:
     """How heads are called, and how many of them share one key/value head."""
     chosen = stack.layers[layer]
     if chosen.n_kv_heads == chosen.n_heads:
-        return _("Layer {layer}, head {head}"), 1
-    return _("Layer {layer}, head {head} (reads K/V head {kv})"), chosen.n_heads // chosen.n_kv_heads
+        return HeadTitles(_("Layer {layer}, head {head}"), 1)
+    return HeadTitles(_("Layer {layer}, head {head} (reads K/V head {kv})"), chosen.n_heads // chosen.n_kv_heads)
 
 
 def unit_of(look: Look) -> str:

@@ -12,13 +12,13 @@ from attnviz.app import page_parts, show, widgets
 from attnviz.app.exports import pairs
 from attnviz.app.links.choices import Choice
 from attnviz.app.text import named_word, spoken, spoken_value
+from attnviz.base.head_record import HeadData, HeadView
 from attnviz.base.message import Message
 from attnviz.base.rounding import Rounded
 from attnviz.base.word_boundaries import split
 from attnviz.base.words import _, say
 from attnviz.canvas.head.attention_view import head_picture, head_view
-from attnviz.canvas.shared.kinds import Head, HeadScene, Options
-from attnviz.runs.traps import IMPORTS, Outcome, Trap, TrapMatrix
+from attnviz.runs.traps import IMPORTS, Outcome, Trap
 from attnviz.runs.word_vectors import sentence
 
 LONG = 32  #: words; a trap's picture of a longer sentence gets a square-root colour scale
@@ -100,21 +100,20 @@ def _compared(trap: Trap, outcome: Outcome, key: str) -> None:
     )
 
 
-def _picture(outcome: Outcome, drawn: TrapMatrix | None, title: str, name: str, key: str) -> None:
+def _picture(outcome: Outcome, drawn: HeadData | None, title: str, name: str, key: str) -> None:
     """What one piece of code gives; nothing where it raises."""
     if drawn is None:
         return
-    head = Head(drawn.values, title, drawn.hidden, "weights")
-    options = Options(compact=True, root=len(drawn.cols) > LONG)
-    scene = HeadScene(drawn.rows, None if drawn.rows == drawn.cols else drawn.cols, options, key.rpartition("-")[0])
-    pins = head_view(key, head, scene)
+    rows, cols = drawn.tokens_q, drawn.tokens_q if drawn.tokens_k is None else drawn.tokens_k
+    view = HeadView(title, compact=True, root=len(cols) > LONG)
+    pins = head_view(key, drawn, view, group=key.rpartition("-")[0])
     show.under(
-        lambda: head_picture(head, scene, pins, ""),
+        lambda: head_picture(drawn, view, pins, ""),
         name=f"trap-{name}",
         key=f"{key}-save",
         table=lambda: {
-            **pairs(drawn.rows, drawn.cols),
-            "value": drawn.values.ravel().tolist(),
+            **pairs(rows, cols),
+            "value": drawn.scores.ravel().tolist(),
         },
         caption=_("{picture}: {fact}").format(picture=title, fact=_in_words(outcome.facts[0])),
     )

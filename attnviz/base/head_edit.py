@@ -5,12 +5,10 @@ these tables; `tests/js/cases/edits.json` holds the browser's own to them. A fur
 function in PATTERNS of `runs/what_if.py`, and its function in MASKS of `canvas/shared/edit.js`.
 """
 
-import base64
-import binascii
-import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from attnviz.base.record_json import UNSENT, from_json
 from attnviz.base.words import N_
 
 #: how a mask is called: on the control, and in a caption, where {tokens} is the width of the window; the model's own
@@ -51,7 +49,8 @@ class HeadEdit:
     factor: float = 1.0  #: the model's own scale times this, for the scale "factor"
     where: str = "head"  #: one of SCOPES
     seen: str = "after"  #: one of VIEWS
-    silenced: tuple[tuple[int, int], ...] = ()  #: (layer, head) in the stack; no canvas shows this
+    #: (layer, head) in the stack; no canvas shows this
+    silenced: tuple[tuple[int, int], ...] = field(default=(), metadata=UNSENT)
 
     @property
     def changes_attention(self) -> bool:
@@ -76,29 +75,15 @@ class HeadEdit:
         edit = replace(self, mask=mask, hidden=keys, painted=painted)
         return edit if edit.changes_attention else replace(edit, seen="before")
 
-    def to_json(self) -> dict[str, Any]:
-        """The edit as the browser has it."""
-        plain = asdict(self)
-        del plain["silenced"]
-        return plain | {"hidden": list(self.hidden), "painted": base64.b64encode(self.painted).decode()}
 
-    @classmethod
-    def from_json(cls, plain: dict[str, Any]) -> "HeadEdit | None":
-        """An edit as the browser reported it; None where it makes no sense."""
-        window, factor, hidden = plain.get("window"), plain.get("factor"), plain.get("hidden")
-        chosen: dict[str, Any] = {name: plain.get(name) for name in ids()}
-        if any(chosen[name] not in allowed for name, allowed in ids().items()):
-            return None
-        if not isinstance(window, int) or not isinstance(factor, int | float) or not isinstance(hidden, list):
-            return None
-        if not math.isfinite(factor):
-            return None
-        try:
-            painted = base64.b64decode(plain.get("painted") or "", validate=True)
-        except (binascii.Error, TypeError):
-            return None
-        keys = tuple(sorted({key for key in hidden if isinstance(key, int) and key >= 0}))
-        return cls(window=max(1, window), hidden=keys, painted=painted, factor=max(0.0, float(factor)), **chosen)
+def read_edit(plain: dict[str, Any]) -> HeadEdit:
+    """An edit as the browser reported it; ValueError, TypeError or LookupError where it makes no sense."""
+    edit = from_json(HeadEdit, plain)
+    for name, allowed in ids().items():
+        if getattr(edit, name) not in allowed:
+            raise ValueError(f"{name} is none of {allowed}")
+    keys = tuple(sorted({key for key in edit.hidden if key >= 0}))
+    return replace(edit, window=max(1, edit.window), factor=max(0.0, edit.factor), hidden=keys)
 
 
 NO_EDIT = HeadEdit()

@@ -1,5 +1,6 @@
 """One blob of bytes: the length of a header (u32, little endian), the header as JSON, and a payload."""
 
+import hashlib
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -19,6 +20,15 @@ def unblob(data: bytes) -> tuple[dict[str, Any], bytes]:
     """The header and payload of `blob`."""
     end = 4 + int.from_bytes(data[:4], "little")
     return json.loads(data[4:end]), data[end:]
+
+
+def fingerprint(*parts: object) -> str:
+    """A short name for content: equal content, equal name."""
+    digest = hashlib.blake2b(digest_size=8)
+    for part in parts:
+        digest.update(part if isinstance(part, bytes) else repr(part).encode())
+        digest.update(b"\x1f")
+    return digest.hexdigest()
 
 
 def pack_bits(grid: NDArray[np.bool_]) -> bytes:

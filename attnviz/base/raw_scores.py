@@ -16,11 +16,12 @@ The lowest of a row is rounded down and its step up. A mask or bias that several
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from attnviz.base.head_record import HeadData, PackedHeads
 
 STEPS_16, STEPS_24 = 2**16 - 1, 2**24 - 1
 
@@ -29,29 +30,7 @@ STEPS_16, STEPS_24 = 2**16 - 1, 2**24 - 1
 WIDEST = 4 * 2e-4 * STEPS_16
 
 
-@dataclass(frozen=True)
-class RawHead:
-    """One head of one sentence. What stands here and `core.attention.attend` are the head's weights, whatever is asked.
-
-    A layer that is not exact has no scores: `scores` are then the weights that the model itself reported.
-    """
-
-    scores: NDArray[np.floating]  #: (Q, K) float32, q.kT before its scale; hidden cells too
-    mask: NDArray[np.bool_]  #: (Q, K) boolean, True where the model lets a query attend
-    scale: float  #: what the model multiplies scores by
-    width: int  #: D, the width of a query
-    exact: bool = True
-    padding: NDArray[np.bool_] | None = None  #: (K,) boolean, False at padding, which stays hidden under any mask
-    bias: NDArray[np.floating] | None = None  #: (Q, K) float32, added to the scaled scores
-    softcap: float | None = None
-    sink: float | None = None
-    q: NDArray[np.floating] | None = None  #: (Q, D) float32 and
-    k: NDArray[np.floating] | None = (
-        None  #: (K, D) float32, of which the scores are the products; only where one head is asked for
-    )
-
-
-def pack(heads: Sequence[RawHead], bits: Literal[16, 32] = 16) -> tuple[dict[str, Any], bytes]:
+def pack(heads: Sequence[HeadData], bits: Literal[16, 32] = 16) -> tuple[PackedHeads, bytes]:
     """A header and a payload of heads of one shape. ValueError where shapes differ or a score is no finite number."""
     scores = np.stack([np.asarray(head.scores, np.float32) for head in heads])
     if not np.isfinite(scores).all():
@@ -61,20 +40,20 @@ def pack(heads: Sequence[RawHead], bits: Literal[16, 32] = 16) -> tuple[dict[str
     sinks = [head.sink for head in heads]
     padding = heads[0].padding
     vectors = _vectors(heads) if bits == 32 else None
-    header: dict[str, Any] = {
-        "bits": bits,
-        "vectors": vectors is not None,
-        "count": len(heads),
-        "shape": list(scores.shape[1:]),
-        "scale": _same([head.scale for head in heads]),
-        "width": _same([head.width for head in heads]),
-        "exact": _same([head.exact for head in heads]),
-        "softcap": _same([head.softcap for head in heads]),
-        "mask": mask_of,
-        "bias": bias_of,
-        "padding": padding is not None,
-        "sinks": sinks[0] is not None,
-    }
+    header = PackedHeads(
+        bits,
+        vectors is not None,
+        len(heads),
+        (int(scores.shape[1]), int(scores.shape[2])),
+        _same([head.scale for head in heads]),
+        _same([head.width for head in heads]),
+        _same([head.exact for head in heads]),
+        _same([head.softcap for head in heads]),
+        mask_of,
+        bias_of,
+        padding is not None,
+        sinks[0] is not None,
+    )
     scales = np.array([head.scale if head.exact else 1.0 for head in heads])
     coded = _coded(scores, scales) if bits == 16 else vectors or [scores.astype("<f4").tobytes()]
     padded = [] if padding is None else [np.packbits(padding).tobytes()]
@@ -82,7 +61,7 @@ def pack(heads: Sequence[RawHead], bits: Literal[16, 32] = 16) -> tuple[dict[str
     return header, b"".join([*coded, *masks, *padded, *biases, *sunk])
 
 
-def _vectors(heads: Sequence[RawHead]) -> list[bytes] | None:
+def _vectors(heads: Sequence[HeadData]) -> list[bytes] | None:
     """q and k of the one head there is, if it has them and they are smaller than its scores."""
     q, k = heads[0].q, heads[0].k
     if len(heads) > 1 or q is None or k is None or q.size + k.size >= heads[0].scores.size:
@@ -123,7 +102,7 @@ def _same(values: list[Any]) -> Any:
     return values[0] if all(value == values[0] for value in values) else values
 
 
-def _shared(arrays: Sequence[NDArray[Any] | None]) -> tuple[list[bytes], list[int] | int | None]:
+def _shared(arrays: Sequence[NDArray[Any] | None]) -> tuple[list[bytes], Any]:
     """Different arrays as bytes, and which of them each head has: a list, one number for all, or None."""
     places: dict[bytes, int] = {}
     which = [None if array is None else places.setdefault(array.tobytes(), len(places)) for array in arrays]

@@ -8,8 +8,8 @@ import base64
 import html
 import json
 import zlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -17,9 +17,12 @@ from urllib.parse import urlsplit
 
 from attnviz.base import pictures_font, raw_scores
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
+from attnviz.base.head_record import HeadChannel, HeadData, HeadView, Pins
 from attnviz.base.packed import blob
+from attnviz.base.record_json import to_json
 from attnviz.base.words import _, tongue
 from attnviz.live import canvas_wording
+from attnviz.live.head_header import head_header
 
 NAME = "live"  #: of the group, the tokens and all else that goes by a name between the canvases
 BUNDLE = Path(__file__).parent / "bundle"
@@ -32,55 +35,41 @@ POLICY = (
 )
 
 
+USUAL = HeadView()
+
+
 @dataclass(frozen=True)
 class LiveView:
     """What the file shows.
 
     heads       every head in it, layer by layer, all of one shape; one alone is shown without the overview
     counts      heads of each layer, adding up to all; kv_counts: key/value heads of each layer
-    tokens_q, tokens_k   labels of queries and keys; `tokens_k=None`: the queries' own
-    at          the (layer, head) on show first, as places among `counts`
-    title       what stands above: the model and what it read; head_title: of the head on show first
-    titles      how any head is called, with {layer}, {head} and {kv}, and how many heads share one key/value head
-    note        a sentence below, plain text; link: the address of this view in an app, if it has one
-    pins, cell  what is pinned: ("q" | "k", position) each, and the clicked (query, key)
+    first       how heads are displayed; its `tile` is the head that is displayed first, as places among `counts`
     edit        mask and scale as they are set
-    sentence    templates about a row, what `canvas.SaidOfRow` says, as JSON
-    segments    first rows and columns of a second sentence
-    arranged    how tokens are joined or left out, what `canvas.Raw` says, as JSON; then rows and cols are the labels
-                of what is left
-    over        heads of the layer on show whose lines are laid over those of the head on show
+    title       what stands above: the model and what it read
+    note        a sentence below, plain text; link: the address of this view in an app, if it has one
     """
 
-    heads: Sequence[raw_scores.RawHead]
+    heads: Sequence[HeadData]
     counts: Sequence[int]
     kv_counts: Sequence[int]
-    tokens_q: Sequence[str]
-    tokens_k: Sequence[str] | None = None
-    at: tuple[int, int] = (0, 0)
+    first: HeadView = USUAL
+    edit: HeadEdit = NO_EDIT
     title: str = ""
-    head_title: str = ""
-    titles: tuple[str, int] | None = None
     note: str = ""
     link: str | None = None
-    pins: Sequence[tuple[str, int]] = ()
-    cell: tuple[int, int] | None = None
-    edit: HeadEdit = NO_EDIT
-    sentence: Mapping[str, Any] | None = None
-    segments: tuple[Sequence[int], Sequence[int]] = ((), ())
-    full_range: bool = True
-    root: bool = False
-    arranged: Mapping[str, Any] | None = None
-    rows: Sequence[str] | None = None
-    cols: Sequence[str] | None = None
     layer_ids: Sequence[int | str] = field(default=())
-    over: Sequence[int] = ()
+
+    @property
+    def tile(self) -> tuple[int, int]:
+        """(layer, head) displayed first; one head alone is the first of its file, wherever it comes from."""
+        return (0, 0) if len(self.heads) == 1 else self.first.tile or (0, 0)
 
 
 def page(view: LiveView, theme: Theme = "auto") -> str:
     """The HTML of the file. ValueError where heads and tokens do not fit each other."""
     _check(view)
-    title = html.escape(view.title or view.head_title or "attnviz")
+    title = html.escape(view.title or view.first.title or "attnviz")
     script = f"<script>{bundle_text('live.js')}</script>"
     return document(title, style_of("live.css"), inert_json(header(view)), packed(view), script, theme)
 
@@ -129,13 +118,14 @@ def inert_json(value: object) -> str:
 
 
 def _check(view: LiveView) -> None:
-    wanted = (len(view.tokens_q), len(view.tokens_q if view.tokens_k is None else view.tokens_k))
     if sum(view.counts) != len(view.heads) or not view.heads:
         raise ValueError(f"{list(view.counts)} heads of the layers are not the {len(view.heads)} heads given")
+    tokens_q, tokens_k = view.heads[0].tokens_q, view.heads[0].tokens_k
+    wanted = (len(tokens_q), len(tokens_q if tokens_k is None else tokens_k))
     shapes = {tuple(head.scores.shape) for head in view.heads}
     if shapes != {wanted}:
         raise ValueError(f"heads of shape {sorted(shapes)} do not fit {wanted[0]} queries and {wanted[1]} keys")
-    layer, head = view.at
+    layer, head = view.tile
     if not (0 <= layer < len(view.counts) and 0 <= head < view.counts[layer]):
         raise ValueError(f"there is no head {head} in layer {layer}")
 
@@ -146,7 +136,7 @@ def header(view: LiveView) -> dict[str, Any]:
         "title": view.title,
         "note": view.note,
         "link": web_address(view.link),
-        "arranged": None if view.arranged is None else dict(view.arranged),
+        "arranged": to_json(view.first.arrangement),
         "head": _head(view),
         "overview": _overview(view),
         "words": {"open": _("Open in the app"), "made": _("Made with attnviz"), "all": _("All heads")},
@@ -154,49 +144,20 @@ def header(view: LiveView) -> dict[str, Any]:
 
 
 def _head(view: LiveView) -> dict[str, Any]:
-    labels = (view.tokens_q, view.tokens_k) if view.rows is None else (view.rows, view.cols)
-    q, k = (None if side is None else list(side) for side in labels)
-    return {
-        "group": NAME,
-        "session": NAME,
-        "ack": 0,
-        "heard": 0,
-        "edits": 0,
-        "overs": 0,
-        "doc": NAME,
-        "start": NAME,
-        "look": NAME,
-        "editName": NAME,
-        "every": "inline",
-        "kind": "weights",
-        "signed": False,
-        "top": 1,
-        "coarse": True,
-        "raw": None,
-        "fixedTop": None,
-        "ahead": None,
-        "editedTiles": None,
-        "compact": False,
-        "chips": True,
-        "lines": True,
-        "title": view.head_title,
-        "titles": None if view.titles is None else {"template": view.titles[0], "share": view.titles[1]},
-        "data": ",".join(map(str, view.at)),
-        "tile": list(view.at),
-        "shape": [len(q or ()), len(q or ()) if k is None else len(k)],
-        "q": q,
-        "k": k,
-        "scale": {"top": 1, "root": view.root},
-        "fullRange": view.full_range,
-        "segments": [list(places) for places in view.segments],
-        "pins": {"tokens": [list(pin) for pin in view.pins], "cell": None if view.cell is None else list(view.cell)},
-        "edit": view.edit.to_json(),
-        "over": list(view.over),
-        "sentence": None if view.sentence is None else dict(view.sentence),
-        "unit": canvas_wording.unit("weights"),
-        "colours": canvas_wording.colours(),
-        "words": canvas_wording.head() | canvas_wording.edit(),
-    }
+    """The header of the head displayed first. Its scores are among those of all heads; weights are made of them."""
+    first = replace(
+        view.first,
+        kind="weights",
+        unit="",
+        fixed_top=None,
+        story=False,
+        called="",
+        tile=view.tile,
+        pins=view.first.pins or Pins(),
+        over=() if len(view.heads) == 1 else view.first.over or (),
+    )
+    source = head_header(view.heads[0], first, view.edit, HeadChannel(NAME, NAME, every="inline"))
+    return source | {"data": ",".join(map(str, view.tile)), "coarse": True}
 
 
 def _overview(view: LiveView) -> dict[str, Any]:
@@ -210,8 +171,8 @@ def _overview(view: LiveView) -> dict[str, Any]:
         "heads": list(view.counts),
         "kv": list(view.kv_counts),
         "layers": list(view.layer_ids or range(len(view.counts))),
-        "q": list(view.tokens_q),
-        "k": None if view.tokens_k is None else list(view.tokens_k),
+        "q": list(view.heads[0].tokens_q),
+        "k": to_json(view.heads[0].tokens_k),
         "scale": {"top": 1, "root": True},
         "unit": canvas_wording.unit("weights"),
         "colours": canvas_wording.colours(),

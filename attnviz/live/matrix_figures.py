@@ -1,43 +1,26 @@
 """Heads, masks and the mosaic of all heads as parts of a figure: what the canvas's JavaScript is told of each."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
+from attnviz.base.head_record import HeadData, HeadView, Pins
 from attnviz.live import canvas_wording
-
-MatrixKind = Literal["weights", "values", "diff", "scores"]
+from attnviz.live.head_header import head_header
 
 
 @dataclass(frozen=True)
-class MatrixFigure:
-    """One matrix (Q, K), NaN where masked: as cells, or as lines from queries to keys.
+class HeadFigure:
+    """A head whose `data` are values to display: as cells, or as `lines` from queries to keys.
 
-    kind "weights": 0 to 1, or up to the largest (`full_range=False`); "values": up to the largest; "diff": -1 to 1,
-    "scores": up to the largest on both sides of 0. `root`: colours in square-root steps. `segments`: rows and columns
-    where a second sentence begins. `unit` names a value, `top` is the end of the scale where others must compare.
-    `told`: a row or a column, whose largest weights pour into it above the matrix.
-    `pins` are rows ("q") and columns ("k"), `cell` a query and a key. `others` are further heads of the layer by
-    number, laid over head number `head`: for lines.
+    `others` are further heads of the layer by number, laid over it, NaN where masked: for lines.
     """
 
-    values: np.ndarray
-    rows: Sequence[str]
-    cols: Sequence[str]
-    kind: MatrixKind = "weights"
-    full_range: bool = True
-    root: bool = False
-    pins: Sequence[tuple[str, int]] = ()
-    cell: tuple[int, int] | None = None
-    segments: tuple[Sequence[int], Sequence[int]] = ((), ())
-    title: str = ""
-    unit: str = ""
-    top: float | None = None
+    data: HeadData
+    view: HeadView
     lines: bool = False
-    head: int = 0
-    told: tuple[str, int] | None = None
     others: Mapping[int, np.ndarray] = field(default_factory=dict)
 
     @property
@@ -46,29 +29,22 @@ class MatrixFigure:
 
     @property
     def header(self) -> dict[str, Any]:
-        heads = [self.values, *self.others.values()]
-        largest = max(float(np.abs(np.nan_to_num(each, posinf=0, neginf=0)).max(initial=0)) for each in heads) or 1.0
-        whole = self.kind in ("weights", "diff")
-        return {
-            "q": list(self.rows),
-            "k": list(self.cols),
-            "shape": [len(self.rows), len(self.cols)],
-            "signed": self.kind in ("diff", "scores"),
-            "top": max(largest, 1.0) if whole else largest,
-            "scale": {"top": self.top or (1.0 if whole and self.full_range else largest), "root": self.root},
-            "title": self.title,
-            "unit": self.unit or canvas_wording.unit(self.kind),
-            "segments": [list(places) for places in self.segments],
-            "pins": {"tokens": [list(pin) for pin in self.pins], "cell": None if self.cell is None else [*self.cell]},
-            "heads": [self.head, *self.others],
-            "told": None if self.told is None else list(self.told),
-            "colours": canvas_wording.colours(),
-            "words": canvas_wording.figure(),
+        pins, (_layer, head) = self.view.pins or Pins(), self.view.tile or (0, 0)
+        values = np.stack(self._matrices)
+        whole = HeadData(values, np.isfinite(values), exact=False)
+        told = pins.tokens[-1] if self.view.story and pins.tokens else None
+        return head_header(self.data, replace(self.view, pins=pins), largest=whole.largest) | {
+            "heads": [head, *self.others],
+            "told": told,
         }
 
     @property
     def payload(self) -> bytes:
-        return b"".join(np.asarray(each, "<f4").tobytes() for each in (self.values, *self.others.values()))
+        return b"".join(np.asarray(values, "<f4").tobytes() for values in self._matrices)
+
+    @property
+    def _matrices(self) -> list[np.ndarray]:
+        return [self.data.plain, *self.others.values()]
 
 
 @dataclass(frozen=True)

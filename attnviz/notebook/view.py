@@ -8,7 +8,7 @@ import html
 import io
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -18,12 +18,12 @@ from torch import Tensor
 
 from attnviz.base import words
 from attnviz.base.extras import ExtraMissing
+from attnviz.base.head_record import HeadData, HeadTitles, HeadView
 from attnviz.base.message import Problem, Several
 from attnviz.base.rasterised import png
-from attnviz.base.raw_scores import RawHead
 from attnviz.base.words import _, require_languages, speaking
 from attnviz.live import LiveView, page
-from attnviz.live.matrix_figures import MatrixFigure
+from attnviz.live.matrix_figures import HeadFigure
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.capture import RecordedLayer, Trace
 from attnviz.runs.head_matrix import raw_heads
@@ -101,20 +101,13 @@ class NotebookView:
     def html(self) -> str:
         """The whole live file."""
         share = self.shown.counts[self.at[0]] // self.shown.kv_counts[self.at[0]]
+        keys = None if self.keys == self.queries else self.keys
+        heads = [replace(head, tokens_q=self.queries, tokens_k=keys) for head in self.shown.heads]
         with speaking(self.language):
-            view = LiveView(
-                self.shown.heads,
-                self.shown.counts,
-                self.shown.kv_counts,
-                self.queries,
-                None if self.keys == self.queries else self.keys,
-                self.at,
-                self.title,
-                self.head_title,
-                (_("Layer {layer}, head {head}"), share),
-                layer_ids=self.shown.layer_ids,
-            )
-            return page(view, self.theme)
+            titles = HeadTitles(_("Layer {layer}, head {head}"), share)
+            first = HeadView(self.head_title, tile=self.at, titles=titles)
+            view = LiveView(heads, self.shown.counts, self.shown.kv_counts, first, title=self.title)
+            return page(replace(view, layer_ids=self.shown.layer_ids), self.theme)
 
     @property
     def head_title(self) -> str:
@@ -135,10 +128,10 @@ class NotebookView:
     def _still(self, brings_font: bool = True) -> str:
         first = sum(self.shown.counts[: self.at[0]]) + self.at[1]
         hidden = ~self.shown.heads[first].mask
-        matrix = MatrixFigure(np.where(hidden, np.nan, self.weights), self.queries, self.keys, title=self.head_title)
+        data = HeadData.of_values(self.weights, self.queries, self.keys, hidden)
         background: Literal["dark", "white"] = "dark" if self.theme == "dark" else "white"
         with speaking(self.language):
-            return SceneFigure((matrix,)).to_svg(
+            return SceneFigure((HeadFigure(data, HeadView(self.head_title)),)).to_svg(
                 background=background, title=self.title or self.head_title, brings_font=brings_font
             )
 
@@ -196,7 +189,7 @@ PATTERN = "hook_pattern"  #: how TransformerLens names attention weights in its 
 class ShownHeads:
     """Layers of one shape: their heads as they are drawn, and each head's weights."""
 
-    heads: list[RawHead]
+    heads: list[HeadData]
     weights: list[np.ndarray]  #: one (H, Q, K) for each layer
     kv_counts: list[int]
     layer_ids: list[int]  #: what each layer is called
@@ -245,7 +238,7 @@ def _of_arrays(arrays: list[np.ndarray]) -> ShownHeads:
     heads = []
     for head in (head for each in arrays for head in each):
         known = np.isfinite(head)
-        heads.append(RawHead(np.where(known, head, 0).astype(np.float32), mask & known, 1.0, 0, exact=False))
+        heads.append(HeadData(np.where(known, head, 0).astype(np.float32), mask & known, exact=False))
     return ShownHeads(heads, arrays, [len(each) for each in arrays], list(range(len(arrays))))
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.base.head_record import HeadData
 from attnviz.base.message import Message, Problem
-from attnviz.base.raw_scores import RawHead
 from attnviz.core.measures import rollout
 from attnviz.models.capture import MaskChoice, RecordedLayer, ScaleChoice
 from attnviz.models.tokens import MatrixAxis, matrix_axis, project
@@ -53,6 +53,17 @@ class Matrix:
     col_tokens: tuple[tuple[int, ...], ...] = ()
     before_w_o: np.ndarray | None = None  #: where `meaning` is "values": weight times length of the value before W_O
     meaning: Meaning = "weights"  #: "values": weight times length; "mean": of several heads; "estimate": rollout
+
+    @property
+    def data(self) -> HeadData:
+        """The matrix as it is displayed."""
+        cols = None if self.looks_at_itself else self.cols
+        return HeadData.of_values(self.values, self.rows, cols, self.hidden)
+
+    @property
+    def segments(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Rows and columns where a second sentence begins."""
+        return self.row_breaks, self.col_breaks
 
     @property
     def plain(self) -> np.ndarray:
@@ -270,32 +281,36 @@ def _of_heads(layer: RecordedLayer, tensor: Tensor) -> Tensor:
 
 
 # Heads before their softmax, to be packed for whoever computes their weights elsewhere.
-def raw_head(stack: Stack, layer: int, head: int) -> RawHead:
+def raw_head(stack: Stack, layer: int, head: int) -> HeadData:
     """One head, with its q and k; `layer` and `head` count from 0 within the stack."""
     chosen = stack.layers[layer]
-    result = _of_layer(chosen, [head])[0]
+    tokens_q, tokens_k = stack.tokens
+    result = replace(_of_layer(chosen, [head])[0], tokens_q=tokens_q, tokens_k=tokens_k)
     if chosen.q is None or chosen.k is None:
         return result
     q, k = chosen.q[0, head], chosen.k[0, head // (chosen.n_heads // chosen.n_kv_heads)]
     return replace(result, q=q.float().numpy(force=True), k=k.float().numpy(force=True))
 
 
-def raw_heads(layers: Sequence[RecordedLayer]) -> list[RawHead]:
+def raw_heads(
+    layers: Sequence[RecordedLayer], tokens_q: Sequence[str] = (), tokens_k: Sequence[str] | None = None
+) -> list[HeadData]:
     """All heads of these layers, layer by layer, of the first sentence of their batch, which should be a short one."""
-    return [head for layer in layers for head in _of_layer(layer, list(range(layer.n_heads)))]
+    heads = [head for layer in layers for head in _of_layer(layer, list(range(layer.n_heads)))]
+    return [replace(head, tokens_q=tokens_q, tokens_k=tokens_k) for head in heads]
 
 
-def _of_layer(layer: RecordedLayer, heads: list[int]) -> list[RawHead]:
+def _of_layer(layer: RecordedLayer, heads: list[int]) -> list[HeadData]:
     masks = _of_heads(layer, layer.mask)[heads].numpy(force=True)
     padding = None if layer.padding is None else layer.padding[0, 0, 0].numpy(force=True)
     if not layer.exact:
         weights = layer.weights(heads)[0].float().numpy(force=True)
-        return [RawHead(weights[i], masks[i], 1.0, 0, False, padding) for i in range(len(heads))]
+        return [HeadData(weights[i], masks[i], exact=False, padding=padding) for i in range(len(heads))]
     scores = layer.stages_of(heads, mask=None, scale=None, values=False).scores[0].float().numpy(force=True)
     biases = None if layer.bias is None else _of_heads(layer, layer.bias)[heads].float().numpy(force=True)
     sinks = None if layer.sinks is None else layer.sinks.float().cpu().tolist()
     return [
-        RawHead(
+        HeadData(
             scores[i],
             masks[i],
             layer.scale_of(head),

@@ -51,6 +51,11 @@ class Stack:
         return self.queries is self.keys
 
     @property
+    def tokens(self) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
+        """Labels of queries and of keys; None: the queries' own."""
+        return self.queries.labels, None if self.same_tokens else self.keys.labels
+
+    @property
     def places(self) -> tuple[tuple[int, int], ...]:
         """(layer, head) of each head, layer by layer."""
         return tuple((index, head) for index, layer in enumerate(self.layers) for head in range(layer.n_heads))

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from attnviz.base.head_record import HeadData
 from attnviz.base.message import Message
 from attnviz.core.rope import rotate
 from attnviz.runs.word_vectors import WIDTH, Sentence
@@ -26,16 +26,6 @@ from torch import Tensor, nn
 
 
 @dataclass(frozen=True)
-class TrapMatrix:
-    """Weights to look at: values (rows, cols), and which cells the mask hides."""
-
-    values: np.ndarray
-    rows: tuple[str, ...]
-    cols: tuple[str, ...]
-    hidden: np.ndarray | None = None
-
-
-@dataclass(frozen=True)
 class Outcome:
     """What both pieces of code gave for one sentence.
 
@@ -44,8 +34,8 @@ class Outcome:
     `error` is what PyTorch says where the wrong code raises. `wrong` and `largest` are None if nothing came of it.
     """
 
-    wrong: TrapMatrix | None
-    right: TrapMatrix
+    wrong: HeadData | None
+    right: HeadData
     largest: float | None
     facts: tuple[Message, ...]
     table: tuple[tuple[Message | str, ...], ...] = ()
@@ -83,11 +73,11 @@ def picture(
     cols: tuple[str, ...] | None = None,
     *,
     allowed: Tensor | None = None,
-) -> TrapMatrix:
+) -> HeadData:
     """A matrix to draw. `allowed`: cells that may be attended to; other cells are drawn as hidden where they are 0."""
     array = values.detach().float().numpy()
     hidden = None if allowed is None else (~allowed).numpy() & (array == 0)
-    return TrapMatrix(array, rows, rows if cols is None else cols, hidden)
+    return HeadData.of_values(array, rows, cols, hidden)
 
 
 def largest_gap(wrong: Tensor, right: Tensor) -> float:

@@ -18,6 +18,7 @@ import numpy as np
 
 from attnviz import live
 from attnviz.base import pictures_font
+from attnviz.base.head_record import HeadView
 from attnviz.base.message import Message, Problem, Several
 from attnviz.base.text_file import lines_of
 from attnviz.base.words import _, say, speaking, tongue
@@ -195,7 +196,7 @@ def _page(
             {
                 "text": each.example.text,
                 "model": each.model.loaded.entry.id,
-                "at": "{}.{}".format(*each.view.at) if each.example.head else "",
+                "at": "{}.{}".format(*each.view.tile) if each.example.head else "",
                 "shows": say(each.example.shows),
                 "file": each.file,
             }
@@ -220,7 +221,7 @@ def _page(
         f'<footer class="live-foot"><span>{html.escape(words["stays"])} {html.escape(words["more"])} {" · ".join(ways)}'
         f"</span>{_way(words['whole'], f'{pages[spoken]}#', target='_blank')} · {html.escape(words['made'])}</footer>"
     )
-    layer, head = view.at  # its scores alone: those of all others are most of the bytes, and wait until one is chosen
+    layer, head = view.tile  # its scores alone: those of all others are most of the bytes, and wait until one is chosen
     one = packed(replace(view, heads=[view.heads[sum(view.counts[:layer]) + head]], counts=[1]))
     return live.document(title, STYLE, inert_json(about), one, SCRIPT, policy=POLICY, top=top, foot=foot)
 
@@ -255,11 +256,11 @@ def _prepared(example: Example, model: SiteModel, out: Path) -> ReadExample:
         text = example.text[:40]
         raise Problem("“{text}” has {n} tokens; up to {longest} are read", text=text, n=n, longest=LONGEST)
     layers = run.stacks[0].layers
-    heads = raw_heads(layers)
+    heads = raw_heads(layers, labels)
     weights = np.concatenate([layer.weights()[0].float().numpy() for layer in layers])
     codes = packing.thumbnails(weights, ~np.stack([head.mask for head in heads])).tobytes()
     counts, kv_counts = ([card[each]] * card["layers"] for each in ("heads", "groups"))
-    view = LiveView(heads, counts, kv_counts, labels, at=example.head or (0, 0))
+    view = LiveView(heads, counts, kv_counts, HeadView(tile=example.head or (0, 0)))
     content = json.dumps({"labels": labels, "heads": packed(view)}, ensure_ascii=False).encode()
     return ReadExample(example, model, view, codes, _kept(out / "examples", example.id, ".json", content))
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.base import raw_scores
-from attnviz.base.raw_scores import RawHead
+from attnviz.base.head_record import HeadData
 from tests.js.browser_cases import decoded
 
 AT_THE_MODELS_SCALE, AT_TEN_TIMES = 2e-4, 2e-3
@@ -21,9 +21,9 @@ def softmax(scores: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     return powers / np.where(total > 0, total, 1)
 
 
-def head(scores: np.ndarray, scale: float = 0.125, **more: object) -> RawHead:
+def head(scores: np.ndarray, scale: float = 0.125, **more: object) -> HeadData:
     scores = np.asarray(scores, np.float32)
-    return RawHead(scores, np.ones(scores.shape, bool), scale, 64, **more)  # type: ignore[arg-type]
+    return HeadData(scores, np.ones(scores.shape, bool), scale, 64, **more)  # type: ignore[arg-type]
 
 
 def furthest(sent: np.ndarray, read: np.ndarray, allowed: np.ndarray, scale: float) -> float:
@@ -87,9 +87,9 @@ def test_one_long_head_is_sent_as_its_q_and_k():
     rng = np.random.default_rng(2)
     q, k = rng.normal(size=(40, 4)).astype(np.float32), rng.normal(size=(50, 4)).astype(np.float32)
     header, payload = raw_scores.pack([head(q @ k.T, q=q, k=k)], 32)
-    assert header["vectors"]
+    assert header.vectors
     assert len(payload) == 4 * (q.size + k.size) + 40 * 50 // 8
-    assert not raw_scores.pack([head(q[:3] @ k[:3].T, q=q[:3], k=k[:3])], 32)[0]["vectors"]
+    assert not raw_scores.pack([head(q[:3] @ k[:3].T, q=q[:3], k=k[:3])], 32)[0].vectors
 
 
 def test_a_mask_that_all_heads_share_is_sent_once():

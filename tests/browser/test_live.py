@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from attnviz.base.head_record import HeadTitles, HeadView, Pin, Pins
 from attnviz.live import LiveView, page
 from attnviz.runs.head_matrix import raw_head, raw_heads
 from attnviz.runs.model_run import Request, run_model
@@ -38,13 +40,14 @@ def files(stack: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pat
     """Two files as the app writes them: every head, and one."""
     folder = tmp_path_factory.mktemp("live")
     counts = [layer.n_heads for layer in stack.layers]
-    titles = ("Layer {layer}, head {head} (reads K/V head {kv})", 3)
-    more: dict[str, Any] = {"titles": titles, "title": "A title <b>", "head_title": "Layer 13, head 8"}
-    pins = {"pins": [("q", 8)], "link": "https://attention.example/explore?at=13.8"}
+    titles = HeadTitles("Layer {layer}, head {head} (reads K/V head {kv})", 3)
+    first = HeadView("Layer 13, head 8", tile=(13, 8), titles=titles)
+    every, pinned = raw_heads(stack.layers, *stack.tokens), replace(first, pins=Pins((Pin("q", 8),)))
+    title, link = "A title <b>", "https://attention.example/explore?at=13.8"
     made = {
-        "all": LiveView(raw_heads(stack.layers), counts, [3] * 30, stack.queries.labels, at=(13, 8), **pins, **more),
-        "laid": LiveView(raw_heads(stack.layers), counts, [3] * 30, stack.queries.labels, at=(13, 8), over=(2, 7)),
-        "one": LiveView([raw_head(stack, 13, 8)], [1], [1], stack.queries.labels, **more),
+        "all": LiveView(every, counts, [3] * 30, pinned, title=title, link=link),
+        "laid": LiveView(every, counts, [3] * 30, HeadView(tile=(13, 8), over=(2, 7))),
+        "one": LiveView([raw_head(stack, 13, 8)], [1], [1], first, title=title),
     }
     for name, view in made.items():
         (folder / f"{name}.html").write_text(page(view), encoding="utf-8")

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,17 +13,16 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from attnviz.base import words
-from attnviz.base.raw_scores import RawHead
+from attnviz.base.head_record import HeadChannel, HeadData, HeadView
 from attnviz.canvas.head import ahead
 from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.blobs import head_blob
-from attnviz.canvas.shared.kinds import Head, HeadScene, Raw
 from attnviz.core.attention import attend
 from attnviz.serve.server import routes
 from tests.js.browser_cases import decoded
 from tests.own_thread import in_own_thread
 
-SCENE = HeadScene(("a", "b", "c"), group="g")
+GROUP = HeadChannel("g")
 
 
 @pytest.fixture(autouse=True)
@@ -30,16 +30,17 @@ def _session(monkeypatch):
     monkeypatch.setattr(st, "session_state", {})
 
 
-def head_of(layer: int, head: int) -> Head:
+def head_of(layer: int, head: int) -> tuple[HeadData, HeadView]:
     if layer > 1:
         raise LookupError(layer)
     weights = np.full((3, 3), 1 / 3) if head else np.eye(3)
-    return Head(weights, f"Layer {layer}, head {head}", layer=layer, head=head)
+    data = HeadData.of_values(weights, ("a", "b", "c"))
+    return data, HeadView(f"Layer {layer}, head {head}", tile=(layer, head))
 
 
 def sentence() -> bytes:
     rng = np.random.default_rng(0)
-    raw = [RawHead(rng.normal(size=(3, 4)).astype(np.float32), np.ones((3, 4), bool), 0.5, 8) for _ in range(6)]
+    raw = [HeadData(rng.normal(size=(3, 4)).astype(np.float32), np.ones((3, 4), bool), 0.5, 8) for _ in range(6)]
     return ahead.sentence_blob("doc", [2, 4], raw)
 
 
@@ -48,28 +49,25 @@ def offered(name, make) -> str:
 
 
 def test_a_fetched_head_equals_the_one_the_script_would_send():
-    address = ahead.offer_head("view", head_of, SCENE)
-    expected = head_blob(head_of(1, 0), SCENE, ahead.NOBODY, address, coarse=True)
+    address = ahead.offer_head("view", head_of, GROUP)
+    expected = head_blob(*head_of(1, 0), channel=replace(GROUP, ahead=address), coarse=True)
     assert ahead.answer(address.lstrip("/"), 1, 0) == expected
     header, _ = packing.unblob(expected)
     assert (header["tile"], header["ahead"]) == ([1, 0], address)
 
 
-def raw_head(n: int, width: int) -> RawHead:
+def raw_head(n: int, width: int) -> HeadData:
     made = torch.Generator().manual_seed(n)
     q, k = (torch.randn(n, width, generator=made) * 2 for _ in range(2))
     causal = np.tri(n, dtype=bool)
-    return RawHead((q @ k.T).numpy(), causal, width**-0.5, width, q=q.numpy(), k=k.numpy())
+    return HeadData((q @ k.T).numpy(), causal, width**-0.5, width, q=q.numpy(), k=k.numpy())
 
 
 @pytest.mark.parametrize("n", [100, 200, 400])
 def test_a_fetched_head_takes_fewer_bytes_and_its_weights_are_those_that_attend_gives(n):
     head = raw_head(n, 64)
-    drawn = Head(np.zeros((n, n)), "", raw=Raw(head))
-    tokens = [str(i) for i in range(n)]
-    exact, fetched = (
-        packing.unblob(head_blob(drawn, HeadScene(tokens), ahead.NOBODY, coarse=coarse)) for coarse in (False, True)
-    )
+    data = replace(head, tokens_q=[str(i) for i in range(n)])
+    exact, fetched = (packing.unblob(head_blob(data, HeadView(), coarse=coarse)) for coarse in (False, True))
     assert not exact[0]["coarse"]
     assert fetched[0]["coarse"] == (n < 256), "of a longer text q and k are less"
     assert len(fetched[1]) <= len(exact[1]) * (0.53 if n == 100 else 0.81 if n == 200 else 1)
@@ -87,10 +85,10 @@ def test_a_fetched_head_takes_fewer_bytes_and_its_weights_are_those_that_attend_
 
 
 def test_a_session_keeps_its_address_and_everyone_who_reads_a_sentence_is_given_the_same(monkeypatch):
-    mine, ours = ahead.offer_head("view", head_of, SCENE), offered(("model", "a sentence"), sentence)
-    assert ahead.offer_head("view", head_of, SCENE) == mine
+    mine, ours = ahead.offer_head("view", head_of, GROUP), offered(("model", "a sentence"), sentence)
+    assert ahead.offer_head("view", head_of, GROUP) == mine
     st.session_state.clear()  # another visitor
-    assert ahead.offer_head("view", head_of, SCENE) != mine
+    assert ahead.offer_head("view", head_of, GROUP) != mine
     assert offered(("model", "a sentence"), sentence) == ours != offered(("model", "another sentence"), sentence)
     assert len(mine.rsplit("/", 1)[1]) >= 20, "nobody can guess it"
     assert len(ours.rsplit("/", 1)[1]) == 40
@@ -101,12 +99,12 @@ def test_a_session_keeps_its_address_and_everyone_who_reads_a_sentence_is_given_
 def test_the_title_is_in_the_language_of_the_visitor_who_offered_it():
     heard = []
 
-    def listening(layer: int, head: int) -> Head:
+    def listening(layer: int, head: int) -> tuple[HeadData, HeadView]:
         heard.append(words.language())
         return head_of(layer, head)
 
     with words.speaking("de"):
-        address = ahead.offer_head("view", listening, SCENE)
+        address = ahead.offer_head("view", listening, GROUP)
     ahead.answer(address.lstrip("/"), 0, 0)
     assert heard == ["de"]
 
@@ -121,7 +119,7 @@ def test_what_is_gone_overflowed_or_is_too_large_is_not_sent():
     def gone() -> bytes:
         raise LookupError("evicted")
 
-    wrong = RawHead(np.full((2, 2), np.inf, np.float32), np.ones((2, 2), bool), 1.0, 4)
+    wrong = HeadData(np.full((2, 2), np.inf, np.float32), np.ones((2, 2), bool), 1.0, 4)
     assert ahead.answer(offered("x", gone)) is None
     assert ahead.answer(offered("x", lambda: ahead.sentence_blob("d", [1], [wrong]))) is None
     assert ahead.answer(offered("y", lambda: b" " * ahead.MOST_BYTES)) is not None
@@ -144,7 +142,7 @@ def test_short_sentences_fit(heads, tokens, fits):
 @pytest.mark.parametrize("base", ["", "/attention"])
 def test_the_server_hands_them_out(base):
     client = TestClient(Starlette(routes=routes(base)))
-    head, every = base + ahead.offer_head("view", head_of, SCENE), base + "/" + offered("x", sentence)
+    head, every = base + ahead.offer_head("view", head_of, GROUP), base + "/" + offered("x", sentence)
     assert packing.unblob(client.get(f"{head}/1.1").content)[0]["title"] == "Layer 1, head 1"
     assert "no-store" in client.get(f"{head}/1.1").headers["cache-control"]
     found = client.get(every)
@@ -163,7 +161,7 @@ def test_of_twenty_connections_at_one_address_one_is_computed_at_a_time_and_two_
     under_way, most = Counter[str](), Counter[str]()
 
     def made(address: str):
-        def head(layer: int, number: int) -> Head:
+        def head(layer: int, number: int) -> tuple[HeadData, HeadView]:
             under_way.update([address, "all"])
             most[address] = max(most[address], under_way[address])
             most["all"] = max(most["all"], under_way["all"])
@@ -185,7 +183,7 @@ def test_of_twenty_connections_at_one_address_one_is_computed_at_a_time_and_two_
         return sent[0]["status"]
 
     async def fetched() -> list[int]:
-        addresses = [ahead.offer_head(f"view {n}", made(f"view {n}"), SCENE) for n in range(3)]
+        addresses = [ahead.offer_head(f"view {n}", made(f"view {n}"), GROUP) for n in range(3)]
         return await asyncio.gather(*(status(f"{addresses[n % 3]}/0.{n % 2}") for n in range(20)))
 
     assert in_own_thread(asyncio.run, fetched()) == [200] * 20

@@ -10,12 +10,13 @@ import streamlit as st
 
 import attnviz
 from attnviz.base.head_edit import HeadEdit
+from attnviz.base.head_record import HeadData, HeadView
+from attnviz.base.record_json import to_json
 from attnviz.canvas import softmax_slider
 from attnviz.canvas.head import attention_view
 from attnviz.canvas.shared import component
-from attnviz.canvas.shared.blobs import HeadScene, document
 from attnviz.canvas.shared.component import BUNDLES, NAMES, answering, app_root, remember_page, sent
-from attnviz.canvas.shared.kinds import Head
+from attnviz.live.head_header import name_tokens
 
 PACKAGE = Path(attnviz.__file__).parent
 MANIFEST = tomllib.loads((PACKAGE / "pyproject.toml").read_text(encoding="utf-8"))
@@ -93,8 +94,8 @@ def test_what_a_component_a_chart_or_a_table_sends_is_read_by_its_type_or_counts
     assert sent(of, "key", *place) == read
 
 
-EDIT = HeadEdit(factor=2.0).to_json()
-PINS = {"doc": document(("a", "b"), None), "tokens": [], "cell": None}
+EDIT = to_json(HeadEdit(factor=2.0))
+PINS = {"doc": name_tokens(("a", "b"), None), "tokens": [], "cell": None}
 
 
 @pytest.mark.parametrize(
@@ -113,10 +114,10 @@ def test_a_gesture_that_makes_no_sense_counts_as_not_made(session, monkeypatch, 
     mounted = lambda **given: callbacks.update(given)  # noqa: E731
     monkeypatch.setattr(attention_view, "component", lambda _name: mounted)
     monkeypatch.setattr(component, "component", lambda _name: mounted)
-    scene = HeadScene(("a", "b"), on_pins=heard.append, on_edit=heard.append)
+    data = HeadData.of_values(np.eye(2), ("a", "b"))
 
     def draw():
-        attention_view.head_view("key", Head(np.eye(2)), scene)
+        attention_view.head_view("key", data, HeadView(), on_pins=heard.append, on_edit=heard.append)
         softmax_slider.softmax_slider("key", np.array([1]), np.zeros((1, 2)), (), at=1, about="x", on_pick=heard.append)
 
     draw()

@@ -8,14 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from attnviz.base.head_record import HeadData, Pin, Pins
 from attnviz.base.packed import pack_bits
 from attnviz.canvas.shared import packing
-from attnviz.canvas.shared.blobs import document, read_pins
-from attnviz.canvas.shared.kinds import Head, HeadScene, Overview, Pin, Pins
+from attnviz.canvas.shared.blobs import read_pins
+from attnviz.canvas.shared.kinds import Overview
+from attnviz.live.head_header import name_tokens
 from tests.canvas.browser_codes import decode16
 
-SCENE = HeadScene(["a", "b", "c"])
-NAME = document(SCENE.tokens_q, None)
+TOKENS = (["a", "b", "c"], None)
+NAME = name_tokens(*TOKENS)
 unit = hnp.arrays(np.float32, (5, 7), elements=st.floats(0, 1, width=32))
 
 
@@ -92,13 +94,13 @@ def test_a_painted_grid_comes_back_bit_for_bit_and_what_is_none_is_refused(grid:
 
 def test_pins_of_other_tokens_are_not_these_tokens_pins() -> None:
     kept = {"doc": NAME, "tokens": [["q", 1], ["k", 9], ["x", 0], ["q", "1"], 7], "cell": [1, 1]}
-    assert read_pins(kept, HeadScene(["of", "other", "tokens"])) is None
-    assert read_pins(kept, SCENE) == Pins((Pin("q", 1),), (1, 1))
+    assert read_pins(kept, ["of", "other", "tokens"], None) is None
+    assert read_pins(kept, *TOKENS) == Pins((Pin("q", 1),), (1, 1))
     for cell in ([1, "x"], [3, 0], [0, 3], [0, 1, 2], None):
-        assert read_pins({"doc": NAME, "tokens": "no", "cell": cell}, SCENE) == Pins()
+        assert read_pins({"doc": NAME, "tokens": "no", "cell": cell}, *TOKENS) == Pins()
 
 
 def test_the_largest_value_is_one_that_can_be_seen() -> None:
     values = np.array([[0.2, 0.9], [np.nan, -0.4]])
-    assert Head(values).largest == pytest.approx(0.9)
-    assert Head(values, hidden=values > 0.5).largest == pytest.approx(0.4)
+    assert HeadData.of_values(values, ()).largest == pytest.approx(0.9)
+    assert HeadData.of_values(values, (), hidden=values > 0.5).largest == pytest.approx(0.4)

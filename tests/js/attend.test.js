@@ -6,7 +6,7 @@ import { arrange } from "../../attnviz/canvas/head/arrange.js";
 import * as edits from "../../attnviz/canvas/shared/edit.js";
 import { thumbnail } from "../../attnviz/canvas/overview/tiles.js";
 
-/** @import { Arrangement, Edit } from "../../attnviz/canvas/shared/types.js" */
+/** @import { FullArrangement, Edit } from "../../attnviz/canvas/shared/types.js" */
 
 const { changes, editFor, factorOf, isUnmasked, maskOf, NO_EDIT } = edits;
 
@@ -123,7 +123,7 @@ test("padding stays hidden under every edit that asks for it", () => {
 
 test("what is not arranged is the weights themselves", () => {
   const weights = Float32Array.from([1, 0, 0.25, 0.75]);
-  /** @type {Arrangement} */
+  /** @type {FullArrangement} */
   const how = { shape: [2, 2], rows: null, cols: null, merged: false, renormalise: false, norms: null };
   const mask = Uint8Array.from([1, 0, 1, 1]);
   const made = arrange(weights, mask, how);

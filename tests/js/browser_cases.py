@@ -19,8 +19,9 @@ import torch
 from numpy.typing import NDArray
 
 from attnviz.base import raw_scores
+from attnviz.base.head_record import HeadData, PackedHeads
 from attnviz.base.packed import pack_bits
-from attnviz.base.raw_scores import RawHead
+from attnviz.base.record_json import from_json, to_json
 from attnviz.base.rounding import format_number
 from attnviz.canvas.shared import packing
 from attnviz.core.attention import COLDEST
@@ -161,10 +162,11 @@ def raw_scores_cases() -> dict[str, Any]:
     return packed | {name: _raw_case(heads, 32) for name, heads in exact.items()}
 
 
-def decoded(header: dict[str, Any], payload: bytes) -> NDArray[np.float32]:
+def decoded(header: PackedHeads | dict[str, Any], payload: bytes) -> NDArray[np.float32]:
     """The scores (N, Q, K) of `pack`, as the browser reads them."""
-    n, (q, k) = header["count"], header["shape"]
-    if header["bits"] == 32:
+    packed = header if isinstance(header, PackedHeads) else from_json(PackedHeads, header)
+    n, (q, k) = packed.count, packed.shape
+    if packed.bits == 32:
         return np.frombuffer(payload, "<f4", n * q * k).reshape(n, q, k)
     rows, cells = n * q, n * q * k
     halves = np.frombuffer(payload, "<u2", 2 * rows).astype("<u4") << 16
@@ -179,17 +181,17 @@ def decoded(header: dict[str, Any], payload: bytes) -> NDArray[np.float32]:
     return (low + codes * step).astype(np.float32)
 
 
-def _raw_head(rng: np.random.Generator, shape: tuple[int, int], **more: Any) -> RawHead:
+def _raw_head(rng: np.random.Generator, shape: tuple[int, int], **more: Any) -> HeadData:
     scores = rng.normal(0, 20, shape).astype(np.float32)
     given: dict[str, Any] = {"mask": np.ones(shape, bool), "scale": 0.125, "width": 64} | more
-    return RawHead(scores, **given)
+    return HeadData(scores, **given)
 
 
-def _raw_case(heads: list[RawHead], bits: Literal[16, 32]) -> dict[str, Any]:
+def _raw_case(heads: list[HeadData], bits: Literal[16, 32]) -> dict[str, Any]:
     header, payload = raw_scores.pack(heads, bits)
-    read = np.stack([head.scores for head in heads]) if header["vectors"] else decoded(header, payload)
+    read = np.stack([head.scores for head in heads]) if header.vectors else decoded(header, payload)
     return {
-        "header": header,
+        "header": to_json(header),
         "payload": base64.b64encode(payload).decode(),
         "heads": [
             {

@@ -5,13 +5,14 @@ import json
 import subprocess
 import sys
 import zlib
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
+from attnviz.base.head_record import HeadData, HeadView
 from attnviz.base.packed import unblob
-from attnviz.base.raw_scores import RawHead
 from attnviz.live import BUNDLE, LiveView, page
 from attnviz.runs.head_matrix import raw_heads
 from attnviz.runs.model_run import Request, run_model
@@ -43,14 +44,15 @@ class Elements(HTMLParser):
         return next(text for _tag, attrs, text in self.found if attrs.get("id") == name)
 
 
-def heads(n: int, tokens: int, seed: int = 0) -> list[RawHead]:
+def heads(n: int, tokens: int, seed: int = 0) -> list[HeadData]:
     rng = np.random.default_rng(seed)
     mask = np.tri(tokens, dtype=bool)
-    return [RawHead(rng.normal(0, 8, (tokens, tokens)).astype(np.float32), mask, 0.125, 64) for _ in range(n)]
+    scores = [rng.normal(0, 8, (tokens, tokens)).astype(np.float32) for _ in range(n)]
+    return [HeadData(one, mask, 0.125, 64, tokens_q=HOSTILE[:tokens]) for one in scores]
 
 
 def view(**more: object) -> LiveView:
-    given = {"heads": heads(4, 6), "counts": [2, 2], "kv_counts": [1, 1], "tokens_q": HOSTILE} | more
+    given = {"heads": heads(4, 6), "counts": [2, 2], "kv_counts": [1, 1]} | more
     return LiveView(**given)  # type: ignore[arg-type]
 
 
@@ -66,7 +68,7 @@ def softmax(scores: np.ndarray, mask: np.ndarray, scale: float) -> np.ndarray:
 
 
 def test_what_a_visitor_typed_never_becomes_markup():
-    text = page(view(title=HOSTILE[0], note=HOSTILE[1], head_title=HOSTILE[2]))
+    text = page(view(title=HOSTILE[0], note=HOSTILE[1], first=HeadView(HOSTILE[2])))
     elements = Elements(text)
     scripts = [attrs for tag, attrs, _text in elements.found if tag == "script"]
     assert [attrs.get("id") for attrs in scripts] == ["attnviz-view", "attnviz-heads", None]
@@ -106,11 +108,11 @@ def test_the_weights_of_the_file_are_those_of_the_heads():
 
 def test_heads_that_do_not_fit_their_tokens_are_refused_by_name():
     with pytest.raises(ValueError, match=r"\[\(6, 6\)\] do not fit 2 queries and 2 keys"):
-        page(view(tokens_q=["a", "b"]))
+        page(view(heads=[replace(head, tokens_q=["a", "b"]) for head in heads(4, 6)]))
     with pytest.raises(ValueError, match="are not the 4 heads given"):
         page(view(counts=[2, 1]))
     with pytest.raises(ValueError, match="no head 2 in layer 0"):
-        page(view(at=(0, 2)))
+        page(view(first=HeadView(tile=(0, 2))))
 
 
 def test_two_hundred_and_seventy_heads_on_twenty_tokens_take_at_most_500_kilobytes(smollm2):
@@ -118,7 +120,7 @@ def test_two_hundred_and_seventy_heads_on_twenty_tokens_take_at_most_500_kilobyt
     stack = run_model(Request("smollm2-135m", text), smollm2).stacks[0]
     assert len(stack.queries) == 20
     counts = [layer.n_heads for layer in stack.layers]
-    made = page(LiveView(raw_heads(stack.layers), counts, [3] * 30, stack.queries.labels, at=(13, 8)))
+    made = page(LiveView(raw_heads(stack.layers, stack.queries.labels), counts, [3] * 30, HeadView(tile=(13, 8))))
     assert sum(counts) == 270
     assert len(made.encode()) <= 500_000
     _header, found = scores_in(made)

@@ -3,12 +3,14 @@
 import re
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 
+from attnviz.base.head_record import HeadData, HeadView, Pin, Pins
 from attnviz.figures.theme import HEADS, SCORES, SCORES_ON_DARK, WEIGHTS
-from attnviz.live.matrix_figures import MaskFigure, MatrixFigure, MosaicFigure
+from attnviz.live.matrix_figures import HeadFigure, MaskFigure, MosaicFigure
 from attnviz.live.scene_figure import SceneFigure
 from tests.svg_reading import SVG, WORDS, causal, interpolated, painted, pixels_in, texts, tree
 
@@ -20,7 +22,18 @@ def masked(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 
 def file_of(values: np.ndarray, names: list[str] = WORDS, **more: object) -> SceneFigure:
-    return SceneFigure((MatrixFigure(values, names, names, **more),))
+    return SceneFigure((head_figure(values, names, names, **more),))
+
+
+def head_figure(
+    values: np.ndarray,
+    rows: list[str],
+    cols: list[str],
+    lines: bool = False,
+    others: dict[int, np.ndarray] | None = None,
+    **view: Any,
+) -> HeadFigure:
+    return HeadFigure(HeadData.of_values(values, rows, cols), HeadView(**view), lines, others or {})
 
 
 @pytest.mark.parametrize("root", [False, True])
@@ -43,7 +56,7 @@ def test_a_difference_is_centred_on_zero(background, stops):
 
 def test_the_colours_of_a_bar_begin_and_end_where_it_does():
     weights, _hidden = causal(9)
-    beside = tree(SceneFigure((MatrixFigure(weights, WORDS[:9], WORDS[:9]),) * 2))
+    beside = tree(SceneFigure((head_figure(weights, WORDS[:9], WORDS[:9]),) * 2))
     bars = [rect for rect in beside.iter(f"{SVG}rect") if rect.get("fill", "").startswith("url(#g")]
     ramps = {each.get("id"): each for each in beside.iter(f"{SVG}linearGradient")}
     assert len(bars) == 2
@@ -93,7 +106,7 @@ def test_a_curve_leads_from_each_query_to_each_key_that_it_looks_at():
 
 
 def test_a_stronger_weight_has_the_bolder_line():
-    root = tree(SceneFigure((MatrixFigure(np.array([[0.9, 0.1]]), ["q"], ["a", "b"], lines=True),)))
+    root = tree(SceneFigure((head_figure(np.array([[0.9, 0.1]]), ["q"], ["a", "b"], lines=True),)))
     widths = [float(p.get("stroke-width", 0)) for p in root.iter(f"{SVG}path") if "C" in p.get("d", "")]
     assert sorted(widths) == pytest.approx([0.75 + 2.75 * level / 24 for level in (2.5, 21.5)], abs=0.01)
 
@@ -101,14 +114,14 @@ def test_a_stronger_weight_has_the_bolder_line():
 def test_pins_fade_the_other_lines_and_light_their_own():
     weights, _hidden = causal(10)
     assert 'opacity="0.18"' not in file_of(weights, lines=True).to_svg()
-    assert 'opacity="0.18"' in file_of(weights, lines=True, pins=[("q", 5)]).to_svg()
+    assert 'opacity="0.18"' in file_of(weights, lines=True, pins=Pins((Pin("q", 5),))).to_svg()
 
 
 def test_heads_laid_over_each_other_have_colours_of_their_own_and_are_named():
     weights, hidden = causal(10)
     own = np.where(hidden, np.nan, weights)
     others = {5: np.roll(own, 1, 1), 8: own[::-1]}
-    picture = file_of(own, lines=True, head=0, others=others)
+    picture = file_of(own, lines=True, others=others)
     for background, dark in (("white", 0), ("dark", 1)):
         root = tree(picture, background=background)
         drawn = {path.get("stroke") for path in root.iter(f"{SVG}path") if "C" in path.get("d", "")}
@@ -120,7 +133,7 @@ def test_heads_laid_over_each_other_have_colours_of_their_own_and_are_named():
 
 def test_figures_stand_beside_each_other_with_their_names_above():
     names = [f"word{i}" for i in range(30)]
-    heads = [MatrixFigure(np.random.default_rng(i).random((30, 30)), names, names, title=f"Head {i}") for i in range(3)]
+    heads = [head_figure(np.random.default_rng(i).random((30, 30)), names, names, title=f"Head {i}") for i in range(3)]
     whole = SceneFigure(tuple(heads))
     assert len(whole.to_svg(title="All", caption="Made by hand")) <= 250_000
     root = tree(whole, title="All")
@@ -136,14 +149,15 @@ def test_figures_stand_beside_each_other_with_their_names_above():
 @pytest.mark.parametrize("values", [[[1.0]], [[float("nan")]], np.full((4, 4), 0.25), np.zeros((3, 3))])
 def test_one_token_a_tie_and_nothing_at_all_are_figures(values):
     values = np.asarray(values)
-    matrix = MatrixFigure(values, WORDS[: len(values)], WORDS[: len(values)], pins=[("q", 0)], cell=(0, 0))
-    for part in (matrix, replace(matrix, lines=True), replace(matrix, kind="diff"), replace(matrix, full_range=False)):
+    matrix = head_figure(values, WORDS[: len(values)], WORDS[: len(values)], pins=Pins((Pin("q", 0),), (0, 0)))
+    others = [replace(matrix, view=replace(matrix.view, **look)) for look in ({"kind": "diff"}, {"full_range": False})]
+    for part in (matrix, replace(matrix, lines=True), *others):
         assert "NaN" not in SceneFigure((part,)).to_svg(title="A", caption="B")
 
 
 def test_every_token_is_text_as_it_was_typed():
     weights, hidden = causal(10)
-    matrix = MatrixFigure(np.where(hidden, np.nan, weights), WORDS, WORDS)
+    matrix = head_figure(np.where(hidden, np.nan, weights), WORDS, WORDS)
     for picture in (
         SceneFigure((matrix,)),
         SceneFigure((replace(matrix, lines=True),)),
@@ -158,7 +172,7 @@ def test_every_token_is_text_as_it_was_typed():
 def test_no_script_comes_into_a_file_by_a_token_a_title_or_a_caption():
     hostile = ["</text><script>alert(1)</script>", '" onload="alert(1)', "]]><svg onload=alert(1)>", "&#60;script&#62;"]
     weights, hidden = causal(4)
-    matrix = MatrixFigure(np.where(hidden, np.nan, weights), hostile, hostile)
+    matrix = head_figure(np.where(hidden, np.nan, weights), hostile, hostile)
     for picture in (
         SceneFigure((matrix,)),
         SceneFigure((replace(matrix, lines=True),)),
@@ -174,11 +188,12 @@ def test_thirty_tokens_take_at_most_200_kilobytes_however_many_weights_are_large
     names = [f"token{i}" for i in range(30)]
     noise = np.random.default_rng(0).random((30, 30))
     heads = [np.where(hidden, np.nan, weights) for weights, hidden in (causal(30, seed) for seed in range(8))]
-    lines = MatrixFigure(noise, names, names, pins=[("q", row) for row in range(15)], lines=True)
-    cells = MatrixFigure(noise - 0.5, names, names, kind="diff", pins=[("q", row) for row in range(30)])
+    lines = head_figure(noise, names, names, pins=Pins(tuple(Pin("q", row) for row in range(15))), lines=True)
+    cells = head_figure(noise - 0.5, names, names, kind="diff", pins=Pins(tuple(Pin("q", row) for row in range(30))))
+    others = dict(enumerate(heads[1:], 1))
     for picture in (
-        SceneFigure((replace(lines, values=heads[0], others=dict(enumerate(heads[1:], 1)), pins=[("q", 29)]),)),
-        SceneFigure((MatrixFigure(noise, names, names),)),
+        SceneFigure((head_figure(heads[0], names, names, lines=True, others=others, pins=Pins((Pin("q", 29),))),)),
+        SceneFigure((head_figure(noise, names, names),)),
         SceneFigure((cells,)),
         SceneFigure((lines,)),
         SceneFigure((MaskFigure(noise > 0.5, names, names),)),
@@ -226,7 +241,7 @@ def test_the_mosaic_shows_every_head_in_its_place_and_hides_what_is_masked(layer
 def test_what_a_token_is_made_of_stands_above_its_matrix(told, shares):
     weights = np.where(np.tri(6, dtype=bool), 1 / np.arange(1, 7)[:, None], np.nan)
     weights[5] = [0.4, 0.3, 0.15, 0.1, 0.03, 0.02]
-    root = tree(file_of(weights, [f"w{i}" for i in range(6)], told=told))
+    root = tree(file_of(weights, [f"w{i}" for i in range(6)], story=True, pins=Pins((Pin(*told),))))
     said = texts(root)
     assert set(shares) <= set(said)
     assert (f"new vector of “w{told[1]}”" if told[0] == "q" else f"who looks at “w{told[1]}”") in said

@@ -2,6 +2,8 @@
 
 import base64
 import zlib
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ import torch
 from transformers import GptOssConfig, GptOssForCausalLM
 
 from attnviz.base import raw_scores
-from attnviz.base.raw_scores import RawHead
+from attnviz.base.head_record import HeadData
 from attnviz.core.attention import attend
 from attnviz.models.capture import capture
 from attnviz.runs.head_matrix import raw_head, raw_heads
@@ -19,11 +21,12 @@ from tests.models import tiny
 
 
 def stack_of(layers) -> Stack:
-    return Stack("decoder", tuple(layers), None, None)  # type: ignore[arg-type]
+    tokens: Any = SimpleNamespace(labels=())
+    return Stack("decoder", tuple(layers), tokens, tokens)
 
 
-def weights(head: RawHead, mask: np.ndarray | None = None, factor: float = 1.0) -> np.ndarray:
-    """What a RawHead gives in float64, by `attend`: its scores are those of queries with as many unit keys."""
+def weights(head: HeadData, mask: np.ndarray | None = None, factor: float = 1.0) -> np.ndarray:
+    """What a HeadData gives in float64, by `attend`: its scores are those of queries with as many unit keys."""
     if not head.exact:
         return head.scores
     allowed = head.mask if mask is None else mask
@@ -106,7 +109,7 @@ def test_all_heads_fit_what_they_may_cost(smollm2, count, most, in_text):
         assert len(base64.b64encode(packed)) < in_text
     off = decoded(header, payload)
     for head, read in zip(heads, off, strict=True):
-        again = RawHead(read, head.mask, head.scale, head.width)
+        again = HeadData(read, head.mask, head.scale, head.width)
         for mask in (head.mask, np.ones_like(head.mask), np.eye(count, dtype=bool) | (np.arange(count) > 0)):
             assert np.abs(weights(again, mask) - weights(head, mask)).max() < 2e-4
             assert np.abs(weights(again, mask, 10) - weights(head, mask, 10)).max() < 2e-3

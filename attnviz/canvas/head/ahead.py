@@ -18,38 +18,37 @@ from dataclasses import replace
 import streamlit as st
 
 from attnviz.base import raw_scores
+from attnviz.base.head_record import HeadChannel, HeadData, HeadView
 from attnviz.base.words import language, speaking
 from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.blobs import head_blob
 from attnviz.canvas.shared.component import app_root
-from attnviz.canvas.shared.kinds import Head, HeadScene
 
 MOST = 4000  # the latest offers that are remembered, of all visitors together
 MOST_TOKENS = 64
 MOST_BYTES = 2_500_000
 HEAD, SENTENCE = "attnviz/head", "attnviz/heads"  #: below the app's root, before the names of what is offered
 
-#: what a head says it answers when no session has been asked: the browser knows its own session
-NOBODY = {"session": "", "ack": 0, "heard": 0, "edits": 0, "overs": 0}
-
 _KEY = secrets.token_bytes(32)  # of this process: its addresses mean nothing to another
 _offers: OrderedDict[str, Callable[..., bytes]] = OrderedDict()
 _lock = threading.Lock()
 
 
-def offer_head(key: str, head: Callable[[int, int], Head], scene: HeadScene) -> str:
+def offer_head(key: str, head: Callable[[int, int], tuple[HeadData, HeadView]], channel: HeadChannel) -> str:
     """Let the browser fetch any head of the view `key`; the address, which stays the same for the session.
 
     `head` raises LookupError when its tensors are no longer in memory. What is sent has 16 bits a score, if that is
     less: the exact head follows with the rerun of a click; most that are fetched are neighbours that nobody chooses.
+    No session was asked, so that the `channel` names none.
     """
     path = f"{HEAD}/{st.session_state.setdefault(f'{key}_offer', secrets.token_urlsafe(16))}"
-    bare = replace(scene, pins=None, edit=None, edited_tiles=None, on_pins=None, on_edit=None, on_over=None)
     address, tongue = app_root() + path, language()
 
     def made(layer: int, number: int) -> bytes:
         with speaking(tongue):
-            return head_blob(head(layer, number), bare, NOBODY, address, coarse=True)
+            data, view = head(layer, number)
+            bare = replace(view, pins=None)
+            return head_blob(data, bare, channel=replace(channel, ahead=address), coarse=True)
 
     _keep(path, made)
     return address
@@ -92,7 +91,7 @@ def fits(heads: int, queries: int, keys: int) -> bool:
     return max(queries, keys) <= MOST_TOKENS and heads * queries * (2 * keys + 4) < 0.96 * MOST_BYTES
 
 
-def sentence_blob(document: str, heads: Sequence[int], raw: Sequence[raw_scores.RawHead]) -> bytes:
+def sentence_blob(document: str, heads: Sequence[int], raw: Sequence[HeadData]) -> bytes:
     """All heads of the tokens that `document` names, layer by layer; `heads` are each layer's. b"" if it cannot be."""
     try:
         header, payload = raw_scores.pack(raw)

@@ -1,7 +1,7 @@
 // Weights between tokens as a matrix to look at: tokens joined into words, special tokens left out, weights times the
 // length of values. Python's side is attnviz.runs.head_matrix.
 
-/** @import { Arrangement, Shape } from "../shared/types.js" */
+/** @import { FullArrangement, Shape } from "../shared/types.js" */
 /** @typedef {{ values: Float32Array, hidden: Uint8Array | null }} Arranged `hidden`: 1 where the mask hides, null = nowhere */
 
 /** Every token stands for itself. */
@@ -10,7 +10,7 @@ export const PLAIN = Object.freeze({ rows: null, cols: null, merged: false, reno
 /**
  * Joins the keys of an entry by adding them up, its queries by their mean; a cell is hidden where all it covers is.
  * @param {Float32Array} weights (Q, K)
- * @param {Uint8Array | null} mask @param {Arrangement} how @returns {Arranged}
+ * @param {Uint8Array | null} mask @param {FullArrangement} how @returns {Arranged}
  */
 export function arrange(weights, mask, how) {
   const { rows, cols, norms } = how;

@@ -12,9 +12,9 @@ import { readRawScores } from "../shared/raw_scores.js";
 import { labelsOf } from "../shared/token_labels.js";
 
 /** @import { Group } from "../shared/group.js" */
-/** @import { Arrangement, Drawn, Edit, HeadHeader, RawHead, Shape, Theme } from "../shared/types.js" */
+/** @import { FullArrangement, Drawn, Edit, HeadHeader, RawHead, Shape, Theme } from "../shared/types.js" */
 /** @typedef {import("./arrange.js").Arranged} Arranged */
-/** @typedef {{ codes: Uint16Array } | { raw: RawHead, how: Arrangement }} Source what a head's numbers come from */
+/** @typedef {{ codes: Uint16Array } | { raw: RawHead, how: FullArrangement }} Source what a head's numbers come from */
 
 /** What a head that was sent is drawn from. */
 /** @param {HeadHeader} header @param {Uint8Array} payload @returns {Promise<Source>} */
@@ -61,7 +61,7 @@ export function fromAll(header, group, wanted = group.selected) {
 
 /** Computes a raw head's numbers again and again, as a hand moves, without asking for memory each time. */
 export class RawNumbers {
-  /** @param {RawHead} raw @param {Arrangement} how @param {Pick<HeadHeader, "kind" | "fullRange" | "fixedTop">} look */
+  /** @param {RawHead} raw @param {FullArrangement} how @param {Pick<HeadHeader, "kind" | "fullRange" | "fixedTop">} look */
   constructor(raw, how, look) {
     this.raw = raw;
     this.how = how;

@@ -22,14 +22,14 @@ export function linesPart(drawn, layers) {
 /** @param {Drawn} drawn @param {number[]} heads @param {number} top @returns {HeadFigureHeader} */
 function headerOf(drawn, heads, top) {
   const { header, group, words } = drawn;
-  const { q, k, shape, signed, scale, title, segments, colours, kind } = header;
+  const { signed, kind } = header;
   const unit = signed && kind !== "diff" && kind !== "scores" ? words.change_unit : header.unit;
   const pins = { tokens: group.pins.map(({ axis, i }) => /** @type {[Axis, number]} */ ([axis, i])), cell: group.cell };
   const column = toldColumn(drawn);
   /** @type {[Axis, number]} */
   const about = column === null ? ["q", toldRow(drawn)] : ["k", column];
   const told = header.story ? about : null;
-  return { q, k, shape, signed, top, scale, title, unit, segments, pins, heads, told, colours, words };
+  return { ...header, top, unit, pins, heads, told, words };
 }
 
 /** The numbers of these heads, NaN where masked. @param {Matrix[]} matrices */

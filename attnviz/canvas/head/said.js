@@ -6,9 +6,9 @@ import { fixed, percent } from "../shared/numbers.js";
 import { MASKED_16 } from "../shared/packing.js";
 
 /** @import { Numbers } from "./head_readout.js" */
-/** @import { SentenceAbout } from "../shared/types.js" */
+/** @import { RowSentence } from "../shared/types.js" */
 
-/** @param {Numbers} numbers @param {SentenceAbout} about @param {number} row */
+/** @param {Numbers} numbers @param {RowSentence} about @param {number} row */
 export function saidOf(numbers, about, row) {
   const { header } = numbers;
   const [rows, cols] = [header.q, header.k ?? header.q];

@@ -12,9 +12,9 @@ import { afterPainting, watchSize } from "../shared/surface.js";
 import { SIDE, thumbnail } from "../overview/tiles.js";
 
 /** @import { Source } from "../head/head_numbers.js" */
-/** @import { Arranging, HeadHeader, OverviewHeader, RawHead, Words } from "../shared/types.js" */
+/** @import { Arrangement, HeadHeader, OverviewHeader, RawHead, Words } from "../shared/types.js" */
 /** @typedef {import("../shared/all_heads.js").AllHeads} AllHeads */
-/** @typedef {{ head: HeadHeader, overview: OverviewHeader, arranged: Arranging | null, words: Words }} HeadsHeader */
+/** @typedef {{ head: HeadHeader, overview: OverviewHeader, arranged: Arrangement | null, words: Words }} HeadsHeader */
 
 const GROUP = "live";
 /** Below this width the head stands under the overview. */

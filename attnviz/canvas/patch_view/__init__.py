@@ -7,6 +7,8 @@ from typing import Any, Literal, TypeGuard, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.base.head_record import PackedHeads
+from attnviz.base.record_json import to_json
 from attnviz.base.words import _
 from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.component import count, mount
@@ -51,7 +53,7 @@ class PatchScene:
     words: tuple[str, ...] | None
     heads: tuple[int, ...]
     maps: NDArray[np.floating]
-    raw: tuple[dict[str, Any] | None, bytes] = (None, b"")
+    raw: tuple[PackedHeads | None, bytes] = (None, b"")
     every: bool = False
     layers: NDArray[np.floating] | None = None
     rolled: NDArray[np.floating] | None = None
@@ -156,7 +158,7 @@ def _packed(document: str, scene: PatchScene, choices: PatchChoices) -> tuple[di
     parts |= {"rolled": len(rolled), "raw": len(raw)}
     header = _header(document, scene, choices) | {
         "parts": parts,
-        "raw": None if raw_header is None else {"header": raw_header, "all": scene.every},
+        "raw": None if raw_header is None else {"header": to_json(raw_header), "all": scene.every},
     }
     return header, scene.picture + packing.squeeze(maps + layers + rolled + raw)
 

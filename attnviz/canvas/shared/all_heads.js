@@ -5,8 +5,8 @@ import { readHeader } from "./packing.js";
 import { placeOfHead, readRawScores } from "./raw_scores.js";
 
 /** @import { Group } from "./group.js" */
-/** @import { RawHead, RawHeader } from "./types.js" */
-/** @typedef {{ doc: string, heads: number[], raw: RawHeader }} EveryHeader */
+/** @import { RawHead, PackedHeads } from "./types.js" */
+/** @typedef {{ doc: string, heads: number[], raw: PackedHeads }} EveryHeader */
 
 export class AllHeads {
   /**

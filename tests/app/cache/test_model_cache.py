@@ -145,7 +145,7 @@ def work(name, text):
         yield (lambda config=config: after_sharing(run(), config)), [guess.after for guess in guesses]
     measured = whole_model.measured(stack).values["entropy"]
     yield lambda: overview._measured(run(), run().stacks[0]).values["entropy"], measured
-    yield lambda: looked_up(request), head_matrix.head_matrix(stack, 1, 2).values
+    yield lambda: looked_up(request), head_matrix.raw_head(stack, 1, 2).scores
 
 
 def shared_further(run, config):
@@ -160,9 +160,9 @@ def after_sharing(run, config):
 def looked_up(request):
     """A head as the browser gets it: from a run that is still in memory, or else as the page computes it."""
     try:
-        return head_panel._others(request, "decoder", Look())(1, 2).values
+        return head_panel._others(request, "decoder", Look(), {}, None)(1, 2)[0].scores
     except LookupError:
-        return head_matrix.head_matrix(model_cache.model_run(request).stacks[0], 1, 2).values
+        return head_matrix.raw_head(model_cache.model_run(request).stacks[0], 1, 2).scores
 
 
 def test_a_run_that_lies_on_the_disk_is_not_asked_of_another_machine(folders, shared, monkeypatch):

@@ -3,14 +3,15 @@
 ?n=tokens &layers= &heads= &kv= &html=1 (tokens that look like markup) &cross=1 &what=view|diff|mask
 """
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import streamlit as st
 
+from attnviz.base.head_record import HeadData, HeadKind, HeadView, Pin, Pins
 from attnviz.canvas.head.attention_view import head_view, overview_grid
 from attnviz.canvas.mask import mask_grid
-from attnviz.canvas.shared.kinds import Head, HeadScene, Options, Overview, Pin, Pins
+from attnviz.canvas.shared.kinds import Overview
 
 SENTENCE = "The animal did not cross the street because it was too tired . Then the rain came down on the town and"
 WORDS = SENTENCE.split()
@@ -77,26 +78,34 @@ def view() -> None:
         overview = overview.by(weights[..., 0].mean(-1), "first token", order=True, dim=True)
     selected = st.session_state.setdefault("picked", (1, 1))
     layer, number = overview_grid("view", overview, tokens, keys, selected=selected, on_pick=keep_pick)
-    options = Options(
+    held = owned()
+    look = HeadView(
+        f"Layer {layer}, head {number}",
+        tile=(layer, number),
+        segments=((7,), (7,) if keys is None else ()) if "segments" in st.query_params else ((), ()),
+        pins=held.pop("pins", None),
         full_range="own" not in st.query_params,
         root="root" in st.query_params,
-        segments_q=(7,) if "segments" in st.query_params else (),
     )
-    head = Head(weights[layer, number], f"Layer {layer}, head {number}", hidden, layer=layer, head=number)
-    pins = head_view("view_head", head, HeadScene(tokens, keys, options, "view", **owned()))
+    data = HeadData.of_values(weights[layer, number], tokens, keys, hidden)
+    pins = head_view("view_head", data, look, group="view", **held)
     st.text(f"picked {layer},{number}")
-    st.text("pins " + " ".join(f"{p.axis}{p.index}" for p in pins.tokens) + f" cell {pins.cell}")
+    st.text("pins " + " ".join(f"{p.axis}{p.position}" for p in pins.tokens) + f" cell {pins.cell}")
 
 
 @st.fragment
 def difference() -> None:
     before, after = weights[0, 0], weights[1, 1]
-    views = [("before", before, "weights"), ("after", after, "weights"), ("difference", after - before, "diff")]
+    views = [
+        ("before", before, "weights"),
+        ("after", after, "weights"),
+        ("difference", after - before, "diff"),
+    ]
     for column, (name, values, kind) in zip(st.columns(3), views, strict=True):
         with column:
-            head = Head(values, name, hidden, kind=kind)
-            pins = head_view(name, head, HeadScene(tokens, keys, Options(compact=True), "three"))
-    st.text("pins " + " ".join(f"{p.axis}{p.index}" for p in pins.tokens))
+            data = HeadData.of_values(values, tokens, keys, hidden)
+            pins = head_view(name, data, HeadView(name, cast(HeadKind, kind), compact=True), group="three")
+    st.text("pins " + " ".join(f"{p.axis}{p.position}" for p in pins.tokens))
 
 
 @st.fragment

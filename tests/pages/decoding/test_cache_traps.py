@@ -14,7 +14,7 @@ WORDS = ("The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired
 def test_wrong_and_right_differ_in_the_example(trap):
     found = cache_traps.CACHE_TRAPS[trap].run(sentence(WORDS))
     assert found.largest > 0.1
-    assert np.allclose(found.right.values.sum(-1), 1, atol=1e-5)
+    assert np.allclose(found.right.scores.sum(-1), 1, atol=1e-5)
     assert found.facts
 
 
@@ -26,7 +26,7 @@ def test_the_right_side_is_a_part_of_one_full_pass(trap):
         angles = torch.arange(len(s))[:, None] / 100.0 ** (torch.arange(0, WIDTH, 2) / WIDTH)
         q, k = (rotate(t, angles, "interleaved") for t in (q, k))
     whole = F.scaled_dot_product_attention(q[None], k[None], torch.eye(len(s))[None], is_causal=True)[0]
-    right = torch.from_numpy(cache_traps.CACHE_TRAPS[trap].run(s).right.values)
+    right = torch.from_numpy(cache_traps.CACHE_TRAPS[trap].run(s).right.scores)
     assert torch.allclose(right, whole[-len(right) :, -right.shape[1] :], atol=1e-5)
 
 

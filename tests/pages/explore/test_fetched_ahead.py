@@ -15,7 +15,7 @@ from attnviz.app.cache import model_cache
 from attnviz.base.head_edit import HeadEdit
 from attnviz.canvas.head import ahead
 from attnviz.canvas.shared import packing
-from attnviz.canvas.shared.blobs import document
+from attnviz.live.head_header import name_tokens
 from attnviz.pages.explore.panels import head as head_panel
 from attnviz.pages.explore.panels import shown_head
 from attnviz.runs.head_matrix import Look
@@ -36,7 +36,7 @@ def test_the_address_leads_to_every_head_while_the_run_is_in_memory(memory, mini
     assert address == head_panel.address_of_heads(run, run.stacks[0])
     header, payload = packing.unblob(answer(address))
     assert header["heads"] == [12] * 6
-    assert header["doc"] == document(run.stacks[0].queries.labels, None)
+    assert header["doc"] == name_tokens(run.stacks[0].queries.labels, None)
     assert browser_cases.decoded(header["raw"], payload).shape[0] == 72
     memory.runs = model_cache.Shared().runs
     assert answer(address) is None

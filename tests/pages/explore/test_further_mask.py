@@ -10,6 +10,7 @@ PLANTED = textwrap.dedent("""
     import torch
 
     from attnviz.base import head_edit
+from attnviz.base.record_json import to_json
     from attnviz.runs import what_if
 
     head_edit.MASKS["itself"] = ("only itself", "every token looks at itself alone")
@@ -21,7 +22,7 @@ PLANTED = textwrap.dedent("""
 
     from attnviz.app import head_drawing
     from attnviz.base.head_edit import HeadEdit
-    from attnviz.base.raw_scores import RawHead
+    from attnviz.base.head_record import HeadData
     from attnviz.live import LiveView, canvas_wording, page
     from attnviz.pages.explore import choices
     from attnviz.pages.explore.panels import programs
@@ -32,11 +33,11 @@ PLANTED = textwrap.dedent("""
     assert home_choices.MASK.read("itself") == "itself"
     assert canvas_wording.edit()["maskitself"] == "only itself"
     assert head_drawing.words_of(edit, ("a", "b"), 0.125, 64)[0] == "every token looks at itself alone"
-    assert HeadEdit.from_json(edit.to_json()) == edit
+    assert head_edit.read_edit(to_json(edit)) == edit
     assert (maths.run(maths.Config("one two three", edit)).values == torch.eye(3).numpy()).all()
     assert programs._mask(SimpleNamespace(), edit)[-1] == "    return torch.eye(n, dtype=torch.bool)"
     scores, mask = torch.zeros(2, 2).numpy(), torch.ones(2, 2, dtype=torch.bool).numpy()
-    assert '"mask":"itself"' in page(LiveView([RawHead(scores, mask, 1.0, 1)], [1], [1], ["a", "b"], edit=edit))
+    assert '"mask":"itself"' in page(LiveView([HeadData(scores, mask, tokens_q=["a", "b"])], [1], [1], edit=edit))
 """)
 
 

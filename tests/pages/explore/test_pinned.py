@@ -3,7 +3,7 @@
 import pytest
 
 from attnviz.app.links import link_state
-from attnviz.canvas.shared.kinds import Pin, Pins
+from attnviz.base.head_record import Pin, Pins
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.panels import shown_head
 from attnviz.runs.head_matrix import Look, head_matrix
@@ -31,7 +31,7 @@ def places_of(*tokens):
 
 
 def labels_of(pins, matrix):
-    return [(matrix.rows if pin.axis == "q" else matrix.cols)[pin.index] for pin in pins.tokens]
+    return [(matrix.rows if pin.axis == "q" else matrix.cols)[pin.position] for pin in pins.tokens]
 
 
 @pytest.mark.parametrize("look", [{"special": False}, {"units": "words"}, {"units": "words", "special": False}])

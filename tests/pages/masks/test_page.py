@@ -187,7 +187,7 @@ def test_every_trap_opens_with_its_code_and_its_pictures(visit):
             assert app.metric[0].value == f"{outcome.largest:.3f}"
         right = weights(app, 2 if outcome.wrong is None else 3)
         np.testing.assert_allclose(
-            np.nan_to_num(right), np.where(np.isfinite(right), outcome.right.values, 0), atol=1e-4
+            np.nan_to_num(right), np.where(np.isfinite(right), outcome.right.scores, 0), atol=1e-4
         )
 
 

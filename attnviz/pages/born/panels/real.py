@@ -12,8 +12,8 @@ from attnviz.app.links import link_state
 from attnviz.app.page_entry import file_of
 from attnviz.app.panel import guard
 from attnviz.app.text import plain
+from attnviz.base.head_record import HeadView
 from attnviz.base.words import _
-from attnviz.canvas.shared.kinds import Options
 from attnviz.core import measures
 from attnviz.models.loading import availability
 from attnviz.pages.born import choices
@@ -81,6 +81,6 @@ def _head(run: ModelRun, score: float, layer: int, head: int, kind: str, what: s
     with guard():
         files = {"name": f"head-{MODEL}-{layer}-{head}", "title": title, "caption": title}
         keys = key, f"{key}-out"
-        head_drawing.draw(matrix, title, Options(lines=False, chips=False), keys, key, files)
+        head_drawing.draw(matrix, HeadView(title, lines=False, chips=False), keys, key, files)
     if st.button(_("Open in Explore"), key=f"born-open-{kind}", icon=":material/arrow_forward:", type="tertiary"):
         page_parts.open_explorer(MODEL, run.request.text, (layer, head))

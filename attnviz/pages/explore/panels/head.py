@@ -1,4 +1,4 @@
-"""All heads at once, one head large, and a sentence and an export below it.
+"""One head large, and a sentence and an export below it.
 
 The browser fetches by itself what it may need next: other heads, all heads of a short sentence, small pictures of a
 long one under a change. What it is given for that holds no tensors.
@@ -7,59 +7,33 @@ long one under a change. What it is given for that holds no tensors.
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from attnviz.app import head_drawing, show, widgets
+from attnviz.app import head_drawing, show
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.page_parts import menu
 from attnviz.app.text import plain, spoken
 from attnviz.base.head_edit import HeadEdit
+from attnviz.base.head_record import HeadData, HeadView
 from attnviz.base.words import _, listed, sentences
 from attnviz.canvas.head import ahead
 from attnviz.canvas.head.attention_view import head_picture, head_view, lines_picture
-from attnviz.canvas.shared import blobs, packing
-from attnviz.canvas.shared.kinds import Head, HeadScene, Options
+from attnviz.canvas.shared import packing
 from attnviz.figures.theme import overlaid
+from attnviz.live.head_header import name_tokens
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.maths import whole_model
-from attnviz.pages.explore.panels import overview, request_form, shown_head
+from attnviz.pages.explore.panels import request_form, shown_head
 from attnviz.runs import head_matrix, what_if
 from attnviz.runs.model_run import ModelRun, Request, Stack, StackId
 
 
-def explore(run: ModelRun, below: Callable[[shown_head.Shown], None]) -> None:
-    """Draw the overview on the left, the chosen head on the right, the panels `below`, and last the standouts.
-
-    Pictures go to the browser first, because measuring all heads takes longer than drawing them.
-    """
-    stack = _stack(run)
-    left, right = st.container(key="main-picture").columns([1, 1.9], gap="medium")
-    with left, st.container(key="drawer"):  # presented, all heads open from the side
-        layer, head = overview.draw(run, stack)
-        standouts = st.container(gap=None)
-        overview.export(run, stack)
-    with right:
-        shown = _large(run, stack, layer, head)
-    below(shown)
-    with standouts:
-        overview.standouts(run, stack)
-
-
-def _stack(run: ModelRun) -> Stack:
-    names = {"encoder": _("Encoder"), "decoder": _("Decoder"), "cross": _("Decoder looks at encoder")}
-    if len(run.stacks) == 1:
-        return run.stacks[0]
-    chosen = widgets.one_of(
-        choices.STACK, _("Attention"), {s.id: names[s.id] for s in run.stacks}, label_visibility="collapsed"
-    )
-    return run.stack(cast(StackId, chosen))
-
-
-def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Shown:
+def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Shown:
+    """Draw the chosen head large, and how it is displayed below it."""
     picture = st.container()
     below = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
     with below:
@@ -68,26 +42,29 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Sho
     matrix = head_drawing.edited_matrix(run, stack, layer, head, look, edit)
     places = shown_head.places_of(stack, matrix)
     every = address_of_heads(run, stack)
-    scene = HeadScene(
-        *head_drawing.axes(matrix),
-        options=Options(
-            **colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=head_drawing.unit_of(look)
-        ),
-        group="heads",
+    data = head_drawing.data_of(run, stack, layer, head, look, matrix)
+    view = replace(
+        head_drawing.view_of(stack, layer, head, look, matrix),
+        **colours,
         pins=shown_head.pins(places),
-        edit=replace(edit, seen=link_state.value(choices.SEEN)),  # what was looked at last, even if nothing is changed
         over=shown_head.over(),
-        others=_others(run.request, stack.id, look),
-        every=every,
-        edited_tiles=None if every else address_of_tiles(run, stack, layer, head, edit),
-        on_pins=partial(shown_head.keep_pins, places),
-        on_edit=shown_head.keep_edit,
-        on_over=partial(link_state.put, choices.OVER),
     )
-    drawn = _drawn(run, stack, layer, head, matrix, look)
     with picture:
-        shown = shown_head.Shown(run, stack, layer, head, look, scene, matrix, head_view("head", drawn, scene), edit)
-        _under(shown, drawn)
+        pins = head_view(
+            "head",
+            data,
+            view,
+            replace(edit, seen=link_state.value(choices.SEEN)),  # what was looked at last, even if nothing is changed
+            group="heads",
+            others=_others(run.request, stack.id, look, colours, view.over),
+            every=every,
+            edited_tiles=None if every else address_of_tiles(run, stack, layer, head, edit),
+            on_pins=partial(shown_head.keep_pins, places),
+            on_edit=shown_head.keep_edit,
+            on_over=partial(link_state.put, choices.OVER),
+        )
+        shown = shown_head.Shown(run, stack, layer, head, look, data, replace(view, pins=pins), matrix, edit)
+        _under(shown)
     return shown
 
 
@@ -101,33 +78,19 @@ def _how_shown(run: ModelRun, stack: Stack) -> tuple[head_matrix.Look, dict[str,
         return request_form.look(pair), request_form.colours()
 
 
-def _drawn(
-    run: ModelRun, stack: Stack, layer: int, head: int, matrix: head_matrix.Matrix, look: head_matrix.Look
-) -> Head:
-    """A head for the canvas."""
-    key = ("raw", stack.id, layer, head, look)
-    return Head(
-        matrix.values,
-        head_drawing.head_title(stack, layer, head),
-        matrix.hidden,
-        look.values,
-        layer,
-        head,
-        model_cache.cached(run, key, lambda: head_drawing.raw_of(stack, layer, head, look)),
-        head_drawing.sentence_of(matrix),
-        head_drawing.titles(stack, layer),
-    )
-
-
-def _others(request: Request, stack_id: StackId, look: head_matrix.Look) -> Callable[[int, int], Head]:
+def _others(
+    request: Request, stack_id: StackId, look: head_matrix.Look, colours: dict[str, Any], over: tuple[int, ...] | None
+) -> Callable[[int, int], tuple[HeadData, HeadView]]:
     """A function that computes any head of a run while the run is in memory; it holds the request, not the tensors."""
 
-    def compute(layer: int, head: int) -> Head:
+    def compute(layer: int, head: int) -> tuple[HeadData, HeadView]:
         run = model_cache.remembered(request)
         stack = run.stack(stack_id)
         if not stack.has(layer, head):
             raise LookupError((layer, head))
-        return _drawn(run, stack, layer, head, head_matrix.head_matrix(stack, layer, head, look), look)
+        matrix = head_matrix.head_matrix(stack, layer, head, look)
+        view = replace(head_drawing.view_of(stack, layer, head, look, matrix), **colours, over=over)
+        return head_drawing.data_of(run, stack, layer, head, look, matrix), view
 
     return compute
 
@@ -142,10 +105,7 @@ def address_of_heads(run: ModelRun, stack: Stack) -> str | None:
         return None
 
     def pack(stack: Stack) -> bytes:
-        keys = None if stack.same_tokens else stack.keys.labels
-        return ahead.sentence_blob(
-            blobs.document(stack.queries.labels, keys), counts, head_matrix.raw_heads(stack.layers)
-        )
+        return ahead.sentence_blob(name_tokens(*stack.tokens), counts, head_matrix.raw_heads(stack.layers))
 
     return _offer(run.request, stack.id, ("all heads",), pack)
 
@@ -186,15 +146,14 @@ def _offer(request: Request, stack_id: StackId, key: tuple[Any, ...], pack: Call
     return ahead.offer_sentence((request, stack_id, *key), packed)
 
 
-def _under(shown: shown_head.Shown, drawn: Head) -> None:
+def _under(shown: shown_head.Shown) -> None:
     """Draw what stands below the large head: its export menus, one of them for all heads whose lines are laid over."""
-    run, stack, scene, pins, matrix = shown.run, shown.stack, shown.scene, shown.pins, shown.matrix
+    run, stack, matrix = shown.run, shown.stack, shown.matrix
     name = f"attention-{run.request.model}-layer{shown.layer}-head{shown.head}"
     before_w_o = matrix.said_before_w_o(shown.query)
     caption, title = shown_head.caption_of_shown(shown), shown.titled(matrix, shown.edit.seen)
     # what is on show, as numbers: the head under the visitor's mask and scale, or the difference that they make
-    kind = "diff" if shown.edit.seen == "difference" else shown.look.values
-    seen = Head(matrix.values, drawn.title, matrix.hidden, kind, shown.layer, shown.head)
+    seen = replace(shown.view, kind="diff") if shown.edit.seen == "difference" else shown.view
     laid = overlaid(shown_head.over(), shown.head, stack.layers[shown.layer].n_heads)[1:]
     laid_over = _("Laid over it: heads {heads} of the same layer.").format(heads=listed(laid)) if laid else ""
     others = partial(shown_head.matrices_over, laid, run, stack, shown.layer, shown.look, shown.edit)
@@ -202,16 +161,16 @@ def _under(shown: shown_head.Shown, drawn: Head) -> None:
         if before_w_o:
             st.markdown(spoken(before_w_o), width="stretch")
         show.export_menu(
-            partial(head_picture, seen, scene, pins, title),
+            partial(head_picture, matrix.data, seen, seen.pins, title),
             name,
             "head-out",
             partial(head_drawing.long_table, matrix),
             caption,
-            live=shown_head.offers(shown, drawn, caption),
+            live=shown_head.offers(shown, caption),
             embeds=True,
         )
         show.export_menu(
-            lambda: lines_picture(seen, scene, pins, title, others()),
+            lambda: lines_picture(matrix.data, seen, seen.pins, title, others()),
             f"{name}-lines",
             "lines-out",
             None,

@@ -4,7 +4,7 @@ import functools
 import time
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import streamlit as st
@@ -23,12 +23,23 @@ from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.panels import request_form, shown_head
-from attnviz.runs.model_run import ModelRun, Stack
+from attnviz.runs.model_run import ModelRun, Stack, StackId
 
 TOGETHER = 400  # tokens: in a longer sentence weights are computed once, for pictures and measures together
 FILLS = 1.75  # layers for each head: such a grid is as high as its box at every width, so that its room can be kept
 LONGEST_QUOTED = 80  # characters of the sentence in the title of the picture
 PATIENCE = 0.4  # seconds of measuring before its progress is shown
+
+
+def choose_stack(run: ModelRun) -> Stack:
+    """The stack of layers to display; draws the choice where there are several."""
+    names = {"encoder": _("Encoder"), "decoder": _("Decoder"), "cross": _("Decoder looks at encoder")}
+    if len(run.stacks) == 1:
+        return run.stacks[0]
+    chosen = widgets.one_of(
+        choices.STACK, _("Attention"), {s.id: names[s.id] for s in run.stacks}, label_visibility="collapsed"
+    )
+    return run.stack(cast(StackId, chosen))
 
 
 def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
@@ -53,8 +64,7 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
         return overview_grid(
             "heads",
             tiles,
-            stack.queries.labels,
-            None if stack.same_tokens else stack.keys.labels,
+            *stack.tokens,
             selected=shown_head.at(stack),
             on_pick=shown_head.go_to,
             asked=AskedText(request_form.sentence_label(is_read=len(run.stacks) > 1), run.request.text, besides),

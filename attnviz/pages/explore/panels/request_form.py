@@ -1,6 +1,6 @@
 """The controls that make a Request: the sentence, the model, and what is put around the sentence."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
 import streamlit as st
@@ -20,8 +20,8 @@ from attnviz.runs.head_matrix import Look
 from attnviz.runs.model_run import Request
 
 
-def ask(picture: Callable[[Request], None]) -> None:
-    """Draw the controls and below them the `picture` of what they ask for, once the visitor lets it be loaded."""
+def ask() -> Request | None:
+    """Draw the controls; what they ask for, None until the visitor lets the model be loaded."""
     words, which = st.columns([2.6, 1.4], vertical_alignment="top")
     models = sorted(
         (each for each in availabilities() if each.entry.kind != "pictures"), key=lambda each: not each.on_this_machine
@@ -52,8 +52,7 @@ def ask(picture: Callable[[Request], None]) -> None:
     request = Request(name, text, second, frame)
     if problem is not None:
         raise problem
-    if may_load:
-        picture(request)
+    return request if may_load else None
 
 
 def sentence_label(*, is_read: bool) -> str:

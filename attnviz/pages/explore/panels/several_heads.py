@@ -7,13 +7,13 @@ import streamlit as st
 
 from attnviz.app import show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.head_drawing import axes, long_table, whose
+from attnviz.app.head_drawing import long_table, whose
 from attnviz.app.links.choices import head_of, name_of_head
 from attnviz.app.text import spoken
+from attnviz.base.head_record import HeadView
 from attnviz.base.message import Problem
 from attnviz.base.words import _, clauses, ended, ngettext, sentences
 from attnviz.canvas.head.attention_view import head_picture, head_view
-from attnviz.canvas.shared.kinds import Head, HeadScene, Options
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.models.loading import availabilities
@@ -64,12 +64,10 @@ def mean(shown: Shown) -> None:
         st.caption(_("A mean hides what single heads do: two sharp heads look like one blurred head."))
     if look.values != "weights":
         title = _("{title}, of weights").format(title=title)
-    head = Head(matrix.values, title, matrix.hidden)
-    options = Options(full_range=shown.scene.options.full_range, root=shown.scene.options.root)
-    scene = HeadScene(*axes(matrix), options, "average")
-    pins = head_view("average", head, scene)
+    view = HeadView(title, full_range=shown.view.full_range, root=shown.view.root)
+    pins = head_view("average", matrix.data, view)
     show.under(
-        lambda: head_picture(head, scene, pins, ""),
+        lambda: head_picture(matrix.data, view, pins, ""),
         name=f"{kind}-{shown.run.request.model}",
         key="average-out",
         words=spoken(matrix.said_of(shown.query if shown.pins else matrix.telling_row)),
@@ -111,8 +109,8 @@ def two(shown: Shown) -> None:
     other = head_matrix(stack, layer, head, shown.look)
     same = shown.matrix.rows == other.rows and shown.matrix.cols == other.cols
     if shown.look.values == "values":
-        top = max(Head(each.values, hidden=each.hidden).largest for each in (shown.matrix, other))
-        shown = replace(shown, scene=replace(shown.scene, options=replace(shown.scene.options, top=top)))
+        top = max(matrix.data.largest for matrix in (shown.matrix, other))
+        shown = replace(shown, view=replace(shown.view, fixed_top=top))
     both_heads = [(shown.run, shown.layer, shown.head), (run, layer, head)]
     names = [whose(of.name, at, number) for of, at, number in both_heads]
     if kind == "sentence":
@@ -206,14 +204,11 @@ def _place(shown: Shown, stack: Stack, kind: str) -> tuple[int, int]:
 
 def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str) -> SceneFigure:
     """Draw one of them, with a sentence on its row; the same as a picture for a file."""
-    kind: Any = "diff" if key == "beside-difference" else shown.look.values
-    options = replace(
-        shown.scene.options, compact=True, unit="", segments_q=matrix.row_breaks, segments_k=matrix.col_breaks
-    )
-    head = Head(matrix.values, name, matrix.hidden, kind)
-    scene = HeadScene(*axes(matrix), options, group)
-    pins = head_view(key, head, scene)
-    if kind != "diff":  # the visitor's row where this picture has the same rows, else the one that tells most
+    view = replace(shown.compact(matrix), title=name, fixed_top=shown.view.fixed_top)
+    if key == "beside-difference":
+        view = replace(view, kind="diff")
+    pins = head_view(key, matrix.data, view, group=group)
+    if view.kind != "diff":  # the visitor's row where this picture has the same rows, else the one that tells most
         same = shown.pins and matrix.rows == shown.matrix.rows
         st.markdown(spoken(matrix.said_of(shown.query if same else matrix.telling_row)))
-    return head_picture(head, scene, pins)
+    return head_picture(matrix.data, view, pins)

@@ -14,12 +14,10 @@ from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state, shared_view
 from attnviz.app.links.choices import Choice, HeadPlace, head_of, name_of_head
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, HeadEdit
+from attnviz.base.head_record import HeadData, HeadView, Pin, Pins, PinSide
 from attnviz.base.message import Message
-from attnviz.base.raw_scores import RawHead
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ended, language, say, sentences, speaking
-from attnviz.canvas.head.attention_view import opened_at
-from attnviz.canvas.shared.kinds import Head, HeadScene, Pin, Pins, PinSide
 from attnviz.live import LiveView, page
 from attnviz.pages.explore import choices
 from attnviz.runs.head_matrix import Look, Matrix, raw_head, raw_heads
@@ -175,7 +173,7 @@ def _line(axis: PictureAxis, at: int, label: str | None = None) -> int | None:
 
 def keep_pins(places: Places, pins: Pins) -> None:
     """Keep the pins, and let the stages follow a clicked cell again. A callback, with `places` filled in."""
-    tokens = [(pin.axis, places[pin.axis].kept(pin.index)) for pin in pins.tokens]
+    tokens = [(pin.axis, places[pin.axis].kept(pin.position)) for pin in pins.tokens]
     kept: dict[str, Any] = {"t": [[side, *token] for side, token in tokens if token is not None]}
     if pins.cell is not None:
         query, key = places["q"].kept(pins.cell[0]), places["k"].kept(pins.cell[1])
@@ -193,10 +191,15 @@ class Shown:
     layer: int
     head: int
     look: Look
-    scene: HeadScene
+    data: HeadData
+    view: HeadView
     matrix: Matrix  #: as it is on show: under the edit where that is seen
-    pins: Pins
     edit: HeadEdit  #: of mask and scale, and what of it is on show
+
+    @property
+    def pins(self) -> Pins:
+        """Pinned in the picture now."""
+        return self.view.pins or Pins()
 
     @cached_property
     def query(self) -> int:
@@ -204,7 +207,7 @@ class Shown:
         if self.pins.cell is not None:
             row = self.pins.cell[0]
         else:
-            pinned = [pin.index for pin in self.pins.tokens if pin.axis == "q"]
+            pinned = [pin.position for pin in self.pins.tokens if pin.axis == "q"]
             row = pinned[-1] if pinned else self.matrix.telling_row
         return min(row, len(self.matrix.rows) - 1)
 
@@ -212,6 +215,13 @@ class Shown:
     def query_at(self) -> int:
         """The position of that row among the model's tokens."""
         return self.matrix.row_at[self.query]
+
+    def compact(self, matrix: Matrix) -> HeadView:
+        """A small view of a matrix beside others, in the colours of the head on show."""
+        own = self.view
+        return HeadView(
+            kind=self.look.values, segments=matrix.segments, full_range=own.full_range, root=own.root, compact=True
+        )
 
     def titled(self, matrix: Matrix, seen: str) -> str:
         """A picture's title: what its row looks at, but in a difference, in which nothing looks."""
@@ -280,25 +290,23 @@ def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, 
     )
 
 
-def offers(shown: Shown, drawn: Head, note: str) -> list[show.LiveFile]:
+def offers(shown: Shown, note: str) -> list[show.LiveFile]:
     """What the export menu offers: what a visitor sees now, for a download runs in no session, and no tensors."""
-    stack, scene, pins, layer, head = shown.stack, shown.scene, shown.pins, shown.layer, shown.head
+    stack, view, edit, layer, head = shown.stack, shown.view, shown.edit, shown.layer, shown.head
     counts = [each.n_heads for each in stack.layers]
     kv_counts = [each.n_kv_heads for each in stack.layers]
-    tokens = (stack.queries.labels, None if stack.same_tokens else stack.keys.labels)
     title = _("{model} on “{text}”").format(model=shown.run.name, text=shown.run.request.text[:120])
     address, language_now = link() or None, language()
     request, name = shown.run.request, stack.id
 
-    def made(heads: Callable[[Stack], Sequence[RawHead]], counts: Sequence[int], kv_counts: Sequence[int]) -> str:
+    def made(heads: Callable[[Stack], Sequence[HeadData]], counts: Sequence[int], kv_counts: Sequence[int]) -> str:
         of_run = model_cache.remembered(request).stack(name)
-        live = LiveView(heads(of_run), counts, kv_counts, *tokens, title=title, note=note, link=address)
         with speaking(language_now):
-            return page(opened_at(live, drawn, scene, pins))
+            return page(LiveView(heads(of_run), counts, kv_counts, view, edit, title, note, address))
 
     this_head = partial(made, lambda stack: [raw_head(stack, layer, head)], [1], [1])
     files = [show.LiveFile(_("Live HTML: this head"), "-live", this_head)]
     if 2 * sum(counts) * len(stack.queries) * len(stack.keys) <= LARGEST and sum(counts) > 1:
-        every_head = partial(made, lambda stack: raw_heads(stack.layers), counts, kv_counts)
+        every_head = partial(made, lambda stack: raw_heads(stack.layers, *stack.tokens), counts, kv_counts)
         files.append(show.LiveFile(_("Live HTML: all heads"), "-all-live", every_head))
     return files

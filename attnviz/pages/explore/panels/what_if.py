@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -17,7 +16,6 @@ from attnviz.base.message import Problem
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ended, listed, ngettext, sentences
 from attnviz.canvas.head.attention_view import head_picture, head_view
-from attnviz.canvas.shared.kinds import Head, HeadScene
 from attnviz.engine import Rerun
 from attnviz.figures import attention_figures as figures
 from attnviz.models.capture import Trace
@@ -126,19 +124,17 @@ def _rerun(shown: shown_head.Shown, edit: HeadEdit) -> Trace:
 
 def _three(shown: shown_head.Shown, edit: HeadEdit, before: head_matrix.Matrix, after: head_matrix.Matrix) -> int:
     """Draw the head before, after and the difference, and say what changes; the row that changes most."""
-    options = replace(shown.scene.options, compact=True, chips=False, lines=False, unit="")
-    kind: Any = shown.look.values
-    if kind == "values":
-        options = replace(options, top=float(max(np.nanmax(before.plain), np.nanmax(after.plain))))
+    usual = shown.compact(before)
+    if usual.kind == "values":
+        usual = replace(usual, fixed_top=float(max(np.nanmax(before.plain), np.nanmax(after.plain))))
     views = [
-        ("before", _("Before"), before, kind),
-        ("after", _("After"), after, kind),
-        ("difference", _("Difference"), after.minus(before), "diff"),
+        ("before", before, replace(usual, title=_("Before"))),
+        ("after", after, replace(usual, title=_("After"))),
+        ("difference", after.minus(before), replace(usual, title=_("Difference"), kind="diff")),
     ]
-    heads = [Head(matrix.values, label, matrix.hidden, kind) for _key, label, matrix, kind in views]
-    for column, head, (key, _label, matrix, _kind) in zip(st.columns(3), heads, views, strict=True):
+    for column, (key, matrix, view) in zip(st.columns(3), views, strict=True):
         with column:
-            head_view(f"what-if-{key}", head, HeadScene(*head_drawing.axes(matrix), options, "heads"))
+            head_view(f"what-if-{key}", matrix.data, view, group="heads")
     st.markdown(spoken(what_if.said_of_change(before, after)))
     change = what_if.largest_change(before, after)
     row = shown.query if shown.pins or change is None else change.row
@@ -146,21 +142,15 @@ def _three(shown: shown_head.Shown, edit: HeadEdit, before: head_matrix.Matrix, 
     st.markdown(_("After: {after}").format(after=spoken(after.said_of(row))))
     name = f"what-if-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
     with st.container(horizontal=True):
-        for head, (key, label, matrix, _kind) in zip(heads, views, strict=True):
+        for key, matrix, view in views:
             words = () if key == "before" else head_drawing.in_words(edit, shown.stack, shown.layer)
             show.under(
-                partial(
-                    head_picture,
-                    head,
-                    HeadScene(*head_drawing.axes(matrix), options),
-                    shown.pins,
-                    shown.titled(matrix, key),
-                ),
+                partial(head_picture, matrix.data, view, shown.pins, shown.titled(matrix, key)),
                 name=f"{name}-{key}",
                 key=f"what-if-{key}-out",
-                caption=sentences(ended(label), shown_head.caption_of(shown, *words)),
+                caption=sentences(ended(view.title), shown_head.caption_of(shown, *words)),
                 table=partial(head_drawing.long_table, matrix),
-                label=label,
+                label=view.title,
                 embeds=False,
             )
     return shown.query if change is None else change.row

@@ -12,9 +12,9 @@ from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.panel import fragment, guard
 from attnviz.app.text import plain, spoken
+from attnviz.base.head_record import HeadView
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ended, listed, sentences, tongue
-from attnviz.canvas.shared.kinds import Options
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_survey
 from attnviz.pages.heads.panels.head_surveys import ShownSurvey, measures
@@ -127,4 +127,4 @@ def _picture(shown: ShownSurvey, text: str, layer: int, head: int) -> None:
         "caption": sentences(ended(title), text),
     }
     # beside a table there is room for one picture
-    head_drawing.draw(matrix, title, Options(lines=False), ("hd_example_head", "hd_example_out"), "hd_example", files)
+    head_drawing.draw(matrix, HeadView(title, lines=False), ("hd_example_head", "hd_example_out"), "hd_example", files)

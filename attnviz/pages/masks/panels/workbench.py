@@ -10,12 +10,12 @@ import streamlit as st
 from attnviz.app import show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.text import named_word
+from attnviz.base.head_record import HeadData, HeadView
 from attnviz.base.largest import find_largest
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ended, listed, ngettext, say, sentences
 from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.canvas.mask import mask_grid
-from attnviz.canvas.shared.kinds import Head, HeadScene, Options
 from attnviz.live.matrix_figures import MaskFigure
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.masks import choices
@@ -66,11 +66,12 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
             )
     with before:
         title = _("Attention with nothing hidden")
-        whole = Head(result.before, hidden=np.zeros_like(result.mask))
+        whole = HeadData.of_values(result.before, result.words)
         _weights("m-before", result, whole, _("before"), title, _before_words(result, config.seed))
     with after:
         title = _("Attention, mask off: nothing is hidden") if result.mask.all() else _("Attention under the mask")
-        _weights("m-after", result, Head(result.after, hidden=~result.mask), _("after"), title, _after_words(result))
+        kept = HeadData.of_values(result.after, result.words, hidden=~result.mask)
+        _weights("m-after", result, kept, _("after"), title, _after_words(result))
     if result.empty:
         _empty_rows(result)
     return result
@@ -86,13 +87,12 @@ def _kept(paint: mask_lab.Painted, result: mask_lab.Result) -> str:
     return sentences(kept, ngettext("{n} cell is painted.", "{n} cells are painted.", n).format(n=n) if paint else "")
 
 
-def _weights(key: str, result: mask_lab.Result, head: Head, name: str, title: str, words: str) -> None:
+def _weights(key: str, result: mask_lab.Result, data: HeadData, name: str, title: str, words: str) -> None:
     st.markdown(f"**{title}**")
-    options = Options(compact=True, root=len(result.words) > LONG, called=title)
-    scene = HeadScene(result.words, options=options, group=GROUP)
-    pins = head_view(key, head, scene)
+    view = HeadView(compact=True, root=len(result.words) > LONG, called=title)
+    pins = head_view(key, data, view, group=GROUP)
     show.under(
-        lambda: head_picture(head, scene, pins, ""),
+        lambda: head_picture(data, view, pins, ""),
         name=f"weights-{name}",
         key=f"{key}-save",
         table=lambda: per_pair(result, before=result.before, after=result.after, mask=result.mask.astype(int)),

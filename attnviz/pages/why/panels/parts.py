@@ -13,9 +13,9 @@ from attnviz.app.links import link_state
 from attnviz.app.links.choices import head_of
 from attnviz.app.panel import guard
 from attnviz.app.text import plain, spoken
+from attnviz.base.head_record import HeadView
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, listed, say, sentences
-from attnviz.canvas.shared.kinds import Options
 from attnviz.engine import Rerun
 from attnviz.pages.why import choices
 from attnviz.pages.why.figures import parts as figures
@@ -201,7 +201,7 @@ def _head(asked: form.Asked, at: tuple[int, int]) -> None:
             "caption": sentences(title, asked.run.request.text),
         }
         keys = "why-head", "why-head-out"
-        head_drawing.draw(matrix, title, Options(lines=False), keys, "why", files, made.position)
+        head_drawing.draw(matrix, HeadView(title, lines=False), keys, "why", files, made.position)
     with right:
         _sources(asked, layer, head)
         _silenced(asked, layer, head)

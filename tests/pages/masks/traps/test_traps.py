@@ -37,7 +37,7 @@ def reference(mask=None):
 
 @pytest.mark.parametrize("trap", RIGHT)
 def test_the_right_code_is_attention_as_the_core_computes_it(trap):
-    np.testing.assert_allclose(traps.TRAPS[trap].run(SENTENCE).right.values, reference(RIGHT[trap]), atol=1e-6)
+    np.testing.assert_allclose(traps.TRAPS[trap].run(SENTENCE).right.scores, reference(RIGHT[trap]), atol=1e-6)
 
 
 def test_the_readme_counts_the_traps_and_those_that_raise_nothing():
@@ -50,14 +50,15 @@ def test_the_readme_counts_the_traps_and_those_that_raise_nothing():
 @pytest.mark.parametrize("trap", traps.TRAPS)
 def test_the_wrong_code_differs_in_this_sentence(trap):
     outcome = traps.TRAPS[trap].run(SENTENCE)
-    assert outcome.right.values.shape == (len(outcome.right.rows), len(outcome.right.cols))
+    rows, cols = outcome.right.tokens_q, outcome.right.tokens_k or outcome.right.tokens_q
+    assert outcome.right.scores.shape == (len(rows), len(cols))
     if outcome.wrong is None:
         assert outcome.error
         assert outcome.largest is None
     else:
         assert outcome.largest > 0.05
-        assert outcome.wrong.values.shape == outcome.right.values.shape
-        assert (outcome.wrong.rows, outcome.wrong.cols) == (outcome.right.rows, outcome.right.cols)
+        assert outcome.wrong.scores.shape == outcome.right.scores.shape
+        assert (outcome.wrong.tokens_q, outcome.wrong.tokens_k) == (outcome.right.tokens_q, outcome.right.tokens_k)
     assert all(str(fact) for fact in outcome.facts)
 
 
@@ -67,7 +68,7 @@ def test_sentences_of_any_length_are_taken(trap, words):
     outcome = traps.TRAPS[trap].run(sentence(words, 1))
     assert (outcome.largest is None) == (outcome.wrong is None) == (trap == "query_length" and len(words) > 1)
     assert outcome.largest is None or not math.isnan(outcome.largest)
-    assert np.isfinite(outcome.right.values).all()
+    assert np.isfinite(outcome.right.scores).all()
 
 
 def pasted(code):
@@ -87,8 +88,8 @@ def test_code_as_shown_runs_on_its_own_and_gives_what_the_page_computes(trap, mo
             monkeypatch.setattr(module, thing.__name__, names[thing.__name__])
     again = trap.run(SENTENCE)
     if expected.wrong is not None:
-        np.testing.assert_array_equal(again.wrong.values, expected.wrong.values)
-    np.testing.assert_array_equal(again.right.values, expected.right.values)
+        np.testing.assert_array_equal(again.wrong.scores, expected.wrong.scores)
+    np.testing.assert_array_equal(again.right.scores, expected.right.scores)
     assert again.error == expected.error
     assert again.facts == expected.facts
 
@@ -124,8 +125,8 @@ def test_a_finite_fill_added_before_scaling_leaks_and_infinity_does_not():
 @pytest.mark.parametrize("trap", ["top_left", "cropped_mask"])
 def test_the_last_words_see_all_before_them_and_a_mask_of_the_first_ones_hides_most_of_these(trap):
     outcome = traps.TRAPS[trap].run(SENTENCE)
-    np.testing.assert_allclose(outcome.right.values, reference(masks.causal(10))[-3:], atol=1e-6)
-    assert (outcome.wrong.values > 0).tolist() == np.tri(3, 10, dtype=bool).tolist()
+    np.testing.assert_allclose(outcome.right.scores, reference(masks.causal(10))[-3:], atol=1e-6)
+    assert (outcome.wrong.scores > 0).tolist() == np.tri(3, 10, dtype=bool).tolist()
     told = outcome.facts[0].params
     assert told["seen"] == 3
     assert trap == "top_left" or (told["bad"], told["good"]) == (1 + 2 + 3, 8 + 9 + 10)
@@ -133,7 +134,7 @@ def test_the_last_words_see_all_before_them_and_a_mask_of_the_first_ones_hides_m
 
 def test_shifted_positions_make_padding_invisible_and_rope_never_needed_them():
     alone = places.absolute_weights(SENTENCE, SENTENCE.x, torch.arange(10), torch.ones(10, dtype=torch.bool))
-    np.testing.assert_allclose(traps.TRAPS["left_padding"].run(SENTENCE).right.values, alone.numpy(), atol=1e-6)
+    np.testing.assert_allclose(traps.TRAPS["left_padding"].run(SENTENCE).right.scores, alone.numpy(), atol=1e-6)
     x = torch.randn(6, 16)
     near = places.rotated(x, torch.arange(6)) @ places.rotated(x, torch.arange(6)).T
     far = places.rotated(x, torch.arange(6) + 9) @ places.rotated(x, torch.arange(6) + 9).T
@@ -198,7 +199,7 @@ def test_sinusoids_as_integers_are_zero_and_the_right_ones_are_sines_and_cosines
     x = SENTENCE.x.numpy() + np.array(expected)
     q, k = x @ SENTENCE.w_q.numpy(), x @ SENTENCE.w_k.numpy()
     outcome = traps.TRAPS["integer_positions"].run(SENTENCE)
-    np.testing.assert_allclose(outcome.right.values, softmax(q @ k.T / 4), atol=1e-4)
+    np.testing.assert_allclose(outcome.right.scores, softmax(q @ k.T / 4), atol=1e-4)
     assert (outcome.facts[0].params["zeros"], outcome.facts[0].params["all"]) == (152, 160)
     assert outcome.facts[1].params["bad"] < 1e-6 < 0.1 < outcome.facts[1].params["good"]
 
@@ -219,7 +220,7 @@ def test_thirty_two_tokens_get_256_keys_and_an_output_of_the_right_shape():
 def test_keys_for_each_query_head_are_told_by_their_number_and_refused_by_a_written_length():
     outcome = traps.TRAPS["query_heads_of_keys"].run(SENTENCE)
     assert outcome.facts[0].params["keys"] == 40
-    np.testing.assert_allclose(outcome.wrong.values.sum(-1), 1, atol=1e-5)
+    np.testing.assert_allclose(outcome.wrong.scores.sum(-1), 1, atol=1e-5)
     assert "invalid for input of size 160" in str(outcome.facts[2])
 
 
@@ -241,8 +242,8 @@ def test_expand_fails_for_groups_and_repeat_gives_heads_the_keys_of_others():
 def test_a_forgotten_number_of_groups_is_mha_and_the_right_class_shares_keys():
     outcome = traps.TRAPS["group_num"].run(SENTENCE)
     q, k = SENTENCE.q.numpy(), SENTENCE.k.numpy()
-    np.testing.assert_allclose(outcome.wrong.values, head_by_head(q, k, 4, 4)[-1], atol=1e-5)
-    np.testing.assert_allclose(outcome.right.values, head_by_head(q, k[:, :8], 4, 2)[-1], atol=1e-5)
+    np.testing.assert_allclose(outcome.wrong.scores, head_by_head(q, k, 4, 4)[-1], atol=1e-5)
+    np.testing.assert_allclose(outcome.right.scores, head_by_head(q, k[:, :8], 4, 2)[-1], atol=1e-5)
     one_head = np.abs(head_by_head(q, k[:, :4], 4, 1) - head_by_head(q, k[:, :8], 4, 2)).max()
     assert outcome.facts[1].params["gap"] == pytest.approx(one_head, abs=1e-5)
     assert outcome.facts[1].params["wrong"] == 2 * outcome.facts[1].params["right"]
@@ -254,7 +255,7 @@ def test_keys_cut_with_the_queries_length_raise_as_soon_as_lengths_differ():
     assert outcome.error == "shape '[3, 4, 4]' is invalid for input of size 160"
     assert (outcome.facts[0].params["given"], outcome.facts[0].params["wanted"]) == (160, 48)
     expected = head_by_head(SENTENCE.q[-3:].numpy(), SENTENCE.k.numpy(), 4, 4)
-    np.testing.assert_allclose(outcome.right.values, expected[0], atol=1e-5)
+    np.testing.assert_allclose(outcome.right.scores, expected[0], atol=1e-5)
     whole = heads.wrong_query_length(SENTENCE.x, SENTENCE.x, SENTENCE.w_q, SENTENCE.w_k, 4)
     np.testing.assert_allclose(whole.numpy(), head_by_head(SENTENCE.q.numpy(), SENTENCE.k.numpy(), 4, 4), atol=1e-5)
 
@@ -288,7 +289,7 @@ def test_the_weights_under_three_axes_are_those_of_complex_numbers():
     q, k = (vector.double().numpy() for vector in places.vectors(SENTENCE))
     at = np.array([(n // 9, n // 3 % 3, n % 3) for n in range(len(SENTENCE))])
     scores = turned_as_complex_numbers(q, at) @ turned_as_complex_numbers(k, at).T / 8
-    np.testing.assert_allclose(traps.TRAPS["odd_axes"].run(SENTENCE).right.values, softmax(scores), atol=1e-4)
+    np.testing.assert_allclose(traps.TRAPS["odd_axes"].run(SENTENCE).right.scores, softmax(scores), atol=1e-4)
 
 
 def test_the_word_that_hands_out_least_is_named_wherever_it_stands():
@@ -306,7 +307,7 @@ def test_a_transposed_padding_mask_fits_a_square_batch_and_the_right_one_is_each
     layer, seen = padding.encoder_layer(SENTENCE)
     with torch.no_grad():
         layer(SENTENCE.x[: n // 2 + 1, None])
-    right = traps.TRAPS["transposed_padding"].run(SENTENCE).right.values
+    right = traps.TRAPS["transposed_padding"].run(SENTENCE).right.scores
     np.testing.assert_allclose(right[: n // 2 + 1, : n // 2 + 1], seen[0][0], atol=1e-6)
     assert (right[:, n // 2 + 1 :] == 0).all()
     fits = torch.ones(n, n - 1, dtype=torch.bool)  # B is not T

@@ -1,0 +1,110 @@
+// Written by `python -m scripts.record_types`; attnviz/base/head_record.py explains each field.
+
+export type Pins = {
+  tokens: ["q" | "k", number][];
+  cell: [number, number] | null;
+};
+
+export type HeadTitles = {
+  template: string;
+  share: number;
+};
+
+export type RowSentence = {
+  templates: [string, string, string, string, string];
+  row: number | null;
+  places: [number[], number[]];
+  least: number;
+};
+
+export type Arrangement = {
+  rows: number[][] | null;
+  cols: number[][] | null;
+  merged: boolean;
+  renormalise: boolean;
+  norms: boolean;
+};
+
+export type HeadView = {
+  title: string;
+  kind: "weights" | "values" | "diff" | "scores";
+  tile: [number, number] | null;
+  titles: HeadTitles | null;
+  sentence: RowSentence | null;
+  segments: [number[], number[]];
+  pins: Pins | null;
+  over: number[] | null;
+  fullRange: boolean;
+  fixedTop: number | null;
+  unit: string;
+  compact: boolean;
+  chips: boolean;
+  lines: boolean;
+  story: boolean;
+  called: string;
+};
+
+export type HeadEdit = {
+  mask: "model" | "none" | "causal" | "window" | "painted";
+  window: number;
+  hidden: number[];
+  painted: string;
+  scale: "model" | "none" | "inverse" | "factor";
+  factor: number;
+  where: "head" | "layer" | "all";
+  seen: "before" | "after" | "difference";
+};
+
+export type HeadChannel = {
+  group: string;
+  session: string;
+  ack: number;
+  heard: number;
+  edits: number;
+  overs: number;
+  every: string | null;
+  ahead: string | null;
+  editedTiles: string | null;
+};
+
+export type PackedHeads = {
+  bits: 16 | 32;
+  vectors: boolean;
+  count: number;
+  shape: [number, number];
+  scale: number | number[];
+  width: number | number[];
+  exact: boolean | boolean[];
+  softcap: number | (number | null)[] | null;
+  mask: number | number[];
+  bias: number | (number | null)[] | null;
+  padding: boolean;
+  sinks: boolean;
+};
+
+export type RawSource = {
+  scores: PackedHeads;
+  arranged: Arrangement;
+};
+
+export type Scale = {
+  top: number;
+  root: boolean;
+};
+
+export type HeadFacts = {
+  q: string[];
+  k: string[] | null;
+  shape: [number, number];
+  signed: boolean;
+  top: number;
+  scale: Scale;
+  doc: string;
+  look: string;
+  start: string;
+  edit: HeadEdit | null;
+  editName: string;
+  data: string;
+  raw: RawSource | null;
+  coarse: boolean;
+};

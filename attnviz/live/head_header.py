@@ -1,0 +1,65 @@
+"""The header of a head: the JSON that every canvas, live file, site and figure draws it from, written here alone."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from attnviz.base.head_edit import HeadEdit
+from attnviz.base.head_record import HeadChannel, HeadData, HeadFacts, HeadView, Pins, Scale
+from attnviz.base.packed import fingerprint
+from attnviz.base.record_json import to_json
+from attnviz.base.words import tongue
+from attnviz.live import canvas_wording
+
+NO_CHANNEL = HeadChannel()
+#: what `HeadFacts.look` is a name for
+LOOK = ("kind", "full_range", "fixed_top", "root", "compact", "chips", "lines", "segments", "unit", "called", "story")
+
+
+def name_tokens(rows: Sequence[str], cols: Sequence[str] | None) -> str:
+    """A short name for the tokens."""
+    return fingerprint(tuple(rows), None if cols is None else tuple(cols))
+
+
+def name_pins(pins: Pins | None) -> str:
+    """A short name for what is pinned; "" where nothing ever was."""
+    return "" if pins is None else fingerprint(to_json(pins))
+
+
+def head_header(
+    data: HeadData,
+    view: HeadView,
+    edit: HeadEdit | None = None,
+    channel: HeadChannel = NO_CHANNEL,
+    largest: float | None = None,
+) -> dict[str, Any]:
+    """The header of a head as `view` displays it. What its payload holds is added by who writes the payload.
+
+    `largest` is the largest value, of several heads on one scale; None: this head's own.
+    """
+    rows, cols = view.labels(data)
+    shape = len(rows), len(rows if cols is None else cols)
+    if view.arrangement is None and data.scores.shape != shape:
+        raise ValueError(f"values of shape {data.scores.shape} do not fit {shape[0]} queries and {shape[1]} keys")
+    bounded = view.kind in ("weights", "diff")
+    if largest is None:
+        largest = 1.0 if data.exact else data.largest  # of an exact one JavaScript finds it
+    facts = HeadFacts(
+        rows,
+        cols,
+        shape,
+        view.signed,
+        max(largest, 1.0) if bounded else largest or 1.0,
+        Scale(view.fixed_top or (1.0 if bounded and view.full_range else largest) or 1.0, view.root),
+        name_tokens(rows, cols),
+        fingerprint(*(getattr(view, name) for name in LOOK), tongue()),
+        name_pins(view.pins),
+        edit,
+        "" if edit is None else fingerprint(to_json(edit)),
+    )
+    told = to_json(view) | to_json(channel) | to_json(facts)
+    told |= {"unit": view.unit or canvas_wording.unit(view.kind), "colours": canvas_wording.colours()}
+    if view.compact:
+        told |= {"chips": False, "lines": False}
+    words = canvas_wording.figure() | canvas_wording.head()
+    words |= {} if edit is None else canvas_wording.edit()
+    return told | {"words": words | (canvas_wording.story() if view.story else {})}
