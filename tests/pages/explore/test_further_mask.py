@@ -10,7 +10,7 @@ PLANTED = textwrap.dedent("""
     import torch
 
     from attnviz.base import head_edit
-from attnviz.base.record_json import to_json
+    from attnviz.base.record_json import to_json
     from attnviz.runs import what_if
 
     head_edit.MASKS["itself"] = ("only itself", "every token looks at itself alone")
