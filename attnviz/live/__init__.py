@@ -157,7 +157,7 @@ def _head(view: LiveView) -> dict[str, Any]:
         over=() if len(view.heads) == 1 else view.first.over or (),
     )
     source = head_header(view.heads[0], first, view.edit, HeadChannel(NAME, NAME, every="inline"))
-    return source | {"data": ",".join(map(str, view.tile)), "coarse": True}
+    return source | {"data": ",".join(map(str, view.tile)), "doc": NAME, "coarse": True}
 
 
 def _overview(view: LiveView) -> dict[str, Any]:
