@@ -17,10 +17,12 @@ const SITE = ["site.css", "site.js", "worker.js", "offline.js"].map((name) => `.
 
 const folders = (await readdir(source, { withFileTypes: true })).filter((entry) => entry.isDirectory());
 const files = await Promise.all(folders.map(async ({ name }) => [name, await readdir(path.join(source, name))]));
-const components = files
-  .filter(([name, inside]) => name !== "live" && inside.includes(`${name}.css`) && inside.includes(`${name}.js`))
-  .map(([name]) => `${name}/${name}.css`)
-  .sort();
+const components = both(
+  files
+    .filter(([name, inside]) => name !== "live" && inside.includes(`${name}.css`) && inside.includes(`${name}.js`))
+    .map(([name]) => `${name}/${name}.css`)
+    .sort(),
+);
 
 /** These style sheets, and the scripts of the same names. @param {string[]} sheets */
 function both(sheets) {
@@ -44,10 +46,11 @@ const kernels = {
  * @param {string[]} names
  * @param {string} folder where they go
  * @param {import("esbuild").Format} format
+ * @param {import("esbuild").BuildOptions} more
  */
-async function bundled(names, folder, format) {
+async function bundled(names, folder, format, more = {}) {
   const { outputFiles, metafile } = await build({
-    entryPoints: names.map((file) => path.join(source, file)),
+    ...(more.stdin ? {} : { entryPoints: names.map((file) => path.join(source, file)) }),
     outdir: folder,
     entryNames: "[name]",
     absWorkingDir: source,
@@ -64,18 +67,75 @@ async function bundled(names, folder, format) {
     },
     metafile: true,
     write: false,
+    ...more,
   });
-  const notices = await noticesOf(metafile, folder);
-  return outputFiles.map(({ path: file, contents }) => /** @type {const} */ ([file, contents])).concat(notices);
+  const made = outputFiles.map(({ path: file, contents }) => /** @type {const} */ ([file, contents]));
+  return { made, outputs: metafile.outputs };
+}
+
+/** Files, with the notices of what is in them. @param {string} folder @param {Awaited<ReturnType<typeof bundled>>[]} parts */
+async function withNotices(folder, ...parts) {
+  const outputs = Object.assign({}, ...parts.map((part) => part.outputs));
+  return [...parts.flatMap(({ made }) => made), ...(await noticesOf(outputs, folder))];
+}
+
+/** The script that components share, as a component's script names it: Streamlit serves each from a folder of its name. */
+const SHARED = "../attnviz.shared/shared.js";
+/** Components that use a module of what they share: with fewer, each carries its own. */
+const MANY = 3;
+
+/** The scripts of all components, and the one of the modules that many of them use. @param {string} folder */
+async function bundledComponents(folder) {
+  /** @type {Map<string, number>} */
+  const users = new Map();
+  const { outputs } = await metafileOf(
+    components.filter((file) => file.endsWith(".js")),
+    true,
+  );
+  for (const { inputs } of Object.values(outputs)) {
+    for (const file of Object.keys(inputs)) users.set(file, (users.get(file) ?? 0) + 1);
+  }
+  const common = [...users].filter(([file, n]) => n >= MANY && file.endsWith(".js") && !file.startsWith(".."));
+  const modules = common.map(([file]) => file).sort();
+  const exported = Object.values((await metafileOf(modules, false)).outputs).flatMap((output) => output.exports);
+  const twice = exported.filter((name, n) => name === "default" || exported.indexOf(name) !== n);
+  if (twice.length) throw new Error(`more than one of the shared modules exports ${twice.join(", ")}`);
+  const shares = {
+    name: "shared",
+    /** @param {import("esbuild").PluginBuild} builder */
+    setup(builder) {
+      builder.onResolve({ filter: /^\./ }, ({ path: file, resolveDir }) => {
+        const found = path.relative(source, path.resolve(resolveDir, file));
+        return modules.includes(found) ? { path: SHARED, external: true } : undefined;
+      });
+    },
+  };
+  const contents = modules.map((file) => `export * from "./${file}";`).join("\n");
+  const stdin = { contents, resolveDir: source };
+  return withNotices(
+    folder,
+    await bundled(components, folder, "esm", { plugins: [shares] }),
+    await bundled([], folder, "esm", { stdin, entryNames: "shared" }),
+  );
+}
+
+/** What esbuild finds in these modules. @param {string[]} names @param {boolean} bundle with what they import */
+async function metafileOf(names, bundle) {
+  const entryPoints = names.map((file) => path.join(source, file));
+  const { metafile } = await build({
+    ...{ entryPoints, bundle, outdir: source, absWorkingDir: source },
+    ...{ format: "esm", metafile: true, write: false },
+  });
+  return metafile;
 }
 
 /**
  * Other people's packages in a folder's bundles, each with its licence, as one file; none where there are none.
- * @param {import("esbuild").Metafile} metafile
+ * @param {import("esbuild").Metafile["outputs"]} outputs
  * @param {string} folder
  * @returns {Promise<(readonly [string, Uint8Array])[]>}
  */
-async function noticesOf({ outputs }, folder) {
+async function noticesOf(outputs, folder) {
   /** @type {Map<string, string[]>} */
   const found = new Map();
   for (const [output, { inputs }] of Object.entries(outputs)) {
@@ -111,9 +171,9 @@ const bundles = ["canvas/bundles", "live/bundle", "site/bundle", "figures/bundle
   path.join(root, folder),
 );
 const made = new Map([
-  ...(await bundled(both(components), bundles[0], "esm")),
-  ...(await bundled(LIVE, bundles[1], "iife")),
-  ...(await bundled(SITE, bundles[2], "iife")),
+  ...(await bundledComponents(bundles[0])),
+  ...(await withNotices(bundles[1], await bundled(LIVE, bundles[1], "iife"))),
+  ...(await withNotices(bundles[2], await bundled(SITE, bundles[2], "iife"))),
   ...(await charts(bundles[3])),
 ]);
 for (const folder of bundles) await mkdir(folder, { recursive: true });

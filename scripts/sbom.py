@@ -17,7 +17,7 @@ from urllib.parse import quote
 import attnviz
 from scripts.locked import EVERYTHING, MODELS, ROOT, TORCH, packages
 
-NOTICES = [ROOT / "attnviz" / folder / "notices.txt" for folder in ("live/bundle", "site/bundle")]
+NOTICES = sorted((ROOT / "attnviz").glob("*/bundle*/notices.txt"))
 
 
 def component(kind: str, name: str, version: str, **more: Any) -> dict[str, Any]:

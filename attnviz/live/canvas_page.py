@@ -7,7 +7,7 @@ from attnviz.base.words import _
 from attnviz.live import POLICY, bundle_text, document, inert_json, squeezed, style_of, web_address
 
 COMPONENTS = "../../canvas/bundles"
-#: the component's script is a module, which the file's own script imports from where it stands
+#: a component's script is a module, which the file's own script imports from where it stands
 WITH_MODULE = POLICY.replace("script-src", "script-src data:")
 NOBODY = {"session": "live", "ack": 0}  #: whom a component's gestures are told in a file
 
@@ -21,16 +21,15 @@ def canvas_page(component: str, data: bytes, title: str, note: str = "", link: s
         "link": web_address(link),
         "words": {"open": _("Open in the app"), "made": _("Made with attnviz")},
     }
-    module = bundle_text(f"{COMPONENTS}/{component}.js")
-    scripts = (
-        f'<script type="text/plain" id="attnviz-script">{module}</script>'
-        f"<script>{bundle_text('canvas_file.js')}</script>"
+    modules = "".join(
+        f'<script type="text/plain" id="attnviz-{name}">{bundle_text(f"{COMPONENTS}/{file}.js")}</script>'
+        for name, file in (("shared", "shared"), ("script", component))
     )
     return document(
         html.escape(title or "attnviz"),
         style_of("canvas_file.css", f"{COMPONENTS}/{component}.css"),
         inert_json(about),
         squeezed(blob(header | NOBODY, payload)),
-        scripts,
+        f"{modules}<script>{bundle_text('canvas_file.js')}</script>",
         policy=WITH_MODULE,
     )

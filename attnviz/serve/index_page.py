@@ -1,8 +1,6 @@
 """What is added to Streamlit's answers: security headers to each; to its page a style, a script, a link's preview.
 
-Scripts come from this server only, and the one that stands inside Streamlit's own page is allowed by its hash. Where
-attnviz was never installed, Streamlit hands a component's script over as text, which the browser runs from a `blob:`
-address; then, and only then, those are allowed too.
+Scripts come from this server only, and the one that stands inside Streamlit's own page is allowed by its hash.
 
 The style sheet is `app/*.css` and the .css file of each page. The script runs before Streamlit's: a page in the dark
 theme is dark from its first pixel. The scripts of a page's widgets are named, so that they are fetched while the
@@ -33,7 +31,7 @@ from attnviz.app.mends.streamlit_adapter import FRONTEND
 from attnviz.app.page_entry import CHART, PAGES_DIR, Page
 from attnviz.base.message import Problem
 from attnviz.base.words import _, languages, speaking
-from attnviz.canvas.shared.component import served_by_address
+from attnviz.canvas.shared.component import SHARED
 from attnviz.models import settings
 from attnviz.serve.compressed_files import STATIC
 from attnviz.serve.page_table import PAGES
@@ -80,7 +78,7 @@ class IndexPage:
         async def send_changed(message: Message) -> None:
             nonlocal start, body
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(headers(served_by_address()))
+                MutableHeaders(scope=message).update(headers())
                 start = message if scope["method"] == "GET" and _is_page(message) else None
             if start is message:
                 return
@@ -141,11 +139,15 @@ def _first_script(page: Page) -> str:
 
 @cache
 def _scripts(page: Page) -> str:
-    """A line for each script of the widgets that a page has; those below its first ones may come later."""
+    """A line for each script of the widgets that a page has, and for what components share.
+
+    Those below its first widgets may come later.
+    """
     lines = []
     for widgets, urgency in ((WIDGETS, ""), (page.scripts, ' fetchpriority="low"')):
         files = [file.name for widget in widgets for file in sorted((STATIC / "js").glob(f"{widget}.*.js"))]
         lines += [f'<link rel="modulepreload" crossorigin{urgency} href="./static/js/{name}">\n' for name in files]
+    lines.append(f'<link rel="modulepreload" crossorigin href="./{SHARED}">\n')
     return "".join(lines)
 
 
@@ -184,8 +186,8 @@ def _tags(page: Page, language: str, root: str | None) -> str:
 
 
 @cache
-def headers(by_address: bool) -> dict[str, str]:
-    """The headers, for components that are served by address or handed over as text.
+def headers() -> dict[str, str]:
+    """The headers.
 
     Where a setting makes no sense the pages say which; until it does, nobody else may embed the app.
     """
@@ -194,17 +196,17 @@ def headers(by_address: bool) -> dict[str, str]:
     except Problem:
         embed = ()
     return {
-        "Content-Security-Policy": policy(inline_script_hashes(INDEX.read_text(encoding="utf-8")), by_address, embed),
+        "Content-Security-Policy": policy(inline_script_hashes(INDEX.read_text(encoding="utf-8")), embed),
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "strict-origin-when-cross-origin",
     }
 
 
-def policy(hashes: list[str], by_address: bool, embed: str | tuple[str, ...]) -> str:
+def policy(hashes: list[str], embed: str | tuple[str, ...]) -> str:
     """The content security policy; `hashes` are those of inline scripts, `embed` says who may embed the app."""
     directives = {
         "default-src": ["'self'"],
-        "script-src": ["'self'", *(f"'{each}'" for each in hashes), *([] if by_address else ["blob:"])],
+        "script-src": ["'self'", *(f"'{each}'" for each in hashes)],
         # Streamlit, Plotly and component style sheets write styles into the page.
         "style-src": ["'self'", "'unsafe-inline'"],
         "img-src": ["'self'", "data:", "blob:"],

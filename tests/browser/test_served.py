@@ -202,15 +202,11 @@ def test_a_page_s_link_is_copied_on_a_phone_and_opens_the_same_view_for_a_strang
     assert where(page.url)[1] == asked, "a copied address opens the ordinary page"
 
 
-def test_a_clone_that_was_never_installed_draws_the_same_bundles_and_colours_a_program_when_it_is_opened(
-    server_url, new_page
-):
+def test_a_program_is_coloured_when_it_is_opened(server_url, new_page):
     page = new_page(stranger=True)
     asked = fetched(page)
     page.goto(f"{server_url}/masks")
     at_rest(page, "[data-testid=mask]")
-    if "blob:" in policy(server_url):  # else the environment that runs the tests has attnviz installed
-        assert not [url for url in asked if "bidi-components" in url], "handed over as text"
     assert page.get_by_test_id("stCode").count() == 0
     assert not [url for url in asked if f"/{HIGHLIGHTER}" in url]
     page.get_by_text("The same in PyTorch").click()

@@ -28,13 +28,13 @@ def test_nothing_in_it_asks_a_server_or_runs_what_a_visitor_wrote():
     for hostile in HOSTILE:
         text = canvas_page("patch_view", blob({"special": hostile}), hostile, hostile, "javascript:alert(1)")
         tags = [tag for tag, _attrs, _text in Elements(text).found]
-        assert tags.count("script") == 4
+        assert tags.count("script") == 5
         assert "default-src 'none'" in text
         assert json.loads(Elements(text).text_of("attnviz-view"))["link"] is None
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, "shared"])
 def test_no_component_ends_the_element_that_it_stands_in(name):
     folder = BUNDLE.parents[1] / "canvas/bundles"
     assert "</script" not in (folder / f"{name}.js").read_text(encoding="utf-8").lower()
-    assert "</style" not in (folder / f"{name}.css").read_text(encoding="utf-8").lower()
+    assert "</style" not in "".join(file.read_text(encoding="utf-8") for file in folder.glob(f"{name}.css")).lower()

@@ -29,12 +29,10 @@ def directive(text: str, name: str) -> list[str]:
 
 
 def test_scripts_come_from_here_only_and_nothing_is_evaluated():
-    strict = policy(["sha256-abc="], by_address=True, embed=())
+    strict = policy(["sha256-abc="], embed=())
     assert directive(strict, "script-src") == ["'self'", "'sha256-abc='"]
     assert directive(strict, "default-src") == ["'self'"]
     assert "unsafe-eval" not in strict
-    never_installed = policy([], by_address=False, embed=())  # runs the text it is handed
-    assert directive(never_installed, "script-src") == ["'self'", "blob:"]
 
 
 def test_the_hash_is_of_the_script_in_streamlits_page():
@@ -64,7 +62,7 @@ def test_the_hash_is_of_the_script_in_streamlits_page():
 )
 def test_who_may_embed_the_app_is_a_setting(monkeypatch, value, allowed):
     monkeypatch.setenv("ATTNVIZ_EMBED", value)
-    sent = index_page.headers(True)["Content-Security-Policy"]
+    sent = index_page.headers()["Content-Security-Policy"]
     assert directive(sent, "frame-ancestors") == allowed
 
 

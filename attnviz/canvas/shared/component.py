@@ -1,15 +1,14 @@
 """Python's side of a component: how it is registered and mounted, what it reports of a hand, and what answers that.
 
-A bundle is made by scripts/bundle.mjs, with a style sheet beside it. Installed, Streamlit serves the script by its
-address (`attnviz/pyproject.toml` declares the folder). A clone that was never installed sends the same bundle as text
-with every message; the page's content security policy is then wider.
+A bundle is made by scripts/bundle.mjs, with a style sheet beside it. Streamlit serves the script by its address, once
+attnviz is installed: `attnviz/pyproject.toml` declares the folder. What many use is a script of its own, SHARED.
 """
 
 import math
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -17,13 +16,14 @@ from urllib.parse import urlsplit
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
-from attnviz.base.message import NONSENSE
+from attnviz.base.message import NONSENSE, Problem
 from attnviz.base.packed import blob
 
 R = TypeVar("R")
 BUNDLES = Path(__file__).parents[1] / "bundles"
 _PAGE, _SENT = "_page_path", "_canvas_sent"
-NAMES = tuple(sorted(script.stem for script in BUNDLES.glob("*.js")))
+NAMES = tuple(sorted(style.stem for style in BUNDLES.glob("*.css")))
+SHARED = "_stcore/bidi-components/attnviz.shared/shared.js"  #: below the app's root
 
 
 def component(name: str) -> Callable[..., Any]:
@@ -31,7 +31,7 @@ def component(name: str) -> Callable[..., Any]:
 
     def mounted(*, key: str, data: Any, **listeners: Callable[[], None]) -> Any:
         st.session_state.setdefault(_SENT, {})[key] = (name, data)
-        return _registered(name)[0](key=key, data=data, **listeners)
+        return _registered(name)(key=key, data=data, **listeners)
 
     return mounted
 
@@ -42,25 +42,18 @@ def sent_to(key: str) -> tuple[str, bytes]:
     return found
 
 
-def served_by_address() -> bool:
-    """Whether Streamlit serves scripts by address; asked while Streamlit runs, which looks for them as it starts."""
-    return _registered(NAMES[0])[1]
-
-
 @cache
-def _registered(name: str) -> tuple[Callable[..., Any], bool]:
-    script, style = ((BUNDLES / f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("js", "css"))
-    register = partial(
-        st.components.v2.component,
-        f"attnviz.{name}",
-        html='<div class="av-root"></div>',
-        css=style,
-        isolate_styles=True,
-    )
+def _registered(name: str) -> Callable[..., Any]:
     try:
-        return register(js=f"{name}.js"), True
-    except StreamlitAPIException:
-        return register(js=script), False
+        return st.components.v2.component(
+            f"attnviz.{name}",
+            html='<div class="av-root"></div>',
+            css=(BUNDLES / f"{name}.css").read_text(encoding="utf-8"),
+            js=f"{name}.js",
+            isolate_styles=True,
+        )
+    except StreamlitAPIException as error:
+        raise Problem("attnviz is not installed here: in its folder, run `pip install -e .`") from error
 
 
 def remember_page(path: str) -> None:
