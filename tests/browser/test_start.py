@@ -4,7 +4,9 @@ import re
 
 import pytest
 
+from attnviz.app.links.link_reading import unpack
 from tests.browser.conftest import answered, resized, until
+from tests.browser.test_link_state import link
 from tests.browser.test_mission import beside, head_stage
 
 PROJECTOR, LAPTOP, PHONE = {"width": 1280, "height": 720}, {"width": 1440, "height": 900}, {"width": 390, "height": 844}
@@ -26,6 +28,18 @@ def pinned(page) -> list[str]:
 def shares(page) -> dict[str, int]:
     words = page.locator(".av-mixture-word").all_inner_texts()
     return {name: int(share.strip("<%")) for name, share in (word.split("\n")[-2:] for word in words)}
+
+
+def in_link(page) -> list[str] | None:
+    """Whether a row or a column is told of in the link, and of which word; None where the link leaves it to the page.
+
+    The browser is asked: Playwright's `url` hears of a change only while another of its calls waits.
+    """
+    start = link(page).get("start")
+    if start is None:
+        return None
+    axis, _index, word = unpack(start)["told"]
+    return [axis, word.strip()]
 
 
 def test_the_picture_is_high_and_the_doors_are_on_the_first_screen(opened_start):
@@ -75,9 +89,8 @@ def test_one_word_is_told_of_whatever_is_pressed_and_the_link_holds_it(opened_st
         assert page.locator("[data-axis][aria-checked=true]").inner_text() == side
         assert page.locator(".av-chips .av-chip[style*=background]").count() > 0, "the others wear their weights"
 
-    def reloaded() -> None:
-        answered(page)
-        until(lambda: "start=" in page.url)
+    def reloaded(axis: str, word: str) -> None:
+        until(lambda: in_link(page) == [axis, word])
         page.reload()
         head_stage(page).wait_for()
         answered(page)
@@ -86,17 +99,18 @@ def test_one_word_is_told_of_whatever_is_pressed_and_the_link_holds_it(opened_st
     told("it", "looks at", "new vector of “it”", "“it” gives 75% to “animal”")
     chips.get_by_role("option", name="tired").click()
     told("tired", "looks at", "new vector of “tired”", "“tired” gives")
-    reloaded()
+    reloaded("q", "tired")
     told("tired", "looks at", "new vector of “tired”", "“tired” gives")
     chips.get_by_role("option", name="animal").click()
     page.get_by_role("radio", name="is looked at by").click()
     told("animal", "is looked at by", "who looks at “animal”", "“animal” is looked at most by didn 98%")
     assert shares(page)["didn"] == 98
-    reloaded()
+    reloaded("k", "animal")
     told("animal", "is looked at by", "who looks at “animal”", "“animal” is looked at most by didn 98%")
     head_stage(page).focus()
     page.keyboard.press("Escape")
     told("it", "looks at", "new vector of “it”", "“it” gives 75% to “animal”")
+    until(lambda: in_link(page) is None)
 
 
 def test_a_pinned_column_of_a_difference_is_told_in_changes(opened_start):
