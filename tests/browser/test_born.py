@@ -33,7 +33,7 @@ def step(film) -> int:
 def test_the_handle_is_dragged_over_the_cliff_and_the_heads_follow(server_url, new_page):
     page, film = opened(new_page, server_url)
     assert step(film) == 103
-    curves, head = film.locator(".bi-curves"), film.locator(".bi-map").nth(3)
+    curves, head = film.locator(".bi-curves"), film.locator(".bi-right canvas")
     before, box = head.evaluate(PIXELS), curves.bounding_box()
     page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 60)
     page.mouse.down()
@@ -50,7 +50,7 @@ def test_the_handle_is_dragged_over_the_cliff_and_the_heads_follow(server_url, n
     page.wait_for_url(re.compile("born_at=1500"))
     assert head.evaluate(PIXELS) != before
     expect(film.locator(".bi-said")).to_have_text(re.compile("Step 1,500: 5 of 5 words"))
-    expect(film.locator(".bi-good")).to_have_count(5)
+    expect(film.locator(".bi-chip", has_text="✓")).to_have_count(5)
 
 
 @pytest.mark.slow
@@ -75,7 +75,7 @@ def test_ones_own_words_a_silenced_head_and_the_link_that_brings_both_back(serve
     first.focus()
     page.keyboard.press("Enter")
     expect(first).to_have_attribute("aria-pressed", "true")
-    expect(film.locator(".bi-good")).not_to_have_count(7)
+    expect(film.locator(".bi-chip", has_text="✓")).not_to_have_count(7)
     page.keyboard.press("ArrowUp")
     expect(film.locator(".bi-right .av-readout")).to_have_text(re.compile("Head 0.0: “cold” .15. gives “seven” .1."))
     expect(page.get_by_text("With 0.0 silenced")).to_be_visible(timeout=20_000)

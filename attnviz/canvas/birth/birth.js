@@ -7,9 +7,9 @@ import { lastingComponent } from "../shared/component.js";
 import { around, attribute, el, fill, joined, say } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
 import { grouped } from "../shared/numbers.js";
-import { onceAFrame, sized, watchSize } from "../shared/surface.js";
-import { passSentence } from "./birth_scene.js";
-import { drawCurves, HEIGHT, nearestStep, shareAt } from "./curves.js";
+import { layOver, onceAFrame, sized, watchSize } from "../shared/surface.js";
+import { drawHeads, drawStory, placeHeads, placeStory, sceneOf } from "./birth_scene.js";
+import { HEIGHT, nearestStep, shareAt } from "./curves.js";
 import { forward, passesOf, singles } from "./forward.js";
 import { Heads } from "./heads.js";
 
@@ -35,21 +35,26 @@ class Birth extends FilmView {
     this.player(bar, "▶", "play", Infinity);
     this.step = el("span", "av-strong bi-step"); // the slider says it, too
     bar.append(this.range, this.step);
-    this.curves = el("canvas", "bi-curves av-pan", null, { role: "img", style: "cursor: ew-resize" });
+    this.story = el("canvas");
+    this.maps = el("canvas");
+    this.curves = el("div", "av-words bi-curves av-pan", null, { role: "img", style: "cursor: ew-resize" });
     this.heads = new Heads((head) => this.silence(head));
-    this.said = el("div", "bi-said", null, { "aria-live": "polite" });
+    this.said = el("div", "av-sr bi-said", null, { "aria-live": "polite" });
     this.spoken = [this.said];
     this.scale = el("div", "av-bar-row");
-    const left = around("av-column bi-left", bar, this.curves, this.said, this.heads.copies);
-    const right = around("av-column bi-right", this.heads.grid, this.heads.pointed, this.scale);
-    root.replaceChildren(around("av-wrap bi-both", left, right));
+    const story = around("bi-drawn", this.story, this.curves, this.said, this.heads.copies);
+    this.left = around("av-column bi-left", bar, story);
+    this.right = around(
+      "av-column bi-right",
+      around("bi-drawn", this.maps, this.heads.grid),
+      this.heads.pointed,
+      this.scale,
+    );
+    root.replaceChildren(around("av-wrap bi-both", this.left, this.right));
     this.dragged(this.curves, ({ offsetX }) =>
       nearestStep(this.header.steps, shareAt(offsetX, this.curves.clientWidth)),
     );
-    watchSize(root, () => {
-      this.heads.label();
-      this.draw();
-    });
+    watchSize(root, () => this.draw());
   }
 
   /** @param {Component} component */
@@ -103,17 +108,21 @@ class Birth extends FilmView {
     this.reached = open ? Infinity : Math.max(this.reached, step);
     say(this.step, fill(words.at, { step: grouped(step) }));
     const silenced = new Set(this.passes && this.at !== at ? this.held.silenced : this.silenced);
-    const width = Math.max(240, this.curves.parentElement?.clientWidth ?? 0);
-    const now = { step, reached: this.reached, silenced };
-    drawCurves(sized(this.curves, width, HEIGHT), width, this.held, theme, now);
     const bar = { scale: { top: 1, root: false }, signed: false, unit: words.weight, colours };
     drawColourBar(this.scale, bar, theme.dark, sizes.causal ? words.hidden : null);
     const held = this.all?.subarray(this.at * size, (this.at + 1) * size);
     const numbers = held ? singles(held) : this.at === at ? this.sent : null;
     const pass = numbers ? forward(numbers, ids, sizes, silenced) : this.passes?.get(this.at);
-    if (!pass) return;
-    const best = this.heads.draw(pass, this.held, theme, silenced);
-    const said = passSentence(pass, step, words);
+    const scene = pass ? sceneOf(this.held, pass, step, silenced) : this.heads.scene;
+    if (!scene) return;
+    const story = placeStory(this.held, scene, Math.max(240, this.left.clientWidth));
+    const placed = placeHeads(this.held, Math.min(620, this.right.clientWidth), Infinity);
+    const now = { step, reached: this.reached, silenced };
+    drawStory(sized(this.story, story.width, story.height), story, this.held, now, theme);
+    drawHeads(sized(this.maps, placed.width, placed.height), placed, this.held, scene, theme);
+    layOver(this.curves, { x: 0, y: 0, w: story.width, h: HEIGHT });
+    const best = this.heads.lay(this.held, scene, story, placed);
+    const { said } = scene;
     say(this.said, said);
     attribute(this.range, "aria-valuetext", said);
     attribute(
@@ -121,7 +130,7 @@ class Birth extends FilmView {
       "aria-label",
       joined(words.join_heard, [words.picture, joined(words.join_sentences, [said, ...best])]),
     );
-    this.root.dataset.step = String(step);
+    if (pass) this.root.dataset.step = String(step);
   }
 }
 

@@ -1,32 +1,51 @@
-// What is seen of a step of training, as the page and a file say and colour it. No page.
+// A step of training as a drawing: its curves, sentence and words, and all heads. No page.
 
-import { lossOf } from "./forward.js";
-import { fill } from "../shared/dom.js";
+import { drawCurves, HEIGHT } from "./curves.js";
+import { lossOf, scoresOn } from "./forward.js";
+import { ramp } from "../shared/colour.js";
+import { fill, visibleToken } from "../shared/dom.js";
 import { fixed, grouped, percent } from "../shared/numbers.js";
+import { drawWith, fillBox, writeText } from "../shared/surface.js";
+import { roundedRect, TokenLabels } from "../shared/token_labels.js";
+import { textWidth, wrapText } from "../scene/text_width.js";
 
-/** @import { BirthHeader, BirthSizes, Words } from "../shared/types.js" */
+/** @import { BirthHeader, BirthSizes, DrawingContext, Rectangle, Theme, Words } from "../shared/types.js" */
 /** @import { Pass } from "./forward.js" */
+/** @typedef {Pick<BirthHeader, "sizes" | "names" | "tokens" | "ids" | "words" | "colours" | "curves">} Told */
+/** @typedef {ReturnType<typeof sceneOf>} BirthScene */
+/** @typedef {ReturnType<typeof placeStory>} Story */
+/** @typedef {ReturnType<typeof placeHeads>} PlacedHeads */
+/** @typedef {Rectangle & { text: string, below: string, good: boolean }} Chip */
 
-/** Pixels that a word beside a small picture needs. */
-const LINE = 10.5;
+/** Pixels of a line of the sentence, and that a word beside a small picture needs. */
+const [LINE, WORD] = [20, 10.5];
+/** Of a head's name above its picture, and between two. */
+export const NAME = 38;
+const GAP = 8;
+/** The widest word beside the pictures, where these are large and where they are small, and its letters. */
+const [LONGEST, LONGEST_BESIDE_SMALL, SMALL] = [76, 47, 10];
+const CHIP = { h: 40, room: 6, gap: 5 };
+/** Where it is narrower, the words begin below what they are called. */
+const NARROW = 400;
+const GOOD = "#009e73";
 
 /** Pixels of a head's weights; nothing where a word may not look. */
 /** @param {Float32Array} weights @param {number} length @param {BirthSizes} sizes @param {Uint32Array} steps of the colours */
-export function headPixels(weights, length, { causal }, steps) {
+function headPixels(weights, length, { causal }, steps) {
   const at = (/** @type {number} */ weight) => steps[Math.round(weight * 255)];
   return Uint32Array.from(weights, (weight, i) => (causal && i % length > i / length ? 0 : at(weight)));
 }
 
 /** What stands below a head's name: the larger of its scores, or that it is silenced. */
 /** @param {{ previous: number, induction: number }} scores @param {boolean} silenced @param {Words} words */
-export function headText({ previous, induction }, silenced, words) {
+function headText({ previous, induction }, silenced, words) {
   if (silenced) return words.silenced;
   const larger = previous < induction ? words.score_induction : words.score_previous;
   return fill(larger, { previous: fixed(previous, 2), induction: fixed(induction, 2) });
 }
 
 /** What stands below each word of the second copy, and whether it is predicted. The first cannot be. @param {Pass} pass */
-export function guesses({ likely, right }) {
+function guesses({ likely, right }) {
   const half = (likely.length + 1) / 2;
   return Array.from({ length: half }, (_none, i) => {
     const good = i > 0 && right[half + i - 1];
@@ -35,7 +54,7 @@ export function guesses({ likely, right }) {
 }
 
 /** The sentence about a step. @param {Pass} pass @param {number} step @param {Words} words */
-export function passSentence(pass, step, words) {
+function passSentence(pass, step, words) {
   const half = (pass.likely.length + 1) / 2;
   const right = pass.right.slice(half).filter(Boolean).length;
   return fill(words.said, { step: grouped(step), right, of: half - 1, loss: fixed(lossOf(pass.likely), 2) });
@@ -43,11 +62,117 @@ export function passSentence(pass, step, words) {
 
 /** Every how many of so many words one is written beside a picture of this height. */
 /** @param {number} count @param {number} high */
-export function labelsApart(count, high) {
-  return Math.ceil((LINE * count) / Math.max(high, LINE));
+function labelsApart(count, high) {
+  return Math.ceil((WORD * count) / Math.max(high, WORD));
 }
 
 /** The colour of a head. @param {BirthHeader["colours"]} colours @param {number} head @param {boolean} dark */
-export function headColour({ heads }, head, dark) {
+function headColour({ heads }, head, dark) {
   return heads[head % heads.length][Number(dark)];
+}
+
+/** What is seen of a pass. @param {Told} header @param {Pass} pass @param {number} step @param {ReadonlySet<number>} silenced */
+export function sceneOf({ ids, words }, pass, step, silenced) {
+  const scores = pass.weights.map((weights) => scoresOn(weights, ids));
+  return { pass, silenced, scores, said: passSentence(pass, step, words), guessed: guesses(pass) };
+}
+
+/** What is written above a head's picture. @param {Told} header @param {BirthScene} scene @param {number} head */
+export function namesOf({ names, words }, { scores, silenced }, head) {
+  return [fill(words.head, { head: names[head] }), headText(scores[head], silenced.has(head), words)];
+}
+
+/**
+ * A copy of the words, as many in a row as there is room for, each with what stands below it.
+ * @param {string} name @param {string[]} tokens @param {{ text: string, good: boolean }[]} below @param {number} widest text below
+ * @param {number} start @param {number} width
+ */
+function placeChips(name, tokens, below, widest, start, width) {
+  const left = width < NARROW ? 0 : textWidth(name, 14, 600) + 6;
+  let [x, y] = [left, start + (left ? 0 : LINE)];
+  const chips = below.map(({ text: under, good }, i) => {
+    const text = visibleToken(tokens[i]);
+    const w = Math.max(textWidth(text, 14, 600), widest) + 2 * CHIP.room;
+    if (x > left && x + w > width) [x, y] = [left, y + CHIP.h + CHIP.gap];
+    const chip = /** @type {Chip} */ ({ text, below: under, good, x, y, w, h: CHIP.h });
+    x += w + CHIP.gap;
+    return chip;
+  });
+  return { name, chips, at: start + (left ? CHIP.h : LINE) / 2, end: y + CHIP.h + CHIP.gap };
+}
+
+/** The left half: curves, the sentence, and both copies. @param {Told} header @param {BirthScene} scene @param {number} width */
+export function placeStory({ ids, tokens, words }, { said, guessed }, width) {
+  const lines = wrapText(said, width, 14);
+  const start = HEIGHT + lines.length * LINE + 8;
+  const half = ids.length / 2;
+  const numbers = ids.slice(0, half).map((number) => ({ text: fill(words.number, { number }), good: false }));
+  const widest = Math.max(...numbers.map(({ text }) => textWidth(text, 12)));
+  const first = placeChips(words.first, tokens, numbers, widest, start, width);
+  const second = placeChips(words.second, tokens, guessed, textWidth("✗ 99.9%", 12), first.end, width);
+  return { lines, copies: [first, second], width, height: second.end };
+}
+
+/**
+ * @param {DrawingContext} context @param {Story} story @param {Told} header
+ * @param {{ step: number, reached: number, silenced: ReadonlySet<number> }} now @param {Theme} theme
+ */
+export function drawStory(context, { lines, copies, width }, header, now, theme) {
+  drawCurves(context, width, header, theme, now);
+  lines.forEach((line, i) => writeText(context, line, 0, HEIGHT + (i + 0.5) * LINE, theme, "14px"));
+  for (const { name, chips, at } of copies) {
+    writeText(context, name, 0, at, theme, "600 14px");
+    for (const { text, below, good, x, y, w, h } of chips) {
+      drawWith(context, { strokeStyle: good ? GOOD : theme.border, lineWidth: good ? 2 : 1 });
+      roundedRect(context, x + 0.5, y + 0.5, w - 1, h - 1, 6);
+      context.stroke();
+      writeText(context, text, x + (w - textWidth(text, 14, 600)) / 2, y + 12, theme, "600 14px");
+      writeText(context, below, x + (w - textWidth(below, 12)) / 2, y + 28, theme, "12px", 0.8);
+    }
+  }
+}
+
+/** The right half: all heads, those of a layer in a row. @param {Told} header @param {number} width @param {number} most of a picture */
+export function placeHeads({ sizes, tokens }, width, most) {
+  const labels = new TokenLabels(tokens);
+  const longest = width < NARROW ? LONGEST_BESIDE_SMALL : LONGEST;
+  const beside = labels.width(longest, SMALL) + 5;
+  const tile = Math.min(most, (width - beside + GAP) / sizes.heads - GAP);
+  const places = Array.from({ length: sizes.layers * sizes.heads }, (_none, head) => ({
+    x: beside + (head % sizes.heads) * (tile + GAP),
+    y: Math.floor(head / sizes.heads) * (NAME + tile + GAP),
+    w: tile,
+    h: NAME + tile,
+  }));
+  const height = sizes.layers * (NAME + tile + GAP);
+  return { labels, longest, beside, places, tile, width: beside + sizes.heads * (tile + GAP) - GAP, height };
+}
+
+/** @param {DrawingContext} context @param {PlacedHeads} placed @param {Told} header @param {BirthScene} scene @param {Theme} theme */
+export function drawHeads(context, { labels, longest, beside, places, tile }, header, scene, theme) {
+  const { sizes, tokens, colours } = header;
+  const count = tokens.length;
+  const steps = ramp(colours.weights);
+  drawWith(context, { font: `${SMALL}px ${theme.font}`, fillStyle: theme.text });
+  drawWith(context, { textAlign: "right", textBaseline: "middle" });
+  for (let layer = 0; layer < sizes.layers; layer++) {
+    const top = places[layer * sizes.heads].y + NAME;
+    for (let i = 0; i < count; i += labelsApart(count, tile)) {
+      context.fillText(labels.cut(i, longest, SMALL).text, beside - 5, top + ((i + 0.5) * tile) / count);
+    }
+  }
+  places.forEach(({ x, y }, head) => {
+    const off = scene.silenced.has(head);
+    const place = { x, y: y + NAME, w: tile, h: tile };
+    const [name, below] = namesOf(header, scene, head);
+    fillBox(context, { x, y, w: 4, h: 36 }, headColour(colours, head, theme.dark));
+    writeText(context, name, x + 9, y + 9, theme, "600 14px");
+    writeText(context, below, x + 9, y + 27, theme, "12px", 0.8);
+    const draw = (/** @type {DrawingContext} */ on) => {
+      if (sizes.causal) on.hatch(place, colours.masked, theme.dark);
+      on.cells(headPixels(scene.pass.weights[head], count, sizes, steps), count, place);
+    };
+    if (off) context.fade(0.25, draw);
+    else draw(context);
+  });
 }

@@ -1,17 +1,14 @@
-// All heads on the visitor's words, one small picture each, and what the model predicts of the second copy.
+// What lies over the drawing of a step of training: a button on each head, which is pointed into, too, and the words as text.
 
-import { guesses, headColour, headPixels, headText, labelsApart } from "./birth_scene.js";
-import { ramp } from "../shared/colour.js";
+import { NAME, namesOf } from "./birth_scene.js";
 import { around, attribute, button, el, fill, say, visibleToken } from "../shared/dom.js";
+import { ARROWS } from "../shared/controls.js";
 import { clamp, fixed, percent } from "../shared/numbers.js";
-import { pixelCanvas } from "../scene/canvas_context.js";
-import { scoresOn } from "./forward.js";
+import { layOver } from "../shared/surface.js";
+import { placeOn } from "../shared/window.js";
 
-/** @import { BirthHeader, Theme } from "../shared/types.js" */
-/** @import { Pass } from "./forward.js" */
-
-/** @type {Record<string, [number, number]>} */
-const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+/** @import { BirthScene, PlacedHeads, Story } from "./birth_scene.js" */
+/** @import { BirthHeader } from "../shared/types.js" */
 
 export class Heads {
   /** @param {(head: number) => void} onClick */
@@ -21,96 +18,79 @@ export class Heads {
     this.pointed = el("div", "av-small av-readout", null, { "aria-live": "polite" });
     this.cell = [0, 0]; // query and key
     this.copies = el("div", "bi-copies");
-    this.tiles = /** @type {{ control: HTMLElement, canvas: HTMLCanvasElement, what: HTMLElement }[]} */ ([]);
-    this.labels = /** @type {HTMLElement[]} */ ([]); // the words beside each layer
-    this.guessed = /** @type {HTMLElement[]} */ ([]); // what stands below each word of the second copy
-    /** @type {Pass | null} */
-    this.pass = null;
+    this.tiles = /** @type {{ control: HTMLElement, name: HTMLElement, what: HTMLElement }[]} */ ([]);
+    this.chips = /** @type {{ chip: HTMLElement, below: HTMLElement }[]} */ ([]);
+    /** @type {BirthScene | null} */
+    this.scene = null;
   }
 
   /** Says a head's weight in the cell. @param {BirthHeader} header @param {number} head */
   tell({ names, tokens, words }, head) {
     const [q, k] = this.cell;
     const [query, key] = [tokens[q], tokens[k]].map(visibleToken);
-    const weight = percent(this.pass?.weights[head][q * tokens.length + k] ?? 0);
+    const weight = percent(this.scene?.pass.weights[head][q * tokens.length + k] ?? 0);
     say(this.pointed, fill(words.cell, { head: names[head], query, key, q: q + 1, k: k + 1, weight }));
   }
 
   /** @param {BirthHeader} header */
   build(header) {
-    const { sizes, names, tokens, ids, words } = header;
-    this.cell = [tokens.length - 1, 0];
-    this.grid.style.setProperty("--heads", String(sizes.heads));
-    this.tiles = names.map((name, head) => {
-      const [canvas, what] = [el("canvas", "bi-map"), el("span", "av-small")];
-      const control = button("av-square bi-tile", null, () => this.onClick(head), { title: words.silence });
-      control.append(around("bi-name", el("b", "", fill(words.head, { head: name })), what), canvas);
-      const last = tokens.length - 1;
-      canvas.addEventListener("pointermove", ({ offsetX, offsetY }) => {
-        const cells = [offsetY / canvas.clientHeight, offsetX / canvas.clientWidth];
-        this.cell = cells.map((share) => clamp(Math.floor(share * tokens.length), 0, last));
+    const { names, tokens, words } = header;
+    const last = tokens.length - 1;
+    this.cell = [last, 0];
+    this.tiles = names.map((_name, head) => {
+      const [name, what] = [el("b"), el("span")];
+      const control = button("av-words bi-tile", null, () => this.onClick(head), { title: words.silence });
+      control.append(name, what);
+      control.addEventListener("pointermove", (event) => {
+        const [x, y] = placeOn(control, event);
+        if (y < NAME) return;
+        this.cell = [y - NAME, x].map((at) => clamp(Math.floor((at / control.clientWidth) * (last + 1)), 0, last));
         this.tell(header, head);
       });
       control.addEventListener("keydown", (event) => {
-        const [down, right] = MOVES[event.key] ?? [0, 0];
-        if (!down && !right) return;
+        const way = ARROWS[event.key];
+        if (!way) return;
         event.preventDefault();
-        this.cell = [clamp(this.cell[0] + down, 0, last), clamp(this.cell[1] + right, 0, last)];
+        this.cell = this.cell.map((at, i) => clamp(at + way[i], 0, last));
         this.tell(header, head);
       });
       for (const end of ["pointerleave", "blur"]) control.addEventListener(end, () => say(this.pointed, words.rest));
-      return { control, canvas, what };
+      return { control, name, what };
     });
-    this.labels = Array.from({ length: sizes.layers }, () =>
-      around("bi-labels", ...tokens.map((token) => el("span", "", visibleToken(token)))),
-    );
-    const tiles = this.tiles.map(({ control }) => control);
-    const rows = this.labels.flatMap((beside) => [beside, ...tiles.splice(0, sizes.heads)]);
-    this.grid.replaceChildren(...rows);
-    this.label();
+    this.grid.replaceChildren(...this.tiles.map(({ control }) => control));
     say(this.pointed, words.rest);
+    this.chips = tokens.map((token) => {
+      const below = el("span");
+      return { chip: around("av-words bi-chip", el("b", "", visibleToken(token)), below), below };
+    });
     const half = tokens.length / 2;
-    this.guessed = ids.slice(half).map(() => el("span", "av-small"));
-    const copy = (/** @type {string} */ name, /** @type {HTMLElement[]} */ below) => {
-      const chips = below.map((each, i) => around("bi-chip", el("b", "", visibleToken(tokens[i])), each));
-      return around("av-wrap av-tools av-line", el("span", "av-strong", name), ...chips);
-    };
-    const numbers = ids.slice(0, half).map((number) => el("span", "av-small", fill(words.number, { number })));
-    this.copies.replaceChildren(copy(words.first, numbers), copy(words.second, this.guessed));
-  }
-
-  /** Writes as many words beside the pictures as there is room for. */
-  label() {
-    const high = this.tiles[0]?.canvas.clientHeight ?? 0;
-    for (const { children } of this.labels) {
-      const apart = labelsApart(children.length, high);
-      [...children].forEach((word, i) => word.classList.toggle("bi-left-out", i % apart > 0));
-    }
+    const copy = (/** @type {string} */ name, /** @type {number} */ from) =>
+      around("", el("span", "av-sr", name), ...this.chips.slice(from, from + half).map(({ chip }) => chip));
+    this.copies.replaceChildren(copy(words.first, 0), copy(words.second, half));
   }
 
   /**
-   * Draws them, and says which head looks most at the token before, and which at what came next last time.
-   * @param {Pass} pass @param {BirthHeader} header @param {Theme} theme @param {ReadonlySet<number>} silenced
+   * Lays all over a drawing, and says which head looks most at the token before, and which at what came next last time.
+   * @param {BirthHeader} header @param {BirthScene} scene @param {Story} story @param {PlacedHeads} placed
    */
-  draw(pass, { ids, sizes, names, words, colours }, theme, silenced) {
-    this.pass = pass;
-    const steps = ramp(colours.weights);
-    const told = pass.weights.map((weights) => scoresOn(weights, ids));
-    this.tiles.forEach(({ control, canvas, what }, head) => {
-      const pixels = headPixels(pass.weights[head], ids.length, sizes, steps);
-      pixelCanvas(pixels, ids.length, canvas);
-      const off = silenced.has(head);
-      say(what, headText(told[head], off, words));
-      control.style.setProperty("--colour", headColour(colours, head, theme.dark));
-      attribute(control, "aria-pressed", String(off));
+  lay(header, scene, { copies }, { places }) {
+    const { names, words } = header;
+    this.scene = scene;
+    this.tiles.forEach(({ control, name, what }, head) => {
+      layOver(control, places[head]);
+      const [named, below] = namesOf(header, scene, head);
+      say(name, named);
+      say(what, below);
+      attribute(control, "aria-pressed", String(scene.silenced.has(head)));
     });
-    guesses(pass).forEach(({ text, good }, i) => {
-      say(this.guessed[i], text);
-      this.guessed[i].parentElement?.classList.toggle("bi-good", good);
+    const chips = copies.flatMap((copy) => copy.chips);
+    this.chips.forEach(({ chip, below }, i) => {
+      layOver(chip, chips[i]);
+      say(below, chips[i].below);
     });
     return /** @type {const} */ (["previous", "induction"]).map((what) => {
-      const most = told.reduce((top, each, head) => (each[what] > told[top][what] ? head : top), 0);
-      return fill(words[`best_${what}`], { head: names[most], score: fixed(told[most][what], 2) });
+      const most = scene.scores.reduce((top, each, head, all) => (each[what] > all[top][what] ? head : top), 0);
+      return fill(words[`best_${what}`], { head: names[most], score: fixed(scene.scores[most][what], 2) });
     });
   }
 }
