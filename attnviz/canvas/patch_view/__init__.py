@@ -112,8 +112,7 @@ def patch_view(
 class PatchFigure:
     """A picture for a file with one row of weights over it, as the view shows it: the sentence about it stands below.
 
-    `weights` (K,) of all keys, and the `query` they belong to; None = the picture as it is. `brief` leaves the sentence
-    and frames out.
+    `weights` (K,) of all keys, and the `query` they belong to; None = the picture as it is.
     """
 
     picture: PatchScene
@@ -122,7 +121,6 @@ class PatchFigure:
     weights: NDArray[np.floating] | None = None
     query: int = 0
     side: int = 400
-    brief: bool = False
 
     @property
     def scene(self) -> str:
@@ -132,20 +130,41 @@ class PatchFigure:
     def header(self) -> dict[str, Any]:
         view = _header("figure", self.picture, self.choices)
         changed = self.choices.hidden or self.choices.silenced
-        full = view["labels"]["full_light_changed" if changed else "full_light"]
         return view | {
             "parts": {"picture": len(self.picture.picture)},
             "title": self.title,
             "query": None if self.weights is None else self.query,
             "side": self.side,
-            "brief": self.brief,
-            "light": _("The largest disc: {share}") if self.brief else full,
+            "light": view["labels"]["full_light_changed" if changed else "full_light"],
         }
 
     @property
     def payload(self) -> bytes:
         row = b"" if self.weights is None else np.asarray(self.weights, "<f4").tobytes()
         return self.picture.picture + row
+
+
+@dataclass(frozen=True, eq=False)
+class PatchHeadsFigure:
+    """All heads for a file, each over a small picture: `weights` (heads, K), layer after layer."""
+
+    picture: PatchScene
+    choices: PatchChoices
+    weights: NDArray[np.floating]
+    title: str = ""
+
+    @property
+    def scene(self) -> str:
+        return "patchHeads"
+
+    @property
+    def header(self) -> dict[str, Any]:
+        parts = {"picture": len(self.picture.picture)}
+        return _header("figure", self.picture, self.choices) | {"parts": parts, "title": self.title}
+
+    @property
+    def payload(self) -> bytes:
+        return self.picture.picture + np.asarray(self.weights, "<f4").tobytes()
 
 
 def _packed(document: str, scene: PatchScene, choices: PatchChoices) -> tuple[dict[str, Any], bytes]:

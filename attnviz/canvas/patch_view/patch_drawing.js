@@ -5,6 +5,7 @@ import { canvasContext } from "../scene/canvas_context.js";
 import { sized } from "../shared/surface.js";
 
 /** @import { PatchScene } from "./patch_scene.js" */
+/** @import { DrawingContext, Rectangle } from "../shared/types.js" */
 
 /** The picture without its colours and a little darker, which the discs are drawn over. Made once. */
 /** @param {ImageBitmap} picture */
@@ -22,11 +23,11 @@ export function dimmed(picture) {
   return canvas;
 }
 
-/** A photograph fills a canvas. @param {HTMLCanvasElement} canvas @param {CanvasImageSource} picture @param {boolean} smooth */
-export function drawPhotograph(canvas, picture, smooth, /** @type {number} */ width, /** @type {number} */ height) {
-  const context = canvasContext(canvas);
-  context.imageSmoothingEnabled = smooth;
-  context.drawImage(picture, 0, 0, width, height);
+/** A photograph fills a place. @param {DrawingContext} context of a canvas @param {CanvasImageSource} picture @param {boolean} smooth @param {Rectangle} place */
+export function drawPhotograph(context, picture, smooth, { x, y, w, h }) {
+  const canvas = /** @type {CanvasRenderingContext2D} */ (/** @type {unknown} */ (context));
+  canvas.imageSmoothingEnabled = smooth;
+  canvas.drawImage(picture, x, y, w, h);
 }
 
 /**
@@ -37,7 +38,7 @@ export function drawPhotograph(canvas, picture, smooth, /** @type {number} */ wi
 export function drawLight(canvas, picture, smooth, scene) {
   const { width, height } = scene.size;
   const context = sized(canvas, width, height);
-  drawPhotograph(canvas, picture, smooth, width, height);
+  drawPhotograph(context, picture, smooth, { x: 0, y: 0, w: width, h: height });
   drawDiscs(context, scene);
   return context;
 }

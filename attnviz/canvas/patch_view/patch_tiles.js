@@ -1,25 +1,29 @@
 // Heads and rows, each over a small picture of its own: all heads of a model, and the rows that are held, to be compared.
 
-import { button, el, fill, named } from "../shared/dom.js";
+import { around, attribute, button, el, fill, named } from "../shared/dom.js";
+import { drawTiles, placeTiles } from "./patch_board.js";
+import { drawPhotograph } from "./patch_drawing.js";
 import { fitted } from "./patch_geometry.js";
 import { drawFrames } from "./patch_scene.js";
 import { queryName } from "./patch_sentence.js";
 import { placeOfHead } from "../shared/raw_scores.js";
+import { layOver, sized } from "../shared/surface.js";
 
 /** @import { PatchNumbers } from "./patch_numbers.js" */
 /** @import { PatchView } from "./patch_view.js" */
 /** @import { Theme } from "../shared/types.js" */
 
-const MOST_COLUMNS = 12;
-/** Of heads that are ordered by a measure and not by layer. */
-const COLUMNS = 4;
-const TALLEST = 200;
+/** Pixels that a finger needs. */
+const TOUCH = 24;
 
 export class PatchTiles {
   /** @param {PatchView} view */
   constructor(view) {
     this.view = view;
     this.box = el("div", "pv-small", null, { "data-testid": "heads" });
+    this.canvas = el("canvas");
+    /** @type {HTMLButtonElement[]} a head each */
+    this.tiles = [];
     this.drawn = "";
   }
 
@@ -30,9 +34,8 @@ export class PatchTiles {
     if (this.box.dataset.name === name) return;
     this.box.dataset.name = name;
     this.drawn = "";
-    const columns = header.ordered ? COLUMNS : Math.min(MOST_COLUMNS, Math.max(...header.heads));
-    this.box.style.setProperty("--pv-columns", String(columns));
-    this.box.replaceChildren(...order.map(([layer, head]) => this.tile(layer, head)));
+    this.tiles = order.map(([layer, head]) => this.tile(layer, head));
+    this.box.replaceChildren(around("pv-board", this.canvas, ...this.tiles));
   }
 
   /** @param {number} layer @param {number} head */
@@ -44,7 +47,6 @@ export class PatchTiles {
     const more = measureText[placeOfHead(heads, layer, head)] ?? "";
     tile.title = more ? `${title}: ${more}` : title;
     tile.setAttribute("aria-label", `${layer}.${head} ${tile.title}`); // what is seen is what it can be called
-    tile.append(el("canvas", "pv-tile-canvas"), el("span", "pv-tile-name", `${layer}.${head}`));
     return tile;
   }
 
@@ -52,19 +54,29 @@ export class PatchTiles {
   draw(numbers, theme) {
     const { state, header, root, query: now, oneScale } = this.view;
     const query = numbers.follows && state.shows !== "mean" ? now : null;
-    const name = JSON.stringify([header.doc, root.clientWidth, devicePixelRatio, query, state, oneScale]);
-    if (name === this.drawn && this.box.childElementCount) return;
+    const name = JSON.stringify([header.doc, root.clientWidth, devicePixelRatio, query, state, oneScale, theme]);
+    if (name === this.drawn) return;
     this.drawn = name;
-    for (const tile of /** @type {NodeListOf<HTMLElement>} */ (this.box.querySelectorAll(".pv-tile"))) {
-      const [layer, head] = String(tile.dataset.head).split(".").map(Number);
-      const canvas = /** @type {HTMLCanvasElement} */ (tile.firstElementChild);
-      const row = numbers.row(layer, head, now, state);
-      const size = fitted(header.picture, Math.max(16, tile.clientWidth - 4), TALLEST);
-      this.view.light(canvas, this.view.scene(size, theme, row));
-      const silenced = state.silenced.some(([l, h]) => l === layer && h === head);
-      tile.toggleAttribute("data-silenced", silenced);
-      tile.setAttribute("aria-pressed", String(layer === state.layer && head === state.head));
-    }
+    const place = () => placeTiles(header, numbers.order, this.box.clientWidth - 4);
+    let board = place();
+    sized(this.canvas, board.width, board.height);
+    if (this.box.clientWidth - 4 !== board.width) board = place(); // so many that they scroll
+    const context = sized(this.canvas, board.width, board.height);
+    const sceneOf = (/** @type {{ layer: number, head: number }} */ { layer, head }) =>
+      this.view.scene(board.size, theme, numbers.row(layer, head, now, state));
+    drawTiles(context, board, state, theme, sceneOf, (on, at) =>
+      drawPhotograph(on, this.view.dimmed, header.picture.smooth, at),
+    );
+    board.tiles.forEach(({ layer, head, place: { x, y, w, h } }, n) => {
+      const tile = this.tiles[n];
+      const beside = Math.max(0, (TOUCH - w) / 2);
+      layOver(tile, { x: x - beside, y, w: w + 2 * beside, h });
+      tile.toggleAttribute(
+        "data-silenced",
+        state.silenced.some(([l, each]) => l === layer && each === head),
+      );
+      attribute(tile, "aria-pressed", String(layer === state.layer && head === state.head));
+    });
   }
 }
 

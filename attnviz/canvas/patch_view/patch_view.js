@@ -73,6 +73,11 @@ export class PatchView extends View {
     return this.chosen;
   }
 
+  /** The picture without its colours. */
+  get dimmed() {
+    return /** @type {HTMLCanvasElement} */ (this.ground);
+  }
+
   /** Whether the head on show can have another scale: its scores are here and not only its weights. */
   get exact() {
     return this.numbers?.rawOf(this.state.layer, this.state.head)?.exact ?? false;
@@ -219,7 +224,8 @@ export class PatchView extends View {
     if (this.plain.hidden || !this.image) return;
     const { width, height } = fitted(this.header.picture, Math.min(room, PLAIN), PLAIN);
     sized(this.plain, width, height);
-    drawPhotograph(this.plain, this.image, this.header.picture.smooth, width, height);
+    const place = { x: 0, y: 0, w: width, h: height };
+    drawPhotograph(sized(this.plain, width, height), this.image, this.header.picture.smooth, place);
     this.plain.setAttribute("aria-label", this.header.labels.plain);
   }
 
@@ -239,7 +245,7 @@ export class PatchView extends View {
 
   /** @param {HTMLCanvasElement} canvas @param {PatchScene} scene */
   light(canvas, scene) {
-    return drawLight(canvas, /** @type {HTMLCanvasElement} */ (this.ground), this.header.picture.smooth, scene);
+    return drawLight(canvas, this.dimmed, this.header.picture.smooth, scene);
   }
 }
 

@@ -7,7 +7,7 @@ import { linesFigure } from "../lines/lines_figure.js";
 import { maskFigure } from "../mask/mask_figure.js";
 import { modelStripFigure } from "../model_strip/strip_figure.js";
 import { mosaicFigure } from "../overview/mosaic_figure.js";
-import { patchFigure } from "../patch_view/patch_figure.js";
+import { patchFigure, patchHeadsFigure } from "../patch_view/patch_figure.js";
 import { softmaxFigure } from "../softmax_slider/softmax_figure.js";
 import { sharingFigure } from "../sharing_columns/columns_figure.js";
 import { boardFigure } from "../tensor_board/board_figure.js";
@@ -32,6 +32,7 @@ const SCENES = {
   lines: linesFigure,
   mask: maskFigure,
   mosaic: mosaicFigure,
+  patchHeads: patchHeadsFigure,
   patches: patchFigure,
   sharing: sharingFigure,
   steps: stepFigure,

@@ -527,11 +527,12 @@ export type PatchFigureHeader = Omit<PatchHeader, "session" | "ack"> & {
   query: number | null;
   /** pixels of its longer side */
   side: number;
-  /** whether its sentence and frames are left out */
-  brief: boolean;
   /** what its largest disc is */
   light: string;
 };
+
+/** All heads for a file: the picture follows, and float32 weights of all keys for each head, layer after layer. */
+export type PatchHeadsHeader = Omit<PatchHeader, "session" | "ack"> & { title: string };
 
 export type PadHeader = Answer & {
   /** several pads beside each other */

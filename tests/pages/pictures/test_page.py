@@ -155,12 +155,14 @@ def test_what_is_exported_is_what_is_on_show():
     np.testing.assert_allclose(found, expected, atol=1e-6)
     chosen = PatchChoices(1, 2, pins=(5,), hidden=(0, 1), factor=2.0)
     scene = PatchScene(b"", "image/png", (8, 8), (8, 8, 1), ("class token",), None, (4,) * 4, np.zeros((2, 16, 65)))
-    parts = all_heads(run, run.stacks[0], scene, chosen).parts
-    assert [part.header["title"] for part in parts] == ["head 0", "head 1", "head 2", "head 3"]
-    assert all(part.header["state"]["hidden"] == (0, 1) for part in parts)
-    rows = [np.frombuffer(part.payload, "<f4") for part in parts]
-    np.testing.assert_allclose(rows[2], expected[5], atol=1e-6)
-    assert float(rows[3][1:3].sum()) == 0
+    (part,) = all_heads(run, run.stacks[0], scene, chosen).parts
+    assert part.header["state"]["hidden"] == (0, 1)
+    rows = np.frombuffer(part.payload, "<f4").reshape(4, 4, 65)
+    np.testing.assert_allclose(rows[1, 2], expected[5], atol=1e-6)
+    assert float(rows[:, :, 1:3].sum()) == 0
+    (mean,) = all_heads(run, run.stacks[0], scene, replace(chosen, shows="mean")).parts
+    rows = np.frombuffer(mean.payload, "<f4").reshape(4, 4, 65)
+    np.testing.assert_allclose(rows[1, 2], expected[1:].mean(0), atol=1e-6)
 
 
 def test_a_view_saved_with_its_picture_holds_both_and_opens_again_within_the_limit(visit):

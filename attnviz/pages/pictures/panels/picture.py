@@ -10,7 +10,14 @@ from attnviz.app import head_drawing, show, widgets
 from attnviz.app.links import link_state, shared_view
 from attnviz.app.text import plain, spoken
 from attnviz.base.words import _, say, sentences
-from attnviz.canvas.patch_view import PatchChoices, PatchFigure, PatchRows, PatchScene, patch_view
+from attnviz.canvas.patch_view import (
+    PatchChoices,
+    PatchFigure,
+    PatchHeadsFigure,
+    PatchRows,
+    PatchScene,
+    patch_view,
+)
 from attnviz.canvas.shared import packing
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.catalogue import LoadedModel
@@ -174,7 +181,7 @@ def _under(
             f"{name}-all-heads",
             "patches-all",
             lambda: _measures(loaded, picture, stack, scene),
-            caption,
+            sentences(caption, _("In each small picture the largest weight fills its patch.")),
             _("Export all heads"),
         )
         if picture.file:
@@ -222,16 +229,19 @@ def figure(run: PictureRun, stack: PatchStack, scene: PatchScene, chosen: PatchC
 
 
 def all_heads(run: PictureRun, stack: PatchStack, scene: PatchScene, chosen: PatchChoices) -> SceneFigure:
-    """The heads of the layer on show side by side as they are on show: the usual row, or the last pinned one."""
+    """All heads as they are on show: the usual row, the last pinned one, or the mean of all rows."""
     query = chosen.pins[-1] if chosen.pins else scene.usual
-    title = _("What {query} looks at in each head of layer {layer}: {model}").format(
-        query=query_name(stack, query), layer=chosen.layer, model=run.name
-    )
-    parts = tuple(
-        PatchFigure(scene, chosen, _("head {head}").format(head=head), rows[query], query, side=200, brief=True)
-        for head, rows in enumerate(weights_of(stack, chosen))
-    )
-    return SceneFigure(parts, title)
+    change = picture_cache.shown_under(stack, chosen)
+    layers = [weights_under(stack, layer, change).cpu().numpy() for layer in range(len(scene.heads))]
+    if chosen.shows == "mean":
+        first = 0 if stack.words else stack.grid.first
+        rows = [heads[:, first:].mean(1) for heads in layers]
+        title = _("The mean of all rows in each head: {model}").format(model=run.name)
+    else:
+        rows = [heads[:, query] for heads in layers]
+        looks = query_name(stack, query)
+        title = _("What {query} looks at in each head: {model}").format(query=looks, model=run.name)
+    return SceneFigure((PatchHeadsFigure(scene, chosen, np.concatenate(rows)),), title)
 
 
 def query_name(stack: PatchStack, at: int) -> str:
