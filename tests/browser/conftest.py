@@ -190,11 +190,13 @@ _STILL = """([ground, quiet]) => new Promise((done, fail) => {
     watcher.observe(document.body, {subtree: true, childList: true, attributes: true, characterData: true});
     const fading = () => document.getAnimations().some((each) => each.playState === "running" &&
         each.effect.getComputedTiming().endTime !== Infinity);
+    const gliding = () => [...document.querySelectorAll("*")].some(({ shadowRoot }) =>
+        shadowRoot?.querySelector("[data-gliding]"));
     let main = document.querySelector("[data-testid=stMain]"), [high, far] = [0, 0];
     const timer = setInterval(() => {
         const now = performance.now();
         if (getComputedStyle(app).backgroundColor !== ground || app.dataset.testScriptState !== "notRunning" ||
-            document.querySelector("[data-testid=stSkeleton]") || fading() ||
+            document.querySelector("[data-testid=stSkeleton]") || fading() || gliding() ||
             main.scrollHeight !== high || main.scrollTop !== far) changed = now;
         [high, far] = [main.scrollHeight, main.scrollTop];
         if (now - changed < quiet && now - began < 60_000) return;

@@ -6,9 +6,11 @@ import { lastingComponent } from "../shared/component.js";
 import { attribute, el, fill, joined } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
 import { grouped } from "../shared/numbers.js";
+import { Glide, marksBetween } from "../scene/glide.js";
 import { sized, watchSize } from "../shared/surface.js";
-import { drawGrowth, growthScene } from "./cache_growth_scene.js";
+import { barsOf, drawGrowth, growthScene } from "./cache_growth_scene.js";
 
+/** @import { GrowthScene } from "./cache_growth_scene.js" */
 /** @import { Component, GrowthHeader } from "../shared/types.js" */
 
 /** @extends {FilmView<GrowthHeader>} */
@@ -23,6 +25,12 @@ class CacheGrowth extends FilmView {
     this.range.classList.add("cg-range");
     this.bar.append(this.range, this.said);
     this.spoken = [this.said];
+    /** @type {GrowthScene | null} */
+    this.scene = null;
+    const draw = (/** @type {ReturnType<typeof barsOf>} */ bars) => {
+      if (this.scene) drawGrowth(sized(this.bars, this.scene.width, this.scene.height), this.scene, bars);
+    };
+    this.glide = new Glide(this.bars, draw, marksBetween);
     root.replaceChildren(this.bar, this.bars);
     watchSize(root, () => this.draw());
   }
@@ -40,7 +48,9 @@ class CacheGrowth extends FilmView {
     const said = fill(held === 1 ? words.one : words.many, { n: grouped(held) });
     this.said.textContent = said;
     const scene = growthScene(this.held, this.at, this.root.clientWidth, themeOf(this.root, colours));
-    drawGrowth(sized(this.bars, scene.width, scene.height), scene);
+    this.scene = scene;
+    if (this.holding || this.film) this.glide.show(barsOf(scene));
+    else this.glide.to(barsOf(scene));
     const kept = scene.groups.map(({ rows }) => rows.map((row) => `${row.said} ${row.text}`));
     const keptIn = (/** @type {string} */ what, /** @type {string[]} */ bars) =>
       fill(words.kept, { said: what, kept: joined(words.join_things, bars) });

@@ -43,11 +43,20 @@ export function growthScene({ groups }, at, width, theme) {
   return { groups: placed, track, w, width, height: below, theme };
 }
 
-/** @param {DrawingContext} context @param {GrowthScene} scene */
-export function drawGrowth(context, { groups, track, w, theme }) {
+/** The bars, which can move. @param {GrowthScene} scene */
+export function barsOf({ groups }) {
+  return groups.flatMap(({ name, rows }) =>
+    rows.map(({ said, share }) => ({ key: `${name} ${said}`, alpha: 1, share })),
+  );
+}
+
+/** @param {DrawingContext} context @param {GrowthScene} scene @param {ReturnType<typeof barsOf>} [bars] on their way to others */
+export function drawGrowth(context, scene, bars = barsOf(scene)) {
+  const { groups, track, w, theme } = scene;
+  const shares = new Map(bars.map(({ key, share }) => [key, share]));
   for (const { name, rows, x, y } of groups) {
     writeText(context, name, x, y + 10.5, theme, "600 15px");
-    for (const { names, abouts, colour, share, text, ...row } of rows) {
+    for (const { names, abouts, colour, text, ...row } of rows) {
       const middle = row.y + row.h / 2;
       const top = middle - (names.length * NAME + abouts.length * ABOUT) / 2;
       names.forEach((line, n) => writeText(context, line, x, top + (n + 0.5) * NAME, theme, "600 14px"));
@@ -55,7 +64,7 @@ export function drawGrowth(context, { groups, track, w, theme }) {
       abouts.forEach((line, n) => writeText(context, line, x, about + (n + 0.5) * ABOUT, theme, "12px", 0.8));
       const place = { ...track, x: x + track.x, y: Math.round(middle - BAR / 2) };
       fillBox(context, place, theme.text, 0.07);
-      fillBox(context, { ...place, w: place.w * share }, colour);
+      fillBox(context, { ...place, w: place.w * (shares.get(`${name} ${row.said}`) ?? 0) }, colour);
       drawWith(context, { font: `14px ${theme.font}`, fillStyle: theme.text, textAlign: "right" });
       context.fillText(text, x + w, middle);
     }

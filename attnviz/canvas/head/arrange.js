@@ -20,7 +20,7 @@ export function arrange(weights, mask, how) {
     return { values, hidden: mask === null ? null : mask.map((open) => 1 - open) };
   }
   const [nq, nk] = how.shape;
-  const [groupsQ, groupsK] = [rows ?? ownGroups(nq), cols ?? ownGroups(nk)];
+  const [groupsQ, groupsK] = [rows ?? ownKeys(nq), cols ?? ownKeys(nk)];
   const shape = /** @type {Shape} */ ([groupsQ.length, groupsK.length]);
   const values = new Float32Array(shape[0] * shape[1]);
   const hidden = mask === null ? null : new Uint8Array(values.length);
@@ -55,8 +55,8 @@ function joined(queries, keys, nk, weights, mask, norms) {
   return [sum, seen];
 }
 
-/** @param {number} n */
-function ownGroups(n) {
+/** Every position by itself. @param {number} n */
+export function ownKeys(n) {
   return Array.from({ length: n }, (_, i) => [i]);
 }
 

@@ -1,7 +1,7 @@
 // One head's numbers as they are on show: what Python sent as codes, or weights computed here from raw scores under the
 // visitor's mask and scale. Nothing of it draws.
 
-import { arrange, PLAIN } from "./arrange.js";
+import { arrange, ownKeys, PLAIN } from "./arrange.js";
 import { attend } from "../shared/attend.js";
 import { pixelTable } from "../shared/colour.js";
 import { fill } from "../shared/dom.js";
@@ -179,6 +179,11 @@ function makerOf(header, source, before) {
   return same ? kept : new RawNumbers(source.raw, source.how, header);
 }
 
+/** What its tokens say, which is the same when they are joined into words. @param {HeadHeader} header */
+function textOf({ q, k, raw, doc }) {
+  return raw ? [q, k ?? []].map((side) => side.join("").replace(/[^\p{L}\p{N}]/gu, "")).join("|") : doc;
+}
+
 /**
  * All that a drawing of a head needs, its numbers not yet computed.
  * @param {HeadHeader} header @param {Source} source @param {Group} group @param {Theme} theme @param {Drawn | null} before
@@ -193,6 +198,10 @@ export function drawnOf(header, source, group, theme, before) {
     maker: makerOf(header, source, before),
     codes: NOTHING,
     values: null,
+    about: sameTokens ? before.about : textOf(header),
+    keys: [header.raw?.arranged.rows, header.raw?.arranged.cols].map(
+      (keys, side) => keys ?? ownKeys(header.shape[side]),
+    ),
     sums: null,
     picture: "",
     words: header.words,

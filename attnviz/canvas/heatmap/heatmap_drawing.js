@@ -8,6 +8,8 @@ import { drawLit, drawMarks, hasNumbers, isLit } from "./heatmap_marks.js";
 import { cellPixels, cellsOfPixel } from "./heatmap_scene.js";
 import { valueAt } from "../head/head_readout.js";
 import { pixelCanvas } from "../scene/canvas_context.js";
+import { Glide } from "../scene/glide.js";
+import { matrixBetween, matrixOf, pixelsOf } from "../scene/glide_matrix.js";
 import { cleared, notePlot, sized, stageOf } from "../shared/surface.js";
 import { LONGEST_LABEL } from "../shared/token_labels.js";
 import { placeOn, sharpness } from "../shared/window.js";
@@ -15,8 +17,9 @@ import { placeOn, sharpness } from "../shared/window.js";
 /** @import { HeadView } from "../head/head.js" */
 /** @import { Cells } from "./heatmap_geometry.js" */
 /** @import { HeatmapScene } from "./heatmap_scene.js" */
+/** @import { Matrix } from "../scene/glide_matrix.js" */
 /** @import { TokenLabels } from "../shared/token_labels.js" */
-/** @import { Rectangle } from "../shared/types.js" */
+/** @import { Drawn, Rectangle, Shape } from "../shared/types.js" */
 
 /** Pixels of labels that are presented: 14 of a projector's at least, because such a page is magnified. */
 export const PRESENTED = 13;
@@ -92,7 +95,7 @@ export class HeatmapDrawing {
     const { stage } = this;
     const scene = this.scene();
     const c = scene.cells;
-    this.picture.draw(scene, this.view.drawn);
+    this.picture.draw(scene, this.view.drawn, !this.view.drawn.group.editing);
     this.drawAxes(scene);
     this.drawMarks(scene);
     this.drawSums(scene);
@@ -169,25 +172,35 @@ export class HeatmapCells {
     this.box = el("div", "av-cells");
     this.canvas = el("canvas");
     this.box.append(this.canvas);
-    /** what the canvas shows */
+    /** what the canvas shows, or will in a moment */
     this.painted = "";
+    /** @type {Shape} its pixels, where rows and columns do not move */
+    this.size = [0, 0];
+    /** @type {Shape} pixels across and down that rows and columns move in */
+    this.room = [1, 1];
+    this.glide = new Glide(this.box, (/** @type {Matrix} */ matrix) => this.paint(matrix), matrixBetween);
   }
 
-  /** @param {HeatmapScene} scene @param {{ picture: string, tableKey: string }} names of the numbers and of their colours */
-  draw(scene, names) {
+  /** @param {HeatmapScene} scene @param {Drawn} drawn @param {boolean} glides whether no hand moves it */
+  draw(scene, { picture, tableKey, about, keys }, glides) {
     const { plot, cells: c } = scene;
     const step = cellsOfPixel(Math.min(c.w, c.h) * sharpness(this.box));
-    this.paint(scene, step, `${names.picture}|${names.tableKey}|${step}`);
+    const wanted = `${picture}|${tableKey}|${step}`;
     place(this.box, plot.x, plot.y, plot.w, plot.h);
-    const { width, height } = this.canvas;
-    place(this.canvas, -c.k0 * c.w, -c.q0 * c.h, width * step * c.w, height * step * c.h);
+    if (this.painted !== wanted) {
+      const { rows, columns, pixels } = cellPixels(scene, step);
+      Object.assign(this, { painted: wanted, size: [rows, columns], room: [plot.w, plot.h].map(Math.ceil) });
+      const matrix = matrixOf(about, pixels, keys, step);
+      if (glides) this.glide.to(matrix);
+      else this.glide.show(matrix);
+    }
+    const [rows, columns] = this.size;
+    place(this.canvas, -c.k0 * c.w, -c.q0 * c.h, columns * step * c.w, rows * step * c.h);
   }
 
-  /** @param {HeatmapScene} scene @param {number} step @param {string} wanted */
-  paint(scene, step, wanted) {
-    if (this.painted === wanted) return;
-    this.painted = wanted;
-    const { columns, pixels } = cellPixels(scene, step);
+  /** @param {Matrix} matrix */
+  paint(matrix) {
+    const { pixels, columns } = pixelsOf(matrix, ...this.room);
     pixelCanvas(pixels, columns, this.canvas);
   }
 }

@@ -110,6 +110,10 @@ class MaskEditor extends MaskDrawing {
     this.buttons.redo.disabled = this.future.length === 0;
   }
 
+  get isPainting() {
+    return this.gesture?.kind === "paint";
+  }
+
   listen() {
     const { stage } = this;
     stage.addEventListener("pointerdown", (e) => this.down(e));

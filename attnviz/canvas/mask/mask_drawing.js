@@ -5,11 +5,15 @@ import { Drawing } from "../shared/component.js";
 import { el, fill, visibleToken } from "../shared/dom.js";
 import { COMPACT } from "../heatmap/heatmap_geometry.js";
 import { maskHit, maskLayout, nearestCell } from "./mask_geometry.js";
-import { drawMask, isEmptyRow, maskInk } from "./mask_scene.js";
+import { drawMask, isEmptyRow, maskInk, maskPixels } from "./mask_scene.js";
+import { ownKeys } from "../head/arrange.js";
+import { Glide } from "../scene/glide.js";
+import { matrixBetween, matrixOf } from "../scene/glide_matrix.js";
 import { drawWith, layOver, markPainted, notePlot, outline, sized, stageOf } from "../shared/surface.js";
 import { drawColumnLabel, drawPill, LONGEST_LABEL } from "../shared/token_labels.js";
 import { placeOn } from "../shared/window.js";
 
+/** @import { Matrix } from "../scene/glide_matrix.js" */
 /** @import { MaskScene } from "./mask_scene.js" */
 /** @import { TokenLabels } from "../shared/token_labels.js" */
 /** @import { Axis, DrawingContext, MaskHeader, Rectangle, Theme } from "../shared/types.js" */
@@ -38,6 +42,7 @@ export class MaskDrawing extends Drawing {
     this.count = el("div", "av-mask-count", "", { "data-testid": "count" });
     this.read = el("div", "av-readout", "", { "data-testid": "readout" });
     this.legend = el("div", "av-bar-row av-legend");
+    this.glide = new Glide(this.stage, (/** @type {Matrix} */ matrix) => this.drawCells(matrix), matrixBetween);
     /** @type {Rectangle} */
     this.plot = { x: 0, y: 0, w: 0, h: 0 };
     this.font = 12;
@@ -77,13 +82,23 @@ export class MaskDrawing extends Drawing {
 
   draw() {
     if (!this.held || !this.cell) return;
-    const { header } = this.held;
-    const context = sized(this.base, this.width, this.height);
-    const scene = this.scene();
-    drawMask(context, scene);
+    const { header, labelsQ } = this.held;
+    const matrix = matrixOf(labelsQ.texts.join(), maskPixels(this.scene()), header.shape.map(ownKeys));
+    if (this.isPainting) this.glide.show(matrix);
+    else this.glide.to(matrix);
     this.drawCount();
     this.light();
     markPainted(this.root, "attnviz-mask-painted", header.data);
+  }
+
+  /** Whether a hand is at work, which is followed at once. */
+  get isPainting() {
+    return false;
+  }
+
+  /** @param {Matrix} matrix */
+  drawCells({ pixels }) {
+    drawMask(sized(this.base, this.width, this.height), this.scene(), pixels);
   }
 
   /** What is drawn now. @returns {MaskScene} */

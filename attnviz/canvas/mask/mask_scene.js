@@ -33,16 +33,17 @@ export function isEmptyRow({ cells, shape: [, nk] }, q) {
 }
 
 /** Pixels of a mask; nothing where no query may look. @param {MaskScene} scene */
-function maskPixels({ cells, theme }) {
+export function maskPixels({ cells, theme }) {
   const solid = pixelOf(maskInk(theme));
   return Uint32Array.from(cells, (open) => (open ? solid : 0));
 }
 
-/** Hatch, cells, and names beside them. @param {DrawingContext} context @param {MaskScene} scene */
-export function drawMask(context, scene) {
+/** Hatch, cells, and names beside them. */
+/** @param {DrawingContext} context @param {MaskScene} scene @param {Uint32Array} [pixels] of the cells, on their way to others */
+export function drawMask(context, scene, pixels = maskPixels(scene)) {
   const { plot, colours, theme, shape } = scene;
   context.hatch(plot, colours.masked, theme.dark);
-  context.cells(maskPixels(scene), shape[1], plot);
+  context.cells(pixels, shape[1], plot);
   drawMaskAxes(context, scene);
 }
 

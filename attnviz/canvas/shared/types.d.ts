@@ -420,6 +420,9 @@ export type Drawn = {
   /** computes the numbers, where the head came as raw scores */
   maker: import("../head/head_numbers.js").RawNumbers | null;
   codes: Uint16Array;
+  /** the text, however its tokens are joined, and the positions in it of each row and column */
+  about: string;
+  keys: number[][][];
   /** what the codes stand for, exactly; null where only codes came */
   values: Float32Array | null;
   /** what each row gives and each column gets in all */

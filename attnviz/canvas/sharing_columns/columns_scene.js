@@ -34,11 +34,33 @@ function fillRounded(context, x, y, width, height, radius) {
   context.fill();
 }
 
-/** Draws one column, from its upper left corner. @param {DrawingContext} context @param {ColumnsScene} scene @param {number} at */
-export function drawColumn(context, { columns, facts, wires, colours, theme, cacheAt }, at) {
+/**
+ * A query head: its middle and size, and those of the K/V head that it reads.
+ * @typedef {{ key: number, alpha: number, x: number, size: number, reads: number, half: number }} HeadMark
+ * @typedef {{ heads: HeadMark[], share: number }} ColumnMarks what a column has that can move
+ */
+
+/** @param {SharingColumn} column @returns {ColumnMarks} */
+export function marksOf({ heads, kv_heads: kvHeads, share }) {
+  const step = WIDE / heads;
+  const size = Math.min(LARGEST_HEAD, step * 0.78);
+  const half = Math.min(LARGEST_HEAD, (WIDE / kvHeads) * 0.39);
+  const marks = Array.from({ length: heads }, (_, key) => {
+    const reads = ((Math.floor((key * kvHeads) / heads) + 0.5) * WIDE) / kvHeads;
+    return { key, alpha: 1, x: (key + 0.5) * step, size, reads, half };
+  });
+  return { heads: marks, share };
+}
+
+/**
+ * Draws one column, from its upper left corner.
+ * @param {DrawingContext} context @param {ColumnsScene} scene @param {number} at @param {ColumnMarks} [marks] on their way to others
+ */
+export function drawColumn(context, scene, at, marks = marksOf(scene.columns[at])) {
+  const { columns, facts, wires, colours, theme, cacheAt } = scene;
   const column = columns[at];
   const type = (/** @type {number} */ size, weight = 400) => `${weight} ${size}px ${theme.font}`;
-  drawHeads(context, column, wires, colours, theme);
+  drawHeads(context, marks.heads, wires, colours, theme);
   drawWith(context, { fillStyle: theme.text, textAlign: "left", textBaseline: "middle" });
   write(context, column.name, 10, type(18, 700));
   write(context, column.counted, 33, type(FACT), 0.85);
@@ -47,36 +69,34 @@ export function drawColumn(context, { columns, facts, wires, colours, theme, cac
   drawWith(context, { fillStyle: colours.masked, globalAlpha: 0.3 });
   fillRounded(context, 0, cacheAt + 18, WIDE, 12, 4);
   drawWith(context, { fillStyle: colours.k, globalAlpha: 1 });
-  fillRounded(context, 0, cacheAt + 18, Math.max(3, WIDE * column.share), 12, 4);
+  fillRounded(context, 0, cacheAt + 18, Math.max(3, WIDE * marks.share), 12, 4);
 }
 
 /**
  * Query heads above, K/V heads below, each query head wired to what it reads.
- * @param {DrawingContext} context @param {SharingColumn} column @param {number} wires pixels between them
+ * @param {DrawingContext} context @param {HeadMark[]} heads @param {number} wires pixels between them
  * @param {SharingHeader["colours"]} colours @param {Theme} theme
  */
-function drawHeads(context, { heads, kv_heads: kvHeads }, wires, colours, theme) {
-  const step = WIDE / heads;
-  const size = Math.min(LARGEST_HEAD, step * 0.78);
-  const half = Math.min(LARGEST_HEAD, (WIDE / kvHeads) * 0.39);
+function drawHeads(context, heads, wires, colours, theme) {
   const bottom = WIRES_AT + wires;
-  const middles = Array.from({ length: kvHeads }, (_, kv) => ((kv + 0.5) * WIDE) / kvHeads);
-  drawWith(context, { strokeStyle: colours.masked, lineWidth: Math.min(1.2, step / 4) });
+  drawWith(context, { strokeStyle: colours.masked, lineWidth: Math.min(1.2, WIDE / heads.length / 4) });
   context.beginPath();
-  for (let head = 0; head < heads; head++) {
-    context.moveTo((head + 0.5) * step, WIRES_AT + size);
-    context.lineTo(middles[Math.floor((head * kvHeads) / heads)], bottom);
+  for (const { x, size, reads } of heads) {
+    context.moveTo(x, WIRES_AT + size);
+    context.lineTo(reads, bottom);
   }
   context.stroke();
-  const font = `600 11px ${theme.font}`;
-  drawWith(context, { font, textAlign: "center", textBaseline: "middle" });
-  for (let head = 0; head < heads; head++) {
-    drawHead(context, "Q", (head + 0.5) * step - size / 2, WIRES_AT, size, colours.q);
+  drawWith(context, { font: `600 11px ${theme.font}`, textAlign: "center", textBaseline: "middle" });
+  let last = -1;
+  for (const { x, size, reads, half, alpha } of heads) {
+    context.globalAlpha = alpha;
+    drawHead(context, "Q", x - size / 2, WIRES_AT, size, colours.q);
+    if (Math.abs(reads - last) < 0.01) continue;
+    drawHead(context, "K", reads - half, bottom, half, colours.k);
+    drawHead(context, "V", reads, bottom, half, colours.v);
+    last = reads;
   }
-  for (const x of middles) {
-    drawHead(context, "K", x - half, bottom, half, colours.k);
-    drawHead(context, "V", x, bottom, half, colours.v);
-  }
+  context.globalAlpha = 1;
 }
 
 /** @param {DrawingContext} context @param {string} letter @param {number} x @param {number} y @param {number} size @param {string} colour */

@@ -1,40 +1,58 @@
 // Ways of sharing keys and values side by side, below each other where there is no room.
 
-import { columnsScene, drawColumn, WIDE } from "./columns_scene.js";
+import { interpolateNumber } from "d3-interpolate";
+
+import { columnsScene, drawColumn, marksOf, WIDE } from "./columns_scene.js";
 import { themeOf } from "../shared/colour.js";
 import { View, viewComponent } from "../shared/component.js";
-import { around, el } from "../shared/dom.js";
+import { around, attribute, el } from "../shared/dom.js";
+import { Glide, marksBetween } from "../scene/glide.js";
 import { sized } from "../shared/surface.js";
 
+/** @import { ColumnMarks } from "./columns_scene.js" */
 /** @import { Component, SharingHeader } from "../shared/types.js" */
+
+/** @param {ColumnMarks} from @param {ColumnMarks} to */
+function columnBetween(from, to) {
+  const [heads, share] = [marksBetween(from.heads, to.heads), interpolateNumber(from.share, to.share)];
+  return (/** @type {number} */ at) => ({ heads: heads(at), share: share(at) });
+}
 
 /** @extends {View<SharingHeader>} */
 class SharingColumns extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
-    /** @type {HTMLCanvasElement[]} */
-    this.canvases = [];
+    /** @type {Glide<ColumnMarks>[]} of each column */
+    this.glides = [];
   }
 
   /** @param {Component} component */
   async show(component) {
     const { columns } = this.receive(component).header;
-    this.canvases = columns.map(({ spoken }) => el("canvas", "", null, { role: "img", "aria-label": spoken }));
-    this.root.replaceChildren(...this.canvases.map((canvas) => around("column", canvas)));
+    if (columns.length !== this.glides.length) {
+      this.glides = columns.map((_column, at) => {
+        const canvas = el("canvas", "", null, { role: "img" });
+        return new Glide(canvas, (/** @type {ColumnMarks} */ marks) => this.draw(canvas, at, marks), columnBetween);
+      });
+      this.root.replaceChildren(...this.glides.map(({ picture }) => around("column", picture)));
+    }
+    this.glides.forEach(({ picture }, at) => attribute(picture, "aria-label", columns[at].spoken));
     this.resize();
   }
 
   resize() {
-    if (!this.held) return;
-    const scene = columnsScene(this.held, themeOf(this.root, this.held.colours));
-    this.canvases.forEach((canvas, at) => {
-      canvas.style.aspectRatio = `${WIDE} / ${scene.height}`;
-      const { clientWidth: width, clientHeight: height } = canvas;
-      const context = sized(canvas, width, height, false);
-      context.scale(width / WIDE, width / WIDE);
-      drawColumn(context, scene, at);
-    });
+    this.glides.forEach((glide, at) => glide.to(marksOf(this.shown.columns[at])));
+  }
+
+  /** @param {HTMLCanvasElement} canvas @param {number} at @param {ColumnMarks} marks */
+  draw(canvas, at, marks) {
+    const scene = columnsScene(this.shown, themeOf(this.root, this.shown.colours));
+    canvas.style.aspectRatio = `${WIDE} / ${scene.height}`;
+    const { clientWidth: width, clientHeight: height } = canvas;
+    const context = sized(canvas, width, height, false);
+    context.scale(width / WIDE, width / WIDE);
+    drawColumn(context, scene, at, marks);
   }
 }
 

@@ -1,7 +1,10 @@
 // Bars of softmax weights that follow their sliders without asking Python: raw, scaled and an alternative.
 // The blob's payload is the raw scores, float32, one row for each d_k of the grid; then, for qk-norm, the cosines.
 
+import { interpolateNumberArray } from "d3-interpolate";
+
 import { barAt } from "./bars.js";
+import { Glide } from "../scene/glide.js";
 import { lastingComponent, View } from "../shared/component.js";
 import { labelledSlider } from "../shared/controls.js";
 import { around, attribute, button, el, fill, joined, named } from "../shared/dom.js";
@@ -21,6 +24,12 @@ import { placeOn } from "../shared/window.js";
 
 /** Pixels of the bars, in a wide window and in a narrow one. */
 const [TALL, LOW, NARROW] = [150, 110, 640];
+
+/** Bars of all panels become others. @param {Float64Array[]} from @param {Float64Array[]} to */
+function barsBetween(from, to) {
+  const ways = to.map((weights, n) => interpolateNumberArray(from[n] ?? new Float64Array(0), weights));
+  return (/** @type {number} */ share) => ways.map((way) => way(share));
+}
 
 /** @extends {View<SoftmaxHeader>} */
 class SoftmaxSlider extends View {
@@ -52,6 +61,7 @@ class SoftmaxSlider extends View {
     this.play = button("av-button av-play ss-play", "▶", () => (this.film ? this.stop() : this.start()));
     /** @type {number | null} */
     this.pointed = null;
+    this.glide = new Glide(root, (/** @type {Float64Array[]} */ weights) => this.drawBars(weights), barsBetween);
     watchSize(root, () => this.draw());
   }
 
@@ -185,12 +195,13 @@ class SoftmaxSlider extends View {
     this.logits = results.map(({ logits }) => logits);
     const width = this.panels[0].box.clientWidth;
     if (!width) return;
-    const { color: text, fontFamily: font } = getComputedStyle(this.root);
     const size = { width, tall: innerWidth > NARROW ? TALL : LOW, lines: linesOfNames(panels, width) };
     this.scenes = panels.map((panel, n) => panelScene(panel, results[n].weights, words, size));
+    const weights = results.map((result) => result.weights);
+    if (this.holding || this.film) this.glide.show(weights);
+    else this.glide.to(weights);
     this.scenes.forEach((scene, n) => {
       const { canvas } = this.panels[n];
-      drawPanel(sized(canvas, width, scene.height), scene, { text, font }, this.pointed);
       const numbers = words.facts.map((name, i) => `${name} ${scene.facts[i].value}`);
       const fact = joined(words.join_things, numbers);
       attribute(canvas, "aria-label", fill(words.fact_of, { panel: scene.title, fact }));
@@ -203,6 +214,16 @@ class SoftmaxSlider extends View {
     if (this.width) setSlider(this.width, this.at, String(row.d), heard);
     if (this.parameterSlider) setSlider(this.parameterSlider, null, significant(this.parameter), heard);
     this.say();
+  }
+
+  /** The panels with these bars, which may be on their way to others. @param {Float64Array[]} all */
+  drawBars(all) {
+    const { color: text, fontFamily: font } = getComputedStyle(this.root);
+    this.scenes.forEach((scene, n) => {
+      const { canvas } = this.panels[n];
+      const context = sized(canvas, scene.width, scene.height);
+      drawPanel(context, { ...scene, weights: all[n] }, { text, font }, this.pointed);
+    });
   }
 
   /** @param {number | null} pointed */

@@ -1,0 +1,86 @@
+// What a picture shows glides to what it is to show next; its marks are known by their keys.
+
+import { easeCubicOut } from "d3-ease";
+import { interpolate } from "d3-interpolate";
+
+import { lessMotion } from "../shared/motion.js";
+
+/** Milliseconds that a glide takes, and a frame, so that its first picture has moved already. */
+const [GLIDE, FRAME] = [250, 16];
+
+/** @template State */
+export class Glide {
+  /**
+   * @param {HTMLElement} picture what is out of the window does not glide
+   * @param {(state: State) => void} draw
+   * @param {(from: State, to: State) => ((share: number) => State) | null} between null where one cannot become the other
+   */
+  constructor(picture, draw, between) {
+    this.picture = picture;
+    this.draw = draw;
+    this.between = between;
+    /** @type {State | null} */
+    this.shown = null;
+    /** @type {State | null} what is on show when it has glided there */
+    this.goal = null;
+    this.asked = 0;
+    this.inWindow = false;
+    new IntersectionObserver(([{ isIntersecting }]) => (this.inWindow = isIntersecting)).observe(picture);
+  }
+
+  /** Shows a state at once. @param {State} state */
+  show(state) {
+    cancelAnimationFrame(this.asked);
+    delete this.picture.dataset.gliding;
+    this.shown = this.goal = state;
+    this.draw(state);
+  }
+
+  /** Glides from what is on show; at once where nobody would see it, or less motion is asked for. @param {State} state */
+  to(state) {
+    const gliding = this.goal !== this.shown;
+    if (gliding && isSame(this.goal, state)) return;
+    const moves = this.shown !== null && this.inWindow && !document.hidden && !lessMotion();
+    const way = moves && !isSame(this.shown, state) ? this.between(/** @type {State} */ (this.shown), state) : null;
+    cancelAnimationFrame(this.asked);
+    if (way) this.follow(way, state, performance.now() - FRAME);
+    else this.show(state);
+  }
+
+  /** @param {(share: number) => State} way @param {State} goal @param {number} began */
+  follow(way, goal, began) {
+    const share = (performance.now() - began) / GLIDE;
+    if (share >= 1 || !this.picture.isConnected) {
+      this.show(goal);
+      return;
+    }
+    this.picture.dataset.gliding = "";
+    this.goal = goal;
+    this.shown = way(easeCubicOut(share));
+    this.draw(this.shown);
+    this.asked = requestAnimationFrame(() => this.follow(way, goal, began));
+  }
+}
+
+/** Whether two states are alike. @param {any} one @param {any} other @returns {boolean} */
+export function isSame(one, other) {
+  if (one === other || !one || !other || typeof one !== "object") return one === other;
+  if (ArrayBuffer.isView(one)) {
+    const [a, b] = /** @type {Float64Array[]} */ ([one, other]);
+    return a.length === b.length && a.every((value, i) => value === b[i]);
+  }
+  const names = Object.keys(one);
+  return names.length === Object.keys(other).length && names.every((name) => isSame(one[name], other[name]));
+}
+
+/**
+ * Marks glide to where those of their keys will be; who enters and who leaves has no colour at the other end.
+ * @template {{ key: string | number, alpha: number }} Mark
+ * @param {Mark[]} from @param {Mark[]} to @returns {(share: number) => Mark[]}
+ */
+export function marksBetween(from, to) {
+  const [before, after] = [from, to].map((marks) => new Map(marks.map((mark) => [mark.key, mark])));
+  const leaving = from.filter(({ key }) => !after.has(key)).map((mark) => interpolate(mark, { ...mark, alpha: 0 }));
+  const others = to.map((mark) => interpolate(before.get(mark.key) ?? { ...mark, alpha: 0 }, mark));
+  return (share) => [...leaving, ...others].map((way) => ({ ...way(share) }));
+}
