@@ -77,6 +77,7 @@ export function headFigure(header, payload, theme, bar) {
     cells: cellsOnShow(plot, EVERYTHING, shape),
     need: places.font,
     table: pixelTable(header, theme.dark),
+    picture: "",
     valueAt: (q, k) => values[q * nk + k],
     sums: null,
     lit: pinnedOf(header),

@@ -4,7 +4,7 @@
 import { attribute, el, property } from "../shared/dom.js";
 import { drawAxes, drawColumnSums, rowSumTexts } from "./heatmap_axes.js";
 import { COMPACT, cellsOnShow, heatmapHit, heatmapLayout, SUMS } from "./heatmap_geometry.js";
-import { drawLit, drawMarks, hasNumbers, isLit } from "./heatmap_marks.js";
+import { drawLit, drawMarks, isLit, marksOf } from "./heatmap_marks.js";
 import { cellPixels, cellsOfPixel } from "./heatmap_scene.js";
 import { valueAt } from "../head/head_readout.js";
 import { pixelCanvas } from "../scene/canvas_context.js";
@@ -80,9 +80,10 @@ export class HeatmapDrawing {
     const { header, group, theme, words, codes, table, hasMasked, sums, labelsQ, labelsK } = drawn;
     const { plot, font, need, room, flat, box } = this;
     const { colours, shape, signed, segments } = header;
+    const picture = `${drawn.picture}|${drawn.tableKey}`;
     const { cell, hover } = group;
     return {
-      ...{ plot, font, need, room, flat, box, theme, colours, words, shape, signed, segments, codes, table },
+      ...{ plot, font, need, room, flat, box, theme, colours, words, shape, signed, segments, picture, codes, table },
       ...{ hasMasked, sums, labelsQ, labelsK, cell, hover },
       cells: this.cells(),
       lit: this.view.lit(),
@@ -127,12 +128,13 @@ export class HeatmapDrawing {
 
   /** @param {HeatmapScene} scene */
   drawMarks(scene) {
-    const { picture, tableKey } = this.view.drawn;
-    const { cells, segments } = scene;
-    const numbers = hasNumbers(cells);
-    property(this.marks, "hidden", !numbers && segments.every((side) => side.length === 0));
-    if (this.marks.hidden) return;
-    if (!this.isOther(this.marks, cells, [segments, numbers && [picture, tableKey]])) return;
+    const marks = marksOf(scene);
+    property(
+      this.marks,
+      "hidden",
+      marks.every((mark) => mark === null),
+    );
+    if (this.marks.hidden || !this.isOther(this.marks, scene.cells, marks)) return;
     drawMarks(sized(this.marks, this.width, this.height), scene);
   }
 
@@ -182,10 +184,10 @@ export class HeatmapCells {
   }
 
   /** @param {HeatmapScene} scene @param {Drawn} drawn @param {boolean} glides whether no hand moves it */
-  draw(scene, { picture, tableKey, about, keys }, glides) {
+  draw(scene, { about, keys }, glides) {
     const { plot, cells: c } = scene;
     const step = cellsOfPixel(Math.min(c.w, c.h) * sharpness(this.box));
-    const wanted = `${picture}|${tableKey}|${step}`;
+    const wanted = `${scene.picture}|${step}`;
     place(this.box, plot.x, plot.y, plot.w, plot.h);
     if (this.painted !== wanted) {
       const { rows, columns, pixels } = cellPixels(scene, step);

@@ -7,24 +7,32 @@ import { MASKED_16 } from "../shared/packing.js";
 import { clipTo, drawWith, fillBox, outline, strokeGrid } from "../shared/surface.js";
 import { drawColumnLabel, drawPill } from "../shared/token_labels.js";
 
-/** @import { Cells } from "./heatmap_geometry.js" */
 /** @import { HeatmapScene } from "./heatmap_scene.js" */
 /** @import { Axis, DrawingContext, Theme } from "../shared/types.js" */
 
-/** Whether cells are large enough for their numbers. @param {Cells} c */
-export function hasNumbers(c) {
-  return c.w >= 30 && c.h >= 13;
+/**
+ * What is written over the cells, in this order. Each says what it changes with, besides the cells' places and the theme, or
+ * null where there is none of it; it is drawn again when that has changed.
+ * @type {{ of: (scene: HeatmapScene) => unknown, draw: (context: DrawingContext, scene: HeatmapScene) => void }[]}
+ */
+const MARKS = [
+  { of: ({ cells, picture }) => (cells.w >= 30 && cells.h >= 13 ? picture : null), draw: drawNumbers },
+  { of: ({ segments }) => (segments.flat().length ? segments : null), draw: drawSegments },
+];
+
+/** What each mark changes with, null where there is none of it. @param {HeatmapScene} scene */
+export function marksOf(scene) {
+  return MARKS.map((mark) => mark.of(scene));
 }
 
 /** @param {DrawingContext} context @param {HeatmapScene} scene */
 export function drawMarks(context, scene) {
   clipTo(context, scene.plot, 0);
-  if (hasNumbers(scene.cells)) drawNumbers(context, scene);
-  drawSegments(context, scene);
+  for (const mark of MARKS) if (mark.of(scene) !== null) mark.draw(context, scene);
   context.restore();
 }
 
-/** @param {DrawingContext} context @param {HeatmapScene} scene */
+/** The number of each cell. @param {DrawingContext} context @param {HeatmapScene} scene */
 function drawNumbers(context, { theme, codes, table, valueAt, plot, cells: c }) {
   const size = Math.min(13, Math.floor(c.w / 3.1), Math.floor(c.h * 0.66));
   drawWith(context, { font: `${size}px ${theme.font}`, textAlign: "center", textBaseline: "middle" });
@@ -45,7 +53,6 @@ function drawNumbers(context, { theme, codes, table, valueAt, plot, cells: c }) 
 /** Dashed lines where one sentence ends and the next begins. */
 /** @param {DrawingContext} context @param {HeatmapScene} scene */
 function drawSegments(context, { segments: [rows, columns], plot, cells: c }) {
-  if (!rows.length && !columns.length) return;
   const heights = rows.map((q) => plot.y + (q - c.q0) * c.h);
   const places = columns.map((k) => plot.x + (k - c.k0) * c.w);
   context.setLineDash([5, 4]);

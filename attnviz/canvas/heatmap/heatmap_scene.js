@@ -24,6 +24,7 @@ import { strongestOfBlocks } from "../shared/packing.js";
  * @property {Shape} shape
  * @property {boolean} signed
  * @property {[number[], number[]]} segments rows and columns where a second sentence begins
+ * @property {string} picture names numbers and colours: another where any of them is another
  * @property {Uint16Array} codes
  * @property {Uint32Array} table pixels of all codes
  * @property {(q: number, k: number) => number} valueAt
