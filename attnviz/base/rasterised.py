@@ -18,6 +18,7 @@ _TEXT = re.compile(r"<text\b.*?</text>", re.DOTALL)
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _OWN_FONT = re.compile(rf"""(['"]|&quot;|&\#x27;){pictures_font.FAMILY}\1""")
 _SIGNS = re.compile(rf"[^{pictures_font.LETTERS}\s](?=[^<>]*<)")
+_OTHER_FONT = re.compile(rf"""font-family="(?!'{pictures_font.FAMILY}')|style="[^"]*font-family""")
 _ONE_WORD = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20">{}</svg>'
 
 
@@ -37,12 +38,15 @@ def png(svg: str, scale: float = 2.0) -> bytes:
             "A PNG needs a font for the Chinese characters in it and this machine has none: install one (on "
             "Debian fonts-wqy-microhei or fonts-noto-cjk), or save the figure as SVG, which its reader's fonts draw"
         )
+    lacking = any(_HAN.search(text) or _SIGNS.search(text) for text in _TEXT.findall(svg))
+    alone = own and not lacking and not _OTHER_FONT.search(svg)
     dressed = _TEXT.sub(_in_a_font_with_its_signs, svg) if own else svg
     dressed = _TEXT.sub(_in_a_chinese_font, dressed)
     dressed = dressed.replace("system-ui", _font_for("system-ui"))
     dressed = _OWN_FONT.sub(rf"\g<1>{pictures_font.FAMILY_IN_FILES}\g<1>", dressed)
     fonts = [str(file) for file in pictures_font.files("ttf").values()]
-    return bytes(_resvg()(svg_string=dressed, zoom=scale, font_files=fonts))
+    # looking through the system's fonts takes as long as a small picture
+    return bytes(_resvg()(svg_string=dressed, zoom=scale, font_files=fonts, skip_system_fonts=alone))
 
 
 def _in_a_chinese_font(match: re.Match[str]) -> str:

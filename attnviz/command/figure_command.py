@@ -15,11 +15,14 @@ from attnviz.base.words import N_, _, say
 if TYPE_CHECKING:
     from attnviz.app.exports import Gathering
 
+KINDS = ("svg", "png", "gif", "webp", "html", "csv")
 EXAMPLES = N_("""examples:
   attnviz figure "explore?text=The cat sat&at=3.1"                  what this view offers
   attnviz figure "https://attention.example/explore?at=3.1" -o head.svg
   attnviz figure "masks?m_text=a b c" -o mask.png -o mask.csv --background dark
   attnviz figure "explore?at=3.1" -o live.html --all-heads          every head, in one live file
+  attnviz figure decoding -o steps.gif --square                     a film, where the picture moves
+  attnviz figure "explore?at=3.1" "explore?at=3.2" -o head.png      head-1.png and head-2.png
 """)
 
 
@@ -27,7 +30,7 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
     """Its options."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "figure",
-        help=_("save the figure that a link of the app shows, as SVG, PNG, live HTML or CSV"),
+        help=_("save the figures that links of the app show, as SVG, PNG, GIF, WebP, live HTML or CSV"),
         description=_(
             "Save the figure that a link shows. The page behind the link is computed here, without a server and "
             "without a browser, and the files are those that its own Export menu saves. A Plotly chart as SVG or PNG "
@@ -37,8 +40,12 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         epilog=_(EXAMPLES),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("link", help=_("a link of the app, whole or from the page's name on: explore?at=13.8"))
-    out = _("where to write it: .svg, .png, .html or .csv; several at once")
+    link = _("a link of the app, whole or from the page's name on: explore?at=13.8; several at once")
+    parser.add_argument("links", nargs="+", metavar="LINK", help=link)
+    out = _(
+        "where to write it: .svg, .png, .gif or .webp (a film), .html or .csv; several at once. Of several links each "
+        "file has its number: head.svg becomes head-1.svg, head-2.svg"
+    )
     name = _("which figure of the page, as listed without -o")
     parser.add_argument("-o", "--output", action="append", type=Path, default=[], metavar="FILE", help=out)
     parser.add_argument("--figure", default="", metavar="NAME", help=name)
@@ -47,6 +54,9 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
     parser.add_argument("--caption", help=_("another sentence below; empty for none"))
     parser.add_argument("--no-colour-bar", action="store_true", help=_("without the colour bar"))
     parser.add_argument("--scale", type=float, default=2.0, metavar="N", help=_("pixels of a PNG per pixel: 2"))
+    parser.add_argument("--square", action="store_true", help=_("a film of 1080 x 1080 pixels, not of 1280 x 720"))
+    part = _("of a film only what lies between: 0 is its beginning, 1 its end")
+    parser.add_argument("--part", type=float, nargs=2, default=(0.0, 1.0), metavar=("FROM", "TO"), help=part)
     parser.add_argument("--all-heads", action="store_true", help=_("in HTML every head, not only the one on show"))
     parser.add_argument(
         "--lenient",
@@ -58,7 +68,7 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
 
 
 def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
-    """Compute the page and write the files; without files, list what it offers."""
+    """Compute the pages and write the files; without files, list what they offer."""
     _check(chosen)
     must_have("app", "attnviz figure")
     from attnviz.app.cache import model_cache
@@ -67,20 +77,10 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
     # no sentence comes after this one, and a process that ends while a thread loads a model may be aborted
     model_cache.shared().loads_ahead = False
     try:
-        link = app_link(chosen.link)
+        links = [app_link(link) for link in chosen.links]
     except Problem as problem:
         print(f"attnviz: {say(problem.message)}", file=sys.stderr)
         return 2  # as for a wrong call
-    answer = run_page(link, chosen.figure if chosen.output else None)
-    for sentence in dict.fromkeys([*answer.refused, *answer.warnings]):
-        print(sentence, file=sys.stderr)
-    if answer.refused and not chosen.lenient:
-        print(_("Nothing is written: with --lenient, what the page shows instead is."), file=sys.stderr)
-        return 2
-    if not chosen.output:
-        print("\n".join(answer.names) or _("This link shows no figure."))
-        return 0 if answer.names else 1
-    figure = _wanted(answer, chosen.figure)
     looks = Looks(
         chosen.background,
         chosen.title,
@@ -88,22 +88,42 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
         not chosen.no_colour_bar,
         chosen.scale,
         chosen.all_heads,
+        chosen.square,
+        tuple(chosen.part),
     )
     # all of them before the first is written: one that cannot be had leaves none
-    made = [(file, figure_file(figure, _kind(file), looks)) for file in chosen.output]
-    for file, content in made:
+    made: list[tuple[str, Path, bytes]] = []
+    for number, link in enumerate(links, 1):
+        answer = run_page(link, chosen.figure if chosen.output else None)
+        for sentence in dict.fromkeys([*answer.refused, *answer.warnings]):
+            print(sentence, file=sys.stderr)
+        if answer.refused and not chosen.lenient:
+            print(_("Nothing is written: with --lenient, what the page shows instead is."), file=sys.stderr)
+            return 2
+        if not chosen.output:
+            print("\n".join(answer.names) or _("This link shows no figure."))
+            if not answer.names:
+                return 1
+            continue
+        figure = _wanted(answer, chosen.figure)
+        for file in chosen.output:
+            path = file if len(links) == 1 else file.with_stem(f"{file.stem}-{number}")
+            made.append((figure.file_name, path, figure_file(figure, _kind(file), looks)))
+    for name, file, content in made:
         file.write_bytes(content)
-        print(_("{figure} is in {file}").format(figure=figure.file_name, file=file), file=sys.stderr)
+        print(_("{figure} is in {file}").format(figure=name, file=file), file=sys.stderr)
     return 0
 
 
 def _check(chosen: argparse.Namespace) -> None:
     """Refuse wrong options now, not after minutes of computing."""
     for file in chosen.output:
-        if _kind(file) not in ("svg", "png", "html", "csv"):
-            raise Problem("{file} must end in .svg, .png, .html or .csv", file=file)
+        if _kind(file) not in KINDS:
+            raise Problem("{file} must end in {known}", file=file, known=Several([f".{kind}" for kind in KINDS]))
         if not file.resolve().parent.is_dir():
             raise Problem("There is no folder {folder} to write {file} into", folder=file.parent, file=file.name)
+    if not 0 <= chosen.part[0] < chosen.part[1] <= 1:
+        raise Problem("The part of a film must lie between 0 and 1, and end after it begins")
     if not 0.1 <= chosen.scale <= 16:
         raise Problem("scale={scale} must be a number from 0.1 to 16", scale=chosen.scale)
 

@@ -1,16 +1,21 @@
 """Figures drawn by the canvas's own JavaScript, in an engine inside Python: a file shows what the screen shows."""
 
 import json
+import threading
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from attnviz.base import pictures_font
 from attnviz.base.extras import needed_for
+from attnviz.base.message import Problem
 from attnviz.base.words import N_
 from attnviz.figures.theme import Background
 
 BUNDLE = Path(__file__).parent / "bundle/figure_engine.js"
+
+MOST_FRAMES = 30  #: of a film, which takes about a second
 
 
 class FigurePart(Protocol):
@@ -30,11 +35,32 @@ class FigurePart(Protocol):
 
 
 @dataclass(frozen=True)
+class FrameOptions:
+    """How a film is saved: on paper, of which transparent is white; title and caption stand on every frame.
+
+    `title=None`: the film's own name.
+    """
+
+    background: Background = "white"
+    title: str | None = None
+    caption: str | None = None
+    colorbar: bool = True
+    width: int = 1280
+    height: int = 720
+    start: float = 0.0  #: which part of it: times from 0 to 1
+    end: float = 1.0
+
+
+@dataclass(frozen=True)
 class SceneFigure:
-    """A figure that the canvas's JavaScript draws; its parts stand side by side, each below its own title."""
+    """A figure that the canvas's JavaScript draws; its parts stand side by side, each below its own title.
+
+    `film` is what its film is made of, with the numbers of all frames; None where nothing moves.
+    """
 
     parts: tuple[FigurePart, ...]
     title: str = ""
+    film: FigurePart | None = None
 
     def to_svg(
         self,
@@ -46,21 +72,47 @@ class SceneFigure:
         brings_font: bool = True,
     ) -> str:
         """The SVG file. `title=None` leaves the title out, as does `caption=None` the caption."""
-        payloads = [part.payload for part in self.parts]
-        headers = [
-            {"scene": part.scene, "header": part.header, "size": len(payload)}
-            for part, payload in zip(self.parts, payloads, strict=True)
-        ]
         look = {"background": background, "title": title or "", "caption": caption or "", "bar": colorbar}
-        numbers = b"".join(payloads).decode("latin-1")
-        told = json.dumps(headers, default=vars)
-        return str(_engine()(told, numbers, json.dumps(look | {"fonts": pictures_font.style() if brings_font else ""})))
+        return _call("attnvizFigure", self.parts, look | {"fonts": pictures_font.style() if brings_font else ""})
+
+    def frames(self, options: FrameOptions) -> tuple[list[str], float]:
+        """Frames of its film, SVG each without a font, and seconds that all take. A Problem where nothing moves."""
+        if self.film is None:
+            raise Problem("This picture does not move: it can be had as SVG and PNG.")
+        look = {
+            "background": options.background,
+            "title": options.title or "",
+            "caption": options.caption or "",
+            "bar": options.colorbar,
+            "width": options.width,
+            "height": options.height,
+            "from": options.start,
+            "to": options.end,
+            "most": MOST_FRAMES,
+        }
+        film = json.loads(_call("attnvizFilm", (self.film,), look))
+        return film["frames"], film["seconds"]
+
+
+def _call(function: str, parts: Sequence[FigurePart], look: Mapping[str, Any]) -> str:
+    payloads = [part.payload for part in parts]
+    headers = [
+        {"scene": part.scene, "header": part.header, "size": len(payload)}
+        for part, payload in zip(parts, payloads, strict=True)
+    ]
+    numbers = b"".join(payloads).decode("latin-1")
+    return str(_engine().get(function)(json.dumps(headers, default=vars), numbers, json.dumps(look)))
+
+
+_ENGINES = threading.local()  # one engine serves one thread alone
 
 
 def _engine() -> Any:
-    """The bundle's one function, in a context of its own: one context serves one thread alone."""
-    with needed_for(N_("A figure of a head")):
-        import quickjs  # here: only a file needs it
-    context = quickjs.Context()
-    context.eval(BUNDLE.read_text("utf-8"))
-    return context.get("attnvizFigure")
+    """The bundle, loaded once in each thread."""
+    if not hasattr(_ENGINES, "context"):
+        with needed_for(N_("A figure of a head")):
+            import quickjs  # here: only a file needs it
+        context = quickjs.Context()
+        context.eval(BUNDLE.read_text("utf-8"))
+        _ENGINES.context = context
+    return _ENGINES.context

@@ -30,6 +30,8 @@ from attnviz.base.words import say
 from attnviz.figures.export import PLOTLY_JS
 from attnviz.figures.theme import Background
 from attnviz.live.chart_frame import CHART
+from attnviz.live.film_file import film_bytes
+from attnviz.live.scene_figure import FrameOptions, SceneFigure
 from attnviz.serve.page_table import MAIN, NAMES
 
 LONGEST = 3600.0  # seconds that a page may take: a model may have to be prepared first
@@ -92,14 +94,18 @@ class Looks:
     bar: bool = True
     scale: float = 2.0  #: pixels of a PNG for each of the picture's own
     all_heads: bool = False  #: in a live file
+    square: bool = False  #: a film, which is else as wide as a screen
+    part: tuple[float, float] = (0.0, 1.0)  #: of a film, from its beginning, 0, to its end, 1
 
 
 def figure_file(figure: ExportOffer, kind: str, looks: Looks) -> bytes:
-    """The figure as "svg", "png", "html" or "csv". A Problem where the figure has no such format."""
+    """The figure as "svg", "png", "gif", "webp", "html" or "csv". A Problem where the figure has no such format."""
     if kind == "csv":
         if figure.table is None:
             raise Problem("This figure has no table of numbers: it can be had as SVG and PNG.")
         return to_csv(figure.table).encode()
+    if kind in ("gif", "webp"):
+        return _film(figure, kind, looks)
     title = figure.title if looks.title is None else looks.title
     caption = figure.caption if looks.caption is None else looks.caption
     svg, chart, pages = figure.written(looks.background, title, caption or "", looks.bar)
@@ -107,6 +113,15 @@ def figure_file(figure: ExportOffer, kind: str, looks: Looks) -> bytes:
         return _live_file(pages, looks.all_heads).page().encode()
     svg = svg if chart is None else with_chart(svg, chart)
     return png(svg, looks.scale) if kind == "png" else svg.encode()
+
+
+def _film(figure: ExportOffer, kind: str, looks: Looks) -> bytes:
+    """The figure as a film; what is said of it holds for one moment, so only a title and caption that are asked for."""
+    if not isinstance(figure.fig, SceneFigure):
+        raise Problem("This picture does not move: it can be had as SVG and PNG.")
+    width, height = (1080, 1080) if looks.square else (1280, 720)
+    own = (looks.background, looks.title, looks.caption, looks.bar)
+    return film_bytes(figure.fig, kind, FrameOptions(*own, width, height, *looks.part))
 
 
 def _live_file(files: Sequence[LiveFile], all_heads: bool) -> LiveFile:

@@ -70,7 +70,10 @@ def birth(
 
 @dataclass(frozen=True, eq=False)
 class BirthFigure:
-    """The picture of a run at a step for a file; `numbers` (N,) are the model's at it. The rest is as in `birth`."""
+    """The picture of a run at a step for a file; `numbers` (N,) are the model's at it.
+
+    For a film they are (steps, N). The rest is as in `birth`.
+    """
 
     told: Mapping[str, Any]
     numbers: np.ndarray
@@ -140,6 +143,7 @@ def _words() -> dict[str, str]:
         "first": _("Your words"),
         "second": _("Once more"),
         "said": _("Step {step}: {right} of {of} words of the second copy are predicted, loss {loss}."),
+        "film": _("How a head is born: a training run"),
         "picture": _("Loss and scores of all heads over training"),
         "best_previous": _("No head has more on the token before than {head}: {score}."),
         "best_induction": _("No head has more on what came next last time than {head}: {score}."),

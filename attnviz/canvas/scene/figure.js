@@ -7,11 +7,11 @@ import { SvgContext } from "./svg_context.js";
 import { escaped } from "./svg_markup.js";
 import { FAMILY, wrapText } from "./text_width.js";
 
-/** @import { Colours, Theme } from "../shared/types.js" */
+/** @import { Colours, DrawingContext, Theme } from "../shared/types.js" */
 /** @typedef {"white" | "transparent" | "dark"} Background */
 /**
  * `flush`: it has its own margins, so that it begins at the paper's edge.
- * @typedef {{ width: number, height: number, title: string, flush?: boolean, draw: (context: SvgContext) => void }} Figure
+ * @typedef {{ width: number, height: number, title: string, flush?: boolean, draw(context: DrawingContext): void }} Figure
  */
 /** @typedef {{ background: Background, title: string, caption: string, bar: boolean, fonts: string }} FigureLook */
 

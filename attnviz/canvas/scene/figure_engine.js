@@ -1,6 +1,7 @@
 // Figures without a page: what Python's `live/scene_figure.py` calls, in an engine that has neither a document nor a clock.
 
 import { birthFigure } from "../birth/birth_figure.js";
+import { birthFilm } from "../birth/birth_film.js";
 import { growthFigure } from "../cache_growth/cache_growth_figure.js";
 import { headFigure } from "../head/head_figure.js";
 import { linesFigure } from "../lines/lines_figure.js";
@@ -9,15 +10,20 @@ import { modelStripFigure } from "../model_strip/strip_figure.js";
 import { mosaicFigure } from "../overview/mosaic_figure.js";
 import { patchFigure, patchHeadsFigure } from "../patch_view/patch_figure.js";
 import { softmaxFigure } from "../softmax_slider/softmax_figure.js";
+import { softmaxFilm } from "../softmax_slider/softmax_film.js";
 import { sharingFigure } from "../sharing_columns/columns_figure.js";
 import { boardFigure } from "../tensor_board/board_figure.js";
 import { stepFigure } from "../step_player/step_player_figure.js";
+import { stepFilm } from "../step_player/step_player_film.js";
 import { tileFigure } from "../tile_film/tile_film_figure.js";
+import { tileFilm } from "../tile_film/tiles_film.js";
 import { chartFigure } from "./chart_figure.js";
 import { figureDocument, themeOfFile } from "./figure.js";
+import { frameDocuments, frameTimes } from "./film.js";
 
 /** @import { Figure, FigureLook } from "./figure.js" */
-/** @import { Theme } from "../shared/types.js" */
+/** @import { FrameLook, Size } from "./film.js" */
+/** @import { Film, Theme } from "../shared/types.js" */
 /** @typedef {(header: any, payload: Uint8Array, theme: Theme, bar: boolean) => Figure} MakeFigure */
 /** @typedef {[scene: string, header: any, payload: Uint8Array]} FigurePart */
 
@@ -40,6 +46,9 @@ const SCENES = {
   tiles: tileFigure,
 };
 
+/** Those that move, by the same names. @type {Record<string, (header: any, payload: Uint8Array) => Film>} */
+const FILMS = { bars: softmaxFilm, birth: birthFilm, steps: stepFilm, tiles: tileFilm };
+
 /** A file of these pictures, side by side. @param {FigurePart[]} parts @param {FigureLook} look */
 export function figureSvg(parts, look) {
   const theme = themeOfFile(look.background, parts[0][1].colours);
@@ -54,14 +63,40 @@ function bytesOf(text) {
   return bytes;
 }
 
+/** Pictures as Python hands them over: JSON of scenes and headers, and the payloads of all, one after the other. */
+/** @param {string} parts @param {string} payloads */
+function readParts(parts, payloads) {
+  const bytes = bytesOf(payloads);
+  let at = 0;
+  return /** @type {{ scene: string, header: object, size: number }[]} */ (JSON.parse(parts)).map(
+    ({ scene, header, size }) => /** @type {FigurePart} */ ([scene, header, bytes.subarray(at, (at += size))]),
+  );
+}
+
+/** A text in one piece: a rope of several cannot be handed over. @param {string} text */
+const flattened = (text) => text.split("").join("");
+
+/** The frames of a film from one time to another, and how long they take. */
+/** @param {FigurePart} part @param {FigureLook & FrameLook & Size & { from: number, to: number, most: number }} look */
+export function filmSvgs([scene, header, payload], look) {
+  const theme = themeOfFile(look.background, header.colours);
+  const film = FILMS[scene](header, payload);
+  const figures = frameTimes(film, look.from, look.to, look.most).map((at) => film.figure(at, theme, look.bar));
+  const title = look.title || film.name;
+  return {
+    seconds: film.seconds * (look.to - look.from),
+    frames: frameDocuments(figures, look, theme, { ...look, title }),
+  };
+}
+
 Object.assign(globalThis, {
-  /** @param {string} parts JSON of scenes and headers @param {string} payloads of all, one after the other @param {string} look */
+  /** @param {string} parts @param {string} payloads @param {string} look */
   attnvizFigure(parts, payloads, look) {
-    const bytes = bytesOf(payloads);
-    let at = 0;
-    const whole = /** @type {{ scene: string, header: object, size: number }[]} */ (JSON.parse(parts)).map(
-      ({ scene, header, size }) => /** @type {FigurePart} */ ([scene, header, bytes.subarray(at, (at += size))]),
-    );
-    return figureSvg(whole, JSON.parse(look)).split("").join(""); // a rope of pieces cannot be handed over
+    return flattened(figureSvg(readParts(parts, payloads), JSON.parse(look)));
+  },
+
+  /** Of the one picture that moves: JSON of its frames. @param {string} parts @param {string} payloads @param {string} look */
+  attnvizFilm(parts, payloads, look) {
+    return flattened(JSON.stringify(filmSvgs(readParts(parts, payloads)[0], JSON.parse(look))));
   },
 });

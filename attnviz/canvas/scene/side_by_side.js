@@ -2,14 +2,14 @@
 
 import { FAMILY, wrapText } from "./text_width.js";
 
-/** @import { SvgContext } from "./svg_context.js" */
+/** @import { DrawingContext } from "../shared/types.js" */
 /** @import { Figure } from "./figure.js" */
 
 const BETWEEN = 28;
 const NAME = { size: 13, line: 18 };
 
 /**
- * @param {SvgContext} context @param {string[]} lines @param {number} x @param {number} y where the first begins
+ * @param {DrawingContext} context @param {string[]} lines @param {number} x @param {number} y where the first begins
  * @param {{ size: number, line: number }} type
  */
 export function writeLines(context, lines, x, y, { size, line }, weight = 400) {
@@ -22,7 +22,7 @@ export function besideEachOther(figures) {
   const names = figures.map(({ title, width }) => wrapText(title, Math.max(90, width), NAME.size, 600));
   const above = NAME.line * Math.max(0, ...names.map(({ length }) => length)) + 6;
   const width = figures.reduce((sum, one) => sum + one.width + BETWEEN, -BETWEEN);
-  const draw = (/** @type {SvgContext} */ context) => {
+  const draw = (/** @type {DrawingContext} */ context) => {
     context.save();
     figures.forEach((figure, at) => {
       writeLines(context, names[at], 0, 0, NAME, 600);

@@ -236,7 +236,7 @@ export class SvgContext extends SvgPath {
         if (pixel !== 0) shapes.set(pixel, `${shapes.get(pixel) ?? ""}M${from} ${row}h${to - from}v1H${from}z`);
       }
     }
-    const move = `translate(${short(left)} ${short(top)}) scale(${w / columns} ${h / rows})`;
+    const move = `${this.turned}translate(${short(left)} ${short(top)}) scale(${w / columns} ${h / rows})`;
     const inside = [...shapes].map(([pixel, d]) => `<path fill="${hex(rgbOf(pixel))}" d="${d}"/>`).join("");
     this.parts.push(`<g transform="${move}" shape-rendering="crispEdges">${inside}</g>`);
   }

@@ -89,8 +89,8 @@ export type FigurePart = [
 export type Film = {
   seconds: number;
   frames: number;
-  figure: (at: number, theme: Theme) => Figure;
-  /** of the file */
+  figure: (at: number, theme: Theme, bar?: boolean) => Figure;
+  /** what it shows, in all frames; what one of them shows is its figure's title */
   name: string;
   from?: string;
   to?: string;
@@ -198,6 +198,9 @@ export type SoftmaxFigureHeader = Pick<SoftmaxHeader, "n" | "at" | "panels" | "p
   /** whether the scores were typed in, so that no d_k is behind them */
   typed: boolean;
 };
+
+/** The same at every d_k. */
+export type SoftmaxFilmHeader = SoftmaxFigureHeader & { d_k: number[] };
 
 export type RotationHeader = Answer & {
   layout: string;

@@ -37,13 +37,17 @@ class SliderParameter:
 
 @dataclass(frozen=True, eq=False)
 class SoftmaxFigure:
-    """The bars for a file, at one `d_k`: the weights that `scores` (n,) give. None: the scores were typed in."""
+    """The bars for a file, at one `d_k`: the weights that `scores` (n,) give. None: the scores were typed in.
+
+    For a film scores and cosines are (D, n), those at each of the `widths` (D,).
+    """
 
     scores: np.ndarray
     panels: Sequence[Panel]
     d_k: int | None = None
     cosines: np.ndarray | None = None
     parameter: SliderParameter | None = None
+    widths: Sequence[int] = ()
 
     @property
     def scene(self) -> str:
@@ -51,13 +55,14 @@ class SoftmaxFigure:
 
     @property
     def header(self) -> dict[str, Any]:
-        header = _header(self.d_k or 1, len(self.scores), self.panels, self.parameter)
-        return header | {"title": "", "typed": self.d_k is None, "colours": canvas_wording.colours()}
+        header = _header(self.d_k or 1, self.scores.shape[-1], self.panels, self.parameter)
+        more = {"title": "", "typed": self.d_k is None, "colours": canvas_wording.colours()}
+        return header | more | {"d_k": [int(d) for d in self.widths]}
 
     @property
     def payload(self) -> bytes:
         parts = [self.scores] if self.cosines is None else [self.scores, self.cosines]
-        return np.concatenate(parts).astype("<f8").tobytes()
+        return b"".join(part.astype("<f8").tobytes() for part in parts)
 
 
 @dataclass(frozen=True)
@@ -131,6 +136,7 @@ def _words(parameter: SliderParameter | None) -> dict[str, Any]:
         "parameter": parameter.name if parameter else "",
         "play": _("Play"),
         "bars": _("The bars: arrow keys move from key to key; the numbers stand below"),
+        "film": _("Weights of one query while d_k grows"),
         "legend": _("One bar for each of {n} {n:key|keys}; dashed: even weights, {even}."),
         "rest": _("Point at a bar for its numbers."),
         "key": _("Key {key}:"),

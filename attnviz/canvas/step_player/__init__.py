@@ -124,6 +124,7 @@ def words_of(prompt: int, layers: int) -> dict[str, str]:
         "rest": _("Row by row: a token’s key, the weight that “{token}” gives it, its value. Point at a row."),
         "row": _("“{token}” gives “{other}” {weight} of its attention"),
         "after": _("“{other}” comes later: at this step it is not in the cache"),
+        "film": _("A decoder at work, token by token"),
         "choices": _("Next token"),
         "chosen": _("chosen"),
         "nothing": _("nothing to choose: zero steps were asked for"),

@@ -169,27 +169,26 @@ function drawFrames(context, { layout, theme, header, at }) {
 }
 
 /**
- * Vectors as rows of cells, from a tint of grey (negative) to the colour of what they are; each cell has whole pixels.
+ * Vectors as rows of cells, from a tint of grey (negative) to the colour of what they are.
  * @param {DrawingContext} context @param {Float32Array} values @param {number} n numbers of a vector
  * @param {Rectangle} place @param {number} tall pixels of a row that are painted
  * @param {[ground: string, colour: string, largest: number]} look
  */
 function drawCells(context, values, n, place, tall, [ground, colour, top]) {
   const [background, positive, negative] = [ground, colour, "#8a8f98"].map(rgb);
+  const pixels = Uint32Array.from(values, (value) => {
+    const reached = 0.06 + 0.9 * Math.sqrt(Math.min(1, Math.abs(value) / top));
+    return pixelOf(mixed(background, value < 0 ? negative : positive, reached));
+  });
   const count = values.length / n;
-  const pitch = tall < place.h / count ? place.h / count : 1; // rows of pixels for each vector; one will do without gaps
-  const pixels = new Uint32Array(place.w * count * pitch);
-  for (let row = 0; row < count; row++) {
-    const from = row * pitch * place.w;
-    for (let i = 0; i < n; i++) {
-      const share = values[row * n + i] / top;
-      const reached = 0.06 + 0.9 * Math.sqrt(Math.min(1, Math.abs(share)));
-      const pixel = pixelOf(mixed(background, share < 0 ? negative : positive, reached));
-      pixels.fill(pixel, from + Math.floor((i * place.w) / n), from + Math.ceil(((i + 1) * place.w) / n));
-    }
-    for (let y = 1; y < pitch - 1; y++) pixels.copyWithin(from + y * place.w, from, from + place.w);
+  const pitch = place.h / count;
+  if (tall >= pitch) {
+    context.cells(pixels, n, place);
+    return;
   }
-  context.cells(pixels, place.w, place);
+  for (let row = 0; row < count; row++) {
+    context.cells(pixels.subarray(row * n, (row + 1) * n), n, { ...place, y: place.y + row * pitch, h: tall });
+  }
 }
 
 /** Of a row's pixels those that are drawn: rows with room for it stand apart. @param {number} row */

@@ -125,6 +125,7 @@ def words_of(backward: bool) -> dict[str, str]:
             "step": _("Tile"),
             "said": _("Tile {step} of {total}: queries {q0} to {q1}, keys {k0} to {k1}"),
             "blind": _("Query {line} sees no key up to here: nothing is added."),
+            "film": _("Attention over tiles"),
             "fast": _("Fast memory: {bytes}"),
             "slow": _("Slow memory: {read} read, {written} written so far"),
             "part": _("{name} {rows} × {cols}, {bytes}"),

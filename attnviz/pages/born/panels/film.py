@@ -1,6 +1,7 @@
 """Section 1: one training run with a handle, asked about first; at the handle all heads on the visitor's words."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -202,7 +203,7 @@ def picture(name: str, copies: life.Copies, at: int, off: Silenced, whole: bool)
     silenced = [run.config.places.index(head) for head in off]
     part = birth.BirthFigure(told(name, tuple(off)), run.numbers[at], copies.tokens, copies.ids, at, silenced, whole)
     title = _("Training step {step:,}: {words}").format(step=int(run.steps[at]), words=" ".join(copies.tokens))
-    return SceneFigure((part,), title)
+    return SceneFigure((part,), title, replace(part, numbers=run.numbers))
 
 
 def curve_of(run: life.Life, name: str, faint: bool = False) -> figures.RunCurve:

@@ -105,7 +105,7 @@ def _about(result: token_by_token.Result, name: str, weights_are: str, place: tu
 
     def figure() -> SceneFigure:
         part = decoder_form.step_figure(result, layer, head, at)
-        return SceneFigure((part,), part.title)
+        return SceneFigure((part,), part.title, part)
 
     def table() -> dict[str, Any]:
         end = result.steps[at].context

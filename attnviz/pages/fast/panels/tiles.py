@@ -95,7 +95,7 @@ def kept(film: tiles.TileRun, at: int) -> dict[str, np.ndarray]:
 def picture(film: tiles.TileRun, at: int) -> SceneFigure:
     """The film's picture at a step, for files."""
     part = tile_film.TileFigure(film.told, film.shades, film.kept, at)
-    return SceneFigure((part,), part.title)
+    return SceneFigure((part,), part.title, part)
 
 
 def table(film: tiles.TileRun, at: int) -> dict[str, list[Any]]:

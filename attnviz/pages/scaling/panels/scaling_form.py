@@ -1,6 +1,7 @@
 """What several sections draw: their controls, and the row of bars of one query with its sentence."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -178,12 +179,14 @@ def _slider(config: growing_width.Config) -> softmax_slider.SliderParameter | No
 
 
 def bars_figure(config: growing_width.Config) -> SceneFigure:
-    """The same for a file, at the value at which the slider was released."""
+    """The same for a file, at the value at which the slider was released; its film is of all values."""
     drawn = film(config.n_keys, config.seed, config.d_k)
     at = drawn.d_k.tolist().index(config.d_k)
-    cosines = drawn.cosines[at] if config.alternative == "qk-norm" else None
+    cosines = drawn.cosines if config.alternative == "qk-norm" else None
     panels = panels_of(dict.fromkeys(("raw", "sqrt", config.alternative)))
-    return SceneFigure((softmax_slider.SoftmaxFigure(drawn.scores[at], panels, config.d_k, cosines, _slider(config)),))
+    every = softmax_slider.SoftmaxFigure(drawn.scores, panels, config.d_k, cosines, _slider(config), drawn.d_k.tolist())
+    here = replace(every, scores=drawn.scores[at], cosines=None if cosines is None else cosines[at], widths=())
+    return SceneFigure((here,), film=every)
 
 
 def under_bars(key: str, result: growing_width.Result, words: str) -> None:

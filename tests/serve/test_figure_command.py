@@ -1,0 +1,43 @@
+"""`attnviz figure` of several links, and of pictures that move."""
+
+import pytest
+from PIL import Image, ImageSequence
+
+from attnviz.command.command_line import main
+
+
+def test_several_links_are_as_many_files_with_their_numbers(tmp_path):
+    links = ["masks?m_text=a b c", "masks?m_text=a b c d"]
+    assert main(["figure", *links, "-o", str(tmp_path / "mask.csv"), "-o", str(tmp_path / "mask.svg")]) == 0
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["mask-1.csv", "mask-1.svg", "mask-2.csv", "mask-2.svg"]
+    cells = [len((tmp_path / f"mask-{number}.csv").read_text().splitlines()) - 1 for number in (1, 2)]
+    assert cells == [9, 16]
+
+
+def test_one_wrong_link_of_several_leaves_no_file(tmp_path, capsys):
+    links = ["masks?m_text=a b c", "masks?m_seed=-1"]
+    assert main(["figure", *links, "-o", str(tmp_path / "mask.csv")]) == 2
+    assert "The link asks for “Seed” = “-1”" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_picture_that_moves_is_saved_as_a_film_of_a_part_of_it(tmp_path):
+    film = tmp_path / "tiles.webp"
+    assert main(["figure", "fast", "-o", str(film), "--square", "--part", "0", "0.1"]) == 0
+    saved = Image.open(film)
+    assert (saved.size, len(list(ImageSequence.Iterator(saved)))) == ((1080, 1080), 3)
+
+
+@pytest.mark.parametrize(
+    "more, refusal",
+    [
+        (["-o", "x.gif"], "does not move"),
+        (["-o", "x.mp3"], "must end in .svg, .png, .gif, .webp, .html, .csv"),
+        (["-o", "x.gif", "--part", "0.5", "0.5"], "between 0 and 1"),
+    ],
+)
+def test_what_is_no_film_is_refused_without_a_file(more, refusal, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["figure", "masks?m_text=a b c", *more]) != 0
+    assert refusal in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
