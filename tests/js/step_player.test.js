@@ -97,9 +97,10 @@ for (const width of [200, 300, 1100])
 for (const width of [250, 380])
   test(`in ${width} pixels a number of the work lies on no name and on no other number`, () => {
     const { work, memory, height } = sideScene(RUN, 0, width);
-    for (const { named, numbers, weight } of work?.lines ?? []) {
+    assert.ok(work);
+    for (const { named, numbers, weight } of work.lines) {
       const places = numbers.map((number, n) => {
-        const end = /** @type {number[]} */ (work?.ends)[n];
+        const end = work.ends[n];
         return [end - textWidth(number, 13, /** @type {400 | 600} */ (weight)), end];
       });
       assert.ok(Math.max(...named.map((line) => textWidth(line, 13))) < places[0][0]);

@@ -155,7 +155,7 @@ def _words(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...]) -
         "than it reads."
     ).format(
         tokens=prefill.tokens,
-        high=float(f"{Rounded(prefill.intensity):.3g}"),
+        high=_three_digits(prefill.intensity),
         low=decode.intensity,
         first=limits[cast(str, prefill.at_best(machine).bound)],
         second=limits[cast(str, decode.at_best(machine).bound)],
@@ -176,7 +176,7 @@ def _table(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...]) -
             _("in the cache before"): point.context - point.tokens,
             _("work"): units.flop(point.flops),
             _("read"): units.binary(point.nbytes),
-            _("FLOPs a byte"): float(f"{Rounded(point.intensity):.3g}"),
+            _("FLOPs a byte"): _three_digits(point.intensity),
             _("at best"): units.duration(point.at_best(machine).seconds),
             _("bound by"): limits[point.at_best(machine).bound],
         }
@@ -184,3 +184,7 @@ def _table(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...]) -
         for point in points
     ]
     show.draw_table(show.columns(rows))
+
+
+def _three_digits(value: float) -> float:
+    return float(f"{Rounded(value):.3g}".replace(",", ""))

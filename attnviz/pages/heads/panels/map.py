@@ -104,7 +104,8 @@ def table_of(survey: head_survey.Survey) -> dict[str, list[object]]:
     for name, measure in survey.measures.items():
         columns |= {
             f"{name} {each}": [
-                "" if math.isnan(value) else float(f"{Rounded(value):.5g}") for value in getattr(measure, each)
+                "" if math.isnan(value) else float(f"{Rounded(value):.5g}".replace(",", ""))
+                for value in getattr(measure, each)
             ]
             for each in ("mean", "stderr", "stability")
         }
