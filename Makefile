@@ -1,5 +1,5 @@
 # make run        serve the app on port 8501 or the next free one, to this machine only (installs what it needs the first time)
-# make dev        the same, and rerun pages whenever a file is saved
+# make dev        the same, and rerun pages and bundle JavaScript, with source maps, whenever a file is saved
 # make serve      serve the app to other machines too, on all network addresses, with the limits of a hosted app
 # make serve-class  the same, with a process for each core behind nginx, for a hundred visitors and more
 # make check      the checks to run before every commit: four minutes on two idle cores
@@ -21,8 +21,10 @@ run dev: export ATTNVIZ_EMBED ?= this-machine
 run: install models
 	$(BIN)/streamlit run app.py $(if $(PORT),--server.port $(PORT))
 
-dev: install models
-	$(BIN)/streamlit run app.py $(if $(PORT),--server.port $(PORT)) --server.fileWatcherType auto --server.runOnSave true
+# In the end the bundles are again without source maps, as they are committed.
+dev: install models node_modules/.installed
+	$(NODE) scripts/bundle.mjs --watch & trap 'kill $$! 2>/dev/null; wait; $(NODE) scripts/bundle.mjs' EXIT; trap : INT TERM; \
+	  $(BIN)/streamlit run app.py $(if $(PORT),--server.port $(PORT)) --server.fileWatcherType auto --server.runOnSave true
 
 serve: install models
 	ATTNVIZ_HOSTED=1 $(BIN)/streamlit run app.py --server.port $(or $(PORT),8501) --server.address 0.0.0.0

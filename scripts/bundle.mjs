@@ -1,8 +1,10 @@
 // Bundles the canvas components: `node scripts/bundle.mjs` writes attnviz/canvas/bundles, attnviz/live/bundle and
-// attnviz/site/bundle, --check only compares. A component is a folder with a script and a style sheet of its name.
+// attnviz/site/bundle, --check only compares, --watch goes on. A component is a folder with a script and a style sheet
+// of its name.
 // live and canvas_file are no components: they are the scripts of files that leave the app; figure_engine is what Python
 // draws figures with, without a browser.
 
+import { watch } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,6 +13,8 @@ import wabt from "wabt";
 
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), "..", "attnviz");
 const source = path.join(root, "canvas");
+/** @type {false | "inline"} maps are for whoever develops: they are in no bundle that is committed */
+let sourcemap = false;
 const packages = path.join(root, "..", "node_modules");
 const LIVE = [...both(["live/live.css", "live/canvas_file.css"]), "scene/figure_engine.js"];
 const SITE = ["site.css", "site.js", "worker.js", "offline.js"].map((name) => `../site/page/${name}`);
@@ -67,6 +71,7 @@ async function bundled(names, folder, format, more = {}) {
     },
     metafile: true,
     write: false,
+    sourcemap,
     ...more,
   });
   const made = outputFiles.map(({ path: file, contents }) => /** @type {const} */ ([file, contents]));
@@ -170,30 +175,58 @@ async function charts(folder) {
 const bundles = ["canvas/bundles", "live/bundle", "site/bundle", "figures/bundle"].map((folder) =>
   path.join(root, folder),
 );
-const made = new Map([
-  ...(await bundledComponents(bundles[0])),
-  ...(await withNotices(bundles[1], await bundled(LIVE, bundles[1], "iife"))),
-  ...(await withNotices(bundles[2], await bundled(SITE, bundles[2], "iife"))),
-  ...(await charts(bundles[3])),
-]);
-for (const folder of bundles) await mkdir(folder, { recursive: true });
-const listed = await Promise.all(
-  bundles.map(async (folder) => (await readdir(folder)).map((file) => path.join(folder, file))),
-);
-const present = listed.flat().sort();
 
-if (process.argv.includes("--check")) {
-  const wrong = [];
-  for (const [file, contents] of made) {
-    if (!present.includes(file) || !Buffer.from(contents).equals(await readFile(file))) wrong.push(file);
-  }
-  wrong.push(...present.filter((file) => !made.has(file)));
-  if (wrong.length) {
-    const names = wrong.map((file) => path.relative(root, file)).join(", ");
-    console.error(`not what the sources make: ${names}. Run "make js-build" and commit what it writes.`);
-    process.exit(1);
-  }
-} else {
-  for (const file of present) if (!made.has(file)) await rm(file);
-  for (const [file, contents] of made) await writeFile(file, contents);
+/** All bundles and what stands in them. */
+async function makeAll() {
+  return new Map([
+    ...(await bundledComponents(bundles[0])),
+    ...(await withNotices(bundles[1], await bundled(LIVE, bundles[1], "iife"))),
+    ...(await withNotices(bundles[2], await bundled(SITE, bundles[2], "iife"))),
+    ...(await charts(bundles[3])),
+  ]);
 }
+
+/** Bundles that are there. */
+async function present() {
+  const listed = bundles.map(async (folder) => (await readdir(folder)).map((file) => path.join(folder, file)));
+  return (await Promise.all(listed)).flat().sort();
+}
+
+async function write() {
+  for (const folder of bundles) await mkdir(folder, { recursive: true });
+  const all = await makeAll();
+  for (const file of await present()) if (!all.has(file)) await rm(file);
+  for (const [file, contents] of all) await writeFile(file, contents);
+}
+
+async function check() {
+  const wrong = [];
+  const [all, there] = [await makeAll(), await present()];
+  for (const [file, contents] of all) {
+    if (!there.includes(file) || !Buffer.from(contents).equals(await readFile(file))) wrong.push(file);
+  }
+  wrong.push(...there.filter((file) => !all.has(file)));
+  if (!wrong.length) return;
+  const names = wrong.map((file) => path.relative(root, file)).join(", ");
+  console.error(`not what the sources make: ${names}. Run "make js-build" and commit what it writes.`);
+  process.exit(1);
+}
+
+/** Writes the bundles, with source maps, now and whenever a source is saved. */
+async function writeOnSave() {
+  sourcemap = "inline";
+  const rewrite = () => write().catch((problem) => console.error(problem.message));
+  let last = rewrite();
+  /** @type {NodeJS.Timeout | undefined} one save is told of several times */
+  let soon;
+  for (const folder of [source, path.join(root, "site")]) {
+    watch(folder, { recursive: true }, (_kind, file) => {
+      if (!/\.(js|css|json|wat)$/.test(file ?? "") || file?.startsWith("bundle")) return;
+      clearTimeout(soon);
+      soon = setTimeout(() => (last = last.then(rewrite).then(() => console.log(`${file}: bundled`))), 50);
+    });
+  }
+  await last;
+}
+
+await (process.argv.includes("--check") ? check() : process.argv.includes("--watch") ? writeOnSave() : write());

@@ -245,4 +245,4 @@ def test_a_wheel_brings_its_scripts_and_serves_them_by_address(tmp_path, new_pag
         stage.click(position={"x": x + 0.9 * wide, "y": y + 0.1 * high})
         page.get_by_text("kept 16").wait_for()
         page.get_by_text(str(tmp_path)).wait_for()  # the package is the wheel's, not the clone's
-        assert [url.rsplit("/", 1)[1] for url in asked if "bidi-components" in url] == ["mask.js"]
+        assert [url.rsplit("/", 1)[1] for url in asked if "bidi-components" in url] == ["mask.js", "shared.js"]
