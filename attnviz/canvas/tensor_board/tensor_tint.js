@@ -28,8 +28,3 @@ export function nameInk(role, colours, text) {
   if (role !== "q" && role !== "k" && role !== "v") return text;
   return css(mixed(rgb(text), rgb(colours[role]), OWN[role]));
 }
-
-/** The page's background, which small numbers fade into. @param {Element} root */
-export function backgroundOf(root) {
-  return rgb(getComputedStyle(root).getPropertyValue("--st-background-color") || "#ffffff");
-}

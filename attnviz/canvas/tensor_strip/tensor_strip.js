@@ -1,46 +1,22 @@
-// The walk: one chip a step, with a picture of its tensor and its shape.
+// The walk: one tab a step, over a drawing of all.
 
-import { lastingComponent, View } from "../shared/component.js";
+import { themeOf } from "../shared/colour.js";
+import { View, viewComponent } from "../shared/component.js";
 import { around, button, el, focusedIn, named } from "../shared/dom.js";
 import { scrolledTo, scrolling } from "../shared/motion.js";
 import { clamp } from "../shared/numbers.js";
-import { sized } from "../shared/surface.js";
-import { backgroundOf, tint } from "../tensor_board/tensor_tint.js";
+import { layOver, sized } from "../shared/surface.js";
+import { drawWalk, placeWalk } from "./walk_scene.js";
 
-/** @import { Component, Rgb, StripHeader, TensorColours, Thumb } from "../shared/types.js" */
-
-const CELL = 7;
-
-/** @param {Thumb} thumb @param {TensorColours} colours @param {Rgb} background */
-function thumbPicture(thumb, colours, background) {
-  const canvas = el("canvas");
-  const context = sized(canvas, thumb.cols * CELL, thumb.rows * CELL);
-  thumb.fill.forEach((share, i) => {
-    const role = thumb.roles.length ? thumb.roles[i % thumb.cols] : thumb.role;
-    context.fillStyle = share === null ? colours.masked : tint(role, share, colours, background).fill;
-    context.fillRect((i % thumb.cols) * CELL, Math.floor(i / thumb.cols) * CELL, CELL - 1, CELL - 1);
-  });
-  return canvas;
-}
-
-/**
- * @param {StripHeader["steps"][number]} step @param {number} index @param {TensorColours} colours
- * @param {Rgb} background @param {() => void} choose
- */
-function stepChip(step, index, colours, background, choose) {
-  const chip = button("ts-chip", null, choose, { role: "tab", "data-step": step.id });
-  const pictures = el("span", "av-line ts-pictures");
-  pictures.append(...step.thumbs.map((thumb) => thumbPicture(thumb, colours, background)));
-  chip.append(el("span", "ts-name", `${index + 1} ${step.label}`), pictures, el("span", "ts-shape", step.shape));
-  return chip;
-}
+/** @import { Component, StripHeader } from "../shared/types.js" */
 
 /** @extends {View<StripHeader>} */
 class Strip extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
-    this.row = el("div", "av-line ts-strip", null, { role: "tablist" });
+    this.canvas = el("canvas");
+    this.row = el("div", "ts-strip", null, { role: "tablist" });
     this.back = this.turnButton("‹", -1);
     this.next = this.turnButton("›", 1);
     this.drawn = false;
@@ -57,25 +33,36 @@ class Strip extends View {
   }
 
   /** @param {Component} component */
-  show(component) {
+  async show(component) {
     const { header } = this.receive(component);
     const focused = focusedIn(this.row) !== null;
     const scrolled = this.row.scrollLeft;
-    const background = backgroundOf(this.root);
     this.row.setAttribute("aria-label", header.words.steps);
     named(this.back, header.words.back);
     named(this.next, header.words.next);
-    this.chips = header.steps.map((step, i) =>
-      stepChip(step, i, header.colours, background, () => this.choose(i, true)),
-    );
-    const arrow = () => el("span", "ts-arrow", null, { "aria-hidden": "true" });
-    this.row.replaceChildren(...this.chips.flatMap((chip, i) => (i ? [arrow(), chip] : [chip])));
+    this.chips = placeWalk(header.steps).steps.map((step, i) => {
+      const chip = button("av-words ts-chip", `${step.name} ${step.shape}`, () => this.choose(i, true));
+      chip.setAttribute("role", "tab");
+      chip.dataset.step = header.steps[i].id;
+      return layOver(chip, step);
+    });
+    this.row.replaceChildren(this.canvas, ...this.chips);
     this.row.scrollLeft = scrolled;
     this.stand(
       header.steps.findIndex((s) => s.id === header.current),
       focused,
     );
     this.drawn = true;
+  }
+
+  resize() {
+    if (this.held) this.draw();
+  }
+
+  draw() {
+    const { steps, width, height } = placeWalk(this.header.steps);
+    const { colours } = this.header;
+    drawWalk(sized(this.canvas, width, height), steps, this.current, themeOf(this.root, colours), colours);
   }
 
   /** Shows which step is the current one, and scrolls the row to it. @param {number} index @param {boolean} focus */
@@ -85,6 +72,7 @@ class Strip extends View {
       chip.setAttribute("aria-selected", String(i === this.current));
       chip.tabIndex = i === this.current ? 0 : -1;
     });
+    this.draw();
     this.back.disabled = this.current === 0;
     this.next.disabled = this.current === this.chips.length - 1;
     const chip = this.chips[this.current];
@@ -111,4 +99,4 @@ class Strip extends View {
   }
 }
 
-export default lastingComponent(Strip);
+export default viewComponent(Strip);
