@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { columnsScene } from "../../attnviz/canvas/sharing_columns/columns_scene.js";
 import { barAt, barThickness, largestOfColumns } from "../../attnviz/canvas/softmax_slider/bars.js";
 import { cellsOnShow, heatmapHit, heatmapLayout } from "../../attnviz/canvas/heatmap/heatmap_geometry.js";
 import { cellsOfBox, cellsOfLine, maskHit, maskLayout, nearestCell } from "../../attnviz/canvas/mask/mask_geometry.js";
@@ -207,3 +208,16 @@ test("the word beside the sums of columns is whole however little room the words
     assert.deepEqual(written[0], ["Sum", x === 12 ? textWidth("Sum", 10) : 74]);
   }
 });
+
+for (const width of [160, 250, 352, 900])
+  test(`a way of sharing keeps its texts within ${width} pixels, the cache's bars level`, () => {
+    const texts = { counted: "32 query heads on 8 K/V heads", facts: ["K and V: 8 × 8,192 × 128 each", "1.3 billion"] };
+    const columns = [texts, { ...texts, facts: ["one"] }];
+    const header = /** @type {any} */ ({ columns, wires: 132, colours: {} });
+    const { lines, wide, scale, factsAt, cacheAt } = columnsScene(header, /** @type {any} */ ({}), width);
+    assert.ok(Math.abs(wide * scale - (width - 32)) < 1e-9);
+    for (const { counted, facts } of lines) {
+      for (const line of [...counted, ...facts]) assert.ok(textWidth(line, 13) <= wide, line);
+      assert.ok(factsAt + 17 * facts.length <= cacheAt);
+    }
+  });

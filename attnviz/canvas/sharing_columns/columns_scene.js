@@ -1,22 +1,35 @@
 // Ways of sharing keys and values as a drawing: query heads wired to K/V heads, facts, and a bar for the cache. No page.
 
+import { clamp } from "../shared/numbers.js";
 import { drawWith } from "../shared/surface.js";
 import { roundedRect } from "../shared/token_labels.js";
 import { wrapText } from "../scene/text_width.js";
 
 /** @import { DrawingContext, SharingColumn, SharingHeader, Theme } from "../shared/types.js" */
 
-export const WIDE = 320;
-const WIRES_AT = 48;
+/** Pixels of a column in a file, its frame and the room inside it among them; between two columns. */
+export const [WIDE, ROOM] = [352, 16];
+/** How much smaller and larger a column is drawn that is narrower or wider; beyond it, texts are broken anew. */
+const [SMALLEST, LARGEST] = [0.85, 1.6];
 const LINE = 17;
 const FACT = 13;
 const LARGEST_HEAD = 18;
 
-/** The columns with their facts in lines, and how high each is: as the highest. @param {SharingHeader} header */
-export function columnsScene({ columns, wires, colours }, /** @type {Theme} */ theme) {
-  const facts = columns.map((column) => column.facts.flatMap((fact) => wrapText(fact, WIDE, FACT)));
-  const cacheAt = WIRES_AT + wires + 34 + LINE * Math.max(...facts.map(({ length }) => length)) + 8;
-  return { columns, facts, wires, colours, theme, cacheAt, height: cacheAt + 34 };
+/** The columns with their texts in lines, and how high each is: as the highest. */
+/** @param {SharingHeader} header @param {Theme} theme @param {number} width of a column with its frame */
+export function columnsScene({ columns, wires, colours }, theme, width) {
+  const scale = clamp((width - 2 * ROOM) / (WIDE - 2 * ROOM), SMALLEST, LARGEST);
+  const wide = (width - 2 * ROOM) / scale;
+  const lines = columns.map(({ counted, facts }) => ({
+    counted: wrapText(counted, wide, FACT),
+    facts: facts.flatMap((fact) => wrapText(fact, wide, FACT)),
+  }));
+  const most = (/** @type {"counted" | "facts"} */ of) => LINE * Math.max(...lines.map((texts) => texts[of].length));
+  const wiresAt = 31 + most("counted");
+  const factsAt = wiresAt + wires + 34;
+  const cacheAt = factsAt + most("facts") + 8;
+  const height = (cacheAt + 34) * scale + 2 * ROOM;
+  return { columns, lines, wires, colours, theme, scale, wide, wiresAt, factsAt, cacheAt, width, height };
 }
 
 /** @typedef {ReturnType<typeof columnsScene>} ColumnsScene */
@@ -35,54 +48,61 @@ function fillRounded(context, x, y, width, height, radius) {
 }
 
 /**
- * A query head: its middle and size, and those of the K/V head that it reads.
+ * A query head: its middle and size, and those of the K/V head that it reads, as shares of the width.
  * @typedef {{ key: number, alpha: number, x: number, size: number, reads: number, half: number }} HeadMark
  * @typedef {{ heads: HeadMark[], share: number }} ColumnMarks what a column has that can move
  */
 
 /** @param {SharingColumn} column @returns {ColumnMarks} */
 export function marksOf({ heads, kv_heads: kvHeads, share }) {
-  const step = WIDE / heads;
-  const size = Math.min(LARGEST_HEAD, step * 0.78);
-  const half = Math.min(LARGEST_HEAD, (WIDE / kvHeads) * 0.39);
   const marks = Array.from({ length: heads }, (_, key) => {
-    const reads = ((Math.floor((key * kvHeads) / heads) + 0.5) * WIDE) / kvHeads;
-    return { key, alpha: 1, x: (key + 0.5) * step, size, reads, half };
+    const reads = (Math.floor((key * kvHeads) / heads) + 0.5) / kvHeads;
+    return { key, alpha: 1, x: (key + 0.5) / heads, size: 0.78 / heads, reads, half: 0.39 / kvHeads };
   });
   return { heads: marks, share };
 }
 
 /**
- * Draws one column, from its upper left corner.
+ * Draws one column in its frame.
  * @param {DrawingContext} context @param {ColumnsScene} scene @param {number} at @param {ColumnMarks} [marks] on their way to others
  */
 export function drawColumn(context, scene, at, marks = marksOf(scene.columns[at])) {
-  const { columns, facts, wires, colours, theme, cacheAt } = scene;
+  const { columns, lines, colours, theme, scale, wide, factsAt, cacheAt, width, height } = scene;
   const column = columns[at];
   const type = (/** @type {number} */ size, weight = 400) => `${weight} ${size}px ${theme.font}`;
-  drawHeads(context, marks.heads, wires, colours, theme);
+  drawWith(context, { strokeStyle: theme.border, lineWidth: 1 });
+  roundedRect(context, 0.5, 0.5, width - 1, height - 1, 8);
+  context.stroke();
+  context.save();
+  context.translate(ROOM, ROOM);
+  context.scale(scale, scale);
+  drawHeads(context, marks.heads, scene);
   drawWith(context, { fillStyle: theme.text, textAlign: "left", textBaseline: "middle" });
   write(context, column.name, 10, type(18, 700));
-  write(context, column.counted, 33, type(FACT), 0.85);
-  facts[at].forEach((line, i) => write(context, line, WIRES_AT + wires + 34 + LINE * i, type(FACT)));
+  lines[at].counted.forEach((line, i) => write(context, line, 33 + LINE * i, type(FACT), 0.85));
+  lines[at].facts.forEach((line, i) => write(context, line, factsAt + LINE * i, type(FACT)));
   write(context, column.cache, cacheAt + 4, type(17, 700));
   drawWith(context, { fillStyle: colours.masked, globalAlpha: 0.3 });
-  fillRounded(context, 0, cacheAt + 18, WIDE, 12, 4);
+  fillRounded(context, 0, cacheAt + 18, wide, 12, 4);
   drawWith(context, { fillStyle: colours.k, globalAlpha: 1 });
-  fillRounded(context, 0, cacheAt + 18, Math.max(3, WIDE * marks.share), 12, 4);
+  fillRounded(context, 0, cacheAt + 18, Math.max(3, wide * marks.share), 12, 4);
+  context.restore();
 }
 
 /**
  * Query heads above, K/V heads below, each query head wired to what it reads.
- * @param {DrawingContext} context @param {HeadMark[]} heads @param {number} wires pixels between them
- * @param {SharingHeader["colours"]} colours @param {Theme} theme
+ * @param {DrawingContext} context @param {HeadMark[]} marks @param {ColumnsScene} scene
  */
-function drawHeads(context, heads, wires, colours, theme) {
-  const bottom = WIRES_AT + wires;
-  drawWith(context, { strokeStyle: colours.masked, lineWidth: Math.min(1.2, WIDE / heads.length / 4) });
+function drawHeads(context, marks, { wires, colours, theme, wide, wiresAt }) {
+  const bottom = wiresAt + wires;
+  const sizeOf = (/** @type {number} */ share) => Math.min(LARGEST_HEAD, wide * share);
+  const heads = marks.map(({ x, size, reads, half, alpha }) => {
+    return { x: x * wide, size: sizeOf(size), reads: reads * wide, half: sizeOf(half), alpha };
+  });
+  drawWith(context, { strokeStyle: colours.masked, lineWidth: Math.min(1.2, wide / heads.length / 4) });
   context.beginPath();
   for (const { x, size, reads } of heads) {
-    context.moveTo(x, WIRES_AT + size);
+    context.moveTo(x, wiresAt + size);
     context.lineTo(reads, bottom);
   }
   context.stroke();
@@ -90,7 +110,7 @@ function drawHeads(context, heads, wires, colours, theme) {
   let last = -1;
   for (const { x, size, reads, half, alpha } of heads) {
     context.globalAlpha = alpha;
-    drawHead(context, "Q", x - size / 2, WIRES_AT, size, colours.q);
+    drawHead(context, "Q", x - size / 2, wiresAt, size, colours.q);
     if (Math.abs(reads - last) < 0.01) continue;
     drawHead(context, "K", reads - half, bottom, half, colours.k);
     drawHead(context, "V", reads, bottom, half, colours.v);

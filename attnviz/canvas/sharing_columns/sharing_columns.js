@@ -2,10 +2,10 @@
 
 import { interpolateNumber } from "d3-interpolate";
 
-import { columnsScene, drawColumn, marksOf, WIDE } from "./columns_scene.js";
+import { columnsScene, drawColumn, marksOf } from "./columns_scene.js";
 import { themeOf } from "../shared/colour.js";
 import { View, viewComponent } from "../shared/component.js";
-import { around, attribute, el } from "../shared/dom.js";
+import { attribute, el } from "../shared/dom.js";
 import { Glide, marksBetween } from "../scene/glide.js";
 import { sized } from "../shared/surface.js";
 
@@ -35,7 +35,7 @@ class SharingColumns extends View {
         const canvas = el("canvas", "", null, { role: "img" });
         return new Glide(canvas, (/** @type {ColumnMarks} */ marks) => this.draw(canvas, at, marks), columnBetween);
       });
-      this.root.replaceChildren(...this.glides.map(({ picture }) => around("column", picture)));
+      this.root.replaceChildren(...this.glides.map(({ picture }) => picture));
     }
     this.glides.forEach(({ picture }, at) => attribute(picture, "aria-label", columns[at].spoken));
     this.resize();
@@ -47,12 +47,9 @@ class SharingColumns extends View {
 
   /** @param {HTMLCanvasElement} canvas @param {number} at @param {ColumnMarks} marks */
   draw(canvas, at, marks) {
-    const scene = columnsScene(this.shown, themeOf(this.root, this.shown.colours));
-    canvas.style.aspectRatio = `${WIDE} / ${scene.height}`;
-    const { clientWidth: width, clientHeight: height } = canvas;
-    const context = sized(canvas, width, height, false);
-    context.scale(width / WIDE, width / WIDE);
-    drawColumn(context, scene, at, marks);
+    const scene = columnsScene(this.shown, themeOf(this.root, this.shown.colours), canvas.clientWidth);
+    canvas.style.height = `${scene.height}px`;
+    drawColumn(sized(canvas, scene.width, scene.height, false), scene, at, marks);
   }
 }
 
