@@ -15,14 +15,18 @@ from attnviz.base.words import _, listed, sentences
 from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.models.capture import MaskChoice, ScaleChoice
 from attnviz.runs import head_matrix, what_if
-from attnviz.runs.head_matrix import AS_IT_IS, Look, Matrix, raw_head
+from attnviz.runs.head_matrix import AS_IT_IS, Look, Matrix
 from attnviz.runs.model_run import ModelRun, Stack
 
 
 def unchanged(run: ModelRun, stack: Stack, layer: int, head: int, look: Look = AS_IT_IS) -> Matrix:
     """A head as the model computes it, once for all visitors."""
+    return _attended(run, stack, layer, head, look)[0]
+
+
+def _attended(run: ModelRun, stack: Stack, layer: int, head: int, look: Look) -> tuple[Matrix, HeadData]:
     key = ("head", stack.id, layer, head, look)
-    return model_cache.cached(run, key, lambda: head_matrix.head_matrix(stack, layer, head, look))
+    return model_cache.cached(run, key, lambda: head_matrix.attended_head(stack, layer, head, look))
 
 
 def edited_matrix(run: ModelRun, stack: Stack, layer: int, head: int, look: Look, edit: HeadEdit) -> Matrix:
@@ -44,16 +48,8 @@ def mask_and_scale(stack: Stack, layer: int, edit: HeadEdit) -> tuple[MaskChoice
 
 
 def data_of(run: ModelRun, stack: Stack, layer: int, head: int, look: Look, matrix: Matrix) -> HeadData:
-    """What a head is drawn from: its scores once for all visitors; of a layer that gives only its weights, `matrix`."""
-    chosen = stack.layers[layer]
-    if not chosen.exact:
-        return matrix.data
-
-    def compute() -> HeadData:
-        norms = chosen.value_norms()[0, head].float().cpu().numpy() if look.values == "values" else None
-        return replace(raw_head(stack, layer, head), norms=norms)
-
-    return model_cache.cached(run, ("raw", stack.id, layer, head, look.values), compute)
+    """What a head is drawn from: its scores; of a layer that gives only its weights, `matrix`."""
+    return _attended(run, stack, layer, head, look)[1] if stack.layers[layer].exact else matrix.data
 
 
 def arrangement_of(stack: Stack, look: Look, matrix: Matrix) -> Arrangement | None:

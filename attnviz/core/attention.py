@@ -72,7 +72,7 @@ def attend(
         return stages
     _check_shapes(q, k, v)
     _check_numbers(softcap, sinks, dropout, q.shape[-3])
-    scores = _shared(q, k.mT)  # (..., H, Q, K)
+    scores = grouped_scores(q, k)
     _check_broadcast("mask", mask, scores)
     _check_broadcast("bias", bias, scores)
     if mask is not None and mask.dtype != torch.bool:
@@ -84,6 +84,11 @@ def attend(
     dropped = torch.dropout(weights, dropout, train=True) if training and dropout > 0 else None
     output = _shared(weights if dropped is None else dropped, v)  # (..., H, Q, Dv)
     return Stages(scores, scaled, masked, weights, output, empty_rows, dropped)
+
+
+def grouped_scores(q: Tensor, k: Tensor) -> Tensor:
+    """q.kT of H query heads (..., H, Q, D) with G key heads (..., G, K, D), (..., H, Q, K): not scaled, not masked."""
+    return _shared(q, k.mT)
 
 
 def _shared(per_query_head: Tensor, per_kv_head: Tensor) -> Tensor:

@@ -174,16 +174,35 @@ def head_matrix(
     scale: ScaleChoice = "model",
 ) -> Matrix:
     """One head under the model's or another mask and scale; `layer` and `head` count from 0 within the stack."""
-    chosen = stack.layers[layer]
-    weights = chosen.weights(head, mask, scale)[0, 0].float()
+    return attended_head(stack, layer, head, look, mask, scale)[0]
+
+
+def attended_head(
+    stack: Stack,
+    layer: int,
+    head: int,
+    look: Look = AS_IT_IS,
+    mask: MaskChoice = "model",
+    scale: ScaleChoice = "model",
+) -> tuple[Matrix, HeadData]:
+    """The same, and what a browser makes it of; attention is computed once for both."""
+    chosen, stages = stack.layers[layer], None
+    if chosen.exact:
+        stages = chosen.stages_of([head], mask, scale, values=False)
+    weights = (chosen.weights(head, mask, scale) if stages is None else stages.weights)[0, 0].float()
     hidden = _hidden(stack, layer, head, mask)
-    if look.values == "weights":
-        return arranged(stack, weights, hidden, look)
-    result = replace(arranged(stack, weights * chosen.value_norms()[0, head].float(), hidden, look), meaning="values")
-    if chosen.v is None:
-        return result
-    bare = chosen.v[0, head // (chosen.n_heads // chosen.n_kv_heads)].float().norm(dim=-1)
-    return replace(result, before_w_o=arranged(stack, weights * bare, hidden, look).values)
+    norms = chosen.value_norms()[0, head].float() if look.values == "values" else None
+    if norms is None:
+        result = arranged(stack, weights, hidden, look)
+    else:
+        result = replace(arranged(stack, weights * norms, hidden, look), meaning="values")
+    if norms is not None and chosen.v is not None:
+        bare = chosen.v[0, head // (chosen.n_heads // chosen.n_kv_heads)].float().norm(dim=-1)
+        result = replace(result, before_w_o=arranged(stack, weights * bare, hidden, look).values)
+    if stages is None:
+        return result, result.data
+    data = _with_vectors(stack, chosen, head, _of_layer(chosen, [head], stages.scores)[0])
+    return result, replace(data, norms=None if norms is None else norms.numpy(force=True))
 
 
 def average(stack: Stack, heads: Sequence[tuple[int, int]], look: Look = AS_IT_IS) -> Matrix:
@@ -284,12 +303,16 @@ def _of_heads(layer: RecordedLayer, tensor: Tensor) -> Tensor:
 def raw_head(stack: Stack, layer: int, head: int) -> HeadData:
     """One head, with its q and k; `layer` and `head` count from 0 within the stack."""
     chosen = stack.layers[layer]
+    return _with_vectors(stack, chosen, head, _of_layer(chosen, [head])[0])
+
+
+def _with_vectors(stack: Stack, layer: RecordedLayer, head: int, data: HeadData) -> HeadData:
     tokens_q, tokens_k = stack.tokens
-    result = replace(_of_layer(chosen, [head])[0], tokens_q=tokens_q, tokens_k=tokens_k)
-    if chosen.q is None or chosen.k is None:
-        return result
-    q, k = chosen.q[0, head], chosen.k[0, head // (chosen.n_heads // chosen.n_kv_heads)]
-    return replace(result, q=q.float().numpy(force=True), k=k.float().numpy(force=True))
+    data = replace(data, tokens_q=tokens_q, tokens_k=tokens_k)
+    if layer.q is None or layer.k is None:
+        return data
+    q, k = layer.q[0, head], layer.k[0, head // (layer.n_heads // layer.n_kv_heads)]
+    return replace(data, q=q.float().numpy(force=True), k=k.float().numpy(force=True))
 
 
 def raw_heads(
@@ -300,13 +323,13 @@ def raw_heads(
     return [replace(head, tokens_q=tokens_q, tokens_k=tokens_k) for head in heads]
 
 
-def _of_layer(layer: RecordedLayer, heads: list[int]) -> list[HeadData]:
+def _of_layer(layer: RecordedLayer, heads: list[int], known: Tensor | None = None) -> list[HeadData]:
     masks = _of_heads(layer, layer.mask)[heads].numpy(force=True)
     padding = None if layer.padding is None else layer.padding[0, 0, 0].numpy(force=True)
     if not layer.exact:
         weights = layer.weights(heads)[0].float().numpy(force=True)
         return [HeadData(weights[i], masks[i], exact=False, padding=padding) for i in range(len(heads))]
-    scores = layer.stages_of(heads, mask=None, scale=None, values=False).scores[0].float().numpy(force=True)
+    scores = (layer.scores(heads) if known is None else known)[0].float().numpy(force=True)
     biases = None if layer.bias is None else _of_heads(layer, layer.bias)[heads].float().numpy(force=True)
     sinks = None if layer.sinks is None else layer.sinks.float().cpu().tolist()
     return [

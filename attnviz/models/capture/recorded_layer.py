@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Message, Problem
-from attnviz.core.attention import Scale, Stages, attend, scale_factor
+from attnviz.core.attention import Scale, Stages, attend, grouped_scores, scale_factor
 from attnviz.models.capture.head_selection import broadcasts, chosen_heads, of_heads, wide
 from attnviz.models.capture.output_projection import value_lengths
 
@@ -168,13 +168,21 @@ class RecordedLayer:
         parts = [self.stages_of(part, mask, scale, start, values=False).weights for start, part in self._groups(chosen)]
         return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
 
+    def scores(self, heads: int | Sequence[int] | None = None) -> Tensor:
+        """q.kT (B, H', Q, K) of the given heads, before scale, bias and mask: of keys that are hidden, too."""
+        q, k, _ = self._of_heads(self._exact_heads(heads))
+        return grouped_scores(q, k)
+
     def stages(self, head: int = 0, mask: MaskChoice = "model", scale: ScaleChoice = "model") -> Stages:
         """Every intermediate of one head; the head axis is kept, with length 1."""
+        return self.stages_of(self._exact_heads(head), mask, scale)
+
+    def _exact_heads(self, heads: int | Sequence[int] | None) -> list[int]:
         if not self.exact:
             raise Problem(
                 "layer {index} gives its weights only; scores and masks cannot be shown or changed", index=self.index
             )
-        return self.stages_of(chosen_heads(head, self.n_heads, self.index), mask, scale)
+        return chosen_heads(heads, self.n_heads, self.index)
 
     def cropped(self, rows: slice | Tensor, keys: slice | Tensor) -> "RecordedLayer":
         """The same layer for some queries and keys. Weights are the same where no other key may be seen."""
@@ -262,11 +270,7 @@ class RecordedLayer:
         `start` is the index of `heads[0]` among all requested heads, because a mask can have one entry for each
         of those. With `values` False the output is left out (Dv = 0), which halves the cost.
         """
-        q, k, v = self.qkv
-        if heads != list(range(self.n_heads)):
-            kv_heads = [head * self.n_kv_heads // self.n_heads for head in heads]
-            q, k, v = q[:, heads], k[:, kv_heads], v[:, kv_heads]
-        q, k, v = wide(q), wide(k), wide(v if values else v[..., :0])
+        q, k, v = self._of_heads(heads, values)
         factor = self.scale_of(heads[0]) if scale == "model" else scale_factor(scale, q.shape[-1])
         bias = None if self.bias is None else wide(of_heads(self.bias, heads))
         sinks = None if self.sinks is None else wide(self.sinks[heads])
@@ -275,6 +279,14 @@ class RecordedLayer:
             return stages
         weights = _set(self.set_weights[:, heads], stages.weights)
         return replace(stages, weights=weights, output=weights @ v.repeat_interleave(q.shape[1] // v.shape[1], 1))
+
+    def _of_heads(self, heads: list[int], values: bool = False) -> tuple[Tensor, Tensor, Tensor]:
+        """q, k and v of these heads in at least float32; v of width 0 without `values`."""
+        q, k, v = self.qkv
+        if heads != list(range(self.n_heads)):
+            kv_heads = [head * self.n_kv_heads // self.n_heads for head in heads]
+            q, k, v = q[:, heads], k[:, kv_heads], v[:, kv_heads]
+        return wide(q), wide(k), wide(v if values else v[..., :0])
 
     def _mask(self, heads: list[int], mask: MaskChoice, start: int) -> Tensor | None:
         if mask is None:

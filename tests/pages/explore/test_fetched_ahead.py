@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attnviz.app import head_drawing
 from attnviz.app.cache import model_cache
 from attnviz.base.head_edit import HeadEdit
 from attnviz.canvas.head import ahead
 from attnviz.canvas.shared import packing
+from attnviz.core.attention import attend
 from attnviz.live.head_header import name_tokens
+from attnviz.models.capture import recorded_layer
 from attnviz.pages.explore.panels import head as head_panel
 from attnviz.pages.explore.panels import shown_head
 from attnviz.runs.head_matrix import Look
@@ -104,3 +107,18 @@ def test_other_heads_of_a_picture_of_lines_follow_a_change_of_their_layer(decode
     assert (np.abs(np.nan_to_num(difference[1])).max() == 0) == (where == "head"), (
         "where it does not reach, it is nothing"
     )
+
+
+def test_the_head_on_show_is_attended_once_for_its_picture_its_sentence_and_the_browser(memory, minilm, monkeypatch):
+    request = Request("minilm-l6", "The cat sat on the mat.")
+    run = memory.runs.get(request, lambda: run_model(request, minilm))
+    stack, calls = run.stacks[0], []
+    monkeypatch.setattr(recorded_layer, "attend", lambda *given: calls.append(given) or attend(*given))
+    matrix = head_drawing.edited_matrix(run, stack, 3, 5, Look(), HeadEdit(seen="before"))
+    data = head_drawing.data_of(run, stack, 3, 5, Look(), matrix)
+    fetched, _view = head_panel._others(request, stack.id, Look(), {}, None)(3, 5)
+    assert len(calls) == 1
+    logits = np.where(data.mask, data.scores.astype(np.float64) * data.scale, -np.inf)
+    expected = np.exp(logits - logits.max(-1, keepdims=True))
+    np.testing.assert_allclose(matrix.values, expected / expected.sum(-1, keepdims=True), atol=1e-6)
+    assert fetched is data

@@ -54,8 +54,7 @@ def windowed(q: Tensor, k: Tensor, v: Tensor, window: int) -> Tensor:
     """Attention of each token to itself and the `window` - 1 before it; what lies before the first is zeros."""
     window = min(window, q.shape[2])
     k, v = (nn.functional.pad(part, (0, 0, window - 1, 0)).unfold(2, window, 1) for part in (k, v))
-    weights = (q.unsqueeze(-2) @ k * q.shape[-1] ** -0.5).softmax(-1)  # (B, H, n, 1, window)
-    return (weights @ v.mT).squeeze(-2)
+    return attend(q.unsqueeze(-2), k.mT, v.mT).output.squeeze(-2)  # every token a head of one query
 
 
 class Recurrence(nn.Module):

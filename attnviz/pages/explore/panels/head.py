@@ -88,7 +88,7 @@ def _others(
         stack = run.stack(stack_id)
         if not stack.has(layer, head):
             raise LookupError((layer, head))
-        matrix = head_matrix.head_matrix(stack, layer, head, look)
+        matrix = head_drawing.unchanged(run, stack, layer, head, look)
         view = replace(head_drawing.view_of(stack, layer, head, look, matrix), **colours, over=over)
         return head_drawing.data_of(run, stack, layer, head, look, matrix), view
 
