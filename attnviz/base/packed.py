@@ -1,4 +1,7 @@
-"""One blob of bytes: the length of a header (u32, little endian), the header as JSON, and a payload."""
+"""One blob of bytes: the length of a header (3 bytes, little endian), a version, the header as JSON, a payload.
+
+A blob that was made before there were versions has 0 there, and reads as it did.
+"""
 
 import hashlib
 import json
@@ -8,17 +11,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+VERSION = 1  #: `VERSION` of canvas/shared/packing.js is the same
+
 
 def blob(header: dict[str, Any], payload: bytes = b"") -> bytes:
     """`header` and `payload` as one piece; the header must be JSON (NaN is refused), dataclasses are its objects."""
     text = json.dumps(header, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=vars).encode()
     text += b" " * (-len(text) % 4)
-    return len(text).to_bytes(4, "little") + text + payload
+    return len(text).to_bytes(3, "little") + bytes([VERSION]) + text + payload
 
 
 def unblob(data: bytes) -> tuple[dict[str, Any], bytes]:
-    """The header and payload of `blob`."""
-    end = 4 + int.from_bytes(data[:4], "little")
+    """The header and payload of `blob`. ValueError where a later version made it."""
+    if data[3] > VERSION:
+        raise ValueError(f"version {data[3]} of the format is not known; the latest is {VERSION}")
+    end = 4 + int.from_bytes(data[:3], "little")
     return json.loads(data[4:end]), data[end:]
 
 

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from attnviz.base.head_record import HeadData
 from attnviz.base.message import Message
+from attnviz.core import masks
 from attnviz.core.rope import rotate
 from attnviz.runs.word_vectors import WIDTH, Sentence
 
@@ -129,7 +130,7 @@ def run_top_left(s: Sentence) -> Outcome:
     new = max(1, length // 3)  # the words that came after the cache was filled
     values = torch.eye(length)  # with the identity as values, the output is the weights
     bad, good = wrong_top_left(s.q[-new:], s.k, values), right_top_left(s.q[-new:], s.k, values)
-    aligned = torch.ones(new, length, dtype=torch.bool).tril(length - new)
+    aligned = masks.causal(new, length)
     return Outcome(
         picture(bad, s.words[-new:], s.words, allowed=torch.ones(new, length, dtype=torch.bool).tril()),
         picture(good, s.words[-new:], s.words, allowed=aligned),

@@ -1,6 +1,7 @@
 """What the browser is sent: packed, unpacked again, and compared with what went in."""
 
 import base64
+import json
 
 import numpy as np
 import pytest
@@ -8,8 +9,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from attnviz.base.head_record import HeadData, Pin, Pins
+from attnviz.base.head_edit import HeadEdit
+from attnviz.base.head_record import (
+    Arrangement,
+    HeadChannel,
+    HeadData,
+    HeadTitles,
+    HeadView,
+    PackedHeads,
+    Pin,
+    Pins,
+    RawSource,
+    RowSentence,
+)
+from attnviz.base.message import NONSENSE
 from attnviz.base.packed import pack_bits
+from attnviz.base.record_json import from_json, to_json
 from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.blobs import read_pins
 from attnviz.canvas.shared.kinds import Overview
@@ -18,6 +33,7 @@ from tests.canvas.browser_codes import decode16
 
 TOKENS = (["a", "b", "c"], None)
 NAME = name_tokens(*TOKENS)
+PACKED = PackedHeads(16, False, 2, (3, 4), [0.5, 0.25], 8, True, [None, 30.0], 0, None, False, False)
 unit = hnp.arrays(np.float32, (5, 7), elements=st.floats(0, 1, width=32))
 
 
@@ -32,9 +48,35 @@ def test_a_blob_gives_back_its_header_and_payload_and_a_header_that_is_no_json_i
     header = {"tokens": ["<b>", "日本", "\n", '"'], "n": 3}
     data = packing.blob(header, b"\x00\xff12")
     assert packing.unblob(data) == (header, b"\x00\xff12")
-    assert int.from_bytes(data[:4], "little") % 4 == 0
+    assert int.from_bytes(data[:3], "little") % 4 == 0
     with pytest.raises(ValueError, match="JSON"):
         packing.blob({"value": float("nan")})
+
+
+def test_a_blob_of_before_versions_were_written_reads_as_it_did_and_one_of_a_later_version_is_refused() -> None:
+    data = packing.blob({"n": 3}, b"12")
+    assert packing.unblob(data[:3] + b"\x00" + data[4:]) == ({"n": 3}, b"12")
+    with pytest.raises(ValueError, match="version 9"):
+        packing.unblob(data[:3] + b"\x09" + data[4:])
+
+
+def test_records_come_back_from_json_and_what_does_not_fit_them_is_refused() -> None:
+    view = HeadView(
+        "Layer 1, head 2",
+        tile=(1, 2),
+        titles=HeadTitles("Layer {layer}", 3),
+        sentence=RowSentence(("1", "2", "3", "4", "5"), None, ((0, 1), (0,))),
+        pins=Pins((Pin("q", 1), Pin("k", 0)), (1, 0)),
+        over=(4, 2),
+        fixed_top=2.5,
+    )
+    edit = HeadEdit("painted", hidden=(1,), painted=b"\x81", scale="factor", factor=2.0)
+    for record in (view, edit, HeadChannel("group", edited_tiles="address"), RawSource(PACKED, Arrangement(((0, 1),)))):
+        plain = json.loads(json.dumps(to_json(record)))
+        assert from_json(type(record), plain) == record
+        for name in plain:
+            with pytest.raises(NONSENSE):
+                from_json(type(record), plain | {name: object()})
 
 
 @settings(max_examples=25, deadline=None)

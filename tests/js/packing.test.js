@@ -19,7 +19,10 @@ const cases = JSON.parse(await readFile(new URL("cases/packing.json", import.met
 for (const name of ["weights", "differences"]) {
   test(`${name} that Python packed are read with its header`, async () => {
     const { blob, header, values } = cases[name];
-    const [read, payload] = readHeader(new Uint8Array(Buffer.from(blob, "base64")));
+    const bytes = new Uint8Array(Buffer.from(blob, "base64"));
+    const [read, payload] = readHeader(bytes);
+    assert.deepEqual(readHeader(bytes.with(3, 0)), [read, payload], "as it was before versions were written");
+    assert.throws(() => readHeader(bytes.with(3, 9)), /version 9/);
     assert.deepEqual(read, header);
     const codes = joinPlanes(await inflate(payload));
     assert.equal(codes.length, values.length);

@@ -22,7 +22,7 @@ MASKED_TILE, MASKED_CELL = 255, 65535
 
 def unblob(data: bytes) -> tuple[dict[str, Any], bytes]:
     """The header (decoded JSON) and the payload (bytes) of a blob."""
-    end = 4 + int.from_bytes(data[:4], "little")
+    end = 4 + int.from_bytes(data[:3], "little")  # the fourth byte is a version, 0 in older blobs
     return json.loads(data[4:end]), data[end:]
 
 

@@ -112,6 +112,9 @@ export function strongestOfBlocks(codes, [nq, nk], step, signed) {
   return { codes: strongest, rows, columns };
 }
 
+/** Of blobs; in those made before it was written it is 0. `VERSION` of base/packed.py is the same. */
+const VERSION = 1;
+
 /**
  * Splits a blob into its header and its payload.
  * @template T
@@ -119,7 +122,8 @@ export function strongestOfBlocks(codes, [nq, nk], step, signed) {
  * @returns {[T, Uint8Array]}
  */
 export function readHeader(bytes) {
-  const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  if (bytes[3] > VERSION) throw new Error(`version ${bytes[3]} of the format is not known: load the page again`);
+  const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true) & 0xffffff;
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + size)));
   return [header, bytes.subarray(4 + size)];
 }
@@ -131,7 +135,7 @@ export const bytesOf = (text) => Uint8Array.from(atob(text), (letter) => letter.
 export function writeHeader(header, payload) {
   const text = new TextEncoder().encode(JSON.stringify(header));
   const bytes = new Uint8Array(4 + text.length + payload.length);
-  new DataView(bytes.buffer).setUint32(0, text.length, true);
+  new DataView(bytes.buffer).setUint32(0, (VERSION << 24) | text.length, true);
   bytes.set(text, 4);
   bytes.set(payload, 4 + text.length);
   return bytes;

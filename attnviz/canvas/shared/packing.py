@@ -1,7 +1,7 @@
 """What the browser is sent: one blob of bytes, and numbers as 16-bit or 8-bit codes.
 
-A blob is the length of its header (u32, little endian), the header (JSON, padded with spaces to a
-multiple of 4) and the payload. Values are coded on a square-root scale, so that small weights keep
+A blob is the length of its header and the version of the format (`base/packed.py`), the header (JSON, padded with
+spaces to a multiple of 4) and the payload. Values are coded on a square-root scale, so that small weights keep
 their digits: with `top` the largest magnitude,
 
     16 bits, 0 to top       code = round(sqrt(v / top) * 65534)                     65535 = masked

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from attnviz.core.attention import linear_attention
+from attnviz.core.attention import attend, linear_attention
 from attnviz.pages.compare.maths import layer_costs
 from attnviz.pages.compare.maths.layer_costs import KINDS, RECURRENT, Config
 

@@ -5,6 +5,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attnviz.base.message import Message
+from attnviz.core import masks
 from attnviz.runs.traps import TOP_LEFT, Outcome, Trap, error_of, largest_gap, picture, rotated, source
 from attnviz.runs.word_vectors import WIDTH, Sentence
 
@@ -34,7 +35,7 @@ def run_unshifted_positions(s: Sentence) -> Outcome:
         for way in (wrong_unshifted_positions, right_unshifted_positions)
     )
     whole = rotated_weights(s.q, s.k, s.k[:0], torch.arange(len(s)))[-new:]
-    allowed = torch.ones(new, len(s), dtype=torch.bool).tril(len(s) - new)
+    allowed = masks.causal(new, len(s))
     own = slice(len(s) - new, None)
     return Outcome(
         picture(bad, s.words[-new:], s.words, allowed=allowed),
@@ -86,7 +87,7 @@ def run_dimension(s: Sentence) -> Outcome:
         return Outcome(alone, alone, 0.0, (Message("With one word there is no cache yet."),))
     words = s.words[-2 * half :]  # the first half is cached, the second comes as a chunk of the same length
     q, k = s.q[-half:][None], s.k[-2 * half :][None]
-    allowed = torch.ones(half, 2 * half, dtype=torch.bool).tril(half)
+    allowed = masks.causal(half, 2 * half)
     good = weights(q, right_dimension(k[:, :half], k[:, half:]), allowed)[0]
     both = weights(
         q, wrong_dimension(k[:, :half], k[:, half:]), allowed[:, half:]
@@ -167,6 +168,7 @@ def program(trap: Trap, words: tuple[str, ...], seed: int) -> str | None:
 _VECTORS = """\
 import torch
 import torch.nn.functional as F
+from attnviz.core import masks
 from attnviz.core.rope import rotate
 from attnviz.runs.word_vectors import WIDTH, sentence
 from torch import Tensor

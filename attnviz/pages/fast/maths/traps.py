@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attnviz.base.message import Message
+from attnviz.core import masks
 from attnviz.runs.traps import Outcome, Trap, compared, source
 from attnviz.runs.word_vectors import Sentence
 
@@ -90,7 +91,7 @@ def wrong_mask_late(kept: Running, scores: Tensor, seen: Tensor, values: Tensor)
 
 
 def run_mask_late(s: Sentence) -> Outcome:
-    allowed = torch.ones(len(s), len(s), dtype=torch.bool).tril()
+    allowed = masks.causal(len(s))
     bad, good = (over_tiles(s.q, s.k, allowed, fold) for fold in (wrong_mask_late, right_fold))
     fact = Message(
         "No later word gets any weight, and still the weights of {word} sum to {sum:.2f} instead of 1: hidden keys are "
@@ -129,7 +130,7 @@ def wrong_skipped(rows_end: int) -> int:
 
 
 def run_skipped(s: Sentence) -> Outcome:
-    allowed = torch.ones(len(s), len(s), dtype=torch.bool).tril()
+    allowed = masks.causal(len(s))
     bad, good = (over_tiles(s.q, s.k, allowed, needed=needed) for needed in (wrong_skipped, right_needed))
     lost = (good * (bad == 0)).sum(-1)
     fact = Message(
@@ -158,7 +159,7 @@ def wrong_empty_row(kept: Running, scores: Tensor, seen: Tensor, values: Tensor)
 
 def run_empty_row(s: Sentence) -> Outcome:
     padded = min(BLOCK, len(s) // 2)
-    allowed = torch.ones(len(s), len(s), dtype=torch.bool).tril()
+    allowed = masks.causal(len(s))
     allowed[:, :padded] = False
     bad, good = (over_tiles(s.q, s.k, allowed, fold) for fold in (wrong_empty_row, right_fold))
     values = {
