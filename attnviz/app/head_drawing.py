@@ -126,6 +126,7 @@ def draw(
         lambda: head_picture(matrix.data, view, pins, files["title"]),
         name=files["name"],
         key=keys[1],
+        canvas=show.canvas_of(keys[0]),
         caption=files["caption"],
         table=lambda: long_table(matrix),
     )

@@ -111,6 +111,7 @@ def _picture(outcome: Outcome, drawn: HeadData | None, title: str, name: str, ke
         lambda: head_picture(drawn, view, pins, ""),
         name=f"trap-{name}",
         key=f"{key}-save",
+        canvas=show.canvas_of(key),
         table=lambda: {
             **pairs(rows, cols),
             "value": drawn.scores.ravel().tolist(),

@@ -27,6 +27,9 @@ CANVASES = {
     "tensor_board": ("build?b_step=softmax", "build_step", "build_board"),
     "sharing_columns": ("sharing?h_context=2048", "h-three", "canvas-of-h-three"),
     "model_strip": ("explore?open_place=true", "place-out", "place"),
+    "head": ("masks?m_rule1=window", "m-after-save", "m-after"),
+    "head, mean": ("explore?open_average=true", "average-out", "average"),
+    "head, trap": ("masks?m_view=traps", "m-trap-wrong-save", "m-trap-wrong"),
     "patch_view": ("pictures", "patches-out", "patches"),
 }
 #: whatever a clock measured is another number each time

@@ -70,6 +70,7 @@ def mean(shown: Shown) -> None:
         lambda: head_picture(matrix.data, view, pins, ""),
         name=f"{kind}-{shown.run.request.model}",
         key="average-out",
+        canvas=show.canvas_of("average"),
         words=spoken(matrix.said_of(shown.query if shown.pins else matrix.telling_row)),
         caption=sentences(_("{name}: {title}.").format(name=shown.run.name, title=title), link()),
         table=lambda: long_table(matrix),

@@ -95,6 +95,7 @@ def _weights(key: str, result: mask_lab.Result, data: HeadData, name: str, title
         lambda: head_picture(data, view, pins, ""),
         name=f"weights-{name}",
         key=f"{key}-save",
+        canvas=show.canvas_of(key),
         table=lambda: per_pair(result, before=result.before, after=result.after, mask=result.mask.astype(int)),
         words=words,
         caption=ended(title),
