@@ -232,7 +232,8 @@ def on_explore(page):
 def by_drawing(page):
     """A digit is drawn by keys."""
     pad = page.get_by_test_id("pad").first
-    inked = """pad => pad.getContext("2d").getImageData(0, 0, 32, 32).data.filter((v, i) => i % 4 === 3 && v).length"""
+    inked = """pad => pad.getContext("2d").getImageData(0, 0, pad.width, pad.height).data
+        .filter((v, i) => i % 4 === 3 && v).length / (pad.width * pad.height) * 32 * 32"""
     assert pad.evaluate(inked) == 0
     pad.focus()
     for key in ["ArrowUp", "ArrowUp", " ", *["ArrowDown"] * 8, " "]:

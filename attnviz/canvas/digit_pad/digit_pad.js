@@ -1,19 +1,17 @@
 // Fields to draw digits in, 32 pixels a side as in the data set. Python hears of a drawing when a stroke ends.
 
-import { lastingComponent, View } from "../shared/component.js";
+import { View, viewComponent } from "../shared/component.js";
 import { ARROWS, isPress } from "../shared/controls.js";
 import { addButton, around, el, fill, liveRegion } from "../shared/dom.js";
 import { clamp } from "../shared/numbers.js";
 import { bytesOf, packBits, unpackBits } from "../shared/packing.js";
-import { contextOf, pixelCanvas } from "../scene/canvas_context.js";
+import { sized } from "../shared/surface.js";
+import { drawPad, SIDE } from "./pad_scene.js";
 
 /** @import { Component, PadHeader } from "../shared/types.js" */
 
-const SIDE = 32;
 /** Pixels from the middle of a stroke to its edge: strokes of the data set are five to seven of its 32 pixels wide. */
 const REACH = 2.8;
-const INK = 0xff1a1614;
-const [PEN_UP, PEN_DOWN] = ["#0072B2", "#D55E00"];
 /** Where the keyboard's pen begins. @type {[number, number]} */
 const MIDDLE = [SIDE / 2, SIDE / 2];
 
@@ -52,7 +50,6 @@ class Pad {
     this.canvas.addEventListener("keydown", (e) => this.key(e));
     this.canvas.addEventListener("blur", () => this.putAway());
     for (const end of ["pointerup", "pointercancel"]) this.canvas.addEventListener(end, () => this.lift());
-    this.draw();
   }
 
   /** Arrow keys move the pen, Space sets it down and lifts it, Escape puts it away. @param {KeyboardEvent} event */
@@ -129,17 +126,8 @@ class Pad {
   }
 
   draw() {
-    pixelCanvas(
-      Uint32Array.from(this.cells, (on) => on && INK),
-      SIDE,
-      this.canvas,
-    );
-    if (!this.pen) return;
-    const ink = contextOf(this.canvas);
-    const [x, y] = this.pen.map(Math.floor);
-    ink.fillStyle = this.isDown ? PEN_DOWN : PEN_UP;
-    ink.fillRect(x - 1, y, 3, 1);
-    ink.fillRect(x, y - 1, 1, 3);
+    const size = this.canvas.clientWidth;
+    if (size) drawPad(sized(this.canvas, size, size, false), this, size);
   }
 
   /** Whether a stroke has begun and not ended: an answer that comes meanwhile knows nothing of it. */
@@ -170,7 +158,7 @@ class DigitPads extends View {
   }
 
   /** @param {Component} component */
-  show(component) {
+  async show(component) {
     const { header } = this.receive(component);
     const name = JSON.stringify([header.pads, header.labels]);
     if (name !== this.built) this.build(header);
@@ -181,6 +169,10 @@ class DigitPads extends View {
     });
   }
 
+  resize() {
+    for (const pad of this.pads) pad.draw();
+  }
+
   /** @param {PadHeader} header */
   build({ pads, labels }) {
     const row = el("div", "av-wrap dp-pads");
@@ -188,6 +180,7 @@ class DigitPads extends View {
       return new Pad(row, fill(labels.pad, { number: i + 1 }), labels, () => this.tell());
     });
     this.root.replaceChildren(row, el("div", "av-small dp-help", labels.help));
+    this.resize();
   }
 
   tell() {
@@ -195,4 +188,4 @@ class DigitPads extends View {
   }
 }
 
-export default lastingComponent(DigitPads);
+export default viewComponent(DigitPads);
