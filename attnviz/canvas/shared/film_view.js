@@ -60,6 +60,11 @@ export class FilmView extends View {
     return button;
   }
 
+  /** A button that goes so many stops on. @param {HTMLElement} bar @param {string} sign @param {number} by */
+  mover(bar, sign, by) {
+    return addButton(bar, sign, "", () => this.goTo(this.at + by));
+  }
+
   /**
    * Has a hand on a canvas move it.
    * @param {HTMLElement} canvas @param {(event: PointerEvent) => number | null} stopAt what is under it
@@ -103,8 +108,32 @@ export class FilmView extends View {
     const draw = (/** @type {number} */ share) => this.stand(Math.round(from + share * (to - from)));
     this.plays(
       button,
-      film(this.root, this.pace(Math.abs(to - from)), draw, () => this.goTo(this.at)),
+      film(this.root, this.pace(Math.abs(to - from)), draw, () => this.ended()),
     );
+  }
+
+  /** The film has come to its end. */
+  ended() {
+    this.goTo(this.at);
+  }
+
+  /**
+   * Arrow keys, Home and End go to stops.
+   * @param {KeyboardEvent} event @param {Record<string, () => void>} [others] what other keys do
+   */
+  stepKeys(event, others = {}) {
+    if (event.target === this.range) return;
+    /** @type {Record<string, () => void>} */
+    const acts = {
+      ArrowLeft: () => this.goTo(this.at - 1),
+      ArrowRight: () => this.goTo(this.at + 1),
+      Home: () => this.goTo(0),
+      End: () => this.goTo(Infinity),
+      ...others,
+    };
+    if (!(event.key in acts)) return;
+    event.preventDefault();
+    acts[event.key]();
   }
 
   /** @param {HTMLElement | null} which @param {(() => void) | null} stop */

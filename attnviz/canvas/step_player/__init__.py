@@ -94,7 +94,7 @@ def step_player(key: str, shown: StepFigure, *, on_step: Callable[[int], None]) 
     """
     header, payload = shown.header, shown.payload
     header["name"] = fingerprint(payload, str(header["labels"]), len(shown.steps))
-    mount("step_player", key, "stood", header, lambda told: count(told.get("step"), len(shown.steps)), on_step, payload)
+    mount("step_player", key, "stood", header, lambda told: count(told.get("at"), len(shown.steps)), on_step, payload)
 
 
 def words_of(prompt: int, layers: int) -> dict[str, str]:

@@ -2,8 +2,9 @@
 // The blob's payload is float32: q (T, D), k (T, D), v (T, Dv), output (T, Dv), weights (T, T).
 
 import { themeOf } from "../shared/colour.js";
-import { lastingComponent, View } from "../shared/component.js";
-import { addButton, around, attribute, button, el, fill, joined, say, visibleToken } from "../shared/dom.js";
+import { lastingComponent } from "../shared/component.js";
+import { around, attribute, button, el, fill, joined, named, say, visibleToken } from "../shared/dom.js";
+import { FilmView } from "../shared/film_view.js";
 import { clamp, percent } from "../shared/numbers.js";
 import { floats } from "../shared/packing.js";
 import { newRows, playerLayout, rowAt, stepOfRow } from "./step_player_geometry.js";
@@ -20,23 +21,29 @@ import { placeOn } from "../shared/window.js";
 /** How long a step stands while the film plays, in milliseconds. */
 const STAND = 900;
 
-/** @extends {View<PlayerHeader>} */
-class StepPlayer extends View {
+/** @extends {FilmView<PlayerHeader>} */
+class StepPlayer extends FilmView {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
-    /** @type {Film | null} */
-    this.film = null;
-    this.at = 0;
-    this.told = -1;
-    this.timer = 0;
+    /** @type {Film | null} the head's numbers */
+    this.numbers = null;
     /** @type {number | null} */
     this.pointed = null;
-    this.redraw = onceAFrame(() => this.draw());
+    this.draw = onceAFrame(() => this.picture());
     this.bar = el("div", "av-line sp-bar");
-    this.play = el("button");
-    this.range = el("input", "av-slider-range sp-range", null, { type: "range", min: "0", step: "1" });
+    this.buttons = {
+      first: this.mover(this.bar, "«", -Infinity),
+      back: this.mover(this.bar, "‹", -1),
+      play: this.player(this.bar, "▶", "play", Infinity),
+      next: this.mover(this.bar, "›", 1),
+      last: this.mover(this.bar, "»", Infinity),
+    };
+    this.buttons.play.classList.add("av-strong", "sp-play");
+    this.range.classList.add("sp-range");
+    this.bar.append(this.range);
     this.said = el("div", "av-strong sp-said", null, { "aria-live": "polite" });
+    this.spoken = [this.said];
     this.tape = el("canvas");
     this.tokens = el("div", "sp-tokens");
     this.touched = ""; // the places of the tokens that can be touched
@@ -44,16 +51,14 @@ class StepPlayer extends View {
     this.readout = el("div", "sp-readout", null, { "aria-live": "polite" });
     this.side = el("canvas", "", null, { role: "img" });
     this.build();
-    watchSize(root, () => this.redraw());
+    watchSize(root, () => this.draw());
   }
 
   build() {
     const left = around("av-column sp-left", this.canvas, this.readout);
     const stage = around("av-wrap sp-stage", left, around("av-column sp-side", this.side));
     this.root.replaceChildren(this.bar, this.said, around("sp-tape", this.tape, this.tokens), stage);
-    this.range.addEventListener("input", () => this.stand(Number(this.range.value)));
-    this.range.addEventListener("change", () => this.commit());
-    this.root.addEventListener("keydown", (event) => this.key(event));
+    this.root.addEventListener("keydown", (event) => this.stepKeys(event));
     for (const kind of /** @type {const} */ (["pointermove", "pointerdown"])) {
       this.canvas.addEventListener(kind, (event) => this.point(event.offsetY));
     }
@@ -67,48 +72,12 @@ class StepPlayer extends View {
   /** @param {Component} component */
   show(component) {
     const { header, payload, before } = this.receive(component);
-    const other = before?.name !== header.name;
-    this.film = filmOf(header, floats(payload));
-    if (before?.words.first !== header.words.first) this.transport();
-    const behind = this.gestures.isBehind(header.session, header.ack);
+    this.numbers = filmOf(header, floats(payload));
+    for (const [name, node] of Object.entries(this.buttons)) named(node, header.words[name]);
     const grows = before !== null && header.steps.length > before.steps.length && header.labels[0] === before.labels[0];
-    if (grows && this.at === before.steps.length - 1) this.at = behind ? header.steps.length - 1 : header.at;
-    else if ((other && !grows) || (!behind && !this.timer)) this.at = header.at;
-    this.at = clamp(this.at, 0, header.steps.length - 1);
-    if (!behind) this.told = header.at;
-    this.range.max = String(header.total - 1);
-    this.draw();
-  }
-
-  /** The buttons and the slider's name, in the language of the words that came. */
-  transport() {
-    const { words } = this.header;
-    if (this.timer) this.pause();
-    this.bar.replaceChildren();
-    const go = (/** @type {number} */ by) => () => this.goTo(this.at + by);
-    addButton(this.bar, "«", words.first, go(-Infinity));
-    addButton(this.bar, "‹", words.back, go(-1));
-    this.play = addButton(this.bar, "▶", words.play, () => this.toggle());
-    addButton(this.bar, "›", words.next, go(1));
-    addButton(this.bar, "»", words.last, go(Infinity));
-    this.play.classList.add("av-strong", "sp-play");
-    this.range.setAttribute("aria-label", words.step);
-    this.bar.append(this.range);
-  }
-
-  /** @param {KeyboardEvent} event */
-  key(event) {
-    if (event.target === this.range) return;
-    /** @type {Record<string, () => void>} */
-    const acts = {
-      ArrowLeft: () => this.goTo(this.at - 1),
-      ArrowRight: () => this.goTo(this.at + 1),
-      Home: () => this.goTo(0),
-      End: () => this.goTo(Infinity),
-    };
-    if (!(event.key in acts)) return;
-    event.preventDefault();
-    acts[event.key]();
+    const newest = grows && this.at === before.steps.length - 1;
+    this.arrive(header.total - 1, before?.name !== header.name && !grows);
+    if (newest && !this.film && this.gestures.isBehind(header.session, header.ack)) this.stand(Infinity);
   }
 
   /** Up and down go through the rows of the cache, from the newest token's own. @param {KeyboardEvent} event */
@@ -123,57 +92,22 @@ class StepPlayer extends View {
     event.stopPropagation();
   }
 
-  toggle() {
-    if (this.timer) {
-      this.pause();
-      this.commit();
-      return;
-    }
-    if (this.at === this.header.steps.length - 1) this.stand(0);
-    this.play.replaceChildren("❚❚");
-    this.play.setAttribute("aria-label", this.header.words.pause);
-    this.said.setAttribute("aria-live", "off"); // a film is read out where it ends
-    this.timer = window.setInterval(() => this.tick(), STAND);
+  /** @param {number} stops */
+  pace(stops) {
+    return STAND * stops;
   }
 
-  tick() {
+  /** The film plays on where steps still come. */
+  ended() {
     const { steps, total } = this.header;
-    if (!this.root.isConnected) {
-      this.pause();
-    } else if (this.at < steps.length - 1) {
-      this.stand(this.at + 1);
-    } else if (steps.length === total) {
-      this.pause();
-      this.commit();
-    }
-  }
-
-  pause() {
-    window.clearInterval(this.timer);
-    this.timer = 0;
-    this.said.setAttribute("aria-live", "polite");
-    this.play.replaceChildren("▶");
-    this.play.setAttribute("aria-label", this.header.words.play);
-  }
-
-  /** A step chosen by hand: the film pauses, and Python hears of it. @param {number} step */
-  goTo(step) {
-    if (this.timer) this.pause();
-    this.stand(step);
-    this.commit();
+    if (steps.length < total && this.root.isConnected) this.play(this.buttons.play, Infinity);
+    else super.ended();
   }
 
   /** @param {number} step */
   stand(step) {
-    this.at = clamp(step, 0, this.header.steps.length - 1);
     this.pointed = null;
-    this.redraw();
-  }
-
-  commit() {
-    if (this.at === this.told) return;
-    this.told = this.at;
-    this.tellPython("stood", { step: this.at });
+    super.stand(clamp(step, 0, this.header.steps.length - 1));
   }
 
   /** @param {number} y */
@@ -185,22 +119,21 @@ class StepPlayer extends View {
   pointAt(row) {
     if (row === this.pointed) return;
     this.pointed = row;
-    this.redraw();
+    this.draw();
   }
 
   width() {
     return Math.max(200, this.canvas.parentElement?.clientWidth ?? 0);
   }
 
-  draw() {
-    if (!this.held || !this.film) return;
+  picture() {
+    if (!this.held || !this.numbers) return;
     const { steps, words } = this.header;
     const [, end] = newRows(steps, this.at);
-    this.range.value = String(this.at);
     const said = headline(this.header, this.at);
     this.range.setAttribute("aria-valuetext", said);
     say(this.said, said);
-    const { header, film, at, pointed } = this;
+    const { header, numbers: film, at, pointed } = this;
     const width = this.width();
     const layout = playerLayout(width, header.rows);
     const theme = themeOf(this.root, header.colours);
@@ -231,7 +164,7 @@ class StepPlayer extends View {
 
   /** @param {number} end @param {number} row */
   weightOf(end, row) {
-    return this.film?.weights[(end - 1) * this.header.rows + row] ?? 0;
+    return this.numbers?.weights[(end - 1) * this.header.rows + row] ?? 0;
   }
 
   /** @param {number} end @param {number} row */

@@ -3,7 +3,7 @@
 
 import { themeOf } from "../shared/colour.js";
 import { lastingComponent } from "../shared/component.js";
-import { addButton, around, attribute, el, joined, named, say } from "../shared/dom.js";
+import { around, attribute, el, joined, named, say } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
 import { clamp } from "../shared/numbers.js";
 import { onceAFrame, sized, watchSize } from "../shared/surface.js";
@@ -31,14 +31,13 @@ class TileFilm extends FilmView {
     this.scene = null;
     this.draw = onceAFrame(() => this.picture());
     this.bar = el("div", "av-line tf-bar");
-    const go = (/** @type {number} */ by) => () => this.goTo(this.at + by);
     this.steps = {
-      start_over: addButton(this.bar, "«", "", go(-Infinity)),
+      start_over: this.mover(this.bar, "«", -Infinity),
       rewind: this.player(this.bar, "◀", "rewind", 0),
-      back: addButton(this.bar, "‹", "", go(-1)),
-      next: addButton(this.bar, "›", "", go(1)),
+      back: this.mover(this.bar, "‹", -1),
+      next: this.mover(this.bar, "›", 1),
       play: this.player(this.bar, "▶", "play", Infinity),
-      end: addButton(this.bar, "»", "", go(Infinity)),
+      end: this.mover(this.bar, "»", Infinity),
     };
     this.bar.append(this.range);
     this.said = el("div", "av-strong tf-said", null, { "aria-live": "polite" });
@@ -104,18 +103,8 @@ class TileFilm extends FilmView {
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    if (event.target === this.range) return;
-    /** @type {Record<string, () => void>} */
-    const acts = {
-      ArrowLeft: () => this.goTo(this.at - 1),
-      ArrowRight: () => this.goTo(this.at + 1),
-      Home: () => this.goTo(0),
-      End: () => this.goTo(Infinity),
-      ...(event.target === this.tile && { ArrowUp: () => this.step(-1), ArrowDown: () => this.step(1) }),
-    };
-    if (!(event.key in acts)) return;
-    event.preventDefault();
-    acts[event.key]();
+    const lines = { ArrowUp: () => this.step(-1), ArrowDown: () => this.step(1) };
+    this.stepKeys(event, event.target === this.tile ? lines : {});
   }
 
   /** @param {number} by */
