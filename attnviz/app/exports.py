@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from attnviz.app.links import shared_view
 from attnviz.app.text import headline, unmarked
 from attnviz.base.message import Problem
 from attnviz.base.packed import blob, unblob
@@ -24,7 +25,6 @@ from attnviz.figures.export import prepared, standalone_html
 from attnviz.figures.theme import Background
 from attnviz.figures.title_lines import one_line
 from attnviz.live.canvas_page import canvas_page
-from attnviz.live.chart_frame import ChartFrame
 from attnviz.live.scene_figure import SceneFigure
 
 Table = Mapping[str, Sequence[Any]] | Any  # columns by name, or a pandas DataFrame
@@ -47,6 +47,7 @@ class LiveFile:
 class LiveCanvas:
     """A component with what it was sent, for a file that stays alive; `link` opens the same in the app."""
 
+    key: str
     component: str
     data: bytes
     link: str | None
@@ -79,9 +80,16 @@ class ExportOffer:
     caption: str | None = None  #: as Markdown; plain once it is made
     live: Sequence[LiveFile] = ()
     canvas: LiveCanvas | None = None  #: what it is on the page
+    canvases: Sequence[str] = ()  #: keys of those that show it, in order; after a blank, which picture of a canvas
     called: str = ""  #: its title where nothing is said of it
     words: str = ""  #: what the page says below it, as Markdown
     title: str = ""  #: once it is made: what its files say above it unless told otherwise
+    credit: str = ""  #: once it is made: the line at their foot that says what made them, unless it is switched off
+
+    @property
+    def drawn_by(self) -> Sequence[str]:
+        """Keys of the canvases whose pictures stand in its files; none where Python sends its parts, or a chart."""
+        return [self.canvas.key] if self.canvas and isinstance(self.fig, SceneFigure) else self.canvases
 
     @property
     def file_name(self) -> str:
@@ -101,23 +109,32 @@ class ExportOffer:
         if title != own:
             rest = sentences(ended(own) if own else "", rest)
             caption = rest if words in ("", caption) else sentences(rest, caption)
-        return replace(self, fig=fig, table=table, caption=caption, title=title or own or self.called)
+        return replace(self, fig=fig, table=table, caption=caption, title=title or own or self.called, credit=_credit())
 
-    def written(
-        self, background: Background, title: str, caption: str, bar: bool
-    ) -> tuple[str, str | None, Sequence[LiveFile]]:
-        """An SVG on this background, the chart that plotly.js draws into the place that the SVG leaves for it, and the
-        live files; an empty title or caption is left out.
-        """
-        live = [*self.live] if self.canvas is None else [self.canvas.file(title, caption), *self.live]
-        if isinstance(self.fig, SceneFigure):
-            look: Any = {"background": background, "title": title or None, "caption": caption or None, "colorbar": bar}
-            return self.fig.to_svg(**look), None, live
-        ready = prepared(self.fig, background=background, colorbar=bar)
-        place = SceneFigure((ChartFrame(ready.layout.width, ready.layout.height),))
-        frame = place.to_svg(background=background, title=title or None, caption=caption or None)
-        page = LiveFile(_("HTML, interactive"), "", lambda: standalone_html(ready, title, caption))
-        return frame, ready.to_json(remove_uids=False), live or [page]
+    def pages(self, look: "FileLook") -> Sequence[LiveFile]:
+        """Its live files, with what a visitor chose for them."""
+        if self.canvas is not None:
+            return [self.canvas.file(look.title, look.caption), *self.live]
+        if self.live or isinstance(self.fig, SceneFigure):
+            return self.live
+        ready = prepared(self.fig, look.background, look.bar)
+        return [LiveFile(_("HTML, interactive"), "", lambda: standalone_html(ready, look.title, look.caption))]
+
+
+@dataclass(frozen=True)
+class FileLook:
+    """What a visitor chooses for a file; an empty title, caption or credit is left out."""
+
+    title: str = ""
+    caption: str = ""
+    credit: str = ""
+    background: Background = "white"
+    bar: bool = True
+
+
+def _credit() -> str:
+    link = shared_view.public_address(shared_view.LONGEST_IN_CAPTION)
+    return _("Made with attnviz: {link}").format(link=link) if link else _("Made with attnviz")
 
 
 @dataclass

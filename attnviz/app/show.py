@@ -13,17 +13,20 @@ from attnviz.app import presenting, share_menu
 from attnviz.app.cache import kept_charts
 from attnviz.app.exports import ExportOffer, Later, LiveCanvas, LiveFile, Table, gathered, to_csv
 from attnviz.app.links import shared_view
+from attnviz.app.save_picture import chosen_look, save_picture
 from attnviz.app.text import plain, unmarked
 from attnviz.base.words import _, language
-from attnviz.canvas.shared.component import app_root, component, sent, sent_to
+from attnviz.canvas.shared.component import app_root, sent, sent_to
 from attnviz.figures.label_room import for_a_room
-from attnviz.figures.theme import Background, Figure
+from attnviz.figures.theme import Figure
 from attnviz.figures.title_lines import one_line
 from attnviz.live.scene_figure import SceneFigure
 
 ColumnTable = dict[str, list[Any]]
 #: where the server keeps plotly.js for exports, below the app's root
 PLOTLY_ROUTE = "attnviz/plotly.min.js"
+#: and the style that brings the pictures' font into a file
+FONT_ROUTE = "attnviz/pictures_font.css"
 
 chart_of = kept_charts.chart_of
 
@@ -38,7 +41,7 @@ def figure(
     words: str | None = None,
     on_pick: Callable[[int], None] | None = None,
 ) -> None:
-    """Draw `fig`; under it one sentence (`words`, Markdown already made safe) and the export menu.
+    """Draw `fig`; under it one sentence (`words`, Markdown already made safe) and the menu that saves it.
 
     `name` becomes the file name ("saturation-dk64"), `caption` (or else `words`) is offered with the exported
     picture, without its Markdown, `table` holds the numbers behind it. `key` must be unique on the page.
@@ -61,7 +64,7 @@ def figure(
 
 
 def chart(fig: Figure, *, key: str, words: str | None = None, width: int | Literal["stretch"] = "stretch") -> None:
-    """Draw `fig` alone, without a sentence or an export menu; `words` is what it is called for those who hear it."""
+    """Draw `fig` alone, without a sentence or a menu; `words` is what it is called for those who hear it."""
     look: dict[str, Any] = {"config": {"displayModeBar": False}, "alt": alternative_text(fig, words), **_room(fig)}
     st.plotly_chart(kept_charts.with_room(fig), key=key, width=width, **look)
 
@@ -108,24 +111,25 @@ def under(
     label: str | None = None,
     embeds: bool = True,
     canvas: LiveCanvas | None = None,
+    canvases: Sequence[str] = (),
 ) -> None:
-    """What stands below a picture, also one that a canvas drew: the sentence and the export menu.
+    """What stands below a picture, also one that a canvas drew: the sentence and the menu that saves it.
 
-    `fig` and `table` may be functions: they are then called when the menu is opened. `embeds`: the picture stands
-    right above, so that another page can show it alone with this line. The title of its files is the
-    first sentence of `words`, else of `caption`, else the page's heading.
+    `canvas` drew it, or `canvases`, by their keys, in this order. `fig` and `table` may be functions: they are then
+    called when the menu is opened. `embeds`: it stands right above, so that another page can show it alone with
+    this line. The title of its files is the first sentence of `words`, else of `caption`, else the page's heading.
     """
     with line_under(key):
         if words:
             st.markdown(words, width="stretch")
-        export_menu(fig, name, key, table, caption, label, (), embeds, words, canvas)
+        export_menu(fig, name, key, table, caption, label, (), embeds, words, canvas, canvases)
 
 
 def canvas_of(key: str, linked: bool = True) -> LiveCanvas:
     """The canvas that this page has drawn under that key, to be saved as a live file; `linked`: its link opens it."""
     name, data = sent_to(key)
     link = shared_view.public_address(shared_view.LONGEST_IN_CAPTION) if linked else None
-    return LiveCanvas(name, data, link, language())
+    return LiveCanvas(key, name, data, link, language())
 
 
 def export_menu(
@@ -139,15 +143,16 @@ def export_menu(
     embeds: bool = False,
     words: str | None = None,
     canvas: LiveCanvas | None = None,
+    canvases: Sequence[str] = (),
 ) -> None:
     """A small button that opens to everything a figure can be saved as; computed only when open."""
-    offer = ExportOffer(fig, name, key, table, caption, live, canvas, presenting.heading(), words or "")
+    offer = ExportOffer(fig, name, key, table, caption, live, canvas, canvases, presenting.heading(), words or "")
     if gathered(offer):
         return
     if embeds:
         share_menu.note_figure(key)
     menu = st.popover(
-        label or _("Export"),
+        label or _("Save"),
         icon=":material/download:",
         type="tertiary",
         key=f"{key}-export",
@@ -158,34 +163,17 @@ def export_menu(
         return
     with menu:
         made = offer.made()
-        _export_form(made)
+        _save_form(made)
         if embeds:
             share_menu.figure_code_button(key, made.title or _("Attention, shown with attnviz"))
 
 
-def _export_form(made: ExportOffer) -> None:
+def _save_form(made: ExportOffer) -> None:
+    """The files: pictures are made in the browser of what is on show, live files and tables by Python."""
     name, key, table = made.file_name, made.key, made.table
-    backgrounds: dict[Background, str] = {"white": _("white"), "transparent": _("transparent"), "dark": _("dark")}
-    background: Background = (
-        st.segmented_control(
-            _("Background"),
-            list(backgrounds),
-            default="white",
-            required=True,
-            format_func=backgrounds.__getitem__,
-            key=f"{key}-bg",
-        )
-        or "white"
-    )
-    title = st.text_input(_("Title (leave empty for none)"), value=made.title, key=f"{key}-title")
-    caption = st.text_area(
-        _("Caption (leave empty for none)"), value=made.caption or "", key=f"{key}-caption", height=80
-    )
-    bar = st.toggle(_("Colour bar"), value=True, key=f"{key}-bar")
-    svg, chart, pages = made.written(background, title, caption, bar)
-    _save_figure(svg, chart, name, key)
+    save_picture(f"{key}-save", made, {"fonts": app_root() + FONT_ROUTE, "plotly": app_root() + PLOTLY_ROUTE})
     with st.container(horizontal=True):
-        for number, one in enumerate(pages):
+        for number, one in enumerate(made.pages(chosen_look(f"{key}-save", made))):
             st.download_button(
                 one.label,
                 data=one.page,
@@ -203,22 +191,6 @@ def _export_form(made: ExportOffer) -> None:
                 on_click="ignore",
                 key=f"{key}-csv",
             )
-
-
-def _save_figure(svg: str, chart: str | None, name: str, key: str) -> None:
-    """The buttons that save `svg`; `chart` is what plotly.js draws into the place that the SVG leaves for it."""
-    labels = {
-        "svg": _("SVG"),
-        "png2": _("PNG 2x"),
-        "png4": _("PNG 4x"),
-        "working": _("Drawing…"),
-        "done": _("Saved to your downloads."),
-        "failed": _("This figure could not be drawn:"),
-    }
-    component("save_figure")(
-        key=f"{key}-save",
-        data={"svg": svg, "chart": chart, "name": name, "labels": labels, "plotly": app_root() + PLOTLY_ROUTE},
-    )
 
 
 def formulas(*parts: str) -> None:

@@ -33,7 +33,7 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         help=_("save the figures that links of the app show, as SVG, PNG, GIF, WebP, live HTML or CSV"),
         description=_(
             "Save the figure that a link shows. The page behind the link is computed here, without a server and "
-            "without a browser, and the files are those that its own Export menu saves. A Plotly chart as SVG or PNG "
+            "without a browser, and the files are those that its own Save menu makes. A Plotly chart as SVG or PNG "
             "needs Chromium or Chrome on the machine, because only a browser draws it; as HTML and CSV it needs none. "
             "A value in the link that the page does not have is refused in a sentence, with exit status 2 and no file."
         ),
@@ -52,6 +52,7 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
     parser.add_argument("--background", choices=("white", "transparent", "dark"), default="white")
     parser.add_argument("--title", help=_("another title; empty for none"))
     parser.add_argument("--caption", help=_("another sentence below; empty for none"))
+    parser.add_argument("--no-credit", action="store_true", help=_("without the line that says what made it"))
     parser.add_argument("--no-colour-bar", action="store_true", help=_("without the colour bar"))
     parser.add_argument("--scale", type=float, default=2.0, metavar="N", help=_("pixels of a PNG per pixel: 2"))
     parser.add_argument("--square", action="store_true", help=_("a film of 1080 x 1080 pixels, not of 1280 x 720"))
@@ -90,6 +91,7 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
         chosen.all_heads,
         chosen.square,
         tuple(chosen.part),
+        "" if chosen.no_credit else None,
     )
     # all of them before the first is written: one that cannot be had leaves none
     made: list[tuple[str, Path, bytes]] = []

@@ -3,9 +3,11 @@
 import html
 import math
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import plotly.graph_objects as go
+from plotly.io.json import to_json_plotly
 
 from attnviz.figures.theme import FONT, PAPER, Background, Figure
 from attnviz.figures.title_lines import above, wide
@@ -16,33 +18,51 @@ PLOTLY_JS = Path(__file__).parent / "bundle" / "plotly-cartesian.min.js"
 WIDTH = 900  # pixels, for a figure that has no width of its own
 
 
-def prepared(fig: Figure, *, background: Background = "white", colorbar: bool = True) -> Figure:
+def prepared(fig: Figure, background: Background = "white", colorbar: bool = True) -> Figure:
     """A copy of `fig` with its own background, ink and size, ready for SVG, PNG or HTML.
 
     It has no title: a file sets title and caption around it, where no axis can be.
     """
     out = go.Figure(fig)
-    ink, grid = ("#E8EAED", "#3A3F4A") if background == "dark" else ("#1F2328", "#D8DCE2")
     out.update_layout(title={"text": ""})
     on_top, at_left = 20 + _room_on_top(out) + _legend_above(out), _room_at_left(out)
     height = int(out.layout.height or 500)
     out.update_layout(
-        template="plotly_dark" if background == "dark" else "plotly_white",
-        paper_bgcolor="rgba(0,0,0,0)" if background == "transparent" else PAPER[background],
         plot_bgcolor="rgba(0,0,0,0)",
-        font={"family": FONT, "size": 14, "color": ink},
+        font={"family": FONT, "size": 14},
         width=int(out.layout.width or min(WIDTH, at_left + _width_of_squares(out, height - 36) + 24)),
         height=height + on_top,
         margin={"l": at_left, "r": 24, "t": on_top, "b": 36},
     )
     for number, trace in enumerate(out.data):
         trace.uid = f"{number:06}"  # plotly.js would draw one by lot, and no two files would be the same
-    out.update_xaxes(automargin=True, color=ink, gridcolor=grid)
-    out.update_yaxes(automargin=True, color=ink, gridcolor=grid)
+    out.update_xaxes(automargin=True)
+    out.update_yaxes(automargin=True)
+    _lay_on(out, background)
     if not colorbar:
         out.update_traces(showscale=False, selector={"type": "heatmap"})
         out.update_coloraxes(showscale=False)
     return out
+
+
+def for_browser(fig: Figure) -> tuple[str, dict[Background, str]]:
+    """What plotly.js draws `fig` with for a file: its data, and its layout on each background, as JSON."""
+    ready = prepared(fig)
+    data = to_json_plotly(ready.to_dict()["data"])
+    return data, {each: to_json_plotly(_lay_on(ready, each).layout.to_plotly_json()) for each in get_args(Background)}
+
+
+def _lay_on(fig: Figure, background: Background) -> Figure:
+    """The figure on this background, its ink and lines with it."""
+    ink, grid = ("#E8EAED", "#3A3F4A") if background == "dark" else ("#1F2328", "#D8DCE2")
+    fig.update_layout(
+        template="plotly_dark" if background == "dark" else "plotly_white",
+        paper_bgcolor="rgba(0,0,0,0)" if background == "transparent" else PAPER[background],
+        font_color=ink,
+    )
+    fig.update_xaxes(color=ink, gridcolor=grid)
+    fig.update_yaxes(color=ink, gridcolor=grid)
+    return fig
 
 
 def _width_of_squares(fig: Figure, height: int) -> int:

@@ -68,11 +68,16 @@ class SceneFigure:
         background: Background = "white",
         title: str | None = None,
         caption: str | None = None,
+        credit: str = "",
         colorbar: bool = True,
         brings_font: bool = True,
     ) -> str:
-        """The SVG file. `title=None` leaves the title out, as does `caption=None` the caption."""
-        look = {"background": background, "title": title or "", "caption": caption or "", "bar": colorbar}
+        """The SVG file. `title=None` leaves the title out, as does `caption=None` the caption.
+
+        `credit`: the line at its foot that says what made it.
+        """
+        texts = {"title": title or "", "caption": caption or "", "credit": credit}
+        look = {"background": background, "bar": colorbar} | texts
         return _call("attnvizFigure", self.parts, look | {"fonts": pictures_font.style() if brings_font else ""})
 
     def frames(self, options: FrameOptions) -> tuple[list[str], float]:

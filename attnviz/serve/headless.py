@@ -14,12 +14,13 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app.exports import GATHERING, ExportOffer, Gathering, LiveFile, to_csv
+from attnviz.app.exports import GATHERING, ExportOffer, FileLook, Gathering, LiveFile, to_csv
 from attnviz.app.links import link_state
 from attnviz.app.mends.streamlit_adapter import SESSION, WARNS_OF_NO_BROWSER
 from attnviz.app.page_entry import file_of
@@ -27,9 +28,9 @@ from attnviz.app.text import unmarked
 from attnviz.base.message import Problem, Several
 from attnviz.base.rasterised import png
 from attnviz.base.words import say
-from attnviz.figures.export import PLOTLY_JS
+from attnviz.figures.export import PLOTLY_JS, prepared
 from attnviz.figures.theme import Background
-from attnviz.live.chart_frame import CHART
+from attnviz.live.chart_frame import CHART, ChartFrame
 from attnviz.live.film_file import film_bytes
 from attnviz.live.scene_figure import FrameOptions, SceneFigure
 from attnviz.serve.page_table import MAIN, NAMES
@@ -86,7 +87,7 @@ def run_page(link: AppLink, wanted: str | None = None) -> Gathering:
 
 @dataclass(frozen=True)
 class Looks:
-    """What the export menu asks before it saves. `title` and `caption` None: the figure's own; empty: none."""
+    """What the menu asks before it saves. `title`, `caption`, `credit` None: the figure's own; empty: none."""
 
     background: Background = "white"
     title: str | None = None
@@ -96,6 +97,19 @@ class Looks:
     all_heads: bool = False  #: in a live file
     square: bool = False  #: a film, which is else as wide as a screen
     part: tuple[float, float] = (0.0, 1.0)  #: of a film, from its beginning, 0, to its end, 1
+    credit: str | None = None
+
+    def of(self, figure: ExportOffer) -> FileLook:
+        """The same with what is the figure's own."""
+        title, caption, credit = (
+            own if chosen is None else chosen
+            for chosen, own in (
+                (self.title, figure.title),
+                (self.caption, figure.caption or ""),
+                (self.credit, figure.credit),
+            )
+        )
+        return FileLook(title, caption, credit, self.background, self.bar)
 
 
 def figure_file(figure: ExportOffer, kind: str, looks: Looks) -> bytes:
@@ -104,14 +118,12 @@ def figure_file(figure: ExportOffer, kind: str, looks: Looks) -> bytes:
         if figure.table is None:
             raise Problem("This figure has no table of numbers: it can be had as SVG and PNG.")
         return to_csv(figure.table).encode()
+    look = looks.of(figure)
     if kind in ("gif", "webp"):
         return _film(figure, kind, looks)
-    title = figure.title if looks.title is None else looks.title
-    caption = figure.caption if looks.caption is None else looks.caption
-    svg, chart, pages = figure.written(looks.background, title, caption or "", looks.bar)
     if kind == "html":
-        return _live_file(pages, looks.all_heads).page().encode()
-    svg = svg if chart is None else with_chart(svg, chart)
+        return _live_file(figure.pages(look), looks.all_heads).page().encode()
+    svg = _svg(figure.fig, look)
     return png(svg, looks.scale) if kind == "png" else svg.encode()
 
 
@@ -122,6 +134,16 @@ def _film(figure: ExportOffer, kind: str, looks: Looks) -> bytes:
     width, height = (1080, 1080) if looks.square else (1280, 720)
     own = (looks.background, looks.title, looks.caption, looks.bar)
     return film_bytes(figure.fig, kind, FrameOptions(*own, width, height, *looks.part))
+
+
+def _svg(fig: Any, look: FileLook) -> str:
+    """The figure as the menu saves it: a picture by its own JavaScript, a chart by a browser."""
+    chart = None if isinstance(fig, SceneFigure) else prepared(fig, look.background, look.bar)
+    around = fig if chart is None else SceneFigure((ChartFrame(chart.layout.width, chart.layout.height),))
+    svg: str = around.to_svg(
+        background=look.background, title=look.title, caption=look.caption, credit=look.credit, colorbar=look.bar
+    )
+    return svg if chart is None else with_chart(svg, chart.to_json(remove_uids=False))
 
 
 def _live_file(files: Sequence[LiveFile], all_heads: bool) -> LiveFile:

@@ -23,6 +23,7 @@ from starlette.routing import Route
 
 from attnviz.app import show
 from attnviz.app.mends import whole_callbacks
+from attnviz.base import pictures_font
 from attnviz.canvas.head import ahead
 from attnviz.figures.export import PLOTLY_JS
 from attnviz.serve import compressed_files, index_page, log_lines, process_limits, request_heads
@@ -107,6 +108,12 @@ def _file(path: Path, media_type: str, cache: str) -> Callable[[Request], Awaita
     return answer
 
 
+async def _font_of_pictures(_request: Request) -> Response:
+    """The style that brings the pictures' font into an SVG."""
+    headers = {"Cache-Control": "public, max-age=86400"}
+    return Response(pictures_font.style(), media_type="text/css", headers=headers)
+
+
 async def head(request: Request) -> Response:
     """A head that a page offered, fetched by its canvas as soon as it is pointed at."""
     place = request.path_params
@@ -139,6 +146,7 @@ def routes(base_path: str = "") -> list[Route]:
     endpoints: dict[str, Any] = {
         f"{ahead.HEAD}/{{token}}/{{layer:int}}.{{head:int}}": head,
         f"{ahead.SENTENCE}/{{token}}": heads,
+        show.FONT_ROUTE: _font_of_pictures,
         show.PLOTLY_ROUTE: _file(PLOTLY_JS, "text/javascript", day),  # exports draw with it, offline
         index_page.EARLY_ROUTE: _file(EARLY_SCRIPT, "text/javascript", "no-cache"),
         index_page.PREVIEW_ROUTE: _file(index_page.PREVIEW, "image/png", day),

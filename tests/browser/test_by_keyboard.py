@@ -63,7 +63,7 @@ STOPS = (
          r"^\S+ \(1\) may look at \S+ \(0\)\. \S+ \(1\) may look at 2 of \d+ keys$",
          leaves="one => one.dataset.at === ''"),
     Stop("copy_text", "masks", "[data-copy=embed]", "", "^Copy embed code", "[data-copy=embed]", opens="Share"),
-    Stop("save_figure", "masks", "[data-kind]", "", "SVG|PNG", "[data-kind]", opens="Export"),
+    Stop("save_picture", "masks", "[data-kind]", "", "SVG|PNG", "[data-kind]", opens="Save"),
     Stop("tensor_board", BOARD, "[role=gridcell][tabindex='0']", "Down Right", r"\d\.\d", ".tb-line-out"),
     Stop("tensor_strip", BOARD, CHOSEN, "Right", r"\d+ \S+", CHOSEN),
     Stop("rotation_circle", CIRCLE, ".rc-range[data-what=q_at]", "Right Right", r"q·k over all pairs −?\d",

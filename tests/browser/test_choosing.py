@@ -68,7 +68,7 @@ def test_training_under_masks_is_drawn_while_it_runs_and_the_mask_is_saved_as_nu
     page.get_by_role("button", name="Train both, live").click()
     page.get_by_text("its loss falls to").wait_for()
     page.get_by_text("Learned weights under the shifted mask").wait_for()
-    open_menu(page.get_by_role("button", name="Export").first)
+    open_menu(page.get_by_role("button", name="Save", exact=True).first)
     lines = saved(page, page.get_by_role("button", name="CSV, the numbers")).path().read_text().splitlines()
     assert lines[0] == "query,key,query word,key word,mask"
     assert [line.rsplit(",", 1)[1] for line in lines[1:]] == list("100110111")
@@ -140,7 +140,7 @@ def test_keys_move_over_numbers_a_chosen_one_stays_lit_a_step_is_saved_and_matri
     page.locator(".tb-line-out").wait_for()
     page.get_by_text("A[sat, down]").wait_for()
     answered(page)
-    open_menu(page.get_by_role("button", name="Export").first)
+    open_menu(page.get_by_role("button", name="Save", exact=True).first)
     lines = saved(page, page.get_by_role("button", name="CSV, the numbers")).path().read_text().splitlines()
     assert lines[0] == "row,column,A"
     weights = run(Config()).tensors["weights"][0, 0]
@@ -225,7 +225,7 @@ def test_two_models_beside_each_other_stay_on_the_screen_and_their_map_is_saved(
         resized(page, *size, "dark")
         assert layout_faults(page) == []
     open_menu(page.locator(".st-key-hd_map-export button").first)
-    files = [saved_in(page, page.get_by_role("button", name=name), tmp_path) for name in ("SVG", "PNG 2x", "CSV, the")]
+    files = [saved_in(page, page.get_by_role("button", name=name), tmp_path) for name in ("SVG", "PNG", "CSV, the")]
     assert [file.suffix for file in files] == [".svg", ".png", ".csv"]
     ElementTree.parse(files[0])
     assert files[1].read_bytes()[:4] == b"\x89PNG"

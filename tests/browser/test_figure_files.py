@@ -88,7 +88,7 @@ def test_the_command_s_files_are_those_that_the_page_saves(link, server_url, new
             mine, theirs = figure_file(figure, kind, looks).decode(), saved_bytes(page, button.first).decode()
             assert mine == theirs or (same_table if kind == "csv" else same_document)(mine, theirs)
     if link == LINKS[0]:
-        pictures = figure_file(figure, "png", looks), saved_bytes(page, page.locator("button[data-kind=png2]"))
+        pictures = figure_file(figure, "png", looks), saved_bytes(page, page.locator("button[data-kind=png]"))
         a, b = (np.asarray(Image.open(io.BytesIO(each)).convert("RGB"), np.float64) for each in pictures)
         assert a.shape == b.shape
         assert np.abs(a - b).mean() < 4, "of 255; letters are smoothed in two ways"

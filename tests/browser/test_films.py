@@ -143,7 +143,7 @@ def test_the_circle_turns_without_python_and_letting_go_is_in_the_link_and_comes
     page.wait_for_url("**p_q=506*")
     page.wait_for_url("**p_k=511*")
     assert added_up(page)[2:] == was[2:]
-    open_menu(page.get_by_role("button", name=re.compile("Export")).first)
+    open_menu(page.get_by_role("button", name=re.compile("^Save")).first)
     lines = saved(page, page.get_by_role("button", name="CSV, the numbers")).path().read_text("utf-8").splitlines()
     assert lines[0] == "pair,radians_per_position"
     assert len(lines) == 33

@@ -228,11 +228,11 @@ def test_a_finger_that_moves_down_over_a_mask_scrolls_the_page_and_paints_nothin
     assert "m_paint" not in page.url
 
 
-def test_the_export_of_start_opens_to_a_menu_that_can_be_read(opened):
+def test_the_save_menu_of_start_opens_to_a_menu_that_can_be_read(opened):
     page = opened("", ".st-key-home-out-export button", **PROJECTOR)
     open_menu(page.locator(".st-key-home-out-export button").first)
     body = page.locator("[data-testid=stPopoverBody]")
-    body.get_by_text("Background").wait_for()
+    body.get_by_text("Title, caption, background").wait_for()
 
     def inside_the_window():  # it opens by growing
         place = body.bounding_box()

@@ -189,7 +189,7 @@ def test_the_app_saves_this_head_and_all_heads(server_url, new_page, tmp_path):
     page.locator(".av-chip").nth(4).click()
     page.wait_for_url(re.compile(r"[?&]c="))
     answered(page)
-    open_menu(page.locator(".st-key-head-out-under").get_by_role("button", name="Export").first)
+    open_menu(page.locator(".st-key-head-out-under").get_by_role("button", name="Save", exact=True).first)
     for name, several in (("Live HTML: this head", False), ("Live HTML: all heads", True)):
         button = page.get_by_role("button", name=name, exact=True)
         button.wait_for()

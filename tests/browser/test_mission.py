@@ -159,7 +159,7 @@ def switch_to(page: Any, name: str) -> None:
     page.get_by_role("radio", name=name, exact=True).or_(page.get_by_role("button", name=name, exact=True)).click()
 
 
-def open_export(page: Any, sentence: Any, label: str = "Export") -> None:
+def open_export(page: Any, sentence: Any, label: str = "Save") -> None:
     """Open the export menu that comes next after a sentence on the page, scrolled to where there is room below it."""
     button = sentence.locator(f"xpath=following::button[contains(., '{label}')][1]")
     button.evaluate("""(button) => {
@@ -187,7 +187,7 @@ def read_csv(file: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(file.read_text("utf-8"))))
 
 
-def csv_of(page: Any, sentence: Any, label: str = "Export") -> list[dict[str, str]]:
+def csv_of(page: Any, sentence: Any, label: str = "Save") -> list[dict[str, str]]:
     """The numbers behind the picture that a sentence is about, as the visitor gets them."""
     open_export(page, sentence, label)
     rows = read_csv(saved(page, "CSV, the numbers"))
@@ -422,9 +422,12 @@ def the_head_is_saved(page: Any, tokens: list[str]) -> None:
     written = " ".join("".join(text.itertext()) for text in svg.iter("{http://www.w3.org/2000/svg}text"))
     for word in [*tokens, "layer 13, head 8"]:
         assert word in written
-    page.get_by_text("Saved to your downloads.").wait_for()
-    for button, times in (("PNG 2x", 2), ("PNG 4x", 4)):
-        picture = Image.open(saved(page, button))
+    page.get_by_text("is in your downloads.").wait_for()
+    for times in (2, 4):
+        if times == 4:
+            page.get_by_text("Title, caption, background").click()
+            page.get_by_label("PNG twice as fine").check()
+        picture = Image.open(saved(page, "PNG"))
         assert picture.format == "PNG"
         assert list(picture.size) == [times * side for side in size]
         pixels = np.asarray(picture.convert("RGB")).reshape(-1, 3).astype(int)

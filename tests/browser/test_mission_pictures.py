@@ -99,7 +99,7 @@ def test_a_digit_s_attention_is_the_model_s_own_and_hiding_patches_changes_its_a
     open_export(page)
     svg = ElementTree.parse(saved(page, "SVG")).getroot()
     assert f"layer {LAYER}, head {HEAD}" in " ".join(svg.itertext())
-    png = Image.open(saved(page, "PNG 2x"))
+    png = Image.open(saved(page, "PNG"))
     assert png.size == tuple(2 * float(svg.attrib[side]) for side in ("width", "height"))
 
     again = new_page(width=1280, height=900)

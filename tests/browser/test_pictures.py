@@ -62,9 +62,9 @@ def test_pins_the_head_and_what_lies_over_the_picture_come_back_with_the_link_an
     page.locator(".pv-tile[data-head='2.1']").click()
     page.wait_for_url("**pic_head=1*")
     answered(page)
-    saving.open_menu(page.get_by_role("button", name="Export", exact=True).first)
+    saving.open_menu(page.get_by_role("button", name="Save", exact=True).first)
     save = lambda button: saving.saved_in(page, page.get_by_role("button", name=button), tmp_path)  # noqa: E731
-    light_is_in(save("SVG"), save("PNG 2x"))
+    light_is_in(save("SVG"), save("PNG"))
     lights_without_a_server(new_page, save("Live HTML"))
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Rollout").or_(page.locator("[data-shows=rollout]")).first.click()

@@ -245,8 +245,8 @@ def _figures(made: Iterable[ExportOffer]) -> list[dict[str, Any]]:
         if isinstance(figure.fig, Figure):
             one["chart"] = chart(figure.fig.to_json())
         elif figure.table is None:
-            svg, *_others = figure.written("white", "", "", True)
-            one["drawn"] = digest([float(number) for number in DRAWN.findall(COLOUR.sub("", FONTS.sub("", svg)))])
+            svg = FONTS.sub("", figure.fig.to_svg())
+            one["drawn"] = digest([float(number) for number in DRAWN.findall(COLOUR.sub("", svg))])
         if figure.table is not None:
             columns = {str(name): column(list(figure.table[name])) for name in figure.table}
             one["table"] = next((other["name"] for other in found if other.get("table") == columns), columns)

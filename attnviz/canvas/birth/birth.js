@@ -7,13 +7,15 @@ import { lastingComponent } from "../shared/component.js";
 import { around, attribute, el, fill, joined, say } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
 import { grouped } from "../shared/numbers.js";
+import { offerPicture } from "../shared/offer.js";
 import { layOver, onceAFrame, sized, watchSize } from "../shared/surface.js";
+import { birthFigure } from "./birth_figure.js";
 import { drawHeads, drawStory, placeHeads, placeStory, sceneOf } from "./birth_scene.js";
 import { HEIGHT, nearestStep, shareAt } from "./curves.js";
 import { forward, passesOf, singles } from "./forward.js";
 import { Heads } from "./heads.js";
 
-/** @import { BirthHeader, Component } from "../shared/types.js" */
+/** @import { BirthHeader, Component, FigurePart } from "../shared/types.js" */
 
 /** @extends {FilmView<BirthHeader>} */
 class Birth extends FilmView {
@@ -24,7 +26,7 @@ class Birth extends FilmView {
     /** @type {number[]} heads whose output is 0, by their place among all */
     this.silenced = [];
     this.reached = 0;
-    /** @type {Float32Array | null} the numbers of the step that Python chose */
+    /** @type {Uint16Array | null} the numbers of the step that Python chose */
     this.sent = null;
     /** @type {Uint16Array | null} those of all steps */
     this.all = null;
@@ -55,6 +57,7 @@ class Birth extends FilmView {
       nearestStep(this.header.steps, shareAt(offsetX, this.curves.clientWidth)),
     );
     watchSize(root, () => this.draw());
+    offerPicture(root, () => [this.figurePart()], birthFigure);
   }
 
   /** @param {Component} component */
@@ -67,7 +70,7 @@ class Birth extends FilmView {
       if (header.address) void this.fetch();
       else this.passes = passesOf(header, payload);
     }
-    this.sent = singles(new Uint16Array(payload.slice(0, 2 * header.size).buffer));
+    this.sent = new Uint16Array(payload.slice(0, 2 * header.size).buffer);
     if (before?.layout !== header.layout) this.heads.build(header);
     this.arrive(header.steps.length - 1, other);
   }
@@ -100,9 +103,23 @@ class Birth extends FilmView {
     this.commit();
   }
 
+  /** The model's numbers at the step on show, 16 bits each; null until they have come. */
+  get numbers() {
+    const { size, at } = this.header;
+    if (this.all) return this.all.subarray(this.at * size, (this.at + 1) * size);
+    return this.at === at ? this.sent : null;
+  }
+
+  /** The run at the step on show, as a part of a figure. @returns {FigurePart} */
+  figurePart() {
+    const { header, at, silenced, numbers } = this;
+    if (!numbers) throw new Error("the numbers of this step have not come yet");
+    return ["birth", { ...header, at, silenced, title: "" }, new Uint8Array(numbers.slice().buffer)];
+  }
+
   picture() {
     if (!this.held || !this.root.clientWidth) return;
-    const { steps, words, colours, open, ids, sizes, size, at } = this.held;
+    const { steps, words, colours, open, ids, sizes, at } = this.held;
     const theme = themeOf(this.root, colours);
     const step = steps[this.at];
     this.reached = open ? Infinity : Math.max(this.reached, step);
@@ -110,9 +127,8 @@ class Birth extends FilmView {
     const silenced = new Set(this.passes && this.at !== at ? this.held.silenced : this.silenced);
     const bar = { scale: { top: 1, root: false }, signed: false, unit: words.weight, colours };
     drawColourBar(this.scale, bar, theme.dark, sizes.causal ? words.hidden : null);
-    const held = this.all?.subarray(this.at * size, (this.at + 1) * size);
-    const numbers = held ? singles(held) : this.at === at ? this.sent : null;
-    const pass = numbers ? forward(numbers, ids, sizes, silenced) : this.passes?.get(this.at);
+    const { numbers } = this;
+    const pass = numbers ? forward(singles(numbers), ids, sizes, silenced) : this.passes?.get(this.at);
     const scene = pass ? sceneOf(this.held, pass, step, silenced) : this.heads.scene;
     if (!scene) return;
     const story = placeStory(this.held, scene, Math.max(240, this.left.clientWidth));

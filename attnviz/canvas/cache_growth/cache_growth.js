@@ -7,7 +7,9 @@ import { attribute, el, fill, joined } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
 import { grouped } from "../shared/numbers.js";
 import { Glide, marksBetween } from "../scene/glide.js";
+import { offerPicture } from "../shared/offer.js";
 import { sized, watchSize } from "../shared/surface.js";
+import { growthFigure } from "./cache_growth_figure.js";
 import { barsOf, drawGrowth, growthScene } from "./cache_growth_scene.js";
 
 /** @import { GrowthScene } from "./cache_growth_scene.js" */
@@ -33,6 +35,7 @@ class CacheGrowth extends FilmView {
     this.glide = new Glide(this.bars, draw, marksBetween);
     root.replaceChildren(this.bar, this.bars);
     watchSize(root, () => this.draw());
+    offerPicture(root, () => [["growth", { ...this.header, at: this.at, title: "" }, new Uint8Array()]], growthFigure);
   }
 
   /** @param {Component} component */

@@ -6,13 +6,15 @@ import { ARROWS, isPress } from "../shared/controls.js";
 import { addButton, el, joined, liveRegion } from "../shared/dom.js";
 import { MaskDrawing } from "./mask_drawing.js";
 import { cellsOfBox, cellsOfLine } from "./mask_geometry.js";
+import { maskFigure } from "./mask_figure.js";
 import { clamp } from "../shared/numbers.js";
-import { inflate, packBits, unpackBits } from "../shared/packing.js";
+import { offerPicture } from "../shared/offer.js";
+import { bitsOf, inflate, packBits, unpackBits } from "../shared/packing.js";
 import { onceAFrame } from "../shared/surface.js";
 import { labelsOf } from "../shared/token_labels.js";
 import { cellsBetween } from "../shared/zoom.js";
 
-/** @import { Component } from "../shared/types.js" */
+/** @import { Component, FigurePart } from "../shared/types.js" */
 
 /**
  * A hand at work: on a label, or painting cells, which become `on` and were `before`; `box`: those of a box.
@@ -45,6 +47,14 @@ class MaskEditor extends MaskDrawing {
     this.relight = onceAFrame(() => this.light());
     this.redraw = onceAFrame(() => this.draw());
     this.listen();
+    offerPicture(root, () => [this.part()], maskFigure);
+  }
+
+  /** The mask on show, as a part of a figure. @returns {FigurePart} */
+  part() {
+    const { header, cells } = this.shown;
+    const { q, k, shape, colours, words } = header;
+    return ["mask", { q, k, shape, title: "", colours, words }, bitsOf(cells)];
   }
 
   /** @param {Component} component */

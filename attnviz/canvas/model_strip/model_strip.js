@@ -6,7 +6,9 @@ import { View, viewComponent } from "../shared/component.js";
 import { nextButton } from "../shared/controls.js";
 import { around, button, el, fill, liveRegion, named } from "../shared/dom.js";
 import { groupOf, Member, tell } from "../shared/group.js";
+import { offerPicture } from "../shared/offer.js";
 import { layOver, sized } from "../shared/surface.js";
+import { modelStripFigure } from "./strip_figure.js";
 import { drawStrip, placeStrip } from "./strip_scene.js";
 
 /** @import { PlacedBox } from "./strip_scene.js" */
@@ -23,6 +25,11 @@ class ModelStrip extends View {
     this.live = liveRegion();
     root.append(around("ms-stage", this.canvas, this.flow, this.inside), this.live);
     root.dataset.testid = "model-strip";
+    offerPicture(
+      root,
+      () => [["strip", { ...this.header, at: this.at, title: "" }, new Uint8Array()]],
+      modelStripFigure,
+    );
     /** @type {HTMLButtonElement[]} */
     this.blocks = [];
     /** @type {HTMLButtonElement[]} */

@@ -9,13 +9,15 @@ import { groupOf, Member, tell } from "../shared/group.js";
 import { findSentence, keepSentence, onHandedOver, unpackedTiles } from "./known_sentences.js";
 import { MosaicDrawing } from "./mosaic_drawing.js";
 import { neighbour, relativeMeasure, tileAt, tileOrder, tilesOf } from "./mosaic_geometry.js";
+import { mosaicFigure } from "./mosaic_figure.js";
+import { offerPicture } from "../shared/offer.js";
 import { MASKED_8 } from "../shared/packing.js";
 import { Preview } from "./preview.js";
 import { afterDrawing, afterPainting, painted } from "../shared/surface.js";
 import { atItsPace, editedInTasks, editedTiles } from "./tiles.js";
 import { placeOn, scrollWithin } from "../shared/window.js";
 
-/** @import { Component, OverviewHeader } from "../shared/types.js" */
+/** @import { Component, FigurePart, OverviewHeader } from "../shared/types.js" */
 
 /** A head is fetched ahead when the pointer has rested on its tile for so many milliseconds. */
 const REST = 30;
@@ -43,6 +45,7 @@ export class Overview extends MosaicDrawing {
       () => this.followInTasks(),
     );
     this.gone = new AbortController();
+    offerPicture(root, () => [this.part()], mosaicFigure);
     this.listen();
   }
 
@@ -134,6 +137,12 @@ export class Overview extends MosaicDrawing {
     if (!before) this.root.append(this.label, this.live, this.scroll, this.bar, this.preview.box);
     this.dress();
     this.draw();
+  }
+
+  /** The tiles on show, as a part of a figure. @returns {FigurePart} */
+  part() {
+    const { header, codes, group } = this.shown;
+    return ["mosaic", { ...header, selected: group.selected, title: "" }, codes];
   }
 
   /** The tiles under the visitor's mask and scale. */

@@ -243,6 +243,7 @@ def labels() -> dict[str, str]:
         "looks_layers": _("In all heads of all layers, {query} gives {patches} to patches, most of all to {keys}."),
         "looks_rollout": _("Through the layers so far, patches make up {patches} of {query}, most of all {keys}."),
         "nothing": _("nothing in particular"),
+        "mean_title": _("mean of all rows"),
         "full_light": _("The largest disc is {share}. A disc’s area is the weight."),
         "full_light_changed": _(
             "The largest disc is {share}. A disc’s area is the weight; queries and keys are those that each head had "

@@ -4,23 +4,25 @@ import { themeOf } from "../shared/colour.js";
 import { View, viewComponent } from "../shared/component.js";
 import { around, el, fill, joined } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
+import { offerPicture } from "../shared/offer.js";
 import { inflate } from "../shared/packing.js";
 import { PatchChips } from "./patch_chips.js";
 import { presentedRoom } from "../shared/window.js";
 import { dimmed, drawLight, drawPhotograph } from "./patch_drawing.js";
 import { besideWords, fitted } from "./patch_geometry.js";
+import { patchFigure } from "./patch_figure.js";
 import { PatchHand } from "./patch_hand.js";
 import { PatchNumbers } from "./patch_numbers.js";
 import { brightest } from "./patch_rows.js";
 import { drawMarks } from "./patch_scene.js";
-import { sentence, titleOf } from "./patch_sentence.js";
+import { queryName, sentence, titleOf } from "./patch_sentence.js";
 import { drawPins, PatchTiles } from "./patch_tiles.js";
 import { PatchTools } from "./patch_tools.js";
 import { markPainted, onceAFrame, sized } from "../shared/surface.js";
 
 /** @import { Size } from "./patch_geometry.js" */
 /** @import { PatchScene } from "./patch_scene.js" */
-/** @import { Component, PatchHeader, PatchState, Theme } from "../shared/types.js" */
+/** @import { Component, FigurePart, PatchFigureHeader, PatchHeader, PatchState, Theme } from "../shared/types.js" */
 
 /** Below this width the large picture stands above the small ones. */
 const NARROW = 640;
@@ -41,6 +43,8 @@ export class PatchView extends View {
     super(root);
     /** @type {PatchNumbers | null} */
     this.numbers = null;
+    /** @type {Uint8Array} */
+    this.picture = new Uint8Array(); // its file
     /** @type {HTMLCanvasElement | null} */
     this.ground = null;
     /** @type {ImageBitmap | null} */
@@ -65,6 +69,7 @@ export class PatchView extends View {
     this.tools = new PatchTools(this);
     this.build();
     this.redraw = onceAFrame(() => this.draw());
+    offerPicture(root, () => this.figureParts(), patchFigure);
   }
 
   /** What is chosen just now. */
@@ -109,6 +114,7 @@ export class PatchView extends View {
     if (turn !== this.turn) return;
     const behind = this.gestures.isBehind(header.session, header.ack);
     this.hold(header);
+    this.picture = picture;
     this.numbers = new PatchNumbers(header, payload);
     if (image) [this.image, this.ground] = [image, dimmed(image)];
     if (!same) this.pointed = null;
@@ -241,6 +247,27 @@ export class PatchView extends View {
    */
   scene(size, theme, row, framed = []) {
     return { header: this.header, size, theme, row, top: this.topOf(row), state: this.state, framed };
+  }
+
+  /** The pinned rows, else the usual one, and the picture itself, as parts of a figure. @returns {FigurePart[]} */
+  figureParts() {
+    const { header, state, picture } = this;
+    const { labels, usual } = header;
+    const light = state.hidden.length || state.silenced.length ? labels.full_light_changed : labels.full_light;
+    const part = (/** @type {Partial<PatchFigureHeader>} */ more, /** @type {Uint8Array} */ row) =>
+      /** @type {FigurePart} */ ([
+        "patches",
+        { ...header, state, parts: { picture: picture.length }, side: 400, brief: false, light, ...more },
+        new Uint8Array([...picture, ...row]),
+      ]);
+    const isMean = state.shows === "mean";
+    const rows = (isMean || !state.pins.length ? [usual] : state.pins).map((query) =>
+      part(
+        { title: isMean ? labels.mean_title : queryName(header, query), query },
+        new Uint8Array(this.rowOf(query).slice().buffer),
+      ),
+    );
+    return [...rows, part({ title: labels.plain, query: null, side: 150 }, new Uint8Array())];
   }
 
   /** @param {HTMLCanvasElement} canvas @param {PatchScene} scene */

@@ -4,7 +4,7 @@
 /** @import { SvgContext } from "./svg_context.js" */
 
 /** What stands for the chart until it is drawn; Python's side is live/chart_frame.py. */
-const CHART = "<!--chart-->";
+export const CHART = "<!--chart-->";
 
 /** @param {{ width: number, height: number, title: string }} header @returns {Figure} */
 export function chartFigure({ width, height, title }) {

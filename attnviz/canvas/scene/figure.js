@@ -13,12 +13,13 @@ import { FAMILY, wrapText } from "./text_width.js";
  * `flush`: it has its own margins, so that it begins at the paper's edge.
  * @typedef {{ width: number, height: number, title: string, flush?: boolean, draw(context: DrawingContext): void }} Figure
  */
-/** @typedef {{ background: Background, title: string, caption: string, bar: boolean, fonts: string }} FigureLook */
+/** @typedef {{ background: Background, title: string, caption: string, credit: string, bar: boolean, fonts: string }} FigureLook */
 
 const MARGIN = 20;
 const NARROWEST = 420;
 const TITLE = { size: 18, line: 24 };
 const CAPTION = { size: 13, line: 18 };
+const CREDIT = { size: 11, line: 15 };
 
 const LIGHT = { text: "#1F2328", background: "#FFFFFF", secondary: "#F5F3F8", border: "#DCD8E3", primary: "#7A2382" };
 const DARK = { text: "#E8EAED", background: "#14161C", secondary: "#1E212B", border: "#343946", primary: "#B565C6" };
@@ -33,17 +34,19 @@ export function themeOfFile(background, { q, k }) {
 }
 
 /** The whole file. @param {Figure[]} figures @param {Theme} theme @param {FigureLook} look */
-export function figureDocument(figures, theme, { background, title, caption, fonts }) {
+export function figureDocument(figures, theme, { background, title, caption, credit, fonts }) {
   const figure = figures.length === 1 ? figures[0] : besideEachOther(figures);
   const beside = figure.flush ? 0 : MARGIN;
   const width = Math.ceil(Math.max(figure.width + 2 * beside, NARROWEST));
   const room = width - 2 * MARGIN;
   const heading = wrapText(title, room, TITLE.size, 600);
   const below = wrapText(caption, room, CAPTION.size);
+  const maker = wrapText(credit, room, CREDIT.size);
   const context = new SvgContext();
   const top = MARGIN + heading.length * TITLE.line + (heading.length ? 10 : 0);
   const foot = top + figure.height + (below.length ? 14 : 0);
-  const height = Math.ceil(foot + below.length * CAPTION.line + MARGIN);
+  const last = foot + below.length * CAPTION.line + (maker.length ? 10 : 0);
+  const height = Math.ceil(last + maker.length * CREDIT.line + MARGIN);
   const said = css(mixed(rgb(theme.text), rgb(theme.background), 0.15));
   context.fillStyle = theme.text;
   writeLines(context, heading, MARGIN, MARGIN, TITLE, 600);
@@ -53,6 +56,7 @@ export function figureDocument(figures, theme, { background, title, caption, fon
   context.restore();
   context.fillStyle = said;
   writeLines(context, below, MARGIN, foot, CAPTION);
+  writeLines(context, maker, MARGIN, last, CREDIT);
   const paper =
     background === "transparent" ? "" : `<rect width="${width}" height="${height}" fill="${theme.background}"/>`;
   const texts = [title && `<title>${escaped(title)}</title>`, caption && `<desc>${escaped(caption)}</desc>`];

@@ -59,21 +59,36 @@ export function viewComponent(View) {
   };
 }
 
+/**
+ * Keeps controls of an open menu within reach of Tab: a menu that the keyboard leaves takes all of them out of its way,
+ * and when it comes back finds none in a shadow root.
+ * @param {HTMLElement} root
+ */
+export function keepInReach(root) {
+  const restore = () => {
+    for (const control of root.querySelectorAll("[data-tabindex]")) {
+      for (const name of ["data-tabindex", "tabindex"]) control.removeAttribute(name);
+    }
+  };
+  new MutationObserver(restore).observe(root, { subtree: true, attributeFilter: ["tabindex"] });
+}
+
 /** What was said last below some buttons stays when new data comes. */
 const lines = keptByRoot(() => el("span", "said", null, { "aria-live": "polite" }));
 
 /**
  * Shows buttons that each do something which takes a while; a line below them says how it went.
- * @param {HTMLElement} root @param {{ label: string, attributes: Record<string, string>, act: () => Promise<void> }[]} acts
- * @param {{ working?: string, done: string }} labels @param {(problem: unknown) => string} failed what is said then
+ * @param {HTMLElement} root @param {{ label: string, attributes: Record<string, string>, act: () => Promise<string | void> }[]} acts
+ * what `act` answers is said then, else `done`
+ * @param {{ working?: string, done?: string }} labels @param {(problem: unknown) => string} failed what is said then
  */
-export function sayingButtons(root, acts, { working, done }, failed) {
+export function sayingButtons(root, acts, { working, done = "" }, failed) {
   const said = lines.of(root);
   const buttons = acts.map(({ label, attributes, act }) => {
     const press = async () => {
       if (working) said.textContent = working;
       node.disabled = true;
-      said.textContent = await act().then(() => done, failed);
+      said.textContent = await act().then((answer) => answer ?? done, failed);
       node.disabled = false;
       if (document.activeElement === document.body) node.focus(); // a button that could not be pressed has lost the keyboard
     };

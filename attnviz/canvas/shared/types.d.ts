@@ -2,7 +2,7 @@
 // component's Python face, under the same names; words are fields of their texts, templates in the visitor's language.
 
 import type { SHOWS } from "../patch_view/patch_tools.js";
-import type { Figure } from "../scene/figure.js";
+import type { Background, Figure } from "../scene/figure.js";
 import type { Arrangement, HeadChannel, HeadEdit, HeadFacts, HeadView, PackedHeads, Pins, Scale } from "./records.js";
 
 export type * from "./records.js";
@@ -81,7 +81,7 @@ export type Shape = [number, number];
 /** A picture of a figure: the name of its scene, its header and its numbers, as Python's FigurePart tells them. */
 export type FigurePart = [
   scene: string,
-  header: { title: string; colours: Pick<Colours, "q" | "k"> },
+  header: Record<string, any> & { title: string; colours: Pick<Colours, "q" | "k"> },
   payload: Uint8Array,
 ];
 
@@ -187,13 +187,17 @@ export type SoftmaxHeader = Answer & {
   panels: { kind: string; title: string; formula: string; colour: string }[];
   parameter: Parameter | null;
   scores: number[] | null;
+  colours: Colours;
   /** a temperature not above this is 0 */
   coldest: number;
   words: Words & { facts: string[] };
 };
 
 /** Bars for a file, at one d_k. */
-export type SoftmaxFigureHeader = Pick<SoftmaxHeader, "n" | "at" | "panels" | "parameter" | "coldest" | "words"> & {
+export type SoftmaxFigureHeader = Pick<
+  SoftmaxHeader,
+  "n" | "at" | "panels" | "parameter" | "coldest" | "words" | "colours"
+> & {
   title: string;
   /** whether the scores were typed in, so that no d_k is behind them */
   typed: boolean;
@@ -317,13 +321,23 @@ export type SharingHeader = {
 };
 export type SharingFigureHeader = SharingHeader & { title: string };
 
-export type SaveFigure = {
-  svg: string;
-  /** the JSON of a chart that plotly.js draws into the place that `svg` leaves for it */
-  chart: string | null;
+/** Of parts that Python sent, numbers follow. */
+export type SavePictureHeader = {
+  /** keys of the canvases whose pictures stand in it, in this order; after a blank, which of a canvas's pictures */
+  canvases: string[];
+  parts: { header: PatchFigureHeader; size: number }[];
+  /** JSON of a Plotly chart's data, and of its layout on each paper */
+  chart: { data: string; layouts: Record<Background, string>; colours: Pick<Colours, "q" | "k"> } | null;
   name: string;
+  title: string;
+  caption: string;
+  credit: string;
+  /** whether a live file has this title and caption, too */
+  live: boolean;
+  /** addresses of the font's style and of plotly.js */
+  fonts: string;
   plotly: string;
-  labels: Words;
+  words: Words;
 };
 
 export type CopyText = { texts: Record<"name" | "label" | "text", string>[]; labels: Words };

@@ -2,11 +2,13 @@
 
 import { interpolateNumber } from "d3-interpolate";
 
+import { sharingFigure } from "./columns_figure.js";
 import { columnsScene, drawColumn, marksOf } from "./columns_scene.js";
 import { themeOf } from "../shared/colour.js";
 import { View, viewComponent } from "../shared/component.js";
 import { attribute, el } from "../shared/dom.js";
 import { Glide, marksBetween } from "../scene/glide.js";
+import { offerPicture } from "../shared/offer.js";
 import { sized } from "../shared/surface.js";
 
 /** @import { ColumnMarks } from "./columns_scene.js" */
@@ -25,6 +27,7 @@ class SharingColumns extends View {
     super(root);
     /** @type {Glide<ColumnMarks>[]} of each column */
     this.glides = [];
+    offerPicture(root, () => [["sharing", { ...this.header, title: "" }, new Uint8Array()]], sharingFigure);
   }
 
   /** @param {Component} component */

@@ -56,13 +56,14 @@ class SoftmaxFigure:
     @property
     def header(self) -> dict[str, Any]:
         header = _header(self.d_k or 1, self.scores.shape[-1], self.panels, self.parameter)
-        more = {"title": "", "typed": self.d_k is None, "colours": canvas_wording.colours()}
+        more = {"title": "", "typed": self.d_k is None}
         return header | more | {"d_k": [int(d) for d in self.widths]}
 
     @property
     def payload(self) -> bytes:
         parts = [self.scores] if self.cosines is None else [self.scores, self.cosines]
-        return b"".join(part.astype("<f8").tobytes() for part in parts)
+        kind = "<f8" if self.d_k is None else "<f4"  # as the browser has them
+        return b"".join(part.astype(kind).astype("<f8").tobytes() for part in parts)
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,7 @@ def _header(at: int, n: int, panels: Sequence[Panel], parameter: SliderParameter
         "parameter": asdict(parameter) if parameter else None,
         "words": _words(parameter),
         "coldest": COLDEST,
+        "colours": canvas_wording.colours(),
     }
 
 

@@ -10,15 +10,17 @@ import { labelledSlider } from "../shared/controls.js";
 import { around, attribute, button, el, fill, joined, named } from "../shared/dom.js";
 import { filmOfStops } from "../shared/motion.js";
 import { clamp, fixed, percent, significant } from "../shared/numbers.js";
+import { offerPicture } from "../shared/offer.js";
 import { floats } from "../shared/packing.js";
 import { drawPanel, linesOfNames, panelScene } from "./panel.js";
 import { parameterAt, softmaxRow, stopOf, STOPS } from "./softmax.js";
+import { softmaxFigure } from "./softmax_figure.js";
 import { sized, watchSize } from "../shared/surface.js";
 import { placeOn } from "../shared/window.js";
 
 /** @import { PanelScene } from "./panel.js" */
 /** @import { LabelledSlider } from "../shared/controls.js" */
-/** @import { Component, ScoreRow, SoftmaxHeader } from "../shared/types.js" */
+/** @import { Component, FigurePart, ScoreRow, SoftmaxHeader } from "../shared/types.js" */
 
 /** @typedef {{ box: HTMLElement, canvas: HTMLCanvasElement }} Panel */
 
@@ -63,6 +65,7 @@ class SoftmaxSlider extends View {
     this.pointed = null;
     this.glide = new Glide(root, (/** @type {Float64Array[]} */ weights) => this.drawBars(weights), barsBetween);
     watchSize(root, () => this.draw());
+    offerPicture(root, () => [this.part()], softmaxFigure);
   }
 
   /** @param {Component} component */
@@ -185,6 +188,16 @@ class SoftmaxSlider extends View {
     const cut = (/** @type {ArrayLike<number>} */ all) =>
       Array.prototype.slice.call(all, this.at * n, (this.at + 1) * n);
     return { d: d_k[this.at], scores: cut(this.scores), cosines: this.cosines && cut(this.cosines) };
+  }
+
+  /** The bars as the sliders stand, as a part of a figure. @returns {FigurePart} */
+  part() {
+    const { n, panels, parameter, coldest, words, colours, scores: typed } = this.header;
+    const { d: at, scores, cosines } = this.row();
+    const set = parameter && { ...parameter, value: this.parameter };
+    const numbers = Float64Array.from([...Array.from(scores), ...Array.from(cosines ?? [])]);
+    const header = { n, at, panels, parameter: set, coldest, words, title: "", typed: typed !== null, colours };
+    return ["bars", header, new Uint8Array(numbers.buffer)];
   }
 
   draw() {

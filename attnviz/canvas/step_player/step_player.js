@@ -6,7 +6,9 @@ import { lastingComponent } from "../shared/component.js";
 import { around, attribute, button, el, fill, joined, named, say, visibleToken } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
 import { clamp, percent } from "../shared/numbers.js";
+import { offerPicture } from "../shared/offer.js";
 import { floats } from "../shared/packing.js";
+import { stepFigure } from "./step_player_figure.js";
 import { newRows, playerLayout, rowAt, stepOfRow } from "./step_player_geometry.js";
 import { drawStep, filmOf } from "./step_player_scene.js";
 import { drawSide, layerUnder, sideSaid, sideScene } from "./step_player_side.js";
@@ -28,6 +30,8 @@ class StepPlayer extends FilmView {
     super(root);
     /** @type {Film | null} the head's numbers */
     this.numbers = null;
+    /** @type {Uint8Array} */
+    this.payload = new Uint8Array();
     /** @type {number | null} */
     this.pointed = null;
     this.draw = onceAFrame(() => this.picture());
@@ -52,6 +56,7 @@ class StepPlayer extends FilmView {
     this.side = el("canvas", "", null, { role: "img" });
     this.build();
     watchSize(root, () => this.draw());
+    offerPicture(root, () => [["steps", { ...this.header, at: this.at, title: "" }, this.payload]], stepFigure);
   }
 
   build() {
@@ -72,6 +77,7 @@ class StepPlayer extends FilmView {
   /** @param {Component} component */
   show(component) {
     const { header, payload, before } = this.receive(component);
+    this.payload = payload;
     this.numbers = filmOf(header, floats(payload));
     for (const [name, node] of Object.entries(this.buttons)) named(node, header.words[name]);
     const grows = before !== null && header.steps.length > before.steps.length && header.labels[0] === before.labels[0];

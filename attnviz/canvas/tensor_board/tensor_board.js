@@ -7,7 +7,9 @@ import { ARROWS, radioGroup } from "../shared/controls.js";
 import { around, button, el, focusedIn } from "../shared/dom.js";
 import { film, lessMotion } from "../shared/motion.js";
 import { clamp } from "../shared/numbers.js";
+import { offerPicture } from "../shared/offer.js";
 import { layOver, onceAFrame, sized } from "../shared/surface.js";
+import { boardFigure, boardPart } from "./board_figure.js";
 import { NAME, onOneLine, placeBoard, placeOfNumber, startOf } from "./board_geometry.js";
 import { drawBoard } from "./board_scene.js";
 import { saySum } from "./sum_line.js";
@@ -110,6 +112,7 @@ class TensorBoard extends View {
     this.stopMoving = () => {};
     this.paint = onceAFrame(() => this.draw());
     this.listen();
+    offerPicture(root, () => [boardPart(this.board, [this.row, this.col], this.header.colours)], boardFigure);
   }
 
   get board() {

@@ -6,8 +6,10 @@ import { lastingComponent } from "../shared/component.js";
 import { around, attribute, el, joined, named, say } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
 import { clamp } from "../shared/numbers.js";
+import { offerPicture } from "../shared/offer.js";
 import { onceAFrame, sized, watchSize } from "../shared/surface.js";
 import { placeOn, presentedRoom } from "../shared/window.js";
+import { tileFigure } from "./tile_film_figure.js";
 import { HIGH, linesOf, LOW, matrixLayout, numbersOf, stepAt, tellingLine, tileLayout } from "./tile_film_geometry.js";
 import { drawMatrix, drawTile, sceneOf } from "./tile_film_scene.js";
 import { drawMemory, memoryScene } from "./tile_film_memory.js";
@@ -29,6 +31,9 @@ class TileFilm extends FilmView {
     this.high = HIGH; // of the large tile
     /** @type {import("./tile_film_scene.js").TileScene | null} */
     this.scene = null;
+    /** @type {Uint8Array} */
+    this.payload = new Uint8Array(); // what cells and lines hold
+    offerPicture(root, () => [["tiles", { ...this.header, at: this.at, title: "" }, this.payload]], tileFigure);
     this.draw = onceAFrame(() => this.picture());
     this.bar = el("div", "av-line tf-bar");
     this.steps = {
@@ -80,10 +85,10 @@ class TileFilm extends FilmView {
     this.high = HIGH;
     this.label();
     this.arrive(header.tiles.length - 1, other);
-    const numbers =
-      this.scene?.numbers ?? numbersOf(header, header.address ? await this.fetch(header.address) : payload);
+    const bytes = this.scene ? this.payload : header.address ? await this.fetch(header.address) : payload;
     if (this.header !== header) return;
-    this.scene = sceneOf(header, numbers, themeOf(this.root, header.colours));
+    this.payload = bytes;
+    this.scene = sceneOf(header, this.scene?.numbers ?? numbersOf(header, bytes), themeOf(this.root, header.colours));
     this.draw();
   }
 

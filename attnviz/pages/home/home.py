@@ -87,6 +87,7 @@ def first_look() -> None:
             None,
             _live_file(data, replace(view, pins=pins), edit, text),
             embeds=True,
+            canvases=["home"],
         )
         show.export_menu(
             partial(lines_picture, matrix.data, seen, pins, title),
@@ -94,7 +95,8 @@ def first_look() -> None:
             "home-lines",
             None,
             caption,
-            _("Export lines"),
+            _("Save lines"),
+            canvases=["home .av-lines"],
         )
 
 

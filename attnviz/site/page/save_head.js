@@ -65,5 +65,12 @@ function picture(head) {
   const theme = themeOfFile(background, head.header.colours);
   const [, header, payload] = headPart(head);
   const figure = headFigure(/** @type {any} */ (header), payload, theme, true);
-  return figureDocument([figure], theme, { background, title: head.header.title, caption: "", bar: true, fonts: "" });
+  return figureDocument([figure], theme, {
+    background,
+    title: head.header.title,
+    caption: "",
+    credit: "",
+    bar: true,
+    fonts: "",
+  });
 }

@@ -168,6 +168,7 @@ def _under(shown: shown_head.Shown) -> None:
             caption,
             live=shown_head.offers(shown, caption),
             embeds=True,
+            canvases=["head"],
         )
         show.export_menu(
             lambda: lines_picture(matrix.data, seen, seen.pins, title, others()),
@@ -175,7 +176,8 @@ def _under(shown: shown_head.Shown) -> None:
             "lines-out",
             None,
             sentences(laid_over, caption),
-            _("Export lines"),
+            _("Save lines"),
+            canvases=["head .av-lines"],
         )
     for note in matrix.notes:
         st.caption(spoken(note))

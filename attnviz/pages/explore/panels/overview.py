@@ -125,6 +125,7 @@ def export(run: ModelRun, stack: Stack) -> None:
         mosaic,
         name=f"attention-all-heads-{run.request.model}",
         key="mosaic",
+        canvases=["heads"],
         caption=ngettext(
             "{count} head. In each small picture rows are queries and columns keys.",
             "{count} heads. In each small picture rows are queries and columns keys.",

@@ -12,14 +12,14 @@ from attnviz.app.links.choices import head_of, name_of_head
 from attnviz.app.text import spoken
 from attnviz.base.head_record import HeadView
 from attnviz.base.message import Problem
-from attnviz.base.words import _, clauses, ended, ngettext, sentences
+from attnviz.base.words import _, clauses, ended, ngettext
 from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.models.loading import availabilities
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.maths.one_head import Aligned, aligned, in_both
-from attnviz.pages.explore.panels.shown_head import Shown, link, some_heads
+from attnviz.pages.explore.panels.shown_head import Shown, some_heads
 from attnviz.runs.head_matrix import Matrix, average, head_matrix, rolled_out, telling_depth
 from attnviz.runs.model_run import ModelRun, Stack
 from attnviz.runs.what_if import said_of_difference
@@ -72,7 +72,7 @@ def mean(shown: Shown) -> None:
         key="average-out",
         canvas=show.canvas_of("average"),
         words=spoken(matrix.said_of(shown.query if shown.pins else matrix.telling_row)),
-        caption=sentences(_("{name}: {title}.").format(name=shown.run.name, title=title), link()),
+        caption=_("{name}: {title}.").format(name=shown.run.name, title=title),
         table=lambda: long_table(matrix),
     )
 
@@ -148,9 +148,10 @@ def two(shown: Shown) -> None:
         name=f"beside-{shown.run.request.model}",
         key="beside-out",
         words=change,
-        caption=sentences(ended(clauses(names)), link()),
+        caption=ended(clauses(names)),
         table=None if both is None else lambda: _table(both),
-        label=_("Export all"),
+        label=_("Save all"),
+        canvases=["beside-a", "beside-b", *([] if both is None else ["beside-difference"])],
         embeds=False,
     )
 

@@ -286,7 +286,6 @@ def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, 
         more,
         *(ended(say(note)) for note in shown.matrix.notes),
         made_by[shown.run.weights_are],
-        link(),
     )
 
 

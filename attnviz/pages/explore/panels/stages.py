@@ -18,7 +18,7 @@ from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.explore import choices, figures
 from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.maths.one_head import StagesResult, stages
-from attnviz.pages.explore.panels.shown_head import Shown, caption_of_shown, go_to, link
+from attnviz.pages.explore.panels.shown_head import Shown, caption_of_shown, go_to
 
 QUERY, KEY = "stage_query", "stage_key"
 MOST_LINES = 6  # matrices that are named one by one
@@ -62,7 +62,7 @@ def place(shown: Shown) -> None:
         name=f"place-{shown.run.request.model}-layer{shown.layer}-head{shown.head}",
         key="place-out",
         canvas=show.canvas_of("place"),
-        caption=sentences(_("Parameters counted in the model’s own weights."), link()),
+        caption=_("Parameters counted in the model’s own weights."),
         table=lambda: _table(way, shown.layer),
     )
 

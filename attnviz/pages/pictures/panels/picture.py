@@ -182,7 +182,7 @@ def _under(
             "patches-all",
             lambda: _measures(loaded, picture, stack, scene),
             sentences(caption, _("In each small picture the largest weight fills its patch.")),
-            _("Export all heads"),
+            _("Save all heads"),
         )
         if picture.file:
             st.download_button(

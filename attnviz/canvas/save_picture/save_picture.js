@@ -1,0 +1,86 @@
+// The menu that saves a picture: as SVG or PNG, or copied. What is on show draws itself; a chart is drawn by plotly.js.
+
+import { keepInReach, lastingComponent, sayingButtons } from "../shared/component.js";
+import { around, fill } from "../shared/dom.js";
+import { download, png } from "../shared/files.js";
+import { readHeader } from "../shared/packing.js";
+import { LookForm } from "./look_form.js";
+import { svgOf } from "./picture_svg.js";
+
+/** @import { Component, SavePictureHeader, Words } from "../shared/types.js" */
+
+class SavePicture {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.buttons = around("av-wrap sv-line");
+    this.buttons.setAttribute("role", "group");
+    this.form = new LookForm(() => this.tellPython());
+    root.append(this.buttons, ...this.form.parts);
+    keepInReach(root);
+    /** @type {Component | null} */
+    this.component = null;
+    /** @type {{ header: SavePictureHeader, payload: Uint8Array } | null} */
+    this.sent = null;
+  }
+
+  get header() {
+    if (!this.sent) throw new Error("nothing has come yet");
+    return this.sent.header;
+  }
+
+  /** @param {Component} component */
+  show(component) {
+    const before = this.sent?.header.words;
+    const [header, payload] = /** @type {[SavePictureHeader, Uint8Array]} */ (readHeader(component.data));
+    Object.assign(this, { component, sent: { header, payload } });
+    this.form.show(header);
+    if (before?.name !== header.words.name) this.build(header.words);
+  }
+
+  /** The buttons, in the language of the words that came. @param {Words} words */
+  build(words) {
+    this.buttons.setAttribute("aria-label", words.name);
+    const button = (/** @type {string} */ kind, /** @type {() => Promise<string>} */ act) => {
+      return { label: words[kind], attributes: { "data-kind": kind }, act };
+    };
+    const acts = [
+      button("svg", async () => this.save(new Blob([await this.svg()], { type: "image/svg+xml" }), ".svg")),
+      button("png", async () => this.save(await this.png(), `@${this.form.scale}x.png`)),
+      button("copy", () => this.copy()),
+    ];
+    const failed = (/** @type {unknown} */ problem) =>
+      `${words.failed} ${problem instanceof Error ? problem.message : problem}`;
+    sayingButtons(this.buttons, acts, { working: words.working }, failed);
+  }
+
+  /** The file of what is on show now. */
+  svg() {
+    return svgOf(this.header, this.sent?.payload ?? new Uint8Array(), this.form.look);
+  }
+
+  async png() {
+    return png(await this.svg(), this.form.scale);
+  }
+
+  /** Saves a file; what is said of it. @param {Blob} file @param {string} end of its name */
+  save(file, end) {
+    const { name, words } = this.header;
+    download(file, name + end);
+    return fill(words.saved, { file: name + end });
+  }
+
+  /** Copies the PNG; what is said then. Only pages that come encrypted, or from this machine, may do so. */
+  async copy() {
+    const { words } = this.header;
+    if (!globalThis.isSecureContext || !navigator.clipboard?.write) return words.insecure;
+    await navigator.clipboard.write([new ClipboardItem({ "image/png": this.png() })]);
+    return words.copied;
+  }
+
+  /** A live file is written by Python, with the same title, caption and paper. */
+  tellPython() {
+    if (this.header.live) this.component?.setStateValue("look", this.form.look);
+  }
+}
+
+export default lastingComponent(SavePicture);
