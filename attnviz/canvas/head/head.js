@@ -9,18 +9,15 @@ import { el, liveRegion, property, say } from "../shared/dom.js";
 import { adopt, adoptEdit, adoptOver, groupOf, Member, sameHead, tell } from "../shared/group.js";
 import { HeadControls } from "./head_controls.js";
 import { leadToken, litTokens, press, release, toldColumn, toldRow } from "./head_gestures.js";
-import { headFigure } from "./head_figure.js";
 import { HeadMemory, isOvertaken, keepShown, knownBefore } from "./head_memory.js";
 import { compute, drawnOf, matrixOf, sourceOf } from "./head_numbers.js";
 import { announceHead, changeText, lookersText, nameStage, readoutText, sumUp, titleText } from "./head_readout.js";
 import { fetchAround, HeadSupply } from "./head_supply.js";
-import { headPart, linesPart } from "./head_offer.js";
+import { offerHead } from "./head_offer.js";
 import { HeadTools } from "./head_tools.js";
 import { Heatmap } from "../heatmap/heatmap.js";
 import { Lines } from "../lines/lines.js";
-import { linesFigure } from "../lines/lines_figure.js";
 import { Mixture } from "./mixture.js";
-import { offerPicture } from "../shared/offer.js";
 import { bringIntoWindow, Room } from "./room.js";
 import { saidOf } from "./said.js";
 import { afterPainting, markPainted, measured, onceAFrame, soon } from "../shared/surface.js";
@@ -66,8 +63,6 @@ export class HeadView extends Drawing {
       if (e.key === "Escape" && !e.defaultPrevented && this.release()) e.preventDefault();
     });
     this.head.append(this.titleBox, this.read);
-    offerPicture(root, () => [headPart(this.drawn)], headFigure);
-    offerPicture(this.lines.stage, () => [linesPart(this.drawn, this.lines.overlay.refresh())], linesFigure);
     Object.assign(this.heatmap.stage, { matrix: () => matrixOf(this.drawn) }); // for scripts and tests
     Object.assign(this.lines.stage, { matrices: () => this.lines.overlay.layers.map(matrixOf) });
   }
@@ -290,4 +285,13 @@ function partsOf(header) {
   return JSON.stringify([segments, chips, lines, compact, edit === null, words.looks]);
 }
 
-export default viewComponent(HeadView);
+/** The head on a page, where a menu below it saves it; in a live file there is none. */
+class SavedHead extends HeadView {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    super(root);
+    offerHead(this);
+  }
+}
+
+export default /* @__PURE__ */ viewComponent(SavedHead);

@@ -1,11 +1,22 @@
 // The head on show, its matrix and its lines, as parts of a figure.
 
+import { headFigure } from "./head_figure.js";
+import { linesFigure } from "../lines/lines_figure.js";
+import { offerPicture } from "../shared/offer.js";
 import { MASKED_16, valueOf } from "../shared/packing.js";
 import { toldColumn, toldRow } from "./head_gestures.js";
 
+/** @import { HeadView } from "./head.js" */
 /** @import { LineLayer } from "./overlay.js" */
 /** @import { Axis, Drawn, FigurePart, HeadFigureHeader } from "../shared/types.js" */
 /** @typedef {Pick<LineLayer, "codes" | "values" | "header">} Matrix */
+
+/** Offers the matrix and the lines of a view. @param {HeadView} view */
+export function offerHead(view) {
+  const { root, lines } = view;
+  offerPicture(root, () => [headPart(view.drawn)], headFigure);
+  offerPicture(lines.stage, () => [linesPart(view.drawn, lines.overlay.refresh())], linesFigure);
+}
 
 /** The matrix, with what is pinned in it. @param {Drawn} drawn @returns {FigurePart} */
 export function headPart(drawn) {
