@@ -129,7 +129,6 @@ def draw(
         canvas=show.canvas_of(keys[0]),
         caption=files["caption"],
         table=lambda: long_table(matrix),
-        canvases=[keys[0]],
     )
 
 

@@ -45,7 +45,6 @@ export class Overview extends MosaicDrawing {
       () => this.followInTasks(),
     );
     this.gone = new AbortController();
-    offerPicture(root, () => [this.part()], mosaicFigure);
     this.listen();
   }
 
@@ -137,12 +136,6 @@ export class Overview extends MosaicDrawing {
     if (!before) this.root.append(this.label, this.live, this.scroll, this.bar, this.preview.box);
     this.dress();
     this.draw();
-  }
-
-  /** The tiles on show, as a part of a figure. @returns {FigurePart} */
-  part() {
-    const { header, codes, group } = this.shown;
-    return ["mosaic", { ...header, selected: group.selected, title: "" }, codes];
   }
 
   /** The tiles under the visitor's mask and scale. */
@@ -259,4 +252,19 @@ export class Overview extends MosaicDrawing {
   }
 }
 
-export default viewComponent(Overview);
+/** All heads on a page, where a menu below them saves them; in a live file there is none. */
+class SavedOverview extends Overview {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    super(root);
+    offerPicture(root, () => [this.part()], mosaicFigure);
+  }
+
+  /** The tiles on show, as a part of a figure. @returns {FigurePart} */
+  part() {
+    const { header, codes, group } = this.shown;
+    return ["mosaic", { ...header, selected: group.selected, title: "" }, codes];
+  }
+}
+
+export default /* @__PURE__ */ viewComponent(SavedOverview);

@@ -5,6 +5,9 @@ import { interpolate } from "d3-interpolate";
 
 import { lessMotion } from "../shared/motion.js";
 
+/** Through this module alone: components then share one copy. */
+export { interpolateNumber, interpolateNumberArray } from "d3-interpolate";
+
 /** Milliseconds that a glide takes, and a frame, so that its first picture has moved already. */
 const [GLIDE, FRAME] = [250, 16];
 

@@ -1,6 +1,6 @@
 // A matrix glides to the next: its rows and columns by the positions in the text that they are of, and its colours.
 
-import { interpolateNumberArray } from "d3-interpolate";
+import { interpolateNumberArray } from "./glide.js";
 
 import { isSame } from "./glide.js";
 import { mixedPixel } from "../shared/colour.js";

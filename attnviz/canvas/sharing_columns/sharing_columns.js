@@ -1,13 +1,11 @@
 // Ways of sharing keys and values side by side, below each other where there is no room.
 
-import { interpolateNumber } from "d3-interpolate";
-
 import { sharingFigure } from "./columns_figure.js";
 import { columnsScene, drawColumn, marksOf } from "./columns_scene.js";
 import { themeOf } from "../shared/colour.js";
 import { View, viewComponent } from "../shared/component.js";
 import { attribute, el } from "../shared/dom.js";
-import { Glide, marksBetween } from "../scene/glide.js";
+import { Glide, interpolateNumber, marksBetween } from "../scene/glide.js";
 import { offerPicture } from "../shared/offer.js";
 import { sized } from "../shared/surface.js";
 

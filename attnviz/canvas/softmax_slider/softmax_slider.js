@@ -1,10 +1,8 @@
 // Bars of softmax weights that follow their sliders without asking Python: raw, scaled and an alternative.
 // The blob's payload is the raw scores, float32, one row for each d_k of the grid; then, for qk-norm, the cosines.
 
-import { interpolateNumberArray } from "d3-interpolate";
-
 import { barAt } from "./bars.js";
-import { Glide } from "../scene/glide.js";
+import { Glide, interpolateNumberArray } from "../scene/glide.js";
 import { lastingComponent, View } from "../shared/component.js";
 import { labelledSlider } from "../shared/controls.js";
 import { around, attribute, button, el, fill, joined, named } from "../shared/dom.js";

@@ -152,7 +152,6 @@ def _three(shown: shown_head.Shown, edit: HeadEdit, before: head_matrix.Matrix, 
                 caption=sentences(ended(view.title), shown_head.caption_of(shown, *words)),
                 table=partial(head_drawing.long_table, matrix),
                 label=view.title,
-                canvases=[f"what-if-{key}"],
                 embeds=False,
             )
     return shown.query if change is None else change.row
