@@ -21,9 +21,10 @@ def canvas_page(component: str, data: bytes, title: str, note: str = "", link: s
         "link": web_address(link),
         "words": {"open": _("Open in the app"), "made": _("Made with attnviz")},
     }
+    scripts = {"shared": f"{COMPONENTS}/shared.js", "script": f"{COMPONENTS}/{component}.js"}
     modules = "".join(
-        f'<script type="text/plain" id="attnviz-{name}">{bundle_text(f"{COMPONENTS}/{file}.js")}</script>'
-        for name, file in (("shared", "shared"), ("script", component))
+        f'<script type="text/plain" id="attnviz-{name}">{squeezed(bundle_text(file).encode())}</script>'
+        for name, file in scripts.items()
     )
     return document(
         html.escape(title or "attnviz"),

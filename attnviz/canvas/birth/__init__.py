@@ -13,7 +13,7 @@ from attnviz.canvas.shared.component import count, mount
 from attnviz.canvas.shared.packing import fingerprint
 from attnviz.live import canvas_wording
 
-MOST_IN_FILE = 110_000  #: bytes of weights
+MOST_IN_FILE = 100_000  #: bytes of weights
 
 
 def birth(
