@@ -125,7 +125,7 @@ class ModelStrip extends View {
       const places = boxes.flatMap((box) => box.places);
       buttons.forEach((each, i) => layOver(each, places[i]));
       row.querySelectorAll(".av-words").forEach((old) => old.remove());
-      const title = row === this.inside ? [layOver(el("div", "av-words", names.join("\n")), { ...dashed, h: 40 })] : [];
+      const title = row === this.inside ? [layOver(el("div", "av-words", names.join(" ")), { ...dashed, h: 40 })] : [];
       row.prepend(...title, ...boxes.map(wordsOver));
     }
   }
@@ -149,8 +149,9 @@ class ModelStrip extends View {
 }
 
 /** What is written in a box, over its drawing. @param {PlacedBox} box */
-function wordsOver({ part, lines, said, x, y, w, h }) {
-  const words = el("div", "av-words ms-box", [part.title, ...lines, ...said].join("\n"));
+function wordsOver({ part, x, y, w, h }) {
+  const said = part.share === null ? [] : [part.said];
+  const words = el("div", "av-words ms-box", [part.title, ...part.lines, ...said].join("\n"));
   return layOver(words, { x: x + 11, y: y + 8, w: w - 22, h: h - 16 });
 }
 

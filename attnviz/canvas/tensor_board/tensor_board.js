@@ -4,7 +4,7 @@
 import { themeOf } from "../shared/colour.js";
 import { View, viewComponent } from "../shared/component.js";
 import { ARROWS, radioGroup } from "../shared/controls.js";
-import { around, button, el, focusedIn } from "../shared/dom.js";
+import { button, el, focusedIn } from "../shared/dom.js";
 import { film, lessMotion } from "../shared/motion.js";
 import { clamp } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
@@ -41,11 +41,10 @@ function tableOver({ placed }, index, isResult) {
     table.append(line);
   };
   const above = placeOfNumber(placed, 0, 0).y;
-  const named = (/** @type {string} */ title) => ({ title });
   row(
     cols.map((_cut, c) => {
       const place = { x: lefts[c], y: above - sizes.label - 8, w: cell, h: sizes.label + 8 };
-      return cellOver("columnheader", sheet.cols[c], place, named(sheet.cols[c]));
+      return cellOver("columnheader", sheet.cols[c], place, { title: sheet.cols[c] });
     }),
   );
   sheet.text.forEach((line, r) => {
@@ -56,7 +55,7 @@ function tableOver({ placed }, index, isResult) {
       if (isResult) number.tabIndex = -1;
       return number;
     });
-    row([cellOver("rowheader", sheet.rows[r], { x: 0, y, w: lefts[0], h }, named(sheet.rows[r])), ...cells]);
+    row([cellOver("rowheader", sheet.rows[r], { x: 0, y, w: lefts[0], h }, { title: sheet.rows[r] }), ...cells]);
   });
   return table;
 }
@@ -67,8 +66,11 @@ function sheetOver(one, index, isResult) {
   const { name, shape } = placed.sheet;
   const box = layOver(el("figure", "tb-sheet"), { x, y, w: seen, h: placed.height });
   box.dataset.name = name;
-  const scroll = around("tb-scroll", tableOver(one, index, isResult));
-  box.append(el("figcaption", "av-sr", `${name.replace("_", "")} ${shape}`), scroll);
+  const title = `${name.replace("_", "")} ${shape}`;
+  const byKeys = seen < placed.width && !isResult; // no key leads into it otherwise
+  const scroll = el("div", "tb-scroll", null, byKeys ? { tabindex: "0", role: "group", "aria-label": title } : {});
+  scroll.append(tableOver(one, index, isResult));
+  box.append(el("figcaption", "av-sr", title), scroll);
   return { box, scroll };
 }
 
