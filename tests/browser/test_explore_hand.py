@@ -11,7 +11,7 @@ from attnviz.core.attention import attend
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.runs.model_run import Request, kept_run
 from tests.browser.canvas_places import cell, drag, finger, weights
-from tests.browser.conftest import another_view, answered, at_rest, resized, still, until
+from tests.browser.conftest import answered, at_rest, resized, still, until
 from tests.browser.slow_line import Line
 from tests.browser.test_all_heads import arrived
 from tests.browser.test_explore import drawn, heads, square
@@ -22,17 +22,6 @@ LAYER, HEAD = 13, 8
 EXACT = 1e-5
 STAGE = "[data-testid=heatmap]"
 PAINTED = "stage => stage.querySelector('canvas').toDataURL()"
-#: Every picture of the cells from now on, one after the other: rows and columns that move have other canvases.
-FILMED = """stage => {
-    const canvas = stage.querySelector("canvas");
-    window.filmed = [canvas.toDataURL()];
-    const step = () => {
-        const picture = canvas.toDataURL();
-        if (picture !== window.filmed.at(-1)) window.filmed.push(picture);
-        window.filming = requestAnimationFrame(step);
-    };
-    step();
-}"""
 
 
 @pytest.fixture(scope="module")
@@ -282,27 +271,3 @@ def test_a_panel_that_was_opened_is_at_once_as_high_as_it_will_be(server_url, ne
         answered(page)
         still(page)
         assert abs(panel.bounding_box()["height"] - opened) < 16, f"{name}: less than half of the next panel's line"
-
-
-@pytest.mark.parametrize("reduced", [False, True])
-def test_what_a_choice_changes_glides_there_unless_less_motion_is_asked_for(opened, server_url, reduced):
-    less = {"reduced_motion": "reduce"} if reduced else {}
-    read = "explore?text=An+unbelievably+heartwarming+neighbourhood"
-    page = opened(read, STAGE, **less)
-    stage = page.get_by_test_id("heatmap").first
-    pieces = len(weights(page))
-    for choose in (
-        lambda: page.get_by_test_id("mask").first.select_option("none"),
-        lambda: page.get_by_test_id("mask").first.select_option("model"),
-        lambda: another_view(page, f"{server_url}/{read}&units=words"),
-        lambda: another_view(page, f"{server_url}/{read}"),
-    ):
-        still(page)
-        stage.evaluate(FILMED)
-        choose()
-        until(lambda: len(page.evaluate("filmed")) > 1)
-        still(page)
-        first, *between, last = page.evaluate("() => { cancelAnimationFrame(filming); return filmed }")
-        assert first != last
-        assert bool(set(between) - {first, last}) != reduced
-    assert len(weights(page)) == pieces
