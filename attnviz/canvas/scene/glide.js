@@ -27,7 +27,7 @@ export class Glide {
     /** @type {State | null} what is on show when it has glided there */
     this.goal = null;
     this.asked = 0;
-    this.inWindow = false;
+    this.inWindow = true; // until it is known
     new IntersectionObserver(([{ isIntersecting }]) => (this.inWindow = isIntersecting)).observe(picture);
   }
 
