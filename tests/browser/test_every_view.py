@@ -19,6 +19,8 @@ from attnviz.app.links.choices import choices_of
 from attnviz.base.words import LOCALE_DIR
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.models.loading import load
+from attnviz.pages.decoding import choices as decoding_choices
+from attnviz.pages.decoding.maths import decoders, token_by_token
 from attnviz.pages.heads.maths.sentence_sets import words_of_one_token
 from attnviz.pages.why.maths import parts
 from attnviz.pages.why.maths.examples import CONTRASTS
@@ -80,9 +82,19 @@ def words_of_answers() -> frozenset[str]:
     return frozenset(WORD.findall(" ".join(said)))
 
 
+@cache
+def words_of_steps() -> frozenset[str]:
+    """What Decoding's player says may come next at any step: it draws those that it passes."""
+    config = token_by_token.Config(decoding_choices.PROMPT.default, decoding_choices.STEPS.default)
+    *_partial, run = token_by_token.run(decoders.ModelDecoder(load("smollm2-135m")), config)
+    return frozenset(WORD.findall(" ".join(label for step in run.steps for label, *_rest in step.alternatives)))
+
+
 def of_the_page(name: str, view: str, word: str) -> bool:
     """Whether the word is quoted: from the link, by a refusal, from random texts, or from what a model answers."""
-    return word in view or word in {"heads": random_words, "why": words_of_answers}.get(name, frozenset)()
+    return word in view or word in (
+        {"heads": random_words, "why": words_of_answers, "decoding": words_of_steps}.get(name, frozenset)()
+    )
 
 
 def is_cut(text: str) -> bool:
