@@ -25,6 +25,22 @@ LINKS = (
     "decoding?d_model=core&d_steps=6",
 )
 HEAD = "head-out"  #: Explore's figure that a link is about; above it stands the overview
+CAT = "explore?at=3.1&text=The+cat+sat+on+the+mat"
+#: every other kind of picture that a canvas draws, by the key of its menu
+PICTURES = (
+    ("?scaled=false", "home-lines"),
+    (CAT, "lines-out"),
+    (CAT, "mosaic"),
+    (f"{CAT}&open_place=true", "place-out"),
+    ("masks", "m-after-save"),
+    ("build", "build_step"),
+    ("scaling?s_section=saturation", "s_bars_picture"),
+    ("decoding?d_view=bytes", "d_growth_save"),
+    ("fast", "fast-film-save"),
+    ("born", "born-film-out"),
+    ("pictures", "patches-out"),
+    ("pictures", "patches-all"),
+)
 
 
 def saved_bytes(page: Any, button: Any) -> bytes:
@@ -69,6 +85,26 @@ def same_document(one: str, other: str) -> bool:
     packed = re.compile(r'(<script type="application/octet-stream"[^>]*>)[^<]*')
     assert packed.search(one), "a file without numbers has no excuse to differ"
     return packed.sub(r"\1", one) == packed.sub(r"\1", other)
+
+
+@pytest.mark.parametrize(("link", "key"), PICTURES)
+def test_a_picture_on_show_is_saved_byte_for_byte_as_the_command_writes_it(link, key, server_url, new_page):
+    page = new_page(locale="en")
+    page.goto(f"{server_url}/{link}")
+    menu = page.locator(f".st-key-{key}-export button").first
+    menu.wait_for(timeout=120_000)
+    answered(page)
+    open_menu(menu)
+    theirs = saved_bytes(page, page.locator("button[data-kind=svg]")).decode()
+    mine = figure_file(run_page(app_link(link), key).figure, "svg", Looks()).decode()
+    assert mine == theirs
+    assert "Made with attnviz" in mine
+    expect(page.get_by_text("is in your downloads.")).to_be_visible()
+    page.get_by_label("Credit line").uncheck()
+    assert (
+        saved_bytes(page, page.locator("button[data-kind=svg]")).decode()
+        == figure_file(run_page(app_link(link), key).figure, "svg", Looks(credit="")).decode()
+    )
 
 
 @pytest.mark.parametrize("link", LINKS)

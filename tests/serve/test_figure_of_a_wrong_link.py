@@ -65,8 +65,8 @@ def test_two_wrong_values_are_two_sentences_and_a_page_that_cannot_draw_says_so_
 
 
 def test_where_one_of_several_files_cannot_be_had_none_is_written(tmp_path, capsys):
-    names = [tmp_path / name for name in ("a.csv", "a.svg", "a.html")]
+    names = [tmp_path / name for name in ("a.svg", "a.html")]
     asked = [part for name in names for part in ("-o", str(name))]
-    assert main(["figure", "masks", "--figure", "m-before-save", *asked]) == 1
+    assert main(["figure", "home", "--figure", "home-lines", *asked]) == 1
     assert capsys.readouterr().err.splitlines()[-1].startswith("attnviz: This figure has no live file")
     assert not any(name.exists() for name in names)

@@ -1,9 +1,9 @@
 // The SVG of a picture: of what canvases of the page offer, of parts that Python sent, or of a chart.
 
 import { CHART, chartFigure } from "../scene/chart_figure.js";
-import { figureDocument, themeOfFile } from "../scene/figure.js";
+import { figureDocument, pictureDocument, themeOfFile } from "../scene/figure.js";
 import { el } from "../shared/dom.js";
-import { patchFigure } from "../patch_view/patch_figure.js";
+import { patchHeadsFigure } from "../patch_view/patch_figure.js";
 
 /** @import { FigureLook } from "../scene/figure.js" */
 /** @import { Picture, SavePictureHeader } from "../shared/types.js" */
@@ -18,17 +18,12 @@ export async function svgOf(header, payload, chosen) {
     const theme = themeOfFile(look.background, parts[0].header.colours);
     let at = 0;
     const figures = parts.map(({ header: told, size }) =>
-      patchFigure(told, payload.subarray(at, (at += size)), theme, look.bar),
+      patchHeadsFigure(told, payload.subarray(at, (at += size)), theme),
     );
     return figureDocument(figures, theme, look);
   }
   const pictures = canvases.map((canvas) => pictureOf(canvas, words.gone));
-  const theme = themeOfFile(look.background, pictures[0].parts()[0][1].colours);
-  return figureDocument(
-    pictures.map((picture) => picture.figure(theme, look.bar)),
-    theme,
-    look,
-  );
+  return pictureDocument(pictures, look);
 }
 
 /** What a canvas of the page offers. @param {string} canvas its key, and where it has several pictures, which @param {string} gone */

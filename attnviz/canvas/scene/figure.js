@@ -7,7 +7,7 @@ import { SvgContext } from "./svg_context.js";
 import { escaped } from "./svg_markup.js";
 import { FAMILY, wrapText } from "./text_width.js";
 
-/** @import { Colours, DrawingContext, Theme } from "../shared/types.js" */
+/** @import { Colours, DrawingContext, Picture, Theme } from "../shared/types.js" */
 /** @typedef {"white" | "transparent" | "dark"} Background */
 /**
  * `flush`: it has its own margins, so that it begins at the paper's edge.
@@ -31,6 +31,13 @@ export function themeOfFile(background, { q, k }) {
   const own = dark ? DARK : LIGHT;
   const inks = { q: readable(q, own.background), k: readable(k, own.background) };
   return { ...own, ...inks, font: FAMILY, dark };
+}
+
+/** The file of what pictures of a page show, side by side. @param {Picture[]} pictures @param {FigureLook} look */
+export function pictureDocument(pictures, look) {
+  const theme = themeOfFile(look.background, pictures[0].parts()[0][1].colours);
+  const figures = pictures.map((picture) => picture.figure(theme, look.bar));
+  return figureDocument(figures, theme, look);
 }
 
 /** The whole file. @param {Figure[]} figures @param {Theme} theme @param {FigureLook} look */

@@ -325,7 +325,7 @@ export type SharingFigureHeader = SharingHeader & { title: string };
 export type SavePictureHeader = {
   /** keys of the canvases whose pictures stand in it, in this order; after a blank, which of a canvas's pictures */
   canvases: string[];
-  parts: { header: PatchFigureHeader; size: number }[];
+  parts: { header: PatchHeadsHeader; size: number }[];
   /** JSON of a Plotly chart's data, and of its layout on each paper */
   chart: { data: string; layouts: Record<Background, string>; colours: Pick<Colours, "q" | "k"> } | null;
   name: string;

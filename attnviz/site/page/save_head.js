@@ -1,14 +1,13 @@
 // The head on show as a table and as a picture, made in the browser.
 
-import { headFigure } from "../../canvas/head/head_figure.js";
-import { headPart } from "../../canvas/head/head_offer.js";
-import { figureDocument, themeOfFile } from "../../canvas/scene/figure.js";
+import { offerHead } from "../../canvas/head/head_offer.js";
+import { pictureDocument } from "../../canvas/scene/figure.js";
 import { sayingButtons } from "../../canvas/shared/component.js";
 import { around, fill } from "../../canvas/shared/dom.js";
 import { copy, download, png } from "../../canvas/shared/files.js";
-import { liveFile } from "./save_live.js";
+import { fileOf, liveFile } from "./save_live.js";
 
-/** @import { Drawn } from "../../canvas/shared/types.js" */
+/** @import { Drawn, Picture } from "../../canvas/shared/types.js" */
 /** @import { Explorer } from "./explorer.js" */
 
 /** Pixels of a point of the PNG. */
@@ -17,6 +16,7 @@ const FINE = 2;
 /** What hands on the head on show: files of it, and the code that shows it inside another page. @param {Explorer} page */
 export function saveButtons(page) {
   const { words } = page;
+  offerHead(page.frame.large);
   const button = (/** @type {string} */ label, /** @type {() => Promise<void>} */ act) => {
     return { label, act, attributes: { class: "av-button" } };
   };
@@ -28,8 +28,8 @@ export function saveButtons(page) {
     });
   const files = [
     file("CSV", "head-{at}.csv", (head) => new Blob([table(head)], { type: "text/csv" })),
-    file("SVG", "head-{at}.svg", (head) => new Blob([picture(head)], { type: "image/svg+xml" })),
-    file("PNG", "head-{at}.png", (head) => png(picture(head), FINE)),
+    file("SVG", "head-{at}.svg", async () => new Blob([await picture(page)], { type: "image/svg+xml" })),
+    file("PNG", "head-{at}.png", async () => png(await picture(page), FINE)),
     file(words.live, "head-{at}-live.html", () => liveFile(page, false)),
     file(words.live_all, "heads-live.html", () => page.rest().then(() => liveFile(page, true))),
   ];
@@ -59,18 +59,12 @@ function table({ header: { q }, values }) {
 /** @param {string | number} cell */
 const quoted = (cell) => (/[",\r\n]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : cell);
 
-/** The head on show as the app saves it. @param {Drawn} head */
-function picture(head) {
-  const background = head.theme.dark ? "dark" : "white";
-  const theme = themeOfFile(background, head.header.colours);
-  const [, header, payload] = headPart(head);
-  const figure = headFigure(/** @type {any} */ (header), payload, theme, true);
-  return figureDocument([figure], theme, {
-    background,
-    title: head.header.title,
-    caption: "",
-    credit: "",
-    bar: true,
-    fonts: "",
-  });
+/** The head on show as the app saves it. @param {Explorer} page */
+async function picture({ frame: { large } }) {
+  const { theme, header } = large.drawn;
+  const { picture: shown } = /** @type {{ picture: Picture }} */ (/** @type {unknown} */ (large.root));
+  const style = await fileOf("site.css").catch(() => ""); // begins with the font
+  const fonts = /^(?:@font-face\{[^}]*\})+/.exec(style)?.[0] ?? "";
+  const background = theme.dark ? "dark" : "white";
+  return pictureDocument([shown], { background, title: header.title, caption: "", credit: "", bar: true, fonts });
 }

@@ -40,4 +40,4 @@ export async function liveFile({ frame: { group, large }, card, view, words, sho
 }
 
 /** @param {string} name */
-const fileOf = async (name) => (await fetch(name)).text();
+export const fileOf = async (name) => (await fetch(name)).text();
