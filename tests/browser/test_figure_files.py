@@ -87,7 +87,7 @@ def same_document(one: str, other: str) -> bool:
     return packed.sub(r"\1", one) == packed.sub(r"\1", other)
 
 
-@pytest.mark.parametrize(("link", "key"), PICTURES)
+@pytest.mark.parametrize("link, key", PICTURES)
 def test_a_picture_on_show_is_saved_byte_for_byte_as_the_command_writes_it(link, key, server_url, new_page):
     page = new_page(locale="en")
     page.goto(f"{server_url}/{link}")
