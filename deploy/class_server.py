@@ -48,7 +48,6 @@ STARTS_WITHIN = 180.0
 FORGIVEN = 3  # looks in a row at which a process does not answer, or has too much memory, before it is replaced
 HURRY = 30.0  # the same for a process that has reached its memory
 GRACE = 600.0  # seconds that visitors of an old version may stay with it; then it is gone
-FOR_PROCESSES = 0.85  # of the machine's memory, for all processes and one that takes another's place
 FOLDERS = "attnviz-class-"  # how folders of servers begin in the system's folder for temporary files
 ENDS_WITHIN = 10.0  # seconds between the request to end and the end by force
 GUARDS = ("Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy")
@@ -122,8 +121,7 @@ class ClassServer:
         self.renew = threading.Event()
         self.token = secrets.token_hex(16)  #: by which its own nginx is told from any other
         self.files = process_limits.open_more_files()
-        most = process_limits.machine_memory() * FOR_PROCESSES / (processes + 1)
-        self.most_memory = int(os.environ.get("ATTNVIZ_PROCESS_MB") or most / 10**6)  #: MB of each process's own
+        self.most_memory = process_limits.memory_mark(processes)  #: MB of each process's own
         self.environment = os.environ | {
             "ATTNVIZ_PROCESS_MB": str(self.most_memory),
             "STREAMLIT_SERVER_COOKIE_SECRET": secrets.token_hex(32),

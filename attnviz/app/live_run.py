@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Generic, TypeVar, cast
 
 import streamlit as st
@@ -45,7 +46,7 @@ class Live(Generic[R]):
     stopped: bool
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def finished() -> BoundedCache[Any]:
     """Results that ran to their end, for all visitors."""
     return BoundedCache(FINISHED_LIMIT, lambda result: int(result.nbytes))

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Mapping
-from operator import attrgetter
+from functools import partial
 from typing import Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import page_parts, show, widgets
+from attnviz.app.cache.shared_results import shared
 from attnviz.app.exports import pairs
 from attnviz.app.links.choices import Choice
 from attnviz.app.text import named_word, spoken, spoken_value
@@ -32,7 +33,7 @@ def ask_sentence(typed: Choice[str], luck: Choice[int]) -> tuple[tuple[str, ...]
             return words, widgets.number(luck, _("Vectors: random, seed"), step=1)
 
 
-@st.cache_resource(max_entries=128, show_spinner=False, hash_funcs={Trap: attrgetter("id")})
+@partial(shared, key=lambda trap, *sentence: (trap.id, *sentence))
 def outcome_of(trap: Trap, words: tuple[str, ...], seed: int) -> Outcome:
     """What both pieces of code give in this sentence, computed once for all visitors."""
     return trap.run(sentence(words, seed))

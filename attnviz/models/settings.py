@@ -52,7 +52,7 @@ VARIABLES: Final = {
     ),
     "ATTNVIZ_PROCESS_MB": (
         "process_bytes",
-        N_("no limit; for a class, the machine's memory by the processes"),
+        N_("0.85 of the machine's memory; for a class, by the processes"),
         N_("the memory of its own from which on a process refuses work, and a class's server renews it"),
     ),
     "ATTNVIZ_READINGS": (

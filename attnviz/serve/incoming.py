@@ -55,7 +55,7 @@ KEPT_OF_ONE = 24_000_000  #: bytes of uploads that are kept for a session; the o
 KEPT_OF_ALL = 240_000_000
 MOST_SESSIONS = 4_000  #: the latest that asked for uploads
 AT_ONCE, AT_ONCE_OF_ONE = 16, 2  #: uploads on their way, of all and of a session
-LONGEST_UPLOAD = 120.0  #: seconds
+PATIENCE, SLOWEST = 10.0, 70_000  #: seconds that an upload may take, and one more for so many bytes that have come
 LONGEST_ADDRESS = 16_000
 _LANGUAGE = re.compile(rb"(?:^|&)lang=(\w+)")  #: of a link
 
@@ -201,11 +201,13 @@ class Incoming:
 
     async def _take_upload(self, place: str, scope: Scope, receive: Receive, send: Send) -> None:
         session, size, status = place.partition("/")[0], 0, 0
+        began = asyncio.get_running_loop().time()
 
         async def counted_receive() -> Message:
             nonlocal size
             message = await receive()
             size += len(message.get("body", b""))
+            limit.reschedule(began + PATIENCE + size / SLOWEST)
             return message
 
         async def watched_send(message: Message) -> None:
@@ -217,7 +219,7 @@ class Incoming:
         if scope["method"] == "PUT":
             self.asked[session] -= 1
         try:
-            async with asyncio.timeout(LONGEST_UPLOAD):
+            async with asyncio.timeout_at(began + PATIENCE) as limit:
                 await self.app(scope, counted_receive, watched_send)
         except TimeoutError:
             if not status:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 MOST_FILES = 65_536
+FOR_PROCESSES = 0.85  #: of the machine's memory, for all processes and one that takes another's place
 LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  #: of a container
 
 
@@ -42,6 +43,11 @@ def machine_memory() -> int:
     """Bytes of memory of this machine, or of the container that this process runs in."""
     known = [int(text) for path in LIMITS if (text := _read(path)).isdigit()]
     return min([os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), *known])
+
+
+def memory_mark(processes: int = 0) -> int:
+    """MB of its own from which on each of so many processes, 0 for one alone, refuses work (`ATTNVIZ_PROCESS_MB`)."""
+    return int(os.environ.get("ATTNVIZ_PROCESS_MB") or machine_memory() * FOR_PROCESSES / (processes + 1) / 10**6)
 
 
 def _read(path: str) -> str:

@@ -7,7 +7,7 @@ import logging
 import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -83,6 +83,8 @@ def warm() -> None:
 async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
     """Warm up beside the server's start, not before it."""
     process_limits.open_more_files()
+    with suppress(AttributeError, ValueError):  # not told by Windows; a wrong setting is told to visitors
+        os.environ["ATTNVIZ_PROCESS_MB"] = str(process_limits.memory_mark())
     hosted = os.environ.get("ATTNVIZ_HOSTED", "0") != "0"  # a value that makes no sense is told to visitors, not here
     if os.environ.get("ATTNVIZ_LOG", "json" if hosted else "text") == "json":
         log_lines.begin()

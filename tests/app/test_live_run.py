@@ -18,9 +18,9 @@ def line(monkeypatch):
     fresh = model_cache.Shared()
     monkeypatch.setattr(model_cache, "shared", lambda: fresh)
     monkeypatch.setattr(live_run.st, "session_state", {})
-    live_run.finished.clear()
+    live_run.finished.cache_clear()
     yield fresh.line
-    live_run.finished.clear()
+    live_run.finished.cache_clear()
 
 
 @pytest.mark.parametrize("elsewhere, taken", [(False, 1), (True, 0)])

@@ -74,7 +74,7 @@ http.server.ThreadingHTTPServer(("127.0.0.1", port), Answers).serve_forever()
 
 
 def command(port: int, manner: str = "answers") -> list[str]:
-    return [sys.executable, "-c", STAND_IN, str(port), manner, json.dumps(index_page.headers(True))]
+    return [sys.executable, "-c", STAND_IN, str(port), manner, json.dumps(index_page.headers())]
 
 
 def stand_in(port: int = 0, manner: str = "answers") -> Worker:
@@ -155,13 +155,13 @@ def raw(server: ClassServer, request: bytes) -> http.client.HTTPResponse:
 
 
 def guarded(answer: http.client.HTTPResponse) -> None:
-    for name, value in index_page.headers(True).items():
+    for name, value in index_page.headers().items():
         assert answer.headers.get_all(name) == [value], f"{answer.status}: {name}"
 
 
 @needs_nginx
 def test_every_answer_carries_the_headers_of_the_app_once_nginxs_own_too(served: ClassServer):
-    assert set(GUARDS) == set(index_page.headers(True))
+    assert set(GUARDS) == set(index_page.headers())
     script = max((STATIC / "js").glob("index*.js")).name
     cases = {
         200: asked(served, "/"),

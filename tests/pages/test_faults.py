@@ -227,7 +227,7 @@ def test_nothing_waits_or_counts_by_the_clock_on_the_wall():
 
 @pytest.mark.slow
 def test_a_training_whose_process_is_killed(visit, monkeypatch):
-    reach_panel.trained_reach.clear()
+    reach_panel.trained_reach.cache_clear()
     real = subprocess.Popen
 
     def doomed(*given, **named):

@@ -277,13 +277,17 @@ class Uploads:
 
         await self.incoming({"type": "websocket", "headers": []}, receive, None)
 
-    async def put(self, place: str, size: int = 1, method: str = "PUT") -> int:
+    async def put(self, place: str, size: int = 1, method: str = "PUT", pieces: int = 1) -> int:
+        """What is answered to `pieces` of so many bytes, one in two hundredths of a second."""
         sent: list[Message] = []
+        coming = list(range(pieces))
 
         async def receive() -> Message:
             if self.held is not None:
                 await self.held.wait()
-            return {"type": "http.request", "body": bytes(size), "more_body": False}
+            if coming.pop():
+                await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0.02)  # no sleep is one here
+            return {"type": "http.request", "body": bytes(size), "more_body": bool(coming)}
 
         async def send(message: Message) -> None:
             sent.append(message)
@@ -363,9 +367,20 @@ def test_a_session_has_two_uploads_on_their_way_and_all_together_not_too_many(mo
         assert answers[:3] == [204, 204, 503]
         assert answers.count(204) == incoming.AT_ONCE
         assert uploads.incoming.under_way == []
-        monkeypatch.setattr(incoming, "LONGEST_UPLOAD", 0.01)
+        monkeypatch.setattr(incoming, "PATIENCE", 0.01)
         uploads.held = asyncio.Event()
         assert await uploads.put("visitor-8/a") == 408
+
+    in_loop(tried())
+
+
+def test_who_sends_slowly_loses_his_place_and_who_sends_much_keeps_it(monkeypatch: pytest.MonkeyPatch):
+    async def tried() -> None:
+        monkeypatch.setattr(incoming, "PATIENCE", 0.2)
+        uploads = Uploads()
+        await uploads.ask("visitor", 2)
+        assert await uploads.put("visitor/slow", size=1, pieces=100) == 408
+        assert await uploads.put("visitor/large", size=incoming.SLOWEST, pieces=30) == 204
 
     in_loop(tried())
 

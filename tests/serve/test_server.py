@@ -1,5 +1,6 @@
 """What the server imports before anybody can come, and what it says of who can reach it."""
 
+import asyncio
 import os
 import re
 import subprocess
@@ -38,6 +39,19 @@ def test_a_server_holds_as_many_connections_as_its_system_allows():
         assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= min(hard, process_limits.MOST_FILES) > few
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@pytest.mark.parametrize("said, megabytes", [(None, 850), ("300", 300), ("0", 0), ("much", "much")])
+def test_a_server_has_a_mark_of_memory_whoever_starts_it(said, megabytes, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ATTNVIZ_PROCESS_MB", said or "")
+    monkeypatch.setattr(process_limits, "machine_memory", lambda: 10**9)
+    monkeypatch.setattr(server, "_warm_or_say_why", lambda: None)
+
+    async def started() -> str:
+        async with server.lifespan(None):
+            return os.environ["ATTNVIZ_PROCESS_MB"]
+
+    assert asyncio.run(started()) == str(megabytes)
 
 
 def test_files_are_watched_by_make_dev_and_not_otherwise():

@@ -7,6 +7,7 @@ import streamlit as st
 
 from attnviz.app import page_parts, presenting, term_popover, widget_values, widgets
 from attnviz.app.cache import model_cache
+from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
 from attnviz.app.panel import guard
 from attnviz.app.text import plain, spoken
@@ -141,7 +142,7 @@ def subject(lesson: Lesson) -> Subject:
     )
 
 
-@st.cache_resource(max_entries=512, show_spinner=False)
+@shared
 def _computed(name: str, text: str, version: str, _step: LessonStep, _about: Subject) -> Facts:
     """The step's facts, computed once for all visitors with this sentence."""
     return _step.facts(_about)

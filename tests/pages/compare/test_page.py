@@ -33,8 +33,8 @@ def train(config):
 
 @pytest.fixture(autouse=True)
 def nothing_kept():
-    measured_here.clear()
-    trained_reach.clear()
+    measured_here.cache_clear()
+    trained_reach.cache_clear()
 
 
 @pytest.mark.parametrize("section, pictures", [("table", 3), ("measured", 2), ("reach", 3), ("shared", 3), ("uses", 0)])

@@ -27,7 +27,7 @@ VIEWS = ["steps", "bytes", "numbers", "policies", "speed", "traps"]
 
 @pytest.fixture(autouse=True)
 def nothing_finished():
-    live_run.finished.clear()
+    live_run.finished.cache_clear()
 
 
 @pytest.mark.parametrize("view", VIEWS)

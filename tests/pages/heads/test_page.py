@@ -22,7 +22,7 @@ PREPARED = head_survey.Config("repeated")
 
 @pytest.fixture(autouse=True)
 def nothing_kept():
-    live_run.finished.clear()
+    live_run.finished.cache_clear()
 
 
 def strongest(survey: head_survey.Survey, by: str) -> tuple[int, int]:

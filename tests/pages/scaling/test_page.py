@@ -25,7 +25,7 @@ def figures(page):
 def quick(monkeypatch):
     """Make training take only a few steps."""
     monkeypatch.setattr(training_panel, "BETWEEN_PICTURES", 0.0)
-    training_panel.trained.clear()
+    training_panel.trained.cache_clear()
     return {"s_section": "training", "s_steps": "20", "s_seeds": "2"}
 
 
@@ -84,7 +84,7 @@ def test_a_broken_assumption_says_how_the_prediction_fails(visit):
 
 
 def test_a_button_draws_the_pairs_that_would_take_too_long_at_first(visit):
-    variance_panel.all_pairs.clear()
+    variance_panel.all_pairs.cache_clear()
     page = visit("scaling", s_dk="4096", s_pairs="2000")
     assert "1,562 of 2,000 pairs" in said(page)
     page.button(key="s_draw_all").click().run()

@@ -98,7 +98,7 @@ def test_section_3(visit, link):
 )
 def test_section_4(visit, link, monkeypatch):
     monkeypatch.setattr(retrieval_training, "BETWEEN_PICTURES", 9.0)
-    retrieval_training.trained.clear()
+    retrieval_training.trained.cache_clear()
     page = visit("scaling", s_section="training", s_steps="40", s_seeds="2", **link)
     found, words = run(page), shown(page)
     names = {"raw": "raw", "sqrt": "scaled", "temperature": "temperature", "qk-norm": "QK-norm, learned scale"}

@@ -18,9 +18,9 @@ def few_passes(monkeypatch):
     """Each cell of a map and each size of a circuit is a pass: test_parts.py looks at their numbers."""
     monkeypatch.setattr(patches, "MOST", 9)
     monkeypatch.setattr(circuit, "sizes", lambda parts: (0, 1, 6, parts))
-    live_run.finished.clear()
+    live_run.finished.cache_clear()
     yield
-    live_run.finished.clear()
+    live_run.finished.cache_clear()
 
 
 def test_it_opens_on_madrid_and_names_the_head_that_says_so(visit):

@@ -7,6 +7,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
+from attnviz.app.cache.shared_results import shared
 from attnviz.app.panel import guard
 from attnviz.base import units
 from attnviz.base.words import _, listed, ngettext
@@ -28,8 +29,8 @@ ORDERS = {
 }
 
 # computed once for all visitors with the same sizes
-costs = st.cache_resource(max_entries=128, show_spinner=False)(layer_costs.run)
-counted = st.cache_resource(max_entries=128, show_spinner=False)(compared_layers.counted)
+costs = shared(layer_costs.run)
+counted = shared(compared_layers.counted)
 
 
 def panel() -> None:

@@ -2,6 +2,7 @@
 
 import threading
 from contextlib import closing
+from functools import cache
 
 import numpy as np
 import streamlit as st
@@ -20,7 +21,7 @@ from attnviz.pages.compare.maths import layer_costs, layer_timing, own_process
 PARTIAL = "c_measured_so_far"  #: the session's measurements that were stopped
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def measured_here() -> BoundedCache[layer_timing.Result]:
     """Measurements of this machine that were not stopped."""
     return BoundedCache(16, lambda _: 1)
@@ -116,7 +117,7 @@ def _live(config: layer_timing.Config) -> layer_timing.Result | None:
     finally:
         ONE_AT_A_TIME.release()
     if config in measured_here():
-        measured_here.clear()
+        measured_here.cache_clear()
     return measured_here().get(config, lambda: result)
 
 

@@ -2,6 +2,7 @@
 
 import time
 from contextlib import closing
+from functools import cache
 
 import numpy as np
 import streamlit as st
@@ -9,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import page_parts, presenting, show, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
+from attnviz.app.cache.shared_results import shared
 from attnviz.app.cache.waiting_line import TRAININGS, trainings_ahead
 from attnviz.app.panel import guard
 from attnviz.app.text import with_minus
@@ -24,13 +26,13 @@ _WATCHED = "c_train_watched"  #: the configuration that this visitor trains once
 BOX = 118  #: pixels of a number box
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@shared
 def untrained(config: reach_training.Config) -> reach_training.Result:
     """What each layer reaches before the first step."""
     return next(reach_training.train(config))
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def trained_reach() -> BoundedCache[reach_training.Result]:
     """Training runs that were not stopped, the prepared one among them; for all visitors."""
     kept: BoundedCache[reach_training.Result] = BoundedCache(32, lambda _: 1)

@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
+from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
 from attnviz.app.page_entry import file_of
 from attnviz.app.panel import guard
@@ -16,9 +17,9 @@ from attnviz.pages.compare.panels.cost_table import sizes
 BOX = 118  #: pixels of a number box
 
 # computed once for all visitors with the same choices
-computed_parameters = st.cache_resource(max_entries=64, show_spinner=False)(compared_layers.run)
-computed_mixing = st.cache_resource(max_entries=32, show_spinner=False)(position_mixing.run)
-computed_kernel = st.cache_resource(max_entries=64, show_spinner=False)(position_mixing.run_kernel)
+computed_parameters = shared(compared_layers.run)
+computed_mixing = shared(position_mixing.run)
+computed_kernel = shared(position_mixing.run_kernel)
 
 
 def panel() -> None:

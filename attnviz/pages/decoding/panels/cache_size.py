@@ -3,6 +3,7 @@
 import streamlit as st
 
 from attnviz.app import live_run, page_parts, show, widgets
+from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
 from attnviz.app.text import spoken, with_minus
 from attnviz.base import units
@@ -11,14 +12,13 @@ from attnviz.base.words import _, listed, ngettext, sentences
 from attnviz.canvas import cache_growth
 from attnviz.figures.theme import SERIES
 from attnviz.live.scene_figure import SceneFigure
-from attnviz.models.architecture import Architecture
 from attnviz.pages.decoding import choices, figures
 from attnviz.pages.decoding.maths import decoding_snippets, growing_bytes, quantised_cache
 from attnviz.pages.decoding.panels import decoder_form
 
 LESS = 0.9  #: of a change: what is nearer to it would read as the same
 
-grown = st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Architecture: hash})(growing_bytes.run)
+grown = shared(growing_bytes.run)
 
 
 def growing() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 
 import streamlit as st
 
@@ -44,7 +44,7 @@ def decoder_of(name: str) -> decoders.Decoder:
     return core_decoder(0) if name == decoders.CORE else decoders.ModelDecoder(model_cache.model(name))
 
 
-core_decoder = st.cache_resource(max_entries=4, show_spinner=False)(decoders.CoreDecoder)
+core_decoder = lru_cache(4)(decoders.CoreDecoder)
 
 
 def architecture_of(name: str) -> Architecture:

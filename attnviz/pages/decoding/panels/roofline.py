@@ -5,6 +5,7 @@ from typing import cast
 import streamlit as st
 
 from attnviz.app import live_run, page_parts, show, widgets
+from attnviz.app.cache.shared_results import shared
 from attnviz.app.text import plain
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
@@ -60,7 +61,7 @@ def panel() -> None:
     )
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@shared
 def formula_of(identity: tuple[str, str]) -> tuple[prefill_and_decode.PassPoint, ...]:
     return prefill_and_decode.by_formula(decoder_form.decoder_of(identity[0]), 2)
 

@@ -5,6 +5,7 @@ import math
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
+from attnviz.app.cache.shared_results import shared
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, sentences
@@ -14,7 +15,7 @@ from attnviz.pages.fast import choices
 from attnviz.pages.fast.maths import numerics
 
 LARGEST = 65504  #: of float16
-computed = st.cache_resource(max_entries=32, show_spinner=False)(numerics.run)
+computed = shared(numerics.run)
 
 
 def panel() -> None:

@@ -4,11 +4,12 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
+from attnviz.app.cache.shared_results import shared
 from attnviz.base.words import _, sentences
 from attnviz.pages.fast import choices, figures
 from attnviz.pages.fast.maths import paged
 
-made = st.cache_resource(max_entries=64, show_spinner=False)(paged.run)
+made = shared(paged.run)
 
 
 def panel() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
+from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
 from attnviz.base import units
 from attnviz.base.words import _, sentences
@@ -16,7 +17,7 @@ from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.fast import choices
 from attnviz.pages.fast.maths import tiles
 
-filmed = st.cache_resource(max_entries=8, show_spinner=False)(tiles.run)
+filmed = shared(tiles.run)
 
 
 def panel() -> None:

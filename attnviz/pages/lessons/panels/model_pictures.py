@@ -3,11 +3,13 @@ cost, whatever the sentence: softmax over d_k, caches, MHA beside GQA and MQA.
 """
 
 from dataclasses import replace
+from functools import cache
 
 import streamlit as st
 
 from attnviz.app import head_drawing, show
 from attnviz.app.cache import model_cache
+from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
 from attnviz.base import units
@@ -199,7 +201,7 @@ def player(subject: Subject, set_to: PictureSettings, key: str) -> None:
     )
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@shared
 def _written(of: tuple[str, str], text: str, steps: int) -> token_by_token.Result:
     """The last of the partial results of this decoder, once for all visitors."""
     decoder = decoder_form.decoder_of(of[0])
@@ -237,7 +239,7 @@ def growth(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
     )
 
 
-@st.cache_resource(max_entries=2, show_spinner=False)
+@cache
 def _grown() -> growing_bytes.Result:
     return growing_bytes.run(decoder_form.architecture_of(decoders.CORE), growing_bytes.Config(cache_facts.TOKENS))
 

@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.app import show, widgets
+from attnviz.app.cache.shared_results import shared
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.pages.masks import choices, figures
@@ -15,7 +16,7 @@ KEPT = "m_trained"
 REDRAW_SECONDS = 0.25
 
 
-computed_examples = st.cache_resource(max_entries=32, show_spinner=False)(leak_training.examples)
+computed_examples = shared(leak_training.examples)
 
 
 def panel(words: tuple[str, ...], seed: int) -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import show, trap_view, widgets
+from attnviz.app.cache.shared_results import shared
 from attnviz.app.text import named_word
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ngettext, say, sentences
@@ -11,7 +12,7 @@ from attnviz.pages.masks import choices, figures
 from attnviz.pages.masks.maths import mask_lab, traps
 from attnviz.pages.masks.panels.workbench import per_pair
 
-computed_far = st.cache_resource(max_entries=32, show_spinner=False)(mask_lab.far_view)
+computed_far = shared(mask_lab.far_view)
 
 
 # The mask rules applied to 4,096 words, without building the matrix.

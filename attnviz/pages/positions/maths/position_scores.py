@@ -123,7 +123,7 @@ def run(config: Config, table: np.ndarray | None = None) -> Result:
     turning = not biased and config.kind != "learned"
     return Result(
         config,
-        scores[head].numpy(),
+        scores[head].numpy().copy(),  # not a view, which would keep all heads
         distance,
         mean[head],
         low[head],

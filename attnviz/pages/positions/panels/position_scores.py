@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
+from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
 from attnviz.app.text import spoken, with_minus
 from attnviz.base.message import Message
@@ -25,10 +26,10 @@ FORMULAS = {
     "t5": r"\mathrm{score}_{mn} \mathrel{+}= B_{h,\;\mathrm{bucket}(n-m)}",
 }
 
-scores = st.cache_resource(max_entries=64, show_spinner=False)(position_scores.run)
+scores = shared(position_scores.run)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@shared
 def trained_scores(config: position_scores.Config, version: str, _loaded: LoadedModel) -> position_scores.Result:
     """The same with the learned vectors of a model, in the version that was loaded."""
     return position_scores.run(config, position_scores.trained_table(_loaded))

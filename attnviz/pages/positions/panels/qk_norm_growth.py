@@ -7,6 +7,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
+from attnviz.app.cache.shared_results import shared
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.figures import heatmap
@@ -14,7 +15,7 @@ from attnviz.pages.positions import choices
 from attnviz.pages.positions.figures import rotation as figures
 from attnviz.pages.positions.maths import qk_norm_growth as experiment
 
-norm = st.cache_resource(max_entries=32, show_spinner=False)(experiment.run)
+norm = shared(experiment.run)
 
 
 def panel() -> None:

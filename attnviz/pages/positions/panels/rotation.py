@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
+from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
 from attnviz.app.text import with_minus
 from attnviz.base.rounding import Rounded
@@ -16,8 +17,8 @@ from attnviz.pages.positions.maths import rotation as experiment
 
 LESS = 0.995  #: of an angle: what is nearer to it would read as 100%
 
-turned = st.cache_resource(max_entries=64, show_spinner=False)(experiment.turn)
-longer = st.cache_resource(max_entries=64, show_spinner=False)(experiment.longer)
+turned = shared(experiment.turn)
+longer = shared(experiment.longer)
 
 
 # Section 3: one pair of a query and a key, turned on a circle as the position moves.

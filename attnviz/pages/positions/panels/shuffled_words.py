@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
+from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
 from attnviz.app.text import plain, quoted
 from attnviz.base.rounding import Rounded
@@ -19,7 +20,7 @@ from attnviz.pages.positions.maths.position_scores import KINDS
 
 LEAST = 5e-4  #: of a weight: two that are nearer to each other read the same
 
-shuffled = st.cache_resource(max_entries=64, show_spinner=False)(shuffled_words.run)
+shuffled = shared(shuffled_words.run)
 
 
 def kinds() -> dict[str, str]:

@@ -7,6 +7,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
+from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, clauses, ended, ngettext, sentences
@@ -15,8 +16,8 @@ from attnviz.pages.positions import choices
 from attnviz.pages.positions.figures import video as figures
 from attnviz.pages.positions.maths import video
 
-split_of = st.cache_resource(max_entries=64, show_spinner=False)(video.split)
-attention_of = st.cache_resource(max_entries=64, show_spinner=False)(video.attention)
+split_of = shared(video.split)
+attention_of = shared(video.attention)
 
 
 def panel() -> None:

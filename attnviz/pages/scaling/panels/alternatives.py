@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import page_parts, show
+from attnviz.app.cache.shared_results import shared
 from attnviz.base.words import _
 from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, SERIES
 from attnviz.pages.scaling.figures.curves import Line, over_d_k
@@ -18,7 +19,7 @@ COLOURS = dict(zip(alternatives.ALTERNATIVES, (RAW, SCALED, ALTERNATIVE, *SERIES
 DASHES = {"inverse": "dot", "softcap": "dash", "log-n": "dashdot", "sink": "dash"}
 OVER_LENGTHS = ("raw", "sqrt", "log-n", "qk-norm")  #: where the number of keys makes a difference
 
-lengths = st.cache_resource(max_entries=64, show_spinner=False)(alternatives.spread_over_lengths)
+lengths = shared(alternatives.spread_over_lengths)
 
 
 def panel() -> str:

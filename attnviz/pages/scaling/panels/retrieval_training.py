@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Generator
 from contextlib import closing
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,7 +34,7 @@ _AGAIN = "s_train_again"
 BETWEEN_PICTURES = 0.4  # seconds between two drawings while training runs
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def trained() -> BoundedCache[experiment.Result]:
     """Training runs that were not stopped."""
     return BoundedCache(64, lambda _: 1)

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
+from attnviz.app.cache.shared_results import shared
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.pages.scaling import choices
@@ -53,7 +54,7 @@ def _row_words(result: growing_width.Result) -> str:
     )
 
 
-@st.cache_resource(max_entries=128, show_spinner=False)
+@shared
 def curves(config: saturation.Config) -> saturation.Result:
     return saturation.run(config, scaling_form.vectors(config.n_keys, config.seed))
 

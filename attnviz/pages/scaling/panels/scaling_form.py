@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from attnviz.app import page_parts, show, widget_values, widgets
+from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
 from attnviz.base.rounding import Rounded
@@ -109,17 +110,17 @@ def colour(name: str) -> str:
 
 # The weights of one query over n keys, as bars that move in the browser.
 #: The random queries and keys: up to 70 MB each, so only a few are kept.
-vectors = st.cache_resource(max_entries=3, show_spinner=False)(growing_width.draw)
+vectors = shared(growing_width.draw)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@shared
 def film(n_keys: int, seed: int, also: int) -> growing_width.Film:
     if also != 1 and also in growing_width.film_grid(n_keys):
         return film(n_keys, seed, 1)
     return growing_width.film(n_keys, seed, also, vectors(n_keys, seed))
 
 
-@st.cache_resource(max_entries=128, show_spinner=False)
+@shared
 def one_query(config: growing_width.Config) -> growing_width.Result:
     return growing_width.run(config, vectors(config.n_keys, config.seed))
 

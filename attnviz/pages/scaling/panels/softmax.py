@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
+from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, listed, ngettext, sentences
@@ -49,7 +50,7 @@ def gradient_panel() -> str:
     return experiment.jacobian_program(d_k, n, seed)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@shared
 def jacobians(d_k: int, n_keys: int, seed: int) -> tuple[experiment.Jacobian, experiment.Jacobian]:
     """The softmax Jacobians of the raw and of the scaled row."""
     row = scaling_form.one_query(growing_width.Config(d_k, n_keys, seed, "sqrt"))

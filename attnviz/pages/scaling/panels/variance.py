@@ -2,11 +2,13 @@
 
 import math
 from dataclasses import replace
+from functools import cache
 
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
+from attnviz.app.cache.shared_results import shared
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, sentences
 from attnviz.pages.scaling import choices
@@ -16,11 +18,11 @@ from attnviz.pages.scaling.panels import scaling_form
 from attnviz.pages.scaling.panels.scaling_form import K, Q
 
 #: Over as many pairs as can be drawn without making the visitor wait.
-at_once = st.cache_resource(max_entries=64, show_spinner=False)(variance.first)
-growth = st.cache_resource(max_entries=32, show_spinner=False)(variance.growth)
+at_once = shared(variance.first)
+growth = shared(variance.growth)
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def all_pairs() -> BoundedCache[variance.Result]:
     """Complete results that took more than one block."""
     return BoundedCache(64, lambda _: 1)

@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import widgets
+from attnviz.app.cache.shared_results import shared
 from attnviz.app.links.choices import Choice
 from attnviz.app.text import plain
 from attnviz.base.message import Problem
@@ -89,7 +90,7 @@ def say_whether(text: str, good: bool) -> None:
     (st.success if good else st.error)(text, icon=":material/check_circle:" if good else ":material/error:")
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@shared
 def _shaped(shape: CustomShape) -> Chosen:
     return Chosen(shape.architecture(), shape.counts, f"{shape!r}.architecture()")
 
@@ -112,7 +113,7 @@ def _pasted() -> Chosen:
     return chosen
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@shared
 def _read(text: str) -> Chosen:
     arch = Architecture.from_config(config_from_text(text))
     try:

@@ -5,6 +5,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.app import page_parts, show
+from attnviz.app.cache.shared_results import shared
 from attnviz.app.text import plain
 from attnviz.base import units
 from attnviz.base.words import _, ngettext, sentences, tongue
@@ -17,9 +18,7 @@ from attnviz.pages.sharing.panels.architecture_form import Chosen, choose, numbe
 from attnviz.pages.sharing.panels.bytes import by_layer, over, parameters_by_matrix
 
 # two models whose attention is alike may differ in their config's other numbers
-computed_whole = st.cache_resource(
-    max_entries=64, show_spinner=False, hash_funcs={Architecture: lambda arch: f"{hash(arch)} {arch.config}"}
-)(whole_pass)
+computed_whole = shared(whole_pass, lambda arch, *sizes: (arch, str(arch.config), *sizes))
 
 
 def panel() -> None:
@@ -177,7 +176,7 @@ def _whole(arch: Architecture, context: int, batch: int) -> None:
     )
 
 
-@st.cache_resource(max_entries=128, show_spinner=False, hash_funcs={Architecture: hash})
+@shared
 def _costs(arch: Architecture, context: int, batch: int, language: str) -> show.ColumnTable:
     """What every way of sharing costs, for a prompt of `context` tokens, with headings in the visitor's language."""
     return show.columns([_row(name, way, context, batch) for name, way in ways(arch).items()])
@@ -205,7 +204,7 @@ def _row(name: str, arch: Architecture, context: int, batch: int) -> dict[str, A
     }
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@shared
 def _all_models(context: int, language: str) -> show.ColumnTable:
     """All models, with headings in this language, which is the visitor's."""
     names = {"ideal": _("ideal"), "transformers": "transformers", "paged": _("paged")}

@@ -1,5 +1,6 @@
 """The views “MLA”, its two forms and what each costs, and “What others print”: published numbers worked out again."""
 
+from functools import cache
 from typing import Any
 
 import streamlit as st
@@ -144,7 +145,7 @@ def _baselines(arch: Architecture, latent: LatentLayout, context: int) -> None:
 
 
 # What others print: published numbers worked out again, and the quality that sharing costs.
-computed_claims = st.cache_resource(max_entries=1, show_spinner=False)(claims)
+computed_claims = cache(claims)
 
 
 def published() -> None:

@@ -1,7 +1,7 @@
 """The picture that the page opens with: a model of the visitor's choice as MHA, GQA and MQA, and a head under each."""
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import streamlit as st
 
@@ -30,7 +30,7 @@ from attnviz.runs.model_run import ModelRun
 LONG_WIRES = 300  #: pixels, where the columns fill a presented room
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
+@cache
 def _models() -> dict[str, str]:
     """The published models that keep keys and values of their own heads while they write."""
     layers = {name: [la for la in Architecture.preset(name).layers if has_heads(la)] for name in all_presets()}

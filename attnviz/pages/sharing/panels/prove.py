@@ -1,10 +1,12 @@
 """The view “Prove it”: the model built without memory and measured, and a real layer timed on this machine."""
 
 import re
+from functools import cache
 
 import streamlit as st
 
 from attnviz.app import page_parts, show
+from attnviz.app.cache.shared_results import shared
 from attnviz.app.text import spoken
 from attnviz.base import units
 from attnviz.base.words import _, listed, sentences
@@ -45,7 +47,7 @@ def panel() -> None:
     _live()
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
+@cache
 def _proved() -> list[tuple[str, str, int, int, int]]:
     """Of each published model that keeps a cache: its name, its sharing, parameters, and its bytes by formula and held.
 
@@ -85,7 +87,7 @@ def _all_models(chosen: str) -> None:
     )
 
 
-@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Architecture: hash})
+@shared
 def _measured(arch: Architecture, total: int, tokens: int, batch: int) -> Measurement:
     """Build and measure on the meta device, once for all visitors. `total` is part of the cache's key.
 

@@ -6,6 +6,7 @@ from typing import cast
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
+from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
@@ -53,7 +54,7 @@ def panel() -> None:
     show.snippet(code, "h-size")
 
 
-sized = st.cache_resource(max_entries=256, show_spinner=False, hash_funcs={Architecture: hash})(size_deployment)
+sized = shared(size_deployment)
 
 
 def _how(arch: Architecture) -> Deployment:

@@ -1,0 +1,56 @@
+"""What pages compute is computed once for all visitors, and all of it together is bounded in bytes."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import attnviz
+from attnviz.app.cache import shared_results
+from attnviz.app.cache.bounded_cache import BoundedCache, held_bytes
+from attnviz.app.cache.shared_results import LEAST, LIMIT, shared
+
+SOURCES = sorted(Path(attnviz.__file__).parent.rglob("*.py"))
+
+
+@pytest.fixture(autouse=True)
+def own(monkeypatch: pytest.MonkeyPatch) -> BoundedCache:
+    mine = BoundedCache(LIMIT, lambda result: max(held_bytes(result), LEAST))
+    monkeypatch.setattr(shared_results, "RESULTS", mine)
+    return mine
+
+
+def test_equal_calls_are_computed_once_however_they_are_written_and_others_anew():
+    made = []
+
+    @shared
+    def total(n: int, m: int = 2, *, _of: object = None) -> int:
+        made.append((n, m))
+        return n + m
+
+    assert [total(1, 2, _of=object()), total(n=1, m=2, _of=object()), total(2), total(1, 2)] == [3, 3, 4, 3]
+    assert made == [(1, 2), (2, 2)]
+    assert shared(lambda n: -n)(1) == -1, "another function of the same value"
+
+
+def test_a_key_tells_apart_what_values_do_not():
+    text_of = shared(lambda given: str(given), lambda given: str(given))
+    assert [text_of([1]), text_of([2]), text_of([1])] == ["[1]", "[2]", "[1]"]
+
+
+def test_the_largest_results_of_many_visitors_take_no_more_than_all_may(own: BoundedCache):
+    noise = shared(lambda seed: np.zeros(10_000_000, np.uint8) + seed)
+    for seed in range(40):
+        assert noise(seed)[0] == seed
+    assert LIMIT // 2 < own.weight <= LIMIT
+    small = shared(lambda seed: f"{seed}")
+    for seed in range(2 * LIMIT // LEAST):
+        small(seed)
+    assert own.weight <= LIMIT, "what has no arrays counts too"
+
+
+def test_nothing_of_the_app_is_kept_by_streamlit_or_without_a_bound():
+    text = {path: path.read_text("utf-8") for path in SOURCES}
+    assert [path for path, code in text.items() if re.search(r"st\.cache_(resource|data)", code)] == []
+    assert [path for path, code in text.items() if re.search(r"lru_cache\((maxsize=)?None\)", code)] == []
