@@ -154,6 +154,28 @@ class HeadView:
 
 
 @dataclass(frozen=True)
+class HeadGrid:
+    """All heads of a stack, layer by layer, and how their tiles are laid out."""
+
+    heads: tuple[int, ...]  #: query heads of each layer
+    kv: tuple[int, ...]  #: key/value heads of each layer; equal: no brackets
+    layers: tuple[int | str, ...]  #: what each layer is called
+    measure: tuple[float | None, ...] | None = None  #: a number of each head, for order, dimming and hover
+    measure_name: str = ""
+    order: Literal["place", "measure"] = "place"  #: layers x heads, or the largest measure first
+    dim: bool = False  #: the smaller its measure, the paler a tile
+    silenced: tuple[tuple[int, int], ...] = ()  #: (layer, head) of heads whose output is zeros: crossed out
+    root: bool = field(default=True, metadata=UNSENT)  #: colours on a square-root scale, in which small weights show
+
+    @classmethod
+    def of(
+        cls, heads: Sequence[int], kv: Sequence[int] | None = None, layers: Sequence[int | str] | None = None
+    ) -> "HeadGrid":
+        """Layers of so many heads, called 0, 1, 2... unless told."""
+        return cls(tuple(heads), tuple(kv or heads), tuple(range(len(heads)) if layers is None else layers))
+
+
+@dataclass(frozen=True)
 class HeadChannel:
     """How a canvas is joined to other canvases, to the session that hears its gestures, and to more heads."""
 

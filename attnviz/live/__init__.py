@@ -9,7 +9,7 @@ import html
 import json
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -17,12 +17,11 @@ from urllib.parse import urlsplit
 
 from attnviz.base import pictures_font, raw_scores
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
-from attnviz.base.head_record import HeadChannel, HeadData, HeadView, Pins
+from attnviz.base.head_record import HeadChannel, HeadData, HeadGrid, HeadView, Pins
 from attnviz.base.packed import blob
 from attnviz.base.record_json import to_json
 from attnviz.base.words import _, tongue
-from attnviz.live import canvas_wording
-from attnviz.live.head_header import head_header
+from attnviz.live.head_header import grid_header, head_header
 
 NAME = "live"  #: of the group, the tokens and all else that goes by a name between the canvases
 BUNDLE = Path(__file__).parent / "bundle"
@@ -43,22 +42,20 @@ class LiveView:
     """What the file shows.
 
     heads       every head in it, layer by layer, all of one shape; one alone is shown without the overview
-    counts      heads of each layer, adding up to all; kv_counts: key/value heads of each layer
-    first       how heads are displayed; its `tile` is the head that is displayed first, as places among `counts`
+    grid        heads of each layer, adding up to all
+    first       how heads are displayed; its `tile` is the head that is displayed first, as places in `grid`
     edit        mask and scale as they are set
     title       what stands above: the model and what it read
     note        a sentence below, plain text; link: the address of this view in an app, if it has one
     """
 
     heads: Sequence[HeadData]
-    counts: Sequence[int]
-    kv_counts: Sequence[int]
+    grid: HeadGrid
     first: HeadView = USUAL
     edit: HeadEdit = NO_EDIT
     title: str = ""
     note: str = ""
     link: str | None = None
-    layer_ids: Sequence[int | str] = field(default=())
 
     @property
     def tile(self) -> tuple[int, int]:
@@ -77,7 +74,7 @@ def page(view: LiveView, theme: Theme = "auto") -> str:
 def packed(view: LiveView) -> str:
     """All heads of a view as the scripts read them, in base64."""
     raw, payload = raw_scores.pack(view.heads, bits=16)
-    every = blob({"doc": NAME, "heads": list(view.counts), "raw": raw}, payload)
+    every = blob({"doc": NAME, "heads": list(view.grid.heads), "raw": raw}, payload)
     return squeezed(every)
 
 
@@ -118,15 +115,15 @@ def inert_json(value: object) -> str:
 
 
 def _check(view: LiveView) -> None:
-    if sum(view.counts) != len(view.heads) or not view.heads:
-        raise ValueError(f"{list(view.counts)} heads of the layers are not the {len(view.heads)} heads given")
+    if sum(view.grid.heads) != len(view.heads) or not view.heads:
+        raise ValueError(f"{list(view.grid.heads)} heads of the layers are not the {len(view.heads)} heads given")
     tokens_q, tokens_k = view.heads[0].tokens_q, view.heads[0].tokens_k
     wanted = (len(tokens_q), len(tokens_q if tokens_k is None else tokens_k))
     shapes = {tuple(head.scores.shape) for head in view.heads}
     if shapes != {wanted}:
         raise ValueError(f"heads of shape {sorted(shapes)} do not fit {wanted[0]} queries and {wanted[1]} keys")
     layer, head = view.tile
-    if not (0 <= layer < len(view.counts) and 0 <= head < view.counts[layer]):
+    if not (0 <= layer < len(view.grid.heads) and 0 <= head < view.grid.heads[layer]):
         raise ValueError(f"there is no head {head} in layer {layer}")
 
 
@@ -138,7 +135,8 @@ def header(view: LiveView) -> dict[str, Any]:
         "link": web_address(view.link),
         "arranged": to_json(view.first.arrangement),
         "head": _head(view),
-        "overview": _overview(view),
+        "overview": grid_header(view.grid, (0, 0), view.heads[0].tokens_q, view.heads[0].tokens_k)
+        | {"group": NAME, "asked": None, "data": ""},
         "words": {"open": _("Open in the app"), "made": _("Made with attnviz"), "all": _("All heads")},
     }
 
@@ -158,26 +156,6 @@ def _head(view: LiveView) -> dict[str, Any]:
     )
     source = head_header(view.heads[0], first, view.edit, HeadChannel(NAME, NAME, every="inline"))
     return source | {"data": ",".join(map(str, view.tile)), "doc": NAME, "coarse": True}
-
-
-def _overview(view: LiveView) -> dict[str, Any]:
-    return {
-        "group": NAME,
-        "asked": None,
-        "measure": None,
-        "measureName": "",
-        "order": "place",
-        "dim": False,
-        "heads": list(view.counts),
-        "kv": list(view.kv_counts),
-        "layers": list(view.layer_ids or range(len(view.counts))),
-        "q": list(view.heads[0].tokens_q),
-        "k": to_json(view.heads[0].tokens_k),
-        "scale": {"top": 1, "root": True},
-        "unit": canvas_wording.unit("weights"),
-        "colours": canvas_wording.colours(),
-        "words": canvas_wording.overview(),
-    }
 
 
 def web_address(link: str | None) -> str | None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from attnviz.base.head_edit import HeadEdit
-from attnviz.base.head_record import HeadChannel, HeadData, HeadFacts, HeadView, Pins, Scale
+from attnviz.base.head_record import HeadChannel, HeadData, HeadFacts, HeadGrid, HeadView, Pins, Scale
 from attnviz.base.packed import fingerprint
 from attnviz.base.record_json import to_json
 from attnviz.base.words import tongue
@@ -63,3 +63,18 @@ def head_header(
     words = canvas_wording.figure() | canvas_wording.head()
     words |= {} if edit is None else canvas_wording.edit()
     return told | {"words": words | (canvas_wording.story() if view.story else {})}
+
+
+def grid_header(
+    grid: HeadGrid, shape: Sequence[int] = (0, 0), tokens_q: Sequence[str] = (), tokens_k: Sequence[str] | None = None
+) -> dict[str, Any]:
+    """The header of all heads of a stack, whose tiles are of this shape."""
+    return to_json(grid) | {
+        "shape": list(shape),
+        "q": [str(token) for token in tokens_q],
+        "k": None if tokens_k is None else [str(token) for token in tokens_k],
+        "scale": to_json(Scale(1.0, grid.root)),
+        "unit": canvas_wording.unit("weights"),
+        "colours": canvas_wording.colours(),
+        "words": canvas_wording.overview(),
+    }

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.base.head_record import HeadData, HeadView, Pins
+from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pins
 from attnviz.live import canvas_wording
-from attnviz.live.head_header import head_header
+from attnviz.live.head_header import grid_header, head_header
 
 
 @dataclass(frozen=True)
@@ -80,22 +80,13 @@ class MaskFigure:
 class MosaicFigure:
     """All heads: `codes` uint8 (N, q, k), one tile a head, layer by layer, as `packing.thumbnails` makes them.
 
-    `heads` and `kv_heads` of each layer; heads that share keys and values stand together. `selected`: the (layer, head)
-    on show. `order` "measure" puts the head first whose `measure` is largest; `dim` pales those whose is small.
-    `silenced` heads are crossed out.
+    `selected`: the (layer, head) on show.
     """
 
     codes: np.ndarray
-    heads: Sequence[int]
-    kv_heads: Sequence[int]
+    grid: HeadGrid
     selected: tuple[int, int] | None = None
     title: str = ""
-    layer_ids: Sequence[int] | None = None
-    measure: Sequence[float | None] | None = None
-    order: str = "place"
-    dim: bool = False
-    root: bool = True
-    silenced: Sequence[tuple[int, int]] = ()
 
     @property
     def scene(self) -> str:
@@ -103,22 +94,8 @@ class MosaicFigure:
 
     @property
     def header(self) -> dict[str, Any]:
-        return {
-            "shape": list(self.codes.shape[1:]),
-            "heads": list(self.heads),
-            "kv": list(self.kv_heads),
-            "layers": list(self.layer_ids or range(len(self.heads))),
-            "measure": None if self.measure is None else list(self.measure),
-            "order": self.order,
-            "dim": self.dim,
-            "scale": {"top": 1.0, "root": self.root},
-            "unit": canvas_wording.unit("weights"),
-            "title": self.title,
-            "selected": None if self.selected is None else list(self.selected),
-            "silenced": [list(place) for place in self.silenced],
-            "colours": canvas_wording.colours(),
-            "words": canvas_wording.overview(),
-        }
+        selected = None if self.selected is None else list(self.selected)
+        return grid_header(self.grid, self.codes.shape[1:]) | {"title": self.title, "selected": selected}
 
     @property
     def payload(self) -> bytes:

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from attnviz.base import words
 from attnviz.base.extras import ExtraMissing
-from attnviz.base.head_record import HeadData, HeadTitles, HeadView
+from attnviz.base.head_record import HeadData, HeadGrid, HeadTitles, HeadView
 from attnviz.base.message import Problem, Several
 from attnviz.base.rasterised import png
 from attnviz.base.words import _, require_languages, speaking
@@ -106,8 +106,8 @@ class NotebookView:
         with speaking(self.language):
             titles = HeadTitles(_("Layer {layer}, head {head}"), share)
             first = HeadView(self.head_title, tile=self.at, titles=titles)
-            view = LiveView(heads, self.shown.counts, self.shown.kv_counts, first, title=self.title)
-            return page(replace(view, layer_ids=self.shown.layer_ids), self.theme)
+            grid = HeadGrid.of(self.shown.counts, self.shown.kv_counts, self.shown.layer_ids)
+            return page(LiveView(heads, grid, first, title=self.title), self.theme)
 
     @property
     def head_title(self) -> str:

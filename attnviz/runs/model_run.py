@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import torch
 
+from attnviz.base.head_record import HeadGrid
 from attnviz.base.message import Message, Problem
 from attnviz.models.capture import RecordedLayer, Trace, capture
 from attnviz.models.catalogue import EXAMPLES, Example, LoadedModel, Source, WeightsAre, find
@@ -54,6 +55,11 @@ class Stack:
     def tokens(self) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
         """Labels of queries and of keys; None: the queries' own."""
         return self.queries.labels, None if self.same_tokens else self.keys.labels
+
+    @property
+    def grid(self) -> HeadGrid:
+        """How many heads each layer has."""
+        return HeadGrid.of([layer.n_heads for layer in self.layers], [layer.n_kv_heads for layer in self.layers])
 
     @property
     def places(self) -> tuple[tuple[int, int], ...]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from attnviz import live
 from attnviz.base import pictures_font
-from attnviz.base.head_record import HeadView
+from attnviz.base.head_record import HeadGrid, HeadView
 from attnviz.base.message import Message, Problem, Several
 from attnviz.base.text_file import lines_of
 from attnviz.base.words import _, say, speaking, tongue
@@ -222,7 +222,7 @@ def _page(
         f"</span>{_way(words['whole'], f'{pages[spoken]}#', target='_blank')} · {html.escape(words['made'])}</footer>"
     )
     layer, head = view.tile  # its scores alone: those of all others are most of the bytes, and wait until one is chosen
-    one = packed(replace(view, heads=[view.heads[sum(view.counts[:layer]) + head]], counts=[1]))
+    one = packed(replace(view, heads=[view.heads[sum(view.grid.heads[:layer]) + head]], grid=HeadGrid.of([1])))
     return live.document(title, STYLE, inert_json(about), one, SCRIPT, policy=POLICY, top=top, foot=foot)
 
 
@@ -260,7 +260,7 @@ def _prepared(example: Example, model: SiteModel, out: Path) -> ReadExample:
     weights = np.concatenate([layer.weights()[0].float().numpy() for layer in layers])
     codes = packing.thumbnails(weights, ~np.stack([head.mask for head in heads])).tobytes()
     counts, kv_counts = ([card[each]] * card["layers"] for each in ("heads", "groups"))
-    view = LiveView(heads, counts, kv_counts, HeadView(tile=example.head or (0, 0)))
+    view = LiveView(heads, HeadGrid.of(counts, kv_counts), HeadView(tile=example.head or (0, 0)))
     content = json.dumps({"labels": labels, "heads": packed(view)}, ensure_ascii=False).encode()
     return ReadExample(example, model, view, codes, _kept(out / "examples", example.id, ".json", content))
 

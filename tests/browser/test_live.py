@@ -12,7 +12,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from attnviz.base.head_record import HeadTitles, HeadView, Pin, Pins
+from attnviz.base.head_record import HeadGrid, HeadTitles, HeadView, Pin, Pins
 from attnviz.live import LiveView, page
 from attnviz.runs.head_matrix import raw_head, raw_heads
 from attnviz.runs.model_run import Request, run_model
@@ -39,15 +39,14 @@ def stack(smollm2: Any) -> Any:
 def files(stack: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Two files as the app writes them: every head, and one."""
     folder = tmp_path_factory.mktemp("live")
-    counts = [layer.n_heads for layer in stack.layers]
     titles = HeadTitles("Layer {layer}, head {head} (reads K/V head {kv})", 3)
     first = HeadView("Layer 13, head 8", tile=(13, 8), titles=titles)
     every, pinned = raw_heads(stack.layers, *stack.tokens), replace(first, pins=Pins((Pin("q", 8),)))
     title, link = "A title <b>", "https://attention.example/explore?at=13.8"
     made = {
-        "all": LiveView(every, counts, [3] * 30, pinned, title=title, link=link),
-        "laid": LiveView(every, counts, [3] * 30, HeadView(tile=(13, 8), over=(2, 7))),
-        "one": LiveView([raw_head(stack, 13, 8)], [1], [1], first, title=title),
+        "all": LiveView(every, stack.grid, pinned, title=title, link=link),
+        "laid": LiveView(every, stack.grid, HeadView(tile=(13, 8), over=(2, 7))),
+        "one": LiveView([raw_head(stack, 13, 8)], HeadGrid.of([1]), first, title=title),
     }
     for name, view in made.items():
         (folder / f"{name}.html").write_text(page(view), encoding="utf-8")

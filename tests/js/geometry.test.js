@@ -152,7 +152,7 @@ test("arrow keys walk layers and heads, and stop at the rim", () => {
 
 test("a ranking goes from the largest to the smallest, unmeasured ones last, ties in order", () => {
   assert.deepEqual(tileOrder(4, { order: "measure", measure: [1, null, 3, 1] }), [2, 0, 3, 1]);
-  assert.deepEqual(tileOrder(3, { order: "layer", measure: [1, 2, 3] }), [0, 1, 2]);
+  assert.deepEqual(tileOrder(3, { order: "place", measure: [1, 2, 3] }), [0, 1, 2]);
   assert.deepEqual(relativeMeasure([2, null, 4, 3]), [0, 0, 1, 0.5]);
   assert.deepEqual(relativeMeasure([5, 5]), [1, 1]);
   const ranked = laidOut({ ...HEADER, order: "measure", measure: Array.from({ length: 36 }, (_, i) => i) }, 900);

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from attnviz.base.head_record import HeadData, HeadView
+from attnviz.base.head_record import HeadData, HeadGrid, HeadView
 from attnviz.base.packed import unblob
 from attnviz.live import BUNDLE, LiveView, page
 from attnviz.runs.head_matrix import raw_heads
@@ -52,7 +52,7 @@ def heads(n: int, tokens: int, seed: int = 0) -> list[HeadData]:
 
 
 def view(**more: object) -> LiveView:
-    given = {"heads": heads(4, 6), "counts": [2, 2], "kv_counts": [1, 1]} | more
+    given = {"heads": heads(4, 6), "grid": HeadGrid.of([2, 2], [1, 1])} | more
     return LiveView(**given)  # type: ignore[arg-type]
 
 
@@ -110,7 +110,7 @@ def test_heads_that_do_not_fit_their_tokens_are_refused_by_name():
     with pytest.raises(ValueError, match=r"\[\(6, 6\)\] do not fit 2 queries and 2 keys"):
         page(view(heads=[replace(head, tokens_q=["a", "b"]) for head in heads(4, 6)]))
     with pytest.raises(ValueError, match="are not the 4 heads given"):
-        page(view(counts=[2, 1]))
+        page(view(grid=HeadGrid.of([2, 1])))
     with pytest.raises(ValueError, match="no head 2 in layer 0"):
         page(view(first=HeadView(tile=(0, 2))))
 
@@ -119,9 +119,8 @@ def test_two_hundred_and_seventy_heads_on_twenty_tokens_take_at_most_500_kilobyt
     text = "The animal didn't cross the street because it was too tired, and so it sat down again."
     stack = run_model(Request("smollm2-135m", text), smollm2).stacks[0]
     assert len(stack.queries) == 20
-    counts = [layer.n_heads for layer in stack.layers]
-    made = page(LiveView(raw_heads(stack.layers, stack.queries.labels), counts, [3] * 30, HeadView(tile=(13, 8))))
-    assert sum(counts) == 270
+    made = page(LiveView(raw_heads(stack.layers, stack.queries.labels), stack.grid, HeadView(tile=(13, 8))))
+    assert sum(stack.grid.heads) == 270
     assert len(made.encode()) <= 500_000
     _header, found = scores_in(made)
     place = 0

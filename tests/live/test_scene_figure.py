@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz.base.head_record import HeadData, HeadView, Pin, Pins
+from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pin, Pins
 from attnviz.figures.theme import HEADS, SCORES, SCORES_ON_DARK, WEIGHTS
 from attnviz.live.matrix_figures import HeadFigure, MaskFigure, MosaicFigure
 from attnviz.live.scene_figure import SceneFigure
@@ -217,7 +217,7 @@ def test_the_mosaic_shows_every_head_in_its_place_and_hides_what_is_masked(layer
     rng = np.random.default_rng(1)
     tiles = rng.integers(0, 255, (2 * layers, 4, 4), dtype=np.uint8)
     tiles[:, 0, 3] = 255
-    figure = MosaicFigure(tiles, [2] * layers, [1] * layers, (0, 1))
+    figure = MosaicFigure(tiles, HeadGrid.of([2] * layers, [1] * layers), (0, 1))
     root = tree(SceneFigure((figure,)))
     pixels = pixels_in(root)
     across = layers >= 2  # as many as heads: layers from left to right

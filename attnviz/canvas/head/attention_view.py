@@ -38,11 +38,11 @@ def overview_grid(
     `on_pick` is called before the rerun. `tokens_k` = None means the queries' own. `key` is also the group of the head
     views below it. With `asked` the browser draws a text that was asked for before as soon as its key is pressed.
     """
-    picked = partial(Gestures(key).pick, key, overview.heads, on_pick)
+    picked = partial(Gestures(key).pick, key, overview.grid.heads, on_pick)
     data = overview_blob(key, overview, tokens_q, tokens_k, asked)
     component("overview")(key=key, data=data, on_pick_change=picked)
-    layer = min(max(selected[0], 0), len(overview.heads) - 1)
-    return layer, min(max(selected[1], 0), overview.heads[layer] - 1)
+    layer = min(max(selected[0], 0), len(overview.grid.heads) - 1)
+    return layer, min(max(selected[1], 0), overview.grid.heads[layer] - 1)
 
 
 def head_view(

@@ -12,8 +12,7 @@ from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.component import count
 from attnviz.canvas.shared.kinds import AskedText, Overview
 from attnviz.figures.theme import MOST_HEADS
-from attnviz.live import canvas_wording
-from attnviz.live.head_header import NO_CHANNEL, head_header, name_tokens
+from attnviz.live.head_header import NO_CHANNEL, grid_header, head_header, name_tokens
 
 
 def overview_blob(
@@ -25,26 +24,8 @@ def overview_blob(
 ) -> bytes:
     """All thumbnails; nothing in it depends on which head is chosen, so that a click sends none of it again."""
     tiles, name = overview.packed
-    header: dict[str, Any] = {
-        "group": group,
-        "asked": None if asked is None else asdict(asked),
-        "data": name,
-        "shape": list(overview.thumbnails.shape[1:]),
-        "heads": list(overview.heads),
-        "kv": list(overview.kv_heads),
-        "layers": list(overview.layer_ids or range(len(overview.heads))),
-        "measure": None if overview.measure is None else packing.plain_numbers(overview.measure, 4),
-        "measureName": overview.measure_name,
-        "order": overview.order,
-        "dim": overview.dim,
-        "silenced": [list(place) for place in overview.silenced],
-        "q": [str(t) for t in tokens_q],
-        "k": None if tokens_k is None else [str(t) for t in tokens_k],
-        "scale": {"top": 1.0, "root": overview.root},
-        "unit": canvas_wording.unit("weights"),
-        "colours": canvas_wording.colours(),
-        "words": canvas_wording.overview(),
-    }
+    header = grid_header(overview.grid, overview.thumbnails.shape[1:], tokens_q, tokens_k)
+    header |= {"group": group, "asked": None if asked is None else asdict(asked), "data": name}
     return packing.blob(header, tiles)
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.base.head_record import HeadGrid
 from attnviz.canvas.shared import packing
 
 
@@ -24,27 +24,12 @@ class AskedText:
 class Overview:
     """Thumbnails of all heads of one stack, layer by layer, and how to lay them out.
 
-    thumbnails  uint8 (N, q, k) from `packing.thumbnails`, N = sum(heads)
-    heads       query heads of each layer; kv_heads: key/value heads of each layer (equal: no brackets)
-    measure     one number a head, (N,), for order, dimming and hover; `measure_name` in the visitor's language
-    order       "place" = layers x heads; "measure" = largest first
-    dim         True: the smaller its measure, the paler a tile
-    layer_ids   what the layers are called, where not 0, 1, 2... (a stack's own numbers)
-    root        colours on a square-root scale from 0 to 1 (small weights show), else linear
-    silenced    (layer, head) of each head whose output is replaced by zeros: marked
+    thumbnails  uint8 (N, q, k) from `packing.thumbnails`, N = sum(grid.heads)
     compressed  what `packed` answers, where that was made before: it stays, however the tiles are laid out
     """
 
     thumbnails: NDArray[np.uint8]
-    heads: tuple[int, ...]
-    kv_heads: tuple[int, ...]
-    measure: NDArray[np.floating] | None = None
-    measure_name: str = ""
-    order: Literal["place", "measure"] = "place"
-    dim: bool = False
-    layer_ids: tuple[int, ...] | None = None
-    root: bool = True
-    silenced: tuple[tuple[int, int], ...] = ()
+    grid: HeadGrid
     compressed: tuple[bytes, str] | None = None
 
     @classmethod
@@ -53,19 +38,17 @@ class Overview:
         layers: Iterable[NDArray[np.floating]],
         kv_heads: Sequence[int] | None = None,
         hidden: NDArray[np.bool_] | None = None,
-        side: int = packing.THUMBNAIL_SIDE,
+        layer_ids: Sequence[int] | None = None,
     ) -> "Overview":
         """From the weights (H, Q, K) of each layer, taken one at a time; `hidden` (Q, K) True = masked, or NaN."""
-        tiles = [packing.thumbnails(layer, hidden, side) for layer in layers]
-        heads = tuple(len(tile) for tile in tiles)
-        return cls(np.concatenate(tiles), heads, tuple(kv_heads) if kv_heads is not None else heads)
+        tiles = [packing.thumbnails(layer, hidden) for layer in layers]
+        return cls(np.concatenate(tiles), HeadGrid.of([len(tile) for tile in tiles], kv_heads, layer_ids))
 
-    def by(
-        self, measure: NDArray[np.floating] | None, name: str = "", order: bool = False, dim: bool = False
-    ) -> "Overview":
+    def by(self, measure: NDArray[np.floating], name: str = "", order: bool = False, dim: bool = False) -> "Overview":
         """The same tiles with a measure (N,) or (L, H): ordered and dimmed by it as asked, shown on hover."""
-        values = None if measure is None else np.asarray(measure, np.float64).ravel()
-        return replace(self, measure=values, measure_name=name, order="measure" if order else "place", dim=dim)
+        values = tuple(packing.plain_numbers(np.asarray(measure, np.float64).ravel(), 4))
+        laid = replace(self.grid, measure=values, measure_name=name, order="measure" if order else "place", dim=dim)
+        return replace(self, grid=laid)
 
     @cached_property
     def packed(self) -> tuple[bytes, str]:

@@ -55,6 +55,17 @@ export type HeadEdit = {
   seen: "before" | "after" | "difference";
 };
 
+export type HeadGrid = {
+  heads: number[];
+  kv: number[];
+  layers: (number | string)[];
+  measure: (number | null)[] | null;
+  measureName: string;
+  order: "place" | "measure";
+  dim: boolean;
+  silenced: [number, number][];
+};
+
 export type HeadChannel = {
   group: string;
   session: string;

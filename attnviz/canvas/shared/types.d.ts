@@ -3,7 +3,17 @@
 
 import type { SHOWS } from "../patch_view/patch_tools.js";
 import type { Background, Figure } from "../scene/figure.js";
-import type { Arrangement, HeadChannel, HeadEdit, HeadFacts, HeadView, PackedHeads, Pins, Scale } from "./records.js";
+import type {
+  Arrangement,
+  HeadChannel,
+  HeadEdit,
+  HeadFacts,
+  HeadGrid,
+  HeadView,
+  PackedHeads,
+  Pins,
+  Scale,
+} from "./records.js";
 
 export type * from "./records.js";
 
@@ -146,25 +156,17 @@ export type MaskFigureHeader = Tokens & { shape: Shape; title: string; colours: 
 /** What a page was asked for: the text in the field of that label, and all else in a few letters. */
 export type AskedText = { label: string; text: string; besides: string };
 
-export type OverviewHeader = Tokens & {
-  group: string;
-  asked: AskedText | null;
-  data: string;
-  shape: Shape;
-  heads: number[];
-  kv: number[];
-  layers: (number | string)[];
-  measure: (number | null)[] | null;
-  measureName: string;
-  order: string;
-  dim: boolean;
-  /** layer and head of each head that is silenced; not in files, where none can be */
-  silenced?: [number, number][];
-  scale: Scale;
-  unit: string;
-  colours: Colours;
-  words: Words;
-};
+export type OverviewHeader = Tokens &
+  HeadGrid & {
+    group: string;
+    asked: AskedText | null;
+    data: string;
+    shape: Shape;
+    scale: Scale;
+    unit: string;
+    colours: Colours;
+    words: Words;
+  };
 
 export type MaskHeader = Answer &
   Tokens & {

@@ -12,7 +12,7 @@ from attnviz.app.page_entry import file_of
 from attnviz.app.panel import guard
 from attnviz.app.text import plain
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
-from attnviz.base.head_record import HeadData, HeadView, Pin
+from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pin
 from attnviz.base.message import Problem
 from attnviz.base.words import N_, _, language, sentences, speaking, spoken
 from attnviz.canvas.head.attention_view import head_picture, head_view, lines_picture
@@ -114,7 +114,7 @@ def _live_file(data: HeadData, view: HeadView, edit: HeadEdit, title: str) -> li
     if not data.exact:
         return []
     link, language_now = shared_view.public_address(shared_view.LONGEST_IN_CAPTION), language()
-    live = LiveView([data], [1], [1], view, edit, title, link=link)
+    live = LiveView([data], HeadGrid.of([1]), view, edit, title, link=link)
 
     def this_head() -> str:
         with speaking(language_now):

@@ -22,7 +22,7 @@ PLANTED = textwrap.dedent("""
 
     from attnviz.app import head_drawing
     from attnviz.base.head_edit import HeadEdit
-    from attnviz.base.head_record import HeadData
+    from attnviz.base.head_record import HeadData, HeadGrid
     from attnviz.live import LiveView, canvas_wording, page
     from attnviz.pages.explore import choices
     from attnviz.pages.explore.panels import programs
@@ -37,7 +37,8 @@ PLANTED = textwrap.dedent("""
     assert (maths.run(maths.Config("one two three", edit)).values == torch.eye(3).numpy()).all()
     assert programs._mask(SimpleNamespace(), edit)[-1] == "    return torch.eye(n, dtype=torch.bool)"
     scores, mask = torch.zeros(2, 2).numpy(), torch.ones(2, 2, dtype=torch.bool).numpy()
-    assert '"mask":"itself"' in page(LiveView([HeadData(scores, mask, tokens_q=["a", "b"])], [1], [1], edit=edit))
+    data = HeadData(scores, mask, tokens_q=["a", "b"])
+    assert '"mask":"itself"' in page(LiveView([data], HeadGrid.of([1]), edit=edit))
 """)
 
 

@@ -56,10 +56,10 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
     if by != "place":
         st.caption(say(whole_model.MEASURES[by][1]))
         tiles = _ordered(tiles, _measured(run, stack), by, measures[by])
-    tiles = replace(tiles, root=_has_root_steps(stack), silenced=_silenced(stack))
+    tiles = replace(tiles, grid=replace(tiles.grid, root=_has_root_steps(stack), silenced=_silenced(stack)))
     # what the visitor asked for, with all that these pictures depend on besides the sentence
     besides = packing.fingerprint(replace(run.request, text=""), stack.id, by, curve, tongue())
-    fills = len(tiles.heads) >= FILLS * max(tiles.heads)
+    fills = len(tiles.grid.heads) >= FILLS * max(tiles.grid.heads)
     with st.container(key="many-heads" if fills else "few-heads"):
         return overview_grid(
             "heads",
@@ -112,25 +112,18 @@ def export(run: ModelRun, stack: Stack) -> None:
     text = text if len(text) <= LONGEST_QUOTED else f"{text[: LONGEST_QUOTED - 1].rstrip()}…"
     title = _("All heads of {model} on “{text}”").format(model=run.name, text=text)
 
-    root, selected = _has_root_steps(stack), shown_head.nearest_to_chosen(stack)  # a download runs in no session
-    silenced = _silenced(stack)
-
-    def mosaic() -> SceneFigure:
-        part = MosaicFigure(
-            tiles.thumbnails, tiles.heads, tiles.kv_heads, selected, title, root=root, silenced=silenced
-        )
-        return SceneFigure((part,), title)
-
+    grid = replace(tiles.grid, root=_has_root_steps(stack), silenced=_silenced(stack))
+    part = MosaicFigure(tiles.thumbnails, grid, shown_head.nearest_to_chosen(stack), title)
     show.under(
-        mosaic,
+        lambda: SceneFigure((part,), title),
         name=f"attention-all-heads-{run.request.model}",
         key="mosaic",
         canvases=["heads"],
         caption=ngettext(
             "{count} head. In each small picture rows are queries and columns keys.",
             "{count} heads. In each small picture rows are queries and columns keys.",
-            sum(tiles.heads),
-        ).format(count=sum(tiles.heads)),
+            sum(tiles.grid.heads),
+        ).format(count=sum(tiles.grid.heads)),
         table=lambda: _measure_table(_measured(run, stack)),
         embeds=False,
     )
@@ -166,8 +159,7 @@ def _tiles(run: ModelRun, stack: Stack) -> Overview:
     def pack() -> Overview:
         tiles = Overview(
             np.concatenate([packing.thumbnail_codes(part.largest) for part in parts]),
-            tuple(layer.n_heads for layer in stack.layers),
-            tuple(layer.n_kv_heads for layer in stack.layers),
+            stack.grid,
         )
         return replace(tiles, compressed=tiles.packed)  # once for all visitors, and weighed by the cache
 

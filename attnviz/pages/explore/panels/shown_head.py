@@ -14,7 +14,7 @@ from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state, shared_view
 from attnviz.app.links.choices import Choice, HeadPlace, head_of, name_of_head
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, HeadEdit
-from attnviz.base.head_record import HeadData, HeadView, Pin, Pins, PinSide
+from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pin, Pins, PinSide
 from attnviz.base.message import Message
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ended, language, say, sentences, speaking
@@ -292,20 +292,19 @@ def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, 
 def offers(shown: Shown, note: str) -> list[show.LiveFile]:
     """What the export menu offers: what a visitor sees now, for a download runs in no session, and no tensors."""
     stack, view, edit, layer, head = shown.stack, shown.view, shown.edit, shown.layer, shown.head
-    counts = [each.n_heads for each in stack.layers]
-    kv_counts = [each.n_kv_heads for each in stack.layers]
+    grid = stack.grid
     title = _("{model} on “{text}”").format(model=shown.run.name, text=shown.run.request.text[:120])
     address, language_now = link() or None, language()
     request, name = shown.run.request, stack.id
 
-    def made(heads: Callable[[Stack], Sequence[HeadData]], counts: Sequence[int], kv_counts: Sequence[int]) -> str:
+    def made(heads: Callable[[Stack], Sequence[HeadData]], grid: HeadGrid) -> str:
         of_run = model_cache.remembered(request).stack(name)
         with speaking(language_now):
-            return page(LiveView(heads(of_run), counts, kv_counts, view, edit, title, note, address))
+            return page(LiveView(heads(of_run), grid, view, edit, title, note, address))
 
-    this_head = partial(made, lambda stack: [raw_head(stack, layer, head)], [1], [1])
+    this_head = partial(made, lambda stack: [raw_head(stack, layer, head)], HeadGrid.of([1]))
     files = [show.LiveFile(_("Live HTML: this head"), "-live", this_head)]
-    if 2 * sum(counts) * len(stack.queries) * len(stack.keys) <= LARGEST and sum(counts) > 1:
-        every_head = partial(made, lambda stack: raw_heads(stack.layers, *stack.tokens), counts, kv_counts)
+    if 2 * sum(grid.heads) * len(stack.queries) * len(stack.keys) <= LARGEST and sum(grid.heads) > 1:
+        every_head = partial(made, lambda stack: raw_heads(stack.layers, *stack.tokens), grid)
         files.append(show.LiveFile(_("Live HTML: all heads"), "-all-live", every_head))
     return files

@@ -82,16 +82,15 @@ def heads(subject: Subject, set_to: PictureSettings, key: str) -> None:
     tiles = model_cache.cached(
         run,
         ("lesson-tiles", first),
-        lambda: replace(
-            Overview.of(
-                (layer.weights()[0].float().numpy() for layer in layers), [layer.n_kv_heads for layer in layers]
-            ),
+        lambda: Overview.of(
+            (layer.weights()[0].float().numpy() for layer in layers),
+            [layer.n_kv_heads for layer in layers],
             layer_ids=None if first is None else (first,),
         ),
     )
     asked = link_state.value(choices.PLACE)
-    place = (HEAD[0] if first is None else 0) * tiles.heads[0] + HEAD[1] if asked is None else asked
-    at = divmod(min(place, sum(tiles.heads) - 1), tiles.heads[0])
+    place = (HEAD[0] if first is None else 0) * tiles.grid.heads[0] + HEAD[1] if asked is None else asked
+    at = divmod(min(place, sum(tiles.grid.heads) - 1), tiles.grid.heads[0])
     left, right = st.columns([1, 1.5], gap="medium")
     with left:
         overview_grid(
@@ -99,7 +98,7 @@ def heads(subject: Subject, set_to: PictureSettings, key: str) -> None:
             tiles,
             stack.queries.labels,
             selected=at,
-            on_pick=lambda layer, number: link_state.put(choices.PLACE, layer * tiles.heads[0] + number),
+            on_pick=lambda layer, number: link_state.put(choices.PLACE, layer * tiles.grid.heads[0] + number),
         )
     with right:
         layer, number = at[0] + (first or 0), at[1]
