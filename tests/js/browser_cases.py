@@ -228,6 +228,17 @@ def rotation_cases() -> list[dict[str, Any]]:
     return made
 
 
+def colours_of(shown: Sequence[int]) -> dict[int, int]:
+    """The place of each head among the colours: its own where no other has it, else the next free one."""
+    places: dict[int, int] = {}
+    for head in (*shown[1:], shown[0]):
+        place = head % theme.MOST_HEADS
+        while place in places.values():
+            place = (place + 1) % theme.MOST_HEADS
+        places[head] = place
+    return places
+
+
 def overlay_cases() -> list[dict[str, Any]]:
     """Heads that a visitor laid over the one on show: which are drawn, and in which of the colours."""
     made = []
@@ -242,7 +253,7 @@ def overlay_cases() -> list[dict[str, Any]]:
         ([2], 0, 1),
     ):
         shown = theme.overlaid(chosen, lead, count)
-        colours = [theme.colours_of(shown)[head] for head in shown]
+        colours = [colours_of(shown)[head] for head in shown]
         made.append({"chosen": chosen, "lead": lead, "count": count, "shown": shown, "colours": colours})
     return made
 

@@ -155,4 +155,4 @@ def test_all_heads_are_saved_in_the_colours_that_they_have_on_screen(visit, word
     page.session_state[GATHERING] = gathering = Gathering(None)
     sound(page.run())
     (saved,) = [offer.fig() for offer in gathering.offers if offer.key == "mosaic"]
-    assert header["scale"]["root"] is saved.parts[0].root is root
+    assert header["scale"]["root"] is saved.parts[0].grid.root is root
