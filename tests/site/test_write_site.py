@@ -73,7 +73,7 @@ def test_all_that_a_page_names_lies_beside_it(site):
 def test_a_page_without_a_model_is_small(site):
     names = ("index.html", "site.js", "site.css", "worker.js", "offline.js")
     sizes = {name: len(zlib.compress((site / name).read_bytes(), 6)) for name in names}
-    assert sum(sizes.values()) < 135_000, sizes  # of which the font is 32,000
+    assert sum(sizes.values()) < 142_000, sizes  # of which the font is 32,000, and what glides 8,000
 
 
 def test_each_example_is_read_once(minilm, tmp_path, monkeypatch):
