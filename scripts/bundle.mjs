@@ -121,6 +121,7 @@ async function bundledComponents(folder) {
     folder,
     await bundled(components, folder, "esm", { plugins: [shares] }),
     await bundled([], folder, "esm", { stdin, entryNames: "shared" }),
+    await bundled(["scene/video_file.js"], folder, "esm"),
   );
 }
 
@@ -158,7 +159,8 @@ async function noticesOf(outputs, folder) {
 async function noticeOf(name, inside) {
   const there = path.join(packages, name);
   const { version, license } = JSON.parse(await readFile(path.join(there, "package.json"), "utf8"));
-  const text = await readFile(path.join(there, "LICENSE"), "utf8");
+  const file = (await readdir(there)).find((each) => each.startsWith("LICENSE")) ?? "LICENSE";
+  const text = await readFile(path.join(there, file), "utf8");
   return `${name} ${version} (in ${inside.sort().join(", ")}): ${license}\n\n${text.trim()}\n`;
 }
 

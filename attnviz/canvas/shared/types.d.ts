@@ -113,6 +113,24 @@ export type Picture = {
   readonly film?: Film;
 };
 
+export type FilmMenuLabels = Record<
+  | "kind"
+  | "shape"
+  | "wide"
+  | "square"
+  | "from"
+  | "to"
+  | "save"
+  | "stop"
+  | "working"
+  | "done"
+  | "stopped"
+  | "failed"
+  | "no_kind"
+  | "no_video",
+  string
+>;
+
 export type Pin = { axis: Axis; i: number };
 type CellHit = { axis: "cell"; q: number; k: number };
 export type Hover = CellHit | Pin;
