@@ -86,6 +86,8 @@ async function withNotices(folder, ...parts) {
 
 /** The script that components share, as a component's script names it: Streamlit serves each from a folder of its name. */
 const SHARED = "../attnviz.shared/shared.js";
+/** Scripts beside it that are fetched when somebody asks for what they do. */
+const ASKED_FOR = ["shared/film_menu.js"];
 /** Components that use a module of what they share: with fewer, each carries its own. */
 const MANY = 3;
 
@@ -119,7 +121,7 @@ async function bundledComponents(folder) {
   const stdin = { contents, resolveDir: source };
   return withNotices(
     folder,
-    await bundled(components, folder, "esm", { plugins: [shares] }),
+    await bundled([...components, ...ASKED_FOR], folder, "esm", { plugins: [shares] }),
     await bundled([], folder, "esm", { stdin, entryNames: "shared" }),
     await bundled(["scene/video_file.js"], folder, "esm"),
   );

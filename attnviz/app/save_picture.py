@@ -6,9 +6,10 @@ from typing import get_args
 from attnviz.app.exports import ExportOffer, FileLook
 from attnviz.base.packed import blob
 from attnviz.base.words import _
-from attnviz.canvas.shared.component import component, reported
+from attnviz.canvas.shared.component import FILM_MENU, VIDEO, app_root, component, reported
 from attnviz.figures.export import for_browser
 from attnviz.figures.theme import K_VERMILION, Q_BLUE, Background, Figure
+from attnviz.live import canvas_wording
 from attnviz.live.scene_figure import SceneFigure
 
 
@@ -16,6 +17,7 @@ def save_picture(key: str, made: ExportOffer, addresses: Mapping[str, str]) -> N
     """Draw the buttons, and what a visitor can choose for a file."""
     fig = made.fig
     parts = fig.parts if isinstance(fig, SceneFigure) and not made.drawn_by else ()
+    film = {"menu": app_root() + FILM_MENU, "video": app_root() + VIDEO, "labels": canvas_wording.film_menu()}
     payloads = [part.payload for part in parts]
     header = {
         "canvases": list(made.drawn_by),
@@ -27,6 +29,7 @@ def save_picture(key: str, made: ExportOffer, addresses: Mapping[str, str]) -> N
         "caption": made.caption or "",
         "credit": made.credit,
         "words": _words(),
+        "film": film if isinstance(fig, SceneFigure) and fig.film is not None and made.drawn_by else None,
         **addresses,
     }
     component("save_picture")(key=key, data=blob(header, b"".join(payloads)), on_look_change=lambda: None)
@@ -63,6 +66,7 @@ def _words() -> dict[str, str]:
         "insecure": _("Only a page with https may copy a picture: save the PNG."),
         "failed": _("This figure could not be drawn:"),
         "gone": _("it is no longer on the page."),
+        "film": _("Film"),
         "look": _("Title, caption, background"),
         "title": _("Title (leave empty for none)"),
         "caption": _("Caption (leave empty for none)"),

@@ -182,3 +182,23 @@ def mask() -> dict[str, str]:
         "kept": _("may look"),
         "cut": _("may not look"),
     } | joins()
+
+
+def film_menu() -> dict[str, str]:
+    """What stands on the controls that save a film."""
+    return {
+        "kind": _("Kind of file"),
+        "shape": _("Shape"),
+        "wide": _("wide, 16:9"),
+        "square": _("square"),
+        "from": _("From"),
+        "to": _("To"),
+        "save": _("Save the film"),
+        "stop": _("Stop"),
+        "working": _("Drawing…"),
+        "done": _("Saved to your downloads."),
+        "stopped": _("Stopped: nothing was saved."),
+        "failed": _("The film could not be made:"),
+        "no_kind": _("This browser encodes no video of this kind: take another."),
+        "no_video": _("Browsers encode video only on pages that come by https: here a film is saved as GIF."),
+    }

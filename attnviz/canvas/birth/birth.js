@@ -10,12 +10,13 @@ import { grouped } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { layOver, onceAFrame, sized, watchSize } from "../shared/surface.js";
 import { birthFigure } from "./birth_figure.js";
+import { birthFilm } from "./birth_film.js";
 import { drawHeads, drawStory, placeHeads, placeStory, sceneOf } from "./birth_scene.js";
 import { HEIGHT, nearestStep, shareAt } from "./curves.js";
 import { forward, passesOf, singles } from "./forward.js";
 import { Heads } from "./heads.js";
 
-/** @import { BirthHeader, Component, FigurePart } from "../shared/types.js" */
+/** @import { BirthHeader, Component } from "../shared/types.js" */
 
 /** @extends {FilmView<BirthHeader>} */
 class Birth extends FilmView {
@@ -57,7 +58,12 @@ class Birth extends FilmView {
       nearestStep(this.header.steps, shareAt(offsetX, this.curves.clientWidth)),
     );
     watchSize(root, () => this.draw());
-    offerPicture(root, () => [this.figurePart()], birthFigure);
+    offerPicture(
+      root,
+      () => [this.figurePart()],
+      birthFigure,
+      () => this.all && birthFilm(this.figurePart()[1], new Uint8Array(this.all.buffer)),
+    );
   }
 
   /** @param {Component} component */
@@ -110,7 +116,7 @@ class Birth extends FilmView {
     return this.at === at ? this.sent : null;
   }
 
-  /** The run at the step on show, as a part of a figure. @returns {FigurePart} */
+  /** The run at the step on show, as a part of a figure. @returns {[string, any, Uint8Array]} */
   figurePart() {
     const { header, at, silenced, numbers } = this;
     if (!numbers) throw new Error("the numbers of this step have not come yet");

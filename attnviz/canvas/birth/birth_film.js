@@ -1,7 +1,7 @@
 // A training run as a film: its curves grow, and all heads on the words at each step.
 
 import { birthFigure } from "./birth_figure.js";
-import { filmOfStops } from "../scene/film.js";
+import { steppedFilm } from "../scene/film.js";
 
 /** @import { BirthFigureHeader } from "../shared/types.js" */
 
@@ -9,7 +9,7 @@ import { filmOfStops } from "../scene/film.js";
 export function birthFilm(header, payload) {
   const { steps, tokens, words } = header;
   const size = payload.length / steps.length;
-  return filmOfStops(words.film, steps.length, 8, (at, theme, bar) => {
+  return steppedFilm(words.film, steps.length, 8, (at, theme, bar) => {
     const title = tokens.slice(0, tokens.length / 2).join(" ");
     return birthFigure({ ...header, at, title }, payload.subarray(at * size, (at + 1) * size), theme, bar);
   });

@@ -1,11 +1,11 @@
 // The menu that saves a picture: as SVG or PNG, or copied. What is on show draws itself; a chart is drawn by plotly.js.
 
 import { keepInReach, lastingComponent, sayingButtons } from "../shared/component.js";
-import { around, fill } from "../shared/dom.js";
+import { around, button, el, fill, say } from "../shared/dom.js";
 import { download, png } from "../shared/files.js";
 import { readHeader } from "../shared/packing.js";
 import { LookForm } from "./look_form.js";
-import { svgOf } from "./picture_svg.js";
+import { pictureOf, svgOf } from "./picture_svg.js";
 
 /** @import { Component, SavePictureHeader, Words } from "../shared/types.js" */
 
@@ -14,8 +14,10 @@ class SavePicture {
   constructor(root) {
     this.buttons = around("av-wrap sv-line");
     this.buttons.setAttribute("role", "group");
+    this.film = el("div", "av-film");
+    this.opener = button("", "", () => void this.openFilm(), { "data-kind": "film" });
     this.form = new LookForm(() => this.tellPython());
-    root.append(this.buttons, ...this.form.parts);
+    root.append(this.buttons, ...this.form.parts, this.opener, this.film);
     keepInReach(root);
     /** @type {Component | null} */
     this.component = null;
@@ -34,23 +36,38 @@ class SavePicture {
     const [header, payload] = /** @type {[SavePictureHeader, Uint8Array]} */ (readHeader(component.data));
     Object.assign(this, { component, sent: { header, payload } });
     this.form.show(header);
+    say(this.opener, header.words.film);
+    this.opener.hidden = !header.film || this.film.hasChildNodes();
     if (before?.name !== header.words.name) this.build(header.words);
   }
 
   /** The buttons, in the language of the words that came. @param {Words} words */
   build(words) {
     this.buttons.setAttribute("aria-label", words.name);
-    const button = (/** @type {string} */ kind, /** @type {() => Promise<string>} */ act) => {
-      return { label: words[kind], attributes: { "data-kind": kind }, act };
+    const act = (/** @type {string} */ kind, /** @type {() => Promise<string>} */ does) => {
+      return { label: words[kind], attributes: { "data-kind": kind }, act: does };
     };
     const acts = [
-      button("svg", async () => this.save(new Blob([await this.svg()], { type: "image/svg+xml" }), ".svg")),
-      button("png", async () => this.save(await this.png(), `@${this.form.scale}x.png`)),
-      button("copy", () => this.copy()),
+      act("svg", async () => this.save(new Blob([await this.svg()], { type: "image/svg+xml" }), ".svg")),
+      act("png", async () => this.save(await this.png(), `@${this.form.scale}x.png`)),
+      act("copy", () => this.copy()),
     ];
     const failed = (/** @type {unknown} */ problem) =>
       `${words.failed} ${problem instanceof Error ? problem.message : problem}`;
     sayingButtons(this.buttons, acts, { working: words.working }, failed);
+  }
+
+  /** Shows what a film is saved with, by a script that is fetched now. */
+  async openFilm() {
+    const { film, canvases, name, words } = this.header;
+    if (!film) return;
+    const { filmMenu } = await import(film.menu);
+    const saving = () => {
+      const { background, bar, credit } = this.form.look;
+      return { name, title: "", caption: credit, background, bar, videoScript: film.video };
+    };
+    filmMenu(this.film, pictureOf(canvases[0], words.gone), saving, film.labels);
+    this.opener.hidden = true;
   }
 
   /** The file of what is on show now. */

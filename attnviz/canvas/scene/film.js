@@ -29,7 +29,7 @@ const LARGEST = 3;
  * @param {string} name @param {number} stops @param {number} seconds @param {(stop: number, theme: Theme, bar: boolean) => Figure} figureOf
  * @returns {Film}
  */
-export function filmOfStops(name, stops, seconds, figureOf) {
+export function steppedFilm(name, stops, seconds, figureOf) {
   const frames = Math.min(stops, MOST_FRAMES);
   const figure = (/** @type {number} */ at, /** @type {Theme} */ theme, bar = true) =>
     figureOf(Math.round(clamp(at, 0, 1) * (stops - 1)), theme, bar);

@@ -23,7 +23,9 @@ R = TypeVar("R")
 BUNDLES = Path(__file__).parents[1] / "bundles"
 _PAGE, _SENT = "_page_path", "_canvas_sent"
 NAMES = tuple(sorted(style.stem for style in BUNDLES.glob("*.css")))
-SHARED = "_stcore/bidi-components/attnviz.shared/shared.js"  #: below the app's root
+_SCRIPTS = "_stcore/bidi-components/attnviz.shared/"  #: below the app's root
+SHARED = f"{_SCRIPTS}shared.js"
+FILM_MENU, VIDEO = f"{_SCRIPTS}film_menu.js", f"{_SCRIPTS}video_file.js"  #: fetched when somebody asks for a film
 
 
 def component(name: str) -> Callable[..., Any]:

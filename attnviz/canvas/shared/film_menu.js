@@ -3,10 +3,12 @@
 import { labelled } from "./controls.js";
 import { around, button, el, listOf } from "./dom.js";
 import { download } from "./files.js";
+import { themeOfFile } from "../scene/figure.js";
 import { drawPreview, encodesVideo, filmFile } from "../scene/film_file.js";
 
 /** @import { FilmKind, FilmLook } from "../scene/film_file.js" */
-/** @import { FilmMenuLabels, Film, Theme } from "./types.js" */
+/** @import { Background } from "../scene/figure.js" */
+/** @import { Picture, Words } from "./types.js" */
 
 const SHAPES = { wide: { width: 1280, height: 720 }, square: { width: 1080, height: 1080 } };
 /** Stops of a slider from the film's beginning to its end. */
@@ -15,15 +17,17 @@ const STOPS = 100;
 /**
  * How it is saved: the file's name, what stands on the frames, and where the script that makes videos is, null in a file
  * that stands alone.
- * @typedef {{ name: string, title: string, caption: string, theme: Theme, bar: boolean, videoScript: string | null }} FilmSaving
+ * @typedef {{ name: string, title: string, caption: string, background: Background, bar: boolean, videoScript: string | null }} FilmSaving
  */
 
 /**
- * Fills an element with the controls.
- * @param {HTMLElement} root @param {Film} film @param {() => FilmSaving} saving asked when something is drawn
- * @param {FilmMenuLabels} labels
+ * Fills an element with the controls for the film of a picture.
+ * @param {HTMLElement} root @param {Picture} picture @param {() => FilmSaving} saving asked when something is drawn
+ * @param {Words} labels
  */
-export function filmMenu(root, film, saving, labels) {
+export function filmMenu(root, picture, saving, labels) {
+  const { film } = picture;
+  if (!film) return;
   const options = (/** @type {Record<string, string>} */ names) =>
     Object.entries(names).map(([value, text]) => el("option", "", text, { value }));
   const video = saving().videoScript !== null;
@@ -41,10 +45,11 @@ export function filmMenu(root, film, saving, labels) {
 
   /** @returns {FilmLook} */
   const look = () => {
-    const { title, ...more } = saving();
+    const { title, background, ...more } = saving();
+    const theme = themeOfFile(background, picture.parts()[0][1].colours);
     const part = { from: Number(from.value) / STOPS, to: Number(to.value) / STOPS };
     const size = SHAPES[/** @type {keyof typeof SHAPES} */ (shape.value)];
-    return { ...more, ...part, size, kind: /** @type {FilmKind} */ (kind.value), title: title || film.name };
+    return { ...more, ...part, size, theme, kind: /** @type {FilmKind} */ (kind.value), title: title || film.name };
   };
   const show = (/** @type {HTMLInputElement} */ end) => drawPreview(preview, film, Number(end.value) / STOPS, look());
   const move = (/** @type {HTMLInputElement} */ end) => {

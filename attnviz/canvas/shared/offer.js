@@ -8,7 +8,7 @@ import { besideEachOther } from "../scene/side_by_side.js";
 /**
  * Offers what is on show in an element, for the menu below it.
  * @param {Element} root @param {() => FigurePart[]} parts what Python's FigureParts tell of the same view
- * @param {MakeFigure} make the picture of one part @param {() => Film | undefined} [film] where it moves
+ * @param {MakeFigure} make the picture of one part @param {() => Film | null} [film] where it moves
  */
 export function offerPicture(root, parts, make, film) {
   /** @type {Picture} */
@@ -19,7 +19,7 @@ export function offerPicture(root, parts, make, film) {
       return figures.length === 1 ? figures[0] : besideEachOther(figures);
     },
     get film() {
-      return film?.();
+      return film?.() ?? undefined;
     },
   };
   Object.assign(root, { picture });

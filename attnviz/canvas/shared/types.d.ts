@@ -357,6 +357,8 @@ export type SavePictureHeader = {
   /** addresses of the font's style and of plotly.js */
   fonts: string;
   plotly: string;
+  /** addresses of the scripts of films, and names of what can be chosen; null where nothing moves */
+  film: { menu: string; video: string; labels: Words } | null;
   words: Words;
 };
 

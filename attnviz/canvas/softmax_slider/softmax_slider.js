@@ -13,12 +13,13 @@ import { floats } from "../shared/packing.js";
 import { drawPanel, linesOfNames, panelScene } from "./panel.js";
 import { parameterAt, softmaxRow, stopOf, STOPS } from "./softmax.js";
 import { softmaxFigure } from "./softmax_figure.js";
+import { softmaxFilm } from "./softmax_film.js";
 import { sized, watchSize } from "../shared/surface.js";
 import { placeOn } from "../shared/window.js";
 
 /** @import { PanelScene } from "./panel.js" */
 /** @import { LabelledSlider } from "../shared/controls.js" */
-/** @import { Component, FigurePart, ScoreRow, SoftmaxHeader } from "../shared/types.js" */
+/** @import { Component, ScoreRow, SoftmaxHeader } from "../shared/types.js" */
 
 /** @typedef {{ box: HTMLElement, canvas: HTMLCanvasElement }} Panel */
 
@@ -63,7 +64,16 @@ class SoftmaxSlider extends View {
     this.pointed = null;
     this.glide = new Glide(root, (/** @type {Float64Array[]} */ weights) => this.drawBars(weights), barsBetween);
     watchSize(root, () => this.draw());
-    offerPicture(root, () => [this.part()], softmaxFigure);
+    offerPicture(
+      root,
+      () => [this.part(this.row())],
+      softmaxFigure,
+      () => {
+        const { scores, cosines, header } = this;
+        const [, told, payload] = this.part({ d: header.at, scores, cosines });
+        return header.d_k.length > 1 ? softmaxFilm({ ...told, d_k: header.d_k }, payload) : null;
+      },
+    );
   }
 
   /** @param {Component} component */
@@ -188,10 +198,10 @@ class SoftmaxSlider extends View {
     return { d: d_k[this.at], scores: cut(this.scores), cosines: this.cosines && cut(this.cosines) };
   }
 
-  /** The bars as the sliders stand, as a part of a figure. @returns {FigurePart} */
-  part() {
+  /** Bars of these scores as a part of a figure, the parameter as its slider stands. */
+  /** @param {ScoreRow} row @returns {[string, any, Uint8Array]} */
+  part({ d: at, scores, cosines }) {
     const { n, panels, parameter, coldest, words, colours, scores: typed } = this.header;
-    const { d: at, scores, cosines } = this.row();
     const set = parameter && { ...parameter, value: this.parameter };
     const numbers = Float64Array.from([...Array.from(scores), ...Array.from(cosines ?? [])]);
     const header = { n, at, panels, parameter: set, coldest, words, title: "", typed: typed !== null, colours };

@@ -9,6 +9,7 @@ import { clamp, percent } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { floats } from "../shared/packing.js";
 import { stepFigure } from "./step_player_figure.js";
+import { stepFilm } from "./step_player_film.js";
 import { newRows, playerLayout, rowAt, stepOfRow } from "./step_player_geometry.js";
 import { drawStep, filmOf } from "./step_player_scene.js";
 import { drawSide, layerUnder, sideSaid, sideScene } from "./step_player_side.js";
@@ -56,7 +57,13 @@ class StepPlayer extends FilmView {
     this.side = el("canvas", "", null, { role: "img" });
     this.build();
     watchSize(root, () => this.draw());
-    offerPicture(root, () => [["steps", { ...this.header, at: this.at, title: "" }, this.payload]], stepFigure);
+    const header = () => ({ ...this.header, at: this.at, title: "" });
+    offerPicture(
+      root,
+      () => [["steps", header(), this.payload]],
+      stepFigure,
+      () => (this.header.steps.length > 1 ? stepFilm(header(), this.payload) : null),
+    );
   }
 
   build() {

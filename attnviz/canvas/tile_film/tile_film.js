@@ -10,6 +10,7 @@ import { offerPicture } from "../shared/offer.js";
 import { onceAFrame, sized, watchSize } from "../shared/surface.js";
 import { placeOn, presentedRoom } from "../shared/window.js";
 import { tileFigure } from "./tile_film_figure.js";
+import { tileFilm } from "./tiles_film.js";
 import { HIGH, linesOf, LOW, matrixLayout, numbersOf, stepAt, tellingLine, tileLayout } from "./tile_film_geometry.js";
 import { drawMatrix, drawTile, sceneOf } from "./tile_film_scene.js";
 import { drawMemory, memoryScene } from "./tile_film_memory.js";
@@ -33,7 +34,13 @@ class TileFilm extends FilmView {
     this.scene = null;
     /** @type {Uint8Array} */
     this.payload = new Uint8Array(); // what cells and lines hold
-    offerPicture(root, () => [["tiles", { ...this.header, at: this.at, title: "" }, this.payload]], tileFigure);
+    const header = () => ({ ...this.header, at: this.at, title: "" });
+    offerPicture(
+      root,
+      () => [["tiles", header(), this.payload]],
+      tileFigure,
+      () => this.scene && tileFilm(header(), this.payload),
+    );
     this.draw = onceAFrame(() => this.picture());
     this.bar = el("div", "av-line tf-bar");
     this.steps = {

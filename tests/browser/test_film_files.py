@@ -1,0 +1,98 @@
+"""Films saved in the browser: they play to their end, hold what was chosen, and can be stopped."""
+
+import base64
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image, ImageSequence
+from playwright.sync_api import expect
+
+from tests.browser.conftest import still
+
+#: links of pictures that move, and the keys of their menus
+FILMS = {
+    "decoding?d_model=core&d_prompt=hello&d_steps=4": "d_player_save",
+    "fast": "fast-film-save",
+    "born": "born-film-out",
+    "scaling?s_section=saturation": "s_bars_picture",
+}
+PLAYED = """async ([data, kind]) => {
+    const video = document.createElement("video");
+    Object.assign(video, {muted: true, src: `data:video/${kind};base64,${data}`});
+    document.body.append(video);
+    await new Promise((go, fail) => { video.onloadeddata = go; video.onerror = () => fail(video.error); });
+    const seen = () => {
+        const canvas = Object.assign(document.createElement("canvas"), {width: 64, height: 36});
+        canvas.getContext("2d").drawImage(video, 0, 0, 64, 36);
+        return [...canvas.getContext("2d").getImageData(0, 0, 64, 36).data];
+    };
+    const first = seen();
+    video.playbackRate = 8;
+    const ended = new Promise((go) => { video.onended = go; });
+    await video.play();
+    await ended;
+    const sought = new Promise((go) => { video.onseeked = go; });
+    video.currentTime = video.duration - 0.05;  // at such a speed the last frames may not have been painted
+    await sought;
+    const last = seen();
+    const far = Math.max(...first.map((v, i) => Math.abs(v - last[i])));
+    return [video.videoWidth, video.videoHeight, video.duration, far];
+}"""
+
+
+def controls_of(page: Any, key: str) -> Any:
+    """The controls of the film of a picture."""
+    still(page)
+    page.locator(f".st-key-{key}-export button").first.click()
+    page.locator("button[data-kind=film]").click()
+    film = page.locator(".av-film")
+    film.locator("canvas").wait_for()
+    return film
+
+
+def saved(page: Any, film: Any) -> bytes:
+    with page.expect_download(timeout=120_000) as download:
+        film.get_by_role("button", name="Save the film").click()
+    return Path(download.value.path()).read_bytes()
+
+
+@pytest.mark.parametrize("link", FILMS)
+def test_a_film_plays_to_its_end_in_the_kinds_that_this_browser_encodes(opened, link):
+    page = opened(link, f".st-key-{FILMS[link]}-export button")
+    film = controls_of(page, FILMS[link])
+    kind = film.get_by_label("Kind of file")
+    for name in ("webm", "mp4")[: 2 if link == "fast" else 1]:
+        kind.select_option(name)
+        data = base64.b64encode(saved(page, film)).decode()
+        width, height, seconds, difference = page.evaluate(PLAYED, [data, name])
+        assert (width, height) == (1280, 720)
+        assert 3 < seconds < 30
+        assert difference > 40, "the first and the last frame are different moments"
+
+
+def test_a_square_gif_of_a_part_has_its_frames_and_a_film_that_is_stopped_is_not_saved(opened):
+    page = opened("fast", ".st-key-fast-film-save-export button")
+    film = controls_of(page, "fast-film-save")
+    film.get_by_label("Kind of file").select_option("gif")
+    film.get_by_label("Shape").select_option("square")
+    film.get_by_label("To").fill("25")
+    gif = Image.open(io.BytesIO(saved(page, film)))
+    assert (gif.size, len(list(ImageSequence.Iterator(gif)))) == ((1080, 1080), 6), "21 tiles: 5 quarters and the first"
+
+    film.get_by_label("To").fill("100")
+    downloads: list[Any] = []
+    page.on("download", lambda one: downloads.append(one))
+    film.get_by_role("button", name="Save the film").click()
+    film.get_by_role("button", name="Stop").click()
+    expect(film.get_by_text("Stopped: nothing was saved.")).to_be_visible()
+    assert not downloads
+
+
+def test_without_an_encoder_there_is_gif_and_a_sentence(opened):
+    page = opened("fast", ".st-key-fast-film-save-export button")
+    page.evaluate("delete globalThis.VideoEncoder")
+    film = controls_of(page, "fast-film-save")
+    assert film.get_by_label("Kind of file").locator("option").all_inner_texts() == ["GIF"]
+    expect(film.get_by_text("only on pages that come by https")).to_be_visible()
