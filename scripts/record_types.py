@@ -25,7 +25,7 @@ RECORDS = (
     head_record.HeadChannel,
     head_record.PackedHeads,
     head_record.RawSource,
-    head_record.Scale,
+    head_record.ColourScale,
     head_record.HeadFacts,
 )
 PLAIN = {str: "string", bytes: "string", bool: "boolean", int: "number", float: "number", NoneType: "null"}

@@ -217,7 +217,7 @@ class RawSource:
 
 
 @dataclass(frozen=True)
-class Scale:
+class ColourScale:
     """The largest value that is displayed, and whether colours are in steps of square roots."""
 
     top: float
@@ -233,7 +233,7 @@ class HeadFacts:
     shape: tuple[int, int]
     signed: bool
     top: float  #: the largest value that codes can stand for
-    scale: Scale
+    scale: ColourScale
     doc: str  #: a name for the tokens: pins and zoom belong to them
     look: str  #: a name for how it is displayed
     start: str  #: a name for the pins: the browser takes them over when it changes

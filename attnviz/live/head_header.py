@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from attnviz.base.head_edit import HeadEdit
-from attnviz.base.head_record import HeadChannel, HeadData, HeadFacts, HeadGrid, HeadView, Pins, Scale
+from attnviz.base.head_record import ColourScale, HeadChannel, HeadData, HeadFacts, HeadGrid, HeadView, Pins
 from attnviz.base.packed import fingerprint
 from attnviz.base.record_json import to_json
 from attnviz.base.words import tongue
@@ -49,7 +49,7 @@ def head_header(
         shape,
         view.signed,
         max(largest, 1.0) if bounded else largest or 1.0,
-        Scale(view.fixed_top or (1.0 if bounded and view.full_range else largest) or 1.0, view.root),
+        ColourScale(view.fixed_top or (1.0 if bounded and view.full_range else largest) or 1.0, view.root),
         name_tokens(rows, cols),
         fingerprint(*(getattr(view, name) for name in LOOK), tongue()),
         name_pins(view.pins),
@@ -73,7 +73,7 @@ def grid_header(
         "shape": list(shape),
         "q": [str(token) for token in tokens_q],
         "k": None if tokens_k is None else [str(token) for token in tokens_k],
-        "scale": to_json(Scale(1.0, grid.root)),
+        "scale": to_json(ColourScale(1.0, grid.root)),
         "unit": canvas_wording.unit("weights"),
         "colours": canvas_wording.colours(),
         "words": canvas_wording.overview(),

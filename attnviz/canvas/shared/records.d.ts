@@ -98,7 +98,7 @@ export type RawSource = {
   arranged: Arrangement;
 };
 
-export type Scale = {
+export type ColourScale = {
   top: number;
   root: boolean;
 };
@@ -109,7 +109,7 @@ export type HeadFacts = {
   shape: [number, number];
   signed: boolean;
   top: number;
-  scale: Scale;
+  scale: ColourScale;
   doc: string;
   look: string;
   start: string;

@@ -5,6 +5,7 @@ import type { SHOWS } from "../patch_view/patch_tools.js";
 import type { Background, Figure } from "../scene/figure.js";
 import type {
   Arrangement,
+  ColourScale,
   HeadChannel,
   HeadEdit,
   HeadFacts,
@@ -12,10 +13,10 @@ import type {
   HeadView,
   PackedHeads,
   Pins,
-  Scale,
 } from "./records.js";
 
 export type * from "./records.js";
+export type Scale = ColourScale;
 
 export type Rgb = [number, number, number];
 export type Stops = [number, string][];

@@ -5,7 +5,7 @@ import { attend } from "../../canvas/shared/attend.js";
 /** @import { Room } from "./matmul.js" */
 
 /**
- * @typedef {object} HeadEdit what is changed, in the heads it names; a later edit overrides an earlier one
+ * @typedef {object} PassEdit what is changed, in the heads it names; a later edit overrides an earlier one
  * @property {number} [layer] every layer where there is none
  * @property {number} [head] every head where there is none
  * @property {boolean} [silence] the head hands on nothing
@@ -17,15 +17,15 @@ import { attend } from "../../canvas/shared/attend.js";
  */
 
 /**
- * What a head is told. @param {readonly HeadEdit[]} edits @param {number} layer @param {number} head
- * @returns {HeadEdit}
+ * What a head is told. @param {readonly PassEdit[]} edits @param {number} layer @param {number} head
+ * @returns {PassEdit}
  */
 export function editOf(edits, layer, head) {
   const mine = edits.filter((each) => (each.layer ?? layer) === layer && (each.head ?? head) === head);
   return Object.assign({}, ...mine.map(({ silence, scale, mask }) => given({ silence, scale, mask })));
 }
 
-/** @param {HeadEdit} edit */
+/** @param {PassEdit} edit */
 const given = (edit) => Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined));
 
 /** Places for one head's numbers. @param {Room} room @param {number} tokens @param {number} width */
@@ -48,7 +48,7 @@ export function desk({ take }, tokens, width) {
  * @param {{ q: number; k: number; v: number; z: number }} at where queries, keys and values lie, and where the answer goes
  * @param {ReturnType<typeof desk>} own
  * @param {{ tokens: number; heads: number; groups: number; width: number }} shape
- * @param {Uint8Array | null} allowed the model's own mask @param {(head: number) => HeadEdit} edit
+ * @param {Uint8Array | null} allowed the model's own mask @param {(head: number) => PassEdit} edit
  * @param {SeenHead} seen
  */
 export function attention(

@@ -4,7 +4,7 @@ import { attention, desk, editOf } from "./attention.js";
 import { add, gelu, layerNorm, rmsNorm, rotate, swiglu } from "./layers.js";
 import { room, unpack } from "./matmul.js";
 
-/** @import { HeadEdit, SeenHead } from "./attention.js" */
+/** @import { PassEdit, SeenHead } from "./attention.js" */
 /** @import { Room, Weight } from "./matmul.js" */
 
 /** What the files call the tokens' vectors, and a weight that has a row for each number of the wider layer. */
@@ -36,7 +36,7 @@ export function model(manifest, kernel) {
     memory: () => new Uint8Array(place.buffer, 0, manifest.bytes),
     /**
      * The logits of what follows the last token; null where the model has no vocabulary, or the pass was given up.
-     * @param {readonly number[]} ids @param {readonly HeadEdit[]} [edits] @param {Watch} [watch]
+     * @param {readonly number[]} ids @param {readonly PassEdit[]} [edits] @param {Watch} [watch]
      */
     run: (ids, edits = [], watch = {}) => new Forward(manifest, place, ids, edits, watch).run(),
   };
@@ -45,7 +45,7 @@ export function model(manifest, kernel) {
 /** What one pass works with. */
 class Forward {
   /**
-   * @param {Manifest} manifest @param {Room} place @param {readonly number[]} ids @param {readonly HeadEdit[]} edits
+   * @param {Manifest} manifest @param {Room} place @param {readonly number[]} ids @param {readonly PassEdit[]} edits
    * @param {Watch} watch
    */
   constructor(manifest, place, ids, edits, watch) {

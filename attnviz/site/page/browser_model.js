@@ -1,6 +1,6 @@
 // The model of this browser, in a thread of its own: which one is chosen, whether it can answer, and what it was asked last.
 
-/** @import { HeadEdit } from "../engine/attention.js" */
+/** @import { PassEdit } from "../engine/attention.js" */
 /** @import { Card } from "./site.js" */
 
 export class BrowserModel {
@@ -42,7 +42,7 @@ export class BrowserModel {
     this.hear({ kind: "stopped" });
   }
 
-  /** Has a sentence read. @param {string} text @param {HeadEdit[]} edits where there are none, all heads come of it */
+  /** Has a sentence read. @param {string} text @param {PassEdit[]} edits where there are none, all heads come of it */
   read(text, edits) {
     this.asked += 1;
     this.thread?.postMessage({ id: this.asked, text, edits });

@@ -17,7 +17,7 @@ import { linkedPins } from "./pins.js";
 /** @import { Address } from "./address.js" */
 /** @import { MovedMost } from "./moved_heads.js" */
 /** @import { Next } from "./next_tokens.js" */
-/** @import { HeadEdit } from "../engine/attention.js" */
+/** @import { PassEdit } from "../engine/attention.js" */
 /** @import { Card, SiteHeader } from "./site.js" */
 /** @typedef {{ labels: string[], all: AllHeads, codes?: Uint8Array, next?: Next[] | null }} Read what was read of a sentence */
 
@@ -143,7 +143,7 @@ export class Explorer {
     if (made && isWanted() && !(this.named && this.before)) await this.take({ text, model }, made);
   }
 
-  /** Has the model read: what the address names, or what is on show under a change. @param {HeadEdit[]} [edits] */
+  /** Has the model read: what the address names, or what is on show under a change. @param {PassEdit[]} [edits] */
   run(edits = []) {
     if (!edits.length) Object.assign(this, { made: "[]", before: null }); // what is changed meanwhile is run afterwards
     this.model.read(edits.length ? this.shown.text : this.address.text, edits);

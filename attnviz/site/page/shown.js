@@ -9,7 +9,7 @@ import { causal } from "../engine/model.js";
 
 /** @import { HeadsHeader } from "../../canvas/live/heads_frame.js" */
 /** @import { Group } from "../../canvas/shared/group.js" */
-/** @import { HeadEdit } from "../engine/attention.js" */
+/** @import { PassEdit } from "../engine/attention.js" */
 /** @import { Edit, HeadHeader, Shape } from "../../canvas/shared/types.js" */
 /** @import { Card } from "./site.js" */
 
@@ -50,7 +50,7 @@ export function headedBy(view, { layers, heads, groups }, { labels, doc, tile, e
 }
 
 /** What a pass changes: mask and scale as they are set, and heads that hand on nothing. */
-/** @param {Group} group @param {string[]} quiet layer.head of each of these @returns {HeadEdit[]} */
+/** @param {Group} group @param {string[]} quiet layer.head of each of these @returns {PassEdit[]} */
 export function editsOf({ selected, edit, all }, quiet) {
   const raw = all?.head(selected);
   const places = quiet.map((at) => at.split(".").map(Number));

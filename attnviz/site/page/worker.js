@@ -6,7 +6,7 @@ import kernel from "../engine/kernel.wat";
 import { causal, model } from "../engine/model.js";
 import { tokens } from "./tokens.js";
 
-/** @import { HeadEdit } from "../engine/attention.js" */
+/** @import { PassEdit } from "../engine/attention.js" */
 /** @import { Manifest } from "../engine/model.js" */
 /** @import { Moved } from "./moved_heads.js" */
 /** @typedef {{ name: string, parts: string[], longest: number, tokenizer: string, config: string } & Manifest} Card */
@@ -77,7 +77,7 @@ async function stored(address) {
   return put ?? answer;
 }
 
-/** @param {{ id: number, text: string, edits: HeadEdit[] }} asked without edits all heads come of it */
+/** @param {{ id: number, text: string, edits: PassEdit[] }} asked without edits all heads come of it */
 async function read({ id, text, edits }) {
   if (!held) return;
   newest = id;
