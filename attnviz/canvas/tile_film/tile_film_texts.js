@@ -42,7 +42,8 @@ export function describeMemory(header, at) {
   const [queries, keys] = spansOf(header, at).map(({ from, to }) => to - from);
   const size = { q: queries, k: keys, n: tokens, d: width, 1: 1 };
   const chip = (/** @type {string} */ name, /** @type {number} */ rows, /** @type {number} */ cols) => {
-    const fields = { name, rows, cols, bytes: binary(NUMBER * rows * cols) };
+    const called = { max: words.first, sum: words.second }[name] ?? name;
+    const fields = { name: called, rows, cols, bytes: binary(NUMBER * rows * cols) };
     return { name, text: fill(name ? words.part : words.never, fields) };
   };
   const total = parts.reduce((sum, [, rows, cols]) => sum + NUMBER * size[rows] * size[cols], 0);
