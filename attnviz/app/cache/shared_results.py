@@ -5,13 +5,13 @@ from functools import wraps
 from inspect import signature
 from typing import Any, ParamSpec, TypeVar
 
-from attnviz.app.cache.bounded_cache import BoundedCache, give_back, held_bytes
+from attnviz.app.cache.bounded_cache import BoundedCache, held_bytes
 
 P = ParamSpec("P")
 R = TypeVar("R")
 LIMIT = 96_000_000  #: bytes of all results together
 LEAST = 10_000  #: bytes that each counts as, for what it has besides its arrays
-RESULTS: BoundedCache[Any] = BoundedCache(LIMIT, lambda result: max(held_bytes(result), LEAST), give_back)
+RESULTS: BoundedCache[Any] = BoundedCache(LIMIT, lambda result: max(held_bytes(result), LEAST))
 
 
 def shared(compute: Callable[P, R], key: Callable[..., Hashable] | None = None) -> Callable[P, R]:
