@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.base.head_edit import HeadEdit
 from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pins
+from attnviz.base.record_json import to_json
 from attnviz.live import canvas_wording
 from attnviz.live.head_header import grid_header, head_header
 
@@ -80,13 +82,16 @@ class MaskFigure:
 class MosaicFigure:
     """All heads: `codes` uint8 (N, q, k), one tile a head, layer by layer, as `packing.thumbnails` makes them.
 
-    `selected`: the (layer, head) on show.
+    `selected`: the (layer, head) on show. `edit`: a change that these codes do not have yet, made by JavaScript in
+    `every`, all heads as the browser is sent them.
     """
 
     codes: np.ndarray
     grid: HeadGrid
     selected: tuple[int, int] | None = None
     title: str = ""
+    edit: HeadEdit | None = None
+    every: bytes = b""
 
     @property
     def scene(self) -> str:
@@ -95,8 +100,10 @@ class MosaicFigure:
     @property
     def header(self) -> dict[str, Any]:
         selected = None if self.selected is None else list(self.selected)
-        return grid_header(self.grid, self.codes.shape[1:]) | {"title": self.title, "selected": selected}
+        edit = None if self.edit is None else to_json(self.edit)
+        told = {"title": self.title, "selected": selected, "edit": edit}
+        return grid_header(self.grid, self.codes.shape[1:]) | told
 
     @property
     def payload(self) -> bytes:
-        return np.ascontiguousarray(self.codes, np.uint8).tobytes()
+        return np.ascontiguousarray(self.codes, np.uint8).tobytes() + self.every

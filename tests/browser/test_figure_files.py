@@ -26,11 +26,17 @@ LINKS = (
 )
 HEAD = "head-out"  #: Explore's figure that a link is about; above it stands the overview
 CAT = "explore?at=3.1&text=The+cat+sat+on+the+mat"
+#: of more tokens than all heads are sent of
+LONG = f"explore?at=3.1&text={'+'.join(['The+cat+sat+on+the+mat.'] * 12)}"
 #: every other kind of picture that a canvas draws, by the key of its menu
 PICTURES = (
     ("?scaled=false", "home-lines"),
     (CAT, "lines-out"),
     (CAT, "mosaic"),
+    (f"{CAT}&by=previous_token", "mosaic"),
+    (f"{CAT}&mask=none&scale=none&where=all", "mosaic"),
+    (f"{LONG}&mask=none&where=layer", "mosaic"),
+    (f"{CAT}&open_beside=true", "beside-out"),
     (f"{CAT}&open_place=true", "place-out"),
     ("masks", "m-after-save"),
     ("build", "build_step"),

@@ -11,6 +11,7 @@ import { onceAFrame, pause } from "../shared/surface.js";
 /** @import { Group } from "../shared/group.js" */
 /** @import { Tile } from "./mosaic_geometry.js" */
 /** @import { Shape } from "../shared/types.js" */
+/** @typedef {Pick<Group, "all" | "doc" | "edit" | "edited" | "peeking" | "selected" | "tiles">} Edited what tells how tiles are changed */
 
 /**
  * Codes of a picture of at most `side` x `side` cells; a cell is masked only where all it covers is.
@@ -59,7 +60,7 @@ const TASK = 8;
 
 /**
  * The codes of all tiles: as they came, but for those of heads that the edit reaches.
- * @param {Group} group @param {Tile[]} tiles
+ * @param {Edited} group @param {Tile[]} tiles
  * @param {Uint8Array} own as they came
  */
 export function editedTiles(group, tiles, own) {
@@ -83,7 +84,7 @@ export async function editedInTasks(group, tiles, own, task = TASK) {
   }
 }
 
-/** @param {Group} group @param {Tile[]} tiles @param {Uint8Array} own @returns {Generator<void, Uint8Array>} */
+/** @param {Edited} group @param {Tile[]} tiles @param {Uint8Array} own @returns {Generator<void, Uint8Array>} */
 function* oneByOne(group, tiles, own) {
   const { all, edit, selected, peeking } = group;
   if (peeking || edit.seen === "before" || !changes(edit)) return own;
@@ -105,7 +106,7 @@ function* oneByOne(group, tiles, own) {
 }
 
 /** The tiles that the server computed when the hand last let go, where they are of this picture. */
-/** @param {Group} group @param {number} size */
+/** @param {Edited} group @param {number} size */
 function sentTiles({ edited, edit, selected, doc, tiles }, size) {
   if (edited?.doc !== doc || edited.tiles !== tiles || edited.codes.length !== size) return null;
   return changes(editFor(edit, edited.at, selected)) ? edited.codes : null;

@@ -154,7 +154,7 @@ export function adoptOver(group, { over, session, overs }) {
 }
 
 /** @param {HeadEdit} edit @param {[number, number]} shape @returns {Edit} */
-function unpackedEdit(edit, [nq, nk]) {
+export function unpackedEdit(edit, [nq, nk]) {
   const bytes = bytesOf(edit.painted);
   return { ...edit, painted: bytes.length === (nq * nk + 7) >> 3 ? unpackBits(bytes, nq * nk) : null };
 }

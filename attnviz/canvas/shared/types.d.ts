@@ -163,10 +163,11 @@ export type HeadFigureHeader = HeadHeader & {
   told: [Axis, number] | null;
 };
 
-/** All heads for a file: 8-bit codes of all tiles follow. */
+/** All heads for a file: 8-bit codes of all tiles follow; with an edit, all heads that it is made in. */
 export type MosaicFigureHeader = Omit<OverviewHeader, "group" | "asked" | "data" | "measureName" | keyof Tokens> & {
   title: string;
   selected: [number, number] | null;
+  edit?: HeadEdit | null;
 };
 
 /** A mask for a file: its bits follow. */

@@ -40,9 +40,9 @@ def explore(request: request_form.Request) -> None:
         stack = overview.choose_stack(run)
         small, large = st.container(key="main-picture").columns([1, 1.9], gap="medium")
         with small, st.container(key="drawer"):  # presented, all heads open from the side
-            place = overview.draw(run, stack)
+            tiles, place = overview.draw(run, stack)
             standouts = st.container(gap=None)
-            overview.export(run, stack)
+            overview.export(run, stack, tiles)
         with large:
             shown = head.draw(run, stack, *place)
         panels(shown)

@@ -100,14 +100,18 @@ def address_of_heads(run: ModelRun, stack: Stack) -> str | None:
 
     It is the same for all visitors who read this sentence.
     """
+    return _offer(run.request, stack.id, ("all heads",), pack_heads) if sends_all_heads(stack) else None
+
+
+def sends_all_heads(stack: Stack) -> bool:
+    """Whether the browser is sent all heads: it then makes the small pictures under a change itself."""
+    return ahead.fits(len(stack.places), len(stack.queries), len(stack.keys))
+
+
+def pack_heads(stack: Stack) -> bytes:
+    """All heads as the browser is sent them."""
     counts = [layer.n_heads for layer in stack.layers]
-    if not ahead.fits(sum(counts), len(stack.queries), len(stack.keys)):
-        return None
-
-    def pack(stack: Stack) -> bytes:
-        return ahead.sentence_blob(name_tokens(*stack.tokens), counts, head_matrix.raw_heads(stack.layers))
-
-    return _offer(run.request, stack.id, ("all heads",), pack)
+    return ahead.sentence_blob(name_tokens(*stack.tokens), counts, head_matrix.raw_heads(stack.layers))
 
 
 def address_of_tiles(run: ModelRun, stack: Stack, layer: int, head: int, edit: HeadEdit) -> str | None:

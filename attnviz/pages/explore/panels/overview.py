@@ -22,6 +22,7 @@ from attnviz.live.matrix_figures import MosaicFigure
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.maths import whole_model
+from attnviz.pages.explore.panels import head as head_panel
 from attnviz.pages.explore.panels import request_form, shown_head
 from attnviz.runs.model_run import ModelRun, Stack, StackId
 
@@ -42,8 +43,8 @@ def choose_stack(run: ModelRun) -> Stack:
     return run.stack(cast(StackId, chosen))
 
 
-def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
-    """Draw the grid of heads and return the chosen (layer, head). Heads are only measured for ordering them."""
+def draw(run: ModelRun, stack: Stack) -> tuple[Overview, tuple[int, int]]:
+    """Draw the grid of heads; what is drawn, and the chosen (layer, head). Heads are only measured for ordering."""
     measures = {name: say(whole_model.MEASURES[name][0]) for name in whole_model.applicable(stack)}
     by = widgets.one_of(
         choices.ORDER,
@@ -61,7 +62,7 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
     besides = packing.fingerprint(replace(run.request, text=""), stack.id, by, curve, tongue())
     fills = len(tiles.grid.heads) >= FILLS * max(tiles.grid.heads)
     with st.container(key="many-heads" if fills else "few-heads"):
-        return overview_grid(
+        return tiles, overview_grid(
             "heads",
             tiles,
             *stack.tokens,
@@ -106,16 +107,13 @@ def _ordered(tiles: Overview, measured: whole_model.StackMeasures, by: str, name
     return tiles
 
 
-def export(run: ModelRun, stack: Stack) -> None:
+def export(run: ModelRun, stack: Stack, tiles: Overview) -> None:
     """Offer the grid as a picture, and every measure of every head as a table."""
-    tiles, text = _tiles(run, stack), run.request.text
+    text = run.request.text
     text = text if len(text) <= LONGEST_QUOTED else f"{text[: LONGEST_QUOTED - 1].rstrip()}…"
     title = _("All heads of {model} on “{text}”").format(model=run.name, text=text)
-
-    grid = replace(tiles.grid, root=_has_root_steps(stack), silenced=_silenced(stack))
-    part = MosaicFigure(tiles.thumbnails, grid, shown_head.nearest_to_chosen(stack), title)
     show.under(
-        lambda: SceneFigure((part,), title),
+        lambda: SceneFigure((_figure(stack, tiles, title),), title),
         name=f"attention-all-heads-{run.request.model}",
         key="mosaic",
         canvases=["heads"],
@@ -127,6 +125,20 @@ def export(run: ModelRun, stack: Stack) -> None:
         table=lambda: _measure_table(_measured(run, stack)),
         embeds=False,
     )
+
+
+def _figure(stack: Stack, tiles: Overview, title: str) -> MosaicFigure:
+    """The grid under the visitor's mask and scale, made as the browser has it: by itself, or by the server."""
+    at = shown_head.nearest_to_chosen(stack)
+    edit = replace(shown_head.edit(stack, at[0]), seen=link_state.value(choices.SEEN))
+    figure = MosaicFigure(tiles.thumbnails, tiles.grid, at, title)
+    if edit.seen == "before" or not edit.changes_attention:
+        return figure
+    if head_panel.sends_all_heads(stack):
+        every = head_panel.pack_heads(stack)
+        return replace(figure, edit=edit, every=every) if every else figure
+    codes = np.frombuffer(head_panel.tiles(stack, at, replace(edit, seen="after")), np.uint8)
+    return replace(figure, codes=codes.reshape(tiles.thumbnails.shape))
 
 
 def standouts(run: ModelRun, stack: Stack) -> None:
