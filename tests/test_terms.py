@@ -23,7 +23,7 @@ CODE = re.compile(
 EVERYDAY = {
     "even", "example", "fill", "hear of", "hide", "in the first ten", "is looked at by", "kept", "learned",
     "length", "looks at", "mean", "measure", "measured", "no", "off by", "on show", "pass", "pattern", "pieces",
-    "place", "reach", "right", "running max", "share", "spread", "start", "step", "sum", "trained", "turn",
+    "place", "reach", "right", "running max", "save", "share", "spread", "start", "step", "sum", "trained", "turn",
     "whole words", "with", "without", "work", "wrong", "yes",
 }  # fmt: skip
 #: sentences, by how they begin, that say a term in another way, and why

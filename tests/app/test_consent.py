@@ -23,7 +23,7 @@ def script() -> None:
     link_state.follow("explore")
     st.session_state["asked"] = None
     with guard():
-        request_form.ask(lambda request: st.session_state.update(asked=request))
+        st.session_state["asked"] = request_form.ask()
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attnviz.serve.headless import Looks, app_link, figure_file, run_page
+from tests.waiting import until
 
 pytestmark = pytest.mark.xdist_group("live")
 
@@ -76,12 +77,7 @@ def test_a_canvas_s_file_shows_what_the_page_shows(name: str, opened: Open, alon
     root = file.locator(".av-root")
     expect(root).to_be_visible()
     expect(file.locator("h1")).to_have_text(made.title)
-    for _ in range(40):
-        if text_of(root) == text_of(on_page) and root.evaluate(BLANK) == on_page.evaluate(BLANK):
-            break
-        file.wait_for_timeout(250)
-    assert text_of(root) == text_of(on_page)
-    assert root.evaluate(BLANK) == on_page.evaluate(BLANK)
+    until(lambda: text_of(root) == text_of(on_page) and root.evaluate(BLANK) == on_page.evaluate(BLANK))
     box = root.bounding_box()
     assert box is not None
     assert box["height"] > 60

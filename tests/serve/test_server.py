@@ -13,6 +13,7 @@ import pytest
 from attnviz.serve import page_table, process_limits, server
 from attnviz.serve.server import announcement
 from attnviz.serve.watching import is_local
+from tests.own_thread import in_own_thread
 
 ROOT = Path(__file__).parents[2]
 
@@ -51,7 +52,7 @@ def test_a_server_has_a_mark_of_memory_whoever_starts_it(said, megabytes, monkey
         async with server.lifespan(None):
             return os.environ["ATTNVIZ_PROCESS_MB"]
 
-    assert asyncio.run(started()) == str(megabytes)
+    assert in_own_thread(asyncio.run, started()) == str(megabytes)
 
 
 def test_files_are_watched_by_make_dev_and_not_otherwise():

@@ -168,7 +168,7 @@ def test_section_7(visit, link):
         assert f"gets {found['p'].max():.6f}; entropy {abs(found['entropy']):.4f}" in words
     near, far, moved = (found[name] for name in ("near", "far", "moved"))
     assert f"({near:.2f} from the centre)" in words
-    assert f"land {far:.3g} away" in words
+    assert f"land {format_number(far, '.3g')} away" in words
     assert f"raw mix by {moved:.2f}" in words
     first, second = found["output"].tolist()
     assert f"({first:.5f},\\ {second:.5f})" in words
