@@ -25,12 +25,16 @@ export function fillFile(parts, { note, link, words }) {
   main.append(...parts, foot);
 }
 
-/** Begins with the theme that the address asks for, else the file's own choice; "auto" follows the system. */
-/** @param {() => Promise<void>} start */
+/**
+ * Begins with the theme that the address asks for, else the file's own choice; "auto" follows the system. The file's fonts
+ * are loaded first: a canvas that needs one before writes in another, of other widths, and does not write again.
+ * @param {() => Promise<void>} start
+ */
 export function begin(start) {
   const asked = /[?#&]theme=(light|dark|auto)\b/.exec(location.href)?.[1];
   if (asked) document.documentElement.dataset.theme = asked;
-  start().catch((problem) => {
+  const loaded = Promise.allSettled([...document.fonts].map((font) => font.load()));
+  loaded.then(start).catch((problem) => {
     document.body.append(el("p", "live-problem", problem instanceof Error ? problem.message : String(problem)));
   });
 }
