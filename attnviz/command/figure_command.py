@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -72,6 +73,8 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
     """Compute the pages and write the files; without files, list what they offer."""
     _check(chosen)
     must_have("app", "attnviz figure")
+    # before torch comes, whose threads would spin while they wait: two fifths of all time where others work beside it
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     from attnviz.app.cache import model_cache
     from attnviz.serve.headless import Looks, app_link, figure_file, run_page
 

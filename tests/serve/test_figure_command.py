@@ -1,5 +1,9 @@
 """`attnviz figure` of several links, and of pictures that move."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 from PIL import Image, ImageSequence
 
@@ -41,3 +45,15 @@ def test_what_is_no_film_is_refused_without_a_file(more, refusal, tmp_path, monk
     assert main(["figure", "masks?m_text=a b c", *more]) != 0
     assert refusal in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="torch has GNU's OpenMP, which can be asked, on Linux")
+def test_torch_does_not_spin_while_it_waits_unless_asked_to(tmp_path):
+    command = [sys.executable, "-m", "attnviz", "figure", "decoding?d_model=core&d_steps=1"]
+    clean = {name: value for name, value in os.environ.items() if name not in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")}
+    for asked, spins in ({}, False), ({"OMP_WAIT_POLICY": "active"}, True):
+        env = clean | {"OMP_DISPLAY_ENV": "verbose"} | asked
+        done = subprocess.run([*command, "-o", str(tmp_path / "a.svg")], env=env, capture_output=True, text=True)
+        assert done.returncode == 0
+        assert "GOMP_SPINCOUNT" in done.stderr
+        assert ("GOMP_SPINCOUNT = '0'" not in done.stderr) is spins
