@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.base.head_edit import HeadEdit
-from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pins
+from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pin, Pins
 from attnviz.base.record_json import to_json
 from attnviz.live import canvas_wording
 from attnviz.live.head_header import grid_header, head_header
@@ -17,13 +17,15 @@ from attnviz.live.head_header import grid_header, head_header
 class HeadFigure:
     """A head whose `data` are values to display: as cells, or as `lines` from queries to keys.
 
-    `others` are further heads of the layer by number, laid over it, NaN where masked: for lines.
+    `others` are further heads of the layer by number, laid over it, NaN where masked: for lines. `sent`: the values as
+    a canvas has them that was sent codes of them.
     """
 
     data: HeadData
     view: HeadView
     lines: bool = False
     others: Mapping[int, np.ndarray] = field(default_factory=dict)
+    sent: np.ndarray | None = None
 
     @property
     def scene(self) -> str:
@@ -34,7 +36,9 @@ class HeadFigure:
         pins, (_layer, head) = self.view.pins or Pins(), self.view.tile or (0, 0)
         values = np.stack(self._matrices)
         whole = HeadData(values, np.isfinite(values), exact=False)
-        told = pins.tokens[-1] if self.view.story and pins.tokens else None
+        row = None if self.view.sentence is None else self.view.sentence.row
+        first = () if row is None else (Pin("q", row),)
+        told = next(iter((*pins.tokens[-1:], *first)), None) if self.view.story else None
         return head_header(self.data, replace(self.view, pins=pins), largest=whole.largest) | {
             "heads": [head, *self.others],
             "told": told,
@@ -42,7 +46,9 @@ class HeadFigure:
 
     @property
     def payload(self) -> bytes:
-        return b"".join(np.asarray(values, "<f4").tobytes() for values in self._matrices)
+        own, *others = self._matrices
+        matrices = [own if self.sent is None else self.sent, *others]
+        return b"".join(np.asarray(values, "<f4").tobytes() for values in matrices)
 
     @property
     def _matrices(self) -> list[np.ndarray]:

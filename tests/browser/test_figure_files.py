@@ -37,6 +37,8 @@ PICTURES = (
     (f"{CAT}&mask=none&scale=none&where=all", "mosaic"),
     (f"{LONG}&mask=none&where=layer", "mosaic"),
     (f"{CAT}&open_beside=true", "beside-out"),
+    (f"{CAT}&open_beside=true&show=values", "beside-out"),
+    ("", "home-out"),
     (f"{CAT}&open_place=true", "place-out"),
     ("masks", "m-after-save"),
     ("build", "build_step"),

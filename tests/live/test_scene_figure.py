@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pin, Pins
+from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pin, Pins, RowSentence
 from attnviz.figures.theme import HEADS, SCORES, SCORES_ON_DARK, WEIGHTS
 from attnviz.live.matrix_figures import HeadFigure, MaskFigure, MosaicFigure
 from attnviz.live.scene_figure import SceneFigure
@@ -247,3 +247,10 @@ def test_what_a_token_is_made_of_stands_above_its_matrix(told, shares):
     assert (f"new vector of “w{told[1]}”" if told[0] == "q" else f"who looks at “w{told[1]}”") in said
     lines = [float(path.get("stroke-width", 1)) for path in root.iter(f"{SVG}path") if "C" in path.get("d", "")]
     assert max(lines) == pytest.approx(18 * (0.4 if told[0] == "q" else 1.0)), "as thick as the weight"
+
+
+def test_with_nothing_pinned_a_picture_tells_of_the_row_of_its_sentence():
+    weights = np.where(np.tri(6, dtype=bool), 1 / np.arange(1, 7)[:, None], np.nan)
+    sentence = RowSentence(("",) * 5, 3, ((), ()))
+    root = tree(file_of(weights, [f"w{i}" for i in range(6)], story=True, sentence=sentence))
+    assert "new vector of “w3”" in texts(root)

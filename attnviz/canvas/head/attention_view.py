@@ -15,10 +15,11 @@ import numpy as np
 from attnviz.base.head_edit import HeadEdit, read_edit
 from attnviz.base.head_record import HeadChannel, HeadData, HeadView, Pins
 from attnviz.canvas.head import ahead
+from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.blobs import head_blob, overview_blob, read_over, read_pins
 from attnviz.canvas.shared.component import Gestures, answering, component, read_report
 from attnviz.canvas.shared.kinds import AskedText, Overview
-from attnviz.live.head_header import name_pins
+from attnviz.live.head_header import head_header, name_pins
 from attnviz.live.matrix_figures import HeadFigure
 from attnviz.live.scene_figure import SceneFigure
 
@@ -99,9 +100,17 @@ def head_view(
     return pins if pins is not None else view.pins or Pins()
 
 
-def head_picture(data: HeadData, view: HeadView, pins: Pins | None = None, title: str | None = None) -> SceneFigure:
-    """The matrix as a figure, with what is pinned in it."""
-    return _figure(HeadFigure(data, view), pins, title)
+def head_picture(
+    data: HeadData, view: HeadView, pins: Pins | None = None, title: str | None = None, *, computed: bool = False
+) -> SceneFigure:
+    """The matrix as a figure, with what is pinned in it.
+
+    `computed`: its canvas computes these values from scores; any other reads them from the codes that it is sent.
+    """
+    top, sent = head_header(data, view)["top"], None
+    if not computed:
+        sent = packing.decode16(packing.encode16(data.scores, ~data.mask, top, view.signed), top, view.signed)
+    return _figure(HeadFigure(data, view, sent=sent), pins, title)
 
 
 def lines_picture(

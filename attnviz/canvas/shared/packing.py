@@ -69,6 +69,12 @@ def encode16(values: NDArray[np.floating], hidden: NDArray[np.bool_] | None, top
     return np.where(gone, MASKED_16, codes).astype("<u2")
 
 
+def decode16(codes: NDArray[np.uint16], top: float, signed: bool) -> NDArray[np.float32]:
+    """The values that the browser reads from such codes, NaN where hidden."""
+    root = (codes - 32767.0) / 32767 if signed else codes / 65534
+    return np.where(codes == MASKED_16, np.nan, np.abs(root) * root * (top or 1.0)).astype(np.float32)
+
+
 def planes(codes: NDArray[np.uint16]) -> bytes:
     """High bytes, then low bytes: the two halves compress better apart."""
     pairs = np.ascontiguousarray(codes.astype("<u2")).view(np.uint8).reshape(-1, 2)
@@ -116,6 +122,7 @@ __all__ = [
     "THUMBNAIL_SIDE",
     "bits_told",
     "blob",
+    "decode16",
     "encode16",
     "fingerprint",
     "plain_numbers",

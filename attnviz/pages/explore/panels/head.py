@@ -165,7 +165,7 @@ def _under(shown: shown_head.Shown) -> None:
         if before_w_o:
             st.markdown(spoken(before_w_o), width="stretch")
         show.export_menu(
-            partial(head_picture, matrix.data, seen, seen.pins, title),
+            partial(head_picture, matrix.data, seen, seen.pins, title, computed=shown.data.exact),
             name,
             "head-out",
             partial(head_drawing.long_table, matrix),
