@@ -5,6 +5,7 @@ import io
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 from xml.etree.ElementTree import canonicalize
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
+from attnviz.app.links.link_reading import pack
 from attnviz.serve.headless import Looks, app_link, figure_file, run_page
 from tests.browser.conftest import answered
 from tests.browser.saving import open_menu, saved
@@ -38,6 +40,7 @@ PICTURES = (
     (f"{LONG}&mask=none&where=layer", "mosaic"),
     (f"{CAT}&open_beside=true", "beside-out"),
     (f"{CAT}&open_beside=true&show=values", "beside-out"),
+    (f"{CAT}&open_beside=true&c={quote(pack({'pins': {'t': [['q', 3]], 'c': [3, 1]}}))}", "beside-out"),
     ("", "home-out"),
     (f"{CAT}&open_place=true", "place-out"),
     ("masks", "m-after-save"),

@@ -213,4 +213,4 @@ def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str) -> Scen
     if view.kind != "diff":  # the visitor's row where this picture has the same rows, else the one that tells most
         same = shown.pins and matrix.rows == shown.matrix.rows
         st.markdown(spoken(matrix.said_of(shown.query if same else matrix.telling_row)))
-    return head_picture(matrix.data, view, pins)
+    return head_picture(matrix.data, view, shown.pins if group == "heads" else pins)  # which a group has in common
