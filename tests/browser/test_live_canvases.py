@@ -109,5 +109,5 @@ def test_a_file_writes_in_its_own_font_from_the_first(view, figure, new_page, tm
     page.add_init_script(f"({UNLOADED})()")
     page.goto(file.as_uri())
     page.wait_for_function("globalThis.written > 20")
-    page.wait_for_timeout(500)
+    page.wait_for_function("document.fonts.status === 'loaded'")
     assert page.evaluate("[...new Set(globalThis.unloaded)]") == []
