@@ -108,6 +108,5 @@ def test_a_file_writes_in_its_own_font_from_the_first(view, figure, new_page, tm
     page = new_page(offline=True, bypass_csp=False)
     page.add_init_script(f"({UNLOADED})()")
     page.goto(file.as_uri())
-    page.wait_for_function("globalThis.written > 20")
-    page.wait_for_function("document.fonts.status === 'loaded'")
+    until(lambda: page.evaluate("globalThis.written > 20 && document.fonts.status === 'loaded'"))
     assert page.evaluate("[...new Set(globalThis.unloaded)]") == []
