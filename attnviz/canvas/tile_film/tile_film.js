@@ -30,7 +30,6 @@ class TileFilm extends FilmView {
     /** @type {number | null} */
     this.line = null;
     this.high = HIGH; // of the large tile
-    this.drawnHigh = HIGH; // as it stands on the page
     /** @type {import("./tile_film_scene.js").TileScene | null} */
     this.scene = null;
     /** @type {Uint8Array} */
@@ -148,13 +147,6 @@ class TileFilm extends FilmView {
     return this.scene ? tellingLine(this.header, this.scene.numbers, this.at) : lines.from;
   }
 
-  /** What stands above may have grown since the last drawing, and while it plays nothing is fitted. */
-  /** @param {HTMLElement} button @param {number} towards */
-  play(button, towards) {
-    this.fit();
-    super.play(button, towards);
-  }
-
   /** @param {number} stops */
   pace(stops) {
     return Math.min((LONGEST * stops) / this.last, STAND * stops);
@@ -169,7 +161,6 @@ class TileFilm extends FilmView {
     const [left, right] = [this.left, this.right].map((side) => Math.max(200, side.clientWidth));
     const matrix = matrixLayout(left, backward);
     const tile = tileLayout(Math.min(520, right), this.high, blocks[backward ? 1 : 0], backward);
-    this.drawnHigh = this.high;
     drawMatrix(sized(this.matrix, matrix.width, matrix.height), scene, matrix);
     drawTile(sized(this.tile, tile.width, tile.height), scene, tile, line);
     const memory = memoryScene(header, at, right);
@@ -194,7 +185,7 @@ class TileFilm extends FilmView {
     const room = presentedRoom(this.root);
     if (room === null || this.right.offsetTop > this.left.offsetTop) return;
     const longer = Math.max(0, LINES - this.readout.offsetHeight);
-    const others = this.right.offsetTop + this.right.offsetHeight + longer - this.drawnHigh;
+    const others = this.right.offsetTop + this.right.offsetHeight + longer - this.high;
     const high = clamp(room - others, LOW, this.high);
     if (high < this.high) this.draw();
     this.high = high;
