@@ -1,44 +1,37 @@
 // The menu that saves a picture: as SVG or PNG, or copied. What is on show draws itself; a chart is drawn by plotly.js.
 
-import { keepInReach, lastingComponent, sayingButtons } from "../shared/component.js";
+import { keepInReach, lastingComponent, sayingButtons, View } from "../shared/component.js";
 import { around, button, el, fill, say } from "../shared/dom.js";
 import { download, png } from "../shared/files.js";
-import { readHeader } from "../shared/packing.js";
 import { LookForm } from "./look_form.js";
 import { pictureOf, svgOf } from "./picture_svg.js";
 
 /** @import { Component, SavePictureHeader, Words } from "../shared/types.js" */
 
-class SavePicture {
+/** @extends {View<SavePictureHeader>} */
+class SavePicture extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
+    super(root);
     this.buttons = around("av-wrap sv-line");
     this.buttons.setAttribute("role", "group");
     this.film = el("div", "av-film");
     this.opener = button("", "", () => void this.openFilm(), { "data-kind": "film" });
-    this.form = new LookForm(() => this.tellPython());
+    this.form = new LookForm(() => this.tellLook());
     root.append(this.buttons, ...this.form.parts, this.opener, this.film);
     keepInReach(root);
-    /** @type {Component | null} */
-    this.component = null;
-    /** @type {{ header: SavePictureHeader, payload: Uint8Array } | null} */
-    this.sent = null;
-  }
-
-  get header() {
-    if (!this.sent) throw new Error("nothing has come yet");
-    return this.sent.header;
+    /** @type {Uint8Array} */
+    this.payload = new Uint8Array();
   }
 
   /** @param {Component} component */
   show(component) {
-    const before = this.sent?.header.words;
-    const [header, payload] = /** @type {[SavePictureHeader, Uint8Array]} */ (readHeader(component.data));
-    Object.assign(this, { component, sent: { header, payload } });
+    const { header, payload, before } = this.receive(component);
+    this.payload = payload;
     this.form.show(header);
     say(this.opener, header.words.film);
     this.opener.hidden = !header.film || this.film.hasChildNodes();
-    if (before?.name !== header.words.name) this.build(header.words);
+    if (before?.words.name !== header.words.name) this.build(header.words);
   }
 
   /** The buttons, in the language of the words that came. @param {Words} words */
@@ -72,7 +65,7 @@ class SavePicture {
 
   /** The file of what is on show now. */
   svg() {
-    return svgOf(this.header, this.sent?.payload ?? new Uint8Array(), this.form.look);
+    return svgOf(this.header, this.payload, this.form.look);
   }
 
   async png() {
@@ -95,7 +88,7 @@ class SavePicture {
   }
 
   /** A live file is written by Python, with the same title, caption and paper. */
-  tellPython() {
+  tellLook() {
     if (this.header.live) this.component?.setStateValue("look", this.form.look);
   }
 }
