@@ -26,8 +26,9 @@ def shared(compute: Callable[P, R], key: Callable[..., Hashable] | None = None) 
         if key is not None:
             call = key(*args, **named)
         else:
-            given = parameters.bind(*args, **named).arguments.items()
-            call = tuple(value for name, value in given if not name.startswith("_"))
+            given = parameters.bind(*args, **named)
+            given.apply_defaults()  # else a value is taken for that of another parameter, which this call leaves out
+            call = tuple(value for name, value in given.arguments.items() if not name.startswith("_"))
         result: R = RESULTS.get((compute, call), lambda: compute(*args, **named))
         return result
 

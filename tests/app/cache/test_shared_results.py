@@ -34,6 +34,18 @@ def test_equal_calls_are_computed_once_however_they_are_written_and_others_anew(
     assert shared(lambda n: -n)(1) == -1, "another function of the same value"
 
 
+def test_calls_that_leave_out_other_parameters_are_told_apart_and_a_default_may_be_said():
+    made = []
+
+    @shared
+    def difference(of: int = 0, less: int = 0) -> int:
+        made.append((of, less))
+        return of - less
+
+    assert [difference(of=5), difference(less=5), difference(5, 0)] == [5, -5, 5]
+    assert made == [(5, 0), (0, 5)]
+
+
 def test_a_key_tells_apart_what_values_do_not():
     text_of = shared(lambda given: str(given), lambda given: str(given))
     assert [text_of([1]), text_of([2]), text_of([1])] == ["[1]", "[2]", "[1]"]
