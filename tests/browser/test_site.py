@@ -268,7 +268,7 @@ def test_a_change_is_in_the_link_and_belongs_to_its_sentence(page, address):
     assert page.troubles == []
 
 
-PINNED = "document.querySelector('.live-head').dataset.pins"
+PINNED = "document.querySelector('.live-head')?.dataset.pins"
 
 
 def test_pins_are_in_the_link_as_the_app_writes_them(page, address):
