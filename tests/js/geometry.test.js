@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { columnsScene } from "../../attnviz/canvas/sharing_columns/columns_scene.js";
-import { barAt, barThickness, largestOfColumns } from "../../attnviz/canvas/softmax_slider/bars.js";
+import { barAt, barThickness, largestOfColumns } from "../../attnviz/canvas/softmax_slider/panel.js";
 import { cellsOnShow, heatmapHit, heatmapLayout } from "../../attnviz/canvas/heatmap/heatmap_geometry.js";
-import { cellsOfBox, cellsOfLine, maskHit, maskLayout, nearestCell } from "../../attnviz/canvas/mask/mask_geometry.js";
+import { cellsOfBox, cellsOfLine, maskHit, maskLayout, nearestCell } from "../../attnviz/canvas/mask/mask_scene.js";
 import {
   mosaicLayout,
   neighbour,

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { film, scrolledTo, scrolling } from "../../attnviz/canvas/shared/motion.js";
-import { wordFrom } from "../../attnviz/canvas/patch_view/patch_geometry.js";
+import { wordFrom } from "../../attnviz/canvas/patch_view/patch_scene.js";
 
 /**
  * A browser whose visitor asked for less motion, or did not; a frame comes every 5 milliseconds of its own clock, however

@@ -11,7 +11,7 @@ import {
   patchesBetween,
   patchUnder,
   stepFrom,
-} from "../../attnviz/canvas/patch_view/patch_geometry.js";
+} from "../../attnviz/canvas/patch_view/patch_scene.js";
 import {
   factorFor,
   followed,

@@ -8,7 +8,7 @@ import {
   score,
   turned,
   unitPixels,
-} from "../../attnviz/canvas/rotation_circle/rotation_geometry.js";
+} from "../../attnviz/canvas/rotation_circle/rotation_drawing.js";
 
 const cases = JSON.parse(await readFile(new URL("cases/rotation.json", import.meta.url), "utf8"));
 

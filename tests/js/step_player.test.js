@@ -1,15 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { newRows, rowAt, playerLayout, soFar, stepOfRow } from "../../attnviz/canvas/step_player/step_player_scene.js";
 import {
-  newRows,
-  rowAt,
-  playerLayout,
-  soFar,
-  stepOfRow,
-} from "../../attnviz/canvas/step_player/step_player_geometry.js";
-import { layerUnder, sideScene } from "../../attnviz/canvas/step_player/step_player_side.js";
-import { placeTape, touchedOf } from "../../attnviz/canvas/step_player/step_player_tape.js";
-import { headline } from "../../attnviz/canvas/step_player/step_player_texts.js";
+  headline,
+  layerUnder,
+  placeTape,
+  sideScene,
+  touchedOf,
+} from "../../attnviz/canvas/step_player/step_player_side.js";
 import { textWidth } from "../../attnviz/canvas/scene/text_width.js";
 
 /** @type {(context: number, flops: [number, number], difference: number) => any} */

@@ -4,7 +4,7 @@ import { fill, isRightToLeft, joined } from "../../attnviz/canvas/shared/dom.js"
 import { cellText, changeText, strongestText, summaryText } from "../../attnviz/canvas/head/head_readout.js";
 import { fillNumbers } from "../../attnviz/canvas/head/said.js";
 import { MASKED_16 } from "../../attnviz/canvas/shared/packing.js";
-import { isTight, readToken } from "../../attnviz/canvas/tensor_board/sum_line.js";
+import { isTight, readToken } from "../../attnviz/canvas/tensor_board/board_geometry.js";
 
 /** @import { Sheet } from "../../attnviz/canvas/shared/types.js" */
 

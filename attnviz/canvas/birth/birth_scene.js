@@ -1,16 +1,20 @@
-// A step of training as a drawing: its curves, sentence and words, and all heads. No page.
+// A step of training as a drawing: its curves, sentence and words, and all heads; as a figure; and all steps as a film. No page.
 
 import { drawCurves, HEIGHT } from "./curves.js";
-import { lossOf, scoresOn } from "./forward.js";
+import { forward, lossOf, scoresOn, singles } from "./forward.js";
 import { ramp } from "../shared/colour.js";
 import { fill, visibleToken } from "../shared/dom.js";
 import { fixed, grouped, percent } from "../shared/numbers.js";
 import { drawWith, fillBox, writeText } from "../shared/surface.js";
 import { roundedRect, TokenLabels } from "../shared/token_labels.js";
 import { textWidth, wrapText } from "../scene/text_width.js";
+import { BAR_ROOM, drawBarInFile } from "../shared/colour_bar.js";
+import { steppedFilm } from "../scene/film.js";
 
-/** @import { BirthHeader, BirthSizes, DrawingContext, Rectangle, Theme, Words } from "../shared/types.js" */
+/** @import { BirthFigureHeader, BirthHeader, BirthSizes, DrawingContext, Rectangle, Theme, Words } from "../shared/types.js" */
 /** @import { Pass } from "./forward.js" */
+/** @import { Figure } from "../scene/figure.js" */
+/** @import { SvgContext } from "../scene/svg_context.js" */
 /** @typedef {Pick<BirthHeader, "sizes" | "names" | "tokens" | "ids" | "words" | "colours" | "curves">} Told */
 /** @typedef {ReturnType<typeof sceneOf>} BirthScene */
 /** @typedef {ReturnType<typeof placeStory>} Story */
@@ -174,5 +178,46 @@ export function drawHeads(context, { labels, longest, beside, places, tile }, he
     };
     if (off) context.fade(0.25, draw);
     else draw(context);
+  });
+}
+
+/** Pixels of the left half, of its first line, between it and the right half, and of a head's picture. */
+const [WIDE, STEP, BETWEEN, TILE] = [440, 24, 28, 143];
+
+/**
+ * @param {BirthFigureHeader} header @param {Uint8Array} payload float16 numbers of the model at this step
+ * @param {Theme} theme @param {boolean} bar
+ * @returns {Figure}
+ */
+export function birthFigure(header, payload, theme, bar) {
+  const { ids, sizes, words, steps, at, open, colours, title } = header;
+  const silenced = new Set(header.silenced);
+  const pass = forward(singles(new Uint16Array(payload.slice().buffer)), ids, sizes, silenced);
+  const now = { step: steps[at], reached: open ? Infinity : steps[at], silenced };
+  const scene = sceneOf(header, pass, now.step, silenced);
+  const story = placeStory(header, scene, WIDE);
+  const heads = placeHeads(header, Infinity, TILE);
+  const draw = (/** @type {SvgContext} */ context) => {
+    context.save();
+    writeText(context, fill(words.at, { step: grouped(now.step) }), 0, 9, theme, "600 15px");
+    context.translate(0, STEP);
+    drawStory(context, story, header, now, theme);
+    context.translate(WIDE + BETWEEN, -STEP);
+    drawHeads(context, heads, header, scene, theme);
+    const look = { scale: { top: 1, root: false }, signed: false, unit: words.weight, colours };
+    if (bar) drawBarInFile(context, 0, heads.height + 4, look, theme, sizes.causal ? words.hidden : null);
+    context.restore();
+  };
+  const width = WIDE + BETWEEN + heads.width;
+  return { width, height: Math.max(STEP + story.height, heads.height + (bar ? BAR_ROOM : 0)), title, draw };
+}
+
+/** @param {BirthFigureHeader} header @param {Uint8Array} payload float16 numbers of the model at all steps */
+export function birthFilm(header, payload) {
+  const { steps, tokens, words } = header;
+  const size = payload.length / steps.length;
+  return steppedFilm(words.film, steps.length, 8, (at, theme, bar) => {
+    const title = tokens.slice(0, tokens.length / 2).join(" ");
+    return birthFigure({ ...header, at, title }, payload.subarray(at * size, (at + 1) * size), theme, bar);
   });
 }

@@ -9,8 +9,7 @@ import { grouped } from "../shared/numbers.js";
 import { Glide, marksBetween } from "../scene/glide.js";
 import { offerPicture } from "../shared/offer.js";
 import { sized, watchSize } from "../shared/surface.js";
-import { growthFigure } from "./cache_growth_figure.js";
-import { barsOf, drawGrowth, growthScene } from "./cache_growth_scene.js";
+import { barsOf, drawGrowth, growthFigure, growthScene } from "./cache_growth_scene.js";
 
 /** @import { GrowthScene } from "./cache_growth_scene.js" */
 /** @import { Component, GrowthHeader } from "../shared/types.js" */

@@ -5,11 +5,13 @@ import { binary } from "../shared/numbers.js";
 import { drawWith, fillBox, writeText } from "../shared/surface.js";
 import { wrapText } from "../scene/text_width.js";
 
-/** @import { DrawingContext, GrowthRun, Theme } from "../shared/types.js" */
+/** @import { DrawingContext, GrowthFigureHeader, GrowthRun, Theme } from "../shared/types.js" */
+/** @import { Figure } from "../scene/figure.js" */
+/** @import { SvgContext } from "../scene/svg_context.js" */
 /** @typedef {ReturnType<typeof growthScene>} GrowthScene */
 
-/** Pixels of a group at least, between two groups side by side and below each other, of a group's name. */
-const GROUP = { least: 380, apart: 40, below: 18, top: 27 };
+/** Pixels of a group at least and in a file, between two groups side by side and below each other, of a group's name. */
+const GROUP = { least: 380, inFile: 520, apart: 40, below: 18, top: 27 };
 /** Pixels of a bar's name and of its number, in a wide group and in a narrow one. */
 const [WIDE, NARROW] = [
   { name: 118, number: 92 },
@@ -69,4 +71,16 @@ export function drawGrowth(context, scene, bars = barsOf(scene)) {
       context.fillText(text, x + w, middle);
     }
   }
+}
+
+/** @param {GrowthFigureHeader} header @param {Uint8Array} _payload @param {Theme} theme @returns {Figure} */
+export function growthFigure(header, _payload, theme) {
+  const scene = growthScene(
+    header,
+    header.at,
+    header.groups.length * (GROUP.inFile + GROUP.apart) - GROUP.apart,
+    theme,
+  );
+  const draw = (/** @type {SvgContext} */ context) => drawGrowth(context, scene);
+  return { width: scene.width, height: Math.ceil(scene.height), title: header.title, draw };
 }

@@ -6,14 +6,31 @@ import { addButton, around, el, fill, liveRegion } from "../shared/dom.js";
 import { clamp } from "../shared/numbers.js";
 import { bytesOf, packBits, unpackBits } from "../shared/packing.js";
 import { sized } from "../shared/surface.js";
-import { drawPad, SIDE } from "./pad_scene.js";
 
-/** @import { Component, PadHeader } from "../shared/types.js" */
+/** @import { Component, DrawingContext, PadHeader } from "../shared/types.js" */
 
+/** @typedef {{ cells: Uint8Array, pen: [number, number] | null, isDown: boolean }} PadScene `pen`: in pixels of the drawing */
+
+/** Pixels of a side, as in the data set. */
+const SIDE = 32;
+const INK = 0xff1a1614;
+const [PEN_UP, PEN_DOWN] = ["#0072B2", "#D55E00"];
 /** Pixels from the middle of a stroke to its edge: strokes of the data set are five to seven of its 32 pixels wide. */
 const REACH = 2.8;
 /** Where the keyboard's pen begins. @type {[number, number]} */
 const MIDDLE = [SIDE / 2, SIDE / 2];
+
+/** @param {DrawingContext} context @param {PadScene} scene @param {number} size of a side, where it is drawn */
+function drawPad(context, { cells, pen, isDown }, size) {
+  const pixels = Uint32Array.from(cells, (on) => on && INK);
+  context.cells(pixels, SIDE, { x: 0, y: 0, w: size, h: size });
+  if (!pen) return;
+  const one = size / SIDE;
+  const [x, y] = pen.map((at) => Math.floor(at) * one);
+  context.fillStyle = isDown ? PEN_DOWN : PEN_UP;
+  context.fillRect(x - one, y, 3 * one, one);
+  context.fillRect(x, y - one, one, 3 * one);
+}
 
 class Pad {
   /** @param {HTMLElement} host @param {string} name @param {PadHeader["labels"]} labels @param {() => void} ended */

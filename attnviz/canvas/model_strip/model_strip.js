@@ -8,8 +8,7 @@ import { around, button, el, fill, liveRegion, named } from "../shared/dom.js";
 import { groupOf, Member, tell } from "../shared/group.js";
 import { offerPicture } from "../shared/offer.js";
 import { layOver, sized } from "../shared/surface.js";
-import { modelStripFigure } from "./strip_figure.js";
-import { drawStrip, placeStrip } from "./strip_scene.js";
+import { drawStrip, modelStripFigure, placeStrip } from "./strip_scene.js";
 
 /** @import { PlacedBox } from "./strip_scene.js" */
 /** @import { Component, ModelStripHeader } from "../shared/types.js" */

@@ -6,7 +6,9 @@ import { drawWith, writeText } from "../shared/surface.js";
 import { roundedRect } from "../shared/token_labels.js";
 import { textWidth, wrapText } from "../scene/text_width.js";
 
-/** @import { DrawingContext, ModelPart, ModelStripHeader, Rectangle, Theme } from "../shared/types.js" */
+/** @import { DrawingContext, ModelPart, ModelStripFigureHeader, ModelStripHeader, Rectangle, Theme } from "../shared/types.js" */
+/** @import { Figure } from "../scene/figure.js" */
+/** @import { SvgContext } from "../scene/svg_context.js" */
 
 /**
  * Squares in a box: one for each layer or head, one of them lit; those of heads are numbered.
@@ -233,4 +235,16 @@ function drawSquares(context, squares, places, theme) {
     context.fillStyle = lit ? "#ffffff" : theme.text;
     context.fillText(String(i), place.x + place.w / 2, place.y + place.h / 2);
   });
+}
+
+/** @param {ModelStripFigureHeader} header @param {Uint8Array} _payload @param {Theme} theme @param {boolean} bar @returns {Figure} */
+export function modelStripFigure(header, _payload, theme, bar) {
+  const scene = placeStrip(header, header.at, { width: Infinity, touch: false, bar });
+  const { width, height } = scene;
+  return {
+    width,
+    height,
+    title: header.title,
+    draw: (/** @type {SvgContext} */ context) => drawStrip(context, scene, theme),
+  };
 }

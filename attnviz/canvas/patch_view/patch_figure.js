@@ -1,9 +1,7 @@
 // A picture with the discs of one row as a figure, with its sentence below; or the picture as it is.
 
-import { columnsOf, drawTiles, placeTiles } from "./patch_board.js";
-import { fitted } from "./patch_geometry.js";
+import { columnsOf, drawDiscs, drawMarks, drawTiles, fitted, FLOOR, LEFT, placeTiles } from "./patch_scene.js";
 import { brightest, headsInOrder } from "./patch_rows.js";
-import { drawDiscs, drawMarks, FLOOR, LEFT } from "./patch_scene.js";
 import { sentence } from "./patch_sentence.js";
 import { fill } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";

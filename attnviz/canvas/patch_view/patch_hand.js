@@ -1,7 +1,7 @@
 // The hand on the large picture: it points, pins and paints, with a mouse, a finger or the keyboard.
 
 import { isPress } from "../shared/controls.js";
-import { patchesBetween, patchUnder, stepFrom, wordFrom } from "./patch_geometry.js";
+import { patchesBetween, patchUnder, stepFrom, wordFrom } from "./patch_scene.js";
 
 /** @import { PatchView } from "./patch_view.js" */
 

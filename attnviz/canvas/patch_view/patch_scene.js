@@ -1,11 +1,14 @@
-// A picture with a row of weights over it as a drawing knows it: a disc on each patch, and frames. No page: the same functions
-// draw on screen and in files.
+// A picture with a row of weights over it as a drawing knows it: where its patches lie, a disc on each, frames; and all heads,
+// each over a small picture. No page: the same functions draw on screen and in files.
 
-import { bordersAt, patchAt } from "./patch_geometry.js";
 import { drawWith, fillBox, outline, strokeGrid, strokePath } from "../shared/surface.js";
+import { ARROWS, STEPS } from "../shared/controls.js";
+import { clamp } from "../shared/numbers.js";
+import { cellsBetween } from "../shared/zoom.js";
+import { roundedRect } from "../shared/token_labels.js";
+import { textWidth } from "../scene/text_width.js";
 
-/** @import { Size } from "./patch_geometry.js" */
-/** @import { DrawingContext, PatchHeader, PatchState, Theme } from "../shared/types.js" */
+/** @import { DrawingContext, PatchHeader, PatchState, Rectangle, Theme } from "../shared/types.js" */
 
 /**
  * @typedef {object} PatchScene
@@ -101,5 +104,144 @@ function drawSinks(context, { header: { grid, sinks }, size }) {
     context.lineTo(x + w - side, y);
     context.lineTo(x + w, y + side);
     context.fill();
+  }
+}
+
+/** @typedef {{ width: number, height: number }} Size */
+
+/** The rectangle of a patch, in CSS pixels. */
+/** @param {number} patch @param {PatchHeader["grid"]} grid @param {Size} size @returns {Rectangle} */
+export function patchAt(patch, { rows, columns }, { width, height }) {
+  const [row, column] = [Math.floor(patch / columns), patch % columns];
+  const [x, y] = [Math.round((column * width) / columns), Math.round((row * height) / rows)];
+  const [right, low] = [Math.round(((column + 1) * width) / columns), Math.round(((row + 1) * height) / rows)];
+  return { x, y, w: right - x, h: low - y };
+}
+
+/** Where windows of `side` patches that are moved by `shift` meet, along an axis of `count` patches. */
+/** @param {number} side @param {number} shift @param {number} count */
+export function bordersAt(side, shift, count) {
+  const places = [];
+  for (let at = 1; at < count; at++) if ((((at - shift) % side) + side) % side === 0) places.push(at);
+  return places;
+}
+
+/** The patch under a point; null beside the picture. */
+/** @param {number} x @param {number} y @param {PatchHeader["grid"]} grid @param {Size} size */
+export function patchUnder(x, y, { rows, columns }, { width, height }) {
+  const [column, row] = [Math.floor((x / width) * columns), Math.floor((y / height) * rows)];
+  if (column < 0 || row < 0 || column >= columns || row >= rows) return null;
+  return row * columns + column;
+}
+
+/** The patches on the way from one to another, so that a quick hand paints a line without gaps. */
+/** @param {number} from @param {number} to @param {number} columns */
+export function patchesBetween(from, to, columns) {
+  const [r0, c0, r1, c1] = [Math.floor(from / columns), from % columns, Math.floor(to / columns), to % columns];
+  return cellsBetween([r0, c0], [r1, c1]).map(([row, column]) => row * columns + column);
+}
+
+/** The patch one step of an arrow key away, stopped by the edges. */
+/** @param {number} patch @param {string} key @param {PatchHeader["grid"]} grid */
+export function stepFrom(patch, key, { rows, columns }) {
+  const [row, column] = [Math.floor(patch / columns), patch % columns];
+  const by = ARROWS[key];
+  if (by === undefined) return null;
+  const [r, c] = [row + by[0], column + by[1]];
+  return r < 0 || c < 0 || r >= rows || c >= columns ? patch : r * columns + c;
+}
+
+/** The word one step of an arrow key away, stopped by the first and the last. */
+/** @param {number} word @param {string} key @param {number} count */
+export function wordFrom(word, key, count) {
+  return key in STEPS ? clamp(word + STEPS[key], 0, count - 1) : null;
+}
+
+/** The largest size of a picture's shape within these bounds. */
+/** @param {Size} picture @param {number} most @param {number} tallest @returns {Size} */
+export function fitted({ width, height }, most, tallest) {
+  const times = Math.min(most / width, tallest / height);
+  return { width: Math.max(1, Math.round(width * times)), height: Math.max(1, Math.round(height * times)) };
+}
+
+/** Pixels that words and buttons beside a picture take, and the gap before them. */
+const WORDS = 290;
+
+/**
+ * The size of a picture that leaves room for its words beside it; null where that would make it smaller than `above`,
+ * which it has with the words below it.
+ * @param {Size} picture @param {number} most @param {number} tallest @param {Size} above @returns {Size | null}
+ */
+export function besideWords(picture, most, tallest, above) {
+  if (most <= WORDS) return null;
+  const size = fitted(picture, most - WORDS, tallest);
+  return size.width < above.width ? null : size;
+}
+
+/** @typedef {ReturnType<typeof placeTiles>} PatchBoard */
+/** @typedef {PatchBoard["tiles"][number]} PatchTile */
+
+const MOST_COLUMNS = 12;
+/** Of heads that are ordered by a measure and not by layer. */
+const COLUMNS = 4;
+const TALLEST = 200;
+/** Pixels between tiles, around the picture of one, and of the name below it. */
+const [GAP, EDGE, NAME] = [6, 4, 15];
+
+/** How many heads stand side by side. @param {Pick<PatchHeader, "heads" | "ordered">} header */
+export function columnsOf({ heads, ordered }) {
+  return ordered ? COLUMNS : Math.min(MOST_COLUMNS, Math.max(...heads));
+}
+
+/** @param {Pick<PatchHeader, "heads" | "ordered" | "picture">} header @param {[number, number][]} order @param {number} width */
+export function placeTiles(header, order, width) {
+  const columns = columnsOf(header);
+  const w = (width + GAP) / columns - GAP;
+  const size = fitted(header.picture, Math.max(16, w - 2 * EDGE), TALLEST);
+  const h = size.height + NAME + 2 * EDGE;
+  const tiles = order.map(([layer, head], n) => {
+    const place = { x: (n % columns) * (w + GAP), y: Math.floor(n / columns) * (h + GAP), w, h };
+    const picture = { x: Math.round(place.x + (w - size.width) / 2), y: place.y + EDGE, w: size.width, h: size.height };
+    return { layer, head, place, picture };
+  });
+  return { tiles, size, width, height: Math.ceil(tiles.length / columns) * (h + GAP) - GAP };
+}
+
+/**
+ * @param {DrawingContext} context @param {PatchBoard} board @param {PatchState} state @param {Theme} theme
+ * @param {(tile: PatchTile) => PatchScene} sceneOf what lies over the picture of a head
+ * @param {(context: DrawingContext, place: Rectangle) => void} drawPicture the dimmed one
+ */
+export function drawTiles(context, { tiles }, state, theme, sceneOf, drawPicture) {
+  const isSilenced = (/** @type {PatchTile} */ { layer, head }) =>
+    state.silenced.some(([l, h]) => l === layer && h === head);
+  const drawAll = (/** @type {DrawingContext} */ on, /** @type {PatchTile[]} */ these) => {
+    for (const tile of these) {
+      drawPicture(on, tile.picture);
+      on.save();
+      on.translate(tile.picture.x, tile.picture.y);
+      drawDiscs(on, sceneOf(tile));
+      on.restore();
+    }
+  };
+  const silenced = tiles.filter(isSilenced);
+  drawAll(
+    context,
+    tiles.filter((tile) => !silenced.includes(tile)),
+  );
+  if (silenced.length) context.fade(0.25, (layer) => drawAll(layer, silenced));
+  for (const tile of tiles) {
+    const { layer, head, place, picture } = tile;
+    const [name, x, y] = [`${layer}.${head}`, place.x + place.w / 2, picture.y + picture.h + 1 + NAME / 2];
+    drawWith(context, { font: `11px ${theme.font}`, fillStyle: theme.text, globalAlpha: 0.75 });
+    drawWith(context, { textAlign: "center", textBaseline: "middle", strokeStyle: theme.text, lineWidth: 1 });
+    context.fillText(name, x, y);
+    const half = textWidth(name, 11) / 2;
+    if (isSilenced(tile)) strokePath(context, [x - half, y], [x + half, y]);
+    context.globalAlpha = 1;
+    if (layer !== state.layer || head !== state.head) continue;
+    drawWith(context, { strokeStyle: theme.primary, lineWidth: 2 });
+    roundedRect(context, place.x + 1, place.y + 1, place.w - 2, place.h - 2, 5);
+    context.stroke();
   }
 }

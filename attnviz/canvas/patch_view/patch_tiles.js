@@ -1,10 +1,8 @@
 // Heads and rows, each over a small picture of its own: all heads of a model, and the rows that are held, to be compared.
 
 import { around, attribute, button, el, fill, named } from "../shared/dom.js";
-import { drawTiles, placeTiles } from "./patch_board.js";
+import { drawFrames, drawTiles, fitted, placeTiles } from "./patch_scene.js";
 import { drawPhotograph } from "./patch_drawing.js";
-import { fitted } from "./patch_geometry.js";
-import { drawFrames } from "./patch_scene.js";
 import { queryName } from "./patch_sentence.js";
 import { placeOfHead } from "../shared/raw_scores.js";
 import { layOver, sized } from "../shared/surface.js";

@@ -9,19 +9,17 @@ import { inflate } from "../shared/packing.js";
 import { PatchChips } from "./patch_chips.js";
 import { presentedRoom } from "../shared/window.js";
 import { dimmed, drawLight, drawPhotograph } from "./patch_drawing.js";
-import { besideWords, fitted } from "./patch_geometry.js";
+import { besideWords, drawMarks, fitted } from "./patch_scene.js";
 import { patchFigure } from "./patch_figure.js";
 import { PatchHand } from "./patch_hand.js";
 import { PatchNumbers } from "./patch_numbers.js";
 import { brightest } from "./patch_rows.js";
-import { drawMarks } from "./patch_scene.js";
 import { queryName, sentence, titleOf } from "./patch_sentence.js";
 import { drawPins, PatchTiles } from "./patch_tiles.js";
 import { PatchTools } from "./patch_tools.js";
 import { markPainted, onceAFrame, sized } from "../shared/surface.js";
 
-/** @import { Size } from "./patch_geometry.js" */
-/** @import { PatchScene } from "./patch_scene.js" */
+/** @import { PatchScene, Size } from "./patch_scene.js" */
 /** @import { Component, FigurePart, PatchFigureHeader, PatchHeader, PatchState, Theme } from "../shared/types.js" */
 
 /** Below this width the large picture stands above the small ones. */

@@ -6,8 +6,7 @@ import { labelledSlider } from "../shared/controls.js";
 import { around, button, el, fill, joined, named } from "../shared/dom.js";
 import { film } from "../shared/motion.js";
 import { fixed, fourDigits, significant } from "../shared/numbers.js";
-import { drawCircle, drawCurve } from "./rotation_drawing.js";
-import { asDegrees, movedTogether, pairProduct, score, turned } from "./rotation_geometry.js";
+import { asDegrees, drawCircle, drawCurve, movedTogether, pairProduct, score, turned } from "./rotation_drawing.js";
 import { watchSize } from "../shared/surface.js";
 
 /** @import { LabelledSlider } from "../shared/controls.js" */

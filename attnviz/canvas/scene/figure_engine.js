@@ -1,22 +1,18 @@
 // Figures without a page: what Python's `live/scene_figure.py` calls, in an engine that has neither a document nor a clock.
 
-import { birthFigure } from "../birth/birth_figure.js";
-import { birthFilm } from "../birth/birth_film.js";
-import { growthFigure } from "../cache_growth/cache_growth_figure.js";
+import { birthFigure, birthFilm } from "../birth/birth_scene.js";
+import { growthFigure } from "../cache_growth/cache_growth_scene.js";
 import { headFigure } from "../head/head_figure.js";
 import { linesFigure } from "../lines/lines_figure.js";
-import { maskFigure } from "../mask/mask_figure.js";
-import { modelStripFigure } from "../model_strip/strip_figure.js";
+import { maskFigure } from "../mask/mask_scene.js";
+import { modelStripFigure } from "../model_strip/strip_scene.js";
 import { mosaicFigure } from "../overview/mosaic_figure.js";
 import { patchFigure, patchHeadsFigure } from "../patch_view/patch_figure.js";
-import { softmaxFigure } from "../softmax_slider/softmax_figure.js";
-import { softmaxFilm } from "../softmax_slider/softmax_film.js";
-import { sharingFigure } from "../sharing_columns/columns_figure.js";
-import { boardFigure } from "../tensor_board/board_figure.js";
-import { stepFigure } from "../step_player/step_player_figure.js";
-import { stepFilm } from "../step_player/step_player_film.js";
-import { tileFigure } from "../tile_film/tile_film_figure.js";
-import { tileFilm } from "../tile_film/tiles_film.js";
+import { softmaxFigure, softmaxFilm } from "../softmax_slider/softmax_figure.js";
+import { sharingFigure } from "../sharing_columns/columns_scene.js";
+import { boardFigure } from "../tensor_board/board_scene.js";
+import { stepFigure, stepFilm } from "../step_player/step_player_figure.js";
+import { tileFigure, tileFilm } from "../tile_film/tile_film_figure.js";
 import { chartFigure } from "./chart_figure.js";
 import { figureDocument, themeOfFile } from "./figure.js";
 import { frameDocuments, frameTimes } from "./film.js";

@@ -5,7 +5,9 @@ import { drawWith } from "../shared/surface.js";
 import { roundedRect } from "../shared/token_labels.js";
 import { wrapText } from "../scene/text_width.js";
 
-/** @import { DrawingContext, SharingColumn, SharingHeader, Theme } from "../shared/types.js" */
+/** @import { DrawingContext, SharingColumn, SharingFigureHeader, SharingHeader, Theme } from "../shared/types.js" */
+/** @import { Figure } from "../scene/figure.js" */
+/** @import { SvgContext } from "../scene/svg_context.js" */
 
 /** Pixels of a column in a file, its frame and the room inside it among them; between two columns. */
 export const [WIDE, ROOM] = [352, 16];
@@ -126,4 +128,18 @@ function drawHead(context, letter, x, y, size, colour) {
   if (size < 14) return;
   context.fillStyle = "#ffffff";
   context.fillText(letter, x + size / 2, y + size / 2);
+}
+
+/** @param {SharingFigureHeader} header @param {Uint8Array} _payload @param {Theme} theme @returns {Figure} */
+export function sharingFigure(header, _payload, theme) {
+  const scene = columnsScene(header, theme, WIDE);
+  const draw = (/** @type {SvgContext} */ context) => {
+    context.save();
+    scene.columns.forEach((_column, at) => {
+      drawColumn(context, scene, at);
+      context.translate(WIDE + ROOM, 0);
+    });
+    context.restore();
+  };
+  return { width: scene.columns.length * (WIDE + ROOM) - ROOM, height: scene.height, title: header.title, draw };
 }

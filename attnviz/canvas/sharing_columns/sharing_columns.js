@@ -1,7 +1,6 @@
 // Ways of sharing keys and values side by side, below each other where there is no room.
 
-import { sharingFigure } from "./columns_figure.js";
-import { columnsScene, drawColumn, marksOf } from "./columns_scene.js";
+import { columnsScene, drawColumn, marksOf, sharingFigure } from "./columns_scene.js";
 import { themeOf } from "../shared/colour.js";
 import { View, viewComponent } from "../shared/component.js";
 import { attribute, el } from "../shared/dom.js";

@@ -1,4 +1,5 @@
-// Rows of weights as a figure: bars side by side, each with its name, its formula and its numbers, at one d_k.
+// Rows of weights as a figure: bars side by side, each with its name, its formula and its numbers, at one d_k; and while d_k
+// grows, as a film.
 
 import { drawPanel, linesOfNames, panelScene } from "./panel.js";
 import { softmaxRow } from "./softmax.js";
@@ -6,10 +7,11 @@ import { fill, joined } from "../shared/dom.js";
 import { percent, significant } from "../shared/numbers.js";
 import { writeText } from "../shared/surface.js";
 import { wrapText } from "../scene/text_width.js";
+import { steppedFilm } from "../scene/film.js";
 
 /** @import { Figure } from "../scene/figure.js" */
 /** @import { SvgContext } from "../scene/svg_context.js" */
-/** @import { SoftmaxFigureHeader, Theme } from "../shared/types.js" */
+/** @import { SoftmaxFigureHeader, SoftmaxFilmHeader, Theme } from "../shared/types.js" */
 
 const [HIGH, BETWEEN, LINE] = [150, 24, 18];
 /** Pixels of a row that stands alone, and of one of several. */
@@ -51,4 +53,19 @@ export function softmaxFigure(header, payload, theme) {
 /** A name and what it is set to, as a slider says it. @param {string[]} pair */
 function said([name, value]) {
   return `${name} = ${value}`;
+}
+
+/**
+ * @param {SoftmaxFilmHeader} header @param {Uint8Array} payload float64 scores of each d_k, then cosines of each where they
+ *   are needed
+ */
+export function softmaxFilm(header, payload) {
+  const { d_k, n, words } = header;
+  const numbers = new Float64Array(payload.slice().buffer);
+  const cosines = numbers.subarray(n * d_k.length);
+  return steppedFilm(words.film, d_k.length, 7, (stop, theme) => {
+    const row = [numbers, cosines].flatMap((all) => [...all.subarray(n * stop, n * (stop + 1))]);
+    const here = { ...header, at: d_k[stop], title: `${words.d_k} = ${d_k[stop]}` };
+    return softmaxFigure(here, new Uint8Array(Float64Array.from(row).buffer), theme);
+  });
 }

@@ -1,7 +1,7 @@
 // Bars of softmax weights that follow their sliders without asking Python: raw, scaled and an alternative.
 // The blob's payload is the raw scores, float32, one row for each d_k of the grid; then, for qk-norm, the cosines.
 
-import { barAt } from "./bars.js";
+import { barAt, drawPanel, linesOfNames, panelScene } from "./panel.js";
 import { Glide, interpolateNumberArray } from "../scene/glide.js";
 import { lastingComponent, View } from "../shared/component.js";
 import { labelledSlider } from "../shared/controls.js";
@@ -10,10 +10,8 @@ import { filmOfStops } from "../shared/motion.js";
 import { clamp, fixed, percent, significant } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { floats } from "../shared/packing.js";
-import { drawPanel, linesOfNames, panelScene } from "./panel.js";
 import { parameterAt, softmaxRow, stopOf, STOPS } from "./softmax.js";
-import { softmaxFigure } from "./softmax_figure.js";
-import { softmaxFilm } from "./softmax_film.js";
+import { softmaxFigure, softmaxFilm } from "./softmax_figure.js";
 import { sized, watchSize } from "../shared/surface.js";
 import { placeOn } from "../shared/window.js";
 

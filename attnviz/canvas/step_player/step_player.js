@@ -8,13 +8,18 @@ import { FilmView } from "../shared/film_view.js";
 import { clamp, percent } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { floats } from "../shared/packing.js";
-import { stepFigure } from "./step_player_figure.js";
-import { stepFilm } from "./step_player_film.js";
-import { newRows, playerLayout, rowAt, stepOfRow } from "./step_player_geometry.js";
-import { drawStep, filmOf } from "./step_player_scene.js";
-import { drawSide, layerUnder, sideSaid, sideScene } from "./step_player_side.js";
-import { drawTape, placeTape, touchedOf } from "./step_player_tape.js";
-import { headline } from "./step_player_texts.js";
+import { stepFigure, stepFilm } from "./step_player_figure.js";
+import { drawStep, filmOf, newRows, playerLayout, rowAt, stepOfRow } from "./step_player_scene.js";
+import {
+  drawSide,
+  drawTape,
+  headline,
+  layerUnder,
+  placeTape,
+  sideSaid,
+  sideScene,
+  touchedOf,
+} from "./step_player_side.js";
 import { layOver, onceAFrame, sized, watchSize } from "../shared/surface.js";
 import { placeOn } from "../shared/window.js";
 

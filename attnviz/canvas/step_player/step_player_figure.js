@@ -1,10 +1,10 @@
-// A decoder's step as a figure: its tokens, the scene, and beside it the next token, the work, the memory of each layer.
+// A decoder's step as a figure: its tokens, the scene, and beside it the next token, the work, the memory of each layer; and
+// its steps as a film.
 
-import { playerLayout } from "./step_player_geometry.js";
-import { drawStep, filmOf } from "./step_player_scene.js";
-import { drawSide, sideScene } from "./step_player_side.js";
-import { drawTape, placeTape } from "./step_player_tape.js";
+import { drawStep, filmOf, playerLayout } from "./step_player_scene.js";
+import { drawSide, drawTape, headline, placeTape, sideScene } from "./step_player_side.js";
 import { floats } from "../shared/packing.js";
+import { steppedFilm } from "../scene/film.js";
 
 /** @import { Figure } from "../scene/figure.js" */
 /** @import { SvgContext } from "../scene/svg_context.js" */
@@ -32,4 +32,12 @@ export function stepFigure(header, payload, theme) {
   };
   const height = tape.height + BELOW + Math.max(layout.height, side.height + 1);
   return { width: WIDE, height: Math.ceil(height), title, draw };
+}
+
+/** @param {StepFigureHeader} header @param {Uint8Array} payload of all steps */
+export function stepFilm(header, payload) {
+  const { steps, words } = header;
+  return steppedFilm(words.film, steps.length, 0.9 * steps.length, (at, theme) =>
+    stepFigure({ ...header, at, title: headline(header, at) }, payload, theme),
+  );
 }

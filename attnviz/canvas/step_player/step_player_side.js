@@ -1,11 +1,12 @@
-// What stands beside the scene, as a drawing: the next token, the work, the memory of each layer.
+// What stands around the scene: its headline and the tokens so far above it, the next token, the work and the memory of each
+// layer beside it. All of it is as it is once the step is done. No page.
 
 import { fill, joined, visibleToken } from "../shared/dom.js";
-import { percent } from "../shared/numbers.js";
+import { binary, duration, flop, percent } from "../shared/numbers.js";
 import { drawWith, fillBox, strokePath, writeText } from "../shared/surface.js";
 import { textWidth, wrapText } from "../scene/text_width.js";
-import { shortened } from "./step_player_scene.js";
-import { isChosen, memoryOf, workOf } from "./step_player_texts.js";
+import { newRows, shortened, soFar } from "./step_player_scene.js";
+import { roundedRect } from "../shared/token_labels.js";
 
 /** @import { Weight } from "../scene/text_width.js" */
 /** @import { DrawingContext, PlayedRun, Theme } from "../shared/types.js" */
@@ -142,4 +143,105 @@ function writeEnd(context, text, x, y, theme, weight) {
   drawWith(context, { font: `${weight} 13px ${theme.font}`, fillStyle: theme.text });
   drawWith(context, { textAlign: "right", textBaseline: "middle" });
   context.fillText(text, x, y);
+}
+
+/** The step in a sentence. @param {PlayedRun} header @param {number} at */
+export function headline({ labels, steps, total, words }, at) {
+  const { context } = steps[at];
+  const values = { step: at + 1, total, new: context, token: visibleToken(labels[context - 1]), cached: context };
+  return fill(at ? words.decode : words.prefill, values);
+}
+
+/** The tokens so far, and the one that was chosen. @param {PlayedRun} header @param {number} at */
+export function tapeOf(header, at) {
+  const { labels, prompt, steps } = header;
+  const [, end] = newRows(steps, at);
+  return labels.slice(0, end + Number(isChosen(header, at))).map((label, i) => {
+    const kind = i === end ? "chosen" : i === end - 1 ? "newest" : i < prompt ? "prompt" : "written";
+    return { text: visibleToken(label), kind };
+  });
+}
+
+/** Whether a token was chosen at this step. @param {PlayedRun} header @param {number} at */
+export function isChosen({ steps }, at) {
+  return steps[at].alternatives.some(([, , chosen]) => chosen);
+}
+
+/** What the step took with a cache and without, as a table below its heads, and a note. */
+/** @param {PlayedRun} header @param {number} at */
+export function workOf({ words, steps }, at) {
+  const { flops, seconds, difference } = soFar(steps, at);
+  const { tokens, difference: now } = steps[at];
+  const rows = [
+    [words.work, words.cache, words.anew],
+    [words.tokens, ...tokens.map(String)],
+    [words.flops, ...flops.map(flop)],
+    [words.time, ...seconds.map(duration)],
+  ];
+  return { rows, note: fill(words.same, { now: tiny(now), all: tiny(difference) }) };
+}
+
+/** The bytes of each layer's cache: in all, and each with its share of the most that any layer comes to hold. */
+/** @param {PlayedRun} header @param {number} at */
+export function memoryOf({ words, steps }, at) {
+  const held = steps[at].layer_bytes;
+  const most = Math.max(1, ...steps[steps.length - 1].layer_bytes);
+  const total = held.reduce((sum, bytes) => sum + bytes, 0);
+  const layers = held.map((bytes, layer) => ({
+    share: bytes / most,
+    text: fill(words.layer, { layer, bytes: binary(bytes) }),
+  }));
+  return { title: fill(words.bytes, { bytes: binary(total), layers: held.length }), layers };
+}
+
+/** @param {number} value */
+function tiny(value) {
+  return value === 0 ? "0" : value.toExponential(1);
+}
+
+/** @typedef {ReturnType<typeof placeTape>} Tape */
+
+/** A token's box, and around it what a finger may touch, which leaves no gap. */
+const TOKEN = { h: 23, room: 7, gap: 3, least: 21 };
+
+/** @param {PlayedRun} header @param {number} at @param {number} width */
+export function placeTape(header, at, width) {
+  let [x, y] = [0, 0];
+  const tokens = tapeOf(header, at).map(({ text, kind }) => {
+    const weight = /** @type {Weight} */ (kind === "newest" ? 600 : 400);
+    const label = shortened(text, width - 2 * TOKEN.room, 13, weight);
+    const w = Math.max(TOKEN.least, textWidth(label, 13, weight) + 2 * TOKEN.room);
+    if (x > 0 && x + w > width) [x, y] = [0, y + TOKEN.h + TOKEN.gap];
+    const token = { text, label, kind, weight, x, y, w, h: TOKEN.h };
+    x += w + TOKEN.gap;
+    return token;
+  });
+  return { tokens, width, height: y + TOKEN.h + TOKEN.gap };
+}
+
+/** What a hand touches of a token. @param {Tape["tokens"][number]} token */
+export function touchedOf({ x, y, w, h }) {
+  return { x: x - TOKEN.gap / 2, y: y - TOKEN.gap / 2, w: w + TOKEN.gap, h: h + TOKEN.gap };
+}
+
+/** @param {DrawingContext} context @param {Tape} tape @param {Theme} theme */
+export function drawTape(context, { tokens }, theme) {
+  for (const { label, kind, weight, x, y, w, h } of tokens) {
+    if (kind !== "chosen") {
+      const [fillStyle, globalAlpha] = kind === "written" ? [theme.primary, 0.16] : [theme.text, 0.07];
+      drawWith(context, { fillStyle, globalAlpha });
+      roundedRect(context, x, y, w, h, 4);
+      context.fill();
+    }
+    drawWith(context, { globalAlpha: 1, strokeStyle: theme.primary, lineWidth: 1 });
+    context.setLineDash(kind === "chosen" ? [3, 3] : []);
+    if (kind === "chosen" || kind === "newest") {
+      roundedRect(context, x + 0.5, y + 0.5, w - 1, h - 1, 4);
+      context.stroke();
+    }
+    drawWith(context, { font: `${weight} 13px ${theme.font}`, fillStyle: theme.text, textBaseline: "middle" });
+    context.textAlign = "center";
+    context.fillText(label, x + w / 2, y + h / 2);
+  }
+  context.setLineDash([]);
 }

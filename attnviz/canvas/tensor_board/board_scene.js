@@ -1,14 +1,27 @@
-// A board as a drawing: matrices with their numbers, what the lit one was computed from, and its sum. No page.
+// A board as a drawing: matrices with their numbers, what the lit one was computed from, and its sum; and one operation as a
+// figure, as a wide window shows it. No page.
 
-import { CAPTION, NAME, partsOf, placeOfNumber, SHAPE, SIGN, SUM, widthOfName } from "./board_geometry.js";
-import { splitName } from "./sum_line.js";
+import {
+  CAPTION,
+  NAME,
+  partsOf,
+  placeBoard,
+  placeOfNumber,
+  SHAPE,
+  SIGN,
+  splitName,
+  SUM,
+  widthOfName,
+} from "./board_geometry.js";
 import { nameInk, roleOf, tint } from "./tensor_tint.js";
 import { rgb } from "../shared/colour.js";
 import { clipTo, drawWith } from "../shared/surface.js";
 import { roundedRect } from "../shared/token_labels.js";
 
 /** @import { BoardStart, PlacedBoard, StandingSheet } from "./board_geometry.js" */
-/** @import { BoardCell, DrawingContext, Rectangle, TensorColours, Theme } from "../shared/types.js" */
+/** @import { Board, BoardCell, BoardFigureHeader, DrawingContext, FigurePart, Rectangle, TensorColours, Theme } from "../shared/types.js" */
+/** @import { Figure } from "../scene/figure.js" */
+/** @import { SvgContext } from "../scene/svg_context.js" */
 
 /**
  * A board as it is drawn: the number `lit` of its result is made of `areas`; one that still moves has come a `share` of its
@@ -141,4 +154,20 @@ function drawSum(context, { placed, x, y, width, height }, { theme, colours }) {
     }
   }
   context.globalAlpha = 1;
+}
+
+const WINDOW = { width: 1160, most: 56, isFile: true };
+
+/** An operation with one of its numbers lit, as a part of a figure. */
+/** @param {Board} board @param {[number, number]} at @param {TensorColours} colours @returns {FigurePart} */
+export function boardPart({ sheets, signs, cells }, at, colours) {
+  return ["board", { sheets, signs, cell: cells[at[0]][at[1]], at, title: "", colours }, new Uint8Array()];
+}
+
+/** @param {BoardFigureHeader} header @param {Uint8Array} _payload @param {Theme} theme @param {boolean} bar @returns {Figure} */
+export function boardFigure(header, _payload, theme, bar) {
+  const { cell, at, colours, title } = header;
+  const board = placeBoard(header, cell, at, WINDOW, bar);
+  const scene = { board, theme, colours, lit: at, areas: cell.a, moving: null };
+  return { ...board, title, draw: (/** @type {SvgContext} */ context) => drawBoard(context, scene) };
 }

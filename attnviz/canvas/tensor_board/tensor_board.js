@@ -9,10 +9,8 @@ import { film, lessMotion } from "../shared/motion.js";
 import { clamp } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { layOver, onceAFrame, sized } from "../shared/surface.js";
-import { boardFigure, boardPart } from "./board_figure.js";
-import { NAME, onOneLine, placeBoard, placeOfNumber, startOf } from "./board_geometry.js";
-import { drawBoard } from "./board_scene.js";
-import { saySum } from "./sum_line.js";
+import { boardFigure, boardPart, drawBoard } from "./board_scene.js";
+import { NAME, onOneLine, placeBoard, placeOfNumber, saySum, startOf } from "./board_geometry.js";
 import { nameInk } from "./tensor_tint.js";
 
 /** @import { BoardStart, PlacedBoard, StandingSheet } from "./board_geometry.js" */

@@ -9,12 +9,10 @@ import { clamp } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { onceAFrame, sized, watchSize } from "../shared/surface.js";
 import { placeOn, presentedRoom } from "../shared/window.js";
-import { tileFigure } from "./tile_film_figure.js";
-import { tileFilm } from "./tiles_film.js";
+import { tileFigure, tileFilm } from "./tile_film_figure.js";
 import { HIGH, linesOf, LOW, matrixLayout, numbersOf, stepAt, tellingLine, tileLayout } from "./tile_film_geometry.js";
-import { drawMatrix, drawTile, sceneOf } from "./tile_film_scene.js";
+import { describeLine, describeStep, drawMatrix, drawTile, sceneOf } from "./tile_film_scene.js";
 import { drawMemory, memoryScene } from "./tile_film_memory.js";
-import { describeLine, describeStep } from "./tile_film_texts.js";
 
 /** @import { Component, TileHeader } from "../shared/types.js" */
 

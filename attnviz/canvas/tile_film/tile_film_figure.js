@@ -1,11 +1,12 @@
-// The film of tiles as a figure: the matrix at one step, and beside it the same tile large, what it does, and what lies where.
+// The film of tiles as a figure: the matrix at one step, and beside it the same tile large, what it does, and what lies where;
+// and tile after tile as a film.
 
-import { drawMatrix, drawTile, sceneOf } from "./tile_film_scene.js";
+import { describeLine, describeStep, drawMatrix, drawTile, sceneOf } from "./tile_film_scene.js";
 import { HIGH, matrixLayout, numbersOf, tellingLine, tileLayout } from "./tile_film_geometry.js";
 import { drawMemory, memoryScene } from "./tile_film_memory.js";
-import { describeLine } from "./tile_film_texts.js";
 import { writeText } from "../shared/surface.js";
 import { wrapText } from "../scene/text_width.js";
+import { steppedFilm } from "../scene/film.js";
 
 /** @import { Figure } from "../scene/figure.js" */
 /** @import { SvgContext } from "../scene/svg_context.js" */
@@ -37,4 +38,15 @@ export function tileFigure(header, payload, theme) {
   };
   const height = Math.max(matrix.height, below + memory.height);
   return { width: Math.ceil(matrix.width + BETWEEN + WIDE), height: Math.ceil(height), title, draw };
+}
+
+/** Seconds that a tile stands, and that all take at most. */
+const [STAND, LONGEST] = [0.6, 20];
+
+/** @param {TileFigureHeader} header @param {Uint8Array} payload of all tiles */
+export function tileFilm(header, payload) {
+  const { tiles, words } = header;
+  return steppedFilm(words.film, tiles.length, Math.min(LONGEST, STAND * tiles.length), (at, theme) =>
+    tileFigure({ ...header, at, title: describeStep(header, at) }, payload, theme),
+  );
 }

@@ -1,13 +1,18 @@
 // What lies in fast and in slow memory at a step, as a drawing: a chip for each matrix, with the colour of it at its edge.
 
+import { fill } from "../shared/dom.js";
+import { binary } from "../shared/numbers.js";
 import { drawWith, writeText } from "../shared/surface.js";
 import { cutToFit, roundedRect } from "../shared/token_labels.js";
 import { textWidth } from "../scene/text_width.js";
-import { colourOfChip, describeMemory } from "./tile_film_texts.js";
+import { spansOf } from "./tile_film_geometry.js";
 
 /** @import { DrawingContext, Theme, TileRun } from "../shared/types.js" */
-/** @import { Chip } from "./tile_film_texts.js" */
 /** @typedef {ReturnType<typeof memoryScene>} MemoryScene */
+/** A matrix in a memory: its letter, "" of the one that is never built, and what is said of it. */
+/** @typedef {{ name: string, text: string }} Chip */
+
+const NUMBER = 4; // bytes of a float32
 
 /** A chip, and between two; the name above a memory's chips, and what is left below them. */
 const CHIP = { h: 21, edge: 4, room: 8, gap: 6, pitch: 25 };
@@ -56,4 +61,29 @@ function drawChip(context, { chip, text, x, y, w }, colour, theme) {
   roundedRect(context, x, y, CHIP.edge, CHIP.h, 2);
   context.fill();
   writeText(context, text, x + CHIP.edge + CHIP.room, y + CHIP.h / 2, theme, "12px", alpha);
+}
+
+/** What lies in fast and in slow memory at a step, each matrix with its size. @param {TileRun} header @param {number} at */
+function describeMemory(header, at) {
+  const { words, parts, slow, tokens, width, moved } = header;
+  const [queries, keys] = spansOf(header, at).map(({ from, to }) => to - from);
+  const size = { q: queries, k: keys, n: tokens, d: width, 1: 1 };
+  const chip = (/** @type {string} */ name, /** @type {number} */ rows, /** @type {number} */ cols) => {
+    const called = { max: words.first, sum: words.second }[name] ?? name;
+    const fields = { name: called, rows, cols, bytes: binary(NUMBER * rows * cols) };
+    return { name, text: fill(name ? words.part : words.never, fields) };
+  };
+  const total = parts.reduce((sum, [, rows, cols]) => sum + NUMBER * size[rows] * size[cols], 0);
+  const [read, wrote] = moved[at];
+  return {
+    fast: fill(words.fast, { bytes: binary(total) }),
+    fastChips: parts.map(([name, rows, cols]) => chip(name, size[rows], size[cols])),
+    slow: fill(words.slow, { read: binary(read), written: binary(wrote) }),
+    slowChips: [...slow.map(([name, rows, cols]) => chip(name, size[rows], size[cols])), chip("", tokens, tokens)],
+  };
+}
+
+/** The colour of a matrix in a memory: its own, or else `other`. @param {TileRun} header @param {Chip} chip @param {string} other */
+function colourOfChip({ colours, green }, { name }, other) {
+  return { Q: colours.q, K: colours.k, V: green, O: green }[name.replace("d", "")] ?? other;
 }

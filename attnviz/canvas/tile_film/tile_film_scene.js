@@ -2,6 +2,7 @@
 // tile large. No page.
 
 import { css, mixed, pixelOf, ramp, readable, rgb } from "../shared/colour.js";
+import { fill } from "../shared/dom.js";
 import { fixed, significant } from "../shared/numbers.js";
 import { clipTo, drawWith, fillBox, outline, strokeGrid } from "../shared/surface.js";
 import { keptBy, linesOf, orderOf, spansOf } from "./tile_film_geometry.js";
@@ -169,7 +170,7 @@ function shareOf({ ends: [low, high, most] }, which, value) {
 }
 
 /** A number as the film writes it. @param {number} value */
-export function written(value) {
+function written(value) {
   return (Math.abs(value) < 0.1 ? significant(value, 2) : fixed(value, 2)).replace("-", "−").replace("Infinity", "∞");
 }
 
@@ -223,4 +224,27 @@ function drawLine(context, scene, { row, columns }, kept, y, size) {
     drawWith(context, { font: `${weight}${size}px ${theme.font}`, fillStyle: theme.text });
     context.fillText(text, x + 3, y + row / 2);
   });
+}
+
+/** The step in a sentence. @param {TileRun} header @param {number} at */
+export function describeStep(header, at) {
+  const { words, tiles } = header;
+  const [queries, keys] = spansOf(header, at);
+  const fields = { step: at + 1, total: tiles.length, q0: queries.from + 1, q1: queries.to, k0: keys.from + 1 };
+  return fill(words.said, { ...fields, k1: keys.to });
+}
+
+/** What the tile at work does to a line, in its own numbers. */
+/** @param {TileRun} header @param {TileNumbers} numbers @param {number} at @param {number} line */
+export function describeLine(header, numbers, at, line) {
+  const { words, backward } = header;
+  const { was, before, first, second, factor, begins } = keptBy(header, numbers, at, line);
+  const values = { was, before, first, second, factor, added: second - factor * before };
+  const texts = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, written(value)]));
+  if (backward) {
+    const grown = { second: texts.first, other: texts.second, before: texts.was, was: texts.before };
+    return fill(begins ? words.start : words.line, { line: line + 1, ...grown });
+  }
+  const which = !Number.isFinite(first) ? "blind" : begins ? "start" : factor < 1 ? "line" : "same";
+  return fill(words[which], { line: line + 1, ...texts });
 }

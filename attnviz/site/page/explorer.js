@@ -11,7 +11,7 @@ import { editsOf, headedBy, headsOf, prepared } from "./shown.js";
 import { SiteForm } from "./site_form.js";
 import { MovedHeads } from "./moved_heads.js";
 import { nextTokens } from "./next_tokens.js";
-import { linkedPins } from "./pins.js";
+import { linkedPins } from "./address.js";
 
 /** @import { AllHeads } from "../../canvas/shared/all_heads.js" */
 /** @import { Address } from "./address.js" */

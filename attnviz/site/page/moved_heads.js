@@ -10,7 +10,7 @@ import { editFor, maskOf, VIEWS } from "../../canvas/shared/edit.js";
 import { scrolling } from "../../canvas/shared/motion.js";
 import { encode16 } from "../../canvas/shared/packing.js";
 import { watchSize } from "../../canvas/shared/surface.js";
-import { showShares } from "./share_list.js";
+import { showShares } from "./next_tokens.js";
 
 /** @import { HeadsFrame } from "../../canvas/live/heads_frame.js" */
 /** @import { RawHead, Words } from "../../canvas/shared/types.js" */

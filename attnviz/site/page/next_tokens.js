@@ -1,8 +1,8 @@
-// The tokens that may come next, likeliest first, each a button that writes it; after a change both numbers.
+// The tokens that may come next, likeliest first, each a button that writes it; after a change both numbers. They stand one
+// below the other, each with a bar and what is said of it, as do heads that moved.
 
-import { el, fill } from "../../canvas/shared/dom.js";
+import { button, el, fill } from "../../canvas/shared/dom.js";
 import { percent } from "../../canvas/shared/numbers.js";
-import { showShares } from "./share_list.js";
 
 /** @import { Words } from "../../canvas/shared/types.js" */
 /** @typedef {{ text: string, label: string, p: number, was: number }} Next */
@@ -23,4 +23,19 @@ export function nextTokens(words, write) {
     showShares(root, after ? words.next_changed : words.next, rows);
   };
   return { root, show };
+}
+
+/** @typedef {{ label: string, share: number, said?: string, act: () => void, attributes: Record<string, string> }} Row */
+
+/** Fills a section with them. @param {HTMLElement} section @param {string} title @param {Row[]} rows @param {Element[]} about */
+export function showShares(section, title, rows, ...about) {
+  const items = rows.map(({ label, share, said = percent(share), act, attributes }) => {
+    const item = el("li");
+    const bar = el("progress", "", null, { value: String(share), "aria-hidden": "true" });
+    item.append(button("av-button site-token", label, act, attributes), bar, el("span", "site-share", said));
+    return item;
+  });
+  const list = el("ol", "site-shares");
+  list.append(...items);
+  section.replaceChildren(el("h2", "", title), ...about, list);
 }
