@@ -1,4 +1,4 @@
-"""Why a token: twenty questions asked of attnviz and of TransformerLens in one run, for docs/benchmarks.md.
+"""Why a token: twenty questions asked of attnviz and of TransformerLens in one run, for docs/developing/benchmarks.md.
 
     python -m benchmarks.attribution
 

@@ -1,4 +1,4 @@
-"""What each tool needs for the same picture in a notebook's cell: README.md's table.
+"""What each tool needs for the same picture in a notebook's cell: docs/library/notebook.md's table.
 
     python -m benchmarks.in_a_notebook
 

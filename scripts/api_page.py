@@ -1,4 +1,4 @@
-"""Write docs/api.md from the docstrings of the names that `import attnviz as av` offers.
+"""Write docs/library/api.md from the docstrings of the names that `import attnviz as av` offers.
 
 python -m scripts.api_page           writes the page; a test fails where it is not what the docstrings say
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 import attnviz
 
-PAGE = Path(__file__).parents[1] / "docs" / "api.md"
+PAGE = Path(__file__).parents[1] / "docs" / "library" / "api.md"
 INTRODUCTION = """Written by `python -m scripts.api_page` from the docstrings: do not edit. What to do with these names,
 by example: [notebook.md](notebook.md)."""
 KINDS = (FunctionType, staticmethod, classmethod, property, cached_property)
@@ -20,7 +20,7 @@ WIDTH = 110  #: columns that a signature may take before each argument has a lin
 
 
 def page() -> str:
-    """The whole text of docs/api.md."""
+    """The whole text of docs/library/api.md."""
     names = sorted(attnviz.__all__, key=str.lower)
     contents = "\n".join(f"- [`av.{name}`](#av{name.lower()}): {_first(getattr(attnviz, name))}" for name in names)
     about = _about(attnviz)

@@ -1,4 +1,4 @@
-"""Try capture on every family of the installed transformers and write docs/families.md.
+"""Try capture on every family of the installed transformers and write docs/library/families.md.
 
     python -m scripts.families            # all families, about ten minutes on one core
     python -m scripts.families llama t5   # only these, printed and not written
@@ -21,7 +21,7 @@ from tests.models.capture.family_check import Verdict, check
 from tests.models.capture.family_inputs import inputs_for
 from tests.models.capture.tiny_config import changed, classes, tiny
 
-PAGE = Path(__file__).parent.parent / "docs" / "families.md"
+PAGE = Path(__file__).parent.parent / "docs" / "library" / "families.md"
 SECONDS = 15  #: time limit for one family
 #: families in which a difference from the eager path is expected, and why
 _SINK = "its eager path reports weights without the sink that it applies afterwards; ours have it in"
@@ -122,7 +122,7 @@ def summary(verdict: Verdict) -> str:
 
 
 def page(verdicts: dict[str, Verdict]) -> str:
-    """The whole text of docs/families.md."""
+    """The whole text of docs/library/families.md."""
     held: dict[str, dict[str, Verdict]] = defaultdict(dict)
     for name, verdict in sorted(verdicts.items()):
         held[_group(verdict)][name] = verdict

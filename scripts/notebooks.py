@@ -1,6 +1,6 @@
 """Run the notebooks' sources and write them with light outputs.
 
-    python -m scripts.notebooks                  all of docs/notebooks
+    python -m scripts.notebooks                  all of docs/library/notebooks
     python -m scripts.notebooks induction_heads  some of them
 
 A source is a Python file in cells (`# %%`, and `# %% [markdown]` for text), which editors and git read easily. In the
@@ -18,7 +18,7 @@ import nbformat
 from nbclient import NotebookClient
 
 ROOT = Path(__file__).parents[1]
-FOLDER = ROOT / "docs" / "notebooks"
+FOLDER = ROOT / "docs" / "library" / "notebooks"
 #: the kernel says nothing of itself, and works with one thread, on this checkout
 QUIET = {
     "PYTHONPATH": str(ROOT),

@@ -1,4 +1,4 @@
-"""docs/api.md says what the docstrings say, of every name that `import attnviz as av` offers."""
+"""docs/library/api.md says what the docstrings say, of every name that `import attnviz as av` offers."""
 
 import inspect
 import re

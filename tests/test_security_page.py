@@ -44,7 +44,9 @@ def is_there(path: str, name: str) -> bool:
 
 
 def test_each_fault_names_a_test_that_is_there():
-    rows = [row for row in (ROOT / "docs/faults.md").read_text("utf-8").splitlines() if row.startswith("| ")][1:]
+    rows = [row for row in (ROOT / "docs/hosting/faults.md").read_text("utf-8").splitlines() if row.startswith("| ")][
+        1:
+    ]
     assert len(rows) >= 12
     for row in rows:
         found = re.search(TEST, row)

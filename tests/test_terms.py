@@ -10,7 +10,7 @@ from scripts import languages
 from scripts.translation_faults import forms_of
 from scripts.words import ROOT
 
-TABLE = ROOT / "docs" / "terms.zh.md"
+TABLE = ROOT / "docs" / "developing" / "terms.zh.md"
 ROW = re.compile(r"^\| (?P<english>.+?) \| (?P<chinese>.+?) \| ?(?P<note>.*?) ?\|$", re.M)
 HAN = re.compile(r"[\u4e00-\u9fff]+")
 #: what a sentence names as a program writes it: code, options, shapes, values in quotes, names with a sign after them
@@ -147,8 +147,10 @@ def test_each_excuse_is_needed():
 
 
 def test_a_sentence_uses_the_houses_word_and_none_of_its_other_names():
-    """The last column of docs/terms.md: other names of one thing, which a reader would take for another thing."""
-    rows = re.findall(r"^\| (?!Say|-)(.+?) \|.*\| ?([^|]*?) ?\|$", (ROOT / "docs" / "terms.md").read_text(), re.M)
+    """The last column of docs/developing/terms.md: other names of one thing, which a reader would take for another thing."""
+    rows = re.findall(
+        r"^\| (?!Say|-)(.+?) \|.*\| ?([^|]*?) ?\|$", (ROOT / "docs/developing/terms.md").read_text(), re.M
+    )
     others = {other: say for say, names in rows for other in names.split(", ") if other}
     assert len(others) > 30
     wrong = {

@@ -9,7 +9,7 @@ from benchmarks import attribution
 from benchmarks.attribution import LENS, OURS
 from tests.notebook.transformer_lens_side import transformer_lens
 
-DOCS = Path(__file__).parents[2] / "docs" / "benchmarks.md"
+DOCS = Path(__file__).parents[2] / "docs" / "developing" / "benchmarks.md"
 
 
 @pytest.mark.slow

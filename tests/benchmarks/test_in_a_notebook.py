@@ -1,4 +1,4 @@
-"""The README's tables of what each tool needs in a notebook are those that the benchmark measures."""
+"""docs/library/notebook.md's tables of what each tool needs in a notebook are those that the benchmark measures."""
 
 import re
 from pathlib import Path
@@ -12,12 +12,12 @@ from tests.own_thread import in_own_thread
 
 __all__ = ["minilm"]
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs" / "library" / "notebook.md"
 
 
 def told() -> dict[str, list[str]]:
-    """The rows that stand in the README, by the tool's name and version."""
-    found = re.search("<!-- in a notebook: .*? -->\n(.*?)<!-- end -->", README.read_text("utf-8"), re.DOTALL)
+    """The rows that stand in the page, by the tool's name and version."""
+    found = re.search("<!-- in a notebook: .*? -->\n(.*?)<!-- end -->", PAGE.read_text("utf-8"), re.DOTALL)
     assert found is not None
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in found[1].splitlines()[2:]]
     return {name: cells for name, *cells in rows}

@@ -34,7 +34,7 @@ NAMES: tuple[str, ...] = tuple(
         reverse=True,
     )
 )
-#: kinds of attention and of parts of a model, which the field writes so in Chinese, too (docs/terms.zh.md)
+#: kinds of attention and of parts of a model, which the field writes so in Chinese, too (docs/developing/terms.zh.md)
 FIELD = """
 ALiBi BERT CLIP CNN DeiT DINO DeepSeek DynamicCache FFN Flash FlexAttention GELU GPT GQA GRU Gemma KV LSTM
 LayerNorm MATH SDPA

@@ -80,12 +80,13 @@ def under_a_path(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> I
         yield server.url
 
 
-@pytest.mark.parametrize("readme", ["README.md", "README.zh.md"])
-def test_whoever_follows_the_readme_installs_it_as_make_does(readme: str) -> None:
+def test_whoever_installs_by_hand_installs_what_make_does() -> None:
     make = ["make", "-n", "-B", "install-dev", "run"]
     recipe = subprocess.run(make, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     by_make = re.findall(r"-m pip install --quiet --disable-pip-version-check (-.*)", recipe)
-    by_hand = re.findall(r"^pip install (-.*?)(?: *#.*)?$", (ROOT / readme).read_text(encoding="utf-8"), re.MULTILINE)
+    by_hand = re.findall(
+        r"^pip install (-.*?)(?: *#.*)?$", (ROOT / "docs/using/install.md").read_text("utf-8"), re.MULTILINE
+    )
     assert by_hand == [line for line in by_make if "$(" not in line], "but for a build of torch that lies beside"
     assert "-e ." in by_hand[3]
     assert recipe.index(by_hand[3]) < recipe.index("streamlit run app.py")

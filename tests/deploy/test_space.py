@@ -46,7 +46,7 @@ def test_every_picture_and_page_that_its_readme_leads_to_is_there(folder):
         for name in re.findall(leads_to, page.read_text("utf-8")):
             assert (page.parent / name).is_file(), f"{page.name} leads to {name}"
     assert (folder / "docs/images/start.png").is_file()
-    assert (folder / "docs/serving.md").is_file()
+    assert (folder / "docs/hosting/serving.md").is_file()
 
 
 def test_a_space_runs_its_image_as_user_1000():

@@ -81,7 +81,7 @@ def test_the_hub_stays_off_where_its_own_variable_says_so(monkeypatch):
 
 
 def test_the_documentation_has_every_variable_as_the_code_has_it():
-    text = (Path(__file__).parents[2] / "docs" / "models.md").read_text("utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "using" / "models.md").read_text("utf-8")
     for name, (_field, default, meaning) in settings.VARIABLES.items():
         assert f"| `{name}` | {default} | {meaning} |" in text
 

@@ -1,4 +1,4 @@
-"""The code of docs/notebook.md runs, and what it computes is what hooks on the model give."""
+"""The code of docs/library/notebook.md runs, and what it computes is what hooks on the model give."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ import attnviz as av
 from tests.models.tiny import given_to, llama, tokens
 from tests.models.tiny_tokenizers import word_piece
 
-PAGE = Path(__file__).parents[2] / "docs" / "notebook.md"
+PAGE = Path(__file__).parents[2] / "docs" / "library" / "notebook.md"
 O_PROJ = "model.layers.{}.self_attn.o_proj"
 
 

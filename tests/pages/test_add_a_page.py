@@ -1,4 +1,4 @@
-"""docs/add_a_page.md: the app with the page built from that text, opened, moved, and held to the import rules."""
+"""The page of docs/developing/add_a_page.md, built from that text: opened, moved, held to the import rules."""
 
 import re
 import shutil
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "docs" / "add_a_page.md").read_text("utf-8")
+TEXT = (ROOT / "docs" / "developing" / "add_a_page.md").read_text("utf-8")
 FILES = dict(re.findall(r"`(attnviz/pages/keys/[\w/]+\.py)`\n\n```python\n(.*?)```", TEXT, re.DOTALL))
 OPENED = """
 from streamlit.testing.v1 import AppTest

@@ -1,6 +1,6 @@
 """Files and disks that fail, each for real, and what a visitor then reads: a sentence, or the same picture as ever.
 
-The table of docs/faults.md lists them.
+The table of docs/hosting/faults.md lists them.
 """
 
 import os

@@ -30,9 +30,9 @@ def test_no_text_of_ours_has_a_private_name(folder: str) -> None:
 
 
 def test_no_program_of_the_documents_has_a_private_name() -> None:
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     blocks = [code for page in pages for code in re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)]
-    notebooks = [path.read_text("utf-8") for path in sorted((ROOT / "docs" / "notebooks").glob("*.py"))]
+    notebooks = [path.read_text("utf-8") for path in sorted((ROOT / "docs" / "library" / "notebooks").glob("*.py"))]
     assert len(blocks) > 10
     assert [code for code in blocks + notebooks if PRIVATE.search(code)] == []
 

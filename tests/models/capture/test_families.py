@@ -1,6 +1,6 @@
 """Capture against the eager path of transformers, family by family, on tiny random models.
 
-scripts/families.py makes the same comparison for all families and writes docs/families.md.
+scripts/families.py makes the same comparison for all families and writes docs/library/families.md.
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""docs/own_lessons.md: its example is a lesson that can be shown, and its tables are what the app takes."""
+"""docs/using/own_lessons.md: its example is a lesson that can be shown, and its tables are what the app takes."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ from attnviz.pages.lessons.panels import all_lessons, open_lesson, own_lesson
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
 from attnviz.serve import page_table  # noqa: F401
 
-PAGE = (Path(__file__).parents[3] / "docs" / "own_lessons.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "using" / "own_lessons.md").read_text("utf-8")
 [EXAMPLE] = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
 
 

@@ -86,4 +86,4 @@ assert silent - before > 3 * abs(control - before)
 
 # %% [markdown]
 # What each head costs on its own, over any text: `av.cost_of_heads`. All of it in short:
-# [docs/notebook.md](../notebook.md).
+# [docs/library/notebook.md](../notebook.md).
