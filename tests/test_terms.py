@@ -147,7 +147,7 @@ def test_each_excuse_is_needed():
 
 
 def test_a_sentence_uses_the_houses_word_and_none_of_its_other_names():
-    """The last column of docs/developing/terms.md: other names of one thing, which a reader would take for another thing."""
+    """The last column of docs/developing/terms.md: other names of one thing."""
     rows = re.findall(
         r"^\| (?!Say|-)(.+?) \|.*\| ?([^|]*?) ?\|$", (ROOT / "docs/developing/terms.md").read_text(), re.M
     )
