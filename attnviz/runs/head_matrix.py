@@ -99,7 +99,7 @@ class Matrix:
 
         The first token, on which heads rest their attention, is left out as a key. Where that leaves nothing, as in a
         text of two tokens, it is the last row; of rows that tell as much, the first. tellingRow in
-        canvas/head/said.js finds the same.
+        canvas/head/head_readout.js finds the same.
         """
         seen = np.where(self.hidden, 0.0, self.values)
         rows, cols = np.indices(seen.shape)

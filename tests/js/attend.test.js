@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { attend } from "../../attnviz/canvas/shared/attend.js";
-import { arrange } from "../../attnviz/canvas/head/arrange.js";
+import { arrange } from "../../attnviz/canvas/head/head_numbers.js";
 import * as edits from "../../attnviz/canvas/shared/edit.js";
 import { thumbnail } from "../../attnviz/canvas/overview/tiles.js";
 

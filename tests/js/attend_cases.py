@@ -1,4 +1,4 @@
-"""Heads under masks and scales as Python's `attend` computes them, for attend.js, edit.js, arrange.js and tiles.js."""
+"""Heads under masks and scales as Python's `attend` computes them: attend.js, edit.js, head_numbers.js, tiles.js."""
 
 from dataclasses import replace
 from typing import Any

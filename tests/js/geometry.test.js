@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { columnsScene } from "../../attnviz/canvas/sharing_columns/columns_scene.js";
 import { barAt, barThickness, largestOfColumns } from "../../attnviz/canvas/softmax_slider/panel.js";
-import { cellsOnShow, heatmapHit, heatmapLayout } from "../../attnviz/canvas/heatmap/heatmap_geometry.js";
+import { cellsOnShow, drawRowSums, heatmapHit, heatmapLayout } from "../../attnviz/canvas/heatmap/heatmap_scene.js";
 import { cellsOfBox, cellsOfLine, maskHit, maskLayout, nearestCell } from "../../attnviz/canvas/mask/mask_scene.js";
 import {
   mosaicLayout,
@@ -17,7 +17,6 @@ import { roomFor } from "../../attnviz/canvas/head/room.js";
 import { cutToFit, labelStep } from "../../attnviz/canvas/shared/token_labels.js";
 import { textWidth } from "../../attnviz/canvas/scene/text_width.js";
 import { cellsBetween, EVERYTHING } from "../../attnviz/canvas/shared/zoom.js";
-import { drawRowSums } from "../../attnviz/canvas/heatmap/heatmap_axes.js";
 
 /** @import { HeatmapScene } from "../../attnviz/canvas/heatmap/heatmap_scene.js" */
 /** @import { DrawingContext } from "../../attnviz/canvas/shared/types.js" */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { adopt, groupOf, hoverOn, letGo, sameHead, togglePin } from "../../attnviz/canvas/shared/group.js";
-import { HeadMemory } from "../../attnviz/canvas/head/head_memory.js";
+import { HeadMemory } from "../../attnviz/canvas/head/head_supply.js";
 import { Sequence } from "../../attnviz/canvas/shared/component.js";
 
 const pinned = (...tokens) => ({ tokens, cell: null });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { tellingRow } from "../../attnviz/canvas/head/said.js";
+import { tellingRow } from "../../attnviz/canvas/head/head_readout.js";
 import { encode16 } from "../../attnviz/canvas/shared/packing.js";
 
 /** @type {{ shape: [number, number], values: number[], hidden: number[], signed: boolean, row: number }[]} */

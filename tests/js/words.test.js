@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fill, isRightToLeft, joined } from "../../attnviz/canvas/shared/dom.js";
-import { cellText, changeText, strongestText, summaryText } from "../../attnviz/canvas/head/head_readout.js";
-import { fillNumbers } from "../../attnviz/canvas/head/said.js";
+import {
+  cellText,
+  changeText,
+  fillNumbers,
+  strongestText,
+  summaryText,
+} from "../../attnviz/canvas/head/head_readout.js";
 import { MASKED_16 } from "../../attnviz/canvas/shared/packing.js";
 import { isTight, readToken } from "../../attnviz/canvas/tensor_board/board_geometry.js";
 

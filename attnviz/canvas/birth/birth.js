@@ -3,7 +3,7 @@
 
 import { drawColourBar } from "../shared/colour_bar.js";
 import { themeOf } from "../shared/colour.js";
-import { lastingComponent } from "../shared/component.js";
+import { viewComponent } from "../shared/component.js";
 import { around, attribute, el, fill, joined, say } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
 import { grouped } from "../shared/numbers.js";
@@ -154,4 +154,4 @@ class Birth extends FilmView {
   }
 }
 
-export default lastingComponent(Birth);
+export default viewComponent(Birth);

@@ -2,7 +2,7 @@
 // Every number is Python's; the browser only chooses the place and draws it.
 
 import { themeOf } from "../shared/colour.js";
-import { lastingComponent } from "../shared/component.js";
+import { viewComponent } from "../shared/component.js";
 import { attribute, el, fill, joined } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
 import { grouped } from "../shared/numbers.js";
@@ -63,4 +63,4 @@ class CacheGrowth extends FilmView {
   }
 }
 
-export default lastingComponent(CacheGrowth);
+export default viewComponent(CacheGrowth);

@@ -1,7 +1,7 @@
 // Says that the server cannot be reached and that it can be again. What a hand changes meanwhile Streamlit keeps in the
 // browser and does not send by itself: the page is asked for once more when the line is back.
 
-import { lastingComponent } from "../shared/component.js";
+import { viewComponent } from "../shared/component.js";
 import { el } from "../shared/dom.js";
 
 /** @import { Component, ConnectionWords } from "../shared/types.js" */
@@ -75,4 +75,4 @@ class Connection {
   }
 }
 
-export default lastingComponent(Connection);
+export default viewComponent(Connection);

@@ -10,7 +10,7 @@ import { clamp } from "../shared/numbers.js";
 import { MASKED_16, valueOf } from "../shared/packing.js";
 import { scrollWithin } from "../shared/window.js";
 
-/** @import { HeadView } from "./head.js" */
+/** @import { HeadComponent } from "./head.js" */
 /** @import { Axis, Pin } from "../shared/types.js" */
 /** @typedef {{ axis: Axis, row: HTMLElement, chips: HTMLElement[] }} Row */
 
@@ -18,7 +18,7 @@ import { scrollWithin } from "../shared/window.js";
 const WHOLE = 14;
 
 export class Chips {
-  /** @param {HeadView} view */
+  /** @param {HeadComponent} view */
   constructor(view) {
     this.view = view;
     this.box = el("div", "av-sentence");

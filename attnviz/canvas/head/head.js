@@ -9,17 +9,24 @@ import { el, liveRegion, property, say } from "../shared/dom.js";
 import { adopt, adoptEdit, adoptOver, groupOf, Member, sameHead, tell } from "../shared/group.js";
 import { HeadControls } from "./head_controls.js";
 import { leadToken, litTokens, press, release, toldColumn, toldRow } from "./head_gestures.js";
-import { HeadMemory, isOvertaken, keepShown, knownBefore } from "./head_memory.js";
+import { fetchAround, HeadMemory, HeadSupply, isOvertaken, keepShown, knownBefore } from "./head_supply.js";
 import { compute, drawnOf, matrixOf, sourceOf } from "./head_numbers.js";
-import { announceHead, changeText, lookersText, nameStage, readoutText, sumUp, titleText } from "./head_readout.js";
-import { fetchAround, HeadSupply } from "./head_supply.js";
+import {
+  announceHead,
+  changeText,
+  lookersText,
+  nameStage,
+  readoutText,
+  saidOf,
+  sumUp,
+  titleText,
+} from "./head_readout.js";
 import { offerHead } from "./head_offer.js";
 import { HeadTools } from "./head_tools.js";
 import { Heatmap } from "../heatmap/heatmap.js";
 import { Lines } from "../lines/lines.js";
 import { Mixture } from "./mixture.js";
 import { bringIntoWindow, Room } from "./room.js";
-import { saidOf } from "./said.js";
 import { afterPainting, markPainted, measured, onceAFrame, soon } from "../shared/surface.js";
 import { bringEditedTiles } from "../overview/tiles.js";
 import { asLargeAsBefore } from "../shared/window.js";
@@ -30,7 +37,7 @@ import { clampZoom, spans, zoomAt } from "../shared/zoom.js";
 /** @import { Component, Drawn, HeadHeader, Hover, Zoom } from "../shared/types.js" */
 
 /** @extends {Drawing<HeadHeader, Drawn>} */
-export class HeadView extends Drawing {
+export class HeadComponent extends Drawing {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
@@ -286,7 +293,7 @@ function partsOf(header) {
 }
 
 /** The head on a page, where a menu below it saves it; in a live file there is none. */
-class SavedHead extends HeadView {
+class SavedHead extends HeadComponent {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);

@@ -1,7 +1,6 @@
 // One head as a figure: its matrix drawn as on screen, as large as its tokens ask for, with its bar below.
 
-import { roomOfLabels, cellsOnShow } from "../heatmap/heatmap_geometry.js";
-import { drawHeatmap } from "../heatmap/heatmap_scene.js";
+import { cellsOnShow, drawHeatmap, roomOfLabels } from "../heatmap/heatmap_scene.js";
 import { pixelTable } from "../shared/colour.js";
 import { BAR_ROOM, barWidth, drawBarInFile } from "../shared/colour_bar.js";
 import { encode16, floats } from "../shared/packing.js";

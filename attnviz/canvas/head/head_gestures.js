@@ -2,16 +2,15 @@
 
 import { fill } from "../shared/dom.js";
 import { hoverOn, isPinned, letGo, tell, togglePin } from "../shared/group.js";
-import { tokenText } from "./head_readout.js";
+import { tellingRow, tokenText } from "./head_readout.js";
 import { packBits } from "../shared/packing.js";
-import { tellingRow } from "./said.js";
 
 /** @import { Group } from "../shared/group.js" */
-/** @import { HeadView } from "./head.js" */
+/** @import { HeadComponent } from "./head.js" */
 /** @import { Drawn, Hover, Pin, Shape } from "../shared/types.js" */
 
 /** A press on a token pins it; on a cell, keeps the cell and pins its query. */
-/** @param {HeadView} view @param {Hover} hit */
+/** @param {HeadComponent} view @param {Hover} hit */
 export function press(view, hit) {
   const { group, header, words } = view.drawn;
   if (header.story) {
@@ -34,7 +33,7 @@ export function press(view, hit) {
   emitPins(view);
 }
 
-/** A story tells of one token always: of the one pressed, in the place of any other. @param {HeadView} view @param {Hover} hit */
+/** A story tells of one token always: of the one pressed, in the place of any other. @param {HeadComponent} view @param {Hover} hit */
 export function tellOf(view, hit) {
   const { group } = view.drawn;
   group.pins = [hit.axis === "cell" ? { axis: "q", i: hit.q } : { axis: hit.axis, i: hit.i }];
@@ -49,7 +48,7 @@ function isChosenCell({ cell }, hit) {
   return hit.axis === "cell" && cell !== null && cell[0] === hit.q && cell[1] === hit.k;
 }
 
-/** Lets go of what is pinned and pointed at; answers whether there was anything. @param {HeadView} view */
+/** Lets go of what is pinned and pointed at; answers whether there was anything. @param {HeadComponent} view */
 export function release(view) {
   const { group, header, words } = view.drawn;
   const pointed = group.hover !== null;
@@ -68,7 +67,7 @@ export function release(view) {
   return pinned || pointed;
 }
 
-/** Tells Python what is pinned. @param {HeadView} view */
+/** Tells Python what is pinned. @param {HeadComponent} view */
 export function emitPins(view) {
   const { group } = view.drawn;
   group.pinnings.send(view, "pins", {
@@ -79,7 +78,7 @@ export function emitPins(view) {
   });
 }
 
-/** Tells Python what is changed of mask and scale. @param {HeadView} view */
+/** Tells Python what is changed of mask and scale. @param {HeadComponent} view */
 export function emitEdit(view) {
   const { group, header } = view.drawn;
   const { painted } = group.edit;

@@ -6,12 +6,12 @@ import { offerPicture } from "../shared/offer.js";
 import { MASKED_16, valueOf } from "../shared/packing.js";
 import { toldColumn, toldRow } from "./head_gestures.js";
 
-/** @import { HeadView } from "./head.js" */
+/** @import { HeadComponent } from "./head.js" */
 /** @import { LineLayer } from "./overlay.js" */
 /** @import { Axis, Drawn, FigurePart, HeadFigureHeader } from "../shared/types.js" */
 /** @typedef {Pick<LineLayer, "codes" | "values" | "header">} Matrix */
 
-/** Offers the matrix and the lines of a view. @param {HeadView} view */
+/** Offers the matrix and the lines of a view. @param {HeadComponent} view */
 export function offerHead(view) {
   const { root, lines } = view;
   offerPicture(root, () => [headPart(view.drawn)], headFigure);

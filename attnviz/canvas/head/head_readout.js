@@ -1,12 +1,12 @@
 // What a head's numbers say in words: of a cell, of a token, of the whole matrix; and what those hear who do not see it.
 
-import { attribute, fill, joined, say, visibleToken } from "../shared/dom.js";
+import { attribute, fill, isolated, joined, say, visibleToken } from "../shared/dom.js";
 import { isUnmasked } from "../shared/edit.js";
 import { fixed, fourDigits, percent } from "../shared/numbers.js";
 import { MASKED_16, strongestCells, valueOf } from "../shared/packing.js";
 
-/** @import { HeadView } from "./head.js" */
-/** @import { Axis, Drawn, HeadHeader, Hover, Pin } from "../shared/types.js" */
+/** @import { HeadComponent } from "./head.js" */
+/** @import { Axis, Drawn, HeadHeader, Hover, Pin, RowSentence } from "../shared/types.js" */
 
 /**
  * `values` are exact where they are known.
@@ -156,13 +156,13 @@ export function titleText({ header, words, group }, seen) {
   return off ? fill(words.maskoff, { title: header.title }) : header.title;
 }
 
-/** What the heatmap is called: its title, which may be a sentence of its own, and what it is. @param {HeadView} view */
+/** What the heatmap is called: its title, which may be a sentence of its own, and what it is. @param {HeadComponent} view */
 export function nameStage({ drawn, heatmap }) {
   const title = (drawn.header.title || drawn.header.called || "").replace(/[.。]$/, "");
   heatmap.stage.setAttribute("aria-label", joined(drawn.words.join_heard, [title, drawn.words.label]));
 }
 
-/** What the pictures show as a whole. @param {HeadView} view */
+/** What the pictures show as a whole. @param {HeadComponent} view */
 export function sumUp({ drawn, help, lines }) {
   const { words } = drawn;
   const summary = summaryText(drawn);
@@ -170,12 +170,12 @@ export function sumUp({ drawn, help, lines }) {
   attribute(lines.stage, "aria-label", joined(words.join_heard, [words.lines, summary]));
 }
 
-/** @type {WeakMap<HeadView, string>} the title of the head that each view showed last */
+/** @type {WeakMap<HeadComponent, string>} the title of the head that each view showed last */
 const titles = new WeakMap();
 
 /**
  * A head that has come in the place of another one.
- * @param {HeadView} view
+ * @param {HeadComponent} view
  * @param {string} said the sentence about it
  */
 export function announceHead(view, said) {
@@ -184,4 +184,62 @@ export function announceHead(view, said) {
   const before = titles.get(view);
   titles.set(view, title);
   if (before !== undefined && before !== title) view.announce(joined(words.join_heard, [title, said]));
+}
+
+/** @param {Numbers} numbers @param {RowSentence} about @param {number} row */
+export function saidOf(numbers, about, row) {
+  const { header } = numbers;
+  const [rows, cols] = [header.q, header.k ?? header.q];
+  const token = named(rows, about.places[0], row);
+  const seen = strongestOf(numbers, { axis: "q", i: row }, 3);
+  const [, , , masked, faint] = about.templates;
+  if (!seen.length) return fillNumbers(masked, { token });
+  const worth = seen.filter(({ value }) => value >= about.least);
+  if (!worth.length) return fillNumbers(faint, { token });
+  /** @type {Record<string, string | number>} */
+  const fields = { token };
+  worth.forEach(({ value, i: k }, place) => {
+    fields[`key${place + 1}`] = named(cols, about.places[1], k);
+    fields[`share${place + 1}`] = value;
+  });
+  return fillNumbers(about.templates[worth.length - 1], fields);
+}
+
+const ALIKE = 0.999; // of the largest: numbers as near as this may be one number, sent as a code
+
+/**
+ * The row that tells most: the one with the largest, farthest weight; the last where none is. The first token, on which
+ * heads rest their attention, is left out. Python's side is Matrix.telling_row in runs/head_matrix.py.
+ */
+/** @param {Numbers} numbers */
+export function tellingRow(numbers) {
+  const [nq, nk] = numbers.header.shape;
+  const far = Float64Array.from({ length: Math.max(nq, nk) }, (_, distance) => Math.log1p(distance));
+  const rows = Array.from({ length: nq }, (_, q) => {
+    let most = 0;
+    for (let k = 1; k < nk; k++) {
+      if (numbers.codes[q * nk + k] === MASKED_16) continue;
+      most = Math.max(most, valueAt(numbers, q, k) * far[Math.abs(q - k)]);
+    }
+    return most;
+  });
+  const most = Math.max(0, ...rows);
+  return most > 0 ? rows.findIndex((tells) => tells >= ALIKE * most) : nq - 1;
+}
+
+/** A token, with its position where the same occurs more than once. */
+/** @param {string[]} labels @param {number[]} places @param {number} i */
+function named(labels, places, i) {
+  const label = labels[i];
+  return labels.indexOf(label) === labels.lastIndexOf(label) ? label : `${label} (${places[i]})`;
+}
+
+/** A Python template filled in: {name}, {name:.0%} and {name:.2f}. */
+/** @param {string} template @param {Record<string, string | number>} fields */
+export function fillNumbers(template, fields) {
+  return template.replace(/\{(\w+)(?::\.(\d)([%f]))?\}/g, (whole, name, places, kind) => {
+    if (!(name in fields)) return whole;
+    if (kind === undefined) return isolated(fields[name]);
+    return (kind === "%" ? percent : fixed)(Number(fields[name]), Number(places));
+  });
 }

@@ -9,11 +9,11 @@ import { strongestOf, tokenText } from "./head_readout.js";
 import { fixed, fourDigits } from "../shared/numbers.js";
 import { aboutWhat, coloursOf, MOST_HEADS, toggled } from "./overlay.js";
 
-/** @import { HeadView } from "./head.js" */
+/** @import { HeadComponent } from "./head.js" */
 /** @import { OverlayNumbers } from "./overlay.js" */
 
 export class HeadSquares {
-  /** @param {HeadView} view @param {OverlayNumbers} numbers */
+  /** @param {HeadComponent} view @param {OverlayNumbers} numbers */
   constructor(view, numbers) {
     this.view = view;
     this.numbers = numbers;

@@ -5,10 +5,10 @@ import { changes } from "../shared/edit.js";
 import { MOST_LINES } from "../lines/line_geometry.js";
 import { EVERYTHING, mostZoom } from "../shared/zoom.js";
 
-/** @import { HeadView } from "./head.js" */
+/** @import { HeadComponent } from "./head.js" */
 
 export class HeadTools {
-  /** @param {HeadView} view */
+  /** @param {HeadComponent} view */
   constructor(view) {
     this.view = view;
     this.box = el("div", "av-tools");

@@ -6,14 +6,14 @@ import { digits, tokenText } from "./head_readout.js";
 import { toldColumn, toldRow } from "./head_gestures.js";
 import { MOST_PARTS, mixtureParts, THICKEST, THINNEST } from "./mixture_scene.js";
 
-/** @import { HeadView } from "./head.js" */
+/** @import { HeadComponent } from "./head.js" */
 /** @import { MixturePart } from "./mixture_scene.js" */
 /** @import { Pin } from "../shared/types.js" */
 
 const FILLING = { viewBox: "0 0 100 100", preserveAspectRatio: "none", "aria-hidden": "true" };
 
 export class Mixture {
-  /** @param {HeadView} view */
+  /** @param {HeadComponent} view */
   constructor(view) {
     this.view = view;
     this.words = el("div", "av-wrap");

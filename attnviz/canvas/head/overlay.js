@@ -5,7 +5,7 @@ import { changes, editFor, NO_EDIT } from "../shared/edit.js";
 import { codedNumbers, RawNumbers } from "./head_numbers.js";
 import { magnitudes } from "../lines/line_geometry.js";
 
-/** @import { HeadView } from "./head.js" */
+/** @import { HeadComponent } from "./head.js" */
 /** @import { Source } from "./head_numbers.js" */
 /** @import { Axis, HeadHeader, Hover } from "../shared/types.js" */
 
@@ -73,7 +73,7 @@ export function aboutWhat(hover, cell, lead, row) {
  */
 
 export class OverlayNumbers {
-  /** @param {HeadView} view */
+  /** @param {HeadComponent} view */
   constructor(view) {
     this.view = view;
     this.name = "";

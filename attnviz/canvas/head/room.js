@@ -4,7 +4,7 @@ import { scrolling } from "../shared/motion.js";
 import { soon } from "../shared/surface.js";
 import { asLargeAsBefore, magnification, placeOnPage, presentedRoom } from "../shared/window.js";
 
-/** @import { HeadView } from "./head.js" */
+/** @import { HeadComponent } from "./head.js" */
 /** @typedef {ReturnType<Room["now"]>} Found `many`: more tokens than fit beside the lines */
 
 /** A window that is narrower shows one column. */
@@ -48,7 +48,7 @@ function alike(one, other) {
 
 /** Where the two pictures of a head have their places: side by side where there is room, above each other elsewhere. */
 export class Room {
-  /** @param {HeadView} view */
+  /** @param {HeadComponent} view */
   constructor(view) {
     this.view = view;
     /** @type {Found | null} */

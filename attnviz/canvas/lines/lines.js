@@ -1,22 +1,73 @@
-// What a hand does with the token lines: point, press, move the window, wheel.
+// Token lines on screen: queries on the left, keys on the right, one line a weight. All lines on the base canvas, those of lit
+// tokens on the overlay, so that a hover redraws little. And what a hand does with them: point, press, move the window, wheel.
 
-import { lineHit } from "./line_geometry.js";
-import { LinesDrawing } from "./lines_drawing.js";
+import { HeadSquares } from "../head/head_squares.js";
+import { OverlayNumbers } from "../head/overlay.js";
+import { contextOf } from "../scene/canvas_context.js";
+import { textWidth } from "../scene/text_width.js";
+import { around, el } from "../shared/dom.js";
 import { hoverOn } from "../shared/group.js";
 import { clamp } from "../shared/numbers.js";
-import { magnification, placeOn } from "../shared/window.js";
+import { cleared, clipTo, notePlot, sized, soon } from "../shared/surface.js";
+import { LONGEST_LABEL } from "../shared/token_labels.js";
+import { magnification, placeOn, sharpness } from "../shared/window.js";
 import { wheelFactor } from "../shared/zoom.js";
+import { lineHit, piecesOf, rowsOnShow, weakestAtOnce } from "./line_geometry.js";
+import { drawLineLabels, drawLitLines, HEADING, linesToDraw, strokePieces } from "./lines_scene.js";
 
-/** @import { HeadView } from "../head/head.js" */
-/** @import { Zoom } from "../shared/types.js" */
+/** @import { HeadComponent } from "../head/head.js" */
+/** @import { Rectangle, Zoom } from "../shared/types.js" */
+/** @import { Piece } from "./line_geometry.js" */
+/** @import { TokenLabels } from "../shared/token_labels.js" */
+/** @import { LinesScene } from "./lines_scene.js" */
 
-export class Lines extends LinesDrawing {
-  /** @param {HeadView} view */
+export class Lines {
+  /** @param {HeadComponent} view */
   constructor(view) {
-    super(view);
+    this.view = view;
+    this.stage = el("div", "av-stage av-lines av-pan", null, { role: "img", "data-testid": "lines" });
+    this.faint = el("canvas"); // lines that wait are drawn below the others
+    this.base = el("canvas", "av-over");
+    this.all = around("av-fade", this.faint, this.base);
+    this.names = el("canvas", "av-over");
+    this.over = el("canvas", "av-over");
+    this.stage.append(this.all, this.names, this.over);
+    this.overlay = new OverlayNumbers(view);
+    this.squares = new HeadSquares(view, this.overlay);
+    this.font = 12;
+    this.room = LONGEST_LABEL;
+    this.width = 0;
+    this.height = 0;
+    /** @type {Rectangle} */
+    this.plot = { x: 0, y: 0, w: 0, h: 0 };
+    this.counted = { drawn: 0, total: 0 };
+    /** @type {{ how: string, labelsQ: TokenLabels, labelsK: TokenLabels } | null} what the labels were drawn for */
+    this.named = null;
+    /** Whether any of it is in the window; as long as none is, what a hand changes is drawn when the hand rests. */
+    this.inWindow = true;
+    /** whether what is lit was not drawn because nobody would have seen it */
+    this.unlit = false;
+    /** @type {Piece[] | null} lines still to be drawn; null: all of them */
+    this.waiting = null;
     /** @type {{ y: number, zoom: Zoom, moved: boolean } | null} */
     this.drag = null;
-    const { stage } = this;
+    this.complete = soon(() => {
+      if (this.width === 0) return;
+      if (this.waiting !== null) this.further(this.waiting);
+      else {
+        this.draw(true);
+        view.tools.draw();
+      }
+    });
+    new IntersectionObserver(([{ isIntersecting }]) => {
+      this.inWindow = isIntersecting;
+      if (isIntersecting && this.unlit) this.light();
+    }).observe(this.stage);
+    this.listen();
+  }
+
+  listen() {
+    const { stage, view } = this;
     stage.addEventListener("pointerdown", (e) => {
       this.drag = { y: e.clientY, zoom: { ...view.drawn.group.zoom }, moved: false };
       view.root.focus({ preventScroll: true });
@@ -33,6 +84,122 @@ export class Lines extends LinesDrawing {
       if (hit) view.press(hit);
     });
     stage.addEventListener("wheel", (e) => this.wheel(e), { passive: false });
+  }
+
+  /**
+   * @param {number} width
+   * @param {Rectangle | null} beside the heatmap's plot, if it stands beside the lines
+   */
+  layout(width, beside) {
+    const { header, labelsQ, labelsK } = this.view.drawn;
+    this.font = Math.max(12, this.view.heatmap.font);
+    this.room = Math.min(LONGEST_LABEL, width * 0.3);
+    const title = this.titleWidth();
+    const left = Math.ceil(Math.max(title, labelsQ.width(this.room, this.font))) + 12;
+    const right = Math.ceil(Math.max(title, labelsK.width(this.room, this.font))) + 12;
+    const top = beside ? beside.y : 22;
+    const high = beside ? beside.h : clamp(Math.max(...header.shape) * 22, 120, 560);
+    const wide = Math.max(60, Math.min(width, beside ? 900 : 620) - left - right);
+    this.plot = { x: left, y: top, w: wide, h: high };
+    this.width = left + wide + right;
+    this.height = Math.ceil(top + high + 4);
+    notePlot(this.stage, this.plot);
+  }
+
+  /** The width of the wider heading. */
+  titleWidth() {
+    const { words } = this.view.drawn;
+    return Math.max(...[words.queries, words.keys].map((text) => textWidth(text, HEADING, 600)));
+  }
+
+  rows() {
+    const { header, group } = this.view.drawn;
+    return rowsOnShow(this.plot, group.zoom, header.shape);
+  }
+
+  /** What is drawn now. @returns {LinesScene} */
+  scene() {
+    const { header, group, theme, words, labelsQ, labelsK } = this.view.drawn;
+    const { plot, font, room } = this;
+    const { colours } = header;
+    return {
+      ...{ plot, font, room, theme, words, colours, labelsQ, labelsK },
+      rows: this.rows(),
+      layers: this.overlay.layers,
+      need: this.view.heatmap.need,
+      lit: this.view.lit(),
+      hovered: group.hover?.axis === "cell" ? group.hover : null,
+    };
+  }
+
+  /**
+   * Lines take longer to draw than all else: the faintest come when the hand rests, as all do that nobody sees.
+   * @param {boolean} [now] whether they are drawn in any case
+   */
+  draw(now = this.inWindow) {
+    const layers = this.overlay.refresh();
+    this.squares.draw();
+    this.waiting = null;
+    if (!now) {
+      this.complete();
+      return;
+    }
+    const context = sized(this.base, this.width, this.height);
+    sized(this.faint, this.width, this.height);
+    const scene = this.scene();
+    const found = linesToDraw(scene);
+    const sum = (/** @type {number[]} */ counts) => counts.reduce((all, one) => all + one, 0);
+    this.counted = { drawn: sum(found.map((one) => one.drawn)), total: sum(found.map((one) => one.total)) };
+    clipTo(context, this.plot, 2, 1);
+    const levels = found.map((one) => one.levels);
+    const from = weakestAtOnce(levels);
+    const pieces = piecesOf(levels);
+    const first = pieces.filter(({ level }) => level >= from);
+    strokePieces(context, first, scene);
+    context.restore();
+    this.waiting = pieces.slice(0, pieces.length - first.length);
+    if (this.waiting.length) this.complete();
+    this.nameTokens(scene);
+    this.stage.dataset.heads = layers.map(({ head, colour }) => `${head}:${colour ?? ""}`).join(" ");
+  }
+
+  /**
+   * Draws some of the lines that wait below those that stand, and others in the next frame: the page answers in between.
+   * @param {Piece[]} waiting
+   */
+  further(waiting) {
+    const piece = waiting === this.waiting ? waiting.shift() : null; // other numbers have others
+    if (!piece) return;
+    const context = contextOf(this.faint);
+    clipTo(context, this.plot, 2, 1);
+    strokePieces(context, [piece], this.scene());
+    context.restore();
+    requestAnimationFrame(() => this.further(waiting));
+  }
+
+  /** The labels stand on a canvas of their own, which other weights leave as it is. @param {LinesScene} scene */
+  nameTokens(scene) {
+    const { theme, labelsQ, labelsK, words, rows } = scene;
+    const { width, height, plot, room } = this;
+    const { text, q, k, font } = theme;
+    const how = JSON.stringify([width, height, sharpness(this.names), plot, room, rows, text, q, k, font, words.keys]);
+    const { named } = this;
+    if (named?.how === how && named.labelsQ === labelsQ && named.labelsK === labelsK) return;
+    this.named = { how, labelsQ, labelsK };
+    drawLineLabels(sized(this.names, width, height), scene);
+  }
+
+  light() {
+    const lit = this.view.lit();
+    this.squares.light();
+    this.all.classList.toggle("av-faded", lit.length > 0);
+    this.unlit = !this.inWindow;
+    if (this.unlit) return;
+    if (!lit.length) {
+      cleared(this.over);
+      return;
+    }
+    drawLitLines(sized(this.over, this.width, this.height), this.scene());
   }
 
   /** @param {MouseEvent} event */

@@ -3,9 +3,8 @@
 import { attend } from "../shared/attend.js";
 import { el } from "../shared/dom.js";
 import { groupOf, sameHead } from "../shared/group.js";
-import { HeadView } from "../head/head.js";
-import { PLAIN } from "../head/arrange.js";
-import { headerOfOther } from "../head/head_numbers.js";
+import { HeadComponent } from "../head/head.js";
+import { headerOfOther, PLAIN } from "../head/head_numbers.js";
 import { scrolling } from "../shared/motion.js";
 import { Overview } from "../overview/overview.js";
 import { afterPainting, watchSize } from "../shared/surface.js";
@@ -30,7 +29,7 @@ export class HeadsFrame {
     if (several) this.root.append(overview);
     this.root.append(this.box);
     this.group = groupOf(GROUP);
-    this.large = new HeadView(this.box);
+    this.large = new HeadComponent(this.box);
     this.small = several ? new Overview(overview) : null;
     this.view = view;
     void this.take(view, all, codes);

@@ -3,9 +3,9 @@
 import { css } from "../shared/colour.js";
 import { Drawing } from "../shared/component.js";
 import { el, fill, visibleToken } from "../shared/dom.js";
-import { COMPACT } from "../heatmap/heatmap_geometry.js";
+import { COMPACT } from "../heatmap/heatmap_scene.js";
 import { drawMask, isEmptyRow, maskHit, maskInk, maskLayout, maskPixels, nearestCell } from "./mask_scene.js";
-import { ownKeys } from "../head/arrange.js";
+import { ownKeys } from "../head/head_numbers.js";
 import { Glide } from "../scene/glide.js";
 import { matrixBetween, matrixOf } from "../scene/glide_matrix.js";
 import { drawWith, layOver, markPainted, notePlot, outline, sized, stageOf } from "../shared/surface.js";

@@ -4,7 +4,7 @@
 import { css, mixed, pixelOf, rgb } from "../shared/colour.js";
 import { drawWith, fillBox, strokeGrid } from "../shared/surface.js";
 import { drawColumnLabel, labelStep } from "../shared/token_labels.js";
-import { COMPACT, roomOfLabels } from "../heatmap/heatmap_geometry.js";
+import { COMPACT, roomOfLabels } from "../heatmap/heatmap_scene.js";
 import { clamp } from "../shared/numbers.js";
 import { layoutInFile, nameSides } from "../head/head_figure.js";
 import { unpackBits } from "../shared/packing.js";

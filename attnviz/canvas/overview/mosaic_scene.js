@@ -1,15 +1,20 @@
 // The mosaic of all heads as a drawing knows it: where tiles are, their numbers, brackets and outlines. No page.
 
-import { pixelOf, placeOnScale, ramp, rgb } from "../shared/colour.js";
-import { EDGE, GAP, tileNumber } from "./mosaic_geometry.js";
+import { AllHeads } from "../shared/all_heads.js";
+import { mixedPixel, pixelOf, placeOnScale, ramp, rgb } from "../shared/colour.js";
+import { BAR_ROOM, barWidth, drawBarInFile } from "../shared/colour_bar.js";
+import { unpackedEdit } from "../shared/group.js";
 import { fixed } from "../shared/numbers.js";
 import { MASKED_8 } from "../shared/packing.js";
 import { drawWith, strokePath } from "../shared/surface.js";
 import { labelStep, roundedRect } from "../shared/token_labels.js";
+import { EDGE, GAP, mosaicLayout, relativeMeasure, tileNumber, tileOrder, tilesOf } from "./mosaic_geometry.js";
+import { editedTiles } from "./tiles.js";
 
-/** @import { Board } from "./mosaic_board.js" */
 /** @import { Mosaic, Tile } from "./mosaic_geometry.js" */
-/** @import { DrawingContext, OverviewHeader, Theme } from "../shared/types.js" */
+/** @import { DrawingContext, HeadEdit, MosaicFigureHeader, OverviewHeader, Rectangle, Theme } from "../shared/types.js" */
+/** @import { Figure } from "../scene/figure.js" */
+/** @import { SvgContext } from "../scene/svg_context.js" */
 
 /**
  * @typedef {object} MosaicScene
@@ -151,4 +156,118 @@ export function drawMosaicLit(context, { tiles, theme, selected, at, mosaic: { p
     frame(chosen, theme.primary, 3, 1.5);
   }
   if (at !== null) frame(at, theme.text, 2, 1);
+}
+
+/** @typedef {{ pixels: Uint32Array, columns: number, place: Rectangle, codes: Uint8Array }} Board */
+/** @typedef {{ first: number, shares: number[] }} Span cells below a pixel: of 256, how much each after the first takes from those before */
+
+/**
+ * All tiles with nothing between them, `fine` pixels for each of the page's; a pixel is the mean of the cells below it.
+ * @param {MosaicScene} scene @param {Uint8Array} codes of all tiles, one after the other @param {number} fine
+ * @param {Board | null} [before] of the same scene, which other tiles are painted over
+ * @returns {Board}
+ */
+export function mosaicBoard({ header, theme, measured, mosaic: { places, tw, th } }, codes, fine, before = null) {
+  const [h, w] = header.shape;
+  const [x0, y0] = [0, 1].map((side) => Math.min(...places.map((place) => place[side])));
+  const [wide, high] = [tw, th].map((size) => Math.max(1, Math.round(size * fine)));
+  const corners = places.map(([x, y]) => [Math.round((x - x0) * fine), Math.round((y - y0) * fine)]);
+  const columns = Math.max(...corners.map(([x]) => x)) + wide;
+  const rows = Math.max(...corners.map(([, y]) => y)) + high;
+  const pixels = before?.pixels ?? new Uint32Array(columns * rows);
+  const [across, down] = [spansOf(w, wide), spansOf(h, high)];
+  const table = tilePixels(header, theme);
+  corners.forEach(([x, y], tile) => {
+    const own = codes.subarray(tile * h * w, (tile + 1) * h * w);
+    const old = before?.codes;
+    if (old && own.every((code, i) => code === old[tile * h * w + i])) return;
+    const cells = measured ? dimmed(table, rgb(theme.background), 0.25 + 0.75 * measured[tile]) : table;
+    average(own, cells, across, down, pixels, y * columns + x, columns);
+  });
+  return { pixels, columns, codes, place: { x: x0, y: y0, w: columns / fine, h: rows / fine } };
+}
+
+/** Colours of which the page takes a part. @param {Uint32Array} table @param {import("../shared/types.js").Rgb} page @param {number} left */
+function dimmed(table, page, left) {
+  return table.map((pixel) => mixedPixel(pixelOf(page, pixel >>> 24), pixel, Math.round(256 * left)));
+}
+
+/** What lies below each of `n` pixels. @param {number} cells @param {number} n @returns {Span[]} */
+function spansOf(cells, n) {
+  return Array.from({ length: n }, (_, i) => {
+    const [begin, end] = [(i * cells) / n, ((i + 1) * cells) / n - 1e-9];
+    const first = Math.floor(begin);
+    const rest = Array.from({ length: Math.ceil(end) - first - 1 }, (_none, more) => first + 1 + more);
+    return {
+      first,
+      shares: rest.map((cell) =>
+        Math.round((256 * (Math.min(cell + 1, end) - cell)) / (Math.min(cell + 1, end) - begin)),
+      ),
+    };
+  });
+}
+
+/**
+ * Paints a tile, whose lines are averaged first.
+ * @param {Uint8Array} codes @param {Uint32Array} table @param {Span[]} across @param {Span[]} down
+ * @param {Uint32Array} pixels @param {number} at its first pixel @param {number} columns
+ */
+function average(codes, table, across, down, pixels, at, columns) {
+  const wide = across.length;
+  const w = across[wide - 1].first + across[wide - 1].shares.length + 1;
+  const lines = new Uint32Array((codes.length / w) * wide);
+  across.forEach(({ first, shares }, x) => {
+    for (let to = x, from = first; to < lines.length; to += wide, from += w) {
+      let pixel = table[codes[from]];
+      for (let n = 0; n < shares.length; n++) pixel = mixedPixel(pixel, table[codes[from + 1 + n]], shares[n]);
+      lines[to] = pixel;
+    }
+  });
+  down.forEach(({ first, shares }, y) => {
+    const to = at + y * columns;
+    pixels.set(lines.subarray(first * wide, (first + 1) * wide), to);
+    shares.forEach((share, n) => {
+      const from = (first + 1 + n) * wide;
+      for (let x = 0; x < wide; x++) pixels[to + x] = mixedPixel(pixels[to + x], lines[from + x], share);
+    });
+  });
+}
+
+const WIDTH = 960;
+/** Pixels of the picture for each of the page's. */
+const FINE = 2;
+
+/** @param {MosaicFigureHeader} header @param {Uint8Array} payload @param {Theme} theme @param {boolean} bar @returns {Figure} */
+export function mosaicFigure(header, payload, theme, bar) {
+  const tiles = tilesOf(header);
+  const codes = header.edit ? tilesUnder({ ...header, edit: header.edit }, tiles, payload) : payload;
+  const mosaic = mosaicLayout(header, tiles, tileOrder(tiles.length, header), WIDTH);
+  const { scale, unit, colours, words, title } = header;
+  const measured = header.dim && header.measure ? relativeMeasure(header.measure) : null;
+  const scene = { header, tiles, mosaic, theme, measured, selected: header.selected, at: null };
+  const board = mosaicBoard(scene, codes, FINE);
+  const hatched = codes.includes(MASKED_8) ? words.hidden : null;
+  const draw = (/** @type {SvgContext} */ context) => {
+    drawMosaic(context, scene, board);
+    drawMosaicLit(context, scene);
+    if (bar) drawBarInFile(context, 40, mosaic.height + 8, { scale, signed: false, unit, colours }, theme, hatched);
+  };
+  const width = Math.max(mosaic.width, bar ? 40 + barWidth(unit, hatched) : 0);
+  return { width, height: mosaic.height + (bar ? BAR_ROOM : 0), title, draw };
+}
+
+/** The tiles under a change, which the browser makes of all heads: they follow the tiles. */
+/** @param {MosaicFigureHeader & { edit: HeadEdit }} header @param {Tile[]} tiles @param {Uint8Array} payload */
+function tilesUnder({ edit, selected, shape }, tiles, payload) {
+  const size = tiles.length * shape[0] * shape[1];
+  const all = AllHeads.read(payload.slice(size));
+  const group = {
+    all,
+    edit: unpackedEdit(edit, all.heads[0].shape),
+    selected,
+    peeking: false,
+    doc: null,
+    edited: null,
+  };
+  return editedTiles({ ...group, tiles: null }, tiles, payload.subarray(0, size));
 }

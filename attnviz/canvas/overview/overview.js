@@ -2,30 +2,59 @@
 
 import { themeOf } from "../shared/colour.js";
 import { drawColourBar } from "../shared/colour_bar.js";
-import { viewComponent } from "../shared/component.js";
+import { Drawing, viewComponent } from "../shared/component.js";
 import { ARROWS, isPress } from "../shared/controls.js";
 import { around, el, fill, joined, liveRegion } from "../shared/dom.js";
-import { groupOf, Member, tell } from "../shared/group.js";
-import { findSentence, keepSentence, onHandedOver, unpackedTiles } from "./known_sentences.js";
-import { MosaicDrawing } from "./mosaic_drawing.js";
-import { neighbour, relativeMeasure, tileAt, tileOrder, tilesOf } from "./mosaic_geometry.js";
-import { mosaicFigure } from "./mosaic_figure.js";
+import { groupOf, Member, sameHead, tell } from "../shared/group.js";
+import { fixed } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { MASKED_8 } from "../shared/packing.js";
+import { afterDrawing, afterPainting, markPainted, onceAFrame, painted, sized, stageOf } from "../shared/surface.js";
+import { magnification, placeOn, presentedRoom, scrollWithin, sharpness } from "../shared/window.js";
+import { findSentence, keepSentence, onHandedOver, unpackedTiles } from "./known_sentences.js";
+import { mosaicLayout, neighbour, relativeMeasure, tileAt, tileNumber, tileOrder, tilesOf } from "./mosaic_geometry.js";
+import { drawMosaic, drawMosaicLit, mosaicBoard, mosaicFigure } from "./mosaic_scene.js";
 import { Preview } from "./preview.js";
-import { afterDrawing, afterPainting, painted } from "../shared/surface.js";
 import { atItsPace, editedInTasks, editedTiles } from "./tiles.js";
-import { placeOn, scrollWithin } from "../shared/window.js";
 
-/** @import { Component, FigurePart, OverviewHeader } from "../shared/types.js" */
+/** @import { Component, FigurePart, OverviewHeader, Theme } from "../shared/types.js" */
+/** @import { Group } from "../shared/group.js" */
+/** @import { Board } from "./mosaic_scene.js" */
+/** @import { Mosaic, Tile } from "./mosaic_geometry.js" */
+
+/**
+ * All that a drawing needs, complete or not there at all.
+ * @typedef {object} AllHeads
+ * @property {OverviewHeader} header
+ * @property {Uint8Array} codes the pixels of all tiles, one tile after the other
+ * @property {Group} group
+ * @property {Theme} theme
+ * @property {Tile[]} tiles
+ * @property {number[]} sorted tile numbers in the order they are walked through
+ * @property {number[] | null} measured from 0 to 1, for dimming
+ */
 
 /** A head is fetched ahead when the pointer has rested on its tile for so many milliseconds. */
 const REST = 30;
+/** What overview.css gives all tiles before they scroll. */
+const TALLEST = 556;
 
-export class Overview extends MosaicDrawing {
+/** @extends {Drawing<OverviewHeader, AllHeads>} */
+export class Overview extends Drawing {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
+    this.stage = stageOf("av-stage", "overview", "summary");
+    this.base = el("canvas");
+    this.over = el("canvas", "av-over");
+    this.stage.append(this.base, this.over);
+    /** @type {Mosaic | null} */
+    this.laid = null;
+    /** @type {(Board & { how: string }) | null} */
+    this.painted = null;
+    /** @type {number | null} the tile under the pointer or the keyboard */
+    this.at = null;
+    this.relight = onceAFrame(() => this.light());
     this.label = el("div", "av-sr", null, { id: "summary" });
     this.live = liveRegion();
     this.scroll = around("av-scroll", this.stage);
@@ -46,6 +75,99 @@ export class Overview extends MosaicDrawing {
     );
     this.gone = new AbortController();
     this.listen();
+  }
+
+  /** Where the tiles are; nothing asks before they are drawn. */
+  get mosaic() {
+    if (!this.laid) throw new Error("the tiles have no places yet");
+    return this.laid;
+  }
+
+  /** @param {number | null} i the tile to light */
+  standOn(i) {
+    this.at = i;
+    this.relight();
+  }
+
+  /** The tile of the head on show. */
+  chosen() {
+    const { group, tiles } = this.shown;
+    return group.selected ? Math.max(0, tileNumber(tiles, ...group.selected)) : 0;
+  }
+
+  /** @param {number} i */
+  name(i) {
+    const { tiles, header } = this.shown;
+    const { layer, head } = tiles[i];
+    return fill(header.words.tile, { layer: header.layers[layer], head });
+  }
+
+  /** All tiles in one picture, made anew for other tiles, places or colours. */
+  board() {
+    const { codes } = this.shown;
+    const scene = this.scene();
+    const { header, theme, mosaic, measured } = scene;
+    const fine = sharpness(this.base);
+    const how = JSON.stringify([mosaic, theme, measured, header.scale, header.colours, fine]);
+    const before = this.painted?.how === how ? this.painted : null;
+    if (before?.codes !== codes) this.painted = { ...mosaicBoard(scene, codes, fine, before), how };
+    return /** @type {Board} */ (this.painted);
+  }
+
+  /** What all tiles may take of the window where they are presented: they are all seen, and what is said below them. */
+  room() {
+    const presented = presentedRoom(this.root);
+    const place = this.stage.parentElement;
+    if (presented === null || place === null) return null;
+    const box = this.root.getBoundingClientRect();
+    const { top, bottom } = place.getBoundingClientRect();
+    return Math.min(TALLEST, presented - (top - box.top + box.bottom - bottom) / magnification(this.root));
+  }
+
+  draw() {
+    if (!this.held || this.root.clientWidth === 0) return;
+    const { header, tiles, sorted } = this.held;
+    const mosaic = mosaicLayout(header, tiles, sorted, this.root.clientWidth, this.room());
+    this.laid = mosaic;
+    const context = sized(this.base, mosaic.width, mosaic.height);
+    drawMosaic(context, this.scene(), this.board());
+    this.stage.dataset.silenced = (header.silenced ?? []).map((place) => place.join(".")).join(" ");
+    this.light();
+    this.stage.dataset.tiles = JSON.stringify([mosaic.tw, mosaic.th, mosaic.places]);
+    markPainted(this.root, "attnviz-overview-painted", header.data);
+  }
+
+  /** What is drawn now. */
+  scene() {
+    const { header, tiles, theme, group } = this.shown;
+    const measured = header.dim ? this.shown.measured : null;
+    return { header, tiles, theme, measured, mosaic: this.mosaic, selected: group.selected, at: this.at };
+  }
+
+  light() {
+    if (!this.held || !this.laid) return;
+    const { tiles, group } = this.held;
+    const { width, height } = this.laid;
+    drawMosaicLit(sized(this.over, width, height), this.scene());
+    const at = this.at === null ? null : tiles[this.at];
+    this.stage.dataset.at = at ? `${at.layer},${at.head}` : "";
+    this.stage.dataset.selected = group.selected ? group.selected.join(",") : "";
+  }
+
+  /** What there is to say about a tile: its measure, and whom it shares keys and values with. @param {number} i */
+  note(i) {
+    const { header, tiles } = this.shown;
+    const { words, measure, measureName, heads } = header;
+    const { layer, head, share, size } = tiles[i];
+    const notes = [];
+    if (header.silenced?.some((place) => sameHead(place, [layer, head]))) notes.push(words.silenced);
+    const value = measure?.[i] ?? null;
+    if (value !== null) notes.push(fill(words.measured, { measure: measureName, value: fixed(value, 2) }));
+    if (share >= 0) {
+      const last = Math.min((share + 1) * size, heads[layer]) - 1;
+      notes.push(fill(words.shared, { heads: `${share * size}–${last}` }));
+    }
+    return notes.join(" · ");
   }
 
   listen() {

@@ -1,7 +1,7 @@
 // The keys of a page and the bar of the presentation mode: next and previous, light or dark, and the way out.
 // Python hears how many steps were asked for in all, so that presses which arrive together all count.
 
-import { keptByRoot, rootOf, Sequence } from "../shared/component.js";
+import { Sequence, viewComponent } from "../shared/component.js";
 import { addButton, button, el, focusedIn } from "../shared/dom.js";
 import { scrolling } from "../shared/motion.js";
 import { STOPS } from "../shared/window.js";
@@ -285,11 +285,4 @@ function stopsOf(page) {
   return [...page.querySelectorAll(STOPS)].filter((stop) => stop.getClientRects().length > 0);
 }
 
-const presenters = keptByRoot((root) => new Presenter(root));
-
-/** @param {Component<Presented>} component */
-export default function presenter(component) {
-  const root = rootOf(component);
-  presenters.of(root).show(component);
-  return () => presenters.drop(root);
-}
+export default viewComponent(Presenter);

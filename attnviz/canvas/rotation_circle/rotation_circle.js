@@ -1,7 +1,7 @@
 // RoPE's rotation of one pair of numbers on a circle, as positions move. Python hears of it when the visitor lets go.
 
 import { themeOf } from "../shared/colour.js";
-import { lastingComponent, View } from "../shared/component.js";
+import { View, viewComponent } from "../shared/component.js";
 import { labelledSlider } from "../shared/controls.js";
 import { around, button, el, fill, joined, named } from "../shared/dom.js";
 import { film } from "../shared/motion.js";
@@ -193,4 +193,4 @@ function circleSide(width) {
   return Math.min(LARGEST, beside >= LEAST ? beside : width - 4);
 }
 
-export default lastingComponent(RotationCircle);
+export default viewComponent(RotationCircle);

@@ -1,12 +1,171 @@
 // The menu that saves a picture: as SVG or PNG, or copied. What is on show draws itself; a chart is drawn by plotly.js.
 
-import { keepInReach, lastingComponent, sayingButtons, View } from "../shared/component.js";
+import { patchHeadsFigure } from "../patch_view/patch_figure.js";
+import { CHART, chartFigure } from "../scene/chart_figure.js";
+import { figureDocument, pictureDocument, themeOfFile } from "../scene/figure.js";
+import { keepInReach, sayingButtons, View, viewComponent } from "../shared/component.js";
 import { around, button, el, fill, say } from "../shared/dom.js";
 import { download, png } from "../shared/files.js";
-import { LookForm } from "./look_form.js";
-import { pictureOf, svgOf } from "./picture_svg.js";
 
-/** @import { Component, SavePictureHeader, Words } from "../shared/types.js" */
+/** @import { Component, Picture, SavePictureHeader, Words } from "../shared/types.js" */
+/** @import { Background, FigureLook } from "../scene/figure.js" */
+/** @typedef {{ toImage(figure: object, options: object): Promise<string> }} Plotly */
+
+/** @param {SavePictureHeader} header @param {Uint8Array} payload @param {Omit<FigureLook, "fonts">} chosen */
+export async function svgOf(header, payload, chosen) {
+  const look = { ...chosen, fonts: await fontsOf(header.fonts) };
+  if (header.chart) return chartSvg(header.chart, header.plotly, look);
+  const { parts, canvases, words } = header;
+  if (parts.length) {
+    const theme = themeOfFile(look.background, parts[0].header.colours);
+    let at = 0;
+    const figures = parts.map(({ header: told, size }) =>
+      patchHeadsFigure(told, payload.subarray(at, (at += size)), theme),
+    );
+    return figureDocument(figures, theme, look);
+  }
+  const pictures = canvases.map((canvas) => pictureOf(canvas, words.gone));
+  return pictureDocument(pictures, look);
+}
+
+/** What a canvas of the page offers. @param {string} canvas its key, and where it has several pictures, which @param {string} gone */
+export function pictureOf(canvas, gone) {
+  const [key, which = ".av-root"] = canvas.split(" ");
+  const box = document.querySelector(`.st-key-${CSS.escape(key)}`);
+  const root = [...(box?.querySelectorAll("*") ?? [])].find(({ shadowRoot }) => shadowRoot)?.shadowRoot;
+  const { picture } = /** @type {{ picture?: Picture }} */ (root?.querySelector(which) ?? {});
+  if (!picture) throw new Error(gone);
+  return picture;
+}
+
+/** @type {Promise<string> | null} */
+let fonts = null;
+
+/** The style that brings the font along, fetched once; without it the letters are those of whoever opens the file. */
+/** @param {string} address */
+function fontsOf(address) {
+  fonts ??= fetch(address).then((answer) => {
+    if (!answer.ok) throw new Error(address);
+    return answer.text();
+  });
+  return fonts.catch((problem) => {
+    fonts = null;
+    throw problem;
+  });
+}
+
+/** @param {NonNullable<SavePictureHeader["chart"]>} chart @param {string} plotly its address @param {FigureLook} look */
+async function chartSvg(chart, plotly, look) {
+  const layout = JSON.parse(chart.layouts[look.background]);
+  const data = JSON.parse(chart.data);
+  if (!look.bar) {
+    for (const trace of data) if (trace.type === "heatmap") trace.showscale = false;
+    for (const [name, axis] of Object.entries(layout)) if (name.startsWith("coloraxis")) axis.showscale = false;
+  }
+  const { width, height } = layout;
+  const Plotly = await loadPlotly(plotly);
+  const drawn = await Plotly.toImage({ data, layout }, { format: "svg", width, height });
+  const theme = themeOfFile(look.background, chart.colours);
+  const frame = figureDocument([chartFigure({ width, height, title: "" })], theme, look);
+  return frame.replace(CHART, () => decodeURIComponent(drawn.slice(drawn.indexOf(",") + 1)));
+}
+
+/** @type {Promise<Plotly> | null} */
+let loading = null;
+
+/** @param {string} address @returns {Promise<Plotly>} */
+function loadPlotly(address) {
+  const page = /** @type {{ Plotly?: Plotly }} */ (globalThis);
+  if (page.Plotly) return Promise.resolve(page.Plotly);
+  loading ??= new Promise((resolve, reject) => {
+    const script = el("script", "", null, { src: address });
+    const failed = () => {
+      loading = null;
+      reject(new Error("plotly.min.js"));
+    };
+    script.onload = () => (page.Plotly ? resolve(page.Plotly) : failed());
+    script.onerror = failed;
+    document.head.append(script);
+  });
+  return loading;
+}
+
+/** @type {Background[]} */
+const BACKGROUNDS = ["white", "transparent", "dark"];
+
+export class LookForm {
+  /** @param {() => void} changed is called when a visitor has changed something */
+  constructor(changed) {
+    this.title = el("input", "sv-text", null, { type: "text", name: "title" });
+    this.caption = el("textarea", "sv-text", null, { rows: "3", name: "caption" });
+    this.papers = BACKGROUNDS.map((value) => el("input", "", null, { type: "radio", name: "paper", value }));
+    const [bar, fine, credit] = ["bar", "fine", "credit"].map((name) =>
+      el("input", "", null, { type: "checkbox", name }),
+    );
+    Object.assign(this.papers[0], { checked: true });
+    for (const each of [bar, credit]) each.checked = true;
+    this.switches = { bar, fine, credit };
+    /** @type {[SavePictureHeader["title"], SavePictureHeader["caption"]]} what Python proposed last */
+    this.proposed = ["", ""];
+    this.names = new Map(
+      [this.title, this.caption, ...this.papers, bar, fine, credit].map((each) => [each, el("span")]),
+    );
+    const labelled = (/** @type {HTMLInputElement | HTMLTextAreaElement} */ control) => {
+      const isField = control.className === "sv-text";
+      const name = /** @type {HTMLElement} */ (this.names.get(control));
+      const label = el("label", isField ? "sv-field" : "sv-choice");
+      label.append(...(isField ? [name, control] : [control, name]));
+      return label;
+    };
+    this.paper = el("fieldset", "sv-line");
+    this.legend = el("legend");
+    this.paper.append(this.legend, ...this.papers.map(labelled));
+    this.summary = el("summary");
+    const more = el("details", "sv-more");
+    more.append(
+      this.summary,
+      labelled(this.title),
+      labelled(this.caption),
+      this.paper,
+      around("av-wrap sv-line", labelled(bar), labelled(fine)),
+    );
+    more.addEventListener("change", changed);
+    this.parts = [labelled(credit), more];
+    this.credit = "";
+  }
+
+  /** @param {SavePictureHeader} header */
+  show({ title, caption, credit, words }) {
+    this.credit = credit;
+    this.summary.textContent = words.look;
+    this.legend.textContent = words.background;
+    this.names.forEach((name, control) => {
+      name.textContent = words[control.name === "paper" ? control.value : control.name];
+    });
+    [this.title, this.caption].forEach((field, at) => {
+      const fresh = [title, caption][at];
+      if (field.value === this.proposed[at]) field.value = fresh; // what a visitor wrote stays
+      this.proposed[at] = fresh;
+    });
+  }
+
+  /** Pixels of a PNG for each of the picture's. */
+  get scale() {
+    return this.switches.fine.checked ? 4 : 2;
+  }
+
+  /** @returns {Omit<FigureLook, "fonts">} */
+  get look() {
+    const { bar, credit } = this.switches;
+    return {
+      background: BACKGROUNDS[this.papers.findIndex(({ checked }) => checked)] ?? "white",
+      title: this.title.value.trim(),
+      caption: this.caption.value.trim(),
+      credit: credit.checked ? this.credit : "",
+      bar: bar.checked,
+    };
+  }
+}
 
 /** @extends {View<SavePictureHeader>} */
 class SavePicture extends View {
@@ -93,4 +252,4 @@ class SavePicture extends View {
   }
 }
 
-export default lastingComponent(SavePicture);
+export default viewComponent(SavePicture);

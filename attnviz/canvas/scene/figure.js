@@ -4,7 +4,7 @@
 import { css, mixed, readable, rgb } from "../shared/colour.js";
 import { besideEachOther, writeLines } from "./side_by_side.js";
 import { SvgContext } from "./svg_context.js";
-import { escaped } from "./svg_markup.js";
+import { escaped } from "./svg_path.js";
 import { FAMILY, wrapText } from "./text_width.js";
 
 /** @import { Colours, DrawingContext, Picture, Theme } from "../shared/types.js" */

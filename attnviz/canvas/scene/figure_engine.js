@@ -6,7 +6,7 @@ import { headFigure } from "../head/head_figure.js";
 import { linesFigure } from "../lines/lines_figure.js";
 import { maskFigure } from "../mask/mask_scene.js";
 import { modelStripFigure } from "../model_strip/strip_scene.js";
-import { mosaicFigure } from "../overview/mosaic_figure.js";
+import { mosaicFigure } from "../overview/mosaic_scene.js";
 import { patchFigure, patchHeadsFigure } from "../patch_view/patch_figure.js";
 import { softmaxFigure, softmaxFilm } from "../softmax_slider/softmax_figure.js";
 import { sharingFigure } from "../sharing_columns/columns_scene.js";

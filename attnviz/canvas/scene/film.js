@@ -3,7 +3,7 @@
 
 import { writeLines } from "./side_by_side.js";
 import { SvgContext } from "./svg_context.js";
-import { escaped } from "./svg_markup.js";
+import { escaped } from "./svg_path.js";
 import { FAMILY, wrapText } from "./text_width.js";
 import { css, mixed, rgb } from "../shared/colour.js";
 import { clamp } from "../shared/numbers.js";

@@ -1,9 +1,10 @@
 // A film as a file, made in the browser: GIF everywhere, WebM and MP4 where the browser encodes video.
 
-import { contextOf } from "./canvas_context.js";
-import { drawFrame, frameTimes, roomOf } from "./film.js";
-import { beginGif } from "./gif_file.js";
+import { applyPalette, GIFEncoder, quantize } from "gifenc";
+
 import { pause } from "../shared/surface.js";
+import { canvasContext, contextOf } from "./canvas_context.js";
+import { drawFrame, frameTimes, roomOf } from "./film.js";
 
 /** @import { FrameLook, Size } from "./film.js" */
 /** @import { Film, Theme } from "../shared/types.js" */
@@ -59,4 +60,23 @@ export function drawPreview(canvas, film, at, look) {
   context.scale(scale, scale);
   const figure = film.figure(at, theme, bar);
   drawFrame(context, figure, roomOf([figure]), size, theme, look);
+}
+
+/** A GIF that a canvas is drawn into, frame after frame; it plays on and on. @param {HTMLCanvasElement} canvas */
+export function beginGif(canvas) {
+  const { width, height } = canvas;
+  const gif = GIFEncoder();
+  return {
+    /** Adds what is on the canvas. @param {number} seconds that it stays */
+    async add(seconds) {
+      const { data } = canvasContext(canvas).getImageData(0, 0, width, height);
+      const palette = quantize(data, 256);
+      gif.writeFrame(applyPalette(data, palette), width, height, { palette, delay: 1000 * seconds });
+    },
+    async end() {
+      gif.finish();
+      return new Blob([gif.bytes()], { type: "image/gif" });
+    },
+    stop() {},
+  };
 }

@@ -4,10 +4,8 @@
 
 import { hex, rgbOf } from "../shared/colour.js";
 import { pngOfPixels } from "./png.js";
-import { SIGNS, splitAtSigns, tracePath } from "./signs.js";
-import { attributes, escaped, Gradient } from "./svg_markup.js";
-import { short, SvgPath } from "./svg_path.js";
-import { FAMILY, textWidth } from "./text_width.js";
+import { FAMILY, SIGNS, splitAtSigns, textWidth, tracePath } from "./text_width.js";
+import { attributes, escaped, Gradient, short, SvgPath } from "./svg_path.js";
 
 /** @import { DrawingContext, Rectangle } from "../shared/types.js" */
 /** @import { Weight } from "./text_width.js" */

@@ -38,18 +38,18 @@ export function keptByRoot(begin) {
 
 /**
  * A component drawn by one long-lived view: made at the first call, shown new data at each, taken down at the end.
- * @template {{ show(component: Component): Promise<void>, resize?(): void, leave?(): void }} V
- * @param {new (root: HTMLElement) => V} View
+ * @template [Data=Uint8Array]
+ * @param {new (root: HTMLElement) => { show(component: Component<Data>): unknown, resize?(): void, leave?(): void }} View
  */
 export function viewComponent(View) {
   const views = keptByRoot((root) => {
     const view = new View(root);
     return { view, stopWatching: watchSize(root, () => view.resize?.()) };
   });
-  return (/** @type {Component} */ component) => {
+  return (/** @type {Component<Data>} */ component) => {
     const root = rootOf(component);
     const { view, stopWatching } = views.of(root);
-    void view.show(component);
+    view.show(component);
     return () => {
       if (root.isConnected) return; // newer data overtook this call, which Streamlit ends: the view shows it next
       stopWatching();
@@ -96,18 +96,6 @@ export function sayingButtons(root, acts, { working, done = "" }, failed) {
     return node;
   });
   root.replaceChildren(...buttons, said);
-}
-
-/**
- * A component whose view lives as long as its root does.
- * @template [Data=Uint8Array]
- * @param {new (root: HTMLElement) => { show(component: Component<Data>): void }} View
- */
-export function lastingComponent(View) {
-  const views = keptByRoot((root) => new View(root));
-  return (/** @type {Component<Data>} */ component) => {
-    if (component.data) views.of(rootOf(component)).show(component);
-  };
 }
 
 /**

@@ -5,7 +5,7 @@ import { bytesOf, unpackBits } from "./packing.js";
 import { Latest, Sequence } from "./component.js";
 import { EVERYTHING } from "./zoom.js";
 
-/** @import { KnownHead } from "../head/head_memory.js" */
+/** @import { KnownHead } from "../head/head_supply.js" */
 /** @import { KnownSentence } from "../overview/known_sentences.js" */
 /** @import { AllHeads } from "./all_heads.js" */
 /** @import { Axis, Edit, HeadHeader, Hover, Pin, HeadEdit, Zoom } from "./types.js" */

@@ -3,7 +3,7 @@
 
 import { barAt, drawPanel, linesOfNames, panelScene } from "./panel.js";
 import { Glide, interpolateNumberArray } from "../scene/glide.js";
-import { lastingComponent, View } from "../shared/component.js";
+import { View, viewComponent } from "../shared/component.js";
 import { labelledSlider } from "../shared/controls.js";
 import { around, attribute, button, el, fill, joined, named } from "../shared/dom.js";
 import { filmOfStops } from "../shared/motion.js";
@@ -282,4 +282,4 @@ function setSlider({ input, value }, at, text, heard) {
   input.setAttribute("aria-valuetext", heard(text));
 }
 
-export default lastingComponent(SoftmaxSlider);
+export default viewComponent(SoftmaxSlider);

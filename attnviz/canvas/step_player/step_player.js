@@ -2,7 +2,7 @@
 // The blob's payload is float32: q (T, D), k (T, D), v (T, Dv), output (T, Dv), weights (T, T).
 
 import { themeOf } from "../shared/colour.js";
-import { lastingComponent } from "../shared/component.js";
+import { viewComponent } from "../shared/component.js";
 import { around, attribute, button, el, fill, joined, named, say, visibleToken } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
 import { clamp, percent } from "../shared/numbers.js";
@@ -216,4 +216,4 @@ class StepPlayer extends FilmView {
   }
 }
 
-export default lastingComponent(StepPlayer);
+export default viewComponent(StepPlayer);

@@ -2,7 +2,7 @@
 // The payload is a code for each cell (0 to 254 on a scale centred on 127, 255: masked), then float32: what lines keep.
 
 import { themeOf } from "../shared/colour.js";
-import { lastingComponent } from "../shared/component.js";
+import { viewComponent } from "../shared/component.js";
 import { around, attribute, el, joined, named, say } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
 import { clamp } from "../shared/numbers.js";
@@ -190,4 +190,4 @@ class TileFilm extends FilmView {
   }
 }
 
-export default lastingComponent(TileFilm);
+export default viewComponent(TileFilm);

@@ -1,8 +1,7 @@
 // The heads whose weights a change moves most, each a button that shows it before, after, and the difference.
 
-import { arrange, PLAIN } from "../../canvas/head/arrange.js";
-import { HeadView } from "../../canvas/head/head.js";
-import { largestOf, minus } from "../../canvas/head/head_numbers.js";
+import { arrange, largestOf, minus, PLAIN } from "../../canvas/head/head_numbers.js";
+import { HeadComponent } from "../../canvas/head/head.js";
 import { changeText } from "../../canvas/head/head_readout.js";
 import { attend } from "../../canvas/shared/attend.js";
 import { around, el, fill } from "../../canvas/shared/dom.js";
@@ -34,7 +33,7 @@ export class MovedHeads {
     this.pictures = around("site-pictures");
     this.below = el("section", "site-looked", null, { "aria-label": words.moved });
     this.below.append(this.title, this.said, this.pictures);
-    /** @type {HeadView[]} */
+    /** @type {HeadComponent[]} */
     this.views = [];
     this.show(null);
   }
@@ -92,7 +91,7 @@ export class MovedHeads {
   picture() {
     const box = el("section", "av-root");
     this.pictures.append(box);
-    const view = new HeadView(box);
+    const view = new HeadComponent(box);
     watchSize(box, () => view.resize());
     return view;
   }
