@@ -69,6 +69,17 @@ def test_each_frame_is_the_still_figure_of_its_step(make):
             assert drawn == wanted
 
 
+@pytest.mark.parametrize("make", [decoding, tiled, training, widths])
+def test_a_square_frame_is_filled_with_what_stands_beside_each_other_on_a_wide_one(make):
+    still, _stops = make()
+    (frame,), _seconds = still(0).frames(FrameOptions(width=1080, height=1080, end=0))
+    assert set(texts(tree(still(0)))) <= set(texts(ElementTree.fromstring(frame)))
+    pixels = np.asarray(Image.open(io.BytesIO(png(frame, 1.0))).convert("L"))[130:]  # below the film's name
+    rows, columns = ((pixels < 250).any(side).nonzero()[0] for side in (1, 0))
+    assert np.ptp(rows) > 0.6 * len(pixels)
+    assert np.ptp(columns) > 0.4 * pixels.shape[1]
+
+
 @pytest.mark.parametrize("kind", ["gif", "webp"])
 def test_a_file_has_the_frames_of_its_part_and_moves(kind):
     still, stops = decoding()

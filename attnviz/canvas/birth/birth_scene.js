@@ -10,6 +10,7 @@ import { roundedRect, TokenLabels } from "../shared/token_labels.js";
 import { textWidth, wrapText } from "../scene/text_width.js";
 import { BAR_ROOM, drawBarInFile } from "../shared/colour_bar.js";
 import { steppedFilm } from "../scene/film.js";
+import { placeBoxes } from "../scene/side_by_side.js";
 
 /** @import { BirthFigureHeader, BirthHeader, BirthSizes, DrawingContext, Rectangle, Theme, Words } from "../shared/types.js" */
 /** @import { Pass } from "./forward.js" */
@@ -181,8 +182,8 @@ export function drawHeads(context, { labels, longest, beside, places, tile }, he
   });
 }
 
-/** Pixels of the left half, of its first line, between it and the right half, and of a head's picture. */
-const [WIDE, STEP, BETWEEN, TILE] = [440, 24, 28, 143];
+/** Pixels of the left half, of its first line, between it and the right half, and of a head's picture; of one below it. */
+const [WIDE, STEP, BETWEEN, TILE, TILE_BELOW] = [440, 24, 28, 143, 170];
 
 /**
  * @param {BirthFigureHeader} header @param {Uint8Array} payload float16 numbers of the model at this step
@@ -190,34 +191,38 @@ const [WIDE, STEP, BETWEEN, TILE] = [440, 24, 28, 143];
  * @returns {Figure}
  */
 export function birthFigure(header, payload, theme, bar) {
-  const { ids, sizes, words, steps, at, open, colours, title } = header;
+  const { ids, sizes, words, steps, at, open, colours, title, upright = false } = header;
   const silenced = new Set(header.silenced);
   const pass = forward(singles(new Uint16Array(payload.slice().buffer)), ids, sizes, silenced);
   const now = { step: steps[at], reached: open ? Infinity : steps[at], silenced };
   const scene = sceneOf(header, pass, now.step, silenced);
-  const story = placeStory(header, scene, WIDE);
-  const heads = placeHeads(header, Infinity, TILE);
+  const heads = placeHeads(header, Infinity, upright ? TILE_BELOW : TILE);
+  const story = placeStory(header, scene, upright ? Math.max(WIDE, heads.width) : WIDE);
+  const halves = [
+    { width: story.width, height: STEP + story.height },
+    { width: heads.width, height: heads.height + (bar ? BAR_ROOM : 0) },
+  ];
+  const { places, width, height } = placeBoxes(halves, upright, BETWEEN);
   const draw = (/** @type {SvgContext} */ context) => {
     context.save();
     writeText(context, fill(words.at, { step: grouped(now.step) }), 0, 9, theme, "600 15px");
     context.translate(0, STEP);
     drawStory(context, story, header, now, theme);
-    context.translate(WIDE + BETWEEN, -STEP);
+    context.translate(places[1][0], places[1][1] - STEP);
     drawHeads(context, heads, header, scene, theme);
     const look = { scale: { top: 1, root: false }, signed: false, unit: words.weight, colours };
     if (bar) drawBarInFile(context, 0, heads.height + 4, look, theme, sizes.causal ? words.hidden : null);
     context.restore();
   };
-  const width = WIDE + BETWEEN + heads.width;
-  return { width, height: Math.max(STEP + story.height, heads.height + (bar ? BAR_ROOM : 0)), title, draw };
+  return { width, height, title, draw };
 }
 
 /** @param {BirthFigureHeader} header @param {Uint8Array} payload float16 numbers of the model at all steps */
 export function birthFilm(header, payload) {
   const { steps, tokens, words } = header;
   const size = payload.length / steps.length;
-  return steppedFilm(words.film, steps.length, 8, (at, theme, bar) => {
+  return steppedFilm(words.film, steps.length, 8, (at, theme, bar, upright) => {
     const title = tokens.slice(0, tokens.length / 2).join(" ");
-    return birthFigure({ ...header, at, title }, payload.subarray(at * size, (at + 1) * size), theme, bar);
+    return birthFigure({ ...header, at, title, upright }, payload.subarray(at * size, (at + 1) * size), theme, bar);
   });
 }

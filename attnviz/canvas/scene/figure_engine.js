@@ -15,7 +15,7 @@ import { stepFigure, stepFilm } from "../step_player/step_player_figure.js";
 import { tileFigure, tileFilm } from "../tile_film/tile_film_figure.js";
 import { chartFigure } from "./chart_figure.js";
 import { figureDocument, themeOfFile } from "./figure.js";
-import { frameDocuments, frameTimes } from "./film.js";
+import { frameDocuments, frameTimes, isUpright } from "./film.js";
 
 /** @import { Figure, FigureLook } from "./figure.js" */
 /** @import { FrameLook, Size } from "./film.js" */
@@ -77,7 +77,9 @@ const flattened = (text) => text.split("").join("");
 export function filmSvgs([scene, header, payload], look) {
   const theme = themeOfFile(look.background, header.colours);
   const film = FILMS[scene](header, payload);
-  const figures = frameTimes(film, look.from, look.to, look.most).map((at) => film.figure(at, theme, look.bar));
+  const figures = frameTimes(film, look.from, look.to, look.most).map((at) =>
+    film.figure(at, theme, look.bar, isUpright(look)),
+  );
   const title = look.title || film.name;
   return {
     seconds: film.seconds * (look.to - look.from),

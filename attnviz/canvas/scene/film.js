@@ -26,13 +26,13 @@ const LARGEST = 3;
 
 /**
  * A film of stops, one after the other.
- * @param {string} name @param {number} stops @param {number} seconds @param {(stop: number, theme: Theme, bar: boolean) => Figure} figureOf
+ * @param {string} name @param {number} stops @param {number} seconds @param {(stop: number, theme: Theme, bar: boolean, upright: boolean) => Figure} figureOf
  * @returns {Film}
  */
 export function steppedFilm(name, stops, seconds, figureOf) {
   const frames = Math.min(stops, MOST_FRAMES);
-  const figure = (/** @type {number} */ at, /** @type {Theme} */ theme, bar = true) =>
-    figureOf(Math.round(clamp(at, 0, 1) * (stops - 1)), theme, bar);
+  const figure = (/** @type {number} */ at, /** @type {Theme} */ theme, bar = true, upright = false) =>
+    figureOf(Math.round(clamp(at, 0, 1) * (stops - 1)), theme, bar, upright);
   return { name, seconds, frames, figure };
 }
 
@@ -40,6 +40,11 @@ export function steppedFilm(name, stops, seconds, figureOf) {
 export function frameTimes({ frames }, from = 0, to = 1, most = MOST_FRAMES) {
   const count = Math.max(1, Math.min(most, Math.round((frames - 1) * (to - from)) + 1));
   return Array.from({ length: count }, (_none, i) => from + ((to - from) * i) / Math.max(1, count - 1));
+}
+
+/** Whether frames of this size have more room below than beside. @param {Size} size */
+export function isUpright({ width, height }) {
+  return height >= width;
 }
 
 /** The room that each of the figures fits into. @param {Figure[]} figures @returns {Size} */

@@ -4,7 +4,7 @@ import { applyPalette, GIFEncoder, quantize } from "gifenc";
 
 import { pause } from "../shared/surface.js";
 import { canvasContext, contextOf } from "./canvas_context.js";
-import { drawFrame, frameTimes, roomOf } from "./film.js";
+import { drawFrame, frameTimes, isUpright, roomOf } from "./film.js";
 
 /** @import { FrameLook, Size } from "./film.js" */
 /** @import { Film, Theme } from "../shared/types.js" */
@@ -29,7 +29,7 @@ export async function filmFile(film, look, videoScript, progress, signal) {
   const times = frameTimes(film, from, to);
   const figures = [];
   for (const at of times) {
-    figures.push(film.figure(at, theme, bar));
+    figures.push(film.figure(at, theme, bar, isUpright(size)));
     if (signal.aborted) return null;
     await pause(0); // the page answers meanwhile
   }
@@ -58,7 +58,7 @@ export function drawPreview(canvas, film, at, look) {
   Object.assign(canvas, { width: canvas.clientWidth, height: Math.round(scale * size.height) });
   const context = contextOf(canvas);
   context.scale(scale, scale);
-  const figure = film.figure(at, theme, bar);
+  const figure = film.figure(at, theme, bar, isUpright(size));
   drawFrame(context, figure, roomOf([figure]), size, theme, look);
 }
 

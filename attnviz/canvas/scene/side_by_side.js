@@ -17,6 +17,21 @@ export function writeLines(context, lines, x, y, { size, line }, weight = 400) {
   lines.forEach((text, at) => context.fillText(text, x, y + (at + 0.5) * line));
 }
 
+/**
+ * Where boxes stand: beside each other, or below each other on an upright frame; and the room that they take together.
+ * @param {{ width: number, height: number }[]} boxes @param {boolean} upright
+ */
+export function placeBoxes(boxes, upright, between = BETWEEN) {
+  let end = -between;
+  const places = boxes.map(({ width, height }) => {
+    const start = end + between;
+    end = start + (upright ? height : width);
+    return upright ? [0, start] : [start, 0];
+  });
+  const most = Math.max(...boxes.map(({ width, height }) => (upright ? width : height)));
+  return { places, width: upright ? most : end, height: upright ? end : most };
+}
+
 /** Figures side by side as one, each below its own title. @param {Figure[]} figures @returns {Figure} */
 export function besideEachOther(figures) {
   const names = figures.map(({ title, width }) => wrapText(title, Math.max(90, width), NAME.size, 600));

@@ -100,7 +100,8 @@ export type FigurePart = [
 export type Film = {
   seconds: number;
   frames: number;
-  figure: (at: number, theme: Theme, bar?: boolean) => Figure;
+  /** `upright`: for a frame that is as high as it is wide, or higher */
+  figure: (at: number, theme: Theme, bar?: boolean, upright?: boolean) => Figure;
   /** what it shows, in all frames; what one of them shows is its figure's title */
   name: string;
   from?: string;
@@ -221,6 +222,7 @@ export type SoftmaxFigureHeader = Pick<
   "n" | "at" | "panels" | "parameter" | "coldest" | "words" | "colours"
 > & {
   title: string;
+  upright?: boolean;
   /** whether the scores were typed in, so that no d_k is behind them */
   typed: boolean;
 };
@@ -275,6 +277,7 @@ export type BirthHeader = Answer & {
 /** The step of a run for a file. */
 export type BirthFigureHeader = Omit<BirthHeader, "session" | "ack" | "layout" | "pieces" | "address" | "places"> & {
   title: string;
+  upright?: boolean;
 };
 
 /** Scores of one query at width d; cosines only for qk-norm. */
@@ -393,7 +396,7 @@ export type PlayedRun = {
 export type PlayerHeader = Answer & PlayedRun & { name: string };
 
 /** The same for a file. */
-export type StepFigureHeader = PlayedRun & { title: string };
+export type StepFigureHeader = PlayedRun & { title: string; upright?: boolean };
 
 /** In a memory: a letter, and its sides. */
 type Lying<Side> = [name: string, rows: Side, cols: Side];
@@ -424,7 +427,7 @@ export type TileHeader = Answer &
   };
 
 /** The same for a file. */
-export type TileFigureHeader = TileRun & { title: string };
+export type TileFigureHeader = TileRun & { title: string; upright?: boolean };
 
 export type GrowthRun = {
   tokens: number[];

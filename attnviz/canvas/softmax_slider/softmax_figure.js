@@ -5,6 +5,7 @@ import { drawPanel, linesOfNames, panelScene } from "./panel.js";
 import { softmaxRow } from "./softmax.js";
 import { fill, joined } from "../shared/dom.js";
 import { percent, significant } from "../shared/numbers.js";
+import { placeBoxes } from "../scene/side_by_side.js";
 import { writeText } from "../shared/surface.js";
 import { wrapText } from "../scene/text_width.js";
 import { steppedFilm } from "../scene/film.js";
@@ -24,27 +25,27 @@ const [ALONE, BESIDE] = [560, 320];
  * @returns {Figure}
  */
 export function softmaxFigure(header, payload, theme) {
-  const { panels, n, at, parameter, coldest, words } = header;
+  const { panels, n, at, parameter, coldest, words, upright = false } = header;
   const numbers = new Float64Array(payload.slice().buffer);
   const row = { d: at, scores: numbers.subarray(0, n), cosines: numbers.length > n ? numbers.subarray(n) : null };
-  const width = panels.length > 1 ? BESIDE : ALONE;
-  const whole = panels.length * (width + BETWEEN) - BETWEEN;
+  const width = panels.length > 1 && !upright ? BESIDE : ALONE;
   const size = { width, tall: HIGH, lines: linesOfNames(panels, width) };
   const rows = panels.map((panel) => {
     const { weights } = softmaxRow(panel.kind, row, parameter?.value ?? 1, coldest);
     return panelScene(panel, weights, words, size);
   });
+  const { places, width: whole, height } = placeBoxes(rows, upright, BETWEEN);
   const set = [[words.d_k, String(at)], ...(parameter ? [[parameter.name, significant(parameter.value)]] : [])];
   const sliders = joined(words.join_clauses, header.typed ? set.slice(1).map(said) : set.map(said));
   const lines = [sliders, ...wrapText(fill(words.legend, { n, even: percent(1 / n) }), whole, 13)].filter(Boolean);
-  const foot = Math.max(...rows.map(({ height }) => height)) + 8;
+  const foot = height + 8;
   const draw = (/** @type {SvgContext} */ context) => {
-    context.save();
-    for (const scene of rows) {
+    rows.forEach((scene, panel) => {
+      context.save();
+      context.translate(places[panel][0], places[panel][1]);
       drawPanel(context, scene, theme, null);
-      context.translate(width + BETWEEN, 0);
-    }
-    context.restore();
+      context.restore();
+    });
     lines.forEach((line, i) => writeText(context, line, 0, foot + (i + 0.5) * LINE, theme, "13px", 0.8));
   };
   return { width: whole, height: foot + lines.length * LINE, title: header.title, draw };
@@ -63,9 +64,9 @@ export function softmaxFilm(header, payload) {
   const { d_k, n, words } = header;
   const numbers = new Float64Array(payload.slice().buffer);
   const cosines = numbers.subarray(n * d_k.length);
-  return steppedFilm(words.film, d_k.length, 7, (stop, theme) => {
+  return steppedFilm(words.film, d_k.length, 7, (stop, theme, _bar, upright) => {
     const row = [numbers, cosines].flatMap((all) => [...all.subarray(n * stop, n * (stop + 1))]);
-    const here = { ...header, at: d_k[stop], title: `${words.d_k} = ${d_k[stop]}` };
+    const here = { ...header, at: d_k[stop], title: `${words.d_k} = ${d_k[stop]}`, upright };
     return softmaxFigure(here, new Uint8Array(Float64Array.from(row).buffer), theme);
   });
 }

@@ -5,6 +5,7 @@ import { drawStep, filmOf, playerLayout } from "./step_player_scene.js";
 import { drawSide, drawTape, headline, placeTape, sideScene } from "./step_player_side.js";
 import { floats } from "../shared/packing.js";
 import { steppedFilm } from "../scene/film.js";
+import { placeBoxes } from "../scene/side_by_side.js";
 
 /** @import { Figure } from "../scene/figure.js" */
 /** @import { SvgContext } from "../scene/svg_context.js" */
@@ -12,32 +13,35 @@ import { steppedFilm } from "../scene/film.js";
 
 /** Pixels of the scene, of what stands beside it, and between them; below the tokens. */
 const [SCENE, SIDE, BETWEEN, BELOW] = [713, 380, 28, 8];
-const WIDE = SCENE + BETWEEN + SIDE;
 
 /** @param {StepFigureHeader} header @param {Uint8Array} payload @param {Theme} theme @returns {Figure} */
 export function stepFigure(header, payload, theme) {
-  const { at, rows, title } = header;
+  const { at, rows, title, upright = false } = header;
   const layout = playerLayout(SCENE, rows);
   const scene = { header, film: filmOf(header, floats(payload)), at, theme, layout, pointed: null };
-  const tape = placeTape(header, at, WIDE);
-  const side = sideScene(header, at, SIDE);
+  const side = sideScene(header, at, upright ? SCENE : SIDE);
+  const halves = [
+    { width: SCENE, height: layout.height },
+    { width: side.width, height: side.height + 1 },
+  ];
+  const { places, width, height } = placeBoxes(halves, upright, BETWEEN);
+  const tape = placeTape(header, at, width);
   const draw = (/** @type {SvgContext} */ context) => {
     drawTape(context, tape, theme);
     context.save();
     context.translate(0, tape.height + BELOW);
     drawStep(context, scene);
-    context.translate(SCENE + BETWEEN, 0);
+    context.translate(places[1][0], places[1][1]);
     drawSide(context, side, theme);
     context.restore();
   };
-  const height = tape.height + BELOW + Math.max(layout.height, side.height + 1);
-  return { width: WIDE, height: Math.ceil(height), title, draw };
+  return { width, height: Math.ceil(tape.height + BELOW + height), title, draw };
 }
 
 /** @param {StepFigureHeader} header @param {Uint8Array} payload of all steps */
 export function stepFilm(header, payload) {
   const { steps, words } = header;
-  return steppedFilm(words.film, steps.length, 0.9 * steps.length, (at, theme) =>
-    stepFigure({ ...header, at, title: headline(header, at) }, payload, theme),
+  return steppedFilm(words.film, steps.length, 0.9 * steps.length, (at, theme, _bar, upright) =>
+    stepFigure({ ...header, at, title: headline(header, at), upright }, payload, theme),
   );
 }

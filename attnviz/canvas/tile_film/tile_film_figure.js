@@ -12,32 +12,35 @@ import { steppedFilm } from "../scene/film.js";
 /** @import { SvgContext } from "../scene/svg_context.js" */
 /** @import { Theme, TileFigureHeader } from "../shared/types.js" */
 
-/** Pixels of the large tile and what stands below it, and between it and the matrix. */
-const [WIDE, BETWEEN] = [500, 28];
+/** Pixels of the large tile and what stands below it, between it and the matrix, and of memory beside an upright one's. */
+const [WIDE, BETWEEN, BESIDE] = [500, 28, 300];
 const LINE = 18;
 
 /** @param {TileFigureHeader} header @param {Uint8Array} payload @param {Theme} theme @returns {Figure} */
 export function tileFigure(header, payload, theme) {
-  const { at, backward, blocks, title } = header;
+  const { at, backward, blocks, title, upright = false } = header;
   const scene = sceneOf(header, numbersOf(header, payload), theme);
   const matrix = matrixLayout(Infinity, backward);
-  const tile = tileLayout(WIDE, HIGH, blocks[backward ? 1 : 0], backward);
+  const right = matrix.width + BETWEEN;
+  const wide = upright ? right + BESIDE : WIDE;
+  const tile = tileLayout(wide, HIGH, blocks[backward ? 1 : 0], backward);
   const line = tellingLine(header, scene.numbers, at);
-  const said = wrapText(describeLine(header, scene.numbers, at, line), WIDE, 13);
-  const memory = memoryScene(header, at, WIDE);
+  const said = wrapText(describeLine(header, scene.numbers, at, line), wide, 13);
+  const memory = memoryScene(header, at, upright ? BESIDE : WIDE);
   const below = tile.height + 3 + said.length * LINE + 10;
+  const [x, y] = upright ? [0, matrix.height + BETWEEN] : [right, 0];
   const draw = (/** @type {SvgContext} */ context) => {
     context.save();
     drawMatrix(context, scene, matrix);
-    context.translate(matrix.width + BETWEEN, 0);
+    context.translate(x, y);
     drawTile(context, scene, tile, line);
     said.forEach((text, n) => writeText(context, text, 0, tile.height + 12 + n * LINE, theme, "13px"));
-    context.translate(0, below);
+    context.translate(right - x, upright ? -y : below);
     drawMemory(context, memory, theme);
     context.restore();
   };
-  const height = Math.max(matrix.height, below + memory.height);
-  return { width: Math.ceil(matrix.width + BETWEEN + WIDE), height: Math.ceil(height), title, draw };
+  const height = Math.max(matrix.height, y + below, (upright ? 0 : below) + memory.height);
+  return { width: Math.ceil(x + wide), height: Math.ceil(height), title, draw };
 }
 
 /** Seconds that a tile stands, and that all take at most. */
@@ -46,7 +49,7 @@ const [STAND, LONGEST] = [0.6, 20];
 /** @param {TileFigureHeader} header @param {Uint8Array} payload of all tiles */
 export function tileFilm(header, payload) {
   const { tiles, words } = header;
-  return steppedFilm(words.film, tiles.length, Math.min(LONGEST, STAND * tiles.length), (at, theme) =>
-    tileFigure({ ...header, at, title: describeStep(header, at) }, payload, theme),
+  return steppedFilm(words.film, tiles.length, Math.min(LONGEST, STAND * tiles.length), (at, theme, _bar, upright) =>
+    tileFigure({ ...header, at, title: describeStep(header, at), upright }, payload, theme),
   );
 }
