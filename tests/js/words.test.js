@@ -127,11 +127,11 @@ test("a sum's tokens: signs, numbers of a sheet in its colour, powers of e", () 
       { role: "plain", roles: ["k", "v"] },
     ])
   );
-  const sign = { kind: /** @type {const} */ ("sign"), role: "" };
+  const sign = { kind: /** @type {const} */ ("sign") };
   assert.deepEqual(readToken("o×", sheets, 0), { ...sign, text: "×" });
   assert.deepEqual(isTight({ ...sign, text: "exp(" }), { after: true, before: false });
   assert.deepEqual(isTight({ ...sign, text: ")" }), { after: false, before: true });
-  assert.deepEqual(readToken("n8", sheets, 0), { kind: "number", role: "", text: "8" });
+  assert.deepEqual(readToken("n8", sheets, 0), { kind: "number", role: undefined, text: "8" });
   assert.deepEqual(readToken("00.5", sheets, 1), { kind: "number", role: "q", text: "0.5" });
   assert.deepEqual(readToken("^10.5", sheets, 1), { kind: "number", role: "v", text: "e", sup: "0.5" });
 });

@@ -5,8 +5,8 @@ import { forward, lossOf, scoresOn, singles } from "./forward.js";
 import { ramp } from "../shared/colour.js";
 import { fill, visibleToken } from "../shared/dom.js";
 import { fixed, grouped, percent } from "../shared/numbers.js";
-import { drawWith, fillBox, writeText } from "../shared/surface.js";
-import { roundedRect, TokenLabels } from "../shared/token_labels.js";
+import { drawWith, fillBox, roundedRect, writeText } from "../shared/surface.js";
+import { TokenLabels } from "../shared/token_labels.js";
 import { textWidth, wrapText } from "../scene/text_width.js";
 import { BAR_ROOM, drawBarInFile } from "../shared/colour_bar.js";
 import { steppedFilm } from "../scene/film.js";
@@ -129,7 +129,7 @@ export function drawStory(context, { lines, copies, width }, header, now, theme)
     writeText(context, name, 0, at, theme, "600 14px");
     for (const { text, below, good, x, y, w, h } of chips) {
       drawWith(context, { strokeStyle: good ? GOOD : theme.border, lineWidth: good ? 2 : 1 });
-      roundedRect(context, x + 0.5, y + 0.5, w - 1, h - 1, 6);
+      roundedRect(context, { x: x + 0.5, y: y + 0.5, w: w - 1, h: h - 1 }, 6);
       context.stroke();
       writeText(context, text, x + (w - textWidth(text, 14, 600)) / 2, y + 12, theme, "600 14px");
       writeText(context, below, x + (w - textWidth(below, 12)) / 2, y + 28, theme, "12px", 0.8);

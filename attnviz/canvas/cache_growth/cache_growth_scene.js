@@ -2,7 +2,7 @@
 // bars of a group on one scale, which the largest at the end fills. No page.
 
 import { binary } from "../shared/numbers.js";
-import { drawWith, fillBox, writeText } from "../shared/surface.js";
+import { fillBox, writeText } from "../shared/surface.js";
 import { wrapText } from "../scene/text_width.js";
 
 /** @import { DrawingContext, GrowthFigureHeader, GrowthRun, Theme } from "../shared/types.js" */
@@ -67,8 +67,7 @@ export function drawGrowth(context, scene, bars = barsOf(scene)) {
       const place = { ...track, x: x + track.x, y: Math.round(middle - BAR / 2) };
       fillBox(context, place, theme.text, 0.07);
       fillBox(context, { ...place, w: place.w * (shares.get(`${name} ${row.said}`) ?? 0) }, colour);
-      drawWith(context, { font: `14px ${theme.font}`, fillStyle: theme.text, textAlign: "right" });
-      context.fillText(text, x + w, middle);
+      writeText(context, text, x + w, middle, theme, "14px", 1, "right");
     }
   }
 }

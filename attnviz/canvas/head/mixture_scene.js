@@ -2,8 +2,8 @@
 
 import { strongestOf, tokenText } from "./head_readout.js";
 import { percent } from "../shared/numbers.js";
-import { drawWith } from "../shared/surface.js";
-import { cutToFit, roundedRect } from "../shared/token_labels.js";
+import { drawWith, roundedRect } from "../shared/surface.js";
+import { cutToFit } from "../shared/token_labels.js";
 import { textWidth } from "../scene/text_width.js";
 
 /** @import { Numbers } from "./head_readout.js" */
@@ -57,7 +57,7 @@ export function drawMixture(context, parts, made, axis, theme, width) {
   const high = 26;
   const wide = textWidth(made, 15) + 24;
   context.fillStyle = pill;
-  roundedRect(context, width / 2 - wide / 2, bottom, wide, high, 7);
+  roundedRect(context, { x: width / 2 - wide / 2, y: bottom, w: wide, h: high }, 7);
   context.fill();
   drawWith(context, { fillStyle: theme.dark ? theme.background : "#ffffff", font: `15px ${theme.font}` });
   context.fillText(made, width / 2, bottom + high / 2);

@@ -2,7 +2,7 @@
 // them a gesture covers; and a mask as a figure. No page.
 
 import { css, mixed, pixelOf, rgb } from "../shared/colour.js";
-import { drawWith, fillBox, strokeGrid } from "../shared/surface.js";
+import { drawWith, fillBox, strokeGrid, writeText } from "../shared/surface.js";
 import { drawColumnLabel, labelStep } from "../shared/token_labels.js";
 import { COMPACT, roomOfLabels } from "../heatmap/heatmap_scene.js";
 import { clamp } from "../shared/numbers.js";
@@ -146,9 +146,8 @@ export function maskFigure(header, payload, theme, bar) {
     if (!bar) return;
     fillBox(context, { x: plot.x, y: end + 8, w: 14, h: 10 }, css(maskInk(theme)));
     context.hatch({ x: second, y: end + 8, w: 14, h: 10 }, colours.masked, theme.dark);
-    drawWith(context, { font: `12px ${theme.font}`, fillStyle: theme.text, textAlign: "left", textBaseline: "middle" });
-    context.fillText(words.kept, plot.x + 20, end + 13);
-    context.fillText(words.cut, second + 20, end + 13);
+    writeText(context, words.kept, plot.x + 20, end + 13, theme, "12px");
+    writeText(context, words.cut, second + 20, end + 13, theme, "12px");
   };
   const legend = second + 20 + textWidth(words.cut, 12) + 8;
   return {

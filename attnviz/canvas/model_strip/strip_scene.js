@@ -2,8 +2,7 @@
 // them what is in the block that is lit. No page.
 
 import { fill } from "../shared/dom.js";
-import { drawWith, writeText } from "../shared/surface.js";
-import { roundedRect } from "../shared/token_labels.js";
+import { drawWith, fillBox, frameBox, writeText } from "../shared/surface.js";
 import { textWidth, wrapText } from "../scene/text_width.js";
 
 /** @import { DrawingContext, ModelPart, ModelStripFigureHeader, ModelStripHeader, Rectangle, Theme } from "../shared/types.js" */
@@ -169,36 +168,20 @@ export function placeStrip({ before, blocks, after, heads, words }, [layer, head
 export function drawStrip(context, { above, below, arrows, dashed, names, bar }, theme) {
   for (const box of [...above, ...below]) drawBox(context, box, theme, bar);
   context.setLineDash([4, 3]);
-  frame(context, dashed, 8, theme.primary);
+  frameBox(context, dashed, 8, theme.primary);
   context.setLineDash([]);
   names.forEach((line, i) =>
     writeText(context, line, AROUND, dashed.y + 18 + i * NAME.line, theme, `600 ${NAME.size}px`),
   );
-  drawWith(context, { font: `14px ${theme.font}`, textAlign: "center", globalAlpha: 0.7 });
-  for (const { sign, x, y } of arrows) context.fillText(sign, x, y);
-  context.globalAlpha = 1;
-}
-
-/** @param {DrawingContext} context @param {Rectangle} place @param {number} radius */
-function fillRounded(context, { x, y, w, h }, radius) {
-  roundedRect(context, x, y, w, h, radius);
-  context.fill();
-}
-
-/** Strokes inside an edge. @param {DrawingContext} context @param {Rectangle} place @param {number} radius @param {string} colour */
-function frame(context, { x, y, w, h }, radius, colour, wide = 1) {
-  drawWith(context, { strokeStyle: colour, lineWidth: wide });
-  roundedRect(context, x + wide / 2, y + wide / 2, w - wide, h - wide, radius);
-  context.stroke();
+  for (const { sign, x, y } of arrows) writeText(context, sign, x, y, theme, "14px", 0.7, "center");
 }
 
 /** @param {DrawingContext} context @param {PlacedBox} box @param {Theme} theme @param {boolean} bar */
 function drawBox(context, box, theme, bar) {
   const { part, squares, w, places } = box;
   const heads = squares?.numbered ?? false;
-  context.fillStyle = theme.secondary;
-  fillRounded(context, box, 8);
-  frame(context, box, 8, heads ? theme.primary : theme.border, heads ? 2 : 1);
+  fillBox(context, box, theme.secondary, 1, 8);
+  frameBox(context, box, 8, heads ? theme.primary : theme.border, heads ? 2 : 1);
   const x = box.x + PAD.x;
   let y = box.y + PAD.above + LINE / 2;
   const write = (/** @type {string} */ text, weight = 400, alpha = 1) => {
@@ -216,11 +199,9 @@ function drawBox(context, box, theme, bar) {
   for (const line of box.said) write(line, 400, 0.85);
   if (!bar) return;
   const place = { x, y: y - LINE / 2 + BAR.above, w: w - 2 * PAD.x, h: BAR.high };
-  drawWith(context, { fillStyle: theme.text, globalAlpha: 0.14 });
-  fillRounded(context, place, 3);
-  drawWith(context, { fillStyle: theme.primary, globalAlpha: 1 });
+  fillBox(context, place, theme.text, 0.14, 3);
   // what is there at all is seen
-  if (part.share > 0) fillRounded(context, { ...place, w: place.w * Math.max(part.share, 0.006) }, 3);
+  if (part.share > 0) fillBox(context, { ...place, w: place.w * Math.max(part.share, 0.006) }, theme.primary, 1, 3);
 }
 
 /** @param {DrawingContext} context @param {Squares} squares @param {Rectangle[]} places @param {Theme} theme */
@@ -228,9 +209,8 @@ function drawSquares(context, squares, places, theme) {
   drawWith(context, { font: `11px ${theme.font}`, textAlign: "center", textBaseline: "middle" });
   places.forEach((place, i) => {
     const lit = i === squares.lit;
-    context.fillStyle = lit ? theme.primary : theme.background;
-    fillRounded(context, place, 3);
-    frame(context, place, 3, lit ? theme.primary : theme.border);
+    fillBox(context, place, lit ? theme.primary : theme.background, 1, 3);
+    frameBox(context, place, 3, lit ? theme.primary : theme.border);
     if (!squares.numbered) return;
     context.fillStyle = lit ? "#ffffff" : theme.text;
     context.fillText(String(i), place.x + place.w / 2, place.y + place.h / 2);

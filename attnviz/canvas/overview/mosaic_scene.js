@@ -6,8 +6,8 @@ import { BAR_ROOM, barWidth, drawBarInFile } from "../shared/colour_bar.js";
 import { unpackedEdit } from "../shared/group.js";
 import { fixed } from "../shared/numbers.js";
 import { MASKED_8 } from "../shared/packing.js";
-import { drawWith, strokePath } from "../shared/surface.js";
-import { labelStep, roundedRect } from "../shared/token_labels.js";
+import { drawWith, roundedRect, strokePath } from "../shared/surface.js";
+import { labelStep } from "../shared/token_labels.js";
 import { EDGE, GAP, mosaicLayout, relativeMeasure, tileNumber, tileOrder, tilesOf } from "./mosaic_geometry.js";
 import { editedTiles } from "./tiles.js";
 
@@ -141,7 +141,7 @@ export function drawMosaicLit(context, { tiles, theme, selected, at, mosaic: { p
   const frame = (i, strokeStyle, lineWidth, grow) => {
     const [x, y] = places[i];
     drawWith(context, { strokeStyle, lineWidth });
-    roundedRect(context, x - grow, y - grow, tw + 2 * grow, th + 2 * grow, 3);
+    roundedRect(context, { x: x - grow, y: y - grow, w: tw + 2 * grow, h: th + 2 * grow }, 3);
     context.stroke();
   };
   const pointed = at === null ? null : tiles[at];

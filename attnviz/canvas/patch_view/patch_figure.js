@@ -7,7 +7,7 @@ import { fill } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
 import { base64Of, floats } from "../shared/packing.js";
 import { placeOfHead } from "../shared/raw_scores.js";
-import { drawWith } from "../shared/surface.js";
+import { drawWith, writeText } from "../shared/surface.js";
 import { wrapText } from "../scene/text_width.js";
 
 /** @import { PatchScene } from "./patch_scene.js" */
@@ -71,8 +71,7 @@ export function patchFigure(header, payload, theme, bar) {
     context.image(href, place, picture.smooth, DIMMED);
     drawDiscs(context, scene);
     drawMarks(context, scene);
-    drawWith(context, { font: `12px ${theme.font}`, fillStyle: theme.text, textAlign: "left", textBaseline: "middle" });
-    lines.forEach((line, at) => context.fillText(line, 0, size.height + 8 + (at + 0.5) * LINE));
+    lines.forEach((line, at) => writeText(context, line, 0, size.height + 8 + (at + 0.5) * LINE, theme, "12px"));
   };
   return { width: size.width, height: size.height + 8 + lines.length * LINE, title, draw };
 }

@@ -1,11 +1,10 @@
 // A picture with a row of weights over it as a drawing knows it: where its patches lie, a disc on each, frames; and all heads,
 // each over a small picture. No page: the same functions draw on screen and in files.
 
-import { drawWith, fillBox, outline, strokeGrid, strokePath } from "../shared/surface.js";
+import { drawWith, fillBox, frameBox, outline, strokeGrid, strokePath, writeText } from "../shared/surface.js";
 import { ARROWS, STEPS } from "../shared/controls.js";
 import { clamp } from "../shared/numbers.js";
 import { cellsBetween } from "../shared/zoom.js";
-import { roundedRect } from "../shared/token_labels.js";
 import { textWidth } from "../scene/text_width.js";
 
 /** @import { DrawingContext, PatchHeader, PatchState, Rectangle, Theme } from "../shared/types.js" */
@@ -233,15 +232,11 @@ export function drawTiles(context, { tiles }, state, theme, sceneOf, drawPicture
   for (const tile of tiles) {
     const { layer, head, place, picture } = tile;
     const [name, x, y] = [`${layer}.${head}`, place.x + place.w / 2, picture.y + picture.h + 1 + NAME / 2];
-    drawWith(context, { font: `11px ${theme.font}`, fillStyle: theme.text, globalAlpha: 0.75 });
-    drawWith(context, { textAlign: "center", textBaseline: "middle", strokeStyle: theme.text, lineWidth: 1 });
-    context.fillText(name, x, y);
+    writeText(context, name, x, y, theme, "11px", 0.75, "center");
     const half = textWidth(name, 11) / 2;
+    drawWith(context, { strokeStyle: theme.text, lineWidth: 1, globalAlpha: 0.75 });
     if (isSilenced(tile)) strokePath(context, [x - half, y], [x + half, y]);
     context.globalAlpha = 1;
-    if (layer !== state.layer || head !== state.head) continue;
-    drawWith(context, { strokeStyle: theme.primary, lineWidth: 2 });
-    roundedRect(context, place.x + 1, place.y + 1, place.w - 2, place.h - 2, 5);
-    context.stroke();
+    if (layer === state.layer && head === state.head) frameBox(context, place, 5, theme.primary, 2);
   }
 }

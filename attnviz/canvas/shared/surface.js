@@ -88,12 +88,30 @@ export function clipTo(context, { x, y, w, h }, beside, above = beside) {
   context.clip();
 }
 
+/** Begins a path around a rectangle with round corners. */
+/** @param {DrawingContext} context @param {Rectangle} rectangle @param {number} radius */
+export function roundedRect(context, { x, y, w, h }, radius) {
+  context.beginPath();
+  context.roundRect(x, y, w, h, Math.max(0, Math.min(radius, w / 2, h / 2)));
+}
+
 /** Fills a rectangle with so much of a colour. */
 /** @param {DrawingContext} context @param {Rectangle} rectangle @param {string} fillStyle */
-export function fillBox(context, { x, y, w, h }, fillStyle, globalAlpha = 1) {
+export function fillBox(context, rectangle, fillStyle, globalAlpha = 1, radius = 0) {
   drawWith(context, { fillStyle, globalAlpha });
-  context.fillRect(x, y, w, h);
+  if (radius) {
+    roundedRect(context, rectangle, radius);
+    context.fill();
+  } else context.fillRect(rectangle.x, rectangle.y, rectangle.w, rectangle.h);
   context.globalAlpha = 1;
+}
+
+/** Strokes inside the edge of a rectangle with round corners. */
+/** @param {DrawingContext} context @param {Rectangle} rectangle @param {number} radius @param {string} strokeStyle */
+export function frameBox(context, { x, y, w, h }, radius, strokeStyle, lineWidth = 1) {
+  drawWith(context, { strokeStyle, lineWidth });
+  roundedRect(context, { x: x + lineWidth / 2, y: y + lineWidth / 2, w: w - lineWidth, h: h - lineWidth }, radius);
+  context.stroke();
 }
 
 /**
@@ -122,11 +140,11 @@ export function cleared(canvas) {
 /**
  * Writes a text in the theme's colour, from `x` to the right.
  * @param {DrawingContext} context @param {string} text @param {number} x @param {number} y its middle
- * @param {Pick<Theme, "text" | "font">} theme @param {string} type weight and size @param {number} [alpha]
+ * @param {Pick<Theme, "text" | "font">} theme @param {string} type weight and size
  */
-export function writeText(context, text, x, y, theme, type, alpha = 1) {
-  drawWith(context, { font: `${type} ${theme.font}`, fillStyle: theme.text, globalAlpha: alpha });
-  drawWith(context, { textAlign: "left", textBaseline: "middle" });
+export function writeText(context, text, x, y, theme, type, globalAlpha = 1, textAlign = "left") {
+  drawWith(context, { font: `${type} ${theme.font}`, fillStyle: theme.text, globalAlpha });
+  drawWith(context, { textAlign, textBaseline: "middle" });
   context.fillText(text, x, y);
   context.globalAlpha = 1;
 }

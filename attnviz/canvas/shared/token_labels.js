@@ -2,7 +2,7 @@
 
 import { visibleToken } from "./dom.js";
 import { textWidth } from "../scene/text_width.js";
-import { drawWith } from "./surface.js";
+import { drawWith, fillBox } from "./surface.js";
 
 /** @import { DrawingContext, Theme } from "./types.js" */
 /** @typedef {{ text: string, width: number }} Cut a label as it is written, and how wide that is */
@@ -117,21 +117,8 @@ export function drawColumnLabel(context, label, x, top, flat, lit = null) {
 export function drawPill(context, { text, width }, x, y, align, colour, theme, size) {
   const [w, h] = [width + 8, size + 6];
   const left = align === "right" ? x - width - 4 : align === "center" ? x - w / 2 : x - 4;
-  context.fillStyle = theme.background;
-  roundedRect(context, left - 1, y - h / 2 - 1, w + 2, h + 2, 5);
-  context.fill();
-  context.fillStyle = colour;
-  roundedRect(context, left, y - h / 2, w, h, 4);
-  context.fill();
+  fillBox(context, { x: left - 1, y: y - h / 2 - 1, w: w + 2, h: h + 2 }, theme.background, 1, 5);
+  fillBox(context, { x: left, y: y - h / 2, w, h }, colour, 1, 4);
   drawWith(context, { fillStyle: "#ffffff", textAlign: align, textBaseline: "middle" });
   context.fillText(text, x, y + 0.5);
-}
-
-/**
- * @param {DrawingContext} context @param {number} x @param {number} y @param {number} w @param {number} h
- * @param {number} radius
- */
-export function roundedRect(context, x, y, w, h, radius) {
-  context.beginPath();
-  context.roundRect(x, y, w, h, Math.max(0, Math.min(radius, w / 2, h / 2)));
 }

@@ -1,8 +1,7 @@
 // Ways of sharing keys and values as a drawing: query heads wired to K/V heads, facts, and a bar for the cache. No page.
 
 import { clamp } from "../shared/numbers.js";
-import { drawWith } from "../shared/surface.js";
-import { roundedRect } from "../shared/token_labels.js";
+import { drawWith, fillBox, frameBox, writeText } from "../shared/surface.js";
 import { wrapText } from "../scene/text_width.js";
 
 /** @import { DrawingContext, SharingColumn, SharingFigureHeader, SharingHeader, Theme } from "../shared/types.js" */
@@ -36,19 +35,6 @@ export function columnsScene({ columns, wires, colours }, theme, width) {
 
 /** @typedef {ReturnType<typeof columnsScene>} ColumnsScene */
 
-/** @param {DrawingContext} context @param {string} text @param {number} y @param {string} type */
-function write(context, text, y, type, alpha = 1) {
-  drawWith(context, { font: type, globalAlpha: alpha });
-  context.fillText(text, 0, y);
-  context.globalAlpha = 1;
-}
-
-/** @param {DrawingContext} context @param {number} x @param {number} y @param {number} width @param {number} height @param {number} radius */
-function fillRounded(context, x, y, width, height, radius) {
-  roundedRect(context, x, y, width, height, radius);
-  context.fill();
-}
-
 /**
  * A query head: its middle and size, and those of the K/V head that it reads, as shares of the width.
  * @typedef {{ key: number, alpha: number, x: number, size: number, reads: number, half: number }} HeadMark
@@ -71,23 +57,20 @@ export function marksOf({ heads, kv_heads: kvHeads, share }) {
 export function drawColumn(context, scene, at, marks = marksOf(scene.columns[at])) {
   const { columns, lines, colours, theme, scale, wide, factsAt, cacheAt, width, height } = scene;
   const column = columns[at];
-  const type = (/** @type {number} */ size, weight = 400) => `${weight} ${size}px ${theme.font}`;
-  drawWith(context, { strokeStyle: theme.border, lineWidth: 1 });
-  roundedRect(context, 0.5, 0.5, width - 1, height - 1, 8);
-  context.stroke();
+  const write = (/** @type {string} */ text, /** @type {number} */ y, type = `400 ${FACT}px`, alpha = 1) =>
+    writeText(context, text, 0, y, theme, type, alpha);
+  frameBox(context, { x: 0, y: 0, w: width, h: height }, 8, theme.border);
   context.save();
   context.translate(ROOM, ROOM);
   context.scale(scale, scale);
   drawHeads(context, marks.heads, scene);
-  drawWith(context, { fillStyle: theme.text, textAlign: "left", textBaseline: "middle" });
-  write(context, column.name, 10, type(18, 700));
-  lines[at].counted.forEach((line, i) => write(context, line, 33 + LINE * i, type(FACT), 0.85));
-  lines[at].facts.forEach((line, i) => write(context, line, factsAt + LINE * i, type(FACT)));
-  write(context, column.cache, cacheAt + 4, type(17, 700));
-  drawWith(context, { fillStyle: colours.masked, globalAlpha: 0.3 });
-  fillRounded(context, 0, cacheAt + 18, wide, 12, 4);
-  drawWith(context, { fillStyle: colours.k, globalAlpha: 1 });
-  fillRounded(context, 0, cacheAt + 18, Math.max(3, wide * marks.share), 12, 4);
+  write(column.name, 10, "700 18px");
+  lines[at].counted.forEach((line, i) => write(line, 33 + LINE * i, undefined, 0.85));
+  lines[at].facts.forEach((line, i) => write(line, factsAt + LINE * i));
+  write(column.cache, cacheAt + 4, "700 17px");
+  const cache = { x: 0, y: cacheAt + 18, w: wide, h: 12 };
+  fillBox(context, cache, colours.masked, 0.3, 4);
+  fillBox(context, { ...cache, w: Math.max(3, wide * marks.share) }, colours.k, 1, 4);
   context.restore();
 }
 
@@ -111,23 +94,24 @@ function drawHeads(context, marks, { wires, colours, theme, wide, wiresAt }) {
   drawWith(context, { font: `600 11px ${theme.font}`, textAlign: "center", textBaseline: "middle" });
   let last = -1;
   for (const { x, size, reads, half, alpha } of heads) {
-    context.globalAlpha = alpha;
-    drawHead(context, "Q", x - size / 2, wiresAt, size, colours.q);
+    drawHead(context, "Q", x - size / 2, wiresAt, size, colours.q, alpha);
     if (Math.abs(reads - last) < 0.01) continue;
-    drawHead(context, "K", reads - half, bottom, half, colours.k);
-    drawHead(context, "V", reads, bottom, half, colours.v);
+    drawHead(context, "K", reads - half, bottom, half, colours.k, alpha);
+    drawHead(context, "V", reads, bottom, half, colours.v, alpha);
     last = reads;
   }
-  context.globalAlpha = 1;
 }
 
-/** @param {DrawingContext} context @param {string} letter @param {number} x @param {number} y @param {number} size @param {string} colour */
-function drawHead(context, letter, x, y, size, colour) {
-  context.fillStyle = colour;
-  fillRounded(context, x, y, size, size, Math.min(3, size / 5));
+/**
+ * @param {DrawingContext} context @param {string} letter @param {number} x @param {number} y @param {number} size
+ * @param {string} colour @param {number} alpha
+ */
+function drawHead(context, letter, x, y, size, colour, alpha) {
+  fillBox(context, { x, y, w: size, h: size }, colour, alpha, Math.min(3, size / 5));
   if (size < 14) return;
-  context.fillStyle = "#ffffff";
+  drawWith(context, { fillStyle: "#ffffff", globalAlpha: alpha });
   context.fillText(letter, x + size / 2, y + size / 2);
+  context.globalAlpha = 1;
 }
 
 /** @param {SharingFigureHeader} header @param {Uint8Array} _payload @param {Theme} theme @returns {Figure} */

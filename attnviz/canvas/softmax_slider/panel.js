@@ -3,7 +3,6 @@
 
 import { factsOf } from "./softmax.js";
 import { drawWith, fillBox, strokePath, writeText } from "../shared/surface.js";
-import { roundedRect } from "../shared/token_labels.js";
 import { textWidth, wrapText } from "../scene/text_width.js";
 import { fixed } from "../shared/numbers.js";
 
@@ -55,9 +54,7 @@ export function panelScene({ title, formula, colour }, weights, words, { width, 
  */
 export function drawPanel(context, scene, theme, pointed) {
   const { title, formula, colour, weights, facts, top, tall, width } = scene;
-  context.fillStyle = colour;
-  roundedRect(context, 0, NAME.line / 2 - 5.5, 11, 11, 3);
-  context.fill();
+  fillBox(context, { x: 0, y: NAME.line / 2 - 5.5, w: 11, h: 11 }, colour, 1, 3);
   writeText(context, title, NAME.before, NAME.line / 2, theme, "600 15px");
   formula.lines.forEach((line, n) =>
     writeText(context, line, formula.x, formula.y + n * NAME.line, theme, "13px", 0.75),
@@ -119,10 +116,8 @@ export function drawBars(context, { width, height, weights, colour, theme, point
   const inner = width - LEFT - 2;
   const tall = height - FOOT - TOP;
   const y = (/** @type {number} */ weight) => TOP + tall * (1 - weight);
-  drawWith(context, { font: `11px ${theme.font}`, textAlign: "right", textBaseline: "middle" });
   for (const level of [0, 0.5, 1]) {
-    drawWith(context, { globalAlpha: 0.7, fillStyle: theme.text });
-    context.fillText(String(level), LEFT - 6, y(level));
+    writeText(context, String(level), LEFT - 6, y(level), theme, "11px", 0.7, "right");
     fillBox(context, { x: LEFT, y: Math.round(y(level)), w: inner, h: 1 }, theme.text, level ? 0.18 : 0.6);
   }
   context.fillStyle = colour;
@@ -140,8 +135,9 @@ export function drawBars(context, { width, height, weights, colour, theme, point
     fillBox(context, { x: LEFT + pointed * step, y: TOP, w: step, h: tall }, theme.text, 0.12);
   }
   if (step >= NUMBER) {
-    drawWith(context, { fillStyle: theme.text, textAlign: "center" });
-    weights.forEach((weight, i) => context.fillText(fixed(weight, 3), LEFT + (i + 0.5) * step, y(weight) - 7));
+    weights.forEach((weight, i) =>
+      writeText(context, fixed(weight, 3), LEFT + (i + 0.5) * step, y(weight) - 7, theme, "11px", 1, "center"),
+    );
   }
   drawWith(context, { globalAlpha: 0.75, strokeStyle: theme.text, lineWidth: 1 });
   context.setLineDash([4, 4]);

@@ -4,7 +4,7 @@
 import { colourAt, css, mixed, pixelOf, readable, rgb } from "../shared/colour.js";
 import { visibleToken } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
-import { drawWith, fillBox } from "../shared/surface.js";
+import { drawWith, fillBox, writeText } from "../shared/surface.js";
 import { textWidth } from "../scene/text_width.js";
 import { cutToFit } from "../shared/token_labels.js";
 
@@ -102,10 +102,8 @@ function drawRows(context, scene) {
     drawMarks(context, scene, row >= first, y);
     if (row % every && row !== pointed && row !== end - 1) continue;
     const weight = row >= first ? 600 : 400;
-    drawWith(context, { font: `${weight} 11px ${theme.font}`, textAlign: "right", textBaseline: "middle" });
-    context.fillStyle = theme.text;
     const label = shortened(visibleToken(header.labels[row]), layout.label, 11, weight);
-    context.fillText(label, layout.label, y + layout.row / 2);
+    writeText(context, label, layout.label, y + layout.row / 2, theme, `${weight} 11px`, 1, "right");
   }
 }
 
@@ -118,8 +116,7 @@ function drawWeight(context, { layout, theme, header }, weight, y) {
   fillBox(context, { x, y, w: room, h: tall }, theme.text, 0.08);
   fillBox(context, { x, y, w: Math.max(0.5, room * weight), h: tall }, css(colourAt(header.colours.weights, weight)));
   if (layout.row < 11) return;
-  drawWith(context, { fillStyle: theme.text, font: `10px ${theme.font}`, textAlign: "left", textBaseline: "middle" });
-  context.fillText(percent(weight), x + room + 4, y + layout.row / 2);
+  writeText(context, percent(weight), x + room + 4, y + layout.row / 2, theme, "10px");
 }
 
 /** Whether this step processes a row's token, with a cache and without: without one it processes all. */
@@ -153,17 +150,13 @@ function drawFrames(context, { layout, theme, header, at }) {
     context.strokeRect(x - 1, top + first * row - 1, w + 2, (end - first) * row + 2);
     context.lineWidth = 1;
   }
-  context.save();
-  drawWith(context, { fillStyle: theme.text, globalAlpha: 0.8, font: `10px ${theme.font}` });
-  drawWith(context, { textAlign: "left", textBaseline: "middle" });
   [header.words.with, header.words.without].forEach((word, way) => {
     context.save();
     context.translate(marks[way] + mark / 2, top - 3);
     context.rotate(-Math.PI / 2.6);
-    context.fillText(shortened(word, 44, 10), 0, 0);
+    writeText(context, shortened(word, 44, 10), 0, 0, theme, "10px", 0.8);
     context.restore();
   });
-  context.restore();
 }
 
 /**

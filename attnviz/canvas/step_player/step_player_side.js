@@ -3,10 +3,9 @@
 
 import { fill, joined, visibleToken } from "../shared/dom.js";
 import { binary, duration, flop, percent } from "../shared/numbers.js";
-import { drawWith, fillBox, strokePath, writeText } from "../shared/surface.js";
+import { drawWith, fillBox, frameBox, strokePath, writeText } from "../shared/surface.js";
 import { textWidth, wrapText } from "../scene/text_width.js";
 import { newRows, shortened, soFar } from "./step_player_scene.js";
-import { roundedRect } from "../shared/token_labels.js";
 
 /** @import { Weight } from "../scene/text_width.js" */
 /** @import { DrawingContext, PlayedRun, Theme } from "../shared/types.js" */
@@ -91,7 +90,7 @@ function drawChoices(context, { words, alternatives, nothing, width }, theme) {
     const y = HEAD + LINE * (n + 0.5);
     const weight = /** @type {Weight} */ (chosen ? 600 : 400);
     writeText(context, shortened(visibleToken(label), CHOICE.name, 13, weight), 0, y, theme, `${weight} 13px`);
-    writeEnd(context, percent(probability), width, y, theme, weight);
+    writeText(context, percent(probability), width, y, theme, `${weight} 13px`, 1, "right");
     const place = { ...track, y: y - CHOICE.bar / 2 };
     fillBox(context, place, theme.text, 0.08);
     const share = { ...place, w: Math.max(1, place.w * probability) };
@@ -109,7 +108,9 @@ function drawWork(context, { work, width }, theme) {
     named.forEach((line, n) =>
       writeText(context, line, 0, y + 2 + TABLE.line * (n + 0.5), theme, `${weight} 13px`, alpha),
     );
-    numbers.forEach((number, n) => writeEnd(context, number, work.ends[n], y + 2 + TABLE.line / 2, theme, weight));
+    numbers.forEach((number, n) =>
+      writeText(context, number, work.ends[n], y + 2 + TABLE.line / 2, theme, `${weight} 13px`, 1, "right"),
+    );
     drawWith(context, { strokeStyle: theme.text, globalAlpha: 0.12, lineWidth: 1 });
     strokePath(context, [0, y + h - 0.5], [width, y + h - 0.5]);
     context.globalAlpha = 1;
@@ -136,13 +137,6 @@ function drawMemory(context, { memory: { title, layers, y, w }, colours }, theme
 export function layerUnder({ memory: { layers, y: top, w } }, x, y) {
   if (y < top + HEAD || y > top + HEAD + LAYERS.h) return "";
   return layers[Math.floor((x / w) * layers.length)]?.text ?? "";
-}
-
-/** Writes a number that ends at `x`. @param {DrawingContext} context @param {string} text @param {number} x @param {number} y @param {Theme} theme @param {number} weight */
-function writeEnd(context, text, x, y, theme, weight) {
-  drawWith(context, { font: `${weight} 13px ${theme.font}`, fillStyle: theme.text });
-  drawWith(context, { textAlign: "right", textBaseline: "middle" });
-  context.fillText(text, x, y);
 }
 
 /** The step in a sentence. @param {PlayedRun} header @param {number} at */
@@ -226,22 +220,12 @@ export function touchedOf({ x, y, w, h }) {
 
 /** @param {DrawingContext} context @param {Tape} tape @param {Theme} theme */
 export function drawTape(context, { tokens }, theme) {
-  for (const { label, kind, weight, x, y, w, h } of tokens) {
-    if (kind !== "chosen") {
-      const [fillStyle, globalAlpha] = kind === "written" ? [theme.primary, 0.16] : [theme.text, 0.07];
-      drawWith(context, { fillStyle, globalAlpha });
-      roundedRect(context, x, y, w, h, 4);
-      context.fill();
-    }
-    drawWith(context, { globalAlpha: 1, strokeStyle: theme.primary, lineWidth: 1 });
+  for (const { label, kind, weight, ...box } of tokens) {
+    if (kind === "written") fillBox(context, box, theme.primary, 0.16, 4);
+    else if (kind !== "chosen") fillBox(context, box, theme.text, 0.07, 4);
     context.setLineDash(kind === "chosen" ? [3, 3] : []);
-    if (kind === "chosen" || kind === "newest") {
-      roundedRect(context, x + 0.5, y + 0.5, w - 1, h - 1, 4);
-      context.stroke();
-    }
-    drawWith(context, { font: `${weight} 13px ${theme.font}`, fillStyle: theme.text, textBaseline: "middle" });
-    context.textAlign = "center";
-    context.fillText(label, x + w / 2, y + h / 2);
+    if (kind === "chosen" || kind === "newest") frameBox(context, box, 4, theme.primary);
+    writeText(context, label, box.x + box.w / 2, box.y + box.h / 2, theme, `${weight} 13px`, 1, "center");
   }
   context.setLineDash([]);
 }

@@ -9,20 +9,8 @@ import { roleOf } from "./tensor_tint.js";
 
 /** @import { Board, BoardCell, Rectangle, Sheet } from "../shared/types.js" */
 
-/**
- * A matrix with the places of its numbers, from its own upper left corner.
- * @typedef {object} PlacedSheet
- * @property {Sheet} sheet
- * @property {CellSizes} sizes
- * @property {string[]} rows
- * @property {string[]} cols
- * @property {number[]} lefts of columns
- * @property {number} cell pixels across a number
- * @property {number} width
- * @property {number} height
- */
-
 /** @typedef {ReturnType<typeof sizesOf>} CellSizes */
+/** @typedef {ReturnType<typeof placeSheet>} PlacedSheet */
 /** @typedef {ReturnType<typeof placeBoard>} PlacedBoard */
 /**
  * A matrix where it stands, the sign after it, how much of it is seen across, and how far that is scrolled.
@@ -97,7 +85,8 @@ export function widthOfName(name) {
   return { text: wide(text, NAME.size), sub: wide(sub, NAME.sub) };
 }
 
-/** @param {Sheet} sheet @param {CellSizes} sizes @param {boolean} named whether rows have labels @returns {PlacedSheet} */
+/** A matrix with the places of its numbers, from its own upper left corner: lefts of columns, pixels across a number. */
+/** @param {Sheet} sheet @param {CellSizes} sizes @param {boolean} named whether rows have labels */
 function placeSheet(sheet, sizes, named) {
   const rows = named ? sheet.rows.map((name) => cutLabel(name, sizes.widestRow, sizes.label)) : [];
   const cols = sheet.cols.map((name) => cutLabel(name, sizes.widestColumn - 4, sizes.label));
@@ -164,13 +153,13 @@ function standInLines(all, signs, room) {
     const sign = signs[i] ?? "";
     const after = sign ? between + textWidth(sign, SIGN) : 0;
     const seen = room.isFile ? placed.width : Math.min(placed.width, room.width - after);
-    const end = seen + after;
-    if (x > 0 && x + between + end > room.width) {
+    if (x > 0 && x + between + seen + after > room.width) {
       lines.push([]);
       x = 0;
     }
-    lines[lines.length - 1].push({ placed, x: x && x + between, y: 0, sign, seen, scrolled: 0 });
-    x = (x && x + between) + end;
+    const begin = x && x + between;
+    lines[lines.length - 1].push({ placed, x: begin, y: 0, sign, seen, scrolled: 0 });
+    x = begin + seen + after;
     width = Math.max(width, x);
   });
   let y = 0;
@@ -209,8 +198,7 @@ export function placeBoard({ sheets, signs }, cell, at, room, summed = true) {
   const lines = standInLines(all, signs, room);
   const sum = summed ? standSum(lines, sumTerms(sheets, cell, ...at), room) : null;
   return {
-    standing: lines.standing,
-    between: lines.between,
+    ...lines,
     sum,
     width: Math.ceil(Math.max(lines.width, sum ? sum.x + sum.width : 0)),
     height: Math.ceil(Math.max(lines.height, sum ? sum.y + sum.height : 0)),
@@ -253,7 +241,7 @@ export function startOf(before, after, cells) {
  * A part of a sum: a text, and what follows it below or above the line.
  * @typedef {object} SumTerm
  * @property {"sign" | "number" | "total"} kind
- * @property {string} role of a number
+ * @property {string} [role] of a number of a sheet
  * @property {string} text
  * @property {string} [sub]
  * @property {string} [after] what follows on the line again
@@ -274,8 +262,8 @@ export function splitName(name) {
 export function readToken(token, sheets, c) {
   const power = token.startsWith("^");
   const [kind, text] = power ? [token[1], token.slice(2)] : [token[0], token.slice(1)];
-  if (kind === "o") return { kind: "sign", role: "", text };
-  const role = kind === "n" ? "" : roleOf(sheets[Number(kind)], c);
+  if (kind === "o") return { kind: "sign", text };
+  const role = kind === "n" ? undefined : roleOf(sheets[Number(kind)], c);
   return { kind: "number", role, ...(power ? { text: "e", sup: text } : { text }) };
 }
 
@@ -285,10 +273,8 @@ export function sumTerms(sheets, { t: tokens, e: sign, v: value }, r, c) {
   const after = `[${result.rows[r]}, ${result.cols[c]}]`;
   /** @type {SumTerm[]} */
   const terms = [{ kind: "number", role: roleOf(result, c), ...splitName(result.name), after }];
-  terms.push({ kind: "sign", role: "", text: "=" }, ...tokens.map((token) => readToken(token, sheets, c)));
-  if (value !== null) {
-    terms.push({ kind: "sign", role: "", text: sign }, { kind: "total", role: "", text: value });
-  }
+  terms.push({ kind: "sign", text: "=" }, ...tokens.map((token) => readToken(token, sheets, c)));
+  if (value !== null) terms.push({ kind: "sign", text: sign }, { kind: "total", text: value });
   return terms;
 }
 

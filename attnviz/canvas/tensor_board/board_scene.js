@@ -15,8 +15,7 @@ import {
 } from "./board_geometry.js";
 import { nameInk, roleOf, tint } from "./tensor_tint.js";
 import { rgb } from "../shared/colour.js";
-import { clipTo, drawWith } from "../shared/surface.js";
-import { roundedRect } from "../shared/token_labels.js";
+import { clipTo, drawWith, fillBox, frameBox, roundedRect, writeText } from "../shared/surface.js";
 
 /** @import { BoardStart, PlacedBoard, StandingSheet } from "./board_geometry.js" */
 /** @import { Board, BoardCell, BoardFigureHeader, DrawingContext, FigurePart, Rectangle, TensorColours, Theme } from "../shared/types.js" */
@@ -41,10 +40,7 @@ export function drawBoard(context, scene) {
   const left = moving ? 1 - moving.share : 0;
   board.standing.forEach((one, i) => {
     const { placed, x, y, sign, seen } = one;
-    const type = { font: `${SIGN}px ${theme.font}`, fillStyle: theme.text, globalAlpha: 0.8 };
-    drawWith(context, { ...type, textAlign: "left", textBaseline: "middle" });
-    context.fillText(sign, x + seen + board.between, y + placed.height / 2 + 17);
-    context.globalAlpha = 1;
+    writeText(context, sign, x + seen + board.between, y + placed.height / 2 + 17, theme, `${SIGN}px`, 0.8);
     const [dx, dy] = moving?.start.sheets[i] ?? [0, 0];
     context.save();
     context.translate(x + left * dx, y + left * dy);
@@ -64,15 +60,13 @@ function drawSheet(context, { placed, seen, scrolled }, number, scene) {
     clipTo(context, { x: 0, y: CAPTION - 4, w: seen, h: placed.height }, 0);
     context.translate(-scrolled, 0);
   }
-  drawWith(context, { font: `${sizes.label}px ${theme.font}`, fillStyle: theme.text, globalAlpha: 0.8 });
-  context.textAlign = "center";
-  cols.forEach((name, c) => context.fillText(name, lefts[c] + cell / 2, CAPTION + sizes.label / 2));
-  context.textAlign = "right";
+  const label = (/** @type {string} */ name, /** @type {number} */ x, /** @type {number} */ y, align = "center") =>
+    writeText(context, name, x, y, theme, `${sizes.label}px`, 0.8, align);
+  cols.forEach((name, c) => label(name, lefts[c] + cell / 2, CAPTION + sizes.label / 2));
   rows.forEach((name, r) => {
     const { y, h } = placeOfNumber(placed, r, 0);
-    context.fillText(name, lefts[0] - 5, y + h / 2);
+    label(name, lefts[0] - 5, y + h / 2, "right");
   });
-  context.globalAlpha = 1;
   const isOrigin = (/** @type {number} */ r, /** @type {number} */ c) =>
     scene.areas.some(([of, r0, r1, c0, c1]) => of === number && r0 <= r && r < r1 && c0 <= c && c < c1);
   const isResult = number === board.standing.length - 1;
@@ -103,9 +97,7 @@ function drawTitle(context, { sheet }, { theme, colours }) {
   context.fillText(text, 2, 11);
   context.font = type(NAME.sub);
   context.fillText(sub, 2 + wide.text, 15);
-  drawWith(context, { font: `${SHAPE}px ${theme.font}`, fillStyle: theme.text, globalAlpha: 0.75 });
-  context.fillText(sheet.shape, wide.text + wide.sub + 12, 13);
-  context.globalAlpha = 1;
+  writeText(context, sheet.shape, wide.text + wide.sub + 12, 13, theme, `${SHAPE}px`, 0.75);
 }
 
 /**
@@ -118,20 +110,13 @@ function drawNumber(context, { sheet, sizes }, [r, c], place, framed, { theme, c
   if (look === null) context.hatch(place, colours.masked, theme.dark);
   else {
     context.fillStyle = look.fill;
-    roundedRect(context, place.x, place.y, place.w, place.h, 4);
+    roundedRect(context, place, 4);
     context.fill();
   }
-  if (framed) frame(context, place, framed, theme.text);
+  if (framed) frameBox(context, place, 4 - framed / 2, theme.text, framed);
   const type = `${framed === 3 ? "600 " : ""}${sizes.number}px ${theme.font}`;
   drawWith(context, { font: type, fillStyle: look?.ink ?? theme.text, textAlign: "right" });
   context.fillText(sheet.text[r][c], place.x + place.w - sizes.beside, place.y + sizes.high / 2);
-}
-
-/** A line inside an edge. @param {DrawingContext} context @param {Rectangle} place @param {number} wide @param {string} colour */
-function frame(context, { x, y, w, h }, wide, colour) {
-  drawWith(context, { strokeStyle: colour, lineWidth: wide });
-  roundedRect(context, x + wide / 2, y + wide / 2, w - wide, h - wide, 4 - wide / 2);
-  context.stroke();
 }
 
 /**
@@ -139,13 +124,11 @@ function frame(context, { x, y, w, h }, wide, colour) {
  * @param {DrawingContext} context @param {NonNullable<PlacedBoard["sum"]>} sum @param {BoardScene} scene
  */
 function drawSum(context, { placed, x, y, width, height }, { theme, colours }) {
-  context.fillStyle = theme.secondary;
-  roundedRect(context, x, y, width, height, 8);
-  context.fill();
+  fillBox(context, { x, y, w: width, h: height }, theme.secondary, 1, 8);
   drawWith(context, { textAlign: "left", textBaseline: "middle" });
   for (const { term, x: from, line } of placed) {
-    const role = term.kind === "number" ? term.role : "";
-    drawWith(context, { fillStyle: nameInk(role, colours, theme.text), globalAlpha: term.kind === "sign" ? 0.75 : 1 });
+    const ink = nameInk(term.role, colours, theme.text);
+    drawWith(context, { fillStyle: ink, globalAlpha: term.kind === "sign" ? 0.75 : 1 });
     let at = x + SUM.beside + from;
     for (const { text, size, down, weight, width: wide } of partsOf(term)) {
       context.font = `${weight} ${size}px ${theme.font}`;

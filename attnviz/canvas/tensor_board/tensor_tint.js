@@ -23,7 +23,7 @@ export function roleOf({ role, roles }, c) {
 }
 
 /** The colour in which a role is named: Q, K and V in their own, all else in the text's. */
-/** @param {string} role @param {TensorColours} colours @param {string} text */
+/** @param {string | undefined} role @param {TensorColours} colours @param {string} text */
 export function nameInk(role, colours, text) {
   if (role !== "q" && role !== "k" && role !== "v") return text;
   return css(mixed(rgb(text), rgb(colours[role]), OWN[role]));

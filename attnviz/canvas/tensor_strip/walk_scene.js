@@ -1,8 +1,7 @@
 // The walk from words to output as a drawing: each step's name, a picture of its tensors, and their shape. No page.
 
 import { rgb } from "../shared/colour.js";
-import { drawWith, fillBox } from "../shared/surface.js";
-import { roundedRect } from "../shared/token_labels.js";
+import { drawWith, fillBox, roundedRect, writeText } from "../shared/surface.js";
 import { textWidth } from "../scene/text_width.js";
 import { tint } from "../tensor_board/tensor_tint.js";
 
@@ -43,22 +42,18 @@ export function placeWalk(steps) {
  */
 export function drawWalk(context, steps, current, theme, colours) {
   const background = rgb(theme.background);
-  drawWith(context, { textAlign: "center", textBaseline: "middle" });
   steps.forEach(({ name, shape, thumbs, x, y, w, h }, i) => {
     const [middle, isCurrent] = [x + w / 2, i === current];
     if (i) fillBox(context, { x: x - GAP, y: y + h / 2, w: GAP, h: 1 }, theme.text, 0.3);
     if (isCurrent) {
       drawWith(context, { fillStyle: theme.secondary, strokeStyle: theme.primary, lineWidth: 1 });
-      roundedRect(context, x + 0.5, y + 0.5, w - 1, h - 1, 8);
+      roundedRect(context, { x: x + 0.5, y: y + 0.5, w: w - 1, h: h - 1 }, 8);
       context.fill();
       context.stroke();
     }
     for (const { thumb, ...place } of thumbs) drawThumb(context, thumb, place, colours, background);
-    drawWith(context, { font: `${isCurrent ? 600 : 400} ${NAME}px ${theme.font}`, fillStyle: theme.text });
-    context.fillText(name, middle, y + 14);
-    drawWith(context, { font: `${SHAPE}px ${theme.font}`, globalAlpha: 0.75 });
-    context.fillText(shape, middle, y + h - 13);
-    context.globalAlpha = 1;
+    writeText(context, name, middle, y + 14, theme, `${isCurrent ? 600 : 400} ${NAME}px`, 1, "center");
+    writeText(context, shape, middle, y + h - 13, theme, `${SHAPE}px`, 0.75, "center");
   });
 }
 

@@ -2,8 +2,8 @@
 
 import { fill } from "../shared/dom.js";
 import { binary } from "../shared/numbers.js";
-import { drawWith, writeText } from "../shared/surface.js";
-import { cutToFit, roundedRect } from "../shared/token_labels.js";
+import { fillBox, frameBox, writeText } from "../shared/surface.js";
+import { cutToFit } from "../shared/token_labels.js";
 import { textWidth } from "../scene/text_width.js";
 import { spansOf } from "./tile_film_geometry.js";
 
@@ -52,14 +52,11 @@ export function drawMemory(context, { header, memories }, theme) {
 /** @param {DrawingContext} context @param {MemoryScene["memories"][number]["chips"][number]} placed @param {string} colour @param {Theme} theme */
 function drawChip(context, { chip, text, x, y, w }, colour, theme) {
   const alpha = chip.name ? 1 : 0.8;
-  drawWith(context, { strokeStyle: theme.border, lineWidth: 1, globalAlpha: alpha });
+  context.globalAlpha = alpha;
   context.setLineDash(chip.name ? [] : [3, 3]);
-  roundedRect(context, x + 0.5, y + 0.5, w - 1, CHIP.h - 1, 4);
-  context.stroke();
+  frameBox(context, { x, y, w, h: CHIP.h }, 4, theme.border);
   context.setLineDash([]);
-  drawWith(context, { fillStyle: colour, globalAlpha: alpha });
-  roundedRect(context, x, y, CHIP.edge, CHIP.h, 2);
-  context.fill();
+  fillBox(context, { x, y, w: CHIP.edge, h: CHIP.h }, colour, alpha, 2);
   writeText(context, text, x + CHIP.edge + CHIP.room, y + CHIP.h / 2, theme, "12px", alpha);
 }
 

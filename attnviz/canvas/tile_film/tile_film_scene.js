@@ -4,28 +4,21 @@
 import { css, mixed, pixelOf, ramp, readable, rgb } from "../shared/colour.js";
 import { fill } from "../shared/dom.js";
 import { fixed, significant } from "../shared/numbers.js";
-import { clipTo, drawWith, fillBox, outline, strokeGrid } from "../shared/surface.js";
+import { clipTo, drawWith, fillBox, outline, strokeGrid, writeText } from "../shared/surface.js";
 import { keptBy, linesOf, orderOf, spansOf } from "./tile_film_geometry.js";
 
 /** @import { DrawingContext, Rectangle, Theme, TileRun } from "../shared/types.js" */
-/** @import { matrixLayout, Span, tileLayout, TileNumbers } from "./tile_film_geometry.js" */
+/** @import { Span, TileNumbers, matrixLayout, tileLayout } from "./tile_film_geometry.js" */
 
-/**
- * @typedef {object} TileScene
- * @property {TileRun} header
- * @property {TileNumbers} numbers
- * @property {number} at the step on show
- * @property {Theme} theme
- * @property {Int32Array} order
- * @property {Uint32Array} pixels of all codes
- * @property {string} green V's colour as text
- * @property {[number, number, number]} ends the lowest and the highest `first`, the highest `second`
- * @property {string} grey of bars that change nothing
- */
+/** @typedef {ReturnType<typeof sceneOf>} TileScene */
 /** @typedef {ReturnType<typeof matrixLayout>} MatrixLayout */
 /** @typedef {ReturnType<typeof tileLayout>} TileLayout */
 
-/** @param {TileRun} header @param {TileNumbers} numbers @param {Theme} theme @returns {TileScene} */
+/**
+ * What is drawn of a film: `pixels` of all codes, V's colour as text, the lowest and the highest `first` and the highest
+ * `second`, and the grey of bars that change nothing.
+ * @param {TileRun} header @param {TileNumbers} numbers @param {Theme} theme
+ */
 export function sceneOf(header, numbers, theme) {
   const pixels = new Uint32Array(256);
   const colours = ramp(header.colours.scores[Number(theme.dark)]);
@@ -138,10 +131,8 @@ function drawKept(context, scene, layout, which, name) {
   const { backward, tokens } = header;
   const kept = which ? numbers.second : numbers.first;
   const blocks = kept.length / tokens;
-  drawWith(context, { fillStyle: theme.text, font: `11px ${theme.font}`, textBaseline: "middle" });
-  context.textAlign = backward ? "right" : "center";
-  if (backward) context.fillText(name, layout.matrix.x - 4, place.y + place.h / 2);
-  else context.fillText(name, place.x + place.w / 2, place.y - 11);
+  if (backward) writeText(context, name, layout.matrix.x - 4, place.y + place.h / 2, theme, "11px", 1, "right");
+  else writeText(context, name, place.x + place.w / 2, place.y - 11, theme, "11px", 1, "center");
   fillBox(context, place, theme.text, 0.06);
   fillBox(context, stretch(place, lines, tokens, backward ? "x" : "y"), theme.primary, 0.16);
   const [deep, size] = backward ? [place.h, place.w / tokens] : [place.w, place.h / tokens];
