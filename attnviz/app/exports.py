@@ -9,7 +9,7 @@ import io
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import streamlit as st
@@ -112,9 +112,9 @@ class ExportOffer:
         return replace(self, fig=fig, table=table, caption=caption, title=title or own or self.called, credit=_credit())
 
     def pages(self, look: "FileLook") -> Sequence[LiveFile]:
-        """Its live files, with what a visitor chose for them."""
+        """Its live files, with what was chosen for them."""
         if self.canvas is not None:
-            return [self.canvas.file(look.title, look.caption), *self.live]
+            return [self.canvas.file(look.title or "", look.caption or ""), *self.live]
         if self.live or isinstance(self.fig, SceneFigure):
             return self.live
         ready = prepared(self.fig, look.background, look.bar)
@@ -123,13 +123,18 @@ class ExportOffer:
 
 @dataclass(frozen=True)
 class FileLook:
-    """What a visitor chooses for a file; an empty title, caption or credit is left out."""
+    """What is chosen for a file. `title`, `caption`, `credit` None: the figure's own; empty: none."""
 
-    title: str = ""
-    caption: str = ""
-    credit: str = ""
     background: Background = "white"
+    title: str | None = None
+    caption: str | None = None
+    credit: str | None = None
     bar: bool = True
+
+    def of(self, figure: ExportOffer) -> Self:
+        """The same with what is the figure's own."""
+        own = {"title": figure.title, "caption": figure.caption or "", "credit": figure.credit}
+        return replace(self, **{name: said for name, said in own.items() if getattr(self, name) is None})
 
 
 def _credit() -> str:
@@ -169,12 +174,17 @@ def gathered(offer: ExportOffer) -> bool:
     return gathering is not None
 
 
-def pairs(rows: Sequence[str], cols: Sequence[str]) -> dict[str, list[Any]]:
-    """The columns that name each cell of a matrix: words, and where they stand, for the same word may stand twice."""
+def pairs(
+    rows: Sequence[str], cols: Sequence[str], row_at: Sequence[int] = (), col_at: Sequence[int] = ()
+) -> dict[str, list[Any]]:
+    """The columns that name each cell of a matrix: words, and where they stand, for the same word may stand twice.
+
+    `row_at` and `col_at` say where, unless a word stands where it is in the matrix.
+    """
     return {
-        "query_position": [q for q in range(len(rows)) for _col in cols],
+        "query_position": [q for q in row_at or range(len(rows)) for _col in cols],
         "query": [row for row in rows for _col in cols],
-        "key_position": list(range(len(cols))) * len(rows),
+        "key_position": list(col_at or range(len(cols))) * len(rows),
         "key": list(cols) * len(rows),
     }
 

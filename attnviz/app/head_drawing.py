@@ -8,6 +8,7 @@ import numpy as np
 
 from attnviz.app import show
 from attnviz.app.cache import model_cache
+from attnviz.app.exports import pairs
 from attnviz.base.head_edit import MASKS, SCOPES, HeadEdit
 from attnviz.base.head_record import Arrangement, HeadData, HeadTitles, HeadView, RowSentence
 from attnviz.base.rounding import Rounded
@@ -173,14 +174,8 @@ def unit_of(look: Look) -> str:
 
 def long_table(matrix: Matrix) -> dict[str, Any]:
     """One row for each cell: query, key, their positions, and the value, which is empty for hidden cells."""
-    n_rows, n_cols = matrix.values.shape
-    row, col = np.indices((n_rows, n_cols))
+    values = np.where(matrix.hidden, np.nan, matrix.values).ravel()
     return {
-        "query_position": np.array(matrix.row_at)[row.ravel()].tolist(),
-        "query": [matrix.rows[i] for i in row.ravel()],
-        "key_position": np.array(matrix.col_at)[col.ravel()].tolist(),
-        "key": [matrix.cols[i] for i in col.ravel()],
-        "value": [
-            "" if np.isnan(v) else float(f"{v:.6g}") for v in np.where(matrix.hidden, np.nan, matrix.values).ravel()
-        ],
+        **pairs(matrix.rows, matrix.cols, matrix.row_at, matrix.col_at),
+        "value": ["" if np.isnan(v) else float(f"{v:.6g}") for v in values],
     }

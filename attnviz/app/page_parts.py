@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app import menus, presenting, term_popover
+from attnviz.app import presenting, term_popover, widgets
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
 from attnviz.app.page_entry import Page, file_of
@@ -70,13 +70,13 @@ def menu(
     Nothing but controls: what else they say while it is closed, of a link's value, stands beside it.
     """
     box = st.popover(label, icon=f":material/{icon}:", type=type, key=key, on_change="rerun")
-    inside = menus.Menu(bool(box.open))
-    before = menus.MENU.set(inside)
+    inside = widgets.Menu(bool(box.open))
+    before = widgets.MENU.set(inside)
     try:
         with box if box.open else nullcontext():
             yield
     finally:
-        menus.MENU.reset(before)
+        widgets.MENU.reset(before)
     if inside.said:
         st.caption(" · ".join(inside.said), width="content")
 

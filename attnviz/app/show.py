@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import pyarrow as pa
 import streamlit as st
@@ -11,15 +11,17 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import presenting, share_menu
 from attnviz.app.cache import kept_charts
-from attnviz.app.exports import ExportOffer, Later, LiveCanvas, LiveFile, Table, gathered, to_csv
+from attnviz.app.exports import ExportOffer, FileLook, Later, LiveCanvas, LiveFile, Table, gathered, to_csv
 from attnviz.app.links import shared_view
-from attnviz.app.save_picture import chosen_look, save_picture
 from attnviz.app.text import plain, unmarked
+from attnviz.base.packed import blob
 from attnviz.base.words import _, language
-from attnviz.canvas.shared.component import app_root, sent, sent_to
+from attnviz.canvas.shared.component import FILM_MENU, VIDEO, app_root, component, reported, sent, sent_to
+from attnviz.figures.export import for_browser
 from attnviz.figures.label_room import for_a_room
-from attnviz.figures.theme import Figure
+from attnviz.figures.theme import K_VERMILION, Q_BLUE, Background, Figure
 from attnviz.figures.title_lines import one_line
+from attnviz.live import canvas_wording
 from attnviz.live.scene_figure import SceneFigure
 
 ColumnTable = dict[str, list[Any]]
@@ -155,7 +157,7 @@ def export_menu(
         label or _("Save"),
         icon=":material/download:",
         type="tertiary",
-        key=f"{key}-export",
+        key=f"{key}-save-menu",
         on_change="rerun",
         width="content",
     )
@@ -171,9 +173,9 @@ def export_menu(
 def _save_form(made: ExportOffer) -> None:
     """The files: pictures are made in the browser of what is on show, live files and tables by Python."""
     name, key, table = made.file_name, made.key, made.table
-    save_picture(f"{key}-save", made, {"fonts": app_root() + FONT_ROUTE, "plotly": app_root() + PLOTLY_ROUTE})
+    _picture_buttons(f"{key}-save", made)
     with st.container(horizontal=True):
-        for number, one in enumerate(made.pages(chosen_look(f"{key}-save", made))):
+        for number, one in enumerate(made.pages(_chosen_look(f"{key}-save", made))):
             st.download_button(
                 one.label,
                 data=one.page,
@@ -191,6 +193,70 @@ def _save_form(made: ExportOffer) -> None:
                 on_click="ignore",
                 key=f"{key}-csv",
             )
+
+
+def _picture_buttons(key: str, made: ExportOffer) -> None:
+    """Draw what saves a picture as SVG, PNG or film, in the browser, and what a visitor can choose for a file."""
+    fig, root = made.fig, app_root()
+    drawn = isinstance(fig, SceneFigure)
+    parts = fig.parts if drawn and not made.drawn_by else ()
+    film = {"menu": root + FILM_MENU, "video": root + VIDEO, "labels": canvas_wording.film_menu()}
+    payloads = [part.payload for part in parts]
+    header = {
+        "canvases": list(made.drawn_by),
+        "parts": [{"header": part.header, "size": len(payload)} for part, payload in zip(parts, payloads, strict=True)],
+        "chart": None if drawn else _chart(fig),
+        "name": made.file_name,
+        "live": made.canvas is not None or not drawn,
+        "title": made.title,
+        "caption": made.caption or "",
+        "credit": made.credit,
+        "words": _words_of_files(),
+        "film": film if drawn and fig.film is not None and made.drawn_by else None,
+        "fonts": root + FONT_ROUTE,
+        "plotly": root + PLOTLY_ROUTE,
+    }
+    component("save_picture")(key=key, data=blob(header, b"".join(payloads)), on_look_change=lambda: None)
+
+
+def _chosen_look(key: str, made: ExportOffer) -> FileLook:
+    """What a visitor has chosen there; at first, what is proposed."""
+    told = reported(key, "look")
+    background: Background = told["background"] if told.get("background") in get_args(Background) else "white"
+    said = {name: str(told[name]) for name in ("title", "caption", "credit") if name in told}
+    return FileLook(background, bar=told.get("bar") is not False, **said).of(made)
+
+
+def _chart(fig: Figure) -> dict[str, object]:
+    data, layouts = for_browser(fig)
+    return {"data": data, "layouts": layouts, "colours": {"q": Q_BLUE, "k": K_VERMILION}}
+
+
+def _words_of_files() -> dict[str, str]:
+    """Names of the buttons and of what can be chosen; {names} are filled in by the browser."""
+    return {
+        "name": _("Save this picture"),
+        "svg": _("SVG"),
+        "png": _("PNG"),
+        "copy": _("Copy"),
+        "working": _("Drawing…"),
+        "saved": _("{file} is in your downloads."),
+        "copied": _("Copied."),
+        "insecure": _("Only a page with https may copy a picture: save the PNG."),
+        "failed": _("This figure could not be drawn:"),
+        "gone": _("it is no longer on the page."),
+        "film": _("Film"),
+        "look": _("Title, caption, background"),
+        "title": _("Title (leave empty for none)"),
+        "caption": _("Caption (leave empty for none)"),
+        "background": _("Background"),
+        "white": _("white"),
+        "transparent": _("transparent"),
+        "dark": _("dark"),
+        "bar": _("Colour bar"),
+        "fine": _("PNG twice as fine"),
+        "credit": _("Credit line: “Made with attnviz”"),
+    }
 
 
 def formulas(*parts: str) -> None:

@@ -5,16 +5,17 @@ from the link is not used. None keeps a value of its own.
 """
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
-from attnviz.app import menus
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
 from attnviz.app.mends import streamlit_adapter
-from attnviz.app.text import spoken
+from attnviz.app.text import plain, spoken
 from attnviz.app.widget_values import is_late, set_before_drawn
 from attnviz.base.message import Message
 from attnviz.base.words import _, language
@@ -24,6 +25,17 @@ Id = TypeVar("Id", bound=Hashable)
 Width = int | Literal["stretch"]
 
 _SPOKEN = "_language_of_select_boxes"
+
+
+@dataclass(frozen=True)
+class Menu:
+    """What controls know of their menu: closed, it draws none of them."""
+
+    is_open: bool
+    said: list[str] = field(default_factory=list)  #: in words, what is set in it and is not usual
+
+
+MENU: ContextVar[Menu | None] = ContextVar("the menu that controls are in", default=None)
 
 
 def one_of(
@@ -241,11 +253,18 @@ def _changed(choice: Choice[Any], usual: Any = None) -> None:
 
 
 def _in_closed_menu(choice: Choice[Any], label: str, words: str, unusual: bool) -> bool:
-    """Whether a control is not drawn; why the link's value is not used is said in its place."""
-    is_closed = menus.closed(label, words, unusual)
-    if is_closed:
+    """Whether a control is of a menu that is closed; why the link's value is not used is said in its place.
+
+    What is set in a menu, open or not, is noted for the line beside it.
+    """
+    menu = MENU.get()
+    if menu is None:
+        return False
+    if unusual:
+        menu.said.append(_("{choice}: {value}").format(choice=plain(label), value=plain(words)))
+    if not menu.is_open:
         say_refusal(choice)
-    return is_closed
+    return not menu.is_open
 
 
 def _begin(choice: Choice[Any], shown: Any, usual: Any = None) -> dict[str, Any]:

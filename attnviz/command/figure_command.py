@@ -89,12 +89,12 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
         chosen.background,
         chosen.title,
         chosen.caption,
+        "" if chosen.no_credit else None,
         not chosen.no_colour_bar,
         chosen.scale,
         chosen.all_heads,
         chosen.square,
         tuple(chosen.part),
-        "" if chosen.no_credit else None,
     )
     # all of them before the first is written: one that cannot be had leaves none
     made: list[tuple[str, Path, bytes]] = []

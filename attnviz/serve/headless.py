@@ -29,7 +29,6 @@ from attnviz.base.message import Problem, Several
 from attnviz.base.rasterised import png
 from attnviz.base.words import say
 from attnviz.figures.export import PLOTLY_JS, prepared
-from attnviz.figures.theme import Background
 from attnviz.live.chart_frame import CHART, ChartFrame
 from attnviz.live.film_file import film_bytes
 from attnviz.live.scene_figure import FrameOptions, SceneFigure
@@ -86,30 +85,13 @@ def run_page(link: AppLink, wanted: str | None = None) -> Gathering:
 
 
 @dataclass(frozen=True)
-class Looks:
-    """What the menu asks before it saves. `title`, `caption`, `credit` None: the figure's own; empty: none."""
+class Looks(FileLook):
+    """The same of a file that a command writes, with what a visitor chooses by his button."""
 
-    background: Background = "white"
-    title: str | None = None
-    caption: str | None = None
-    bar: bool = True
     scale: float = 2.0  #: pixels of a PNG for each of the picture's own
     all_heads: bool = False  #: in a live file
     square: bool = False  #: a film, which is else as wide as a screen
     part: tuple[float, float] = (0.0, 1.0)  #: of a film, from its beginning, 0, to its end, 1
-    credit: str | None = None
-
-    def of(self, figure: ExportOffer) -> FileLook:
-        """The same with what is the figure's own."""
-        title, caption, credit = (
-            own if chosen is None else chosen
-            for chosen, own in (
-                (self.title, figure.title),
-                (self.caption, figure.caption or ""),
-                (self.credit, figure.credit),
-            )
-        )
-        return FileLook(title, caption, credit, self.background, self.bar)
 
 
 def figure_file(figure: ExportOffer, kind: str, looks: Looks) -> bytes:
@@ -118,9 +100,9 @@ def figure_file(figure: ExportOffer, kind: str, looks: Looks) -> bytes:
         if figure.table is None:
             raise Problem("This figure has no table of numbers: it can be had as SVG and PNG.")
         return to_csv(figure.table).encode()
-    look = looks.of(figure)
     if kind in ("gif", "webp"):
         return _film(figure, kind, looks)
+    look = looks.of(figure)
     if kind == "html":
         return _live_file(figure.pages(look), looks.all_heads).page().encode()
     svg = _svg(figure.fig, look)
@@ -141,7 +123,7 @@ def _svg(fig: Any, look: FileLook) -> str:
     chart = None if isinstance(fig, SceneFigure) else prepared(fig, look.background, look.bar)
     around = fig if chart is None else SceneFigure((ChartFrame(chart.layout.width, chart.layout.height),))
     svg: str = around.to_svg(
-        background=look.background, title=look.title, caption=look.caption, credit=look.credit, colorbar=look.bar
+        background=look.background, title=look.title, caption=look.caption, credit=look.credit or "", colorbar=look.bar
     )
     return svg if chart is None else with_chart(svg, chart.to_json(remove_uids=False))
 

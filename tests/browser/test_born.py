@@ -93,7 +93,7 @@ def test_the_question_is_answered_and_the_picture_saved(server_url, new_page):
     page.get_by_role("button", name="1,000", exact=True).click()
     expect(page.get_by_text(re.compile(r"Computed: between steps \d+ and \d+"))).to_be_visible()
     answered(page)
-    open_menu(page.locator(".st-key-born-film-out-export button").first)
+    open_menu(page.locator(".st-key-born-film-out-save-menu button").first)
     table = Path(saved(page, page.get_by_role("button", name="CSV, the numbers")).path())
     rows = list(csv.DictReader(table.open(encoding="utf-8-sig")))
     assert [int(row["step"]) for row in rows] == life.read(life.LIFE).at.tolist()

@@ -224,7 +224,7 @@ def test_two_models_beside_each_other_stay_on_the_screen_and_their_map_is_saved(
     for size in ((390, 844), (1280, 720)):
         resized(page, *size, "dark")
         assert layout_faults(page) == []
-    open_menu(page.locator(".st-key-hd_map-export button").first)
+    open_menu(page.locator(".st-key-hd_map-save-menu button").first)
     files = [saved_in(page, page.get_by_role("button", name=name), tmp_path) for name in ("SVG", "PNG", "CSV, the")]
     assert [file.suffix for file in files] == [".svg", ".png", ".csv"]
     ElementTree.parse(files[0])

@@ -129,7 +129,7 @@ def test_what_lies_in_fast_memory_is_what_python_counts_and_a_file_says_it_too(o
     said = memory.get_attribute("aria-label")
     assert said.startswith("Fast memory: 30.13 KiB; "), "7 blocks of 16 × 64, 2 tiles of 16 × 16 and 2 × 16: 30,848 B"
     expect(page.locator(".tf-right")).to_contain_text("Key")
-    open_menu(page.locator(".st-key-fast-film-save-export button").first)
+    open_menu(page.locator(".st-key-fast-film-save-save-menu button").first)
     svg = Path(saved(page, page.locator("button[data-kind=svg]")).path()).read_text("utf-8")
     file = texts(ElementTree.fromstring(svg))
     assert "Tile 6 of 21: queries 81 to 96, keys 1 to 16" in file

@@ -23,7 +23,7 @@ def test_a_mask_halves_what_tiles_move_and_the_picture_is_saved(server_url, new_
     expect(words).to_contain_text("6.39 times fewer", timeout=30_000)
     answered(page)
     assert "fast_causal=true" in page.url
-    open_menu(page.locator(".st-key-fast-moved-export button").first)
+    open_menu(page.locator(".st-key-fast-moved-save-menu button").first)
     svg = Path(saved(page, page.locator("button[data-kind=svg]")).path()).read_text("utf-8")
     assert "whole matrix" in svg
 

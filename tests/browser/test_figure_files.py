@@ -61,11 +61,11 @@ def saved_bytes(page: Any, button: Any) -> bytes:
 def opened_menu(page: Any, url: str) -> str:
     """Open the export menu of the figure that the page is about; its key."""
     page.goto(url)
-    menus = page.locator("[class*='st-key-'][class*='-export']:visible")
+    menus = page.locator("[class*='st-key-'][class*='-save-menu']:visible")
     menus.first.wait_for(timeout=120_000)
     expect(page.locator("[class*='st-key-live-']")).to_have_count(0, timeout=60_000)
     answered(page)
-    names = [re.search(r"st-key-(\S+)-export", menus.nth(n).get_attribute("class"))[1] for n in range(menus.count())]
+    names = [re.search(r"st-key-(\S+)-save-menu", menus.nth(n).get_attribute("class"))[1] for n in range(menus.count())]
     number = names.index(HEAD) if HEAD in names else 0
     open_menu(menus.nth(number).locator("button").first)
     page.locator("button[data-kind=svg]").wait_for(timeout=60_000)
@@ -102,7 +102,7 @@ def same_document(one: str, other: str) -> bool:
 def test_a_picture_on_show_is_saved_byte_for_byte_as_the_command_writes_it(link, key, server_url, new_page):
     page = new_page(locale="en")
     page.goto(f"{server_url}/{link}")
-    menu = page.locator(f".st-key-{key}-export button").first
+    menu = page.locator(f".st-key-{key}-save-menu button").first
     menu.wait_for(timeout=120_000)
     answered(page)
     open_menu(menu)

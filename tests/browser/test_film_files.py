@@ -45,7 +45,7 @@ PLAYED = """async ([data, kind]) => {
 def controls_of(page: Any, key: str) -> Any:
     """The controls of the film of a picture."""
     still(page)
-    page.locator(f".st-key-{key}-export button").first.click()
+    page.locator(f".st-key-{key}-save-menu button").first.click()
     page.locator("button[data-kind=film]").click()
     film = page.locator(".av-film")
     film.locator("canvas").wait_for()
@@ -60,7 +60,7 @@ def saved(page: Any, film: Any) -> bytes:
 
 @pytest.mark.parametrize("link", FILMS)
 def test_a_film_plays_to_its_end_in_the_kinds_that_this_browser_encodes(opened, link):
-    page = opened(link, f".st-key-{FILMS[link]}-export button")
+    page = opened(link, f".st-key-{FILMS[link]}-save-menu button")
     film = controls_of(page, FILMS[link])
     kind = film.get_by_label("Kind of file")
     for name in ("webm", "mp4")[: 2 if link == "fast" else 1]:
@@ -73,7 +73,7 @@ def test_a_film_plays_to_its_end_in_the_kinds_that_this_browser_encodes(opened, 
 
 
 def test_a_square_gif_of_a_part_has_its_frames_and_a_film_that_is_stopped_is_not_saved(opened):
-    page = opened("fast", ".st-key-fast-film-save-export button")
+    page = opened("fast", ".st-key-fast-film-save-save-menu button")
     film = controls_of(page, "fast-film-save")
     film.get_by_label("Kind of file").select_option("gif")
     film.get_by_label("Shape").select_option("square")
@@ -91,7 +91,7 @@ def test_a_square_gif_of_a_part_has_its_frames_and_a_film_that_is_stopped_is_not
 
 
 def test_without_an_encoder_there_is_gif_and_a_sentence(opened):
-    page = opened("fast", ".st-key-fast-film-save-export button")
+    page = opened("fast", ".st-key-fast-film-save-save-menu button")
     page.evaluate("delete globalThis.VideoEncoder")
     film = controls_of(page, "fast-film-save")
     assert film.get_by_label("Kind of file").locator("option").all_inner_texts() == ["GIF"]

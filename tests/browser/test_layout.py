@@ -229,8 +229,8 @@ def test_a_finger_that_moves_down_over_a_mask_scrolls_the_page_and_paints_nothin
 
 
 def test_the_save_menu_of_start_opens_to_a_menu_that_can_be_read(opened):
-    page = opened("", ".st-key-home-out-export button", **PROJECTOR)
-    open_menu(page.locator(".st-key-home-out-export button").first)
+    page = opened("", ".st-key-home-out-save-menu button", **PROJECTOR)
+    open_menu(page.locator(".st-key-home-out-save-menu button").first)
     body = page.locator("[data-testid=stPopoverBody]")
     body.get_by_text("Title, caption, background").wait_for()
 

@@ -612,7 +612,7 @@ def test_the_map_of_heads_holds_a_true_number_leads_to_its_head_and_is_made_agai
     answered(page)
     link = page.url
 
-    page.locator(".st-key-hd_map-export button").first.click()
+    page.locator(".st-key-hd_map-save-menu button").first.click()
     row = next(
         row
         for row in read_csv(saved(page, "CSV, the numbers"))

@@ -66,7 +66,7 @@ def reads(page: Any, query: str, row: np.ndarray) -> bool:
 
 
 def open_export(page: Any) -> None:
-    open_menu(page.locator(".st-key-patches-out-export button").first)
+    open_menu(page.locator(".st-key-patches-out-save-menu button").first)
     page.get_by_role("button", name="SVG", exact=True).wait_for()
 
 

@@ -142,7 +142,7 @@ def test_a_browser_obeys_the_policy_components_come_by_address_and_a_click_and_a
         page.keyboard.press(key)
     page.locator(".av-title", has_not_text=before).first.wait_for()
     page.wait_for_url(re.compile(r"/deep/base/explore\?"))
-    open_menu(page.locator(".st-key-head-out-export button").first)
+    open_menu(page.locator(".st-key-head-out-save-menu button").first)
     svg = saved(page, page.get_by_role("button", name="SVG", exact=True))
     assert Path(svg.path()).read_text(encoding="utf-8").startswith("<svg")
 

@@ -70,7 +70,7 @@ def shown_alone(page) -> list[str]:
 def test_the_embed_code_of_a_figure_shows_it_alone_and_it_answers_as_in_the_app(opened, new_page, where):
     page, key = opened(where), FIGURES[where]
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    open_menu(page.locator(f".st-key-{key}-export button").first)
+    open_menu(page.locator(f".st-key-{key}-save-menu button").first)
     press_in_menu(page.get_by_role("button", name="Copy embed code of this figure"))
     until(lambda: page.evaluate("navigator.clipboard.readText()").startswith("<iframe "))
     source, asked = embedded(page.evaluate("navigator.clipboard.readText()"))
@@ -81,7 +81,7 @@ def test_the_embed_code_of_a_figure_shows_it_alone_and_it_answers_as_in_the_app(
     inside.goto(source)
     drawn = inside.locator(f":has(+ [data-testid=stLayoutWrapper] > .st-key-{key}-under)")
     expect(drawn).to_be_visible(timeout=60_000)
-    expect(inside.locator(f".st-key-{key}-export")).to_be_visible(timeout=60_000)
+    expect(inside.locator(f".st-key-{key}-save-menu")).to_be_visible(timeout=60_000)
     answered(inside)
     until(lambda: (drawn.bounding_box() or {"height": 0})["height"] > 150)
     assert 1 < len(shown_alone(inside)) < 8
