@@ -5,14 +5,10 @@ language are one object, which everybody draws and nobody may change.
 """
 
 import hashlib
-import marshal
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
-from itertools import chain
-from types import FunctionType
-from typing import Any, ParamSpec
-
-import numpy as np
+import io
+import pickle
+from collections.abc import Callable
+from typing import ParamSpec
 
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.base.words import tongue
@@ -22,21 +18,22 @@ from attnviz.figures.theme import Figure
 P = ParamSpec("P")
 
 LIMIT = 48 * 2**20  #: bytes of all kept charts together, as they are sent
-_LITERALS = {str, int, float, bool, bytes, type(None)}
-_PLAIN = (str, int, float, bool, bytes, type(None), np.generic)
-
-
-class _Unknown(Exception):
-    """A value of which nobody can say whether another one equals it."""
+#: what is raised for a value that cannot be spelled out, so that nobody can say whether another one equals it
+UNSPELLED = (pickle.PicklingError, AttributeError, TypeError, ValueError, RecursionError)
 
 
 def chart_of(make: Callable[P, Figure], *args: P.args, **kwargs: P.kwargs) -> Figure:
     """`make(*args, **kwargs)`, or the chart that the same call made before, in the same language."""
+    spelled = io.BytesIO()
+    pickler = pickle.Pickler(spelled, 4)  # the fourth protocol does not tell whether an array may be written to
+    pickler.fast = True  # nothing refers to what was spelled before: equal values are spelled alike
     try:
-        spelled = b"".join(_spelled((make.__module__, make.__qualname__, tongue(), args, kwargs)))
-    except _Unknown:
+        pickler.dump((make.__module__, make.__qualname__, tongue(), args, kwargs))
+    except UNSPELLED:
         return make(*args, **kwargs)
-    return CHARTS.get(hashlib.blake2b(spelled, digest_size=20).digest(), lambda: _final(make(*args, **kwargs)))
+    return CHARTS.get(
+        hashlib.blake2b(spelled.getbuffer(), digest_size=20).digest(), lambda: _final(make(*args, **kwargs))
+    )
 
 
 def _final(fig: Figure) -> Figure:
@@ -55,38 +52,6 @@ def _final(fig: Figure) -> Figure:
 def with_room(fig: Figure) -> Figure:
     """The chart with margins for its labels. A kept one has them, and is changed no more."""
     return fig if "to_dict" in vars(fig) else keep_room(fig)
-
-
-def _spelled(value: Any) -> Iterator[bytes]:
-    """A value spelled out, each part with its kind and its length, so that no two values are spelled alike."""
-    inner: Iterable[Any] = ()
-    if isinstance(value, np.ndarray) and value.dtype != object:
-        yield f"array {value.dtype.str} {value.shape}:".encode()
-        yield np.ascontiguousarray(value).tobytes()
-    elif isinstance(value, _PLAIN):
-        text = repr(value).encode()
-        yield f"{type(value).__name__} {len(text)}:".encode() + text
-    elif isinstance(value, Mapping):
-        yield f"mapping {len(value)}:".encode()
-        inner = value.items()
-    elif isinstance(value, FunctionType) and value.__closure__ is None and "<" not in value.__qualname__:
-        yield f"function {value.__module__}.{value.__qualname__}:".encode()
-    elif is_dataclass(value) and not isinstance(value, type):
-        yield f"{type(value).__qualname__}:".encode()
-        inner = [[getattr(value, field.name) for field in fields(value)]]
-    elif isinstance(value, Sequence | np.ndarray):
-        yield f"sequence {len(value)}:".encode()
-        kinds = set(map(type, value))
-        if kinds <= {tuple, list}:  # rows of them
-            kinds = set(map(type, chain.from_iterable(value)))
-        if kinds <= _LITERALS:  # thousands of numbers and words; the second format writes no references
-            yield marshal.dumps(list(value), 2)
-        else:
-            inner = value
-    else:
-        raise _Unknown
-    for each in inner:
-        yield from _spelled(each)
 
 
 CHARTS: BoundedCache[Figure] = BoundedCache(LIMIT, lambda fig: len(fig.to_json()))  # bytes, as the browser gets it
