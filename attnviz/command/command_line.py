@@ -8,14 +8,14 @@ import io
 import logging
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from attnviz.base.extras import ExtraMissing, must_have
 from attnviz.base.message import Problem
 from attnviz.base.words import N_, _, languages, listed, require_languages, say, set_usual_language, spoken
-from attnviz.command import figure_command, heads_command, site_command
+from attnviz.command import figure_command, heads_command, models_command, site_command
 from attnviz.models.file_faults import FAILED
 
 INTERRUPTED = 130
@@ -23,7 +23,10 @@ WRONG_CALL = 2  #: as argparse has it
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit status. Without a command the app is served."""
+    """Run one command; returns the exit status. Without a command the app is served.
+
+    An expected error becomes one sentence on stderr, and its exit status.
+    """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # where the locale lacks a letter, the rest of the line is printed
     try:
@@ -31,17 +34,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Problem as problem:
         print(f"attnviz: {say(problem.message)}", file=sys.stderr)
         return WRONG_CALL
-    if given[:1] == ["models"]:
-        from attnviz.models.__main__ import main as models
-
-        return _in_words(lambda: models(given[1:], prog="attnviz models"))
     parser, parts = _parser()
     if not given or given[0] not in (*parts, "-h", "--help", "--version"):
         given = ["serve", *given]
     chosen, others = parser.parse_known_args(given)
     if others and chosen.command != "serve":
         parts[chosen.command].error(_("unknown: {options}").format(options=" ".join(others)))
-    return _in_words(lambda: chosen.run(chosen, others))
+    try:
+        return chosen.run(chosen, others) or 0
+    except Problem as problem:
+        print(f"attnviz: {say(problem.message)}", file=sys.stderr)
+    except (ExtraMissing, *FAILED) as problem:
+        print(f"attnviz: {problem}", file=sys.stderr)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return 1
 
 
 def run_process() -> None:
@@ -87,22 +94,9 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         "figure": figure_command.add_to(commands),
         "heads": heads_command.add_to(commands),
         "site": site_command.add_to(commands),
-        "models": commands.add_parser("models", help=_("list the models, and fetch and prepare them")),
+        "models": models_command.add_to(commands),
     }
     return parser, parts
-
-
-def _in_words(run: Callable[[], int]) -> int:
-    """Run a subcommand; an expected error becomes one sentence on stderr, and its exit status."""
-    try:
-        return run()
-    except Problem as problem:
-        print(f"attnviz: {say(problem.message)}", file=sys.stderr)
-    except (ExtraMissing, *FAILED) as problem:
-        print(f"attnviz: {problem}", file=sys.stderr)
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    return 1
 
 
 def _add_serve(commands: Any) -> argparse.ArgumentParser:
@@ -120,7 +114,7 @@ def _add_serve(commands: Any) -> argparse.ArgumentParser:
     return parser
 
 
-def _serve(chosen: argparse.Namespace, others: Sequence[str]) -> int:
+def _serve(chosen: argparse.Namespace, others: Sequence[str]) -> None:
     """Serve until stopped."""
     must_have("app", "attnviz serve")
     from attnviz.models.loading import availability, packaged
@@ -136,7 +130,6 @@ def _serve(chosen: argparse.Namespace, others: Sequence[str]) -> int:
     if chosen.open:
         options += ["--server.headless", "false"]
     configuration.serve(options)
-    return 0
 
 
 # The language of the command line: that of --lang, else of the environment, as other programs read it.

@@ -49,10 +49,11 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
     return parser
 
 
-def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
+def run(chosen: argparse.Namespace, _others: Sequence[str]) -> None:
     """Write a site, or show one."""
     if chosen.serve:
-        return _serve(chosen.out, chosen.port)
+        _serve(chosen.out, chosen.port)
+        return
     require_languages(*chosen.language)
     from attnviz.site.model_files import MODELS
     from attnviz.site.write_site import write
@@ -60,10 +61,9 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
     size = write(chosen.out, chosen.model or MODELS, chosen.language, chosen.app, chosen.examples)
     told = _("{folder}: {size} MB. Show it: attnviz site --serve {folder}")
     print(told.format(folder=chosen.out, size=f"{size / 1e6:.0f}"))
-    return 0
 
 
-def _serve(folder: Path, port: int) -> int:
+def _serve(folder: Path, port: int) -> None:
     """Hand out the folder's files to this machine until stopped."""
     if not (folder / "index.html").is_file():
         raise Problem("There is no site in {folder}: write one with attnviz site {folder}", folder=str(folder))
@@ -75,7 +75,6 @@ def _serve(folder: Path, port: int) -> int:
     with made as server:
         print(_("On this machine: {address}").format(address=f"http://localhost:{server.server_port}/"), flush=True)
         server.serve_forever()
-    return 0
 
 
 class _Quiet(SimpleHTTPRequestHandler):

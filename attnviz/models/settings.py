@@ -1,6 +1,6 @@
 """The settings of the app, read from environment variables in this one place.
 
-`VARIABLES` documents each; `python -m attnviz.models settings` prints them with their values.
+`VARIABLES` documents each; `attnviz models settings` prints them with their values.
 """
 
 import os

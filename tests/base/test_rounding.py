@@ -71,7 +71,7 @@ def test_a_language_with_three_forms_chooses_by_its_own_rule():
 
 #: what a program reads, or a terminal's table; coordinates
 OTHERS = (
-    "app/exports.py", "app/links/", "command/", "figures/label_room.py", "models/__main__.py",
+    "app/exports.py", "app/links/", "command/", "figures/label_room.py",
     "models/capture/", "notebook/", "site/", "__main__.py", "maths/generated_code.py", "maths/layer_timing.py",
     "maths/reach_training.py", "build/maths/inputs.py", "base/rounding.py",
 )  # fmt: skip

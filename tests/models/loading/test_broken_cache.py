@@ -7,7 +7,7 @@ import pytest
 from torch.testing import assert_close
 
 from attnviz.base.message import Problem
-from attnviz.models.__main__ import main
+from attnviz.command import main
 from attnviz.models.capture import Trace
 from attnviz.models.catalogue.entry import EXAMPLES
 from attnviz.models.file_faults import FAILED, first_line
@@ -39,12 +39,12 @@ def left_in(folder):
 @pytest.mark.parametrize("disk", DISKS.values(), ids=DISKS)
 def test_preparing_on_a_disk_that_fills_up_ends_in_one_sentence(minilm, cache, capsys, disk):
     with disk(cache, 65_536):
-        assert main(["prepare"]) == 1
+        assert main(["models", "prepare"]) == 1
         assert left_in(cache) == []
     *_steps, last = capsys.readouterr().err.splitlines()
-    assert last.startswith("MiniLM L6 could not be stored in the cache folder: ")
+    assert last.startswith("attnviz: MiniLM L6 could not be stored in the cache folder: ")
     assert last.endswith(("No space left on device", "File too large"))
-    assert main(["prepare"]) == 0, "there is room again"
+    assert main(["models", "prepare"]) == 0, "there is room again"
     assert is_prepared(minilm.entry)
 
 
@@ -70,14 +70,14 @@ def test_whichever_file_of_a_conversion_fills_the_disk_the_sentence_is_the_same(
 def test_a_cache_that_cannot_be_written_or_entered_is_told_and_reads_as_empty(minilm, cache, capsys, mode):
     cache.mkdir()
     with broken_disks.with_mode(cache, mode):
-        assert main([]) == 0, "the list of models"
+        assert main(["models"]) == 0, "the list of models"
         assert not is_prepared(minilm.entry)
         assert all(prepared_example(each) is None for each in EXAMPLES if each.model == MINI)
         assert compressed_files.prepare() is None
         with pytest.raises(Problem, match=r"The cache folder .* cannot be written: Permission denied; ATTNVIZ_CACHE"):
             prepare_examples(minilm)
         capsys.readouterr()
-        assert main(["prepare"]) == 1
+        assert main(["models", "prepare"]) == 1
     assert capsys.readouterr().err.splitlines()[-1].endswith("ATTNVIZ_CACHE names another")
 
 

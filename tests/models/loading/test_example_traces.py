@@ -7,7 +7,7 @@ import torch
 from torch.testing import assert_close
 from transformers import BertConfig, BertForMaskedLM
 
-from attnviz.models.__main__ import main
+from attnviz.command import main
 from attnviz.models.capture.run import capture
 from attnviz.models.catalogue import CATALOGUE, LoadedModel
 from attnviz.models.catalogue.entry import EXAMPLES
@@ -74,21 +74,21 @@ def test_examples_are_captured_once_and_again_when_a_sentence_changes(minilm, mo
 
 
 def test_the_command_lists_every_model_and_says_what_cannot_be_done(capsys, monkeypatch):
-    assert main([]) == 0
+    assert main(["models"]) == 0
     listed = capsys.readouterr().out
     assert "smollm2-135m" in listed
     assert "dinov2-small" in listed
-    assert main(["settings"]) == 0
+    assert main(["models", "settings"]) == 0
     assert "ATTNVIZ_TOKEN_LIMIT = 1024" in capsys.readouterr().out
     monkeypatch.setenv("ATTNVIZ_HUB", "0")
-    assert main(["get", "gpt2"]) == 1
-    assert capsys.readouterr().err.startswith("GPT-2 is not on this machine")
+    assert main(["models", "get", "gpt2"]) == 1
+    assert capsys.readouterr().err.startswith("attnviz: GPT-2 is not on this machine")
     monkeypatch.setenv("ATTNVIZ_DTYPE", "int3")
-    assert main([]) == 1
+    assert main(["models"]) == 1
 
 
 def test_getting_a_model_prepares_its_examples_and_says_so(capsys, minilm):
-    assert main(["get", "minilm-l6"]) == 0
+    assert main(["models", "get", "minilm-l6"]) == 0
     said = capsys.readouterr()
     assert "MiniLM L6 is ready" in said.out
     assert "Capturing the examples of MiniLM L6" in said.err
@@ -100,7 +100,7 @@ def test_preparing_what_is_prepared_imports_nothing_heavy(minilm, monkeypatch):
     monkeypatch.setattr(module, "EXAMPLES", EXAMPLES)
     prepare_examples(minilm)
     code = (
-        "import sys; from attnviz.models.__main__ import main; assert main(['prepare']) == 0;"
+        "import sys; from attnviz.command import main; assert main(['models', 'prepare']) == 0;"
         "print([m for m in ('torch', 'transformers') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

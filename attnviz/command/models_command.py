@@ -1,4 +1,4 @@
-"""`attnviz models`, or `python -m attnviz.models`: list the models that are available, fetch and prepare them.
+"""`attnviz models`: list the models that are available, fetch and prepare them.
 
 attnviz models                    list every model of the catalogue and its state
 attnviz models fetch [NAME ...]   install and prepare the two packaged models, or those named
@@ -10,13 +10,14 @@ attnviz models settings           list the settings read from the environment, t
 import argparse
 import sys
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
-from attnviz.base.extras import ExtraMissing, must_have
-from attnviz.base.message import Message, Problem
+from attnviz.base.extras import must_have
+from attnviz.base.message import Message
 from attnviz.base.words import N_, _, say
 from attnviz.models import settings
-from attnviz.models.file_faults import FAILED
 from attnviz.models.loading import availabilities, availability, fetch, is_prepared, load, packaged, prepare_examples
 
 _WIDTH = 30
@@ -32,41 +33,32 @@ Prepared files lie in the cache folder; attnviz models settings says where, and 
 """)
 
 
-def main(arguments: Sequence[str] | None = None, prog: str = "python -m attnviz.models") -> int:
-    """Run one command; returns the exit status, 1 when the command failed with a Problem."""
-    parser = argparse.ArgumentParser(
-        prog=prog,
+def add_to(commands: Any) -> argparse.ArgumentParser:
+    """Its own commands and their arguments."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "models",
+        help=_("list the models, and fetch and prepare them"),
         description=_("List the models that are available, or fetch and prepare some."),
         epilog=_(EXAMPLES),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(dest="command")
-    commands.add_parser("list", help=_("every model of the catalogue and its state"))
-    fetched = commands.add_parser("fetch", help=_("install and prepare the packaged models, or those named"))
+    parser.set_defaults(run=_list)
+    parts = parser.add_subparsers()
+    parts.add_parser("list", help=_("every model of the catalogue and its state"))
+    fetched = parts.add_parser("fetch", help=_("install and prepare the packaged models, or those named"))
     fetched.add_argument("names", nargs="*", metavar="NAME", help=_("names from the list; without any both packages"))
-    commands.add_parser("get", help=_("fetch and prepare one model")).add_argument("name")
-    commands.add_parser("prepare", help=_("prepare the packaged models and the explorer's examples"))
-    commands.add_parser("settings", help=_("the settings read from the environment, their meanings and values"))
-    chosen = parser.parse_args(arguments)
-    run: dict[str | None, Callable[[], None]] = {
-        "fetch": lambda: _fetch(chosen.names),
-        "get": lambda: _get(chosen.name),
-        "prepare": _prepare,
-        "settings": _settings,
-    }
-    try:
-        run.get(chosen.command, _list)()
-    except Problem as problem:
-        _end_of_bar()
-        print(say(problem.message), file=sys.stderr)
-        return 1
-    except (ExtraMissing, *FAILED) as problem:
-        print(problem, file=sys.stderr)
-        return 1
-    return 0
+    fetched.set_defaults(run=_fetch)
+    one = parts.add_parser("get", help=_("fetch and prepare one model"))
+    one.add_argument("name")
+    one.set_defaults(run=lambda chosen, _others: _get(chosen.name))
+    prepared = parts.add_parser("prepare", help=_("prepare the packaged models and the explorer's examples"))
+    prepared.set_defaults(run=_prepare)
+    told = parts.add_parser("settings", help=_("the settings read from the environment, their meanings and values"))
+    told.set_defaults(run=_settings)
+    return parser
 
 
-def _list() -> None:
+def _list(*_given: object) -> None:
     header = (_("model"), _("kind"), _("layers×heads"), _("licence"), _("state"))
     entries = ((state.entry, say(state.note)) for state in availabilities())
     rows = [(e.id, e.kind or "", f"{e.layers}×{e.heads}", e.licence, note) for e, note in entries]
@@ -81,9 +73,9 @@ def _columns(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
-def _fetch(names: Sequence[str]) -> None:
+def _fetch(chosen: argparse.Namespace, _others: object) -> None:
     """Install what is not there, and prepare it."""
-    wanted = [availability(name) for name in names or [entry.id for entry in packaged()]]
+    wanted = [availability(name) for name in chosen.names or [entry.id for entry in packaged()]]
     absent = [state.entry for state in wanted if state.entry.wheel is not None and not state.on_this_machine]
     if absent:
         print(_("Installing {names} …").format(names=", ".join(entry.name for entry in absent)), file=sys.stderr)
@@ -94,14 +86,14 @@ def _fetch(names: Sequence[str]) -> None:
 
 def _get(name: str) -> None:
     must_have("models", "attnviz models")
-    loaded = load(name, _bar(name))
-    _end_of_bar()
-    prepare_examples(loaded, _bar(name))
-    _end_of_bar()
+    with _bar(name) as progress:
+        loaded = load(name, progress)
+    with _bar(name) as progress:
+        prepare_examples(loaded, progress)
     print(_("{name} is ready").format(name=loaded.entry.name))
 
 
-def _prepare() -> None:
+def _prepare(*_given: object) -> None:
     """Prepare every packaged model. Imports neither torch nor transformers when all are prepared already."""
     installed = [state for state in availabilities() if state.entry.wheel is not None and state.on_this_machine]
     for state in installed:
@@ -111,14 +103,15 @@ def _prepare() -> None:
         print(_("No packaged model is installed: attnviz models fetch brings two"))
 
 
-def _settings() -> None:
+def _settings(*_given: object) -> None:
     values = settings.current()
     for name, (field, default, meaning) in settings.VARIABLES.items():
         print(_("{name} = {value}").format(name=name, value=getattr(values, field)))
         print("    " + _("{meaning}; default: {default}").format(meaning=_(meaning), default=_(default)))
 
 
-def _bar(name: str) -> Callable[[float, Message], None]:
+@contextmanager
+def _bar(name: str) -> Iterator[Callable[[float, Message], None]]:
     """A progress bar on a terminal; elsewhere a line for each new step."""
     shown = ""
 
@@ -132,13 +125,8 @@ def _bar(name: str) -> Callable[[float, Message], None]:
             print(line, file=sys.stderr)
         shown = str(what)
 
-    return draw
-
-
-def _end_of_bar() -> None:
-    if sys.stderr.isatty():
-        print(file=sys.stderr)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        yield draw
+    finally:
+        if sys.stderr.isatty():
+            print(file=sys.stderr)
