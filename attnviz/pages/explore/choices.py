@@ -24,8 +24,8 @@ LONGEST_TOKEN = 1000  # characters of a token's label
 MOST_PLACES = 10_000  # of anything in a link: pins, hidden tokens, silenced heads
 
 
-def _position(value: Any, least: int = 0) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 1_000_000:
+def _position(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1_000_000:
         raise ValueError(value)
     return value
 
@@ -39,22 +39,20 @@ def _list(value: Any) -> list[Any]:
 def _pins(value: Any) -> dict[str, Any]:
     """Pins on queries and keys, and the cell that was clicked: {"t": [["q", 3, "it"], ...], "c": [3, 1, "it", "The"]}.
 
-    Numbers are positions among the model's tokens, with the label of the token. Links of earlier versions have no
-    labels: there they count the rows and columns of the picture.
+    Numbers are positions among the model's tokens, with the label of the token; LAST has none.
     """
-    tokens = [_pin(pin) for pin in _list(value.get("t", []))]
-    cell = value.get("c")
-    if cell is None:
-        return {"t": tokens}
-    if len(_list(cell)) not in (2, 4):
-        raise ValueError(cell)
-    return {"t": tokens, "c": [*(_position(at) for at in cell[:2]), *(_label(label) for label in cell[2:])]}
+    kept: dict[str, Any] = {"t": [_pin(pin) for pin in _list(value.get("t", []))]}
+    if value.get("c") is not None:
+        query, key, query_label, key_label = _list(value["c"])
+        kept["c"] = [_position(query), _position(key), _label(query_label), _label(key_label)]
+    return kept
 
 
 def _pin(value: Any) -> list[Any]:
-    if len(_list(value)) not in (2, 3) or value[0] not in ("q", "k"):
+    side, at, *label = _list(value)
+    if side not in ("q", "k"):
         raise ValueError(value)
-    return [value[0], _position(value[1], LAST), *(_label(label) for label in value[2:])]
+    return [side, at] if at == LAST else [side, _position(at), _label(*label)]
 
 
 def _label(value: Any) -> str:
@@ -71,12 +69,6 @@ def _scalars(value: Any) -> tuple[Any, ...]:
 def _stage(value: Any) -> tuple[int, int | None]:
     query, key = _list(value)
     return _position(query), None if key is None else _position(key)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(value)
-    return value[:100_000]
 
 
 PAGE = PageChoices("explore")
@@ -127,7 +119,7 @@ ROLLOUT_TO = PAGE.whole("rollout_to", None, low=1, high=999, label=N_("Layers, f
 
 # Two side by side
 BESIDE = PAGE.one_of("beside", ("head", "sentence", "model"), label=N_("Show beside it"))
-OTHER_TEXT: Choice[Any] = PAGE.other("other_text", None, _text, str, "Another one", label=N_("The other sentence"))
+OTHER_TEXT = PAGE.text("other_text", longest=100_000, label=N_("The other sentence"))
 BESIDE_MODEL = PAGE.one_of("other_model", label=N_("The other model"))
 #: the head to show beside, as typed, one for each kind: another head, sentence or model
 BESIDE_HEAD = {
@@ -141,7 +133,7 @@ PINS: Choice[dict[str, Any] | None] = PAGE.on_canvas(
     None,
     _pins,
     lambda pins: pins,
-    {"t": [["q", 3]], "c": [3, 1]},
+    {"t": [["q", 3, "it"]], "c": [3, 1, "it", "The"]},
     inside="c",
     short="pins",
     label=N_("Pinned tokens"),

@@ -159,16 +159,13 @@ def pins(places: Places) -> Pins | None:
     if "c" not in chosen:
         return Pins(tuple(tokens), None)
     query, key, *labels = chosen["c"]
-    row, col = _line(places["q"], query, *labels[:1]), _line(places["k"], key, *labels[1:])
+    row, col = _line(places["q"], query, labels[0]), _line(places["k"], key, labels[1])
     return Pins(tuple(tokens), None if row is None or col is None else (row, col))
 
 
-def _line(axis: PictureAxis, at: int, label: str | None = None) -> int | None:
-    """The row or column that an entry of the link means; one of an earlier version has no label: it counts lines."""
-    if at == choices.LAST:
-        return len(axis.lines) - 1
-    line = at if label is None else axis.shown(at, label)
-    return None if line is None or line >= len(axis.lines) else line
+def _line(axis: PictureAxis, at: int, label: str = "") -> int | None:
+    """The row or column that an entry of the link means; None where this picture does not have it."""
+    return len(axis.lines) - 1 if at == choices.LAST else axis.shown(at, label)
 
 
 def keep_pins(places: Places, pins: Pins) -> None:
