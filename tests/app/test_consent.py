@@ -18,12 +18,12 @@ def script() -> None:
 
     from attnviz.app.links import link_state
     from attnviz.app.panel import guard
-    from attnviz.pages.explore.panels import request_form
+    from attnviz.pages.explore.explore import ask
 
     link_state.follow("explore")
     st.session_state["asked"] = None
     with guard():
-        st.session_state["asked"] = request_form.ask()
+        st.session_state["asked"] = ask()
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.app import head_drawing, show
+from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.page_parts import menu
@@ -27,7 +27,7 @@ from attnviz.figures.theme import overlaid
 from attnviz.live.head_header import name_tokens
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.maths import whole_model
-from attnviz.pages.explore.panels import request_form, shown_head
+from attnviz.pages.explore.panels import shown_head
 from attnviz.runs import head_matrix, what_if
 from attnviz.runs.model_run import ModelRun, Request, Stack, StackId
 
@@ -75,7 +75,60 @@ def _how_shown(run: ModelRun, stack: Stack) -> tuple[head_matrix.Look, dict[str,
     )
     with menu(_("Display"), "display", icon="palette", type="tertiary"):
         pair = stack.same_tokens and any(span.segment for span in stack.queries.spans)
-        return request_form.look(pair), request_form.colours()
+        return _look(pair), _colours()
+
+
+def _look(pair: bool) -> head_matrix.Look:
+    """Draw the switches of the display; `pair`: the input has two sentences that can be told apart."""
+    values = widgets.one_of(
+        choices.VALUES,
+        _("Show"),
+        {"weights": _("weights"), "values": _("weights × values")},
+        help=_(
+            "Weights show where a head looks. Weights × values show how much it takes from there: each "
+            "weight times the length of the value vector."
+        ),
+    )
+    units = widgets.one_of(
+        choices.UNITS,
+        _("Tokens as"),
+        {"pieces": _("pieces"), "words": _("whole words")},
+        help=_(
+            "Whole words: weights are summed over the pieces of a word that is looked at, and averaged over "
+            "the pieces of a word that looks."
+        ),
+    )
+    special = widgets.one_of(
+        choices.SPECIAL,
+        _("Special tokens"),
+        {"shown": _("shown"), "hidden": _("hidden"), "rest": _("hidden, rows sum to 1 again")},
+    )
+    part = "all"
+    if pair:
+        part = widgets.one_of(
+            choices.PART,
+            _("Sentences"),
+            {
+                "all": _("everything"),
+                "first to second": _("first looks at second"),
+                "second to first": _("second looks at first"),
+                "first to first": _("first looks at itself"),
+                "second to second": _("second looks at itself"),
+            },
+            style="select",
+        )
+    return head_matrix.Look(values, units, special == "shown", special == "rest", part)  # type: ignore[arg-type]
+
+
+def _colours() -> dict[str, Any]:
+    """Draw the colour switches and return them as options of the canvas."""
+    scale = widgets.one_of(
+        choices.COLOURS,
+        _("Colours from 0 to"),
+        {"one": _("1, the same for every head"), "own": _("this head's largest")},
+    )
+    curve = widgets.one_of(choices.CURVE, _("Colour steps"), {"linear": _("even"), "root": _("square root")})
+    return {"full_range": scale == "one", "root": curve == "root"}
 
 
 def _others(

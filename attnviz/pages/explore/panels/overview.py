@@ -9,12 +9,13 @@ from typing import Any, cast
 import numpy as np
 import streamlit as st
 
-from attnviz.app import show, widgets
+from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import name_of_head
 from attnviz.app.text import spoken
-from attnviz.base.words import _, ngettext, say, tongue
+from attnviz.base.head_edit import HeadEdit
+from attnviz.base.words import _, ngettext, say, sentences, tongue
 from attnviz.canvas.head.attention_view import overview_grid
 from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.kinds import AskedText, Overview
@@ -23,7 +24,7 @@ from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.panels import head as head_panel
-from attnviz.pages.explore.panels import request_form, shown_head
+from attnviz.pages.explore.panels import shown_head
 from attnviz.runs.model_run import ModelRun, Stack, StackId
 
 TOGETHER = 400  # tokens: in a longer sentence weights are computed once, for pictures and measures together
@@ -68,8 +69,13 @@ def draw(run: ModelRun, stack: Stack) -> tuple[Overview, tuple[int, int]]:
             *stack.tokens,
             selected=shown_head.at(stack),
             on_pick=shown_head.go_to,
-            asked=AskedText(request_form.sentence_label(is_read=len(run.stacks) > 1), run.request.text, besides),
+            asked=AskedText(sentence_label(is_read=len(run.stacks) > 1), run.request.text, besides),
         )
+
+
+def sentence_label(*, is_read: bool) -> str:
+    """The name of the sentence's field; `is_read` where a decoder writes another text."""
+    return _("Sentence to read") if is_read else _("Sentence")
 
 
 def _silenced(stack: Stack) -> tuple[tuple[int, int], ...]:
@@ -112,33 +118,42 @@ def export(run: ModelRun, stack: Stack, tiles: Overview) -> None:
     text = run.request.text
     text = text if len(text) <= LONGEST_QUOTED else f"{text[: LONGEST_QUOTED - 1].rstrip()}…"
     title = _("All heads of {model} on “{text}”").format(model=run.name, text=text)
+    at = shown_head.nearest_to_chosen(stack)
+    edit = replace(shown_head.edit(stack, at[0]), seen=link_state.value(choices.SEEN))
+    changed = edit if edit.seen != "before" and edit.changes_attention else None
+    about = ngettext(
+        "{count} head. In each small picture rows are queries and columns keys.",
+        "{count} heads. In each small picture rows are queries and columns keys.",
+        sum(tiles.grid.heads),
+    ).format(count=sum(tiles.grid.heads))
     show.under(
-        lambda: SceneFigure((_figure(stack, tiles, title),), title),
+        lambda: SceneFigure((_figure(stack, MosaicFigure(tiles.thumbnails, tiles.grid, at, title), changed),), title),
         name=f"attention-all-heads-{run.request.model}",
         key="mosaic",
         canvases=["heads"],
-        caption=ngettext(
-            "{count} head. In each small picture rows are queries and columns keys.",
-            "{count} heads. In each small picture rows are queries and columns keys.",
-            sum(tiles.grid.heads),
-        ).format(count=sum(tiles.grid.heads)),
+        caption=sentences(about, "" if changed is None else _about_change(stack, at, changed)),
         table=lambda: _measure_table(_measured(run, stack)),
         embeds=False,
     )
 
 
-def _figure(stack: Stack, tiles: Overview, title: str) -> MosaicFigure:
+def _about_change(stack: Stack, at: tuple[int, int], edit: HeadEdit) -> str:
+    """The mask and the scale that heads of the grid are drawn under, and which heads these are."""
+    layer, head = at
+    mask, scale, more = head_drawing.in_words(edit, stack, layer)
+    framed = _("The head in the frame is head {head} of layer {layer}.").format(layer=layer, head=head)
+    own = stack.layers[layer].scale
+    return sentences("" if edit.where == "all" else framed, head_drawing.say_mask_and_scale(mask, scale, own), more)
+
+
+def _figure(stack: Stack, own: MosaicFigure, edit: HeadEdit | None) -> MosaicFigure:
     """The grid under the visitor's mask and scale, made as the browser has it: by itself, or by the server."""
-    at = shown_head.nearest_to_chosen(stack)
-    edit = replace(shown_head.edit(stack, at[0]), seen=link_state.value(choices.SEEN))
-    figure = MosaicFigure(tiles.thumbnails, tiles.grid, at, title)
-    if edit.seen == "before" or not edit.changes_attention:
-        return figure
+    if edit is None or own.selected is None:
+        return own
     if head_panel.sends_all_heads(stack):
-        every = head_panel.pack_heads(stack)
-        return replace(figure, edit=edit, every=every) if every else figure
-    codes = np.frombuffer(head_panel.tiles(stack, at, replace(edit, seen="after")), np.uint8)
-    return replace(figure, codes=codes.reshape(tiles.thumbnails.shape))
+        return replace(own, edit=edit, every=head_panel.pack_heads(stack))
+    codes = np.frombuffer(head_panel.tiles(stack, own.selected, replace(edit, seen="after")), np.uint8)
+    return replace(own, codes=codes.reshape(own.codes.shape))
 
 
 def standouts(run: ModelRun, stack: Stack) -> None:

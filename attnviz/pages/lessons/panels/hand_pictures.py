@@ -25,7 +25,7 @@ from attnviz.pages.build.panels import numbers
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths import order_facts
 from attnviz.pages.lessons.maths.lesson_parts import PictureSettings, Subject
-from attnviz.pages.lessons.panels import born_pictures, fast_pictures, model_pictures
+from attnviz.pages.lessons.panels import model_pictures
 from attnviz.pages.masks.maths import mask_lab, mask_rules
 from attnviz.pages.positions.maths import rotation
 
@@ -231,16 +231,19 @@ PICTURES: dict[str, LiveKind] = {
     "next": LiveKind(model_pictures.following),
     "parts": LiveKind(model_pictures.parts),
     "birth": LiveKind(
-        born_pictures.birth,
+        model_pictures.birth,
         {"step": ("0", "100", "274", "333", "356", "1500"), "off": ("0.0",), "whole": ("yes",)},
         wide_on_page=True,
     ),
-    "runs": LiveKind(born_pictures.runs, {"changed": born_choices.CHANGED.ids}, of_sentence=False),
+    "runs": LiveKind(model_pictures.runs, {"changed": born_choices.CHANGED.ids}, of_sentence=False),
     "tiles": LiveKind(
-        fast_pictures.film, {"pass": ("forward", "backward"), "at": ("before",)}, of_sentence=False, wide_on_page=True
+        model_pictures.tile_film,
+        {"pass": ("forward", "backward"), "at": ("before",)},
+        of_sentence=False,
+        wide_on_page=True,
     ),
-    "traffic": LiveKind(fast_pictures.traffic, of_sentence=False),
-    "roof": LiveKind(fast_pictures.roof, of_sentence=False),
-    "rounding": LiveKind(fast_pictures.rounding, of_sentence=False),
-    "blocks": LiveKind(fast_pictures.blocks, of_sentence=False),
+    "traffic": LiveKind(model_pictures.traffic, of_sentence=False),
+    "roof": LiveKind(model_pictures.roof, of_sentence=False),
+    "rounding": LiveKind(model_pictures.rounding, of_sentence=False),
+    "blocks": LiveKind(model_pictures.blocks, of_sentence=False),
 }

@@ -1,5 +1,7 @@
-"""Pictures of a trained model over the sentence (heads, the next token, a decoder that writes on) and of what models
-cost, whatever the sentence: softmax over d_k, caches, MHA beside GQA and MQA.
+"""Pictures of other pages, set as a lesson's step sets them.
+
+A trained model over the sentence: heads, the next token, a decoder that writes on. Whatever the sentence: what models
+cost, attention over tiles, a small model's training.
 """
 
 from dataclasses import replace
@@ -20,13 +22,23 @@ from attnviz.canvas import cache_growth, softmax_slider, step_player
 from attnviz.canvas.head.attention_view import head_view, overview_grid
 from attnviz.canvas.shared.kinds import Overview
 from attnviz.figures import attention_figures as figures
-from attnviz.figures.theme import SERIES
-from attnviz.models.architecture import Architecture
+from attnviz.figures.theme import SERIES, Figure
+from attnviz.models.architecture import Architecture, gpus
+from attnviz.pages.born import figures as born_figures
+from attnviz.pages.born.maths import life
+from attnviz.pages.born.maths.repeats import Silenced
+from attnviz.pages.born.panels import film as birth_film
+from attnviz.pages.born.panels import others
 from attnviz.pages.decoding.maths import decoders, growing_bytes, token_by_token
 from attnviz.pages.decoding.panels import decoder_form
+from attnviz.pages.fast import figures as paged_figures
+from attnviz.pages.fast.maths import cost, numerics, paged, tiles
+from attnviz.pages.fast.panels import cost as cost_panel
+from attnviz.pages.fast.panels import numerics as rounding_panel
+from attnviz.pages.fast.panels import tiles as tiles_panel
 from attnviz.pages.home import maths as landing
 from attnviz.pages.lessons import choices
-from attnviz.pages.lessons.maths import cache_facts, model_facts, scaling_facts
+from attnviz.pages.lessons.maths import born_facts, cache_facts, fast_facts, model_facts, scaling_facts
 from attnviz.pages.lessons.maths.lesson_parts import HEAD, PictureSettings, Subject
 from attnviz.pages.scaling.figures.variance import histograms
 from attnviz.pages.scaling.maths import growing_width
@@ -37,6 +49,12 @@ from attnviz.pages.why.figures.parts import ladder
 from attnviz.runs import head_matrix
 
 LAST_WIDTH = scaling_facts.WIDE  #: d_k, where films of bars end: all of a raw row is on one key by then
+HEIGHT = 360  #: of curves of training: beside the words of a lesson they leave room for what one knows at its end
+
+
+def _captioned(chart: Figure, key: str, words: str) -> None:
+    show.chart(chart, key=key, words=words)
+    st.caption(words)
 
 
 def head(subject: Subject, set_to: PictureSettings, key: str) -> None:
@@ -112,12 +130,8 @@ def following(subject: Subject, _set_to: PictureSettings, key: str) -> None:
     tokens = model_facts.likeliest(subject)
     assert subject.run is not None
     words = _("{model}, after “{text}”").format(model=plain(subject.run.name), text=plain(subject.text))
-    show.chart(
-        show.chart_of(figures.bars, [each.label for each in tokens], [each.probability for each in tokens]),
-        key=key,
-        words=words,
-    )
-    st.caption(words)
+    chart = show.chart_of(figures.bars, [each.label for each in tokens], [each.probability for each in tokens])
+    _captioned(chart, key, words)
 
 
 def parts(subject: Subject, _set_to: PictureSettings, key: str) -> None:
@@ -130,9 +144,7 @@ def parts(subject: Subject, _set_to: PictureSettings, key: str) -> None:
     )
     words = plain(template.format(**facts.values))
     below = [(say(each.name), each.value) for each in made.others]
-    chart = show.chart_of(ladder, made.heads, made.mlps, below, made.strongest, title="", unit="")
-    show.chart(chart, key=key, words=words)
-    st.caption(words)
+    _captioned(show.chart_of(ladder, made.heads, made.mlps, below, made.strongest, title="", unit=""), key, words)
 
 
 def spread(_subject: Subject, set_to: PictureSettings, key: str) -> None:
@@ -144,8 +156,7 @@ def spread(_subject: Subject, set_to: PictureSettings, key: str) -> None:
     ).format(d_k=d_k, raw=made.raw.variance**0.5, scaled=made.scaled.variance**0.5)
     raw, scaled = made.raw, made.scaled
     chart = show.chart_of(histograms, (raw.counts, raw.edges), (scaled.counts, scaled.edges), d_k, True)
-    show.chart(chart, key=key, words=words)
-    st.caption(words)
+    _captioned(chart, key, words)
 
 
 def bars(_subject: Subject, set_to: PictureSettings, key: str) -> None:
@@ -247,3 +258,69 @@ def sharing(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
     """MHA, GQA and MQA of Llama-3.1-8B side by side."""
     columns = one_picture.columns_of(Architecture.preset(cache_facts.MODEL), cache_facts.TOKENS)
     one_picture.draw(columns, key)
+
+
+def tile_film(_subject: Subject, set_to: PictureSettings, key: str) -> None:
+    """The film, forward or backward; at the tile in the middle, or at the one before it."""
+    made = tiles_panel.filmed(tiles.Config(backward=set_to.get("pass") == "backward"))
+    asked = link_state.value(choices.PLACE)
+    at = made.middle - (set_to.get("at") == "before") if asked is None else min(asked, len(made.tiles) - 1)
+    tiles_panel.draw(made, key, at, lambda step: link_state.put(choices.PLACE, step))
+
+
+def traffic(subject: Subject, _set_to: PictureSettings, key: str) -> None:
+    """The bytes that both ways move."""
+    words = _("One layer, {heads} heads, {tokens:,} tokens, 16 bits: {whole} with the whole matrix, {tiled} in tiles.")
+    facts = fast_facts.too_large(subject).values
+    _captioned(cost_panel.bars(cost.run(cost.Config())), key, words.format(**facts))
+
+
+def roof(subject: Subject, _set_to: PictureSettings, key: str) -> None:
+    """Both ways under the roof of a GPU."""
+    words = _("By formula, one layer of {tokens:,} tokens on an {gpu}. Source: {source}.")
+    gpu = gpus()[fast_facts.GPU]
+    said = words.format(**fast_facts.saved(subject).values, source=plain(gpu.source))
+    _captioned(cost_panel.roof(cost.run(cost.Config()), gpu), key, said)
+
+
+def rounding(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
+    """How far each way is from float64, over the length of a row."""
+    words = _("Random scores of standard deviation {size:g}, random values; each error is measured against float64.")
+    made = rounding_panel.computed(numerics.Config())
+    _captioned(rounding_panel.curves(made), key, words.format(size=made.config.size))
+
+
+def blocks(subject: Subject, _set_to: PictureSettings, key: str) -> None:
+    """A cache in blocks, as requests come and go."""
+    made, facts = paged.run(paged.Config()), fast_facts.in_blocks(subject).values
+    names = [_("request {n}").format(n=n + 1) for n in range(made.config.requests)]
+    words = _("Each row is a block of {block} tokens, each column a step; a colour is a request that holds it.")
+    chart = show.chart_of(paged_figures.memory, made.owner, made.holders, names, int(made.reserved.argmax()))
+    _captioned(chart, key, words.format(**facts))
+
+
+def birth(subject: Subject, set_to: PictureSettings, key: str) -> None:
+    """The run at a step, with what a visitor silenced: as bits, beside the place where the handle stands.
+
+    Beside both stands how many settings the picture has: once a question is answered it has others, and begins anew.
+    """
+    run = life.read(life.LIFE)
+    heads = run.config.places
+    bits, at, of = link_state.value(choices.CELL)
+    off = tuple(head for i, head in enumerate(heads) if bits >> i & 1)
+    if at < 0 or of != len(set_to):  # nothing was moved yet, or it was before the question was answered
+        at = run.nearest(int(set_to.get("step", "0")))
+        off = tuple(head for head in heads if birth_film.name_of(head) == set_to.get("off"))
+
+    def keep(place: int, silenced: Silenced) -> None:
+        link_state.put(choices.CELL, (sum(1 << heads.index(head) for head in silenced), place, len(set_to)))
+
+    birth_film.draw(
+        key, life.LIFE, born_facts.copies(subject), min(at, len(run.kept) - 1), off, "whole" in set_to, keep
+    )
+
+
+def runs(_subject: Subject, set_to: PictureSettings, key: str) -> None:
+    """The usual run and other seeds, with one in which something else was changed."""
+    changed = set_to.get("changed", "seeds")
+    _captioned(born_figures.compared(others.lines_of(changed), HEIGHT), key, others.said(changed))
