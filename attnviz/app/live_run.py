@@ -16,7 +16,7 @@ import streamlit as st
 
 from attnviz.app import exports
 from attnviz.app.cache import model_cache
-from attnviz.app.cache.bounded_cache import BoundedCache
+from attnviz.app.cache.bounded_cache import BoundedCache, held_bytes
 from attnviz.base.words import _
 
 R = TypeVar("R")
@@ -49,7 +49,7 @@ class Live(Generic[R]):
 @cache
 def finished() -> BoundedCache[Any]:
     """Results that ran to their end, for all visitors."""
-    return BoundedCache(FINISHED_LIMIT, lambda result: int(result.nbytes))
+    return BoundedCache(FINISHED_LIMIT, held_bytes)
 
 
 def advance(

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import presenting, term_popover, widgets
 from attnviz.app.links import link_state
-from attnviz.app.links.choices import Choice
+from attnviz.app.links.choices import Choice, choices_of
 from attnviz.app.page_entry import Page, file_of
 from attnviz.app.panel import guard
 from attnviz.app.share_menu import share_menu
@@ -89,7 +89,10 @@ def more() -> AbstractContextManager[None]:
 def open_explorer(model: str, text: str, at: tuple[int, int]) -> None:
     """Show one head of a model on a sentence in the explorer, with nothing changed."""
     nothing = {"second": "", "pair": None, "pins": None, "stage": None, "painted": None, "hide": (), "quiet": ()}
-    link_state.keep_named("explore", {"model": model, "text": text, "at": at, "frame": "usual"} | nothing)
+    named = {"model": model, "text": text, "at": at, "frame": "usual"} | nothing
+    for choice in choices_of("explore"):
+        if choice.name in named:
+            link_state.keep(choice, named[choice.name])
     st.switch_page(file_of("explore"))
 
 

@@ -12,7 +12,7 @@ import streamlit as st
 from attnviz.app.mends.streamlit_adapter import is_streamlits
 from attnviz.app.text import plain
 from attnviz.app.widget_values import heard_at_its_end
-from attnviz.base.message import Problem
+from attnviz.base.message import Missing, Problem
 from attnviz.base.words import _, say
 from attnviz.models.file_faults import first_line, lacks_memory
 
@@ -23,8 +23,12 @@ _INSIDE: ContextVar[bool] = ContextVar("inside a fragment", default=False)
 
 
 def show_problem(problem: Exception) -> None:
-    """Show a Problem, or any other exception, as a sentence in a red box."""
-    st.error(plain(say(problem.message) if isinstance(problem, Problem) else str(problem)), icon=":material/error:")
+    """Show a Problem, or any other exception, as a sentence in a red box; in a blue one what is only missing."""
+    text = plain(say(problem.message) if isinstance(problem, Problem) else str(problem))
+    if isinstance(problem, Missing):
+        st.info(text)
+    else:
+        st.error(text, icon=":material/error:")
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from attnviz.app.cache import model_cache
 from attnviz.app.links.choices import Choice
 from attnviz.app.panel import guard
 from attnviz.app.text import plain, spoken
-from attnviz.base.message import Problem
+from attnviz.base.message import Missing, Problem
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.models.catalogue import Entry
@@ -33,15 +33,13 @@ def sentence_run(
     *,
     model_first: bool = False,
     kinds: Collection[str | None] = ("decoder", "encoder", "encoder-decoder", None),
-) -> ModelRun | None:
+) -> ModelRun:
     """Draw both controls, run the model on the sentence, and show its notices, such as where the text was cut.
 
-    None where no model is on this machine; the page then says where to get one.
+    A Problem where no model is on this machine; it says where to get one.
     """
     states = [s for s in availabilities() if s.on_this_machine and s.entry.kind in kinds]
-    if not states:
-        st.info(_("No trained model is on this machine yet: the page “Explore” says how to get one."))
-        return None
+    require_model(bool(states))
     names = {s.entry.id: s.name for s in states}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if model_first:
@@ -53,6 +51,12 @@ def sentence_run(
     for notice in run.notices:
         st.info(spoken(notice))
     return run
+
+
+def require_model(here: bool) -> None:
+    """Raise a Problem that says where to get a trained model, unless one is `here`."""
+    if not here:
+        raise Missing("No trained model is on this machine yet: the page “Explore” says how to get one.")
 
 
 def ask_model(

@@ -51,6 +51,20 @@ def set_before_drawn(key: str, value: Any, changed: Callable[[], None]) -> None:
         unheard[key] = None
 
 
+def held(key: str, value: Any, keep: Callable[[Any], None]) -> dict[str, Any]:
+    """Set the value of a widget that no declared choice draws; its key and its callback, as the widget takes them.
+
+    `keep` is called with what the visitor changes it to.
+    """
+
+    def changed() -> None:
+        if not is_late(key):
+            keep(st.session_state[key])
+
+    set_before_drawn(key, value, changed)
+    return {"key": key, "on_change": changed}
+
+
 @contextmanager
 def heard_at_its_end() -> Iterator[None]:
     """What is set inside is known to the browser once this ends as it should, and set again if a gesture ends it."""

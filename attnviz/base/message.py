@@ -51,6 +51,10 @@ class Problem(ValueError):
         super().__init__(str(self.message))
 
 
+class Missing(Problem):
+    """What a part of a page needs and this machine does not have; no fault of an input."""
+
+
 def require_between(name: str, value: float, low: float, high: float) -> None:
     """Raise a Problem unless `low <= value <= high`."""
     if not low <= value <= high:

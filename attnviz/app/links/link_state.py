@@ -266,13 +266,6 @@ def keep(choice: Choice[Any], new: Any) -> None:
         _chosen()[choice.key] = new
 
 
-def keep_named(page: str, chosen: Mapping[str, Any]) -> None:
-    """Keep choices of another page, named as in its link: a door that opens it so."""
-    declared = {choice.name: choice for choice in choices_of(page)}
-    for name, new in chosen.items():
-        keep(declared[name], new)
-
-
 def _write() -> None:
     """Write this page's choices into the link in one step; parameters that are not the app's stay.
 

@@ -87,15 +87,13 @@ def _sentence(lesson: Lesson) -> None:
     """
     choice = choices.SENTENCE
     widgets.say_refusal(choice)
-    widget_values.set_before_drawn(choice.name, open_lesson.sentence(lesson), _typed)
     look: dict[str, Any] = {"label_visibility": "collapsed"} if presenting.presenting() else {"width": 300}
-    st.text_input(_("Sentence"), key=choice.name, on_change=_typed, **look)
+    st.text_input(_("Sentence"), **look, **widget_values.held(choice.name, open_lesson.sentence(lesson), _typed))
 
 
-def _typed() -> None:
-    typed = st.session_state[choices.SENTENCE.name]
-    if not widget_values.is_late(choices.SENTENCE.name) and typed and typed.strip():
-        link_state.put(choices.SENTENCE, typed)
+def _typed(text: str | None) -> None:
+    if text and text.strip():
+        link_state.put(choices.SENTENCE, text)
 
 
 def _title(lesson: Lesson) -> str:

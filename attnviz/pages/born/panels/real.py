@@ -6,11 +6,10 @@ from typing import Final
 import streamlit as st
 import torch
 
-from attnviz.app import head_drawing, page_parts, widgets
+from attnviz.app import head_drawing, page_parts, term_popover, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.links import link_state
-from attnviz.app.page_entry import file_of
 from attnviz.app.panel import guard
+from attnviz.app.sentence_input import require_model
 from attnviz.app.text import plain
 from attnviz.base.head_record import HeadView
 from attnviz.base.words import _
@@ -29,9 +28,7 @@ def panel() -> None:
     """Draw the section."""
     place = page_parts.main_picture()
     text = widgets.text(choices.WORDS, _("Your words, which come twice"))
-    if not availability(MODEL).on_this_machine:
-        st.info(_("No trained model is on this machine yet: the page “Explore” says how to get one."))
-        return
+    require_model(availability(MODEL).on_this_machine)
     copies = life.copies_of(text, Config())
     run = model_cache.model_run(Request(MODEL, " ".join(copies.tokens)))
     best = model_cache.cached(run, "born-best", lambda: strongest(run))
@@ -54,8 +51,7 @@ def panel() -> None:
             )
         )
     if st.button(_("All heads of this model on random words twice"), icon=":material/open_in_new:", type="tertiary"):
-        link_state.keep_named("heads", {"hd_model": MODEL, "hd_text": "repeated", "hd_by": "induction"})
-        st.switch_page(file_of("heads"))
+        term_popover.see("heads", {"hd_model": MODEL, "hd_text": "repeated", "hd_by": "induction"})
 
 
 def strongest(run: ModelRun) -> Best:

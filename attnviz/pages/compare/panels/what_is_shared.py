@@ -3,10 +3,8 @@
 import numpy as np
 import streamlit as st
 
-from attnviz.app import page_parts, show, widgets
+from attnviz.app import page_parts, show, term_popover, widgets
 from attnviz.app.cache.shared_results import shared
-from attnviz.app.links import link_state
-from attnviz.app.page_entry import file_of
 from attnviz.app.panel import guard
 from attnviz.base import units
 from attnviz.base.words import _
@@ -142,6 +140,5 @@ def _heads() -> position_mixing.KernelConfig:
             ).format(k=k, average=result.average, best=result.best[0], last=result.pointing[-1]),
         )
     if st.button(_("Try it on Build: why several heads?"), icon=":material/calculate:", key="c_to_build"):
-        link_state.keep_named("build", {"b_ask": "heads"})
-        st.switch_page(file_of("build"))
+        term_popover.see("build", {"b_ask": "heads"})
     return config

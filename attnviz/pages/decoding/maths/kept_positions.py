@@ -62,10 +62,6 @@ class Result:
     def done(self) -> bool:
         return len(self.kept) == self.wanted
 
-    @property
-    def nbytes(self) -> int:
-        return sum(each.positions.nbytes + 64 * len(self.labels) for each in self.kept)
-
     def of(self, kind: EvictionKind) -> tuple[Kept, ...]:
         """One policy at all budgets so far."""
         return tuple(each for each in self.kept if each.policy.kind == kind)

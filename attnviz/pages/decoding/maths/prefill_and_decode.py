@@ -62,10 +62,6 @@ class Measured:
     def done(self) -> bool:
         return len(self.points) == self.total
 
-    @property
-    def nbytes(self) -> int:
-        return 200 * len(self.points)
-
 
 def by_formula(decoder: Decoder, number_bytes: int) -> tuple[PassPoint, ...]:
     """All passes without running them, for a machine that keeps weights and cache at `number_bytes` a number."""

@@ -50,10 +50,6 @@ class Result:
     def done(self) -> bool:
         return len(self.formats) == len(FORMATS)
 
-    @property
-    def nbytes(self) -> int:
-        return 4096 + 100 * len(self.labels)
-
 
 def run(decoder: Decoder, text: str) -> Iterator[Result]:
     """Yield after each format."""

@@ -38,10 +38,6 @@ class LayerTensors:
     v: np.ndarray  #: (G, T, Dv)
     weights: np.ndarray  #: (H, T, T)
 
-    @property
-    def nbytes(self) -> int:
-        return self.q.nbytes + self.k.nbytes + self.v.nbytes + self.weights.nbytes
-
     def kv_head_of(self, head: int) -> int:
         return head * len(self.k) // len(self.q)
 
@@ -94,10 +90,6 @@ class Result:
         """Bytes of one number in the cache."""
         held, first = sum(self.steps[0].layer_bytes[0]), self.layers[0]
         return held // (self.steps[0].context * len(first.k) * (first.k.shape[2] + first.v.shape[2]))
-
-    @property
-    def nbytes(self) -> int:
-        return sum(layer.nbytes for layer in self.layers)
 
 
 def run(decoder: Decoder, config: Config) -> Iterator[Result]:

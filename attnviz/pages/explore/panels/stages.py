@@ -1,8 +1,5 @@
 """The head on show: where it sits in the model, and how one of its weights is computed, step by step."""
 
-from collections.abc import Callable
-from functools import partial
-
 import numpy as np
 import streamlit as st
 
@@ -114,36 +111,25 @@ def panel(shown: Shown) -> None:
     queries, keys = shown.stack.queries.labels, shown.stack.keys.labels
     left, right = st.columns(2)
     start_q, start_k = _start(shown)
-    picked_query = partial(_keep, QUERY, lambda picked: (picked, None))
-    widget_values.set_before_drawn(QUERY, start_q, picked_query)
     query = left.selectbox(
         _("Query: the token that looks"),
         range(len(queries)),
         format_func=lambda i: f"{i}  {queries[i]}",
-        key=QUERY,
-        on_change=picked_query,
+        **widget_values.held(QUERY, start_q, lambda picked: link_state.put(choices.STAGE, (picked, None))),
     )
     mask, scale = head_drawing.mask_and_scale(shown.stack, shown.layer, shown.edit)
     result = stages(shown.stack, shown.layer, shown.head, query, mask, scale)
-    picked_key = partial(_keep, KEY, lambda picked: (query, picked))
-    widget_values.set_before_drawn(KEY, start_k if start_k is not None else int(result.weights.argmax()), picked_key)
+    largest = int(result.weights.argmax()) if start_k is None else start_k
     key = right.selectbox(
         _("Key: the token looked at"),
         range(len(keys)),
         format_func=lambda i: f"{i}  {keys[i]}",
-        key=KEY,
-        on_change=picked_key,
+        **widget_values.held(KEY, largest, lambda picked: link_state.put(choices.STAGE, (query, picked))),
     )
     st.caption(_("Click a cell in the picture above to see its arithmetic here."))
     _arithmetic(result, key, queries[query], keys[key])
     _pictures(shown, result, key, queries[query], keys)
     _shapes(result)
-
-
-def _keep(widget: str, cell: Callable[[int], tuple[int, int | None]]) -> None:
-    """Put the cell that was picked in a box into the link. A callback."""
-    if not widget_values.is_late(widget):
-        link_state.put(choices.STAGE, cell(st.session_state[widget]))
 
 
 def _start(shown: Shown) -> tuple[int, int | None]:

@@ -94,11 +94,6 @@ class Result:
     def done(self) -> bool:
         return self.share == 1
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes that this result holds in memory, about."""
-        return 200 * len(self.timings) + 1000
-
     def of(self, way: str) -> dict[int, WayTiming]:
         """By length, shortest first."""
         return {row.n: row for row in sorted(self.timings, key=lambda row: row.n) if row.way == way}

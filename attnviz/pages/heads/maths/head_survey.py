@@ -82,11 +82,6 @@ class SurveySoFar:
     sentences: tuple[str, ...]
     share: float
 
-    @property
-    def nbytes(self) -> int:
-        arrays = () if self.scores is None else self.scores.by_sentence.values()
-        return sum(rows.nbytes for rows in arrays) + sum(map(len, self.sentences))
-
     def survey(self) -> Survey | None:
         """Those sentences that are done, summed up; None before the first one is."""
         if self.scores is None:

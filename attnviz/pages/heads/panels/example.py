@@ -98,21 +98,15 @@ def strongest(survey: head_survey.Survey, by: str) -> int:
 def _picked(options: dict[str, str]) -> int:
     """Which of the examples is on show."""
     shown = min(link_state.value(choices.EXAMPLE), len(options))
-    key = "hd_example_pick"
-
-    def keep() -> None:
-        if not widget_values.is_late(key):
-            link_state.put(choices.EXAMPLE, int(st.session_state[key] or 1))
-
-    widget_values.set_before_drawn(key, str(shown), keep)
     picked = st.segmented_control(
         _("Example"),
         list(options),
         format_func=options.__getitem__,
         required=True,
-        key=key,
-        on_change=keep,
         label_visibility="collapsed",
+        **widget_values.held(
+            "hd_example_pick", str(shown), lambda number: link_state.put(choices.EXAMPLE, int(number or 1))
+        ),
     )
     return int(picked or shown)
 

@@ -12,6 +12,7 @@ from attnviz.app.links import link_state
 from attnviz.app.mends.streamlit_adapter import upload_id
 from attnviz.app.page_parts import more, two_in_a_row
 from attnviz.app.panel import show_problem
+from attnviz.app.sentence_input import require_model
 from attnviz.base.message import Problem
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
@@ -39,12 +40,10 @@ class HeadsRequest:
 
 
 def ask() -> HeadsRequest | None:
-    """Draw the controls. None where no model is on this machine, or no text was given; the page then says so."""
+    """Draw the controls. None where no text was given; the page then says so."""
     here = [s for s in availabilities() if s.on_this_machine and s.entry.kind in ("decoder", "encoder")]
     kinds, names = {s.entry.id: s.entry.kind for s in here}, {s.entry.id: s.name for s in here}
-    if not here:
-        st.info(_("No trained model is on this machine yet: the page “Explore” says how to get one."))
-        return None
+    require_model(bool(here))
     row = two_in_a_row("hd")
     with row:
         model = widgets.one_of(choices.MODEL, _("Model"), names, style="select")

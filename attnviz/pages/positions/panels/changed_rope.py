@@ -25,8 +25,6 @@ LEAST_MOVED = 5e-4  #: of a row: what is less would read as 0.0%
 def panel() -> None:
     place = page_parts.main_picture()
     run = sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, model_first=True, kinds=("decoder", None))
-    if run is None:
-        return
     config = _controls(run.stacks[0])
     rotary = model_cache.cached_rerun(run, Rerun(experiment.rotation))
     result: experiment.Result = model_cache.cached_rerun(

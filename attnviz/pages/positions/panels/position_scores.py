@@ -4,13 +4,15 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
+from attnviz.app.cache import model_cache
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
+from attnviz.app.sentence_input import require_model
 from attnviz.app.text import spoken, with_minus
 from attnviz.base.message import Message
 from attnviz.base.words import _, sentences
 from attnviz.models.catalogue import LoadedModel
-from attnviz.models.loading import availabilities
+from attnviz.models.loading import availability
 from attnviz.pages.positions import choices
 from attnviz.pages.positions.figures import scores as figures
 from attnviz.pages.positions.maths import position_scores
@@ -39,8 +41,6 @@ def panel() -> None:
     place = page_parts.main_picture()
     config = _controls()
     result = _result(config)
-    if result is None:
-        return
     st.caption(_about(config.kind))
     st.latex(FORMULAS[config.kind])
     st.markdown(f"**{_shift_words(result)}**")
@@ -133,13 +133,10 @@ def _rare(kind: str) -> None:
         widgets.number(choices.SEED, _("Seed"), step=1)
 
 
-def _result(config: position_scores.Config) -> position_scores.Result | None:
+def _result(config: position_scores.Config) -> position_scores.Result:
     if not _trained():
         return scores(config)
-    if not any(s.entry.id == MODEL and s.on_this_machine for s in availabilities()):
-        st.info(_("No trained model is on this machine yet: the page “Explore” says how to get one."))
-        return None
-    from attnviz.app.cache import model_cache  # brings torch's models: only who asks for one waits for it
+    require_model(availability(MODEL).on_this_machine)
 
     loaded = model_cache.model(MODEL)
     return trained_scores(config, loaded.version, loaded)

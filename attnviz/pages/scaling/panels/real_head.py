@@ -26,8 +26,6 @@ def panel() -> str | None:
     """Draw the section; the program that prints its numbers, where a few lines can."""
     place = page_parts.main_picture()
     run = sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, model_first=True)
-    if run is None:
-        return None
     stack = run.stacks[0]
     config = _head(stack)
     result = model_cache.cached(run, ("scaling", config), lambda: experiment.run(stack.layers[config.layer], config))

@@ -37,15 +37,10 @@ def number(choice: Choice[N], label: str, step: N | None = None, help: str | Non
 def width() -> int:
     """Draw a slider for d_k, even on a log scale, and a box for any whole number; returns d_k."""
     now = link_state.value(choices.D_K)
-    widget_values.set_before_drawn(SLIDER, now, _slid)
+    held = widget_values.held(SLIDER, now, lambda picked: link_state.put(choices.D_K, picked))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        st.select_slider(_("d_k, the width of a query"), sorted({*STOPS, now}), key=SLIDER, on_change=_slid)
+        st.select_slider(_("d_k, the width of a query"), sorted({*STOPS, now}), **held)
         return number(choices.D_K, "d_k", 1)
-
-
-def _slid() -> None:
-    if not widget_values.is_late(SLIDER):
-        link_state.put(choices.D_K, st.session_state[SLIDER])
 
 
 def names(ids: Iterable[str] = ALTERNATIVES) -> dict[str, str]:

@@ -28,9 +28,7 @@ SIDE = 150  #: pixels of a head's picture
 
 def panel() -> None:
     one_picture.picture()
-    run = sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, kinds=("decoder", "encoder"))
-    if run is not None:
-        _shared(run)
+    _shared(sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, kinds=("decoder", "encoder")))
 
 
 @fragment

@@ -50,11 +50,6 @@ class MeasuredCircuit:
     ablated: float = 0.0  #: the lead when every part is exchanged
 
     @property
-    def nbytes(self) -> int:
-        """Bytes that this result holds in memory, about."""
-        return 200 * len(self.parts)
-
-    @property
     def done(self) -> bool:
         """Whether every size was computed."""
         return len(self.kept) == len(self.sizes)

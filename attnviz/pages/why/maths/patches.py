@@ -36,11 +36,6 @@ class PatchMap:
     tokens: tuple[tuple[str, ...], tuple[str, ...]]  #: of both prompts, the clean one first
 
     @property
-    def nbytes(self) -> int:
-        """Bytes that this result holds in memory."""
-        return self.linear.nbytes + self.exact.nbytes
-
-    @property
     def done(self) -> int:
         """How many cells were computed."""
         return int((~np.isnan(self.exact[self.linear != 0])).sum())

@@ -17,8 +17,6 @@ def panel() -> None:
     """Draw the section."""
     place = page_parts.main_picture()
     asked = form.ask()
-    if asked is None:
-        return
     other = form.second_prompt(asked.run.request.text)
     with_mlps = widgets.toggle(
         choices.MLPS, _("Leave out MLPs, too"), help=_("Otherwise every MLP stays, and only heads are exchanged.")

@@ -40,11 +40,9 @@ class Asked:
         return plain(self.parts.asked[1].label) if len(self.parts.asked) > 1 else None
 
 
-def ask() -> Asked | None:
-    """Draw the controls; what they ask for. None where no model is on this machine: the page then says so."""
+def ask() -> Asked:
+    """Draw the controls; what they ask for."""
     run = sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, kinds=("decoder", "encoder"))
-    if run is None:
-        return None
     loaded = model_cache.model_of(run)
     offered = model_cache.cached(run, "why-offered", lambda: parts.offered(run, loaded))
     question = _question(run.request.text, offered)

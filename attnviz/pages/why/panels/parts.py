@@ -29,8 +29,6 @@ def panel() -> None:
     """Draw the section."""
     place = page_parts.main_picture()
     asked = form.ask()
-    if asked is None:
-        return
     at = _one_of_the_heads(asked)
     left, right = place.columns([1.9, 1], gap="small")
     with left:

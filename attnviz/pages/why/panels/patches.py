@@ -19,8 +19,6 @@ def panel() -> None:
     """Draw the section."""
     place = page_parts.main_picture()
     asked = form.ask()
-    if asked is None:
-        return
     other = form.second_prompt(asked.run.request.text)
     config = patches.Config(asked.run.request.text, other, asked.parts.ids, asked.parts.masked)
     with place:
