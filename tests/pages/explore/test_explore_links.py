@@ -164,7 +164,10 @@ def test_all_heads_are_saved_in_the_colours_that_they_have_on_screen(visit, word
         ({}, ""),
         ({"mask": "none", "seen": "before"}, ""),
         ({"mask": "window", "window": "3", "seen": "after"}, "head 8 of layer 13. Mask: a window of 3 tokens. Scores "),
-        ({"scale": "none", "where": "all", "seen": "after"}, "Mask: the model's own. Scores times 1. Changed in every "),
+        (
+            {"scale": "none", "where": "all", "seen": "after"},
+            "Mask: the model's own. Scores times 1. Changed in every ",
+        ),
     ],
 )
 def test_the_caption_of_all_heads_names_the_mask_and_the_scale_that_they_are_saved_with(visit, link, named):
