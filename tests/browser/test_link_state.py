@@ -253,7 +253,8 @@ MINILM, TOKENS = "minilm-l6", 11  # of both sentences together
 EVERYTHING = {
     "text": "One two three one two three", "model": MINILM, "second": "Two birds", "at": "2.4", "mask": "painted",
     "open_what_if": "true", "open_stages": "true", "scale": "none",
-    "c": link_reading.pack({"pins": {"t": [["q", 3, "three"], ["k", 1, "one"]], "c": [3, 1, "three", "one"]}, "hide": [3], "quiet": ["0.1"],
+    "c": link_reading.pack({"pins": {"t": [["q", 3, "three"], ["k", 1, "one"]], "c": [3, 1, "three", "one"]},
+                         "hide": [3], "quiet": ["0.1"],
                          "stage": [3, 1], "mask": base64.b64encode(b"\xff" * -(-TOKENS * TOKENS // 8)).decode()}),
 }  # fmt: skip
 

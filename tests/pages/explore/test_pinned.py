@@ -74,8 +74,15 @@ def test_a_pin_follows_its_word_into_an_edited_sentence(held):
 
 @pytest.mark.parametrize(
     "bad",
-    [{"t": [["q"]]}, {"t": [["x", 1]]}, {"t": [["q", 1]]}, {"t": [["q", 1, 5]]}, {"t": [["q", 1, "x" * 2000]]}]
-    + [{"t": [], "c": [1]}, {"t": [], "c": [3, 1]}],
+    [
+        {"t": [["q"]]},
+        {"t": [["x", 1]]},
+        {"t": [["q", 1]]},
+        {"t": [["q", 1, 5]]},
+        {"t": [["q", 1, "x" * 2000]]},
+        {"t": [], "c": [1]},
+        {"t": [], "c": [3, 1]},
+    ],
 )
 def test_nonsense_in_a_link_is_refused(bad):
     with pytest.raises((ValueError, TypeError)):
