@@ -61,6 +61,20 @@ def require_between(name: str, value: float, low: float, high: float) -> None:
         raise Problem("{name}={value} must lie between {low} and {high}", name=name, value=value, low=low, high=high)
 
 
+def require_at_least(name: str, value: float, least: int) -> None:
+    """Raise a Problem unless `value` is `least` or more."""
+    if not value >= least:
+        raise Problem("{name}={value} must be at least {least}", name=name, value=value, least=least)
+
+
+def require_whole(name: str, value: object, least: int = 1) -> None:
+    """Raise a Problem unless `value` is a whole number, `least` or more."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise Problem(
+            "{name}={value} must be a whole number of at least {least}", name=name, value=value, least=least
+        )
+
+
 def require_within(config: object, limits: Mapping[str, tuple[float, float]]) -> None:
     """Raise a Problem for the first field of `config` that lies outside its (lowest, highest)."""
     for name, (low, high) in limits.items():

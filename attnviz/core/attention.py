@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 from torch.overrides import handle_torch_function, has_torch_function
 
-from attnviz.base.message import Problem
+from attnviz.base.message import Problem, require_multiple
 
 Scale = Literal["sqrt"] | float | None
 
@@ -156,12 +156,7 @@ def _check_shapes(q: Tensor, k: Tensor, v: Tensor) -> None:
                 name=name,
                 dtype=tensor.dtype,
             )
-    if k.shape[-3] == 0 or q.shape[-3] % k.shape[-3]:
-        raise Problem(
-            "n_heads={n_heads} must be a multiple of n_kv_heads={n_kv_heads}",
-            n_heads=q.shape[-3],
-            n_kv_heads=k.shape[-3],
-        )
+    require_multiple("n_heads", q.shape[-3], "n_kv_heads", k.shape[-3])
     if q.shape[-1] != k.shape[-1]:
         raise Problem("q is {q} wide and k is {k} wide; they must be equal", q=q.shape[-1], k=k.shape[-1])
     if k.shape[-3:-1] != v.shape[-3:-1]:

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-from attnviz.base.message import Problem, Several
+from attnviz.base.message import Problem, Several, require_at_least
 from attnviz.core.heads import HeadLayout
 
 
@@ -14,8 +14,7 @@ class KVCache:
     """Keys (B, G, T, D) and values (B, G, T, Dv) of one attention layer.
 
     By default the cache grows with each append. With `capacity`, room for that many tokens is
-    allocated at once and appending more is an error. With `window`, only the last `window` tokens
-    are kept, in a ring buffer.
+    allocated at once and appending more is an error.
     """
 
     def __init__(
@@ -24,28 +23,20 @@ class KVCache:
         batch: int = 1,
         *,
         capacity: int | None = None,
-        window: int | None = None,
         dtype: torch.dtype = torch.float32,
         device: torch.device | str | None = None,
     ) -> None:
-        if capacity is not None and window is not None:
-            raise Problem(
-                "capacity={capacity} and window={window}: a cache has one or the other",
-                capacity=capacity,
-                window=window,
-            )
-        for name, room in (("capacity", capacity), ("window", window)):
-            if room is not None and room < 1:
-                raise Problem("{name}={value} must be at least 1 token", name=name, value=room)
-        self.capacity, self.window = capacity, window
-        self.seen = 0  #: tokens appended so far, including those no longer kept
-        room = capacity or window or 0
+        if capacity is not None:
+            require_at_least("capacity", capacity, 1)
+        self.capacity = capacity
+        self.seen = 0  #: tokens appended so far
+        room = capacity or 0
         self._k = torch.empty(batch, layout.kv_heads, room, layout.qk_width, dtype=dtype, device=device)
         self._v = torch.empty(batch, layout.kv_heads, room, layout.v_width, dtype=dtype, device=device)
 
     def __len__(self) -> int:
         """Number of tokens in the cache."""
-        return self.seen if self.window is None else min(self.seen, self.window)
+        return self.seen
 
     @property
     def nbytes(self) -> int:
@@ -55,40 +46,24 @@ class KVCache:
     @property
     def used_nbytes(self) -> int:
         """Exact bytes of the tokens in the cache."""
-        tokens = self._k.shape[-2]
-        return self.nbytes // tokens * len(self) if tokens else 0
+        return self.keys.nbytes + self.values.nbytes
 
     @property
     def keys(self) -> Tensor:
-        """Keys in the cache, oldest first, (B, G, T, D). A view, unless the ring buffer has wrapped around."""
-        return self._held(self._k)
+        """Keys in the cache, oldest first, (B, G, T, D), as a view."""
+        return self._k[..., : self.seen, :]
 
     @property
     def values(self) -> Tensor:
-        """Values in the cache, oldest first, (B, G, T, Dv). A view, unless the ring buffer has wrapped around."""
-        return self._held(self._v)
+        """Values in the cache, oldest first, (B, G, T, Dv), as a view."""
+        return self._v[..., : self.seen, :]
 
     def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """Store the new tokens; return the keys and values that their queries may attend to, oldest first.
-
-        Without a window these are all tokens, the new ones last. With a window these are the
-        window - 1 tokens before the first new one, then all new ones, so that a prompt longer than
-        the window still gives correct results under a windowed mask.
-        """
+        """Store the new tokens; return all keys and values, oldest first."""
         self._check(k, v)
-        before = len(self) if self.window is None else min(len(self), self.window - 1)
-        k_before, v_before = (old.narrow(-2, len(self) - before, before) for old in (self.keys, self.values))
-        if self.window is not None:
-            read = torch.cat([k_before, k], dim=-2), torch.cat([v_before, v], dim=-2)
         self._k, self._v = self._stored(self._k, k), self._stored(self._v, v)
         self.seen += k.shape[-2]
-        return read if self.window is not None else (self.keys, self.values)
-
-    def reset(self) -> None:
-        """Remove every token; allocated room stays allocated."""
-        self.seen = 0
-        if self.capacity is None and self.window is None:
-            self._k, self._v = self._k[..., :0, :].clone(), self._v[..., :0, :].clone()
+        return self.keys, self.values
 
     def _stored(self, storage: Tensor, new: Tensor) -> Tensor:
         """The storage with the new tokens added.
@@ -96,19 +71,12 @@ class KVCache:
         Growing storage is concatenated. Preallocated storage is written in place, or copied first
         when a gradient still needs the old values.
         """
-        if self.capacity is None and self.window is None:
+        if self.capacity is None:
             return torch.cat([storage, new], dim=-2)
-        room, end = storage.shape[-2], self.seen + new.shape[-2]
-        last = new.narrow(-2, max(new.shape[-2] - room, 0), min(new.shape[-2], room))
-        place = torch.arange(end - last.shape[-2], end, device=storage.device) % room
+        place = torch.arange(self.seen, self.seen + new.shape[-2], device=storage.device)
         if torch.is_grad_enabled() and (new.requires_grad or storage.requires_grad):
-            return storage.index_copy(-2, place, last)
-        return storage.index_copy_(-2, place, last)
-
-    def _held(self, storage: Tensor) -> Tensor:
-        if self.window is None or self.seen <= self.window:
-            return storage[..., : len(self), :]
-        return storage.roll(-(self.seen % self.window), dims=-2)
+            return storage.index_copy(-2, place, new)
+        return storage.index_copy_(-2, place, new)
 
     def _check(self, k: Tensor, v: Tensor) -> None:
         for name, new, storage in (("keys", k, self._k), ("values", v, self._v)):
@@ -153,8 +121,7 @@ class Eviction:
     def __post_init__(self) -> None:
         if self.kind not in EVICTION_KINDS:
             raise Problem("kind={kind} is not one of {known}", kind=repr(self.kind), known=Several(EVICTION_KINDS))
-        if self.budget < 1:
-            raise Problem("budget={budget} must be at least 1 position", budget=self.budget)
+        require_at_least("budget", self.budget, 1)
 
     @property
     def looks(self) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Literal
 
-from attnviz.base.message import Problem
+from attnviz.base.message import require_at_least
 from attnviz.core.heads import HeadLayout
 from attnviz.core.precision import stored_bytes
 
@@ -157,11 +157,9 @@ def tokens_kept(tokens: int, window: int | None = None) -> int:
     return tokens if window is None else min(tokens, window)
 
 
-def kv_bytes(
-    layout: HeadLayout, tokens: int, batch: int = 1, dtype: str = "bfloat16", window: int | None = None
-) -> int:
-    """Bytes of one layer's keys and values: batch * T * G*(D + Dv) * bytes per number, T at most `window`."""
-    return stored_bytes(batch * tokens_kept(tokens, window) * kv_elements(layout), dtype)
+def kv_bytes(layout: HeadLayout, tokens: int, batch: int = 1, dtype: str = "bfloat16") -> int:
+    """Bytes of one layer's keys and values: batch * T * G*(D + Dv) * bytes per number."""
+    return stored_bytes(batch * tokens * kv_elements(layout), dtype)
 
 
 @dataclass(frozen=True)
@@ -174,8 +172,7 @@ class Machine:
 
     def __post_init__(self) -> None:
         for name in ("peak", "bandwidth", "memory"):
-            if getattr(self, name) < 1:
-                raise Problem("{name}={value} must be at least 1", name=name, value=getattr(self, name))
+            require_at_least(name, getattr(self, name), 1)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from torch.nn import functional
 
 from attnviz.core import masks
 from attnviz.core.attention import fused
+from attnviz.core.cache import KVCache
 from attnviz.core.heads import HeadLayout
-from attnviz.core.modules import Attention, KeyValueSource, KVCache, seeded
+from attnviz.core.modules import Attention, KeyValueSource, seeded
 from attnviz.core.projections import RMSNorm, join_heads
 from attnviz.core.rope import RoPE
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from attnviz.base.message import Problem
+from attnviz.base.message import Problem, require_multiple, require_whole
 
 SharingKind = Literal["MHA", "GQA", "MQA"]
 
@@ -34,18 +34,11 @@ class HeadLayout:
     def __post_init__(self) -> None:
         for name in ("d_model", "n_heads", "n_kv_heads", "d_head", "d_value"):
             value = getattr(self, name)
-            if value is None and name not in ("d_model", "n_heads"):
-                continue
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise Problem("{name}={value} must be a whole number of at least 1", name=name, value=value)
+            if value is not None or name in ("d_model", "n_heads"):
+                require_whole(name, value)
         if self.n_kv_heads is None:
             object.__setattr__(self, "n_kv_heads", self.n_heads)
-        if self.n_heads % self.kv_heads:
-            raise Problem(
-                "n_heads={n_heads} must be a multiple of n_kv_heads={n_kv_heads}",
-                n_heads=self.n_heads,
-                n_kv_heads=self.kv_heads,
-            )
+        require_multiple("n_heads", self.n_heads, "n_kv_heads", self.kv_heads)
         if self.d_head is None:
             if self.d_model % self.n_heads:
                 raise Problem(

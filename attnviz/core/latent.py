@@ -9,7 +9,7 @@ instead, and attention runs on the latents themselves.
 from dataclasses import dataclass, fields
 from fractions import Fraction
 
-from attnviz.base.message import Problem
+from attnviz.base.message import require_whole
 from attnviz.core.compressed import Form
 from attnviz.core.costs import Flops, Parameters
 from attnviz.core.heads import HeadLayout
@@ -31,13 +31,8 @@ class LatentLayout:
     def __post_init__(self) -> None:
         for f in fields(self):
             value = getattr(self, f.name)
-            if f.name == "q_rank" and value is None:
-                continue
-            least = 0 if f.name in ("d_rope", "d_nope") else 1
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise Problem(
-                    "{name}={value} must be a whole number of at least {least}", name=f.name, value=value, least=least
-                )
+            if f.name != "q_rank" or value is not None:
+                require_whole(f.name, value, 0 if f.name in ("d_rope", "d_nope") else 1)
 
     @property
     def expanded(self) -> HeadLayout:

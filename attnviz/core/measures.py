@@ -84,20 +84,15 @@ def mass_on(weights: Tensor, targets: Tensor) -> Tensor:
 
     NaN in a row that has no target or may see no key.
     """
-    return _blank_empty(dot(weights, targets).masked_fill(~targets.any(-1), torch.nan), weights)
+    return dot(weights, targets).masked_fill(~targets.any(-1) | (weights.sum(-1) == 0), torch.nan)
 
 
 def offset_mass(weights: Tensor, offset: int, keys: Tensor | None = None) -> Tensor:
-    """Weight on the key `offset` positions after the query (before it when negative), (..., Q), 0 to 1."""
-    if keys is not None:
-        return mass_on(weights, (offsets(weights, torch.float32, keys) == offset) & keys.unsqueeze(-2))
-    q_len, k_len = weights.shape[-2:]
-    diagonal = k_len - q_len + offset
-    on = weights.diagonal(diagonal, -2, -1)
-    first = max(0, -diagonal)
-    mass = weights.new_full(weights.shape[:-1], torch.nan)
-    mass[..., first : first + on.shape[-1]] = on
-    return _blank_empty(mass, weights)
+    """Weight on the key `offset` positions after the query (before it when negative), (..., Q), 0 to 1.
+
+    NaN where there is no such key.
+    """
+    return mass_on(weights, at_offset(weights, offset, keys))
 
 
 def previous_token_mass(weights: Tensor, keys: Tensor | None = None) -> Tensor:
@@ -105,22 +100,9 @@ def previous_token_mass(weights: Tensor, keys: Tensor | None = None) -> Tensor:
     return offset_mass(weights, -1, keys)
 
 
-def same_token_mass(weights: Tensor, keys: Tensor | None = None) -> Tensor:
-    """Weight of each position on itself, (..., Q), 0 to 1."""
-    return offset_mass(weights, 0, keys)
-
-
-def next_token_mass(weights: Tensor, keys: Tensor | None = None) -> Tensor:
-    """Weight on the token just after, (..., Q), 0 to 1; NaN where there is none, otherwise 0 under a causal mask."""
-    return offset_mass(weights, 1, keys)
-
-
 def first_token_mass(weights: Tensor, keys: Tensor | None = None) -> Tensor:
     """Weight on the first key that is not padding, (..., Q), 0 to 1."""
-    if keys is not None:
-        first = keys & (keys.cumsum(-1) == 1)
-        return mass_on(weights, first.unsqueeze(-2))
-    return _blank_empty(weights[..., 0], weights)
+    return mass_on(weights, first_keys(weights, keys))
 
 
 def duplicate_token_score(weights: Tensor, tokens: Tensor, keys: Tensor | None = None) -> Tensor:
@@ -146,11 +128,6 @@ def dot(weights: Tensor, table: Tensor) -> Tensor:
     return torch.einsum("...k,...k->...", weights, table.to(weights.dtype))
 
 
-def _blank_empty(values: Tensor, weights: Tensor) -> Tensor:
-    """`values` (..., Q), replaced by NaN in rows whose weights are all 0."""
-    return values.masked_fill(weights.sum(-1) == 0, torch.nan)
-
-
 def keys_allowed(weights: Tensor, mask: Tensor | None) -> Tensor:
     """Number of keys that each row may see, broadcast to (..., Q)."""
     if mask is None:
@@ -163,6 +140,18 @@ def offsets(weights: Tensor, dtype: torch.dtype, real: Tensor | None = None) -> 
     q_len, k_len = weights.shape[-2:]
     places = torch.arange(k_len, device=weights.device, dtype=dtype) if real is None else real.cumsum(-1, dtype=dtype)
     return places.unsqueeze(-2) - places[..., k_len - q_len :].unsqueeze(-1)
+
+
+def at_offset(weights: Tensor, offset: int, keys: Tensor | None) -> Tensor:
+    """True at the key `offset` positions after the query, (Q, K) or (..., Q, K)."""
+    there = offsets(weights, torch.float32, keys) == offset
+    return there if keys is None else there & keys.unsqueeze(-2)
+
+
+def first_keys(weights: Tensor, keys: Tensor | None) -> Tensor:
+    """True at the first key that is not padding, (1, K) or (..., 1, K)."""
+    real = weights.new_ones(weights.shape[-1:], dtype=torch.bool) if keys is None else keys
+    return (real & (real.cumsum(-1) == 1)).unsqueeze(-2)
 
 
 def seen_before(weights: Tensor, tokens: Tensor, keys: Tensor | None) -> Tensor:

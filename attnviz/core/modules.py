@@ -1,7 +1,4 @@
-"""`Attention`: one module for self- and cross-attention with MHA, GQA or MQA; and its `KVCache` for decoding.
-
-And `seeded`, with which its weights are drawn.
-"""
+"""`Attention`: one module for self- and cross-attention with MHA, GQA or MQA; and `seeded`, to draw its weights."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -21,8 +18,6 @@ from attnviz.core.projections import PackedQKV, SeparateQKV, join_heads, qk_norm
 
 #: A boolean tensor that broadcasts to (..., H, Q, K), or a function of (q_len, k_len) such as `masks.causal`.
 Mask = Tensor | Callable[[int, int], Tensor] | None
-
-__all__ = ["Attention", "KVCache", "Mask", "seeded"]
 
 
 class KeyValueSource(NamedTuple):

@@ -4,8 +4,7 @@ A run is one range of keys for each query, so a pattern over a million tokens ta
 a trillion, and one that is small enough can be turned into a boolean matrix.
 
 Every function that makes one of the usual patterns first takes the number of queries and the number of keys (None: as
-many as queries). The last query is at the position of the last key, as in decoding with a cache. The functions of the
-same names in `attnviz.core.masks` return boolean tensors.
+many as queries). The last query is at the position of the last key, as in decoding with a cache.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from itertools import combinations, product
 import torch
 from torch import Tensor
 
-from attnviz.base.message import Problem
+from attnviz.base.message import Problem, require_at_least
 
 
 @dataclass(frozen=True)
@@ -153,14 +152,14 @@ def causal(q_len: int, k_len: int | None = None) -> Pattern:
 def sliding_window(q_len: int, k_len: int | None, window: int, *, both_sides: bool = False) -> Pattern:
     """The last `window` keys, the query's own included; with `both_sides` also window - 1 later keys."""
     position, keys = _positions(q_len, k_len)
-    _at_least("window", window, 1)
+    require_at_least("window", window, 1)
     return _one_run(position, keys, position - window + 1, position + (window if both_sides else 1))
 
 
 def prefix(q_len: int, k_len: int | None, prefix_len: int) -> Pattern:
     """Every query sees the first `prefix_len` keys (a prompt attended to in both directions); the rest is causal."""
     position, keys = _positions(q_len, k_len)
-    _at_least("prefix_len", prefix_len, 0)
+    require_at_least("prefix_len", prefix_len, 0)
     return _one_run(position, keys, torch.zeros_like(position), (position + 1).clamp(min=prefix_len))
 
 
@@ -197,10 +196,10 @@ def dilated(
 ) -> Pattern:
     """Every `dilation`-th key, counting from the query's own; at most `window` keys when given."""
     position, keys = _positions(q_len, k_len)
-    _at_least("dilation", dilation, 1)
+    require_at_least("dilation", dilation, 1)
     reach = keys + abs(q_len)
     if window is not None:
-        _at_least("window", window, 1)
+        require_at_least("window", window, 1)
         reach = (window - 1) * dilation
     return _one_run(position, keys, position - reach, position + 1 + (reach if both_sides else 0), dilation)
 
@@ -210,8 +209,8 @@ def block_sparse(
 ) -> Pattern:
     """Blocks of `block` keys: the query's own and `neighbours` blocks before it (with `both_sides` also after it)."""
     position, keys = _positions(q_len, k_len)
-    _at_least("block", block, 1)
-    _at_least("neighbours", neighbours, 0)
+    require_at_least("block", block, 1)
+    require_at_least("neighbours", neighbours, 0)
     first = position // block * block
     ahead = first + (neighbours + 1) * block if both_sides else position + 1
     return _one_run(position, keys, first - neighbours * block, ahead)
@@ -220,7 +219,7 @@ def block_sparse(
 def global_tokens(q_len: int, k_len: int | None, count: int, *, both_sides: bool = False) -> Pattern:
     """Later queries see the first `count` keys; with `both_sides` all queries do, and these tokens see every key."""
     position, keys = _positions(q_len, k_len)
-    _at_least("count", count, 0)
+    require_at_least("count", count, 0)
     start = torch.zeros_like(position)
     seen = torch.full_like(position, count)
     if not both_sides:
@@ -231,15 +230,10 @@ def global_tokens(q_len: int, k_len: int | None, count: int, *, both_sides: bool
 def _positions(q_len: int, k_len: int | None) -> tuple[Tensor, int]:
     """Position of each query among the keys, (Q,), and the number of keys."""
     keys = q_len if k_len is None else k_len
-    _at_least("q_len", q_len, 0)
-    _at_least("k_len", keys, 0)
+    require_at_least("q_len", q_len, 0)
+    require_at_least("k_len", keys, 0)
     return torch.arange(q_len) + keys - q_len, keys
 
 
 def _one_run(position: Tensor, k_len: int, start: Tensor, stop: Tensor, step: int = 1) -> Pattern:
     return Pattern(position.shape[0], k_len, (Run(start.clamp(0, k_len), stop.clamp(0, k_len), step),))
-
-
-def _at_least(name: str, value: int, least: int) -> None:
-    if value < least:
-        raise Problem("{name}={value} must be at least {least}", name=name, value=value, least=least)

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import Problem
+from attnviz.base.message import Problem, require_at_least
 
 
 class Position(nn.Module):
@@ -24,30 +24,27 @@ class Position(nn.Module):
         return None
 
 
-def sinusoidal(positions: Tensor, width: int, base: float = 10_000.0, *, halves: bool = False) -> Tensor:
+def sinusoidal(positions: Tensor, width: int, base: float = 10_000.0) -> Tensor:
     """Sines and cosines of the positions (..., T), at width/2 frequencies base^(-2i/width): (..., T, width).
 
-    Sines and cosines alternate, as in the Transformer paper; with `halves`, all sines come first and
-    then all cosines, which is the same up to a permutation of the width.
+    Sines and cosines alternate, as in the Transformer paper.
     """
     if width < 2 or width % 2:
         raise Problem("width={width} must be even and at least 2", width=width)
     frequency = base ** -(torch.arange(0, width, 2, dtype=torch.float64, device=positions.device) / width)
     angles = positions.double().unsqueeze(-1) * frequency  # (..., T, width/2)
-    if halves:
-        return torch.cat([angles.sin(), angles.cos()], dim=-1)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
 
 
 class Sinusoidal(Position):
     """Adds `sinusoidal` to the input that queries and keys are projected from."""
 
-    def __init__(self, base: float = 10_000.0, *, halves: bool = False) -> None:
+    def __init__(self, base: float = 10_000.0) -> None:
         super().__init__()
-        self.base, self.halves = base, halves
+        self.base = base
 
     def add(self, x: Tensor, positions: Tensor) -> Tensor:
-        return x + sinusoidal(positions, x.shape[-1], self.base, halves=self.halves).to(x.dtype)
+        return x + sinusoidal(positions, x.shape[-1], self.base).to(x.dtype)
 
 
 class Learned(Position):
@@ -74,8 +71,7 @@ def alibi_slopes(n_heads: int) -> Tensor:
 
     When H is not a power of 2: the slopes for the next lower power, then every other slope for the next higher.
     """
-    if n_heads < 1:
-        raise Problem("n_heads={n_heads} must be at least 1", n_heads=n_heads)
+    require_at_least("n_heads", n_heads, 1)
     below = 2 ** int(math.log2(n_heads))
     slopes = [2.0 ** (-8 * (i + 1) / below) for i in range(below)]
     slopes += [2.0 ** (-4 * (2 * i + 1) / below) for i in range(n_heads - below)]

@@ -6,7 +6,7 @@ from fractions import Fraction
 import torch
 from torch import Tensor
 
-from attnviz.base.message import Problem, Several
+from attnviz.base.message import Problem, Several, require_at_least
 
 #: Bits per number. GGML's q8_0 and q4_0 put 32 numbers and one 16-bit scale in a block.
 PLAIN_BITS = {
@@ -27,8 +27,7 @@ def bits(dtype: str, group: int = 64) -> Fraction:
         return PLAIN_BITS[dtype]
     if dtype not in GROUPED_BITS:
         raise Problem("dtype={dtype} is not one of {known}", dtype=dtype, known=Several(DTYPES))
-    if group < 1:
-        raise Problem("group={group} must be at least 1 number", group=group)
+    require_at_least("group", group, 1)
     return GROUPED_BITS[dtype] + Fraction(32, group)
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from attnviz.base.message import Problem
+from attnviz.base.message import Problem, require_at_least
 from attnviz.core.positions import Position
 
 Pairing = Literal["half", "interleaved"]
@@ -164,8 +164,7 @@ def frequencies(width: int, base: float = 10_000.0, scaling: Scaling = None) -> 
     plain = _plain(width, base)
     if scaling is None:
         return plain
-    if scaling.factor < 1:
-        raise Problem("factor={factor} must be at least 1", factor=scaling.factor)
+    require_at_least("factor", scaling.factor, 1)
     if isinstance(scaling, Linear):
         return plain / scaling.factor
     if isinstance(scaling, NTK | DynamicNTK):

@@ -13,7 +13,7 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from attnviz.base.message import Problem, require_multiple
+from attnviz.base.message import require_at_least, require_multiple
 from attnviz.core.attention import scale_factor
 
 
@@ -29,8 +29,8 @@ class Tiling:
     def __post_init__(self) -> None:
         sizes = {"block_q": self.block_q, "block_k": self.block_k, "window": self.window}
         for name, value in sizes.items():
-            if value is not None and value < 1:
-                raise Problem("{name}={value} must be at least 1", name=name, value=value)
+            if value is not None:
+                require_at_least(name, value, 1)
 
     def allowed(self, rows: slice, cols: slice, q_len: int, k_len: int) -> Tensor:
         """Which pairs of a tile attend, boolean (q, k)."""

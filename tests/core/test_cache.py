@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.base.message import Problem
+from attnviz.core.cache import KVCache
 from attnviz.core.costs import kv_bytes
 from attnviz.core.heads import HeadLayout
-from attnviz.core.modules import KVCache
 
 LAYOUT = HeadLayout(16, 4, 2, d_head=3, d_value=5)
 
@@ -23,22 +23,18 @@ def numbers(held: torch.Tensor) -> list[int]:
     return [int(n) for n in held[0, 0, :, 0]]
 
 
-@given(chunks=st.lists(st.integers(0, 5), max_size=6), window=st.integers(1, 6))
+@given(chunks=st.lists(st.integers(0, 5), max_size=6))
 @settings(max_examples=25, deadline=None)
-def test_the_cache_returns_tokens_in_order_whatever_the_chunks(chunks: list[int], window: int) -> None:
+def test_the_cache_returns_tokens_in_order_whatever_the_chunks(chunks: list[int]) -> None:
     growing, ready = KVCache(LAYOUT), KVCache(LAYOUT, capacity=sum(chunks) + 1)
-    rolling = KVCache(LAYOUT, window=window)
     seen = 0
     for chunk in chunks:
         k, v = tokens(chunk, seen)
         for cache in (growing, ready):
             k_all, v_all = cache.append(k, v)
             assert numbers(k_all) == numbers(v_all) == list(range(seen + chunk))
-        k_near, v_near = rolling.append(k, v)
         seen += chunk
-        assert numbers(k_near) == numbers(v_near) == list(range(max(0, seen - chunk - window + 1), seen))
-        assert numbers(rolling.keys) == numbers(rolling.values) == list(range(max(0, seen - window), seen))
-        assert (len(growing), len(rolling), rolling.seen) == (seen, min(seen, window), seen)
+        assert len(growing) == len(ready) == seen
 
 
 @pytest.mark.parametrize(
@@ -47,12 +43,10 @@ def test_the_cache_returns_tokens_in_order_whatever_the_chunks(chunks: list[int]
 def test_bytes_are_those_of_the_formula(dtype: torch.dtype, name: str) -> None:
     made = {"batch": 3, "dtype": dtype}
     growing, ready = KVCache(LAYOUT, **made), KVCache(LAYOUT, capacity=100, **made)
-    rolling = KVCache(LAYOUT, window=4, **made)
-    for cache in (growing, ready, rolling):
+    for cache in (growing, ready):
         cache.append(*(x.to(dtype) for x in tokens(7, batch=3)))
     assert growing.nbytes == growing.used_nbytes == ready.used_nbytes == kv_bytes(LAYOUT, 7, batch=3, dtype=name)
     assert ready.nbytes == kv_bytes(LAYOUT, 100, batch=3, dtype=name)
-    assert rolling.nbytes == kv_bytes(LAYOUT, 7, batch=3, dtype=name, window=4)
     storage = growing.keys.untyped_storage().nbytes() + growing.values.untyped_storage().nbytes()
     assert growing.nbytes == storage
 
@@ -71,17 +65,7 @@ def test_appending_beyond_the_capacity_is_refused_and_changes_nothing() -> None:
     assert numbers(cache.append(*tokens(1, 3))[0]) == [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize("room", [{}, {"capacity": 5}, {"window": 3}])
-def test_reset_forgets_every_token_and_keeps_the_room(room: dict[str, int]) -> None:
-    cache = KVCache(LAYOUT, **room)
-    empty = cache.nbytes
-    cache.append(*tokens(4))
-    cache.reset()
-    assert (len(cache), cache.seen, cache.nbytes, cache.used_nbytes) == (0, 0, empty, 0)
-    assert numbers(cache.append(*tokens(2, 7))[0]) == [7, 8]
-
-
-@pytest.mark.parametrize("room", [{}, {"capacity": 5}, {"window": 5}])
+@pytest.mark.parametrize("room", [{}, {"capacity": 5}])
 def test_gradients_flow_through_cached_tokens(room: dict[str, int]) -> None:
     cache, (k, v) = KVCache(LAYOUT, **room), (x.clone().requires_grad_() for x in tokens(2))
     cache.append(k, v)
@@ -93,8 +77,7 @@ def test_gradients_flow_through_cached_tokens(room: dict[str, int]) -> None:
 @pytest.mark.parametrize(
     "wrong, sentence",
     [
-        (lambda: KVCache(LAYOUT, capacity=0), "capacity=0 must be at least 1 token"),
-        (lambda: KVCache(LAYOUT, capacity=4, window=2), "capacity=4 and window=2: a cache has one or the other"),
+        (lambda: KVCache(LAYOUT, capacity=0), "capacity=0 must be at least 1"),
         (lambda: KVCache(LAYOUT, 2).append(*tokens(1)), r"keys of shape \(1, 2, 1, 3\)"),
         (lambda: KVCache(LAYOUT).append(tokens(1)[0], tokens(2)[1]), "1 keys and 2 values"),
         (lambda: KVCache(LAYOUT, dtype=torch.float16).append(*tokens(1)), "dtype torch.float32 do not fit"),

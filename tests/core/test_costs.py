@@ -141,13 +141,13 @@ def test_formulas_reproduce_published_tables_of_kib_per_token():
     assert kib(32, LLAMA_8B) * 2048 / 1024 == 256  # Llama-3-8B, 2,048 tokens, MiB
 
 
-@given(layouts(), st.integers(1, 9), st.integers(1, 3), st.one_of(st.none(), st.integers(1, 6)))
+@given(layouts(), st.integers(1, 9), st.integers(1, 3))
 @settings(max_examples=25, deadline=None)
-def test_cache_bytes_equal_those_of_the_cores_own_cache(layout, tokens, batch, window):
-    cache = KVCache(layout, batch, window=window)
+def test_cache_bytes_equal_those_of_the_cores_own_cache(layout, tokens, batch):
+    cache = KVCache(layout, batch)
     k = torch.zeros(batch, layout.kv_heads, tokens, layout.qk_width)
     cache.append(k, torch.zeros(batch, layout.kv_heads, tokens, layout.v_width))
-    assert cache.used_nbytes == costs.kv_bytes(layout, tokens, batch, "float32", window)
+    assert cache.used_nbytes == costs.kv_bytes(layout, tokens, batch, "float32")
 
 
 def test_a_step_takes_as_long_as_the_slower_of_the_two():

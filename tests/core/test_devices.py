@@ -6,10 +6,11 @@ torch's "meta" device is on every machine and, like a GPU, refuses operations wi
 import pytest
 import torch
 
-from attnviz.core import masks
+from attnviz.core import masks, patterns
 from attnviz.core.attention import attend
+from attnviz.core.cache import KVCache
 from attnviz.core.heads import HeadLayout
-from attnviz.core.modules import Attention, KVCache
+from attnviz.core.modules import Attention
 from attnviz.core.positions import ALiBi, Position, Sinusoidal, T5Bias
 from attnviz.core.rope import AxialRoPE, RoPE, YaRN, grid_positions
 
@@ -29,10 +30,9 @@ def test_attend_runs_where_its_inputs_are(device: str) -> None:
 def test_masks_are_made_on_the_requested_device(device: str) -> None:
     made = [
         masks.sliding_window(4, None, 2, device=device),
-        masks.documents(4, lengths=[1, 3], device=device),
-        masks.dilated(4, None, 2, device=device),
-        masks.padding(4, lengths=[4, 1], device=device),
-        masks.padding(4, attention_mask=torch.ones(2, 4, device=device)),
+        patterns.documents(4, None, [1, 3]).tensor(device),
+        patterns.dilated(4, None, 2).tensor(device),
+        patterns.padding(4, None, [4, 1]).tensor(device),
         masks.random(4, None, 2, seed=0, device=device),
     ]
     assert {mask.device.type for mask in made} == {device}
@@ -42,7 +42,7 @@ def test_masks_are_made_on_the_requested_device(device: str) -> None:
 @pytest.mark.parametrize(
     "position", [None, RoPE(scaling=YaRN(2.0, 8)), ALiBi(4), T5Bias(4), Sinusoidal()], ids=lambda p: type(p).__name__
 )
-@pytest.mark.parametrize("room", [{}, {"capacity": 7}, {"window": 3}])
+@pytest.mark.parametrize("room", [{}, {"capacity": 7}])
 @pytest.mark.parametrize("use_fused", [False, True])
 def test_decoding_runs_where_the_module_is(
     device: str, position: Position | None, room: dict[str, int], use_fused: bool

@@ -40,8 +40,8 @@ def test_total_variation_of_rows_worked_by_hand():
 
 def test_masses_of_a_3x3_case_worked_by_hand():
     close(measures.previous_token_mass(BY_HAND), [math.nan, 0.25, 1 / 3])
-    close(measures.same_token_mass(BY_HAND), [1, 0.75, 1 / 3])
-    close(measures.next_token_mass(BY_HAND), [0, 0, math.nan])
+    close(measures.offset_mass(BY_HAND, 0), [1, 0.75, 1 / 3])
+    close(measures.offset_mass(BY_HAND, 1), [0, 0, math.nan])
     close(measures.first_token_mass(BY_HAND), [1, 0.25, 1 / 3])
 
 
@@ -74,7 +74,7 @@ def test_a_batch_of_sentences_has_tokens_of_its_own():
 
 def test_rows_that_see_no_key_are_nan_and_are_left_out_of_averages():
     weights = torch.cat([torch.zeros(1, 3, dtype=torch.float64), BY_HAND[1:]])
-    for per_row in (measures.entropy, measures.effective_keys, measures.same_token_mass):
+    for per_row in (measures.entropy, measures.effective_keys, measures.first_token_mass):
         values = per_row(weights)
         assert values[0].isnan()
         close(measures.over_rows(values), values[1:].mean())

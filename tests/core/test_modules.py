@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from torch import nn
 
 from attnviz.base.message import Problem
-from attnviz.core import masks
+from attnviz.core import masks, patterns
 from attnviz.core.attention import attend
+from attnviz.core.cache import KVCache
 from attnviz.core.heads import HeadLayout
-from attnviz.core.modules import Attention, KVCache
+from attnviz.core.modules import Attention
 from attnviz.core.positions import ALiBi, Position, Sinusoidal, T5Bias
 from attnviz.core.projections import PackedQKV, SeparateQKV
 from attnviz.core.rope import Linear, RoPE, YaRN
@@ -81,7 +82,7 @@ def test_self_attention_is_torchs_multihead_attention(packed: bool, use_fused: b
     theirs = nn.MultiheadAttention(24, 4, batch_first=True, dtype=F64)
     ours = with_weights_of(theirs, packed=packed, use_fused=use_fused)
     x, mask = torch.randn(3, 7, 24, dtype=F64), masks.causal(7)
-    real = masks.padding(7, lengths=[7, 4, 5])
+    real = patterns.padding(7, None, [7, 4, 5]).tensor()
     expected, weights = theirs(
         x, x, x, attn_mask=their_mask(mask), key_padding_mask=their_mask(real[:, 0, 0]), average_attn_weights=False
     )
@@ -149,24 +150,6 @@ def test_decoding_with_a_cache_equals_one_full_pass(
     torch.testing.assert_close(decoded, attention(x, mask=masks.causal), atol=1e-10, rtol=1e-10)
 
 
-@given(
-    window=st.integers(1, 6),
-    position=st.sampled_from(list(POSITIONS)),
-    chunks=st.lists(st.integers(1, 5), min_size=1, max_size=6),
-)
-@settings(max_examples=20, deadline=None)
-def test_a_rolling_window_equals_the_windowed_mask(window: int, position: str, chunks: list[int]) -> None:
-    layout, n = HeadLayout(16, 4, 2), sum(chunks)
-    attention = Attention(layout, position=POSITIONS[position]()).to(F64)
-    x, cache = torch.randn(2, n, 16, dtype=F64), KVCache(layout, 2, window=window, dtype=F64)
-
-    def within(q_len: int, k_len: int) -> torch.Tensor:
-        return masks.sliding_window(q_len, k_len, window)
-
-    rolled = torch.cat([attention(part, mask=within, cache=cache) for part in x.split(chunks, dim=1)], dim=1)
-    torch.testing.assert_close(rolled, attention(x, mask=within), atol=1e-10, rtol=1e-10)
-
-
 def test_a_context_is_projected_once_and_then_read_from_the_cache() -> None:
     layout = HeadLayout(16, 4, 2)
     attention = Attention(layout, k_input=10, v_input=10).to(F64)
@@ -181,7 +164,7 @@ def test_positions_of_left_padded_sentences_may_be_given() -> None:
     attention = Attention(HeadLayout(16, 4), position=RoPE()).to(F64)
     x = torch.randn(1, 5, 16, dtype=F64)
     padded = torch.cat([torch.randn(1, 3, 16, dtype=F64), x], dim=1)
-    mask = masks.causal(8) & masks.padding(8, lengths=[5], side="left")
+    mask = masks.causal(8) & patterns.padding(8, None, [5], side="left").tensor()
     positions = torch.tensor([[0, 0, 0, 0, 1, 2, 3, 4]])
     torch.testing.assert_close(
         attention(padded, mask=mask, positions=positions)[:, 3:], attention(x, mask=masks.causal)
@@ -271,7 +254,7 @@ def test_gradients_pass_gradcheck(use_fused: bool) -> None:
         HeadLayout(4, 2, 1), qk_norm="head", position=RoPE(), side_input=3, out_bias=True, use_fused=use_fused
     ).to(F64)
     inputs = torch.randn(1, 3, 4, dtype=F64, requires_grad=True), torch.randn(1, 2, 3, dtype=F64, requires_grad=True)
-    mask = masks.causal(3, 3) & masks.padding(3, lengths=2, side="left")  # the first row sees nothing
+    mask = masks.causal(3, 3) & patterns.padding(3, None, 2, side="left").tensor()  # the first row sees nothing
     assert torch.autograd.gradcheck(lambda x, side: attention(x, mask=mask, side=side), inputs)
     attention(inputs[0], mask=mask, side=inputs[1]).sum().backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in attention.parameters())

@@ -21,12 +21,6 @@ def test_sinusoids_are_those_of_the_transformer_paper() -> None:
         assert table[position, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-12)
 
 
-def test_halves_are_the_interleaved_sinusoids_in_another_order() -> None:
-    positions = torch.arange(9)
-    interleaved, halves = sinusoidal(positions, 6), sinusoidal(positions, 6, halves=True)
-    torch.testing.assert_close(halves, torch.cat([interleaved[:, 0::2], interleaved[:, 1::2]], -1))
-
-
 def test_sinusoids_are_added_to_the_input() -> None:
     x, positions = torch.zeros(2, 5, 8), torch.arange(5)
     torch.testing.assert_close(Sinusoidal().add(x, positions)[1], sinusoidal(positions, 8).float())

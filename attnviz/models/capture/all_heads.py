@@ -12,8 +12,10 @@ import torch
 from torch import Tensor
 
 from attnviz.core.measures import (
+    at_offset,
     dot,
     entropy,
+    first_keys,
     followers,
     keys_allowed,
     offsets,
@@ -67,8 +69,8 @@ class Yardstick:
         away = offsets(like, dtype, keys)
         marks: dict[str, Tensor] = {}
         if keys is not None:
-            marks = {name: (away == offset) & keys.unsqueeze(-2) for name, offset in NEIGHBOURS.items()}
-            marks["first_token"] = (keys & (keys.cumsum(-1) == 1)).unsqueeze(-2)
+            marks = {name: at_offset(like, offset, keys) for name, offset in NEIGHBOURS.items()}
+            marks["first_token"] = first_keys(like, keys)
         if tokens is not None:
             marks["duplicate_token"] = seen_before(like, tokens, keys)
             marks["induction"] = followers(marks["duplicate_token"], keys)

@@ -8,7 +8,7 @@ from math import lcm
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import Problem, Several
+from attnviz.base.message import Problem, Several, require_multiple
 from attnviz.core.attention import scale_factor
 from attnviz.models.capture.edit import (
     Edit,
@@ -253,10 +253,7 @@ def _with_function(layer: RecordedLayer, chosen: list[int], change: TensorChange
     _must_be("q", q, (b, heads, q_len, k.shape[-1]))
     _must_be("k", k, (b, v.shape[1], k_len, k.shape[-1]))
     _must_be("v", v, (b, k.shape[1], k_len, v_width))
-    if heads % k.shape[1]:
-        raise Problem(
-            "n_heads={n_heads} must be a multiple of n_kv_heads={n_kv_heads}", n_heads=heads, n_kv_heads=k.shape[1]
-        )
+    require_multiple("n_heads", heads, "n_kv_heads", k.shape[1])
     if chosen != list(range(heads)):
         _must_be("q", q, (b, heads, q_len, q_width))
         q, k, v = (_mixed(old, new, chosen, heads) for old, new in zip(layer.qkv, (q, k, v), strict=True))

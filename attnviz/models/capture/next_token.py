@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attnviz.base.message import Problem
+from attnviz.base.message import Problem, require_at_least
 from attnviz.core.measures import total_variation
 from attnviz.models.capture.head_selection import wide
 
@@ -32,8 +32,8 @@ def probabilities(logits: Tensor, temperature: float = 1.0, top_k: int | None = 
     """Logits (..., V) as probabilities. Temperature 0 gives the best token everything; `top_k` keeps the best few."""
     if not temperature >= 0 or temperature == float("inf"):
         raise Problem("temperature={temperature} must be 0 or a positive number", temperature=temperature)
-    if top_k is not None and top_k < 1:
-        raise Problem("top_k={top_k} must be at least 1", top_k=top_k)
+    if top_k is not None:
+        require_at_least("top_k", top_k, 1)
     scores = wide(logits)
     if temperature == 0:
         return torch.zeros_like(scores).scatter(-1, scores.argmax(-1, keepdim=True), 1.0)

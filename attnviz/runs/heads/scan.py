@@ -207,8 +207,8 @@ HeadPattern = str | Marks
 #: name -> weight on the pattern, (B, H, Q), given weights (B, H, Q, K), ids (B, K) and which keys are real (B, 1, K)
 NAMED: dict[str, Callable[[Tensor, Tensor, Tensor | None], Tensor]] = {
     "previous_token": lambda weights, ids, keys: measures.previous_token_mass(weights, keys),
-    "same_token": lambda weights, ids, keys: measures.same_token_mass(weights, keys),
-    "next_token": lambda weights, ids, keys: measures.next_token_mass(weights, keys),
+    "same_token": lambda weights, ids, keys: measures.offset_mass(weights, 0, keys),
+    "next_token": lambda weights, ids, keys: measures.offset_mass(weights, 1, keys),
     "first_token": lambda weights, ids, keys: measures.first_token_mass(weights, keys),
     "duplicate_token": measures.duplicate_token_score,
     "induction": measures.induction_score,

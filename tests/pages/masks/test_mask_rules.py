@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from attnviz.base.message import Problem
-from attnviz.core import masks
+from attnviz.core import masks, patterns
 from attnviz.pages.masks.maths.mask_lab import far_view
 from attnviz.pages.masks.maths.mask_programs import condition, setup
 from attnviz.pages.masks.maths.mask_rules import KINDS, Rule, combined, cut, document_lengths
@@ -65,7 +65,7 @@ def test_strips_count_what_the_whole_matrix_holds(chosen):
 def test_and_narrows_and_or_widens_in_reading_order():
     window, documents = Rule.of("window", window=3), Rule.of("documents", "and", lengths="4")
     first = combined((window, documents), 8)
-    assert torch.equal(first, masks.sliding_window(8, 8, 3) & masks.documents(8, 8, [4, 4]))
+    assert torch.equal(first, masks.sliding_window(8, 8, 3) & patterns.documents(8, 8, [4, 4]).tensor())
     last = combined((window, documents, Rule.of("causal", "or")), 8)
     assert torch.equal(last, masks.causal(8))
 
