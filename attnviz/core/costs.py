@@ -10,7 +10,7 @@ biases, norms, softmax and rotations are not counted.
 import platform
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 from attnviz.base.message import require_at_least
 from attnviz.core.heads import HeadLayout
@@ -152,11 +152,6 @@ def kv_elements(layout: HeadLayout) -> int:
     return layout.kv_heads * (layout.qk_width + layout.v_width)
 
 
-def tokens_kept(tokens: int, window: int | None = None) -> int:
-    """Number of tokens whose keys must be kept for the next step: all, or at most `window`."""
-    return tokens if window is None else min(tokens, window)
-
-
 def kv_bytes(layout: HeadLayout, tokens: int, batch: int = 1, dtype: str = "bfloat16") -> int:
     """Bytes of one layer's keys and values: batch * T * G*(D + Dv) * bytes per number."""
     return stored_bytes(batch * tokens * kv_elements(layout), dtype)
@@ -201,6 +196,34 @@ def decode_step(
     """
     compute = batch * (2 * parameters + attention_flops) / machine.peak
     return DecodingStep(compute, (weight_bytes + batch * cache_bytes) / machine.bandwidth)
+
+
+# A cache of something smaller than the keys and values of heads: what every such attention says of itself.
+#: expanded: keys and values of each head are cached. absorbed: what is smaller is cached and never expanded.
+#: re-expanded: it is cached, and all of it is expanded again at every step (as transformers does).
+Form = Literal["expanded", "absorbed", "re-expanded"]
+
+
+class Compressed(Protocol):
+    """Attention that makes keys and values of every head from fewer numbers a token: MLA from a latent."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+
+    @property
+    def expanded(self) -> HeadLayout:
+        """The equivalent multi-head attention."""
+
+    @property
+    def parameters(self) -> Parameters:
+        """Parameters of a layer."""
+
+    def elements(self, machine: Form = "absorbed") -> int:
+        """Numbers that one token adds to one layer's cache."""
+
+    def flops(self, new_tokens: int, context: int, n_pairs: int, machine: Form) -> Flops:
+        """FLOPs for `new_tokens` tokens at the end of `context` tokens, with `n_pairs` (query, key) pairs."""
 
 
 # What this machine's processor is called: it stands beside everything that was measured here.

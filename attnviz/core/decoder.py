@@ -14,7 +14,7 @@ from attnviz.core.attention import fused
 from attnviz.core.cache import KVCache
 from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention, KeyValueSource, seeded
-from attnviz.core.projections import RMSNorm, join_heads
+from attnviz.core.projections import join_heads
 from attnviz.core.rope import RoPE
 
 BYTES = 256
@@ -33,7 +33,7 @@ class ByteDecoder(nn.Module):
             self.embedding = nn.Embedding(BYTES, layout.d_model)
             nn.init.normal_(self.embedding.weight, std=SPREAD)
             self.blocks = nn.ModuleList(Block(layout) for _ in range(n_layers))
-        self.norm = RMSNorm(layout.d_model)
+        self.norm = nn.RMSNorm(layout.d_model, 1e-6)
 
     def caches(self) -> list[KVCache]:
         """An empty cache for each layer."""
@@ -57,7 +57,7 @@ class Block(nn.Module):
         super().__init__()
         self.ffn = FeedForward(layout.d_model, 3 * layout.d_model)  # the first whose weights are drawn
         self.attention = Attention(layout, position=RoPE())
-        self.attention_norm, self.ffn_norm = (RMSNorm(layout.d_model, 1e-5) for _ in range(2))
+        self.attention_norm, self.ffn_norm = (nn.RMSNorm(layout.d_model, 1e-5) for _ in range(2))
 
     def forward(self, x: Tensor, cache: KVCache | None, attend_as: Callable[[KeyValueSource], Tensor]) -> Tensor:
         """x (B, T, M) -> (B, T, M)."""

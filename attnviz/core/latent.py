@@ -10,8 +10,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 
 from attnviz.base.message import require_whole
-from attnviz.core.compressed import Form
-from attnviz.core.costs import Flops, Parameters
+from attnviz.core.costs import Flops, Form, Parameters
 from attnviz.core.heads import HeadLayout
 from attnviz.core.precision import bits
 

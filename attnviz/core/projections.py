@@ -81,23 +81,6 @@ class PackedQKV(_QKV):
         return linear(x, torch.split(self.qkv_proj.weight, self.widths)[which], part)
 
 
-class RMSNorm(nn.Module):
-    """x / sqrt(mean(x^2) + eps) * weight over the last axis, in at least float32.
-
-    With `offset` the parameter is stored as weight - offset: Gemma multiplies by 1 + w, so its offset is 1.
-    """
-
-    def __init__(self, width: int, eps: float = 1e-6, *, offset: float = 0.0) -> None:
-        super().__init__()
-        self.eps, self.offset = eps, offset
-        self.weight = nn.Parameter(torch.full((width,), 1.0 - offset))
-
-    def forward(self, x: Tensor) -> Tensor:
-        wide = x.to(torch.promote_types(x.dtype, torch.float32))
-        unit = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + self.eps)
-        return (unit * (self.offset + self.weight)).to(x.dtype)
-
-
 class HeadNorm(nn.Module):
     """Normalises queries or keys (..., H, T, D).
 
@@ -113,7 +96,7 @@ class HeadNorm(nn.Module):
             )
         self.full = kind.startswith("full")
         width = n_heads * d_head if self.full else d_head
-        self.norm = nn.LayerNorm(width, eps) if kind.endswith("layernorm") else RMSNorm(width, eps)
+        self.norm = nn.LayerNorm(width, eps) if kind.endswith("layernorm") else nn.RMSNorm(width, eps)
 
     def forward(self, x: Tensor) -> Tensor:
         if not self.full:

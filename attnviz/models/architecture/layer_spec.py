@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from attnviz.base.message import Problem, Several
-from attnviz.core.compressed import Compressed, Form
-from attnviz.core.costs import Flops, Parameters, flops, pairs, tokens_kept
+from attnviz.core.costs import Compressed, Flops, Form, Parameters, flops, pairs
 from attnviz.core.heads import HeadLayout
 from attnviz.core.precision import stored_bytes
 
@@ -64,7 +63,7 @@ class LayerSpec:
     def tokens_kept(self, tokens: int, convention: Convention = "ideal", paged: Paged = PAGED) -> int:
         """Number of tokens that the cache has room for after `tokens` tokens."""
         if convention == "ideal":
-            return tokens_kept(tokens, self.window)
+            return tokens if self.window is None else min(tokens, self.window)
         if convention == "transformers":  # a sliding layer keeps the window - 1 tokens before the next token
             trimmed = self.window is not None and self.slides and self.window > 1
             return min(tokens, (self.window or 0) - 1) if trimmed else tokens

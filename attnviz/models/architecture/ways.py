@@ -3,8 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from attnviz.core.compressed import Compressed
-from attnviz.core.costs import parameters
+from attnviz.core.costs import Compressed, parameters
 from attnviz.core.heads import HeadLayout, sharing_kind
 from attnviz.core.latent import LatentLayout
 from attnviz.models.architecture.architecture import Architecture

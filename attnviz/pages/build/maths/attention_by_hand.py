@@ -11,7 +11,7 @@ from attnviz.core import masks, patterns
 from attnviz.core.attention import Scale, attend, scale_factor
 from attnviz.core.modules import Attention, seeded
 from attnviz.core.positions import ALiBi, Position, Sinusoidal, sinusoidal
-from attnviz.core.projections import RMSNorm, join_heads, split_heads
+from attnviz.core.projections import join_heads, split_heads
 from attnviz.core.rope import RoPE
 from attnviz.pages.build.maths.inputs import Config, check, vectors, weights
 
@@ -188,7 +188,7 @@ def _project(config: Config, made: dict[str, Tensor], t: dict[str, Tensor]) -> N
         t["packed"] = torch.cat([t[f"{name}_flat"] for name in ("KV" if config.cross else "QKV")], -1)
     if config.qk_norm:
         for name in ("Q", "K"):
-            t[f"{name}_norm"] = RMSNorm(config.d_head, NORM_EPS)(t[name])
+            t[f"{name}_norm"] = torch.nn.RMSNorm(config.d_head, NORM_EPS)(t[name])
 
 
 def _attend(config: Config, t: dict[str, Tensor]) -> None:

@@ -10,8 +10,7 @@ from attnviz.app.text import plain
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ngettext, say
-from attnviz.core.compressed import Form
-from attnviz.core.costs import pairs
+from attnviz.core.costs import Form, pairs
 from attnviz.core.latent import LatentLayout
 from attnviz.figures import byte_axes
 from attnviz.models.architecture import Architecture, Claim, all_presets, claims, quality
