@@ -70,9 +70,7 @@ def require_at_least(name: str, value: float, least: int) -> None:
 def require_whole(name: str, value: object, least: int = 1) -> None:
     """Raise a Problem unless `value` is a whole number, `least` or more."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise Problem(
-            "{name}={value} must be a whole number of at least {least}", name=name, value=value, least=least
-        )
+        raise Problem("{name}={value} must be a whole number of at least {least}", name=name, value=value, least=least)
 
 
 def require_within(config: object, limits: Mapping[str, tuple[float, float]]) -> None:

@@ -31,11 +31,10 @@ from attnviz.models.capture.forward_pass import (
     uncompiled,
     unwrapped,
 )
-from attnviz.models.capture.frozen_map import measured_norm
 from attnviz.models.capture.head_selection import wide
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.recorder import Recorder
-from attnviz.models.capture.residual import LogitPath, Residual
+from attnviz.models.capture.residual import LogitPath, Residual, measured_norm
 from attnviz.models.capture.run import capture
 from attnviz.models.capture.trace import Trace
 

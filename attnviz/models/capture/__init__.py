@@ -3,8 +3,7 @@
 from attnviz.models.capture.adapter import adopt, choose_again
 from attnviz.models.capture.all_heads import HeadMeasures, Yardstick, few_heads, sweep, yardstick
 from attnviz.models.capture.cached_pass import AnswerLayer, CachedPass, ResumedPass, pass_with_cache
-from attnviz.models.capture.edit import Edit, NumberChoice, TensorChange
-from attnviz.models.capture.edit_makers import patch, remask, rescale, silence
+from attnviz.models.capture.edit import Edit, NumberChoice, TensorChange, patch, remask, rescale, silence
 from attnviz.models.capture.forward_pass import Logits
 from attnviz.models.capture.head_selection import of_heads
 from attnviz.models.capture.logit_attribution import LogitAttribution, LogitLens

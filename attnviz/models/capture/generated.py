@@ -13,8 +13,7 @@ from attnviz.base.message import Problem
 from attnviz.models.capture.adapter import is_transformers, switched, takes_interface
 from attnviz.models.capture.attention_call import listening
 from attnviz.models.capture.edit import Edit, changing_streams, within
-from attnviz.models.capture.edit_in_steps import TextPart
-from attnviz.models.capture.edited_layer import EditedPass
+from attnviz.models.capture.edited_layer import EditedPass, TextPart
 from attnviz.models.capture.forward_pass import Logits, hooked, ids_and_masks, in_this_thread, uncompiled, unwrapped
 from attnviz.models.capture.plain_torch import logits_in, recording_plain
 from attnviz.models.capture.recorded_layer import LayerPlace, RecordedLayer

@@ -13,10 +13,9 @@ from torch import Tensor, nn
 from attnviz.base.extras import needed_for
 from attnviz.base.message import Message, Problem
 from attnviz.base.words import N_
-from attnviz.models.capture.frozen_map import picked
 from attnviz.models.capture.head_selection import chosen_heads, wide
 from attnviz.models.capture.recorded_layer import RecordedLayer
-from attnviz.models.capture.residual import Residual, along, before
+from attnviz.models.capture.residual import Residual, along, before, picked
 
 if TYPE_CHECKING:
     import pandas as pd
