@@ -1,48 +1,45 @@
 """Attention masks as boolean tensors (Q, K), True meaning may attend; combine them with & and |.
 
-Each pattern is defined once, in `attnviz.core.patterns`, which has more of them and can also count their pairs at
-any length. `k_len=None` means as many keys as queries; the last query is at the position of the last key.
+`k_len=None` means as many keys as queries; the last query is at the position of the last key, as in decoding with a
+cache.
 """
 
 import torch
 from torch import Tensor
 
 from attnviz.base.message import require_at_least
-from attnviz.core import patterns
 
 Device = torch.device | str | None
 
 
+def positions(q_len: int, k_len: int | None = None, *, device: Device = None) -> tuple[Tensor, Tensor]:
+    """Positions of the queries (Q, 1), negative before the first key, and of the keys (K,): a mask is an expression
+    of the two.
+    """
+    keys = q_len if k_len is None else k_len
+    require_at_least("q_len", q_len, 0)
+    require_at_least("k_len", keys, 0)
+    return torch.arange(keys - q_len, keys, device=device)[:, None], torch.arange(keys, device=device)
+
+
 def everything(q_len: int, k_len: int | None = None, *, device: Device = None) -> Tensor:
     """No mask: all True."""
-    return patterns.everything(q_len, k_len).tensor(device)
+    return torch.ones(q_len, q_len if k_len is None else k_len, dtype=torch.bool, device=device)
 
 
 def causal(q_len: int, k_len: int | None = None, *, device: Device = None) -> Tensor:
     """True where key position <= query position; the last query sees every key."""
-    return patterns.causal(q_len, k_len).tensor(device)
+    q, k = positions(q_len, k_len, device=device)
+    return k <= q
 
 
 def sliding_window(
     q_len: int, k_len: int | None, window: int, *, both_sides: bool = False, device: Device = None
 ) -> Tensor:
     """True for the last `window` keys, the query's own included; with `both_sides` also for window - 1 later keys."""
-    return patterns.sliding_window(q_len, k_len, window, both_sides=both_sides).tensor(device)
-
-
-def random(
-    q_len: int,
-    k_len: int | None,
-    keys_per_query: int,
-    seed: int,
-    *,
-    both_sides: bool = False,
-    device: Device = None,
-) -> Tensor:
-    """True for `keys_per_query` keys per query, drawn at random without repeats from the keys it may see."""
-    require_at_least("keys_per_query", keys_per_query, 0)
-    visible = patterns.everything(q_len, k_len) if both_sides else patterns.causal(q_len, k_len)
-    return drawn(visible.tensor(), keys_per_query, torch.Generator().manual_seed(seed)).to(device)
+    require_at_least("window", window, 1)
+    q, k = positions(q_len, k_len, device=device)
+    return (q - k).abs() < window if both_sides else (k <= q) & (q - k < window)
 
 
 def drawn(allowed: Tensor, keys_per_query: int, luck: torch.Generator) -> Tensor:

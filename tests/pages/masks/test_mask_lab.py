@@ -5,7 +5,7 @@ import torch
 from attnviz.base.word_boundaries import split
 from attnviz.pages.masks.maths import mask_lab
 from attnviz.pages.masks.maths.mask_lab import Config, Painted, painted
-from attnviz.pages.masks.maths.mask_rules import KINDS, Rule
+from attnviz.pages.masks.maths.mask_rules import KINDS, Rule, combined
 
 WORDS = split("the cat sat on the mat because it was tired")
 
@@ -33,7 +33,7 @@ def test_paint_outlives_a_shorter_sentence_and_another_rule():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_hops_are_the_smallest_power_of_mask_and_residual_that_reaches(kind):
-    mask = Rule.of(kind).matrix(20)
+    mask = combined((Rule.of(kind),), 20)
     hops = mask_lab.hops(mask)
     step = (mask | torch.eye(20, dtype=torch.bool)).double()
     for layers in range(5):

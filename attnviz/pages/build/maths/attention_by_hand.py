@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.core import masks, patterns
+from attnviz.core import masks
 from attnviz.core.attention import Scale, attend, scale_factor
 from attnviz.core.modules import Attention, seeded
 from attnviz.core.positions import ALiBi, Position, Sinusoidal, sinusoidal
@@ -222,7 +222,7 @@ def _mask(config: Config, q_len: int, k_len: int) -> Tensor | None:
         case "window":
             return masks.sliding_window(q_len, k_len, config.window)
         case "padding":
-            return patterns.padding(q_len, k_len, max(1, k_len - 1)).tensor()
+            return (torch.arange(k_len) < max(1, k_len - 1)).expand(q_len, k_len)
     return None
 
 

@@ -1,16 +1,15 @@
 """A mask put together from presets and paint: what it does to one sentence's attention, and to 4,096 words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.core import masks, patterns
 from attnviz.core.attention import attend
 from attnviz.core.measures import total_variation
-from attnviz.pages.masks.maths.mask_rules import Rule, Values, combined, joined
+from attnviz.pages.masks.maths.mask_rules import Rule, combined, combined_strips
 from attnviz.runs.word_vectors import sentence
 
 MOST_LAYERS = 12
@@ -121,7 +120,7 @@ def hops(mask: Tensor, most: int = MOST_LAYERS) -> Tensor:
     return out
 
 
-# The rules over 4,096 words: pairs are counted from the ends of each word's runs of keys, not one by one.
+# The rules over 4,096 words: some rows of the matrix at a time, of which counts are kept.
 LENGTH = 4096
 TILE = 64  #: words along each side of the square that one dot of the picture stands for
 FLEX_BLOCK = 128  #: words along each side of a block that FlexAttention skips or computes as a whole
@@ -131,8 +130,7 @@ FLEX_BLOCK = 128  #: words along each side of a block that FlexAttention skips o
 class Far:
     """`density` (tiles, tiles): share of each tile's pairs that is kept, 0 to 1; `pairs`: how many are kept in all.
 
-    `blocks` counts FlexAttention's blocks: (empty, partial, full). `by_lot`: some keys are drawn at random and
-    form no runs, so every pair was looked at, `TILE` rows of the matrix at a time.
+    `blocks` counts FlexAttention's blocks: (empty, partial, full). `by_lot`: some keys are drawn at random.
     """
 
     length: int
@@ -149,10 +147,9 @@ class Far:
 
 def far_view(rules: Sequence[Rule], length: int = LENGTH, tile: int = TILE) -> Far:
     """The pairs that `rules` keep of `length` words, counted tile by tile."""
-    parts = [rule.pattern(length) for rule in rules]
-    known = [part for part in parts if part is not None]
-    whole = joined(rules, known, patterns.everything(length)) if len(known) == len(parts) else None
-    counts = _strip_by_strip(rules, length, tile) if whole is None else whole.pairs_per_tile(tile)
+    strips = combined_strips(rules, length, tile)
+    columns = torch.cat([strip.unflatten(1, (-1, tile)).sum(2) for strip in strips])  # of each word, (T, tiles)
+    counts = columns.unflatten(0, (-1, tile)).sum(1)  # (tiles, tiles)
     wide = FLEX_BLOCK // tile
     blocks = counts.unflatten(1, (-1, wide)).unflatten(0, (-1, wide)).sum((1, 3))
     full, empty = int((blocks == FLEX_BLOCK**2).sum()), int((blocks == 0).sum())
@@ -161,26 +158,5 @@ def far_view(rules: Sequence[Rule], length: int = LENGTH, tile: int = TILE) -> F
         (counts / tile**2).numpy(),
         int(counts.sum()),
         (empty, blocks.numel() - full - empty, full),
-        whole is None,
+        any(rule.kind == "random" for rule in rules),
     )
-
-
-def _strip_by_strip(rules: Sequence[Rule], length: int, tile: int) -> Tensor:
-    """Pairs in each tile, (tiles, tiles), with `tile` rows of the matrix in memory at once."""
-    everything = masks.everything(tile, length)
-    strips = zip(*(_strips(rule, length, tile) for rule in rules), strict=True)
-    return torch.stack([joined(rules, parts, everything).unflatten(1, (-1, tile)).sum((0, 2)) for parts in strips])
-
-
-def _strips(rule: Rule, length: int, rows: int) -> Iterator[Tensor]:
-    """The rule's matrix, (rows, length) at a time. Random keys are drawn row by row, so strips go in order."""
-    values: Values = dict(rule.values)
-    pattern = rule.pattern(length)
-    luck = torch.Generator().manual_seed(values.get("seed", 0))
-    for start in range(0, length, rows):
-        some = slice(start, start + rows)
-        if pattern is not None:
-            yield pattern.tensor(rows=some)
-        else:
-            visible = patterns.everything(length) if values["both_sides"] else patterns.causal(length)
-            yield masks.drawn(visible.tensor(rows=some), values["keys"], luck)

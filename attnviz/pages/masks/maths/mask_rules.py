@@ -1,24 +1,24 @@
 """The presets of the mask page: each with its parameters, its matrix, and the condition that a program would write.
 
 A condition is Python over `q` and `k`, the positions of query and key (tensors that broadcast), and `T`,
-the number of words. The same text is executed here, and shown for the reader to run in a notebook.
+the number of words. It is shown for the reader to run in a notebook; a test holds it to what is computed here.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from itertools import accumulate, cycle, pairwise, takewhile
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
+import torch
 from torch import Tensor
 
 from attnviz.base.message import Message, Problem
-from attnviz.core import masks, patterns
+from attnviz.core import masks
 
 RuleValue = int | bool | str
 Values = Mapping[str, Any]
 Join = Literal["and", "or"]
-Joinable = TypeVar("Joinable", Tensor, patterns.Pattern)
+#: which keys (K,) queries at positions (Q, 1) see, of so many words
+Sees = Callable[[Tensor, Tensor, int, Values], Tensor]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class RuleKind:
     title: Message
     lesson: Message
     parameters: tuple[RuleParameter, ...]
-    pattern: Callable[[int, Values], patterns.Pattern] | None  #: None where keys are drawn at random and form no runs
+    sees: Sees | None  #: None where keys are drawn at random
     condition: Callable[[Values, str], str]
     setup: Callable[[Values, str], str] = lambda _values, _tag: ""
 
@@ -62,18 +62,16 @@ class Rule:
         """A rule, with defaults for values not given."""
         return Rule(kind, tuple((p.name, values.get(p.name, p.default)) for p in KINDS[kind].parameters), join)
 
-    def pattern(self, length: int) -> patterns.Pattern | None:
-        """Which keys each query sees, countable at any length; None for keys drawn at random."""
-        made = KINDS[self.kind].pattern
-        return made(length, dict(self.values)) if made else None
-
-    def matrix(self, length: int) -> Tensor:
-        """The same as a boolean (T, T)."""
-        pattern = self.pattern(length)
-        if pattern is not None:
-            return pattern.tensor()
+    def strips(self, length: int, rows: int) -> Iterator[Tensor]:
+        """Which keys each query sees, boolean (rows, T) at a time: keys drawn at random are drawn row by row."""
         v: Values = dict(self.values)
-        return masks.random(length, length, v["keys"], v["seed"], both_sides=v["both_sides"])
+        sees, (queries, keys) = KINDS[self.kind].sees, masks.positions(length)
+        luck = torch.Generator().manual_seed(v.get("seed", 0))
+        for some in queries.split(rows):
+            if sees is None:
+                yield masks.drawn((keys <= some) | v["both_sides"], v["keys"], luck)
+            else:
+                yield sees(some, keys, length, v)
 
     def condition(self, tag: str = "") -> str:
         return KINDS[self.kind].condition(dict(self.values), tag)
@@ -84,17 +82,17 @@ class Rule:
 
 def combined(rules: Sequence[Rule], length: int) -> Tensor:
     """The boolean matrix (T, T) of all rules, joined from the first to the last; all True without rules."""
-    return joined(rules, [rule.matrix(length) for rule in rules], masks.everything(length))
+    return next(combined_strips(rules, length, length))
 
 
-def joined(rules: Sequence[Rule], parts: Sequence[Joinable], everything: Joinable) -> Joinable:
-    """`parts`, the mask or pattern of each rule, joined from the first to the last; `everything` without rules."""
-
-    def join(so_far: Joinable, following: tuple[Rule, Joinable]) -> Joinable:
-        rule, part = following
-        return so_far & part if rule.join == "and" else so_far | part
-
-    return reduce(join, list(zip(rules, parts, strict=True))[1:], parts[0]) if rules else everything
+def combined_strips(rules: Sequence[Rule], length: int, rows: int) -> Iterator[Tensor]:
+    """The same, (rows, T) at a time."""
+    rules = rules or (Rule("none"),)
+    for first, *others in zip(*(rule.strips(length, rows) for rule in rules), strict=True):
+        seen = first
+        for rule, part in zip(rules[1:], others, strict=True):
+            seen = seen & part if rule.join == "and" else seen | part
+        yield seen
 
 
 def document_lengths(text: str) -> tuple[int, ...]:
@@ -105,10 +103,25 @@ def document_lengths(text: str) -> tuple[int, ...]:
     return tuple(int(piece) for piece in pieces)
 
 
-def cut(lengths: Sequence[int], total: int) -> list[int]:
-    """`lengths` again and again until `total` is used up; the last one is cut."""
-    ends = takewhile(lambda end: end < total, accumulate(cycle(lengths)))
-    return [end - start for start, end in pairwise((0, *ends, total))]
+def _in_documents(q: Tensor, k: Tensor, n: int, v: Values) -> Tensor:
+    """The documents come again and again until all words are used up; the last one is cut."""
+    lengths = torch.tensor(document_lengths(v["lengths"]))
+    lengths = lengths.repeat(n // int(lengths.sum()) + 1)
+    document = torch.arange(len(lengths)).repeat_interleave(lengths)
+    return document[q] == document[k]
+
+
+def _in_steps(q: Tensor, k: Tensor, n: int, v: Values) -> Tensor:
+    distance = (q - k).abs() if v["both_sides"] else q - k
+    reach = (v["window"] - 1) * v["dilation"] if v["window"] else n
+    return (distance >= 0) & (distance % v["dilation"] == 0) & (distance <= reach)
+
+
+def _in_blocks(q: Tensor, k: Tensor, n: int, v: Values) -> Tensor:
+    apart, first = q // v["block"] - k // v["block"], v["global_tokens"]
+    if v["both_sides"]:
+        return (apart.abs() <= v["neighbours"]) | (k < first) | (q < first)
+    return (k <= q) & ((apart <= v["neighbours"]) | (k < first))
 
 
 def _dilated(v: Values, _tag: str) -> str:
@@ -125,11 +138,6 @@ def _blocks(v: Values, _tag: str) -> str:
         return f"{near_by} | (k < {first}) | (q < {first})" if first else near_by
     near_by = f"(q // {block} - k // {block} <= {near})"
     return f"(k <= q) & ({near_by} | (k < {first}))" if first else f"(k <= q) & {near_by}"
-
-
-def _blocks_pattern(length: int, v: Values) -> patterns.Pattern:
-    near = patterns.block_sparse(length, length, v["block"], neighbours=v["neighbours"], both_sides=v["both_sides"])
-    return near | patterns.global_tokens(length, length, v["global_tokens"], both_sides=v["both_sides"])
 
 
 def _documents_setup(v: Values, tag: str) -> str:
@@ -160,7 +168,7 @@ KINDS: dict[str, RuleKind] = {
             Message("no mask"),
             Message("Every word may look at every word, as in BERT."),
             (),
-            lambda n, v: patterns.everything(n),
+            lambda q, k, n, v: (q >= 0) & (k >= 0),
             lambda v, _tag: "(q >= 0) & (k >= 0)",
         ),
         RuleKind(
@@ -168,7 +176,7 @@ KINDS: dict[str, RuleKind] = {
             Message("causal"),
             Message("No word looks ahead, as in GPT-2 and Llama."),
             (),
-            lambda n, v: patterns.causal(n),
+            lambda q, k, n, v: k <= q,
             lambda v, _tag: "k <= q",
         ),
         RuleKind(
@@ -176,7 +184,7 @@ KINDS: dict[str, RuleKind] = {
             Message("sliding window"),
             Message("Only the nearest words: the first Mistral 7B, every other layer of Gemma 2."),
             (RuleParameter("window", Message("words seen, itself included"), 4, 1, 64), _BOTH_SIDES),
-            lambda n, v: patterns.sliding_window(n, n, v["window"], both_sides=v["both_sides"]),
+            lambda q, k, n, v: (q - k).abs() < v["window"] if v["both_sides"] else (k <= q) & (q - k < v["window"]),
             lambda v, _tag: (
                 f"(q - k).abs() < {v['window']}" if v["both_sides"] else f"(k <= q) & (q - k < {v['window']})"
             ),
@@ -186,7 +194,7 @@ KINDS: dict[str, RuleKind] = {
             Message("prefix"),
             Message("The prompt reads itself in both directions, the rest is causal: T5 as a prefix LM, PaliGemma."),
             (RuleParameter("prefix_len", Message("words in the prefix"), 3, 0, 64),),
-            lambda n, v: patterns.prefix(n, n, min(v["prefix_len"], n)),
+            lambda q, k, n, v: (k <= q) | (k < v["prefix_len"]),
             lambda v, _tag: f"(k <= q) | (k < {v['prefix_len']})",
         ),
         RuleKind(
@@ -197,7 +205,7 @@ KINDS: dict[str, RuleKind] = {
                 RuleParameter("pads", Message("places of padding"), 2, 0, 64),
                 RuleParameter("side", Message("side of the padding"), "right", options=("right", "left")),
             ),
-            lambda n, v: patterns.padding(n, n, max(0, n - v["pads"]), side=v["side"]),
+            lambda q, k, n, v: (q >= 0) & (k < n - v["pads"] if v["side"] == "right" else k >= v["pads"]),
             lambda v, _tag: (
                 "(q >= 0) & " + (f"(k < T - {v['pads']})" if v["side"] == "right" else f"(k >= {v['pads']})")
             ),
@@ -207,7 +215,7 @@ KINDS: dict[str, RuleKind] = {
             Message("packed documents"),
             Message("Several texts packed in one row do not see each other: this is how training batches are filled."),
             (RuleParameter("lengths", Message("words in each, then from the first again"), "4, 3, 5"),),
-            lambda n, v: patterns.documents(n, n, cut(document_lengths(v["lengths"]), n)),
+            _in_documents,
             lambda v, tag: f"document{tag}[q] == document{tag}[k]",
             _documents_setup,
         ),
@@ -220,7 +228,7 @@ KINDS: dict[str, RuleKind] = {
                 RuleParameter("window", Message("at most (0: no limit)"), 0, 0, 64),
                 _BOTH_SIDES,
             ),
-            lambda n, v: patterns.dilated(n, n, v["dilation"], window=v["window"] or None, both_sides=v["both_sides"]),
+            _in_steps,
             _dilated,
         ),
         RuleKind(
@@ -233,7 +241,7 @@ KINDS: dict[str, RuleKind] = {
                 RuleParameter("global_tokens", Message("global words"), 1, 0, 16),
                 _BOTH_SIDES,
             ),
-            _blocks_pattern,
+            _in_blocks,
             _blocks,
         ),
         RuleKind(

@@ -50,9 +50,7 @@ def _numbers(far: mask_lab.Far) -> None:
     st.metric(
         _("Pairs kept"),
         f"{far.pairs:,}",
-        help=_("Counted exactly: every pair was checked, {rows} rows at a time.").format(rows=mask_lab.TILE)
-        if far.by_lot
-        else _("Counted exactly, from where each word’s stretch of keys begins and ends."),
+        help=_("Counted exactly: every pair was checked, {rows} rows at a time.").format(rows=mask_lab.TILE),
     )
     st.metric(_("Share of the full square"), f"{Rounded(far.pairs / far.square):.2%}")
     st.metric(_("Blocks that FlexAttention computes"), _("{some} of {all}").format(some=partial + full, all=blocks))
