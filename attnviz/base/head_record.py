@@ -146,6 +146,15 @@ class HeadView:
         """Whether the scale has two sides."""
         return self.kind in ("diff", "scores")
 
+    def row_of(self, pins: Pins) -> int | None:
+        """The row on show: of the cell, else the last one pinned, else the sentence's; None where a key is told of."""
+        if pins.cell is not None:
+            return pins.cell[0]
+        if self.story and pins.tokens and pins.tokens[-1].axis == "k":
+            return None
+        rows = [pin.position for pin in pins.tokens if pin.axis == "q"]
+        return rows[-1] if rows else self.sentence and self.sentence.row
+
     def labels(self, data: HeadData) -> tuple[list[str], list[str] | None]:
         """Labels of rows and of columns; None: columns are the rows' own tokens."""
         how = self.arrangement

@@ -50,7 +50,7 @@ def overview() -> dict[str, str]:
 
 
 def figure() -> dict[str, str]:
-    """Words of a head in a file."""
+    """Words of a head in a file, and of the film of one of its queries."""
     return {
         "queries": _("Queries"),
         "keys": _("Keys"),
@@ -59,7 +59,24 @@ def figure() -> dict[str, str]:
         "others": _("others"),
         "new_vector": _("new vector of “{token}”"),
         "looked_at": _("who looks at “{token}”"),
-    }
+        "film": _("From words to a mixture"),
+        "film_of": _("From words to a mixture · {head}"),
+        "film_query": _("query"),
+        "film_most": _("the {count} keys with the largest weights of {all}"),
+        "film_words": _("“{token}” is the query; {count} {count:token is a key|tokens are keys}."),
+        "film_scores": _("Scores q·k: the largest of “{token}” is {value}, with “{key}”."),
+        "film_scaled": _("Scores times {factor}"),
+        "film_masked": _("{masked} {masked:key|keys} masked"),
+        "film_bias": _("a bias added"),
+        "film_softcap": _("capped at {cap}"),
+        "film_left": _("the largest left is {value}, with “{key}”."),
+        "film_empty": _("“{token}” may look at no key: all its weights are 0."),
+        "film_weights": _("Softmax makes weights of them that add up to {sum}; “{key}” has {value}."),
+        "film_mixture": _("The new vector of “{token}” is a mixture of values: {parts}."),
+        "film_part": _("{share} of “{key}”"),
+        "film_others": _("{share} of {key}"),
+        "film_sink": _("Softmax makes weights that add up to {sum}, the sink has the rest; “{key}” has {value}."),
+    } | joins()
 
 
 def head() -> dict[str, str]:
@@ -119,14 +136,11 @@ def head() -> dict[str, str]:
 
 
 def story() -> dict[str, str]:
-    """Sentences about the one row that a story tells of, and what its controls wait behind."""
+    """Sentences about the one token that a story tells of."""
     return {
         "mixture": _("The new vector of “{token}” is a mixture: {parts}."),
-        "new_vector": _("new vector of “{token}”"),
-        "others": _("others"),
         "lookers": _("“{token}” is looked at most by {parts}."),
         "lookers_alike": _("“{token}” is looked at by {parts}."),
-        "looked_at": _("who looks at “{token}”"),
     }
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.base.head_edit import HeadEdit
+from attnviz.base import raw_scores
+from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pin, Pins
 from attnviz.base.record_json import to_json
 from attnviz.live import canvas_wording
@@ -53,6 +54,37 @@ class HeadFigure:
     @property
     def _matrices(self) -> list[np.ndarray]:
         return [self.data.plain, *self.others.values()]
+
+
+@dataclass(frozen=True)
+class HeadFilm:
+    """What becomes of one query of an exact head under an edit, from its words to a mixture of values."""
+
+    data: HeadData
+    row: int
+    edit: HeadEdit = NO_EDIT
+    title: str = ""
+
+    @property
+    def scene(self) -> str:
+        return "head"
+
+    @property
+    def header(self) -> dict[str, Any]:
+        return {
+            "raw": to_json(raw_scores.pack([self.data], 32)[0]),
+            "edit": to_json(self.edit),
+            "row": self.row,
+            "q": list(self.data.tokens_q),
+            "k": None if self.data.tokens_k is None else list(self.data.tokens_k),
+            "title": self.title,
+            "colours": canvas_wording.colours(),
+            "words": canvas_wording.figure(),
+        }
+
+    @property
+    def payload(self) -> bytes:
+        return raw_scores.pack([self.data], 32)[1]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.base.head_edit import HeadEdit, read_edit
+from attnviz.base.head_edit import NO_EDIT, HeadEdit, read_edit
 from attnviz.base.head_record import HeadChannel, HeadData, HeadView, Pins
 from attnviz.canvas.head import ahead
 from attnviz.canvas.shared import packing
@@ -20,7 +20,7 @@ from attnviz.canvas.shared.blobs import head_blob, overview_blob, read_over, rea
 from attnviz.canvas.shared.component import Gestures, answering, component, read_report
 from attnviz.canvas.shared.kinds import AskedText, Overview
 from attnviz.live.head_header import head_header, name_pins
-from attnviz.live.matrix_figures import HeadFigure
+from attnviz.live.matrix_figures import HeadFigure, HeadFilm
 from attnviz.live.scene_figure import SceneFigure
 
 
@@ -101,16 +101,25 @@ def head_view(
 
 
 def head_picture(
-    data: HeadData, view: HeadView, pins: Pins | None = None, title: str | None = None, *, computed: bool = False
+    data: HeadData,
+    view: HeadView,
+    pins: Pins | None = None,
+    title: str | None = None,
+    *,
+    computed: HeadData | None = None,
+    edit: HeadEdit = NO_EDIT,
 ) -> SceneFigure:
-    """The matrix as a figure, with what is pinned in it.
+    """The matrix as a figure, with what is pinned in it; its film is of the row on show.
 
-    `computed`: its canvas computes these values from scores; any other reads them from the codes that it is sent.
+    `computed`: the scores that its canvas computes these values from, under `edit`; one that has none that are exact
+    reads values from the codes that it is sent.
     """
-    top, sent = head_header(data, view)["top"], None
-    if not computed:
+    top, sent, film = head_header(data, view)["top"], None, None
+    if computed is None or not computed.exact:
         sent = packing.decode16(packing.encode16(data.scores, ~data.mask, top, view.signed), top, view.signed)
-    return _figure(HeadFigure(data, view, sent=sent), pins, title)
+    elif view.kind == "weights" and view.arrangement is None and (row := view.row_of(pins or Pins())) is not None:
+        film = HeadFilm(computed, row, NO_EDIT if edit.seen == "before" else edit, view.title)
+    return replace(_figure(HeadFigure(data, view, sent=sent), pins, title), film=film)
 
 
 def lines_picture(

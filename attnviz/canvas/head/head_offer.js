@@ -1,26 +1,44 @@
 // The head on show, its matrix and its lines, as parts of a figure.
 
 import { headFigure } from "./head_figure.js";
+import { queryFilm } from "./head_film.js";
 import { linesFigure } from "../lines/lines_figure.js";
+import { NO_EDIT } from "../shared/edit.js";
 import { offerPicture } from "../shared/offer.js";
 import { MASKED_16, valueOf } from "../shared/packing.js";
 import { toldColumn, toldRow } from "./head_gestures.js";
 
 /** @import { HeadComponent } from "./head.js" */
 /** @import { LineLayer } from "./overlay.js" */
-/** @import { Axis, Drawn, FigurePart, HeadFigureHeader } from "../shared/types.js" */
+/** @import { Axis, Drawn, Edit, FigurePart, HeadFigureHeader } from "../shared/types.js" */
 /** @typedef {Pick<LineLayer, "codes" | "values" | "header">} Matrix */
 
 /** Offers the matrix and the lines of a view. @param {HeadComponent} view */
 export function offerHead(view) {
   const { root, lines } = view;
-  offerPicture(root, () => [headPart(view.drawn)], headFigure);
+  offerPicture(
+    root,
+    () => [headPart(view.drawn)],
+    headFigure,
+    () => filmOf(view.drawn, view.controls.seen),
+  );
   offerPicture(lines.stage, () => [linesPart(view.drawn, lines.overlay.refresh())], linesFigure);
 }
 
 /** The matrix, with what is pinned in it. @param {Drawn} drawn @returns {FigurePart} */
 export function headPart(drawn) {
   return ["head", headerOf(drawn, [drawn.header.tile?.[1] ?? 0], drawn.header.top), bytesOf([drawn])];
+}
+
+/** The row on show, from its words to a mixture; null where no row is told of, or its tokens are not the model's. */
+/** @param {Drawn} drawn @param {Edit["seen"]} seen */
+function filmOf(drawn, seen) {
+  const { header, maker, group } = drawn;
+  const { raw, how } = maker ?? {};
+  const plain = raw?.exact && how?.rows === null && how.cols === null && header.kind === "weights" && !header.signed;
+  if (!plain || toldColumn(drawn) !== null) return null;
+  const edit = header.edit === null || seen === "before" ? NO_EDIT : group.edit;
+  return queryFilm({ ...header, row: toldRow(drawn) }, raw, edit);
 }
 
 /** The lines of the head on show and of those laid over it. @param {Drawn} drawn @param {LineLayer[]} layers @returns {FigurePart} */

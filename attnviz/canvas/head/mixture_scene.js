@@ -7,8 +7,7 @@ import { cutToFit } from "../shared/token_labels.js";
 import { textWidth } from "../scene/text_width.js";
 
 /** @import { Numbers } from "./head_readout.js" */
-/** @import { SvgContext } from "../scene/svg_context.js" */
-/** @import { Pin, Theme } from "../shared/types.js" */
+/** @import { DrawingContext, Pin, Theme } from "../shared/types.js" */
 /** @typedef {{ name: string, share: number, i: number | null }} MixturePart a word and its weight; no `i`: all others together */
 
 /** Words that have a line of their own; all others together have one more. */
@@ -34,7 +33,7 @@ export function mixtureParts(numbers, about, others) {
 
 /**
  * Lines that pour from words into the token that is told of, each as thick as its weight.
- * @param {SvgContext} context @param {MixturePart[]} parts @param {string} made what they become
+ * @param {DrawingContext} context @param {MixturePart[]} parts @param {string} made what they become
  * @param {Pin["axis"]} axis which side is told of @param {Theme} theme @param {number} width
  */
 export function drawMixture(context, parts, made, axis, theme, width) {

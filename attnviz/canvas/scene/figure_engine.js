@@ -3,6 +3,7 @@
 import { birthFigure, birthFilm } from "../birth/birth_scene.js";
 import { growthFigure } from "../cache_growth/cache_growth_scene.js";
 import { headFigure } from "../head/head_figure.js";
+import { headFilm } from "../head/head_film.js";
 import { linesFigure } from "../lines/lines_figure.js";
 import { maskFigure } from "../mask/mask_scene.js";
 import { modelStripFigure } from "../model_strip/strip_scene.js";
@@ -43,7 +44,7 @@ const SCENES = {
 };
 
 /** Those that move, by the same names. @type {Record<string, (header: any, payload: Uint8Array) => Film>} */
-const FILMS = { bars: softmaxFilm, birth: birthFilm, steps: stepFilm, tiles: tileFilm };
+const FILMS = { bars: softmaxFilm, birth: birthFilm, head: headFilm, steps: stepFilm, tiles: tileFilm };
 
 /** A file of these pictures, side by side. @param {FigurePart[]} parts @param {FigureLook} look */
 export function figureSvg(parts, look) {

@@ -13,7 +13,7 @@
 export function attend(head, mask, factor, weights = new Float32Array(head.shape[0] * head.shape[1])) {
   const [nq, nk] = head.shape;
   for (let q = 0; q < nq; q++) {
-    const top = logits(head, mask, factor, weights, q * nk, nk);
+    const top = writeLogits(head, mask, factor, weights, q * nk, nk);
     if (Number.isNaN(top)) weights.fill(0, q * nk, (q + 1) * nk);
     else normalise(weights, q * nk, nk, top, head.sink);
   }
@@ -25,7 +25,7 @@ export function attend(head, mask, factor, weights = new Float32Array(head.shape
  * @param {Pick<RawHead, "scores" | "bias" | "softcap" | "sink">} head @param {Uint8Array | null} mask
  * @param {number} factor @param {Float32Array} row @param {number} from @param {number} nk
  */
-function logits({ scores, bias, softcap, sink }, mask, factor, row, from, nk) {
+export function writeLogits({ scores, bias, softcap, sink }, mask, factor, row, from, nk) {
   const times = Math.fround(factor);
   const cap = softcap === null ? 0 : Math.fround(softcap);
   let top = sink === null ? -Infinity : Math.fround(sink);

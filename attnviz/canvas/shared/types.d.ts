@@ -164,6 +164,16 @@ export type HeadFigureHeader = HeadHeader & {
   told: [Axis, number] | null;
 };
 
+/** What becomes of one query of a head, for a film: the head's raw scores follow. */
+export type HeadFilmHeader = Tokens & {
+  raw: PackedHeads;
+  edit: HeadEdit;
+  row: number;
+  title: string;
+  colours: Colours;
+  words: Words;
+};
+
 /** All heads for a file: 8-bit codes of all tiles follow; with an edit, all heads that it is made in. */
 export type MosaicFigureHeader = Omit<OverviewHeader, "group" | "asked" | "data" | "measureName" | keyof Tokens> & {
   title: string;

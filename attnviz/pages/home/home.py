@@ -79,7 +79,7 @@ def first_look() -> None:
     title = whose if told.axis == "k" else head_drawing.looks_at(matrix, at, whose)
     with show.line_under("home-out"):
         show.export_menu(
-            lambda: head_picture(matrix.data, seen, pins, title, computed=data.exact),
+            lambda: head_picture(matrix.data, seen, pins, title, computed=data, edit=edit),
             name,
             "home-out",
             lambda: head_drawing.long_table(matrix),

@@ -218,7 +218,7 @@ def _under(shown: shown_head.Shown) -> None:
         if before_w_o:
             st.markdown(spoken(before_w_o), width="stretch")
         show.export_menu(
-            partial(head_picture, matrix.data, seen, seen.pins, title, computed=shown.data.exact),
+            partial(head_picture, matrix.data, seen, seen.pins, title, computed=shown.data, edit=shown.edit),
             name,
             "head-out",
             partial(head_drawing.long_table, matrix),
