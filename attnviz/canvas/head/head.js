@@ -10,7 +10,7 @@ import { adopt, adoptEdit, adoptOver, groupOf, Member, sameHead, tell } from "..
 import { HeadControls } from "./head_controls.js";
 import { leadToken, litTokens, press, release, toldColumn, toldRow } from "./head_gestures.js";
 import { fetchAround, HeadMemory, HeadSupply, isOvertaken, keepShown, knownBefore } from "./head_supply.js";
-import { compute, drawnOf, matrixOf, sourceOf } from "./head_numbers.js";
+import { Drawn, matrixOf, sourceOf } from "./head_numbers.js";
 import {
   announceHead,
   changeText,
@@ -34,7 +34,7 @@ import { clampZoom, spans, zoomAt } from "../shared/zoom.js";
 
 /** @import { Change } from "../shared/group.js" */
 /** @import { Source } from "./head_numbers.js" */
-/** @import { Component, Drawn, HeadHeader, Hover, Zoom } from "../shared/types.js" */
+/** @import { Component, HeadHeader, Hover, Zoom } from "../shared/types.js" */
 
 /** @extends {Drawing<HeadHeader, Drawn>} */
 export class HeadComponent extends Drawing {
@@ -103,7 +103,7 @@ export class HeadComponent extends Drawing {
     adoptOver(group, header);
     group.zoom = clampZoom(group.zoom, header.shape);
     const fresh = before?.header.doc !== header.doc;
-    this.hold(drawnOf(header, source, group, themeOf(this.root, header.colours), before));
+    this.hold(new Drawn(header, source, group, themeOf(this.root, header.colours), before));
     this.compute();
     this.select(behind);
     const other = fresh || partsOf(header) !== partsOf(before?.header);
@@ -117,7 +117,7 @@ export class HeadComponent extends Drawing {
   /** The numbers on show, under the edit where there is one. */
   compute() {
     this.count += 1;
-    compute(this.drawn, this.drawn.header.edit === null ? "before" : this.controls.seen, this.count);
+    this.drawn.compute(this.drawn.header.edit === null ? "before" : this.controls.seen, this.count);
   }
 
   /** The numbers again, and the picture of them, in the frame in which the edit changed. */

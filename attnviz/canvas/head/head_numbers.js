@@ -12,7 +12,8 @@ import { readRawScores } from "../shared/raw_scores.js";
 import { labelsOf } from "../shared/token_labels.js";
 
 /** @import { Group } from "../shared/group.js" */
-/** @import { Drawn, Edit, FullArrangement, HeadHeader, RawHead, Shape, Theme } from "../shared/types.js" */
+/** @import { TokenLabels } from "../shared/token_labels.js" */
+/** @import { Edit, FullArrangement, HeadHeader, RawHead, Shape, Theme } from "../shared/types.js" */
 /** @typedef {{ values: Float32Array, hidden: Uint8Array | null }} Arranged `hidden`: 1 where the mask hides, null = nowhere */
 
 /** Every token stands for itself. */
@@ -237,65 +238,68 @@ function sumsOf({ values, codes, signed }, [nq, nk]) {
 
 const NOTHING = new Uint16Array(0);
 
-/** The one that computes a raw head's numbers, which is kept as long as the head is. */
-/** @param {HeadHeader} header @param {Source} source @param {Drawn | null} before */
-function makerOf(header, source, before) {
-  if (!("raw" in source)) return null;
-  const kept = before?.maker;
-  const same = kept?.raw === source.raw && kept.how === source.how && before?.header.look === header.look;
-  return same ? kept : new RawNumbers(source.raw, source.how, header);
-}
-
 /** What its tokens say, which is the same when they are joined into words. @param {HeadHeader} header */
 function textOf({ q, k, raw, doc }) {
   return raw ? [q, k ?? []].map((side) => side.join("").replace(/[^\p{L}\p{N}]/gu, "")).join("|") : doc;
 }
 
-/**
- * All that a drawing of a head needs, its numbers not yet computed.
- * @param {HeadHeader} header @param {Source} source @param {Group} group @param {Theme} theme @param {Drawn | null} before
- * @returns {Drawn}
- */
-export function drawnOf(header, source, group, theme, before) {
-  const sameTokens = before?.header.doc === header.doc;
-  const [labelsQ, labelsK] = before && sameTokens ? [before.labelsQ, before.labelsK] : labelsOf(header);
-  return {
-    header,
-    source,
-    maker: makerOf(header, source, before),
-    codes: NOTHING,
-    values: null,
-    about: sameTokens ? before.about : textOf(header),
-    keys: [header.raw?.arranged.rows, header.raw?.arranged.cols].map(
-      (keys, side) => keys ?? ownKeys(header.shape[side]),
-    ),
-    sums: null,
-    picture: "",
-    words: header.words,
-    group,
-    theme,
-    table: before?.table ?? new Uint32Array(0),
-    tableKey: before?.tableKey ?? "",
-    hasMasked: false,
-    labelsQ,
-    labelsK,
-  };
+/** All that a drawing of a head needs; its numbers are there once they are computed. */
+export class Drawn {
+  /** @type {Uint16Array} */
+  codes = NOTHING;
+  /** @type {Float32Array | null} what the codes stand for, exactly; null where only codes came */
+  values = null;
+  /** @type {ReturnType<typeof sumsOf>} */
+  sums = null;
+  /** a name for these numbers */
+  picture = "";
+  hasMasked = false;
+
+  /** @param {HeadHeader} header @param {Source} source @param {Group} group @param {Theme} theme @param {Readonly<Drawn> | null} before */
+  constructor(header, source, group, theme, before) {
+    const same = before !== null && before.header.doc === header.doc;
+    const labels = same ? [before.labelsQ, before.labelsK] : labelsOf(header);
+    /** as Python sent it, but with the scale of what is on show */
+    this.header = header;
+    this.source = source;
+    this.group = group;
+    this.theme = theme;
+    this.words = header.words;
+    /** @type {RawNumbers | null} computes the numbers, where the head came as raw scores; kept as long as the head is */
+    this.maker = makerOf(header, source, before);
+    /** @type {string} the text, however its tokens are joined, and the positions in it of each row and column */
+    this.about = same ? before.about : textOf(header);
+    const { rows = null, cols = null } = header.raw?.arranged ?? {};
+    this.keys = [rows, cols].map((keys, side) => keys ?? ownKeys(header.shape[side]));
+    /** @type {TokenLabels} */
+    this.labelsQ = labels[0];
+    /** @type {TokenLabels} */
+    this.labelsK = labels[1];
+    /** @type {Uint32Array} pixels of all codes, and what they were made for */
+    this.table = before?.table ?? new Uint32Array(0);
+    /** @type {string} */
+    this.tableKey = before?.tableKey ?? "";
+  }
+
+  /** Computes the numbers on show. @param {Edit["seen"]} seen @param {number} count how often that was done: others are another picture */
+  compute(seen, count) {
+    const { header, source, maker, group, theme } = this;
+    const own = "codes" in source ? source.codes : NOTHING;
+    const numbers = maker ? maker.under(group.edit, seen) : codedNumbers(header, own);
+    const { codes, values, signed, top, hasMasked } = numbers;
+    const shown = { ...header, signed, top, scale: { ...header.scale, top: numbers.shownTop } };
+    const sums = header.edit === null || header.compact ? null : sumsOf(numbers, header.shape);
+    const picture = maker ? `${header.data}|${count}` : header.data;
+    const tableKey = JSON.stringify([signed, top, shown.scale, theme.dark]);
+    if (this.tableKey !== tableKey) Object.assign(this, { table: pixelTable(shown, theme.dark), tableKey });
+    Object.assign(this, { header: shown, codes, values, hasMasked, sums, picture });
+  }
 }
 
-/**
- * Computes the numbers on show.
- * @param {Drawn} drawn @param {Edit["seen"]} seen
- * @param {number} count how often that was done: other numbers are another picture
- */
-export function compute(drawn, seen, count) {
-  const { header, source, maker, group, theme } = drawn;
-  const own = "codes" in source ? source.codes : NOTHING;
-  const numbers = maker ? maker.under(group.edit, seen) : codedNumbers(header, own);
-  const { codes, values, signed, top, hasMasked } = numbers;
-  const shown = { ...header, signed, top, scale: { ...header.scale, top: numbers.shownTop } };
-  const sums = header.edit === null || header.compact ? null : sumsOf(numbers, header.shape);
-  const picture = maker ? `${header.data}|${count}` : header.data;
-  const tableKey = JSON.stringify([signed, top, shown.scale, theme.dark]);
-  if (drawn.tableKey !== tableKey) Object.assign(drawn, { table: pixelTable(shown, theme.dark), tableKey });
-  Object.assign(drawn, { header: shown, codes, values, hasMasked, sums, picture });
+/** @param {HeadHeader} header @param {Source} source @param {Readonly<Drawn> | null} before @returns {RawNumbers | null} */
+function makerOf(header, source, before) {
+  if (!("raw" in source)) return null;
+  const kept = before?.maker;
+  const same = kept?.raw === source.raw && kept.how === source.how && before?.header.look === header.look;
+  return same ? kept : new RawNumbers(source.raw, source.how, header);
 }

@@ -115,24 +115,6 @@ export type Picture = {
   readonly film?: Film;
 };
 
-export type FilmMenuLabels = Record<
-  | "kind"
-  | "shape"
-  | "wide"
-  | "square"
-  | "from"
-  | "to"
-  | "save"
-  | "stop"
-  | "working"
-  | "done"
-  | "stopped"
-  | "failed"
-  | "no_kind"
-  | "no_video",
-  string
->;
-
 export type Pin = { axis: Axis; i: number };
 type CellHit = { axis: "cell"; q: number; k: number };
 export type Hover = CellHit | Pin;
@@ -466,33 +448,7 @@ export type RawHead = {
   sink: number | null;
 };
 
-/** All that a drawing of a head needs, complete or not there at all. */
-export type Drawn = {
-  /** as Python sent it, but with the scale of what is on show */
-  header: HeadHeader;
-  source: import("../head/head_numbers.js").Source;
-  /** computes the numbers, where the head came as raw scores */
-  maker: import("../head/head_numbers.js").RawNumbers | null;
-  codes: Uint16Array;
-  /** the text, however its tokens are joined, and the positions in it of each row and column */
-  about: string;
-  keys: number[][][];
-  /** what the codes stand for, exactly; null where only codes came */
-  values: Float32Array | null;
-  /** what each row gives and each column gets in all */
-  sums: { rows: Float32Array; cols: Float32Array } | null;
-  /** a name for these numbers */
-  picture: string;
-  words: Words;
-  group: import("./group.js").Group;
-  theme: Theme;
-  /** pixels of all codes */
-  table: Uint32Array;
-  tableKey: string;
-  hasMasked: boolean;
-  labelsQ: import("./token_labels.js").TokenLabels;
-  labelsK: import("./token_labels.js").TokenLabels;
-};
+export type { Drawn } from "../head/head_numbers.js";
 
 /** What the file that leaves the app shows first; attnviz/live/__init__.py writes it. */
 export type LiveHeader = {
