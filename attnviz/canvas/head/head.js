@@ -9,7 +9,7 @@ import { el, liveRegion, property, say } from "../shared/dom.js";
 import { adopt, adoptEdit, adoptOver, groupOf, Member, sameHead, tell } from "../shared/group.js";
 import { HeadControls } from "./head_controls.js";
 import { leadToken, litTokens, press, release, toldColumn, toldRow } from "./head_gestures.js";
-import { fetchAround, HeadMemory, HeadSupply, isOvertaken, keepShown, knownBefore } from "./head_supply.js";
+import { fetchAround, HeadSupply } from "./head_supply.js";
 import { Drawn, matrixOf, sourceOf } from "./head_numbers.js";
 import {
   announceHead,
@@ -32,7 +32,7 @@ import { bringEditedTiles } from "../overview/tiles.js";
 import { asLargeAsBefore } from "../shared/window.js";
 import { clampZoom, spans, zoomAt } from "../shared/zoom.js";
 
-/** @import { Change } from "../shared/group.js" */
+/** @import { Change, Group } from "../shared/group.js" */
 /** @import { Source } from "./head_numbers.js" */
 /** @import { Component, HeadHeader, Hover, Zoom } from "../shared/types.js" */
 
@@ -58,7 +58,6 @@ export class HeadComponent extends Drawing {
     this.lines = new Lines(this);
     this.chips = new Chips(this);
     this.mixture = new Mixture(this);
-    this.memory = new HeadMemory();
     this.supply = new HeadSupply(this);
     this.relight = onceAFrame(() => asLargeAsBefore(() => this.light()));
     this.redraw = onceAFrame(() => this.draw());
@@ -86,11 +85,17 @@ export class HeadComponent extends Drawing {
     const source = same && this.held ? this.held.source : await sourceOf(header, payload);
     if (this.held?.header.doc !== header.doc) await group.tilesPainted;
     if (turn !== this.turn) return;
-    this.memory.keep({ header, source }, group.tiles);
+    this.supply.memory.keep({ header, source }, group.tiles);
     const behind = group.picks.isBehind(header.session, header.ack);
-    if (!behind || !isOvertaken(header, group, this.held)) this.take(header, source, behind);
+    if (!behind || !this.isOvertaken(header, group)) this.take(header, source, behind);
     if (header.tile) afterPainting(() => void bringAllHeads(group, header.every));
     if (header.tile && !behind) void bringEditedTiles(group, header.editedTiles, header.tile);
+  }
+
+  /** Whether Python answers about a head that a newer click has left behind; it is not drawn. */
+  /** @param {HeadHeader} header @param {Group} group */
+  isOvertaken(header, group) {
+    return this.held?.header.doc === header.doc && header.tile !== null && !sameHead(header.tile, group.selected);
   }
 
   /** @param {HeadHeader} header @param {Source} source @param {boolean} behind */
@@ -187,17 +192,17 @@ export class HeadComponent extends Drawing {
 
   /** @param {Change} what */
   hear(what) {
-    const { group, header, source } = this.held ?? {};
-    if (!group || !header || !source) return;
+    if (!this.held) return;
+    const { group, header } = this.held;
     if (["zoom", "document", "over", "all", "counts"].includes(what)) this.redraw();
     else if (what === "hover" || what === "pins") this.relight();
     else if (what === "edit") this.reedit();
-    else if (what === "left") keepShown({ header, source }, group);
-    else if (what === "sentence") this.supply.bring(knownBefore(header, group));
+    else if (what === "left") this.supply.keepShown();
+    else if (what === "sentence") this.supply.bringShownBefore();
     else if (what === "pointed") void fetchAround(group, (tile) => this.supply.fetch(tile));
     else if (what === "selected") {
       bringIntoWindow(this.root, !sameHead(header.tile, group.selected));
-      this.supply.recall();
+      this.supply.bring(this.supply.known(group.selected));
       group.coming = this.supply.fetch(group.selected);
       this.wait();
     }

@@ -6,7 +6,6 @@ import { attend } from "../shared/attend.js";
 import { pixelTable } from "../shared/colour.js";
 import { fill } from "../shared/dom.js";
 import { factorOf, maskOf, NO_EDIT } from "../shared/edit.js";
-import { sameHead } from "../shared/group.js";
 import { encode16, floats, inflate, joinPlanes, MASKED_16, valueOf } from "../shared/packing.js";
 import { readRawScores } from "../shared/raw_scores.js";
 import { labelsOf } from "../shared/token_labels.js";
@@ -103,25 +102,6 @@ export function headerOfOther(header, tile) {
 }
 
 /**
- * A head from among all heads of the sentence, where these look as the one on show does: its header and its source. Its
- * scores have 16 bits, so that read-outs have fewer digits until the head itself has come.
- * @param {HeadHeader} header of the head on show
- * @param {Group} group @param {[number, number] | null} wanted @returns {{ header: HeadHeader, source: Source } | null}
- */
-export function fromAll(header, group, wanted = group.selected) {
-  const { all } = group;
-  const arranged = header.raw?.arranged;
-  const plain = header.kind === "weights" && arranged && arranged.rows === null && arranged.cols === null;
-  if (!plain || arranged.renormalise || !header.tile || !wanted) return null;
-  if (all?.doc !== header.doc || all.from !== header.every) return null; // another model may have the same tokens
-  if (sameHead(header.tile, wanted)) return null;
-  const raw = all.head(wanted);
-  if (raw === null) return null;
-  const mine = { ...headerOfOther(header, wanted), data: `all ${wanted}`, coarse: true };
-  return { header: mine, source: { raw, how: { ...PLAIN, shape: raw.shape } } };
-}
-
-/**
  * Numbers on show: codes to draw by, the `top` of their scale and of the colours' (`shownTop`), and values to read, null
  * where only codes were sent.
  * @typedef {ReturnType<RawNumbers["under"]> | ReturnType<typeof codedNumbers>} Numbers
@@ -129,11 +109,11 @@ export function fromAll(header, group, wanted = group.selected) {
 
 /** Computes a raw head's numbers again and again, as a hand moves, without asking for memory each time. */
 export class RawNumbers {
-  /** @param {RawHead} raw @param {FullArrangement} how @param {Pick<HeadHeader, "kind" | "fullRange" | "fixedTop">} look */
-  constructor(raw, how, look) {
+  /** @param {RawHead} raw @param {FullArrangement} how @param {Pick<HeadHeader, "kind" | "fullRange" | "fixedTop" | "look">} header */
+  constructor(raw, how, header) {
     this.raw = raw;
     this.how = how;
-    this.look = look;
+    this.header = header;
     /** @type {Arranged | null} under the model's own mask and scale */
     this.own = null;
     this.weights = new Float32Array(raw.shape[0] * raw.shape[1]);
@@ -166,7 +146,7 @@ export class RawNumbers {
     const after = seen === "before" ? this.before() : this.arranged(edit);
     const shown = seen === "difference" ? minus(after, this.before()) : after;
     const signed = seen === "difference";
-    const { fullRange, fixedTop, kind } = this.look;
+    const { fullRange, fixedTop, kind } = this.header;
     const largest = largestOf(shown);
     const fixed = kind === "weights";
     const top = Math.max(largest, fixed ? 1 : 0) || 1;

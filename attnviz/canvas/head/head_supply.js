@@ -5,13 +5,13 @@ import { fetched } from "../shared/all_heads.js";
 import { sameHead } from "../shared/group.js";
 import { readHeader } from "../shared/packing.js";
 import { pause } from "../shared/surface.js";
-import { fromAll, sourceOf } from "./head_numbers.js";
+import { headerOfOther, sourceOf } from "./head_numbers.js";
 
 /** @import { HeadComponent } from "./head.js" */
 /** @import { Source } from "./head_numbers.js" */
-/** @import { HeadHeader } from "../shared/types.js" */
-/** @import { Group } from "../shared/group.js" */
+/** @import { Drawn, HeadHeader } from "../shared/types.js" */
 /** @typedef {{ header: HeadHeader, source: Source }} KnownHead */
+/** @typedef {[number, number]} Tile layer and head */
 
 /** Cells kept at most, two or four bytes each. */
 const MOST_CELLS = 24e6;
@@ -19,12 +19,10 @@ const MOST_CELLS = 24e6;
 const LARGEST_KEPT = 512 ** 2;
 
 export class HeadMemory {
-  constructor() {
-    /** @type {Map<string, KnownHead>} */
-    this.heads = new Map();
-    this.size = 0;
-    this.about = "";
-  }
+  /** @type {Map<string, KnownHead>} */
+  heads = new Map();
+  size = 0;
+  about = "";
 
   /** Keeps a head. Other tokens, options or tiles (another model) make all that was kept void. */
   /** @param {KnownHead} head @param {string | null} tiles */
@@ -41,7 +39,7 @@ export class HeadMemory {
   }
 
   /** The head `wanted` as it was kept, if what is on show now is another head of the same stack. */
-  /** @param {HeadHeader} current @param {[number, number] | null} wanted @param {string | null} tiles */
+  /** @param {HeadHeader} current @param {Tile | null} wanted @param {string | null} tiles */
   recall(current, wanted, tiles) {
     if (!tiles || !wanted || !current.tile || sameHead(current.tile, wanted)) return null;
     if (this.about !== [current.doc, current.look, tiles].join()) return null;
@@ -50,47 +48,44 @@ export class HeadMemory {
 }
 
 /**
- * Notes that a head stands beside the group's tiles: as their sentence is left, for which of the two came first is open.
- * @param {KnownHead} head @param {Group} group
+ * A head from among all heads of the sentence, where these look as the one on show does. Its scores have 16 bits, so that
+ * read-outs have fewer digits until the head itself has come.
+ * @param {Drawn} drawn the head on show @param {Tile | null} wanted @returns {KnownHead | null}
  */
-export function keepShown(head, { tiles, shownBefore }) {
-  const { header } = head;
-  if (!tiles || !header.tile) return;
-  const name = [tiles, header.look, header.tile].join();
-  shownBefore.delete(name);
-  if (header.shape[0] * header.shape[1] <= LARGEST_KEPT) shownBefore.keep(name, head);
-}
-
-/** The head of the sentence that the tiles are of, at the place of the one on show. */
-/** @param {HeadHeader} current @param {Group} group */
-export function knownBefore({ look, tile }, group) {
-  return group.shownBefore.get([group.tiles, look, tile].join()) ?? null;
-}
-
-/** Whether Python answers about a head that a newer click has left behind; it is not drawn. */
-/** @param {HeadHeader} header @param {Group} group @param {{ header: HeadHeader } | null} held */
-export function isOvertaken(header, group, held) {
-  return held?.header.doc === header.doc && header.tile !== null && !sameHead(header.tile, group.selected);
+function fromAll({ header, group: { all }, source }, wanted) {
+  if (!("raw" in source) || source.how.norms !== null || !header.tile || sameHead(header.tile, wanted)) return null;
+  if (all?.doc !== header.doc || all.from !== header.every) return null; // another model may have the same tokens
+  const raw = all.head(wanted);
+  if (!raw || !wanted) return null;
+  const mine = { ...headerOfOther(header, wanted), data: `all ${wanted}`, coarse: true };
+  return { header: mine, source: { raw, how: source.how } };
 }
 
 export class HeadSupply {
+  memory = new HeadMemory();
+  /** @type {Map<string, Promise<void>>} heads that are being fetched */
+  asking = new Map();
+
   /** @param {HeadComponent} view */
   constructor(view) {
     this.view = view;
-    /** @type {Map<string, Promise<void>>} heads that are being fetched */
-    this.asking = new Map();
+  }
+
+  /** Another head than the one on show, if it is here. @param {Tile | null} tile */
+  known(tile) {
+    const { drawn } = this.view;
+    return this.memory.recall(drawn.header, tile, drawn.group.tiles) ?? fromAll(drawn, tile);
   }
 
   /**
    * Asks the server for a head: it is here before the script that a click starts has run.
-   * @param {[number, number] | null} tile
+   * @param {Tile | null} tile
    * @returns {Promise<void>} until it has come, or is here or asked for already
    */
   async fetch(tile) {
     const header = this.view.held?.header;
+    if (!header?.ahead || !tile || sameHead(header.tile, tile) || this.known(tile)) return;
     const name = String(tile);
-    if (!header?.ahead || !tile || this.view.memory.heads.has(name)) return;
-    if (sameHead(header.tile, tile) || fromAll(header, this.view.drawn.group, tile)) return;
     const asking = this.asking.get(name) ?? this.ask(`${header.ahead}/${tile.join(".")}`);
     this.asking.set(name, asking);
     await asking;
@@ -104,27 +99,37 @@ export class HeadSupply {
       const source = await sourceOf(fresh, payload);
       const { group, header: now } = this.view.drawn;
       if (fresh.doc !== now.doc || fresh.look !== now.look) return;
-      this.view.memory.keep({ header: fresh, source }, group.tiles);
-      this.recall();
+      this.memory.keep({ header: fresh, source }, group.tiles);
+      this.bring(this.known(group.selected));
     });
   }
 
-  /** Draws the head that was just chosen, if it is known. */
-  recall() {
-    const { header, group } = this.view.drawn;
-    this.bring(this.view.memory.recall(header, group.selected, group.tiles) ?? fromAll(header, group));
-  }
-
-  /** @param {{ header: HeadHeader, source: Source } | null} known */
+  /** Draws a head that is known. @param {KnownHead | null} known */
   bring(known) {
     if (!known) return;
-    const { header } = this.view.drawn;
-    const { session, words, edit, editName, over } = header;
+    const { session, words, edit, editName, over } = this.view.drawn.header;
     this.view.take({ ...known.header, session, words, edit, editName, over, pins: null }, known.source, false);
   }
-}
 
-/** @typedef {[number, number]} Tile layer and head */
+  /** What a head on show is called beside the group's tiles. */
+  get placeNow() {
+    const { header, group } = this.view.drawn;
+    return [group.tiles, header.look, header.tile].join();
+  }
+
+  /** Notes that the head stands beside the group's tiles: as their sentence is left, for which of the two came first is open. */
+  keepShown() {
+    const { header, source, group } = this.view.drawn;
+    if (!group.tiles || !header.tile) return;
+    group.shownBefore.delete(this.placeNow);
+    if (header.shape[0] * header.shape[1] <= LARGEST_KEPT) group.shownBefore.keep(this.placeNow, { header, source });
+  }
+
+  /** Draws the head of the sentence that the tiles are of, at the place of the one on show. */
+  bringShownBefore() {
+    this.bring(this.view.drawn.group.shownBefore.get(this.placeNow) ?? null);
+  }
+}
 
 /**
  * The heads around one, those of its own layer first, as far as they exist.

@@ -6,8 +6,7 @@ import { codedNumbers, RawNumbers } from "./head_numbers.js";
 import { magnitudes } from "../lines/line_geometry.js";
 
 /** @import { HeadComponent } from "./head.js" */
-/** @import { Source } from "./head_numbers.js" */
-/** @import { Axis, HeadHeader, Hover } from "../shared/types.js" */
+/** @import { Axis, HeadHeader, Hover, RawHead } from "../shared/types.js" */
 
 /** Heads in one picture at most: as many colours can be told apart. */
 export const MOST_HEADS = 8;
@@ -79,8 +78,8 @@ export class OverlayNumbers {
     this.name = "";
     /** @type {LineLayer[]} */
     this.layers = [];
-    /** @type {Map<string, { source: Source, maker: RawNumbers | null }>} */
-    this.makers = new Map();
+    /** @type {WeakMap<RawHead, RawNumbers>} */
+    this.makers = new WeakMap();
     /** heads that are chosen and have not come */
     this.missing = 0;
     /** @type {Set<string>} what was asked for: once for each picture, so that one who does not answer is not besieged */
@@ -146,35 +145,19 @@ export class OverlayNumbers {
     const { header, group } = this.view.drawn;
     /** @type {[number, number]} */
     const tile = [header.tile?.[0] ?? 0, head];
-    const known = this.sourceOf(tile);
-    if (!known) {
+    const source = this.view.supply.known(tile)?.source;
+    if (!source) {
       if (!this.asked.has(String(tile))) void this.view.supply.fetch(tile).then(() => this.view.redraw());
       this.asked.add(String(tile));
       return null;
     }
-    if (!known.maker) return "codes" in known.source ? codedNumbers(header, known.source.codes) : null;
+    if ("codes" in source) return codedNumbers(header, source.codes);
+    const known = this.makers.get(source.raw);
+    const maker = known?.header.look === header.look ? known : new RawNumbers(source.raw, source.how, header);
+    this.makers.set(source.raw, maker);
     const edit = header.edit === null ? NO_EDIT : editFor(group.edit, tile, header.tile);
     const { seen } = this.view.controls;
-    if (changes(edit)) return known.maker.under(edit, seen);
-    return known.maker.under(NO_EDIT, seen === "difference" ? "difference" : "before");
-  }
-
-  /** @param {[number, number]} tile */
-  sourceOf(tile) {
-    const { header, group, source } = this.view.drawn;
-    const kept = this.view.memory.recall(header, tile, group.tiles)?.source;
-    const here = group.all?.doc === header.doc && group.all.from === header.every ? group.all.head(tile) : null;
-    const bare = "raw" in source && source.how.norms === null ? source.how : null;
-    const found = kept ?? (here && bare ? { raw: here, how: { ...bare, shape: here.shape } } : null);
-    if (!found) return null;
-    const name = [header.doc, header.look, group.tiles, ...tile].join();
-    const made = this.makers.get(name);
-    const raw = "raw" in found ? found.raw : null;
-    if (made && ("raw" in made.source ? made.source.raw : null) === raw && raw !== null) return made;
-    if (this.makers.size > 64) this.makers.clear();
-    const maker = "raw" in found ? new RawNumbers(found.raw, found.how, header) : null;
-    const fresh = { source: found, maker };
-    this.makers.set(name, fresh);
-    return fresh;
+    if (changes(edit)) return maker.under(edit, seen);
+    return maker.under(NO_EDIT, seen === "difference" ? "difference" : "before");
   }
 }
