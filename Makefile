@@ -4,15 +4,15 @@
 # make serve-class  the same, with a process for each core behind nginx, for a hundred visitors and more
 # make check      the checks to run before every commit: four minutes on two idle cores
 # make check-cluster  the tests of models on a real Ray, after installing it; needs nothing else and takes minutes
-# make check-all  `make check`, every slow test, and tests once more for another processor and another path, as
-#                 continuous integration runs them
+# make check-all  `make check`, every slow test, and what is marked `numbers` once more as another processor computes,
+#                 as continuous integration runs them
 PYTHON ?= python3
 BIN := .venv/bin
 
 # The checks start hundreds of Python processes: where bytecode is not kept, each would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run dev serve serve-class ready static check check-all check-cluster format lint types imports words js js-build js-test test test-all test-numbers test-elsewhere install install-dev chromium models sbom clean
+.PHONY: run dev serve serve-class ready static check check-all check-cluster format lint types imports words js js-build js-test test test-all test-numbers install install-dev chromium models sbom clean
 
 # Without PORT, Streamlit takes 8501 or the next one that is free, and the app logs which.
 # Pages of this machine may embed what runs on it: a file, or a site that is being written.
@@ -79,7 +79,6 @@ check: static
 check-all: static
 	$(MAKE) --no-print-directory test-all
 	$(MAKE) --no-print-directory test-numbers
-	$(MAKE) --no-print-directory test-elsewhere
 
 format: install-dev
 	$(BIN)/ruff format --check .
@@ -136,26 +135,10 @@ test-all: install-dev
 	$(OUTSIDE) --ignore=tests/browser
 	$(IN_BROWSER)
 
-# Once more, as a processor computes that has no vector instructions. Whatever is fast is looked at, so that a new test is,
-# too; a slow one that pins numbers is marked so. What starts browsers, servers or installations pins none, nor does what
-# knows links, caches, files, words and addresses but no arithmetic.
-STARTS_OTHERS := $(addprefix --ignore=tests/,browser wheel deploy cluster benchmarks)
-NO_NUMBERS := $(addprefix --ignore=tests/,app serve base figures) \
-  $(addprefix --ignore=,$(filter-out tests/test_terms.py tests/test_readme.py,$(wildcard tests/test_*.py))) \
-  $(patsubst %,--ignore=tests/pages/test_%.py,add_a_page broken_files chinese_pages copied_code \
-  counts_of_one faults heard_charts hostile_links language maths_alone messages_of_an_open random_links scarce_memory thin_files)
-
+# What is marked `numbers`, once more as a processor computes that has no vector instructions.
 test-numbers: install-dev
 	export ATEN_CPU_CAPABILITY=default OMP_NUM_THREADS=1; \
-	  $(OUTSIDE) $(STARTS_OTHERS) $(NO_NUMBERS) -m "numbers or not slow"
-
-# Tests in a clone of what is committed, at a path with a space and a letter that is not ASCII.
-test-elsewhere: install-dev
-	folder="$$(mktemp -d)" && trap 'rm -rf "$$folder"' EXIT && git clone --quiet . "$$folder/attn viz é" && \
-	  cd "$$folder/attn viz é" && unset PYTHONPATH && python="$(CURDIR)/$(BIN)/python" && \
-	  "$$python" -c 'import attnviz, os; assert attnviz.__file__.startswith(os.getcwd()), "these are not the files of the clone"' && \
-	  "$$python" -m pytest -n 2 --dist loadfile -m "not slow" \
-	  $(STARTS_OTHERS) $(addprefix --ignore=tests/,core models pages)
+	  $(OUTSIDE) --ignore=tests/browser -m numbers
 
 # Ray is 290 MB that nothing else needs; without it these tests say that they were skipped.
 check-cluster: install-dev

@@ -1,21 +1,17 @@
 """A language is one file and one command; what a translator can break by hand is found."""
 
 import tracemalloc
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from babel.messages.catalog import Catalog, Message
+from babel.messages.catalog import Catalog
 
 from attnviz.app.text import spoken
 from attnviz.base import words
 from attnviz.base.message import Message as DataMessage
 from attnviz.base.message import Several
 from scripts import languages
-from scripts.translation_faults import faults
-from scripts.words import ROOT
-from tests.app_words import collected, texts
-from tests.tracked import tracked
+from tests.app_words import collected
 
 ONE, TWO, THREE = "{n} heads look at {word}", "a sentence that stays as it is", "a sentence that will be changed"
 
@@ -26,117 +22,6 @@ def sentences(*texts: str) -> Catalog:
         catalog.add(text, locations=[("attnviz/page.py", 7)])
     catalog.add(("{n} token", "{n} tokens"), locations=[("attnviz/page.py", 9)])
     return catalog
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An app without languages."""
-    with monkeypatch.context() as patched:
-        patched.setattr(words, "LOCALE_DIR", tmp_path)
-        patched.setattr(languages, "LOCALE_DIR", tmp_path)
-        patched.setattr(languages, "ROOT", tmp_path)
-        for held in (words.languages, words._translations, words._catalogue):
-            held.cache_clear()
-        yield tmp_path
-    for held in (words.languages, words._translations, words._catalogue):
-        held.cache_clear()
-
-
-def translate(path: Path, said: dict[str, str]) -> None:
-    catalog = languages.read(path)
-    for english, other in said.items():
-        catalog[english].string = other
-    path.write_bytes(languages.text_of(catalog))
-
-
-def test_one_command_begins_a_language_which_the_app_then_speaks(folder: Path):
-    assert words.languages() == {"en": "English"}
-    with words.speaking("de"):
-        assert words._(ONE) == ONE
-    path = folder / "de.po"
-    languages.update(path, sentences(ONE, TWO))
-    translate(path, {ONE: "{n} Köpfe schauen auf {word}"})
-    languages.update(path, sentences(ONE, TWO))
-    words.languages.cache_clear()
-    assert words.languages() == {"en": "English", "de": "Deutsch"}
-    with words.speaking("de-AT"):
-        assert words._(ONE).format(n=3, word="the") == "3 Köpfe schauen auf the"
-        assert words._(TWO) == TWO, "what is not translated yet is English"
-        assert words.tongue() == "de"
-    with words.speaking("de"):
-        assert (words._(ONE), words.tongue()) == (ONE, "en"), "looked for before it was there, and still remembered"
-
-
-def test_an_update_keeps_what_is_translated_and_marks_what_changed(folder: Path):
-    path = folder / "de.po"
-    languages.update(path, sentences(TWO, THREE))
-    translate(path, {TWO: "ein Satz, der bleibt", THREE: "ein Satz, der sich ändern wird"})
-    changed = "a sentence that was changed"
-    languages.update(path, sentences(TWO, changed))
-    catalog = languages.read(path)
-    assert catalog[TWO].string == "ein Satz, der bleibt"
-    assert catalog[TWO].fuzzy is False
-    assert (catalog[changed].string, catalog[changed].fuzzy) == ("ein Satz, der sich ändern wird", True)
-    assert f'#| msgid "{THREE}"' in path.read_text("utf-8"), "the translator sees what it was"
-    assert THREE not in catalog
-    assert [each.id for each in languages.untranslated(catalog, sentences(TWO, changed))] == [
-        changed,
-        ("{n} token", "{n} tokens"),
-    ]
-    with words.speaking("de"):
-        assert words._(changed) == changed, "a marked translation is not shown"
-
-
-def test_a_second_update_changes_nothing_and_what_was_broken_by_hand_is_named(folder: Path):
-    path = folder / "de.po"
-    languages.update(path, sentences(ONE))
-    before = [file.read_bytes() for file in sorted(folder.iterdir())]
-    languages.update(path, sentences(ONE))
-    assert [file.read_bytes() for file in sorted(folder.iterdir())] == before
-    assert languages.check(path) == []
-    translate(path, {ONE: "{n} Köpfe schauen auf {word}"})
-    assert [line.split(";")[0] for line in languages.check(path)] == ["de.po: not compiled as it is now"]
-    translate(path, {ONE: "Köpfe schauen auf {word}"})
-    languages.update(path, sentences(ONE))
-    (line,) = languages.check(path)
-    assert "without {n}" in line
-    assert ONE in line
-
-
-@pytest.mark.parametrize(
-    "english, other, fault",
-    [
-        ("{n} heads", "头", "without {n}"),
-        ("{n:,} heads", "{n} 个头", "without {n:,}"),
-        ("{n} heads", "{n} 个头{", "another number of lone braces"),
-        ("{n} heads", "{n} 个头，{m}", "with {m}, which nobody fills"),
-        ("hover %{x:.3g}<br>", "悬停 %{x:.3g}", "other tags"),
-        ("[a page](explore?at=1)", "[页面](explore)", "other targets of links"),
-        ("**bold**", "粗体", "another number of bold"),
-        ("`code`", "代码", "another number of code"),
-        (r"$\sqrt{d}$ grows", "√d 增长", "another number of formulas"),
-        (" and", "和", "other spaces at its ends"),
-        ("one, two", "一,二", "half-width punctuation after a Chinese character"),
-        ("It ends.", "完了.", "half-width punctuation after a Chinese character"),
-        (("{n} head", "{n} heads"), ("头",), "without {n}"),
-    ],
-)
-def test_what_a_translator_can_break_by_hand_is_found(english: str, other: str, fault: str):
-    assert fault in faults(Message(english, other))
-
-
-@pytest.mark.parametrize(
-    "english, other",
-    [
-        ("{n} heads look at {word!r}.", "有 {n} 个头关注 {word!r}。"),
-        ("**{n}** of `K`, $d_k$: see [this](a?b=1).", "`K` 中有 **{n}** 个，$d_k$：见[此处](a?b=1)。"),
-        (("{n} head", "{n} heads"), ("{n} 个头",)),
-        (("One head", "{n} heads"), ("{n} 个头",)),
-        ("{n} by {n}", "{n} 行 {n} 列，共 {n}"),
-    ],
-)
-def test_another_order_and_other_words_are_no_fault(english: str, other: str):
-    assert faults(Message(english, other)) == []
 
 
 @pytest.mark.parametrize("path", languages.files(), ids=lambda path: path.stem)
@@ -163,14 +48,6 @@ def test_lists_clauses_and_sentences_are_joined_as_chinese_joins_them():
     with words.speaking("xx-YY"):
         assert words._("Glossary") == "Glossary"
         assert words.ngettext(*cells, 2) == cells[1]
-
-
-def test_both_files_of_a_language_are_in_the_repository_and_the_compiled_one_in_the_wheel():
-    assert words.languages()["zh"] == "中文"
-    assert languages.read(words.LOCALE_DIR / "zh.po").num_plurals == 1
-    assert words.OWN_NAME in texts()
-    assert {"attnviz/locale/zh.po", "attnviz/locale/zh.mo"} <= set(tracked("attnviz/locale"))
-    assert '"locale/**/*.mo"' in (ROOT / "pyproject.toml").read_text("utf-8")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import re
 from importlib import metadata
 
-import jsonschema
 import pytest
 from packaging.requirements import Requirement
 
@@ -11,26 +10,6 @@ from scripts import sbom
 from scripts.locked import ROOT
 
 BILL = sbom.bill()
-#: of CycloneDX 1.6's own schema, what this bill uses
-HASH = {"required": ["alg", "content"], "properties": {"content": {"pattern": "^([a-f0-9]{64}|[a-f0-9]{128})$"}}}
-COMPONENT = {
-    "required": ["type", "name"],
-    "properties": {
-        "type": {"enum": ["application", "library"]},
-        "scope": {"enum": ["required", "optional", "excluded"]},
-        "hashes": {"items": HASH},
-        "licenses": {"maxItems": 1, "items": {"required": ["expression"]}},
-        "externalReferences": {"items": {"required": ["url", "type"], "properties": {"hashes": {"items": HASH}}}},
-    },
-}
-SCHEMA = {
-    "required": ["bomFormat", "specVersion"],
-    "properties": {
-        "serialNumber": {"pattern": "^urn:uuid:[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$"},
-        "metadata": {"properties": {"component": COMPONENT}},
-        "components": {"uniqueItems": True, "items": COMPONENT},
-    },
-}
 
 
 def named(kind: str, scope: str) -> dict[str, set[str]]:
@@ -39,13 +18,6 @@ def named(kind: str, scope: str) -> dict[str, set[str]]:
         if each["purl"].startswith(f"pkg:{kind}/") and each["scope"] == scope:
             found.setdefault(each["name"], set()).add(each["version"])
     return found
-
-
-def test_the_bill_is_well_formed_and_the_same_each_time():
-    jsonschema.validate(BILL, SCHEMA)
-    refs = [each["bom-ref"] for each in BILL["components"]]
-    assert len(set(refs)) == len(refs)
-    assert sbom.bill() == BILL
 
 
 def test_all_that_the_app_needs_is_in_the_bill():

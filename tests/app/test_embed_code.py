@@ -3,7 +3,6 @@ import re
 
 import pytest
 
-from attnviz.app.links import shared_view
 from attnviz.app.share_menu import embed_code, who_may_embed
 
 PUBLIC = "https://attention.example/explore"
@@ -39,16 +38,3 @@ def test_who_may_embed_is_said_as_the_server_is_set(monkeypatch):
     monkeypatch.delenv("ATTNVIZ_EMBED")
     assert "ATTNVIZ_EMBED" in str(who_may_embed(PUBLIC, True))
     assert "ATTNVIZ_EMBED" in str(who_may_embed(here, False)), "nothing works before it is set, here neither"
-
-
-@pytest.mark.parametrize(
-    "address, leaves",
-    [
-        ("http://localhost:8501/explore?at=1.1", False), ("http://127.0.0.1:8501/", False),
-        ("http://[::1]:8501/", False), ("http://192.168.1.20:8501/", False), ("http://classroom:8501/", False),
-        ("http://printer.local/", False), ("https://attention.example/explore", True), ("http://8.8.8.8/", True),
-    ],
-)  # fmt: skip
-def test_an_address_of_this_machine_or_network_stays_out_of_captions(monkeypatch, address, leaves):
-    monkeypatch.setattr(shared_view, "address", lambda longest: address)
-    assert shared_view.public_address() == (address if leaves else None)

@@ -4,11 +4,9 @@ import threading
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from attnviz.app import live_run
 from attnviz.app.cache import model_cache
-from attnviz.base.message import Problem
 from tests.waiting import until
 
 
@@ -35,19 +33,6 @@ def test_a_step_waits_for_its_turn_unless_other_processes_compute_it(line, elsew
     assert not live.running
     assert seen == [taken]
     assert line.taken == 0
-
-
-def test_after_an_error_the_next_run_of_the_page_begins_anew(line):
-    lost = [True]
-
-    def steps():
-        if lost.pop() if lost else False:
-            raise Problem("The connection was lost")
-        yield np.ones(1)
-
-    with pytest.raises(Problem, match="lost"):
-        live_run.advance("section", "key", steps, lambda _result: True)
-    assert live_run.advance("section", "key", steps, lambda _result: True).result == 1
 
 
 def test_who_waits_goes_before_the_next_part_of_a_long_computation(line, monkeypatch):
@@ -125,18 +110,6 @@ def test_two_long_computations_take_turns_part_by_part(line, monkeypatch):
     assert (line.taken, long_line.taken) == (0, 0)
 
 
-def test_the_first_part_that_takes_long_is_drawn_before_more_is_computed(line, monkeypatch):
-    monkeypatch.setattr(live_run, "FIRST_AFTER", 0.0)
-    monkeypatch.setattr(live_run, "AT_A_TIME", 60.0)
-
-    def come_so_far():
-        live = live_run.advance("section", "key", lambda: map(np.int64, (1, 2, 3)), lambda number: number == 3)
-        return int(live.result), live.running
-
-    assert come_so_far() == (1, True)
-    assert come_so_far() == (3, False)
-
-
 def test_what_was_prepared_is_found_by_the_first_visitor(line):
     live_run.prepare("section", "key", lambda: map(np.int64, (1, 2, 3)))
     assert (line.taken, model_cache.shared().long_line.taken) == (0, 0)
@@ -146,51 +119,3 @@ def test_what_was_prepared_is_found_by_the_first_visitor(line):
 
     live = live_run.advance("section", "key", never, lambda number: number == 3)
     assert (int(live.result), live.running) == (3, False)
-
-
-@pytest.mark.parametrize("running, stopped", [(True, False), (False, True), (False, False)])
-def test_what_is_drawn_below_the_bar_keeps_its_place_when_the_bar_goes(running, stopped):
-    def page(running, stopped):
-        import streamlit as st
-
-        from attnviz.app import live_run
-
-        live_run.controls("section", live_run.Live(None, running, stopped), 0.5, "half of it")
-        st.text("the picture")
-
-    app = AppTest.from_function(page, kwargs={"running": running, "stopped": stopped}).run()
-    assert not app.exception
-    assert len(app.button) == (running or stopped)
-    assert app.main.children[1].value == "the picture"
-
-
-def test_the_bar_keeps_its_place_when_nobody_waits_or_loads_any_more(monkeypatch):
-    """Else the bar of the run before stays on the page beside it, until the last run has ended."""
-    monkeypatch.setattr(live_run, "FIRST_AFTER", 0.0)
-    monkeypatch.setattr(live_run, "AT_A_TIME", 0.0)
-
-    def page():
-        import streamlit as st
-
-        from attnviz.app import live_run
-
-        def begin():
-            st.progress(0.5, "Loading the model")
-            return iter(range(1, 99))
-
-        live = live_run.advance("place", "key", begin, lambda number: number == 98)
-        live_run.controls("place", live, 0.5, f"{live.result} of 98")
-
-    def bars(block):
-        return [each.proto.text for each in block.get("progress")] if hasattr(block, "get") else []
-
-    def place(app):
-        return next(number for number, each in app.main.children.items() if any("of 98" in text for text in bars(each)))
-
-    app = AppTest.from_function(page).run()
-    assert bars(app.main) == ["Loading the model", "1 of 98"]
-    first = place(app)
-    app.run()
-    assert not app.exception
-    assert bars(app.main) == ["2 of 98"]
-    assert place(app) == first

@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app.exports import ExportOffer, to_csv
-from attnviz.app.show import as_arrow
+from attnviz.app.exports import to_csv
 from attnviz.base.units import quantity
 from attnviz.figures.export import prepared, standalone_html
 from attnviz.figures.heatmap import matrix
@@ -29,26 +28,6 @@ def test_infinite_numbers_are_read_back_as_numbers_also_where_the_eye_sees_a_sig
 
 def test_a_cell_that_a_spreadsheet_would_run_is_disarmed():
     assert "'=1+1" in to_csv({"token": ["=1+1"]})
-
-
-def test_a_table_holds_whole_numbers_of_more_than_64_bits():
-    """The FLOPs of the longest context that a page takes are such."""
-    sent = as_arrow({"part": ["attention", "mlp"], "flop": [2**70, 3]})
-    assert sent.column("flop").to_pylist() == [2.0**70, 3.0]
-    assert sent.column("part").to_pylist() == ["attention", "mlp"]
-
-
-def test_a_data_frame_becomes_csv():
-    assert to_csv(pd.DataFrame({"a": [1]})) == "a\n1\n"
-
-
-def test_a_file_name_is_made_of_letters_digits_and_hyphens():
-    assert ExportOffer(None, "a/b: <c>.. d", "key").file_name == "a-b-c-d"
-    assert ExportOffer(None, "///", "key").file_name == "figure"
-
-
-def test_a_transparent_figure_has_no_paper():
-    assert prepared(matrix(np.eye(2), "ab", "ab"), background="transparent").layout.paper_bgcolor == "rgba(0,0,0,0)"
 
 
 def test_the_html_file_holds_everything_it_needs():

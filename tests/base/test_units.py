@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnviz.base.units import binary, binary_unit, decimal
+from attnviz.base.units import binary, decimal
 
 
 @pytest.mark.parametrize(
@@ -14,9 +14,3 @@ from attnviz.base.units import binary, binary_unit, decimal
 )  # fmt: skip
 def test_a_number_of_bytes_is_said_in_the_largest_unit_that_it_fills(nbytes, in_decimal, in_binary):
     assert (decimal(nbytes), binary(nbytes)) == (in_decimal, in_binary)
-
-
-@pytest.mark.parametrize("most", [1, 1023, 1024, 5 * 2**20, 2**40, 2**70])
-def test_an_axis_has_the_unit_that_its_largest_value_is_said_in(most):
-    name, size = binary_unit(most)
-    assert binary(most) == f"{most / size:,.4g} {name}"

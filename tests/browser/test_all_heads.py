@@ -131,15 +131,6 @@ def test_what_was_read_is_drawn_while_the_server_says_nothing_and_the_panels_fol
     until(lambda: pictures(page) == first)
 
 
-def test_without_the_address_heads_come_one_at_a_time(explore):
-    page, net = explore(allowed=False)
-    choose(page, 12, 4)
-    shown(page, "Layer 12, head 4")
-    page.wait_for_url("**at=12.4*")
-    assert len(net.all) == 1
-    assert any(url.endswith("/12.4") for url in net.ones)
-
-
 def test_a_long_sentence_has_a_head_fetched_as_pointed_at_then_its_neighbours_and_drawn_before_the_answer(explore):
     page, net, line = explore(LONG, slow=True)
     page.mouse.move(*tile(page, 9 * 12 + 4))

@@ -54,16 +54,6 @@ def test_the_handle_is_dragged_over_the_cliff_and_the_heads_follow(server_url, n
 
 
 @pytest.mark.slow
-def test_it_plays_to_its_end(server_url, new_page):
-    page, film = opened(new_page, server_url, "?born_at=949")
-    film.get_by_role("button", name="Play").click()
-    expect(film.get_by_role("button", name="Pause")).to_be_visible()
-    until(lambda: step(film) == STEPS[-1], seconds=20)
-    expect(film.get_by_role("button", name="Play")).to_be_visible()
-    page.wait_for_url(re.compile("born_at=1500"))
-
-
-@pytest.mark.slow
 def test_ones_own_words_a_silenced_head_and_the_link_that_brings_both_back(server_url, new_page):
     page, film = opened(new_page, server_url, "?born_at=1500")
     box = page.get_by_label("Your words, which come twice")
@@ -100,13 +90,3 @@ def test_the_question_is_answered_and_the_picture_saved(server_url, new_page):
     assert float(rows[-1]["accuracy"]) > 0.95
     svg = Path(saved(page, page.locator("button[data-kind=svg]")).path()).read_text("utf-8")
     assert "head 1.2" in svg
-
-
-@pytest.mark.slow
-def test_a_finger_moves_it_on_a_phone(server_url, new_page):
-    page, film = opened(new_page, server_url, width=390, height=844, has_touch=True, is_mobile=True)
-    box = film.locator(".bi-curves").bounding_box()
-    page.touchscreen.tap(box["x"] + 0.8 * box["width"], box["y"] + 80)
-    until(lambda: step(film) > 400)
-    wide = page.evaluate("() => document.documentElement.scrollWidth")
-    assert wide <= 390

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from attnviz.canvas.shared.component import NAMES
 from tests.browser.conftest import answered, still, until
 
 ACTIVE = """() => {
@@ -189,13 +188,6 @@ def test_what_tab_comes_to_is_seen(opened, link, theme):
             faint.append(box["kind"])
     assert len(kinds) > 5
     assert faint == []
-
-
-def test_every_component_is_tried_and_a_picture_is_described(opened):
-    assert {stop.component for stop in STOPS} | {"sharing_columns", "connection"} == set(NAMES)  # those take no key
-    picture = ".st-key-canvas-of-h-three canvas[role=img]"
-    for each in opened("sharing", picture).locator(picture).all():
-        assert re.search(r"\d", each.get_attribute("aria-label"))
 
 
 def on_explore(page):

@@ -3,7 +3,6 @@
 import json
 import re
 from urllib.parse import parse_qs, urlsplit
-from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import expect
@@ -11,9 +10,8 @@ from playwright.sync_api import expect
 from attnviz.pages.build.maths.attention_by_hand import run
 from attnviz.pages.build.maths.inputs import Config
 from tests.browser.canvas_places import cell_on
-from tests.browser.conftest import answered, resized
-from tests.browser.layout_faults import layout_faults
-from tests.browser.saving import open_menu, saved, saved_in
+from tests.browser.conftest import answered
+from tests.browser.saving import open_menu, saved
 
 
 def kept(page, text):
@@ -118,45 +116,6 @@ def test_numbers_of_the_board_are_pointed_at_and_the_walk_goes_forward_and_back_
     expect(page.get_by_role("button", name="Step back")).to_be_disabled()
 
 
-def test_keys_move_over_numbers_a_chosen_one_stays_lit_a_step_is_saved_and_matrices_and_heads_are_switched(opened):
-    page = opened("build?b_step=softmax", ".tb-line-out")
-    at(page, 1, 1, 0).focus()
-    for key, place in (("ArrowRight", "1,1,1"), ("ArrowDown", "1,2,1"), ("End", "1,2,3"), ("ArrowUp", "1,1,3")):
-        page.keyboard.press(key)
-        assert lit(page) == place
-    page.wait_for_url("**b_at=*")
-    answered(page)
-    assert lit(page) == "1,1,3"
-    before = page.url
-    page.keyboard.press("ArrowLeft")  # the cell kept the focus when Python answered
-    assert lit(page) == "1,1,2"
-    page.wait_for_url(lambda url: url != before)
-    answered(page)
-    before = page.url
-    at(page, 1, 2, 3).click()
-    page.wait_for_url(lambda url: url != before)
-    assert origins(page) == [f"0,2,{c}" for c in range(4)]
-    page.reload()
-    page.locator(".tb-line-out").wait_for()
-    page.get_by_text("A[sat, down]").wait_for()
-    answered(page)
-    open_menu(page.get_by_role("button", name="Save", exact=True).first)
-    lines = saved(page, page.get_by_role("button", name="CSV, the numbers")).path().read_text().splitlines()
-    assert lines[0] == "row,column,A"
-    weights = run(Config()).tensors["weights"][0, 0]
-    assert [float(line.split(",")[2]) for line in lines[1:]] == pytest.approx(weights.ravel().tolist())
-    page.keyboard.press("Escape")
-    page.get_by_role("tab", name="Project").click()
-    page.get_by_role("radio", name="V", exact=True).click()
-    page.get_by_text("[B, K, G·Dv]").wait_for()
-    value = run(Config()).tensors["V_flat"][0, 0, 0]
-    assert at(page, 2, 0, 0).inner_text() == f"{value:.2f}".replace("-", "−")
-    page.get_by_role("tab", name="Scores").click()
-    page.get_by_text("The best match in head 1").wait_for()
-    page.get_by_role("group").or_(page.get_by_role("radiogroup", name="Head")).get_by_role("radio", name="2").click()
-    page.get_by_text("The best match in head 2").wait_for()
-
-
 def test_a_weight_typed_into_the_editor_changes_the_board_and_the_link(opened):
     page = opened("build?b_step=project", ".tb-line-out")
     before = at(page, 2, 0, 0).inner_text()
@@ -179,17 +138,6 @@ def test_a_weight_typed_into_the_editor_changes_the_board_and_the_link(opened):
     page.get_by_role("button", name="Undo all edits").click()
     page.get_by_text("Nothing is edited yet").wait_for()
     expect(at(page, 2, 0, 0)).to_have_text(before)  # the board is drawn after the words
-
-
-def test_on_a_dark_phone_a_tap_chooses_a_number_of_words_that_stand_as_typed(opened):
-    phone = {"width": 390, "height": 844, "dark": True, "has_touch": True, "is_mobile": True}
-    page = opened("build?b_step=scores&b_text=<b>x</b>+**y**+%24z%24", ".tb-line-out", **phone)
-    resized(page, 390, 844, "dark")
-    assert layout_faults(page) == []
-    at(page, 2, 2, 1).tap()
-    page.get_by_text("S[$z$, **y**]").wait_for()
-    came_to, said = written(page)
-    assert came_to == pytest.approx(said, abs=1e-3)
 
 
 PLOT = ".st-key-hd_map .js-plotly-plot"
@@ -217,19 +165,6 @@ def test_a_clicked_head_is_shown_kept_in_the_link_and_found_again(opened):
     assert link["at"] == ["2.7"]
     assert link["model"] == ["minilm-l6"]
     assert link["text"][0].split() == sentence.split()
-
-
-def test_two_models_beside_each_other_stay_on_the_screen_and_their_map_is_saved(opened, tmp_path):
-    page = opened("heads?hd_other=minilm-l6", f"{PLOT} .main-svg", dark=True)
-    for size in ((390, 844), (1280, 720)):
-        resized(page, *size, "dark")
-        assert layout_faults(page) == []
-    open_menu(page.locator(".st-key-hd_map-save-menu button").first)
-    files = [saved_in(page, page.get_by_role("button", name=name), tmp_path) for name in ("SVG", "PNG", "CSV, the")]
-    assert [file.suffix for file in files] == [".svg", ".png", ".csv"]
-    ElementTree.parse(files[0])
-    assert files[1].read_bytes()[:4] == b"\x89PNG"
-    assert len(files[2].read_text("utf-8").strip().splitlines()) > 1 + 72
 
 
 def test_sharing_more_heads_changes_the_picture_and_the_link(opened):

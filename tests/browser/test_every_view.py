@@ -5,12 +5,10 @@ either theme. The picture begins on the first screen; presented, it fills the ro
 declarations: a page, a section or a lesson's picture that is added is, too.
 """
 
-import json
 import re
 from collections.abc import Iterable
 from functools import cache
 from itertools import groupby
-from statistics import mean
 
 import pytest
 from playwright.sync_api import expect
@@ -29,11 +27,11 @@ from attnviz.serve import page_table
 from scripts import languages
 from tests.browser import longer_words
 from tests.browser.allowed_english import ALLOWED, NAMES, is_streamlits
-from tests.browser.axe_faults import AXE, OF_COLOURS, severe
+from tests.browser.axe_faults import OF_COLOURS, severe
 from tests.browser.conftest import ROOT, another_view, answered, at_rest, resized, still, windows
 from tests.browser.every_view import page_of, views
 from tests.browser.layout_faults import layout_faults
-from tests.browser.picture_first import OF_WORDS, PICTURE, begins_low, is_a_picture, out_of_room
+from tests.browser.picture_first import PICTURE, begins_low, is_a_picture, out_of_room
 from tests.browser.shown_words import DRAWN, said_on, unfolded
 
 WORD = re.compile(r"(?<![\w.\-_/=])[A-Za-z][A-Za-z'’]++(?![\w/=…])")
@@ -127,11 +125,6 @@ def arrive(page, url: str, view: str) -> None:
     at_rest(page, *[PICTURE] * is_a_picture(view))
 
 
-def plain(text: str) -> str:
-    """The words of a sentence, without its code, formulas and places for values."""
-    return re.sub(r"[^\w’]+", " ", longer_words.KEPT.sub(" ", text))
-
-
 def menus(page, met: set[str]) -> set[str]:
     """What stands in the menus of the page, each opened once in a walk: `met` names those that were."""
     said: set[str] = set()
@@ -209,48 +202,6 @@ def test_every_word_of_a_page_can_be_translated_has_room_and_is_read_by_all(long
     assert (said, faults) == ({}, {}), "English that no catalogue has, and what stands or is read badly"
 
 
-def test_every_page_is_walked():
-    assert set(WALKS) == {"" if row.is_home else row.name for row in page_table.PAGES}
-    assert set(views()) >= OF_WORDS
-    assert sum(is_a_picture(view) for view in views()) > 40
-
-
-def test_the_words_are_longer_and_nothing_else_is_changed_and_the_chinese_ones_hold_no_english():
-    longer = {text: longer_words.longer(text) for text in CHINESE}
-    assert min(len(grown) / len(text) for text, grown in longer.items() if text.isalpha()) >= 1.4
-    assert mean(len(grown) / len(text) for text, grown in longer.items()) > 1.3
-    for text, grown in longer.items():
-        assert longer_words.KEPT.findall(grown) == longer_words.KEPT.findall(text)
-    # a name of Python's or of a file is quoted in English as it stands in the sentence itself
-    wrong = [CHINESE[text] for text in CHINESE if set(english_in([plain(CHINESE[text])])) - set(plain(text).split())]
-    assert [text for text in wrong if "Wan" not in text] == []
-
-
-def test_faults_that_there_are_are_found(new_page):
-    pinned = json.loads((ROOT / "package.json").read_text("utf-8"))["devDependencies"]["axe-core"]
-    assert json.loads((AXE.parent / "package.json").read_text("utf-8"))["version"] == pinned
-    page = new_page(*SIZES[1])
-    page.set_content("<html lang=en><title>x</title><main><h1>x</h1><button></button></main></html>")
-    assert [line.split(":")[0] for line in severe(page)] == ["button-name"]
-    page.set_content("<main style='background:#fff'><p style='color:#ddd'>some words</p></main>")
-    assert [line.split(":")[0] for line in severe(page, ["color-contrast"])] == ["color-contrast"]
-    page.set_content(
-        "<div data-testid=stMain style='overflow:auto;position:relative'><div style='width:900px'>wide</div>"
-        "<div style='overflow:hidden'><canvas width=700></canvas></div><p class=katex-display "
-        "style='width:30px;overflow:auto'>a_formula_that_is_long</p>"
-        "<p style='overflow:hidden;width:40px;white-space:nowrap'>too long for it</p>"
-        "<span style='position:absolute;top:90px;left:9px'>one</span>"
-        "<span style='position:absolute;top:92px;left:12px'>other</span>"
-        "<div data-testid=stColumn style='width:60px'><div data-testid=stButtonGroup>"
-        "<button style='width:100px;border-left-color:rgba(0, 0, 0, 0);border-radius:0'>"
-        "<div style='width:200px'>much</div></button></div></div>"
-        "<div class='stHorizontalBlock x-under' style='width:200px;padding-left:20px'>"
-        "<div data-testid=stPopover style='width:50px'>Export</div></div></div>"
-    )
-    kinds = ["wide", "out", "formula", "cut", "over", "cut button", "button out of its column", "square button"]
-    assert [fault.split(":")[0] for fault in layout_faults(page)] == [*kinds, "bare button", "export apart"]
-
-
 def test_english_is_found_and_a_box_that_unfolds_speaks_the_language_that_was_just_chosen(opened):
     page = opened("pictures?pic_order=distance", locale="en-GB")
     assert len(english_in(said_on(page))) > 50
@@ -261,10 +212,3 @@ def test_english_is_found_and_a_box_that_unfolds_speaks_the_language_that_was_ju
     assert "pic_order=distance" in page.url
     still(page)
     assert english_in(said_on(page)) == {}
-
-
-def test_the_sides_of_a_sentence_speak_the_language_that_was_just_chosen(opened):
-    page = opened("", ".av-toggle[data-axis=q]", locale="en-GB")
-    page.get_by_text("中文").click()
-    for side, text in (("q", "looks at"), ("k", "is looked at by")):
-        expect(page.locator(f".av-toggle[data-axis={side}]").first).to_have_text(CHINESE[text])

@@ -2,7 +2,6 @@
 
 import json
 import re
-from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
@@ -13,12 +12,11 @@ from attnviz.models.catalogue import EXAMPLES
 from attnviz.models.loading import load
 from attnviz.runs.model_run import Request, kept_run
 from tests.browser.canvas_places import cell, numbers, shown, weights
-from tests.browser.conftest import answered, resized, still, until, widest
+from tests.browser.conftest import answered, resized, until
 from tests.browser.saving import open_menu, saved_in
 
 HEAD = "attnviz-head-painted"
 LONG_TOKEN = 65 * "="
-PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
 DRAWN = "[data-testid=heatmap]", "[data-testid=overview][data-tiles*='[']", "[data-testid=squares]"
 #: Notes each thing on the page that fades while the page's script runs, and how: in steps, or anew in every frame.
 FADING = """
@@ -161,19 +159,6 @@ def test_a_cell_is_read_pinned_and_let_go_a_head_is_chosen_by_keys_and_lines_lea
     assert "127.0.0.1" not in svg
 
 
-@pytest.mark.parametrize(
-    "asked, said", [("at=999.0", "There is no layer 999 head 0 here"), ("by=induction", "No token of this sentence")]
-)
-def test_a_sentence_above_the_heads_leaves_them_in_sight(opened, asked, said):
-    page = opened(f"explore?{asked}", *DRAWN)
-    expect(page.get_by_text(said)).to_be_in_viewport()
-    tops = [
-        page.get_by_text(said).bounding_box(),
-        page.locator(".av-scroll:has([data-testid=overview])").bounding_box(),
-    ]
-    assert tops[1]["y"] - tops[0]["y"] < 150, "nothing is kept for heads but where they come"
-
-
 # Where the head on show sits
 
 
@@ -298,36 +283,6 @@ def test_squares_lay_heads_over_each_other_that_follow_mask_and_scale_and_the_li
     expect(
         again.locator("[role=status]", has_text="Lines of head 0 added: 3 heads in the lines").first
     ).to_be_attached()
-
-
-def test_fingers_lay_heads_over_each_other_and_walk_the_blocks(opened):
-    phone = opened("explore?open_place=true", "[data-testid=inside]", *DRAWN, **PHONE)
-    still(phone)
-    assert widest(phone) <= 390
-    square(phone, 4).scroll_into_view_if_needed()
-    square(phone, 4).tap()
-    until(lambda: heads(phone) == [8, 4])
-    assert square(phone, 4).bounding_box()["height"] >= 24
-    answered(phone)
-    block = phone.locator(".ms-block[data-layer='20']")
-    block.scroll_into_view_if_needed()
-    assert block.bounding_box()["width"] >= 24
-    block.tap()
-    shown(phone, "Layer 20, head 8")
-    assert widest(phone) <= 390
-
-
-@pytest.mark.parametrize("typed", ["0.8", "1.3"])
-def test_a_head_typed_whole_is_that_head_alone(opened, typed):
-    """And none that only holds its digits, as 10.8 and 20.8 do."""
-    page = opened("explore?open_what_if=true", *DRAWN)
-    box = page.get_by_role("combobox", name="Silence heads")
-    box.click()
-    box.press_sequentially(typed)
-    box.press("Enter")
-    page.wait_for_url(re.compile(r"[?&]c="))
-    (packed,) = parse_qs(urlsplit(page.url).query)["c"]
-    assert link_reading.unpack(packed)["quiet"] == [typed]
 
 
 def test_a_silenced_head_is_marked_among_all_and_the_card_is_gone_from_the_head_that_is_chosen(opened):

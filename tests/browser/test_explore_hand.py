@@ -10,11 +10,9 @@ import torch
 from attnviz.core.attention import attend
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.runs.model_run import Request, kept_run
-from tests.browser.canvas_places import cell, drag, finger, weights
-from tests.browser.conftest import answered, at_rest, resized, still, until
-from tests.browser.slow_line import Line
+from tests.browser.canvas_places import cell, finger, weights
+from tests.browser.conftest import answered, resized, until
 from tests.browser.test_all_heads import arrived
-from tests.browser.test_explore import drawn, heads, square
 
 LAYER, HEAD = 13, 8
 #: A weight is 32 bits on both sides. The server shows the trace that was prepared, or a pass of its own; where another
@@ -190,44 +188,6 @@ def test_masks_a_hidden_token_what_was_before_and_all_small_pictures_while_the_h
     again.mouse.up()
 
 
-@pytest.mark.parametrize("where", ["explore", ""])
-def test_on_a_projector_controls_matrix_and_pinned_row_are_on_screen(opened, where):
-    page = opened(where, STAGE, "[data-testid=said]", width=1280, height=720)
-    for part in ("controls", "mask", "scale", "heatmap", "said") if where else ("heatmap", "said"):  # the others wait
-        box = page.get_by_test_id(part).first.bounding_box()
-        assert box["y"] >= 0, part
-        assert box["y"] + box["height"] <= 720, part
-    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
-
-
-def test_a_link_of_an_earlier_version_shows_the_head_as_it_did(opened, layer):
-    page = opened("explore?open_what_if=true&mask=window&window=2", STAGE)
-    page.get_by_text(re.compile("^After: “")).first.wait_for()
-    assert np.abs(weights(page) - expected(layer, causal(len(weights(page))), 1.0)).max() < EXACT
-    assert edit(page)[0] == "window"
-    assert edit(page)[5] == "before"
-
-
-def test_small_pictures_of_a_long_sentence_follow_when_the_hand_lets_go_and_a_head_that_lacks_is_asked_for(opened):
-    page = opened("explore?at=3.1&where=all&text=" + "+".join(["The", "animal", "was", "tired", "and"] * 16), STAGE)
-    square(page, 6).click()
-    until(lambda: heads(page) == [1, 6])
-    assert drawn(page)[1].shape[0] > 64
-    assert abs(drawn(page)[1].sum() - len(drawn(page)[1])) < 1e-3
-    answered(page)
-    overview = page.get_by_test_id("overview")
-    before = overview.evaluate(PAINTED)
-    page.get_by_test_id("scale").first.scroll_into_view_if_needed()
-    drag(page, slider(page, 0.5), slider(page, 0.95))
-    page.wait_for_url(re.compile("factor="))
-    until(lambda: overview.evaluate(PAINTED) != before)
-    after = overview.evaluate(PAINTED)
-    page.locator(".av-mark[data-mark=model]").first.click()
-    until(lambda: overview.evaluate(PAINTED) == before)
-    page.locator(".av-mark[data-mark=none]").first.click()
-    until(lambda: overview.evaluate(PAINTED) not in (before, after))
-
-
 def test_a_matrix_of_many_tokens_uses_the_width_there_is_fits_a_window_and_is_zoomed(opened):
     text = "+".join(["The", "animal", "was", "tired", "and", "went"] * 30)
     page = opened(f"explore?text={text}&at=3.1", STAGE, "[data-testid=said]", width=1280, height=720)
@@ -251,23 +211,3 @@ def test_a_matrix_of_many_tokens_uses_the_width_there_is_fits_a_window_and_is_zo
     page.mouse.wheel(0, -600)
     page.keyboard.up("Control")
     until(lambda: stage.get_attribute("data-zoom") != before)
-
-
-@pytest.mark.parametrize("size", [(1280, 720), (390, 844)])
-def test_a_panel_that_was_opened_is_at_once_as_high_as_it_will_be(server_url, new_page, size):
-    page = new_page(*size)
-    line = Line(page)
-    page.goto(f"{server_url}/explore")
-    at_rest(page, STAGE)
-    still(page)
-    for name in ("what_if", "place", "stages", "next", "average", "beside"):
-        panel = page.locator(f".st-key-open_{name} > .stExpander > details")
-        line.hold()
-        panel.locator("> summary").click()
-        page.wait_for_function("(panel) => panel.open", arg=panel.element_handle())
-        opened = panel.bounding_box()["height"]
-        line.let_go()
-        panel.locator(".stAlert, [class*=-under]").last.wait_for()
-        answered(page)
-        still(page)
-        assert abs(panel.bounding_box()["height"] - opened) < 16, f"{name}: less than half of the next panel's line"

@@ -99,29 +99,6 @@ def test_it_plays_to_the_end_and_back_and_keys_move_steps_and_lines(opened):
     expect(said).to_have_attribute("aria-live", "polite")
 
 
-#: how far the film reaches below the top of the presentation's bar, at every tile from here on
-LOWEST = """(root) => {
-  const bar = document.querySelector(".st-key-presenter").getBoundingClientRect().top;
-  const low = () => (window.lowest = Math.max(window.lowest, root.getBoundingClientRect().bottom - bar));
-  window.lowest = -Infinity;
-  new MutationObserver(low).observe(root, { attributes: true, attributeFilter: ["data-step"] });
-}"""
-
-
-@pytest.mark.slow
-def test_presented_in_a_lesson_it_plays_above_the_bar_however_long_a_sentence_is(server_url, new_page):
-    page = new_page(1280, 720)
-    page.goto(f"{server_url}/lessons?lesson=fast&step=2&present=1")
-    at_rest(page, FILM)
-    page.get_by_role("button", name="First tile", exact=True).click()
-    until(lambda: stood(page) == 0)
-    answered(page)
-    page.locator(".av-root[data-step]").evaluate(LOWEST)
-    page.get_by_role("button", name="Play", exact=True).click()
-    until(lambda: stood(page) == 20, 60)
-    assert -60 < page.evaluate("window.lowest") <= 0
-
-
 @pytest.mark.slow
 def test_what_lies_in_fast_memory_is_what_python_counts_and_a_file_says_it_too(opened):
     page = opened("fast?fast_pass=backward&fast_at=5", FILM)
@@ -135,28 +112,3 @@ def test_what_lies_in_fast_memory_is_what_python_counts_and_a_file_says_it_too(o
     assert "Tile 6 of 21: queries 81 to 96, keys 1 to 16" in file
     assert len(said.split("; ")) == 3 + len(tiles.BACKWARD) + len(tiles.SLOW_BACKWARD), "and what is never built"
     assert set(said.split("; ")) <= set(file)
-
-
-@pytest.mark.slow
-def test_who_asks_for_less_motion_gets_a_few_stills(server_url, new_page):
-    page = new_page(reduced_motion="reduce")
-    page.goto(f"{server_url}/fast?fast_at=0")
-    at_rest(page, FILM)
-    root = page.locator(".av-root[data-step]")
-    root.evaluate(
-        "root => { window.seen = []; new MutationObserver(() => window.seen.push(root.dataset.step))"
-        ".observe(root, { attributes: true, attributeFilter: ['data-step'] }); }"
-    )
-    page.get_by_role("button", name="Play", exact=True).click()
-    until(lambda: stood(page) == 20, 30)
-    assert 2 <= len(set(page.evaluate("window.seen"))) <= 7
-
-
-@pytest.mark.slow
-def test_a_lesson_asks_what_becomes_of_the_sum_before_the_film_shows_it(opened):
-    page = opened("lessons?lesson=fast&step=2", FILM)
-    film = tiles.run(tiles.Config())
-    assert stood(page) == film.middle - 1
-    page.get_by_role("button", name="It is multiplied by e^(old − new)").click()
-    expect(page.get_by_text("Computed: It is multiplied by e^(old − new)")).to_be_visible(timeout=30_000)
-    until(lambda: stood(page) == film.middle)

@@ -8,10 +8,7 @@ from playwright.sync_api import expect
 
 from attnviz.pages.positions.maths import rotation
 from attnviz.pages.scaling.maths import growing_width
-from attnviz.pages.scaling.maths.alternatives import ALTERNATIVES, CHOICES
-from attnviz.pages.scaling.panels.scaling_form import names
-from tests.browser.conftest import answered, at_rest, still, until
-from tests.browser.layout_faults import layout_faults
+from tests.browser.conftest import answered, at_rest, until
 from tests.browser.saving import open_menu, saved
 
 
@@ -82,20 +79,6 @@ def test_bars_show_pythons_numbers_move_without_it_and_letting_go_is_in_the_link
     page.wait_for_url("**s_temperature=0*")
     page.locator(".ss-play").click()  # sweeps to the end, and then tells Python
     page.get_by_text("At d_k = 4096 the raw row").wait_for()
-
-
-def test_every_alternative_is_computed_alike_in_the_browser_and_in_python_and_its_formula_is_seen_whole(opened):
-    page = opened("scaling?s_section=saturation&s_dk=4096", ".ss-canvas", width=1280, height=720)
-    for name, words in names(CHOICES).items():
-        page.get_by_label("Show beside raw and scaled", exact=True).click()
-        page.get_by_role("option", name=words, exact=True).click()
-        expect(page.locator(".ss-canvas").nth(2)).to_have_attribute("aria-label", re.compile(f"^{re.escape(words)}: "))
-        still(page)
-        row = growing_width.run(growing_width.Config(4096, 16, 0, name, ALTERNATIVES[name].default)).alternative
-        assert facts(page)[6] == f"{row.largest:.1%}"
-        assert float(facts(page)[7]) == pytest.approx(row.entropy, rel=5e-3)
-        assert page.locator(".katex-display").count() > 2
-        assert layout_faults(page) == []
 
 
 def product(**change):
@@ -214,58 +197,5 @@ def test_keys_and_tokens_choose_a_step_rows_are_read_out_and_the_counters_are_th
     until(lambda: "of its attention" in page.locator(".sp-readout").inner_text())
 
 
-def test_caches_grow_in_the_browser_and_the_link_follows_on_release(opened):
-    page = opened("decoding?d_view=bytes&d_model=core", ".cg-range")
-    held = page.locator(".cg-bars")
-
-    def of_llama():
-        return held.get_attribute("aria-label").partition("Llama-3.1-8B: ")[2]
-
-    assert "MHA 4 GiB" in of_llama()
-    page.locator(".cg-range").focus()
-    page.keyboard.press("Home")
-    until(lambda: "0 tokens in the cache" in page.locator(".cg-said").inner_text())
-    assert "MHA 0 B" in of_llama()
-    assert "4 GiB" not in of_llama()
-    page.wait_for_url("**d_grown=0*", timeout=60_000)
-    page.get_by_role("button", name="Play").click()
-    until(lambda: "8,192 tokens" in page.locator(".cg-said").inner_text(), 30)
-    page.wait_for_url(lambda url: "d_grown" not in url, timeout=60_000)
-
-
 def said(page, words):
     page.get_by_text(re.compile(words)).first.wait_for(timeout=60_000)
-
-
-def test_a_stopped_training_keeps_its_curves(new_page, server_url):
-    page = new_page()
-    page.goto(f"{server_url}/scaling?s_section=training&s_steps=2000&s_seeds=8&s_dk=512")
-    page.get_by_role("button", name="Train", exact=True).click()
-    said(page, r"step \d+ of 2000")
-    page.get_by_role("button", name="Stop").click()
-    said(page, r"Stopped at step \d+ of 2000")
-    page.get_by_role("button", name="Start again").wait_for()
-
-
-def test_the_curves_cross_where_the_table_says(opened):
-    page = opened("compare?c_d=640", ".js-plotly-plot .main-svg")  # the sentence may be there before the picture
-    said(page, "LSTM at n = 1,280")
-
-
-def test_training_is_drawn_as_it_runs_and_it_and_measuring_stop_where_they_are_told(opened):
-    page = opened("compare?c_section=reach&c_reach_n=24&c_reach_steps=1000&c_where=here&c_longest=8192")
-    said(page, "Training takes a few seconds")
-    page.get_by_role("button", name="Train").click()
-    said(page, r"step \d\d+ of 1000")
-    said(page, r"after [1-9]\d* steps")
-    page.get_by_role("button", name="Stop").click()
-    said(page, r"Stopped at step [1-9]\d* of 1000")
-    answered(page)
-    page.get_by_role("button", name="Start again").wait_for()
-    said(page, "Labels right")  # its curves stay
-    page.goto(page.url.replace("c_section=reach", "c_section=measured"))
-    page.get_by_role("button", name="Measure on this server").click()
-    said(page, r", \d+ tokens: ")
-    page.get_by_role("button", name="Stop").click()
-    said(page, r"Stopped after [1-9]\d* of \d+ measurements")
-    page.get_by_role("button", name="Measure on this server").wait_for()  # once more

@@ -2,7 +2,6 @@
 
 import base64
 import json
-import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -11,7 +10,6 @@ import pytest
 from playwright.sync_api import expect
 
 from attnviz.app.links import link_reading
-from attnviz.app.links.choices import choices_of, parameters_of
 from attnviz.pages.build import choices as building_choices
 from attnviz.pages.explore import choices as explorer_choices
 from attnviz.pages.home import choices as home_choices
@@ -127,37 +125,6 @@ def test_a_gesture_that_leaves_before_the_link_is_known_takes_nothing_back(slow)
     assert link(page)["sentence"] == SENTENCE
 
 
-def test_a_sentence_typed_as_the_visitor_leaves_by_the_menu_goes_along(slow):
-    page, line = slow("masks?m_text=Something%20else")
-    line.hold()
-    box = page.get_by_label("Your sentence", exact=True)
-    box.fill(SENTENCE)
-    box.press("Enter")
-    server_wrote(page, line, "m_text=")
-    menu(page, "Build").click()
-    server_answers(page, line)
-    line.let_go()
-    page.get_by_role("heading", level=1, name=TITLES["Build"]).wait_for(timeout=FIRST)
-    answered(page)
-    until(lambda: link(page) == {"b_text": SENTENCE, "b_step": "embed"})  # Build opens at its first step, and says so
-    assert urlsplit(page.url).path == "/build"
-    assert page.get_by_label("Sentence", exact=True).input_value() == SENTENCE
-
-
-def test_a_switch_pressed_twice_on_a_slow_line_is_off_in_the_link_too(slow):
-    page, line = slow("positions")
-    switch = page.get_by_role("switch", name="Causal mask").or_(page.get_by_role("checkbox", name="Causal mask"))
-    line.hold()
-    page.get_by_text("Causal mask", exact=True).click()
-    server_wrote(page, line, "p_causal=true")
-    page.get_by_text("Causal mask", exact=True).click()
-    server_answers(page, line)
-    line.let_go()
-    answered(page)
-    until(lambda: link(page) == {})
-    assert not switch.first.is_checked()
-
-
 # The sentence travels
 
 
@@ -182,27 +149,6 @@ def test_a_sentence_typed_on_start_travels_to_every_page_by_menu_and_by_card(ope
             at(page, name)
             until(lambda name=name: of_sentence(page, name).input_value() == SENTENCE)
             in_link(page, **{SPEAKING[name][2]: SENTENCE})
-
-
-def test_the_menus_links_open_the_same_in_another_tab(opened, server_url):
-    page = opened("masks?m_text=Two+birds+saw+it&m_rule1=window")
-    hrefs = {name: menu(page, name).get_attribute("href") for name in SPEAKING}
-    for name, href in hrefs.items():
-        other = page.context.new_page()
-        other.goto(href if href.startswith("http") else f"{server_url}/{href.lstrip('/')}")
-        at(other, name)
-        until(lambda name=name, other=other: of_sentence(other, name).input_value() == "Two birds saw it")
-        if name == "Masks":
-            assert link(other) == link(page)
-        other.close()
-
-
-def test_where_nobody_typed_each_page_shows_its_own_example(opened):
-    page = opened("scaling")
-    for name, (_path, _label, _parameter, example) in SPEAKING.items():
-        go(page, name)
-        until(lambda name=name, example=example: of_sentence(page, name).input_value() == example)
-        assert link(page) == {}
 
 
 # Coming back, Back and Forward
@@ -309,15 +255,6 @@ def test_a_saved_view_holds_everything_and_opens_the_same_elsewhere(opened, tmp_
     until(lambda: pictures[0]() == pictures[1]())
 
 
-def test_a_file_that_is_no_view_is_answered_in_a_sentence(opened, tmp_path):
-    page = opened("masks")
-    broken = tmp_path / "broken.json"
-    broken.write_text('{"format": "attnviz-view-2", "page": "masks", "choi')
-    open_view(page, broken)
-    page.get_by_text("This file is not a saved view: it is not JSON, or it was cut short.").wait_for()
-    assert of_sentence(page, "Masks").input_value() == SPEAKING["Masks"][3]
-
-
 # Choices inside fragments, one right after the other
 
 
@@ -354,18 +291,6 @@ def test_three_tiles_and_what_if_in_a_breath_end_with_the_last_one_in_picture_an
     shown(page, "Layer 7, head 5")
 
 
-def test_a_mask_chosen_as_soon_as_what_if_shows_it_stays_in_picture_panel_and_link(opened):
-    page = opened("explore?at=7.5")
-    page.get_by_text("What if: another mask, another scale, a silenced head").click()
-    page.get_by_test_id("mask").first.select_option("window")
-    page.locator(".av-mark[data-mark=none]").first.click()
-    settled(page, at="7.5", open_what_if="true", mask="window", scale="none", seen="after")
-    page.get_by_text("Mask: a window of 4 tokens. Scores times 1.").wait_for()
-    shown(page, "Difference")
-    assert page.locator("[data-testid=mask]:visible").count() == 1, "one choice, in one place"
-    assert page.get_by_test_id("stSelectbox").get_by_label("Mask", exact=True).count() == 0
-
-
 LET_GO = """(input) => {
     input.value = 5;
     input.dispatchEvent(new Event("input", { bubbles: true }));
@@ -377,22 +302,6 @@ def test_a_slider_let_go_and_a_section_chosen_at_once_both_stand_in_the_link(ope
     page = opened("scaling?s_section=saturation")
     page.locator('.ss-range[data-what="d_k"]').evaluate(LET_GO)
     section_chosen(page)
-    in_link(page, s_section="gradient", s_dk="6")
-    answered(page)
-    expect(of_width(page)).to_have_value("6")
-
-
-def test_a_section_chosen_before_the_browser_heard_of_a_slider_does_not_put_it_back(slow):
-    page, line = slow("scaling?s_section=saturation")
-    slider = page.locator('.ss-range[data-what="d_k"]')
-    slider.wait_for()
-    expect(of_width(page)).to_have_value("64")
-    line.hold()
-    slider.evaluate(LET_GO)
-    server_wrote(page, line, "s_dk=6")
-    section_chosen(page)
-    server_wrote(page, line, "s_section=gradient")
-    line.let_go()
     in_link(page, s_section="gradient", s_dk="6")
     answered(page)
     expect(of_width(page)).to_have_value("6")
@@ -420,33 +329,3 @@ def test_two_visitors_do_not_see_each_others_choices_and_a_reload_keeps_ones_own
     one.reload()
     at(one, "Build")
     until(lambda: of_sentence(one, "Build").input_value() == SENTENCE)
-
-
-NONSENSE = ["1e999", "9" * 400, "1eNrrZ", link_reading.pack([[[[{"t": [["q"]]}]]]]), "<b>x</b>"]
-
-
-def test_forty_parameters_of_nonsense_leave_a_page_alive(opened, servers):  # of every page: test_random_links.py
-    # No sentence: any text is one. Nor a model's id, which may be a folder's name.
-    free = {choice.inside or choice.name for choice in choices_of("explore") if choice.kind == "text"}
-    names = [each for each in parameters_of("explore") if each not in free][:40]
-    said = {each: NONSENSE[place % len(NONSENSE)] for place, each in enumerate(names)}
-    log = servers().log
-    before = len(log.read_text())
-    page = opened(f"explore?{urlencode(said)}")
-    assert page.get_by_text("This panel failed").count() == 0
-    until(lambda: page.get_by_text(re.compile("link asks for|cannot be read|does not exist here|Not here")).count())
-    go(page, "Masks")
-    assert "Traceback" not in log.read_text()[before:]
-
-
-def test_no_sentence_and_then_a_space_come_to_rest_with_every_panel_open(opened):
-    page = opened("explore?" + urlencode({f"open_{panel}": "true" for panel in explorer_choices.PANELS}))
-    for text in ("", " "):
-        of_sentence(page, "Explore").fill(text)
-        of_sentence(page, "Explore").press("Control+Enter")
-        in_link(page, text=text)
-        answered(page)
-    of_sentence(page, "Explore").fill(SENTENCE)
-    of_sentence(page, "Explore").press("Control+Enter")
-    page.locator(".av-chips [role=option]", has_text="grey").first.wait_for()
-    answered(page)

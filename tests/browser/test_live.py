@@ -17,9 +17,8 @@ from attnviz.live import LiveView, page
 from attnviz.runs.head_matrix import raw_head, raw_heads
 from attnviz.runs.model_run import Request, run_model
 from tests.browser.canvas_places import cell, drag, tile
-from tests.browser.conftest import GROUND, answered, at_rest, until
+from tests.browser.conftest import answered, at_rest, until
 from tests.browser.saving import open_menu, saved_in
-from tests.browser.test_explore import COARSE, drawn, heads, square
 from tests.models.conftest import smollm2
 
 __all__ = ["smollm2"]
@@ -140,45 +139,6 @@ def test_of_one_head_a_token_is_pinned_by_key_the_scale_is_dragged_and_the_mask_
     page.get_by_test_id("mask").select_option("window")
     near = torch.ones(13, 13, dtype=torch.bool).tril().triu(-3)
     rows_of(page, weights_of(stack, 13, 8, scale=changed, mask=near), [(8, 6), (12, 9)])
-
-
-def test_light_and_dark_follow_the_system_and_the_address(opened, files):
-    page = opened("one")
-    for dark, query in ((True, ""), (False, ""), (False, "?theme=dark"), (True, "#theme=light")):
-        page.emulate_media(color_scheme="dark" if dark else "light")
-        page.goto("about:blank")
-        page.goto(files["one"].as_uri() + query)
-        ground = page.evaluate_handle("document.body").evaluate("(body) => getComputedStyle(body).backgroundColor")
-        assert ground == GROUND["dark" if dark != ("light" in query) or "dark" in query else "light"], (dark, query)
-
-
-def test_on_a_phone_a_chosen_tile_brings_its_head_into_view(opened):
-    page = opened("all", width=390, height=844, has_touch=True, is_mobile=True)
-    assert page.evaluate_handle("document.documentElement").evaluate("(root) => root.scrollWidth") <= 390
-    page.touchscreen.tap(*tile(page, 12))
-    expect(page.locator(".av-title")).to_have_text("Layer 1, head 3 (reads K/V head 1)")
-    until(lambda: page.locator(".live-head").bounding_box()["y"] < 120)
-
-
-def test_heads_are_laid_over_each_other(opened, stack):
-    page = opened("laid")
-    until(lambda: heads(page) == [8, 2, 7])
-    square(page, 7).click()
-    square(page, 0).click()
-    until(lambda: heads(page) == [8, 2, 0])
-    for head, found in zip(heads(page), drawn(page), strict=True):
-        assert np.abs(found - weights_of(stack, 13, head)).max() < COARSE
-
-
-def test_it_works_inside_a_frame_of_another_page(files, tmp_path, new_page):
-    blog = tmp_path / "blog.html"
-    blog.write_text(f'<h1>A post</h1><iframe src="{files["one"].as_uri()}" width="900" height="700"></iframe>')
-    page = new_page(offline=True, bypass_csp=False)
-    page.goto(blog.as_uri())
-    frame = page.frame_locator("iframe")
-    frame.get_by_test_id("heatmap").wait_for()
-    frame.get_by_test_id("heatmap").hover()
-    expect(frame.get_by_test_id("readout")).to_contain_text(re.compile(r": \d\.\d|may not look"))
 
 
 def test_the_app_saves_this_head_and_all_heads(server_url, new_page, tmp_path):

@@ -18,7 +18,6 @@ from tests.browser.canvas_places import drag
 from tests.browser.conftest import answered, cut_off, still, until
 from tests.browser.layout_faults import layout_faults
 from tests.browser.picture_first import out_of_room
-from tests.models.pictures.test_photo import picture, png_that_claims, saved
 
 
 @pytest.fixture
@@ -176,63 +175,3 @@ def test_a_digit_is_drawn_and_told(opened):
     drag(page, *((box["x"] + 0.5 * box["width"], box["y"] + share * box["height"]) for share in (0.1, 0.5, 0.9)))
     expect(page.get_by_text("The model says one")).to_be_in_viewport(timeout=60_000)
     assert pad.bounding_box() == box  # and the pen's place does not move when there is one
-
-
-def give(page: Any, name: str, data: bytes) -> None:
-    """Upload a file."""
-    chooser = page.locator("input[type=file]").first
-    chooser.wait_for(state="attached", timeout=60_000)
-    chooser.set_input_files({"name": name, "mimeType": "image/png", "buffer": data})
-
-
-def turned(image: Image.Image) -> bytes:
-    """The picture as a camera saves it that was held upright: lying on its side, with a note to turn it."""
-    exif = Image.Exif()
-    exif[0x0112] = 6  # to be turned by 90 degrees, clockwise
-    return saved(image, "JPEG", exif=exif)
-
-
-def test_every_kind_of_file_gets_a_sentence_and_a_bad_one_loses_nothing(opened):
-    page = opened("pictures?pic_from=own")
-    expect(page.get_by_text("Your picture stays in this session's memory")).to_be_in_viewport(timeout=60_000)
-    picture_box = page.get_by_test_id("picture")
-    moving = saved(picture(), save_all=True, append_images=[Image.new("RGB", (30, 20), "red")])
-    for name, data, sentence in (
-        ("moving.png", moving, "Animated, 2 pictures: the first one is used."),
-        ("printed.jpg", saved(picture(mode="CMYK"), "JPEG"), "Its colours were made for print (CMYK)"),
-        ("lying.jpg", turned(picture(300, 40)), "Turned upright, as the camera noted"),
-        ("seen-through.png", saved(picture(mode="RGBA")), "Transparent parts are white here."),
-    ):
-        give(page, name, data)
-        expect(page.get_by_text(sentence)).to_be_visible(timeout=60_000)
-        expect(picture_box).to_be_visible(timeout=60_000)
-        answered(page)
-    held = page.get_by_text("Transparent parts are white here.")
-    for name, data, sentence in (
-        ("words.png", b"only words", "words.png is not a picture in one of these formats: PNG, JPEG, WebP"),
-        ("dot.png", saved(picture(1, 1)), "dot.png is 1 × 1 pixels; each side needs at least 2"),
-        ("wide.png", saved(picture(4097, 3)), "wide.png is 4097 × 3 pixels; a side may have 4096"),
-        ("bomb.png", png_that_claims(50_000, 50_000), "bomb.png claims more pixels than any side of 4096 allows"),
-        ("half.png", saved(picture(200, 200))[:3000], "half.png begins as a picture and cannot be read to its end"),
-    ):
-        give(page, name, data)
-        expect(page.get_by_text(sentence)).to_be_visible()
-        answered(page)
-        expect(held).to_be_visible()  # the picture that was there before
-        expect(picture_box).to_be_visible()
-
-
-def test_a_view_saved_with_its_picture_opens_with_both(opened):
-    page = opened("pictures?pic_from=own&pic_layer=2&pic_head=3")
-    give(page, "mine.png", saved(picture(80, 60)))
-    page.get_by_test_id("picture").wait_for(timeout=60_000)
-    page.get_by_text("A link cannot hold your picture").wait_for()
-    until(lambda: title(page) == "Layer 2, head 3")
-    words = read(page)
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Save the view with its picture").click()
-    other = opened("pictures?pic_from=own")
-    give(other, "view.json", Path(download.value.path()).read_bytes())
-    other.get_by_test_id("picture").wait_for(timeout=60_000)
-    until(lambda: title(other) == "Layer 2, head 3")
-    until(lambda: read(other) == words)

@@ -76,19 +76,6 @@ def test_presses_that_come_while_a_step_is_being_drawn_each_count_and_those_in_t
     expect(heading).to_have_text([STEPS[0].title])
 
 
-def test_a_step_begins_at_its_heading_on_a_phone(opened):
-    page = opened("lessons?lesson=row", width=390, height=844, has_touch=True, is_mobile=True)
-    heading = page.locator("h3")
-    for step in STEPS[1:3]:
-        on = page.locator(".st-key-l-next-below button")
-        expect(on).to_be_visible()
-        on.scroll_into_view_if_needed()
-        on.tap()
-        expect(heading).to_have_text([step.title])
-        answered(page)
-        until(lambda: 0 < heading.bounding_box()["y"] < 0.75 * 844)
-
-
 @pytest.mark.parametrize(
     "link, then",
     [
@@ -215,57 +202,6 @@ def test_a_link_s_theme_comes_before_the_first_word_and_presented_cells_are_poin
         until(lambda query=query, key=key: re.search(rf"\({query}\) → .*\({key}\)", point_at(query, key)))
 
 
-#: Where a head's cells are on the screen, how many rows have ink where their labels stand, and the bar's upper edge.
-ROOM = """heatmap => {
-  const [x, y, w, h] = heatmap.dataset.plot.split(",").map(Number);
-  const [base, zoom] = [heatmap.querySelector(":scope > canvas"), heatmap.currentCSSZoom];
-  const nq = heatmap.matrix().length;
-  const sharp = base.width / parseFloat(base.style.width);
-  const labelled = Array.from({ length: nq }, (_, q) => {
-    const [left, top] = [x - 45, y + ((q + 0.25) * h) / nq].map((each) => Math.round(each * sharp));
-    const box = base.getContext("2d").getImageData(left, top, Math.round(38 * sharp), Math.round((h * sharp) / nq / 2));
-    return box.data.some((value, i) => i % 4 === 3 && value > 100);
-  }).filter(Boolean).length;
-  const bar = document.querySelector(".st-key-presenter").getBoundingClientRect().top;
-  const low = heatmap.closest("[data-main-picture]").getBoundingClientRect().bottom;
-  return { nq, labelled, cell: (h / nq) * zoom, wide: w * zoom, high: h * zoom, zoom, free: bar - low };
-}"""
-THIRTY = (
-    "The animal did not cross the street because it was too tired, and the very old farmer who had seen it every "
-    "morning walked slowly towards the gate."
-)
-
-
-@pytest.mark.parametrize("width, height", [(1280, 720), (1440, 900)])
-def test_a_presented_head_of_thirty_tokens_has_all_labels_and_fills_the_room_by_link_and_by_key(opened, width, height):
-    link, size = f"explore?text={THIRTY}&at=13.8", {"width": width, "height": height}
-    page = opened(link, "[data-testid=heatmap]", **size)
-    page.keyboard.press("p")
-    expect(page.locator(BAR)).to_be_visible()
-    still(page)
-    heatmap = page.get_by_test_id("heatmap").first
-    until(lambda: heatmap.evaluate(ROOM)["high"] > height * 0.6)
-    pressed = heatmap.evaluate(ROOM)
-    assert pressed["labelled"] == pressed["nq"] >= 30
-    assert pressed["cell"] >= 14
-    assert pressed["wide"] == pytest.approx(pressed["high"], abs=1), "cells are square"
-    assert 0 <= pressed["free"] < 60, "nothing of it lies under the bar, and no room is left empty"
-    assert page.locator("[data-testid=stMain]").evaluate("main => main.scrollTop") < 5
-
-    drawer = page.locator(".st-key-drawer")
-    expect(drawer).to_be_hidden()
-    page.locator(BAR).get_by_role("button", name="All heads").click()
-    expect(drawer.get_by_test_id("overview")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(drawer).to_be_hidden()
-    expect(page.locator(BAR)).to_be_visible()
-
-    linked = opened(f"{link}&present=1", "[data-testid=heatmap]", **size)
-    still(linked)
-    by_link = linked.get_by_test_id("heatmap").first
-    until(lambda: by_link.evaluate(ROOM) == pytest.approx(pressed, abs=1))
-
-
 OWN = b"""title = "Mine"
 [[step]]
 title = "Two ways"
@@ -296,14 +232,3 @@ def test_a_lecturers_file_is_refused_by_its_line_and_opens_once_it_is_mended(ope
     ).first  # there is no other step, and its words can be read all the same
     expect(on).to_be_visible()
     assert on.evaluate("one => getComputedStyle(one).color") != "rgb(255, 255, 255)"
-
-
-def test_the_last_step_of_all_goes_on_with_the_visitors_sentence_and_shows_what_comes_next(opened):
-    page = opened("lessons?lesson=model&step=7", ".sp-tokens button", **PRESENTER)
-    expect(page.locator(".sp-tokens").get_by_role("button", name="Italy")).to_be_visible()
-    side = page.locator(".sp-side canvas")
-    likeliest = 44  # pixels from the picture's upper edge to the lower one of its first token
-    assert side.bounding_box()["y"] + likeliest < page.viewport_size["height"]
-    said = page.get_by_text("The token is put after the text").inner_text()
-    token = re.match(r"Next token: (.*?) <?[\d.]+%", side.get_attribute("aria-label"))[1]
-    assert token.translate({ord("⏎"): "↵"}) in said, "the token that the words put after the text"

@@ -21,6 +21,7 @@ from tests.models.conftest import smollm2
 from tests.waiting import until
 
 __all__ = ["smollm2"]
+
 SENTENCE = "The capital of Spain is"
 STATUS = ".site-status [role=status]"  #: where the page says how things stand
 MATRICES = "stages => stages.map((stage) => stage.matrix())"
@@ -167,73 +168,9 @@ def test_the_other_model_comes_when_it_is_chosen_and_long_sentences_are_refused(
     assert page.troubles == []
 
 
-def test_a_download_is_stopped_and_begun_again(page, address):
-    opened(page, address)
-    page.get_by_role("button", name="Stop").click()
-    said(page, "Stopped.")
-    page.get_by_role("button", name="Load the model").click()
-    said(page, "Tokens: 13, read in")
-
-
-HEARD = """(() => {
-    globalThis.heard = [];
-    const Own = Worker;
-    globalThis.Worker = class extends Own {
-        constructor(...given) {
-            super(...given);
-            this.addEventListener("message", ({ data }) => data.kind === "ready" && heard.push(data.name));
-        }
-    };
-})()"""
-
-
-def test_of_two_models_the_one_chosen_last_answers(page, address):
-    page.add_init_script(HEARD)
-    opened(page, address)
-    page.select_option(".site-model", "minilm-l6")  # while the other is on its way
-    said(page, "Tokens: 16, read in")
-    page.select_option(".site-model", "smollm2-135m")
-    page.select_option(".site-model", "minilm-l6")
-    page.wait_for_function("() => heard.filter((name) => name === 'minilm-l6').length === 2")
-    read(page, "A cat.", 5)
-    assert page.evaluate("heard") == ["minilm-l6"] * 2, "a model that was replaced is not waited for"
-    assert page.troubles == []
-
-
-def test_prepared_examples_need_no_model(page, address):
-    opened(page, f"{address}?embed=true")
-    page.select_option(".site-examples", label="( a [ b { c } d ] e )")
-    page.get_by_text("Each closing bracket looks at the bracket that it closes.").wait_for()
-    page.locator(".live-head").get_by_text("Layer 8, head 4").first.wait_for()
-    assert "at=8.4" in page.url
-    page.wait_for_function("() => document.querySelector('.live-head').textContent.includes('{')")
-    assert not [each for each in page.asked if "models/" in each or "worker" in each], "nobody has typed"
-    page.get_by_role("button", name="Load the model").click()
-    said(page, "Tokens: 11, read in")
-    page.locator(".live-head").get_by_text("Layer 8, head 4").first.wait_for()
-    assert page.troubles == []
-
-
 def edit_of(page: Any) -> list[Any]:
     """Mask, window, hidden keys, scale, factor and what is seen, as the head's controls have them."""
     return json.loads(page.get_by_test_id("controls").first.get_attribute("data-edit"))
-
-
-def test_what_a_link_asks_for_in_vain_is_said_and_the_rest_lives_on(page, address):
-    asked = "at=31.2&model=gpt5&mask=foo&window=0&factor=1e9&hello=1&where=there&seen=never&scale=big&c=xyz"
-    opened(page, f"{address}#{asked}")
-    notes = page.locator(".site-notes p")
-    notes.last.wait_for()
-    told = " ".join(notes.all_inner_texts())
-    for value in ("31.2", "gpt5", "foo", "“0”", "1e9", "hello", "there", "never", "big"):
-        assert value in told
-    for allowed in ("0.0, …, 29.8", "smollm2-135m, minilm-l6", "window, painted", "1, …, 64", "head, layer, all"):
-        assert allowed in told
-    said(page, "Tokens: 13, read in")
-    assert edit_of(page) == ["model", 4, [], "model", 1, "before"]
-    read(page, "A cat.", 3)
-    assert notes.count() == 0, "they were about another sentence"
-    assert page.troubles == []
 
 
 def test_a_change_is_in_the_link_and_belongs_to_its_sentence(page, address):
@@ -287,70 +224,6 @@ def test_pins_are_in_the_link_as_the_app_writes_them(page, address):
     page.wait_for_function(f"() => {PINNED} === 'q3 q1'")
     page.locator(".live-head .av-chip").nth(1).press("Escape")
     page.wait_for_url(lambda url: url.endswith("at=23.4"))
-    assert page.troubles == []
-
-
-@pytest.mark.parametrize(
-    "pins, told, stands",
-    [
-        (
-            {"t": [["q", 11], ["k", 1], ["q", 0, "x"]]},
-            "Left out of “Pinned tokens”, because it does not exist here: q 11, q 0 x.",
-            "k1",
-        ),
-        ({"t": [["x", 1]]}, "The value of “Pinned tokens” in the link cannot be read, so it is left out.", ""),
-        ({"t": 7}, "The value of “Pinned tokens” in the link cannot be read, so it is left out.", ""),
-        (7, "The value of “Pinned tokens” in the link cannot be read, so it is left out.", ""),
-        ({"c": [0, "1"]}, "The value of “Pinned tokens” in the link cannot be read, so it is left out.", ""),
-    ],
-)
-def test_a_pin_that_does_not_exist_is_said_and_the_others_stand(page, address, pins, told, stands):
-    opened(page, f"{address}#model=smollm2-135m&text={quote('( a [ b { c } d ] e )')}&at=8.4&c={pack({'pins': pins})}")
-    page.get_by_text(told).wait_for()
-    page.wait_for_function(f"() => {PINNED} === '{stands}'")
-    assert page.troubles == []
-
-
-def test_a_change_made_while_the_model_is_on_its_way_stays(page, address):
-    opened(page, address)
-    page.get_by_test_id("mask").first.select_option("causal")
-    said(page, "Tokens: 13, read in")
-    page.wait_for_function(CHANGED)
-    assert edit_of(page)[0] == "causal"
-
-
-@pytest.mark.parametrize(
-    "odd, tokens",
-    [
-        ("🍕👩‍👩‍👧‍👦 ok", 22),
-        ("مرحبا بالعالم", 10),
-        ("a\u200bb\u200d\u0007c\u202e d\u0000e", 13),
-        ("two\nlines", 3),
-        ("<b>&amp;</b> $x^2$", 14),
-    ],
-)
-def test_an_odd_sentence_that_is_pasted_is_read(page, address, odd, tokens):
-    opened(page, address)
-    said(page, "Tokens: 13, read in")
-    page.focus(".site-text")
-    page.keyboard.press("Control+a")
-    page.keyboard.insert_text(odd)
-    page.press(".site-text", "Enter")
-    said(page, f"Tokens: {tokens}, read in")
-    page.wait_for_function("() => document.querySelectorAll('.live-head .av-chip').length > 0")
-    assert page.locator(".live-head .av-chip").count() == tokens
-    link = page.url
-    page.reload()
-    said(page, f"Tokens: {tokens}, read in")
-    assert page.url == link
-    assert page.troubles == []
-
-
-def test_ten_thousand_letters_are_refused_in_a_sentence(page, address):
-    opened(page, address)
-    said(page, "Tokens: 13, read in")
-    refused(page, "x y " * 2500, 5001)
-    read(page, "A cat.", 3)
     assert page.troubles == []
 
 

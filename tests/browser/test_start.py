@@ -113,13 +113,6 @@ def test_one_word_is_told_of_whatever_is_pressed_and_the_link_holds_it(opened_st
     until(lambda: in_link(page) is None)
 
 
-def test_a_pinned_column_of_a_difference_is_told_in_changes(opened_start):
-    page = opened_start("/?causal=false&start_seen=difference", **LAPTOP)
-    page.get_by_role("radio", name="is looked at by").click()
-    until(lambda: beside(head_stage(page), "readout").startswith("Largest changes in what looks at it (8): "))
-    assert re.search(r"[+−]\d+%", beside(head_stage(page), "readout"))
-
-
 def test_the_lines_move_to_another_row_and_stand_at_once_for_who_wants_less_motion(opened_start):
     assert _transition(opened_start(OWN, **PROJECTOR)) == "0.2s"
     assert _transition(opened_start(OWN, reduced_motion="reduce", **PROJECTOR)) in ("0s", "0.001s", "1e-06s")

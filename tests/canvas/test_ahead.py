@@ -12,7 +12,6 @@ import torch
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from attnviz.base import words
 from attnviz.base.head_record import HeadChannel, HeadData, HeadView
 from attnviz.canvas.head import ahead
 from attnviz.canvas.shared import packing
@@ -96,19 +95,6 @@ def test_a_session_keeps_its_address_and_everyone_who_reads_a_sentence_is_given_
     assert offered(("model", "a sentence"), sentence) != ours
 
 
-def test_the_title_is_in_the_language_of_the_visitor_who_offered_it():
-    heard = []
-
-    def listening(layer: int, head: int) -> tuple[HeadData, HeadView]:
-        heard.append(words.language())
-        return head_of(layer, head)
-
-    with words.speaking("de"):
-        address = ahead.offer_head("view", listening, GROUP)
-    ahead.answer(address.lstrip("/"), 0, 0)
-    assert heard == ["de"]
-
-
 def test_at_the_address_of_a_sentence_stands_every_head():
     header, payload = packing.unblob(ahead.answer(offered("x", sentence)))
     assert (header["doc"], header["heads"]) == ("doc", [2, 4])
@@ -124,19 +110,6 @@ def test_what_is_gone_overflowed_or_is_too_large_is_not_sent():
     assert ahead.answer(offered("x", lambda: ahead.sentence_blob("d", [1], [wrong]))) is None
     assert ahead.answer(offered("y", lambda: b" " * ahead.MOST_BYTES)) is not None
     assert ahead.answer(offered("y", lambda: b" " * (ahead.MOST_BYTES + 1))) is None
-
-
-def test_only_the_latest_offers_are_remembered(monkeypatch):
-    monkeypatch.setattr(ahead, "MOST", 3)
-    paths = [offered(("sentence", number), sentence) for number in range(5)]
-    assert [ahead.answer(path) is not None for path in paths] == [False, False, True, True, True]
-
-
-@pytest.mark.parametrize(
-    "heads, tokens, fits", [(270, 20, True), (270, 64, True), (270, 65, False), (1024, 64, False), (1024, 30, True)]
-)
-def test_short_sentences_fit(heads, tokens, fits):
-    assert ahead.fits(heads, tokens, tokens) is fits
 
 
 @pytest.mark.parametrize("base", ["", "/attention"])

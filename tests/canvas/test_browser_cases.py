@@ -12,6 +12,8 @@ from attnviz.canvas.shared import packing
 from attnviz.pages.scaling.maths.alternatives import ALTERNATIVES
 from tests.js.browser_cases import CASES, FOLDER, ROWS
 
+pytestmark = pytest.mark.numbers
+
 #: How far two processors may be apart, relative to a number. Each rounds in an order of its own: a rounding (2^-53 of a
 #: double, 2^-24 of a float32) times the terms of the longest sum, and times the largest exponent, whose error becomes
 #: the exponential's relative error.

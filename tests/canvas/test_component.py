@@ -16,7 +16,7 @@ from attnviz.base.record_json import to_json
 from attnviz.canvas import softmax_slider
 from attnviz.canvas.head import attention_view
 from attnviz.canvas.shared import component
-from attnviz.canvas.shared.component import BUNDLES, NAMES, answering, app_root, remember_page, sent
+from attnviz.canvas.shared.component import BUNDLES, NAMES, app_root, remember_page, sent
 from attnviz.live.head_header import name_tokens
 
 PACKAGE = Path(attnviz.__file__).parent
@@ -45,13 +45,6 @@ def test_a_bundle_fetches_nothing_but_what_all_share(name):
     assert script.count("import(") == (name == "save_picture"), "the menu of films, when somebody asks for one"
 
 
-def test_what_many_components_use_stands_in_one_script():
-    """What inflates bytes, and the family of fonts that SVG is written with."""
-    scripts = {file.stem: file.read_text(encoding="utf-8") for file in BUNDLES.glob("*.js")}
-    for sign in ("DecompressionStream", "PingFang SC"):
-        assert [name for name, script in scripts.items() if sign in script] == ["shared"], sign
-
-
 @pytest.mark.parametrize(
     "seen, page, root",
     [
@@ -68,14 +61,6 @@ def test_the_apps_root_is_what_stands_before_the_page(session, monkeypatch, seen
     monkeypatch.setattr(st, "context", SimpleNamespace(url=seen))
     remember_page(page)
     assert app_root() == root
-
-
-def test_a_session_keeps_its_name_and_another_has_another(session):
-    first = answering(3)
-    assert answering(4) == first | {"ack": 4}
-    assert [answering(ack)["ack"] for ack in (None, "7", 2.5)] == [0, 0, 0], "no number: nothing was heard of"
-    st.session_state.clear()
-    assert answering(4)["session"] != first["session"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from attnviz.base.head_edit import HeadEdit
 from attnviz.base.head_record import (
     Arrangement,
     HeadChannel,
-    HeadData,
     HeadTitles,
     HeadView,
     PackedHeads,
@@ -26,13 +25,9 @@ from attnviz.base.message import NONSENSE
 from attnviz.base.packed import pack_bits
 from attnviz.base.record_json import from_json, to_json
 from attnviz.canvas.shared import packing
-from attnviz.canvas.shared.blobs import read_pins
 from attnviz.canvas.shared.kinds import Overview
-from attnviz.live.head_header import name_tokens
 from tests.canvas.browser_codes import decode16
 
-TOKENS = (["a", "b", "c"], None)
-NAME = name_tokens(*TOKENS)
 PACKED = PackedHeads(16, False, 2, (3, 4), [0.5, 0.25], 8, True, [None, 30.0], 0, None, False, False)
 unit = hnp.arrays(np.float32, (5, 7), elements=st.floats(0, 1, width=32))
 
@@ -51,13 +46,6 @@ def test_a_blob_gives_back_its_header_and_payload_and_a_header_that_is_no_json_i
     assert int.from_bytes(data[:3], "little") % 4 == 0
     with pytest.raises(ValueError, match="JSON"):
         packing.blob({"value": float("nan")})
-
-
-def test_a_blob_of_before_versions_were_written_reads_as_it_did_and_one_of_a_later_version_is_refused() -> None:
-    data = packing.blob({"n": 3}, b"12")
-    assert packing.unblob(data[:3] + b"\x00" + data[4:]) == ({"n": 3}, b"12")
-    with pytest.raises(ValueError, match="version 9"):
-        packing.unblob(data[:3] + b"\x09" + data[4:])
 
 
 def test_records_come_back_from_json_and_what_does_not_fit_them_is_refused() -> None:
@@ -89,15 +77,6 @@ def test_weights_keep_four_digits_and_differences_sign_and_zero_too(values: np.n
     assert (back[signed == 0] == 0).all()
 
 
-def test_small_weights_keep_their_relative_precision_and_masked_is_not_zero() -> None:
-    small = np.array([[1e-4, 1e-5, 1e-6]])
-    np.testing.assert_allclose(decoded(small, None, 1.0, False), small, rtol=0.02)
-    values = np.array([[0.0, 0.5], [np.nan, -np.inf]])
-    back = decoded(values, np.array([[False, True], [False, False]]), 1.0, False)
-    np.testing.assert_array_equal(np.isnan(back), [[False, True], [True, True]])
-    assert back[0, 0] == 0
-
-
 def test_a_thumbnail_never_loses_a_bright_cell_and_a_small_matrix_is_its_own() -> None:
     weights = np.zeros((2, 100, 70))
     weights[0, 57, 33] = 1.0
@@ -108,13 +87,6 @@ def test_a_thumbnail_never_loses_a_bright_cell_and_a_small_matrix_is_its_own() -
     weights = np.random.default_rng(0).random((3, 9, 12))
     tiles = packing.thumbnails(weights)
     np.testing.assert_allclose((tiles / 254.0) ** 2, weights, atol=5e-3)
-
-
-def test_a_thumbnail_cell_is_masked_only_where_all_it_covers_is() -> None:
-    causal = np.triu(np.ones((64, 64), bool), 1)
-    tiles = packing.thumbnails(np.full((1, 64, 64), 0.25), causal)[0]
-    assert (np.triu(tiles, 1)[np.triu_indices(32, 1)] == packing.MASKED_8).all()
-    assert (tiles[np.tril_indices(32)] == 127).all()
 
 
 def test_an_overview_of_30_layers_at_200_tokens_is_small() -> None:
@@ -132,17 +104,3 @@ def test_a_painted_grid_comes_back_bit_for_bit_and_what_is_none_is_refused(grid:
     np.testing.assert_array_equal(packing.bits_told(sent, grid.shape), grid)
     for wrong in (sent + "AAAA", sent[:-1], "?" + sent[1:], None, 7):
         assert packing.bits_told(wrong, grid.shape) is None
-
-
-def test_pins_of_other_tokens_are_not_these_tokens_pins() -> None:
-    kept = {"doc": NAME, "tokens": [["q", 1], ["k", 9], ["x", 0], ["q", "1"], 7], "cell": [1, 1]}
-    assert read_pins(kept, ["of", "other", "tokens"], None) is None
-    assert read_pins(kept, *TOKENS) == Pins((Pin("q", 1),), (1, 1))
-    for cell in ([1, "x"], [3, 0], [0, 3], [0, 1, 2], None):
-        assert read_pins({"doc": NAME, "tokens": "no", "cell": cell}, *TOKENS) == Pins()
-
-
-def test_the_largest_value_is_one_that_can_be_seen() -> None:
-    values = np.array([[0.2, 0.9], [np.nan, -0.4]])
-    assert HeadData.of_values(values, ()).largest == pytest.approx(0.9)
-    assert HeadData.of_values(values, (), hidden=values > 0.5).largest == pytest.approx(0.4)

@@ -1,11 +1,9 @@
 """What the app does around Ray's calls, with a stand-in for Ray: what it sends, and what follows a lost connection."""
 
-import asyncio
 import sys
 import threading
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,11 +14,8 @@ from attnviz.base.message import Problem
 from attnviz.engine import InProcess
 from attnviz.models.loading import load
 from attnviz.models.settings import EngineAddress
-from attnviz.pages.heads.maths import head_survey
-from attnviz.runs.model_run import Request
 from tests.cluster.stand_in import StandIn
 from tests.models.tiny_tokenizers import gpt2_folder
-from tests.own_thread import in_own_thread
 
 SENTENCES = [f"the {animal} sat on the {animal}" for animal in ("cat", "dog", "hen", "owl", "fox")]
 ADDRESS = EngineAddress("local", timeout=7)
@@ -73,12 +68,6 @@ def test_every_second_without_an_answer_is_a_step_on_the_way_to_the_numbers_of_o
     assert set(ray.limits) == {ADDRESS.timeout}, "an answer may take as long to fetch as any other"
 
 
-def test_a_folder_is_sent_by_its_whole_path(ray, engine, folder, monkeypatch):
-    monkeypatch.chdir(folder.parent)
-    list(engine.scan(load("./mine"), SENTENCES[:1], ["previous_token"]))
-    assert [told[1] for told in ray.sent] == [str(folder.resolve())]
-
-
 @pytest.mark.parametrize("call", ["put", "remote", "wait"])
 def test_a_ray_that_is_lost_on_the_way_is_a_sentence_and_the_next_question_connects_anew(ray, engine, folder, call):
     loaded, first = load(str(folder)), engine._connection().result(10)
@@ -116,26 +105,6 @@ def test_what_fails_is_named_and_only_a_lost_ray_takes_the_connection_with_it(
     assert (engine._connection().result(10) is first) == (kind != "RaySystemError")
 
 
-def test_the_share_of_costs_is_that_of_sentences_whoever_makes_them(ray, engine, folder):
-    loaded, config = load(str(folder)), head_survey.Config(text="own", own="\n".join(SENTENCES))
-    for by in (engine, InProcess(lambda request: load(request.model))):
-        steps = [step for step in head_survey.costs(loaded, config, by=by) if step.scores]
-        whole = len(steps[0].sentences)
-        assert whole > 4, "several parts"
-        shares = [step.share for step in steps]
-        assert shares == sorted(shares)
-        assert all(0 <= step.share - step.scores.sentences / whole < 1 / whole for step in steps)
-        assert shares[-1] == 1.0
-
-
-def test_what_failed_over_an_old_connection_does_not_forget_the_new_one(engine):
-    old = engine._connection().result(10)
-    engine._lost(old, OSError())
-    new = engine._connection().result(10)
-    engine._lost(old, OSError())
-    assert engine._connection().result(10) is new is not old
-
-
 def test_two_who_ask_first_have_one_engine(ray, monkeypatch):
     import attnviz.engine.on_ray as on_ray
 
@@ -160,41 +129,3 @@ def test_two_who_ask_first_have_one_engine(ray, monkeypatch):
     assert len(made) == 1
     assert len(found) == 3
     assert len(set(map(id, found))) == 1
-
-
-def test_a_replica_lets_go_of_a_model_whose_askers_have_left(ray, monkeypatch):
-    from attnviz.engine.on_ray import pass_replica
-
-    may_load = threading.Event()
-    monkeypatch.setattr(pass_replica, "UNCLAIMED", 0.01)
-    monkeypatch.setattr(pass_replica, "loaded_as", lambda _name, _version: may_load.wait(30))
-
-    async def leave():
-        replica = pass_replica.PassReplica()
-        asker = asyncio.create_task(replica.model("mine@1"))
-        while not replica._loading:
-            await asyncio.sleep(0)
-        asker.cancel()
-        await asyncio.gather(asker, return_exceptions=True)
-        (loading,) = replica._loading.values()
-        replica._forget("mine@1", asker)
-        assert replica._loading, "another loading has this key"
-        may_load.set()
-        await loading
-        while replica._loading:
-            await asyncio.sleep(0.01)
-
-    in_own_thread(asyncio.run, asyncio.wait_for(leave(), 30))
-
-
-def test_a_replica_remembers_the_sentences_that_were_used_last(ray, monkeypatch):
-    from attnviz.engine.on_ray import pass_replica
-
-    made = []
-    monkeypatch.setattr(
-        pass_replica, "run_model", lambda request, _loaded: made.append(request.text) or SimpleNamespace()
-    )
-    replica = pass_replica.PassReplica()
-    for text in "abcdaea":
-        replica._run_of(Request("mine", text), None)
-    assert made == list("abcde")

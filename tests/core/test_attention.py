@@ -12,6 +12,8 @@ from attnviz.base.message import Problem
 from attnviz.core import masks
 from attnviz.core.attention import attend
 
+pytestmark = pytest.mark.numbers
+
 EXACT = {torch.float64: 1e-10, torch.float32: 1e-5}
 
 

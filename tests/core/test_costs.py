@@ -1,4 +1,3 @@
-import platform
 from dataclasses import replace
 from fractions import Fraction
 
@@ -9,7 +8,7 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from attnviz.core import costs, precision
+from attnviz.core import costs
 from attnviz.core.attention import attend
 from attnviz.core.cache import KVCache
 from attnviz.core.heads import HeadLayout
@@ -117,21 +116,6 @@ def test_sinks_gates_and_borrowed_keys_are_counted():
     assert costs.parameters(layout, own_kv=False).total == plain.w_q + plain.w_o
 
 
-def test_bits_per_number_count_the_scales():
-    found = {dtype: float(precision.bits(dtype)) for dtype in precision.DTYPES}
-    plain = {"float32": 32, "float16": 16, "bfloat16": 16, "fp8": 8}
-    assert found == plain | {"int8": 8.5, "int4": 4.5, "int2": 2.5, "q8_0": 8.5, "q4_0": 4.5}
-
-
-def test_bytes_are_rounded_up():
-    assert precision.stored_bytes(3, "int4") == 2
-
-
-def test_an_unknown_dtype_is_refused_in_one_sentence():
-    with pytest.raises(ValueError, match="dtype=int3 is not one of float32"):
-        precision.bits("int3")
-
-
 def test_formulas_reproduce_published_tables_of_kib_per_token():
     def kib(layers, layout):
         return layers * costs.kv_bytes(layout, 1) / 1024
@@ -154,27 +138,3 @@ def test_a_step_takes_as_long_as_the_slower_of_the_two():
     step = costs.decode_step(A100, parameters=N, weight_bytes=2 * N, attention_flops=0, cache_bytes=0, batch=1)
     assert step.bound == "memory"
     assert step.seconds == 2 * N / 2_039e9
-
-
-def test_a_machine_without_memory_is_refused_in_one_sentence():
-    with pytest.raises(ValueError, match="memory=0 must be at least 1"):
-        costs.Machine(1, 1, 0)
-
-
-@pytest.mark.parametrize(
-    "cpuinfo, name",
-    [
-        ("processor\t: 0\nmodel name\t: Some CPU: 2.4 GHz\nmodel name\t: Another\n", "Some CPU: 2.4 GHz"),
-        ("processor\t: 0\nBogoMIPS\t: 50\n", "arm64-here"),
-        (None, "arm64-here"),
-    ],
-    ids=["named", "not named", "no table"],
-)
-def test_it_is_the_first_named_and_the_architecture_where_none_is(monkeypatch, tmp_path, cpuinfo, name):
-    table = tmp_path / "cpuinfo"
-    if cpuinfo is not None:
-        table.write_text(cpuinfo)
-    monkeypatch.setattr(costs, "ABOUT", table)
-    monkeypatch.setattr(platform, "processor", lambda: "")
-    monkeypatch.setattr(platform, "machine", lambda: "arm64-here")
-    assert costs.processor_name() == name

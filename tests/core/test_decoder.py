@@ -5,6 +5,8 @@ from attnviz.core.attention import attend
 from attnviz.core.decoder import ByteDecoder
 from attnviz.core.heads import HeadLayout
 
+pytestmark = pytest.mark.numbers
+
 LAYOUT = HeadLayout(32, 4, 2)
 IDS = torch.tensor([list(b"the cache grows")])
 

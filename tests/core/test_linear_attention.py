@@ -3,6 +3,8 @@ import torch
 
 from attnviz.core.attention import linear_attention
 
+pytestmark = pytest.mark.numbers
+
 
 @pytest.fixture
 def qkv():

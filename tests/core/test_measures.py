@@ -64,14 +64,6 @@ def test_queries_are_the_last_of_the_keys_when_decoding():
         close(last, all_rows[..., -2:])
 
 
-def test_a_batch_of_sentences_has_tokens_of_its_own():
-    weights = random_weights(2, 3, 5, 1)  # here: batch of 2, 3 heads
-    tokens = torch.tensor([[1, 2, 1, 2, 1], [3, 3, 3, 4, 4]])
-    together = measures.induction_score(weights, tokens[:, None])
-    for b in range(2):
-        close(together[b], measures.induction_score(weights[b], tokens[b]))
-
-
 def test_rows_that_see_no_key_are_nan_and_are_left_out_of_averages():
     weights = torch.cat([torch.zeros(1, 3, dtype=torch.float64), BY_HAND[1:]])
     for per_row in (measures.entropy, measures.effective_keys, measures.first_token_mass):
@@ -83,11 +75,6 @@ def test_rows_that_see_no_key_are_nan_and_are_left_out_of_averages():
 def test_a_sinks_share_does_not_make_a_row_look_more_spread():
     close(measures.entropy(BY_HAND * 0.4), measures.entropy(BY_HAND))
     close(measures.first_token_mass(BY_HAND * 0.4), BY_HAND[:, 0] * 0.4)
-
-
-def test_half_precision_weights_are_measured_in_float32():
-    weights = random_weights(1, 2, 8, 0).to(torch.bfloat16)
-    assert measures.entropy(weights).dtype == torch.float32
 
 
 def test_the_share_that_moved_is_the_mean_over_all_rows_one_without_a_choice_among_them():

@@ -7,10 +7,11 @@ import torch
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 from transformers.models.t5.modeling_t5 import T5Attention
 
-from attnviz.base.message import Problem
 from attnviz.core import masks
 from attnviz.core.attention import attend
 from attnviz.core.positions import ALiBi, Sinusoidal, T5Bias, sinusoidal, t5_buckets
+
+pytestmark = pytest.mark.numbers
 
 
 def test_sinusoids_are_those_of_the_transformer_paper() -> None:
@@ -54,14 +55,3 @@ def test_the_t5_bias_is_the_learned_number_of_the_bucket() -> None:
     bucket = t5_buckets(torch.tensor(2 - 5))
     torch.testing.assert_close(added[:, 1, 2], bias.table.weight[bucket])
     assert bias.bias(q_positions.expand(2, -1), k_positions).shape == (2, 3, 2, 6)
-
-
-@pytest.mark.parametrize("width", [0, 7])
-def test_an_odd_width_is_refused_in_one_sentence(width: int) -> None:
-    with pytest.raises(Problem, match=f"width={width} must be even"):
-        sinusoidal(torch.arange(3), width)
-
-
-def test_too_few_buckets_are_refused_in_one_sentence() -> None:
-    with pytest.raises(Problem, match="buckets=1 a side"):
-        t5_buckets(torch.arange(3), buckets=2)

@@ -11,17 +11,15 @@ from transformers.models.cohere.modeling_cohere import apply_rotary_pos_emb as i
 from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 from transformers.models.llama.modeling_llama import apply_rotary_pos_emb as halves_by_transformers
 
-from attnviz.base.message import Problem
 from attnviz.core.rope import (
     AxialRoPE,
-    Linear,
     RoPE,
     Scaling,
     YaRN,
-    axis_widths,
-    frequencies,
     grid_positions,
 )
+
+pytestmark = pytest.mark.numbers
 
 #: how q and k are lengthened as well; what scalings make of the frequencies is in test_rope_scaling.py
 SCALINGS: list[tuple[Scaling, dict[str, Any]]] = [
@@ -87,13 +85,6 @@ def test_a_narrower_width_leaves_the_rest_of_the_head_alone() -> None:
     torch.testing.assert_close(partly[..., :4], RoPE().rotate(x[..., :4], positions))
 
 
-def test_positions_may_differ_between_sentences() -> None:
-    x, positions = torch.randn(2, 3, 4, 8), torch.tensor([[0, 1, 2, 3], [0, 0, 0, 1]])
-    together = RoPE().rotate(x, positions)
-    for row in (0, 1):
-        torch.testing.assert_close(together[row], RoPE().rotate(x[row], positions[row]))
-
-
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_precision_keeps_its_dtype(dtype: torch.dtype) -> None:
     x = torch.randn(1, 4, 8)
@@ -117,23 +108,3 @@ def test_interleaved_axial_rope_is_plain_rope_on_each_part_of_the_width() -> Non
     plain = RoPE(pairing="interleaved")
     parts = [plain.rotate(part, grid[:, axis]) for axis, part in enumerate(x.split([4, 6, 6], -1))]
     torch.testing.assert_close(AxialRoPE((4, 6, 6)).rotate(x, grid), torch.cat(parts, -1))
-
-
-@pytest.mark.parametrize("d_head, widths", [(128, (44, 42, 42)), (64, (24, 20, 20)), (12, (4, 4, 4))])
-def test_video_heads_split_into_about_thirds(d_head: int, widths: tuple[int, int, int]) -> None:
-    assert axis_widths(d_head) == widths
-
-
-@pytest.mark.parametrize(
-    "wrong, sentence",
-    [
-        (lambda: frequencies(5), "width 5 must be even"),
-        (lambda: frequencies(4, scaling=Linear(0.5)), "factor=0.5 must be at least 1"),
-        (lambda: RoPE(pairing="both"), "pairing='both' must be"),  # type: ignore[arg-type]
-        (lambda: RoPE(16).rotate(torch.zeros(1, 2, 8), torch.arange(2)), "width 16 is wider than the head, 8"),
-        (lambda: AxialRoPE().rotate(torch.zeros(1, 2, 12), torch.arange(2)), "must hold 3 coordinates"),
-    ],
-)
-def test_invalid_arguments_are_refused_in_one_sentence(wrong: Any, sentence: str) -> None:
-    with pytest.raises(Problem, match=sentence):
-        wrong()

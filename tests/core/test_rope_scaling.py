@@ -7,7 +7,6 @@ import torch
 from transformers import LlamaConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
-from attnviz.base.message import Problem
 from attnviz.core.rope import NTK, DynamicNTK, Linear, Llama3, YaRN, frequencies, length_factor
 
 LENGTHS = (4096, 4097, 6000, 16384, 40_000)
@@ -44,21 +43,7 @@ def test_every_scaling_is_transformers_own(width: int, base: float, factor: floa
         assert length_factor(ours) == pytest.approx(length)
 
 
-def test_llama_3_may_choose_its_ramp() -> None:
-    settings = {"low_freq_factor": 0.5, "high_freq_factor": 16.0, "original_max_position_embeddings": 1000}
-    expected, _ = theirs("llama3", 64, 10_000.0, factor=8.0, **settings)
-    torch.testing.assert_close(
-        frequencies(64, 10_000.0, Llama3(8.0, 1000, 0.5, 16.0)).float(), expected, atol=0, rtol=1e-5
-    )
-
-
 def test_a_text_of_the_trained_length_is_read_without_scaling() -> None:
     for length in (1, 100, 4096):
         assert torch.equal(frequencies(64, scaling=DynamicNTK(4.0, 4096, length)), frequencies(64))
     assert frequencies(2, scaling=NTK(8.0)).tolist() == [1.0]
-
-
-def test_a_factor_below_one_is_refused() -> None:
-    for scaling in (Linear(0.5), NTK(0.5), DynamicNTK(0.5, 8, 8), YaRN(0.5, 8), Llama3(0.5, 8)):
-        with pytest.raises(Problem, match=r"factor=0.5 must be at least 1"):
-            frequencies(8, scaling=scaling)

@@ -9,7 +9,6 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from attnviz.core import costs, traffic
 from attnviz.core.attention import attend
-from attnviz.core.costs import pairs
 from attnviz.core.heads import HeadLayout
 from attnviz.core.masks import causal as causal_mask
 from attnviz.core.tiled import Tiling, tiled_attend
@@ -124,24 +123,6 @@ def test_flops_in_tiles_are_what_torch_counts_of_the_cores_own_tiles(causal):
 LLAMA = HeadLayout(4096, 32, 8, 128)
 
 
-def test_whole_grows_with_the_square_and_what_tiles_hold_does_not_grow():
-    ends = [traffic.whole(LLAMA, n) for n in (2**19, 2**20)]
-    assert ends[1].scores == 4 * ends[0].scores
-    tiles = [traffic.in_tiles(LLAMA, n, 128) for n in (2**19, 2**20)]
-    assert [part.q for part in tiles] == [32 * 2**19 * 128 * 2, 32 * 2**20 * 128 * 2]
-    assert tiles[1].output == 2 * tiles[0].output
-    assert tiles[0].scores == 0
-    assert traffic.fast_bytes(LLAMA, 128) == (128 + 2 * 16) * 128 * 2 + 4 * 128 * (16 + 128 + 2)
-
-
-@pytest.mark.parametrize("block", [1, 16, 100, 128])
-def test_causal_tiles_are_at_least_the_pairs_that_attend_and_at_most_one_tile_a_row_more(block):
-    tokens = 1000
-    computed, needed = traffic.pairs_in_tiles(tokens, block, True), pairs(tokens, tokens, causal=True)
-    assert needed <= computed < needed + tokens * block
-    assert traffic.pairs_in_tiles(tokens, tokens, True) == tokens * tokens
-
-
 def test_the_largest_block_fits_and_the_next_one_does_not():
     for room in (64 << 10, 192 << 10, 1 << 20):
         block = traffic.most_rows(LLAMA, room)
@@ -158,7 +139,3 @@ def test_below_the_crossing_tiles_move_more_and_from_it_on_less(causal):
     assert traffic.in_tiles(layout, tokens, at, causal).total < most
     # each key and value is loaded T/B times, half as often under a causal mask; four matrices are moved
     assert at == pytest.approx(layout.qk_width / (4 if causal else 2), abs=2)
-
-
-def test_few_tokens_of_many_heads_on_one_key_head_are_moved_less_whole():
-    assert traffic.crossing(HeadLayout(4096, 32, 1, 128), 16) is None

@@ -17,6 +17,8 @@ from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention
 from attnviz.core.rope import RoPE
 
+pytestmark = pytest.mark.numbers
+
 F64 = torch.float64
 T = 9
 TINY: dict[str, Any] = {

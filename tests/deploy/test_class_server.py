@@ -7,7 +7,6 @@ import http.client
 import json
 import os
 import re
-import resource
 import shutil
 import signal
 import socket
@@ -106,25 +105,6 @@ def test_an_old_process_that_does_not_end_is_gone_with_its_grace(tmp_path: Path,
         leaving.join(10)
 
 
-def test_the_end_of_the_server_is_the_end_of_old_processes_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("deploy.class_server.ENDS_WITHIN", 0.5)
-    monkeypatch.setattr(ClassServer, "_new_worker", lambda _self, port=0: stand_in(port))
-    server = ClassServer(2, "127.0.0.1:0", tmp_path)
-    server.workers = [server._new_worker() for _ in range(2)]
-    first = list(server.workers)
-    server.replace_all()
-    every = [worker.process for worker in (*first, *server.workers)]
-    assert len(every) == 4
-    try:
-        began = time.monotonic()
-        server.stop()
-        assert [process.poll() for process in every].count(None) == 0
-        assert time.monotonic() - began < 4
-    finally:
-        for process in every:
-            process.kill()
-
-
 @pytest.fixture(scope="module")
 def served() -> Iterator[ClassServer]:
     folder = Path(tempfile.mkdtemp())  # not pytest's: nginx, started by root, reads its files as nobody
@@ -220,12 +200,6 @@ def test_a_file_that_is_alike_for_all_is_asked_for_once_until_there_are_new_proc
 
 
 @needs_nginx
-@pytest.mark.parametrize("path", ["/", "/explore", "/_stcore/health", "/attnviz/health", "/attnviz/heads/token"])
-def test_what_is_a_visitors_own_is_asked_for_each_time(served: ClassServer, path: str):
-    assert asked(served, path).headers["X-Asked"] != asked(served, path).headers["X-Asked"]
-
-
-@needs_nginx
 def test_an_upload_is_passed_on_as_it_comes_and_no_part_of_it_is_a_file(served: ClassServer):
     """Of half of it the app hears, and may refuse it: here it can do nothing else."""
     half = b"PUT /_stcore/upload_file/a/b HTTP/1.1\r\nHost: a\r\nContent-Length: 2000000\r\n\r\n" + bytes(1_000_000)
@@ -306,15 +280,6 @@ def test_memory_that_is_taken_for_a_moment_ends_nobodys_visit(monkeypatch: pytes
     assert [worker.is_full(5) for _ in range(6)] == [False] * 5 + [True]
 
 
-@needs_nginx
-def test_a_new_process_that_does_not_start_ends_nobody(watched: ClassServer, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(ClassServer, "_command", lambda _self, _port: [sys.executable, "-c", "raise SystemExit(3)"])
-    before = list(watched.workers)
-    watched.replace_all()
-    assert watched.workers == before
-    assert answers(watched)
-
-
 #: The server itself, with stand-ins for the app.
 DRIVEN = """
 import sys
@@ -362,21 +327,6 @@ def test_when_the_server_is_killed_nothing_of_it_stays_and_it_can_be_started_aga
         shutil.rmtree(there)
 
 
-@needs_nginx
-def test_where_somebody_else_listens_nothing_is_announced(monkeypatch: pytest.MonkeyPatch):
-    other, folder = stand_in(), Path(tempfile.mkdtemp())
-    monkeypatch.setattr(class_server, "ENDS_WITHIN", 0.5)
-    monkeypatch.setattr(ClassServer, "_command", lambda _self, port: command(port))
-    server = ClassServer(1, f"127.0.0.1:{other.port}", folder)
-    try:
-        with pytest.raises(RuntimeError, match="nginx does not listen"):
-            server.start()
-    finally:
-        server.stop()
-        other.process.kill()
-        shutil.rmtree(folder)
-
-
 @pytest.fixture
 def strict(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Limits that a test reaches: their kind is as ever."""
@@ -415,14 +365,3 @@ def test_a_class_behind_one_address_stays_below_the_limits():
     )
     assert burst + 5 * rate >= 300 * 20
     assert most >= 300 * 7
-
-
-def test_the_server_and_nginx_may_open_as_many_files_as_the_system_allows(tmp_path: Path):
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
-    try:
-        server = ClassServer(1, "127.0.0.1:0", tmp_path)
-        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == server.files == min(hard, 65_536)
-        assert "worker_rlimit_nofile $(files);" in class_server.TEMPLATE.read_text()
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

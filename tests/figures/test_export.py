@@ -7,8 +7,7 @@ import plotly.graph_objects as go
 import pytest
 
 from attnviz.figures.export import prepared, standalone_html
-from attnviz.figures.heatmap import matrix, rooted
-from attnviz.figures.theme import WEIGHTS
+from attnviz.figures.heatmap import matrix
 from attnviz.figures.title_lines import wide, wrapped
 from attnviz.live.chart_frame import CHART, ChartFrame
 from attnviz.live.scene_figure import SceneFigure
@@ -33,15 +32,6 @@ def test_a_chart_keeps_its_place_between_title_and_caption_whose_markup_is_text(
     lines = [float(y) for y in re.findall(r'<text x="20" y="([\d.]+)"', framed)]
     assert lines == sorted(lines), "title above, caption below"
     assert float(re.search(r' height="(\d+)"', framed)[1]) > max(lines) > 500
-
-
-def test_a_prepared_chart_leaves_the_one_on_the_page_as_it_was():
-    fig = go.Figure(go.Bar(y=[1, 2]), layout={"title": "here", "paper_bgcolor": "rgba(0,0,0,0)"})
-    ready = prepared(fig, background="dark")
-    assert ready.layout.paper_bgcolor == "#14161C"
-    assert ready.layout.title.text == ""
-    assert fig.layout.title.text == "here"
-    assert fig.layout.paper_bgcolor == "rgba(0,0,0,0)"
 
 
 HOSTILE = [
@@ -72,32 +62,12 @@ def test_no_script_comes_into_the_page_of_a_chart_by_what_was_typed():
     assert hostile.handlers == plain.handlers == []
 
 
-def test_square_root_colours_reach_each_colour_at_the_square_of_its_place():
-    scale = dict(rooted(WEIGHTS, 20))
-    assert scale[0.0] == WEIGHTS[0][1]
-    assert scale[1.0] == WEIGHTS[-1][1]
-    assert scale[min(scale, key=lambda at: abs(at - 0.75**2))] == "#F0685F"
-
-
 def test_a_chinese_line_ends_between_letters_never_in_a_number_and_begins_with_no_closing_sign():
     lines = wrapped("它的键是复制出来的。“.”看“.”最多：50%。再长一些的句子（括号里也有字）到此为止。", 18)
     assert "".join(lines) == "它的键是复制出来的。“.”看“.”最多：50%。再长一些的句子（括号里也有字）到此为止。"
     assert all(wide(line) <= 18 for line in lines)
     assert any("50%。" in line for line in lines)
     assert not any(line[0] in "，。：）" or line[-1] in "（" for line in lines)
-
-
-def test_latin_words_are_wrapped_at_spaces_and_broken_only_where_they_are_too_long():
-    assert wrapped("keeps 25% of what MHA keeps.", 12) == ["keeps 25% of", "what MHA", "keeps."]
-    assert wrapped("ab " + "x" * 25, 10) == ["ab", "x" * 10, "x" * 10, "x" * 5]
-
-
-def test_a_quotation_mark_stays_with_what_is_quoted():
-    title = "SmolLM2 的所有头，文本“猫坐在垫子上，因为它累了。”"
-    for columns in range(12, 40):
-        lines = wrapped(title, columns)
-        assert "".join(lines).replace(" ", "") == title.replace(" ", "")
-        assert not any(line.endswith("“") or line.startswith("”") for line in lines), columns
 
 
 @pytest.mark.parametrize("rows, columns", [(4, 4), (13, 13), (13, 20)])

@@ -28,15 +28,3 @@ def test_masked_cells_are_on_no_scale():
     assert np.isnan(heat.z[0][1])
     assert grey.z[0][1] == 1
     assert np.isnan(grey.z[1][0])
-
-
-@pytest.mark.parametrize("count", [41, 200, 1024])
-def test_long_inputs_thin_their_labels(count):
-    tokens = [f"t{i}" for i in range(count)]
-    fig = matrix(np.zeros((count, count)), tokens, tokens)
-    assert sum(bool(text) for text in fig.layout.xaxis.ticktext) <= 40
-
-
-def test_one_token_and_none_draw_without_failing():
-    assert matrix(np.ones((1, 1)), "a", "a").data[0].z.tolist() == [[1.0]]
-    assert matrix(np.zeros((0, 0)), [], []).data[0].z.size == 0

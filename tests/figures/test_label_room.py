@@ -5,7 +5,6 @@ Whether they hold in a browser is asked in tests/browser/test_every_view.py.
 
 import numpy as np
 import plotly.graph_objects as go
-import pytest
 
 from attnviz.figures import heatmap
 from attnviz.figures.label_room import keep_room
@@ -34,32 +33,8 @@ def test_what_stands_beside_an_axis_gets_as_much_room_as_it_takes():
     assert left([0.0, -1.0], type="log") >= 8, "nothing on a log axis is no error"
 
 
-def test_a_margin_that_is_wider_already_stays_and_doing_it_twice_changes_nothing():
-    margin = keep_room(line([0, 5]).update_layout(margin={"l": 120, "b": 130})).layout.margin
-    assert (margin.l, margin.b) == (120, 130)
-    fig = keep_room(line([0, 5000], title_text="score"))
-    once = fig.layout.margin.to_plotly_json()
-    assert keep_room(fig).layout.margin.to_plotly_json() == once
-
-
 def test_tokens_that_do_not_fit_beside_each_other_lean_and_reach_higher():
     short, long = ["a"] * 11, ["because"] * 11
     low, high = (keep_room(heatmap.matrix(np.eye(11), rows, rows)).layout for rows in (short, long))
     assert high.margin.t > low.margin.t + 20
     assert low.xaxis.title.text is low.yaxis.title.text is None, "no place is kept for titles that there are not"
-
-
-@pytest.mark.parametrize(
-    "fig",
-    [
-        go.Figure(),
-        go.Figure(go.Scatter(x=[], y=[])),
-        go.Figure(go.Scatter(x=[1], y=[float("nan")])),
-        go.Figure(go.Scatter(x=[1, 1], y=[3, 3])),
-        go.Figure(go.Bar(x=["a", "b"], y=[None, 2])),
-        go.Figure(go.Heatmap(z=np.eye(3))),
-    ],
-)
-def test_any_chart_gets_margins(fig):
-    margin = keep_room(layout(fig)).layout.margin
-    assert all(8 <= margin[side] < 200 for side in "lrtb")

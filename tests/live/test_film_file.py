@@ -22,7 +22,7 @@ from attnviz.core import masks
 from attnviz.core.attention import attend
 from attnviz.live.film_file import film_bytes
 from attnviz.live.matrix_figures import HeadFilm, MaskFigure
-from attnviz.live.scene_figure import MOST_FRAMES, FrameOptions, SceneFigure
+from attnviz.live.scene_figure import FrameOptions, SceneFigure
 from attnviz.pages.born.maths import life
 from attnviz.pages.born.panels import film as born
 from attnviz.pages.decoding.maths import token_by_token
@@ -200,25 +200,6 @@ def test_a_file_has_the_frames_of_its_part_and_moves(kind):
         assert (np.abs(ends[0] - ends[1]).max(-1) > 30).mean() > 0.005
         seen.append(ends[0][0, 0])
     assert seen[0].min() > 250 > 40 > seen[1].max(), "paper is white or dark"
-
-
-def test_a_webp_holds_its_frames_in_every_pixel_and_is_small():
-    still, _stops = decoding()
-    file = film_bytes(still(0), "webp", FrameOptions())
-    frames, _seconds = still(0).frames(FrameOptions())
-    seen = [np.asarray(frame.convert("RGB")) for frame in ImageSequence.Iterator(Image.open(io.BytesIO(file)))]
-    for svg, pixels in zip(frames, seen, strict=True):
-        assert (np.asarray(Image.open(io.BytesIO(png(svg, 1.0))).convert("RGB")) == pixels).all()
-    assert len(file) < 40_000 * len(frames), "each takes 13 kB, and 130 kB in libwebp's fastest way"
-
-
-def test_a_long_film_leaves_frames_out_but_not_its_ends():
-    still, stops = training()
-    assert stops > MOST_FRAMES
-    frames, _seconds = still(0).frames(FrameOptions())
-    assert len(frames) == MOST_FRAMES
-    for frame, stop in ((frames[0], 0), (frames[-1], stops - 1)):
-        assert set(texts(tree(still(stop)))) <= set(texts(ElementTree.fromstring(frame)))
 
 
 def test_what_does_not_move_is_refused_as_a_film():

@@ -2,14 +2,13 @@
 
 import re
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
-from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pin, Pins, RowSentence
-from attnviz.figures.theme import HEADS, SCORES, SCORES_ON_DARK, WEIGHTS
+from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pin, Pins
+from attnviz.figures.theme import HEADS, WEIGHTS
 from attnviz.live.matrix_figures import HeadFigure, MaskFigure, MosaicFigure
 from attnviz.live.scene_figure import SceneFigure
 from tests.svg_reading import SVG, WORDS, causal, interpolated, painted, pixels_in, texts, tree
@@ -45,28 +44,6 @@ def test_cells_have_the_colours_of_their_weights_and_masked_ones_none(root):
     assert np.abs(seen - wanted)[~hidden].max() <= 3, "256 steps of the scale"
 
 
-@pytest.mark.parametrize("background, stops", [("white", SCORES), ("dark", SCORES_ON_DARK)])
-def test_a_difference_is_centred_on_zero(background, stops):
-    weights, _hidden = causal(9)
-    change = weights - weights[::-1]
-    picture = file_of(change, WORDS[:9], kind="diff")
-    seen = painted(tree(picture, background=background), change.shape)
-    assert np.abs(seen - interpolated(stops, 0.5 + change / 2)).max() <= 3
-
-
-def test_the_colours_of_a_bar_begin_and_end_where_it_does():
-    weights, _hidden = causal(9)
-    beside = tree(SceneFigure((head_figure(weights, WORDS[:9], WORDS[:9]),) * 2))
-    bars = [rect for rect in beside.iter(f"{SVG}rect") if rect.get("fill", "").startswith("url(#g")]
-    ramps = {each.get("id"): each for each in beside.iter(f"{SVG}linearGradient")}
-    assert len(bars) == 2
-    for bar in bars:
-        ramp = ramps[bar.get("fill")[5:-1]]
-        left = float(bar.get("x"))
-        ends = [float(ramp.get(end)) for end in ("x1", "x2")]
-        assert ends == pytest.approx([left, left + float(bar.get("width"))], abs=0.02)
-
-
 def test_a_long_sentence_is_a_picture_of_the_same_colours():
     weights, hidden = masked(80)
     names = [f"token{i}" for i in range(80)]
@@ -85,13 +62,6 @@ def test_characters_that_no_xml_may_hold_do_not_break_the_file():
     assert "line↵end" in said
 
 
-def test_a_blank_after_a_sign_that_is_drawn_as_lines_is_not_lost():
-    root = tree(file_of(np.eye(1), ["a → b"]))
-    after = [node for node in root.iter(f"{SVG}text") if node.text == "b"]
-    arrow = max(float(x) for x in re.findall(r"[ML]([\d.]+) ", next(root.iter(f"{SVG}path")).get("d")))
-    assert 2 < float(after[0].get("x")) - arrow < 8
-
-
 def test_a_curve_leads_from_each_query_to_each_key_that_it_looks_at():
     weights, hidden = causal(10)
     root = tree(file_of(np.where(hidden, np.nan, weights), lines=True))
@@ -103,18 +73,6 @@ def test_a_curve_leads_from_each_query_to_each_key_that_it_looks_at():
         ):
             found.add((round((float(begin) - top) / 24 - 0.5), round((float(end) - top) / 24 - 0.5)))
     assert found == set(zip(*np.nonzero(weights * ~hidden >= 0.006), strict=True))
-
-
-def test_a_stronger_weight_has_the_bolder_line():
-    root = tree(SceneFigure((head_figure(np.array([[0.9, 0.1]]), ["q"], ["a", "b"], lines=True),)))
-    widths = [float(p.get("stroke-width", 0)) for p in root.iter(f"{SVG}path") if "C" in p.get("d", "")]
-    assert sorted(widths) == pytest.approx([0.75 + 2.75 * level / 24 for level in (2.5, 21.5)], abs=0.01)
-
-
-def test_pins_fade_the_other_lines_and_light_their_own():
-    weights, _hidden = causal(10)
-    assert 'opacity="0.18"' not in file_of(weights, lines=True).to_svg()
-    assert 'opacity="0.18"' in file_of(weights, lines=True, pins=Pins((Pin("q", 5),))).to_svg()
 
 
 def test_heads_laid_over_each_other_have_colours_of_their_own_and_are_named():
@@ -129,30 +87,6 @@ def test_heads_laid_over_each_other_have_colours_of_their_own_and_are_named():
         assert {"head 0", "head 5", "head 8"} <= set(texts(root))
     curves = sum(path.get("d", "").count("M") for path in tree(picture).iter(f"{SVG}path") if "C" in path.get("d", ""))
     assert curves == sum(int((np.nan_to_num(head) >= 0.006).sum()) for head in (own, *others.values()))
-
-
-def test_figures_stand_beside_each_other_with_their_names_above():
-    names = [f"word{i}" for i in range(30)]
-    heads = [head_figure(np.random.default_rng(i).random((30, 30)), names, names, title=f"Head {i}") for i in range(3)]
-    whole = SceneFigure(tuple(heads))
-    assert len(whole.to_svg(title="All", caption="Made by hand")) <= 250_000
-    root = tree(whole, title="All")
-    assert {"Head 0", "Head 1", "Head 2", "All"} <= set(texts(root))
-    wide = float(tree(SceneFigure((heads[0],))).get("width"))
-    assert float(root.get("width")) > 3 * (wide - 40)
-    groups = [g for g in root.iter(f"{SVG}g") if g.get("shape-rendering") == "crispEdges"]
-    places = [float(re.match(r"translate\(([\d.]+) ", g.get("transform"))[1]) for g in groups]
-    assert len(places) == 3
-    assert all(b - a >= 30 * 20 for a, b in pairwise(places)), "none lies on another"
-
-
-@pytest.mark.parametrize("values", [[[1.0]], [[float("nan")]], np.full((4, 4), 0.25), np.zeros((3, 3))])
-def test_one_token_a_tie_and_nothing_at_all_are_figures(values):
-    values = np.asarray(values)
-    matrix = head_figure(values, WORDS[: len(values)], WORDS[: len(values)], pins=Pins((Pin("q", 0),), (0, 0)))
-    others = [replace(matrix, view=replace(matrix.view, **look)) for look in ({"kind": "diff"}, {"full_range": False})]
-    for part in (matrix, replace(matrix, lines=True), *others):
-        assert "NaN" not in SceneFigure((part,)).to_svg(title="A", caption="B")
 
 
 def test_every_token_is_text_as_it_was_typed():
@@ -233,24 +167,3 @@ def test_the_mosaic_shows_every_head_in_its_place_and_hides_what_is_masked(layer
         assert np.ptp(seen[0, 3, :3]) <= 20, "masked is grey"
     if layers > 1:
         assert pixels[side + 1, 0, 3] == 0, "gaps show the page"
-
-
-@pytest.mark.parametrize(
-    "told, shares", [(("q", 5), ["40%", "30%", "15%", "10%", "others", "5%"]), (("k", 0), ["40%", "100%"])]
-)
-def test_what_a_token_is_made_of_stands_above_its_matrix(told, shares):
-    weights = np.where(np.tri(6, dtype=bool), 1 / np.arange(1, 7)[:, None], np.nan)
-    weights[5] = [0.4, 0.3, 0.15, 0.1, 0.03, 0.02]
-    root = tree(file_of(weights, [f"w{i}" for i in range(6)], story=True, pins=Pins((Pin(*told),))))
-    said = texts(root)
-    assert set(shares) <= set(said)
-    assert (f"new vector of “w{told[1]}”" if told[0] == "q" else f"who looks at “w{told[1]}”") in said
-    lines = [float(path.get("stroke-width", 1)) for path in root.iter(f"{SVG}path") if "C" in path.get("d", "")]
-    assert max(lines) == pytest.approx(18 * (0.4 if told[0] == "q" else 1.0)), "as thick as the weight"
-
-
-def test_with_nothing_pinned_a_picture_tells_of_the_row_of_its_sentence():
-    weights = np.where(np.tri(6, dtype=bool), 1 / np.arange(1, 7)[:, None], np.nan)
-    sentence = RowSentence(("",) * 5, 3, ((), ()))
-    root = tree(file_of(weights, [f"w{i}" for i in range(6)], story=True, sentence=sentence))
-    assert "new vector of “w3”" in texts(root)

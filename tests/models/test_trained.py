@@ -11,6 +11,8 @@ from attnviz.models.capture.run import capture
 from tests.models.capture.test_yardstick import measures
 from tests.models.tiny import equal_weights
 
+pytestmark = pytest.mark.numbers
+
 SENTENCES = [
     "The cat sat on the mat because it was tired.",
     "Paris is the capital of France, and Rome of Italy; café 猫 🙂",

@@ -17,7 +17,6 @@ from streamlit.testing.v1 import AppTest
 from attnviz.base import words
 from attnviz.base.packed import unblob
 from tests import app_words
-from tests.links import canvases
 from tests.models.conftest import minilm, smollm2
 
 __all__ = ["minilm", "smollm2"]
@@ -87,12 +86,6 @@ def canvases_on(page: Any) -> list[Any]:
 def drawn(page: Any, component: str = "") -> tuple[dict[str, Any], bytes]:
     """Header and payload of what the first canvas of this kind was sent."""
     return next(unblob(each.proto.bytes) for each in canvases_on(page) if each.proto.component_name.endswith(component))
-
-
-def said_below_heads(page: Any) -> str:
-    """The sentences that canvases draw below heads."""
-    blobs = [bytes(each.proto.bytes) for each in canvases_on(page)]
-    return " ".join(canvases.sentence(blob) for blob in blobs)
 
 
 def with_code(page: Any) -> Any:

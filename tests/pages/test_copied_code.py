@@ -35,7 +35,3 @@ def test_no_program_of_the_documents_has_a_private_name() -> None:
     notebooks = [path.read_text("utf-8") for path in sorted((ROOT / "docs" / "library" / "notebooks").glob("*.py"))]
     assert len(blocks) > 10
     assert [code for code in blocks + notebooks if PRIVATE.search(code)] == []
-
-
-def test_a_private_name_in_a_program_is_found() -> None:
-    assert [text for text in texts('f"model = {kind}._from_config(config)"') if PRIVATE.search(text)]

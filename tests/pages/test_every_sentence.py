@@ -1,32 +1,23 @@
-"""Every computed sentence is true for one word, for equal words, and at both ends of each control.
+"""Sentences are true where several choices are at their ends at once; `claims` says what one claims wrongly."""
 
-Each section of each page is opened as it is, with all numbers at their least and one word, with all numbers at their
-largest and four equal words, and once for each option of its boxes; `claims` says what its sentences claim wrongly.
-"""
-
+from collections.abc import Iterator
+from html import unescape
 from typing import Any
 
 import pytest
 
-from attnviz.base.message import Message
-from attnviz.pages.decoding.maths.cache_traps import CACHE_TRAPS
-from attnviz.pages.fast.maths.traps import TILE_TRAPS
-from attnviz.pages.masks.maths.traps import TRAPS
-from attnviz.runs.traps import Trap
-from attnviz.runs.word_vectors import sentence
-from tests.pages.all_sentences import (
-    FOUR,
-    ONE,
-    Link,
-    drawn_on,
-    is_alike,
-    lesson_links,
-    sections,
-    sentences_on,
-    walk,
-)
+from attnviz.app.links.choices import choices_of
+from attnviz.base.packed import unblob
+from attnviz.serve import page_table  # noqa: F401  (declares what can be chosen)
 from tests.pages.claims import false_claims
+from tests.pages.conftest import canvases_on
 
+Link = dict[str, str]
+ONE, FOUR = "cat", "the the the the"
+#: pages, and a page's sections, whose words are random vectors without positions: equal words are exactly alike
+ALIKE = {"build", "masks", "fast traps", "decoding traps", "positions order"}
+#: what turns these pages to another of their sections
+TURNING = {"fast": "fast_section", "decoding": "d_view", "positions": "p_section"}
 LESSON_STEPS = {"attention": (1, 2, 3, 5), "row": (2, 6), "masks": (1, 2, 4), "model": (1,), "cache": (2, 4)}
 #: ends that no control of a section reaches alone, and that were wrong once
 TOGETHER = [
@@ -69,6 +60,35 @@ def _id(part: Any) -> str:
     return "&".join(part.values()) if isinstance(part, dict) else str(part)
 
 
+def is_alike(name: str, link: Link) -> bool:
+    """Whether all words of the page are exactly alike, or there is only one."""
+    section = link.get(TURNING.get(name, ""), "")
+    text = [link[choice.name] for choice in choices_of(name) if choice.kept_as and choice.name in link]
+    return text in ([ONE], [FOUR]) and not {name, f"{name} {section}".strip()}.isdisjoint(ALIKE)
+
+
+def sentences_on(page: Any) -> list[str]:
+    """What the page says, as a visitor reads it."""
+    kinds = (page.markdown, page.caption, page.info, page.warning, page.success, page.error, page.subheader)
+    said = [unescape(str(part.value)) for kind in kinds for part in kind]
+    said += [f"{part.label}: {part.value}" for part in page.metric]
+    said += [box.label for box in page.expander]
+    return [text for text in said if not text.lstrip().startswith("<")]
+
+
+def drawn_on(page: Any) -> list[str]:
+    """The texts that canvases were sent, among them templates whose places the browser fills."""
+    return [text for canvas in canvases_on(page) for text in _texts(unblob(bytes(canvas.proto.bytes))[0])]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts(each)
+
+
 def falsely_claimed(page: Any, name: str, link: Link) -> dict[str, list[str]]:
     """The sentences of a page that claim something wrongly, and what."""
     alike = is_alike(name, link)
@@ -77,85 +97,6 @@ def falsely_claimed(page: Any, name: str, link: Link) -> dict[str, list[str]]:
     return {text: found for text, found in said.items() if found}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name, section", sections(), ids=_id)
-def test_no_sentence_claims_what_is_not_so_at_the_ends_of_any_control(visit, name, section):
-    wrong = {_id(link): falsely_claimed(page, name, link) for link, page in walk(visit, name, section)}
-    assert {link: found for link, found in wrong.items() if found} == {}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name, link", lesson_links(), ids=_id)
-def test_no_sentence_of_a_lesson_does(visit, name, link):
-    assert falsely_claimed(visit(name, **link), name, link) == {}
-
-
 @pytest.mark.parametrize("name, link", TOGETHER, ids=_id)
 def test_no_sentence_does_where_several_are_at_their_ends(visit, name, link):
     assert falsely_claimed(visit(name, **link), name, link) == {}
-
-
-@pytest.mark.parametrize("text", [ONE, "the cat", FOUR])
-@pytest.mark.parametrize(
-    "trap", [*TRAPS.values(), *CACHE_TRAPS.values(), *TILE_TRAPS.values()], ids=lambda trap: trap.id
-)
-def test_no_fact_of_a_trap_does(trap: Trap, text: str):
-    outcome = trap.run(sentence(tuple(text.split()), 0))
-    cells = [cell for row in outcome.table for cell in row if isinstance(cell, Message) and str(cell) != "NaN"]
-    said = [str(each).replace("the ", "“the” ") for each in (*outcome.facts, *cells)]
-    assert {text: found for text in said if (found := false_claims(text))} == {}
-
-
-WRONG = {
-    "a winner among equal ones": "“the” gives 25% to “the”, more than to any other.",
-    "most, by nothing": "Drawn: repeat in head 0, which is off most, by 0.000.",
-    "leads by nothing": "X leads Y by 0.00 in logits.",
-    "a largest that is the smallest": "At d_k = 1 the largest value is 1 (raw), the smallest 1 (raw).",
-    "first, and before it first too": "After the last layer “a” comes first; one layer earlier it is number 1.",
-    "first nowhere, and last first": "“a” comes first at no layer: it ends in place 1.",
-    "first and last of one": "The first pair turns once in 6.28 positions, the last in 6; pairs that do not: 0 of 1.",
-    "only all": "Nothing is hidden from only 4 of 4 words.",
-    "all of one or two": "All 2 heads look at it.",
-    "both of one": "both together (here 1) give 3.",
-    "more than half": "More than half looks at it: 12%.",
-    "less than half": "Less than half looks at it: 82%.",
-    "more than there are": "It sees 12 of 10 words.",
-    "more than everything": "“it” gives 60% to “a” and 50% to “b”.",
-    "from X to X": "63 other patches get from 0.9% to 0.9%: the rotations tell them apart.",
-    "wrong and right alike": "A weight moves by at most 0.000 (right: 0.000).",
-    "X instead of X": "It gives 5% to the future: 3 instead of 3.",
-    "fewer that is more": "In tiles it moves 2 GiB: 0.6 times fewer.",
-    "so many times that is once": "It costs 1.00 times the absorbed form.",
-    "one of a thing as several": "one of 1 keys and another",
-    "no number": "The largest is nan.",
-    "an empty name": "“it” looks most at “”.",
-    "two stops": "It ends..",
-    "minus nothing": "It moves by -0.00 at most.",
-    "an unfilled place": "With {n} layers it is all.",
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_a_false_claim_is_found(name):
-    assert [found.partition(":")[0] for found in false_claims(WRONG[name], equal=True)] == [name]
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "*the* gives 25% to *the*; rows are at most 1 and at least 0.",
-        "The largest value is 2 (raw), the smallest 1 (1/d_k).",
-        *("1.0 keys", "11 keys", "1 key of 2", "2 × 1 = 1 of", "sums to 1", "1 is less", "1 key has"),
-        *(
-            "with 1,021 words",
-            "numbers from 0 to 1 only",
-            "from 25.1% to 25.0%",
-            "3.4 times fewer",
-            "0.6 times as fast",
-        ),
-        *("“it” gives 60% to “a” and 40% to “b”.", "e.g. 10 of 10 words", "0.10 … 0.20", "(Vaswani et al., 2017)"),
-        *("5e−07 for the LSTM", "±1, 10–0", "7 of 10 words, all but 3", "all 12 heads", "NaN in 1 of 10 rows"),
-    ],
-)
-def test_a_true_one_is_not(sentence):
-    assert false_claims(sentence, equal=True) == []

@@ -20,11 +20,11 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 from attnviz.app.cache import model_cache, waiting_line
 from attnviz.app.cache.waiting_line import WaitingLine
+from attnviz.base.packed import unblob
 from attnviz.models.loading import cache_folder, hub_download
 from attnviz.pages.compare.panels import reach as reach_panel
 from attnviz.runs import own_process
 from tests.broken_disks import filling_disk
-from tests.links import canvases
 from tests.models.loading import test_hub_download as hubs
 from tests.models.tiny_tokenizers import byte_level
 from tests.pages.compare.test_page import CONFIG, SHORT, figures
@@ -73,11 +73,11 @@ def sentence(page):
 
 
 def heard(page):
-    """The sentences of the two pictures, which say what is on them."""
+    """What the two pictures were sent, without their headers, which differ from session to session."""
     assert not page.exception
     assert not page.error
     assert len(canvases_on(page)) == 2
-    return [canvases.sentence(bytes(each.proto.bytes)) for each in canvases_on(page)]
+    return [unblob(bytes(each.proto.bytes))[1] for each in canvases_on(page)]
 
 
 # --- a full disk

@@ -8,10 +8,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz.app.mends.streamlit_adapter import SESSION
 from attnviz.base import words
 from attnviz.serve.page_table import NAMES as PAGES
-from tests.links.differences import differences
-from tests.links.what_a_link_shows import what_it_shows
-from tests.pages.conftest import open_page, with_code
-from tests.pages.test_kept_links import VERSIONS
+from tests.pages.conftest import open_page
 
 
 @pytest.fixture(autouse=True)
@@ -103,49 +100,6 @@ def test_two_visitors_of_one_server_each_read_their_own_language():
 
 def text_of(page: Any) -> list[str]:
     return [each.value for each in (*page.title, *page.subheader, *page.markdown, *page.caption)]
-
-
-#: kept links, one that sets much for each page that has some
-CROSSING = {
-    name: (kept["page"], kept["link"])
-    for held in VERSIONS.values()
-    for kept in held["links"]
-    for name in (kept["name"],)
-    if name
-    in (
-        "home: another sentence, no mask",
-        "explore: sentence, head, order",
-        "build: edited weights",
-        "masks: paint",
-        "scaling: temperature",
-        "sharing: a quantised deployment",
-        "pictures: pinned, hidden, silenced, scaled",
-        "why: a circuit of heads and MLPs",
-        "fast: blocks of eight, nothing shared",
-        "born: other words, guessed, a head silenced",
-    )
-}
-PARAMETERS = frozenset(name for held in VERSIONS.values() for name in held["parameters"])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", CROSSING)
-def test_a_chinese_link_means_the_same_picture_to_an_english_browser(browser: Any, name: str):
-    """All but the words: controls, what canvases, charts and tables are sent, and which calls the code makes."""
-    browser("en-GB")
-    where, link = CROSSING[name]
-    english, chinese = (
-        what_it_shows(with_code(open_page(where, **link, **more)), PARAMETERS) for more in ({}, {"lang": "zh"})
-    )
-    assert english["canvases"] or english["charts"]
-    said = {"numbers": [], "tokens": [], "other controls": []}
-    assert differences(english | said, chinese | said) == []
-
-
-def test_each_page_with_kept_links_crosses():
-    assert {where for where, _ in CROSSING.values()} == {
-        kept["page"] for held in VERSIONS.values() for kept in held["links"]
-    }
 
 
 def opens_a_view() -> None:

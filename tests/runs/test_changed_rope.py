@@ -1,13 +1,10 @@
 """A trained head without RoPE, against the model itself with another rotary module."""
 
-import numpy as np
 import pytest
 import torch
 
-from attnviz.base.message import Problem
 from attnviz.models.capture import capture
-from attnviz.runs.changed_rope import Config, over_distance, run
-from attnviz.runs.model_run import Request, run_model
+from attnviz.runs.changed_rope import Config, run
 
 
 class Rotation(torch.nn.Module):
@@ -72,21 +69,3 @@ def test_the_models_own_base_changes_nothing(smollm2, decoded):
     assert result.rotary.base == 100_000.0
     assert result.after == pytest.approx(result.before, abs=1e-4)
     assert result.tokens_moved < 1e-3
-
-
-def test_weights_over_distance_are_means_of_diagonals():
-    weights = torch.tensor([[1.0, 0.0, 0.0], [0.75, 0.25, 0.0], [0.5, 0.3, 0.2]])
-    assert over_distance(weights) == pytest.approx(np.array([1.45 / 3, 1.05 / 2, 0.5]))
-
-
-def test_one_token_has_nothing_before_it(smollm2):
-    result = run(run_model(Request("smollm2-135m", "Hi"), smollm2), smollm2, Config())
-    assert np.isnan(result.previous[0])
-    assert result.moved == pytest.approx(0)
-
-
-def test_an_encoder_and_a_head_that_is_not_there_are_refused(smollm2, minilm, decoded):
-    with pytest.raises(Problem, match="BertModel does not rotate queries and keys"):
-        run(run_model(Request("minilm-l6", "Hello there"), minilm), minilm, Config(0, 0))
-    with pytest.raises(Problem, match="layer 16 has no head 9"):
-        run(decoded, smollm2, Config(16, 9))

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from attnviz.pages.explore.maths.whole_model import measured
-from attnviz.runs.head_matrix import Look, average, head_matrix, rolled_out, telling_depth
+from attnviz.runs.head_matrix import Look, head_matrix, rolled_out, telling_depth
 
 
 @pytest.fixture(scope="module")
@@ -41,21 +41,6 @@ def test_words_are_sums_over_keys_and_means_over_queries(paired):
     assert words.values[spot, words.cols.index("tokenizers")] == pytest.approx(expected, abs=1e-6)
 
 
-def test_rows_without_special_tokens_sum_to_less_or_are_renormalised(paired):
-    stack = paired.stacks[0]
-    less = head_matrix(stack, 0, 0, Look(special=False))
-    again = head_matrix(stack, 0, 0, Look(special=False, renormalise=True))
-    assert "[CLS]" not in less.rows
-    assert (less.values.sum(1) < 1).all()
-    np.testing.assert_allclose(again.values.sum(1), 1, atol=1e-5)
-
-
-def test_the_second_sentence_begins_where_a_line_is_drawn(paired):
-    matrix = head_matrix(paired.stacks[0], 0, 0)
-    assert len(matrix.row_breaks) == 1
-    assert matrix.rows[matrix.row_breaks[0]].lower() == "he"
-
-
 def test_value_weighting_is_weight_times_what_the_value_adds(decoded, smollm2):
     stack = decoded.stacks[0]
     plain = head_matrix(stack, 5, 2)
@@ -72,14 +57,6 @@ def test_value_weighting_is_weight_times_what_the_value_adds(decoded, smollm2):
     assert f"Before W_O, weight times value of “{valued.cols[most]}” is " in str(valued.said_before_w_o(last))
     assert f"is {plain.values[-1, most] * before[most]:.2f} long" in str(valued.said_before_w_o(last))
     assert plain.said_before_w_o(last) is None
-
-
-def test_an_average_of_one_head_is_that_head_and_of_all_their_mean(decoded):
-    stack = decoded.stacks[0]
-    np.testing.assert_allclose(average(stack, [(3, 1)]).values, head_matrix(stack, 3, 1).values, atol=1e-6)
-    everyone = [(la, he) for la in range(30) for he in range(9)]
-    mean = np.mean([layer.weights()[0].float().numpy().mean(0) for layer in stack.layers], axis=0)
-    np.testing.assert_allclose(average(stack, everyone).values, mean, atol=1e-5)
 
 
 def test_rollout_opens_at_the_last_depth_at_which_no_token_is_half_of_everything(decoded, eager):

@@ -1,5 +1,5 @@
 import os
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import pytest
 import torch
@@ -54,14 +54,6 @@ def test_an_example_kept_from_earlier_is_what_the_model_would_read_now(smollm2):
         )
     again = intervene(smollm2.model, [], **earlier.inputs_on(smollm2.model.device))
     torch.testing.assert_close(again.logits, now.trace.logits, atol=1e-4, rtol=1e-4)
-
-
-@pytest.mark.parametrize("more", [{"text": "Something else"}, {"frame": "none"}, {"second": "And a second one"}])
-def test_only_an_example_exactly_as_it_stands_was_kept(more):
-    example = next(each for each in EXAMPLES if each.model == "smollm2-135m")
-    request = replace(Request(example.model, example.text, example.second), **more)
-    assert not has_kept_run(request)
-    assert kept_run(request) is None
 
 
 def test_a_run_says_what_was_done_to_the_weights_and_whether_they_were_trained(smollm2, tmp_path):
@@ -131,13 +123,6 @@ def test_the_folder_holds_no_more_than_its_limit_and_loses_the_oldest(folder, mi
     assert sum(path.stat().st_size for path in folder.iterdir()) <= 2.5 * size
     assert model_run.find_reading(asdict(Request("minilm-l6", texts[-1]))) is not None
     assert model_run.find_reading(asdict(Request("minilm-l6", texts[0]))) is None
-
-
-def test_without_the_setting_nothing_is_written(tmp_path, monkeypatch, minilm):
-    monkeypatch.delenv("ATTNVIZ_READINGS", raising=False)
-    monkeypatch.chdir(tmp_path)
-    run_model(HERE, minilm)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_full_disk_is_no_reason_to_fail(folder, minilm):

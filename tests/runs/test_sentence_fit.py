@@ -31,14 +31,3 @@ def test_the_same_sentence_takes_more_in_chinese(smollm2):
     assert english.parts == 0
     alone = predictions.run(run_model(Request("smollm2-135m", "a"), smollm2), smollm2)
     assert (alone.tokens, alone.nats) == (1, 0), "a single token surprises by nothing"
-
-
-def test_in_the_chinese_example_of_the_explorer_most_characters_are_split(smollm2):
-    spans = run_model(Request("smollm2-135m", SENTENCES[2]), smollm2).source.spans
-    split = {span.label.split()[0] for span in spans if span.part}
-    assert len(split) > len(set(SENTENCES[2])) / 2
-    assert all(span.label.split()[1][0] in "123" for span in spans if span.part)
-
-
-def test_chinese_characters_are_told_from_letters_and_from_punctuation():
-    assert [letter for letter in "注意力a，é" if ord(letter) in predictions.HAN] == ["注", "意", "力"]

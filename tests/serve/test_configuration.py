@@ -25,11 +25,3 @@ def test_every_setting_is_one_that_streamlit_knows() -> None:
     assert st.get_option("server.enableAgentApi") is False, "its interface for programs"
     for name in found:
         st.get_option(name)
-
-
-def test_what_somebody_set_is_left_as_it_is(monkeypatch) -> None:
-    asked = []
-    monkeypatch.setattr(configuration, "set_where_default", lambda name, value, where: asked.append(name))
-    configuration.apply()
-    assert "theme.dark.textColor" in asked
-    assert "server.address" not in asked, "the server is bound to it already"

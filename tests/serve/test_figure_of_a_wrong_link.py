@@ -43,18 +43,6 @@ def test_a_wrong_value_is_refused_in_the_pages_sentence_unless_the_caller_is_len
     assert file.stat().st_size > 100
 
 
-def test_a_page_that_does_not_exist_is_a_wrong_call(tmp_path, capsys):
-    assert main(["figure", "nopage?x=1", "-o", str(tmp_path / "x.svg")]) == 2
-    (sentence,) = capsys.readouterr().err.splitlines()
-    assert sentence.startswith("attnviz: The link opens nopage, which is not a page; the pages are home, ")
-
-
-def test_a_link_that_nothing_is_wrong_with_is_written_without_a_word_of_refusal(tmp_path, capsys):
-    file = tmp_path / "figure.csv"
-    assert main(["figure", "scaling?s_dk=128", "-o", str(file)]) == 0
-    assert capsys.readouterr().err.endswith(f"is in {file}\n")
-
-
 def test_two_wrong_values_are_two_sentences_and_a_page_that_cannot_draw_says_so_without_entities(tmp_path, capsys):
     file = tmp_path / "figure.csv"
     assert main(["figure", "compare?c_n=0&c_k=x", "-o", str(file)]) == 2
@@ -62,11 +50,3 @@ def test_two_wrong_values_are_two_sentences_and_a_page_that_cannot_draw_says_so_
     assert main(["figure", "compare?c_d=513", "-o", str(file)]) == 1
     assert capsys.readouterr().err.splitlines()[0] == "d=513 must be a multiple of heads=8"
     assert not file.exists()
-
-
-def test_where_one_of_several_files_cannot_be_had_none_is_written(tmp_path, capsys):
-    names = [tmp_path / name for name in ("a.svg", "a.html")]
-    asked = [part for name in names for part in ("-o", str(name))]
-    assert main(["figure", "home", "--figure", "home-lines", *asked]) == 1
-    assert capsys.readouterr().err.splitlines()[-1].startswith("attnviz: This figure has no live file")
-    assert not any(name.exists() for name in names)

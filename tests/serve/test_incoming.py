@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,14 +9,11 @@ import streamlit as st
 from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 from starlette.types import Message
-from streamlit import runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from attnviz.serve import incoming
-from attnviz.serve.incoming import Incoming, Pace, shorten
+from attnviz.serve.incoming import Incoming, Pace
 
 OPERATIONS = {"deferred_file", "dataframe_chunk", "install_skills", "dismiss_skills_nudge"}
 
@@ -168,13 +164,6 @@ def test_of_what_a_server_can_do_for_a_page_only_a_file_to_save_is_passed_on():
     assert passed == {"deferred_file"}
 
 
-def test_a_message_asks_for_addresses_of_eight_files_at_most():
-    message = BackMsg()
-    message.file_urls_request.file_names.extend([""] * 400_000)
-    (passed,) = Heard(message).messages
-    assert len(passed.file_urls_request.file_names) == 8
-
-
 def test_a_message_that_is_too_large_closes_its_connection_unread():
     heard = Heard(run(query_string="x" * 10**6), run())
     assert heard.messages == []
@@ -206,15 +195,6 @@ def test_a_widgets_value_that_is_too_large_for_its_type_counts_as_not_sent(kind:
     assert passed.rerun_script.query_string == "page=1"
 
 
-def test_what_our_largest_widgets_send_is_passed_on_as_it_was():
-    """Two sentences of 100,000 characters, a mask painted over 1,024 tokens, a page's buttons."""
-    message = run(query_string="x" * 60_000, page_script_hash="0" * 32, is_history_navigation=True)
-    widgets = [widget(string_value="木" * 100_000)] * 2 + [widget(json_value="A" * (1024**2 // 6))]
-    message.rerun_script.widget_states.widgets.extend([*widgets, *[widget(trigger_value=True)] * 300])
-    message.rerun_script.context_info.url = "http://attention.example/" + "x" * 60_000
-    assert Heard(message).messages == [message]
-
-
 def test_what_a_browser_says_of_itself_is_bounded():
     told = BackMsg()
     for name in incoming.LARGEST_OF_RUN:
@@ -227,13 +207,6 @@ def test_what_a_browser_says_of_itself_is_bounded():
             setattr(message.rerun_script, name, "x" * 900_000)
         (told,) = Heard(message).messages
         assert told == run(is_auto_rerun=True), name
-
-
-def test_a_thousand_widgets_are_more_than_a_page_has():
-    message = run()
-    message.rerun_script.widget_states.widgets.extend([WidgetState()] * 400_000)
-    assert Heard(message).messages == []
-    assert shorten(message) is None
 
 
 def test_hands_are_never_made_to_wait_and_a_flood_is(waited: list[float]):
@@ -329,26 +302,6 @@ def test_the_oldest_uploads_of_a_session_go_first_and_then_the_oldest_of_all():
             assert await uploads.put(f"{session}/a", size) == 204
         assert uploads.dropped[3:] == ["mine/e", "mine/f", "mine/g"]
         assert sum(uploads.incoming.kept.values()) <= incoming.KEPT_OF_ALL
-
-    in_loop(tried())
-
-
-def test_what_is_forgotten_is_taken_from_streamlits_memory(monkeypatch: pytest.MonkeyPatch):
-    held = MemoryUploadedFileManager("/_stcore/upload_file")
-    held.add_file("mine", UploadedFileRec(file_id="a", name="a", type="", data=b"x"))
-    monkeypatch.setattr(runtime, "exists", lambda: True)
-    monkeypatch.setattr(runtime, "get_instance", lambda: SimpleNamespace(uploaded_file_mgr=held))
-    incoming.drop_upload("mine", "a")
-    assert held.get_files("mine", ["a"]) == []
-
-
-def test_who_asked_long_ago_is_forgotten():
-    async def tried() -> None:
-        uploads = Uploads()
-        for number in range(incoming.MOST_SESSIONS + 1):
-            await uploads.ask(f"visitor-{number}")
-        assert len(uploads.incoming.asked) == incoming.MOST_SESSIONS
-        assert [await uploads.put(f"visitor-{n}/a") for n in (0, 1)] == [403, 204]
 
     in_loop(tried())
 

@@ -1,6 +1,5 @@
 from collections import Counter
 
-from attnviz.base.words import speaking
 from attnviz.serve import navigation, page_table
 from tests.pages.conftest import open_page
 
@@ -27,25 +26,3 @@ def test_both_hold_the_sentence_that_was_typed_just_now():
     assert len(links) == 2
     assert links[0] == links[1]
     assert "Another" in links[0]
-
-
-def test_pages_are_made_once_a_language_and_every_run_has_its_own(monkeypatch):
-    made, runs = [], []
-
-    class Page:
-        def __init__(self, file, **said):
-            made.append(said["title"])
-            self.title, self.can_be_called = said["title"], False
-
-    monkeypatch.setattr(navigation.st, "Page", Page)
-    navigation._made.cache_clear()
-    try:
-        for language in ("en", "zh", "en"):
-            with speaking(language):
-                runs.append([page for group in navigation.pages().values() for page in group])
-    finally:
-        navigation._made.cache_clear()
-    assert len(made) == 2 * len(page_table.PAGES)
-    assert [page.title for page in runs[0]] == [page.title for page in runs[2]] != [page.title for page in runs[1]]
-    runs[0][3].can_be_called = True  # as st.navigation marks the page of a run
-    assert not any(page.can_be_called for page in runs[2])

@@ -10,29 +10,13 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
-from streamlit.proto import BackMsg_pb2
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from attnviz.app.cache import model_cache, process_memory
+from attnviz.app.cache import model_cache
 from attnviz.app.cache.waiting_line import WaitingLine
-from attnviz.serve.watching import NUMBERS, REGISTRY, Watching, metrics
+from attnviz.serve.watching import NUMBERS, Watching, metrics
 from tests.waiting import until
 
 SENTENCE = "my secret sentence"
-
-
-def asked(kind: str = "rerun_script") -> bytes:
-    message = BackMsg()
-    if kind == "rerun_script":
-        message.rerun_script.query_string = f"text={SENTENCE}"
-    else:
-        message.app_heartbeat = True
-    return message.SerializeToString()
-
-
-def ended(status: int) -> bytes:
-    return ForwardMsg(script_finished=status, hash="h").SerializeToString()
 
 
 class Clock:
@@ -79,42 +63,6 @@ def turn(client, socket, message: bytes, answer: bytes, seconds: float) -> None:
     client.script.append((answer, seconds))
     socket.send_bytes(message)
     socket.receive_bytes()
-
-
-def test_visitors_come_and_go(client):
-    before = read(client)
-    with client.websocket_connect("/stream") as first, client.websocket_connect("/stream"):
-        turn(client, first, asked(), ended(ForwardMsg.FINISHED_SUCCESSFULLY), 0)
-        assert read(client)["attnviz_visitors"] == before["attnviz_visitors"] + 2
-    after = read(client)
-    assert after["attnviz_visitors"] == before["attnviz_visitors"]
-    assert after["attnviz_opens_total"] == before["attnviz_opens_total"] + 2
-
-
-@pytest.mark.parametrize("status", [ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY])
-def test_an_answer_is_timed_from_the_message_that_asks_to_the_one_that_ends_it(client, status):
-    before = read(client)
-    with client.websocket_connect("/stream") as socket:
-        turn(client, socket, asked(), ForwardMsg(session_status_changed={}).SerializeToString(), 0.5)
-        turn(client, socket, asked("heartbeat"), ended(status), 1.0)
-        turn(client, socket, asked("heartbeat"), ended(status), 9.0)
-        taken = read(client)
-        turn(client, socket, asked(), ended(ForwardMsg.FINISHED_EARLY_FOR_RERUN), 1.0)  # another run replaced it
-        assert read(client)["attnviz_answer_seconds_count"] == taken["attnviz_answer_seconds_count"]
-        turn(client, socket, b"\xff\xff\xff", ended(status), 2.0)  # nonsense is left to Streamlit
-        replaced = read(client)
-    assert taken["attnviz_answer_seconds_count"] == before["attnviz_answer_seconds_count"] + 1, "asked once"
-    assert taken["attnviz_answer_seconds_sum"] - before["attnviz_answer_seconds_sum"] == pytest.approx(1.5)
-    assert replaced["attnviz_answer_seconds_sum"] - taken["attnviz_answer_seconds_sum"] == pytest.approx(3.0)
-
-
-def test_where_streamlit_has_another_protocol_nothing_is_timed_and_all_goes_on(client, monkeypatch):
-    monkeypatch.delattr(BackMsg_pb2, "BackMsg")
-    before = read(client)
-    with client.websocket_connect("/stream") as socket:
-        turn(client, socket, asked(), ended(ForwardMsg.FINISHED_SUCCESSFULLY), 0)
-        assert read(client)["attnviz_opens_total"] == before["attnviz_opens_total"] + 1
-    assert read(client)["attnviz_answer_seconds_count"] == before["attnviz_answer_seconds_count"]
 
 
 def test_the_metrics_say_what_caches_hold_and_how_many_passes_wait(client, monkeypatch):
@@ -164,12 +112,3 @@ def test_numbers_are_for_programs_on_this_machine(path, root):
     for elsewhere in ("192.0.2.7", "10.0.0.1", "2001:db8::7", "::ffff:192.0.2.7", ""):
         assert status(path, elsewhere) == 403
         assert status("/attnviz/health", elsewhere) == 200
-
-
-def test_what_is_free_is_given_back_before_memory_is_counted(monkeypatch: pytest.MonkeyPatch):
-    """A class's server renews a process by this number, and ends the visits there."""
-    held = [200 * 10**6]
-    monkeypatch.setenv("ATTNVIZ_PROCESS_MB", "100")
-    monkeypatch.setattr(process_memory, "own_memory", lambda: held[0])
-    monkeypatch.setattr(process_memory, "give_back", lambda: held.__setitem__(0, 50 * 10**6))
-    assert REGISTRY.get_sample_value("attnviz_own_memory_bytes") == 50 * 10**6

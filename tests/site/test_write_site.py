@@ -2,18 +2,13 @@
 
 import json
 import re
-import zlib
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from attnviz.base.message import Problem
 from attnviz.command.command_line import main
-from attnviz.models.catalogue.entries import find
-from attnviz.models.loading.locate import wheel_path
-from attnviz.runs.model_run import run_model
 from attnviz.site import write_site
 from tests.live.test_page import Elements
 from tests.models.conftest import minilm
@@ -36,26 +31,6 @@ def site(minilm, tmp_path_factory) -> Path:
     return folder
 
 
-def test_a_clone_s_own_list_of_what_is_installed_has_no_licence_and_the_clone_has(monkeypatch):
-    installed = write_site._licence()
-    monkeypatch.setattr(write_site, "distribution", lambda _name: SimpleNamespace(read_text=lambda _path: None))
-    assert write_site._licence() == installed
-    assert "Apache License" in installed
-
-
-def test_the_parts_of_a_model_are_its_file_and_named_by_what_is_in_them(site):
-    (about,) = Page((site / "index.html").read_text("utf-8")).view["cards"]
-    card = json.loads((site / about["manifest"]).read_text("utf-8"))
-    parts = [(site / part).read_bytes() for part in card["parts"]]
-    file = wheel_path(find("minilm-l6"))
-    assert file is not None
-    assert b"".join(parts) == file.read_bytes()
-    assert len(file.read_bytes()) == card["bytes"]
-    assert max(map(len, parts)) <= 20 * 2**20
-    names = re.compile(r"models/minilm-l6-[0-9a-f]{16}\.(bin|json)")
-    assert all(names.fullmatch(each) for each in [*card["parts"], card["tokenizer"], card["config"], about["manifest"]])
-
-
 def test_all_that_a_page_names_lies_beside_it(site):
     for name in ("index.html", "index.zh.html"):
         page = Page((site / name).read_text("utf-8"))
@@ -68,19 +43,6 @@ def test_all_that_a_page_names_lies_beside_it(site):
         assert "http" not in policy
         assert policy.startswith("default-src 'none'")
     assert Page((site / "index.zh.html").read_text("utf-8")).view["words"]["read"] == "读取"
-
-
-def test_a_page_without_a_model_is_small(site):
-    names = ("index.html", "site.js", "site.css", "worker.js", "offline.js")
-    sizes = {name: len(zlib.compress((site / name).read_bytes(), 6)) for name in names}
-    assert sum(sizes.values()) < 142_000, sizes  # of which the font is 32,000, and what glides 8,000
-
-
-def test_each_example_is_read_once(minilm, tmp_path, monkeypatch):
-    read = []
-    monkeypatch.setattr(write_site, "run_model", lambda asked, loaded: read.append(asked) or run_model(asked, loaded))
-    write_site.write(tmp_path, ["minilm-l6"], ["en", "zh"])
-    assert len(read) == len(set(read)) > 0
 
 
 def test_the_script_that_keeps_the_page_names_its_files_and_changes_with_them(site):
@@ -145,15 +107,3 @@ def test_no_file_of_others_is_overwritten_and_nothing_is_written_through_a_link(
     assert main(["site", str(folder), "--model", "minilm-l6"]) == 1
     assert str(folder) in capsys.readouterr().err
     assert {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()} == before
-
-
-def test_sentences_of_one_s_own_are_the_examples(tmp_path):
-    (tmp_path / "mine.txt").write_text("A cat {sat}.\t2.3\tIt {sits}.\n\nA dog.\n", "utf-8")
-    write_site.write(tmp_path / "out", ["minilm-l6"], sentences=tmp_path / "mine.txt")
-    view = Page((tmp_path / "out" / "index.html").read_text("utf-8")).view
-    told = [(each["text"], each["at"], each["shows"]) for each in view["examples"]]
-    assert told == [("A cat {sat}.", "2.3", "It {sits}."), ("A dog.", "", "")]
-    assert view["head"]["tile"] == [2, 3]
-    write_site.write(tmp_path / "out", ["minilm-l6"], sentences=tmp_path / "mine.txt")  # a site of ours is written anew
-    labels = json.loads((tmp_path / "out" / view["examples"][1]["file"]).read_text("utf-8"))["labels"]
-    assert labels == ["[CLS]", "a", "dog", ".", "[SEP]"]

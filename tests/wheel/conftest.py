@@ -61,7 +61,7 @@ class Installed:
 
 
 def _installed(wheel: Path, folder: Path, extra: str) -> Installed:
-    away = folder / "away"
+    away = folder / "a way é"  # a path with a space and a letter that is not ASCII
     away.mkdir()
     return Installed(environments.environment(folder / "venv", wheel, extra), away)
 

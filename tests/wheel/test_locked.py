@@ -37,13 +37,6 @@ def test_every_package_has_the_hashes_of_its_files_and_no_address(path):
     assert "://" not in path.read_text("utf-8")
 
 
-def test_torch_stands_apart_with_all_that_its_build_for_graphics_cards_brings():
-    apart = {requirement(each).name for each in locked.packages(locked.TORCH.read_text("utf-8"))}
-    assert "torch" in apart
-    for entry in locked.packages(locked.EVERYTHING.read_text("utf-8")):
-        assert not locked.WITH_TORCH.match(entry), entry
-
-
 @pytest.mark.parametrize("file", ["Makefile", "deploy/Dockerfile"])
 def test_whoever_installs_the_app_installs_the_locked_files_and_nothing_else(file):
     """By hash, or from this machine alone; but another build of torch, for which there is a place to say so."""

@@ -1,9 +1,6 @@
 """A chart is built once for the same numbers, and never for others."""
 
 import ast
-import copy
-import gettext
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +13,6 @@ import pytest
 from attnviz.app.cache import kept_charts
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.kept_charts import chart_of
-from attnviz.base import words
-from attnviz.base.words import speaking
-from attnviz.figures import heatmap
-from attnviz.figures.export import prepared
-from attnviz.figures.label_room import for_a_room, keep_room
 
 ROOT = Path(__file__).parents[3]
 MADE: list[Any] = []
@@ -76,82 +68,6 @@ def test_other_values_of_any_kind_give_another_one(other: tuple[Any, ...]) -> No
     found = chart_of(bars, *other)
     assert all(found is not each for each in kept)
     assert chart_of(bars, *other) is found
-
-
-def test_another_function_another_name_and_another_language_give_another_one() -> None:
-    first = chart_of(bars, 1)
-    assert chart_of(lines, 1) is not first
-    assert chart_of(bars, height=1) is not first
-    with speaking("zh"):
-        other = chart_of(bars, 1)
-        assert other is not first
-        assert chart_of(bars, 1) is other
-
-
-def test_a_chart_is_kept_for_the_language_that_it_was_drawn_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Asked for zh, said in en: a test's own sentences, or those looked for before a language was there."""
-    given = np.eye(2), list("ab"), list("ab")
-    with speaking("zh"):
-        with monkeypatch.context() as patched:
-            patched.setattr(words, "_translations", lambda _language: gettext.NullTranslations())
-            english = chart_of(heatmap.matrix, *given, masked=np.eye(2) > 0)
-        assert "hidden by the mask" in english.to_json()
-        assert "hidden by the mask" not in chart_of(heatmap.matrix, *given, masked=np.eye(2) > 0).to_json()
-
-
-def test_what_nobody_can_compare_is_built_each_time() -> None:
-    for value in (lambda x: x, (each for each in [1])):
-        assert chart_of(bars, value) is not chart_of(bars, value)
-
-
-def test_those_not_looked_at_for_long_are_let_go() -> None:
-    first = chart_of(bars, 0)
-    for n in range(1, 12):
-        chart_of(bars, n)
-    assert len(kept_charts.CHARTS._values) == 10
-    assert chart_of(bars, 0) is not first
-
-
-def test_drawing_it_for_a_room_and_saving_it_leave_it_as_it_is() -> None:
-    chart = chart_of(heatmap.matrix, np.eye(3), ["a", "b", "c"], ["a", "b", "c"])
-    before = chart.to_json()
-    for_a_room(chart)
-    prepared(chart, background="dark", colorbar=False)
-    assert chart_of(heatmap.matrix, np.eye(3), ["a", "b", "c"], ["a", "b", "c"]).to_json() == before
-
-
-def test_a_kept_chart_tells_what_it_told_before_and_is_asked_by_plotly_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[int] = []
-    tell = go.Figure.to_dict
-
-    def counting(fig: go.Figure) -> Any:
-        told.append(1)
-        return tell(fig)
-
-    monkeypatch.setattr(go.Figure, "to_dict", counting)
-    plain = keep_room(heatmap.matrix(np.eye(3), list("abc"), list("abc")))
-    fig = chart_of(heatmap.matrix, np.eye(3), list("abc"), list("abc"))
-    assert len(told) == 1
-    whole = plain.to_dict()
-    looks = whole["layout"]["template"]["data"]
-    assert len(looks) > 1
-    whole["layout"]["template"]["data"] = {"heatmap": looks["heatmap"]}  # of the other kinds it has no trace
-    assert fig.to_dict() == whole
-    assert json.loads(fig.to_json())["layout"]["template"]["data"] == {"heatmap": looks["heatmap"]}
-    assert len(told) == 2  # by the plain one, never by the kept one
-
-
-def test_what_is_made_of_a_kept_chart_tells_of_itself() -> None:
-    fig = chart_of(heatmap.matrix, np.eye(2), list("ab"), list("ab"))
-    before = fig.to_json()
-    big = for_a_room(fig)
-    assert big.to_dict()["layout"]["font"]["size"] > fig.to_dict()["layout"]["font"]["size"]
-    told = fig.to_dict()
-    told["layout"] = {}  # what a reader does to the answer stays with him
-    assert fig.to_json() == before
-    assert go.Figure(fig).update_layout(title="another").to_json() != before
-    assert copy.deepcopy(fig).layout.font == fig.layout.font
-    assert fig.to_json() == before
 
 
 def changed_after_it_was_kept(source: str) -> list[str]:

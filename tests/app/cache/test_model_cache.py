@@ -1,7 +1,6 @@
 """Many visitors, few at a time, small caches: everyone is served, with the same numbers as a single visitor."""
 
 import gc
-import random
 import shutil
 import threading
 import time
@@ -9,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import streamlit as st
 import torch
@@ -21,14 +19,9 @@ from attnviz.app.cache.waiting_line import WaitingLine
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.message import Message, Problem
 from attnviz.engine import Rerun
-from attnviz.models.loading import load, version
-from attnviz.pages.explore.maths import whole_model
-from attnviz.pages.explore.panels import head as head_panel
-from attnviz.pages.explore.panels import overview
+from attnviz.models.loading import load
 from attnviz.pages.explore.panels import what_if as what_if_panel
-from attnviz.pages.sharing.panels import one_picture
-from attnviz.runs import head_matrix, head_sharing, what_if
-from attnviz.runs.head_matrix import Look
+from attnviz.runs import head_sharing
 from attnviz.runs.head_sharing import Config as SharingConfig
 from attnviz.runs.model_run import Request, run_model
 from tests.models.tiny_tokenizers import gpt2_folder
@@ -125,91 +118,9 @@ def test_only_visitors_whose_result_is_being_computed_have_a_turn(folders, share
     assert shared.line.taken == 0
 
 
-def work(name, text):
-    """What both pages compute from a sentence, as (name, as the page computes it, as computed alone)."""
-    request, loaded = Request(name, text, version=version(name)), load(name)
-    alone = run_model(request, loaded)
-    stack = alone.stacks[0]
-
-    def run():
-        return model_cache.model_run(request)
-
-    yield lambda: run().trace.logits, alone.trace.logits
-    for change in CHANGES:
-        trace = what_if.run_again(alone, loaded, stack.id, 0, 0, change)
-        yield lambda change=change: what_if_panel._rerun(shown(run()), change).logits, trace.logits
-    for config in SHARED:
-        result = head_sharing.run(head_sharing.complete(stack.layers[config.layer], loaded.model), config)
-        yield lambda config=config: one_picture.result_of(run(), config).after, result.after
-        guesses = head_sharing.downstream(alone, loaded, config).guesses
-        yield (lambda config=config: after_sharing(run(), config)), [guess.after for guess in guesses]
-    measured = whole_model.measured(stack).values["entropy"]
-    yield lambda: overview._measured(run(), run().stacks[0]).values["entropy"], measured
-    yield lambda: looked_up(request), head_matrix.raw_head(stack, 1, 2).scores
-
-
 def shared_further(run, config):
     """What the page about sharing shows of the model under shared heads."""
     return model_cache.cached_rerun(run, Rerun(head_sharing.downstream, (config, "layer")))
-
-
-def after_sharing(run, config):
-    return [guess.after for guess in shared_further(run, config).guesses]
-
-
-def looked_up(request):
-    """A head as the browser gets it: from a run that is still in memory, or else as the page computes it."""
-    try:
-        return head_panel._others(request, "decoder", Look(), {}, None)(1, 2)[0].scores
-    except LookupError:
-        return head_matrix.raw_head(model_cache.model_run(request).stacks[0], 1, 2).scores
-
-
-def test_a_run_that_lies_on_the_disk_is_not_asked_of_another_machine(folders, shared, monkeypatch):
-    request = Request(folders[0], TEXTS[0])
-    kept = model_cache.model_run(request)  # its model is in memory now
-    shared.runs = BoundedCache(model_cache.limit("runs"), lambda _: 1)
-    expected = []
-    shared.engine = SimpleNamespace(
-        loads_here=False, expect=expected.append, run=lambda _: pytest.fail("another machine is asked")
-    )
-    monkeypatch.setattr(model_cache, "kept_run", lambda _: kept)
-    assert model_cache.model_run(request) is kept
-    assert expected == [folders[0]], "it will be wanted for the next sentence"
-    shared.loads_ahead = False
-    model_cache.model_run(Request(folders[0], TEXTS[1]))
-    assert expected == [folders[0]], "where no sentence comes next, a process may end before a model is loaded"
-
-
-@pytest.mark.slow
-def test_many_visitors_of_both_pages_all_finish_and_see_what_a_single_visitor_sees(folders, shared, monkeypatch):
-    jobs = [job for name in folders for text in TEXTS for job in work(name, text)]
-    one_run = model_cache.model_run(Request(folders[0], TEXTS[1])).nbytes
-    shared.models = BoundedCache(1, lambda _: 1)  # so little memory that each of the two models evicts the other
-    shared.runs = BoundedCache(2 * one_run, lambda run: run.nbytes)
-    shared.reruns = BoundedCache(3, lambda _: 1)
-    shared.results = BoundedCache(6, lambda _: 1)
-    loads, wrong, done = [], [], []
-    real_load = model_cache.load
-    monkeypatch.setattr(model_cache, "load", lambda name, progress: loads.append(name) or real_load(name, progress))
-
-    def visit(seed):
-        chosen = random.Random(seed).choices(range(len(jobs)), k=40)
-        for number in chosen:
-            job, expected = jobs[number]
-            try:
-                np.testing.assert_allclose(np.asarray(job()), np.asarray(expected), atol=1e-5)
-            except BaseException as error:
-                wrong.append((number, error))
-            done.append(number)
-
-    threads = [threading.Thread(target=visit, args=(seed,), name=f"visitor {seed}", daemon=True) for seed in range(16)]
-    assert finish(threads, 100) == []
-    assert wrong == []
-    assert len(done) == 16 * 40
-    assert len(loads) > 2, "models were evicted while they were in use"
-    assert shared.line.taken == 0
-    assert not any(cache._making for cache in (shared.models, shared.runs, shared.reruns, shared.results))
 
 
 def test_a_run_holds_no_model_so_that_an_evicted_one_leaves_memory(folders, shared):
@@ -251,28 +162,6 @@ def test_a_visitor_who_leaves_does_not_stop_the_loading(folders, shared, monkeyp
     loading = model_cache.load_in_background(folders[0])
     assert loading.result(10) is model_cache.model(folders[0])
     assert not shared.steps
-
-
-def test_an_error_of_loading_in_the_background_surfaces_at_the_next_request(folders, shared, monkeypatch):
-    broken = [True]
-
-    def breaking(name, progress):
-        if broken.pop() if broken else False:
-            raise Problem("The disk is full")
-        return load(name)
-
-    monkeypatch.setattr(model_cache, "load", breaking)
-    assert isinstance(model_cache.load_in_background(folders[0]).exception(10), Problem)
-    assert model_cache.model(folders[0]).entry.layers == 2, "the next request tries again"
-    broken.append(True)
-    with pytest.raises(Problem, match="The disk is full"):
-        model_cache.model(folders[1])
-
-
-def test_a_loaded_model_is_frozen_for_the_garbage_collector(folders, shared):
-    gc.unfreeze()
-    model_cache.load_in_background(folders[0]).result()
-    assert gc.get_freeze_count() > 1000
 
 
 def test_a_checkpoint_that_was_overwritten_is_read_anew_and_the_run_before_it_stays_as_it_was(

@@ -158,24 +158,3 @@ def refused_by(choice: Choice[Any]) -> Any:
         except (*NONSENSE, Problem):
             return asked
     return None
-
-
-@pytest.mark.slow  # as a link, which is looked at at every commit, a file is read choice by choice
-@pytest.mark.parametrize("page", PAGES)
-def test_no_file_breaks_a_page(page: str, visitor: dict[str, Any]) -> None:
-    names, whole = parameters_of(page), {"format": shared_view.VIEW_FORMAT, "page": page, "choices": {}}
-    for value in (*TEXTS, *VALUES):
-        for view in (whole | {"choices": dict.fromkeys(names, value)}, whole | {"choices": value}, value):
-            visitor.clear()
-            try:
-                shared_view.open_view(json.dumps(view))
-            except Problem as problem:
-                spoken(problem.message)  # it can be said
-                continue
-            for choice in choices_of(page):
-                link_state.value(choice)
-                refused = link_state.refusal(choice)
-                assert refused is None or spoken(refused)
-            visitor.setdefault(SESSION, {})["_page_on_show"] = page
-            shared_view.save().encode()
-            urlencode(link_state.link_parameters(page))

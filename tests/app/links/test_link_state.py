@@ -7,10 +7,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app.links import link_reading, link_state
-from attnviz.app.links.choices import PageChoices
+from attnviz.app.links import link_reading
 from attnviz.app.mends import streamlit_adapter
-from attnviz.app.mends.streamlit_adapter import SESSION
 from attnviz.base.message import Problem
 
 
@@ -110,35 +108,6 @@ CHANGED = {
 }  # fmt: skip
 
 
-def returned(gone: Any) -> Any:
-    """The browser of a session that is gone asks a new one for its page."""
-    app = AppTest.from_function(script, default_timeout=120)
-    app._tree, app.query_params = gone._tree, gone.query_params
-    return app.run()
-
-
-def test_what_a_browser_still_holds_of_a_session_that_is_gone_is_taken_over_by_the_next() -> None:
-    gone = opened(t_rate="1.5")
-    unchanged = returned(gone)
-    assert shown(unchanged) == DEFAULTS | {"rate": 1.5}
-    assert link_of(unchanged) == {"t_rate": "1.5"}
-    by_hand(gone)
-    app = returned(gone)
-    assert shown(app) == CHANGED | {"pins": (), "spot": 0}
-    assert shown(opened(**link_of(app))) == shown(app)
-    app.number_input(key="t_width").set_value(64).run()
-    assert shown(app) == CHANGED | {"pins": (), "spot": 0, "width": 64}
-
-
-def test_the_link_is_empty_while_nothing_is_chosen_or_says_that_nothing_is_on_the_canvas() -> None:
-    app = opened()
-    assert shown(app) == DEFAULTS
-    assert link_of(app) == {}
-    app = opened(t_c="", t_kind="b")
-    assert shown(app) == DEFAULTS | {"kind": "b"}
-    assert not app.session_state[SESSION][link_state.REFUSED]
-
-
 def test_what_was_changed_is_in_the_link_opens_the_same_elsewhere_and_stays_until_back_is_pressed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -206,16 +175,6 @@ def test_a_gesture_made_before_the_browser_heard_of_a_value_does_not_undo_it() -
     assert shown(behind)["width"] == 128
 
 
-def test_a_visitor_can_go_back_to_the_value_before_and_a_browser_that_has_heard_of_one_is_believed() -> None:
-    app = widened()
-    assert shown(app.number_input(key="t_width").set_value(64).run()) == DEFAULTS
-    app = widened()
-    app.toggle(key="t_on").set_value(True).run()  # it sends 128 along
-    app.number_input(key="t_width").set_value(64)
-    app.selectbox(key="t_kind").set_value("c").run()
-    assert shown(app) == DEFAULTS | {"kind": "c", "on": True}
-
-
 @pytest.mark.parametrize(
     "name, text",
     [
@@ -253,13 +212,6 @@ def test_a_file_that_is_not_a_saved_view_is_refused_with_a_sentence(text: str) -
 
     with pytest.raises(Problem, match="saved view"):
         open_view(text)
-
-
-def test_a_name_is_declared_once() -> None:
-    page = PageChoices("t_twice")
-    page.flag("t_same", label="same")
-    with pytest.raises(ValueError, match="t_same"):
-        page.flag("t_same", label="same")
 
 
 def test_a_text_too_long_for_a_link_is_left_out_of_it_and_stands_in_the_saved_view() -> None:

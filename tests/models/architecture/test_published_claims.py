@@ -1,6 +1,5 @@
 import pytest
 
-from attnviz.models.architecture.presets import NOTES, all_presets
 from attnviz.models.architecture.published_claims import claims
 
 FOUND = {claim.id: claim for claim in claims()}
@@ -28,14 +27,3 @@ def test_the_93_percent_needs_six_bits_on_one_side():
     claim = FOUND["v2-smaller"]
     assert claim.found == pytest.approx(82.2, abs=0.05)
     assert claim.why.params["at_six"] == 93.3
-
-
-def test_every_claim_has_a_source_and_a_reason():
-    for claim in FOUND.values():
-        assert claim.source
-        assert str(claim.said)
-        assert str(claim.why)
-
-
-def test_every_note_beside_a_model_can_be_translated_and_none_is_left_over():
-    assert {preset.note for preset in all_presets().values() if preset.note} == set(NOTES)

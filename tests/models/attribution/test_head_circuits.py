@@ -8,12 +8,10 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
-from attnviz.base.message import Problem
 from attnviz.models.attribution import head_circuits as module
 from attnviz.models.attribution.head_circuits import HeadCircuits, composition_scores, head_circuits
-from tests.models.capture.plain_models import Own
 from tests.models.capture.test_gradients import gemma2
-from tests.models.tiny import VOCAB, bert, eager, llama
+from tests.models.tiny import VOCAB, eager, llama
 from tests.notebook.transformer_lens_side import gpt2
 
 
@@ -102,15 +100,6 @@ def test_pairs_are_the_largest_of_the_whole_matrix(name: str, layer: int, head: 
         assert score == pytest.approx(float(expected[41].max()), rel=1e-4)
 
 
-def test_some_tokens_only() -> None:
-    model = llama()
-    whole, some = head_circuits(model, 1, 2), head_circuits(model, 1, 2, tokens=[60, 4, 9])
-    assert {(row, column) for row, column, _ in some.matches(n=9)} == {(a, b) for a in (60, 4, 9) for b in (60, 4, 9)}
-    assert [other for _, other, _ in some.writes(9, n=2)] == [other for _, other, _ in whole.writes(9, n=2)]
-    with pytest.raises(Problem, match="token 5 is not one of the 3"):
-        some.matches(5)
-
-
 def maps(model: Any, name: str, layer: int) -> tuple[list[Tensor], list[Tensor]]:
     """W_QK and W_OV (M, M) of each head, the gain of the layer's norm in what is read."""
     if name == "llama":
@@ -149,18 +138,3 @@ def test_composition_scores_are_those_of_whole_matrices(name: str) -> None:
                     assert_close(ours, expected, atol=1e-5, rtol=1e-4)
     assert found.q.shape == (3, model.config.num_attention_heads) * 2
     assert bool(found.q[1, :, 1].isnan().all() & found.v[2, :, 0].isnan().all())
-
-
-def test_where_no_matrix_stands_for_the_circuit() -> None:
-    found = composition_scores(qwen3())
-    assert bool(found.q[0, :, 1].isnan().all() & found.k[0, :, 1].isnan().all())
-    assert bool((found.v[0, :, 1] > 0).all())
-    circuits = head_circuits(bert(), 0, 1)
-    assert len(circuits.matches()) == 10
-    with pytest.raises(Problem, match=r"what this head writes cannot be told by its weights: .* activation"):
-        circuits.writes()
-    for wrong, words in (((2, 0), "layer=2 must be"), ((0, 6), "head=6 must be"), ((0, 0, -1), "distance=-1")):
-        with pytest.raises(Problem, match=words):
-            head_circuits(llama(), *wrong)
-    with pytest.raises(Problem, match="Own is not a model of transformers"):
-        head_circuits(Own(), 0, 0)

@@ -6,7 +6,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import Problem
 from attnviz.models.attribution.patching import Cell, Patching, attribution_patching, exact_patching
 from attnviz.models.catalogue.entry import Entry, LoadedModel
 from tests.models.capture.plain_models import Own
@@ -114,21 +113,6 @@ def test_of_another_position_and_of_prompts_with_padding() -> None:
     assert found.heads[..., :2].abs().max() == 0
 
 
-def test_the_largest_come_first_and_are_compared() -> None:
-    model = llama()
-    found = found_in(model)
-    flat = found.by_head.abs().flatten().sort(descending=True).values
-    assert [abs(found.at(cell)) for cell in found.top(4)] == pytest.approx(flat[:4].tolist())
-    best = found.heads.abs().max()
-    assert abs(found.at(found.top(1, "positions")[0])) == pytest.approx(float(best))
-    (stream,) = found.top(1, "streams")
-    assert stream.head is None
-    assert abs(found.at(stream)) == pytest.approx(float(found.streams.abs().max()))
-    pairs = [(cell, 2 * found.at(cell) + 1) for cell in found.top(5)]
-    assert found.correlation(pairs) == pytest.approx(1)
-    assert found.correlation(pairs[:1]) != found.correlation(pairs[:1]), "not a number"
-
-
 def test_sentences_and_words() -> None:
     tokenizer = byte_level()
     model = llama(vocab_size=len(tokenizer))
@@ -144,26 +128,3 @@ def test_sentences_and_words() -> None:
         ((_, one),) = exact_patching(given, clean, corrupted, "cat", [Cell(0, 1)], "hat", **more)
         ((_, other),) = exact_patching(model, *ids, cat, [Cell(0, 1)], hat)
         assert one == pytest.approx(other, abs=1e-5)
-
-
-@pytest.mark.parametrize(
-    "change, words",
-    [
-        ({"corrupted": tokens(1, 5)}, "the clean prompt has 7 tokens and the corrupted one 5"),
-        ({"clean": tokens(2, 7)}, "one of them has 2 rows"),
-        ({"token": 100}, "token=100 must be from -100 to 99"),
-        ({"position": 7}, "position=7 must be from -7 to 6"),
-    ],
-)
-def test_what_cannot_be_patched_is_refused(change: dict[str, Any], words: str) -> None:
-    given = {"clean": CLEAN, "corrupted": CORRUPTED, "token": TOKEN} | change
-    with pytest.raises(Problem, match=words):
-        attribution_patching(llama(), **given)
-
-
-@pytest.mark.parametrize("cell, words", [((2, 0), "layer=2"), ((0, 6), "head=6"), ((0, None, 7), "position=7")])
-def test_a_cell_that_is_not_there_is_refused(cell: Any, words: str) -> None:
-    with pytest.raises(Problem, match=words):
-        list(exact_patching(llama(), CLEAN, CORRUPTED, TOKEN, [cell]))
-    with pytest.raises(Problem, match="among='head' must be one of heads, positions, streams"):
-        found_in(llama()).top(1, "head")  # type: ignore[arg-type]

@@ -8,11 +8,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import Problem
 from attnviz.models.attribution.patching import Cell
 from attnviz.models.attribution.path_patching import Receiver, path_patching
 from tests.models.attribution.test_patching import CLEAN, CORRUPTED, TOKEN, VERSUS, lead
-from tests.models.capture.plain_models import Own
 from tests.models.capture.test_gradients import PROJECTIONS, gemma2
 from tests.models.tiny import bert, changed, llama
 
@@ -152,18 +150,3 @@ def test_one_of_the_query_heads_that_share_a_key() -> None:
     assert abs(found) > 1e-3
     ((_, one),) = path_patching(model, CLEAN, CORRUPTED, TOKEN, [Cell(0, 1)], group[:1], VERSUS)
     assert abs(one - found) > 1e-4
-
-
-def test_what_cannot_be_done_is_refused() -> None:
-    def asked(model: nn.Module, *more: Any, **named: Any) -> list[Any]:
-        return list(path_patching(model, CLEAN, CORRUPTED, TOKEN, [Cell(0, 1)], *more, **named))
-
-    with pytest.raises(Problem, match="the MLPs of Own cannot be told"):
-        asked(Own().eval(), mlps="frozen")
-    with pytest.raises(Problem, match="mlps='cut'"):
-        asked(llama(), mlps="cut")
-    with pytest.raises(Problem, match='"q", "k" or "v" of a head, not in \'o\''):
-        asked(llama(), [(1, 0, "o")])
-    with pytest.raises(Problem, match="head=6 must be from -6 to 5"):
-        asked(llama(), [(1, 6, "q")])
-    assert asked(llama(), [(0, 2, "q")])[0][1] == pytest.approx(0, abs=1e-5), "nothing comes before its own layer"

@@ -2,9 +2,7 @@ import numpy as np
 import pytest
 import torch
 from torch.testing import assert_close
-from transformers import GPTNeoConfig, GPTNeoForCausalLM
 
-from attnviz.core import masks
 from attnviz.models.capture import RecordedLayer, all_heads, sweep, yardstick
 from attnviz.models.capture.run import capture
 from tests.models.capture.test_yardstick import measure, measures
@@ -25,27 +23,6 @@ def test_a_padded_sentence_measures_as_it_does_alone(build, side):
         for name in expected.__dataclass_fields__:
             found = getattr(measures(whole, ids), name)[:1]
             assert_close(found, getattr(expected, name), atol=1e-5, rtol=1e-5, equal_nan=True, msg=name)
-
-
-def test_padding_is_left_out_where_only_weights_are_known():
-    """GPT-Neo computes attention in its own way."""
-    torch.manual_seed(0)
-    config = GPTNeoConfig(
-        hidden_size=24,
-        num_layers=2,
-        num_heads=2,
-        attention_types=[[["global"], 2]],
-        vocab_size=100,
-        intermediate_size=8,
-    )
-    model = GPTNeoForCausalLM(config).eval()
-    mask = padded("left")
-    position_ids = (mask.cumsum(-1) - 1).clamp_min(0)
-    whole = capture(model, input_ids=tokens(), attention_mask=mask, position_ids=position_ids).layers[1]
-    short = capture(model, input_ids=tokens()[:1, 3:]).layers[1]
-    assert not whole.exact
-    for name in ("entropy", "mean_distance", "first_token", "previous_token"):
-        assert_close(getattr(measures(whole), name)[:1], getattr(measures(short), name), atol=1e-5, rtol=1e-5)
 
 
 def test_padding_of_both_sentences_is_left_out_of_cross_attention():
@@ -95,16 +72,6 @@ def test_a_sweep_in_parts_finds_what_all_at_once_has(monkeypatch, side, chunk, g
         alike(found.measures, whole)
         assert found.measures.entropy.shape == (2, 6)
         alike(measures(layer, ids[0]), measures(layer, ids[:1].expand(2, -1)))  # one sentence of ids will do
-
-
-def test_a_window_and_a_decoder_that_goes_on_are_swept_too():
-    """Rows whose keys neither begin at the first nor end at the last."""
-    torch.manual_seed(5)
-    q, k = torch.randn(1, 4, 40, 8), torch.randn(1, 2, 50, 8)
-    window = masks.sliding_window(40, 50, 6)[None, None]
-    layer = RecordedLayer("decoder", "self", 0, "x", 0.4, q, k, k, allowed=window)
-    ids = torch.randint(0, 5, (1, 50))
-    alike(measures(layer, ids), measure(layer.weights(), window, ids[:, None]))
 
 
 def test_a_row_that_sees_nothing_is_masked_in_the_picture_and_in_no_mean():

@@ -102,16 +102,6 @@ def test_a_softmax_over_experts_or_classes_is_no_attention(x: Tensor) -> None:
     assert len(av.capture(Routed(), x).layers) == 1
 
 
-def test_traced_models_and_models_without_attention_are_refused(x: Tensor) -> None:
-    with pytest.raises(
-        Problem, match=r"no attention was seen in Linear: 0 calls .* call attnviz.attend\(q, k, v, mask\)"
-    ):
-        av.capture(nn.Linear(WIDTH, WIDTH), x)
-    traced = torch.jit.trace(Fused().eval(), x)
-    with pytest.raises(Problem, match="TorchScript"):
-        av.capture(traced, x)
-
-
 def test_an_exported_graph_is_refused_also_as_a_part_and_one_that_calls_torchs_functions_is_read(x: Tensor) -> None:
     class Straight(nn.Module):
         """Without a loop or a kept tensor, which an export objects to."""

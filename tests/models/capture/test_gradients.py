@@ -62,25 +62,6 @@ def test_what_heads_hand_on_lies_in_the_graph(name: str, frozen: bool) -> None:
     assert plain[1].handed_on is None
 
 
-def test_of_a_changed_pass_they_are_those_of_what_was_changed() -> None:
-    model, ids = llama(), tokens()
-
-    def doubled(given: Tensor) -> Tensor:
-        scale = torch.ones(48)
-        scale[8:16] = 2  # head 1
-        return torch.cat([given[:, :3], given[:, 3:] * scale], 1)
-
-    names = [PROJECTIONS["llama"].format(layer) for layer in (0, 1)]
-    logit, expected = by_hooks(model, names, ids, doubled)
-    twice = Edit(0, 1, output=lambda own: own * 2, at=[3, 4, 5, 6])
-    trace = av.intervene(model, twice, input_ids=ids, grad=True)
-    assert_close(trace.logits[:, 7], logit, atol=1e-5, rtol=1e-4)
-    for layer, theirs in zip(trace, expected, strict=True):
-        (ours,) = torch.autograd.grad(trace.logits[:, 7].sum(), layer.head_outputs(), retain_graph=True)
-        assert_close(ours.transpose(1, 2).flatten(2), theirs, atol=1e-5, rtol=1e-4)
-    assert_close(trace[0].head_outputs([1, 4]), trace[0].head_outputs()[:, [1, 4]])
-
-
 @pytest.mark.parametrize("edits", [[], [Edit(0, 1, silence=True)]], ids=["as it is", "changed"])
 @pytest.mark.parametrize("kind", ["fused", "multi-head", "attend"])
 def test_in_models_of_ones_own_too(kind: str, edits: list[Edit]) -> None:

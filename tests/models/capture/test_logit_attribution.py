@@ -1,21 +1,20 @@
 """A logit taken apart, against autograd over the same model with its norms frozen and its parts cut off as leaves."""
 
 from contextlib import ExitStack
-from dataclasses import replace
 
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
-from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, BertLMHeadModel
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
 from attnviz.base.message import Problem
-from attnviz.models.capture import Edit, Residual, capture, intervene
+from attnviz.models.capture import capture
 from attnviz.models.capture.trace import Trace
 from tests.models.capture.family_inputs import text
 from tests.models.capture.tiny_config import changed, classes, tiny
-from tests.models.tiny import config_with, llama, padded, tokens
-from tests.models.tiny_streams import SIZES, STREAMS
+from tests.models.tiny import llama, padded, tokens
+from tests.models.tiny_streams import STREAMS
 
 POSITIONS = {
     "gpt2": "wpe",
@@ -149,15 +148,6 @@ def first(answered):
     return answered[0] if isinstance(answered, tuple) else answered
 
 
-def test_a_head_that_saw_the_last_position_alone_is_named():
-    torch.manual_seed(0)
-    model = BertLMHeadModel(config_with("bert", SIZES, is_decoder=True)).eval()
-    with pytest.raises(Problem, match='went through its output head: capture with logits="all"'):
-        capture(model, input_ids=tokens(), residual=True).logit_attribution(7)
-    found = capture(model, input_ids=tokens(), residual=True, logits="all").logit_attribution(7)
-    assert_close(found.total, found.logit, rtol=1e-4, atol=1e-4)
-
-
 def test_the_parts_of_a_lead_and_of_a_saved_trace_are_the_same(tmp_path):
     for family in ("gpt2", "bert", "gemma3", "granite"):
         trace = capture(STREAMS[family][0](), input_ids=tokens(), residual=True)
@@ -174,20 +164,6 @@ def test_the_parts_of_a_lead_and_of_a_saved_trace_are_the_same(tmp_path):
         assert opened.residual.mlps == trace.residual.mlps
         assert str(again.linearised) == str(found.linearised)
         assert_close(opened.logit_lens(7).logits, trace.logit_lens(7).logits)
-
-
-def test_a_file_that_knew_the_final_norm_alone_still_tells_the_heads_parts():
-    trace = capture(llama(), input_ids=tokens(), residual=True)
-    norm = trace.residual.path.steps[0]
-    held = {"path.gain": norm.gain, "path.scale": norm.scale, "path.unembedding": trace.residual.path.unembedding}
-    held |= {f"residual.{number}": stream for number, stream in enumerate(trace.residual)}
-    plain = {
-        "path": {"centres": False, "factor": 1.0, "norm": "model.norm"},
-        "why": None,
-        "blocks": trace.residual.blocks,
-    }
-    older = replace(trace, residual=Residual.of(plain, held))
-    assert_close(older.logit_attribution(7).heads, trace.logit_attribution(7).heads)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
@@ -213,15 +189,6 @@ def test_a_source_is_what_the_head_s_part_loses_without_that_key():
     assert torch.equal(found.sources(-1, -3), found.sources(1, 3))
     with pytest.raises(Problem, match="there is no layer 2 here; there are 2"):
         found.sources(2, 0)
-
-
-def test_heads_that_an_edit_put_there_have_no_sources_and_silent_ones_none_but_zeros():
-    model = llama()
-    quiet = intervene(model, Edit(layers=0, heads=2, silence=True), input_ids=tokens(), residual=True)
-    assert float(quiet.logit_attribution(7).sources(0, 2).abs().sum()) == 0.0
-    put = intervene(model, Edit(layers=0, heads=2, output=torch.zeros(1)), input_ids=tokens(), residual=True)
-    with pytest.raises(Problem, match="was put there: no token carries it"):
-        put.logit_attribution(7).sources(0, 2)
 
 
 @pytest.mark.parametrize("family", STREAMS)

@@ -1,7 +1,6 @@
 """Lengths of values after the output projection, and an adapter or another library's wrapper on it."""
 
 import threading
-from functools import partial
 
 import pytest
 import torch
@@ -82,21 +81,6 @@ def test_a_trace_stays_as_it_was_when_the_model_changes(build):
     assert not torch.allclose(again[0].value_norms(), before[0], rtol=0.1)
 
 
-def test_asking_an_adapter_leaves_its_hooks_its_mode_and_chance_alone():
-    model = with_lora(dropout=0.5).train()
-    o, told = model.model.layers[0].self_attn.o_proj, []
-    o.register_forward_hook(lambda *_: told.append(1))
-    torch.manual_seed(5)
-    with torch.no_grad():
-        plain = model(input_ids=tokens()).logits[:, -1]
-    torch.manual_seed(5)
-    trace = capture(model, input_ids=tokens())
-    assert len(told) == 2  # one pass each
-    assert all(module.training for module in model.modules())
-    assert_close(trace.logits, plain)
-    assert_close(trace[0].value_norms(), lengths_by_matrix(trace[0], matrix_of(o)), atol=1e-5, rtol=1e-4)
-
-
 def test_two_threads_may_ask_one_adapter_in_training_at_once():
     o = with_lora(dropout=0.5).train().model.layers[0].self_attn.o_proj
     modes, inside, second_done = [], threading.Event(), threading.Event()
@@ -122,26 +106,6 @@ def test_two_threads_may_ask_one_adapter_in_training_at_once():
     for lengths in found:
         assert_close(lengths, value_lengths(v, matrix_of(o), 6), atol=1e-5, rtol=1e-4)
     assert all(modes), "the dropout of the layer itself was never switched off"
-
-
-class Hooked(nn.Module):
-    """As libraries wrap a layer that is there: a partial on the module stands in the place of its forward."""
-
-    def __init__(self, inner: nn.Linear) -> None:
-        super().__init__()
-        self.inner, self.drop = inner, nn.Dropout(0.5)
-        self.in_features = inner.in_features
-        self.forward = partial(Hooked.wrapped, self)
-
-    def wrapped(self, x):
-        return self.inner(self.drop(x))
-
-
-def test_a_layer_whose_forward_was_replaced_is_asked_without_dropout():
-    layer = Hooked(nn.Linear(48, 48)).train()
-    v = torch.randn(1, 2, 3, 8, generator=torch.Generator().manual_seed(2))
-    assert_close(lengths_through(layer, v, 6), value_lengths(v, layer.inner.weight.detach(), 6), atol=1e-5, rtol=1e-4)
-    assert layer.drop.training
 
 
 def test_an_output_projection_that_cannot_be_asked_costs_the_lengths_only():

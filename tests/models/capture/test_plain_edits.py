@@ -1,6 +1,5 @@
 """Edits of models that are not of transformers, against the same change made by hand to their own modules."""
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 import attnviz as av
-from attnviz.base.message import Problem
 from attnviz.models.capture import Edit
 from tests.models.capture.plain_models import BATCH, HEADS, LENGTH, WIDTH, ByHand, Fused
 from tests.models.tiny import given_to
@@ -157,35 +155,3 @@ class _Keeping(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         self.seen.append(self.attention(x, x, x, **self.options))
         return self.seen[-1][0]
-
-
-def test_one_of_two_stacks_is_named_and_cross_attention_too(x: Tensor) -> None:
-    model = nn.Transformer(WIDTH, HEADS, 2, 2, 32, batch_first=True).eval()
-    with pytest.raises(Problem, match=r"layer 0 is in decoder\.layers, encoder\.layers: say which, as tower"):
-        av.intervene(model, Edit(layers=0, silence=True), x, x)
-    found = av.intervene(model, Edit(layers=1, kind="cross", silence=True), x, x, logits="all").logits
-    by_name = av.intervene(model, Edit("decoder.layers.1.multihead_attn", silence=True), x, x, logits="all").logits
-    assert torch.equal(by_name, found)
-    with torch.no_grad():
-        model.decoder.layers[1].multihead_attn.out_proj.weight.zero_()
-        torch.testing.assert_close(found, model(x, x), atol=1e-5, rtol=1e-5)
-
-
-def test_a_layer_that_is_not_there_is_refused(x: Tensor) -> None:
-    with pytest.raises(Problem, match="TransformerEncoder has no layer 7 to change"):
-        av.intervene(encoder(), Edit(layers=7, silence=True), x)
-
-
-def test_the_scores_of_a_changed_attend_stay_the_model_s_own(x: Tensor) -> None:
-    q, k, v = (t.unflatten(-1, (HEADS, -1)).transpose(1, 2) for t in (x, 2 * x, 3 * x))
-
-    class Staged(nn.Module):
-        def forward(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-            self.stages = av.attend(q, k, v)
-            return self.stages.output
-
-    model = Staged()
-    av.intervene(model, Edit(uniform=True, heads=1), q, k, v)
-    torch.testing.assert_close(model.stages.scores, q @ k.mT)
-    torch.testing.assert_close(model.stages.weights[:, 1], torch.full((BATCH, LENGTH, LENGTH), 1 / LENGTH))
-    torch.testing.assert_close(model.stages.weights[:, 0], torch.softmax(q @ k.mT / math.sqrt(D), -1)[:, 0])

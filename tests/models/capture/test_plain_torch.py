@@ -54,13 +54,6 @@ def test_multihead_attention_as_torch_reports_it(x: Tensor, made: dict[str, Any]
     torch.testing.assert_close(recorded.weights(), reported(layer, query, key, **more), atol=1e-6, rtol=1e-5)
 
 
-def test_a_sequence_that_is_not_batched(x: Tensor) -> None:
-    layer = nn.MultiheadAttention(WIDTH, HEADS).eval()
-    (recorded,) = av.capture(layer, x[0], x[0], x[0]).layers
-    assert recorded.kind == "self"
-    torch.testing.assert_close(recorded.weights()[0], reported(layer, x[0], x[0]), atol=1e-6, rtol=1e-5)
-
-
 @pytest.mark.parametrize("folded", [False, True])
 @pytest.mark.parametrize(
     "options",
@@ -82,16 +75,6 @@ def test_fused_attention_gives_the_output_that_the_model_had(x: Tensor, options:
     decoder = options.get("is_causal") or (mask is not None and mask.dtype == torch.bool)
     assert (layer.n_heads, layer.stack) == (HEADS, "decoder" if decoder else "encoder")
     torch.testing.assert_close(layer.weights() @ layer.v, model[0].answer, atol=1e-5, rtol=1e-5)
-
-
-def test_axes_before_batch_are_one_batch(x: Tensor) -> None:
-    video = torch.randn(2, 3, LENGTH, WIDTH)
-    model = Fused()
-    (layer,) = av.capture(model, video).layers
-    assert layer.weights().shape == (6, HEADS, LENGTH, LENGTH)
-    assert layer.v is not None
-    assert model.answer is not None
-    torch.testing.assert_close((layer.weights() @ layer.v).unflatten(0, (2, 3)), model.answer, atol=1e-5, rtol=1e-5)
 
 
 def test_a_whole_transformer_names_its_layers_and_is_as_fast_paths_would_compute_it(x: Tensor) -> None:
@@ -186,16 +169,3 @@ def test_gradients_reach_the_scores(x: Tensor) -> None:
     again = model.proj((torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), -1) @ v).transpose(1, 2).flatten(2))
     (theirs,) = torch.autograd.grad(again.square().sum(), q)
     torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-4)
-
-
-def test_two_threads_record_apart(x: Tensor) -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
-    model = nn.TransformerEncoder(nn.TransformerEncoderLayer(WIDTH, HEADS, 32, batch_first=True), 3).eval()
-    inputs = [x + number for number in range(8)]
-    alone = [av.capture(model, each).layers[2].weights() for each in inputs]
-    with ThreadPoolExecutor(4) as pool:
-        traces = list(pool.map(lambda each: av.capture(model, each), inputs * 4))
-    for trace, wanted in zip(traces, alone * 4, strict=True):
-        assert [layer.name for layer in trace.layers] == [f"layers.{index}.self_attn" for index in range(3)]
-        torch.testing.assert_close(trace.layers[2].weights(), wanted)

@@ -8,7 +8,6 @@ from transformers import MambaConfig, MambaForCausalLM
 
 from attnviz.base.message import Problem
 from attnviz.core.attention import attend
-from attnviz.core.masks import causal
 from attnviz.models.capture import Edit, capture, intervene
 from tests.models.tiny import bert, eager, equal_weights, given_to, llama, padded, tokens, zeros
 
@@ -40,19 +39,6 @@ def test_last_logits_are_those_of_the_last_real_token(side):
         plain = model(**inputs).logits
     last = 3 if side == "right" else 6
     assert_close(capture(model, **inputs).logits, torch.stack([plain[0, last], plain[1, 6]]))
-
-
-@pytest.mark.parametrize("logits", ["last", "all", None])
-@pytest.mark.parametrize("build", [llama, bert])
-def test_labels_may_be_given(build, logits):
-    model, inputs = build(), {"input_ids": tokens(), "attention_mask": padded("left")}
-    found = capture(model, **inputs, labels=tokens(), logits=logits)
-    expected = capture(model, **inputs, logits=logits)
-    assert len(found.layers) == len(expected.layers) == 2
-    if logits is None:
-        assert found.logits is None
-    else:
-        assert_close(found.logits, expected.logits)
 
 
 def test_heads_can_be_asked_for_one_by_one_or_together(monkeypatch):
@@ -90,42 +76,6 @@ def test_another_mask_replaces_the_pattern_but_never_uncovers_padding():
     narrowed = layer.weights(mask=layer.mask & mine)
     assert narrowed[..., 2].count_nonzero() == 0
     assert narrowed.triu(1).count_nonzero() == 0
-
-
-def test_a_key_that_only_some_heads_hide_is_no_padding():
-    model, ids = llama(), tokens(1)
-    allowed = causal(7, 7).expand(1, 6, 7, 7).clone()
-    allowed[:, 0, :, 2] = False  # one head's own pattern
-    allowed[:, :, :, 5] = False  # all heads'
-    allowed[:, :, 5, 5] = False
-    layer = capture(model, input_ids=ids, attention_mask=allowed).layers[0]
-    assert torch.equal(layer.padding, (torch.arange(7) != 5)[None, None, None])
-    assert torch.equal(layer.real_queries, (torch.arange(7) != 5)[None, None])
-    free = layer.weights(mask=None)
-    assert (free[0, :, :, 2] > 0).all()
-    assert free[0, :, :, 5].count_nonzero() == 0
-    assert_close(free[:, 3:4], layer.weights(3, mask=None))
-    assert layer.weights()[0, 0, :, 2].count_nonzero() == 0
-
-
-def test_one_new_token_sees_its_padding_still_hidden():
-    model, mask = llama(), padded("left", length=8)
-    ids = tokens(length=8)
-    with torch.no_grad():
-        cache = model(input_ids=ids[:, :7], attention_mask=mask[:, :7], use_cache=True).past_key_values
-        whole = model(input_ids=ids, attention_mask=mask).logits
-    trace = capture(model, input_ids=ids[:, 7:], attention_mask=mask, past_key_values=cache)
-    assert_close(trace.logits, whole[:, -1], atol=1e-4, rtol=0)
-    free = trace[0].weights(mask=None)
-    assert free[0, :, :, :3].count_nonzero() == 0
-    assert (free[0, :, :, 3:] > 0).all()
-
-
-def test_nbytes_counts_what_the_pass_made_and_not_the_model():
-    trace = capture(llama(), input_ids=tokens(), logits=None)
-    q, k, v = 2 * 6 * 7 * 8, 2 * 2 * 7 * 8, 2 * 2 * 7 * 8
-    lengths = 2 * 6 * 7  # of the values after the output projection: one number beside the 8 of a head
-    assert trace.nbytes == 2 * 4 * (q + k + v + lengths)
 
 
 def test_a_model_without_attention_and_ids_that_are_no_batch_are_refused_in_one_sentence():

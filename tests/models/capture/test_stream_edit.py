@@ -8,7 +8,6 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 import attnviz as av
-from attnviz.base.message import Problem
 from attnviz.models.capture import Edit
 from tests.models.capture.plain_models import Own
 from tests.models.tiny import bert, given_to, llama, tokens
@@ -57,27 +56,3 @@ def test_a_function_of_the_stream_and_an_edit_of_heads_beside_it() -> None:
     assert_close(both.residual[1], plain.residual[1] / 2)
     assert both[1].silenced == {2}
     assert not both[0].silenced
-
-
-@pytest.mark.parametrize(
-    "edit, said",
-    [
-        (lambda clean: Edit(layers=0, stream=torch.zeros(3, 3)), r"stream has shape \(3, 3\); it must broadcast to"),
-        (lambda clean: Edit(layers=0, heads=1, stream=clean), "changes no head: give heads in another one"),
-        (lambda clean: Edit(layers=0, stream=clean, at=40), r"at=\[40\] must be positions of a stream of 7 tokens"),
-        (lambda clean: Edit(layers=0, stream=av.capture(llama(), tokens())), "capture it with residual=True"),
-    ],
-)
-def test_what_does_not_fit_is_named(edit: Any, said: str) -> None:
-    model = llama()
-    clean = av.capture(model, input_ids=tokens(), residual=True)
-    with pytest.raises(Problem, match=said):
-        av.intervene(model, edit(clean), input_ids=tokens())
-
-
-def test_two_stacks_have_to_be_told_apart() -> None:
-    model = nn.Transformer(8, 2, 1, 2, 16, batch_first=True).eval()
-    x = torch.randn(1, 4, 8)
-    with pytest.raises(Problem, match=r"decoder\.layers, encoder\.layers: say which, as tower"):
-        av.intervene(model, Edit(layers=0, stream=torch.zeros(1)), x, x)
-    av.intervene(model, Edit(layers=0, tower="decoder.layers", stream=torch.zeros(1)), x, x)

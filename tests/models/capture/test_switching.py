@@ -1,8 +1,6 @@
 """A model is switched to recording and back, adopted or not, whatever other threads do with it meanwhile."""
 
-import gc
 import threading
-import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -79,25 +77,6 @@ def test_another_thread_that_asks_for_eager_attentions_meanwhile_gets_them():
     assert model.config._attn_implementation == "eager"
 
 
-@pytest.mark.parametrize("own", [True, False])
-def test_another_way_of_running_a_model_waits_for_the_captures_that_are_under_way(own):
-    model = adopt(llama()) if own else llama()
-    entered = threading.Event()
-
-    def other() -> None:
-        with switched(model, "eager"):
-            entered.set()
-
-    thread = threading.Thread(target=other)
-    with switched(model):
-        thread.start()
-        assert not entered.wait(0.3)
-        assert model.config._attn_implementation == NAME
-    thread.join(5)
-    assert entered.is_set()
-    assert model.config._attn_implementation == (NAME if own else "sdpa")
-
-
 def test_a_capture_that_starts_while_another_one_switches_keeps_the_model_switched(monkeypatch):
     model, write = llama(), adapter._set
     entered, go, found = threading.Event(), threading.Event(), []
@@ -124,32 +103,3 @@ def test_a_capture_that_starts_while_another_one_switches_keeps_the_model_switch
     thread.join(5)
     assert found == [NAME]
     assert model.config._attn_implementation == "sdpa"
-
-
-def test_who_runs_a_model_while_it_is_being_switched_is_told_what_it_was(monkeypatch):
-    model, write, told = llama(), adapter._set, []
-
-    def watched(config, name):
-        write(config, name)
-        told.append(adapter.original(model))
-
-    monkeypatch.setattr(adapter, "_set", watched)
-    with switched(model):
-        pass
-    assert told == ["sdpa", "sdpa"]
-
-
-@pytest.mark.slow
-def test_a_thousand_captures_leave_nothing_behind():
-    model, ids = llama(num_hidden_layers=1), tokens(1, 4)
-
-    def alive() -> int:
-        gc.collect()
-        return sum(issubclass(type(thing), torch.Tensor) for thing in gc.get_objects())
-
-    capture(model, input_ids=ids)
-    before = alive()
-    for _ in range(1000):
-        last = weakref.ref(capture(model, input_ids=ids).layers[0])
-    assert last() is None
-    assert alive() == before

@@ -12,7 +12,7 @@ import attnviz as av
 from attnviz.base.message import Problem
 from attnviz.models.catalogue.entry import Entry, LoadedModel
 from tests.models.capture.plain_models import Writer
-from tests.models.tiny import bert, eager, equal_weights, llama, t5, tokens
+from tests.models.tiny import bert, eager, equal_weights, llama, tokens
 from tests.models.tiny_tokenizers import byte_level, word_piece
 
 SHORT, LONG = "the cat", "the cat sat on the mat, don't you think?"
@@ -76,33 +76,6 @@ def test_a_sentence_is_read_as_the_tokenizer_reads_it_and_its_tokens_stay_with_t
     assert not torch.equal(changed[1].weights(), trace[1].weights())
 
 
-def test_a_text_that_is_too_long_is_cut_with_a_warning(loaded: LoadedModel) -> None:
-    loaded.tokenizer.model_max_length = 5
-    with pytest.warns(UserWarning, match="5"):
-        assert len(av.capture(loaded, "the cat sat " * 4).tokens) == 5
-
-
-def test_a_loaded_encoder_reads_several_sentences_and_its_types(loaded: LoadedModel) -> None:
-    batch = av.capture(loaded, ["the cat sat", "cat"], logits="all")
-    assert batch.tokens[1] == ("[CLS]", "cat", "[SEP]", "[PAD]", "[PAD]")
-    assert_close(batch.logits[1, :3], av.capture(loaded, "cat", logits="all").logits[0], atol=1e-5, rtol=1e-5)
-    assert "token_type_ids" in batch.inputs
-    by_hand = av.capture(bert(), "cat", tokenizer=loaded.tokenizer)
-    assert (by_hand.tokens, set(by_hand.inputs)) == (batch.tokens[1][:3], set(batch.inputs))
-
-
-def test_what_a_tokenizer_answers_and_lists_of_ids_stand_for_their_tensors() -> None:
-    model, tokenizer = big_llama(), byte_level()
-    given = tokenizer(LONG, return_tensors="pt")
-    expected = av.capture(model, **given).logits
-    for args, named in (((given,), {}), ((tokenizer(LONG),), {}), ((), {"input_ids": given["input_ids"].tolist()})):
-        assert torch.equal(av.capture(model, *args, **named).logits, expected)
-    assert av.capture(model, given, tokenizer=tokenizer).tokens == av.capture(model, LONG, tokenizer=tokenizer).tokens
-    assert not av.capture(model, given).tokens
-    loss = av.capture(model, given, labels=given["input_ids"], logits="all")
-    assert loss.logits.shape[1] == given["input_ids"].shape[1]
-
-
 def test_a_model_of_one_s_own_reads_by_a_tokenizer_of_one_s_own_or_has_its_labels_named() -> None:
     model, text = Writer(256).eval(), "two cats"
     trace = av.capture(model, text, tokenizer=Letters())
@@ -135,15 +108,6 @@ def test_a_loaded_model_writes_and_each_step_is_kept_or_edited() -> None:
     pictures = LoadedModel(bert(), None, Entry(id="t", name="pictures", hub=None), "folder")
     with pytest.raises(Problem, match="pictures writes no text"):
         pictures.generate("a")
-
-
-def test_a_translator_writes_from_a_sentence() -> None:
-    model = t5(vocab_size=320)
-    ids = byte_level()(SHORT, return_tensors="pt")["input_ids"]
-    trace = av.capture(model.generate, SHORT, tokenizer=byte_level(), **GREEDY)
-    assert torch.equal(trace.inputs["sequences"], model.generate(ids, **GREEDY))
-    with pytest.raises(Problem, match="beside it goes in as token ids, by name"):
-        av.capture(model, SHORT, tokenizer=byte_level())
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,6 @@ import pytest
 import torch
 from torch.testing import assert_close
 from transformers import (
-    AlbertConfig,
-    AlbertModel,
     Qwen2VLConfig,
     Qwen2VLForConditionalGeneration,
     SiglipConfig,
@@ -16,7 +14,7 @@ from attnviz.base.message import Problem
 from attnviz.models.capture import Edit, intervene
 from attnviz.models.capture.run import capture
 from attnviz.models.capture.trace import Trace
-from tests.models.tiny import eager, equal_weights, given_to, llama, tokens, zeros
+from tests.models.tiny import given_to, llama, tokens, zeros
 
 SMALL = {"hidden_size": 24, "intermediate_size": 16, "num_hidden_layers": 2, "num_attention_heads": 3}
 
@@ -87,15 +85,6 @@ def test_an_edit_reaches_the_tower_that_it_names(tower, by):
     assert_close(pooled[0], pooled[1], atol=1e-5, rtol=1e-5)
 
 
-def test_a_number_that_pictures_and_words_both_have_is_refused_unless_the_stack_is_named():
-    model, inputs = qwen2_vl()
-    with pytest.raises(Problem, match=r"layer 1 is in model.language_model.layers, model.visual.blocks"):
-        intervene(model, Edit(layers=1, silence=True), **inputs)
-    words = intervene(model, Edit(layers=1, stack="decoder", heads=0, silence=True), **inputs, logits="all")
-    name = "model.language_model.layers.1.self_attn.o_proj"
-    assert_close(words.logits, zeroed(model, name, slice(0, 12), inputs).logits, atol=1e-5, rtol=1e-5)
-
-
 def test_two_images_are_two_runs_of_the_same_layers(tmp_path):
     model, inputs = qwen2_vl()
     trace = capture(model, **inputs)
@@ -116,19 +105,6 @@ def test_an_edit_of_a_vision_layer_reaches_every_image_or_the_one_it_names(run, 
     expected = zeroed(model, "model.visual.blocks.1.attn.proj", slice(8, 16), inputs, rows)
     assert_close(trace.logits, expected.logits, atol=1e-5, rtol=1e-5)
     assert not torch.allclose(trace.logits, capture(model, **inputs, logits="all").logits, atol=1e-5)
-
-
-def test_layers_that_share_one_module_are_layers_of_their_own():
-    torch.manual_seed(0)
-    config = AlbertConfig(**SMALL | {"num_hidden_layers": 3}, embedding_size=8, vocab_size=50, initializer_range=0.3)
-    model, ids = AlbertModel(config).eval(), tokens().remainder(50)
-    layers = capture(model, input_ids=ids).layers
-    assert [(layer.index, layer.run) for layer in layers] == [(0, 0), (1, 1), (2, 2)]
-    equal_weights(layers, eager(model, input_ids=ids).attentions)
-    after = intervene(model, Edit(layers=1, silence=True), input_ids=ids).layers
-    assert [bool(layer.silenced) for layer in after] == [False, True, False]
-    every = intervene(model, Edit(layers=layers[0].name, silence=True), input_ids=ids).layers
-    assert all(layer.silenced for layer in every)
 
 
 def test_layers_of_a_plain_model_can_be_named_or_counted():

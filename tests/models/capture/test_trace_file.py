@@ -42,15 +42,6 @@ def test_an_intervention_can_be_saved_too(tmp_path):
         assert before.scales == after.scales
 
 
-def test_what_layers_share_is_written_once(tmp_path):
-    long = {"input_ids": tokens(1, 256), "attention_mask": torch.ones(1, 256, dtype=torch.long)}
-    long["attention_mask"][0, -1] = 0
-    trace = capture(llama(num_hidden_layers=4), **long)
-    trace.save(tmp_path / "t")
-    assert trace.layers[0].mask.numel() == 256 * 256
-    assert (tmp_path / "t").stat().st_size < trace.nbytes + 256 * 256 + 40_000
-
-
 def test_a_file_from_before_towers_were_told_apart_opens(tmp_path):
     trace = capture(llama(), input_ids=tokens())
     trace.save(tmp_path / "t")

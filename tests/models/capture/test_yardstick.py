@@ -7,7 +7,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz.base.message import Problem
 from attnviz.core.measures import keys_allowed, over_rows
 from attnviz.models.capture import HeadMeasures, Yardstick, sweep, yardstick
 from tests.core.test_measures import close, random_weights, sizes
@@ -85,9 +84,3 @@ def test_ids_have_the_batch_first_even_where_there_are_as_many_heads(shape):
             expected = by_loop(weights[b, head].tolist(), tokens[b].tolist(), True)
             close(found.induction[b, head], expected["induction"])
             close(found.duplicate_token[b, head], expected["duplicate_token"])
-
-
-@pytest.mark.parametrize("shape", [(3, 5), (2, 4), (1, 1, 1, 5), (2, 3, 5)])
-def test_ids_of_another_batch_or_length_are_refused(shape):
-    with pytest.raises(Problem, match="token ids have shape"):
-        measure(random_weights(2, 2, 5, 1), tokens=torch.zeros(shape, dtype=torch.long))

@@ -7,7 +7,6 @@ import torch
 from torch.testing import assert_close
 from transformers import BertConfig, BertForMaskedLM
 
-from attnviz.command import main
 from attnviz.models.capture.run import capture
 from attnviz.models.catalogue import CATALOGUE, LoadedModel
 from attnviz.models.catalogue.entry import EXAMPLES
@@ -53,14 +52,6 @@ def test_an_encoders_example_keeps_what_it_predicts_at_every_position(minilm, mo
     assert_close(kept.trace.logits, expected)
 
 
-def test_traces_kept_in_an_earlier_form_are_made_again(minilm, monkeypatch):
-    with monkeypatch.context() as before:
-        before.setattr(module, "_FORMAT", 1)  # of encoders, only what they predict at the last position
-        prepare_examples(minilm)
-        assert is_prepared(minilm.entry)
-    assert not is_prepared(minilm.entry)
-
-
 def test_examples_are_captured_once_and_again_when_a_sentence_changes(minilm, monkeypatch):
     told = []
     prepare_examples(minilm, lambda share, what: told.append(share))
@@ -71,28 +62,6 @@ def test_examples_are_captured_once_and_again_when_a_sentence_changes(minilm, mo
     assert len(told) == count
     monkeypatch.setattr(module, "EXAMPLES", (replace(EXAMPLE["bank"], text="Another."),))
     assert not is_prepared(minilm.entry)
-
-
-def test_the_command_lists_every_model_and_says_what_cannot_be_done(capsys, monkeypatch):
-    assert main(["models"]) == 0
-    listed = capsys.readouterr().out
-    assert "smollm2-135m" in listed
-    assert "dinov2-small" in listed
-    assert main(["models", "settings"]) == 0
-    assert "ATTNVIZ_TOKEN_LIMIT = 1024" in capsys.readouterr().out
-    monkeypatch.setenv("ATTNVIZ_HUB", "0")
-    assert main(["models", "get", "gpt2"]) == 1
-    assert capsys.readouterr().err.startswith("attnviz: GPT-2 is not on this machine")
-    monkeypatch.setenv("ATTNVIZ_DTYPE", "int3")
-    assert main(["models"]) == 1
-
-
-def test_getting_a_model_prepares_its_examples_and_says_so(capsys, minilm):
-    assert main(["models", "get", "minilm-l6"]) == 0
-    said = capsys.readouterr()
-    assert "MiniLM L6 is ready" in said.out
-    assert "Capturing the examples of MiniLM L6" in said.err
-    assert is_prepared(minilm.entry)
 
 
 def test_preparing_what_is_prepared_imports_nothing_heavy(minilm, monkeypatch):

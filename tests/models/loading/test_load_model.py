@@ -19,9 +19,7 @@ from transformers import (
 from attnviz.base.message import Problem
 from attnviz.models.capture.adapter import NAME
 from attnviz.models.capture.run import capture
-from attnviz.models.loading import open_folder
 from attnviz.models.loading.load_model import load
-from attnviz.models.settings import current
 from attnviz.models.tokens.encoding import encode, encode_target
 from tests.models.tiny_tokenizers import byte_level, marian, word_piece
 
@@ -90,31 +88,6 @@ def test_a_model_of_pictures_needs_neither_tokenizer_nor_preprocessor(tmp_path):
     assert capture(loaded.model, pixel_values=torch.zeros(1, 3, 32, 32)).layers[0].n_heads == 4
     with pytest.raises(Problem, match="looks at pictures, not at sentences"):
         encode(loaded, "x")
-
-
-def test_the_smallest_of_all_limits_counts_and_a_missing_tokenizer_is_reported(tmp_path, monkeypatch):
-    with pytest.raises(Problem, match="comes without a tokenizer"):
-        built(tmp_path, GPT2LMHeadModel(gpt2()))
-    loaded = built(tmp_path, GPT2LMHeadModel(gpt2()), byte_level())
-    assert loaded.max_tokens == 64
-    monkeypatch.setenv("ATTNVIZ_TOKEN_LIMIT", "10")
-    assert loaded.max_tokens == 10
-
-
-def test_cutting_and_padding_requested_by_a_tokenizer_file_are_ignored(minilm):
-    backend = minilm.tokenizer.backend_tokenizer
-    assert (backend.truncation, backend.padding, minilm.weights_are) == (None, None, "trained")
-    assert len(encode(minilm, "word " * 300)) == 302
-
-
-def test_device_and_dtype_come_from_the_settings(monkeypatch, tmp_path):
-    monkeypatch.setenv("ATTNVIZ_DTYPE", "bfloat16")
-    monkeypatch.setenv("ATTNVIZ_DEVICE", "cpu")
-    loaded = built(tmp_path, GPT2LMHeadModel(gpt2()), byte_level())
-    assert loaded.model.dtype == torch.bfloat16
-    monkeypatch.setenv("ATTNVIZ_DEVICE", "toaster")
-    with pytest.raises(Problem, match="ATTNVIZ_DEVICE=toaster is not a torch device"):
-        open_folder.pick_device(current())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists a process's mappings")

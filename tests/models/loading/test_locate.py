@@ -130,12 +130,6 @@ def test_a_damaged_package_and_one_that_is_gone_are_reported_in_one_sentence(pac
         load("tiny")
 
 
-def test_a_full_disk_is_reported_before_anything_is_written(packaged, monkeypatch):
-    monkeypatch.setattr(cache_folder, "free_bytes", lambda folder: 10**6)
-    with pytest.raises(Problem, match="Tiny needs 1 MB in the cache folder, and its disk has 1 MB free"):
-        load("tiny")
-
-
 def test_threads_that_ask_at_once_all_get_the_model_and_it_is_made_once(packaged, monkeypatch):
     made, got = [], []
     real = load_model.convert
@@ -147,7 +141,3 @@ def test_threads_that_ask_at_once_all_get_the_model_and_it_is_made_once(packaged
         thread.join()
     assert got == ["cache"] * 4
     assert len(made) == 1
-
-
-def test_every_model_of_the_catalogue_has_a_state():
-    assert [state.entry for state in locate.availabilities()] == list(entries.CATALOGUE)

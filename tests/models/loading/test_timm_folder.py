@@ -92,15 +92,6 @@ def test_the_picture_is_cut_and_scaled_as_timm_s_config_says(tmp_path):
     assert run.notices == ()
 
 
-def test_a_model_without_names_turns_a_picture_into_a_vector_and_opens_no_file_beside_its_weights(tmp_path):
-    torch.manual_seed(0)
-    bare = timm().create_model(MODELS["ViT"][0], pretrained=False, **SMALL | {"num_classes": 0}).eval()
-    weights = tmp_path / "theirs.pth"
-    weights.write_bytes(b"not to be read")
-    args = SMALL | {"checkpoint_path": str(weights), "pretrained": True, "pretrained_cfg": {"file": str(weights)}}
-    assert run_picture(load(save(bare, tmp_path, num_classes=0, model_args=args)), pixels()).answer.words == ()
-
-
 @pytest.mark.parametrize(
     "more, sentence",
     [

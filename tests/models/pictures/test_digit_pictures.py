@@ -13,25 +13,6 @@ from attnviz.models.pictures import sources
 from attnviz.models.pictures.sources import composed, counts_of_drawing, held_out
 
 
-def test_counts_are_of_blocks_of_4_by_4():
-    bitmap = np.zeros((32, 32), bool)
-    bitmap[0:32, 8:12] = True  # a bar as high as the field: nothing is stretched, it only moves to the middle
-    counts = counts_of_drawing(bitmap)
-    expected = np.zeros((8, 8), int)
-    expected[:, 3:5] = 8  # 4 pixels wide, at 14 to 17: half in either column of blocks
-    np.testing.assert_array_equal(counts, expected)
-
-
-def test_where_and_how_large_a_digit_is_drawn_makes_no_difference():
-    small, large = np.zeros((32, 32), bool), np.zeros((32, 32), bool)
-    small[3:11, 20:24] = True
-    small[7:11, 24:26] = True
-    large[0:32, 4:20] = True
-    large[16:32, 20:28] = True
-    off = counts_of_drawing(small).astype(int) - counts_of_drawing(large)
-    assert np.abs(off).max() <= 2  # of 16: rounded where the edge of a small drawing is stretched
-
-
 def test_a_drawing_of_a_picture_of_the_data_set_is_much_the_same_picture():
     held = held_out()
     off = []
@@ -39,12 +20,6 @@ def test_a_drawing_of_a_picture_of_the_data_set_is_much_the_same_picture():
         bitmap = picture.repeat(4, 0).repeat(4, 1) >= 8
         off.append(np.abs(counts_of_drawing(bitmap).astype(float) - picture).mean())
     assert np.mean(off) < 2.5  # of 16; half of it is from blocks that are all or nothing
-
-
-def test_an_empty_drawing_is_an_empty_picture():
-    assert not counts_of_drawing(np.zeros((32, 32), bool)).any()
-    with pytest.raises(Problem, match="a drawing has 8 × 8 pixels"):
-        counts_of_drawing(np.zeros((8, 8), bool))
 
 
 def test_digits_side_by_side_leave_the_rest_empty():
@@ -68,12 +43,6 @@ def test_the_held_out_pictures_are_a_stratified_fifth_of_scikit_learn_s_digits()
     assert all((picture.tobytes(), int(said)) in known for picture, said in zip(held.pictures, held.said, strict=True))
     assert len(held.said) == 360
     assert np.bincount(held.said).tolist() == pytest.approx(np.bincount(digits.target) / 5, abs=1)
-
-
-@pytest.mark.parametrize("digit", [-1, 10])
-def test_a_digit_that_does_not_exist_is_refused(digit):
-    with pytest.raises(Problem, match=f"digit={digit} must lie between 0 and 9"):
-        held_out().like(digit)
 
 
 def test_the_shares_of_right_digits_are_those_of_the_model_that_is_shipped_and_say_what_it_has_learned_from():

@@ -41,14 +41,6 @@ def notices(photo):
     return " ".join(str(each) for each in photo.notices)
 
 
-@pytest.mark.parametrize("kind", ["PNG", "WEBP"])
-def test_pixels_come_as_they_are(kind):
-    image = picture()
-    photo = read_photo(saved(image, kind, lossless=True))
-    np.testing.assert_array_equal(photo.pixels, np.asarray(image))
-    assert photo.notices == ()
-
-
 @pytest.mark.parametrize(
     "data, sentence",
     [
@@ -98,13 +90,6 @@ def test_the_camera_s_note_turns_a_picture_upright():
     assert "Turned upright" in notices(photo)
 
 
-def test_the_first_picture_of_an_animation_is_used():
-    first, second = picture(), Image.new("RGB", (30, 20), "red")
-    photo = read_photo(saved(first, "PNG", save_all=True, append_images=[second]))
-    np.testing.assert_array_equal(photo.pixels, np.asarray(first))
-    assert "Animated, 2 pictures" in notices(photo)
-
-
 def test_what_is_transparent_lies_on_white():
     image = Image.new("RGBA", (4, 4), (10, 20, 30, 0))
     image.putpixel((1, 2), (10, 20, 30, 255))
@@ -112,21 +97,6 @@ def test_what_is_transparent_lies_on_white():
     assert photo.pixels[2, 1].tolist() == [10, 20, 30]
     assert photo.pixels[0, 0].tolist() == [255, 255, 255]
     assert "Transparent" in notices(photo)
-
-
-def test_colours_for_print_become_those_of_a_screen():
-    photo = read_photo(saved(Image.new("CMYK", (8, 8), (0, 255, 255, 0)), "JPEG"))
-    red, green, blue = photo.pixels[4, 4].tolist()
-    assert red > 200
-    assert max(green, blue) < 60
-    assert "CMYK" in notices(photo)
-    assert "8 × 8 pixels of one colour" in notices(photo)
-
-
-@pytest.mark.parametrize("mode", ["L", "1", "P", "LA", "I;16"])
-def test_every_mode_becomes_red_green_and_blue(mode):
-    image = Image.fromarray(np.arange(600, dtype=np.uint16).reshape(20, 30)) if mode == "I;16" else picture(mode=mode)
-    assert read_photo(saved(image)).pixels.shape == (20, 30, 3)
 
 
 #: Reads twenty pictures of the largest allowed sides and keeps them, as twenty visitors do, in little more memory than
@@ -168,13 +138,3 @@ def test_a_large_picture_is_that_of_the_same_picture_made_smaller_by_another_han
     assert np.abs(means - photo.pixels).mean() < 1
     assert "Made smaller, from 3000 × 1500 pixels" in notices(photo)
     np.testing.assert_array_equal(read_photo(photo.file).pixels, photo.pixels)
-
-
-def test_a_large_picture_is_turned_upright_and_what_is_transparent_lies_on_white():
-    image, exif = Image.new("RGBA", (2048, 1024), (10, 20, 30, 0)), Image.Exif()
-    image.paste((10, 20, 30, 255), (0, 0, 1024, 1024))
-    exif[0x0112] = 6
-    photo = read_photo(saved(image, "PNG", exif=exif))
-    assert photo.pixels.shape == (1024, 512, 3)
-    assert photo.pixels[100, 256].tolist() == [10, 20, 30]
-    assert photo.pixels[900, 256].tolist() == [255, 255, 255]

@@ -1,5 +1,4 @@
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -66,14 +65,6 @@ def test_any_text_at_all_comes_back_from_its_spans(models, make, text):
     assert set(words) == set(range(len(set(words))))
 
 
-def test_byte_level_markers_are_read_as_the_text_they_stand_for(smollm2):
-    tokens = encode(smollm2, "The cat\n\tsat 12")
-    assert of(tokens, "label") == ["The", "cat", "⏎", "⇥", "sat", "␣", "1", "2"]
-    assert of(tokens, "word") == [0, 1, 2, 3, 4, 5, 5, 5]
-    assert "⏎␣␣␣" in encode(smollm2, "def f():\n    return").labels, "white space alone is shown whole"
-    assert encode(smollm2, "a\ud83db").texts == ("a\ufffdb",), "half a surrogate pair becomes another character"
-
-
 @pytest.mark.parametrize("text", TEXTS)
 def test_what_the_pieces_spell_together_is_what_the_tokenizer_decodes(models, smollm2, text):
     for each in (smollm2, models["byte-level"], models["Llama"]):
@@ -85,13 +76,6 @@ def test_what_the_pieces_spell_together_is_what_the_tokenizer_decodes(models, sm
             assert spelled == text
 
 
-def test_pieces_inside_a_word_lose_their_hashes_and_share_its_number(models):
-    tokens = encode(models["WordPiece"], "The cats")
-    assert of(tokens, "label") == ["[CLS]", "the", "cat", "s", "[SEP]"]
-    assert of(tokens, "word") == [None, 0, 1, 1, None]
-    assert of(tokens, "special") == [True, False, False, False, True]
-
-
 def test_a_character_split_over_tokens_says_which_share_each_has(models):
     for make, shares in (("byte-level", 4), ("Unigram", 4), ("Llama", 4)):
         tokens = encode(models[make], "🙂", frame="none" if make != "byte-level" else "usual")
@@ -100,27 +84,6 @@ def test_a_character_split_over_tokens_says_which_share_each_has(models):
         assert {span.text for span in split} == {"🙂"}
         assert split[0].label == "🙂 1/4"
         assert [span.end - span.start for span in split] == [1, 0, 0, 0]
-
-
-def test_direction_marks_and_combining_characters_are_made_visible(smollm2):
-    labels = encode(smollm2, "\u202eabc").labels
-    assert not any("\u202e" in label for label in labels)
-    assert encode(smollm2, "e\u0301").labels[1] == "◌́ 1/2"
-
-
-def test_chinese_characters_are_words_and_a_family_of_emoji_is_one(models):
-    chinese = encode(models["byte-level"], "多头注意")
-    assert sorted(set(of(chinese, "word"))) == [0, 1, 2, 3]
-    assert len(set(of(encode(models["byte-level"], "👨‍👩‍👧🇫🇷"), "word"))) == 2
-
-
-def test_apostrophes_hold_a_word_together_and_marks_stand_alone(models):
-    tokens = encode(models["WordPiece"], "don't sat!!")
-    spelled = {}
-    for span in tokens.spans:
-        if span.word is not None:
-            spelled[span.word] = spelled.get(span.word, "") + span.label
-    assert list(spelled.values()) == ["don't", "sat", "!!"]
 
 
 def test_two_sentences_keep_their_segments_and_their_own_spans(minilm):
@@ -143,21 +106,6 @@ def test_a_chat_turn_is_framed_and_the_sentence_stays_where_it_is(smollm2):
     assert list(tokens.ids) == list(reference["input_ids"])
 
 
-def test_special_tokens_can_be_left_out_or_a_start_added(minilm, smollm2, models):
-    assert encode(minilm, "The cat", frame="none").labels == ("the", "cat")
-    start = encode(smollm2, "The cat", frame="start").spans[0]
-    assert (start.label, start.special, start.id) == ("<|im_start|>", True, smollm2.tokenizer.bos_token_id)
-    assert frames(models["Llama"]) == ("usual", "none")
-    assert frames(models["byte-level"]) == ("usual", "start")
-
-
-def test_a_frame_that_a_model_lacks_is_refused_in_one_sentence(minilm):
-    with pytest.raises(Problem, match="frame=chat is not available for MiniLM L6; available are: usual, none"):
-        encode(minilm, "x", frame="chat")
-    with pytest.raises(Problem, match="looks at pictures"):
-        encode(replace(minilm, tokenizer=None), "x")
-
-
 def test_an_empty_sentence_is_refused_unless_the_frame_adds_tokens(smollm2, minilm):
     with pytest.raises(Problem, match="empty"):
         encode(smollm2, "")
@@ -173,21 +121,6 @@ def test_a_hundred_thousand_characters_are_cut_with_a_notice_that_says_where(smo
         assert len(tokens) <= 50
         assert whole(tokens) == text
         assert str(tokens.notices[0]).startswith("Cut at 50 tokens, after “")
-
-
-def test_a_cut_never_leaves_part_of_a_character(models, monkeypatch):
-    monkeypatch.setenv("ATTNVIZ_TOKEN_LIMIT", "6")
-    tokens = encode(models["byte-level"], "🙂🙂🙂")
-    assert covered(tokens) == "🙂"
-    assert len(tokens) == 4
-
-
-def test_the_longer_of_two_sentences_is_cut_first(minilm, monkeypatch):
-    monkeypatch.setenv("ATTNVIZ_TOKEN_LIMIT", "10")
-    tokens = encode(minilm, "the cat", "one two three four five six seven eight")
-    assert covered(tokens) == "the cat"
-    assert covered(tokens, 1) == "one two three four five"
-    assert tokens.labels[-1] == "[SEP]"
 
 
 def test_a_translator_without_offsets_is_aligned_by_its_pieces(tmp_path):

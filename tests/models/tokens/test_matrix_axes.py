@@ -4,7 +4,7 @@ from torch.testing import assert_close
 
 from attnviz.models.tokens.encoding import encode
 from attnviz.models.tokens.matrix_axes import matrix_axis, project
-from tests.models.tiny_tokenizers import byte_level, loaded, word_piece
+from tests.models.tiny_tokenizers import loaded, word_piece
 
 
 @pytest.fixture
@@ -45,14 +45,3 @@ def test_hiding_special_tokens_drops_rows_and_columns_and_restores_sums_only_whe
     assert_close(restored, (plain / plain.sum(-1, keepdim=True)).nan_to_num(0.0))
     assert restored[2].count_nonzero() == 0
     assert str(side.notes[0]) == "2 special tokens are not shown"
-
-
-def test_two_sides_may_differ_as_in_cross_attention(cats):
-    other = encode(loaded(byte_level()), "the cat")
-    weights = rows_of(len(other), 7)
-    assert project(weights, matrix_axis(other, words=True), matrix_axis(cats, specials=False)).shape == (2, 5)
-
-
-def test_a_character_split_over_tokens_is_written_once_in_its_word():
-    tokens = encode(loaded(byte_level()), "the 🙂 mat")
-    assert matrix_axis(tokens, words=True).labels == ("the", "🙂", "mat")

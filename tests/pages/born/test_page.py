@@ -15,7 +15,7 @@ from attnviz.pages.born.maths import life
 from attnviz.pages.born.maths.repeats import Config, forward
 from attnviz.pages.born.panels import film as panel
 from tests.pages.conftest import said, sound
-from tests.svg_reading import SVG, interpolated, painted, texts, tree
+from tests.svg_reading import interpolated, painted, texts, tree
 
 
 def film(page: Any) -> dict[str, Any]:
@@ -58,33 +58,6 @@ def test_a_run_that_does_not_learn_it_says_until_when_it_was_seen(visit):
     assert film(page)["sizes"]["scales"] == [0.0, 0.25]
 
 
-@pytest.mark.parametrize(
-    "typed, problem", [("two words", "2 words were typed; the model takes 4 to 24"), ("x " * 30, "30 words were typed")]
-)
-def test_too_few_and_too_many_words_are_refused(visit, typed, problem):
-    page = visit("born", born_words=typed)
-    assert problem in said(page)
-    assert not page.exception
-
-
-def test_words_have_numbers_of_their_own_and_capitals_do_not_matter():
-    copies = life.copies_of("The cat saw THE other animal near a small house today", Config())
-    assert copies.ids[:11] == copies.ids[11:]
-    assert copies.ids[0] == copies.ids[3]
-    assert len(set(copies.ids)) == 10
-    assert max(copies.ids) < Config().words
-
-
-def test_what_is_measured_on_other_words_is_told_from_what_is_on_yours(visit):
-    """The sentence and the curves are of one exam for all, the numbers beside the heads of the visitor's words."""
-    page = visit("born", born_at="103")
-    assert "Measured on copies of 6, 11, 17, 22 words" in said(page)
-    assert "Numbers beside the heads are of your words" in said(page)
-    words = film(page)["words"]
-    assert all("other words" in words[curve] for curve in ("previous", "induction"))
-    assert "your words" in words["rest"]
-
-
 @pytest.mark.parametrize("changed", choices.CHANGED.ids)
 def test_other_runs_are_named_and_compared(visit, changed):
     page = sound(visit("born", born_section="others", born_changed=changed))
@@ -117,12 +90,6 @@ def test_a_trained_model_has_both_kinds(visit):
     assert any("All heads of this model" in each.label for each in page.button)
 
 
-@pytest.mark.parametrize("section", ["life", "real"])
-def test_what_is_typed_shows_as_typed(visit, section):
-    page = sound(visit("born", born_section=section, born_words="Say <b>x</b> **y** $z$ 中文 🙂"))
-    assert "<b>" not in said(page)
-
-
 def test_the_picture_that_is_saved_holds_the_curves_the_sentence_the_words_and_the_heads_at_the_handle():
     copies, run = life.copies_of(choices.WORDS.default, Config()), life.read(life.LIFE)
     root = tree(panel.picture(life.LIFE, copies, 40, ((0, 0),), whole=True))
@@ -140,28 +107,3 @@ def test_the_picture_that_is_saved_holds_the_curves_the_sentence_the_words_and_t
     for share in shares.tolist():
         assert f"{100 * share:.1f}%" in written
     assert {"head 0.0", "head 1.2", "silenced", "Your words", "Once more", "no. 38", "masked"} <= set(texts(root))
-
-
-@pytest.mark.parametrize("whole", [False, True])
-def test_the_picture_that_is_saved_shows_no_curve_beyond_the_handle_before_the_question_is_answered(whole):
-    copies, run = life.copies_of(choices.WORDS.default, Config()), life.read(life.LIFE)
-    root = tree(panel.picture(life.LIFE, copies, 40, (), whole))
-    first = next(path.get("d", "") for path in root.iter(f"{SVG}path") if path.get("stroke-width") == "1.5")
-    ends = [float(place.split()[0]) for place in first[1:].split("L")]
-    last, handle = 20 + 34 + 376, 20 + 34 + 376 * np.log1p(run.steps[40] / 15) / np.log1p(run.at[-1] / 15)
-    assert ends[-1] == pytest.approx(last if whole else handle, abs=3)
-
-
-def test_what_is_typed_is_in_the_file_as_it_was_typed():
-    odd = life.copies_of("Say <b>x</b> **y** and more", Config())
-    whole = panel.picture(life.LIFE, odd, 0, (), whole=True)
-    assert odd.tokens[1] in texts(tree(whole))
-    assert "<b>x" in "".join(texts(tree(whole, title=whole.title)))
-
-
-def test_thinned_losses_are_the_means_of_what_lies_between():
-    run = life.read(life.LIFE)
-    steps, losses = run.curve
-    assert len(steps) <= 300
-    ends = [*steps[1:], len(run.losses)]
-    assert losses == pytest.approx([run.losses[a:b].mean() for a, b in zip(steps, ends, strict=True)], rel=1e-5)

@@ -11,8 +11,9 @@ import pytest
 import torch
 
 from attnviz.pages.born.maths import life
-from attnviz.pages.born.maths.repeats import Config, forward, matrices, sequences, untrained
-from attnviz.runs import prepared_files
+from attnviz.pages.born.maths.repeats import Config, forward, sequences
+
+pytestmark = pytest.mark.numbers
 
 BEGINNING = 40  #: steps that are trained again
 CLOSE = 1e-4  #: another processor's arithmetic moves a loss by 1e-7, a learning rate of 1.05 times by 4e-4
@@ -158,23 +159,3 @@ def test_a_heads_silence_is_measured_at_every_step() -> None:
     assert nobody[:, 0] == pytest.approx(run.loss[run.kept], abs=0.02)
     assert everyone[:, 1].max() < 0.25
     assert life.without(life.LIFE, ((0, 0),))[-1, 1] < 0.1 < 0.9 < nobody[-1, 1]
-
-
-def test_what_lasts_is_what_never_falls_below_a_half_again() -> None:
-    at = np.array([0, 10, 20, 30])
-    assert life.lasting(at, np.array([0.6, 0.4, 0.5, 0.9])) == 20
-    assert life.lasting(at, np.array([0.9, 0.9, 0.9, 0.4])) is None
-    assert life.lasting(at, np.ones(4)) == 0
-
-
-def test_another_life_is_kept_and_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ATTNVIZ_CACHE", str(tmp_path))
-    made = life.run(Config(seed=3, steps=4))
-    prepared_files.keep(life.own("seed-3-own"), life.packed(made))
-    assert life.own_names() == ["seed-3-own"]
-    found = life.read("seed-3-own")
-    life.read.cache_clear()
-    assert found.config == made.config
-    assert np.array_equal(found.numbers, made.numbers)
-    assert len(matrices(untrained(made.config), made.config)) == len(made.config.shapes)
-    assert np.array_equal(made.numbers[0], untrained(made.config).half().numpy()), "before the first step"

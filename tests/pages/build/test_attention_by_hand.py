@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from attnviz.base.message import Problem
 from attnviz.pages.build.maths.attention_by_hand import AXES, run, sizes, steps
 from attnviz.pages.build.maths.boards import View, boards
 from attnviz.pages.build.maths.cells import CellOrigin
@@ -140,11 +139,6 @@ def test_one_word_has_one_vector_wherever_it_stands() -> None:
     assert not np.array_equal(run(replace(PLAIN, position="sinusoidal")).tensors["X"][0][0], x[0])
 
 
-def test_given_rows_are_used_as_they_are() -> None:
-    rows = tuple((float(i), 0.5, -1.0, 2.0) for i in range(len(WORDS)))
-    np.testing.assert_array_equal(run(replace(PLAIN, rows=rows)).tensors["E"][0], rows)
-
-
 def test_an_edited_weight_is_used_and_one_outside_the_matrix_waits_until_it_fits() -> None:
     edited = replace(PLAIN, edits=(("W_Q", 1, 2, 9.5),))
     assert float(weights(edited)["W_Q"][1, 2]) == 9.5
@@ -160,20 +154,3 @@ def test_dropout_acts_in_training_alone_and_keeps_the_mean() -> None:
     kept = busy.tensors["kept"]
     assert not kept.all()
     np.testing.assert_allclose(busy.tensors["dropped"][kept], 2 * busy.tensors["weights"][kept], rtol=1e-6)
-
-
-@pytest.mark.parametrize(
-    "wrong, sentence",
-    [
-        ({"n_heads": 3, "n_kv_heads": 2}, "n_heads=3 must be a multiple of n_kv_heads=2"),
-        ({"position": "rope", "d_head": 3}, "d_head=3 must be even"),
-        ({"position": "sinusoidal", "d_model": 5}, "d_model=5 must be even"),
-        ({"position": "rope", "other": ("a",)}, "RoPE compares places in one sentence"),
-        ({"mask": "causal", "other": ("a",)}, "mask=causal"),
-        ({"words": ()}, "Words in the sentence: 0;"),
-        ({"words": ("w",) * 11}, "Words in the sentence: 11;"),
-    ],
-)
-def test_what_cannot_be_built_is_refused_naming_its_value(wrong: dict[str, object], sentence: str) -> None:
-    with pytest.raises(Problem, match=sentence):
-        run(replace(PLAIN, **wrong))

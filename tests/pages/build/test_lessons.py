@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.base.message import Problem
-from attnviz.pages.build.maths import batch_shapes, size_mismatches, whys
-from tests.pages.conftest import ran
+from attnviz.pages.build.maths import size_mismatches, whys
 
 random = np.random.default_rng(0)
 
@@ -43,11 +41,6 @@ def test_the_matrix_grows_with_the_square_of_the_length_and_attention_does_not()
     result = whys.compare_mixing(MIXING)
     assert set(result.attention_parameters) == {4 * 3 + 4 * 3 + 4 * 4}
     assert [m - 16 for m in result.matrix_parameters] == [n * n for n in whys.LENGTHS]
-
-
-def test_an_order_that_leaves_a_word_out_is_refused() -> None:
-    with pytest.raises(Problem, match="must name each of the 4 places once"):
-        whys.compare_mixing(replace(MIXING, order=(0, 0, 1, 2)))
 
 
 def test_only_softmax_has_rows_of_one_a_gradient_and_no_growth() -> None:
@@ -110,18 +103,6 @@ def test_what_is_refused_here_is_refused_by_torch_and_by_the_code_shown(mistake:
     else:
         with pytest.raises(RuntimeError):
             exec(result.code, {})
-
-
-@pytest.mark.parametrize("id", batch_shapes.BATCH_SIZES)
-def test_shapes_of_a_real_batch_are_those_that_the_program_prints(id: str) -> None:
-    size = batch_shapes.BATCH_SIZES[id]
-    _names, printed = ran(batch_shapes.program(size))
-    made = batch_shapes.shapes(size)
-    told = [made[name] for name in ("X", "Q", "K", "V", "Q Kᵀ", "heads", "merged", "output")]
-    assert printed.split("\n")[:-1] == [str(shape) for shape in told]
-    assert id == "x".join(map(str, made["X"]))
-    b, t, m, h = size.batch, size.tokens, size.width, size.heads
-    assert (made["Q"], made["weights"], made["merged"]) == ((b, h, t, m // h), (b, h, t, t), (b, t, m))
 
 
 def test_lengths_and_the_width_of_the_values_are_free() -> None:

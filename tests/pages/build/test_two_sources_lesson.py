@@ -8,7 +8,6 @@ import torch
 from PIL import Image
 from torch.testing import assert_close
 
-from attnviz.base.message import Problem
 from attnviz.core.heads import HeadLayout
 from attnviz.models.pictures.sources import FOLDER
 from attnviz.pages.build.maths import two_sources
@@ -57,8 +56,3 @@ def test_a_photograph_is_257_tokens_the_first_of_which_is_the_mean_of_the_others
     light = np.asarray(Image.open(FOLDER / "photographs" / "temple.jpg").convert("RGB"), float).mean(-1)
     middle = light[:, (light.shape[1] - light.shape[0]) // 2 :][:, : light.shape[0]]
     assert made.pixels.mean() / 16 == pytest.approx(middle.mean() / 255, abs=0.02)
-
-
-def test_no_text_is_refused():
-    with pytest.raises(Problem, match="Words in the sentence: 0"):
-        two_sources.run(two_sources.Config(text=()))

@@ -4,12 +4,10 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
-import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from attnviz.base.message import Problem
 from attnviz.pages.compare.maths import compared_layers, layer_costs
 from attnviz.pages.compare.maths.layer_costs import Config
 
@@ -84,39 +82,6 @@ def test_a_window_longer_than_the_text_is_attention(counting, n, window):
         assert ours[..., -1, :].numpy() == pytest.approx(theirs[..., -1, :].numpy(), abs=1e-5)
 
 
-def test_curves_pass_through_the_numbers_at_the_chosen_sizes():
-    for axis in ("n", "d", "k"):
-        config = Config(n=777, d=776, k=11, heads=8, axis=axis)
-        result = layer_costs.run(config)
-        at = int(np.flatnonzero(result.x == getattr(config, axis))[0])
-        for kind, (cost, steps, path) in result.here.items():
-            assert result.cost[kind][at] == cost
-            assert (result.steps[kind][at], result.path[kind][at]) == (steps, path)
-
-
-def depends_on_the_first(layers: nn.Sequential, n: int, d: int = 2) -> bool:
-    x = torch.randn(1, n, d, dtype=torch.float64, requires_grad=True)
-    (gradient,) = torch.autograd.grad(layers(x)[0, -1].sum(), x)
-    return bool(gradient[0, 0].any())
-
-
-@pytest.mark.parametrize("n, k", [(2, 2), (9, 3), (10, 3), (11, 3), (28, 3), (17, 5), (20, 2)])
-def test_so_many_layers_connect_both_ends_and_one_fewer_does_not(n, k):
-    torch.manual_seed(0)
-    stacks = {
-        "conv": lambda i: compared_layers.CausalConvolution(2, k),
-        "dilated": lambda i: compared_layers.CausalConvolution(2, k, k**i),
-        "window": lambda i: compared_layers.layer("window", 2, window=k),
-    }
-    for kind, make in stacks.items():
-        deep = layer_costs.path(kind, Config(n=n, k=k, window=k))
-        layers = nn.Sequential(*(make(i) for i in range(deep))).double()
-        assert depends_on_the_first(layers, n), kind
-        assert deep == 1 or not depends_on_the_first(layers[: deep - 1], n), kind
-    assert layer_costs.path("attention", Config(n=n)) == 1
-    assert layer_costs.path("lstm", Config(n=n)) == n
-
-
 def test_windowed_attention_is_attention_under_a_window_mask():
     from attnviz.core.attention import attend
     from attnviz.core.masks import sliding_window
@@ -136,11 +101,3 @@ def test_fused_and_explicit_attention_give_the_same_numbers():
     fused.load_state_dict(explicit.state_dict())
     x = torch.randn(2, 9, 16)
     assert torch.allclose(explicit(x), fused(x), atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    "wrong, said", [({"n": 0}, "n=0 must lie between"), ({"d": 513}, "d=513 must be a multiple of heads=8")]
-)
-def test_sizes_that_make_no_sense_are_refused_in_a_sentence(wrong, said):
-    with pytest.raises(Problem, match=said):
-        layer_costs.run(Config(**wrong))

@@ -1,20 +1,17 @@
 """The comparison page as a visitor uses it: every section, links, extreme values, training, and what a host forbids."""
 
-import html
-from dataclasses import replace
 from functools import cache
 
 import pytest
 import streamlit as st
 
 from attnviz.app.cache import waiting_line
-from attnviz.pages.compare.maths import compared_layers, layer_costs, layer_timing, own_process, reach_training
-from attnviz.pages.compare.panels import measured as measured_panel
+from attnviz.pages.compare.maths import layer_costs, layer_timing, own_process, reach_training
 from attnviz.pages.compare.panels import reach as reach_panel
 from attnviz.pages.compare.panels.measured import ONE_AT_A_TIME, measured_here
 from attnviz.pages.compare.panels.reach import trained_reach
 from attnviz.runs import measuring
-from tests.pages.conftest import ran, said, sound, table_of, with_code
+from tests.pages.conftest import ran, said, table_of, with_code
 from tests.pages.scaling.test_page import figures
 
 SHORT = {"c_section": "reach", "c_reach_n": "8", "c_reach_steps": "20", "c_reach_layers": "2"}
@@ -37,13 +34,6 @@ def nothing_kept():
     trained_reach.cache_clear()
 
 
-@pytest.mark.parametrize("section, pictures", [("table", 3), ("measured", 2), ("reach", 3), ("shared", 3), ("uses", 0)])
-def test_every_section_opens_with_its_pictures_sentences_and_program(visit, section, pictures):
-    page = sound(visit("compare", c_section=section))
-    assert figures(page) == pictures
-    assert len(with_code(page).code) == 1
-
-
 def test_the_table_says_where_attention_and_the_others_cost_the_same_and_its_program_prints_the_same(visit):
     page = visit("compare")
     assert "At n = 4,096 and d = 512, self-attention takes **42.95 GFLOP**" in said(page)
@@ -56,34 +46,6 @@ def test_the_table_says_where_attention_and_the_others_cost_the_same_and_its_pro
     here, (_names, printed) = layer_costs.run(layer_costs.Config()).here, ran(with_code(page).code[0].value)
     for kind in ("attention", "lstm", "gru", "conv", "rnn"):
         assert f"{here[kind][0]:,} FLOPs" in printed
-
-
-def test_as_quoted_the_crossing_is_at_the_width_and_what_the_visitor_changes_goes_into_the_link(visit):
-    page = visit("compare", c_count="table", c_d="640")
-    assert "plain recurrence at n = 640" in said(page)
-    assert "torch counts the same" not in table_of(page)
-    assert "a recurrence at n = 640" in ran(with_code(page).code[0].value)[1]
-    page.number_input(key="c_d").set_value(512).run()
-    assert "c_d" not in page.query_params
-    for axis in ("d", "k"):
-        page.segmented_control(key="c_axis").set_value(axis).run()
-        assert not page.error
-        assert f"at {axis} = " in said(page)
-        assert page.query_params["c_axis"] == axis
-
-
-@pytest.mark.parametrize(
-    "link, words",
-    [
-        ({"c_section": "shared", "c_heads": "7"}, "d=512 must be a multiple of heads=7"),
-        ({"c_section": "<b>"}, "“table” is shown instead"),
-        ({"c_section": "reach", "c_rate": "nan"}, "it must be a number from 0.0001 to 0.1"),
-    ],
-)
-def test_nonsense_in_a_link_is_answered_in_a_sentence(visit, link, words):
-    page = visit("compare", **link)
-    assert words in html.unescape(said(page))
-    assert "<b>" not in said(page)
 
 
 def test_the_prepared_measurements_are_on_show_and_name_their_machine(visit):
@@ -145,17 +107,6 @@ def test_on_a_hosted_server_visitors_cannot_measure(visit, monkeypatch):
     assert figures(page) == 2
 
 
-def test_the_reach_opens_trained_without_training(visit, monkeypatch):
-    def never(*_arguments):
-        raise AssertionError("trained although a result is prepared")
-
-    monkeypatch.setattr(reach_training, "train", never)
-    page = sound(visit("compare", c_section="reach"))
-    assert "copy from 31 tokens back" in said(page)
-    ends = {kind: reached.end_accuracy for kind, reached in reach_training.prepared().reached.items()}
-    assert f"LSTM {ends['lstm']:.0%}" in said(page)
-
-
 def test_another_configuration_shows_gradients_trains_by_a_button_and_can_be_watched_once_more(visit, monkeypatch):
     trained = []
     monkeypatch.setattr(own_process, "train", lambda config: trained.append(config) or train(config))
@@ -211,66 +162,3 @@ def test_when_too_many_wait_the_page_says_so(visit, line):
         page.button(key="c_train").click().run()
     assert "0 visitors are waiting here already" in said(page)
     assert not page.exception
-
-
-@pytest.mark.parametrize("watched", [False, True])
-def test_a_training_that_was_stopped_shows_what_it_came_to(visit, watched):
-    config = replace(CONFIG, steps=40)
-    page = visit("compare", **SHORT | {"c_reach_steps": "40"})
-    _start, halfway, end = results(config)
-    if watched:
-        trained_reach().get(config, lambda: end)
-        page.session_state["c_train_watched"] = config
-    page.session_state["c_reach_so_far"] = halfway
-    page.run()
-    assert "Stopped at step 20 of 40." in said(page)
-    assert page.button(key="c_train").label == "Start again"
-    assert figures(page) == 3
-
-
-def test_zero_steps_are_answered_by_a_sentence_and_no_button(visit):
-    page = visit("compare", **SHORT | {"c_reach_steps": "0"})
-    assert "Zero steps: nothing is trained" in said(page)
-    assert "c_train" not in [button.key for button in page.button]
-    assert figures(page) == 1
-
-
-def test_parameters_are_said_in_trillions_and_the_button_leads_to_the_lesson_on_heads(visit):
-    page = visit("compare", c_section="shared")
-    dense = compared_layers.parameters("dense", layer_costs.Config())
-    assert dense > 1e12
-    assert f"{dense / 1e12:.4g} trillion" in said(page)
-    page.button(key="c_to_build").click().run()
-    assert not page.exception
-    assert page.segmented_control(key="b_ask").value == "heads"
-
-
-@pytest.mark.parametrize(
-    "fused, said_of_it",
-    [
-        ((1, 2, 8), "faster than the LSTM up to about **91** tokens"),
-        ((1, 1, 1), "Up to 128 tokens fused attention is never slower than the LSTM."),
-        ((9, 9, 9), "From 32 to 128 tokens fused attention is slower than the LSTM at every length."),
-        ((9, 2, 2), "faster than the LSTM at 2 of 3 lengths."),
-        ((9, 2, 8), "faster than the LSTM at 1 of 3 lengths."),
-    ],
-)
-def test_fused_attention_and_the_lstm_are_compared_as_they_were_measured(fused, said_of_it):
-    lengths = (32, 64, 128)
-    timings = [
-        layer_timing.WayTiming(kind, n, float(seconds), 1)
-        for kind, column in (("fused", fused), ("explicit", (1, 2, 4)), ("lstm", (4, 4, 4)))
-        for n, seconds in zip(lengths, column, strict=True)
-    ]
-    result = layer_timing.Result(layer_timing.Config(longest=256), "", tuple(timings), 9)
-    assert said_of_it in measured_panel._time_words(result)
-
-
-def test_memory_is_compared_at_a_length_at_which_both_were_measured():
-    timing, config = layer_timing.WayTiming, layer_timing.Config(longest=256)
-    built = (timing("explicit", 32, 1.0, 7 << 20), timing("explicit", 64, 1.0, 9 << 20))
-    stopped = layer_timing.Result(config, "", (*built, timing("fused", 32, 1.0, 3 << 20)), 9)
-    assert "At 32 tokens the built weights need **7 MiB**, fused attention **3 MiB**" in (
-        measured_panel._memory_words(stopped)
-    )
-    assert measured_panel._memory_words(layer_timing.Result(config, "", built, 9)) == ""

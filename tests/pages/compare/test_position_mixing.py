@@ -5,7 +5,6 @@ import pytest
 import torch
 from torch import nn
 
-from attnviz.base.message import Problem
 from attnviz.core.modules import seeded
 from attnviz.pages.compare.maths import compared_layers, position_mixing
 from attnviz.pages.compare.maths.layer_costs import Config as Sizes
@@ -38,12 +37,6 @@ def test_recurrences_and_convolutions_look_back_only():
     assert np.triu(mixing["attention"].first, 1).any()
     assert (np.diag(mixing["conv"].first, -2) > 0).all()
     assert not np.tril(mixing["conv"].first, -3).any(), "a kernel of 3 sees two tokens before its own"
-
-
-def test_uneven_is_nothing_for_equal_diagonals_and_all_for_opposite_ones():
-    even = np.array([[1.0, 2, 3], [4, 1, 2], [5, 4, 1]])
-    assert position_mixing.uneven(even) == 0
-    assert position_mixing.uneven(np.diag([1.0, -1.0])) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("k, d", [(2, 3), (5, 16), (7, 1)])
@@ -82,15 +75,3 @@ def test_parameters_by_formula_are_those_of_torchs_modules():
     }
     for kind, module in modules.items():
         assert compared_layers.parameters(kind, sizes) == sum(p.numel() for p in module.parameters()), kind
-
-
-def test_only_what_is_not_shared_grows_with_the_sequence():
-    result = compared_layers.run(Sizes())
-    growing = {kind for kind, y in result.parameters.items() if y[-1] > y[0]}
-    assert growing == set(compared_layers.UNSHARED)
-
-
-@pytest.mark.parametrize("wrong", [{"n": 2}, {"n": 49}])
-def test_too_many_places_are_refused(wrong):
-    with pytest.raises(Problem, match="must lie between"):
-        position_mixing.run(Config(**wrong))

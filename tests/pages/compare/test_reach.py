@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.base.message import Problem
 from attnviz.pages.compare.maths import reach_training
 from attnviz.pages.compare.maths.reach_training import Config
 
@@ -49,14 +48,6 @@ def test_an_lstm_that_forgets_half_a_step_forgets_about_half_a_step():
     assert (keeps[60] / keeps[20]) ** (1 / 40) > 0.9
 
 
-def test_the_label_stands_first_and_the_question_last():
-    tokens, labels = reach_training.sequences(10, 50, torch.Generator().manual_seed(0))
-    assert torch.equal(tokens[:, 0], labels)
-    assert (tokens[:, -1] == reach_training.LABELS).all()
-    assert tokens[:, :-1].max() < reach_training.LABELS
-    assert len(labels.unique()) == reach_training.LABELS
-
-
 def test_training_is_the_same_for_the_same_seed_and_partial_results_are_its_beginning():
     results = list(reach_training.train(SMALL))
     assert [result.done for result in results] == [0, 20, 25]
@@ -94,24 +85,3 @@ def test_what_is_shipped_is_what_the_first_steps_give():
     for kind, reached in shipped.reached.items():
         assert first.reached[kind].at_start == pytest.approx(reached.at_start, rel=1e-2, abs=1e-12), kind
         assert first.reached[kind].loss[:5] == pytest.approx(reached.loss[:5], abs=1e-2), kind
-
-
-@pytest.mark.slow
-def test_what_is_shipped_is_what_training_gives():
-    made, shipped = reach_training.run(Config()), reach_training.prepared()
-    for kind, reached in shipped.reached.items():
-        assert made.reached[kind].end_accuracy == pytest.approx(reached.end_accuracy, abs=0.1), kind
-
-
-@pytest.mark.parametrize("wrong", [{"n": 3}, {"n": 129}, {"steps": 1001}, {"k": 1}, {"layers": 0}, {"rate": 0.0}])
-def test_sizes_outside_the_limits_are_refused_in_a_sentence(wrong):
-    (name,) = wrong
-    with pytest.raises(Problem, match=f"{name}=.* must lie between"):
-        next(reach_training.train(Config(**wrong)))
-
-
-def test_no_steps_at_all_give_the_gradients_at_the_start():
-    results = list(reach_training.train(replace(SMALL, steps=0)))
-    assert len(results) == 1
-    assert results[0].complete
-    assert np.isnan(results[0].reached["lstm"].end_accuracy)

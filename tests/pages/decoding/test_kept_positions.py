@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.base.message import Problem
-from attnviz.core.cache import EVICTION_KINDS, Eviction, kept_by_position
+from attnviz.core.cache import EVICTION_KINDS, Eviction
 from attnviz.models.capture import Edit, intervene
 from attnviz.pages.decoding.maths import decoders, kept_positions
 from tests.pages.decoding.conftest import core_cache_bytes, of_family
@@ -109,15 +108,3 @@ def test_results_come_policy_by_policy_and_bytes_follow_the_budget():
         assert seen.max() == min(kept.policy.budget, whole.total)
     again = list(kept_positions.run(decoder, kept_positions.Config(TEXT, 2)))[-1]
     assert [kept.moved.loss for kept in again.kept] == [kept.moved.loss for kept in whole.kept]
-
-
-def test_positions_without_weights_are_the_core_s_own():
-    reading = decoders.read(of_family("core"), TEXT)
-    policy = Eviction("sinks", 9)
-    _logits, kept = kept_positions.decode(reading, policy)
-    assert np.array_equal(kept[0, 0], kept_by_position(policy, reading.prompt, reading.total).numpy())
-
-
-def test_a_layer_with_a_window_of_its_own_is_refused_in_a_sentence():
-    with pytest.raises(Problem, match="Layer 0 of Tiny keeps a window of 6 tokens by itself"):
-        decoders.read(of_family("mistral"), TEXT)

@@ -1,5 +1,3 @@
-import json
-
 import pytest
 
 from attnviz.core.costs import Machine, decode_step
@@ -57,23 +55,9 @@ def test_on_a_big_machine_long_prompts_compute_and_decoded_tokens_read():
     assert {p.at_best(A100).bound for p in points if p.kind == "decode"} == {"memory"}
 
 
-def test_a_measurement_is_kept_and_found_again(cache, monkeypatch):
-    monkeypatch.setattr(prefill_and_decode, "ROUNDS", 1)
-    assert prefill_and_decode.find("core") is None
-    *_partial, whole = measure(of_family("core"))
-    prefill_and_decode.keep("core", whole)
-    assert prefill_and_decode.find("core") == whole
-    assert json.loads(prefill_and_decode.path_of("core").read_text())["processor"]
-    assert prefill_and_decode.find("another") is None
-
-
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"format": 0}', '{"format": 1, "measured": 3}'])
 def test_a_damaged_file_is_no_measurement(cache, damage):
     path = prefill_and_decode.path_of("core")
     path.parent.mkdir(parents=True)
     path.write_text(damage)
     assert prefill_and_decode.find("core") is None
-
-
-def test_a_name_from_outside_stays_in_the_folder(cache):
-    assert prefill_and_decode.path_of("../../etc/x").parent == cache / "measurements"

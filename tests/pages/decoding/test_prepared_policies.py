@@ -7,6 +7,8 @@ from attnviz.pages.decoding.maths import decoders, kept_positions
 from attnviz.pages.decoding.maths.decoders import ModelDecoder
 from attnviz.pages.decoding.maths.kept_positions import Config
 
+pytestmark = pytest.mark.numbers
+
 MODEL = "smollm2-135m"
 
 
@@ -35,17 +37,3 @@ def test_computed_again_it_is_the_same(reading, kind, budget):
     assert moved.loss == pytest.approx(held.moved.loss, abs=1e-2)
     assert (positions == held.positions).mean() > 0.999
     assert held.cache_bytes == sum(2 * la.k.nbytes // la.k.shape[2] for la in reading.layers) * min(budget, 92)
-
-
-def test_what_is_packed_is_found_again(smollm2, monkeypatch):
-    import io
-    import json
-
-    found = kept_positions.find(MODEL, Config(TEXT_EXAMPLE))
-    with np.load(io.BytesIO(kept_positions.packed(MODEL, found))) as arrays:
-        again = dict(arrays)
-    header = json.loads(again.pop("header").tobytes())
-    monkeypatch.setattr(kept_positions, "_held", lambda: (header, again))
-    other = kept_positions.find(MODEL, Config(TEXT_EXAMPLE))
-    assert [kept.moved.loss for kept in other.kept] == [kept.moved.loss for kept in found.kept]
-    assert all((a.positions == b.positions).all() for a, b in zip(other.kept, found.kept, strict=True))

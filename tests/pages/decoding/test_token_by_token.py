@@ -5,7 +5,6 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from attnviz.base.message import Problem
 from attnviz.models.architecture import Architecture
 from attnviz.pages.decoding.maths import token_by_token
 from attnviz.pages.decoding.maths.prefill_and_decode import pass_flops
@@ -53,13 +52,6 @@ def test_rows_of_attention_and_the_output_are_those_of_one_full_pass(decoder):
         assert np.abs(np.stack([mine.output(head) for head in every]) - output).max() < 1e-3
 
 
-def test_partial_results_grow_and_the_last_one_is_complete(without_window):
-    found = list(token_by_token.run(without_window, Config(TEXT, 3)))
-    assert [len(result.steps) for result in found] == [1, 2, 3]
-    assert [result.done for result in found] == [False, False, True]
-    assert [result.layers[0].weights.shape[1] for result in found] == [found[0].context + n for n in range(3)]
-
-
 def test_bytes_in_the_cache_are_those_of_the_architecture_layer_by_layer(decoder):
     found = last(decoder, Config(TEXT, 4))
     if not hasattr(decoder, "loaded"):
@@ -101,23 +93,3 @@ def test_the_same_seed_draws_the_same_tokens_and_another_one_others(without_wind
     one, again, other = (last(without_window, Config(TEXT, 8, 1.5, seed)) for seed in (1, 1, 2))
     assert one.labels == again.labels
     assert one.labels != other.labels
-
-
-def test_the_chosen_token_is_among_the_alternatives(without_window):
-    for step in last(without_window, Config(TEXT, 8, 2.0, 5)).steps:
-        (probability,) = [probability for _label, probability, chosen in step.alternatives if chosen]
-        assert probability > 0
-        assert len(step.alternatives) == token_by_token.ALTERNATIVES
-
-
-def test_zero_steps_process_the_prompt_and_choose_nothing(without_window):
-    found = last(without_window, Config(TEXT, 0))
-    assert len(found.steps) == 1
-    assert found.steps[0].token is None
-    assert not any(chosen for _label, _probability, chosen in found.steps[0].alternatives)
-    assert found.labels == found.prompt.labels
-
-
-def test_a_prompt_past_the_context_is_refused_with_its_numbers(without_window):
-    with pytest.raises(Problem, match=r"The prompt has .*\d+ tokens and 4 are to be written; .* takes \d+ in all"):
-        last(without_window, Config("hello " * 900, 4))

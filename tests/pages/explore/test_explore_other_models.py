@@ -81,22 +81,6 @@ def test_a_masked_language_model_guesses_what_the_mask_hides_or_says_how_to_writ
     assert any("Write &#91;MASK&#93;" in i.value for i in page.info)
 
 
-@pytest.mark.parametrize(
-    "name, sentence",
-    [
-        ("", "Name a model"),
-        ("no/such-model-anywhere", "no/such"),
-        ("../../no-such-folder", "There is no folder"),
-        ("a b", "not the name"),
-    ],
-)
-def test_a_model_that_cannot_be_loaded_is_explained_and_the_text_stays(visit, monkeypatch, name, sentence):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    page = visit("explore", model="other", hub_id=name, text="Keep me")
-    assert sentence in page.error[0].value.replace("&#46;", ".").replace("&#45;", "-")
-    assert page.text_area(key="text").value == "Keep me"
-
-
 def test_a_model_that_gives_only_its_weights_shows_them_and_says_what_cannot_be_changed(visit, tmp_path):
     """A model of a family whose attention weights are all that can be read: GPT-Neo."""
     tokenizer, folder = word_piece(), tmp_path / "weights-only"

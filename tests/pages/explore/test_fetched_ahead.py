@@ -45,11 +45,6 @@ def test_the_address_leads_to_every_head_while_the_run_is_in_memory(memory, mini
     assert answer(address) is None
 
 
-def test_a_long_sentence_has_no_such_address(memory, minilm):
-    run = run_model(Request("minilm-l6", "cat " * 70), minilm)
-    assert head_panel.address_of_heads(run, run.stacks[0]) is None
-
-
 def expected(stack: Stack, layer: int, head: int, **change: Any) -> np.ndarray:
     """The tile of one head, block by block, from its weights."""
     weights = stack.layers[layer].weights(head, **change)[0, 0].float().numpy()
@@ -86,12 +81,6 @@ def test_what_a_mask_hides_is_masked_in_the_tile(memory, minilm):
     tiles = np.frombuffer(codes, np.uint8).reshape(72, 32, 32)
     assert (tiles[:, above] == packing.MASKED_8).all()
     assert (tiles[:, ~above] != packing.MASKED_8).all()
-
-
-def test_nothing_is_offered_where_nothing_changes(memory, minilm):
-    run = run_model(Request("minilm-l6", LONG), minilm)
-    assert head_panel.address_of_tiles(run, run.stacks[0], 0, 0, HeadEdit()) is None
-    assert head_panel.address_of_tiles(run, run.stacks[0], 0, 0, HeadEdit(silenced=((0, 1),))) is None
 
 
 @pytest.mark.parametrize("where, scale", [("head", "model"), ("layer", None), ("all", None)])

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from attnviz.pages.explore.maths.one_head import aligned, pairs_of, stages
+from attnviz.pages.explore.maths.one_head import aligned, stages
 from attnviz.runs.head_matrix import Matrix
 from attnviz.runs.what_if import said_of_difference
 
@@ -83,23 +83,3 @@ def test_a_token_that_only_one_sentence_has_is_left_out_of_the_difference():
     assert said.params["token"] in mine
     assert both.difference.rows[top] in mine
     assert both.difference.cols[at] in mine
-
-
-def test_the_two_pictures_keep_their_own_numbers_on_the_common_axis():
-    first, second = matrix("a b c", 2), matrix("b c d", 3)
-    both = aligned(first, second)
-    assert both is not None
-    for each, whole in ((both.first, first), (both.second, second)):
-        seen = each.values[~each.hidden]
-        assert sorted(seen.tolist()) == sorted(whole.values[~whole.hidden].tolist())
-
-
-def test_as_many_other_tokens_stand_in_each_others_place_and_else_none_does():
-    assert pairs_of(["a", "b", "c"], ["a", "x", "c"]) == [(0, 0), (1, 1), (2, 2)]
-    assert pairs_of(["a", "b", "c"], ["a", "x", "y", "c"]) == [(0, 0), (1, None), (None, 1), (None, 2), (2, 3)]
-
-
-def test_a_difference_needs_half_of_the_tokens_in_one_order():
-    assert aligned(matrix("one two", 0), matrix("three four five", 1)) is None
-    assert aligned(matrix("the cat sat .", 0), matrix("dogs bark loudly .", 1)) is None
-    assert aligned(matrix("the cat sat .", 0), matrix("a cat runs .", 1)) is not None

@@ -2,9 +2,7 @@
 
 import pytest
 
-from attnviz.models.catalogue import EXAMPLES
 from attnviz.pages.explore.panels import next
-from tests.pages.explore.test_page import head_of
 
 START = "The cat sat on the"
 
@@ -52,13 +50,6 @@ def test_a_token_drawn_alone_is_one_that_top_k_allows(visit):
     assert text_of(again) == drawn, "one token is left possible either way: the likeliest"
 
 
-def test_what_a_visitor_types_cannot_be_taken_back_by_undo(visit, likeliest):
-    page = visit("explore", text=START, open_next="true")
-    page.button(key="draw-one").click().run(timeout=60)
-    page.text_area(key="text").set_value("Something else").run(timeout=60)
-    assert page.button(key="undo").disabled
-
-
 def test_writing_ends_where_no_more_tokens_can_be_read(visit, likeliest, monkeypatch):
     monkeypatch.setenv("ATTNVIZ_TOKEN_LIMIT", "7")
     page = visit("explore", text=START, open_next="true", write="50")
@@ -66,22 +57,3 @@ def test_writing_ends_where_no_more_tokens_can_be_read(visit, likeliest, monkeyp
     assert not page.exception
     assert any("at most 7" in error.value for error in page.error)
     assert page.button(key="begin-writing")
-
-
-def test_another_sentence_begins_with_another_sentence(visit):
-    page = visit("explore", open_beside="true", beside="sentence")
-    other = page.text_area(key="other_text").value
-    assert other == "The animal didn't cross the street because it was too wide."
-    assert other != text_of(page)
-
-
-def test_the_first_example_keeps_the_model_that_is_chosen(visit):
-    page = visit("explore", model="minilm-l6", text="Something", at="2.3")
-    page.session_state["examples"] = True  # the list is sent once it is open
-    page.run()
-    page.button(key="example-0").click().run(timeout=60)
-    assert page.selectbox(key="model").value == "minilm-l6"
-    assert text_of(page) == EXAMPLES[0].text
-    assert head_of(page) == (2, 3)
-    page.button(key="example-4").click().run(timeout=60)
-    assert page.selectbox(key="model").value == "smollm2-135m"

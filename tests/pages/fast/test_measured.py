@@ -1,16 +1,13 @@
 """Measurements of attention: each way's memory against its matrices, files, the command, and the section."""
 
-import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-import torch
 
-from attnviz.pages.fast import __main__ as command
 from attnviz.pages.fast.maths import measured
 from attnviz.runs import measuring
-from tests.pages.conftest import charts, ran, read, sound
+from tests.pages.conftest import sound
 
 SMALL = measured.Config(heads=2, d_head=16, longest=512, rounds=1)
 
@@ -50,27 +47,6 @@ def test_naive_attention_holds_two_matrices_and_the_fused_kernel_none(results):
         assert results[-1].shared("naive", "flash") == 512
 
 
-def test_a_length_whose_matrices_are_too_large_is_left_to_the_others(monkeypatch):
-    monkeypatch.setattr(measured, "MOST_BYTES", 2 * 2 * 128 * 128 * 4)
-    *_, whole = measured.measure(replace(SMALL, longest=256, ways=("naive", "tiled")))
-    assert (list(whole.of("naive")), list(whole.of("tiled"))) == ([128], [128, 256])
-
-
-def test_a_way_that_takes_too_long_is_left_out_of_longer_sequences(monkeypatch):
-    monkeypatch.setattr(measured, "SLOWEST", 0.0)
-    *_, whole = measured.measure(replace(SMALL, ways=("naive",)))
-    assert list(whole.of("naive")) == [128]
-
-
-def test_what_is_kept_is_found_again_and_what_is_damaged_is_not(results, own_folder):
-    path = measured.keep(results[-1])
-    assert path.parent == own_folder
-    assert measured.kept()[path.stem] == results[-1]
-    (own_folder / "fast-other.json").write_text('{"format": 1, "result": {')
-    (own_folder / "fast-older.json").write_text('{"format": 0}')
-    assert set(measured.kept()) == {path.stem, *(f"given-{each.stem}" for each in measured.shipped())}
-
-
 def test_what_is_shipped_is_whole_and_says_where_it_was_taken():
     (path,) = measured.shipped()
     result = measured._read(path)
@@ -78,23 +54,6 @@ def test_what_is_shipped_is_whole_and_says_where_it_was_taken():
     assert path.stem == measured.file_name(result)
     assert result.of("naive")[4096].nbytes >= 2 * 8 * 4096**2 * 4
     assert result.of("flash")[4096].nbytes < 2**24
-
-
-def test_too_short_a_longest_sequence_is_refused_with_what_is_allowed():
-    with pytest.raises(ValueError, match="longest=64 must lie between 128 and 1048576"):
-        measured.Config(longest=64)
-
-
-def test_the_command_prints_each_measurement_and_keeps_a_file_named_with_the_machine(tmp_path, monkeypatch, capsys):
-    asked = ["fast", "--longest", "128", "--ways", "naive", "cudnn", "--to", str(tmp_path), "--device", "cpu"]
-    monkeypatch.setattr(sys, "argv", [*asked, "--dtype", "float32"])
-    monkeypatch.setattr(torch, "set_num_threads", lambda _n: None)
-    command.main()
-    printed = capsys.readouterr().out
-    assert printed.startswith("naive           128 tokens")
-    assert "cudnn: " in printed
-    (path,) = tmp_path.glob("fast-*-cpu.json")
-    assert measured._read(path).config.longest == 128
 
 
 def test_on_a_gpu_time_waits_for_it_and_memory_is_what_its_allocator_says(monkeypatch):
@@ -112,24 +71,6 @@ def test_on_a_gpu_time_waits_for_it_and_memory_is_what_its_allocator_says(monkey
     asked.clear()
     assert measuring.fastest(lambda: asked.append("call"), 1, "cuda") > 0
     assert asked[:3] == ["wait", "call", "wait"]
-
-
-def test_the_program_measures_here():
-    _names, printed = ran(measured.program(SMALL))
-    assert "naive " in printed
-    assert "1,024 tokens" in printed
-
-
-def test_the_section_shows_what_was_shipped_and_names_the_machine(visit, own_folder):
-    page = sound(visit("fast", fast_section="measured"))
-    result = measured._read(measured.shipped()[0])
-    naive, flash = result.of("naive")[4096].seconds, result.of("flash")[4096].seconds
-    assert f"{naive / flash:.1f} times as fast" in read(page)
-    assert result.machine.processor in read(page)
-    assert result.day in read(page)
-    assert "SDPA CUDNN" in read(page)
-    time, memory = charts(page)
-    assert [len(trace["x"]) for trace in time["data"]] == [len(trace["x"]) for trace in memory["data"]]
 
 
 def test_where_strangers_come_nothing_is_measured(visit, own_folder, monkeypatch):

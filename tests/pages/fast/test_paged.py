@@ -1,12 +1,11 @@
 """A cache in blocks, against a memory of tokens by name, against a strip of cells, and the section as it is used."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.pages.fast.maths import paged
-from tests.pages.conftest import charts, ran, read, sound
+from tests.pages.conftest import charts, read, sound
 
 CONFIGS = st.builds(
     paged.Config, st.integers(1, 9), st.integers(0, 20), st.integers(2, 7), st.integers(1, 20), st.integers(0, 99)
@@ -72,30 +71,6 @@ def test_two_answers_to_one_question_share_until_one_of_them_writes():
     assert len(result.copies) == (result.requests[0].prompt % 16 > 0)
 
 
-def test_a_block_that_is_written_without_a_copy_is_noticed(monkeypatch):
-    append = paged._Pool.append
-
-    def careless(pool, request, token):
-        pool.holders = pool.holders.clip(max=1)
-        append(pool, request, token)
-
-    monkeypatch.setattr(paged._Pool, "append", careless)
-    assert paged.run(paged.Config()).apart > 0.01
-
-
-def test_numbers_out_of_range_are_refused_by_name():
-    with pytest.raises(ValueError, match="requests=9 must lie between 2 and 7"):
-        paged.Config(requests=9)
-
-
-def test_the_program_prints_the_pages_numbers():
-    result = paged.run(paged.Config())
-    step = int(result.reserved.argmax())
-    _names, printed = ran(paged.program(paged.Config()))
-    assert f"reserves {result.reserved[step]} tokens for {result.used[step]}" in printed
-    assert f"blocks hold {result.held[step]} for {result.written[step]}" in printed
-
-
 def test_the_section_opens_where_most_is_reserved(visit):
     page = sound(visit("fast", fast_section="paged"))
     result = paged.run(paged.Config())
@@ -107,21 +82,6 @@ def test_the_section_opens_where_most_is_reserved(visit):
     assert [trace.get("name") for trace in memory["data"][1:]] == [f"request {n}" for n in range(1, 7)] + ["several"]
     assert len(lost["data"]) == 4
     assert sorted(map(int, table["data"][1]["text"])) == sorted(n for row in result.tables[step].values() for n in row)
-
-
-def test_a_step_is_chosen_and_one_after_the_end_says_nobody_is_here(visit):
-    page = visit("fast", fast_section="paged", fast_step="7")
-    assert "Blocks held after step 7:" in read(page)
-    last = visit("fast", fast_section="paged", fast_step="9999")
-    assert "Nobody is here" in read(last)
-
-
-@pytest.mark.parametrize("block", [1, 16, 64])
-def test_where_nobody_is_left_nothing_is_lost(visit, block):
-    result = paged.run(paged.Config(block=block))
-    page = sound(visit("fast", fast_section="paged", fast_block=str(block), fast_step=str(result.steps - 1)))
-    assert "reserves **0** tokens for 0 that are there: 0% is lost" in read(page)
-    assert "Blocks hold **0** for 0: 0% is lost" in read(page)
 
 
 @given(CONFIGS)

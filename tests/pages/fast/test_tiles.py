@@ -1,20 +1,17 @@
 """The film of tiles: its numbers by brute force in float64, its bytes by counting loads, and the section in use."""
 
 import math
-import re
 
 import numpy as np
 import pytest
 import torch
 
 from attnviz.base import units
-from attnviz.base.message import Problem
-from attnviz.canvas.head import ahead
 from attnviz.core import masks
 from attnviz.figures.theme import SCORES, SCORES_ON_DARK
 from attnviz.pages.fast.maths import tiles
 from attnviz.pages.fast.panels import tiles as panel
-from tests.pages.conftest import drawn, ran, read, said, sound
+from tests.pages.conftest import drawn, read, sound
 from tests.svg_reading import interpolated, painted, texts, tree
 
 CASES = [
@@ -113,12 +110,6 @@ def test_bytes_are_those_of_a_memory_that_counts_every_load(backward):
     assert f"Fast memory: {units.binary(4 * hand)}" in texts(tree(panel.picture(film, 0)))
 
 
-@pytest.mark.parametrize("config", [CASES[0], tiles.replace(CASES[2], backward=True)])
-def test_the_program_prints_the_difference_of_the_page(config):
-    _names, printed = ran(tiles.program(config))
-    assert float(re.search(r": (\S+)", printed)[1]) == pytest.approx(tiles.run(config).difference, rel=0.06)
-
-
 @pytest.mark.parametrize("backward", [False, True])
 @pytest.mark.parametrize("background, stops", [("white", SCORES), ("dark", SCORES_ON_DARK)])
 def test_a_file_shows_both_halves_of_the_screen(backward, background, stops):
@@ -153,11 +144,6 @@ def test_a_file_shows_both_halves_of_the_screen(backward, background, stops):
     assert [len(column) for column in columns.values()] == [50, 50, 50]
 
 
-def test_more_tokens_than_the_film_has_room_for_are_refused_by_number():
-    with pytest.raises(Problem, match="2000 tokens: the film has room for 1 to 1024"):
-        tiles.Config(tokens=2000)
-
-
 def test_the_page_opens_on_a_tile_that_brings_a_larger_score(visit):
     page = sound(visit("fast"))
     film = tiles.run(tiles.Config())
@@ -170,40 +156,3 @@ def test_the_page_opens_on_a_tile_that_brings_a_larger_score(visit):
     np.testing.assert_array_equal(kept, film.kept)
     assert f"difference of the output is {film.difference:.1e} of the largest value" in read(page)
     assert "would take **36 KiB**" in read(page)
-
-
-def test_what_is_much_is_not_sent_with_each_answer_but_offered_once(visit):
-    played, payload = drawn(visit("fast", fast_n="600"), "tile_film")
-    film = tiles.run(tiles.Config(tokens=600))
-    assert payload == b""
-    offered = ahead.answer(played["address"].lstrip("/"))
-    assert len(offered) == 600 * 600 + film.kept.nbytes
-    np.testing.assert_array_equal(np.frombuffer(offered[600 * 600 :], "<f4"), film.kept.ravel())
-
-
-def test_the_backward_pass_and_a_step_are_in_the_link(visit):
-    page = visit("fast", fast_pass="backward", fast_at="3", fast_n="40")
-    played, _payload = drawn(page, "tile_film")
-    assert (played["backward"], played["at"], played["tokens"]) == (True, 3, 40)
-    assert "difference of the gradients of Q, K and V is" in read(page)
-
-
-def test_a_step_that_the_film_has_not_is_its_last(visit):
-    assert drawn(visit("fast", fast_at="999"), "tile_film")[0]["at"] == len(tiles.run(tiles.Config()).tiles) - 1
-
-
-@pytest.mark.parametrize("wrong", [{"fast_n": "5000"}, {"fast_block_q": "17"}, {"fast_mask": "x"}])
-def test_what_no_film_has_is_said_and_the_page_goes_on(visit, wrong):
-    page = visit("fast", **wrong)
-    (value,) = wrong.values()
-    assert value in read(page)
-    assert drawn(page, "tile_film")[0]["tokens"] == 96
-
-
-@pytest.mark.parametrize("way", ["forward", "backward"])
-@pytest.mark.parametrize("tokens", [1, 1024])
-def test_one_token_and_the_most_are_answered(visit, way, tokens):
-    """Of one token all blocks make the same single tile: nothing is said of another film."""
-    page = sound(visit("fast", fast_n=str(tokens), fast_pass=way, fast_block_q="128", fast_block_k="128"))
-    assert "another film" not in said(page)
-    assert "nan" not in said(page)

@@ -19,15 +19,6 @@ def test_all_terms_are_there_with_a_button_each(visit):
     assert "become 9%, 24% and 67%" in said(page)
 
 
-def test_looking_for_a_word_leaves_those_that_speak_of_it_and_one_that_nobody_uses_is_answered(visit):
-    page = visit("glossary", w_find="CACHE")
-    assert {"KV cache", "prefill"} <= set(offered(page))
-    assert "softmax" not in offered(page)
-    page = visit("glossary", w_find="<b>zebra</b>")
-    assert "None of the" in said(page)
-    assert "<b>" not in said(page)
-
-
 def test_see_it_opens_the_page_at_the_place_that_shows_it(visit):
     page = visit("glossary")
     name = plain(TERMS["multi_head"].name)

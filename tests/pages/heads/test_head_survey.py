@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from attnviz.base.message import Problem
 from attnviz.models.loading import load
 from attnviz.pages.heads.maths import head_survey
 from attnviz.runs.heads.removal_costs import HeadWork
@@ -34,12 +33,6 @@ def test_the_examples_of_a_head_are_its_highest_sentences_and_none_without_a_sco
     assert found.counts.tolist() == [9, 0, 2]
 
 
-def test_a_head_that_the_model_does_not_have_has_no_place() -> None:
-    survey = head_survey.Survey(PLACES, {}, ())
-    assert survey.column(1, 0) == 2
-    assert survey.column(1, 1) is None
-
-
 def test_patterns_are_scanned_sentence_by_sentence() -> None:
     loaded = load("minilm-l6")
     config = head_survey.Config("own", "the cat and the dog and the cat\na bird saw it and a bird saw it", 5, 20)
@@ -64,11 +57,6 @@ def test_a_survey_that_is_stopped_is_exactly_that_of_the_sentences_that_are_done
         for name, measure in stopped.measures.items():
             for each in fields(measure):
                 np.testing.assert_array_equal(getattr(measure, each.name), getattr(alone.measures[name], each.name))
-
-
-def test_the_cost_of_heads_that_predict_nothing_is_refused() -> None:
-    with pytest.raises(Problem, match="does not predict the next token"):
-        next(head_survey.costs(load("minilm-l6"), head_survey.Config()))
 
 
 class Counted(HeadWork):

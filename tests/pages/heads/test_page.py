@@ -1,6 +1,5 @@
 """The page about which head does what, as a visitor uses it: prepared, on a text of one's own, beside another model."""
 
-import html
 import sys
 import types
 from typing import Any
@@ -9,11 +8,10 @@ import numpy as np
 import pytest
 
 from attnviz.app import live_run
-from attnviz.app.mends.streamlit_adapter import SESSION
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_survey
 from attnviz.pages.heads.panels import head_surveys, map
-from tests.pages.conftest import charts, ran, said, sound
+from tests.pages.conftest import charts, said, sound
 
 MINI = {"hd_model": "minilm-l6"}
 OWN = "the cat saw the dog and the cat ran\na bird and a fish and a bird"
@@ -66,18 +64,6 @@ def test_the_table_names_heads_with_their_evidence_and_an_example_has_its_senten
     assert any(each.proto.bytes for each in page.get("bidi_component"))
 
 
-def test_the_explorer_opens_at_the_head_with_the_sentence(visit):
-    page = visit("heads", hd_by="previous_token", hd_at="3.2", **MINI)
-    page.button(key="hd_explore").click().run()
-    assert not page.exception
-    survey = head_survey.find("minilm-l6", PREPARED)
-    text = survey.sentences[survey.measures["previous_token"].best[survey.column(3, 2), 0]]
-    chosen = page.session_state[SESSION]["_chosen"]
-    assert chosen["at"] == (3, 2)
-    assert chosen["model"] == "minilm-l6"
-    assert chosen["sentence"] == text
-
-
 def test_two_models_stand_beside_each_other_on_one_scale_and_a_head_is_shown_as_that_models(visit):
     page = sound(visit("heads", hd_other="minilm-l6", hd_by="previous_token", hd_of="second", hd_at="5.11"))
     first, second, *_others = charts(page)
@@ -127,41 +113,6 @@ def test_stop_keeps_what_is_done_and_go_on_goes_on(visit, monkeypatch):
     assert max(page.dataframe[1].value["sentences"]) == 6
 
 
-NONSENSE = [
-    ({"hd_by": "<b>", "hd_at": "99.99"}, ("it must be one of: “induction”", "has no head 99.99")),
-    (
-        {"hd_at": "x", "hd_by": "silenced", "hd_other": "nobody"},
-        ("“Head (layer.head)” = “x”", "“silenced” does not exist here", "“nobody” does not exist here"),
-    ),
-    (
-        {"hd_model": "../../etc", "hd_text": "own", "hd_count": "1000"},
-        ("etc” does not exist here", "must be a whole number from 2 to 64", "Type a few lines or open a file"),
-    ),
-    ({"hd_text": "own", "hd_own": "  \n "}, ("Type a few lines or open a file",)),
-    ({"hd_text": "own", "hd_own": "one"}, ("give at least one line of two words",)),
-]
-
-
-@pytest.mark.parametrize("link, sentences", NONSENSE)
-def test_nonsense_is_answered_in_sentences(visit, link, sentences):
-    page = visit("heads", **(MINI | link))
-    for words in sentences:
-        assert words in html.unescape(said(page))
-    assert "<b>" not in said(page)
-
-
-@pytest.mark.parametrize(
-    "data, words",
-    [(b"\xff\xfe\x00", "not text in UTF-8"), (b"ab\x00cd", "holds bytes that no text contains")],
-)
-def test_a_file_that_is_no_text_is_refused(monkeypatch, data, words):
-    heard: list[Any] = []
-    monkeypatch.setattr(head_surveys, "show_problem", lambda problem: heard.append(str(problem)))
-    monkeypatch.setattr(head_surveys.link_state, "put", lambda *given: pytest.fail("taken"))
-    head_surveys._take(data)
-    assert words in heard[0]
-
-
 def test_a_host_lets_nobody_measure_costs_and_reads_fewer_sentences(visit, monkeypatch):
     monkeypatch.setenv("ATTNVIZ_HOSTED", "1")
     page = visit("heads", hd_text="own", hd_own="\n".join([OWN] * 20), hd_count="64", **MINI)
@@ -185,14 +136,3 @@ def test_a_picked_point_chooses_its_head(monkeypatch):
     assert put == [wanted]
     map.pick(shown, 10_000)
     assert len(put) == 1
-
-
-@pytest.mark.parametrize("config", [head_survey.Config("own", OWN), head_survey.Config("repeated", count=3, seed=2)])
-def test_the_program_prints_the_scores_of_the_page(config):
-    from attnviz.models.loading import load
-
-    _names, printed = ran(head_survey.program("minilm-l6", config, "previous_token", 1))
-    *_, last = head_survey.patterns(load("minilm-l6"), config)
-    survey = last.survey()
-    layer, head = strongest(survey, "previous_token")
-    assert f"layer {layer:>2} head {head:>2}   {np.nanmax(survey.measures['previous_token'].mean):.3f}" in printed

@@ -11,6 +11,8 @@ from attnviz.models.loading import load
 from attnviz.pages.heads.maths import head_survey
 from attnviz.pages.heads.maths.sentence_sets import TextKind
 
+pytestmark = pytest.mark.numbers
+
 PAIRS = [(model, text) for model in ("smollm2-135m", "minilm-l6") for text in ("books", "repeated")]
 
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from attnviz.base.message import Problem
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
 from attnviz.models.tokens import encode
@@ -38,36 +37,9 @@ def test_passages_are_cut_at_a_token_and_fill_the_length(loaded: LoadedModel) ->
         assert inside == [span.id for span in whole.spans if not span.special][: len(inside)]
 
 
-def test_repeated_words_are_one_token_each_and_come_twice(loaded: LoadedModel) -> None:
-    texts = sentence_sets.sentences_of(loaded, "repeated", count=3, seed=1)
-    assert texts != sentence_sets.sentences_of(loaded, "repeated", count=3, seed=2)
-    for text in texts:
-        words = text.split()
-        half = len(words) // 2
-        assert words[:half] == words[half:]
-        assert len(set(words)) == half
-        spans = [span for span in encode(loaded, text).spans if not span.special]
-        assert [span.text.strip() for span in spans] == words
-
-
 def test_a_text_of_ones_own_is_cut_into_lines_and_long_lines_into_parts(loaded: LoadedModel) -> None:
     long = "one two three four five six seven eight nine ten " * 4
     texts = sentence_sets.sentences_of(loaded, "own", f"first line\n\n{long}\nword\n", count=20, length=16)
     assert texts[0] == "first line"
     assert " ".join(texts[1:]) == long.strip(), "and a single word has nothing to look at"
     assert all(len(encode(loaded, text)) <= 16 for text in texts)
-
-
-@pytest.mark.parametrize(
-    "text", ["👨‍👩‍👧 👍🏽 " * 20, "北京是中国的首都" * 20, "ab " * 200, "\u202e\x00\ufeff x y z " * 20]
-)
-def test_strange_texts_are_cut_too(loaded: LoadedModel, text: str) -> None:
-    parts = sentence_sets.sentences_of(loaded, "own", text, count=500, length=12)
-    assert all(len(encode(loaded, part)) <= 12 + 3 for part in parts)
-    assert len("".join(parts).replace(" ", "")) >= 0.9 * len(text.replace(" ", "").strip("\ufeff"))
-
-
-def test_an_empty_text_is_refused(loaded: LoadedModel) -> None:
-    for text in ("", "  \n \n", "one", "a\nb"):
-        with pytest.raises(Problem, match="The text is empty"):
-            sentence_sets.sentences_of(loaded, "own", text)

@@ -1,7 +1,5 @@
 """Numbers that lessons say: against transformers, the page about sharing, and what another hand computes."""
 
-from html import unescape
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,15 +10,12 @@ from transformers import AutoModelForCausalLM
 from attnviz.base.message import Problem
 from attnviz.base.rounding import format_number
 from attnviz.models.architecture import Architecture, Deployment, ParameterCounts, gpus, size_deployment
-from attnviz.models.capture import capture
 from attnviz.pages.born.maths import life
 from attnviz.pages.fast.maths import cost
-from attnviz.pages.lessons import lessons
 from attnviz.pages.lessons.maths import (
     born_facts,
     cache_facts,
     fast_facts,
-    heads_facts,
     lesson_parts,
     mask_facts,
     model_facts,
@@ -31,7 +26,6 @@ from attnviz.pages.lessons.panels import all_lessons
 from attnviz.pages.why.maths import parts
 from attnviz.runs.model_run import Request, run_model
 from tests.models.conftest import trained
-from tests.models.tiny import llama, tokens
 
 ANY: Any = None  #: a subject that the facts do not look at
 
@@ -66,15 +60,6 @@ def test_what_alibi_takes_off_is_positive_and_the_published_slope_times_the_dist
     assert found.right == "far"
 
 
-def test_heads_that_share_keys_are_said_to() -> None:
-    stack: Any = SimpleNamespace(layers=capture(llama(), input_ids=tokens()).layers)
-    run: Any = SimpleNamespace(stacks=[stack])
-    subject = lesson_parts.Subject("one", run)
-    assert heads_facts.all_heads(subject).values == {"layers": 2, "heads": 6, "all": 12, "kv_heads": 2}
-    small = Architecture.preset("smollm2-135m").layers[0]
-    assert small.n_kv_heads < small.n_heads, "so the lesson may not say that each head has a W_K of its own"
-
-
 def test_the_head_that_said_so_is_the_one_that_adds_most_and_its_word_the_one_it_reads_that_from() -> None:
     smollm2 = trained("smollm2-135m")
     run = run_model(Request("smollm2-135m", model_facts.LESSON.sentence), smollm2)
@@ -84,19 +69,6 @@ def test_the_head_that_said_so_is_the_one_that_adds_most_and_its_word_the_one_it
     assert (found.values["layer"], found.values["head"]) == (most.layer, most.head)
     assert dict(found.answers)[found.right].strip() == "Italy"
     assert 0.9 * most.value < found.values["value"]
-
-
-def test_what_becomes_of_a_sum_is_computed_from_the_scores_alone() -> None:
-    values = fast_facts.rises(ANY).values
-    generator = torch.Generator().manual_seed(0)
-    q, k = (torch.randn(96, 64, generator=generator, dtype=torch.float32).double() for _ in range(2))
-    row = (q @ k.T / 8)[values["query"] - 1]
-    (was, before), (now, after) = ((row[:n].max(), (row[:n] - row[:n].max()).exp().sum()) for n in (16, 32))
-    expected = {"was": was, "now": now, "sum": before, "factor": (was - now).exp(), "after": after}
-    for name, value in expected.items():
-        assert values[name] == pytest.approx(float(value), rel=1e-5)
-    assert values["scaled"] == pytest.approx(values["sum"] * values["factor"])
-    assert fast_facts.rises(ANY).right == "scaled"
 
 
 def test_bytes_and_times_of_tiles_are_those_of_the_page_about_them() -> None:
@@ -109,37 +81,6 @@ def test_bytes_and_times_of_tiles_are_those_of_the_page_about_them() -> None:
     seconds = [max(way.flops / machine.peak, way.moved.total / machine.bandwidth) for way in (made.whole, made.tiles)]
     assert saved.values["times"] == pytest.approx(seconds[0] / seconds[1])
     assert (saved.right, made.whole.flops) == ("same", made.tiles.flops)
-
-
-def test_a_cache_in_blocks_loses_less_than_one_in_pieces() -> None:
-    values = fast_facts.in_blocks(ANY).values
-    assert values["lost"] == pytest.approx(1 - values["used"] / values["reserved"])
-    assert values["less"] < values["lost"]
-
-
-def test_a_number_below_zero_has_a_minus_and_a_typed_word_stays_as_it_is():
-    values = {"before": -14.567, "after": 0.5, "word": "-5"}
-    written = lessons.filled(all_lessons.LESSONS["order"], "{before:.2f}, {after:.2f}, {word}", Facts(values))
-    assert unescape(written) == "−14.57, 0.50, -5"
-
-
-def test_without_a_model_lessons_speak_of_the_layers_and_heads_of_the_one_that_they_are_made_for():
-    config = Architecture.preset("smollm2-135m").config
-    layers, heads = config.num_hidden_layers, config.num_attention_heads
-    alone = lesson_parts.Subject("one")
-    shared = config.num_key_value_heads
-    assert heads_facts.all_heads(alone).values == {
-        "layers": layers, "heads": heads, "all": layers * heads, "kv_heads": shared,
-    }  # fmt: skip
-    chain = model_facts.chain(alone).values
-    assert (chain["layers"], chain["heads"]) == (layers, heads)
-
-
-def test_a_sentence_of_one_word_has_no_word_after_it():
-    step = mask_facts.LESSON.steps[0]
-    told = step.idea.format(**step.facts(lesson_parts.Subject("one")).values)
-    assert "after" not in told
-    assert "1 × 1 = 1" in told
 
 
 def subject_of(text: str, is_trained: bool) -> lesson_parts.Subject:
@@ -224,8 +165,3 @@ def test_how_a_head_is_born_is_told_with_the_runs_own_numbers():
     assert born_facts.silenced(ANY).values["share"] == pytest.approx(life.without("life", ((0, 0),))[-1, 1])
     assert born_facts.one_layer(ANY).values["alone"] == alone.accuracy[-1]
     assert born_facts.one_layer(ANY).right == "no"
-
-
-def test_a_short_sentence_is_learned_with_the_lessons_own_words():
-    assert born_facts.copies(lesson_parts.Subject("Two words")).tokens[:6] == tuple(born_facts.WORDS.split())
-    assert len(born_facts.copies(lesson_parts.Subject("One two three four five six seven")).tokens) == 12

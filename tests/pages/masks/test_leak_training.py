@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.base.message import Problem
 from attnviz.pages.masks.maths import leak_training
 from attnviz.pages.masks.maths.leak_training import Config, examples, train
 
@@ -62,16 +61,3 @@ def test_off_by_one_brings_the_loss_to_zero_and_fails_where_the_next_word_is_not
     assert last.leaking_weights[4].argmax() == 5
     assert (last.honest_weights[4, 5:] == 0).all()
     assert ((last.leaking_weights > 0) == np.tri(12, k=1, dtype=bool)).all(), "one word ahead, and no more"
-
-
-def test_partial_results_grow_and_stop_at_the_asked_step():
-    sizes = [len(result.steps) for result in train(Config(WORDS, steps=27))]
-    assert sizes == [1, 2, 3, 4, 5, 6, 7]
-    assert [*train(Config(WORDS, steps=12))][-1].steps.tolist() == [0, 5, 10, 12]
-
-
-def test_a_sentence_with_nothing_to_guess_is_refused_in_words():
-    with pytest.raises(Problem, match="takes at least two"):
-        next(train(Config(("so", "so"))))
-    with pytest.raises(Problem, match="One word is no training example"):
-        examples(("so",))

@@ -4,7 +4,6 @@ import random
 import zlib
 
 import numpy as np
-import pytest
 import torch
 
 from attnviz.app.links import link_reading
@@ -14,7 +13,6 @@ from attnviz.pages.masks.choices import PAINT
 from attnviz.pages.masks.maths import traps
 from attnviz.pages.masks.maths.mask_lab import Painted
 from attnviz.pages.masks.maths.mask_rules import Rule, combined
-from attnviz.pages.masks.panels import views as layers_panel
 from attnviz.runs.word_vectors import sentence
 from tests.canvas.browser_codes import decode16
 from tests.pages.conftest import said, sound, with_code
@@ -109,69 +107,9 @@ def test_any_paint_on_the_largest_grid_fits_into_a_link():
     assert PAINT.read(link_reading.unpack(link_reading.pack(PAINT.write(paint)))) == paint
 
 
-@pytest.mark.parametrize(
-    "text", ["nonsense", link_reading.pack({"n": 4000, "on": "", "off": ""}), link_reading.pack([1])]
-)
-def test_a_damaged_link_gets_a_sentence_and_only_the_rules_are_shown(visit, text):
-    app = visit("masks", m_paint=text)
-    assert "cannot be read" in said(app).replace("&#", "")
-    assert grid(app).sum() == 55
-
-
-def test_a_word_that_may_look_at_nothing_is_named(visit):
-    app = visit("masks", m_rule1="causal", m_rule2="padding", m2_padding_side="left")
-    assert "may look at nothing" in said(app)
-    assert "*The*, *cat*" in said(app)
-
-
 def test_the_code_on_the_page_prints_the_weights_on_the_page(visit):
     app = with_code(visit("masks", m_code="mask_mod"))
     np.testing.assert_allclose(executed(app.code[-1].value), np.nan_to_num(after(app)), atol=2e-5)
-
-
-def test_rows_that_the_transformers_code_cannot_keep_empty_are_counted(visit):
-    app = with_code(visit("masks", m_code="transformers", m_rule2="padding", m2_padding_side="left"))
-    weights_there = executed(app.code[-1].value)
-    looked = weights_there > 0
-    wrong = (looked != grid(app)).any(-1)
-    assert wrong.tolist() == [True, True, *[False] * 8]
-    assert f"and nowhere else, but for {wrong.sum()} rows with nothing left to look at. They are all ones" in said(app)
-    np.testing.assert_allclose(weights_there[wrong], 1 / len(WORDS), rtol=1e-5)
-    assert not grid(app)[wrong].any()
-
-
-@pytest.mark.parametrize(
-    "rules",
-    [
-        {},
-        {"m_seed": "7", "m_rule1": "window", "m1_window_window": "1"},
-        {"m_rule1": "documents"},
-        {"m_rule2": "padding", "m2_padding_side": "left"},
-    ],
-    ids=["causal", "own word only", "documents", "empty rows"],
-)
-def test_the_word_that_is_said_to_change_most_has_most_of_its_weight_hidden(visit, rules):
-    app = visit("masks", **rules)
-    mask, free = grid(app), before(app)
-    hidden = np.where(mask, 0, free).sum(-1) * mask.any(-1)
-    row = int(hidden.argmax())
-    assert f"*{WORDS[row]}* changes most: {hidden[row]:.0%} of its attention" in said(app)
-    left = int(mask[row].sum())
-    assert f"goes to the {left} {'word that is' if left == 1 else 'words that are'} left" in said(app)
-    assert ("Of the rows that are not empty" in said(app)) == (not mask.any(-1).all())
-
-
-def test_rows_that_lose_nothing_are_not_said_to(visit):
-    whole_row = Painted(10, off=tuple(range(30, 40)))
-    app = visit("masks", m_rule1="none", m_paint=link_reading.pack(PAINT.write(whole_row)))
-    assert not grid(app)[3].any()
-    assert "Every word that may look at something may look at everything" in said(app)
-
-
-def test_a_mask_that_no_flag_can_express_is_explained(visit):
-    app = with_code(visit("masks", m_code="is_causal", m_rule1="window"))
-    assert "differs from it in 21 of 100 cells" in said(app)
-    assert not app.code
 
 
 def test_every_trap_opens_with_its_code_and_its_pictures(visit):
@@ -189,11 +127,6 @@ def test_every_trap_opens_with_its_code_and_its_pictures(visit):
         np.testing.assert_allclose(
             np.nan_to_num(right), np.where(np.isfinite(right), outcome.right.scores, 0), atol=1e-4
         )
-
-
-def test_four_thousand_words_show_their_exact_count(visit):
-    app = visit("masks", m_view="far", m_rule1="causal")
-    assert [metric.value for metric in app.metric] == [f"{4096 * 4097 // 2:,}", "50.01%", "528 of 1024"]
 
 
 def test_more_layers_let_the_last_word_hear_of_more_words(visit):
@@ -223,46 +156,3 @@ def test_a_hundred_words_and_one_word_are_both_accepted(visit):
         app = visit("masks", m_text="alone", m_view=view)
         assert grid(app).tolist() == [[True]]
     assert "One word is no training example" in said(app).replace("&#46;", ".")
-
-
-@pytest.mark.parametrize(
-    "text, refusal",
-    [("   ", "There is no word in the sentence"), ("w " * 129, "The sentence has 129 words")],
-    ids=["none", "too many"],
-)
-def test_a_sentence_with_no_or_too_many_words_is_refused_with_a_sentence(visit, text, refusal):
-    app = visit("masks")
-    app.text_input(key="m_text").set_value(text).run()
-    assert not app.exception
-    assert refusal in said(app)
-    assert app.text_input(key="m_text").value == text
-
-
-def test_markup_in_the_sentence_reaches_the_page_as_text(visit):
-    app = visit("masks", m_text="<b>bold</b> **star** $x^2$ [a](b) `tick`", m_rule1="window", m1_window_window="1")
-    header, _payload = canvases(app)[0]
-    assert header["q"][0] == "<b>bold</b>"
-    assert "<b>" not in said(app)
-    assert "$x^2$" not in said(app)
-
-
-def test_a_wrong_document_length_is_named_and_the_page_goes_on(visit):
-    app = visit("masks", m_rule1="documents")
-    app.text_input(key="m1_documents_lengths").set_value("two").run()
-    assert not app.exception
-    assert "must be whole numbers" in said(app)
-    assert app.selectbox(key="m_rule1").value == "documents"
-
-
-@pytest.mark.parametrize(
-    "heard, layers, sentence",
-    [
-        ([1, 3, 3, 3], 2, "No others reach it, however many layers follow."),
-        ([1, 3, 5, 5], 1, "With 2 layers it is 5, and more layers add nothing."),
-        ([1, 5, 9, 9], 2, "More layers can add nothing."),
-        ([1, 3, 5, 7], 1, "After 3 layers it is 7, and still growing."),
-        ([1, 5, 7, 9], 1, "With 3 layers it is 9, and more layers add nothing."),
-    ],
-)
-def test_what_more_layers_add_is_claimed_only_for_layers_that_were_computed(heard, layers, sentence):
-    assert layers_panel._what_follows(np.array(heard), layers, 9) == sentence

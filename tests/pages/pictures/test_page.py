@@ -1,20 +1,14 @@
 """The page about pictures as a visitor uses it, without a browser: what it says, what it sends, bad input, links."""
 
-import base64
 import io
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import streamlit as st
 from PIL import Image
 
-from attnviz.app.cache import model_cache
 from attnviz.canvas.shared.packing import unblob
-from attnviz.models.loading import availabilities, load
-from attnviz.models.pictures import composed, held_out
-from attnviz.pages.pictures.panels import picture_input
 from tests.pages.conftest import read, sound
 
 
@@ -70,41 +64,6 @@ def test_hidden_patches_and_silenced_heads_of_a_link_change_the_answer_in_words(
     assert scene(page)["state"]["silenced"] == [[1, 2]]
 
 
-def test_what_a_link_asks_for_in_vain_is_said_or_left_out(visit):
-    page = visit("pictures", pic_layer="999", pic_head="998", pic_view=packed(p=[3, 900], h=[4, 4000]))
-    state = scene(page)["state"]
-    assert (state["layer"], state["head"]) == (3, 3)
-    assert (state["pins"], state["hidden"]) == ([3], [4])
-    assert not page.error
-    for name, asked in (("Layer", 999), ("Head", 998)):
-        assert f"The link asks for “{name}” = “{asked}”; here it goes up to" in read(page)
-    assert "here it goes up to" not in read(visit("pictures", pic_layer="1", pic_head="1"))
-
-
-@pytest.mark.parametrize("order", ["distance", "entropy", "class"])
-def test_heads_are_ordered_by_what_is_measured(visit, order):
-    header = scene(visit("pictures", pic_order=order))
-    assert header["ordered"]
-    assert len(header["measure"]) == len(header["measureText"]) == 16
-    assert len(set(header["measure"])) > 8
-
-
-def test_a_drawing_in_a_link_is_read(visit):
-    held = held_out()
-    bitmap = held.pictures[held.like(7)].repeat(4, 0).repeat(4, 1) >= 8
-    drawing = base64.b64encode(np.packbits(bitmap).tobytes()).decode()
-    page = visit("pictures", pic_from="draw", pic_view=packed(d=[drawing]))
-    assert "The model says **seven**" in read(page)
-    assert "Draw a digit above" in read(visit("pictures", pic_from="draw"))
-    several = read(visit("pictures", pic_from="draw", pic_model="digit-reader"))
-    assert "Draw two or three digits above, one in each field" in several
-
-
-def test_nonsense_instead_of_digits_gets_a_sentence(visit):
-    page = visit("pictures", pic_digits="x")
-    assert "Type digits from 0 to 9, between 1 and 1 of them" in read(page)
-
-
 def test_an_upload_is_shown_and_a_bad_file_loses_nothing(visit):
     page = visit("pictures", pic_from="own")
     assert "It is not stored and is in no link" in read(page)
@@ -115,54 +74,6 @@ def test_an_upload_is_shown_and_a_bad_file_loses_nothing(visit):
     page.get("file_uploader")[0].upload("words.png", b"only words", "image/png").run()
     assert "words.png is not a picture in one of these formats" in read(page)
     assert scene(page)["doc"] == first["doc"]
-
-
-def test_an_upload_is_unpacked_when_its_turn_has_come(visit, monkeypatch):
-    at_work, real = [], picture_input.read_photo
-
-    def watched(*file):
-        at_work.append(model_cache.shared().line.taken)
-        return real(*file)
-
-    monkeypatch.setattr(picture_input, "read_photo", watched)
-    page = visit("pictures", pic_from="own")
-    page.get("file_uploader")[0].upload("mine.png", png(), "image/png").run()
-    assert at_work == [1]
-
-
-def test_the_smallest_set_is_found_on_request_and_can_be_shown(visit):
-    page = visit("pictures", pic_digits="8")
-    next(button for button in page.button if button.key == "smallest").click().run()
-    assert "patches are enough for" in read(page)
-    next(button for button in page.button if button.key == "smallest-show").click().run()
-    assert "patches hidden it is still **eight**" in read(page)
-
-
-def test_what_is_exported_is_what_is_on_show():
-    from attnviz.canvas.patch_view import PatchChoices, PatchScene
-    from attnviz.models.loading import load
-    from attnviz.pages.pictures.maths.picture_run import run_picture
-    from attnviz.pages.pictures.panels.picture import all_heads, weights_of
-
-    held = held_out()
-    run = run_picture(load("digit-vit"), composed([held.pictures[0]]))
-    layer = run.trace.layers[1]
-    found = weights_of(run.stacks[0], PatchChoices(1, 2, hidden=(0, 1), factor=2.0))[2]
-    scores = (layer.q[0, 2] @ layer.k[0, 2].mT * layer.scale * 2).numpy()
-    scores[:, [1, 2]] = -np.inf
-    expected = np.exp(scores - scores.max(-1, keepdims=True))
-    expected /= expected.sum(-1, keepdims=True)
-    np.testing.assert_allclose(found, expected, atol=1e-6)
-    chosen = PatchChoices(1, 2, pins=(5,), hidden=(0, 1), factor=2.0)
-    scene = PatchScene(b"", "image/png", (8, 8), (8, 8, 1), ("class token",), None, (4,) * 4, np.zeros((2, 16, 65)))
-    (part,) = all_heads(run, run.stacks[0], scene, chosen).parts
-    assert part.header["state"]["hidden"] == (0, 1)
-    rows = np.frombuffer(part.payload, "<f4").reshape(4, 4, 65)
-    np.testing.assert_allclose(rows[1, 2], expected[5], atol=1e-6)
-    assert float(rows[:, :, 1:3].sum()) == 0
-    (mean,) = all_heads(run, run.stacks[0], scene, replace(chosen, shows="mean")).parts
-    rows = np.frombuffer(mean.payload, "<f4").reshape(4, 4, 65)
-    np.testing.assert_allclose(rows[1, 2], expected[1:].mean(0), atol=1e-6)
 
 
 def test_a_view_saved_with_its_picture_holds_both_and_opens_again_within_the_limit(visit):
@@ -251,47 +162,3 @@ def test_a_picture_is_compared_with_descriptions_and_both_towers_are_shown(visit
     page.text_input(key="pic_names").set_value(" ").run()
     assert "0 descriptions" in read(page)
     assert not page.exception
-
-
-def test_a_change_too_small_to_be_seen_is_said_to_be(visit):
-    page = sound(visit("pictures", pic_factor="1.0001"))
-    assert "the scale of head 0.0 times 1.0001 it is still **" in read(page)
-    assert "as without the change, to 0.1%." in read(page)
-
-
-def test_a_link_to_a_folder_asks_before_it_is_loaded(visit, tmp_path, monkeypatch):
-    from transformers import ViTConfig, ViTForImageClassification
-
-    from attnviz.app.cache import model_cache
-
-    small = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 32}
-    ViTForImageClassification(ViTConfig(**small, image_size=32, patch_size=16)).save_pretrained(tmp_path / "mine")
-    real = model_cache.load
-    monkeypatch.setattr(model_cache, "load", lambda *given: pytest.fail("loaded without a question"))
-    page = visit("pictures", pic_model="another", pic_hub=str(tmp_path / "mine"), agree="true")
-    assert "Load the model in" in read(page)
-    monkeypatch.setattr(model_cache, "load", real)
-    sound(page.button(key="agree").click().run())
-    assert scene(page)["grid"]["rows"] == 2
-
-
-def test_a_visit_that_asks_for_nothing_opens_on_a_model_for_photographs_that_is_here(visit, monkeypatch):
-    asked = []
-    states = availabilities()
-    here = [replace(each, source="folder") if each.entry.id == "vit-tiny" else each for each in states]
-    monkeypatch.setattr(picture_input, "availabilities", lambda: here)
-    monkeypatch.setattr(picture_input.model_cache, "model", lambda name: asked.append(name) or load("digit-vit"))
-    assert visit("pictures").selectbox(key="pic_model").value == "vit-tiny"
-    assert visit("pictures", pic_digits="8").selectbox(key="pic_model").value == "digit-vit"
-    assert asked == ["vit-tiny", "digit-vit"]
-
-
-def test_photographs_are_offered_to_models_that_read_them_and_a_link_to_one_says_whose_it_is(visit):
-    assert "photo" not in visit("pictures").segmented_control(key="pic_from").options
-    page = visit("pictures", pic_from="photo")
-    assert "vultilion" in read(page)
-    assert "CC BY 2.0" in read(page)
-    assert "outside what it knows" in read(page)
-    assert "what it says of one means nothing" in read(page)
-    assert "The model says" not in read(page)
-    assert scene(page)["grid"]["rows"] == 8

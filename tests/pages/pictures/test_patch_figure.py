@@ -1,6 +1,5 @@
 """A picture with discs over it, as a file."""
 
-import base64
 import io
 import re
 from dataclasses import replace
@@ -9,10 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from attnviz.base import rasterised
 from attnviz.canvas.patch_view import PatchChoices, PatchFigure, PatchHeadsFigure, PatchScene
 from attnviz.live.scene_figure import SceneFigure
-from tests.svg_reading import SVG, pixels_in, texts, tree
+from tests.svg_reading import SVG, texts, tree
 
 DISC, HIDDEN, MARGIN = "#ffa614", "#8a8f98", 20
 ROW = np.array([0.71, 0.0, 0.25, 0.0, 0.04, 0.0, 0.0, 0.0, 0.0])
@@ -60,35 +58,6 @@ def test_a_discs_area_is_its_weight_and_a_patch_without_weight_has_none():
     assert (less[2] / most[2]) ** 2 == pytest.approx(0.04 / 0.25, rel=0.01)
 
 
-def test_the_sentence_and_the_largest_disc_of_the_screen_stand_below():
-    said = " ".join(texts(tree(figure())))
-    assert "The largest disc is 25.0%." in said
-    assert (
-        "From class token, 29.0% goes to patches, most of all to class token (71.0%), row 1, column 2 (25.0%)" in said
-    )
-    assert "largest disc" not in " ".join(texts(tree(figure(), colorbar=False)))
-
-
-def test_the_picture_is_in_the_file_as_it_came_and_once():
-    row = PatchFigure(scene(), PatchChoices(), "One row", ROW)
-    root = tree(SceneFigure((row, row, replace(row, title="As it is", weights=None))))
-    np.testing.assert_array_equal(pixels_in(root)[..., :3], PIXELS)
-    wide = [image.get("width") for image in root.iter(f"{SVG}image")]
-    assert wide == ["400"], "the same picture is not written twice"
-    assert len(list(root.iter(f"{SVG}use"))) == 3
-
-
-def test_under_the_discs_the_picture_is_grey_and_darker_and_keeps_its_order():
-    pixels = np.linspace(0, 255, 8 * 16).astype(np.uint8).reshape(8, 16, 1).repeat(3, 2)
-    pixels[0, 0] = 255, 0, 0
-    png = rasterised.png(figure(np.zeros(9), pixels=pixels).to_svg(), 1.0)
-    drawn = np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(int)
-    middles = drawn[MARGIN + 12 : MARGIN + 200 : 25, MARGIN + 12 : MARGIN + 400 : 25]
-    assert np.ptp(middles, axis=-1).max() <= 1, "grey"
-    wanted = 30 + 0.62 * (pixels @ np.array([0.299, 0.587, 0.114]))
-    assert np.abs(middles[..., 0] - wanted).max() <= 1.5
-
-
 def test_hidden_patches_are_covered_and_the_one_that_looks_is_framed_and_numbered():
     root = tree(figure(choices=PatchChoices(pins=(1, 2), hidden=(6,)), query=2), title="Layer 1, head 2")
     covered = [rect for rect in root.iter(f"{SVG}rect") if rect.get("fill") == HIDDEN]
@@ -96,20 +65,6 @@ def test_hidden_patches_are_covered_and_the_one_that_looks_is_framed_and_numbere
     framed = [rect for rect in root.iter(f"{SVG}rect") if rect.get("stroke-width") == "2"]
     assert [rect.get("x") for rect in framed] == [str(MARGIN + 100)]
     assert {"2", "Layer 1, head 2"} <= set(texts(root))
-
-
-def test_windows_and_patches_that_all_look_at_are_marked_as_on_screen():
-    root = tree(figure(windows=((2, 1),), sinks=(3,)))
-    assert [path.get("fill") for path in root.iter(f"{SVG}path") if path.get("fill") == "#D55E00"]
-    lines = next(path.get("d") for path in root.iter(f"{SVG}path") if path.get("stroke-opacity") == "0.75")
-    assert lines == "M20 120L420 120M120 20L120 220M320 20L320 220", "windows of two patches, one patch further on"
-
-
-def test_a_jpeg_stays_the_jpeg_that_it_is():
-    photo = file_of(PIXELS, "jpeg")
-    root = tree(SceneFigure((PatchFigure(replace(scene(), picture=photo, kind="image/jpeg"), PatchChoices(), "A"),)))
-    address = next(root.iter(f"{SVG}image")).get("href")
-    assert address == f"data:image/jpeg;base64,{base64.b64encode(photo).decode()}"
 
 
 def test_a_file_of_all_heads_shows_each_with_its_name_and_which_are_chosen_and_silenced():

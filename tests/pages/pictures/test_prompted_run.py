@@ -1,6 +1,5 @@
 """Models of pictures and words, tiny and random: which words look at which patches, against the eager path."""
 
-import numpy as np
 import pytest
 import torch
 from torch.testing import assert_close
@@ -14,14 +13,10 @@ from transformers import (
     PaliGemmaForConditionalGeneration,
     Qwen2VLConfig,
     Qwen2VLForConditionalGeneration,
-    Qwen2VLImageProcessorPil,
     SiglipVisionConfig,
 )
 
-from attnviz.base.message import Problem
 from attnviz.models.catalogue import Entry, LoadedModel
-from attnviz.models.pictures.patch_grid import cut_up, put_together, size_for
-from attnviz.pages.pictures.maths.patch_measures import head_maps
 from attnviz.pages.pictures.maths.picture_record import HeadChange
 from attnviz.pages.pictures.maths.picture_run import rerun, run_picture
 from tests.models.tiny import eager
@@ -149,48 +144,3 @@ def test_hidden_patches_are_seen_in_no_layer_and_the_order_of_words_stays(asked)
     tower = [layer for layer in trace.layers if "language_model" not in layer.tower]
     assert len(words) == len(tower) == 2
     assert all((layer.weights() == 0).any() for layer in tower)
-
-
-def test_a_silenced_head_and_another_scale_change_the_answer_s_probabilities(asked):
-    _name, loaded, run = asked
-    silenced, _trace = rerun(loaded, run, HeadChange(silenced=(("words", 0, 1),)))
-    scaled, _trace = rerun(loaded, run, HeadChange(factor=3.0, head=("words", 1, 0)))
-    for answer in (silenced, scaled):
-        assert answer.shares[0] != pytest.approx(run.answer.shares[0], abs=1e-7)
-
-
-def test_heads_of_words_are_measured(asked):
-    maps = head_maps(asked[2].stack("words"))
-    assert np.isfinite(maps.entropy).all()
-    assert np.isnan(maps.on_class).all()
-    assert np.isnan(maps.distance).all()
-
-
-def test_the_class_token_that_llava_may_be_given_is_no_patch():
-    torch.manual_seed(0)
-    model = llava(vision_feature_select_strategy="full").eval()
-    run = run_picture(LoadedModel(model, byte_level(), Entry(id="l", name="l", hub=None), "folder"), picture(), "what")
-    assert run.prompt is not None
-    assert int((run.inputs["input_ids"] == IMAGE).sum()) == 17
-    assert run.prompt.grid.patches == 16
-    assert run.prompt.places.tolist() == (run.inputs["input_ids"][0] == IMAGE).nonzero()[1:, 0].tolist()
-
-
-def test_a_picture_is_cut_up_as_by_transformers_and_put_together_again():
-    model = qwen2_vl()
-    values = torch.from_numpy(picture()).float().movedim(-1, 0)[None]
-    ours = cut_up(model, values)
-    theirs = Qwen2VLImageProcessorPil(
-        patch_size=4, merge_size=2, do_resize=False, do_normalize=False, do_rescale=False
-    )(picture(), return_tensors="pt")
-    assert_close(ours["pixel_values"], theirs["pixel_values"].float())
-    assert ours["image_grid_thw"].tolist() == theirs["image_grid_thw"].tolist()
-    assert_close(put_together(model, patches=ours["pixel_values"], grid=ours["image_grid_thw"]), values)
-    place = 4 + 3  # the last of the second group of 2 x 2 patches, which stay side by side: row 1, column 3
-    assert_close(ours["pixel_values"][place].view(3, 2, 4, 4)[:, 0], values[0, :, 4:8, 12:16])
-    assert size_for(model, 3000, 2000) == (448, 296)
-
-
-def test_a_question_that_is_too_long_is_refused():
-    with pytest.raises(Problem, match="a model is asked about a picture with at most 64"):
-        run_picture(tiny("llava"), picture(), "cat " * 200)

@@ -52,14 +52,6 @@ def test_linear_scaling_meets_none_but_crowds_neighbours():
     assert made["yarn"].slowed < made["ntk"].slowed
 
 
-def test_a_text_as_long_as_trained_changes_nothing():
-    result = run(Config(factor=1.0))
-    for method in METHODS:
-        assert result.methods[method].wavelengths == pytest.approx(result.methods["none"].wavelengths)
-        assert result.methods[method].new == 0
-    assert result.chosen == pytest.approx(result.plain)
-
-
 def test_the_curve_is_the_mean_of_cosines_over_each_stretch():
     config = Config("linear", 2.0, 50, 8, 100.0)
     result = run(config)
@@ -72,26 +64,9 @@ def test_the_curve_is_the_mean_of_cosines_over_each_stretch():
         assert result.chosen[point] == pytest.approx(2 * np.cos(point * turns / 2).sum() / math.sqrt(8))
 
 
-def test_yarn_makes_scores_grow_by_its_length_squared():
-    result = run(Config("yarn", 2.0, 50, 8))
-    assert result.chosen[0] == pytest.approx(result.plain[0] * (0.1 * math.log(2) + 1) ** 2)
-
-
-@pytest.mark.parametrize("width", [2, 4, 1024])
-def test_every_width_and_length_that_is_allowed_works(width):
-    for length in (2, 1_000_000):
-        result = run(Config("yarn", 128.0, length, width, 1e9))
-        assert np.isfinite(result.chosen).all()
-
-
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("factor", [1.0, 4.0, 8.0, 128.0])
 def test_the_pairs_longer_than_training_are_those_of_the_chosen_scaling(visit, method, factor):
     page = sound(visit("positions", p_section="longer", p_method=method, p_factor=str(factor)))
     waves = run(Config(method, factor, width=64)).methods[method].wavelengths
     assert f" {int((waves > 4096).sum())} pairs take more for their turn than the 4,096 positions" in said(page)
-
-
-def test_yarn_has_twelve_such_pairs_and_linear_scaling_by_eight_sixteen():
-    assert run(Config("yarn", 4.0, width=64)).methods["yarn"].unfinished == 12
-    assert run(Config("linear", 8.0, width=64)).methods["linear"].unfinished == 16

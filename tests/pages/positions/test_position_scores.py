@@ -8,7 +8,6 @@ import torch
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 from transformers.models.t5.modeling_t5 import T5Attention
 
-from attnviz.base.message import Problem
 from attnviz.pages.positions.maths import position_scores
 from attnviz.pages.positions.maths.position_scores import Config, run
 from attnviz.runs.word_vectors import drawn
@@ -77,15 +76,6 @@ def test_t5_scores_are_the_table_at_t5_s_own_buckets(both_ways):
     assert (result.spread, result.shifted) == (0, 0)
 
 
-def test_the_curve_is_the_mean_of_each_diagonal():
-    result = run(Config("learned", 8, n=7))
-    for d in range(-6, 7):
-        assert result.at(d) == pytest.approx(np.diagonal(result.scores, d).mean())
-    at = list(result.distance).index(2)
-    assert result.high[at] == pytest.approx(np.diagonal(result.scores, 2).max())
-    assert result.low[at] == pytest.approx(np.diagonal(result.scores, 2).min())
-
-
 def test_a_trained_table_knows_which_positions_are_near(minilm):
     table = position_scores.trained_table(minilm)
     assert table.shape == (512, 384)
@@ -94,8 +84,3 @@ def test_a_trained_table_knows_which_positions_are_near(minilm):
     assert nearer[0] > 0.25
     assert abs(nearer[1]) < 0.1
     assert trained.encoding == pytest.approx(table[:64])
-
-
-def test_a_model_without_learned_positions_says_so(smollm2):
-    with pytest.raises(Problem, match=r"SmolLM2 135M.* has no learned positions"):
-        position_scores.trained_table(smollm2)

@@ -46,14 +46,6 @@ def test_only_whole_pairs_are_rotated_and_the_rest_carries_no_position(config, r
     assert result.scores[config.at] == pytest.approx(math.sqrt(config.d_head))
 
 
-def test_an_axis_without_numbers_cannot_be_told_apart():
-    result = split(SplitConfig("own", 64, (0, 32, 32)))
-    assert result.twins == 2, "the same patch in the two other frames"
-    assert result.scores[0] == pytest.approx(result.scores[2])
-    assert split(SplitConfig("rest")).twins == 0
-    assert split(SplitConfig("own", 64, (0, 0, 0))).twins == 3 * 6 * 8 - 1
-
-
 def test_one_number_for_each_patch_takes_the_row_below_for_far_away():
     result = split(SplitConfig("flat"))
     config = result.config
@@ -64,13 +56,6 @@ def test_one_number_for_each_patch_takes_the_row_below_for_far_away():
     assert result.scores[t, y + 1, x] < result.scores[t, y, x + 1] - 1
     axial = split(SplitConfig("quarter")).scores
     assert axial[t, y + 1, x] == pytest.approx(axial[t, y, x + 1]), "height and width have the same share here"
-
-
-def test_a_head_of_two_numbers_and_a_video_of_one_patch_work():
-    for way in ("rest", "quarter", "thirds", "flat"):
-        result = split(SplitConfig(way, 2, sizes=(1, 1, 1), at=(0, 0, 0)))
-        assert result.scores.shape == (1, 1, 1)
-        assert result.scores[0, 0, 0] == pytest.approx(math.sqrt(2))
 
 
 CONFIGS = [

@@ -54,14 +54,6 @@ def test_weights_follow_the_formula(qkv, name, p):
     assert_close(made.output, by_formula(name, q, k, p) @ v)
 
 
-def test_temperature_0_is_the_limit_of_small_temperatures_and_ties_share(qkv):
-    q, k, v = qkv
-    assert_close(stages(q, k, v, "temperature", 0.0).weights, stages(q, k, v, "temperature", 1e-4).weights)
-    k = k.clone()
-    k[:, 1] = k[:, 0] = 100 * q[:, 0]
-    assert_close(stages(q[:, :1], k, v, "temperature", 0.0).weights[..., :2], torch.full((2, 1, 2), 0.5).double())
-
-
 def test_scaled_attention_dilutes_as_normal_scores_predict():
     effective = spread_over_lengths(256, 0, "sqrt", 1.0)
     assert (LENGTHS[0], LENGTHS[-1]) == (1, 4096)

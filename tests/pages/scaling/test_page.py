@@ -1,20 +1,14 @@
 """The scaling page as a visitor uses it: every section, links, extreme values, and no warning in the log."""
 
-import logging
-import re
 from dataclasses import replace
 
-import numpy as np
 import pytest
-import torch
 
 from attnviz.app.cache import waiting_line
-from attnviz.pages.scaling.maths import growing_width, retrieval_training, saturation, variance
+from attnviz.pages.scaling.maths import retrieval_training
 from attnviz.pages.scaling.panels import retrieval_training as training_panel
 from attnviz.pages.scaling.panels import variance as variance_panel
-from tests.pages.conftest import drawn, said, sound
-
-WAYS = {"raw": 1.0, "scaled": 64**-0.5}
+from tests.pages.conftest import said, sound
 
 
 def figures(page):
@@ -45,42 +39,6 @@ def test_the_page_opens_with_its_numbers_and_follows_what_the_visitor_changes(vi
     assert page.number_input(key="s_dk").value == 100, "and another section holds it, too"
     page.number_input(key="s_dk").set_value(64).run()
     assert "s_dk" not in page.query_params
-
-
-def test_only_the_chosen_section_computes_and_only_for_the_first_who_asks(visit, monkeypatch, caplog):
-    visit("scaling", s_seed="77")
-
-    def never(*_args, **_kwargs):
-        raise AssertionError("computed")
-
-    for experiment, name in ((saturation, "run"), (retrieval_training, "train"), (variance, "draw")):
-        monkeypatch.setattr(experiment, name, never)
-    page = sound(visit("scaling", s_seed="77"))
-    page.number_input(key="s_seed").set_value(7878).run()
-    assert "computed" in page.error[0].value, "nobody asked this before"
-    chosen = visit("scaling", s_section="saturation", s_seed="4321")
-    assert "computed" in chosen.error[0].value
-    caplog.clear()
-
-
-def test_the_link_sets_every_number_and_choice(visit):
-    page = visit(
-        "scaling", s_section="saturation", s_dk="100", s_keys="9", s_seed="4", s_alternative="softcap", s_softcap="3"
-    )
-    expected = growing_width.run(growing_width.Config(100, 9, 4, "softcap", 3.0))
-    assert f"{expected.raw.largest:.1%}" in said(page)
-    header, payload = drawn(page)
-    assert (header["at"], header["n"], header["parameter"]["value"]) == (100, 9, 3.0)
-    scores = np.frombuffer(payload, "<f4").reshape(len(header["d_k"]), 9)
-    assert scores[header["d_k"].index(100)] == pytest.approx(expected.raw.logits, abs=1e-4)
-
-
-def test_a_broken_assumption_says_how_the_prediction_fails(visit):
-    page = visit("scaling", s_components="correlated", s_correlation="0.5")
-    assert "the prediction fails" in said(page)
-    assert "mean 32 and variance 80" in said(page)
-    page = visit("scaling", s_components="shifted", s_mean="0")
-    assert "fails" not in said(page)
 
 
 def test_a_button_draws_the_pairs_that_would_take_too_long_at_first(visit):
@@ -151,74 +109,3 @@ def test_typed_scores_and_their_mistakes(visit):
     page.text_input(key="s_scores").set_value("1, 1").run()
     assert not page.error
     assert "0.500000" in said(page)
-
-
-EXTREMES = [
-    {"s_dk": "1", "s_pairs": "1"},
-    {"s_dk": "4096", "s_components": "heavy-tailed"},
-    *(
-        {"s_section": section, "s_dk": d_k, "s_keys": keys}
-        for section in ("saturation", "gradient", "alternatives")
-        for d_k, keys in (("1", "1"), ("4096", "1"), ("1", "4096"))
-    ),
-    {"s_section": "saturation", "s_temperature": "0"},
-    {"s_section": "saturation", "s_temperature": "100"},
-    {"s_section": "softmax", "s_T": "0"},
-    {"s_section": "softmax", "s_T": "1000000"},
-    {"s_section": "softmax", "s_scores": "5"},
-    {"s_section": "softmax", "s_scores": "1e9 -1e9"},
-    {"s_section": "softmax", "s_scores": " ".join(str(i % 7) for i in range(4096))},
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("link", EXTREMES)
-def test_extremes_are_drawn_without_a_warning_in_the_log(visit, link, caplog, recwarn):
-    with caplog.at_level(logging.WARNING):
-        sound(visit("scaling", **link))
-    ours = [r.getMessage() for r in caplog.records if "missing ScriptRunContext" not in r.getMessage()]
-    assert not ours
-    assert not [str(w.message) for w in recwarn.list if "attnviz" in w.filename or "numpy" in str(w.category)]
-
-
-@pytest.mark.parametrize("text", ["", "<b>*a*</b> $x$ 猫 🐈"])
-def test_any_sentence_for_a_real_head_is_answered(visit, minilm, text):
-    page = visit("scaling", s_section="head", s_model="minilm-l6", s_layer="2", s_head="5", s_text=text)
-    assert "nan" not in said(page)
-    if text:
-        assert "layer 2, head 5" in said(page)
-        assert figures(page) == 5
-    else:
-        assert "empty" in said(page)
-
-
-def test_the_first_gradient_is_told_apart_from_the_factor_that_scaling_brings(visit):
-    """At the logits both are as large: what differs is 1/sqrt(64), and the Jacobian, which saturation shrinks."""
-    page = sound(visit("scaling", s_section="training", s_steps="10"))
-    vectors = [retrieval_training.start(retrieval_training.Config(), seed) for seed in range(4)]
-    weights = {way: [(q @ k.T * scale).softmax(-1) for q, k, *_others in vectors] for way, scale in WAYS.items()}
-    norms = {
-        way: np.mean([(torch.diag_embed(p) - p[:, :, None] * p[:, None]).flatten(1).norm(dim=1).mean() for p in each])
-        for way, each in weights.items()
-    }
-    assert norms["raw"] < 0.7 * norms["scaled"]
-    assert f"its mean norm is {norms['raw']:.3f} raw and {norms['scaled']:.3f} scaled" in said(page)
-    queries, logits = re.findall(r"is ([\d.]+) raw and ([\d.]+) scaled[,.]", said(page).split("first gradient")[1])[:2]
-    assert float(queries[0]) / float(queries[1]) == pytest.approx(8, rel=0.1)
-    assert float(logits[0]) / float(logits[1]) == pytest.approx(1, rel=0.1)
-
-
-@pytest.mark.parametrize("temperature", ["0", "1"])
-def test_equal_scores_are_all_named(visit, temperature):
-    page = sound(visit("scaling", s_section="softmax", s_scores="1,2,2,2", s_T=temperature))
-    told = said(page)
-    share = 1 / 3 if temperature == "0" else np.exp(2) / (np.exp(1) + 3 * np.exp(2))
-    assert "keys 2, 3, 4" in told
-    assert f"{share:.6f}" in told
-    assert ("one-hot" in " ".join(part.value for part in page.latex)) is False
-
-
-def test_with_one_key_nothing_differs(visit):
-    told = said(sound(visit("scaling", s_section="gradient", s_keys="1")))
-    assert "nothing differs" in told
-    assert "factor" not in told

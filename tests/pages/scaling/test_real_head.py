@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.base.message import Message, Problem
 from attnviz.core.attention import attend
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.pages.scaling.maths import real_head
@@ -52,13 +51,6 @@ def test_entropy_over_the_scale_falls_from_even_to_one_hot():
     assert result.shares[at] == pytest.approx(result.model.share)
 
 
-def test_how_few_dimensions_hold_half():
-    result = real_head.run(layer(), Config())
-    largest = np.sort(result.by_dimension)[::-1]
-    n = result.holding(0.5)
-    assert largest[:n].sum() >= largest.sum() / 2 > largest[: n - 1].sum()
-
-
 def test_one_token_has_no_choice_and_no_spread():
     made = layer()
     one = RecordedLayer(
@@ -67,11 +59,3 @@ def test_one_token_has_no_choice_and_no_spread():
     result = real_head.run(one, Config())
     assert math.isnan(result.model.share)
     assert result.total == 0
-
-
-def test_a_missing_head_and_a_layer_with_weights_only_are_refused():
-    with pytest.raises(Problem, match="head=4 must lie between 0 and 3"):
-        real_head.run(layer(), Config(head=4))
-    only = RecordedLayer("encoder", "self", 2, "x", 1.0, reported=torch.ones(1, 1, 2, 2) / 2, why=Message("eager only"))
-    with pytest.raises(Problem, match="layer 2 gives its weights only"):
-        real_head.run(only, Config())

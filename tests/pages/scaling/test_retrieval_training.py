@@ -26,13 +26,6 @@ def test_scaled_learns_what_raw_cannot_at_a_large_d_k():
     assert "scaling helps" in str(result.verdict())
 
 
-def test_at_d_k_1_both_are_the_same_run_and_the_verdict_says_no_difference():
-    result = trained(Config(d_k=1, steps=20, seeds=2))
-    for measure in ("loss", "accuracy", "entropy", "gradient"):
-        assert np.array_equal(getattr(result.runs["raw"], measure), getattr(result.runs["sqrt"], measure))
-    assert "makes no difference" in str(result.verdict())
-
-
 def test_partial_results_grow_to_the_complete_one_the_same_on_every_run():
     first, second = list(experiment.train(QUICK)), list(experiment.train(QUICK))
     assert [part.done for part in first] == [10, 20, 25]
@@ -42,13 +35,6 @@ def test_partial_results_grow_to_the_complete_one_the_same_on_every_run():
             assert np.array_equal(one.runs[name].loss, other.runs[name].loss)
     assert np.array_equal(first[0].runs["raw"].loss, first[-1].runs["raw"].loss[:, :10])
     assert first[-1].runs["raw"].loss.shape == (2, 25)
-
-
-def test_seeds_do_not_touch_each_other():
-    together = trained(Config(d_k=8, steps=12, seeds=3, seed=5)).runs["sqrt"]
-    for s in range(3):
-        alone = trained(Config(d_k=8, steps=12, seeds=1, seed=5 + s)).runs["sqrt"]
-        assert alone.loss[0] == pytest.approx(together.loss[s], rel=1e-4)
 
 
 def test_the_first_gradient_is_the_one_of_a_head_written_out_without_tricks():
@@ -75,27 +61,6 @@ def test_the_first_gradient_is_the_one_of_a_head_written_out_without_tricks():
     z_grad = torch.linalg.lstsq(k.detach().T.double() / 12**0.5, q.grad.T.double()).solution.T
     assert at_logits.item() == pytest.approx(z_grad.norm().item(), rel=1e-3)
     assert run.gradient[0, 0] == pytest.approx((q.grad.norm() ** 2 + k.grad.norm() ** 2).sqrt().item(), rel=1e-4)
-
-
-@pytest.mark.parametrize(
-    "alternative, parameter", [("qk-norm", 5.0), ("softcap", 2.0), ("sink", 0.0), ("temperature", 0.0)]
-)
-@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
-def test_every_way_trains_without_a_value_that_is_not_finite(alternative, parameter, optimizer):
-    config = Config(8, alternative, parameter, names=4, steps=10, seeds=2, optimizer=optimizer, rate=0.05)
-    run = trained(config).runs[alternative]
-    assert all(np.isfinite(part).all() for part in vars(run).values())
-
-
-def test_where_scaling_hurts_the_verdict_says_that():
-    swapped = experiment.Result(QUICK, 25, {"raw": _run(0.9), "sqrt": _run(0.3)})
-    assert "hurts" in str(swapped.verdict())
-    assert "hurts" not in str(experiment.Result(QUICK, 25, {"raw": _run(0.3), "sqrt": _run(0.9)}).verdict())
-
-
-def _run(accuracy):
-    flat = np.full((2, 25), accuracy)
-    return experiment.TrainingRun(flat, flat, flat, flat)
 
 
 def test_a_result_comes_back_from_its_plain_data_to_the_last_bit():

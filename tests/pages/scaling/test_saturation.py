@@ -75,21 +75,6 @@ def test_the_largest_logit_follows_extreme_value_growth(raw):
     assert np.allclose(raw.bands["score"].mean[wide], expected[wide], rtol=0.12)
 
 
-def test_entropy_nears_ln_n_minus_half_the_variance_for_many_keys():
-    spread = run(Config(n_keys=4096)).bands["entropy"].mean[-1]
-    assert spread == pytest.approx(saturation.predicted_entropy(4096, np.array(1.0)), abs=0.1)
-
-
-@pytest.mark.parametrize("name", alternatives.CHOICES)
-@pytest.mark.parametrize("n_keys", [1, 5])
-def test_every_measure_is_finite_at_the_ends_of_every_parameter(name, n_keys):
-    one = alternatives.ALTERNATIVES[name]
-    for parameter in (one.low, one.high):
-        for band in run(Config(n_keys, 0, name, parameter)).bands.values():
-            assert all(np.isfinite(part).all() for part in vars(band).values())
-            assert (band.low <= band.high + 1e-12).all()
-
-
 def test_the_row_of_bars_is_attend_of_the_first_query():
     config = growing_width.Config(d_k=100, n_keys=12, seed=9)
     result = growing_width.run(config)
@@ -99,18 +84,3 @@ def test_the_row_of_bars_is_attend_of_the_first_query():
     assert np.array_equal(result.scaled.weights, made.weights[0, 0].numpy())
     assert result.raw.logits == pytest.approx(made.scores[0, 0].numpy())
     assert result.scaled.entropy == pytest.approx(stats.entropy(made.weights[0, 0].double()), rel=1e-5)
-
-
-def test_the_film_holds_the_scores_of_every_d_k_on_its_grid():
-    film = growing_width.film(6, seed=2, also=777)
-    assert 777 in film.d_k
-    assert (film.d_k[0], film.d_k[-1]) == (1, 4096)
-    at = list(film.d_k).index(777)
-    assert film.scores[at] == pytest.approx(growing_width.run(growing_width.Config(777, 6, 2)).raw.logits)
-    cosines = growing_width.run(growing_width.Config(777, 6, 2, "qk-norm", 1.0)).alternative.logits
-    assert film.cosines[at] == pytest.approx(cosines, abs=1e-5)
-
-
-@pytest.mark.parametrize("n_keys", [1, 16, 300, 4096])
-def test_what_the_browser_is_sent_stays_small(n_keys):
-    assert 4 * n_keys * len(growing_width.film_grid(n_keys)) <= 400_000

@@ -5,18 +5,10 @@ import json
 import re
 from dataclasses import replace
 
-import pytest
-
-from attnviz.app import show
 from attnviz.base import units
 from attnviz.canvas.shared.packing import unblob
-from attnviz.models.architecture.architecture import Architecture
-from attnviz.pages.sharing.figures import costs as sharing_costs
-from attnviz.pages.sharing.panels import prove, sharing_programs
-from tests.models.architecture.test_architecture import EVERY_PRESET
-from tests.pages.conftest import charts, ran, said, sound, table_of, with_code
-
-MINILM = {"h_lm": "minilm-l6"}
+from attnviz.pages.sharing.panels import prove
+from tests.pages.conftest import ran, said, sound, table_of, with_code
 
 
 def columns_on(app, key):
@@ -55,19 +47,6 @@ def test_the_columns_follow_model_length_and_batch_and_a_prime_number_of_heads_h
     assert len(columns_on(sound(app), "h-three")) == 2
 
 
-@pytest.mark.parametrize("text", ["word", "🙂 <b>$x$</b> **bold**", "x " * 300])
-def test_any_sentence_is_shared(visit, minilm, text):
-    app = sound(visit("sharing", **MINILM, h_text=text))
-    assert app.get("plotly_chart")
-    assert f"| 12 × {len(minilm.tokenizer(text).input_ids)} × 32 |" in spoken(app)
-
-
-def test_an_empty_sentence_and_a_layer_that_the_model_does_not_have_are_answered_with_a_sentence(visit):
-    for link, refusal in (({"h_text": ""}, "The sentence is empty"), ({"h_layer": "99"}, "99")):
-        app = visit("sharing", **MINILM, **link)
-        assert refusal in spoken(app)
-
-
 def test_three_numbers_are_shown_and_named(visit):
     app = sound(visit("sharing", h_view="count", h_model="gemma-3-27b", h_context="8192"))
     found = metrics(app)
@@ -77,16 +56,6 @@ def test_three_numbers_are_shown_and_named(visit):
     assert "1,107,296,256 B" in spoken(app)
     assert "1,106,870,272 B" in spoken(app)
     assert "Layer by layer" in spoken(app)
-
-
-@pytest.mark.parametrize("name", EVERY_PRESET)
-def test_the_counting_program_prints_the_architectures_numbers(name):
-    arch = Architecture.preset(name)
-    printed = ran(sharing_programs.of_count(f"Architecture.preset({name!r})", 8192, 3))[1]
-    assert f"attention parameters: {arch.attention_parameters()}\n" in printed
-    for convention in ("ideal", "transformers", "paged"):
-        expected = arch.kv_cache_bytes(8192, 3, "bfloat16", convention, arch.encoder_tokens(8192))
-        assert f"{convention} cache bytes: {expected}\n" in printed
 
 
 def test_the_visitors_own_shape_lives_in_the_link_and_an_impossible_one_is_refused_in_one_sentence(visit):
@@ -113,30 +82,6 @@ def test_a_model_that_fits_and_one_that_does_not_are_told_apart(visit):
     assert metrics(app)["Context where no batch helps"] == "769 tokens"
     app = visit("sharing", h_view="size", h_model="llama-3.1-405b")
     assert "The weights alone need 756 GiB" in app.error[0].value
-
-
-@pytest.mark.parametrize("batch, made", [(1, [1, 2, 4, 8]), (8, [1, 2, 4, 8]), (512, [1, 2, 4, 8])])
-def test_only_a_step_that_fits_the_machine_has_a_time(visit, batch, made):
-    link = {"h_model": "llama-3.1-8b", "h_gpu": "typed", "h_gib": "24", "h_context": "8192", "h_batch": str(batch)}
-    app = visit("sharing", h_view="size", **link)
-    assert not app.exception
-    assert (metrics(app)["One decoding step"] == "–") == (batch > made[-1])
-    assert ("a step takes" in spoken(app)) == (batch <= made[-1])
-    steps = next(chart for chart in charts(app) if any(line["name"] == "computing" for line in chart["data"]))
-    assert next(line for line in steps["data"] if line["name"] == "computing")["x"] == made
-
-
-def test_a_model_that_fits_no_machine_has_no_step(visit):
-    app = visit("sharing", h_view="size", h_model="llama-3.1-405b")
-    assert not app.exception
-    assert metrics(app)["One decoding step"] == "–"
-    assert "a step takes" not in spoken(app)
-
-
-def test_a_mixture_says_how_many_experts_a_step_reads(visit):
-    link = {"h_view": "size", "h_gpu": "typed", "h_gib": "2000"}
-    assert "reads 15.8 of the 256 experts" in spoken(visit("sharing", **link, h_model="deepseek-v3", h_batch="2"))
-    assert "experts of a layer" not in spoken(visit("sharing", **link, h_model="llama-3.1-8b"))
 
 
 def test_a_typed_machine_is_used_and_the_page_says_what_transformers_does_with_a_quantised_cache(visit):
@@ -184,15 +129,6 @@ def test_an_encoder_decoders_cache_is_the_same_in_every_place(visit):
     assert "12 of 18 attentions keep" in spoken(app)
 
 
-def test_speech_is_always_heard_at_1500_positions(visit):
-    """Whisper tiny: 4 decoder layers of 6 heads of 64; 8,192 tokens of its own and 1,500 positions of the encoder's."""
-    app = sound(visit("sharing", h_view="count", h_model="whisper-tiny"))
-    assert f"{(8192 + 1500) * 4 * 2 * 6 * 64 * 2:,} B" in spoken(app)
-    assert "always reads 1,500 positions" in spoken(app)
-    app = sound(visit("sharing", h_view="size", h_model="whisper-tiny"))
-    assert f"cache {units.both((8192 + 1500) * 4 * 2 * 6 * 64 * 2)}" in spoken(app)
-
-
 def test_the_next_token_is_as_likely_here_as_on_explore(visit):
     text = "The animal was too tired."
     likeliest = r"As trained, “(.+?)” is the likeliest next token, with ([\d.]+%)"
@@ -221,49 +157,3 @@ def test_mha_gqa_and_mqa_stand_side_by_side_on_a_trained_model(visit):
     options = next(group for group in app.get("button_group") if group.key == "h_kept").options
     assert options == ["MHA 9", "GQA 3 (trained)", "MQA 1"]
     ran(with_code(app).code[0].value)
-
-
-def test_a_model_trained_with_every_head_its_own_shows_the_gqa_that_is_chosen(visit):
-    app = sound(visit("sharing", **MINILM, h_kept="3", h_by="first"))
-    assert wirings(app) == [("MHA 12, trained", 12), ("GQA 3, compared below", 3), ("MQA 1", 1)]
-    assert "12 query heads on 3 K/V heads; as trained: 12" in spoken(app)
-    assert "predicts no next token" in spoken(app)
-    assert "is the first of 4 trained ones" in spoken(app)
-    app = sound(visit("sharing", **MINILM, h_kept="1", h_by="random"))
-    assert [kind for kind, _heads in wirings(app)][0::2] == ["MHA 12, trained", "MQA 1, compared below"]
-    assert "drawn at random (seed 0) in the place of 12 trained ones" in spoken(app)
-    assert "an encoder keeps no cache" in spoken(app)
-    assert "of its cache" not in spoken(app)
-
-
-def test_bytes_over_kv_heads_are_named_and_read_as_bytes():
-    fig = sharing_costs.bars(["MHA 2", "MQA 1"], [3 << 29, 3 << 28], "bytes", 0, ["1.5 GiB", "768 MiB"])
-    assert list(fig.data[0].text) == ["1.5 GiB", "768 MiB"]
-    axis = fig.layout.xaxis
-    assert [value / (1 << 30) for value in axis.tickvals] == [float(text.split()[0]) for text in axis.ticktext]
-    assert all(text.endswith(" GiB") for text in axis.ticktext)
-    parts = {"w_q": [400_000_000], "w_k": [100_000_000]}
-    axis = sharing_costs.parameters(["one"], parts, {"w_q": "Q", "w_k": "K"}).layout.xaxis
-    assert list(axis.ticktext) == [f"{value / 1e6:,g}" for value in axis.tickvals]
-    assert axis.title.text == "parameters, in millions"
-
-
-def test_a_head_costs_what_it_adds_where_a_state_is_kept_as_well(visit):
-    """Qwen3-Next: 12 of its 48 layers have heads, 256 wide; the others keep a state that no head changes."""
-    app = sound(visit("sharing", h_view="count", h_model="qwen3-next-80b-a3b", h_axis="heads"))
-    assert f"Each K/V head costs {units.both(8192 * 12 * 2 * 256 * 2)} for" in spoken(app)
-
-
-def test_an_encoder_alone_has_no_bytes_over_anything_no_speed_and_no_context(visit):
-    for axis in ("context", "heads"):
-        assert "it keeps no cache" in spoken(sound(visit("sharing", h_view="count", h_model="bert-base", h_axis=axis)))
-    app = sound(visit("sharing", h_view="size", h_model="bert-base"))
-    assert "writes no tokens" in spoken(app)
-    assert not metrics(app)
-    assert "tokens a second" not in spoken(app)
-
-
-def test_units_are_never_mixed_up_and_tables_can_be_downloaded_as_markdown():
-    assert units.both(1 << 30) == "1.074 GB = 1 GiB"
-    assert units.duration(0.0084) == "8.4 ms"
-    assert show.markdown({"a|b": [1, None], "c": ["x|y", "z"]}).splitlines()[2] == "| 1 | x\\|y |"

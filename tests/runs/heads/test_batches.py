@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.base.message import Problem
 from attnviz.runs.heads.batches import ids_in, inputs_of, parts_of
 from attnviz.runs.heads.removal_costs import head_costs
 from attnviz.runs.heads.scan import scan
@@ -49,28 +48,6 @@ def test_sentences_come_as_strings_rows_of_a_data_set_and_lines_of_a_file(tmp_pa
     assert read([file], Letters()) == wanted
     assert read([{"text": "abc"}, {"text": "def"}], Letters()) == wanted
     assert read("abc", Letters()) == wanted[:1]
-
-
-@pytest.mark.parametrize(
-    "given, said",
-    [
-        ([3.5], "3.5 is not a sentence"),
-        ([None], "None is not a sentence"),
-        ([b"abc"], "is not a sentence"),
-        ([{"title": "a"}], "a dictionary must hold"),
-        (Path("/no/such/file.txt"), "the file /no/such/file.txt cannot be read"),
-    ],
-)
-def test_anything_else_is_a_sentence(given: Any, said: str) -> None:
-    with pytest.raises(Problem, match=said):
-        read(given)
-
-
-def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "picture.bin"
-    file.write_bytes(b"\xff\xfe\x00\x81")
-    with pytest.raises(Problem, match="is not text"):
-        read(file)
 
 
 def test_parts_hold_every_row_of_every_tensor_once() -> None:

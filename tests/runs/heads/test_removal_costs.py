@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from attnviz.base.message import Problem
 from attnviz.models.capture import capture
 from attnviz.runs.heads.removal_costs import head_costs, mean_outputs
 from tests.models.tiny import llama, padded, tokens
@@ -83,10 +82,3 @@ def test_a_stopped_run_goes_on_from_its_file(tmp_path: Path, monkeypatch: pytest
     assert len(ran) == 3, "another model's costs were taken for this one's"
     file.write_bytes(b"half")
     assert next(iter(head_costs(model, BATCHES, keep=file))).sentences == 2
-
-
-def test_no_sentence_and_no_next_token_are_refused() -> None:
-    with pytest.raises(Problem, match="there is no sentence"):
-        list(head_costs(llama(), []))
-    with pytest.raises(Problem, match="two tokens at least"):
-        list(head_costs(llama(), [tokens(1, 1)]))

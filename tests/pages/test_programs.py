@@ -1,0 +1,95 @@
+"""Every program that a page shows runs as it is shown, and prints numbers that the page shows beside it or exports."""
+
+import html
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from attnviz.app.exports import to_csv
+from attnviz.serve.headless import AppLink, run_page
+from tests.pages.conftest import ran, said, with_code
+
+pytestmark = pytest.mark.slow
+
+CONFIG = '{"model_type": "qwen3", "num_hidden_layers": 6, "hidden_size": 512, "vocab_size": 999}'
+#: a page, what its link sets, and the share of the printed numbers that are to be found at least
+LINKS = [
+    ("scaling", "s_dk=1000 s_pairs=9000 s_seed=3 s_components=uniform", 0.3),
+    ("scaling", "s_section=saturation s_more=true s_dk=64 s_keys=300 s_alternative=qk-norm", 0.5),
+    ("scaling", "s_section=gradient s_dk=9 s_keys=5 s_seed=2", 0.5),
+    ("scaling", "s_section=training s_steps=10 s_seeds=2 s_dk=8 s_optimizer=adam", 0.9),
+    ("scaling", "s_section=alternatives s_dk=300 s_keys=9 s_alternative=softcap s_softcap=3", 0.3),
+    ("scaling", "s_section=head s_model=minilm-l6 s_layer=2 s_head=5 s_factor=0.5", 0.9),
+    ("scaling", "s_section=softmax s_T=0.5 s_block=3", 0.5),
+    ("sharing", "h_kept=9 h_scope=all", 0.9),
+    ("sharing", "h_lm=minilm-l6 h_kept=4 h_by=first h_layer=2", 0.3),
+    ("sharing", "h_view=count h_model=qwen3-next-80b-a3b h_context=5000 h_batch=3", 0.9),
+    ("sharing", "h_view=count h_from=config", 0.9),
+    ("sharing", "h_view=size h_model=gemma-3-27b h_cache=int4 h_weights=q4_0 h_as=paged", 0.8),
+    ("sharing", "h_view=size h_model=bert-base h_weights=int8", 0.9),
+    ("sharing", "h_view=latent h_context=4096 h_mla=deepseek-v2", 0.7),
+    ("sharing", "h_view=published", 0.5),
+    ("positions", "p_section=order", 0.9),
+    ("positions", "p_section=scores", 0.7),
+    ("positions", "p_section=circle", 0.9),
+    ("positions", "p_section=longer", 0.9),
+    ("positions", "p_section=video", 0.1),
+    ("positions", "p_section=norm", 0.9),
+    ("decoding", "d_view=steps d_model=core d_steps=2", 0.5),
+    ("decoding", "d_view=bytes", 0.6),
+    ("decoding", "d_view=policies d_model=core", 0.9),
+    ("decoding", "d_view=numbers d_model=core", 0.3),
+    ("decoding", "d_view=speed", 0.5),
+    ("decoding", "d_view=traps", 0.9),
+    ("masks", "m_rule1=window", 0.5),
+    ("compare", "", 0.9),
+    ("compare", "c_section=reach c_reach_n=8 c_reach_steps=2", 0.3),
+    ("compare", "c_section=shared", 0.6),
+    ("fast", "", 0.9),
+    ("fast", "fast_section=cost", 0.9),
+    ("fast", "fast_section=paged", 0.6),
+    ("explore", "text=The_cat_sat mask=none", 0.5),
+]
+NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
+#: a page says shares in percent, and bytes and FLOPs in larger units
+UNITS = (1, 100, 2**-10, 2**-20, 2**-30, 1e3, 1e-3, 1e-6, 1e-9, 1e-12)
+
+
+def numbers(text: str) -> set[float]:
+    """The numbers of two digits and more in a text."""
+    found = {each.strip(",") for each in NUMBER.findall(text.replace("−", "-"))}
+    return {float(each.replace(",", "")) for each in found if len(re.sub(r"[-.,]|e.*", "", each).strip("0")) > 1}
+
+
+def shown(page: Any, link: AppLink) -> Iterator[str]:
+    """All texts of a page that hold numbers, and the tables that it exports."""
+    yield html.unescape(said(page))
+    yield from (part.value for part in (*page.metric, *page.latex))
+    yield from (str(cell) for part in (*page.table, *page.dataframe) for cell in part.value.to_numpy().ravel())
+    for offer in run_page(link).offers:
+        table = offer.table() if callable(offer.table) else offer.table
+        if table is not None:
+            yield to_csv(table)
+
+
+def parameters(text: str) -> dict[str, str]:
+    """What a link of the list above sets."""
+    link = {
+        name: value.replace("_", " ") if name == "text" else value
+        for name, value in (p.split("=") for p in text.split())
+    }
+    return link | ({"h_config": CONFIG} if link.get("h_from") == "config" else {})
+
+
+@pytest.mark.parametrize("name, text, share", LINKS, ids=[f"{name} {text}" for name, text, _ in LINKS])
+def test_a_program_prints_what_its_page_shows(visit: Any, name: str, text: str, share: float) -> None:
+    link = parameters(text)
+    page = with_code(visit(name, **link))
+    printed = numbers(ran(page.code[-1].value)[1])
+    there = numbers(" ".join(shown(page, AppLink(name, link))))
+    found = [
+        each for each in printed if any(abs(each * unit - one) <= 0.006 * abs(one) for one in there for unit in UNITS)
+    ]
+    assert len(found) >= share * len(printed) > 0, sorted(printed - set(found))
