@@ -1,4 +1,4 @@
-"""Write `canvas/shared/records.d.ts`, the TypeScript of `base/head_record.py`: `python -m scripts.record_types`.
+"""Write `canvas/shared/records.d.ts`, the TypeScript of records that both sides have: `python -m scripts.record_types`.
 
 With `--check` nothing is written; it fails if the file is not what it should be.
 """
@@ -12,6 +12,8 @@ from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hin
 
 from attnviz.base import head_edit, head_record
 from attnviz.base.record_json import json_name, sent_fields
+from attnviz.canvas import model_strip, patch_view, softmax_slider
+from attnviz.canvas.shared import kinds
 
 FILE = Path(__file__).parents[1] / "attnviz/canvas/shared/records.d.ts"
 RECORDS = (
@@ -27,6 +29,12 @@ RECORDS = (
     head_record.RawSource,
     head_record.ColourScale,
     head_record.HeadFacts,
+    kinds.AskedText,
+    model_strip.StripPart,
+    model_strip.StripBlock,
+    patch_view.PatchChoices,
+    softmax_slider.Panel,
+    softmax_slider.SliderParameter,
 )
 PLAIN = {str: "string", bytes: "string", bool: "boolean", int: "number", float: "number", NoneType: "null"}
 

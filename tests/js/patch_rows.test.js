@@ -55,7 +55,7 @@ test("nobody looks at a hidden patch, and rows still sum to 1", () => {
 test("a scale is larger by its factor", () => {
   const sharper = attend(head, head.mask, head.scale * 3);
   assert.deepEqual(rowOf(head, 1, null, 3), sharper.slice(5, 10));
-  const state = /** @type {import("../../attnviz/canvas/shared/types.js").PatchState} */ (
+  const state = /** @type {import("../../attnviz/canvas/shared/types.js").PatchChoices} */ (
     /** @type {unknown} */ ({ layer: 1, head: 2, factor: 3 })
   );
   assert.equal(factorFor(state, 1, 2), 3);

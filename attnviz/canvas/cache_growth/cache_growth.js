@@ -12,9 +12,9 @@ import { sized, watchSize } from "../shared/surface.js";
 import { barsOf, drawGrowth, growthFigure, growthScene } from "./cache_growth_scene.js";
 
 /** @import { GrowthScene } from "./cache_growth_scene.js" */
-/** @import { Component, GrowthHeader } from "../shared/types.js" */
+/** @import { Answer, Component, GrowthRun } from "../shared/types.js" */
 
-/** @extends {FilmView<GrowthHeader>} */
+/** @extends {FilmView<Answer & GrowthRun>} */
 class CacheGrowth extends FilmView {
   /** @param {HTMLElement} root */
   constructor(root) {

@@ -5,7 +5,7 @@ import { binary } from "../shared/numbers.js";
 import { fillBox, writeText } from "../shared/surface.js";
 import { wrapText } from "../scene/text_width.js";
 
-/** @import { DrawingContext, GrowthFigureHeader, GrowthRun, Theme } from "../shared/types.js" */
+/** @import { DrawingContext, ForFile, GrowthRun, Theme } from "../shared/types.js" */
 /** @import { Figure } from "../scene/figure.js" */
 /** @import { SvgContext } from "../scene/svg_context.js" */
 /** @typedef {ReturnType<typeof growthScene>} GrowthScene */
@@ -72,7 +72,7 @@ export function drawGrowth(context, scene, bars = barsOf(scene)) {
   }
 }
 
-/** @param {GrowthFigureHeader} header @param {Uint8Array} _payload @param {Theme} theme @returns {Figure} */
+/** @param {ForFile<GrowthRun>} header @param {Uint8Array} _payload @param {Theme} theme @returns {Figure} */
 export function growthFigure(header, _payload, theme) {
   const scene = growthScene(
     header,

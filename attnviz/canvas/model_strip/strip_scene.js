@@ -5,7 +5,7 @@ import { fill } from "../shared/dom.js";
 import { drawWith, fillBox, frameBox, writeText } from "../shared/surface.js";
 import { textWidth, wrapText } from "../scene/text_width.js";
 
-/** @import { DrawingContext, ModelPart, ModelStripFigureHeader, ModelStripHeader, Rectangle, Theme } from "../shared/types.js" */
+/** @import { DrawingContext, ForFile, ModelStripHeader, Rectangle, StripPart, Theme } from "../shared/types.js" */
 /** @import { Figure } from "../scene/figure.js" */
 /** @import { SvgContext } from "../scene/svg_context.js" */
 
@@ -13,7 +13,7 @@ import { textWidth, wrapText } from "../scene/text_width.js";
  * Squares in a box: one for each layer or head, one of them lit; those of heads are numbered.
  * @typedef {{ count: number, lit: number, numbered: boolean }} Squares
  */
-/** @typedef {{ part: ModelPart, squares: Squares | null, isAside: boolean }} PartBox `isAside`: no token goes on to it */
+/** @typedef {{ part: StripPart, squares: Squares | null, isAside: boolean }} PartBox `isAside`: no token goes on to it */
 /** @typedef {PartBox & Rectangle & { lines: string[], said: string[], places: Rectangle[] }} PlacedBox */
 /** @typedef {ReturnType<typeof placeStrip>} StripScene */
 /**
@@ -142,7 +142,7 @@ function arrowsBetween(boxes, isColumn) {
  */
 export function placeStrip({ before, blocks, after, heads, words }, [layer, head], room) {
   const { attention, mlp, norms } = blocks.of[layer];
-  const plain = (/** @type {ModelPart} */ part) => ({ part, squares: null, isAside: part === norms });
+  const plain = (/** @type {StripPart} */ part) => ({ part, squares: null, isAside: part === norms });
   const layers = { count: blocks.of.length, lit: layer, numbered: false };
   const way = [...before.map(plain), { part: blocks, squares: layers, isAside: false }, ...after.map(plain)];
   const numbered = { count: heads[layer], lit: head, numbered: true };
@@ -217,7 +217,7 @@ function drawSquares(context, squares, places, theme) {
   });
 }
 
-/** @param {ModelStripFigureHeader} header @param {Uint8Array} _payload @param {Theme} theme @param {boolean} bar @returns {Figure} */
+/** @param {ForFile<Omit<ModelStripHeader, "group" | "name">>} header @param {Uint8Array} _payload @param {Theme} theme @param {boolean} bar @returns {Figure} */
 export function modelStripFigure(header, _payload, theme, bar) {
   const scene = placeStrip(header, header.at, { width: Infinity, touch: false, bar });
   const { width, height } = scene;

@@ -13,7 +13,7 @@ import { wrapText } from "../scene/text_width.js";
 /** @import { PatchScene } from "./patch_scene.js" */
 /** @import { Figure } from "../scene/figure.js" */
 /** @import { SvgContext } from "../scene/svg_context.js" */
-/** @import { PatchFigureHeader, PatchHeader, PatchHeadsHeader, Theme } from "../shared/types.js" */
+/** @import { ForFile, PatchFigureHeader, PatchHeader, Theme } from "../shared/types.js" */
 
 const LINE = 17;
 /** Luma by 0.3, 0.59 and 0.11, which is what blending away a picture's saturation leaves on screen; dimmed. */
@@ -26,7 +26,7 @@ function addressOf({ picture, parts }, payload) {
 }
 
 /** All heads, as wide as their small pictures are: few are larger. */
-/** @param {PatchHeadsHeader} header @param {Uint8Array} payload @param {Theme} theme @returns {Figure} */
+/** @param {ForFile<PatchHeader>} header @param {Uint8Array} payload @param {Theme} theme @returns {Figure} */
 export function patchHeadsFigure(header, payload, theme) {
   const { picture, parts, grid, heads, state, title } = header;
   const rows = floats(payload.subarray(parts.picture));

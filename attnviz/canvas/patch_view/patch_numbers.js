@@ -13,7 +13,7 @@ import {
 } from "./patch_rows.js";
 import { placeOfHead, readRawScores } from "../shared/raw_scores.js";
 
-/** @import { PatchHeader, PatchState, RawHead } from "../shared/types.js" */
+/** @import { PatchChoices, PatchHeader, RawHead } from "../shared/types.js" */
 
 export class PatchNumbers {
   /**
@@ -56,7 +56,7 @@ export class PatchNumbers {
    * What lies over a picture of a head: a row of weights (K).
    * @param {number} layer @param {number} head
    * @param {number} token the token that looks
-   * @param {PatchState} state
+   * @param {PatchChoices} state
    */
   row(layer, head, token, state) {
     const raw = this.rawOf(layer, head);
@@ -76,7 +76,7 @@ export class PatchNumbers {
   /**
    * What lies over the large picture: the row of the head on show, or of what is of several layers: their mean, or what
    * a token is made of after those up to the one on show.
-   * @param {number} token @param {PatchState} state
+   * @param {number} token @param {PatchChoices} state
    */
   shown(token, state) {
     const { shows, layer, head } = state;
@@ -90,7 +90,7 @@ export class PatchNumbers {
   }
 
   /** The mean of a token's rows in these heads. */
-  /** @param {number} token @param {PatchState} state @param {readonly [number, number][]} heads */
+  /** @param {number} token @param {PatchChoices} state @param {readonly [number, number][]} heads */
   meanRow(token, state, heads) {
     const one = { ...state, shows: /** @type {const} */ ("row") };
     const rows = heads.map(([layer, head]) => this.row(layer, head, token, one));
@@ -98,7 +98,7 @@ export class PatchNumbers {
   }
 
   /** Every layer with what is hidden and scaled, as `followed` takes it; made anew only where that changed. */
-  /** @param {PatchState} state */
+  /** @param {PatchChoices} state */
   mixesUnder(state) {
     const { hidden, factor, layer, head } = state;
     const of = JSON.stringify([hidden, factor === 1 ? null : [factor, layer, head]]);

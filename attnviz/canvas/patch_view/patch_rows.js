@@ -3,7 +3,7 @@
 import { tileOrder } from "../overview/mosaic_geometry.js";
 import { attend } from "../shared/attend.js";
 
-/** @import { PatchHeader, PatchState, RawHead } from "../shared/types.js" */
+/** @import { PatchChoices, PatchHeader, RawHead } from "../shared/types.js" */
 
 /**
  * One row of a head: what token `row` gives to each token.
@@ -54,7 +54,7 @@ export function seenKeys(hidden, { rows, columns, first }) {
 }
 
 /** The factor that a head is shown with: the visitor's, for the head that it was chosen for. */
-/** @param {PatchState} state @param {number} layer @param {number} head */
+/** @param {PatchChoices} state @param {number} layer @param {number} head */
 export function factorFor(state, layer, head) {
   return layer === state.layer && head === state.head ? state.factor : 1;
 }

@@ -7,7 +7,7 @@ import { clamp } from "../shared/numbers.js";
 import { cellsBetween } from "../shared/zoom.js";
 import { textWidth } from "../scene/text_width.js";
 
-/** @import { DrawingContext, PatchHeader, PatchState, Rectangle, Theme } from "../shared/types.js" */
+/** @import { DrawingContext, PatchChoices, PatchHeader, Rectangle, Theme } from "../shared/types.js" */
 
 /**
  * @typedef {object} PatchScene
@@ -16,7 +16,7 @@ import { textWidth } from "../scene/text_width.js";
  * @property {Theme} theme
  * @property {Float32Array} row weights of all tokens
  * @property {number} top the weight of a disc that fills its patch
- * @property {Pick<PatchState, "hidden" | "layer" | "shows">} state
+ * @property {Pick<PatchChoices, "hidden" | "layer" | "shows">} state
  * @property {{ token: number, name: string }[]} framed tokens that look, and what is written on them
  */
 
@@ -207,7 +207,7 @@ export function placeTiles(header, order, width) {
 }
 
 /**
- * @param {DrawingContext} context @param {PatchBoard} board @param {PatchState} state @param {Theme} theme
+ * @param {DrawingContext} context @param {PatchBoard} board @param {PatchChoices} state @param {Theme} theme
  * @param {(tile: PatchTile) => PatchScene} sceneOf what lies over the picture of a head
  * @param {(context: DrawingContext, place: Rectangle) => void} drawPicture the dimmed one
  */

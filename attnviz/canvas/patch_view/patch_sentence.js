@@ -4,7 +4,7 @@ import { fill, joined } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
 import { strongest } from "./patch_rows.js";
 
-/** @import { PatchHeader, PatchState } from "../shared/types.js" */
+/** @import { PatchChoices, PatchHeader } from "../shared/types.js" */
 /** @typedef {Pick<PatchHeader, "special" | "grid" | "labels" | "words">} Names */
 
 /** What a token is called. @param {Names} header @param {number} token */
@@ -20,14 +20,14 @@ export function queryName(header, query) {
   return fill(header.labels.word, { word: header.words[query] ?? "" });
 }
 
-/** What lies over the large picture. @param {Names} header @param {PatchState} state */
+/** What lies over the large picture. @param {Names} header @param {PatchChoices} state */
 export function titleOf({ labels }, { shows, layer, head }) {
   const { tile, all_layers: layers, up_to: rollout } = labels;
   return fill({ row: tile, mean: tile, layers, rollout }[shows], { layer, head });
 }
 
 /** The sentence below the large picture. */
-/** @param {Names} header @param {number} query @param {Float32Array} row @param {PatchState["shows"]} shows */
+/** @param {Names} header @param {number} query @param {Float32Array} row @param {PatchChoices["shows"]} shows */
 export function sentence(header, query, row, shows) {
   const { labels } = header;
   const named = strongest(row, 3)

@@ -20,7 +20,7 @@ import { PatchTools } from "./patch_tools.js";
 import { markPainted, onceAFrame, sized } from "../shared/surface.js";
 
 /** @import { PatchScene, Size } from "./patch_scene.js" */
-/** @import { Component, FigurePart, PatchFigureHeader, PatchHeader, PatchState, Theme } from "../shared/types.js" */
+/** @import { Component, FigurePart, PatchChoices, PatchFigureHeader, PatchHeader, Theme } from "../shared/types.js" */
 
 /** Below this width the large picture stands above the small ones. */
 const NARROW = 640;
@@ -47,7 +47,7 @@ export class PatchView extends View {
     this.ground = null;
     /** @type {ImageBitmap | null} */
     this.image = null;
-    /** @type {PatchState | null} */
+    /** @type {PatchChoices | null} */
     this.chosen = null;
     /** @type {number | null} the token under the hand */
     this.pointed = null;
@@ -150,7 +150,7 @@ export class PatchView extends View {
   }
 
   /**
-   * @param {Partial<PatchState>} more
+   * @param {Partial<PatchChoices>} more
    * @param {boolean} ends whether the gesture ends, so that Python hears of it
    */
   change(more, ends = true) {

@@ -26,9 +26,13 @@ export class SvgContext extends SvgPath {
     this.lineWidth = 1;
     this.globalAlpha = 1;
     this.font = "10px sans-serif";
+    /** @type {CanvasTextAlign} */
     this.textAlign = "left";
+    /** @type {CanvasTextBaseline} */
     this.textBaseline = "alphabetic";
+    /** @type {CanvasLineCap} */
     this.lineCap = "butt";
+    /** @type {CanvasLineJoin} */
     this.lineJoin = "miter";
     /** @type {number[]} */
     this.dash = [];
@@ -177,7 +181,8 @@ export class SvgContext extends SvgPath {
   /** From the height that a text is given for to its baseline. */
   get drop() {
     const { size } = this.type;
-    return { middle: MIDDLE * size, top: 0.9 * size, bottom: -0.2 * size }[this.textBaseline] ?? 0;
+    const drops = /** @type {Record<string, number>} */ ({ middle: MIDDLE, top: 0.9, bottom: -0.2 });
+    return size * (drops[this.textBaseline] ?? 0);
   }
 
   /** A text with signs that the font lacks: these as lines. */

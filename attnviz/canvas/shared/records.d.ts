@@ -119,3 +119,47 @@ export type HeadFacts = {
   raw: RawSource | null;
   coarse: boolean;
 };
+
+export type AskedText = {
+  label: string;
+  text: string;
+  besides: string;
+};
+
+export type StripPart = {
+  title: string;
+  lines: string[];
+  share: number | null;
+  said: string;
+};
+
+export type StripBlock = {
+  attention: StripPart;
+  mlp: StripPart;
+  norms: StripPart;
+};
+
+export type PatchChoices = {
+  layer: number;
+  head: number;
+  pins: number[];
+  hidden: number[];
+  silenced: [number, number][];
+  factor: number;
+  shows: "row" | "mean" | "layers" | "rollout";
+};
+
+export type Panel = {
+  kind: string;
+  title: string;
+  formula: string;
+  colour: string;
+};
+
+export type SliderParameter = {
+  name: string;
+  value: number;
+  low: number;
+  high: number;
+  linear: boolean;
+};

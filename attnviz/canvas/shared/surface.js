@@ -141,6 +141,7 @@ export function cleared(canvas) {
  * Writes a text in the theme's colour, from `x` to the right.
  * @param {DrawingContext} context @param {string} text @param {number} x @param {number} y its middle
  * @param {Pick<Theme, "text" | "font">} theme @param {string} type weight and size
+ * @param {number} [globalAlpha] @param {CanvasTextAlign} [textAlign]
  */
 export function writeText(context, text, x, y, theme, type, globalAlpha = 1, textAlign = "left") {
   drawWith(context, { font: `${type} ${theme.font}`, fillStyle: theme.text, globalAlpha });

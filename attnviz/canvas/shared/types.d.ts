@@ -1,10 +1,11 @@
 // What Python sends and what views share. Records of heads are generated (records.d.ts); other headers are written in each
 // component's Python face, under the same names; words are fields of their texts, templates in the visitor's language.
 
-import type { SHOWS } from "../patch_view/patch_tools.js";
 import type { Background, Figure } from "../scene/figure.js";
+import type { SvgContext } from "../scene/svg_context.js";
 import type {
   Arrangement,
+  AskedText,
   ColourScale,
   HeadChannel,
   HeadEdit,
@@ -12,7 +13,12 @@ import type {
   HeadGrid,
   HeadView,
   PackedHeads,
+  Panel,
+  PatchChoices,
   Pins,
+  SliderParameter,
+  StripBlock,
+  StripPart,
 } from "./records.js";
 
 export type * from "./records.js";
@@ -40,47 +46,15 @@ export type Component<T = Uint8Array> = {
 
 export type ConnectionWords = Record<"lost" | "back", string>;
 
-type Gradient = { addColorStop(at: number, colour: string): void };
-
 /** All that a picture is drawn with: on screen a canvas has it (canvas_context.js), in files SvgContext. */
-export interface DrawingContext {
-  fillStyle: string | Gradient;
-  strokeStyle: string | Gradient;
-  lineWidth: number;
-  lineCap: string;
-  globalAlpha: number;
-  font: string;
-  textAlign: string;
-  textBaseline: string;
-  save(): void;
-  restore(): void;
-  translate(x: number, y: number): void;
-  scale(x: number, y: number): void;
-  rotate(angle: number): void;
-  beginPath(): void;
-  moveTo(x: number, y: number): void;
-  lineTo(x: number, y: number): void;
-  bezierCurveTo(x1: number, y1: number, x2: number, y2: number, x: number, y: number): void;
-  arc(x: number, y: number, radius: number, from: number, to: number, against?: boolean): void;
-  closePath(): void;
-  rect(x: number, y: number, w: number, h: number): void;
-  roundRect(x: number, y: number, w: number, h: number, radius: number): void;
-  clip(): void;
-  fill(): void;
-  stroke(): void;
-  fillRect(x: number, y: number, w: number, h: number): void;
-  strokeRect(x: number, y: number, w: number, h: number): void;
-  setLineDash(dash: number[]): void;
-  fillText(text: string, x: number, y: number): void;
-  strokeText(text: string, x: number, y: number): void;
-  createLinearGradient(x1: number, y1: number, x2: number, y2: number): Gradient;
+export type DrawingContext = Pick<CanvasRenderingContext2D, keyof CanvasRenderingContext2D & keyof SvgContext> & {
   /** A matrix with sharp edges: pixels 0xAABBGGRR, row by row; nothing is painted where one is 0. */
   cells(pixels: Uint32Array, columns: number, place: Rectangle): void;
   /** The hatch of what a mask hides. */
   hatch(place: Rectangle, colour: string, dark: boolean): void;
   /** All that `draw` draws, as one picture so faint. */
   fade(opacity: number, draw: (context: DrawingContext) => void): void;
-}
+};
 
 /** Sizes on a stage, in CSS pixels. */
 export type Rectangle = { x: number; y: number; w: number; h: number };
@@ -128,6 +102,9 @@ export type Theme = Record<"text" | "background" | "secondary" | "border" | "pri
 /** Which session answers, and the newest pick (`ack`) that it had heard of. */
 export type Answer = { session: string; ack: number };
 
+/** What a view is sent, for a file; `upright`: what stands beside each other elsewhere stands below each other. */
+export type ForFile<Header> = Omit<Header, keyof Answer> & { title: string; upright?: boolean };
+
 /** What a visitor changes; bits of the painting in `painted`. */
 export type Edit = Omit<HeadEdit, "painted"> & { painted: Uint8Array | null };
 
@@ -166,9 +143,6 @@ export type MosaicFigureHeader = Omit<OverviewHeader, "group" | "asked" | "data"
 /** A mask for a file: its bits follow. */
 export type MaskFigureHeader = Tokens & { shape: Shape; title: string; colours: Colours; words: Words };
 
-/** What a page was asked for: the text in the field of that label, and all else in a few letters. */
-export type AskedText = { label: string; text: string; besides: string };
-
 export type OverviewHeader = Tokens &
   HeadGrid & {
     group: string;
@@ -191,16 +165,14 @@ export type MaskHeader = Answer &
     words: Words;
   };
 
-export type Parameter = { name: string; value: number; low: number; high: number; linear: boolean };
-
 export type SoftmaxHeader = Answer & {
   layout: string;
   d_k: number[];
   n: number;
   at: number;
   about: string;
-  panels: { kind: string; title: string; formula: string; colour: string }[];
-  parameter: Parameter | null;
+  panels: Panel[];
+  parameter: SliderParameter | null;
   scores: number[] | null;
   colours: Colours;
   /** a temperature not above this is 0 */
@@ -336,13 +308,12 @@ export type SharingHeader = {
   wires: number;
   colours: Record<"q" | "k" | "v" | "masked", string>;
 };
-export type SharingFigureHeader = SharingHeader & { title: string };
 
 /** Of parts that Python sent, numbers follow. */
 export type SavePictureHeader = {
   /** keys of the canvases whose pictures stand in it, in this order; after a blank, which of a canvas's pictures */
   canvases: string[];
-  parts: { header: PatchHeadsHeader; size: number }[];
+  parts: { header: ForFile<PatchHeader>; size: number }[];
   /** JSON of a Plotly chart's data, and of its layout on each paper */
   chart: { data: string; layouts: Record<Background, string>; colours: Pick<Colours, "q" | "k"> } | null;
   name: string;
@@ -385,11 +356,6 @@ export type PlayedRun = {
   words: Words;
 };
 
-export type PlayerHeader = Answer & PlayedRun & { name: string };
-
-/** The same for a file. */
-export type StepFigureHeader = PlayedRun & { title: string; upright?: boolean };
-
 /** In a memory: a letter, and its sides. */
 type Lying<Side> = [name: string, rows: Side, cols: Side];
 
@@ -418,9 +384,6 @@ export type TileHeader = Answer &
     address: string;
   };
 
-/** The same for a file. */
-export type TileFigureHeader = TileRun & { title: string; upright?: boolean };
-
 export type GrowthRun = {
   tokens: number[];
   groups: { name: string; bars: { name: string; about: string; colour: string; bytes: number[] }[] }[];
@@ -428,11 +391,6 @@ export type GrowthRun = {
   colours: Colours;
   words: Words;
 };
-
-export type GrowthHeader = Answer & GrowthRun;
-
-/** The same for a file. */
-export type GrowthFigureHeader = GrowthRun & { title: string };
 
 /** One head before its softmax; `scores` are weights where it is not exact. Cells are row by row, 1 = may attend. */
 export type RawHead = {
@@ -475,9 +433,6 @@ export type Presented = Answer & {
   words: Words;
 } & Record<"present" | "before" | "after" | "walks", boolean>;
 
-/** A part of a model: its name, lines about it, its share of the parameters (null: it has none) and that in words. */
-export type ModelPart = { title: string; lines: string[]; share: number | null; said: string };
-
 export type ModelStripHeader = {
   group: string;
   /** of the model and the stack: another one is drawn anew */
@@ -485,27 +440,12 @@ export type ModelStripHeader = {
   at: [number, number];
   /** heads of each layer */
   heads: number[];
-  before: ModelPart[];
-  after: ModelPart[];
+  before: StripPart[];
+  after: StripPart[];
   /** all blocks together, and what is in the block of each layer */
-  blocks: ModelPart & { of: { norms: ModelPart; attention: ModelPart; mlp: ModelPart }[] };
+  blocks: StripPart & { of: StripBlock[] };
   colours: Pick<Colours, "q" | "k">;
   words: Words;
-};
-
-/** The same for a file: layer and head `at` are lit. */
-export type ModelStripFigureHeader = Omit<ModelStripHeader, "group" | "name"> & { title: string };
-
-/** What a visitor chose in the view of a picture. Heads are [layer, head], patches count row by row from 0. */
-export type PatchState = {
-  layer: number;
-  head: number;
-  pins: number[];
-  hidden: number[];
-  silenced: [number, number][];
-  factor: number;
-  /** a token's row of a head, the mean of all rows, a row of all layers' mean or followed through them */
-  shows: (typeof SHOWS)[number];
 };
 
 export type PatchHeader = Answer & {
@@ -529,23 +469,19 @@ export type PatchHeader = Answer & {
   windows: [number, number][];
   /** the row on show while nobody points: of the class token where there is one */
   usual: number;
-  state: PatchState;
+  state: PatchChoices;
   colours: Colours;
   labels: Words;
 };
 
 /** The row of a query for a file: the picture follows, and float32 weights of all keys; without a query, it alone. */
-export type PatchFigureHeader = Omit<PatchHeader, "session" | "ack"> & {
-  title: string;
+export type PatchFigureHeader = ForFile<PatchHeader> & {
   query: number | null;
   /** pixels of its longer side */
   side: number;
   /** what its largest disc is */
   light: string;
 };
-
-/** All heads for a file: the picture follows, and float32 weights of all keys for each head, layer after layer. */
-export type PatchHeadsHeader = Omit<PatchHeader, "session" | "ack"> & { title: string };
 
 export type PadHeader = Answer & {
   /** several pads beside each other */

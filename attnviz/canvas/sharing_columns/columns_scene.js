@@ -4,7 +4,7 @@ import { clamp } from "../shared/numbers.js";
 import { drawWith, fillBox, frameBox, writeText } from "../shared/surface.js";
 import { wrapText } from "../scene/text_width.js";
 
-/** @import { DrawingContext, SharingColumn, SharingFigureHeader, SharingHeader, Theme } from "../shared/types.js" */
+/** @import { DrawingContext, ForFile, SharingColumn, SharingHeader, Theme } from "../shared/types.js" */
 /** @import { Figure } from "../scene/figure.js" */
 /** @import { SvgContext } from "../scene/svg_context.js" */
 
@@ -114,7 +114,7 @@ function drawHead(context, letter, x, y, size, colour, alpha) {
   context.globalAlpha = 1;
 }
 
-/** @param {SharingFigureHeader} header @param {Uint8Array} _payload @param {Theme} theme @returns {Figure} */
+/** @param {ForFile<SharingHeader>} header @param {Uint8Array} _payload @param {Theme} theme @returns {Figure} */
 export function sharingFigure(header, _payload, theme) {
   const scene = columnsScene(header, theme, WIDE);
   const draw = (/** @type {SvgContext} */ context) => {

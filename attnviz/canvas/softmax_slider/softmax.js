@@ -3,7 +3,7 @@
 
 import { percent, significant } from "../shared/numbers.js";
 
-/** @import { Parameter, ScoreRow } from "../shared/types.js" */
+/** @import { ScoreRow, SliderParameter } from "../shared/types.js" */
 
 /** @type {Record<string, (score: number, i: number, row: ScoreRow, parameter: number) => number>} */
 const LOGITS = {
@@ -77,10 +77,10 @@ export function factsOf(weights) {
 
 export const STOPS = 1000;
 
-/** @param {Parameter} parameter */
+/** @param {SliderParameter} parameter */
 const lowest = ({ low, high }) => (low > 0 ? low : high / 1e4);
 
-/** @param {number} stop @param {Parameter} parameter */
+/** @param {number} stop @param {SliderParameter} parameter */
 export function parameterAt(stop, parameter) {
   const { low, high, linear } = parameter;
   const t = stop / STOPS;
@@ -89,7 +89,7 @@ export function parameterAt(stop, parameter) {
   return lowest(parameter) * Math.pow(high / lowest(parameter), t);
 }
 
-/** @param {number} value @param {Parameter} parameter */
+/** @param {number} value @param {SliderParameter} parameter */
 export function stopOf(value, parameter) {
   const { low, high, linear } = parameter;
   if (linear) return Math.round(((value - low) / (high - low)) * STOPS);

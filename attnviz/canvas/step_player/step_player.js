@@ -23,13 +23,13 @@ import {
 import { layOver, onceAFrame, sized, watchSize } from "../shared/surface.js";
 import { placeOn } from "../shared/window.js";
 
-/** @import { Component, PlayerHeader, Theme } from "../shared/types.js" */
+/** @import { Answer, Component, PlayedRun, Theme } from "../shared/types.js" */
 /** @import { Film } from "./step_player_scene.js" */
 
 /** How long a step stands while the film plays, in milliseconds. */
 const STAND = 900;
 
-/** @extends {FilmView<PlayerHeader>} */
+/** @extends {FilmView<Answer & PlayedRun & { name: string }>} */
 class StepPlayer extends FilmView {
   /** @param {HTMLElement} root */
   constructor(root) {

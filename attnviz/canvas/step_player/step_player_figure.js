@@ -9,12 +9,12 @@ import { placeBoxes } from "../scene/side_by_side.js";
 
 /** @import { Figure } from "../scene/figure.js" */
 /** @import { SvgContext } from "../scene/svg_context.js" */
-/** @import { StepFigureHeader, Theme } from "../shared/types.js" */
+/** @import { ForFile, PlayedRun, Theme } from "../shared/types.js" */
 
 /** Pixels of the scene, of what stands beside it, and between them; below the tokens. */
 const [SCENE, SIDE, BETWEEN, BELOW] = [713, 380, 28, 8];
 
-/** @param {StepFigureHeader} header @param {Uint8Array} payload @param {Theme} theme @returns {Figure} */
+/** @param {ForFile<PlayedRun>} header @param {Uint8Array} payload @param {Theme} theme @returns {Figure} */
 export function stepFigure(header, payload, theme) {
   const { at, rows, title, upright = false } = header;
   const layout = playerLayout(SCENE, rows);
@@ -38,7 +38,7 @@ export function stepFigure(header, payload, theme) {
   return { width, height: Math.ceil(tape.height + BELOW + height), title, draw };
 }
 
-/** @param {StepFigureHeader} header @param {Uint8Array} payload of all steps */
+/** @param {ForFile<PlayedRun>} header @param {Uint8Array} payload of all steps */
 export function stepFilm(header, payload) {
   const { steps, words } = header;
   return steppedFilm(words.film, steps.length, 0.9 * steps.length, (at, theme, _bar, upright) =>

@@ -60,8 +60,8 @@ function drawSheet(context, { placed, seen, scrolled }, number, scene) {
     clipTo(context, { x: 0, y: CAPTION - 4, w: seen, h: placed.height }, 0);
     context.translate(-scrolled, 0);
   }
-  const label = (/** @type {string} */ name, /** @type {number} */ x, /** @type {number} */ y, align = "center") =>
-    writeText(context, name, x, y, theme, `${sizes.label}px`, 0.8, align);
+  /** @type {(name: string, x: number, y: number, align?: CanvasTextAlign) => void} */
+  const label = (name, x, y, align = "center") => writeText(context, name, x, y, theme, `${sizes.label}px`, 0.8, align);
   cols.forEach((name, c) => label(name, lefts[c] + cell / 2, CAPTION + sizes.label / 2));
   rows.forEach((name, r) => {
     const { y, h } = placeOfNumber(placed, r, 0);

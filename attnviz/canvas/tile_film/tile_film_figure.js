@@ -10,13 +10,13 @@ import { steppedFilm } from "../scene/film.js";
 
 /** @import { Figure } from "../scene/figure.js" */
 /** @import { SvgContext } from "../scene/svg_context.js" */
-/** @import { Theme, TileFigureHeader } from "../shared/types.js" */
+/** @import { ForFile, Theme, TileRun } from "../shared/types.js" */
 
 /** Pixels of the large tile and what stands below it, between it and the matrix, and of memory beside an upright one's. */
 const [WIDE, BETWEEN, BESIDE] = [500, 28, 300];
 const LINE = 18;
 
-/** @param {TileFigureHeader} header @param {Uint8Array} payload @param {Theme} theme @returns {Figure} */
+/** @param {ForFile<TileRun>} header @param {Uint8Array} payload @param {Theme} theme @returns {Figure} */
 export function tileFigure(header, payload, theme) {
   const { at, backward, blocks, title, upright = false } = header;
   const scene = sceneOf(header, numbersOf(header, payload), theme);
@@ -46,7 +46,7 @@ export function tileFigure(header, payload, theme) {
 /** Seconds that a tile stands, and that all take at most. */
 const [STAND, LONGEST] = [0.6, 20];
 
-/** @param {TileFigureHeader} header @param {Uint8Array} payload of all tiles */
+/** @param {ForFile<TileRun>} header @param {Uint8Array} payload of all tiles */
 export function tileFilm(header, payload) {
   const { tiles, words } = header;
   return steppedFilm(words.film, tiles.length, Math.min(LONGEST, STAND * tiles.length), (at, theme, _bar, upright) =>
