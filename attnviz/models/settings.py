@@ -7,7 +7,6 @@ import os
 import re
 import sys
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
@@ -92,6 +91,11 @@ DTYPES: Final = ("float32", "bfloat16", "float16")
 LOGS: Final = ("text", "json")
 _YES: Final = ("1", "true", "yes", "on")
 _NO: Final = ("0", "false", "no", "off", "")
+#: of a system the variable that names its caches, where they are else below the home folder, and the app's among them
+_CACHES: Final = {
+    "win32": ("LOCALAPPDATA", "AppData/Local", "attnviz/Cache"),
+    "darwin": ("", "Library/Caches", "attnviz"),
+}
 
 
 MOST: Final = 10**6  #: of anything that an address of Ray counts
@@ -158,21 +162,13 @@ def current() -> Settings:
 
 def cache_folder() -> Path:
     """ATTNVIZ_CACHE, or the folder `attnviz` in this system's cache location."""
-    named = map(os.environ.get, ("ATTNVIZ_CACHE", "LOCALAPPDATA", "XDG_CACHE_HOME"))
-    return _cache_folder(sys.platform, os.path.expanduser("~"), *named)
-
-
-@lru_cache(maxsize=4)  # a page asks several times
-def _cache_folder(platform: str, home: str, chosen: str | None, windows: str | None, unix: str | None) -> Path:
-    if chosen:
+    if chosen := os.environ.get("ATTNVIZ_CACHE"):
         return Path(chosen).expanduser()
-    if home == "~" and (platform == "darwin" or not (windows if platform == "win32" else unix)):
+    variable, usual, own = _CACHES.get(sys.platform, ("XDG_CACHE_HOME", ".cache", "attnviz"))
+    named, home = os.environ.get(variable), os.path.expanduser("~")
+    if not named and home == "~":
         raise Problem("This account has no home folder: name a folder for the cache with ATTNVIZ_CACHE")
-    if platform == "win32":
-        return Path(windows or f"{home}/AppData/Local") / "attnviz" / "Cache"
-    if platform == "darwin":
-        return Path(home) / "Library" / "Caches" / "attnviz"
-    return Path(unix or f"{home}/.cache") / "attnviz"
+    return Path(named or f"{home}/{usual}") / own
 
 
 def _flag(name: str, default: bool) -> bool:

@@ -1,5 +1,6 @@
 """A whole model at work: on one machine whether it fits, how far and how fast it goes; and what a prompt costs."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -118,17 +119,7 @@ def _largest(holds: Callable[[int], bool]) -> int:
     Searches by bisection, so `holds` must be True for all smaller numbers; where a cache grows by whole blocks it is
     so up to the size of a block.
     """
-    if not holds(1):
-        return 0
-    low, high = 1, 2
-    while high <= FARTHEST and holds(high):
-        low, high = high, high * 2
-    if high > FARTHEST:
-        return FARTHEST
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
+    return bisect_left(range(1, FARTHEST + 1), True, key=lambda number: not holds(number))
 
 
 @dataclass(frozen=True)
@@ -152,9 +143,9 @@ def whole_pass(arch: Architecture, tokens: int, batch: int = 1) -> dict[str, Pas
         return {}
     model, rows = build(arch.config, "eager"), batch * tokens
     attentions = list(attention_modules(model))
-    if any(p.dim() == 4 for p in model.parameters()):  # patches of pictures
-        return {}
-    if len(attentions) != len(arch.layers):  # layers that share their weights are one module, which runs many times
+    cuts_patches = any(p.dim() == 4 for p in model.parameters())
+    shares_weights = len(attentions) != len(arch.layers)  # layers that do are one module, which runs many times
+    if cuts_patches or shares_weights:
         return {}
     head, attention = model.get_output_embeddings(), arch.prefill_flops(tokens)  # type: ignore[operator]
     kept = [activations(layer.layout, tokens, batch) for layer in arch.layers]

@@ -104,15 +104,8 @@ def _write(loaded: LoadedModel, fresh: Path, progress: Progress) -> None:
 
 
 def _tokens(kept: dict[str, Any]) -> Tokens:
-    import torch
-
-    from attnviz.models.tokens import Tokens, TokenSpan
+    from attnviz.models.tokens import Tokens, TokenSpan, model_inputs
 
     spans = tuple(TokenSpan(**{**p, "part": tuple(p["part"]) if p["part"] else None}) for p in kept["pieces"])
-    inputs = {
-        "input_ids": torch.tensor([[span.id for span in spans]]),
-        "attention_mask": torch.ones(1, len(spans), dtype=torch.long),
-    }
-    if kept["types"] is not None:
-        inputs["token_type_ids"] = torch.tensor([kept["types"]])
+    inputs = model_inputs([span.id for span in spans], kept["types"])
     return Tokens(tuple(kept["texts"]), spans, tuple(kept["rests"]), inputs, kept["frame"])

@@ -14,7 +14,6 @@ from attnviz.base.message import Message, Problem
 from attnviz.models import model_files
 from attnviz.models.catalogue import Entry
 from attnviz.models.file_faults import first_line
-from attnviz.models.loading.free_memory import free_memory
 from attnviz.models.loading.locate import has_weights
 from attnviz.models.settings import Settings
 
@@ -233,7 +232,18 @@ def _no_weights(folder: Path, entry: Entry) -> Problem:
     return Problem("{name} has no config.json with safetensors beside it", name=entry.name)
 
 
-# The hardware that a model runs on: its device, the dtype to compute in, and whether it has the memory.
+# The hardware that a model runs on: its device, the dtype to compute in, and how much memory a model may take: what the
+# machine, the container and the process itself have left.
+CGROUP: Final = Path("/sys/fs/cgroup")
+LIMITS: Final = (
+    ("memory.max", "memory.current"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+)
+
+#: bytes that reading weights takes besides; where there were none, a library that cannot allocate ended the process
+KEPT_FREE: Final = 128 * 2**20
+
+
 def check_memory(needed: int, entry: Entry, settings: Settings, device: str) -> None:
     """Raise a Problem if weights of `needed` bytes exceed the limit in the settings or the free memory."""
     free = settings.memory_bytes or free_memory(device)
@@ -263,3 +273,41 @@ def pick_device(settings: Settings) -> str:
 def pick_dtype(settings: Settings, device: str) -> str:
     """The dtype in the settings, or the default: the checkpoint's own on a GPU, to save memory, else float32."""
     return settings.dtype or ("auto" if device.startswith("cuda") else "float32")
+
+
+def free_memory(device: str) -> int | None:
+    """Free memory on a device in bytes; None if the system does not report it."""
+    import torch
+
+    if device.startswith("cuda"):
+        return int(torch.cuda.mem_get_info(device)[0])
+    known = [free for free in (_meminfo(), _cgroup(), _address_space()) if free is not None]
+    return min(known) if known else None
+
+
+def _meminfo() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
+
+
+def _cgroup() -> int | None:
+    """Bytes left below the memory limit of the container (cgroup, of either version); None if there is no limit."""
+    for limit, used in LIMITS:
+        with suppress(OSError, ValueError):  # no such file, or "max"
+            return max(int((CGROUP / limit).read_text()) - int((CGROUP / used).read_text()), 0)
+    return None
+
+
+def _address_space() -> int | None:
+    """Bytes that this process may map besides what reading weights needs; None if nothing bounds it (RLIMIT_AS)."""
+    try:
+        import resource  # not on Windows
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    except (ImportError, OSError):
+        return None
+    return None if limit == resource.RLIM_INFINITY else max(limit - used - KEPT_FREE, 0)

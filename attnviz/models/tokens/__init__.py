@@ -1,6 +1,6 @@
 """Turn a sentence into the token ids a model takes, and each token into text that a person can read."""
 
-from attnviz.models.tokens.encoding import Frame, Tokens, encode, encode_target, frames, label_of, read
+from attnviz.models.tokens.encoding import Frame, Tokens, encode, encode_target, frames, label_of, model_inputs, read
 from attnviz.models.tokens.matrix_axes import MatrixAxis, matrix_axis, project
 from attnviz.models.tokens.token_spans import TokenSpan, token_id, token_label
 
@@ -14,6 +14,7 @@ __all__ = [
     "frames",
     "label_of",
     "matrix_axis",
+    "model_inputs",
     "project",
     "read",
     "token_id",

@@ -13,6 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
+import torch
+from torch import Tensor
+
 from attnviz.base.message import Message, Problem, Several
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens.token_spans import RawToken, TokenSpan, rest_of, spans_of, speller, token_label
@@ -84,31 +87,37 @@ def encode(loaded: LoadedModel, text: str, pair: str | None = None, frame: Frame
 
 def read(tokenizer: Any, text: str) -> Tokens:
     """A sentence as any tokenizer reads it, not cut; of one that is not transformers', each id with its own label."""
-    import torch
-
-    typed = False
-    if hasattr(tokenizer, "get_added_vocab"):
+    is_transformers = hasattr(tokenizer, "get_added_vocab")
+    if is_transformers:
         raws = _tokenized(tokenizer, (text,), "usual")
-        typed = "token_type_ids" in tokenizer.model_input_names
     elif hasattr(tokenizer, "encode") and hasattr(tokenizer, "decode"):
         found = tokenizer.encode(text)
         raws = [RawToken(i, "", 0, 0, False) for i in getattr(found, "ids", found)]
     else:
         raise Problem("tokenizer={given} reads no text: give one with encode and decode", given=repr(tokenizer)[:60])
+    inputs = _inputs_of(raws, is_transformers and "token_type_ids" in tokenizer.model_input_names)
+    if is_transformers:
+        return Tokens((text,), spans_of(tokenizer, (text,), raws, frozenset()), (), inputs)
+    spans = (
+        TokenSpan(at, raw.id, label_of(tokenizer, raw.id), "", 0, 0, None, False, 0) for at, raw in enumerate(raws)
+    )
+    return Tokens((text,), tuple(spans), (), inputs)
+
+
+def _inputs_of(raws: list[RawToken], typed: bool, device: torch.device | None = None) -> dict[str, Tensor]:
+    """What the model is given of these tokens; a Problem where there is none."""
     if not raws:
         raise Problem("The sentence is empty: type at least one character")
-    if hasattr(tokenizer, "get_added_vocab"):
-        spans = spans_of(tokenizer, (text,), raws, frozenset())
-    else:
-        spans = tuple(
-            TokenSpan(place, raw.id, label_of(tokenizer, raw.id), "", 0, 0, None, False, 0)
-            for place, raw in enumerate(raws)
-        )
-    ids = torch.tensor([[raw.id for raw in raws]])
-    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
-    if typed:
-        inputs["token_type_ids"] = torch.tensor([[raw.type for raw in raws]])
-    return Tokens((text,), spans, (), inputs)
+    return model_inputs([raw.id for raw in raws], [raw.type for raw in raws] if typed else None, device)
+
+
+def model_inputs(
+    ids: list[int], types: list[int] | None = None, device: torch.device | None = None
+) -> dict[str, Tensor]:
+    """The inputs of a model's forward that reads these tokens, in a batch of one."""
+    input_ids = torch.tensor([ids], device=device)
+    inputs = {"input_ids": input_ids, "attention_mask": torch.ones_like(input_ids)}
+    return inputs if types is None else inputs | {"token_type_ids": torch.tensor([types], device=device)}
 
 
 def label_of(tokenizer: Any, token: int) -> str:
@@ -142,22 +151,15 @@ def _within_limit(
 
     Of each text only as much is tokenized as may fill the limit.
     """
-    import torch
-
     limit = loaded.max_tokens
     texts = tuple(_UNPAIRED.sub("\ufffd", each) for each in texts)
     heads = tuple(each[: limit * _MOST_CHARACTERS] for each in texts)
     kept, shortened = _cut(tokenize(heads), limit)
-    if not kept:
-        raise Problem("The sentence is empty: type at least one character")
+    inputs = _inputs_of(kept, typed, loaded.model.device)
     spans = spans_of(loaded.tokenizer, heads, kept, shortened)
     rests = tuple(rest_of(spans, whole, segment) for segment, whole in enumerate(texts))
     cut = [s for s, (whole, head) in enumerate(zip(texts, heads, strict=True)) if s in shortened or head != whole]
     notices = tuple(_notice(texts[s], rests[s], limit) for s in cut if rests[s])
-    ids = torch.tensor([[raw.id for raw in kept]], device=loaded.model.device)
-    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
-    if typed:
-        inputs["token_type_ids"] = torch.tensor([[raw.type for raw in kept]], device=loaded.model.device)
     return Tokens(texts, spans, rests, inputs, frame, notices)
 
 

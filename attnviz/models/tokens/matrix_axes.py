@@ -6,17 +6,14 @@ tokens removes their rows and columns; the remaining rows can then be scaled to 
 they are. `notes` describes each choice to the visitor.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
 
 from attnviz.base.message import Message
 from attnviz.models.tokens import token_spans
 from attnviz.models.tokens.encoding import Tokens
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -80,8 +77,6 @@ def project(weights: Tensor, queries: MatrixAxis, keys: MatrixAxis, renormalise:
 
 def _joined(weights: Tensor, side: MatrixAxis, dim: int) -> Tensor:
     """Sums over the positions of each entry along `dim`; just a selection where each entry is one position."""
-    import torch
-
     order = [position for group in side.positions for position in group]
     if order == list(range(weights.shape[dim])) and len(order) == len(side):
         return weights
