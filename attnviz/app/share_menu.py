@@ -15,7 +15,7 @@ import streamlit as st
 from attnviz.app.links import link_state, shared_view
 from attnviz.app.mends.streamlit_adapter import session, upload_id
 from attnviz.app.page_entry import file_of
-from attnviz.app.panel import fragment, show_problem
+from attnviz.app.panel import fragment, guard, show_problem
 from attnviz.app.presenting import FIGURE, PRESENT, figure_alone
 from attnviz.app.text import spoken
 from attnviz.base.message import Message, Problem, Several
@@ -46,9 +46,8 @@ def _opened() -> None:
     address = shared_view.address(without=(FIGURE,))
     if address:
         _addresses(address)
-    problem = link_state.too_large()
-    if problem is not None:
-        show_problem(problem)
+    with guard():
+        link_state.link_parameters(link_state.current_page(), strict=True)
     st.download_button(
         _("Save this view as a file"),
         data=shared_view.save(),
@@ -60,7 +59,11 @@ def _opened() -> None:
     uploaded = st.file_uploader(_("Open a saved view"), type="json", key="view-file")
     if uploaded is not None and st.session_state.get(_OPENED) != upload_id(uploaded):
         st.session_state[_OPENED] = upload_id(uploaded)
-        _open(uploaded.getvalue().decode("utf-8", "replace"))
+        with guard():
+            page = shared_view.open_view(uploaded.getvalue().decode("utf-8", "replace"))
+            if page != link_state.current_page():
+                st.switch_page(file_of(page))
+            st.rerun(scope="app")
 
 
 def _addresses(address: str) -> None:
@@ -88,17 +91,6 @@ def _say_who_may_embed(address: str) -> None:
     limit = who_may_embed(address, shared_view.public_address() is not None)
     if limit is not None:
         st.caption(spoken(limit))
-
-
-def _open(text: str) -> None:
-    try:
-        page = shared_view.open_view(text)
-    except Problem as problem:
-        show_problem(problem)
-        return
-    if page != link_state.current_page():
-        st.switch_page(file_of(page))
-    st.rerun(scope="app")
 
 
 def copy_buttons(key: str, texts: Mapping[str, tuple[str, str]], failed: str) -> None:

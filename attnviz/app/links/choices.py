@@ -41,13 +41,12 @@ def name_of_head(head: HeadPlace | None) -> str:
     return "" if head is None else f"{head[0]}.{head[1]}"
 
 
+@dataclass(eq=False)
 class Partly(ValueError):
     """Only part of a value in a link can be used, `kept`: a text was cut, or the items in `lost` make no sense."""
 
-    def __init__(self, kept: Any, lost: Sequence[object] = ()) -> None:
-        super().__init__(kept)
-        self.kept = kept
-        self.lost = tuple(lost)
+    kept: Any
+    lost: Sequence[object] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -164,17 +164,8 @@ def unsaid_refusals() -> list[Message]:
     return [message for name, message in _refused().items() if name not in said]
 
 
-def too_large() -> Problem | None:
-    """A Problem when the canvas does not fit into the link, so that only a saved view holds it all; else None."""
-    try:
-        link_parameters(current_page(), strict=True)
-    except Problem as problem:
-        return problem
-    return None
-
-
 def link_parameters(page: str, *, strict: bool = False) -> dict[str, str]:
-    """The parameters of the link of `page`. A canvas too large for a link is left out; with `strict`, a Problem."""
+    """The parameters of the link of `page`. What is too large for a link is left out; with `strict`, a Problem."""
     parameters: dict[str, str] = {}
     for name, held in link_values(page).items():
         try:
