@@ -9,7 +9,7 @@ import io
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -22,10 +22,9 @@ from attnviz.base.units import Quantity
 from attnviz.base.words import _, ended, sentences, speaking
 from attnviz.canvas.head.ahead import SENTENCE, answer
 from attnviz.figures.export import prepared, standalone_html
-from attnviz.figures.theme import Background
 from attnviz.figures.title_lines import one_line
 from attnviz.live.canvas_page import canvas_page
-from attnviz.live.scene_figure import SceneFigure
+from attnviz.live.scene_figure import FileLook, SceneFigure
 
 Table = Mapping[str, Sequence[Any]] | Any  # columns by name, or a pandas DataFrame
 Later = Callable[[], Any]  # what is only computed when somebody asks for it
@@ -111,7 +110,12 @@ class ExportOffer:
             caption = rest if words in ("", caption) else sentences(rest, caption)
         return replace(self, fig=fig, table=table, caption=caption, title=title or own or self.called, credit=_credit())
 
-    def pages(self, look: "FileLook") -> Sequence[LiveFile]:
+    def look(self, chosen: FileLook) -> FileLook:
+        """What is chosen, with what is the figure's own."""
+        own: dict[str, Any] = {"title": self.title, "caption": self.caption or "", "credit": self.credit}
+        return replace(chosen, **{name: said for name, said in own.items() if getattr(chosen, name) is None})
+
+    def pages(self, look: FileLook) -> Sequence[LiveFile]:
         """Its live files, with what was chosen for them."""
         if self.canvas is not None:
             return [self.canvas.file(look.title or "", look.caption or ""), *self.live]
@@ -119,22 +123,6 @@ class ExportOffer:
             return self.live
         ready = prepared(self.fig, look.background, look.bar)
         return [LiveFile(_("HTML, interactive"), "", lambda: standalone_html(ready, look.title, look.caption))]
-
-
-@dataclass(frozen=True)
-class FileLook:
-    """What is chosen for a file. `title`, `caption`, `credit` None: the figure's own; empty: none."""
-
-    background: Background = "white"
-    title: str | None = None
-    caption: str | None = None
-    credit: str | None = None
-    bar: bool = True
-
-    def of(self, figure: ExportOffer) -> Self:
-        """The same with what is the figure's own."""
-        own = {"title": figure.title, "caption": figure.caption or "", "credit": figure.credit}
-        return replace(self, **{name: said for name, said in own.items() if getattr(self, name) is None})
 
 
 def _credit() -> str:

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import presenting, share_menu
 from attnviz.app.cache import kept_charts
-from attnviz.app.exports import ExportOffer, FileLook, Later, LiveCanvas, LiveFile, Table, gathered, to_csv
+from attnviz.app.exports import ExportOffer, Later, LiveCanvas, LiveFile, Table, gathered, to_csv
 from attnviz.app.links import shared_view
 from attnviz.app.text import plain, unmarked
 from attnviz.base.packed import blob
@@ -22,7 +22,7 @@ from attnviz.figures.label_room import for_a_room
 from attnviz.figures.theme import K_VERMILION, Q_BLUE, Background, Figure
 from attnviz.figures.title_lines import one_line
 from attnviz.live import canvas_wording
-from attnviz.live.scene_figure import SceneFigure
+from attnviz.live.scene_figure import FileLook, SceneFigure
 
 ColumnTable = dict[str, list[Any]]
 #: where the server keeps plotly.js for exports, below the app's root
@@ -224,7 +224,7 @@ def _chosen_look(key: str, made: ExportOffer) -> FileLook:
     told = reported(key, "look")
     background: Background = told["background"] if told.get("background") in get_args(Background) else "white"
     said = {name: str(told[name]) for name in ("title", "caption", "credit") if name in told}
-    return FileLook(background, bar=told.get("bar") is not False, **said).of(made)
+    return made.look(FileLook(background, bar=told.get("bar") is not False, **said))
 
 
 def _chart(fig: Figure) -> dict[str, object]:

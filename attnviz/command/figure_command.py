@@ -91,10 +91,12 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
         chosen.caption,
         "" if chosen.no_credit else None,
         not chosen.no_colour_bar,
-        chosen.scale,
-        chosen.all_heads,
-        chosen.square,
-        tuple(chosen.part),
+        width=1080 if chosen.square else 1280,
+        height=1080 if chosen.square else 720,
+        start=chosen.part[0],
+        end=chosen.part[1],
+        scale=chosen.scale,
+        all_heads=chosen.all_heads,
     )
     # all of them before the first is written: one that cannot be had leaves none
     made: list[tuple[str, Path, bytes]] = []

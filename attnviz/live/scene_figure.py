@@ -35,16 +35,23 @@ class FigurePart(Protocol):
 
 
 @dataclass(frozen=True)
-class FrameOptions:
-    """How a film is saved: on paper, of which transparent is white; title and caption stand on every frame.
-
-    `title=None`: the film's own name.
-    """
+class FileLook:
+    """What is chosen for a file. `title`, `caption`, `credit` None: the figure's own; empty: none."""
 
     background: Background = "white"
     title: str | None = None
     caption: str | None = None
-    colorbar: bool = True
+    credit: str | None = None
+    bar: bool = True
+
+
+@dataclass(frozen=True)
+class FrameOptions(FileLook):
+    """The same of a film: on paper, of which transparent is white; title and caption stand on every frame.
+
+    `title=None`: the film's own name.
+    """
+
     width: int = 1280
     height: int = 720
     start: float = 0.0  #: which part of it: times from 0 to 1
@@ -88,7 +95,7 @@ class SceneFigure:
             "background": options.background,
             "title": options.title or "",
             "caption": options.caption or "",
-            "bar": options.colorbar,
+            "bar": options.bar,
             "width": options.width,
             "height": options.height,
             "from": options.start,

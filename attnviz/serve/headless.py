@@ -20,7 +20,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app.exports import GATHERING, ExportOffer, FileLook, Gathering, LiveFile, to_csv
+from attnviz.app.exports import GATHERING, ExportOffer, Gathering, LiveFile, to_csv
 from attnviz.app.links import link_state
 from attnviz.app.mends.streamlit_adapter import SESSION, WARNS_OF_NO_BROWSER
 from attnviz.app.page_entry import file_of
@@ -31,7 +31,7 @@ from attnviz.base.words import say
 from attnviz.figures.export import PLOTLY_JS, prepared
 from attnviz.live.chart_frame import CHART, ChartFrame
 from attnviz.live.film_file import film_bytes
-from attnviz.live.scene_figure import FrameOptions, SceneFigure
+from attnviz.live.scene_figure import FileLook, FrameOptions, SceneFigure
 from attnviz.serve.page_table import MAIN, NAMES
 
 LONGEST = 3600.0  # seconds that a page may take: a model may have to be prepared first
@@ -85,13 +85,11 @@ def run_page(link: AppLink, wanted: str | None = None) -> Gathering:
 
 
 @dataclass(frozen=True)
-class Looks(FileLook):
-    """The same of a file that a command writes, with what a visitor chooses by his button."""
+class Looks(FrameOptions):
+    """The same of any file that a command writes."""
 
     scale: float = 2.0  #: pixels of a PNG for each of the picture's own
     all_heads: bool = False  #: in a live file
-    square: bool = False  #: a film, which is else as wide as a screen
-    part: tuple[float, float] = (0.0, 1.0)  #: of a film, from its beginning, 0, to its end, 1
 
 
 def figure_file(figure: ExportOffer, kind: str, looks: Looks) -> bytes:
@@ -101,21 +99,14 @@ def figure_file(figure: ExportOffer, kind: str, looks: Looks) -> bytes:
             raise Problem("This figure has no table of numbers: it can be had as SVG and PNG.")
         return to_csv(figure.table).encode()
     if kind in ("gif", "webp"):
-        return _film(figure, kind, looks)
-    look = looks.of(figure)
+        if not isinstance(figure.fig, SceneFigure):
+            raise Problem("This picture does not move: it can be had as SVG and PNG.")
+        return film_bytes(figure.fig, kind, looks)  # what is said of it holds for one moment: only what is asked for
+    look = figure.look(looks)
     if kind == "html":
         return _live_file(figure.pages(look), looks.all_heads).page().encode()
     svg = _svg(figure.fig, look)
     return png(svg, looks.scale) if kind == "png" else svg.encode()
-
-
-def _film(figure: ExportOffer, kind: str, looks: Looks) -> bytes:
-    """The figure as a film; what is said of it holds for one moment, so only a title and caption that are asked for."""
-    if not isinstance(figure.fig, SceneFigure):
-        raise Problem("This picture does not move: it can be had as SVG and PNG.")
-    width, height = (1080, 1080) if looks.square else (1280, 720)
-    own = (looks.background, looks.title, looks.caption, looks.bar)
-    return film_bytes(figure.fig, kind, FrameOptions(*own, width, height, *looks.part))
 
 
 def _svg(fig: Any, look: FileLook) -> str:
