@@ -181,13 +181,11 @@ def to_csv(table: Table) -> str:
     """Columns by name, or a DataFrame, as CSV text; cells that a spreadsheet would run are disarmed."""
     if hasattr(table, "to_csv"):
         return str(table.to_csv(index=False))
-    out = io.StringIO()
-    writer = csv.writer(out)
     columns = {name: list(cells) for name, cells in table.items()}
     units = {name: next((c.unit for c in cells if isinstance(c, Quantity)), "") for name, cells in columns.items()}
-    writer.writerow([f"{name} ({unit})" if unit else name for name, unit in units.items()])
-    for row in zip(*columns.values(), strict=True):
-        writer.writerow([_written(cell) for cell in row])
+    header = [f"{name} ({unit})" if unit else name for name, unit in units.items()]
+    out = io.StringIO()
+    csv.writer(out).writerows([header, *(map(_written, row) for row in zip(*columns.values(), strict=True))])
     return out.getvalue()
 
 

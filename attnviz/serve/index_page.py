@@ -178,10 +178,12 @@ def _tags(page: Page, language: str, root: str | None) -> str:
             "og:image:height": str(HEIGHT),
             "og:image:alt": alt,
         }
-    lines = [f"<title>{html.escape(title)}</title>"]
-    lines += [f'<meta property="{name}" content="{html.escape(content)}">' for name, content in named.items()]
-    lines.append(f'<meta name="description" content="{html.escape(about)}">')
-    lines.append(f'<meta name="twitter:card" content="{"summary" if root is None else "summary_large_image"}">')
+    lines = [
+        f"<title>{html.escape(title)}</title>",
+        *(f'<meta property="{name}" content="{html.escape(content)}">' for name, content in named.items()),
+        f'<meta name="description" content="{html.escape(about)}">',
+        f'<meta name="twitter:card" content="{"summary" if root is None else "summary_large_image"}">',
+    ]
     return "\n".join(lines)
 
 

@@ -6,7 +6,7 @@ import importlib
 import logging
 import os
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,7 @@ SELDOM = (10_000, 20, 20)
 _AT_ONCE = asyncio.Semaphore(2)  #: of all addresses together, so that pages are drawn meanwhile
 _OF_ADDRESS: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 EARLY_SCRIPT = Path(__file__).with_name("before_streamlit.js")
+DAY = "public, max-age=86400"  #: how long an answer may be kept
 
 
 def warm() -> None:
@@ -101,19 +102,14 @@ def _warm_or_say_why() -> None:
         log.exception("warming up failed; the app goes on without")
 
 
-def _file(path: Path, media_type: str, cache: str) -> Callable[[Request], Awaitable[Response]]:
+def _file(path: Path, media_type: str, cache: str) -> Callable[[Request], Response]:
     """Sends one file."""
-
-    async def answer(_request: Request) -> Response:
-        return FileResponse(path, media_type=media_type, headers={"Cache-Control": cache})
-
-    return answer
+    return lambda _request: FileResponse(path, media_type=media_type, headers={"Cache-Control": cache})
 
 
-async def _font_of_pictures(_request: Request) -> Response:
+def _font_of_pictures(_request: Request) -> Response:
     """The style that brings the pictures' font into an SVG."""
-    headers = {"Cache-Control": "public, max-age=86400"}
-    return Response(pictures_font.style(), media_type="text/css", headers=headers)
+    return Response(pictures_font.style(), media_type="text/css", headers={"Cache-Control": DAY})
 
 
 async def head(request: Request) -> Response:
@@ -124,9 +120,7 @@ async def head(request: Request) -> Response:
 
 async def heads(request: Request) -> Response:
     """All heads of a sentence that is still in memory. No model runs: strangers cannot make work."""
-    return _blob(
-        await _computed(f"{ahead.SENTENCE}/{request.path_params['token']}"), "public, max-age=86400, immutable"
-    )
+    return _blob(await _computed(f"{ahead.SENTENCE}/{request.path_params['token']}"), f"{DAY}, immutable")
 
 
 async def _computed(path: str, *place: int) -> bytes | None:
@@ -144,14 +138,14 @@ def _blob(blob: bytes | None, cache: str) -> Response:
 
 def routes(base_path: str = "") -> list[Route]:
     """Our own routes; Streamlit puts its base path before its own routes only."""
-    root, day = f"/{base_path.strip('/')}".rstrip("/"), "public, max-age=86400"
+    root = f"/{base_path.strip('/')}".rstrip("/")
     endpoints: dict[str, Any] = {
         f"{ahead.HEAD}/{{token}}/{{layer:int}}.{{head:int}}": head,
         f"{ahead.SENTENCE}/{{token}}": heads,
         show.FONT_ROUTE: _font_of_pictures,
-        show.PLOTLY_ROUTE: _file(PLOTLY_JS, "text/javascript", day),  # exports draw with it, offline
+        show.PLOTLY_ROUTE: _file(PLOTLY_JS, "text/javascript", DAY),  # exports draw with it, offline
         index_page.EARLY_ROUTE: _file(EARLY_SCRIPT, "text/javascript", "no-cache"),
-        index_page.PREVIEW_ROUTE: _file(index_page.PREVIEW, "image/png", day),
+        index_page.PREVIEW_ROUTE: _file(index_page.PREVIEW, "image/png", DAY),
         "attnviz/health": health,
         "attnviz/metrics": metrics,
     }

@@ -143,12 +143,10 @@ def hub_snapshot(entry: Entry) -> Path | None:
 
 def hub_cache() -> Path:
     """The folder where huggingface_hub stores downloads, according to its own environment variables."""
-    for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
-        if place := os.environ.get(name):
-            return Path(os.path.expanduser(place))
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
-    home = os.environ.get("HF_HOME") or cache / "huggingface"
-    return Path(os.path.expanduser(home)) / "hub"  # of an account without a home it stays ~: nothing is there
+    named = os.environ.get
+    home = named("HF_HOME") or f"{named('XDG_CACHE_HOME') or '~/.cache'}/huggingface"
+    place = named("HF_HUB_CACHE") or named("HUGGINGFACE_HUB_CACHE") or f"{home}/hub"
+    return Path(os.path.expanduser(place))  # of an account without a home it stays ~: nothing is there
 
 
 def has_weights(folder: Path) -> bool:
