@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-import plotly.graph_objects as go
 
 from attnviz.base.words import _
-from attnviz.figures.theme import MASKED, SIGNED, WEIGHTS, Figure, colour_at, layout
+from attnviz.figures.chart import BARE, THIN_BAR, Series, axis, cells, chart
+from attnviz.figures.theme import MASKED, SIGNED, WEIGHTS, Figure, colour_at
 
 ColourScaleKind = Literal["weights", "scores", "plain"]
 LABELS_THAT_FIT = 40
@@ -29,6 +29,11 @@ def labels(tokens: Sequence[str], most: int, longest: int = 14) -> list[str]:
     """A label for each token, of more than `most` only for every n-th."""
     step = max(1, -(-len(tokens) // most))
     return ["" if i % step else label(token, longest) for i, token in enumerate(tokens)]
+
+
+def token_axis(tokens: Sequence[str], most: int = 10_000, longest: int = 14, **look: Any) -> dict[str, Any]:
+    """An axis of tokens by position; where not all fit, hovering shows any of them."""
+    return axis(labels=dict(enumerate(labels(tokens, most, longest))), **look)
 
 
 def matrix(
@@ -63,44 +68,40 @@ def matrix(
     hidden = hidden | ~np.isfinite(values)
     shown = np.where(hidden, np.nan, values)
     few = max(values.shape, default=0) <= 12
-    numbers = few if numbers is None else numbers
     weight = _("weight") if top is None else _("weight, colours from 0 to {top:.2g}").format(top=top)
     name = value_title or {"weights": weight, "scores": _("score"), "plain": _("value")}[kind]
-    fig = go.Figure()
-    if hidden.any():
-        fig.add_trace(
-            go.Heatmap(
-                z=np.where(hidden, 1.0, np.nan).astype(np.float32),
-                colorscale=[(0, MASKED), (1, MASKED)],
-                zmin=0,
-                zmax=1,
-                showscale=False,
-                opacity=0.45,
-                hoverongaps=False,
-                hovertemplate="%{y} → %{x}<br>" + html.escape(_("hidden by the mask")) + "<extra></extra>",
-            )
-        )
-    fig.add_trace(
-        go.Heatmap(
-            z=shown.astype(np.float32),
-            hoverongaps=False,
-            xgap=1 if few else 0,
-            ygap=1 if few else 0,
-            texttemplate="%{z:.2f}" if numbers else None,
-            hovertemplate="%{y} → %{x}<br><b>%{z:.4f}</b><extra></extra>",
-            showscale=bar,
-            colorbar={"title": {"text": name, "side": "right"}, "thickness": 12, "len": 0.9, "outlinewidth": 0},
-            **_colours(kind, shown, root, top or 1.0),
-        )
-    )
+    looks: dict[str, Any] = {
+        "gap": 1 if few else 0,
+        "texttemplate": "%{z:.2f}" if (few if numbers is None else numbers) else None,
+        "bar": THIN_BAR | {"title": {"text": name, "side": "right"}, "len": 0.9},
+        "showscale": bar,
+        "hover": "%{y} → %{x}<br><b>%{z:.4f}</b>",
+    }
     size = 13 if few else 11 if len(rows) <= LABELS_THAT_FIT else 10
-    across, down = (_token_axis(*side, labels_that_fit, size) for side in ((cols, col_title), (rows, row_title)))
-    fig.update_xaxes(**across, side="top", autotickangles=[0, -60, -90], constrain="domain", constraintoward="right")
-    fig.update_yaxes(**down, autorange="reversed", scaleanchor="x", constrain="domain", constraintoward="top")
-    layout(fig, None, height or int(np.clip(90 + 26 * len(rows), 220, 620)))
+    across, down = (
+        token_axis(tokens, labels_that_fit, title=title or None, size=12)
+        | {"type": "linear", "ticks": "", "tickfont": {"size": size}, "constrain": "domain"}
+        | BARE
+        for tokens, title in ((cols, col_title), (rows, row_title))
+    )
+    fig = chart(
+        [
+            *([_grey_cells(hidden)] if hidden.any() else []),
+            cells(shown.astype(np.float32), *_colours(kind, shown, root, top or 1.0), hoverongaps=False, **looks),
+        ],
+        across | {"side": "top", "autotickangles": [0, -60, -90], "constraintoward": "right"},
+        down | {"autorange": "reversed", "scaleanchor": "x", "constraintoward": "top"},
+        height=height or int(np.clip(90 + 26 * len(rows), 220, 620)),
+    )
     if hidden.any() and masked_name != "":
         masked_legend(fig, masked_name or _("masked"))
     return fig
+
+
+def _grey_cells(hidden: np.ndarray) -> Series:
+    hover = "%{y} → %{x}<br>" + html.escape(_("hidden by the mask"))
+    grey, ones = [(0, MASKED), (1, MASKED)], np.where(hidden, 1.0, np.nan).astype(np.float32)
+    return cells(ones, grey, 0, 1, opacity=0.45, hover=hover, hoverongaps=False)
 
 
 def masked_legend(fig: Figure, name: str) -> None:
@@ -120,35 +121,17 @@ def masked_legend(fig: Figure, name: str) -> None:
     fig.update_layout(margin={"b": 28})
 
 
-def _colours(kind: ColourScaleKind, shown: np.ndarray, root: bool, top: float) -> dict[str, Any]:
+def _colours(kind: ColourScaleKind, shown: np.ndarray, root: bool, top: float) -> tuple[Any, float, float]:
+    """A scale, and the numbers that its first and last colour stand for."""
     if kind == "weights":
-        return {"colorscale": rooted(WEIGHTS) if root else WEIGHTS, "zmin": 0, "zmax": top}
+        return rooted(WEIGHTS) if root else WEIGHTS, 0, top
     finite = shown[np.isfinite(shown)]
     if kind == "scores":
         most = float(np.abs(finite).max(initial=0.0)) or 1.0
-        return {"colorscale": SIGNED, "zmin": -most, "zmax": most, "zmid": 0}
-    return {
-        "colorscale": WEIGHTS,
-        "zmin": float(finite.min()) if finite.size else 0.0,
-        "zmax": float(finite.max()) if finite.size else 1.0,
-    }
+        return SIGNED, -most, most
+    return WEIGHTS, float(finite.min()) if finite.size else 0.0, float(finite.max()) if finite.size else 1.0
 
 
 def rooted(scale: list[tuple[float, str]], steps: int = 40) -> list[tuple[float, str]]:
     """The same colours, each reached at the square of its place: 0.25 gets the colour that 0.5 had."""
     return [(float(place**2), colour_at(scale, place)) for place in np.linspace(0, 1, steps + 1)]
-
-
-def _token_axis(tokens: Sequence[str], title: str | None, most: int, size: int) -> dict[str, Any]:
-    """Tokens by position; where not all fit, hovering shows any of them."""
-    return {
-        "type": "linear",
-        "tickmode": "array",
-        "tickvals": list(range(len(tokens))),
-        "ticktext": labels(tokens, most),
-        "title": {"text": title, "font": {"size": 12}} if title else None,  # one of no letters takes its place
-        "showgrid": False,
-        "zeroline": False,
-        "ticks": "",
-        "tickfont": {"size": size},
-    }

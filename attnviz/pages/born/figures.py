@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from attnviz.base.words import _
-from attnviz.figures.theme import MASKED, PRIMARY, Figure, layout
+from attnviz.figures.chart import Panel, Series, axis, line, panels
+from attnviz.figures.theme import ALTERNATIVE, MASKED, PRIMARY, SCALED, Figure
 
 FIRST = 1  #: a logarithm has no place for step 0: what is measured there stands at the first step
 EARLIEST = 20  #: before it no run learns anything
@@ -28,33 +27,25 @@ class RunCurve:
 
 def compared(runs: Sequence[RunCurve], height: int = 470) -> Figure:
     """Loss above, the best induction score below; runs that are only the background are faint."""
-    fig = make_subplots(2, 1, shared_xaxes=True, vertical_spacing=0.06)
-    colours = iter((PRIMARY[1], "#3B8EA5", "#C9A227"))
-    for run in runs:
-        colour = MASKED if run.faint else next(colours)
-        fig.add_trace(_line(run.loss_at, run.losses, colour, run.name, run.faint, shown=True), row=1, col=1)
-        fig.add_trace(_line(run.at, run.induction, colour, run.name, run.faint), row=2, col=1)
+    colours = iter((PRIMARY[1], SCALED, ALTERNATIVE))
+    inks = [MASKED if run.faint else next(colours) for run in runs]
     last = max(float(run.at[-1]) for run in runs)
-    steps = [step for step in (10, 30, 100, 300, 1000, 3000, 10_000) if EARLIEST <= step <= last]
-    named = {"tickvals": steps, "ticktext": [f"{step:,}" for step in steps]}
-    fig.update_xaxes(type="log", range=np.log10([EARLIEST, last]).tolist(), **named)
-    fig.update_xaxes(title_text=_("training steps"), row=2, col=1)
-    fig.update_yaxes(title_text=_("loss, nats"), rangemode="tozero", row=1, col=1)
-    fig.update_yaxes(title_text=_("best induction score"), range=[0, 1.02], row=2, col=1)
-    return layout(fig, height=height).update_layout(margin_t=64)
+    steps = {step: f"{step:,}" for step in (10, 30, 100, 300, 1000, 3000, 10_000) if EARLIEST <= step <= last}
+    x = axis(labels=steps, type="log", range=np.log10([EARLIEST, last]).tolist())
+    losses = [_line(run, ink, run.loss_at, run.losses, True) for run, ink in zip(runs, inks, strict=True)]
+    scores = [_line(run, ink, run.at, run.induction, False) for run, ink in zip(runs, inks, strict=True)]
+    return panels(
+        [
+            Panel(losses, x, axis(_("loss, nats"), rangemode="tozero")),
+            Panel(scores, x | axis(_("training steps")), axis(_("best induction score"), range=[0, 1.02])),
+        ],
+        1,
+        spacing={"shared_xaxes": True, "vertical_spacing": 0.06},
+        height=height,
+    ).update_layout(margin_t=64)
 
 
-def _line(
-    x: np.ndarray, y: np.ndarray, colour: str, name: str, faint: bool = False, *, shown: bool = False
-) -> go.Scatter:
-    return go.Scatter(
-        x=np.maximum(x, FIRST),
-        y=y,
-        mode="lines",
-        line={"color": colour, "width": 1.2 if faint else 2.4},
-        name=name,
-        legendgroup=name,
-        showlegend=shown,
-        hovertemplate=_("{name}, step {step}: {value}").format(name=name, step="%{x:.0f}", value="%{y:.3f}")
-        + "<extra></extra>",
-    )
+def _line(run: RunCurve, colour: str, x: np.ndarray, y: np.ndarray, named: bool) -> Series:
+    hover = _("{name}, step {step}: {value}").format(name=run.name, step="%{x:.0f}", value="%{y:.3f}")
+    look = {"legendgroup": run.name, "showlegend": named, "hovertemplate": hover + "<extra></extra>"}
+    return line(np.maximum(x, FIRST), y, run.name, colour, width=1.2 if run.faint else 2.4) | look

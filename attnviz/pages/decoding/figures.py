@@ -5,27 +5,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from attnviz.base.rounding import Rounded
 from attnviz.base.units import binary_unit
 from attnviz.base.words import _
-from attnviz.figures.heatmap import label
-from attnviz.figures.roofline import RoofPoints, under_roof
-from attnviz.figures.theme import (
-    K_VERMILION,
-    MASKED,
-    RAW,
-    SCALED,
-    SERIES,
-    THEORY,
-    V_GREEN,
-    Figure,
-    layout,
-)
+from attnviz.figures.chart import BARE, POWERS, axis, bars, cells, chart, line, points
+from attnviz.figures.cost_charts import RoofPoints, under_roof
+from attnviz.figures.heatmap import token_axis
+from attnviz.figures.theme import K_VERMILION, MASKED, RAW, SCALED, SERIES, V_GREEN, Figure
 from attnviz.figures.title_lines import in_lines
 
-POWERS = {"type": "log", "dtick": 1, "exponentformat": "power"}
 FLOOR, KL_FLOOR = 1e-8, 1e-6  #: drawn in place of 0 on a log axis: for a rounded cache, for a policy
 
 
@@ -33,37 +22,18 @@ FLOOR, KL_FLOOR = 1e-8, 1e-6  #: drawn in place of 0 on a log axis: for a rounde
 def growth(tokens: Sequence[int], lines: Mapping[str, Sequence[int]], at: int) -> Figure:
     """Bytes over tokens, both linear; `at` is the chosen place in `tokens`."""
     unit, size = binary_unit(max(max(values) for values in lines.values()))
-    curves = [
-        go.Scatter(
-            x=list(tokens),
-            y=[value / size for value in values],
-            name=name,
-            mode="lines",
-            line={"color": SERIES[number], "width": 2.5},
-            hovertemplate="%{x:,}: %{y:,.4g} " + unit + "<extra>" + name + "</extra>",
-        )
-        for number, (name, values) in enumerate(lines.items())
-    ]
-    return _drawn(curves, 260, _("tokens in the cache"), unit, {"tickformat": ","}, {"rangemode": "tozero"}, tokens[at])
-
-
-def _drawn(
-    traces: Any,
-    height: int,
-    x_title: str,
-    y_title: str,
-    x_axis: dict[str, Any],
-    y_axis: dict[str, Any],
-    here: float | None = None,
-    **look: Any,
-) -> Figure:
-    """The traces with their names, titles of the axes and what else there is of these, and a line at `here`."""
-    x, y = ({"text": text, "font": {"size": 12}} for text in (x_title, y_title))
-    if here is not None:
-        ends = {"x0": here, "x1": here, "xref": "x", "y0": 0, "y1": 1, "yref": "y domain"}
-        look["shapes"] = [{"type": "line", "line": {"color": THEORY, "width": 1, "dash": "dot"}, **ends}]
-    axes = {"showlegend": True, "xaxis": {"title": x, **x_axis}, "yaxis": {"title": y, **y_axis}}
-    return layout(go.Figure(traces, axes | look), height=height)
+    hover = "%{x:,}: %{y:,.4g} " + unit
+    return chart(
+        [
+            line(list(tokens), [value / size for value in values], name, SERIES[number], hover=hover)
+            for number, (name, values) in enumerate(lines.items())
+        ],
+        axis(_("tokens in the cache"), 12, tickformat=","),
+        axis(unit, 12, rangemode="tozero"),
+        height=260,
+        here=tokens[at],
+        showlegend=True,
+    )
 
 
 def roofline(
@@ -88,71 +58,70 @@ def _beside(at: int, shares: Sequence[float], values: Sequence[float]) -> str:
 
 def for_bytes(names: Sequence[str], shares: Sequence[float], values: Sequence[float]) -> Figure:
     """Mean KL (nats) against the share of the 16-bit cache's bytes: to the left is smaller, down is closer."""
-    points = go.Scatter(
-        x=list(shares),
-        y=[max(value, FLOOR) for value in values],
-        mode="markers+text",
+    named = points(
+        list(shares),
+        [max(value, FLOOR) for value in values],
+        None,
+        [SERIES[n % len(SERIES)] for n in range(len(names))],
+        size=13,
         text=[in_lines(name, 170, 13) for name in names],
-        textposition=[_beside(at, shares, values) for at in range(len(shares))],
-        marker={"size": 13, "color": [SERIES[n % len(SERIES)] for n in range(len(names))]},
-        hovertemplate="%{text}: %{x:.1%}, %{y:.3g}<extra></extra>",
+        at=[_beside(at, shares, values) for at in range(len(shares))],
+        hover="%{text}: %{x:.1%}, %{y:.3g}",
         cliponaxis=False,
     )
-    x_title, x_axis = _("bytes, as a share of the same cache at 16 bits"), {"tickformat": ".0%", "range": [0, 0.62]}
-    return _drawn(points, 320, x_title, _("KL, nats"), x_axis, POWERS, showlegend=None)
+    x = axis(_("bytes, as a share of the same cache at 16 bits"), 12, tickformat=".0%", range=[0, 0.62])
+    return chart([named], x, axis(_("KL, nats"), 12, **POWERS), height=320)
 
 
 def errors(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> Figure:
     """The error of keys (solid) and values (dashed) by layer, one pair of lines for each format."""
     dashes = ("solid", "dash", "dot", "dashdot", "longdash")
     curves = [
-        go.Scatter(
-            x=list(range(len(errors))),
-            y=[100 * each for each in errors],
-            name=f"{which}, {name}",
-            mode="lines",
-            line={"color": colour, "width": 2, "dash": dashes[number % len(dashes)]},
-            hovertemplate="%{x}: %{y:.3g} %<extra>" + f"{which}, {name}" + "</extra>",
+        line(
+            list(range(len(errors))),
+            [100 * each for each in errors],
+            f"{which}, {name}",
+            colour,
+            width=2,
+            dash=dashes[number % len(dashes)],
+            hover="%{x}: %{y:.3g} %",
         )
         for number, (name, of_both) in enumerate(lines.items())
         for which, errors, colour in zip((_("K"), _("V")), of_both, (K_VERMILION, V_GREEN), strict=True)
     ]
-    return _drawn(
-        curves, 320, _("layer"), _("error, % of the numbers’ size"), {}, {"type": "log", "exponentformat": "none"}
-    )
+    y = axis(_("error, % of the numbers’ size"), 12, type="log", exponentformat="none")
+    return chart(curves, axis(_("layer"), 12), y, height=320, showlegend=True)
 
 
 def so_far(cached: Sequence[float], anew: Sequence[float], unit: str, here: int) -> Figure:
     """Running totals over the steps, with a cache and without; `here` is the chosen step, from 0."""
-    steps = list(range(1, len(cached) + 1))
-    curves = [
-        go.Scatter(
-            x=steps,
-            y=list(values),
-            name=name,
-            mode="lines+markers",
-            line={"color": colour, "width": 2.5},
-            marker={"size": 6},
-            hovertemplate="%{x}: %{y:,.4g}<extra>" + name + "</extra>",
-        )
-        for name, values, colour in ((_("with a cache"), cached, SCALED), (_("without"), anew, RAW))
-    ]
-    return _drawn(curves, 240, _("step"), unit, {"dtick": max(1, len(steps) // 8)}, {"rangemode": "tozero"}, here + 1)
+    steps, hover = list(range(1, len(cached) + 1)), "%{x}: %{y:,.4g}"
+    return chart(
+        [
+            line(steps, list(cached), _("with a cache"), SCALED, dots=6, hover=hover),
+            line(steps, list(anew), _("without"), RAW, dots=6, hover=hover),
+        ],
+        axis(_("step"), 12, dtick=max(1, len(steps) // 8)),
+        axis(unit, 12, rangemode="tozero"),
+        height=240,
+        here=here + 1,
+        showlegend=True,
+    )
 
 
 def by_layer(keys: Sequence[int], values: Sequence[int]) -> Figure:
     """Bytes of the keys and of the values that each layer holds."""
-    bars = [
-        go.Bar(
-            x=list(range(len(nbytes))),
-            y=[each / 1024 for each in nbytes],
-            name=name,
-            marker_color=colour,
-            hovertemplate="%{x}: %{y:,.4g} KiB<extra>" + name + "</extra>",
-        )
-        for name, nbytes, colour in ((_("K"), keys, K_VERMILION), (_("V"), values, V_GREEN))
-    ]
-    return _drawn(bars, 220, _("layer"), _("KiB"), {}, {"rangemode": "tozero"}, barmode="stack")
+    return chart(
+        [
+            bars(list(range(len(nbytes))), [each / 1024 for each in nbytes], name, colour, hover="%{x}: %{y:,.4g} KiB")
+            for name, nbytes, colour in ((_("K"), keys, K_VERMILION), (_("V"), values, V_GREEN))
+        ],
+        axis(_("layer"), 12),
+        axis(_("KiB"), 12, rangemode="tozero"),
+        height=220,
+        barmode="stack",
+        showlegend=True,
+    )
 
 
 LABELS = 48  #: of rows
@@ -162,56 +131,46 @@ LABELS_ACROSS = 24  #: of columns, so that a phone has room for them
 
 def over_budget(lines: Mapping[str, tuple[Sequence[int], Sequence[float]]], total: int, here: int) -> Figure:
     """Mean KL (nats) over the budget, one line for each policy; the top axis is the share of bytes that is kept."""
-    curves = [
-        go.Scatter(
-            x=list(budgets),
-            y=[max(value, KL_FLOOR) for value in values],
-            name=name,
-            mode="lines+markers",
-            line={"color": SERIES[number], "width": 2.5},
-            marker={"size": 8},
-            customdata=[budget / total for budget in budgets],
-            hovertemplate="%{x} (%{customdata:.0%}): %{y:.3g}<extra>" + html.escape(name) + "</extra>",
-        )
-        for number, (name, (budgets, values)) in enumerate(lines.items())
-    ]
     every = sorted({budget for budgets, _values in lines.values() for budget in budgets})
-    x_axis = {"type": "log", "tickvals": every, "ticktext": [f"{n}<br>{Rounded(n / total):.0%}" for n in every]}
-    return _drawn(curves, 330, _("positions kept, and the share of bytes"), _("KL, nats"), x_axis, POWERS, here)
+    named = {n: f"{n}<br>{Rounded(n / total):.0%}" for n in every}
+    return chart(
+        [
+            line(
+                list(budgets),
+                [max(value, KL_FLOOR) for value in values],
+                name,
+                SERIES[number],
+                dots=8,
+                customdata=[budget / total for budget in budgets],
+                hover="%{x} (%{customdata:.0%}): %{y:.3g}<extra>" + html.escape(name) + "</extra>",
+            )
+            for number, (name, (budgets, values)) in enumerate(lines.items())
+        ],
+        axis(_("positions kept, and the share of bytes"), 12, named, type="log"),
+        axis(_("KL, nats"), 12, **POWERS),
+        height=330,
+        here=here,
+        showlegend=True,
+    )
 
 
 def kept_map(kept: np.ndarray, rows: Sequence[str], cols: Sequence[str], colour: str) -> Figure:
     """Which of the columns each row may see: `kept` (rows, cols); what comes later is left blank."""
     later = np.arange(len(cols)) > np.arange(len(cols) - len(rows), len(cols))[:, None]
-    gap = 1 if len(cols) <= CELLS_APART else 0
-    cells = go.Heatmap(
-        z=np.where(later, np.nan, kept.astype(np.float32)),
-        colorscale=[(0, MASKED), (0.5, MASKED), (0.5, colour), (1, colour)],
-        zmin=0,
-        zmax=1,
-        showscale=False,
+    made = cells(
+        np.where(later, np.nan, kept.astype(np.float32)),
+        [(0, MASKED), (0.5, MASKED), (0.5, colour), (1, colour)],
+        0,
+        1,
+        gap=1 if len(cols) <= CELLS_APART else 0,
         hoverongaps=False,
-        xgap=gap,
-        ygap=gap,
         customdata=np.where(kept, _("kept"), _("evicted")),
-        hovertemplate="%{y} → %{x}<br>%{customdata}<extra></extra>",
+        hover="%{y} → %{x}<br>%{customdata}",
     )
-    axes = {
-        "xaxis": _tokens(cols, LABELS_ACROSS) | {"side": "top", "tickangle": -60},
-        "yaxis": _tokens(rows, LABELS) | {"autorange": "reversed"},
-    }
-    return layout(go.Figure(cells, axes), height=int(np.clip(120 + 9 * len(rows), 260, 640)))
-
-
-def _tokens(tokens: Sequence[str], most: int) -> dict[str, Any]:
-    """An axis of tokens, at most so many of them named."""
-    step = max(1, -(-len(tokens) // most))
-    return {
-        "tickmode": "array",
-        "tickvals": list(range(len(tokens))),
-        "ticktext": [label(token) if n % step == 0 else "" for n, token in enumerate(tokens)],
-        "tickfont": {"size": 10},
-        "showgrid": False,
-        "zeroline": False,
-        "ticks": "",
-    }
+    small: dict[str, Any] = BARE | {"tickfont": {"size": 10}, "ticks": ""}
+    return chart(
+        [made],
+        token_axis(cols, LABELS_ACROSS, side="top", tickangle=-60, **small),
+        token_axis(rows, LABELS, autorange="reversed", **small),
+        height=int(np.clip(120 + 9 * len(rows), 260, 640)),
+    )

@@ -1,13 +1,14 @@
 """Every head of a model as a place to point at: on a map of layers by heads, and in a plane of two measures."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
-from attnviz.figures.theme import MASKED, PRIMARY, SCORES, SERIES, WEIGHTS, Figure, layout
+from attnviz.figures.chart import BARE, Series, at_y, axis, cells, chart, note, points
+from attnviz.figures.theme import MASKED, PRIMARY, SCORES, SERIES, WEIGHTS, Figure
 
 HeadPlaces = Sequence[tuple[int, int]]
 SMALLEST_PLOT = np.array([170.0, 170.0])  #: pixels of the plane in the narrowest column it is drawn in
@@ -33,54 +34,48 @@ def pickable_map(
     rows = range(int(down.max(initial=0)) + 1)
     grid = np.full((len(rows), len(columns)), np.nan, np.float32)
     grid[down, across] = values
-    targets = go.Scatter(  # an invisible point on each square, which says its head and can be picked
-        x=across,
-        y=down,
-        mode="markers",
-        marker={"symbol": "square", "size": 16, "opacity": 0.0},
-        selected={"marker": {"opacity": 0.0}},
-        unselected={"marker": {"opacity": 0.0}},
+    clear: dict[str, Any] = {"marker": {"opacity": 0.0}}
+    targets = points(  # an invisible point on each square, which says its head and can be picked
+        across,
+        down,
+        size=16,
+        symbol="square",
+        **clear,
+        selected=clear,
+        unselected=clear,
         customdata=np.arange(len(places)),
         text=[
             f"{Rounded(value):.3f}" if np.isnan(error) else f"{Rounded(value):.3f} ± {Rounded(error):.3f}"
             for value, error in zip(values, stderr, strict=True)
         ],
+        mode="markers",
         hovertext=[_("layer {layer}, head {head}").format(layer=layer, head=head) for layer, head in places],
-        hovertemplate="%{hovertext}<br><b>%{text}</b><extra></extra>",
+        hover="%{hovertext}<br><b>%{text}</b>",
         showlegend=False,
     )
-    fig = go.Figure([_squares(grid, signed), targets])
-    if chosen is not None:
-        fig.add_trace(_ring(across[chosen], down[chosen], "square-open", 17))
-    ticks = range(0, len(columns), max(1, -(-len(columns) // 12)))
-    plain = {"showgrid": False, "zeroline": False}
-    fig.update_xaxes(
-        title_text=_("layer"),
-        range=[-0.5, len(columns) - 0.5],
-        tickvals=list(ticks),
-        ticktext=[str(columns[n]) for n in ticks],
-        **plain,
+    named = {n: str(columns[n]) for n in range(0, len(columns), max(1, -(-len(columns) // 12)))}
+    return chart(
+        [
+            _squares(grid, signed),
+            targets,
+            *([] if chosen is None else [_ring(across[chosen], down[chosen], "square-open", 17)]),
+        ],
+        axis(_("layer"), labels=named, range=[-0.5, len(columns) - 0.5], **BARE),
+        axis(_("head"), labels=rows, range=[len(rows) - 0.5, -0.5], **BARE),
+        height=int(np.clip(120 + 27 * len(rows), 260, 520)),
+        title=title,
+        dragmode=False,
+        showlegend=False,
     )
-    fig.update_yaxes(title_text=_("head"), tickvals=list(rows), range=[len(rows) - 0.5, -0.5], **plain)
-    fig.update_layout(dragmode=False, showlegend=False)
-    return layout(fig, title, int(np.clip(120 + 27 * len(rows), 260, 520)))
 
 
-def _squares(grid: np.ndarray, signed: bool) -> go.Heatmap:
+def _squares(grid: np.ndarray, signed: bool) -> Series:
     """The coloured squares (heads, layers), which hear no pointer."""
     most = float(np.nanmax(np.abs(grid), initial=0.0)) or 1.0
-    return go.Heatmap(
-        z=grid,
-        x=np.arange(grid.shape[1]),
-        y=np.arange(grid.shape[0]),
-        zmin=-most if signed else 0.0,
-        zmax=most if signed else 1.0,
-        colorscale=SCORES if signed else WEIGHTS,
-        colorbar={"thickness": 10, "outlinewidth": 0, "len": 1.0},
-        hoverinfo="skip",
-        xgap=1,
-        ygap=1,
-    )
+    low, high, colours = (-most, most, SCORES) if signed else (0.0, 1.0, WEIGHTS)
+    x, y = np.arange(grid.shape[1]), np.arange(grid.shape[0])
+    bar = {"thickness": 10, "outlinewidth": 0, "len": 1.0}
+    return cells(grid, colours, low, high, x=x, y=y, bar=bar, gap=1, hover="")
 
 
 def against(
@@ -97,37 +92,44 @@ def against(
     """One point a head, coloured by its layer; `named` ones carry their layer and head."""
     layers = np.array([layer for layer, _head in places])
     names = [f"{layer}.{head}" for layer, head in places]
-    fig = go.Figure(
-        go.Scatter(
-            x=x,
-            y=y,
-            mode="markers",
+    solid, colours = {"marker": {"opacity": 1.0}}, [(0.0, SERIES[0]), (1.0, SERIES[1])]  # readable on both pages
+    drawn = [
+        points(
+            x,
+            y,
+            None,
+            layers,
+            size=8,
             marker={
-                "size": 8,
-                "color": layers,
-                "colorscale": [(0.0, SERIES[0]), (1.0, SERIES[1])],  # both can be read on a light and on a dark page
+                "colorscale": colours,
                 "line": {"width": 0.5, "color": MASKED},
                 "colorbar": {"title": {"text": _("layer")}, "thickness": 10, "outlinewidth": 0},
             },
-            selected={"marker": {"opacity": 1.0}},
-            unselected={"marker": {"opacity": 1.0}},
+            selected=solid,
+            unselected=solid,
             customdata=np.arange(len(places)),
             text=names,
-            hovertemplate=_("head {name}").format(name="%{text}") + "<br>%{x:.3f}, %{y:.4f}<extra></extra>",
+            mode="markers",
+            hover=_("head {name}").format(name="%{text}") + "<br>%{x:.3f}, %{y:.4f}",
             showlegend=False,
         )
-    )
-    for column, (right, up) in _free_places(x, y, named, names).items():
-        fig.add_annotation(
-            x=x[column], y=y[column], xshift=right, yshift=up, text=names[column], showarrow=False, font={"size": 11}
-        )
+    ]
     if chosen is not None and np.isfinite(x[chosen]) and np.isfinite(y[chosen]):
-        fig.add_trace(_ring(x[chosen], y[chosen], "circle-open", 15))
-    fig.add_hline(y=0, line={"width": 1, "color": MASKED})
-    fig.update_xaxes(title_text=x_title)
-    fig.update_yaxes(title_text=y_title, showgrid=False)  # a line would strike the names through
-    fig.update_layout(dragmode=False, showlegend=False)
-    return layout(fig, title, 320)
+        drawn.append(_ring(x[chosen], y[chosen], "circle-open", 15))
+    return chart(
+        drawn,
+        axis(x_title),
+        axis(y_title, showgrid=False),  # a line would strike the names through
+        height=320,
+        title=title,
+        marks=[at_y(0, MASKED, dash=None)],
+        notes=[
+            note(x[column], y[column], names[column], xshift=right, yshift=up, font={"size": 11})
+            for column, (right, up) in _free_places(x, y, named, names).items()
+        ],
+        dragmode=False,
+        showlegend=False,
+    )
 
 
 def _free_places(
@@ -163,13 +165,7 @@ def _free_places(
     return places
 
 
-def _ring(x: float, y: float, symbol: str, size: int) -> go.Scatter:
+def _ring(x: float, y: float, symbol: str, size: int) -> Series:
     """A ring around the chosen head, which no pointer meets."""
-    return go.Scatter(
-        x=[x],
-        y=[y],
-        mode="markers",
-        marker={"symbol": symbol, "size": size, "color": MARK, "line": {"width": 3, "color": MARK}},
-        hoverinfo="skip",
-        showlegend=False,
-    )
+    thick = {"line": {"width": 3, "color": MARK}}
+    return points([x], [y], None, MARK, size=size, symbol=symbol, marker=thick, hover="", showlegend=False)

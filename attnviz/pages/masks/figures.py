@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
+from attnviz.figures.chart import BARE, THIN_BAR, at_x, at_y, axis, cells, chart, line
 from attnviz.figures.heatmap import label, matrix
-from attnviz.figures.theme import ALTERNATIVE, MASKED, RAW, SCALED, THEORY, WEIGHTS, Figure, layout
+from attnviz.figures.theme import ALTERNATIVE, MASKED, RAW, SCALED, THEORY, WEIGHTS, Figure
 
 
 def hops(layers: np.ndarray, words: Sequence[str], upto: int) -> Figure:
@@ -48,95 +48,66 @@ def reach(counts: np.ndarray, words: int, upto: int) -> Figure:
 
     `counts` (layers + 1, T); the layer `upto` is marked.
     """
-    lines = ((counts[:, -1], _("the last word"), SCALED), (counts.mean(1), _("mean over all words"), RAW))
     x = np.arange(len(counts))
-    fig = go.Figure(
+    return chart(
         [
-            go.Scatter(x=x, y=values, name=name, mode="lines+markers", line={"color": colour, "width": 2.5})
-            for values, name, colour in lines
+            line(x, counts[:, -1], _("the last word"), SCALED, dots=True),
+            line(x, counts.mean(1), _("mean over all words"), RAW, dots=True),
         ],
-        {
-            "xaxis": {"title": _("layers"), "dtick": 1, "zeroline": False},
-            "yaxis": {"title": _("words that reach it"), "range": [0, words * 1.08 + 0.2], "zeroline": False},
-            "hovermode": "x unified",
-        },
+        axis(_("layers"), dtick=1, zeroline=False),
+        axis(_("words that reach it"), range=[0, words * 1.08 + 0.2], zeroline=False),
+        height=430,
+        marks=[at_x(upto, width=1.5), at_y(words)],
+        hovermode="x unified",
     )
-    fig.add_vline(x=upto, line={"color": THEORY, "dash": "dot", "width": 1.5})
-    fig.add_hline(y=words, line={"color": THEORY, "dash": "dash", "width": 1})
-    return layout(fig, None, 430)
 
 
 def far(density: np.ndarray, length: int) -> Figure:
     """A mask over `length` words in tiles: the share of each tile's pairs that is kept, 0 to 1."""
-    hidden = go.Heatmap(
-        z=np.where(density > 0, np.nan, 1.0),
-        colorscale=[(0, MASKED), (1, MASKED)],
-        zmin=0,
-        zmax=1,
-        opacity=0.3,
-        showscale=False,
-        hoverinfo="skip",
-    )
-    kept = go.Heatmap(
-        z=np.sqrt(np.where(density > 0, density, np.nan)),
+    grey = [(0, MASKED), (1, MASKED)]
+    shares = {np.sqrt(share): f"{share:.0%}" for share in (0.01, 0.1, 0.25, 0.5, 1)}
+    kept = cells(
+        np.sqrt(np.where(density > 0, density, np.nan)),
+        WEIGHTS,
+        0,
+        1,
+        bar=axis(labels=shares) | THIN_BAR | {"title": {"text": _("share kept"), "side": "right"}},
         customdata=density,
-        zmin=0,
-        zmax=1,
-        colorscale=WEIGHTS,
         hoverongaps=False,
-        hovertemplate=_("{share} of this tile's pairs are kept").format(share="<b>%{customdata:.2%}</b>")
-        + "<extra></extra>",
-        colorbar={
-            "title": {"text": _("share kept"), "side": "right"},
-            "tickvals": [np.sqrt(v) for v in (0.01, 0.1, 0.25, 0.5, 1)],
-            "ticktext": ["1%", "10%", "25%", "50%", "100%"],
-            "thickness": 12,
-            "outlinewidth": 0,
-        },
+        hover=_("{share} of this tile's pairs are kept").format(share="<b>%{customdata:.2%}</b>"),
     )
     tiles = len(density)
-    places = np.linspace(0, tiles, 5)
-    axis = {
-        "tickvals": places - 0.5,
-        "ticktext": [f"{int(v):,}" for v in places * length / tiles],
-        "showgrid": False,
-        "zeroline": False,
-        "constrain": "domain",
-    }
-    axes = {
-        "xaxis": axis | {"side": "top", "title": _("key position")},
-        "yaxis": axis | {"autorange": "reversed", "title": _("query position"), "scaleanchor": "x"},
-    }
-    return layout(go.Figure([hidden, kept], axes), None, 460)
+    named = {place - 0.5: f"{int(place * length / tiles):,}" for place in np.linspace(0, tiles, 5)}
+    square = axis(labels=named, constrain="domain", **BARE)
+    return chart(
+        [cells(np.where(density > 0, np.nan, 1.0), grey, 0, 1, opacity=0.3, hover=""), kept],
+        square | axis(_("key position"), side="top"),
+        square | axis(_("query position"), autorange="reversed", scaleanchor="x"),
+        height=460,
+    )
 
 
 def losses(
     steps: np.ndarray, honest: np.ndarray, leaking: np.ndarray, without_leak: np.ndarray, guess: float, total: int
 ) -> Figure:
     """Training losses in nats per word over steps, and `guess`, the loss of guessing blindly."""
-    lines = (
-        (honest, _("mask right"), SCALED, "solid"),
-        (leaking, _("mask shifted"), RAW, "solid"),
-        (without_leak, _("mask shifted, asked without the leak"), ALTERNATIVE, "dot"),
-    )
     top = max(2.5 * guess, 1.0)
-    fig = go.Figure(
+    fig = chart(
         [
-            go.Scatter(x=steps, y=values, name=name, mode="lines", line={"color": colour, "width": 2.5, "dash": dash})
-            for values, name, colour, dash in lines
+            line(steps, honest, _("mask right"), SCALED, dash="solid"),
+            line(steps, leaking, _("mask shifted"), RAW, dash="solid"),
+            line(steps, without_leak, _("mask shifted, asked without the leak"), ALTERNATIVE, dash="dot"),
         ],
-        {
-            "xaxis": {"title": _("training step"), "range": [0, total], "zeroline": False},
-            "yaxis": {"title": _("loss, nats per word"), "range": [-0.05 * top, top], "zeroline": False},
-            "hovermode": "x unified",
-        },
+        axis(_("training step"), range=[0, total], zeroline=False),
+        axis(_("loss, nats per word"), range=[-0.05 * top, top], zeroline=False),
+        height=400,
+        hovermode="x unified",
     )
-    fig.add_hline(
+    return fig.add_hline(
         y=guess,
         line={"color": THEORY, "dash": "dash", "width": 1},
         annotation={"text": _("guessing blindly: {nats}").format(nats=f"{Rounded(guess):.2f}"), "xanchor": "right"},
     )
-    return layout(fig, None, 400)
 
 
 def places(weights: np.ndarray) -> Figure:

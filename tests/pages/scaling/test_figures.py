@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from attnviz.pages.scaling.figures import softmax, variance
-from attnviz.pages.scaling.figures.curves import Limit, Line, over_d_k
+from attnviz.pages.scaling import figures
+from attnviz.pages.scaling.figures import Limit, Line, over_d_k
 
 X = np.array([1, 4, 16, 64])
 
@@ -31,7 +31,7 @@ def test_a_curve_has_its_band_its_mean_its_limits_and_the_chosen_d_k():
 
 def test_histograms_stand_under_the_density_that_theory_predicts():
     edges = np.linspace(-40, 40, 82)
-    fig = variance.histograms((np.ones(81), edges), (np.ones(81), edges / 8), 64)
+    fig = figures.histograms((np.ones(81), edges), (np.ones(81), edges / 8), 64)
     curve = by_name(fig, "normal, variance 64")
     assert curve.y.max() == pytest.approx(1 / (8 * math.sqrt(2 * math.pi)))
     assert np.trapezoid(curve.y, curve.x) == pytest.approx(1, abs=1e-3)
@@ -40,6 +40,6 @@ def test_histograms_stand_under_the_density_that_theory_predicts():
 
 def test_overflow_marks_where_each_format_breaks():
     shifts = np.array([0.0, 1.0, 2.0])
-    fig = softmax.overflow(shifts, [("float16", np.array([0.9, 0.9, np.nan]), 1.5), ("float64", shifts, None)])
+    fig = figures.overflow(shifts, [("float16", np.array([0.9, 0.9, np.nan]), 1.5), ("float64", shifts, None)])
     marks = [trace for trace in fig.data if trace.mode == "markers+text"]
     assert [mark.text[0] for mark in marks] == ["+1.5"]

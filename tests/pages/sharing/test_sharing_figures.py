@@ -1,9 +1,8 @@
 import numpy as np
 
 from attnviz.base import units
-from attnviz.figures import byte_axes
-from attnviz.pages.sharing.figures import costs
-from attnviz.pages.sharing.figures import sharing as sharing_figures
+from attnviz.figures import cost_charts
+from attnviz.pages.sharing import figures as sharing_figures
 
 
 def test_heads_of_a_group_share_one_scale_and_what_the_mask_hides_is_not_zero():
@@ -18,13 +17,13 @@ def test_heads_of_a_group_share_one_scale_and_what_the_mask_hides_is_not_zero():
 
 def test_bytes_are_labelled_in_binary_units():
     lines, limits = {"a": [2**20, 2**30]}, {"80 GiB": 80e9}
-    fig = byte_axes.over(
-        [1, 1024], lines, "tokens", "bytes", here=8, text=units.binary, ticks=byte_axes.BYTES, limits=limits
+    fig = cost_charts.over(
+        [1, 1024], lines, "tokens", "bytes", here=8, text=units.binary, ticks=cost_charts.BYTES, limits=limits
     )
     assert "1 GiB" in fig.layout.yaxis.ticktext
     assert list(fig.data[0].customdata) == ["1 MiB", "1 GiB"], "read out as bytes, never as 1.074e+09"
     assert fig.data[1].text[0] == "80 GiB"
-    fig = costs.strip([3 << 20, 1 << 20], ["full", "window"], list("ab"), {"window": "w", "full": "f"})
+    fig = sharing_figures.strip([3 << 20, 1 << 20], ["full", "window"], list("ab"), {"window": "w", "full": "f"})
     assert all(text.endswith(" MiB") for text in fig.layout.yaxis.ticktext)
     fig = sharing_figures.sweep([9, 3, 1], [0.0, 0.0, 0.7], [30 << 10, 10 << 10, 3 << 10], 1, ["9", "3", "1"])
     assert all(text.endswith(" KiB") for text in fig.layout.yaxis.ticktext)

@@ -9,8 +9,8 @@ from attnviz.app import page_parts, show, widgets
 from attnviz.app.text import plain
 from attnviz.base import units
 from attnviz.base.words import _, sentences
-from attnviz.figures import byte_axes
-from attnviz.figures.roofline import RoofPoints, under_roof
+from attnviz.figures import cost_charts
+from attnviz.figures.cost_charts import RoofPoints, under_roof
 from attnviz.figures.theme import SERIES, Figure
 from attnviz.models.architecture import Gpu, gpus
 from attnviz.pages.fast import choices, figures
@@ -124,14 +124,14 @@ def _by_block(result: cost.Result) -> None:
         words = sentences(loads, fewest, fits)
     show.figure(
         show.chart_of(
-            byte_axes.over,
+            cost_charts.over,
             cost.BLOCKS,
             {name[0]: [whole] * len(cost.BLOCKS), name[1]: result.by_block},
             _("rows of a tile"),
             _("bytes moved"),
             here=result.block,
             text=units.binary,
-            ticks=byte_axes.FINE_BYTES,
+            ticks=cost_charts.FINE_BYTES,
         ),
         name=f"bytes-moved-by-tile-{result.config.tokens}-tokens",
         key="fast-by-block",
@@ -154,7 +154,7 @@ def _memory(result: cost.Result, gpu: Gpu) -> None:
     }
     show.figure(
         show.chart_of(
-            byte_axes.over,
+            cost_charts.over,
             cost.LENGTHS,
             lines,
             _("tokens"),
@@ -162,7 +162,7 @@ def _memory(result: cost.Result, gpu: Gpu) -> None:
             here=result.config.tokens,
             limits={gpu.name: gpu.machine.memory},
             text=units.binary,
-            ticks=byte_axes.FINE_BYTES,
+            ticks=cost_charts.FINE_BYTES,
         ),
         name="memory-of-scores-to-a-million-tokens",
         key="fast-memory",

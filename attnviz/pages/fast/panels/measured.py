@@ -12,7 +12,7 @@ from attnviz.app.text import plain, spoken
 from attnviz.base import units
 from attnviz.base.words import _, listed, sentences
 from attnviz.core.precision import stored_bytes
-from attnviz.figures import byte_axes
+from attnviz.figures import cost_charts
 from attnviz.models.settings import current
 from attnviz.pages.fast import choices
 from attnviz.pages.fast.maths import measured
@@ -84,8 +84,8 @@ def _pictures(result: measured.Result) -> None:
         return
     time, memory = _words(result)
     page_parts.side_by_side(
-        lambda: _over(result, "seconds", _("seconds of one pass"), units.duration, byte_axes.SECONDS, time),
-        lambda: _over(result, "nbytes", _("memory at its peak"), units.binary, byte_axes.FINE_BYTES, memory),
+        lambda: _over(result, "seconds", _("seconds of one pass"), units.duration, cost_charts.SECONDS, time),
+        lambda: _over(result, "nbytes", _("memory at its peak"), units.binary, cost_charts.FINE_BYTES, memory),
     )
 
 
@@ -102,7 +102,7 @@ def _over(
     lines = {called[way]: [getattr(result.of(way).get(n), field, None) for n in lengths] for way in result.ways}
     look: dict[str, Any] = {"here": None, "text": text, "ticks": ticks, "dots": True, "height": 400}
     show.figure(
-        show.chart_of(byte_axes.over, lengths, lines, _("tokens"), title, **look),
+        show.chart_of(cost_charts.over, lengths, lines, _("tokens"), title, **look),
         name=f"attention-{field}-{measured.file_name(result)}",
         key=f"fast-{field}",
         table=show.columns([asdict(row) for row in result.timings]),

@@ -9,7 +9,7 @@ from attnviz.app.cache.shared_results import shared
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, sentences
-from attnviz.figures.byte_axes import over
+from attnviz.figures.cost_charts import over
 from attnviz.figures.theme import Figure
 from attnviz.pages.fast import choices
 from attnviz.pages.fast.maths import numerics

@@ -40,12 +40,12 @@ from attnviz.pages.home import maths as landing
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths import born_facts, cache_facts, fast_facts, model_facts, scaling_facts
 from attnviz.pages.lessons.maths.lesson_parts import HEAD, PictureSettings, Subject
-from attnviz.pages.scaling.figures.variance import histograms
+from attnviz.pages.scaling.figures import histograms
 from attnviz.pages.scaling.maths import growing_width
 from attnviz.pages.scaling.maths.variance import Config
 from attnviz.pages.scaling.panels import saturation, scaling_form, variance
 from attnviz.pages.sharing.panels import one_picture
-from attnviz.pages.why.figures.parts import ladder
+from attnviz.pages.why.figures import ladder
 from attnviz.runs import head_matrix
 
 LAST_WIDTH = scaling_facts.WIDE  #: d_k, where films of bars end: all of a raw row is on one key by then

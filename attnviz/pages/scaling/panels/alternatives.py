@@ -9,7 +9,7 @@ from attnviz.app import page_parts, show
 from attnviz.app.cache.shared_results import shared
 from attnviz.base.words import _
 from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, SERIES
-from attnviz.pages.scaling.figures.curves import Line, over_d_k
+from attnviz.pages.scaling.figures import Line, over_d_k
 from attnviz.pages.scaling.maths import alternatives, growing_width, saturation
 from attnviz.pages.scaling.panels import scaling_form
 from attnviz.pages.scaling.panels.saturation import curves

@@ -12,8 +12,7 @@ from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, sentences
 from attnviz.figures import heatmap
 from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED
-from attnviz.pages.scaling import choices
-from attnviz.pages.scaling.figures import variance as figures
+from attnviz.pages.scaling import choices, figures
 from attnviz.pages.scaling.maths import real_head as experiment
 from attnviz.pages.scaling.panels import scaling_form
 from attnviz.pages.scaling.panels.scaling_form import K, Q

@@ -20,8 +20,7 @@ from attnviz.base.message import Problem
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ngettext, sentences
 from attnviz.figures.theme import Figure
-from attnviz.pages.scaling import choices
-from attnviz.pages.scaling.figures import curves
+from attnviz.pages.scaling import choices, figures
 from attnviz.pages.scaling.maths import retrieval_training as experiment
 from attnviz.pages.scaling.panels import scaling_form
 from attnviz.pages.scaling.panels.scaling_form import K, Q
@@ -149,7 +148,7 @@ def _results(config: experiment.Config) -> Generator[experiment.Result]:
 def _figure(result: experiment.Result) -> Figure:
     names, config = scaling_form.names(), result.config
     runs = [(names[name], scaling_form.colour(name), vars(run)) for name, run in result.runs.items()]
-    return curves.training(runs, config.steps, 1 / experiment.LABELS, math.log(config.names))
+    return figures.training(runs, config.steps, 1 / experiment.LABELS, math.log(config.names))
 
 
 def _picture(result: experiment.Result) -> None:

@@ -12,7 +12,7 @@ from attnviz.app.cache.shared_results import shared
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.pages.scaling import choices
-from attnviz.pages.scaling.figures.curves import Limit, Line, over_d_k
+from attnviz.pages.scaling.figures import Limit, Line, over_d_k
 from attnviz.pages.scaling.maths import growing_width, saturation
 from attnviz.pages.scaling.panels import scaling_form
 

@@ -14,8 +14,7 @@ from attnviz.canvas import softmax_slider
 from attnviz.core.attention import COLDEST
 from attnviz.figures.theme import RAW, SCALED
 from attnviz.live.scene_figure import SceneFigure
-from attnviz.pages.scaling import choices
-from attnviz.pages.scaling.figures import softmax as figures
+from attnviz.pages.scaling import choices, figures
 from attnviz.pages.scaling.maths import growing_width
 from attnviz.pages.scaling.maths import softmax as experiment
 from attnviz.pages.scaling.panels import scaling_form

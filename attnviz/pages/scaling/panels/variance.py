@@ -11,8 +11,7 @@ from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.shared_results import shared
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, sentences
-from attnviz.pages.scaling import choices
-from attnviz.pages.scaling.figures import variance as figures
+from attnviz.pages.scaling import choices, figures
 from attnviz.pages.scaling.maths import variance
 from attnviz.pages.scaling.panels import scaling_form
 from attnviz.pages.scaling.panels.scaling_form import K, Q

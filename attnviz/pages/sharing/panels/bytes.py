@@ -7,10 +7,9 @@ from attnviz.app.text import plain
 from attnviz.base import units
 from attnviz.base.largest import find_largest
 from attnviz.base.words import _, ngettext, sentences
-from attnviz.figures import byte_axes
+from attnviz.figures import cost_charts
 from attnviz.models.architecture import Architecture, divisors, has_heads, named, shared_otherwise, ways
-from attnviz.pages.sharing import choices
-from attnviz.pages.sharing.figures import costs as figures
+from attnviz.pages.sharing import choices, figures
 from attnviz.runs.head_sharing import Result
 
 POWERS = [2**i for i in range(4, 21)]
@@ -44,7 +43,7 @@ def over(arch: Architecture, context: int, batch: int) -> None:
     name, values = next(iter(lines.items()))
     show.figure(
         show.chart_of(
-            byte_axes.over,
+            cost_charts.over,
             x,
             lines,
             title,
@@ -52,7 +51,7 @@ def over(arch: Architecture, context: int, batch: int) -> None:
             here=here,
             limits={f"{gib} GiB": gib * 2**30 for gib in (24, 80)},
             text=units.binary,
-            ticks=byte_axes.BYTES,
+            ticks=cost_charts.BYTES,
         ),
         name=f"kv-bytes-{axis}-{arch.name}",
         key="h-bytes",

@@ -11,8 +11,7 @@ from attnviz.base import units
 from attnviz.base.words import _, ngettext, sentences, tongue
 from attnviz.core.costs import activations
 from attnviz.models.architecture import CONVENTIONS, Architecture, Preset, all_presets, has_heads, ways, whole_pass
-from attnviz.pages.sharing import choices
-from attnviz.pages.sharing.figures import costs as figures
+from attnviz.pages.sharing import choices, figures
 from attnviz.pages.sharing.panels import latent, sharing_programs
 from attnviz.pages.sharing.panels.architecture_form import Chosen, choose, number_boxes
 from attnviz.pages.sharing.panels.bytes import by_layer, over, parameters_by_matrix

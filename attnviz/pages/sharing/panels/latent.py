@@ -12,10 +12,9 @@ from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ngettext, say
 from attnviz.core.costs import Form, pairs
 from attnviz.core.latent import LatentLayout
-from attnviz.figures import byte_axes
+from attnviz.figures import cost_charts
 from attnviz.models.architecture import Architecture, Claim, all_presets, claims, quality
-from attnviz.pages.sharing import choices
-from attnviz.pages.sharing.figures import costs as figures
+from attnviz.pages.sharing import choices, figures
 from attnviz.pages.sharing.panels import sharing_programs
 
 CONTEXTS = [2**i for i in range(4, 18)]
@@ -53,7 +52,7 @@ def panel() -> None:
     with place:
         show.figure(
             show.chart_of(
-                byte_axes.over,
+                cost_charts.over,
                 CONTEXTS,
                 lines,
                 _("tokens of context"),

@@ -11,8 +11,7 @@ from attnviz.app.text import spoken
 from attnviz.base import units
 from attnviz.base.words import _, listed, sentences
 from attnviz.models.architecture import HELD_TOKENS, Architecture, Measurement, all_presets, measure_on_meta
-from attnviz.pages.sharing import choices, maths
-from attnviz.pages.sharing.figures import costs as figures
+from attnviz.pages.sharing import choices, figures, maths
 from attnviz.pages.sharing.panels import sharing_programs
 from attnviz.pages.sharing.panels.architecture_form import Chosen, choose, number_boxes, say_whether
 

@@ -12,8 +12,7 @@ from attnviz.app.text import plain
 from attnviz.base.words import _, listed, sentences
 from attnviz.engine import Rerun
 from attnviz.models.capture import RecordedLayer
-from attnviz.pages.sharing import choices
-from attnviz.pages.sharing.figures import sharing as figures
+from attnviz.pages.sharing import choices, figures
 from attnviz.pages.sharing.panels import one_picture, sharing_programs
 from attnviz.pages.sharing.panels.bytes import named, saved
 from attnviz.runs import head_sharing

@@ -13,7 +13,7 @@ from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ngettext, sentences
 from attnviz.core.costs import Machine
 from attnviz.core.precision import DTYPES, stored_bytes
-from attnviz.figures import byte_axes
+from attnviz.figures import cost_charts
 from attnviz.models.architecture import (
     CONVENTIONS,
     FARTHEST,
@@ -25,8 +25,7 @@ from attnviz.models.architecture import (
     gpus,
     size_deployment,
 )
-from attnviz.pages.sharing import choices
-from attnviz.pages.sharing.figures import costs as figures
+from attnviz.pages.sharing import choices, figures
 from attnviz.pages.sharing.panels import sharing_programs
 from attnviz.pages.sharing.panels.architecture_form import Chosen, choose, number_boxes, say_whether
 
@@ -253,7 +252,7 @@ def _roofline(chosen: Chosen, how: Deployment, machine: Machine, size: Size) -> 
         words = _("Weights and cache do not fit with a batch of {batch}: steps end at what fits.")
     show.figure(
         show.chart_of(
-            byte_axes.over,
+            cost_charts.over,
             list(steps),
             lines,
             _("sequences"),

@@ -5,8 +5,7 @@ import streamlit as st
 from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.text import plain
 from attnviz.base.words import _, listed
-from attnviz.pages.why import choices
-from attnviz.pages.why.figures import circuit as figures
+from attnviz.pages.why import choices, figures
 from attnviz.pages.why.maths import circuit
 from attnviz.pages.why.panels import form
 

@@ -17,8 +17,7 @@ from attnviz.base.head_record import HeadView
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, listed, say, sentences
 from attnviz.engine import Rerun
-from attnviz.pages.why import choices
-from attnviz.pages.why.figures import parts as figures
+from attnviz.pages.why import choices, figures
 from attnviz.pages.why.maths import parts
 from attnviz.pages.why.panels import form
 

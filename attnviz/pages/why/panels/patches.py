@@ -7,7 +7,7 @@ import numpy as np
 from attnviz.app import live_run, page_parts, show
 from attnviz.app.text import plain
 from attnviz.base.words import _, sentences
-from attnviz.pages.why.figures import patches as figures
+from attnviz.pages.why import figures
 from attnviz.pages.why.maths import patches
 from attnviz.pages.why.panels import form
 

@@ -1,0 +1,169 @@
+"""Charts of costs: bytes and seconds over sizes, bars made of parts, and the roofline of a machine."""
+
+import html
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from attnviz.base.units import binary_unit, duration
+from attnviz.base.words import _
+from attnviz.figures.chart import Series, at_x, axis, bars, chart, line, points
+from attnviz.figures.theme import SERIES, THEORY, Figure
+
+#: places that a logarithmic axis names
+BYTES = {1024**i: f"1 {unit}" for i, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB"))}
+FINE_BYTES = {
+    1024**i * of: f"{of} {unit}" for i, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB")) for of in (1, 32)
+}
+SECONDS = {10.0**power: duration(10.0**power) for power in range(-6, 4)}
+
+
+def binary_ticks(most: float) -> dict[float, str]:
+    """A handful of places on a linear axis of bytes, at round numbers of KiB, MiB or GiB."""
+    name, unit = binary_unit(most)
+    room = max(most, 1) / unit
+    step = 2.0 ** math.ceil(math.log2(room / 5))
+    return {i * step * unit: f"{i * step:g} {name}" for i in range(int(room / step) + 1)}
+
+
+def over(
+    x: Sequence[int],
+    lines: Mapping[str, Sequence[float | None]],
+    x_title: str,
+    y_title: str,
+    *,
+    here: int | None,
+    limits: Mapping[str, float] = MappingProxyType({}),
+    text: Callable[[float], str],
+    ticks: Mapping[float, str] = MappingProxyType({}),
+    dots: bool = False,
+    height: int = 330,
+) -> Figure:
+    """Curves over a number of things, both axes logarithmic; `limits` are horizontal lines with a name.
+
+    `here` is the chosen place, `text` puts a value into words, `ticks` are the places that the y axis names, and
+    `dots` marks each value.
+    """
+    every = 1 if x[-1] <= x[0] << 4 else 2 if x[-1] <= x[0] << 8 else 3
+    powers = {2**i: f"{2**i:,}" for i in range(0, 31, every) if x[0] <= 2**i <= x[-1]}
+    curves = [
+        line(
+            list(x),
+            list(values),
+            name,
+            SERIES[number % len(SERIES)],
+            dots=dots,
+            customdata=["" if value is None else text(value) for value in values],
+            hover="%{x:,}: %{customdata}",
+        )
+        for number, (name, values) in enumerate(lines.items())
+    ]
+    return chart(
+        [*curves, *(_limit([x[0], x[-1]], value, name) for name, value in limits.items())],
+        axis(x_title, 12, powers, type="log"),
+        axis(y_title, 12, ticks or None, type="log", exponentformat="power"),
+        height=height,
+        here=here,
+        legend_below=True,
+    )
+
+
+def _limit(ends: list[int], value: float, name: str) -> Series:
+    look = {"mode": "lines+text", "textposition": "top right", "textfont": {"size": 11, "color": THEORY}}
+    across = line(ends, [value, value], None, THEORY, width=1, dash="dot", hover="", showlegend=False)
+    return across | look | {"text": [name, ""]}  # at the left
+
+
+def stacked(
+    ways: Sequence[str],
+    parts: Mapping[str, Sequence[int]],
+    names: Mapping[str, str],
+    colours: Mapping[str, str],
+    axis: dict[str, Any],
+    *,
+    text: Callable[[float], str] | None = None,
+    height: int,
+) -> Figure:
+    """One bar below the other, each part in its colour; a part that is 0 everywhere is left out.
+
+    `text` puts a value into words where a mouse points, else it is said in digits; `axis` is the one of values.
+    """
+    hover = "%{y}: %{customdata}" if text else "%{y}: %{x:,}"
+    return chart(
+        [
+            bars(
+                list(values),
+                list(ways),
+                names[part],
+                colours[part],
+                across=True,
+                customdata=text and [text(value) for value in values],
+                hover=hover,
+            )
+            for part, values in parts.items()
+            if any(values)
+        ],
+        axis,
+        {"autorange": "reversed", "type": "category"},
+        height=height,
+        barmode="stack",
+        bargap=0.35,
+        legend={"traceorder": "normal"},
+    )
+
+
+@dataclass(frozen=True)
+class RoofPoints:
+    """Points of one kind, each with a label, and how they look."""
+
+    name: str
+    place: str  #: where a label stands, as Plotly names it
+    symbol: str
+    colour: str
+    intensities: Sequence[float]  #: FLOPs a byte
+    speeds: Sequence[float]  #: FLOP/s
+    labels: Sequence[str]
+
+
+def under_roof(peak: float, bandwidth: float, kinds: Sequence[RoofPoints], x_title: str) -> Figure:
+    """FLOP/s over FLOPs a byte, both logarithmic: the most that a machine can do, and what lies under it.
+
+    The dotted line is where reading takes as long as computing.
+    """
+    ridge = peak / bandwidth
+    ends = [ridge, *(x for kind in kinds for x in kind.intensities)]
+    x = np.sort(np.append(np.geomspace(min(ends) / 2, max(ends) * 3, 80), ridge))
+    hover, name = "%{x:.3g}: %{y:,.4g} GFLOP/s<extra></extra>", _("the most this machine can do")
+    under = [
+        points(
+            list(kind.intensities),
+            [speed / 1e9 for speed in kind.speeds],
+            kind.name,
+            kind.colour,
+            size=10,
+            symbol=kind.symbol,
+            text=[html.escape(label) for label in kind.labels],
+            at=kind.place,
+            textfont={"size": 11},
+            hover="%{text}: %{x:.3g} FLOP/byte, %{y:,.4g} GFLOP/s",
+            cliponaxis=False,
+        )
+        for kind in kinds
+    ]
+    return chart(
+        [line(x, np.minimum(peak, bandwidth * x) / 1e9, name, THEORY, hover=hover), *under],
+        axis(x_title, 12, **_powers(min(x), max(x))),
+        axis(_("GFLOP/s"), 12, **_powers(min(peak, bandwidth * min(x)), peak)),
+        height=380,
+        marks=[at_x(ridge)],
+        showlegend=True,
+    )
+
+
+def _powers(low: float, high: float) -> dict[str, Any]:
+    """A logarithmic axis: powers of ten, and twice and five times them where there are few."""
+    return {"type": "log", "dtick": 1 if high > 1000 * low else "D2", "tickformat": ","}

@@ -1,1 +1,0 @@
-"""What the page scaling draws with: arrays in, a figure out."""

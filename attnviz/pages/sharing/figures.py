@@ -1,0 +1,325 @@
+"""Figures of sharing: parameters and bytes beside each other and over context, heads as trained and shared."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from attnviz.base import units
+from attnviz.base.words import _
+from attnviz.figures import chart as charts
+from attnviz.figures.chart import BARE, Panel, Series, at_x, axis, cells, chart, line, note, panels, points
+from attnviz.figures.cost_charts import binary_ticks, stacked
+from attnviz.figures.heatmap import label, token_axis
+from attnviz.figures.theme import (
+    ALTERNATIVE,
+    FONT,
+    K_VERMILION,
+    MASKED,
+    Q_BLUE,
+    RAW,
+    SCALED,
+    SERIES,
+    V_GREEN,
+    WEIGHTS,
+    Figure,
+    with_alpha,
+)
+
+#: W_Q, W_K and W_V have the colours of Q, K and V.
+PARTS = {"w_q": Q_BLUE, "w_k": K_VERMILION, "w_v": V_GREEN, "w_o": ALTERNATIVE, "w_down": SERIES[3], "rest": MASKED}
+SHARING = ("MHA", "GQA", "MQA", "MLA")  #: how models share keys and values, as the proof colours them
+LANDMARKS = ("gpt2", "llama-1-7b", "falcon-7b", "gpt-neox-20b", "deepseek-v3")  #: named in it
+CACHES = {n << 20: f"{n} MiB" for n in (4, 16, 64, 256)}
+KINDS = {
+    "full": K_VERMILION,
+    "window": SERIES[0],
+    "chunk": SERIES[7],
+    "latent": SERIES[3],
+    "hybrid": SERIES[4],
+    "linear": SERIES[2],
+    "shared": MASKED,
+    "none": MASKED,
+}
+
+
+# Parameters, FLOPs and bytes of attention.
+def parameters(names: Sequence[str], parts: Mapping[str, Sequence[int]], titles: Mapping[str, str]) -> Figure:
+    """Parameters by matrix, one bar for each way of sharing."""
+    most = max((sum(each) for each in zip(*parts.values(), strict=True)), default=0)
+    return stacked(names, parts, titles, PARTS, _parameter_ticks(most), height=120 + 42 * len(names))
+
+
+def _parameter_ticks(most: float) -> dict[str, Any]:
+    """Places on a linear axis of parameters, in millions where there are so many: "0.5B" would be read as bytes."""
+    unit, name = (10**6, _("parameters, in millions")) if most >= 10**6 else (1, _("parameters"))
+    room = max(most, 1) / unit
+    scale = 10.0 ** math.floor(math.log10(room / 5))
+    step = next(m * scale for m in (1, 2, 5, 10) if m * scale >= room / 5)
+    return axis(name, 12, {i * step * unit: f"{i * step:,.6g}" for i in range(int(room / step) + 1)})
+
+
+def bars(names: Sequence[str], values: Sequence[float], unit: str, chosen: int | None, texts: Sequence[str]) -> Figure:
+    """Bytes for each way of sharing; `texts` are the bytes as people read them, and the axis is in KiB to TiB."""
+    colours = [SERIES[0] if i == chosen else MASKED for i in range(len(names))]
+    hover = "%{y}: %{text}<extra></extra>"
+    return chart(
+        [charts.bars(list(values), list(names), None, colours, across=True, text=list(texts), hover=hover)],
+        axis(unit, 12, binary_ticks(max(values)), rangemode="tozero"),
+        {"autorange": "reversed", "type": "category"},
+        height=70 + 36 * len(names),
+    )
+
+
+def strip(nbytes: Sequence[int], kinds: Sequence[str], labels: Sequence[str], names: Mapping[str, str]) -> Figure:
+    """Bytes that each layer keeps between tokens, coloured by its kind of layer."""
+    places = {kind: [i for i, k in enumerate(kinds) if k == kind] for kind in dict.fromkeys(kinds)}
+    return chart(
+        [
+            charts.bars(
+                picked,
+                [nbytes[i] for i in picked],
+                names[kind],
+                KINDS[kind],
+                customdata=[labels[i] for i in picked],
+                hover="%{customdata}: %{y:,} B",
+                width=0.9,
+            )
+            for kind, picked in places.items()
+        ],
+        axis(_("layer"), 12, range=[-0.6, len(kinds) - 0.4]),
+        axis(_("bytes"), 12, binary_ticks(max(nbytes, default=0)), rangemode="tozero"),
+        height=230,
+        showlegend=True,
+    )
+
+
+def memory(weights: int, cache: int, room: int) -> Figure:
+    """Weights and cache side by side in a machine's memory, in GiB."""
+    gib = 1 << 30
+    parts = (
+        (_("weights"), weights, SERIES[3], 1.0),
+        (_("keys and values"), cache, K_VERMILION, 1.0),
+        (_("free"), max(0, room - weights - cache), MASKED, 0.3),
+    )
+    hover = "%{x:,.2f} GiB"
+    return chart(
+        [
+            charts.bars([value / gib], [""], name, colour, across=True, marker={"opacity": opacity}, hover=hover)
+            for name, value, colour, opacity in parts
+        ],
+        axis(_("GiB"), 12, rangemode="tozero"),
+        height=170,
+        marks=[at_x(room / gib, dash=None, width=2)],
+        barmode="stack",
+        legend={"traceorder": "normal"},
+    )
+
+
+def proof(models: Sequence[tuple[str, str, int, int, int]], chosen: str) -> Figure:
+    """Bytes of a cache over parameters: of each (name, sharing, parameters, by formula, measured) a dot in a ring."""
+    thousands = {10.0**power: name for power, name in ((8, "100M"), (9, "1B"), (10, "10B"), (11, "100B"), (12, "1T"))}
+    drawn: list[Series] = []
+    for number, kind in enumerate(SHARING):
+        names, parameters, formula, measured = zip(
+            *((n, p, f, m) for n, k, p, f, m in models if k == kind), strict=True
+        )
+        big = [name == chosen for name in names]
+        rings = points(
+            parameters,
+            measured,
+            kind,
+            SERIES[number],
+            size=[26 if each else 15 for each in big],
+            symbol="circle-open",
+            marker={"line": {"width": [4 if each else 2 for each in big]}},
+            text=[name if named or name in LANDMARKS else "" for name, named in zip(names, big, strict=True)],
+            at=["top left" if each > 1e11 else "top center" for each in parameters],
+            customdata=[(name, units.binary(value)) for name, value in zip(names, measured, strict=True)],
+            hover="%{customdata[0]}: %{customdata[1]}",
+        )
+        drawn += [rings, points(parameters, formula, None, SERIES[number], size=6, hover="", showlegend=False)]
+    return chart(
+        drawn,
+        axis(_("parameters of the model"), 12, thousands, type="log", range=[7.4, 12.1]),
+        axis(_("cache of 512 tokens"), 12, CACHES, type="log"),
+        height=400,
+    )
+
+
+def quality(models: Sequence[str], seconds: Sequence[float], scores: Sequence[float]) -> Figure:
+    """Speed against quality: up is better, left is faster."""
+    named = points(
+        list(seconds),
+        list(scores),
+        None,
+        [SERIES[i % len(SERIES)] for i in range(len(models))],
+        size=18,
+        text=list(models),
+        at=["middle right" if s < 1 else "middle left" for s in seconds],
+        textfont={"size": 14},
+        hover="%{text}: %{x} s, %{y}",
+    )
+    x = axis(_("seconds a sample"), 12, rangemode="tozero")
+    return chart([named], x, axis(_("average score"), 12, range=[45.6, 47.6]), height=300)
+
+
+# Which query heads share which K/V heads, and what sharing changes.
+ABREAST = 6  #: small heads in a line, at most
+
+
+def groups(
+    before: np.ndarray, after: np.ndarray, heads: Sequence[int], tokens: Sequence[str], hidden: np.ndarray
+) -> Figure:
+    """Weights of some heads, (n, Q, K), as trained (above) and sharing one K/V head (below); one scale for all."""
+    n = len(heads)
+    across = n if n <= 9 else -(-n // 2)
+    bands = -(-n // across)
+    titles, parts = [], []
+    for number in range(2 * bands * across):
+        row, column = divmod(number, across)
+        at = row // 2 * across + column
+        titles.append(_("head {head}").format(head=heads[at]) if row % 2 == 0 and at < n else "")
+        name = None if column else _("shared") if row % 2 else _("as trained")
+        square: dict[str, Any] = BARE | {"showticklabels": False, "autorange": "reversed", "constrain": "domain"}
+        down = axis(name, 12, scaleanchor=f"x{number + 1 if number else ''}", **square)
+        small = [_small((after if row % 2 else before)[at], tokens, hidden)] if at < n else []
+        parts.append(Panel(small, {"visible": False, "constrain": "domain"}, down))
+    bar = {"title": {"text": _("weight"), "side": "right"}, "thickness": 10, "len": 0.9, "outlinewidth": 0}
+    return panels(
+        parts,
+        across,
+        spacing={"horizontal_spacing": 0.01, "vertical_spacing": 0.05 / bands},
+        titles=titles,
+        titles_size=12,
+        height=bands * int(np.clip(2300 / max(across, 4), 270, 460)),
+        coloraxis={"colorscale": WEIGHTS, "cmin": 0, "cmax": 1, "colorbar": bar},
+    ).update_layout(margin={"t": 28}, plot_bgcolor=with_alpha(MASKED, 0.3))
+
+
+def pairs(
+    before: np.ndarray, after: np.ndarray, heads: Sequence[int], tokens: Sequence[str], hidden: np.ndarray, side: int
+) -> Figure:
+    """Weights of some heads, (n, Q, K), as trained (above) and sharing their keys (below), each `side` pixels wide.
+
+    One trace, in whose cells all heads lie beside each other, and in two lines where they are many: a chart for each
+    costs a class that opens the page more than all else on it.
+    """
+    n, bands = len(tokens), 1 if len(heads) <= ABREAST else 2
+    across, gap, above = -(-len(heads) // bands), max(1, round(8 * n / side)), max(1, round(20 * n / side))
+    pair_height = above + 2 * n + 1
+    shape = bands * pair_height, across * (n + gap) - gap
+    z = np.full(shape, np.nan, np.float32)
+    names = [label(t) for t in tokens]
+    # tokens are labels of the axes, which only a hand that points at a cell sees: for each cell they would be thousands
+    query = [*[""] * above, *names, "", *names] * bands
+    key = [*names, *[""] * gap] * across
+    shapes: list[dict[str, Any]] = []
+    annotations: list[dict[str, Any]] = []
+    grey = {"type": "rect", "line": {"width": 0}, "fillcolor": with_alpha(MASKED, 0.3), "layer": "below"}
+    for i, head in enumerate(heads):
+        top, left = i // across * pair_height + above, i % across * (n + gap)
+        for start, weights in ((top, before[i]), (top + n + 1, after[i])):
+            z[start : start + n, left : left + n] = np.where(hidden, np.nan, weights)
+            edges = {"x0": left - 0.5, "x1": left + n - 0.5, "y0": start - 0.5, "y1": start + n - 0.5}
+            shapes.append(grey | edges)
+        # an annotation: Streamlit's theme moves a title to the left edge of its chart
+        look = {"font": {"size": 12}, "xanchor": "center", "yanchor": "bottom"}
+        annotations.append(note(left + (n - 1) / 2, top - 0.5, _("head {head}").format(head=head), **look))
+    trace = cells(z, WEIGHTS, 0, 1, hover="%{y} → %{x}<br><b>%{z:.4f}</b>", hoverongaps=False)
+    bare: dict[str, Any] = dict.fromkeys(("showticklabels", "showgrid", "zeroline", "automargin"), False)
+    return go.Figure(
+        {
+            "data": [trace],
+            "layout": {
+                "annotations": annotations,
+                "font": {"family": FONT, "size": 13},
+                "width": round(shape[1] * side / n),
+                "height": round(shape[0] * side / n),
+                "margin": dict.fromkeys("lrtb", 0),
+                "paper_bgcolor": "rgba(0,0,0,0)",
+                "plot_bgcolor": "rgba(0,0,0,0)",
+                "xaxis": axis(labels=dict(enumerate(key[: shape[1]])), range=[-0.5, shape[1] - 0.5], **bare),
+                "yaxis": axis(labels=dict(enumerate(query)), range=[shape[0] - 0.5, -0.5], **bare),
+                "shapes": shapes,
+            },
+        }
+    )
+
+
+def _small(weights: np.ndarray, tokens: Sequence[str], hidden: np.ndarray) -> Series:
+    names = np.array([label(t) for t in tokens], dtype=object)
+    return cells(
+        np.where(hidden, np.nan, weights).astype(np.float32),
+        None,
+        coloraxis="coloraxis",
+        customdata=np.broadcast_to(names, weights.shape),
+        text=np.broadcast_to(names[:, None], weights.shape),
+        hover="%{text} → %{customdata}<br><b>%{z:.4f}</b>",
+        hoverongaps=False,
+    )
+
+
+def moved(weights: np.ndarray, outputs: np.ndarray, kv_of: Sequence[int]) -> Figure:
+    """For each query head the share of its attention that moved to other keys, and its output's relative change."""
+    x, hover = [_("head {head}").format(head=h) for h in range(len(weights))], "%{x}: %{y:.1%}"
+    edges = [h - 0.5 for h in range(1, len(kv_of)) if kv_of[h] != kv_of[h - 1]]
+    return chart(
+        [
+            charts.bars(x, weights, _("attention that moved"), Q_BLUE, hover=hover),
+            charts.bars(x, outputs, _("change of output"), V_GREEN, hover=hover),
+        ],
+        y={"tickformat": ".0%", "rangemode": "tozero"},
+        height=250,
+        marks=[at_x(edge, MASKED) for edge in edges],
+    )
+
+
+def sweep(
+    kv_heads: Sequence[int],
+    change: Sequence[float],
+    cache: Sequence[int],
+    chosen: int,
+    names: Sequence[str],
+) -> Figure:
+    """What sharing costs and what it saves: the change of the layer's output and its cache, by number of K/V heads."""
+    names, most = list(names), max(max(change), 0.01) * 1.15
+    colours = [with_alpha(K_VERMILION, 0.85 if g == chosen else 0.35) for g in kv_heads]
+    name, hover = _("change of the layer's output"), "%{x}: %{y:.1%}<extra></extra>"
+    right: dict[str, Any] = {"showgrid": False, "overlaying": "y", "side": "right", "anchor": "x"}
+    return chart(
+        [
+            charts.bars(names, cache, _("K/V bytes"), colours, hover="%{x}: %{y:,} B<extra></extra>"),
+            line(names, change, name, V_GREEN, width=3, dots=True, yaxis="y2", hover=hover),
+        ],
+        axis(_("K/V heads"), 12, type="category", domain=[0.0, 0.94]),
+        axis(_("bytes"), 12, binary_ticks(max(cache)), range=[0, max(cache) * 1.15]),
+        height=270,
+        yaxis2=axis(_("change"), 12, tickformat=".0%", dtick=0.25 if most < 1.3 else 0.5, range=[0, most], **right),
+    )
+
+
+def guesses(tokens: Sequence[str], before: Sequence[float], after: Sequence[float]) -> Figure:
+    """The next token's probabilities as trained and with shared keys and values."""
+    most = max(*before, *after, 0.0) or 1.0
+    return chart(
+        [
+            charts.bars(
+                list(values),
+                list(range(len(tokens))),
+                name,
+                colour,
+                across=True,
+                numbers=".1%",
+                customdata=[label(t, 30) for t in tokens],
+                hover="%{customdata}: %{x:.2%}",
+            )
+            for values, name, colour in ((before, _("as trained"), SCALED), (after, _("shared"), RAW))
+        ],
+        axis(_("probability"), tickformat=".0%", range=[0, 1.15 * most]),  # with room for the numbers beside the bars
+        token_axis(tokens, autorange="reversed", zeroline=False),
+        height=max(220, 44 * len(tokens) + 70),
+        bargap=0.25,
+    )

@@ -1,1 +1,0 @@
-"""What the page sharing draws with: arrays in, a figure out."""

@@ -1,0 +1,325 @@
+"""Figures of the page that asks why: what each part adds to a logit, which parts carry an answer, which patches do."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from attnviz.base.rounding import Rounded
+from attnviz.base.words import _
+from attnviz.figures import title_lines
+from attnviz.figures.chart import BARE, Series, at_x, axis, bars, cells, chart, line, note, points
+from attnviz.figures.heatmap import as_typed, label, labels, token_axis
+from attnviz.figures.theme import ALTERNATIVE, FONT, MASKED, PRIMARY, SCALED, SIGNED, THEORY, Figure
+
+HEADS, MLPS, BELOW = SCALED, ALTERNATIVE, THEORY
+NAMED = 10
+ROW = 16  #: pixels of a layer: on a phone names of two layers do not touch
+
+
+def layer_ticks(layers: int) -> list[int]:
+    """The layers that an axis names."""
+    return list(range(0, layers, 5 if layers > 12 else 1))
+
+
+# What each part of a model adds to a logit, layer over layer, and what it would say if it ended there.
+def _with_legend(drawn: list[Series], title: str, layers: int, below: int, **look: Any) -> Figure:
+    height = int(np.clip(110 + ROW * (layers + below), 360, 620))
+    fig = chart(drawn, height=height, title=as_typed(title), legend_below=True, dragmode=False, showlegend=True, **look)
+    return fig.update_layout(margin_t=title_lines.above(fig, 34))
+
+
+def _rows(layers: int, below: int, **look: Any) -> dict[str, Any]:
+    return BARE | {"range": [-1.7 - below, layers + 0.1]} | look
+
+
+def ladder(
+    heads: np.ndarray,
+    mlps: np.ndarray,
+    below: Sequence[tuple[str, float]],
+    chosen: tuple[int, int],
+    *,
+    title: str,
+    unit: str,
+) -> Figure:
+    """Bars of every head (layers, heads) and MLP, the first layer at the bottom; below it what enters.
+
+    In each row the heads lie end to end above, the MLP below. A head's `customdata` is its number, layer by layer. The
+    largest ones carry their names.
+    """
+    layers, widest = heads.shape
+    entering = {-1.2 - n: name for n, (name, _value) in enumerate(below)}
+    names = [_("MLP {layer}").format(layer=layer) for layer in range(layers)]
+    named = entering | {layer: str(layer) for layer in layer_ticks(layers)}
+    return _with_legend(
+        [
+            _bars_of_heads(heads, chosen[0] * widest + chosen[1]),
+            _bars(range(layers), mlps.tolist(), names, _("MLPs"), MLPS, offset=-0.44),
+            _bars(
+                list(entering),
+                [value for _name, value in below],
+                list(entering.values()),
+                None,
+                BELOW,
+                offset=-0.21,
+                showlegend=False,
+            ),
+        ],
+        title,
+        layers,
+        len(below),
+        x=axis(as_typed(unit)),
+        y=_rows(layers, len(below), title={"text": _("layer"), "standoff": 4}, **axis(labels=named)),
+        notes=_names_of_largest(heads, mlps),
+        barmode="overlay",
+        bargap=0,
+    )
+
+
+def _bars_of_heads(heads: np.ndarray, chosen: int) -> Series:
+    """All heads, end to end from nought in their layer's row: to the right those that add, to the left the others."""
+    rows, lengths, starts, numbers = [], [], [], []
+    for layer, row in enumerate(heads):
+        ends = {True: 0.0, False: 0.0}
+        for head in np.argsort(-np.abs(np.nan_to_num(row))):
+            value = float(row[head])
+            if not np.isnan(value):
+                rows.append(layer)
+                lengths.append(value)
+                starts.append(ends[value > 0])
+                ends[value > 0] += value
+                numbers.append(layer * heads.shape[1] + int(head))
+    names = [_("head {layer}.{head}").format(layer=n // heads.shape[1], head=n % heads.shape[1]) for n in numbers]
+    return _bars(
+        rows,
+        lengths,
+        names,
+        _("heads"),
+        [PRIMARY[1] if n == chosen else HEADS for n in numbers],
+        offset=0.02,
+        base=np.array(starts),
+        customdata=np.array(numbers),
+        marker={"line": {"width": 0.5, "color": "rgba(255,255,255,0.6)"}},
+    )
+
+
+def _bars(
+    rows: Sequence[float],
+    lengths: Sequence[float],
+    names: Sequence[str],
+    called: str | None,
+    colour: str | list[str],
+    **look: Any,
+) -> Series:
+    solid = {"marker": {"opacity": 1.0}}
+    return bars(
+        np.array(lengths, float),  # arrays are sent as bytes, which is a fifth of the work of hundreds of decimals
+        np.array(rows, float),
+        called,
+        colour,
+        across=True,
+        width=0.42,
+        selected=solid,
+        unselected=solid,
+        text=[f"{Rounded(length):+.3f}" for length in lengths],
+        textposition="none",
+        hovertext=list(names),
+        hover="%{hovertext}<br><b>%{text}</b><extra></extra>",
+        **look,
+    )
+
+
+def _names_of_largest(heads: np.ndarray, mlps: np.ndarray) -> list[dict[str, Any]]:
+    """The names of the ten largest parts, at the end of their rows."""
+    table = np.concatenate([np.nan_to_num(heads), mlps[:, None]], 1)
+    largest = np.argsort(-np.abs(table), axis=None)[:NAMED]
+    look: dict[str, Any] = {"xanchor": "left", "xshift": 4, "font": {"size": 11, "family": FONT}}
+    notes = []
+    for layer in sorted({int(n) // table.shape[1] for n in largest}):
+        mine = [int(n) % table.shape[1] for n in largest if int(n) // table.shape[1] == layer]
+        words = [f"{layer}.{n}" if n < heads.shape[1] else _("MLP {layer}").format(layer=layer) for n in mine]
+        row = table[layer]
+        notes.append(note(max(row[:-1][row[:-1] > 0].sum(), row[-1], 0.0), layer, ", ".join(words), **look))
+    return notes
+
+
+def lens(
+    ranks: np.ndarray, shares: np.ndarray, names: Sequence[str], likeliest: Sequence[str], below: int, *, title: str
+) -> Figure:
+    """The place of each token asked about among all tokens, were the input of a layer the end; 1 at the right.
+
+    `ranks` and `shares`, its probability there, are (layers + 1, tokens); `likeliest` is the token of place 1;
+    `below` rows stand under the layers in the picture beside it.
+    """
+    layers, y = len(ranks) - 1, [n - 0.5 for n in range(len(ranks))]
+    strokes = ((PRIMARY[1], 3, None), (THEORY, 2, "dot"))
+    hover = _("{token}: place {place}, {share}")
+    drawn = [
+        line(
+            ranks[:, column].tolist(),
+            y,
+            name,
+            colour,
+            width=width,
+            dash=dash,
+            dots=4,
+            text=[f"{Rounded(share):.2%}" for share in shares[:, column]],
+            hover=hover.format(token=name, place="%{x:,}", share="%{text}") + "<extra></extra>",
+        )
+        for column, (name, (colour, width, dash)) in enumerate(zip(map(as_typed, names), strokes, strict=False))
+    ]
+    tokens = points(
+        [0.7] * (layers + 1),
+        y,
+        text=[label(each, 12) for each in likeliest],
+        at="middle right",
+        mode="text",
+        textfont={"size": 11},
+        hover="",
+        showlegend=False,
+    )
+    worst = float(np.log10(max(10, ranks.max())))
+    powers, reach = {10**n: f"{10**n:,}" for n in range(6)}, [worst + 0.1, -0.4 * worst]
+    return _with_legend(
+        [*drawn, tokens],
+        title,
+        layers,
+        below,
+        x=axis(_("place among all tokens"), labels=powers, type="log", range=reach),
+        y=_rows(layers, below, showticklabels=False),
+    )
+
+
+def sources(tokens: Sequence[str], values: np.ndarray, unit: str) -> Figure:
+    """What a head read from each token, in the order of the sentence: a bar each, to the right what it adds."""
+    rows, high = list(range(len(tokens))), int(np.clip(80 + 22 * len(tokens), 160, 460))
+    named = dict(enumerate(labels(tokens, (high - 80) // 15, 18)))
+    words, hover = list(map(as_typed, tokens)), "%{hovertext}: %{x:+.3f}"
+    return chart(
+        [bars(values.tolist(), rows, None, HEADS, across=True, hovertext=words, hover=hover)],
+        axis(as_typed(unit)),
+        axis(labels=named, autorange="reversed", showgrid=False),
+        height=high,
+    )
+
+
+# A circuit: the heads that keep an answer, each over the token at which it acts, with what it reads from others.
+@dataclass(frozen=True)
+class Node:
+    """A part: its name, the token and the layer where it stands, what it changes, and what it reads."""
+
+    name: str
+    position: int
+    layer: int
+    score: float
+    reads: Sequence[tuple[int, float]] = ()
+    is_mlp: bool = False
+
+
+def graph(nodes: Sequence[Node], tokens: Sequence[str], answer: str, title: str) -> Figure:
+    """Tokens side by side, the layers that have parts from the bottom up, a disc for each, its area what it changes.
+
+    A line leads from a token that a head reads to the head, as wide as its weight; from each part up to the answer.
+    """
+    rows = {layer: n for n, layer in enumerate(sorted({node.layer for node in nodes}))}
+    last, most = len(tokens) - 1, max((abs(node.score) for node in nodes), default=1.0) or 1.0
+    upright = {"type": "line", "y0": -0.8, "y1": len(rows), "line": {"color": MASKED, "width": 1}, "opacity": 0.35}
+    beside = _beside(nodes)
+    places = [node.position + 0.42 * n for node, n in zip(nodes, beside, strict=True)]
+    reads = [
+        _read([source, source, x], [-0.8, rows[node.layer] - 0.7, rows[node.layer]], weight)
+        for node, x in zip(nodes, places, strict=True)
+        for source, weight in node.reads
+        if source != node.position
+    ]
+    hover = _("{name}: {score:+.2f} at “{token}”")
+    discs = points(
+        places,
+        [rows[node.layer] for node in nodes],
+        None,
+        [MLPS if node.is_mlp else HEADS if node.score > 0 else MASKED for node in nodes],
+        size=[float(10 + 22 * np.sqrt(abs(node.score) / most)) for node in nodes],
+        symbol=["square" if node.is_mlp else "circle" for node in nodes],
+        marker={"line": {"width": 1, "color": "white"}},
+        text=[node.name for node in nodes],
+        at=["bottom center" if n % 2 else "top center" for n in beside],
+        textfont={"size": 12, "family": FONT},
+        hovertext=[
+            hover.format(name=node.name, score=node.score, token=as_typed(tokens[node.position])) for node in nodes
+        ],
+        hover="%{hovertext}",
+        customdata=list(range(len(nodes))),
+        showlegend=False,
+    )
+    bold = {node.position for node in nodes} | {last}
+    named = {at: f"<b>{label(t, 12)}</b>" if at in bold else label(t, 12) for at, t in enumerate(tokens)}
+    large = {"size": 15, "color": PRIMARY[1]}
+    return chart(
+        [*reads, discs],
+        axis(labels=named, range=[-0.6, last + 1.2], **BARE),
+        axis(_("layer"), labels={n: str(layer) for layer, n in rows.items()}, range=[-0.9, len(rows) + 0.3], **BARE),
+        height=460,
+        title=as_typed(title),
+        marks=[upright | {"x0": at, "x1": at} for at in range(len(tokens))],
+        notes=[note(last, len(rows) - 0.1, f"<b>{as_typed(answer)}</b>", font=large)],
+        dragmode="pan",
+    )
+
+
+def _read(x: list[float], y: list[float], weight: float) -> Series:
+    return line(x, y, None, SCALED, width=1 + 6 * weight, opacity=0.4, hover="", showlegend=False)
+
+
+def _beside(nodes: Sequence[Node]) -> list[int]:
+    """How many parts of the same layer and token each part stands to the right of."""
+    places = [(node.position, node.layer) for node in nodes]
+    return [places[:n].count(place) for n, place in enumerate(places)]
+
+
+def curve(sizes: Sequence[int], kept: Sequence[float], chosen: int) -> Figure:
+    """The share of the lead that the first parts keep, over how many they are."""
+    x, hover = list(sizes[: len(kept)]), _("{n} parts keep {share}").format(n="%{customdata}", share="%{y:.0%}")
+    named = {n + 1: str(n) for n in (0, 1, 2, 5, 10, 20, 50, 100, 200, 500) if n <= sizes[-1]}
+    reach = [-0.05, float(np.log10(sizes[-1] + 1)) + 0.05]
+    shown: dict[str, Any] = {"customdata": x, "hover": hover, "showlegend": False}
+    return chart(
+        [line([size + 1 for size in x], list(kept), None, SCALED, width=2, dots=True, **shown)],
+        axis(_("parts kept"), labels=named, type="log", range=reach),
+        axis(_("of the lead is kept"), tickformat=".0%"),
+        height=460,
+        title=_("What so few keep"),
+        marks=[at_x(chosen + 1, PRIMARY[1], width=2)],
+        dragmode=False,
+    )
+
+
+# A map of patches: which layer and which token carry the difference between two prompts.
+def patch_map(shares: np.ndarray, exact: np.ndarray, linear: np.ndarray, tokens: Sequence[str]) -> Figure:
+    """Shares (layers, tokens) of the difference that a patch gives back, the first layer at the bottom.
+
+    A dot stands in each cell that `exact` has a number for; the others are `linear`, to first order.
+    """
+    layers, count = shares.shape
+    known = np.argwhere(~np.isnan(exact) & (linear != 0))
+    words = [
+        [
+            _("layer {layer}, “{token}”").format(layer=layer, token=as_typed(tokens[at]))
+            + f"<br><b>{Rounded(shares[layer, at]):.1%}</b> "
+            + (_("linearised") if np.isnan(exact[layer, at]) else _("exact"))
+            for at in range(count)
+        ]
+        for layer in range(layers)
+    ]
+    bar = {"thickness": 10, "outlinewidth": 0, "tickformat": ".0%", "len": 1.0}
+    x, y = known[:, 1].tolist(), known[:, 0].tolist()
+    return chart(
+        [
+            cells(np.asarray(shares, np.float32), SIGNED, -1, 1, bar=bar, text=words, gap=1, hover="%{text}"),
+            points(x, y, None, THEORY, size=3, hover="", showlegend=False),
+        ],
+        token_axis(tokens, **BARE),
+        axis(_("layer"), labels=layer_ticks(layers), range=[-0.5, layers - 0.5], **BARE),
+        height=int(np.clip(110 + 13 * layers, 360, 560)),
+        dragmode=False,
+    )

@@ -1,1 +1,0 @@
-"""Bars by layer, the logit lens, a circuit, and a map of patches."""
