@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from attnviz.core import measures
-from attnviz.pages.born.maths.repeats import Config, forward
+from attnviz.pages.born.maths.life import Config, forward
 from attnviz.pages.born.panels.film import sizes_of
 from tests.js import attend_cases
 

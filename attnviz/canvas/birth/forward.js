@@ -1,4 +1,4 @@
-// The forward pass of a small model of attention layers alone, as attnviz/pages/born/maths/repeats.py computes it: rotary
+// The forward pass of a small model of attention layers alone, as attnviz/pages/born/maths/life.py computes it: rotary
 // positions, no norm, no MLP. tests/js/cases/birth.json holds the two together.
 
 import { attend } from "../shared/attend.js";

@@ -11,7 +11,6 @@ from pathlib import Path
 import torch
 
 from attnviz.pages.born.maths import life
-from attnviz.pages.born.maths.repeats import Config
 from attnviz.runs import prepared_files
 
 DATA = Path(life.__file__).with_name("data")
@@ -21,12 +20,12 @@ def main() -> None:
     """Train what is asked for; one thread, because sums in another order differ in their last bits."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=life.RUNS[life.LIFE].seed)
-    parser.add_argument("--steps", type=int, default=Config().steps)
+    parser.add_argument("--steps", type=int, default=life.Config().steps)
     parser.add_argument("--ship", nargs="*", choices=[*life.RUNS, []], metavar="NAME")
     asked = parser.parse_args()
     torch.set_num_threads(1)
     if asked.ship is None:
-        config = replace(Config(), seed=asked.seed, steps=asked.steps)
+        config = replace(life.Config(), seed=asked.seed, steps=asked.steps)
         name = f"seed-{config.seed}-own"
         print(f"kept in {prepared_files.keep(life.own(name), life.packed(trained(name, config, None)))}")
     for name in asked.ship if asked.ship else life.RUNS if asked.ship is not None else ():
@@ -34,7 +33,7 @@ def main() -> None:
         (DATA / f"{name}.npz").write_bytes(life.packed(trained(name, life.RUNS[name], keep)))
 
 
-def trained(name: str, config: Config, keep: int | None) -> life.Life:
+def trained(name: str, config: life.Config, keep: int | None) -> life.Life:
     """The run, told as it goes."""
     made = life.run(config, keep, lambda step, accuracy: print(f"{name} step {step}: {accuracy:.1%}", flush=True))
     print(f"{name}: previous-token {made.previous[-1].max():.2f}, induction {made.induction[-1].max():.2f}")

@@ -4,14 +4,14 @@ from attnviz.app import page_parts
 from attnviz.base.words import _
 from attnviz.pages.born import choices
 from attnviz.pages.born.page_entry import PAGE
-from attnviz.pages.born.panels import film, others, real
+from attnviz.pages.born.panels import film, real
 
 
 def page() -> None:
     """Draw the page."""
     panels = {
         "life": (_("One training run"), film.panel),
-        "others": (_("Other runs"), others.panel),
+        "others": (_("Other runs"), film.others_panel),
         "real": (_("A trained model"), real.panel),
     }
     page_parts.sections(PAGE, choices.SECTION, panels)

@@ -2,7 +2,7 @@
 
 from attnviz.app.links.choices import PageChoices
 from attnviz.base.words import N_
-from attnviz.pages.born.maths.repeats import LIMITS
+from attnviz.pages.born.maths.life import LIMITS
 
 PAGE = PageChoices("born")
 SECTION = PAGE.one_of("born_section", ("life", "others", "real"), label=N_("Section"))

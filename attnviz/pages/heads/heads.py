@@ -11,7 +11,7 @@ from attnviz.base.words import _
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_survey
 from attnviz.pages.heads.page_entry import PAGE
-from attnviz.pages.heads.panels import example, head_surveys, map
+from attnviz.pages.heads.panels import head_surveys, map
 
 
 def page() -> None:
@@ -30,7 +30,7 @@ def _draw() -> None:
     with st.container():
         first = head_surveys.obtain("first", asked.model, asked.names[asked.model], asked.config)
     of_second = asked.other is not None and link_state.value(choices.OF) == "second"
-    column = example.strongest(first.survey, asked.by) if of_second else _chosen(first, asked.by)
+    column = map.strongest(first.survey, asked.by) if of_second else _chosen(first, asked.by)
     left, right = place.columns([1.3, 1], gap="medium")
     with left:
         map.heads_map(first, asked.by, None if of_second else column, "hd_map")
@@ -62,7 +62,7 @@ def _details(shown: head_surveys.ShownSurvey, asked: head_surveys.HeadsRequest, 
         names, one = st.columns([1, 1.3], gap="medium")
     with names:
         map.panel(shown, "hd_kinds")
-        example.evidence(shown, column)
+        map.evidence(shown, column)
         show.snippet(
             head_survey.program(
                 shown.model, shown.config, asked.by, shown.costs_on or link_state.value(choices.COSTS_ON)
@@ -72,7 +72,7 @@ def _details(shown: head_surveys.ShownSurvey, asked: head_surveys.HeadsRequest, 
             _("Paste this code into a notebook: it finds these heads again."),
         )
     with one:
-        example.examples(shown, asked.by, column)
+        map.examples(shown, asked.by, column)
 
 
 def _compared(first: head_surveys.ShownSurvey, second: head_surveys.ShownSurvey, by: str) -> None:
@@ -91,7 +91,7 @@ def _compared(first: head_surveys.ShownSurvey, second: head_surveys.ShownSurvey,
 def _chosen(shown: head_surveys.ShownSurvey, by: str) -> int:
     """The head on show: the one that was asked for, or the strongest."""
     asked = link_state.value(choices.AT)
-    usual = example.strongest(shown.survey, by)
+    usual = map.strongest(shown.survey, by)
     if asked is None:
         return usual
     column = shown.survey.column(*asked)

@@ -12,7 +12,7 @@ from attnviz.base.rounding import format_number
 from attnviz.figures.theme import WEIGHTS
 from attnviz.pages.born import choices
 from attnviz.pages.born.maths import life
-from attnviz.pages.born.maths.repeats import Config, forward
+from attnviz.pages.born.maths.life import Config, forward
 from attnviz.pages.born.panels import film as panel
 from tests.pages.conftest import said, sound
 from tests.svg_reading import interpolated, painted, texts, tree

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from attnviz.pages.born.maths import life
-from attnviz.pages.born.maths.repeats import Config, forward, sequences
+from attnviz.pages.born.maths.life import Config, forward, sequences
 
 pytestmark = pytest.mark.numbers
 

@@ -28,9 +28,7 @@ def strongest(survey: head_survey.Survey, by: str) -> tuple[int, int]:
 
 
 def test_the_first_picture_is_the_prepared_one_and_needs_no_model(visit, monkeypatch):
-    from attnviz.pages.heads.panels import example
-
-    monkeypatch.setattr(example, "_picture", lambda *given: None)
+    monkeypatch.setattr(map, "_picture", lambda *given: None)
     monkeypatch.setattr(sys.modules["attnviz.app.cache.model_cache"], "load", lambda *given: pytest.fail("a model"))
     page = sound(visit("heads"))
     assert len(page.title) == 1

@@ -17,7 +17,6 @@ from attnviz.core import measures
 from attnviz.models.loading import availability
 from attnviz.pages.born import choices
 from attnviz.pages.born.maths import life
-from attnviz.pages.born.maths.repeats import Config
 from attnviz.runs.model_run import ModelRun, Request
 
 MODEL: Final = "smollm2-135m"
@@ -29,7 +28,7 @@ def panel() -> None:
     place = page_parts.main_picture()
     text = widgets.text(choices.WORDS, _("Your words, which come twice"))
     require_model(availability(MODEL).on_this_machine)
-    copies = life.copies_of(text, Config())
+    copies = life.copies_of(text, life.Config())
     run = model_cache.model_run(Request(MODEL, " ".join(copies.tokens)))
     best = model_cache.cached(run, "born-best", lambda: strongest(run))
     names = {"previous_token": _("on the token before"), "induction": _("on what came next last time")}

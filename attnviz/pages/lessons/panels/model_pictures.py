@@ -26,9 +26,7 @@ from attnviz.figures.theme import SERIES, Figure
 from attnviz.models.architecture import Architecture, gpus
 from attnviz.pages.born import figures as born_figures
 from attnviz.pages.born.maths import life
-from attnviz.pages.born.maths.repeats import Silenced
 from attnviz.pages.born.panels import film as birth_film
-from attnviz.pages.born.panels import others
 from attnviz.pages.decoding.maths import decoders, growing_bytes, token_by_token
 from attnviz.pages.decoding.panels import decoder_form
 from attnviz.pages.fast import figures as paged_figures
@@ -312,7 +310,7 @@ def birth(subject: Subject, set_to: PictureSettings, key: str) -> None:
         at = run.nearest(int(set_to.get("step", "0")))
         off = tuple(head for head in heads if birth_film.name_of(head) == set_to.get("off"))
 
-    def keep(place: int, silenced: Silenced) -> None:
+    def keep(place: int, silenced: life.Silenced) -> None:
         link_state.put(choices.CELL, (sum(1 << heads.index(head) for head in silenced), place, len(set_to)))
 
     birth_film.draw(
@@ -323,4 +321,4 @@ def birth(subject: Subject, set_to: PictureSettings, key: str) -> None:
 def runs(_subject: Subject, set_to: PictureSettings, key: str) -> None:
     """The usual run and other seeds, with one in which something else was changed."""
     changed = set_to.get("changed", "seeds")
-    _captioned(born_figures.compared(others.lines_of(changed), HEIGHT), key, others.said(changed))
+    _captioned(born_figures.compared(birth_film.lines_of(changed), HEIGHT), key, birth_film.said_of_others(changed))
