@@ -7,7 +7,6 @@ from attnviz.pages.positions.page_entry import PAGE
 from attnviz.pages.positions.panels import (
     changed_rope,
     position_scores,
-    qk_norm_growth,
     rotation,
     shuffled_words,
     video,
@@ -23,7 +22,7 @@ def page() -> None:
         "longer": (_("4 Longer than trained"), rotation.longer_panel),
         "video": (_("5 Video"), video.panel),
         "head": (_("6 A real head"), changed_rope.panel),
-        "norm": (_("7 Normalised q and k"), qk_norm_growth.panel),
+        "norm": (_("7 Normalised q and k"), video.norm_panel),
     }
     page_parts.sections(PAGE, choices.SECTION, panels)
 

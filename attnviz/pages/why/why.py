@@ -4,15 +4,15 @@ from attnviz.app import page_parts
 from attnviz.base.words import _
 from attnviz.pages.why import choices
 from attnviz.pages.why.page_entry import PAGE
-from attnviz.pages.why.panels import circuit, parts, patches
+from attnviz.pages.why.panels import parts, two_prompts
 
 
 def page() -> None:
     """Draw the page."""
     panels = {
         "parts": (_("What adds up"), parts.panel),
-        "circuit": (_("The circuit"), circuit.panel),
-        "patches": (_("Two prompts"), patches.panel),
+        "circuit": (_("The circuit"), two_prompts.circuit_panel),
+        "patches": (_("Two prompts"), two_prompts.patches_panel),
     }
     page_parts.sections(PAGE, choices.SECTION, panels)
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from attnviz.models.catalogue.entry import Entry, LoadedModel
-from attnviz.pages.why.maths import circuit, parts, patches
+from attnviz.pages.why.maths import parts, two_prompts
 from attnviz.runs.model_run import ModelRun, Request, run_model
 from tests.models.tiny import bert
 from tests.models.tiny_tokenizers import word_piece
@@ -41,9 +41,9 @@ def test_every_section_watches_the_masked_token(masked, read):
     assert made.total == pytest.approx(whole, abs=1e-3)
     assert sum(part.value for part in made.parts) == pytest.approx(whole, abs=1e-3)
     assert parts.without_head(read, masked, ids, made.position, *made.strongest).total != pytest.approx(whole, abs=1e-3)
-    *_, found = circuit.run(read, masked, circuit.Config(TEXT, OTHER, ids, True, made.masked))
+    *_, found = two_prompts.measure_circuit(read, masked, two_prompts.TwoPrompts(TEXT, OTHER, ids, made.masked), True)
     assert found.whole == pytest.approx(whole, abs=1e-3)
     assert found.kept[-1] == pytest.approx(1, abs=1e-4)
-    *_, mapped = patches.run(masked, patches.Config(TEXT, OTHER, ids, made.masked))
+    *_, mapped = two_prompts.patch(masked, two_prompts.TwoPrompts(TEXT, OTHER, ids, made.masked))
     assert (mapped.after, mapped.before) == pytest.approx((whole, other), abs=1e-3)
     assert mapped.exact[0, 2] == pytest.approx(whole - other, abs=1e-3), "the one word that differs, put back"

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from attnviz.app import live_run
-from attnviz.pages.why.maths import circuit, patches
+from attnviz.pages.why.maths import two_prompts
 from tests.pages.conftest import charts, said, sound
 
 
 @pytest.fixture(autouse=True)
 def few_passes(monkeypatch):
     """Each cell of a map and each size of a circuit is a pass: test_parts.py looks at their numbers."""
-    monkeypatch.setattr(patches, "MOST", 9)
-    monkeypatch.setattr(circuit, "sizes", lambda parts: (0, 1, 6, parts))
+    monkeypatch.setattr(two_prompts, "MOST", 9)
+    monkeypatch.setattr(two_prompts, "sizes", lambda parts: (0, 1, 6, parts))
     live_run.finished.cache_clear()
     yield
     live_run.finished.cache_clear()

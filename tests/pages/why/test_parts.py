@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attnviz.models.tokens import token_id
-from attnviz.pages.why.maths import circuit, parts, patches
+from attnviz.pages.why.maths import parts, two_prompts
 from attnviz.pages.why.maths.examples import CONTRASTS
 from attnviz.pages.why.panels.parts import lens_caption
 from attnviz.runs.model_run import ModelRun, Request, run_model
@@ -108,7 +108,7 @@ def test_a_silenced_head_changes_the_answer_as_a_plain_hook_does(read, taken_apa
 
 def test_a_patched_cell_is_what_a_plain_hook_gives(smollm2):
     asked = (token_id(smollm2.tokenizer, "Madrid"), token_id(smollm2.tokenizer, "Rome"))
-    coming = patches.run(smollm2, patches.Config(MADRID.text, MADRID.other, asked))
+    coming = two_prompts.patch(smollm2, two_prompts.TwoPrompts(MADRID.text, MADRID.other, asked))
     begun, found = next(coming), next(coming)
     (layer, at), *_rest = np.argwhere(~np.isnan(found.exact) & (found.linear != 0))
     clean, corrupted = (torch.tensor([smollm2.tokenizer(text)["input_ids"]]) for text in (MADRID.text, MADRID.other))
@@ -134,8 +134,10 @@ def test_a_patched_cell_is_what_a_plain_hook_gives(smollm2):
 
 def test_a_circuit_of_all_keeps_all_and_one_of_none_nothing(read, smollm2, monkeypatch):
     asked = (token_id(smollm2.tokenizer, "Madrid"), token_id(smollm2.tokenizer, "Rome"))
-    monkeypatch.setattr(circuit, "sizes", lambda parts: (0, 1, parts))
-    begun, *_others, found = circuit.run(read, smollm2, circuit.Config(MADRID.text, MADRID.other, asked))
+    monkeypatch.setattr(two_prompts, "sizes", lambda parts: (0, 1, parts))
+    begun, *_others, found = two_prompts.measure_circuit(
+        read, smollm2, two_prompts.TwoPrompts(MADRID.text, MADRID.other, asked)
+    )
     assert (begun.parts[0].layer, begun.parts[0].head) == (23, 4)
     assert begun.parts[0].reads[0][0] == 3, "it reads “Spain”"
     assert begun.parts[0].score > 0, "at the clean prompt alone its slope is negative, and it is not against Madrid"
@@ -147,7 +149,11 @@ def test_a_circuit_of_all_keeps_all_and_one_of_none_nothing(read, smollm2, monke
 
 def test_mlps_can_be_left_out_as_well(read, smollm2):
     asked = (token_id(smollm2.tokenizer, "Madrid"), token_id(smollm2.tokenizer, "Rome"))
-    begun = next(circuit.run(read, smollm2, circuit.Config(MADRID.text, MADRID.other, asked, with_mlps=True)))
+    begun = next(
+        two_prompts.measure_circuit(
+            read, smollm2, two_prompts.TwoPrompts(MADRID.text, MADRID.other, asked), with_mlps=True
+        )
+    )
     assert sum(part.head is None for part in begun.parts) == 30
     assert len(begun.parts) == 300
 

@@ -9,7 +9,6 @@ from attnviz.app import page_parts, sentence_input, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.text import plain
-from attnviz.base.message import Problem
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, say
 from attnviz.engine import Rerun
@@ -81,20 +80,6 @@ def _take(example: Contrast) -> None:
     """Choose an example. A callback."""
     nothing = {choice: choice.default for choice in (choices.TOKEN, choices.VERSUS, choices.AT, choices.OTHER)}
     link_state.put_all({choices.SENTENCE: example.text, **nothing})
-
-
-def second_prompt(text: str) -> str:
-    """The prompt to compare with; in the link only once the visitor has typed one."""
-    example = contrast_of(text)
-    other = widgets.text(
-        choices.OTHER,
-        _("Second prompt"),
-        usual=example.other if example else None,
-        help=_("As many tokens as the sentence, with another answer: change one word."),
-    )
-    if not other.strip():
-        raise Problem("Type a second prompt: the sentence with one word changed, so that another token comes next")
-    return other
 
 
 def title(asked: Asked) -> str:

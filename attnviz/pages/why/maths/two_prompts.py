@@ -1,0 +1,159 @@
+"""Two prompts of as many tokens with different answers: the few heads that keep an answer while all others do what they
+do for the other prompt; and one's residual stream put into the other's, layer by position.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from attnviz.base.message import Problem
+from attnviz.models.attribution.circuit import Ablation, Member
+from attnviz.models.attribution.patching import Cell, attribution_patching, exact_patching
+from attnviz.models.catalogue import LoadedModel
+from attnviz.pages.why.maths.parts import Ids
+from attnviz.runs.model_run import ModelRun, Stack
+
+READ_FROM, MOST_READ = 0.1, 3  #: the smallest weight that is drawn as a line, and how many of a head
+DRAWN = 20  #: the largest circuit that is drawn; each size up to it is measured, and some beyond
+BEYOND = (30, 50, 100, 200)
+MOST = 600  #: cells that are computed exactly, the largest first
+
+
+@dataclass(frozen=True)
+class TwoPrompts:
+    """Two prompts of as many tokens, and the token whose lead over the other (None: whose logit) is watched."""
+
+    text: str
+    other: str
+    ids: Ids
+    position: int | None = None  #: of a masked token that is predicted; None: what follows the last
+
+    def refuse_alike(self, difference: float) -> None:
+        """Raise a Problem where both have the same answer."""
+        if abs(difference) < 1e-6:
+            raise Problem(
+                "Both prompts answer alike, so there is no difference to give back: change a word of the second"
+            )
+
+
+@dataclass(frozen=True)
+class CircuitPart:
+    """A head, or an MLP where `head` is None."""
+
+    layer: int
+    head: int | None
+    score: float  #: what exchanging it changes in the lead, linearised at both prompts
+    position: int  #: the token at which that is most
+    reads: tuple[tuple[int, float], ...] = ()  #: (token, weight) of what a head looks at most there
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredCircuit:
+    """All parts by the size of their score, and the share of the lead that the first so many keep."""
+
+    prompts: TwoPrompts
+    with_mlps: bool  #: whether MLPs may be left out as well
+    parts: tuple[CircuitPart, ...]
+    sizes: tuple[int, ...]
+    kept: tuple[float, ...] = ()  #: of as many sizes as were computed so far
+    whole: float = 0.0  #: the lead of the prompt
+    ablated: float = 0.0  #: the lead when every part is exchanged
+
+    @property
+    def done(self) -> bool:
+        """Whether every size was computed."""
+        return len(self.kept) == len(self.sizes)
+
+
+def measure_circuit(
+    run: ModelRun, loaded: LoadedModel, prompts: TwoPrompts, with_mlps: bool = False
+) -> Iterator[MeasuredCircuit]:
+    """The parts in the order of their linearised effects, then what more and more of them keep: a pass for a size."""
+    ablation = Ablation(loaded, prompts.text, prompts.other, *prompts.ids, by="resample", position=prompts.position)
+    effects = {member: effect.cpu().numpy() for member, effect in ablation.effects_by_position().items()}
+    parts = [
+        _part(run.stacks[0], member, effect)
+        for member, effect in effects.items()
+        if with_mlps or member.head is not None
+    ]
+    parts.sort(key=lambda part: -abs(part.score))
+    always = [] if with_mlps else [member for member in effects if member.head is None]
+    ablated = ablation.lead(always)
+    prompts.refuse_alike(ablation.whole - ablated)
+    kept: tuple[float, ...] = ()
+    made = MeasuredCircuit(prompts, with_mlps, tuple(parts), sizes(len(parts)), kept, ablation.whole, ablated)
+    yield made
+    for size in made.sizes:
+        members = [*always, *((part.layer, part.head) for part in parts[:size])]
+        kept = (*kept, (ablation.lead(members) - ablated) / (ablation.whole - ablated))
+        yield replace(made, kept=kept)
+
+
+def sizes(parts: int) -> tuple[int, ...]:
+    """The sizes that are measured of so many parts."""
+    return (*range(min(DRAWN, parts - 1) + 1), *(size for size in BEYOND if DRAWN < size < parts), parts)
+
+
+def _part(stack: Stack, member: Member, effect: np.ndarray) -> CircuitPart:
+    """The part at the token at which its effect is largest, and what it looks at there."""
+    at = int(np.abs(effect).argmax())
+    if member.head is None:
+        return CircuitPart(member.layer, None, float(effect.sum()), at)
+    weights = stack.layers[member.layer].weights(member.head)[0, 0, at].float().cpu().numpy()
+    order = np.argsort(-weights)[:MOST_READ]
+    reads = tuple((int(n), float(weights[n])) for n in order if weights[n] >= READ_FROM)
+    return CircuitPart(member.layer, member.head, float(effect.sum()), at, reads)
+
+
+# One prompt's residual stream put into another's: to first order at once, then exactly.
+@dataclass(frozen=True, eq=False)
+class PatchMap:
+    """What putting the clean stream into the corrupted run, at a layer and a position, gives back of the difference."""
+
+    prompts: TwoPrompts
+    linear: np.ndarray  #: (layers, tokens): to first order, in logits
+    exact: np.ndarray  #: the same computed anew; NaN where it was not
+    asked: int  #: how many cells are to be computed
+    before: float  #: the lead in the corrupted run
+    after: float  #: in the clean one
+    tokens: tuple[tuple[str, ...], tuple[str, ...]]  #: of both prompts, the clean one first
+
+    @property
+    def done(self) -> int:
+        """How many cells were computed."""
+        return int((~np.isnan(self.exact[self.linear != 0])).sum())
+
+    @property
+    def shares(self) -> np.ndarray:
+        """(layers, tokens): the share of the difference that each cell gives back, exact where that is known."""
+        return np.where(np.isnan(self.exact), self.linear, self.exact) / (self.after - self.before)
+
+    @property
+    def correlation(self) -> float | None:
+        """Pearson's, of linearised and exact values; None for fewer than three cells, or where all are one number."""
+        known = ~np.isnan(self.exact) & (self.linear != 0)
+        pairs = np.stack([self.linear[known], self.exact[known]])
+        return float(np.corrcoef(pairs)[0, 1]) if known.sum() > 2 and np.ptp(pairs, axis=1).all() else None
+
+
+def patch(loaded: LoadedModel, prompts: TwoPrompts) -> Iterator[PatchMap]:
+    """The linearised map, then the same with more and more cells computed anew, the largest first."""
+    begun = linearised(loaded, prompts)
+    yield begun
+    order = np.argsort(-np.abs(begun.linear), axis=None)[: begun.asked]
+    cells = [Cell(int(n) // begun.linear.shape[1], None, int(n) % begun.linear.shape[1]) for n in order]
+    token, versus = prompts.ids
+    exact = begun.exact.copy()
+    for cell, value in exact_patching(loaded, prompts.text, prompts.other, token, cells, versus, prompts.position):
+        exact[cell.layer, cell.position] = value
+        yield replace(begun, exact=exact.copy())
+
+
+def linearised(loaded: LoadedModel, prompts: TwoPrompts) -> PatchMap:
+    """Two passes and one backward. A cell that nothing can change is exactly 0."""
+    made = attribution_patching(loaded, prompts.text, prompts.other, *prompts.ids, prompts.position)
+    prompts.refuse_alike(made.after - made.before)
+    linear = made.streams.numpy()
+    exact = np.where(linear == 0, 0.0, np.nan).astype(np.float32)
+    return PatchMap(prompts, linear, exact, min(MOST, int((linear != 0).sum())), made.before, made.after, made.tokens)
