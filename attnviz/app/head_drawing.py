@@ -1,7 +1,6 @@
 """A head as several pages draw it and say it: its matrix, under a visitor's mask and scale; its names and numbers."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from attnviz.app.exports import pairs
 from attnviz.base.head_edit import MASKS, SCOPES, HeadEdit
 from attnviz.base.head_record import Arrangement, HeadData, HeadTitles, HeadView, RowSentence
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, listed, sentences
+from attnviz.base.words import _, ended, listed, sentences
 from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.models.capture import MaskChoice, ScaleChoice
 from attnviz.runs import head_matrix, what_if
@@ -109,26 +108,33 @@ def say_mask_and_scale(mask: str | None, scale: str | None, own: float) -> str:
 
 
 def draw(
-    matrix: Matrix,
-    view: HeadView,
+    run: ModelRun,
+    at: tuple[int, int],
     keys: tuple[str, str],
     group: str,
-    files: Mapping[str, str],
+    *,
+    title: str | None = None,
     row: int | None = None,
+    chips: bool = True,
 ) -> None:
-    """Draw a head that no overview stands beside, and the menu that saves it: `files` are its name, title and caption.
+    """Draw a head that no overview stands beside, and the menu that saves it.
 
-    `keys` are those of the picture and of the line under it; `row` is the row that its sentence is about, the most
-    telling one unless told.
+    `keys` are those of the picture and of the line under it; `title` says in a word of its own whose head it is; `row`
+    is the row that its sentence is about, the most telling one unless told.
     """
-    view = replace(view, sentence=sentence_of(matrix, row))
+    layer, head = at
+    matrix = unchanged(run, run.stacks[0], layer, head)
+    told = matrix.telling_row if row is None else row
+    own = title or whose(run.name, layer, head)
+    # beside something else there is room for one picture
+    view = HeadView(own, sentence=sentence_of(matrix, told), lines=False, chips=chips)
     pins = head_view(keys[0], matrix.data, view, group=group)
     show.under(
-        lambda: head_picture(matrix.data, view, pins, files["title"]),
-        name=files["name"],
+        lambda: head_picture(matrix.data, view, pins, title or looks_at(matrix, told, own)),
+        name=f"head-{run.request.model}-layer{layer}-head{head}",
         key=keys[1],
         canvas=show.canvas_of(keys[0]),
-        caption=files["caption"],
+        caption=title or sentences(ended(own), run.request.text),
         table=lambda: long_table(matrix),
     )
 

@@ -11,7 +11,6 @@ from attnviz.app.cache import model_cache
 from attnviz.app.panel import guard
 from attnviz.app.sentence_input import require_model
 from attnviz.app.text import plain
-from attnviz.base.head_record import HeadView
 from attnviz.base.words import _
 from attnviz.core import measures
 from attnviz.models.loading import availability
@@ -69,13 +68,11 @@ def strongest(run: ModelRun) -> Best:
 
 
 def _head(run: ModelRun, score: float, layer: int, head: int, kind: str, what: str) -> None:
-    key, matrix = f"born-{kind}", head_drawing.unchanged(run, run.stacks[0], layer, head)
+    key = f"born-{kind}"
     title = _("{model}, head {head}: {score:.2f} {what}").format(
         model=run.name, head=f"{layer}.{head}", score=score, what=what
     )
     with guard():
-        files = {"name": f"head-{MODEL}-{layer}-{head}", "title": title, "caption": title}
-        keys = key, f"{key}-out"
-        head_drawing.draw(matrix, HeadView(title, lines=False, chips=False), keys, key, files)
+        head_drawing.draw(run, (layer, head), (key, f"{key}-out"), key, title=title, chips=False)
     if st.button(_("Open in Explore"), key=f"born-open-{kind}", icon=":material/arrow_forward:", type="tertiary"):
         page_parts.open_explorer(MODEL, run.request.text, (layer, head))

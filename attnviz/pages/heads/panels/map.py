@@ -14,10 +14,9 @@ from attnviz.app.links.choices import name_of_head
 from attnviz.app.panel import fragment, guard
 from attnviz.app.text import plain, spoken
 from attnviz.app.widgets import one_of
-from attnviz.base.head_record import HeadView
 from attnviz.base.largest import find_largest
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, ended, listed, ngettext, sentences, tongue
+from attnviz.base.words import _, listed, ngettext, sentences, tongue
 from attnviz.canvas.shared.component import count, sent
 from attnviz.pages.heads import choices, figures
 from attnviz.pages.heads.maths import head_survey
@@ -335,12 +334,4 @@ def _picked(options: dict[str, str]) -> int:
 
 def _picture(shown: ShownSurvey, text: str, layer: int, head: int) -> None:
     run = model_cache.model_run(Request(shown.model, text))
-    matrix = head_drawing.unchanged(run, run.stacks[0], layer, head)
-    title = head_drawing.whose(run.name, layer, head)
-    files = {
-        "name": f"head-{shown.model}-layer{layer}-head{head}",
-        "title": head_drawing.looks_at(matrix, matrix.telling_row, title),
-        "caption": sentences(ended(title), text),
-    }
-    # beside a table there is room for one picture
-    head_drawing.draw(matrix, HeadView(title, lines=False), ("hd_example_head", "hd_example_out"), "hd_example", files)
+    head_drawing.draw(run, (layer, head), ("hd_example_head", "hd_example_out"), "hd_example")

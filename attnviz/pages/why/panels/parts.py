@@ -13,7 +13,6 @@ from attnviz.app.links import link_state
 from attnviz.app.links.choices import head_of
 from attnviz.app.panel import guard
 from attnviz.app.text import plain, spoken
-from attnviz.base.head_record import HeadView
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, listed, say, sentences
 from attnviz.engine import Rerun
@@ -186,22 +185,12 @@ def _ranges(numbers: Sequence[int]) -> list[str]:
 
 def _head(asked: form.Asked, at: tuple[int, int]) -> None:
     """The head that is chosen: where it looks, which tokens its part came from, and the answer without it."""
-    layer, head = at
-    made = asked.parts
     left, right = st.columns(2, gap="medium")
     with left:
-        matrix = head_drawing.unchanged(asked.run, asked.run.stacks[0], layer, head)
-        title = head_drawing.whose(asked.run.name, layer, head)
-        files = {
-            "name": f"head-{asked.run.request.model}-layer{layer}-head{head}",
-            "title": head_drawing.looks_at(matrix, made.position, title),
-            "caption": sentences(title, asked.run.request.text),
-        }
-        keys = "why-head", "why-head-out"
-        head_drawing.draw(matrix, HeadView(title, lines=False), keys, "why", files, made.position)
+        head_drawing.draw(asked.run, at, ("why-head", "why-head-out"), "why", row=asked.parts.position)
     with right:
-        _sources(asked, layer, head)
-        _silenced(asked, layer, head)
+        _sources(asked, *at)
+        _silenced(asked, *at)
         if st.button(_("Open this head in the explorer"), icon=":material/arrow_forward:", key="why-explore"):
             page_parts.open_explorer(asked.run.request.model, asked.run.request.text, at)
 
