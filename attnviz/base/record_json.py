@@ -41,24 +41,25 @@ def from_json(record: type[R], plain: Mapping[str, Any]) -> R:
     """The record that JSON holds. ValueError or TypeError where a value is of another type, LookupError without it."""
     types = get_type_hints(record)
     names = [field.name for field in sent_fields(record)]
-    return record(**{name: _read(types[name], plain[json_name(name)]) for name in names})
+    return record(**{name: read_as(types[name], plain[json_name(name)]) for name in names})
 
 
-def _read(expected: Any, value: Any) -> Any:
+def read_as(expected: Any, value: Any) -> Any:
+    """What JSON holds, as a value of the expected type: of a tuple, a list, a union; the same exceptions."""
     if is_dataclass(expected):
         return from_json(cast(type[Any], expected), value)
     options, kind = get_args(expected), get_origin(expected)
     if kind in (Union, UnionType):
         for option in options:
             with suppress(*NONSENSE):
-                return _read(option, value)
+                return read_as(option, value)
     elif kind is list or (kind is tuple and options[1:] == (...,)):
-        return kind(_read(options[0], item) for item in list(value))
+        return kind(read_as(options[0], item) for item in list(value))
     elif kind is tuple:
-        return tuple(_read(option, item) for option, item in zip(options, value, strict=True))
+        return tuple(read_as(option, item) for option, item in zip(options, value, strict=True))
     elif isinstance(expected, type) and issubclass(expected, tuple):
         hints = get_type_hints(expected).values()
-        return expected(*(_read(hint, item) for hint, item in zip(hints, value, strict=True)))
+        return expected(*(read_as(hint, item) for hint, item in zip(hints, value, strict=True)))
     if expected is bytes:
         return base64.b64decode(value, validate=True)
     if expected is float and type(value) is int:

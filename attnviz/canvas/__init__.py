@@ -6,7 +6,7 @@ nothing.
 
     from attnviz.base.head_record import HeadData, HeadView
     from attnviz.canvas.head.attention_view import head_view, overview_grid
-    from attnviz.canvas.shared.kinds import Overview
+    from attnviz.canvas.shared.blobs import Overview
 
     # 1. All heads, and the chosen one large. Put both into one fragment.
     tiles = Overview.of(weights_of_each_layer, kv_heads=[3] * 30)     # (H, Q, K) arrays, NaN = masked; cache it

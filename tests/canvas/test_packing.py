@@ -25,7 +25,7 @@ from attnviz.base.message import NONSENSE
 from attnviz.base.packed import pack_bits
 from attnviz.base.record_json import from_json, to_json
 from attnviz.canvas.shared import packing
-from attnviz.canvas.shared.kinds import Overview
+from attnviz.canvas.shared.blobs import Overview
 from tests.canvas.browser_codes import decode16
 
 PACKED = PackedHeads(16, False, 2, (3, 4), [0.5, 0.25], 8, True, [None, 30.0], 0, None, False, False)

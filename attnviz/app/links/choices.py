@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
+from attnviz.base import record_json
 from attnviz.base.message import Message
 
 T = TypeVar("T")
@@ -291,6 +292,18 @@ def _number_reader(parse: Callable[[str], Any], low: float, high: float) -> Call
         if not low <= value <= high:
             raise ValueError(text)
         return value
+
+    return read
+
+
+def reader(expected: Any, allowed: Callable[[Any], bool]) -> Callable[[Any], Any]:
+    """A function that reads JSON as the expected type, a tuple of whole numbers say; ValueError where not allowed."""
+
+    def read(value: Any) -> Any:
+        known = record_json.read_as(expected, value)
+        if not allowed(known):
+            raise ValueError(value)
+        return known
 
     return read
 

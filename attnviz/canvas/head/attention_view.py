@@ -16,9 +16,8 @@ from attnviz.base.head_edit import NO_EDIT, HeadEdit, read_edit
 from attnviz.base.head_record import HeadChannel, HeadData, HeadView, Pins
 from attnviz.canvas.head import ahead
 from attnviz.canvas.shared import packing
-from attnviz.canvas.shared.blobs import head_blob, overview_blob, read_over, read_pins
+from attnviz.canvas.shared.blobs import AskedText, Overview, head_blob, overview_blob, read_over, read_pins
 from attnviz.canvas.shared.component import Gestures, answering, component, read_report
-from attnviz.canvas.shared.kinds import AskedText, Overview
 from attnviz.live.head_header import head_header, name_pins
 from attnviz.live.matrix_figures import HeadFigure, HeadFilm
 from attnviz.live.scene_figure import SceneFigure

@@ -2,7 +2,16 @@
 
 from typing import Any
 
-from attnviz.app.links.choices import LONGEST_ID, Choice, HeadPlace, PageChoices, head_of, name_of_head, packed_bits
+from attnviz.app.links.choices import (
+    LONGEST_ID,
+    Choice,
+    HeadPlace,
+    PageChoices,
+    head_of,
+    name_of_head,
+    packed_bits,
+    reader,
+)
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, MASKS, SCALES, SCOPES, VIEWS
 from attnviz.base.words import N_
 from attnviz.models.catalogue import EXAMPLES
@@ -21,11 +30,12 @@ PANELS = {
     "beside": N_("Two side by side"),
 }
 LONGEST_TOKEN = 1000  # characters of a token's label
+MOST_TOKENS = 1_000_000  # that a position in a link may count
 MOST_PLACES = 10_000  # of anything in a link: pins, hidden tokens, silenced heads
 
 
 def _position(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1_000_000:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < MOST_TOKENS:
         raise ValueError(value)
     return value
 
@@ -64,11 +74,6 @@ def _label(value: Any) -> str:
 def _scalars(value: Any) -> tuple[Any, ...]:
     """Names or numbers; those that the page does not have are left out there, and the visitor is told."""
     return tuple(item if isinstance(item, str | int) else str(item) for item in _list(value))
-
-
-def _stage(value: Any) -> tuple[int, int | None]:
-    query, key = _list(value)
-    return _position(query), None if key is None else _position(key)
 
 
 PAGE = PageChoices("explore")
@@ -154,7 +159,7 @@ QUIET: Choice[tuple[str, ...]] = PAGE.on_canvas(
 STAGE: Choice[tuple[int, int | None] | None] = PAGE.on_canvas(
     "stage",
     None,
-    _stage,
+    reader(tuple[int, int | None], lambda stage: all(0 <= at < MOST_TOKENS for at in stage if at is not None)),
     lambda stage: list(stage) if stage else None,
     (2, 1),
     inside="c",

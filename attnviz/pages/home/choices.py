@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from attnviz.app.links import link_state
-from attnviz.app.links.choices import Choice, PageChoices, packed_bits
+from attnviz.app.links.choices import Choice, PageChoices, packed_bits, reader
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, MASKS, SCALES, VIEWS, HeadEdit
 from attnviz.base.head_record import Pin, Pins
 from attnviz.base.words import N_
@@ -16,14 +16,7 @@ CHINESE = "动物没有过马路，因为它太累了。"  #: the same sentence,
 MOST_KEYS = 400
 
 
-def _keys(value: Any) -> tuple[int, ...]:
-    if (
-        not isinstance(value, list)
-        or len(value) > MOST_KEYS
-        or any(type(key) is not int or not 0 <= key < MOST_KEYS for key in value)
-    ):
-        raise ValueError(value)
-    return tuple(sorted(set(value)))
+_keys = reader(tuple[int, ...], lambda keys: len(keys) <= MOST_KEYS and all(0 <= key < MOST_KEYS for key in keys))
 
 
 @dataclass(frozen=True)
@@ -43,7 +36,7 @@ def _told(value: Any) -> ToldToken:
     side, index, label, *column = value
     if side not in ("q", "k") or not isinstance(label, str) or len(label) > MOST_KEYS or len(column) > 1:
         raise ValueError(value)
-    (index, *column) = _keys([index]) + _keys(column)
+    _keys([index, *column])
     return ToldToken(side, index, label, *column)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from attnviz.app.links.choices import Choice, PageChoices, packed_bits
+from attnviz.app.links.choices import Choice, PageChoices, packed_bits, reader
 from attnviz.base import head_edit
 from attnviz.base.head_edit import LARGEST_FACTOR, NO_EDIT, SCALES, VIEWS, HeadEdit
 from attnviz.base.words import N_
@@ -34,14 +34,7 @@ def _edit(value: Any) -> HeadEdit:
 
 def _three_from(lowest: int) -> Callable[[Any], tuple[int, int, int]]:
     """What reads three whole numbers, each from `lowest` to FARTHEST."""
-
-    def read(value: Any) -> tuple[int, int, int]:
-        first, second, third = value
-        if any(type(n) is not int or not lowest <= n <= FARTHEST for n in value):
-            raise ValueError(value)
-        return first, second, third
-
-    return read
+    return reader(tuple[int, int, int], lambda three: all(lowest <= n <= FARTHEST for n in three))
 
 
 PAGE = PageChoices("lessons")

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from attnviz.app.links.choices import PageChoices
+from attnviz.app.links.choices import PageChoices, reader
 from attnviz.base.words import N_
 from attnviz.canvas import digit_pad
 from attnviz.models.pictures import SAMPLES
 from attnviz.pages.pictures.maths.patch_measures import PATCH_MEASURES
-from attnviz.pages.pictures.maths.picture_record import STAGES
+from attnviz.pages.pictures.maths.picture_record import STAGES, PictureStack
 
 MOST_PATCHES = 4096
 MOST_NAMES = 8  #: descriptions that a picture is compared with
@@ -39,18 +39,10 @@ SHOWS = PAGE.one_of("pic_shows", ("row", "mean", "rollout", "layers"), label=N_(
 FACTOR = PAGE.real("pic_factor", 1.0, 0.0, 10.0, label=N_("Scale × the model’s"))
 
 
-def _numbers(value: Any) -> tuple[int, ...]:
-    numbers = tuple(int(each) for each in value)
-    if len(numbers) > MOST_PATCHES or any(not 0 <= each <= MOST_PATCHES for each in numbers):
-        raise ValueError(value)
-    return numbers
-
-
-def _silenced(value: Any) -> tuple[tuple[str, int, int], ...]:
-    heads = tuple((str(stack), int(layer), int(head)) for stack, layer, head in value)
-    if len(heads) > MOST_PATCHES or any(stack not in ("words", *STAGES) for stack, _layer, _head in heads):
-        raise ValueError(value)
-    return heads
+_numbers = reader(
+    tuple[int, ...], lambda numbers: len(numbers) <= MOST_PATCHES and all(0 <= n <= MOST_PATCHES for n in numbers)
+)
+_heads = reader(tuple[tuple[PictureStack, int, int], ...], lambda heads: len(heads) <= MOST_PATCHES)
 
 
 def _drawings(value: Any) -> tuple[str, ...]:
@@ -67,7 +59,7 @@ HIDDEN = PAGE.on_canvas(
     "pic_hidden", tuple[int, ...](), _numbers, list, (5, 6), inside="pic_view", short="h", label=N_("Hidden patches")
 )
 SILENCED = PAGE.on_canvas(
-    "pic_silenced", tuple[tuple[str, int, int], ...](), _silenced, lambda heads: [list(each) for each in heads],
+    "pic_silenced", tuple[tuple[str, int, int], ...](), _heads, lambda heads: [list(each) for each in heads],
     (("picture", 0, 1),), inside="pic_view", short="s",
  label=N_("Silenced heads"))  # fmt: skip
 DRAWINGS = PAGE.on_canvas(

@@ -18,7 +18,7 @@ from attnviz.base.head_edit import HeadEdit
 from attnviz.base.words import _, ngettext, say, sentences, tongue
 from attnviz.canvas.head.attention_view import overview_grid
 from attnviz.canvas.shared import packing
-from attnviz.canvas.shared.kinds import AskedText, Overview
+from attnviz.canvas.shared.blobs import AskedText, Overview
 from attnviz.live.matrix_figures import MosaicFigure
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.explore import choices

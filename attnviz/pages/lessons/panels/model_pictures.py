@@ -20,7 +20,7 @@ from attnviz.base.head_record import HeadView, Pin, Pins
 from attnviz.base.words import _, listed, ngettext, say
 from attnviz.canvas import cache_growth, softmax_slider, step_player
 from attnviz.canvas.head.attention_view import head_view, overview_grid
-from attnviz.canvas.shared.kinds import Overview
+from attnviz.canvas.shared.blobs import Overview
 from attnviz.figures import attention_figures as figures
 from attnviz.figures.theme import SERIES, Figure
 from attnviz.models.architecture import Architecture, gpus
