@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import presenting, share_menu
-from attnviz.app.cache import kept_charts
+from attnviz.app.cache import shared_results
 from attnviz.app.exports import ExportOffer, Later, LiveCanvas, LiveFile, Table, gathered, to_csv
 from attnviz.app.links import shared_view
 from attnviz.app.text import plain, unmarked
@@ -30,7 +30,7 @@ PLOTLY_ROUTE = "attnviz/plotly.min.js"
 #: and the style that brings the pictures' font into a file
 FONT_ROUTE = "attnviz/pictures_font.css"
 
-chart_of = kept_charts.chart_of
+chart_of = shared_results.chart_of
 
 
 def figure(
@@ -56,11 +56,11 @@ def figure(
     if on_pick is not None:
         look |= {"on_select": partial(_picked, key, on_pick), "selection_mode": "points"}
     if not presenting.presenting():
-        st.plotly_chart(kept_charts.with_room(fig), **look, **_room(fig))
+        st.plotly_chart(shared_results.with_room(fig), **look, **_room(fig))
         under(fig, name=name, key=key, table=table, caption=caption, words=words)
         return
     with st.container(key=f"picture-of-{key}"):  # the style of the presentation mode makes it as high as the window
-        st.plotly_chart(kept_charts.with_room(for_a_room(fig)), height="stretch", **look)
+        st.plotly_chart(shared_results.with_room(for_a_room(fig)), height="stretch", **look)
         if words:
             st.markdown(words)
 
@@ -68,7 +68,7 @@ def figure(
 def chart(fig: Figure, *, key: str, words: str | None = None, width: int | Literal["stretch"] = "stretch") -> None:
     """Draw `fig` alone, without a sentence or a menu; `words` is what it is called for those who hear it."""
     look: dict[str, Any] = {"config": {"displayModeBar": False}, "alt": alternative_text(fig, words), **_room(fig)}
-    st.plotly_chart(kept_charts.with_room(fig), key=key, width=width, **look)
+    st.plotly_chart(shared_results.with_room(fig), key=key, width=width, **look)
 
 
 def _room(fig: Figure) -> dict[str, Any]:

@@ -19,8 +19,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.app.cache import model_cache
-from attnviz.app.cache.kept_charts import CHARTS
-from attnviz.app.cache.process_memory import kept_memory
+from attnviz.app.cache.bounded_cache import kept_memory
+from attnviz.app.cache.shared_results import CHARTS
 from attnviz.app.mends import streamlit_adapter
 
 log = logging.getLogger("attnviz.answers")

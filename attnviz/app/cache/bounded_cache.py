@@ -1,7 +1,11 @@
-"""A cache that all visitors share: each value is computed once, and the total size in bytes is limited."""
+"""A cache that all visitors share: each value is computed once, and the total size in bytes is limited.
+
+And whether the process has reached the memory that it may take: it then refuses work before the system ends it.
+"""
 
 import contextlib
 import ctypes
+import os
 import sys
 import threading
 from collections import OrderedDict
@@ -9,7 +13,10 @@ from collections.abc import Callable, Hashable, Mapping
 from collections.abc import Set as AbstractSet
 from concurrent.futures import CancelledError, Future
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import Generic, TypeVar
+
+from attnviz.models import settings
 
 T = TypeVar("T")
 
@@ -153,3 +160,29 @@ def held_bytes(value: object) -> int:
     if isinstance(value, list | tuple | AbstractSet):
         return sum(held_bytes(each) for each in value)
     return sys.getsizeof(value)
+
+
+_STATM = Path("/proc/self/statm")
+
+
+def own_memory() -> int:
+    """Bytes that nobody shares with this process: without the files of models, which are mapped. 0 where not known."""
+    try:
+        _size, resident, shared, *_rest = map(int, _STATM.read_text().split())
+    except OSError:
+        return 0
+    return (resident - shared) * os.sysconf("SC_PAGE_SIZE")
+
+
+def kept_memory() -> int:
+    """The same; where it is more than `ATTNVIZ_PROCESS_MB`, after what is free was given back."""
+    most = settings.current().process_bytes
+    if most is not None and own_memory() >= most:
+        give_back()
+    return own_memory()
+
+
+def is_short() -> bool:
+    """Whether more is kept than `ATTNVIZ_PROCESS_MB`."""
+    most = settings.current().process_bytes
+    return most is not None and kept_memory() >= most

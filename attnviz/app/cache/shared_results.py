@@ -1,17 +1,30 @@
-"""`@shared`: what is computed of what a visitor chose is computed once for all visitors, and kept within some bytes."""
+"""What is computed or drawn of what a visitor chose, once for all visitors, and kept within some bytes.
 
+`@shared` is for what is computed. A chart takes Plotly 3 to 15 ms to build, and a class looks at the same ones: of
+the same numbers in the same language they are one object, which everybody draws and nobody may change.
+"""
+
+import hashlib
+import io
+import pickle
 from collections.abc import Callable, Hashable
 from functools import wraps
 from inspect import signature
 from typing import Any, ParamSpec, TypeVar
 
 from attnviz.app.cache.bounded_cache import BoundedCache, held_bytes
+from attnviz.base.words import tongue
+from attnviz.figures.label_room import keep_room
+from attnviz.figures.theme import Figure
 
 P = ParamSpec("P")
 R = TypeVar("R")
 LIMIT = 96_000_000  #: bytes of all results together
 LEAST = 10_000  #: bytes that each counts as, for what it has besides its arrays
 RESULTS: BoundedCache[Any] = BoundedCache(LIMIT, lambda result: max(held_bytes(result), LEAST))
+CHARTS_LIMIT = 48 * 2**20  #: bytes of all kept charts together, as they are sent
+#: what is raised for a value that cannot be spelled out, so that nobody can say whether another one equals it
+UNSPELLED = (pickle.PicklingError, AttributeError, TypeError, ValueError, RecursionError)
 
 
 def shared(compute: Callable[P, R], key: Callable[..., Hashable] | None = None) -> Callable[P, R]:
@@ -33,3 +46,38 @@ def shared(compute: Callable[P, R], key: Callable[..., Hashable] | None = None) 
         return result
 
     return look_up
+
+
+def chart_of(make: Callable[P, Figure], *args: P.args, **kwargs: P.kwargs) -> Figure:
+    """`make(*args, **kwargs)`, or the chart that the same call made before, in the same language."""
+    spelled = io.BytesIO()
+    pickler = pickle.Pickler(spelled, 4)  # the fourth protocol does not tell whether an array may be written to
+    pickler.fast = True  # nothing refers to what was spelled before: equal values are spelled alike
+    try:
+        pickler.dump((make.__module__, make.__qualname__, tongue(), args, kwargs))
+    except UNSPELLED:
+        return make(*args, **kwargs)
+    return CHARTS.get(
+        hashlib.blake2b(spelled.getbuffer(), digest_size=20).digest(), lambda: _final(make(*args, **kwargs))
+    )
+
+
+def _final(fig: Figure) -> Figure:
+    """The chart, whose content for the browser is read from memory from now on: nobody changes it any more.
+
+    To collect that content takes Plotly longer than all else that it takes to send a chart. Of Streamlit's template it
+    keeps what is about its own kinds of traces: the rest is half of what a small chart sends.
+    """
+    content = keep_room(fig).to_dict()
+    template, kinds = content["layout"]["template"], {trace.get("type", "scatter") for trace in content["data"]}
+    template["data"] = {kind: looks for kind, looks in template["data"].items() if kind in kinds}
+    object.__setattr__(fig, "to_dict", lambda: dict(content))
+    return fig
+
+
+def with_room(fig: Figure) -> Figure:
+    """The chart with margins for its labels. A kept one has them, and is changed no more."""
+    return fig if "to_dict" in vars(fig) else keep_room(fig)
+
+
+CHARTS: BoundedCache[Figure] = BoundedCache(CHARTS_LIMIT, lambda fig: len(fig.to_json()))

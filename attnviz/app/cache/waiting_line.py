@@ -19,7 +19,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app.cache.process_memory import is_short
+from attnviz.app.cache.bounded_cache import is_short
 from attnviz.app.mends.streamlit_adapter import leave_if_gone, run_of_this_thread
 from attnviz.base.message import Problem
 from attnviz.base.words import _, ngettext

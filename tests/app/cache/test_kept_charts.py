@@ -10,9 +10,9 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz.app.cache import kept_charts
+from attnviz.app.cache import shared_results
 from attnviz.app.cache.bounded_cache import BoundedCache
-from attnviz.app.cache.kept_charts import chart_of
+from attnviz.app.cache.shared_results import chart_of
 
 ROOT = Path(__file__).parents[3]
 MADE: list[Any] = []
@@ -40,7 +40,7 @@ def formatted(value: float) -> str:
 @pytest.fixture(autouse=True)
 def empty(monkeypatch: pytest.MonkeyPatch) -> None:
     MADE.clear()
-    monkeypatch.setattr(kept_charts, "CHARTS", BoundedCache(10_000, lambda fig: 1000))
+    monkeypatch.setattr(shared_results, "CHARTS", BoundedCache(10_000, lambda fig: 1000))
 
 
 SAME = [

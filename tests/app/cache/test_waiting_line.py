@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from attnviz.app.cache import process_memory, waiting_line
+from attnviz.app.cache import bounded_cache, waiting_line
 from attnviz.app.cache.bounded_cache import give_back
 from attnviz.app.cache.waiting_line import PAGES, TRAININGS, WaitingLine
 from attnviz.base.message import Problem
@@ -110,7 +110,7 @@ def test_whose_turn_lasts_longer_than_the_lease_holds_up_nobody_and_keeps_it():
 
 def test_where_memory_is_short_work_is_refused_in_a_sentence_and_pages_are_drawn(monkeypatch):
     give_back()  # of what tests before this one have freed
-    grown = process_memory.own_memory() // 10**6 + 50
+    grown = bounded_cache.own_memory() // 10**6 + 50
     monkeypatch.setenv("ATTNVIZ_PROCESS_MB", str(grown))
     for line in (TRAININGS, PAGES):
         with line.turn(print):
