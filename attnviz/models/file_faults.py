@@ -1,10 +1,11 @@
-"""What a file can raise: from the system, and from the libraries that read and write files for us."""
+"""What a file can raise: from the system, and from the libraries that read and write files for us; and whole files."""
 
 import os
 import re
 import struct
 import zipfile
 import zlib
+from pathlib import Path
 from typing import Final
 
 try:
@@ -37,3 +38,15 @@ def first_line(error: BaseException) -> str:
     number = re.search(r"\(os error (\d+)\)", str(error))  # as libraries written in Rust tell it
     told = os.strerror(int(number[1])) if number else getattr(error, "strerror", None) or str(error).strip()
     return (told or type(error).__name__).splitlines()[0][:200]
+
+
+def write_whole(file: Path, contents: bytes, mode: int = 0o666) -> None:
+    """Write a file that nobody ever sees in part, with these permissions less the umask's; its folder is made."""
+    fresh = file.with_name(f".{file.name}.{os.getpid()}.part")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        fresh.touch(mode)
+        fresh.write_bytes(contents)
+        fresh.replace(file)
+    finally:
+        fresh.unlink(missing_ok=True)

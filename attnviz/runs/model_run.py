@@ -18,7 +18,7 @@ from attnviz.base.head_record import HeadGrid
 from attnviz.base.message import Message, Problem
 from attnviz.models.capture import RecordedLayer, Trace, capture
 from attnviz.models.catalogue import EXAMPLES, Example, LoadedModel, Source, WeightsAre, find
-from attnviz.models.file_faults import DAMAGED, FAILED
+from attnviz.models.file_faults import DAMAGED, FAILED, write_whole
 from attnviz.models.loading import is_prepared, prepared_example
 from attnviz.models.settings import current
 from attnviz.models.tokens import Frame, Tokens, encode, encode_target, frames
@@ -207,16 +207,10 @@ def keep_reading(request: dict[str, Any], trace: Trace) -> None:
     path = _place(request)
     if path is None:
         return
-    unfinished = path.with_name(f"{path.stem}.{os.getpid()}.part")
     with contextlib.suppress(*FAILED):
-        try:
-            sent = trace.to_bytes()
-            unfinished.write_bytes(_sum_of(sent) + sent)
-            unfinished.chmod(0o600)
-            unfinished.replace(path)
-            _make_room(path.parent)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        sent = trace.to_bytes()
+        write_whole(path, _sum_of(sent) + sent, 0o600)
+        _make_room(path.parent)
 
 
 def _sum_of(sent: bytes) -> bytes:

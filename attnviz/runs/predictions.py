@@ -1,16 +1,76 @@
 """The tokens a model predicts next, or in place of a mask token, before and after a change."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
+import torch
 from torch import Tensor
 
-from attnviz.models.capture import Trace, capture, guesses, moved, probabilities, probability_moved
+from attnviz.base.message import Problem, require_at_least
+from attnviz.core.measures import total_variation
+from attnviz.models.capture import Trace, capture
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import token_label
 from attnviz.runs.model_run import ModelRun
 
 SHOWN = 6
+
+
+def probabilities(logits: Tensor, temperature: float = 1.0, top_k: int | None = None) -> Tensor:
+    """Logits (..., V) as probabilities. Temperature 0 gives the best token everything; `top_k` keeps the best few."""
+    if not temperature >= 0 or temperature == float("inf"):
+        raise Problem("temperature={temperature} must be 0 or a positive number", temperature=temperature)
+    if top_k is not None:
+        require_at_least("top_k", top_k, 1)
+    scores = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    if temperature == 0:
+        return torch.zeros_like(scores).scatter(-1, scores.argmax(-1, keepdim=True), 1.0)
+    if top_k is not None and top_k < scores.shape[-1]:
+        kept = scores.topk(top_k, -1)
+        scores = torch.full_like(scores, -torch.inf).scatter(-1, kept.indices, kept.values)
+    return ((scores - scores.amax(-1, keepdim=True)) / temperature).softmax(-1)
+
+
+def guesses(logits: Tensor, n: int = 10, temperature: float = 1.0, top_k: int | None = None) -> list[tuple[int, float]]:
+    """The `n` most likely tokens for one position's logits (V,) with their probabilities, best first, without tokens
+    of probability 0.
+    """
+    chances = probabilities(_one(logits), temperature, top_k)
+    best = chances.topk(min(n, len(chances)))
+    return [(i, p) for i, p in zip(best.indices.tolist(), best.values.tolist(), strict=True) if p > 0]
+
+
+def moved(before: Tensor, after: Tensor, n: int = 10, n_after: int | None = None) -> list[tuple[int, float, float]]:
+    """The likeliest tokens before and after a change, logits (V,) each, with both probabilities, in order of the first.
+
+    Takes the `n` likeliest tokens before, and the `n_after` (by default `n`) likeliest after.
+    """
+    one, other = probabilities(_one(before).double()), probabilities(_one(after).double())
+    most, most_after = (min(each, len(one)) for each in (n, n if n_after is None else n_after))
+    tokens = torch.cat([one.topk(most).indices, other.topk(most_after).indices]).unique()
+    tokens = tokens[one[tokens].argsort(descending=True)]
+    return [(token, one[token].item(), other[token].item()) for token in tokens.tolist()]
+
+
+def probability_moved(before: Tensor, after: Tensor) -> float:
+    """Total variation between the probabilities of two sets of logits (V,): the share that moved, 0 to 1."""
+    return float(total_variation(probabilities(_one(before)), probabilities(_one(after))))
+
+
+def _one(logits: Tensor) -> Tensor:
+    if logits.dim() != 1:
+        raise Problem("logits have shape {shape}; one position's have shape (V,)", shape=tuple(logits.shape))
+    return logits
+
+
+def sampler(temperature: float = 0.0, seed: int = 0) -> Callable[[Tensor], int]:
+    """A function that chooses a token from logits (V,), V being the size of the vocabulary.
+
+    It takes the most likely token at temperature 0, otherwise a random one; the same seed repeats its choices.
+    """
+    source = torch.Generator().manual_seed(seed)
+    return lambda logits: int(torch.multinomial(probabilities(logits, temperature).cpu(), 1, generator=source))
 
 
 @dataclass(frozen=True)
@@ -58,8 +118,8 @@ def token_choices(
     """The `n` likeliest tokens of a slot that temperature and top-k leave possible."""
     whole = probabilities(slot.logits)
     return [
-        TokenChoice(guess.token, *_spelled(loaded, guess.token), float(whole[guess.token]), guess.probability)
-        for guess in guesses(slot.logits, n, temperature, top_k)
+        TokenChoice(token, *_spelled(loaded, token), float(whole[token]), drawn)
+        for token, drawn in guesses(slot.logits, n, temperature, top_k)
     ]
 
 
@@ -72,10 +132,7 @@ def likeliest(
     loaded: LoadedModel, before: Tensor, after: Tensor, n: int = SHOWN, n_after: int | None = None
 ) -> list[ProbabilityChange]:
     """The `n` likeliest tokens of `before` (V,) and the `n_after` (or `n`) of `after`, by probability before."""
-    return [
-        ProbabilityChange(_spelled(loaded, each.token)[0], each.before, each.after)
-        for each in moved(before, after, n, n_after)
-    ]
+    return [ProbabilityChange(_spelled(loaded, token)[0], *both) for token, *both in moved(before, after, n, n_after)]
 
 
 def _spelled(loaded: LoadedModel, token: int) -> tuple[str, str]:

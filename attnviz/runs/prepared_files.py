@@ -12,7 +12,7 @@ import numpy as np
 
 from attnviz.base.message import Problem
 from attnviz.models.catalogue import CATALOGUE
-from attnviz.models.file_faults import DAMAGED, first_line
+from attnviz.models.file_faults import DAMAGED, first_line, write_whole
 
 
 def packaged_weights(model: str) -> str | None:
@@ -45,12 +45,10 @@ def read_path(file: Traversable | Path) -> tuple[dict[str, Any], dict[str, np.nd
 
 def keep(file: Path, contents: bytes) -> Path:
     """Write a file of the cache folder; it is whole or not there."""
-    fresh = file.with_suffix(".fresh")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_bytes(contents)
-        return fresh.replace(file)
+        write_whole(file, contents)
     except OSError as error:
         raise Problem(
             "{name} could not be stored in the cache folder: {reason}", name=file.name, reason=first_line(error)
         ) from error
+    return file

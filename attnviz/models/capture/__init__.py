@@ -7,7 +7,6 @@ from attnviz.models.capture.edit import Edit, NumberChoice, TensorChange, patch,
 from attnviz.models.capture.forward_pass import Logits
 from attnviz.models.capture.head_selection import of_heads
 from attnviz.models.capture.logit_attribution import LogitAttribution, LogitLens
-from attnviz.models.capture.next_token import guesses, moved, probabilities, probability_moved, sampler
 from attnviz.models.capture.output_projection import output_projection_of
 from attnviz.models.capture.recorded_layer import LayerPlace, MaskChoice, RecordedLayer, ScaleChoice
 from attnviz.models.capture.residual import Residual
@@ -38,20 +37,15 @@ __all__ = [
     "capture",
     "choose_again",
     "few_heads",
-    "guesses",
     "intervene",
     "learned_positions",
-    "moved",
     "of_heads",
     "output_projection_of",
     "pass_with_cache",
     "patch",
-    "probabilities",
-    "probability_moved",
     "remask",
     "rescale",
     "rotary_of",
-    "sampler",
     "silence",
     "sweep",
     "yardstick",

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import os
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -16,9 +14,10 @@ from torch import Tensor, nn
 from attnviz.base.message import Problem
 from attnviz.models.capture import RecordedLayer, ResumedPass, capture
 from attnviz.models.catalogue import LoadedModel
-from attnviz.models.file_faults import DAMAGED
+from attnviz.models.file_faults import write_whole
 from attnviz.runs.heads.batches import Batch, ids_in, inputs_of, module_of, parts_of
 from attnviz.runs.heads.scan import GrowingScores, HeadPositions, HeadScores, scan
+from attnviz.runs.prepared_files import packed, read_path
 
 TOKENS_AT_ONCE = 1024  #: so many positions go through the upper layers as one batch
 SENTENCES_TOKENS = 128  #: so many positions of sentences are finished, and kept, before the next ones are begun
@@ -165,26 +164,16 @@ class KeptCosts:
         places, names, kinds = costs
         header = {"key": self._key, "places": places, "names": names, "kinds": list(kinds), "done": list(self._held)}
         arrays = {f"{kind} {key}": value for key, (_, _, held) in self._held.items() for kind, value in held.items()}
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.npz")
-        np.savez(temporary, said=np.array(json.dumps(header)), **arrays)  # type: ignore[arg-type]
-        temporary.replace(path)
+        write_whole(path, packed(header, arrays))
 
     def _read(self) -> dict[str, OfBatch]:
-        if self._path is None or not self._path.exists():
-            return {}
-        try:
-            with np.load(self._path, allow_pickle=False) as file:
-                header = json.loads(str(file["said"]))
-                if header["key"] != self._key:
-                    return {}
-                places, names = tuple((layer, head) for layer, head in header["places"]), tuple(header["names"])
-                return {
-                    key: (places, names, {kind: file[f"{kind} {key}"] for kind in header["kinds"]})
-                    for key in header["done"]
-                }
-        except DAMAGED:
-            return {}  # half a file, or another's: what it would hold is computed again
+        header, arrays = (self._path and read_path(self._path)) or ({}, {})
+        if header.get("key") != self._key:
+            return {}  # another model's, half a file, or none: what it would hold is computed again
+        places, names = tuple((layer, head) for layer, head in header["places"]), tuple(header["names"])
+        return {
+            key: (places, names, {kind: arrays[f"{kind} {key}"] for kind in header["kinds"]}) for key in header["done"]
+        }
 
 
 def _fingerprint(model: nn.Module, means: Mapping[str, Tensor] | None) -> str:

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Problem
-from attnviz.models.capture import CachedPass, RecordedLayer, guesses, probabilities, sampler
+from attnviz.models.capture import CachedPass, RecordedLayer
 from attnviz.pages.decoding.maths.decoders import Decoder, ReadPrompt
 from attnviz.pages.decoding.maths.prefill_and_decode import Work, pass_flops
+from attnviz.runs.predictions import guesses, probabilities, sampler
 
 LONGEST = 160  #: tokens in all that this lesson takes: without a cache, each step processes all of them again
 MOST_STEPS = 48
@@ -150,7 +151,7 @@ def _timed(decoder: Decoder, ids: tuple[int, ...], cache: object, *, keep: bool 
 
 def _alternatives(decoder: Decoder, logits: Tensor, token: int | None) -> tuple[TokenAlternative, ...]:
     """The likeliest tokens, and the chosen one where it is none of them."""
-    chances = {guess.token: guess.probability for guess in guesses(logits, ALTERNATIVES)}
+    chances = dict(guesses(logits, ALTERNATIVES))
     if token is not None and token not in chances:
         chances.popitem()
         chances[token] = float(probabilities(logits)[token])

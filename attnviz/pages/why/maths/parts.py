@@ -9,12 +9,12 @@ import torch
 
 from attnviz.base.message import Message, Problem
 from attnviz.base.rounding import Rounded
-from attnviz.models.capture import Edit, LogitAttribution, Trace, capture, intervene, probabilities
+from attnviz.models.capture import Edit, LogitAttribution, Trace, capture, intervene
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import token_id, token_label
 from attnviz.pages.why.maths.examples import contrast_of
 from attnviz.runs.model_run import ModelRun
-from attnviz.runs.predictions import TokenChoice, slots, token_choices
+from attnviz.runs.predictions import TokenChoice, probabilities, slots, token_choices
 
 OFFERED = 10  #: tokens that may be asked about with a click
 Ids = tuple[int, int | None]  #: a token, and the one that it is compared with

@@ -3,8 +3,8 @@ import torch
 from torch.testing import assert_close
 
 from attnviz.base.message import Problem
-from attnviz.models.capture.next_token import guesses, moved, probabilities, probability_moved, sampler
-from attnviz.models.capture.run import capture
+from attnviz.models.capture import capture
+from attnviz.runs.predictions import guesses, moved, probabilities, probability_moved, sampler
 from tests.models.tiny import llama, tokens
 
 
@@ -12,8 +12,8 @@ def test_guesses_are_the_softmax_of_the_logits_best_first():
     logits = capture(llama(), input_ids=tokens()).logits[0]
     found = guesses(logits, 5)
     expected = logits.softmax(-1).sort(descending=True)
-    assert [guess.token for guess in found] == expected.indices[:5].tolist()
-    assert_close(torch.tensor([guess.probability for guess in found]), expected.values[:5])
+    assert [token for token, _ in found] == expected.indices[:5].tolist()
+    assert_close(torch.tensor([probability for _, probability in found]), expected.values[:5])
 
 
 def test_temperature_and_top_k_change_the_probabilities():
@@ -23,7 +23,7 @@ def test_temperature_and_top_k_change_the_probabilities():
     assert probabilities(logits, top_k=2).count_nonzero() == 2
     assert_close(probabilities(logits, 1e-6), torch.tensor([0.0, 1.0, 0.0, 0.0]))
     assert_close(probabilities(logits, 1e30), torch.full((4,), 0.25))
-    assert [guess.token for guess in guesses(logits, 10, top_k=2)] == [1, 2]
+    assert [token for token, _ in guesses(logits, 10, top_k=2)] == [1, 2]
 
 
 def test_a_seed_repeats_what_is_drawn_and_at_temperature_0_the_likeliest_is_taken():
@@ -36,11 +36,11 @@ def test_a_seed_repeats_what_is_drawn_and_at_temperature_0_the_likeliest_is_take
 
 def test_moved_lists_the_likeliest_tokens_before_and_after():
     before, after = torch.tensor([3.0, 1.0, 0.0, -1.0]), torch.tensor([-1.0, 1.0, 0.0, 3.0])
-    found = moved(before, after, 1)
-    assert [item.token for item in found] == [0, 3]
-    assert found[0].before == pytest.approx(found[1].after)
+    (first, high, low), (last, _, high_after) = moved(before, after, 1)
+    assert (first, last) == (0, 3)
+    assert high == pytest.approx(high_after)
     assert probability_moved(before, before) == 0
-    assert probability_moved(before, after) == pytest.approx(found[0].before - found[0].after)
+    assert probability_moved(before, after) == pytest.approx(high - low)
 
 
 @pytest.mark.parametrize("bad", [{"temperature": -1.0}, {"temperature": float("nan")}, {"top_k": 0}])
