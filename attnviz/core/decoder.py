@@ -84,4 +84,4 @@ class FeedForward(nn.Module):
 
 
 def _fused(source: KeyValueSource) -> Tensor:
-    return fused(source.q, source.k, source.v, source.mask, source.scale, source.bias)
+    return fused(*source)

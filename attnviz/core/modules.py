@@ -29,15 +29,12 @@ class KeyValueSource(NamedTuple):
     mask: Tensor | None
     scale: Scale
     bias: Tensor | None
-    softcap: float | None
-    sinks: Tensor | None
 
 
 class Attention(nn.Module):
     """An attention layer for inputs (..., T, M), with heads as `layout` describes.
 
-    `q_input`, `k_input`, `v_input`: widths of the three inputs, M when None. `packed`: one matrix
-    for query, key and value. `position`: how positions enter (RoPE, ALiBi, ...). `side_input`:
+    `packed`: one matrix for query, key and value. `position`: how positions enter (RoPE, ALiBi, ...). `side_input`:
     width of a second source (a picture beside a text) with its own key and value projections and,
     where there is a `qk_norm`, its own norm of the keys; its attention output is multiplied by
     `side_scale` and added before the output projection. Nothing of it is rotated, nor are its queries.
@@ -48,9 +45,6 @@ class Attention(nn.Module):
         self,
         layout: HeadLayout,
         *,
-        q_input: int | None = None,
-        k_input: int | None = None,
-        v_input: int | None = None,
         packed: bool = False,
         qkv_bias: bool = False,
         out_bias: bool = False,
@@ -58,23 +52,17 @@ class Attention(nn.Module):
         norm_eps: float = 1e-6,
         position: Position | None = None,
         scale: Scale = "sqrt",
-        softcap: float | None = None,
-        sinks: bool = False,
         dropout: float = 0.0,
         side_input: int | None = None,
         side_scale: float = 1.0,
         use_fused: bool = False,
     ) -> None:
         super().__init__()
-        if use_fused and (softcap is not None or sinks):
-            raise Problem("the fused path has no soft-cap and no sinks: set use_fused=False")
-        self.layout, self.scale, self.softcap, self.dropout = layout, scale, softcap, dropout
+        self.layout, self.scale, self.dropout = layout, scale, dropout
         self.use_fused, self.side_scale = use_fused, side_scale
-        inputs = (q_input or layout.d_model, k_input or layout.d_model, v_input or layout.d_model)
-        self.qkv = (PackedQKV if packed else SeparateQKV)(layout, inputs, bias=qkv_bias)
+        self.qkv = (PackedQKV if packed else SeparateQKV)(layout, bias=qkv_bias)
         self.q_norm, self.k_norm = qk_norms(qk_norm, layout, norm_eps)
         self.position = position or Position()
-        self.sinks = nn.Parameter(torch.zeros(layout.n_heads)) if sinks else None
         self.o_proj = nn.Linear(layout.n_heads * layout.v_width, layout.d_model, bias=out_bias)
         self.side_k_proj = self.side_v_proj = None
         self.side_k_norm: nn.Module = nn.Identity()
@@ -85,50 +73,46 @@ class Attention(nn.Module):
 
     def forward(self, x: Tensor, context: Tensor | None = None, **given: Any) -> Tensor:
         """Output (..., Q, M) for queries projected from `x` (..., Q, M). `sources` lists the keywords in `given`."""
-        outputs = [self._output(source) for source in self.sources(x, context, **given)]
+        if self.use_fused:
+            outputs = [fused(*source, self.dropout, self.training) for source in self.sources(x, context, **given)]
+        else:
+            outputs = [stages.output for stages in self.stages(x, context, **given)]
         summed = outputs[0] if len(outputs) == 1 else outputs[0] + self.side_scale * outputs[1]
         projected: Tensor = self.o_proj(join_heads(summed))
         return projected
 
     def stages(self, x: Tensor, context: Tensor | None = None, **given: Any) -> tuple[Stages, ...]:
         """Every intermediate of attention: to the main source, then to the side source if one is given."""
-        return tuple(self._stages(source) for source in self.sources(x, context, **given))
+        sources = self.sources(x, context, **given)
+        return tuple(attend(*source, dropout=self.dropout, training=self.training) for source in sources)
 
     def sources(
         self,
         x: Tensor,
         context: Tensor | None = None,
         *,
-        value: Tensor | None = None,
         mask: Mask = None,
-        bias: Tensor | None = None,
         positions: Tensor | None = None,
-        context_positions: Tensor | None = None,
         cache: KVCache | None = None,
         side: Tensor | None = None,
-        side_mask: Mask = None,
     ) -> tuple[KeyValueSource, ...]:
         """The arguments of `attend` for the main source, then for `side` if it is given.
 
-        Keys are projected from `context` (..., K, k_input), or from `x` without a context; values from
-        `value`, or from the same input as the keys. `positions` of the queries, (Q,) or (B, Q), default
-        to those that follow the tokens in the cache. With a cache, the mask must cover the keys that the
-        cache returns. A context is projected once, while the cache is empty, and then read from the cache.
+        Keys and values are projected from `context` (..., K, M), or from `x` without a context. `positions` of the
+        queries, (Q,) or (B, Q), default to those that follow the tokens in the cache. With a cache, which is for
+        self-attention, the mask must cover the keys that the cache returns.
         """
         if positions is None:
-            seen = cache.seen if cache is not None and context is None else 0
+            seen = 0 if cache is None else cache.seen
             positions = torch.arange(seen, seen + x.shape[-2], device=x.device)
-        k_positions = positions
-        if context is not None:
-            first = torch.arange(context.shape[-2], device=x.device)
-            k_positions = first if context_positions is None else context_positions
-        q, k, v = self._project(x, context, value, positions, k_positions, cache)
-        turned = self.position.rotate(q, positions)
-        if context is None and cache is not None:
+        k_positions = positions if context is None else torch.arange(context.shape[-2], device=x.device)
+        q, k, v = self._project(x, context, positions, k_positions)
+        if cache is not None:
+            k, v = cache.append(k, v)
             # the consecutive positions that end at the last one
             k_positions = positions[..., -1:] - torch.arange(k.shape[-2] - 1, -1, -1, device=positions.device)
-        acting = _added(bias, self.position.bias(positions, k_positions))
-        main = KeyValueSource(turned, k, v, _mask(mask, turned, k), self.scale, acting, self.softcap, self.sinks)
+        turned, bias = self.position.rotate(q, positions), self.position.bias(positions, k_positions)
+        main = KeyValueSource(turned, k, v, _mask(mask, turned, k), self.scale, bias)
         if side is None:
             return (main,)
         if self.side_k_proj is None or self.side_v_proj is None:
@@ -137,52 +121,24 @@ class Attention(nn.Module):
             )
         groups = self.layout.kv_heads
         side_k = self.side_k_norm(split_heads(self.side_k_proj(side), groups))
-        side_v = split_heads(self.side_v_proj(side), groups)
-        return main, KeyValueSource(
-            q, side_k, side_v, _mask(side_mask, q, side_k), self.scale, None, self.softcap, None
-        )
+        return main, KeyValueSource(q, side_k, split_heads(self.side_v_proj(side), groups), None, self.scale, None)
 
     def _project(
-        self,
-        x: Tensor,
-        context: Tensor | None,
-        value: Tensor | None,
-        positions: Tensor,
-        k_positions: Tensor,
-        cache: KVCache | None,
+        self, x: Tensor, context: Tensor | None, positions: Tensor, k_positions: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries before rotation; keys and values including those of the cache."""
+        """Queries before rotation; keys and values of the new tokens, or of the context."""
         x = self.position.add(x, positions)
-        if context is not None and cache is not None and len(cache):
-            return self.q_norm(self.qkv.queries(x)), cache.keys, cache.values
-        if context is None and value is None and isinstance(self.qkv, PackedQKV):
+        if context is None and isinstance(self.qkv, PackedQKV):
             q, k, v = self.qkv.all(x)
         else:
             source = x if context is None else self.position.add(context, k_positions)
-            q, k, v = self.qkv.queries(x), self.qkv.keys(source), self.qkv.values(source if value is None else value)
-        k = self.position.rotate(self.k_norm(k), k_positions)
-        k, v = (k, v) if cache is None else cache.append(k, v)
-        return self.q_norm(q), k, v
-
-    def _stages(self, source: KeyValueSource) -> Stages:
-        return attend(*source, dropout=self.dropout, training=self.training)
-
-    def _output(self, source: KeyValueSource) -> Tensor:
-        if not self.use_fused:
-            return self._stages(source).output
-        q, k, v, mask, scale, bias, _, _ = source
-        return fused(q, k, v, mask, scale, bias, self.dropout, self.training)
+            q, k, v = self.qkv.queries(x), self.qkv.keys(source), self.qkv.values(source)
+        return self.q_norm(q), self.position.rotate(self.k_norm(k), k_positions), v
 
 
 def _mask(mask: Mask, q: Tensor, k: Tensor) -> Tensor | None:
     """The mask as a tensor; a mask function is called with the lengths of q and k, on the device of q."""
     return mask if mask is None or isinstance(mask, Tensor) else mask(q.shape[-2], k.shape[-2]).to(q.device)
-
-
-def _added(one: Tensor | None, other: Tensor | None) -> Tensor | None:
-    if one is None or other is None:
-        return other if one is None else one
-    return one + other
 
 
 _one_at_a_time = threading.RLock()

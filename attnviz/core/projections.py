@@ -44,13 +44,13 @@ class _QKV(nn.Module):
 
 
 class SeparateQKV(_QKV):
-    """Three matrices: queries, keys and values can be projected from inputs of different widths."""
+    """Three matrices."""
 
-    def __init__(self, layout: HeadLayout, inputs: tuple[int, int, int], *, bias: bool) -> None:
+    def __init__(self, layout: HeadLayout, *, bias: bool) -> None:
         super().__init__(layout)
-        self.q_proj = nn.Linear(inputs[0], layout.n_heads * layout.qk_width, bias=bias)
-        self.k_proj = nn.Linear(inputs[1], layout.kv_heads * layout.qk_width, bias=bias)
-        self.v_proj = nn.Linear(inputs[2], layout.kv_heads * layout.v_width, bias=bias)
+        self.q_proj = nn.Linear(layout.d_model, layout.n_heads * layout.qk_width, bias=bias)
+        self.k_proj = nn.Linear(layout.d_model, layout.kv_heads * layout.qk_width, bias=bias)
+        self.v_proj = nn.Linear(layout.d_model, layout.kv_heads * layout.v_width, bias=bias)
 
     def project(self, which: int, x: Tensor) -> Tensor:
         return (self.q_proj, self.k_proj, self.v_proj)[which](x)  # type: ignore[no-any-return]
@@ -59,15 +59,11 @@ class SeparateQKV(_QKV):
 class PackedQKV(_QKV):
     """One matrix whose rows are those of W_Q, then W_K, then W_V, so that one multiplication gives all three."""
 
-    def __init__(self, layout: HeadLayout, inputs: tuple[int, int, int], *, bias: bool) -> None:
+    def __init__(self, layout: HeadLayout, *, bias: bool) -> None:
         super().__init__(layout)
-        if len(set(inputs)) > 1:
-            raise Problem(
-                "a packed projection needs one input width for query, key and value, not {inputs}", inputs=inputs
-            )
         g, d = layout.kv_heads, layout.qk_width
         self.widths = [layout.n_heads * d, g * d, g * layout.v_width]
-        self.qkv_proj = nn.Linear(inputs[0], sum(self.widths), bias=bias)
+        self.qkv_proj = nn.Linear(layout.d_model, sum(self.widths), bias=bias)
 
     def all(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Queries, keys and values of one input x (..., T, inputs), from a single multiplication."""

@@ -46,7 +46,6 @@ def count(module):
     layout=layouts(),
     qkv_bias=st.booleans(),
     out_bias=st.booleans(),
-    sinks=st.booleans(),
     packed=st.booleans(),
     qk_norm=st.sampled_from([None, "head", "head-layernorm", "full", "full-layernorm"]),
 )

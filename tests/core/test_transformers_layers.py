@@ -15,6 +15,7 @@ from attnviz.core.attention import attend
 from attnviz.core.decoder import Block
 from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention
+from attnviz.core.projections import join_heads
 from attnviz.core.rope import RoPE
 
 pytestmark = pytest.mark.numbers
@@ -105,9 +106,10 @@ def test_gemma_2_attention_with_its_softcap_and_scale_equals_that_of_transformer
     theirs = spread(Gemma2Attention(config, 0))
     x, mask = torch.randn(2, T, 24), masks.sliding_window(T, None, 4)
     expected, weights = theirs(x, turns(), hiding(mask))
-    ours = of(theirs, scale=17**-0.5, softcap=softcap)
-    check(ours(x, mask=mask), expected)
-    check(ours.stages(x, mask=mask)[0].weights, weights)
+    ours = of(theirs, scale=17**-0.5)
+    stages = attend(*ours.sources(x, mask=mask)[0], softcap=softcap)
+    check(stages.weights, weights)
+    check(ours.o_proj(join_heads(stages.output)), expected)
 
 
 def test_a_pre_norm_block_is_a_llama_layer() -> None:

@@ -30,6 +30,7 @@ from attnviz.models.capture.forward_pass import (
     modules_by_name,
     uncompiled,
     unwrapped,
+    with_hidden,
 )
 from attnviz.models.capture.head_selection import wide
 from attnviz.models.capture.recorded_layer import RecordedLayer
@@ -125,8 +126,7 @@ def _bends(path: LogitPath) -> bool:
 
 def _to_logits(stream: Residual, path: LogitPath, layer: RecordedLayer, trace: Trace, head: int) -> Tensor:
     """(V, Dv): what each number of a head's output adds to each token's logit, the scale of every norm being 1."""
-    assert layer.w_o is not None  # a stream with a path has it
-    projection = wide(layer.w_o).unflatten(1, (layer.n_heads, -1))[:, head] * path.factor  # (M, Dv)
+    projection = layer.w_o_by_head[head] * path.factor  # (M, Dv)
     steps = tuple(replace(step, scale=None) for step in path.steps)
     still = {place: replace(each, scale=None) for place, each in stream.maps.items()}
     plain, number = replace(stream, path=replace(path, steps=steps), maps=still), trace.layers.index(layer)
@@ -206,10 +206,7 @@ class _Maps:
             found, mixed = (per_head[:, :-1] - per_head[:, -1:]).split([len(gain), 1], 1)
             linear = float((ramp @ found - mixed).abs().max()) <= 0.1 * float(mixed.abs().max())
             parts.append(found if linear else found * torch.nan)
-        if layer.w_o is None:
-            raise Problem("the output projection of {name} was not found", name=layer.name)
-        parts.append(wide(layer.w_o).unflatten(1, (layer.n_heads, -1)).transpose(0, 1))
-        q, k, v, o = parts
+        q, k, v, o = parts = [*parts, layer.w_o_by_head]
         return _Maps(q, k, v, o, {name: torch.linalg.qr(each, "r").R for name, each in zip("qkvo", parts, strict=True)})
 
     def composed_with(self, earlier: _Maps) -> Iterator[Tensor]:
@@ -274,10 +271,7 @@ class _Reader(Recorder):
 
 def _read(model: nn.Module, name: str, seen: _Seen, rows: Tensor) -> RecordedLayer:
     """The attention that a module calls when it is given rows (N, 1, M) in the place of the token it was given."""
-    args, kwargs = list(seen.args), dict(seen.kwargs)
-    place: Any = next((n for n, each in enumerate(args) if is_hidden(each)), None)
-    held: Any = args if place is not None else kwargs
-    held[next(n for n, each in kwargs.items() if is_hidden(each)) if place is None else place] = rows
+    args, kwargs = with_hidden(name, lambda _: rows, seen.args, seen.kwargs)
     reader = _Reader(model)
     with torch.no_grad(), uncompiled(model), switched(model), listening(reader), suppress(_Enough):
         seen.module(*args, **kwargs)

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from attnviz.base.message import Problem, Several
 from attnviz.core.attention import Scale
-from attnviz.models.capture.forward_pass import above, block_of, hooked, in_this_thread, is_hidden, modules_by_name
+from attnviz.models.capture.forward_pass import above, block_of, hooked, in_this_thread, modules_by_name, with_hidden
 from attnviz.models.capture.head_selection import broadcasts, chosen_heads, whole_numbers
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.trace import Trace
@@ -259,13 +259,7 @@ def _put(
     edit: Edit, name: str, at: StreamPlace, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """A hook that changes what a block is given."""
-    place = next((n for n, each in enumerate(args) if is_hidden(each)), None)
-    if place is not None:
-        return (*args[:place], _changed(edit, name, args[place], at), *args[place + 1 :]), kwargs
-    key = next((key for key, each in kwargs.items() if is_hidden(each)), None)
-    if key is None:
-        raise Problem("{name} is not given a residual stream", name=name)
-    return args, kwargs | {key: _changed(edit, name, kwargs[key], at)}
+    return with_hidden(name, lambda own: _changed(edit, name, own, at), args, kwargs)
 
 
 def _changed(edit: Edit, name: str, own: Tensor, place: StreamPlace) -> Tensor:

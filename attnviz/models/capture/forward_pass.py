@@ -60,6 +60,17 @@ def is_hidden(value: Any) -> bool:
     return isinstance(value, Tensor) and value.dim() == 3 and value.is_floating_point()
 
 
+def with_hidden(
+    name: str, change: Callable[[Tensor], Tensor], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a module with what `change` makes of the hidden states among them, the first that are there."""
+    place = next((key for key, each in (*enumerate(args), *kwargs.items()) if is_hidden(each)), None)
+    if place is None:
+        raise Problem("{name} is not given a residual stream", name=name)
+    others = {key: change(each) if key == place else each for key, each in kwargs.items()}
+    return tuple(change(each) if n == place else each for n, each in enumerate(args)), others
+
+
 def block_of(name: str) -> str | None:
     """The dotted name up to the first number."""
     parts = name.split(".")

@@ -165,10 +165,9 @@ def attribute(
 
 def _of_heads(layer: RecordedLayer, direction: Tensor, positions: Tensor) -> HeadParts:
     """What each head adds along a direction (B, M) in front of the stream."""
-    assert layer.w_o is not None  # a layer without it was refused
     first, last = int(positions.min()), int(positions.max())
     rows, at = torch.arange(len(positions), device=direction.device), positions - first
-    through = (direction @ wide(layer.w_o)).unflatten(1, (layer.n_heads, -1))  # (B, H, Dv)
+    through = torch.einsum("bm,hmd->bhd", direction, layer.w_o_by_head)
     cut = layer.cropped(slice(first, last + 1), slice(None))
     return HeadParts((cut.head_outputs()[rows, :, at] * through).sum(-1), cut, through, at)
 

@@ -61,13 +61,18 @@ def lengths_through(layer: nn.Module, v: Tensor, n_heads: int) -> Tensor:
     return _asked_lengths(_asking(layer), v, n_heads)
 
 
+def head_slices(w_o: Tensor, n_heads: int) -> Tensor:
+    """w_o (M, H*Dv) by heads, (H, M, Dv)."""
+    return wide(w_o).unflatten(1, (n_heads, -1)).transpose(0, 1)
+
+
 def value_lengths(v: Tensor, w_o: Tensor, n_heads: int) -> Tensor:
     """Lengths (B, H, K) of the values v (B, G, K, Dv) after each head's slice of w_o (M, H*Dv).
 
     With many values it uses |W v|^2 = v.(WTW)v, where WTW is only Dv x Dv, so that the M-wide vectors are never
     computed.
     """
-    slices = wide(w_o).unflatten(1, (n_heads, -1)).transpose(0, 1)  # (H, M, Dv)
+    slices = head_slices(w_o, n_heads)
     per_head = wide(v).repeat_interleave(n_heads // v.shape[1], 1)  # (B, H, K, Dv)
     if v.shape[0] * v.shape[2] < v.shape[3]:
         return torch.linalg.vector_norm(per_head @ slices.mT, dim=-1)

@@ -11,7 +11,7 @@ from torch import Tensor
 from attnviz.base.message import Message, Problem
 from attnviz.core.attention import Scale, Stages, attend, grouped_scores, scale_factor
 from attnviz.models.capture.head_selection import broadcasts, chosen_heads, of_heads, wide
-from attnviz.models.capture.output_projection import value_lengths
+from attnviz.models.capture.output_projection import head_slices, value_lengths
 
 StackName = Literal["encoder", "decoder"]
 AttentionKind = Literal["self", "cross"]
@@ -214,16 +214,10 @@ class RecordedLayer:
         chosen = chosen_heads(heads, self.n_heads, self.index)
         if not self.exact:
             raise Problem("layer {index} gives its weights only; its heads' outputs are not known", index=self.index)
-        if projected and self.w_o is None:
-            raise Problem(
-                "the output projection of layer {index} was not kept: capture with residual=True", index=self.index
-            )
         outputs = self._computed(chosen) if self.handed_on is None else self.handed_on
         if self.handed_on is not None and heads is not None:
             outputs = outputs[:, chosen]
-        if not projected or self.w_o is None:
-            return outputs
-        return outputs @ wide(self.w_o).unflatten(1, (self.n_heads, -1)).transpose(0, 1)[chosen].mT  # of (H, M, Dv)
+        return outputs @ self.w_o_by_head[chosen].mT if projected else outputs
 
     def _computed(self, chosen: list[int]) -> Tensor:
         """What these heads hand on, from their weights and values and what an intervention put in its place."""
@@ -245,6 +239,16 @@ class RecordedLayer:
                 end += 1
             yield start, heads[start:end]
             start = end
+
+    @property
+    def w_o_by_head(self) -> Tensor:
+        """Each head's slice of the output projection, (H, M, Dv)."""
+        if self.w_o is None:
+            raise Problem(
+                "the output projection of layer {index} was not found, or not kept: capture with residual=True",
+                index=self.index,
+            )
+        return head_slices(self.w_o, self.n_heads)
 
     def value_norms(self) -> Tensor:
         """Length of each value after its head's slice of the output projection, (B, H, K)."""

@@ -312,18 +312,11 @@ class Residual:
     def of(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "Residual":
         """The inverse of `tensors` and `plain`."""
         streams = tuple(tensors[f"residual.{n}"] for n in range(sum(name.startswith("residual.") for name in tensors)))
-        maps = {
-            place: Frozen(**fields, **_under(f"map.{place}.", tensors))
-            for place, fields in plain.get("maps", {}).items()
-        }
+        maps = {place: Frozen(**fields, **_under(f"map.{place}.", tensors)) for place, fields in plain["maps"].items()}
         path, said = None, plain["path"]
         if said:
             steps = tuple(maps[place] for place in sorted(maps) if place.startswith("path."))
-            if "path.gain" in tensors:  # an older file, which knew the final norm alone, without its bias
-                norm = Frozen(said["norm"], None, tensors["path.gain"], tensors["path.scale"], centres=said["centres"])
-                steps = (norm,)
-            numbers = {name: said[name] for name in PATH_NUMBERS if name in said}
-            path = LogitPath(steps, tensors["path.unembedding"], tensors.get("path.bias"), **numbers)
+            path = LogitPath(steps, tensors["path.unembedding"], tensors.get("path.bias"), **said)
         return Residual(
             streams,
             path,
@@ -331,7 +324,7 @@ class Residual:
             tuple(plain["blocks"]),
             {place: each for place, each in maps.items() if not place.startswith("path.")},
             _under("embedded.", tensors),
-            tuple(plain.get("mlps", ())),
+            tuple(plain["mlps"]),
         )
 
 

@@ -102,11 +102,11 @@ def _of_parts(
         raise Problem("{path} is not a saved trace, or is damaged", path=name)
     layers = tuple(_layer(fields, tensors) for fields in json.loads(meta["layers"]))
     others = {name: value for name, value in tensors.items() if not name[:1].isdigit()}
-    return layers, others, json.loads(meta.get("extra", "{}"))  # older files have no extra
+    return layers, others, json.loads(meta["extra"])
 
 
 def _layer(fields: dict[str, Any], tensors: dict[str, Tensor]) -> RecordedLayer:
-    plain = {name: fields[name] for name in _PLAIN if name in fields}  # older files know no towers
+    plain = {name: fields[name] for name in _PLAIN}
     plain["scales"] = None if plain["scales"] is None else tuple(plain["scales"])
     why = Message(*fields["why"]) if "why" in fields else None
     held: dict[str, Any] = {name: tensors[key] for name, key in fields["tensors"].items()}

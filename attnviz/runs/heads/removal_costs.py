@@ -132,8 +132,7 @@ def _direct(started: ResumedPass, ids: Tensor, real: Tensor) -> Tensor:
     ways = stream.ways(rows[ids[:, 1:]] - rows.mean(0), at).heads  # (B, Q - 1, M) each
     parts = []
     for layer, direction in zip(started.trace.layers, ways, strict=True):
-        assert layer.w_o is not None
-        through = (direction @ layer.w_o.float()).unflatten(-1, (layer.n_heads, -1))  # (B, Q - 1, H, Dv)
+        through = torch.einsum("bqm,hmd->bqhd", direction, layer.w_o_by_head)  # (B, Q - 1, H, Dv)
         added = (layer.head_outputs()[:, :, :-1].transpose(1, 2) * through).sum(-1)  # (B, Q - 1, H)
         added = torch.where(real[..., None], added, 0.0)
         parts.append(added.sum(1) / real.sum(1, keepdim=True).clamp_min(1))

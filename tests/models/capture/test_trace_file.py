@@ -1,16 +1,11 @@
-import json
-
 import pytest
 import torch
-from safetensors import safe_open
-from safetensors.torch import save_file
 from torch.testing import assert_close
 
 from attnviz.base.message import Problem
 from attnviz.models.capture import Edit, intervene
 from attnviz.models.capture.run import capture
 from attnviz.models.capture.trace import Trace
-from attnviz.models.capture.trace_file import FORMAT
 from tests.models.tiny import bert, llama, padded, tokens
 
 
@@ -40,19 +35,6 @@ def test_an_intervention_can_be_saved_too(tmp_path):
         assert_close(before.weights(), after.weights())
         assert before.silenced == after.silenced
         assert before.scales == after.scales
-
-
-def test_a_file_from_before_towers_were_told_apart_opens(tmp_path):
-    trace = capture(llama(), input_ids=tokens())
-    trace.save(tmp_path / "t")
-    with safe_open(tmp_path / "t", framework="pt") as file:
-        layers = json.loads(file.metadata()["layers"])
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    old = [{name: value for name, value in layer.items() if name not in ("tower", "run")} for layer in layers]
-    save_file(tensors, tmp_path / "old", {"format": FORMAT, "layers": json.dumps(old)})
-    for before, after in zip(trace.layers, Trace.load(tmp_path / "old").layers, strict=True):
-        assert_close(before.weights(), after.weights())
-        assert (after.tower, after.run, after.name) == ("", 0, before.name)
 
 
 def test_a_missing_a_damaged_and_a_foreign_file_are_refused(tmp_path):
