@@ -45,8 +45,7 @@ class Matrix:
     cols: tuple[str, ...]
     row_at: tuple[int, ...]  #: position of each row's first token
     col_at: tuple[int, ...]
-    row_breaks: tuple[int, ...] = ()  #: rows where a second sentence begins
-    col_breaks: tuple[int, ...] = ()
+    segments: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())  #: rows and columns where a second sentence begins
     notes: tuple[Message, ...] = ()  #: sentences about what was added up, averaged or left out
     looks_at_itself: bool = True  #: whether rows and columns are the same tokens
     row_tokens: tuple[tuple[int, ...], ...] = ()  #: positions of all tokens that each row stands for
@@ -59,11 +58,6 @@ class Matrix:
         """The matrix as it is displayed."""
         cols = None if self.looks_at_itself else self.cols
         return HeadData.of_values(self.values, self.rows, cols, self.hidden)
-
-    @property
-    def segments(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Rows and columns where a second sentence begins."""
-        return self.row_breaks, self.col_breaks
 
     @property
     def plain(self) -> np.ndarray:
@@ -260,8 +254,7 @@ def arranged(stack: Stack, values: Tensor, hidden: Tensor, look: Look) -> Matrix
         cols.labels,
         tuple(places[0] for places in rows.positions),
         tuple(places[0] for places in cols.positions),
-        _breaks(rows),
-        _breaks(cols),
+        (_breaks(rows), _breaks(cols)),
         tuple(dict.fromkeys(rows.notes + cols.notes)),
         stack.same_tokens and rows.positions == cols.positions,
         rows.positions,

@@ -47,7 +47,6 @@ class Result:
     config: Config
     n_heads: int
     trained_kv_heads: int
-    kv_of: tuple[int, ...]  #: key/value head that each query head reads when shared
     before: np.ndarray  #: (H, Q, K) weights as trained
     after: np.ndarray  #: (H, Q, K) weights with keys and values shared
     hidden: np.ndarray  #: (Q, K) boolean: cells that the mask hides
@@ -73,9 +72,10 @@ class Result:
         middle = known[:1] or between[len(between) // 2 :][:1]
         return tuple(dict.fromkeys((self.n_heads, *middle, 1)))
 
-    def kv_of_with(self, n_kv_heads: int) -> tuple[int, ...]:
-        """The K/V head that each query head reads where there are so many."""
-        return tuple(head * n_kv_heads // self.n_heads for head in range(self.n_heads))
+    def kv_of(self, n_kv_heads: int | None = None) -> tuple[int, ...]:
+        """The K/V head that each query head reads where there are so many; None: as many as were chosen."""
+        count = self.config.n_kv_heads if n_kv_heads is None else n_kv_heads
+        return tuple(head * count // self.n_heads for head in range(self.n_heads))
 
     def at(self, n_kv_heads: int) -> Point:
         """The layer with so many K/V heads."""
@@ -152,7 +152,6 @@ def run(layer: RecordedLayer, config: Config) -> Result:
         config,
         layer.n_heads,
         layer.n_kv_heads,
-        tuple(head * config.n_kv_heads // layer.n_heads for head in range(layer.n_heads)),
         before.weights[0].float().numpy(force=True),
         after.weights[0].float().numpy(force=True),
         ~allowed[0].cpu().numpy(),

@@ -97,7 +97,7 @@ def test_the_heads_that_stand_out_have_the_largest_measures(decoded):
 def test_one_sentence_looking_at_the_other_is_a_part_of_the_whole(paired):
     stack = paired.stacks[0]
     whole, part = head_matrix(stack, 3, 2), head_matrix(stack, 3, 2, Look(part="first to second"))
-    (split,) = whole.row_breaks
+    (split,) = whole.segments[0]
     np.testing.assert_allclose(part.values, whole.values[:split, split:], atol=1e-6)
     assert part.rows == whole.rows[:split]
     assert part.cols == whole.cols[split:]

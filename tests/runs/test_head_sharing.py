@@ -72,7 +72,7 @@ def test_savings_are_counted_exactly(llama):
     assert [point.n_kv_heads for point in found.sweep] == [6, 3, 2, 1]
     assert found.point.cache_bytes == 2 * (2 * 7 * 8) * 2
     assert found.point.parameters == 2 * 48 * 2 * 8
-    assert found.kv_of == (0, 0, 0, 1, 1, 1)
+    assert found.kv_of() == (0, 0, 0, 1, 1, 1)
 
 
 def test_a_grouped_layer_is_the_same_as_mha_with_each_head_copied():
@@ -85,7 +85,7 @@ def test_a_grouped_layer_is_the_same_as_mha_with_each_head_copied():
     layer, copied = (capture(model, input_ids=IDS).layers[0] for model in (grouped, full))
     found, config = run(layer, Config(0, 6)), Config(0, 6)
     assert [point.n_kv_heads for point in found.sweep] == [6, 2, 1] == head_sharing.choices(layer)
-    assert run(layer, Config(0, 1)).kv_of == (0,) * 6, "it is pooled further"
+    assert run(layer, Config(0, 1)).kv_of() == (0,) * 6, "it is pooled further"
     np.testing.assert_allclose(found.after, copied.weights()[0].numpy(), atol=1e-6)
     assert found.point.moved < 1e-6
     assert found.point.cache_bytes == 3 * found.trained.cache_bytes

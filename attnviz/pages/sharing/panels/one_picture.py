@@ -163,7 +163,7 @@ def wirings(run: ModelRun, result: Result) -> None:
         ).format(kind=sharing_kind(result.n_heads, chosen), h=result.n_heads, g=chosen, t=result.trained_kv_heads),
         caption=_("{model}, layer {layer}").format(model=run.name, layer=result.config.layer),
         table={"query head": range(result.n_heads)}
-        | {f"K/V head of {named(result.n_heads, g)}": result.kv_of_with(g) for g in shown},
+        | {f"K/V head of {named(result.n_heads, g)}": result.kv_of(g) for g in shown},
     )
     st.markdown(_wiring_table(result, shown))
 

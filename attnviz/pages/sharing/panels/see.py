@@ -231,7 +231,7 @@ def _downstream(run: ModelRun, config: Config) -> head_sharing.Downstream:
 def _heads(result: Result) -> None:
     worst = int(result.weights_moved.argmax())
     show.figure(
-        show.chart_of(figures.moved, result.weights_moved, result.outputs_moved, result.kv_of),
+        show.chart_of(figures.moved, result.weights_moved, result.outputs_moved, result.kv_of()),
         name=f"sharing-heads-layer-{result.config.layer}",
         key="h-heads",
         words=sentences(
@@ -240,11 +240,11 @@ def _heads(result: Result) -> None:
                 if result.weights_moved[worst] < LEAST
                 else _("Head {head} changes most: {share:.0%} of its attention goes elsewhere, mean over all rows.")
             ).format(head=worst, share=float(result.weights_moved[worst])),
-            _("Dotted lines separate the groups.") if len(set(result.kv_of)) > 1 else "",
+            _("Dotted lines separate the groups.") if len(set(result.kv_of())) > 1 else "",
         ),
         table={
             "head": range(result.n_heads),
-            "K/V head": result.kv_of,
+            "K/V head": result.kv_of(),
             "attention that moved": result.weights_moved.tolist(),
             "change of output": result.outputs_moved.tolist(),
         },
