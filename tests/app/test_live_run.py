@@ -108,14 +108,3 @@ def test_two_long_computations_take_turns_part_by_part(line, monkeypatch):
         each.join(45)
     assert order == ["one", "another"] * 4
     assert (line.taken, long_line.taken) == (0, 0)
-
-
-def test_what_was_prepared_is_found_by_the_first_visitor(line):
-    live_run.prepare("section", "key", lambda: map(np.int64, (1, 2, 3)))
-    assert (line.taken, model_cache.shared().long_line.taken) == (0, 0)
-
-    def never():
-        raise AssertionError("computed again")
-
-    live = live_run.advance("section", "key", never, lambda number: number == 3)
-    assert (int(live.result), live.running) == (3, False)

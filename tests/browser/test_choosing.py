@@ -11,7 +11,6 @@ from attnviz.pages.build.maths.attention_by_hand import run
 from attnviz.pages.build.maths.inputs import Config
 from tests.browser.canvas_places import cell_on
 from tests.browser.conftest import answered
-from tests.browser.saving import open_menu, saved
 
 
 def kept(page, text):
@@ -59,17 +58,6 @@ def test_paint_reaches_weights_code_and_link_is_undone_and_is_kept_under_another
     assert "m1_window_window=2" in page.url
     page.get_by_role("button", name="Remove the paint").click()
     kept(page, "19 of 100 scores.")
-
-
-def test_training_under_masks_is_drawn_while_it_runs_and_the_mask_is_saved_as_numbers(opened):
-    page = opened("masks?m_text=a+b+c&m_view=training")
-    page.get_by_role("button", name="Train both, live").click()
-    page.get_by_text("its loss falls to").wait_for()
-    page.get_by_text("Learned weights under the shifted mask").wait_for()
-    open_menu(page.get_by_role("button", name="Save", exact=True).first)
-    lines = saved(page, page.get_by_role("button", name="CSV, the numbers")).path().read_text().splitlines()
-    assert lines[0] == "query,key,query word,key word,mask"
-    assert [line.rsplit(",", 1)[1] for line in lines[1:]] == list("100110111")
 
 
 def at(page, sheet, r, c):
@@ -165,14 +153,3 @@ def test_a_clicked_head_is_shown_kept_in_the_link_and_found_again(opened):
     assert link["at"] == ["2.7"]
     assert link["model"] == ["minilm-l6"]
     assert link["text"][0].split() == sentence.split()
-
-
-def test_sharing_more_heads_changes_the_picture_and_the_link(opened):
-    page = opened("sharing?h_lm=minilm-l6")
-    page.get_by_text("GQA: 12 query heads on 6 K/V heads").wait_for()
-    page.get_by_role("radio", name="MQA 1", exact=True).click()
-    page.get_by_text("12 query heads on 1 K/V head;").wait_for()
-    page.wait_for_url("**h_kept=1*")
-    page.reload()
-    page.get_by_text("12 query heads on 1 K/V head;").wait_for(timeout=120_000)
-    page.wait_for_url("**h_kept=1*")

@@ -1,13 +1,11 @@
 """The explorer in a real Chromium: a sentence read, heads chosen and laid over each other, links, exports."""
 
-import json
 import re
 
 import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from attnviz.app.links import link_reading
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.models.loading import load
 from attnviz.runs.model_run import Request, kept_run
@@ -283,19 +281,3 @@ def test_squares_lay_heads_over_each_other_that_follow_mask_and_scale_and_the_li
     expect(
         again.locator("[role=status]", has_text="Lines of head 0 added: 3 heads in the lines").first
     ).to_be_attached()
-
-
-def test_a_silenced_head_is_marked_among_all_and_the_card_is_gone_from_the_head_that_is_chosen(opened):
-    page = opened(f"explore?c={link_reading.pack({'quiet': ['2.3']})}", *DRAWN)
-    stage = page.get_by_test_id("overview").first
-    until(lambda: stage.get_attribute("data-silenced") == "2.3")
-    (wide, high, places) = json.loads(stage.get_attribute("data-tiles"))
-    number = 2 * 9 + 3
-    where = {"x": places[number][0] + wide / 2, "y": places[number][1] + high / 2}
-    stage.hover(position=where)
-    card = page.locator(".av-preview")
-    expect(card).to_contain_text("silenced")
-    expect(card).to_be_visible()
-    stage.click(position=where)
-    shown(page, "Layer 2, head 3")
-    expect(card).to_be_hidden()

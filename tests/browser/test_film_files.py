@@ -88,11 +88,3 @@ def test_a_square_gif_of_a_part_has_its_frames_and_a_film_that_is_stopped_is_not
     film.get_by_role("button", name="Stop").click()
     expect(film.get_by_text("Stopped: nothing was saved.")).to_be_visible()
     assert not downloads
-
-
-def test_without_an_encoder_there_is_gif_and_a_sentence(opened):
-    page = opened("fast", ".st-key-fast-film-save-save-menu button")
-    page.evaluate("delete globalThis.VideoEncoder")
-    film = controls_of(page, "fast-film-save")
-    assert film.get_by_label("Kind of file").locator("option").all_inner_texts() == ["GIF"]
-    expect(film.get_by_text("only on pages that come by https")).to_be_visible()

@@ -141,32 +141,6 @@ def step(page):
     return int(held.get_attribute("data-step")) if held.count() else -1
 
 
-def test_the_film_plays_pauses_and_steps_back_without_asking_the_server(new_page, server_url):
-    page = new_page(stranger=True)  # in a context with a clock of its own
-    page.clock.install()
-    page.goto(f"{server_url}/{FILM}")
-    page.locator(".sp-canvas").wait_for(timeout=200_000)
-    until(lambda: step(page) == 5, 200)
-    answered(page)
-    page.get_by_role("button", name="First step").click()
-    until(lambda: step(page) == 0)
-    answered(page)
-    assert "prefill" in page.locator(".sp-said").inner_text()
-    sent = []
-    page.on("websocket", lambda _socket: sent.append("socket"))
-    page.get_by_role("button", name="Play", exact=True).click()
-    until(lambda: step(page) == 2, 30)
-    page.get_by_role("button", name="Pause").click()
-    stood = step(page)
-    page.clock.run_for(5_000)
-    assert step(page) == stood
-    page.get_by_role("button", name="Step back").click()
-    until(lambda: step(page) == stood - 1)
-    assert f"Step {stood} of 6" in page.locator(".sp-said").inner_text()
-    page.wait_for_url(f"**d_at={stood - 1}*", timeout=60_000)
-    assert not sent
-
-
 @pytest.mark.every_commit
 def test_keys_and_tokens_choose_a_step_rows_are_read_out_and_the_counters_are_those_of_the_step(opened):
     page = opened(FILM + "&d_at=4", ".sp-canvas")

@@ -6,12 +6,11 @@ What holds for every page, test_every_view.py asks of every view.
 import pytest
 
 from tests.browser.canvas_places import finger
-from tests.browser.conftest import answered, resized, still, until
+from tests.browser.conftest import answered, still, until
 from tests.browser.layout_faults import layout_faults
 
 PROJECTOR = {"width": 1280, "height": 720}
 PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
-LARGE = (1920, 1080)
 
 
 def boxes(page, selector):
@@ -85,19 +84,6 @@ def test_a_finger_that_moves_down_over_a_mask_scrolls_the_page_and_paints_nothin
     answered(page)
     assert page.locator(".av-mask-count").first.inner_text() == said
     assert "m_paint" not in page.url
-
-
-def test_the_first_step_of_all_fills_the_window_and_is_seen_whole(opened):
-    page = opened("lessons?lesson=attention&step=1", ".st-key-l-vectors tr", **PROJECTOR)
-    last = page.locator(".st-key-l-vectors tr").last
-    for (width, height), numbers in (((1280, 720), 6), ((1440, 900), 8), (LARGE, 12)):
-        resized(page, width, height)
-        row, column = last.bounding_box(), page.locator(".st-key-l-vectors").bounding_box()
-        assert abs(row["x"] + row["width"] - column["x"] - column["width"]) < 2
-        assert 0.8 * height < row["y"] + row["height"] < height
-        shown = [cell for cell in last.locator("td").all() if cell.is_visible()]
-        assert len(shown) == 2 + numbers + 1, "place, token, as many numbers as there is room for, and dots"
-        assert all(box["x"] + box["width"] <= column["x"] + column["width"] + 1 for box in boxes(last, "td:visible"))
 
 
 def test_a_wide_screen_is_used_for_a_larger_picture_with_its_words_beside_it(opened):

@@ -86,27 +86,3 @@ def test_a_canvas_s_file_shows_what_the_page_shows(name: str, opened: Open, alon
         control.press("ArrowRight")
         control.press("Space")  # a gesture that Python would answer may do nothing, and breaks nothing
     assert [each for each in file.asked[1:] if not each.startswith("data:")] == []
-
-
-#: takes down the fonts in which a canvas writes before they are loaded, in place of which another one is drawn
-UNLOADED = """() => {
-    globalThis.unloaded = [];
-    globalThis.written = 0;
-    const { fillText } = CanvasRenderingContext2D.prototype;
-    CanvasRenderingContext2D.prototype.fillText = function (...told) {
-        globalThis.written += 1;
-        if (!document.fonts.check(this.font, told[0])) globalThis.unloaded.push(this.font);
-        return fillText.apply(this, told);
-    };
-}"""
-
-
-@pytest.mark.parametrize("view, figure", [("explore?at=3.1", "head-out"), ("masks?m_rule1=window", "m-after-save")])
-def test_a_file_writes_in_its_own_font_from_the_first(view, figure, new_page, tmp_path):
-    file = tmp_path / "live.html"
-    file.write_bytes(figure_file(run_page(app_link(view), figure).figure, "html", Looks()))
-    page = new_page(offline=True, bypass_csp=False)
-    page.add_init_script(f"({UNLOADED})()")
-    page.goto(file.as_uri())
-    until(lambda: page.evaluate("globalThis.written > 20 && document.fonts.status === 'loaded'"))
-    assert page.evaluate("[...new Set(globalThis.unloaded)]") == []

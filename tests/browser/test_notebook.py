@@ -65,16 +65,3 @@ def test_the_head_moves_without_a_kernel_or_a_network_and_cannot_read_the_notebo
     expect(inside.locator(".av-title").first).to_have_text("Layer 0, head 2")
     with pytest.raises(Exception, match=r"Blocked a frame|cross-origin|SecurityError"):
         page.frames[1].evaluate("parent.document.body.textContent")
-
-
-def test_the_still_picture_is_there_without_the_frame(offline):
-    page = offline("head")
-    page.get_by_text("Still picture").click()
-    still = page.locator("details img")
-    expect(still).to_be_visible()
-    assert still.evaluate("image => image.naturalWidth") > 200
-    light = offline("light")
-    assert light.locator("iframe").count() == 0
-    still = light.locator(".jp-OutputArea svg, .jp-OutputArea img").first
-    expect(still).to_be_visible()
-    assert still.bounding_box()["width"] > 200

@@ -1,7 +1,6 @@
 """Lessons and the presentation mode: by link and by key, next and previous, light and dark, on a phone, and out."""
 
 import re
-from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -97,42 +96,6 @@ def test_next_goes_on_through_what_a_page_consists_of_light_or_dark(opened, link
         page.evaluate("() => new Promise(requestAnimationFrame)")
         still(page, theme)
     raise AssertionError(page.url)
-
-
-@pytest.mark.parametrize("link, chosen, until_then", [
-    ("decoding?d_at=2&d_steps=4", "d_at", "d_view"), ("sharing?h_view=count", "h_view", "h_view=prove"),
-])  # fmt: skip
-def test_previous_goes_back_the_way_that_next_came_and_a_step_is_seen_where_it_is_taken(
-    opened, link, chosen, until_then
-):
-    page = opened(f"{link}&present=1", **PRESENTER)
-    is_presented(page, "light")
-    main = page.locator("[data-testid=stMain]")
-
-    def stand(key=None):
-        if key:
-            page.keyboard.press(key)
-            page.evaluate("() => new Promise(requestAnimationFrame)")
-        seen = []
-
-        def rests():  # what has come is scrolled to a moment later
-            still(page)
-            asked = dict(parse_qsl(urlsplit(page.url).query))
-            seen.append((asked.get(chosen), "d_view" in asked, main.evaluate("main => main.scrollTop")))
-            return seen[-3:] == [seen[-1]] * 3
-
-        until(rests)
-        return seen[-1]
-
-    way = [stand()]
-    while until_then not in page.url:
-        assert len(way) < 12
-        way.append(stand("ArrowRight"))
-        if way[-1][:2] != way[-2][:2]:
-            assert way[-1][2] < 80, "what has changed is at the window's top"
-    back = [way[-1], *(stand("ArrowLeft") for _one in way[:-1])]
-    assert [one[:2] for one in back] == [one[:2] for one in reversed(way)]
-    assert [one[2] for one in back] == pytest.approx([one[2] for one in reversed(way)], abs=40)
 
 
 #: How far a presented page can be scrolled, and what on it lies below the window or under the bar.

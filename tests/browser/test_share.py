@@ -36,17 +36,6 @@ def test_the_embed_code_shows_the_view_with_its_menu_folded_and_keeps_it_so(open
     assert "embed=true" in inside.url
 
 
-def test_without_leave_to_use_the_clipboard_the_text_is_still_copied(server_url, new_page):
-    page = new_page()
-    page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
-    page.goto(f"{server_url}/scaling")
-    page.get_by_role("button", name="Share").first.click()
-    page.evaluate("document.addEventListener('copy', (event) => (window.heard = event.composedPath()[0].value))")
-    page.get_by_role("button", name="Copy link", exact=True).click()
-    page.get_by_text("Copied.", exact=True).wait_for()
-    assert page.evaluate("window.heard") == f"{server_url}/scaling"
-
-
 #: figures of each kind, alone: a canvas with its sentence in it, a chart, canvases side by side, one behind a table
 FIGURES = {
     "explore?at=5.4": "head-out",

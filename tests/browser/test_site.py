@@ -84,12 +84,6 @@ def read(page: Any, sentence: str, tokens: int) -> None:
     said(page, f"Tokens: {tokens}, read in")
 
 
-def refused(page: Any, sentence: str, tokens: int) -> None:
-    page.fill(".site-text", sentence)
-    page.press(".site-text", "Enter")
-    assert said(page, "up to 200") == f"That sentence has {tokens} tokens; up to 200 are read here."
-
-
 def test_a_sentence_is_read_changed_and_written_on_without_a_network(page, address, smollm2):
     opened(page, address)
     assert page.locator(".live-head").get_by_text("Layer 13, head 8").first.is_visible(), "before any model is here"
@@ -153,18 +147,6 @@ def test_a_sentence_is_read_changed_and_written_on_without_a_network(page, addre
     page.locator(".site-next .site-token").first.click()
     said(page, "Tokens: 6, read in")
     assert page.input_value(".site-text").startswith(f"{SENTENCE} ")
-    assert page.troubles == []
-
-
-def test_the_other_model_comes_when_it_is_chosen_and_long_sentences_are_refused(page, address):
-    opened(page, f"{address}?embed=true")
-    assert page.locator(STATUS).inner_text() == "", "inside another page no model comes before somebody types"
-    page.select_option(".site-model", "minilm-l6")
-    said(page, "Tokens: 16, read in")
-    assert not page.locator(".site-next").is_visible(), "it predicts no tokens"
-    page.locator(".live-head").get_by_text("[CLS]").first.wait_for(state="attached")
-    refused(page, "word " * 300, 302)
-    read(page, "A cat.", 5)
     assert page.troubles == []
 
 

@@ -113,16 +113,6 @@ def test_one_word_is_told_of_whatever_is_pressed_and_the_link_holds_it(opened_st
     until(lambda: in_link(page) is None)
 
 
-def test_the_lines_move_to_another_row_and_stand_at_once_for_who_wants_less_motion(opened_start):
-    assert _transition(opened_start(OWN, **PROJECTOR)) == "0.2s"
-    assert _transition(opened_start(OWN, reduced_motion="reduce", **PROJECTOR)) in ("0s", "0.001s", "1e-06s")
-
-
-def _transition(page) -> str:
-    style: str = page.locator(".av-mixture path").first.evaluate("(path) => getComputedStyle(path).transitionDuration")
-    return style.partition(",")[0]
-
-
 @pytest.fixture
 def opened_start(new_page, server_url):
     """`opened_start(address, width=…)`: Start with its picture drawn."""

@@ -3,7 +3,6 @@
 import re
 import tomllib
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from attnviz.base.record_json import to_json
 from attnviz.canvas import softmax_slider
 from attnviz.canvas.head import attention_view
 from attnviz.canvas.shared import component
-from attnviz.canvas.shared.component import BUNDLES, NAMES, app_root, remember_page, sent
+from attnviz.canvas.shared.component import BUNDLES, NAMES, sent
 from attnviz.live.head_header import name_tokens
 
 PACKAGE = Path(attnviz.__file__).parent
@@ -43,24 +42,6 @@ def test_a_bundle_fetches_nothing_but_what_all_share(name):
     assert "as default}" in script
     assert set(re.findall(r'import\{[^}]*\}from"([^"]*)"', script)) <= {"../attnviz.shared/shared.js"}
     assert script.count("import(") == (name == "save_picture"), "the menu of films, when somebody asks for one"
-
-
-@pytest.mark.parametrize(
-    "seen, page, root",
-    [
-        (None, "", "/"),
-        ("http://localhost:8501", "", "/"),
-        ("http://localhost:8501/explore", "explore", "/"),
-        ("https://host.example/attention", "", "/attention/"),
-        ("https://host.example/attention/explore", "explore", "/attention/"),
-        ("https://host.example/explore/explore", "explore", "/explore/"),
-        ("https://host.example/explore", "", "/explore/"),
-    ],
-)
-def test_the_apps_root_is_what_stands_before_the_page(session, monkeypatch, seen, page, root):
-    monkeypatch.setattr(st, "context", SimpleNamespace(url=seen))
-    remember_page(page)
-    assert app_root() == root
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,6 @@ from attnviz.base.message import NONSENSE
 from attnviz.base.packed import pack_bits
 from attnviz.base.record_json import from_json, to_json
 from attnviz.canvas.shared import packing
-from attnviz.canvas.shared.blobs import Overview
 from tests.canvas.browser_codes import decode16
 
 PACKED = PackedHeads(16, False, 2, (3, 4), [0.5, 0.25], 8, True, [None, 30.0], 0, None, False, False)
@@ -87,14 +86,6 @@ def test_a_thumbnail_never_loses_a_bright_cell_and_a_small_matrix_is_its_own() -
     weights = np.random.default_rng(0).random((3, 9, 12))
     tiles = packing.thumbnails(weights)
     np.testing.assert_allclose((tiles / 254.0) ** 2, weights, atol=5e-3)
-
-
-def test_an_overview_of_30_layers_at_200_tokens_is_small() -> None:
-    rng = np.random.default_rng(0)
-    layers = (rng.dirichlet(np.full(200, 0.05), (9, 200)) for _ in range(30))
-    overview = Overview.of(layers, kv_heads=[3] * 30, hidden=np.triu(np.ones((200, 200), bool), 1))
-    assert overview.thumbnails.shape == (270, 32, 32)
-    assert len(overview.packed[0]) < 300_000
 
 
 @given(hnp.arrays(bool, hnp.array_shapes(min_dims=2, max_dims=2, max_side=11)))

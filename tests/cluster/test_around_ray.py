@@ -5,13 +5,10 @@ import threading
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
-from torch.testing import assert_close
 
 import attnviz.engine
 from attnviz.base.message import Problem
-from attnviz.engine import InProcess
 from attnviz.models.loading import load
 from attnviz.models.settings import EngineAddress
 from tests.cluster.stand_in import StandIn
@@ -51,21 +48,6 @@ def engine(ray, monkeypatch):
 def folder(tmp_path_factory):
     """A tiny model that a visitor could have."""
     return Path(gpt2_folder(tmp_path_factory.mktemp("around") / "mine", layers=1, heads=2))
-
-
-def test_every_second_without_an_answer_is_a_step_on_the_way_to_the_numbers_of_one_process(ray, engine, folder):
-    loaded, here = load(str(folder)), InProcess(lambda request: load(request.model))
-    steps = list(engine.scan(loaded, SENTENCES, ["previous_token"]))
-    assert [None if step is None else step.sentences for step in steps] == [None, 4, None, 5]
-    *_, near = here.scan(loaded, SENTENCES, ["previous_token"])
-    np.testing.assert_array_equal(steps[-1].by_sentence["previous_token"], near.by_sentence["previous_token"])
-    *waited, means = engine.mean_steps(loaded, SENTENCES)
-    assert waited
-    assert set(waited) == {None}
-    (expected,) = here.mean_steps(loaded, SENTENCES)
-    for name, mean in expected.items():
-        assert_close(means[name], mean, atol=0, rtol=0)
-    assert set(ray.limits) == {ADDRESS.timeout}, "an answer may take as long to fetch as any other"
 
 
 @pytest.mark.parametrize("call", ["put", "remote", "wait"])

@@ -78,21 +78,6 @@ def test_shifting_all_positions_leaves_rope_scores_unchanged(shift: int, pairing
     torch.testing.assert_close(shifted, scores, atol=1e-10, rtol=1e-10)
 
 
-def test_a_narrower_width_leaves_the_rest_of_the_head_alone() -> None:
-    x, positions = torch.randn(2, 6, 8), torch.arange(6)
-    partly = RoPE(4).rotate(x, positions)
-    torch.testing.assert_close(partly[..., 4:], x[..., 4:])
-    torch.testing.assert_close(partly[..., :4], RoPE().rotate(x[..., :4], positions))
-
-
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_half_precision_keeps_its_dtype(dtype: torch.dtype) -> None:
-    x = torch.randn(1, 4, 8)
-    low = RoPE().rotate(x.to(dtype), torch.arange(4) + 100_000)
-    assert low.dtype == dtype
-    torch.testing.assert_close(low.float(), RoPE().rotate(x, torch.arange(4) + 100_000), atol=0.03, rtol=0.03)
-
-
 @pytest.mark.parametrize("pairing", ["half", "interleaved"])
 def test_axial_scores_depend_on_the_distance_along_each_axis_only(pairing: str) -> None:
     rope = AxialRoPE((4, 6, 6), pairing=pairing)  # type: ignore[arg-type]

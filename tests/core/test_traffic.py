@@ -118,24 +118,3 @@ def test_flops_in_tiles_are_what_torch_counts_of_the_cores_own_tiles(causal):
     with FlopCounterMode(display=False) as counter:
         tiled_attend(q, k, k, Tiling(32, 16, causal))
     assert costs.flops(layout, 0, traffic.pairs_in_tiles(100, 32, causal)).total == counter.get_total_flops()
-
-
-LLAMA = HeadLayout(4096, 32, 8, 128)
-
-
-def test_the_largest_block_fits_and_the_next_one_does_not():
-    for room in (64 << 10, 192 << 10, 1 << 20):
-        block = traffic.most_rows(LLAMA, room)
-        assert traffic.fast_bytes(LLAMA, block) <= room < traffic.fast_bytes(LLAMA, block + 16)
-
-
-@pytest.mark.parametrize("causal", [False, True])
-def test_below_the_crossing_tiles_move_more_and_from_it_on_less(causal):
-    layout, tokens = HeadLayout(512, 8, 8, 64), 4096
-    at = traffic.crossing(layout, tokens, causal)
-    most = traffic.whole(layout, tokens).total
-    assert 1 < at < 64
-    assert traffic.in_tiles(layout, tokens, at - 1, causal).total >= most
-    assert traffic.in_tiles(layout, tokens, at, causal).total < most
-    # each key and value is loaded T/B times, half as often under a causal mask; four matrices are moved
-    assert at == pytest.approx(layout.qk_width / (4 if causal else 2), abs=2)

@@ -88,23 +88,6 @@ def taken(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-@pytest.mark.parametrize("manner", ["answers", "silent"])
-def test_an_old_process_that_does_not_end_is_gone_with_its_grace(tmp_path: Path, manner: str):
-    server = ClassServer(1, "127.0.0.1:0", tmp_path, grace=1.0)
-    old = stand_in(manner=manner)
-    began = time.monotonic()
-    leaving = threading.Thread(target=server._let_go, args=(old, 1.0), daemon=True)
-    leaving.start()
-    try:
-        old.process.wait(20)
-        assert time.monotonic() - began < 1.5
-        if manner == "answers":
-            assert time.monotonic() - began > 0.7, "its visitor had his time"
-    finally:
-        old.process.kill()
-        leaving.join(10)
-
-
 @pytest.fixture(scope="module")
 def served() -> Iterator[ClassServer]:
     folder = Path(tempfile.mkdtemp())  # not pytest's: nginx, started by root, reads its files as nobody

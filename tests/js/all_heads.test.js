@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { AllHeads, bringAllHeads } from "../../attnviz/canvas/shared/all_heads.js";
-import { packForLink, unpackFromLink, writeHeader } from "../../attnviz/canvas/shared/packing.js";
+import { writeHeader } from "../../attnviz/canvas/shared/packing.js";
 import { packRawScores } from "../../attnviz/canvas/shared/raw_scores.js";
 import { groupOf } from "../../attnviz/canvas/shared/group.js";
 
@@ -64,13 +64,6 @@ test("heads that are packed again are the same heads", () => {
 /** @param {import("../../attnviz/canvas/shared/types.js").RawHead} head */
 const pick = ({ scores, mask, scale, dHead, shape }) => ({ scores, mask, scale, dHead, shape });
 
-test("what a link holds is read again, and nonsense is refused", async () => {
-  const held = { mask: "gA==", hide: [1, 2], quiet: ["13.8"] };
-  assert.deepEqual(await unpackFromLink(await packForLink(held)), held);
-  assert.equal(await packForLink(Array.from({ length: 9000 }, (_, i) => (i * 7919) % 9973)), "");
-  for (const wrong of ["", "2abc", "1!", "1AAAA"]) await assert.rejects(unpackFromLink(wrong));
-});
-
 test("all heads are fetched once, however often it is asked for", async () => {
   const { group, heard } = listeningGroup("once");
   const { asked, get } = answering();
@@ -102,23 +95,4 @@ test("an answer that another sentence has overtaken is dropped", async () => {
   answerLate();
   await first;
   assert.equal(group.all?.from, "/b");
-});
-
-test("a server that has no such address leaves all as it was, and is not asked again", async () => {
-  /** @type {[string, ResponseInit][]} */
-  const answers = [
-    ["404", { status: 404 }],
-    ["page", { headers: { "content-type": "text/html" } }],
-    ["nonsense", { headers: binary }],
-  ];
-  for (const [name, init] of answers) {
-    const { group, heard } = listeningGroup(name);
-    const { asked, get } = answering("<!doctype html>", init);
-    await bringAllHeads(group, "/a", get);
-    await bringAllHeads(group, "/a", get);
-    assert.deepEqual([group.all, heard, asked], [null, [], ["/a"]], name);
-  }
-  const { group } = listeningGroup("cut");
-  await bringAllHeads(group, "/a", () => Promise.reject(new TypeError("Failed to fetch")));
-  assert.equal(group.all, null);
 });

@@ -6,7 +6,7 @@ import { arrange } from "../../attnviz/canvas/head/head_numbers.js";
 import * as edits from "../../attnviz/canvas/shared/edit.js";
 import { thumbnail } from "../../attnviz/canvas/overview/tiles.js";
 
-/** @import { FullArrangement, Edit } from "../../attnviz/canvas/shared/types.js" */
+/** @import { Edit } from "../../attnviz/canvas/shared/types.js" */
 
 const { changes, editFor, factorOf, isUnmasked, maskOf, NO_EDIT } = edits;
 
@@ -22,7 +22,7 @@ function close(made, wanted, about, most = 1e-6) {
 }
 
 const heads = await read("attend");
-const { ids, layers } = await read("edits");
+const { layers } = await read("edits");
 
 function headOf(given) {
   const bias = given.bias ? Float32Array.from(given.bias, (b) => (b === null ? -Infinity : b)) : null;
@@ -53,29 +53,6 @@ test("the cases hold empty rows, sinks, caps, extreme scores, and rows that sum 
       name,
     );
   assert.ok(heads.some((head) => Math.max(...head.scores) > 1e36));
-});
-
-test("an edit has the choices that Python has, in its order", () => {
-  const { MASKS, SCALES, SCOPES, VIEWS } = edits;
-  assert.deepEqual({ mask: Object.keys(MASKS), scale: Object.keys(SCALES), where: [...SCOPES], seen: [...VIEWS] }, ids);
-});
-
-test("a further mask is one function", () => {
-  const MASKS = /** @type {Record<string, Function>} */ (edits.MASKS);
-  MASKS.itself = (into, _edit, { shape }) =>
-    into.fill(0).forEach((_, i) => (into[i] = Number(i % (shape[1] + 1) === 0)));
-  const head = { shape: /** @type {[number, number]} */ ([3, 3]), mask: new Uint8Array(9), padding: null };
-  const mask = /** @type {"none"} */ ("itself");
-  assert.deepEqual([...(maskOf({ ...NO_EDIT, mask, hidden: [1] }, head) ?? [])], [1, 0, 0, 0, 0, 0, 0, 0, 1]);
-  delete MASKS.itself;
-});
-
-test("weights are written where they are asked to be, whatever was there", () => {
-  const head = headOf(heads[1]);
-  const mask = Uint8Array.from(heads[1].mask);
-  const into = new Float32Array(head.scores.length).fill(7);
-  assert.equal(attend(head, mask, 0.125, into), into);
-  close(into, heads[1].weights, "again");
 });
 
 layers.forEach((layer, n) => {
@@ -119,16 +96,6 @@ test("padding stays hidden under every edit that asks for it", () => {
     assert.ok(mask?.every((may, i) => may <= padded.padding[i % nk]));
     assert.ok(padded.padding.some((may) => may === 0));
   }
-});
-
-test("what is not arranged is the weights themselves", () => {
-  const weights = Float32Array.from([1, 0, 0.25, 0.75]);
-  /** @type {FullArrangement} */
-  const how = { shape: [2, 2], rows: null, cols: null, merged: false, renormalise: false, norms: null };
-  const mask = Uint8Array.from([1, 0, 1, 1]);
-  const made = arrange(weights, mask, how);
-  assert.deepEqual([...made.values], [1, 0, 0.25, 0.75]);
-  assert.deepEqual([...(made.hidden ?? [])], [0, 1, 0, 0]);
 });
 
 test("an edit reaches this head, its layer, or all heads", () => {

@@ -28,11 +28,6 @@ test("the browser's pass is Python's", () => {
   }
 });
 
-test("halves are read as they were written, the smallest, too", () => {
-  const halves = new Uint16Array([0x3c00, 0xc000, 0x0001, 0x8000, 0x7bff, 0x3555]);
-  near(singles(halves), [1, -2, 2 ** -24, 0, 65504, 0.333251953125], 1e-12);
-});
-
 test("a step is found again where it stands on the axis", () => {
   const steps = [0, 1, 8, 50, 433, 1500];
   for (const [place, step] of steps.entries()) assert.equal(nearestStep(steps, shareOf(step, 1500)), place);

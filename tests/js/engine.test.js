@@ -3,9 +3,7 @@ import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import wabt from "wabt";
 import { editOf } from "../../attnviz/site/engine/attention.js";
-import { layerNorm, rmsNorm, rotate } from "../../attnviz/site/engine/layers.js";
 import { room, rowBytes, unpack } from "../../attnviz/site/engine/matmul.js";
-import { tokenLabel } from "../../attnviz/site/page/tokens.js";
 
 const text = await readFile(new URL("../../attnviz/site/engine/kernel.wat", import.meta.url), "utf8");
 const kernel = /** @type {any} */ ((await wabt()).parseWat("kernel.wat", text, { simd: true }).toBinary({}).buffer);
@@ -73,62 +71,9 @@ function halves(bytes, kind) {
   }
 }
 
-test("blocks are unpacked as their format says", () => {
-  const { buffer } = new Uint8Array(64);
-  new DataView(buffer).setUint16(0, 0x3e00, true); // 1.5
-  new Int8Array(buffer, 2, 32).set(Array.from({ length: 32 }, (_, i) => i - 16));
-  const row = new Float32Array(32);
-  unpack(buffer, { at: 0, kind: "Q8_0", shape: [1, 32] }, 0, row);
-  assert.deepEqual(
-    [...row],
-    Array.from({ length: 32 }, (_, i) => 1.5 * (i - 16)),
-  );
-  new DataView(buffer).setUint16(2, 0xb800, true); // -0.5
-  new Uint8Array(buffer, 4, 16).set(Array.from({ length: 16 }, (_, i) => i | ((15 - i) << 4)));
-  unpack(buffer, { at: 0, kind: "Q4_1", shape: [1, 32] }, 0, row);
-  assert.deepEqual(
-    [...row],
-    Array.from({ length: 32 }, (_, i) => 1.5 * (i < 16 ? i : 31 - i) - 0.5),
-  );
-});
-
-test("norms leave rows of the length that they promise, and positions turn pairs without changing their length", () => {
-  const x = Float32Array.from({ length: 16 }, noise(5));
-  const one = new Float32Array(8).fill(1);
-  const made = new Float32Array(16);
-  rmsNorm(x, one, 0, made);
-  for (const row of [made.subarray(0, 8), made.subarray(8)]) {
-    assert.ok(Math.abs(row.reduce((sum, value) => sum + value ** 2, 0) - 8) < 1e-5);
-  }
-  layerNorm(made, one, new Float32Array(8), 0);
-  for (const row of [made.subarray(0, 8), made.subarray(8)]) {
-    assert.ok(Math.abs(row.reduce((sum, value) => sum + value, 0)) < 1e-5);
-  }
-  const turned = x.slice();
-  rotate(turned, 4, 2, 100);
-  assert.deepEqual([...turned.subarray(0, 8)], [...x.subarray(0, 8)], "position 0 turns nothing");
-  for (let i = 8; i < 16; i += 2) {
-    assert.ok(Math.abs(Math.hypot(turned[i], turned[i + 1]) - Math.hypot(x[i], x[i + 1])) < 1e-6);
-  }
-  assert.ok(Math.abs(turned[8] - (x[8] * Math.cos(1) - x[9] * Math.sin(1))) < 1e-6);
-});
-
 test("a later edit overrides an earlier one, and reaches the heads it names", () => {
   const edits = [{ scale: 1 }, { layer: 2, silence: true }, { layer: 2, head: 3, scale: 0.5 }];
   assert.deepEqual(editOf(edits, 0, 0), { scale: 1 });
   assert.deepEqual(editOf(edits, 2, 0), { scale: 1, silence: true });
   assert.deepEqual(editOf(edits, 2, 3), { scale: 0.5, silence: true });
-});
-
-test("what cannot be seen in a token's label is written", () => {
-  const pairs = {
-    " cat": "cat",
-    " ": "␣",
-    "\n\n": "⏎⏎",
-    "": "∅",
-    "\u200b": "U+200B",
-    "\u0301": "◌\u0301",
-    "a\u202eb": "aU+202Eb",
-  };
-  for (const [given, wanted] of Object.entries(pairs)) assert.equal(tokenLabel(given), wanted);
 });

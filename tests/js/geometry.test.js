@@ -1,25 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { columnsScene } from "../../attnviz/canvas/sharing_columns/columns_scene.js";
-import { barAt, barThickness, largestOfColumns } from "../../attnviz/canvas/softmax_slider/panel.js";
-import { cellsOnShow, drawRowSums, heatmapHit, heatmapLayout } from "../../attnviz/canvas/heatmap/heatmap_scene.js";
-import { cellsOfBox, cellsOfLine, maskHit, maskLayout, nearestCell } from "../../attnviz/canvas/mask/mask_scene.js";
-import {
-  mosaicLayout,
-  neighbour,
-  relativeMeasure,
-  tileAt,
-  tileNumber,
-  tileOrder,
-  tilesOf,
-} from "../../attnviz/canvas/overview/mosaic_geometry.js";
-import { roomFor } from "../../attnviz/canvas/head/room.js";
-import { cutToFit, labelStep } from "../../attnviz/canvas/shared/token_labels.js";
+import { cellsOnShow, heatmapHit, heatmapLayout } from "../../attnviz/canvas/heatmap/heatmap_scene.js";
+import { maskHit, maskLayout, nearestCell } from "../../attnviz/canvas/mask/mask_scene.js";
+import { mosaicLayout, neighbour, tileAt, tileOrder, tilesOf } from "../../attnviz/canvas/overview/mosaic_geometry.js";
 import { textWidth } from "../../attnviz/canvas/scene/text_width.js";
 import { cellsBetween, EVERYTHING } from "../../attnviz/canvas/shared/zoom.js";
-
-/** @import { HeatmapScene } from "../../attnviz/canvas/heatmap/heatmap_scene.js" */
-/** @import { DrawingContext } from "../../attnviz/canvas/shared/types.js" */
 
 /** @import { Shape } from "../../attnviz/canvas/shared/types.js" */
 
@@ -73,16 +59,6 @@ test("a mask's cells and labels are hit, its rim is nothing, and a stroke that l
   assert.deepEqual(nearestCell(-999, 9999, plot, shape), [4, 0]);
 });
 
-test("a compact mask has the cells of a compact heatmap that is as wide", () => {
-  const [font, labelsQ, labelsK] = [10, 48, 48];
-  for (const n of [1, 2, 5, 10, 20, 32]) {
-    for (const width of [200, 290, 330, 480, 620]) {
-      const given = { shape: /** @type {Shape} */ ([n, n]), width, font, labelsQ, labelsK, compact: true };
-      assert.ok(Math.abs(maskLayout(given).cell - heatmapLayout(given).plot.w / n) < 1e-9, `${n} in ${width}`);
-    }
-  }
-});
-
 test("a fast stroke leaves no gap", () => {
   const ends = /** @type {[number, number][]} */ ([[0, 9], [7, 2], [3, 3], [0, 0]]); // prettier-ignore
   for (const to of ends) {
@@ -96,13 +72,6 @@ test("a fast stroke leaves no gap", () => {
   }
 });
 
-test("a box covers its corners in either direction, a label its whole line", () => {
-  assert.deepEqual(cellsOfBox([2, 1], [1, 2]), cellsOfBox([1, 2], [2, 1]));
-  assert.equal(cellsOfBox([0, 0], [2, 3]).length, 12);
-  assert.deepEqual(cellsOfLine([1, -1], [3, 4]), [4, 5, 6, 7]);
-  assert.deepEqual(cellsOfLine([-1, 2], [3, 4]), [2, 6, 10]);
-});
-
 const HEADER = { heads: [9, 9, 9, 9], kv: [3, 3, 3, 3], shape: [20, 20], order: "layer", measure: null };
 
 function laidOut(header, width) {
@@ -110,16 +79,6 @@ function laidOut(header, width) {
   const sorted = tileOrder(tiles.length, header);
   return { tiles, sorted, heads: header.heads, mosaic: mosaicLayout(header, tiles, sorted, width) };
 }
-
-test("heads that share keys and values are told", () => {
-  const tiles = tilesOf(HEADER);
-  assert.equal(tiles.length, 36);
-  assert.deepEqual(tiles[4], { layer: 0, head: 4, share: 1, size: 3 });
-  assert.equal(tilesOf({ heads: [4], kv: [4] })[3].share, -1);
-  assert.equal(tileNumber(tiles, 2, 5), 23);
-  assert.equal(laidOut(HEADER, 900).mosaic.sharing, 3);
-  assert.equal(laidOut({ ...HEADER, kv: [3, 3, 3, 9] }, 900).mosaic.sharing, 1);
-});
 
 test("no two tiles overlap, each is hit in its middle, and all fit the width", () => {
   const deep = { ...HEADER, heads: Array(30).fill(9), kv: Array(30).fill(3) };
@@ -147,65 +106,6 @@ test("arrow keys walk layers and heads, and stop at the rim", () => {
   assert.equal(down.mosaic.across, false);
   assert.equal(neighbour(0, 1, 0, down), 1, "to the right: the next head");
   assert.equal(neighbour(0, 0, 1, down), 9, "down: the next layer");
-});
-
-test("a ranking goes from the largest to the smallest, unmeasured ones last, ties in order", () => {
-  assert.deepEqual(tileOrder(4, { order: "measure", measure: [1, null, 3, 1] }), [2, 0, 3, 1]);
-  assert.deepEqual(tileOrder(3, { order: "place", measure: [1, 2, 3] }), [0, 1, 2]);
-  assert.deepEqual(relativeMeasure([2, null, 4, 3]), [0, 0, 1, 0.5]);
-  assert.deepEqual(relativeMeasure([5, 5]), [1, 1]);
-  const ranked = laidOut({ ...HEADER, order: "measure", measure: Array.from({ length: 36 }, (_, i) => i) }, 900);
-  assert.equal(neighbour(35, 1, 0, ranked), 34);
-  assert.equal(neighbour(35, -1, 0, ranked), 35);
-});
-
-test("labels are thinned until they fit, and shortened to whole letters", () => {
-  assert.deepEqual(
-    [14, 7, 3, 0.2, 0.001].map((cell) => labelStep(cell, 14)),
-    [1, 2, 5, 100, 1000],
-  );
-  const width = (text) => [...text].length * 10;
-  assert.deepEqual(cutToFit("short", 100, width), { text: "short", width: 50 });
-  const cut = cutToFit("a much longer word", 100, width);
-  assert.ok(cut.width <= 100 && cut.text.endsWith("…"));
-  assert.equal([...cutToFit("👁️👁️👁️👁️👁️👁️", 30, width).text].at(-1), "…");
-  assert.ok(cutToFit("x".repeat(5000), 1e9, width).text.length <= 60);
-  assert.deepEqual(cutToFit("abc", 1, width).text, "a…");
-});
-
-test("bars: the one under the hand, and the largest of a column", () => {
-  assert.equal(barAt(30, 132, 10), 0);
-  assert.equal(barAt(129, 132, 10), 9);
-  assert.equal(barAt(29, 132, 10), null);
-  assert.equal(barAt(131, 132, 10), null);
-  assert.deepEqual([...largestOfColumns(Float64Array.from([1, 5, 2, 7, 3, 0]), 3)], [5, 7, 3]);
-  assert.deepEqual([2, 5, 10, 500].map(barThickness), [2, 4, 8.2, 72]);
-});
-
-test("a head has what is left of the window, else one of its own with its controls, else, with many tokens, the whole", () => {
-  const room = (/** @type {number} */ rows, /** @type {number} */ left, screen = 660) =>
-    roomFor(rows, left, screen, 250, 34);
-  assert.deepEqual(room(13, 240), { high: 240, many: false });
-  for (const [rows, left] of [[13, 150], [80, 240]]) assert.deepEqual(room(rows, left), { high: 410, many: false }); // prettier-ignore
-  assert.deepEqual(room(180, 240), { high: 626, many: true });
-  assert.deepEqual(room(13, -100, 400), { high: null, many: false }, "too low for controls and picture");
-});
-
-test("the word beside the sums of columns is whole however little room the words of the rows take", () => {
-  for (const x of [12, 80]) {
-    /** @type {[string, number][]} */
-    const written = [];
-    const context = /** @type {DrawingContext} */ (
-      /** @type {unknown} */ ({
-        fillText: (/** @type {string} */ text, /** @type {number} */ at) => written.push([text, at]),
-      })
-    );
-    const cells = { nq: 1, q0: 0, span: { q: 1, k: 1 }, h: 40, w: 40 };
-    const scene = { plot: { x, y: 0, w: 40, h: 40 }, cells, theme: { font: "x", text: "x" }, words: { sums: "Sum" } };
-    const whole = /** @type {HeatmapScene} */ (/** @type {unknown} */ (scene));
-    drawRowSums(context, whole, Float32Array.of(1));
-    assert.deepEqual(written[0], ["Sum", x === 12 ? textWidth("Sum", 10) : 74]);
-  }
 });
 
 for (const width of [160, 250, 352, 900])

@@ -4,8 +4,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Glide, marksBetween } from "../../attnviz/canvas/scene/glide.js";
-import { matrixBetween, matrixOf, pixelsOf } from "../../attnviz/canvas/scene/glide_matrix.js";
-import { mixedPixel } from "../../attnviz/canvas/shared/colour.js";
 
 /** @typedef {{ key: string, alpha: number, x: number }} Mark */
 
@@ -86,16 +84,6 @@ test("the first picture of a glide has moved, and each goes on in one direction"
   assert.equal(xs.at(-1), 1);
 });
 
-for (const how of [{ less: true }, { inWindow: false }]) {
-  test(`nothing glides where ${JSON.stringify(how)}`, () => {
-    const { glide, drawn, isAsked } = browser(how);
-    glide.to(marks({ a: 0 }));
-    glide.to(marks({ a: 100 }));
-    assert.deepEqual(drawn.map(byKey), [{ a: [0, 1] }, { a: [100, 1] }]);
-    assert.ok(!isAsked());
-  });
-}
-
 test("another change begins from what is on show, a hand is followed at once, the same goal goes on", () => {
   const { glide, drawn, wait, isAsked } = browser();
   glide.show(marks({ a: 0 }));
@@ -114,68 +102,3 @@ test("another change begins from what is on show, a hand is followed at once, th
   wait(LONG);
   assert.deepEqual(byKey(drawn.at(-1) ?? []), { a: [30, 1] }, "nothing comes after the hand");
 });
-
-const [BLACK, WHITE] = [0xff000000, 0xffffffff];
-
-test("a matrix of the same rows and columns changes its colours, and what is hidden keeps that of the other end", () => {
-  const keys = [[[0], [1]], [[0]]];
-  const from = matrixOf("text", Uint32Array.of(BLACK, 0), keys);
-  const way = matrixBetween(from, matrixOf("text", Uint32Array.of(WHITE, WHITE), keys));
-  const { pixels, sides } = way?.(0.5) ?? from;
-  assert.deepEqual([...pixels], [mixedPixel(BLACK, WHITE, 128), mixedPixel(0x00ffffff, WHITE, 128)]);
-  assert.ok(sides.every(({ edges }) => edges === null));
-  assert.equal(matrixBetween(from, matrixOf("other", Uint32Array.of(1, 2), keys)), null, "of another text");
-});
-
-test("tokens that are joined into a word glide together, and the word apart", () => {
-  const tokens = matrixOf(
-    "text",
-    Uint32Array.of(10, 11, 12, 13).map((code) => code | BLACK),
-    [[[0], [1], [2], [3]], [[0]]],
-  );
-  const words = matrixOf(
-    "text",
-    Uint32Array.of(20, 21).map((code) => code | BLACK),
-    [[[0], [1, 2, 3]], [[0]]],
-  );
-  for (const [from, to] of [
-    [tokens, words],
-    [words, tokens],
-  ]) {
-    const way = matrixBetween(from, to);
-    assert.ok(way);
-    const [first, last] = [0, 1].map((share) => pixelsOf(way(share), 1, 24).pixels);
-    assert.deepEqual(first, pixelsOf(stretched(from), 1, 24).pixels, "it begins as what is on show");
-    assert.deepEqual(last, pixelsOf(stretched(to), 1, 24).pixels, "and ends as what will be");
-    const [rows] = way(0.5).sides;
-    assert.deepEqual(
-      [...(rows.edges ?? [])].map((edge) => Math.round(1000 * edge)),
-      [0, 375, 583, 792, 1000],
-    );
-  }
-});
-
-test("a token that is left out closes up, and a glide on its way is begun from", () => {
-  const all = matrixOf("text", Uint32Array.of(1, 2, 3), [[[0], [1], [2]], [[0]]]);
-  const without = matrixOf("text", Uint32Array.of(1, 3), [[[0], [2]], [[0]]]);
-  const way = matrixBetween(all, without);
-  const halfway = way?.(0.5) ?? all;
-  assert.deepEqual(
-    [...(halfway.sides[0].edges ?? [])].map((edge) => Math.round(1000 * edge)),
-    [0, 417, 583, 1000],
-  );
-  const back = matrixBetween(halfway, all)?.(0) ?? all;
-  assert.deepEqual(
-    [...(back.sides[0].edges ?? [])].map((edge) => Math.round(1000 * edge)),
-    [0, 417, 583, 1000],
-  );
-});
-
-/** A matrix whose rows have edges, so that it is drawn as one on its way. @param {ReturnType<typeof matrixOf>} matrix */
-function stretched({ sides, ...rest }) {
-  const edged = sides.map(({ keys }) => ({
-    keys,
-    edges: Array.from({ length: keys.length + 1 }, (_, i) => i / keys.length),
-  }));
-  return { ...rest, sides: edged };
-}

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { adopt, groupOf, hoverOn, letGo, sameHead, togglePin } from "../../attnviz/canvas/shared/group.js";
-import { HeadMemory } from "../../attnviz/canvas/head/head_supply.js";
+import { adopt, groupOf, togglePin } from "../../attnviz/canvas/shared/group.js";
 import { Sequence } from "../../attnviz/canvas/shared/component.js";
 
 const pinned = (...tokens) => ({ tokens, cell: null });
@@ -71,41 +70,4 @@ test("other tokens begin afresh, even in the middle of a gesture", () => {
   adopt(group, from({ doc: "other", pins: pinned(["k", 0]), start: "c" }));
   assert.deepEqual([group.pins, group.zoom.z, group.hover], [[{ axis: "k", i: 0 }], 1, null]);
   assert.deepEqual(heard, ["pins", "document"]);
-});
-
-test("views of a group hear of a hover once, and letting go says whether there was anything", () => {
-  const group = groupOf("hover");
-  let heard = 0;
-  group.listeners.add((what) => (heard += Number(what === "hover")));
-  hoverOn(group, { axis: "cell", q: 1, k: 2 });
-  hoverOn(group, { axis: "cell", q: 1, k: 2 });
-  hoverOn(group, null);
-  assert.equal(heard, 2);
-  assert.equal(letGo(group), false);
-  togglePin(group, "q", 0);
-  assert.equal(letGo(group), true);
-  assert.equal(groupOf("hover"), group);
-});
-
-test("heads are compared by number, and nothing is only like nothing", () => {
-  assert.equal(sameHead([1, 2], [1, 2]), true);
-  assert.equal(sameHead([1, 2], [2, 1]), false);
-  assert.equal(sameHead(null, null), true);
-  assert.equal(sameHead([0, 0], null), false);
-});
-
-const SOURCE = { codes: new Uint16Array(4) };
-
-test("a head is recalled only for the same tokens, options and tiles", () => {
-  const memory = new HeadMemory();
-  const header = (tile, more) => ({ doc: "d", look: "l", shape: [2, 2], tile, ...more });
-  memory.keep({ header: header([0, 1]), source: SOURCE }, "t");
-  memory.keep({ header: header([2, 3]), source: SOURCE }, "t");
-  const at = (current, wanted, tiles) => memory.recall(current, wanted, tiles)?.header.tile ?? null;
-  assert.deepEqual(at(header([0, 1]), [2, 3], "t"), [2, 3]);
-  assert.equal(at(header([2, 3]), [2, 3], "t"), null, "it is on show");
-  assert.equal(at(header([0, 1], { doc: "other" }), [2, 3], "t"), null);
-  assert.equal(at(header([0, 1]), [2, 3], "other tiles"), null);
-  memory.keep({ header: header([0, 0], { look: "new" }), source: SOURCE }, "t");
-  assert.equal(memory.heads.has("2,3"), false, "other options make all void");
 });

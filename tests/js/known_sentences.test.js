@@ -24,17 +24,6 @@ test("a sentence that was read before is found by its text, unless it is on show
   assert.equal(findSentence(known, null, "one"), null);
 });
 
-test("a page that does not say what it was asked for keeps nothing, and old sentences are let go", () => {
-  const known = new Latest(MOST_SENTENCES);
-  keepSentence(known, /** @type {any} */ ({ header: { asked: null }, tiles: new Uint8Array(1) }));
-  assert.equal(known.size, 0);
-  keepSentence(known, sentence("kept"));
-  for (let n = 0; n < 11; n++) keepSentence(known, sentence(`n ${n}`));
-  for (const text of ["kept", "last"]) keepSentence(known, sentence(text));
-  assert.notEqual(findSentence(known, asked("last"), "kept"), null);
-  assert.equal(findSentence(known, asked("last"), "n 0"), null);
-});
-
 const packed = (...bytes) => new Uint8Array(deflateSync(Uint8Array.from(bytes)));
 
 test("tiles that were unpacked before are there at once, and the same", async () => {
@@ -43,15 +32,4 @@ test("tiles that were unpacked before are there at once, and the same", async ()
   const tiles = await first;
   assert.deepEqual([...tiles], [1, 2, 3]);
   assert.equal(unpackedTiles("a", packed(9)), tiles);
-});
-
-test("those that were not read for long are let go", async () => {
-  await unpackedTiles("old", packed(1));
-  await unpackedTiles("used", packed(2));
-  for (let n = 0; n < 11; n++) {
-    await unpackedTiles(`new ${n}`, packed(3));
-    unpackedTiles("used", packed(2));
-  }
-  assert.ok(unpackedTiles("used", packed(2)) instanceof Uint8Array);
-  assert.ok(unpackedTiles("old", packed(1)) instanceof Promise);
 });

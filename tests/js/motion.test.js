@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { film, scrolledTo, scrolling } from "../../attnviz/canvas/shared/motion.js";
+import { film } from "../../attnviz/canvas/shared/motion.js";
 import { wordFrom } from "../../attnviz/canvas/patch_view/patch_scene.js";
 
 /**
@@ -59,11 +59,6 @@ test("a film for who asked for less motion is six stills", async () => {
   );
 });
 
-test("a film whose picture has gone ends there", async () => {
-  browser(true);
-  assert.equal((await played((share) => share < 0.5)).length, 3);
-});
-
 test("a film that is stopped draws nothing more and has no end", async () => {
   browser(false);
   let drawn = 0;
@@ -75,26 +70,9 @@ test("a film that is stopped draws nothing more and has no end", async () => {
   assert.equal(drawn, 0);
 });
 
-test("scrolling is instant for who asked for less motion", () => {
-  browser(true);
-  assert.equal(scrolling(), "instant");
-  browser(false);
-  assert.equal(scrolling(), "smooth");
-});
-
 test("arrow keys go from word to word and stop at the ends", () => {
   assert.equal(wordFrom(0, "ArrowRight", 3), 1);
   assert.equal(wordFrom(2, "ArrowDown", 3), 2);
   assert.equal(wordFrom(0, "ArrowLeft", 3), 0);
   assert.equal(wordFrom(1, "Tab", 3), null);
-});
-
-test("a row that fits is not scrolled, and every step of a longer one is seen whole", () => {
-  assert.equal(scrolledTo({ left: 700, width: 80 }, 900, 800), 0);
-  const [seen, width] = [300, 72];
-  for (let left = 0; left + width <= 936; left += 78) {
-    const scrolled = scrolledTo({ left, width }, seen, 936);
-    assert.ok(left >= scrolled && left + width <= scrolled + seen, `a step at ${left} is cut`);
-    assert.ok(scrolled >= 0 && scrolled <= 936 - seen, "nothing is seen beyond the row's ends");
-  }
 });

@@ -3,25 +3,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { attend } from "../../attnviz/canvas/shared/attend.js";
-import {
-  besideWords,
-  bordersAt,
-  fitted,
-  patchAt,
-  patchesBetween,
-  patchUnder,
-  stepFrom,
-} from "../../attnviz/canvas/patch_view/patch_scene.js";
+import { bordersAt } from "../../attnviz/canvas/patch_view/patch_scene.js";
 import {
   factorFor,
   followed,
-  headsInOrder,
   meanOf,
   meanOfRows,
   mixed,
   rowOf,
   seenKeys,
-  squares,
 } from "../../attnviz/canvas/patch_view/patch_rows.js";
 
 const scores = Float32Array.from({ length: 25 }, (_, i) => Math.sin(i * 1.7) * 3);
@@ -62,12 +52,6 @@ test("a scale is larger by its factor", () => {
   assert.equal(factorFor(state, 1, 1), 1);
 });
 
-test("weights that came as square roots are right to 2e-5", () => {
-  const weights = [0, 1e-4, 0.0123, 0.5, 0.9876, 1];
-  const roots = Uint16Array.from(weights, (weight) => Math.round(Math.sqrt(weight) * 65535));
-  squares(new Uint8Array(roots.buffer)).forEach((weight, i) => assert.ok(Math.abs(weight - weights[i]) < 2e-5));
-});
-
 test("the mean is over the rows of patches", () => {
   const rows = [1, 2, 3, 4].map((q) => rowOf(head, q, null, 1));
   const mean = meanOf(head, 1, null, 1);
@@ -91,43 +75,6 @@ test("what a token is made of is its row in the product of the layers' mixes, th
   const blind = Array.from({ length: 5 }, () => new Float32Array(5)); // who may look at nothing stays what he is
   assert.deepEqual([...mixed(blind)[2]], [0, 0, 1, 0, 0]);
   assert.deepEqual([...meanOfRows([Float32Array.of(0.25, 0.75), Float32Array.of(0.75, 0.25)], 2)], [0.5, 0.5]);
-});
-
-test("heads stand by layer, or by their measure with the largest first", () => {
-  const heads = [2, 1];
-  assert.deepEqual(headsInOrder({ heads, measure: null, ordered: false }), [[0, 0], [0, 1], [1, 0]]); // prettier-ignore
-  const measure = [0.2, null, 0.9];
-  assert.deepEqual(headsInOrder({ heads, measure, ordered: true }), [[1, 0], [0, 0], [0, 1]]); // prettier-ignore
-});
-
-test("a point lies in the patch whose rectangle holds it", () => {
-  const size = { width: 90, height: 40 };
-  const wide = { rows: 3, columns: 7, first: 0 };
-  for (let patch = 0; patch < 21; patch++) {
-    const { x, y, w, h } = patchAt(patch, wide, size);
-    assert.equal(patchUnder(x + w / 2, y + h / 2, wide, size), patch);
-  }
-  assert.equal(patchUnder(-1, 5, wide, size), null);
-  assert.equal(patchUnder(90, 5, wide, size), null);
-});
-
-test("a quick stroke leaves no gap, and arrows stop at the edge", () => {
-  assert.deepEqual(patchesBetween(0, 27, 8), [0, 9, 18, 27]);
-  assert.deepEqual(patchesBetween(5, 5, 8), [5]);
-  assert.equal(stepFrom(0, "ArrowLeft", grid), 0);
-  assert.equal(stepFrom(0, "ArrowDown", grid), 2);
-  assert.equal(stepFrom(0, "x", grid), null);
-});
-
-test("a picture keeps its shape in the room it has; its words stand beside it only where it loses nothing by that", () => {
-  const [square, line] = [{ width: 8, height: 8 }, { width: 24, height: 8 }]; // prettier-ignore
-  assert.deepEqual(fitted(line, 300, 400), { width: 300, height: 100 });
-  assert.deepEqual(fitted(square, 300, 200), { width: 200, height: 200 });
-  const beside = (picture, most, tallest) =>
-    besideWords(picture, most, tallest, fitted(picture, most, Math.min(400, most)));
-  assert.deepEqual(beside(square, 830, 580), { width: 540, height: 540 });
-  assert.deepEqual(beside(square, 1600, 500), { width: 500, height: 500 }, "never higher than the window leaves it");
-  assert.deepEqual([beside(square, 580, 580), beside(line, 830, 580), beside(square, 280, 580)], [null, null, null]);
 });
 
 test("windows meet where two neighbours lie in different ones, wherever they are moved", () => {

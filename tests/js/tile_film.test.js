@@ -2,12 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   keptBy,
-  linesOf,
   matrixLayout,
   numbersOf,
-  orderOf,
-  spansOf,
-  stepAt,
   tellingLine,
   tileLayout,
 } from "../../attnviz/canvas/tile_film/tile_film_geometry.js";
@@ -38,15 +34,6 @@ test("a payload holds a code for each cell, then both numbers of each line after
   assert.equal(second[9], Math.fround(1.2));
 });
 
-test("tiles at the edge are smaller, and lines are queries forward and keys backward", () => {
-  assert.deepEqual(spansOf(HEADER, 4), [
-    { from: 4, to: 5 },
-    { from: 3, to: 5 },
-  ]);
-  assert.deepEqual(linesOf(HEADER, 2).lines, { from: 2, to: 4 });
-  assert.deepEqual(linesOf({ ...HEADER, backward: true }, 2).lines, { from: 3, to: 5 });
-});
-
 test("a larger score rescales the sum, and the line that it changes most is told of", () => {
   const numbers = { codes: new Uint8Array(), first: Float32Array.from(FIRST), second: Float32Array.from(SECOND) };
   assert.ok(keptBy(HEADER, numbers, 1, 3).begins);
@@ -61,16 +48,6 @@ test("a line that has seen nothing begins at the tile where it sees something", 
   const first = Float32Array.from([-Infinity, 0, 0, 0, 0, 2, 0, 0, 0, 0]);
   const kept = keptBy({ ...HEADER, tiles: [[0, 1]] }, { codes: new Uint8Array(), first, second: first }, 0, 0);
   assert.deepEqual([kept.begins, kept.factor, kept.before], [true, 1, 0]);
-});
-
-test("a point of the matrix is the tile under it, and none where no tile is at work", () => {
-  const order = orderOf(HEADER);
-  assert.deepEqual([...order], [0, -1, 1, 2, 3, 4]);
-  const matrix = { x: 10, y: 20, w: 100, h: 100 };
-  assert.equal(stepAt(HEADER, order, matrix, 11, 21), 0);
-  assert.equal(stepAt(HEADER, order, matrix, 105, 21), null);
-  assert.equal(stepAt(HEADER, order, matrix, 105, 90), 2);
-  assert.equal(stepAt(HEADER, order, matrix, 999, 999), 4, "beside it, the nearest");
 });
 
 for (const width of [200, 300, 430, 900])

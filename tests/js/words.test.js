@@ -1,17 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fill, isRightToLeft, joined } from "../../attnviz/canvas/shared/dom.js";
-import {
-  cellText,
-  changeText,
-  fillNumbers,
-  strongestText,
-  summaryText,
-} from "../../attnviz/canvas/head/head_readout.js";
+import { fill, isRightToLeft } from "../../attnviz/canvas/shared/dom.js";
+import { cellText, changeText, fillNumbers, strongestText } from "../../attnviz/canvas/head/head_readout.js";
 import { MASKED_16 } from "../../attnviz/canvas/shared/packing.js";
-import { isTight, readToken } from "../../attnviz/canvas/tensor_board/board_geometry.js";
-
-/** @import { Sheet } from "../../attnviz/canvas/shared/types.js" */
 
 const codeOf = (weight) => Math.round(Math.sqrt(weight) * 65534);
 const words = {
@@ -65,28 +56,6 @@ test("differences are told as such, each with its sign, and none of a zero", () 
   );
 });
 
-test("of equal weights none is looked at most, and a token is not told beside one left out that is as large", () => {
-  const alike = { ...words, most_alike: "{token} looks alike at {keys}", mostby_alike: "{queries} look alike" };
-  const row = (/** @type {number[]} */ ...weights) => {
-    const k = weights.map((_, place) => `k${place}`);
-    const shape = /** @type {typeof numbers.header.shape} */ ([1, weights.length]);
-    const header = { ...numbers.header, shape, q: ["a"], k, words: alike };
-    return strongestText({ ...numbers, header, codes: Uint16Array.from(weights, codeOf), values: undefined }, "q", 0);
-  };
-  assert.equal(row(0.25, 0.25, 0.25, 0.25), "a (0) looks alike at k0 0.2500, k1 0.2500, k2 0.2500");
-  assert.equal(row(1), "a (0) looks alike at k0 1.0000");
-  assert.equal(row(0.5, 0.5), "a (0) looks alike at k0 0.5000, k1 0.5000");
-  assert.equal(row(0.4, 0.2, 0.2, 0.2), "a (0) looks at k0 0.4000");
-  assert.equal(row(0.6, 0.4), "a (0) looks at k0 0.6000, k1 0.4000");
-});
-
-test("the summary names the strongest cells in order", () => {
-  assert.match(
-    summaryText(numbers),
-    /^strongest: a > <z>: 0.7500; b > x: 0.5000; b > ↵: 0.3000; a > x: 0.2500; b > <z>: /,
-  );
-});
-
 test("of a difference the largest change is told, its direction in words, and so is that there is none", () => {
   const told = { gives_more: "{query} +{value} {key}", gives_less: "{query} -{value} {key}", no_change: "none" };
   const changed = (/** @type {number[]} */ ...changes) => {
@@ -108,32 +77,6 @@ test("of a difference the largest change is told, its direction in words, and so
     }),
     "none",
   );
-});
-
-test("a list and its sentence are joined as the language does", () => {
-  const header = { ...numbers.header, words: { ...words, join_things: "{first}、{next}", most: "{token}看{keys}" } };
-  const chinese = /** @type {typeof numbers} */ ({ ...numbers, header });
-  assert.equal(strongestText(chinese, "q", 0), "a (0)看<z> 0.7500、x 0.2500");
-  assert.equal(joined("{first}。{next}", ["一", "", "{next}", "三"]), "一。{next}。三");
-  assert.equal(joined("{first}。{next}", ["", ""]), "");
-  assert.equal(joined("{first}. {next}", ["Head 8.", "“it” gives", "2.5"]), "Head 8. “it” gives. 2.5");
-  assert.equal(joined("{first}。{next}", ["头 8。", "二。"]), "头 8。二。");
-});
-
-test("a sum's tokens: signs, numbers of a sheet in its colour, powers of e", () => {
-  const sheets = /** @type {Sheet[]} */ (
-    /** @type {unknown} */ ([
-      { role: "q", roles: [] },
-      { role: "plain", roles: ["k", "v"] },
-    ])
-  );
-  const sign = { kind: /** @type {const} */ ("sign") };
-  assert.deepEqual(readToken("o×", sheets, 0), { ...sign, text: "×" });
-  assert.deepEqual(isTight({ ...sign, text: "exp(" }), { after: true, before: false });
-  assert.deepEqual(isTight({ ...sign, text: ")" }), { after: false, before: true });
-  assert.deepEqual(readToken("n8", sheets, 0), { kind: "number", role: undefined, text: "8" });
-  assert.deepEqual(readToken("00.5", sheets, 1), { kind: "number", role: "q", text: "0.5" });
-  assert.deepEqual(readToken("^10.5", sheets, 1), { kind: "number", role: "v", text: "e", sup: "0.5" });
 });
 
 test("a sentence is laid out from the right where most of its letters are written so", () => {

@@ -78,19 +78,6 @@ def test_patching_takes_the_head_from_the_other_pass_at_the_last_token(ran: dict
     assert len(ran["patched"]) == 12
 
 
-def test_exact_patching_takes_the_whole_head_from_the_other_pass(ran: dict[str, Any]) -> None:
-    (layer, head, _), effect = ran["exact"][0]
-    clean = inputs_of_o_proj(ran, layer, ran["other_ids"])
-
-    def copy(z: torch.Tensor) -> torch.Tensor:
-        z[:1, :, 8 * head : 8 * head + 8] = clean[:1, :, 8 * head : 8 * head + 8]
-        return z
-
-    after, before = after_a_hook(ran, layer, copy)[0], after_a_hook(ran, layer, lambda z: z)[0]
-    assert effect == pytest.approx(float(after[7] - after[11] - before[7] + before[11]), abs=1e-4)
-    assert len(ran["exact"]) == 8
-
-
 def test_the_attribution_adds_up(ran: dict[str, Any]) -> None:
     found = ran["found"]
     assert_close(found.heads.sum((1, 2)) + found.biases.sum(1), found.attention)

@@ -1,6 +1,5 @@
 """Beside TransformerLens on the same weights: what the twenty questions of tests/benchmarks/ leave out."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -48,12 +47,3 @@ def test_scores_are_those_of_detect_head(model: GPT2LMHeadModel, lens: Any, text
     table = av.find_heads(model, ids, (pattern,), rows="all")
     np.testing.assert_allclose(table.mean[pattern], expected, atol=TOLERANCE)
     assert float(expected.max() - expected.min()) > 0.02, "the heads differ, so that it matters which is which"
-
-
-def test_a_cache_of_theirs_is_shown(lens: Any, texts: list[str], tmp_path: Path) -> None:
-    _, cache = lens.run_with_cache(lens.to_tokens(texts[0]))
-    view = av.show(cache, layer=1, head=2)
-    view.save(tmp_path / "head.csv")
-    weights = cache["blocks.1.attn.hook_pattern"][0, 2]
-    last = (tmp_path / "head.csv").read_text("utf-8").strip().splitlines()[-1]
-    assert float(last.split(",")[-1]) == pytest.approx(float(weights[-1, -1]), abs=1e-4)

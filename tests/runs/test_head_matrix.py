@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from attnviz.pages.explore.maths.whole_model import measured
-from attnviz.runs.head_matrix import Look, head_matrix, rolled_out, telling_depth
+from attnviz.runs.head_matrix import Look, head_matrix
 
 
 @pytest.fixture(scope="module")
@@ -59,31 +59,11 @@ def test_value_weighting_is_weight_times_what_the_value_adds(decoded, smollm2):
     assert plain.said_before_w_o(last) is None
 
 
-def test_rollout_opens_at_the_last_depth_at_which_no_token_is_half_of_everything(decoded, eager):
-    n = eager[0].shape[-1]
-    flowed, largest = np.eye(n), []
-    for weights in eager:
-        flowed = (weights[0].double().numpy().mean(0) / 2 + np.eye(n) / 2) @ flowed
-        largest.append(flowed.mean(0).max())
-    np.testing.assert_allclose(rolled_out(decoded.stacks[0]).values, flowed, atol=1e-4)
-    depth = telling_depth(decoded.stacks[0])
-    assert 1 < depth < len(eager)
-    assert largest[depth - 1] < 0.5 <= largest[depth]
-
-
 def test_the_sentence_about_a_row_has_its_own_numbers(decoded):
     matrix = head_matrix(decoded.stacks[0], 13, 8)
     row = matrix.rows.index("it")
     sentence = str(matrix.said_of(row))
     assert sentence.startswith("“it” gives 75% to “animal”")
-
-
-def test_measures_follow_their_definitions(decoded):
-    found = measured(decoded.stacks[0])
-    assert found.places[13 * 9 + 8] == (13, 8)
-    weights = head_matrix(decoded.stacks[0], 13, 8).values.astype(np.float64)
-    assert found.values["first_token"][13 * 9 + 8] == pytest.approx(weights[:, 0].mean(), abs=1e-5)
-    assert found.values["previous_token"][13 * 9 + 8] == pytest.approx(np.diag(weights, -1).mean(), abs=1e-5)
 
 
 def test_the_heads_that_stand_out_have_the_largest_measures(decoded):

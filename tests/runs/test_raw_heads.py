@@ -84,14 +84,6 @@ def test_position_bias_and_sinks_come_along():
     assert len({head.sink for head in raw_heads(sunk.layers)}) == 8
 
 
-def test_a_layer_that_gives_only_weights_is_told_apart(decoded):
-    layer = decoded.stacks[0].layers[3]
-    reported = type(layer)("decoder", "self", 3, "x", layer.scale, reported=layer.weights(), allowed=layer.mask)
-    head = raw_head(stack_of([reported]), 0, 5)
-    assert not head.exact
-    np.testing.assert_array_equal(head.scores, layer.weights(5)[0, 0].float().numpy())
-
-
 def words(count: int) -> str:
     plain = "the cat sat on a mat and then it went home because they were too tired to walk in rain " * 9
     return " ".join(plain.split()[:count])

@@ -41,12 +41,3 @@ def test_a_wrong_value_is_refused_in_the_pages_sentence_unless_the_caller_is_len
     said = capsys.readouterr()
     assert said.err.splitlines()[0] == sentence
     assert file.stat().st_size > 100
-
-
-def test_two_wrong_values_are_two_sentences_and_a_page_that_cannot_draw_says_so_without_entities(tmp_path, capsys):
-    file = tmp_path / "figure.csv"
-    assert main(["figure", "compare?c_n=0&c_k=x", "-o", str(file)]) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 2 + 1
-    assert main(["figure", "compare?c_d=513", "-o", str(file)]) == 1
-    assert capsys.readouterr().err.splitlines()[0] == "d=513 must be a multiple of heads=8"
-    assert not file.exists()

@@ -16,7 +16,6 @@ from attnviz.app.mends.streamlit_adapter import FRONTEND
 from attnviz.app.page_entry import CHART
 from attnviz.serve import server
 from attnviz.serve.index_page import (
-    PREVIEW_ROUTE,
     WIDGETS,
     IndexPage,
 )
@@ -125,29 +124,3 @@ def test_each_page_has_its_title_its_question_and_a_picture_of_this_server(row):
     assert size == (1200, 630)
     assert [found.named[f"og:image:{side}"] for side in ("width", "height")] == [str(each) for each in size]
     assert len(picture.content) < 200_000
-
-
-@pytest.mark.parametrize(
-    "headers, base, address",
-    [
-        ({}, "", "http://class.example:8501"),
-        ({"x-forwarded-proto": "https"}, "", "https://class.example:8501"),
-        ({"x-forwarded-proto": "https, http"}, "uni/attn", "https://class.example:8501/uni/attn"),
-        ({"host": "[::1]:80"}, "", "http://[::1]:80"),
-    ],
-)
-def test_the_picture_has_the_address_by_which_the_app_is_known(headers, base, address):
-    found = Read(served(base=base).get(f"/{base}/masks" if base else "/masks", headers=headers).text)
-    assert found.named["og:image"] == f"{address}/{PREVIEW_ROUTE}"
-    assert found.named["og:title"] == "Masks · attnviz"
-
-
-@pytest.mark.parametrize(
-    "headers", [{"host": 'x"><script>'}, {"host": "a b"}, {"x-forwarded-proto": "javascript"}, {"host": ""}]
-)
-def test_an_address_that_is_none_leaves_the_picture_out(headers):
-    page = served().get("/masks", headers=headers).text
-    found = Read(page)
-    assert "og:image" not in found.named
-    assert found.named["twitter:card"] == "summary"
-    assert "<script>" not in page.split("</title>")[1].split("twitter:card")[0]

@@ -1,6 +1,5 @@
 """Many visitors, few at a time, small caches: everyone is served, with the same numbers as a single visitor."""
 
-import gc
 import shutil
 import threading
 import time
@@ -121,18 +120,6 @@ def test_only_visitors_whose_result_is_being_computed_have_a_turn(folders, share
 def shared_further(run, config):
     """What the page about sharing shows of the model under shared heads."""
     return model_cache.cached_rerun(run, Rerun(head_sharing.downstream, (config, "layer")))
-
-
-def test_a_run_holds_no_model_so_that_an_evicted_one_leaves_memory(folders, shared):
-    import weakref
-
-    run = model_cache.model_run(Request(folders[0], TEXTS[0]))
-    gone = weakref.ref(model_cache.model(folders[0]).model)
-    shared.models.limit = 1
-    model_cache.model(folders[1])
-    gc.collect()
-    assert gone() is None
-    assert run.stacks[0].layers[1].weights(0).shape[1] == 1
 
 
 class Left(BaseException):

@@ -212,15 +212,3 @@ def test_a_file_that_is_not_a_saved_view_is_refused_with_a_sentence(text: str) -
 
     with pytest.raises(Problem, match="saved view"):
         open_view(text)
-
-
-def test_a_text_too_long_for_a_link_is_left_out_of_it_and_stands_in_the_saved_view() -> None:
-    """16 KB is what the server takes of an address; one Chinese character is nine in it."""
-    app = opened()
-    turned(app, "t_two")
-    app.text_input(key="t_text2").set_value("猫" * 150).run()
-    assert link_of(app) == {"t_text2": "猫" * 150}
-    app.text_input(key="t_text2").set_value("猫" * 700).run()
-    assert shown(app) == {"text": "猫" * 700}
-    assert link_of(app) == {}
-    assert "猫" * 700 in app.session_state["view"]

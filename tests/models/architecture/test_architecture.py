@@ -10,7 +10,6 @@ from torch.utils.flop_counter import FlopCounterMode
 from transformers import AutoModel, LlamaConfig
 
 from attnviz.base.message import Problem
-from attnviz.core.precision import DTYPES
 from attnviz.models.architecture import meta_device
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.configs import FAMILIES, config_from_text
@@ -112,13 +111,6 @@ def test_a_family_without_rules_is_measured_instead_of_guessed(model_type):
     check(arch, tokens=40)
 
 
-def test_the_states_of_layers_without_attention_are_measured():
-    layers = Architecture.from_config({"model_type": "mamba", "num_hidden_layers": 2}).layers
-    # each of the expand * hidden_size channels has a convolution of 4 16-bit numbers and 16 float32 numbers of state
-    wide = 2 * 768
-    assert [(layer.kind, layer.fixed, layer.fixed_float32) for layer in layers] == [("linear", 4 * wide, 16 * wide)] * 2
-
-
 def test_a_kind_of_layer_without_rules_is_measured_and_named():
     config = config_of("llama")
     config.layer_types = ["full_attention", "indexed_attention"] * 2
@@ -126,21 +118,6 @@ def test_a_kind_of_layer_without_rules_is_measured_and_named():
     assert arch.measured
     assert "layer_types" in arch.unread
     check(arch)
-
-
-def test_a_prefill_in_one_go_leaves_a_view_on_storage_that_holds_the_whole_prompt():
-    arch = Architecture.from_config(config_of("mistral"))
-    found = meta_device.measure_on_meta(arch.config, tokens=40)
-    assert all(layer.storage == 40 * layer.nbytes // 6 for layer in found.cache)
-
-
-def test_quantised_caches_count_their_scales():
-    arch = Architecture.preset("llama-3.1-8b")
-    numbers = arch.kv_cache_bytes(1000, dtype="fp8")
-    bits = {dtype: arch.kv_cache_bytes(1000, dtype=dtype) * 8 / numbers for dtype in DTYPES}
-    assert bits["int8"] == bits["q8_0"] == 8.5
-    assert bits["int4"] == bits["q4_0"] == 4.5
-    assert bits["int2"] == 2.5
 
 
 def test_a_pasted_config_is_read_and_its_unread_fields_are_listed():

@@ -98,11 +98,3 @@ def test_a_preset_states_what_its_model_and_the_class_that_its_checkpoint_uses_h
         else:
             model = transformers.AutoModelForCausalLM.from_config(config)
     assert counts.total == sum(p.numel() for p in model.parameters())
-
-
-def test_an_encoder_with_the_fields_of_a_decoder_has_its_head():
-    small = {"intermediate_size": 64, "max_position_embeddings": 64, **SMALL}
-    for decodes, kind in ((False, transformers.BertModel), (True, transformers.BertLMHeadModel)):
-        config = AutoConfig.for_model("bert", is_decoder=decodes, **small)
-        counts = count_parameters(config, Architecture.from_config(config).layers)
-        assert counts.total == sum(p.numel() for p in kind(config).parameters())

@@ -5,7 +5,7 @@ import torch
 
 from attnviz.models.attribution.circuit import Ablation, Member, find_circuit
 from attnviz.models.capture import capture
-from tests.models.tiny import padded, tokens
+from tests.models.tiny import tokens
 from tests.models.tiny_streams import STREAMS
 
 MEMBERS = [(0, 2), (1, 0), (1, 5), (2, None), (0, None)]
@@ -85,18 +85,6 @@ def test_all_members_keep_all_and_none_keep_nothing(family):
     assert found.kept[-1] == 1.0
     assert list(found.scores) == sorted(found.scores, key=abs, reverse=True)
     assert len(found.smallest(1.0)) in found.sizes
-
-
-def test_means_are_taken_over_real_tokens_where_prompts_differ_in_length():
-    model, ids = STREAMS["llama"][0](), tokens(1)
-    padding = padded("right", 1, 7, 3)
-    others = [{"input_ids": tokens(1, seed=5), "attention_mask": padding}, tokens(1, 9, seed=6)]
-    one, two = (answers_of(model, "llama", each) for each in (tokens(1, seed=5), tokens(1, 9, seed=6)))
-    instead = {place: torch.cat([one[place][0, :4], two[place][0]]).mean(0, keepdim=True)[None] for place in one}
-    ablation = Ablation(model, ids, others, 7, 9)
-    assert not ablation.per_position
-    wanted = lead_by_hooks(model, "llama", ids, MEMBERS, instead)
-    assert ablation.lead(MEMBERS) == pytest.approx(wanted.item(), abs=1e-4)
 
 
 def slope(model, family, prompt, part, own, new):

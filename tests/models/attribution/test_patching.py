@@ -7,11 +7,9 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.models.attribution.patching import Cell, Patching, attribution_patching, exact_patching
-from attnviz.models.catalogue.entry import Entry, LoadedModel
 from tests.models.capture.plain_models import Own
 from tests.models.capture.test_gradients import PROJECTIONS, gemma2
 from tests.models.tiny import bert, changed, llama, tokens
-from tests.models.tiny_tokenizers import byte_level
 
 MODELS: dict[str, Any] = {"llama": llama, "bert": bert, "gemma2": gemma2, "own": lambda: Own().eval()}
 PLACES = PROJECTIONS | {"own": "h.{}.out_proj"}
@@ -88,16 +86,6 @@ def test_exact_cells_are_those_of_hooks(name: str, at_once: int) -> None:
     assert max(map(abs, expected)) > 0.1
 
 
-def test_the_whole_stream_takes_the_lead_from_one_run_to_the_other() -> None:
-    model = llama()
-    found = found_in(model)
-    ((_, whole),) = exact_patching(model, CLEAN, CORRUPTED, TOKEN, [Cell(0)], VERSUS)
-    with torch.no_grad():
-        assert found.after == pytest.approx(lead(model, CLEAN, -1), abs=1e-5)
-        assert found.before == pytest.approx(lead(model, CORRUPTED, -1), abs=1e-5)
-    assert whole == pytest.approx(found.after - found.before, abs=1e-4)
-
-
 def test_of_another_position_and_of_prompts_with_padding() -> None:
     model = llama()
     cell = Cell(0, 4)
@@ -111,20 +99,3 @@ def test_of_another_position_and_of_prompts_with_padding() -> None:
     found = attribution_patching(model, *padded, TOKEN, VERSUS)
     torch.testing.assert_close(found.heads[..., 2:], found_in(model).heads, atol=1e-5, rtol=1e-4)
     assert found.heads[..., :2].abs().max() == 0
-
-
-def test_sentences_and_words() -> None:
-    tokenizer = byte_level()
-    model = llama(vocab_size=len(tokenizer))
-    loaded = LoadedModel(model, tokenizer, Entry(id="tiny", name="tiny", hub=None, kind="decoder"), "folder")
-    clean, corrupted = "the cat sat", "the mat sat"
-    ids = [torch.tensor([tokenizer(text)["input_ids"]]) for text in (clean, corrupted)]
-    cat, hat = (tokenizer(f" {word}")["input_ids"][0] for word in ("cat", "hat"))
-    expected = attribution_patching(model, *ids, cat, hat)
-    for given, more in ((loaded, {}), (model, {"tokenizer": tokenizer})):
-        found = attribution_patching(given, clean, corrupted, "cat", "hat", **more)
-        torch.testing.assert_close(found.heads, expected.heads)
-        assert len(found.tokens[0]) == len(ids[0][0])
-        ((_, one),) = exact_patching(given, clean, corrupted, "cat", [Cell(0, 1)], "hat", **more)
-        ((_, other),) = exact_patching(model, *ids, cat, [Cell(0, 1)], hat)
-        assert one == pytest.approx(other, abs=1e-5)

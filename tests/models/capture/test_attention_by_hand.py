@@ -70,24 +70,6 @@ def test_the_weights_are_found_however_the_product_is_written(product: Any, x: T
     torch.testing.assert_close(layer.weights(), model.weights)
 
 
-def test_products_of_which_the_keys_cannot_be_told_are_refused(x: Tensor) -> None:
-    for product in (lambda a, v: a.mT @ v, lambda a, v: torch.tensordot(a, v, ([3], [2])), lambda a, v: v.mT @ a):
-        with pytest.raises(
-            Problem, match=r"by hand in a form that is not known: 1 times .* \(in 1\).*0 layers were seen"
-        ):
-            av.capture(nn.Sequential(nn.Identity(), Product(product)), x)
-    with pytest.raises(Problem, match="by hand in 5 axes, and it cannot be told which are its heads"):
-        av.capture(Product(lambda a, v: a[:, :, None] @ v[:, :, None]), x)
-
-    class Channels(nn.Module):
-        def forward(self, x: Tensor) -> Tensor:
-            v = x.unflatten(-1, (HEADS, -1)).permute(0, 2, 3, 1)  # (B, H, C / H, T)
-            return (v @ v.mT).softmax(-1) @ v
-
-    with pytest.raises(Problem, match="attends over channels, not over positions"):
-        av.capture(nn.Sequential(Channels()), x)
-
-
 def test_a_softmax_over_experts_or_classes_is_no_attention(x: Tensor) -> None:
     class Routed(nn.Module):
         def __init__(self) -> None:

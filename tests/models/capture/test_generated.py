@@ -12,7 +12,6 @@ from transformers import (
 )
 
 import attnviz as av
-from attnviz.base.message import Problem
 from attnviz.models.capture import Trace
 from tests.models.capture.plain_models import Writer
 from tests.models.tiny import VOCAB, llama, padded, t5, tokens
@@ -88,16 +87,6 @@ def test_an_encoder_runs_once_and_its_decoder_s_steps_are_joined() -> None:
     assert set(by_place) == {layer.place for layer in whole}
     for layer in whole:
         torch.testing.assert_close(by_place[layer.place].weights(), layer.weights(), atol=1e-5, rtol=1e-4)
-
-
-def test_a_beam_search_is_refused_and_so_is_a_graph() -> None:
-    model, ids = llama(), tokens(2, 6)
-    with pytest.raises(Problem, match=r"do not go on from one another.*num_beams=1"):
-        av.capture(model.generate, input_ids=ids, **GREEDY, num_beams=4)
-    with pytest.raises(Problem, match="grad and residual are of one pass"):
-        av.capture(model.generate, input_ids=ids, residual=True, **GREEDY)
-    with pytest.raises(Problem, match="neither a model nor a method of one"):
-        av.capture(len, input_ids=ids)
 
 
 def test_a_plain_model_s_own_generate() -> None:

@@ -166,18 +166,6 @@ def test_the_parts_of_a_lead_and_of_a_saved_trace_are_the_same(tmp_path):
         assert_close(opened.logit_lens(7).logits, trace.logit_lens(7).logits)
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-@pytest.mark.parametrize("family", STREAMS)
-def test_half_precision_is_followed_as_far_as_it_is_rounded(family, dtype):
-    build = STREAMS[family][0]
-    found = capture(build().to(dtype), input_ids=tokens(), residual=True).logit_attribution(7)
-    whole = capture(build(), input_ids=tokens(), residual=True).logit_attribution(7)
-    assert (found.rest.keys(), found.softcap) == (whole.rest.keys(), whole.softcap)
-    assert (found.positions is None) == (whole.positions is None)
-    assert_close(found.total, found.logit.float(), rtol=0.03, atol=0.1)
-    assert_close(found.mlps, whole.mlps, rtol=0.1, atol=0.05 * float(whole.mlps.abs().max()))
-
-
 def test_a_source_is_what_the_head_s_part_loses_without_that_key():
     trace = capture(llama(), input_ids=tokens(), attention_mask=padded("right"), residual=True)
     found = trace.logit_attribution(7)

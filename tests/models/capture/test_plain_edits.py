@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 import attnviz as av
 from attnviz.models.capture import Edit
@@ -50,35 +49,6 @@ def test_silencing_heads_equals_a_projection_that_does_not_see_them(x: Tensor, k
         assert float((model(x) - expected).abs().max()) > 0.01
         torch.testing.assert_close(av.capture(model, x, logits="all").logits, model(x), atol=1e-5, rtol=1e-5)
         torch.testing.assert_close(same, model(x), atol=1e-5, rtol=1e-5)
-
-
-@pytest.mark.parametrize("kind", MODELS)
-def test_weights_of_ones_own_reach_the_output(x: Tensor, kind: str) -> None:
-    """Each query looks at itself only: what the heads hand on are the values themselves."""
-    build, _ = MODELS[kind]
-    model = build()
-    own = torch.eye(LENGTH)
-    trace = av.intervene(model, Edit(layers="all", weights=own), x, logits="all")
-    assert torch.equal(trace[1].weights(2)[0, 0], own)
-    values = trace[0].v
-    torch.testing.assert_close(trace[0].head_outputs(), values)
-    expected = _with_values_only(model, x)
-    torch.testing.assert_close(trace.logits, expected, atol=1e-5, rtol=1e-5)
-
-
-def _with_values_only(model: Any, x: Tensor) -> Tensor:
-    with torch.no_grad():
-        if isinstance(model, nn.TransformerEncoder):
-            for layer in model.layers:
-                attention = layer.self_attn
-                values = F.linear(x, attention.in_proj_weight.chunk(3)[2], attention.in_proj_bias.chunk(3)[2])
-                x = layer.norm1(x + attention.out_proj(values))
-                x = layer.norm2(x + layer.linear2(F.relu(layer.linear1(x))))
-            return x
-        for block in model:
-            into, out = (block.qkv, block.proj) if isinstance(block, Fused) else (block.c_attn, block.c_proj)
-            x = out(into(x).chunk(3, -1)[2])
-        return x
 
 
 def test_what_a_head_did_for_another_input_is_patched_in_at_one_position(x: Tensor) -> None:

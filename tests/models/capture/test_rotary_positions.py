@@ -67,15 +67,6 @@ def test_without_rotation_queries_and_keys_are_those_of_the_first_position(confi
     assert float((capture(model, input_ids=IDS).layers[0].q - after.layers[0].q).abs().max()) > 0.01
 
 
-def test_the_base_is_read_and_another_one_is_another_model():
-    model = small(LlamaConfig(**SHARED, rope_parameters={"rope_type": "default", "rope_theta": 300.0}))
-    rotary = rotary_of(model)
-    assert rotary.base == pytest.approx(300.0, rel=1e-4)
-    other = small(LlamaConfig(**SHARED, rope_parameters={"rope_type": "default", "rope_theta": 20.0}))
-    after = intervene(model, Edit(change=rotary.changed(20.0)), input_ids=IDS)
-    torch.testing.assert_close(after.logits, capture(other, input_ids=IDS).logits, atol=1e-5, rtol=1e-4)
-
-
 def test_learned_tables_layers_that_do_not_rotate_and_models_without_rotation_are_told_apart():
     bert, llama = AutoModel.from_config(BertConfig(**SMALL)), small(LlamaConfig(**SHARED))
     gpt2 = small(GPT2Config(vocab_size=40, n_embd=32, n_layer=1, n_head=4, n_positions=24))

@@ -54,18 +54,7 @@ def test_the_last_token_looks_at_mary_and_the_model_predicts_mary(smollm2):
     assert smollm2.tokenizer.decode(trace.logits[0].argmax()) == " Mary"
 
 
-def test_one_family_is_thirteen_tokens(smollm2):
-    tokens = encode(smollm2, EXAMPLE["emoji"].text)
-    family = next(span.word for span in tokens.spans if "👨" in span.text)
-    assert sum(span.word == family for span in tokens.spans) == 13
-
-
 def test_in_the_encoder_music_looks_at_guitar_and_bank_at_river(minilm):
     for name, query, key, share in (("pair", "music", "guitar", 0.75), ("bank", "bank", "river", 0.6)):
         tokens, weights, _ = looked(minilm, name)
         assert weights[tokens.labels.index(query), tokens.labels.index(key)] > share
-
-
-def test_examples_have_names_of_their_own_and_both_packaged_models_have_some():
-    assert len({each.id for each in EXAMPLES}) == len(EXAMPLES)
-    assert {each.model for each in EXAMPLES} == {"smollm2-135m", "minilm-l6"}

@@ -7,8 +7,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from attnviz.base.message import Problem
-from attnviz.models.loading import load_model, version
+from attnviz.models.loading import version
 from attnviz.models.loading.load_model import load
 from tests.models.tiny import llama
 
@@ -61,16 +60,3 @@ print(torch.equal(model(ids).logits, before))
 """
     done = subprocess.run([sys.executable, "-c", code, str(mine)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
-
-
-def test_files_that_change_while_they_are_read_are_refused(mine, other, monkeypatch):
-    real = load_model.opened
-
-    def slow(*given):
-        pair = real(*given)
-        overwrite(mine / "model.safetensors", other)
-        return pair
-
-    monkeypatch.setattr(load_model, "opened", slow)
-    with pytest.raises(Problem, match="The files of mine changed while they were read"):
-        load(str(mine))

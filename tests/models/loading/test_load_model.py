@@ -2,7 +2,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
 from transformers import (
     BertConfig,
     BertForMaskedLM,
@@ -12,11 +11,8 @@ from transformers import (
     GPT2Model,
     MarianConfig,
     MarianMTModel,
-    ViTConfig,
-    ViTForImageClassification,
 )
 
-from attnviz.base.message import Problem
 from attnviz.models.capture.adapter import NAME
 from attnviz.models.capture.run import capture
 from attnviz.models.loading.load_model import load
@@ -79,15 +75,6 @@ def test_a_translator_is_read_from_source_and_target(tmp_path):
     trace = capture(loaded.model, **source.inputs, decoder_input_ids=target.inputs["input_ids"])
     cross = next(layer for layer in trace.layers if layer.kind == "cross")
     assert cross.weights().shape == (1, 4, len(target), len(source))
-
-
-def test_a_model_of_pictures_needs_neither_tokenizer_nor_preprocessor(tmp_path):
-    loaded = built(tmp_path, ViTForImageClassification(ViTConfig(**SMALL, image_size=32, patch_size=16)))
-    assert loaded.tokenizer is None
-    assert loaded.entry.kind == "pictures"
-    assert capture(loaded.model, pixel_values=torch.zeros(1, 3, 32, 32)).layers[0].n_heads == 4
-    with pytest.raises(Problem, match="looks at pictures, not at sentences"):
-        encode(loaded, "x")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists a process's mappings")

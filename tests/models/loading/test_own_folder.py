@@ -21,10 +21,6 @@ def weights(folder):
     return load_file(folder / "model.safetensors")
 
 
-def keep(folder, state):
-    save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
-
-
 def change_config(folder, **changes):
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | changes))
@@ -55,24 +51,6 @@ def test_bfloat16_in_several_files_is_read_as_transformers_reads_it_and_a_tensor
     save_file(load_file(second) | {name: weight * 2}, second, metadata={"format": "pt"})
     with pytest.raises(Problem, match="stands in two files"):
         load(str(tmp_path))
-
-
-@pytest.mark.parametrize(
-    "renamed, said",
-    [
-        (lambda name: "_orig_mod." + name, "_orig_mod."),
-        (lambda name: "module." + name, "module."),
-        (lambda name: "module._orig_mod." + name, "_orig_mod., module."),
-        (lambda name: "_orig_mod.module." + name, "_orig_mod., module."),
-        (lambda name: name.replace("layers.1.", "layers.1._orig_mod."), "_orig_mod."),
-    ],
-)
-def test_what_compiling_and_ddp_put_before_the_names_is_taken_off_and_said(mine, renamed, said):
-    reference = AutoModelForCausalLM.from_pretrained(mine)
-    keep(mine, {renamed(name): weight for name, weight in weights(mine).items()})
-    loaded = load(str(mine))
-    assert_same(loaded.model, reference)
-    assert [str(each) for each in loaded.notices] == [f"The prefix {said} was taken off the names of the weights"]
 
 
 @pytest.mark.parametrize("make", [llama, bert])

@@ -1,5 +1,3 @@
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -38,10 +36,6 @@ def whole(tokens, segment=0):
     return covered(tokens, segment) + tokens.rests[segment]
 
 
-def of(tokens, what):
-    return [getattr(span, what) for span in tokens.spans]
-
-
 @pytest.mark.parametrize("make", MAKES)
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_spans_joined_give_the_sentence_exactly(models, make, text):
@@ -74,23 +68,6 @@ def test_what_the_pieces_spell_together_is_what_the_tokenizer_decodes(models, sm
         assert spelled.removeprefix(" " if each is models["Llama"] else "") == each.tokenizer.decode(ids)
         if each is not models["Llama"]:  # adds the space that was taken off above
             assert spelled == text
-
-
-def test_a_character_split_over_tokens_says_which_share_each_has(models):
-    for make, shares in (("byte-level", 4), ("Unigram", 4), ("Llama", 4)):
-        tokens = encode(models[make], "🙂", frame="none" if make != "byte-level" else "usual")
-        split = [span for span in tokens.spans if span.part]
-        assert [span.part for span in split] == [(n + 1, shares) for n in range(shares)]
-        assert {span.text for span in split} == {"🙂"}
-        assert split[0].label == "🙂 1/4"
-        assert [span.end - span.start for span in split] == [1, 0, 0, 0]
-
-
-def test_two_sentences_keep_their_segments_and_their_own_spans(minilm):
-    tokens = encode(minilm, "The cat sat.", "It slept.")
-    assert [whole(tokens, segment) for segment in (0, 1)] == ["The cat sat.", "It slept."]
-    assert of(tokens, "segment") == [0] * 6 + [1] * 4
-    assert tokens.inputs["token_type_ids"].tolist() == [of(tokens, "segment")]
 
 
 def test_a_chat_turn_is_framed_and_the_sentence_stays_where_it_is(smollm2):
@@ -137,20 +114,3 @@ def test_a_translator_without_offsets_is_aligned_by_its_pieces(tmp_path):
     assert [whole(pair, segment) for segment in (0, 1)] == ["the cat", "the mat"]
     mine = [span for span in encode(each, "the cat sat").spans if not span.special]
     assert [span.text.strip() for span in mine] == ["the cat sat"[p.start : p.end].strip() for p in mine]
-
-
-def test_many_threads_share_one_tokenizer_and_every_sentence_comes_back(smollm2, minilm):
-    assert all(whole(encode(each, text)) == text for each in (smollm2, minilm) for text in TEXTS)
-    wanted = {text: [encode(each, text).ids for each in (smollm2, minilm)] for text in TEXTS}
-    wrong = []
-
-    def work():
-        for text, ids in wanted.items():
-            if [encode(each, text).ids for each in (smollm2, minilm)] != ids:
-                wrong.append(text)
-            encode(smollm2, text, frame="chat")
-
-    with ThreadPoolExecutor(8) as pool:
-        for done in [pool.submit(work) for _ in range(8)]:
-            done.result()
-    assert not wrong

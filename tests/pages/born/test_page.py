@@ -5,17 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from attnviz.base.packed import unblob
 from attnviz.base.rounding import format_number
-from attnviz.figures.theme import WEIGHTS
 from attnviz.pages.born import choices
 from attnviz.pages.born.maths import life
-from attnviz.pages.born.maths.life import Config, forward
-from attnviz.pages.born.panels import film as panel
+from attnviz.pages.born.maths.life import Config
 from tests.pages.conftest import said, sound
-from tests.svg_reading import interpolated, painted, texts, tree
 
 
 def film(page: Any) -> dict[str, Any]:
@@ -52,12 +48,6 @@ def test_a_silenced_head_is_measured_at_every_step(visit):
     assert shown["curves"]["without"][-1] == pytest.approx(life.without(life.LIFE, ((0, 0),))[-1, 0], abs=1e-4)
 
 
-def test_a_run_that_does_not_learn_it_says_until_when_it_was_seen(visit):
-    page = visit("born", born_run="blurred", born_guess="never", born_at="1500")
-    assert "Computed: not by step 1,500" in said(page)
-    assert film(page)["sizes"]["scales"] == [0.0, 0.25]
-
-
 @pytest.mark.parametrize("changed", choices.CHANGED.ids)
 def test_other_runs_are_named_and_compared(visit, changed):
     page = sound(visit("born", born_section="others", born_changed=changed))
@@ -88,22 +78,3 @@ def test_a_trained_model_has_both_kinds(visit):
     assert "head 17.5" in said(page)
     page.button(key="born-open-induction")
     assert any("All heads of this model" in each.label for each in page.button)
-
-
-def test_the_picture_that_is_saved_holds_the_curves_the_sentence_the_words_and_the_heads_at_the_handle():
-    copies, run = life.copies_of(choices.WORDS.default, Config()), life.read(life.LIFE)
-    root = tree(panel.picture(life.LIFE, copies, 40, ((0, 0),), whole=True))
-    numbers, ids = torch.from_numpy(run.numbers[40]).float(), torch.tensor([copies.ids])
-    logits, weights = forward(numbers, ids, run.config, ((0, 0),))
-    for head, computed in enumerate(torch.cat([each[0] for each in weights]).numpy()):
-        seen = painted(root, computed.shape, head)
-        assert (seen[np.triu_indices(12, 1)] == -1).all(), "what comes later is not drawn as nought"
-        rows = np.tril_indices(12)
-        assert np.abs(seen[rows] - interpolated(WEIGHTS, computed[rows])).max() <= 3, "256 steps of the scale"
-    written = " ".join(texts(root))
-    shares = logits[0].softmax(-1)[range(6, 11), copies.ids[7:]]
-    right = int((logits[0, 6:11].argmax(-1) == ids[0, 7:]).sum())
-    assert f"{right} of 5 words of the second copy are predicted, loss {-shares.log().mean():.2f}." in written
-    for share in shares.tolist():
-        assert f"{100 * share:.1f}%" in written
-    assert {"head 0.0", "head 1.2", "silenced", "Your words", "Once more", "no. 38", "masked"} <= set(texts(root))

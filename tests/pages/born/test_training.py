@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from attnviz.pages.born.maths import life
-from attnviz.pages.born.maths.life import Config, forward, sequences
+from attnviz.pages.born.maths.life import Config, forward
 
 pytestmark = pytest.mark.numbers
 
@@ -70,17 +70,6 @@ def test_what_is_shipped_was_made_as_its_name_says() -> None:
     assert life.read(life.LIFE).numbers.shape[1] < 33_000
 
 
-@pytest.mark.parametrize("name", life.RUNS)
-def test_no_claim_hangs_on_a_step_that_was_not_looked_at(name: str) -> None:
-    """Where a measure crosses a level that a sentence names, the steps on both sides follow on each other."""
-    run = life.read(name)
-    curves = [(run.accuracy, level) for level in (0.1, 0.5, 0.9)]
-    curves += [(scores.max((1, 2)), 0.5) for scores in (run.previous, run.induction)]
-    for curve, level in curves:
-        (crossed,) = np.nonzero((curve[1:] >= level) != (curve[:-1] >= level))
-        assert (run.at[crossed + 1] - run.at[crossed] == 1).all(), (level, run.at[crossed])
-
-
 def by_hand(numbers: np.ndarray, ids: np.ndarray, config: Config, silenced: set[tuple[int, int]]) -> np.ndarray:
     """Logits (T, V), position by position and pair by pair, in float64."""
     flat, parts = numbers.astype(np.float64), []
@@ -135,20 +124,6 @@ def test_scores_are_what_their_definition_says() -> None:
     previous, induction = sums / counts[:, None, None]
     assert run.previous[-1] == pytest.approx(previous, abs=0.01), "numbers are kept with 16 bits"
     assert run.induction[-1] == pytest.approx(induction, abs=0.01)
-
-
-def test_a_copy_comes_twice_and_no_other_word_does() -> None:
-    config = Config()
-    drawn = sequences(50, config.trained_on, config, torch.Generator().manual_seed(1))
-    begins = set()
-    for words, known in zip(drawn.tokens.tolist(), drawn.known.tolist(), strict=True):
-        lag, second = sum(known) + 1, known.index(True)  # all words of the second copy but its first are known
-        assert lag in config.trained_on
-        assert words[second : second + lag] == words[second - lag : second]
-        assert len(set(words)) == len(words) - lag
-        assert known[second : second + lag - 1] == [True] * (lag - 1)
-        begins.add(second - lag)
-    assert len(begins) > 10, "copies begin anywhere"
 
 
 @pytest.mark.slow

@@ -37,12 +37,6 @@ def test_another_length_fits_attention_and_not_the_matrix(name: str, words: int)
     assert case.error == str(torchs_own.value)
 
 
-def test_the_matrix_grows_with_the_square_of_the_length_and_attention_does_not() -> None:
-    result = whys.compare_mixing(MIXING)
-    assert set(result.attention_parameters) == {4 * 3 + 4 * 3 + 4 * 4}
-    assert [m - 16 for m in result.matrix_parameters] == [n * n for n in whys.LENGTHS]
-
-
 def test_only_softmax_has_rows_of_one_a_gradient_and_no_growth() -> None:
     result = whys.measure_normalisers(np.array([1.2, -0.4, 0.3, 0.9]), random.normal(size=(4, 3)))
     good = {
@@ -53,13 +47,6 @@ def test_only_softmax_has_rows_of_one_a_gradient_and_no_growth() -> None:
     assert good == {"softmax"}
     assert result["argmax"].gradient == 0
     assert result["softmax"].shift == pytest.approx(0, abs=1e-12)
-
-
-def test_sums_without_a_divisor_grow_with_the_number_of_keys() -> None:
-    result = whys.measure_normalisers(np.array([1.2, -0.4, 0.3]), random.normal(size=(3, 2)))
-    for name in ("plain", "sigmoid", "relu"):
-        growth = result[name].growth
-        np.testing.assert_allclose(growth, growth[0] * np.array(whys.COPIES))
 
 
 def test_the_gradient_is_that_of_finite_differences() -> None:
@@ -81,15 +68,6 @@ def test_one_head_loses_what_several_heads_keep(n_heads: int) -> None:
     assert result.blur_one.mean() == pytest.approx(1 - 1 / n_heads, abs=0.03)
 
 
-def test_no_mixture_of_the_single_head_escapes_the_blur_and_each_of_two_points_where_it_should_look() -> None:
-    result = whys.compare_heads(whys.HeadsConfig())
-    np.testing.assert_allclose(result.blur_by_share.sum(1), 1, atol=0.05)
-    assert result.blur_by_share[0, 0] > 0.9
-    assert result.blur_by_share[-1, 0] < 0.01
-    np.testing.assert_array_equal(result.heads[0].argmax(1), [5, 0, 1, 2, 3, 4])
-    np.testing.assert_array_equal(result.heads[1].argmax(1), [1, 2, 3, 4, 5, 0])
-
-
 @pytest.mark.parametrize("mistake", list(size_mismatches.MISTAKES))
 def test_what_is_refused_here_is_refused_by_torch_and_by_the_code_shown(mistake: str) -> None:
     sizes = replace(size_mismatches.Sizes(), **size_mismatches.MISTAKES[mistake])
@@ -103,10 +81,3 @@ def test_what_is_refused_here_is_refused_by_torch_and_by_the_code_shown(mistake:
     else:
         with pytest.raises(RuntimeError):
             exec(result.code, {})
-
-
-def test_lengths_and_the_width_of_the_values_are_free() -> None:
-    result = size_mismatches.run(
-        size_mismatches.Sizes(queries=7, keys=2, values=2, v_width=9, mask_queries=7, mask_keys=2)
-    )
-    assert result.shape == (2, 7, 9)

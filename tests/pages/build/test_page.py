@@ -2,7 +2,6 @@
 
 import re
 from typing import Any
-from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -56,14 +55,6 @@ def test_it_opens_at_its_first_step_where_a_change_stays_and_its_link_opens() ->
     assert app.query_params["b_step"] in ("embed", ["embed"])
     again = opened(b_h="4", b_step="embed")
     assert headers(again)[1]["step"] == "embed"
-
-
-def test_a_sentence_typed_on_another_page_opens_at_the_first_step_and_its_link_says_so() -> None:
-    app = open_page()
-    app.text_input(key="sentence").set_value("typed at the start").run()
-    link = next(one.proto for one in app.get("page_link") if one.proto.page == "build")
-    assert dict(parse_qsl(link.query_string)) == {"b_text": "typed at the start", "b_step": "embed"}
-    assert headers(open_page("build", **dict(parse_qsl(link.query_string))))[1]["step"] == "embed"
 
 
 @pytest.mark.parametrize("step", STEPS)

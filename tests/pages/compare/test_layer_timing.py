@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from attnviz.pages.compare.maths import compared_layers, layer_timing
-from attnviz.pages.compare.maths.layer_timing import Config, Result, WayTiming, this_machine
 from attnviz.runs import measuring
 
 pytestmark = pytest.mark.slow  # in `make check-all`
@@ -26,15 +25,6 @@ def test_in_eval_without_gradients_torchs_fast_path_builds_the_weights_as_the_pa
         assert measuring.peak_bytes(lambda: fused(x)) >= heads * n * n * 4
 
 
-def test_one_layer_overtakes_another_between_the_lengths_where_it_does():
-    lengths = (32, 64, 128, 256)
-    rows = tuple(WayTiming("fused", n, n**2 * 1e-9, 1) for n in lengths)
-    rows += tuple(WayTiming("lstm", n, 100 * n * 1e-9, 1) for n in lengths)
-    result = Result(Config(), this_machine(), rows, len(rows))
-    assert result.overtaken("fused", "lstm") == pytest.approx(100)
-    assert result.overtaken("lstm", "fused") is None
-
-
 def test_the_shipped_measurements_are_whole_and_say_where_they_were_made():
     shipped = layer_timing.prepared()
     assert set(shipped) == {(d, training) for d in layer_timing.WIDTHS for training in (False, True)}
@@ -50,16 +40,3 @@ def test_the_shipped_measurements_are_whole_and_say_where_they_were_made():
         for kind in ("linear", "lstm", "gru", "conv"):
             assert result.exponents(kind)[0] == pytest.approx(1, abs=0.3), kind
         assert layer_timing.from_json(layer_timing.to_json(result)) == result
-
-
-def test_an_lstm_is_one_call_and_a_gru_many():
-    from torch.profiler import ProfilerActivity, profile
-
-    def operations(kind):
-        layer, x = compared_layers.layer(kind, 16), torch.randn(1, 40, 16)
-        with torch.inference_mode(), profile(activities=[ProfilerActivity.CPU]) as seen:
-            layer(x)
-        return sum(event.count for event in seen.key_averages())
-
-    assert operations("gru") > 40
-    assert operations("lstm") < operations("gru") / 3

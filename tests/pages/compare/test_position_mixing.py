@@ -39,27 +39,6 @@ def test_recurrences_and_convolutions_look_back_only():
     assert not np.tril(mixing["conv"].first, -3).any(), "a kernel of 3 sees two tokens before its own"
 
 
-@pytest.mark.parametrize("k, d", [(2, 3), (5, 16), (7, 1)])
-def test_no_choice_of_weights_does_better_than_the_best(k, d):
-    config = position_mixing.KernelConfig(k=k, d=d, seed=2)
-    result = position_mixing.run_kernel(config)
-    table = position_mixing.kernel(config).flatten(1).numpy()
-    rng = np.random.default_rng(0)
-
-    def missed(weights):
-        left = table - weights @ np.linalg.lstsq(weights, table, rcond=None)[0]
-        return np.linalg.norm(left) / np.linalg.norm(table)
-
-    for heads, best, pointing in zip(result.heads, result.best, result.pointing, strict=True):
-        assert best <= pointing + 1e-12
-        for _ in range(20):  # any weights, and the best matrices for them by least squares
-            assert missed(rng.normal(size=(k, heads))) >= best - 1e-9
-    assert result.best[-1] == pytest.approx(0, abs=1e-12)
-    assert result.pointing[-1] == 0
-    assert result.average == pytest.approx(missed(np.full((k, 1), 1 / k)))
-    assert result.pointing[0] == pytest.approx(min(missed(np.eye(k)[:, [i]]) for i in range(k)))
-
-
 def test_parameters_by_formula_are_those_of_torchs_modules():
     sizes = Sizes(n=6, d=8, k=5, heads=2)
     n, d = 6, 8

@@ -30,12 +30,6 @@ def test_the_right_side_is_a_part_of_one_full_pass(trap):
     assert torch.allclose(right, whole[-len(right) :, -right.shape[1] :], atol=1e-5)
 
 
-def test_positions_are_wrong_only_towards_the_cache():
-    new, cached = torch.zeros(3, WIDTH), torch.zeros(7, WIDTH)
-    assert cache_traps.wrong_unshifted_positions(new, cached).tolist() == [0, 1, 2]
-    assert cache_traps.right_unshifted_positions(new, cached).tolist() == [7, 8, 9]
-
-
 def test_the_wrong_dimension_makes_heads_and_raises_one_word_at_a_time():
     chunk = torch.zeros(1, 4, WIDTH)
     assert cache_traps.wrong_dimension(chunk, chunk).shape == (2, 4, WIDTH)

@@ -34,13 +34,3 @@ def test_mla_has_the_widths_of_deepseek_in_heads(found):
     small, llama = found.models
     assert scheme(llama, "MLA").per_token == 32 * (512 + 64) * 2
     assert scheme(small, "MLA").per_token == 30 * (4 * 64 + 32) * 2
-
-
-def test_a_model_of_multi_head_attention_is_its_own_mha():
-    gpt2 = growing_bytes.run(Architecture.preset("gpt2"), Config(100)).models[0]
-    assert [scheme.own for scheme in gpt2.schemes] == [True, False, False, False]
-    assert scheme(gpt2, "GQA").kv_heads == 6
-
-
-def test_a_film_of_one_token_has_two_pictures():
-    assert growing_bytes.run(Architecture.preset("gpt2"), Config(1)).tokens == (0, 1)

@@ -1,19 +1,13 @@
 """The page about decoding as a visitor uses it: every section, links, nonsense, stopping, a server for strangers."""
 
-import numpy as np
 import pytest
 
 from attnviz.app import live_run
-from attnviz.base import units
-from attnviz.base.rounding import Rounded
-from attnviz.figures.theme import K_VERMILION, V_GREEN
-from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.decoding.maths import token_by_token
 from attnviz.pages.decoding.maths.decoders import CORE_LAYERS
 from attnviz.pages.decoding.panels import decoder_form
 from tests.pages.conftest import drawn, said
 from tests.pages.decoding.conftest import core_cache_bytes, largest_difference
-from tests.svg_reading import SVG, painted, texts, tree
 
 CORE = {"d_model": "core"}
 SHORT = "the cat sat on the mat"
@@ -67,39 +61,6 @@ def test_at_every_step_tokens_times_their_bytes_are_the_bytes_on_show(visit):
 
 def _logit_there(run):
     return next(step.largest_logit for step in run.steps if step.difference == largest_difference(run))
-
-
-@pytest.mark.parametrize("background, ground", [("white", "#FFFFFF"), ("dark", "#14161C")])
-def test_a_file_shows_all_of_the_player(background, ground):
-    *_partial, run = token_by_token.run(decoder_form.core_decoder(0), token_by_token.Config("hello", 4))
-    figure = decoder_form.step_figure(run, 1, 2, 2)  # a step from the end, so that one row is still to come
-    film, end = figure.film, 7
-    root = tree(SceneFigure((figure,), figure.title), background=background, title=figure.title)
-    written = texts(root)
-    for number, (vectors, colour) in enumerate(((film.k, K_VERMILION), (film.v, V_GREEN))):
-        before = number * (end + 1) + 1  # rows that stand apart, each drawn alone; above K its q, above V the output
-        seen = np.concatenate([painted(root, (1, vectors.shape[1]), before + row) for row in range(end)])
-        shares = vectors[:end] / np.abs(vectors).max()
-        below, own, other = ([int(code[i : i + 2], 16) for i in (1, 3, 5)] for code in (ground, colour, "#8A8F98"))
-        part = (0.06 + 0.9 * np.sqrt(np.abs(shares)))[..., None]
-        wanted = (1 - part) * below + part * np.where(shares[..., None] < 0, other, own)
-        assert np.abs(seen - wanted).max() <= 2
-    shares = [
-        *film.weights[end - 1, :end].tolist(),
-        *(share for _label, share, _chosen in figure.steps[2].alternatives),
-    ]
-    assert {f"{Rounded(share):.1%}" for share in shares if share >= 0.001} <= set(written)
-    marks = [path for path in root.iter(f"{SVG}path") if "A4 4 0" in path.get("d", "")]
-    assert [mark.get("fill") == "none" for mark in marks] == [True, False] * (end - 1) + [False, False]
-    said = {
-        *("Next token", "K in the cache", "V in the cache", "tokens, this step", "1", "7"),
-        units.flop(sum(step.cached.flops for step in run.steps[:3])),
-        units.flop(sum(step.anew.flops for step in run.steps[:3])),
-        f"Cache: {units.binary(core_cache_bytes(7))} in {CORE_LAYERS} layers",
-    }
-    assert said <= set(written)
-    assert [text for text in written if text in "hello"][:5] == list("hello")
-    assert any("Largest difference between their logits" in text for text in written)
 
 
 def test_a_run_is_drawn_as_it_comes_and_can_be_stopped(visit, monkeypatch):

@@ -47,14 +47,6 @@ def test_the_best_time_of_a_decoded_token_is_that_of_the_core_s_roofline():
     assert point.at_best(A100).bound == "memory"
 
 
-def test_on_a_big_machine_long_prompts_compute_and_decoded_tokens_read():
-    points = by_formula(of_family("core"), 2)
-    bounds = {(p.kind, p.tokens): p.at_best(A100).bound for p in points}
-    assert bounds["prefill", 1024] == "compute"
-    assert bounds["prefill", 1] == "memory"
-    assert {p.at_best(A100).bound for p in points if p.kind == "decode"} == {"memory"}
-
-
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"format": 0}', '{"format": 1, "measured": 3}'])
 def test_a_damaged_file_is_no_measurement(cache, damage):
     path = prefill_and_decode.path_of("core")

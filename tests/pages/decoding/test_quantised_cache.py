@@ -51,29 +51,6 @@ def test_the_error_is_that_of_a_cache_that_is_really_rounded_token_by_token(fami
     assert np.allclose(found.moved.kl, real.kl, atol=1e-3, rtol=1e-2)
 
 
-def test_fewer_bits_move_more_and_take_less():
-    *_partial, found = quantised_cache.run(of_family("llama"), TEXT)
-    assert found.done
-    by_token = [made for made in found.formats if made.axis == "token"]
-    assert [made.bits for made in by_token] == [8, 4, 2]
-    assert by_token[0].moved.kl.mean() < by_token[1].moved.kl.mean() < by_token[2].moved.kl.mean()
-    assert by_token[0].nbytes > by_token[1].nbytes > by_token[2].nbytes
-    assert (by_token[0].k_error < by_token[1].k_error).all()
-
-
-def test_the_largest_channel_is_told_from_the_median_one():
-    keys = torch.randn(2, 500, 9, generator=torch.Generator().manual_seed(0)).sign()
-    keys[0, :, 4] *= 7
-    keys[1, :, 0] *= 3
-    assert quantised_cache.channel_spread(keys) == pytest.approx((7 + 3) / 2)
-    *_partial, found = quantised_cache.run(of_family("llama"), TEXT)
-    layers = decoders.read(of_family("llama"), TEXT).layers
-    sizes = [np.sqrt((layer.k[0, head].numpy() ** 2).mean(0)) for layer in layers for head in range(layer.n_kv_heads)]
-    lower_median = [np.sort(size)[(len(size) - 1) // 2] for size in sizes]
-    expected = np.mean([size.max() / middle for size, middle in zip(sizes, lower_median, strict=True)])
-    assert found.channel_spread == pytest.approx(float(expected), rel=1e-5)
-
-
 def test_bytes_are_those_of_the_formula():
     decoder = of_family("core")
     *_partial, found = quantised_cache.run(decoder, TEXT)

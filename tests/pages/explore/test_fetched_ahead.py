@@ -4,7 +4,6 @@ From a run in memory, never from the model; the pictures against weights of each
 """
 
 import zlib
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -20,7 +19,6 @@ from attnviz.core.attention import attend
 from attnviz.live.head_header import name_tokens
 from attnviz.models.capture import recorded_layer
 from attnviz.pages.explore.panels import head as head_panel
-from attnviz.pages.explore.panels import shown_head
 from attnviz.runs.head_matrix import Look
 from attnviz.runs.model_run import Request, Stack, run_model
 from tests.js import browser_cases
@@ -71,31 +69,6 @@ def test_tiles_are_under_the_change_where_it_reaches(memory, minilm, where, reac
         assert np.abs(codes[number].astype(int) - wanted).max() <= 1, (layer, head)
     memory.runs = model_cache.Shared().runs
     assert answer(address) is None, "what is gone from memory is not made again"
-
-
-def test_what_a_mask_hides_is_masked_in_the_tile(memory, minilm):
-    run = run_model(Request("minilm-l6", LONG), minilm)
-    stack = run.stacks[0]
-    codes = head_panel.tiles(stack, (0, 0), HeadEdit(mask="causal", where="all"))
-    above = np.triu(np.ones((32, 32), bool), 1)
-    tiles = np.frombuffer(codes, np.uint8).reshape(72, 32, 32)
-    assert (tiles[:, above] == packing.MASKED_8).all()
-    assert (tiles[:, ~above] != packing.MASKED_8).all()
-
-
-@pytest.mark.parametrize("where, scale", [("head", "model"), ("layer", None), ("all", None)])
-def test_other_heads_of_a_picture_of_lines_follow_a_change_of_their_layer(decoded, where, scale):
-    change, stack = HeadEdit(scale="none", where=where), decoded.stacks[0]
-    found = shown_head.matrices_over((2, 0), decoded, stack, 4, Look(), change)
-    assert list(found) == [2, 0]
-    for head, matrix in found.items():
-        wanted = stack.layers[4].weights(head, scale=scale)[0, 0].float().numpy()
-        assert np.abs(np.nan_to_num(matrix) - wanted).max() < 1e-6
-        assert np.array_equal(np.isnan(matrix), ~stack.layers[4].mask[0, 0].numpy())
-    difference = shown_head.matrices_over((1,), decoded, stack, 4, Look(), replace(change, seen="difference"))
-    assert (np.abs(np.nan_to_num(difference[1])).max() == 0) == (where == "head"), (
-        "where it does not reach, it is nothing"
-    )
 
 
 def test_the_head_on_show_is_attended_once_for_its_picture_its_sentence_and_the_browser(memory, minilm, monkeypatch):

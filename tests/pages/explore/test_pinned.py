@@ -56,13 +56,6 @@ def test_a_pin_on_a_piece_holds_the_whole_word_and_one_on_a_part_of_two_sentence
     assert shown_head.pins(second).tokens == (), "the word is not in this picture, and no other takes its place"
 
 
-def test_a_hidden_special_token_is_not_replaced_by_a_neighbour(paired, held):
-    here, matrix = places(paired)
-    shown_head.keep_pins(here, Pins((Pin("q", 0),)))
-    assert matrix.rows[0] == "[CLS]"
-    assert shown_head.pins(places(paired, special=False)[0]).tokens == ()
-
-
 def test_a_pin_follows_its_word_into_an_edited_sentence(held):
     old = places_of("The", "cat", "sat")
     after = places_of("Once", "the", "old", "cat", "sat")
@@ -70,20 +63,3 @@ def test_a_pin_follows_its_word_into_an_edited_sentence(held):
     found = shown_head.pins(after)
     assert found.tokens == (Pin("q", 3),), "cat is pinned, The is gone"
     assert found.cell == (4, 3)
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {"t": [["q"]]},
-        {"t": [["x", 1]]},
-        {"t": [["q", 1]]},
-        {"t": [["q", 1, 5]]},
-        {"t": [["q", 1, "x" * 2000]]},
-        {"t": [], "c": [1]},
-        {"t": [], "c": [3, 1]},
-    ],
-)
-def test_nonsense_in_a_link_is_refused(bad):
-    with pytest.raises((ValueError, TypeError)):
-        choices.PINS.read(bad)

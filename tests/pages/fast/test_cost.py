@@ -1,7 +1,5 @@
 """What attention costs: the page's numbers against the core's, a machine's time by hand, and the section in use."""
 
-import pytest
-
 from attnviz.core import traffic
 from attnviz.core.costs import Machine
 from attnviz.models.architecture import gpus
@@ -47,21 +45,3 @@ def test_the_section_says_what_both_ways_move_and_what_a_gpu_needs(visit):
     assert f"{times:.1f} times as fast" in read(page)
     roof = charts(page)[-1]["data"]
     assert [trace["x"] for trace in roof[1:]] == [[result.whole.intensity], [result.tiles.intensity]]
-
-
-@pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("d_head, tokens", [(1, 64), (4, 2), (64, 64), (128, 8192)])
-def test_what_is_said_of_small_tiles_is_so(visit, causal, d_head, tokens):
-    config = cost.Config(tokens=tokens, d_head=d_head, causal=causal)
-    link = {"fast_tokens": tokens, "fast_width": d_head, "fast_causal": str(causal).lower()}
-    page = sound(visit("fast", fast_section="cost", **{name: str(value) for name, value in link.items()}))
-    whole = traffic.whole(config.layout, tokens).total
-    less = [traffic.in_tiles(config.layout, tokens, rows, causal).total < whole for rows in range(1, tokens + 1)]
-    shown = read(page)
-    assert ("Even tiles of one row move less" in shown) == less[0]
-    assert ("no tile moves fewer bytes" in shown) == (not any(less))
-    if any(less):
-        assert ("up to its own end" in shown) == causal
-        assert ("loads all keys" in shown) == (not causal)
-        if not less[0]:
-            assert f"with fewer than **{less.index(True) + 1}** rows they move no less" in shown

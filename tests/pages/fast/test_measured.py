@@ -23,28 +23,12 @@ def own_folder(tmp_path, monkeypatch):
     return tmp_path / "measurements"
 
 
-def test_it_grows_one_by_one_until_all_is_done(results):
-    assert [len(result.timings) for result in results[:-1]] == list(range(1, len(results)))
-    shares = [result.share for result in results]
-    assert shares == sorted(shares)
-    assert [result.done for result in results] == [False] * (len(results) - 1) + [True]
-
-
 def test_every_way_is_there_or_refused_and_all_agree_with_64_bits(results):
     whole = results[-1]
     assert {*whole.ways, *whole.refused} == set(measured.HERE)
     assert {"naive", "tiled", "math"} <= set(whole.ways)
     assert all(0 <= off < 1e-5 for off in whole.apart.values())
     assert tuple(whole.apart) == whole.ways
-
-
-def test_naive_attention_holds_two_matrices_and_the_fused_kernel_none(results):
-    matrix = 2 * 512 * 512 * 4
-    naive = results[-1].of("naive")[512].nbytes
-    assert 2 * matrix <= naive < 2.2 * matrix
-    if "flash" in results[-1].ways:
-        assert results[-1].of("flash")[512].nbytes < matrix
-        assert results[-1].shared("naive", "flash") == 512
 
 
 def test_what_is_shipped_is_whole_and_says_where_it_was_taken():

@@ -63,29 +63,3 @@ def test_the_section_says_where_float16_ends_and_what_rescaling_does(visit, resu
     lines = {line["name"]: line["y"] for line in charts(page)[0]["data"]}
     assert lines["float16, no maximum"][-1] is None
     assert len(lines) == 7
-
-
-@pytest.mark.parametrize("size", [0.5, 2.5, 3.0, 12.0])
-@pytest.mark.parametrize("block", [16, 128])
-def test_every_tile_answers_and_what_overflows_is_told_apart(visit, size, block):
-    """A row shorter than a tile is one tile; a row is rescaled only where a tile has a larger score than all before."""
-    page = sound(visit("fast", fast_section="numerics", fast_scores=str(size), fast_rounded=str(block)))
-    config = numerics.Config(size, block)
-    made, (scores, values) = numerics.run(config), drawn(config)
-    shortest = np.exp(scores[:, :64] - scores[:, :64].max(-1, keepdims=True))
-    whole = shortest / shortest.sum(-1, keepdims=True) @ values[:64]
-    given = (torch.from_numpy(each) for each in (scores, values))
-    outputs, _log_sum = numerics.online(*given, block, torch.float32, torch.float32, True)
-    assert outputs[0].numpy() == pytest.approx(whole, abs=1e-5)
-    rescaled = 0
-    for row in scores:
-        tiles = row.reshape(-1, block).max(-1)
-        rescaled = max(rescaled, sum(tiles[at] > tiles[:at].max() for at in range(1, len(tiles))))
-    assert f"a row is rescaled {rescaled} times at most" in read(page)
-    ends = made.ends("float16-raw")
-    if ends is None:
-        assert np.exp(scores).sum(-1).max() < 65504
-        assert "still has numbers" in read(page)
-    else:
-        alone = np.exp(scores[:, :ends].max()) > 65504
-        assert ("one e^x alone" in read(page), "no e^x is above" in read(page)) == (alone, not alone)

@@ -8,11 +8,10 @@ import torch
 
 from attnviz.base import units
 from attnviz.core import masks
-from attnviz.figures.theme import SCORES, SCORES_ON_DARK
 from attnviz.pages.fast.maths import tiles
 from attnviz.pages.fast.panels import tiles as panel
 from tests.pages.conftest import drawn, read, sound
-from tests.svg_reading import interpolated, painted, texts, tree
+from tests.svg_reading import texts, tree
 
 CASES = [
     tiles.Config(tokens=50, width=8),
@@ -108,40 +107,6 @@ def test_bytes_are_those_of_a_memory_that_counts_every_load(backward):
         else 2 * keys * d + 2 * queries * d + queries * keys + 2 * queries
     )
     assert f"Fast memory: {units.binary(4 * hand)}" in texts(tree(panel.picture(film, 0)))
-
-
-@pytest.mark.parametrize("backward", [False, True])
-@pytest.mark.parametrize("background, stops", [("white", SCORES), ("dark", SCORES_ON_DARK)])
-def test_a_file_shows_both_halves_of_the_screen(backward, background, stops):
-    config = tiles.Config(tokens=50, width=8, mask="window", window=9, backward=backward)
-    film = tiles.run(config)
-    at = film.middle
-    picture = panel.picture(film, at)
-    root = tree(picture, background=background, title=picture.title)
-    said = texts(root)
-    rows, cols = (
-        slice(start, min(start + size, 50)) for start, size in zip(film.tiles[at] * 16, config.blocks, strict=True)
-    )
-    assert f"Tile {at + 1} of {len(film.tiles)}: queries {rows.start + 1} to {rows.stop}, keys" in " ".join(said)
-    small = film.shades[rows, cols]
-    for number, shown in ((1, small), (2, small.T if backward else small)):  # below them, all tiles
-        seen = painted(root, shown.shape, number)
-        hidden = np.isnan(shown)
-        assert np.array_equal((seen == -1).all(-1), hidden)
-        assert np.abs(seen - interpolated(stops, (1 + shown) / 2))[~hidden].max() <= 3
-    lines, after = (cols, film.tiles[at][0]) if backward else (rows, film.tiles[at][1])
-    for kept in film.kept[:, after, lines].flat:
-        wanted = f"{kept:.2f}" if abs(kept) >= 0.1 else f"{kept:.2g}"
-        assert any(wanted.replace("-", "−").replace("inf", "∞") in text for text in said), wanted
-    size = {"q": rows.stop - rows.start, "k": cols.stop - cols.start, "d": 8, "1": 1, "n": 50}
-    total = sum(4 * size[down] * size[across] for _name, down, across in film.parts)
-    assert f"Fast memory: {units.binary(total)}" in said
-    read, written = (units.binary(float(nbytes)) for nbytes in film.moved[at])
-    assert f"Slow memory: {read} read, {written} written so far" in said
-    for name, down, across in (*film.parts, *film.told["slow"]):
-        assert f"{name} {size[down]} × {size[across]}, {units.binary(4 * size[down] * size[across])}" in said
-    columns = panel.table(film, at)
-    assert [len(column) for column in columns.values()] == [50, 50, 50]
 
 
 def test_the_page_opens_on_a_tile_that_brings_a_larger_score(visit):

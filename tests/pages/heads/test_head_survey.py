@@ -3,8 +3,6 @@
 from dataclasses import fields, replace
 
 import numpy as np
-import pytest
-from scipy import stats
 
 from attnviz.models.loading import load
 from attnviz.pages.heads.maths import head_survey
@@ -111,14 +109,3 @@ def test_a_head_is_named_from_half_of_its_weight_on_and_may_have_two_names() -> 
     assert head_survey.names_of(SURVEY, 3) == {}
     assert [head_survey.count_of(SURVEY, kind) for kind in SURVEY.measures] == [2, 2]
     assert head_survey.named(SURVEY, most=1) == [named[0], named[2]]
-
-
-def test_the_rank_correlation_is_spearmans() -> None:
-    draw = np.random.default_rng(0)
-    a = draw.integers(0, 6, 40).astype(float)  # ties
-    b = a + draw.normal(size=40)
-    a[3] = b[7] = np.nan
-    expected = stats.spearmanr(a, b, nan_policy="omit").statistic
-    assert head_survey.rank_correlation(a, b) == pytest.approx(expected, abs=1e-12)
-    assert np.isnan(head_survey.rank_correlation(np.ones(9), b[:9]))
-    assert np.isnan(head_survey.rank_correlation(a[:2], b[:2]))

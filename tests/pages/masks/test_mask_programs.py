@@ -33,19 +33,6 @@ def test_the_programs_shown_give_the_weights_of_the_page(kind, paint):
         np.testing.assert_allclose(executed(code), result.after, atol=2e-6)
 
 
-def test_two_rules_of_a_kind_do_not_share_their_tensors():
-    rules = (Rule.of("documents", lengths="3"), Rule.of("documents", "or", lengths="5"), Rule.of("random", "or"))
-    config = Config(WORDS, rules=(*rules, Rule.of("random", "or", seed=8)))
-    for way in ("attn_mask", "mask_mod"):
-        np.testing.assert_allclose(executed(PROGRAMS[way](config).code), mask_lab.run(config).after, atol=2e-6)
-
-
-def test_the_flag_is_offered_for_exactly_the_causal_mask():
-    causal = Config(WORDS, rules=(Rule.of("prefix", prefix_len=1),))  # another name, the same mask
-    np.testing.assert_allclose(executed(PROGRAMS["is_causal"](causal).code), mask_lab.run(causal).after, atol=2e-6)
-    assert PROGRAMS["is_causal"](Config(WORDS, paint=FEW)).code is None
-
-
 @pytest.mark.parametrize("kind, paint", PAINTED)
 def test_a_transformers_model_looks_exactly_where_the_mask_lets_it(kind, paint):
     config = Config(WORDS, rules=(Rule.of(kind),), paint=paint)

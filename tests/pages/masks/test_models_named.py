@@ -1,7 +1,5 @@
 """The models that a mask is said to stand in really mask so: asked of transformers, with random weights."""
 
-import re
-
 import pytest
 import torch
 import transformers
@@ -39,24 +37,3 @@ def test_the_models_named_mask_so_in_every_layer(kind, names):
     assert named(kind) == names
     for name in names:
         assert all(torch.equal(layer, combined((Rule.of(kind),), T)) for layer in looks(name))
-
-
-def test_nothing_is_said_of_every_decoder():
-    """PaliGemma, named beside prefix, is a decoder that reads its prompt in both directions."""
-    assert "every" not in str(KINDS["causal"].lesson)
-
-
-def test_the_window_is_that_of_mistral_in_all_layers_and_of_gemma_2_in_every_other():
-    assert named("window") == ["Mistral 7B", "Gemma 2"]
-    window, causal = combined((Rule.of("window", window=4),), T), combined((Rule.of("causal"),), T)
-    assert all(torch.equal(layer, window) for layer in looks("Mistral 7B"))
-    assert [torch.equal(layer, window) for layer in looks("Gemma 2")] == [True, False]
-    assert torch.equal(looks("Gemma 2")[1], causal)
-
-
-def test_models_named_under_blocks_have_blocks_and_longformer_has_a_window():
-    assert "block_size" in transformers.BigBirdConfig().to_dict()
-    longformer = transformers.LongformerConfig().to_dict()
-    assert "block_size" not in longformer
-    assert "attention_window" in longformer
-    assert re.findall(r"BigBird|Longformer", str(KINDS["blocks"].lesson)) == ["BigBird"]

@@ -147,12 +147,3 @@ def test_training_runs_live_and_says_what_the_leak_did(visit):
     app.button(key="m-train").click().run()
     assert not app.exception
     assert "the model copies the answer" in said(app)
-
-
-def test_a_hundred_words_and_one_word_are_both_accepted(visit):
-    app = visit("masks", m_text=" ".join(f"w{n}" for n in range(100)))
-    assert grid(app).shape == (100, 100)
-    for view in ("layers", "far", "traps", "training"):
-        app = visit("masks", m_text="alone", m_view=view)
-        assert grid(app).tolist() == [[True]]
-    assert "One word is no training example" in said(app).replace("&#46;", ".")

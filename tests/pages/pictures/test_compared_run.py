@@ -6,7 +6,6 @@ import torch
 from torch.testing import assert_close
 from transformers import CLIPConfig, CLIPModel, SiglipConfig, SiglipModel
 
-from attnviz.base.message import Problem
 from attnviz.models.catalogue import Entry, LoadedModel
 from attnviz.pages.pictures.maths.picture_record import HeadChange
 from attnviz.pages.pictures.maths.picture_run import rerun, run_picture
@@ -71,9 +70,3 @@ def test_hidden_patches_are_seen_in_no_layer_of_the_tower_for_pictures_and_move_
             own = next(each for each in run.trace.layers if each.place == layer.place)
             assert_close(layer.weights(), own.weights())
     assert answer.share != pytest.approx(run.answer.share, abs=1e-7)
-
-
-@pytest.mark.parametrize("words", ["", " , ,", ",".join(["cat"] * 9)])
-def test_no_description_and_too_many_are_a_sentence(words):
-    with pytest.raises(Problem, match="give 1 to 8, with a comma between them"):
-        run_picture(tiny("clip"), picture(), words)

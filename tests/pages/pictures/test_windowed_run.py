@@ -75,23 +75,6 @@ def test_hidden_patches_are_looked_at_in_no_window_and_the_answer_changes():
                 assert float(weights[window, :, :, gone].max()) == 0
 
 
-@torch.no_grad()
-def test_a_stage_of_more_patches_than_are_shown_is_named_and_still_hides_what_is_hidden():
-    loaded = tiny(image=144)
-    run = run_picture(loaded, picture())
-    assert [(stack.id, stack.grid.rows) for stack in run.stacks] == [("stage2", 18)]
-    (said,) = run.left_out
-    assert said in run.notices
-    assert str(said).startswith(
-        "Stage 1 of 36 × 36 patches is left out: every head of it has 1,679,616 weights, and stages of up to 1,024 "
-    )
-    _answer, trace = rerun(loaded, run, HeadChange(hidden=(0,)))
-    first = next(each for each in trace.layers if run.windows[run.trace.layers[0]].stage == 0)
-    weights, gone = first.weights()[0], [0, 1, 4, 5]  # the first window of 4 x 4 patches, the first of stage 2 over it
-    assert float(weights[..., gone].max()) == 0
-    assert float(weights[..., 2].min()) > 0
-
-
 def swin_v2():
     torch.manual_seed(0)
     sizes = {"embed_dim": 16, "depths": [2, 2], "num_heads": [2, 4], "window_size": 4, "patch_size": 4}

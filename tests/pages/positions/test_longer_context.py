@@ -37,21 +37,6 @@ def test_wavelengths_are_those_of_transformers(method, factor):
     assert ours.length == pytest.approx(length)
 
 
-def test_unscaled_exactly_the_unfinished_pairs_meet_new_angles():
-    result = run(Config("none", 4.0, 4096, 128))
-    by_hand = sum(2 * math.pi * 10_000 ** (2 * i / 128) > 4096 for i in range(64))
-    assert result.methods["none"].unfinished == by_hand == result.methods["none"].new > 0
-
-
-def test_linear_scaling_meets_none_but_crowds_neighbours():
-    made = run(Config(factor=4.0)).methods
-    assert (made["linear"].new, made["linear"].slowed, made["linear"].neighbours) == (0, 64, 0.25)
-    assert made["ntk"].neighbours == 1
-    assert 0 < made["ntk"].new < made["none"].new, "pairs between the ends are slowed too little"
-    assert (made["yarn"].new, made["yarn"].neighbours) == (0, 1)
-    assert made["yarn"].slowed < made["ntk"].slowed
-
-
 def test_the_curve_is_the_mean_of_cosines_over_each_stretch():
     config = Config("linear", 2.0, 50, 8, 100.0)
     result = run(config)

@@ -8,7 +8,6 @@ import torch
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 from transformers.models.t5.modeling_t5 import T5Attention
 
-from attnviz.pages.positions.maths import position_scores
 from attnviz.pages.positions.maths.position_scores import Config, run
 from attnviz.runs.word_vectors import drawn
 
@@ -30,13 +29,6 @@ def test_rope_scores_are_products_of_complex_numbers(content, pairing):
     assert result.shifted < 1e-11
 
 
-def test_the_two_pairings_give_equal_vectors_the_same_scores_by_other_numbers():
-    one, other = (run(Config(kind, 16, n=10)) for kind in position_scores.ROTATED)
-    assert one.scores == pytest.approx(other.scores, abs=1e-12)
-    assert np.abs(one.encoding - other.encoding).max() > 1
-    assert np.sort(one.encoding, -1) == pytest.approx(np.sort(other.encoding, -1))
-
-
 def test_sinusoids_compare_by_distance_until_they_are_projected():
     plain = run(Config("sinusoidal", 32, n=16))
     by_hand = sum(math.cos(3 * 10_000.0 ** (-2 * i / 32)) for i in range(16)) / math.sqrt(32)
@@ -45,13 +37,6 @@ def test_sinusoids_compare_by_distance_until_they_are_projected():
     projected = run(Config("sinusoidal", 32, n=16, content="random"))
     assert projected.shifted > 0.1
     assert projected.spread > 0.1
-
-
-def test_a_learned_table_ends():
-    result = run(Config("learned", 8, n=12, shift=500))
-    assert result.shifted > 0.1
-    beyond = run(Config("learned", 8, n=12, shift=501))
-    assert str(beyond.shifted) == "position 512 has no learned vector: the table ends at 511"
 
 
 def test_alibi_is_bloom_s_up_to_what_softmax_ignores():
@@ -74,13 +59,3 @@ def test_t5_scores_are_the_table_at_t5_s_own_buckets(both_ways):
     bucket = T5Attention._relative_position_bucket(relative, both_ways, 32, 128)
     assert result.scores == pytest.approx(drawn(2, 32, heads)[bucket][..., 1].numpy(), abs=1e-7)
     assert (result.spread, result.shifted) == (0, 0)
-
-
-def test_a_trained_table_knows_which_positions_are_near(minilm):
-    table = position_scores.trained_table(minilm)
-    assert table.shape == (512, 384)
-    trained, random = run(Config("learned", n=64), table), run(Config("learned", n=64))
-    nearer = [(result.at(-1) - result.at(-60)) / result.at(0) for result in (trained, random)]
-    assert nearer[0] > 0.25
-    assert abs(nearer[1]) < 0.1
-    assert trained.encoding == pytest.approx(table[:64])

@@ -46,18 +46,6 @@ def test_only_whole_pairs_are_rotated_and_the_rest_carries_no_position(config, r
     assert result.scores[config.at] == pytest.approx(math.sqrt(config.d_head))
 
 
-def test_one_number_for_each_patch_takes_the_row_below_for_far_away():
-    result = split(SplitConfig("flat"))
-    config = result.config
-    distance = np.arange(3 * 6 * 8).reshape(3, 6, 8) - (1 * 48 + 2 * 8 + 3)
-    theta = config.base ** (-np.arange(0, 64, 2) / 64)
-    assert result.scores == pytest.approx(2 * np.cos(distance[..., None] * theta).sum(-1) / 8, abs=1e-12)
-    t, y, x = config.at
-    assert result.scores[t, y + 1, x] < result.scores[t, y, x + 1] - 1
-    axial = split(SplitConfig("quarter")).scores
-    assert axial[t, y + 1, x] == pytest.approx(axial[t, y, x + 1]), "height and width have the same share here"
-
-
 CONFIGS = [
     AttentionConfig(),
     AttentionConfig(digit=3, at=(3, 0, 6), head=1, normed=False),
@@ -112,10 +100,3 @@ def test_without_rotations_equal_pixels_get_equal_weight_and_with_them_the_own_p
     places = rotated.row.ravel()[[config.query, *rotated.twins]]
     assert places[0] == pytest.approx(places.max())
     assert np.ptp(places) > 1e-4
-
-
-def test_the_digit_moves_on_by_one_patch_in_each_frame():
-    frames = video.moving(4)
-    assert frames.shape == (4, 8, 14)
-    for frame in range(3):
-        np.testing.assert_array_equal(frames[frame + 1, :, 2:], frames[frame, :, :-2])

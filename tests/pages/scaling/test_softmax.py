@@ -49,22 +49,6 @@ def test_overflow_begins_where_each_format_ends():
     assert np.isnan(found["float16"].naive_top[-1])
 
 
-def test_scores_that_already_overflow_break_at_once_and_only_naively():
-    half = experiment.attempts([20.0, 19.0])[-1]
-    assert half.first_broken == 0.0
-    assert np.isnan(half.naive).any()
-    assert half.stable.sum() == pytest.approx(1, abs=1e-3)
-    assert math.isnan(half.naive_error)
-
-
-def test_a_softmax_mix_stays_among_its_values_and_ignores_a_shift_that_raw_scores_follow():
-    mixed = experiment.mixes(FIRST)
-    assert np.linalg.norm(mixed.by_weights) <= 1
-    assert np.linalg.norm(mixed.by_scores) > 5
-    assert mixed.by_scores_shifted - mixed.by_scores == pytest.approx(mixed.values.sum(0))
-    assert experiment.mixes([x + 1 for x in FIRST]).by_weights == pytest.approx(mixed.by_weights)
-
-
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.floats(-50, 50), min_size=1, max_size=12))
 def test_formula_and_autograd_agree(logits):

@@ -5,10 +5,9 @@ import json
 import re
 from dataclasses import replace
 
-from attnviz.base import units
 from attnviz.canvas.shared.packing import unblob
 from attnviz.pages.sharing.panels import prove
-from tests.pages.conftest import ran, said, sound, table_of, with_code
+from tests.pages.conftest import ran, said, sound, with_code
 
 
 def columns_on(app, key):
@@ -84,15 +83,6 @@ def test_a_model_that_fits_and_one_that_does_not_are_told_apart(visit):
     assert "The weights alone need 756 GiB" in app.error[0].value
 
 
-def test_a_typed_machine_is_used_and_the_page_says_what_transformers_does_with_a_quantised_cache(visit):
-    link = {"h_gpu": "typed", "h_gib": "24", "h_cache": "int4", "h_weights": "q4_0", "h_as": "paged"}
-    app = sound(visit("sharing", h_view="size", **link))
-    assert "24 GiB" in app.success[0].value
-    link = {"h_view": "size", "h_as": "transformers"}
-    assert "up to 128 recent tokens at 16 bits" in spoken(sound(visit("sharing", **link, h_cache="int4")))
-    assert "keeps no q4_0 cache" in spoken(sound(visit("sharing", **link, h_cache="q4_0")))
-
-
 def test_the_proof_shows_formula_and_measurement_side_by_side_and_hides_no_mismatch(visit, monkeypatch):
     def proved():
         app = visit("sharing", h_view="prove", h_model="gpt2", h_tokens="8")
@@ -109,24 +99,6 @@ def test_a_layer_of_the_core_is_filled_and_timed(visit):
     app = visit("sharing", h_view="prove", h_live_d_model="64", h_live_n_heads="8", h_live_tokens="64")
     app = sound(next(b for b in app.button if "Fill" in b.label).click().run())
     assert "as fast as MHA here" in spoken(app)
-
-
-def test_published_numbers_are_judged(visit):
-    app = sound(visit("sharing", h_view="published"))
-    assert {"82.24%", "7.344 times", "126 GiB"} <= set(table_of(app)["found here"])
-    assert "with 8 it loses 0.1" in spoken(app)
-
-
-def test_an_encoder_decoders_cache_is_the_same_in_every_place(visit):
-    """T5-small: 6 decoder layers, each with its own keys and the encoder's, 8 heads of 64."""
-    each = 8192 * 6 * 2 * 8 * 64 * 2
-    for axis in ("context", "batch", "heads"):
-        app = sound(visit("sharing", h_view="count", h_model="t5-small", h_axis=axis))
-        assert metrics(app)["Ideal cache"] == "192 MiB" == units.binary(2 * each)
-        assert axis == "heads" or f"keeps {units.both(2 * each)} for" in spoken(app)
-        assert "keeps no cache" not in spoken(app)
-    assert f"Each K/V head costs {units.both(2 * each // 8)} for" in spoken(app)
-    assert "12 of 18 attentions keep" in spoken(app)
 
 
 def test_the_next_token_is_as_likely_here_as_on_explore(visit):

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.runs.heads.batches import ids_in, inputs_of, parts_of
+from attnviz.runs.heads.batches import ids_in, inputs_of
 from attnviz.runs.heads.removal_costs import head_costs
 from attnviz.runs.heads.scan import scan
-from tests.models.tiny import llama, padded, tokens
+from tests.models.tiny import llama, tokens
 
 IDS = [[5, 6, 7], [8, 9, 10]]
 
@@ -48,15 +48,6 @@ def test_sentences_come_as_strings_rows_of_a_data_set_and_lines_of_a_file(tmp_pa
     assert read([file], Letters()) == wanted
     assert read([{"text": "abc"}, {"text": "def"}], Letters()) == wanted
     assert read("abc", Letters()) == wanted[:1]
-
-
-def test_parts_hold_every_row_of_every_tensor_once() -> None:
-    inputs = {"input_ids": tokens(5, 4), "attention_mask": padded("right", 5, 4, missing=1), "use_cache": False}
-    parts = list(parts_of(inputs, 8))
-    assert [len(part["input_ids"]) for part in parts] == [2, 2, 1]
-    for name in ("input_ids", "attention_mask"):
-        torch.testing.assert_close(torch.cat([part[name] for part in parts]), inputs[name])
-    assert all(part["use_cache"] is False for part in parts)
 
 
 def test_one_large_batch_scores_and_costs_what_its_sentences_do(monkeypatch: pytest.MonkeyPatch) -> None:

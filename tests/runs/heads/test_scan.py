@@ -6,7 +6,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from attnviz.base.message import Problem
 from attnviz.models.capture import capture
 from attnviz.runs.heads.scan import GrowingScores, HeadScores, scan
 from tests.models.tiny import llama
@@ -105,23 +104,6 @@ def test_padding_changes_no_score() -> None:
     apart = last(model, [short, long], ("previous_token", "first_token"))
     for name in together.by_sentence:
         np.testing.assert_allclose(together.by_sentence[name], apart.by_sentence[name], atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    "given, said",
-    [
-        ({"patterns": ("previous",)}, "pattern=previous is not known; known are: previous_token"),
-        ({"patterns": ()}, "patterns is empty"),
-        ({"patterns": ("induction", "induction")}, "two patterns are called induction"),
-        ({"batches": []}, "no sentence"),
-        ({"batches": "a sentence"}, "needs a tokenizer"),
-        ({"rows": "some"}, "rows='some' must be"),
-    ],
-)
-def test_bad_input_is_a_sentence(given: dict[str, object], said: str) -> None:
-    asked = {"batches": sentences(1), "patterns": ("induction",)} | given
-    with pytest.raises(Problem, match=said):
-        last(Planted(), **asked)
 
 
 # Scores that grow: what was answered stays, and the work grows with the sentences and not with their square.
