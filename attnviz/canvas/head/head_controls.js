@@ -63,24 +63,24 @@ export class HeadControls {
   /** @param {RawHead | null} raw */
   build(raw) {
     const { words } = this.view.drawn;
-    this.box.replaceChildren();
     const first = el("div", "av-wrap av-controls-row");
     const second = el("div", "av-wrap av-controls-row av-scale-row");
     const parts = {
-      mask: this.maskSelect(first),
+      mask: labelled(first, words.mask, this.maskSelect()),
       window: this.windowBox(first),
       paint: addButton(first, words.paint, words.paint_help, () => this.paint(!this.painting)),
       hide: this.hideSelect(first),
       compare: this.compare(first),
       scale: new ScaleControl(this, second, raw),
       where: named(
-        this.select(second, "where", SCOPES, (where) => this.set({ where }, false)),
+        this.select("where", SCOPES, (where) => this.set({ where }, false)),
         words.where,
       ),
-      reset: addButton(second, "↺", words.reset, () => this.set({ ...NO_EDIT, where: this.group.edit.where })),
+      reset: button("av-button", "↺", () => this.set({ ...NO_EDIT, where: this.group.edit.where })),
       hidden: el("div", "av-wrap av-hidden-tokens"),
     };
-    this.box.append(first, second, parts.hidden);
+    second.append(parts.where, named(parts.reset, words.reset));
+    this.box.replaceChildren(first, second, parts.hidden);
     if (raw === null) this.box.append(el("div", "av-small", words.weights_only));
     for (const control of this.box.querySelectorAll("button, input, select")) {
       if (raw === null) control.setAttribute("disabled", "");
@@ -88,31 +88,25 @@ export class HeadControls {
     return parts;
   }
 
-  /** @param {HTMLElement} host */
-  maskSelect(host) {
-    const { words } = this.view.drawn;
+  maskSelect() {
     const names = /** @type {Edit["mask"][]} */ (Object.keys(MASKS));
-    const select = this.select(host, "mask", names, (mask) => {
+    return this.select("mask", names, (mask) => {
       this.set(mask === "painted" ? { mask, painted: this.currentMask() } : { mask });
       if (mask === "painted") this.paint(true);
     });
-    return labelled(host, words.mask, select);
   }
 
   /**
-   * Appends a list of these names, as the words call them.
+   * A list of these names, as the words call them.
    * @template {string} Name
-   * @param {HTMLElement} host
    * @param {string} what
    * @param {readonly Name[]} names
    * @param {(name: Name) => void} taken
    */
-  select(host, what, names, taken) {
+  select(what, names, taken) {
     const { words } = this.view.drawn;
     const options = names.map((name) => new Option(words[`${what}${name}`], name));
-    const select = listOf("", options, (name) => taken(/** @type {Name} */ (name)), { "data-testid": what });
-    host.append(select);
-    return select;
+    return listOf("", options, (name) => taken(/** @type {Name} */ (name)), { "data-testid": what });
   }
 
   /** @param {HTMLElement} host */

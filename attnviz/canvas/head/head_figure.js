@@ -8,7 +8,7 @@ import { drawWith } from "../shared/surface.js";
 import { labelsOf } from "../shared/token_labels.js";
 import { fill } from "../shared/dom.js";
 import { tokenText } from "./head_readout.js";
-import { drawMixture, MIXTURE_ROOM, mixtureParts } from "./mixture_scene.js";
+import { drawMixture, MIXTURE_ROOM, mixtureParts } from "./mixture.js";
 import { EVERYTHING } from "../shared/zoom.js";
 
 /** @import { HeatmapScene } from "../heatmap/heatmap_scene.js" */

@@ -11,7 +11,7 @@ import { readRawScores } from "../shared/raw_scores.js";
 import { clipTo, drawWith, fillBox, writeText } from "../shared/surface.js";
 import { cutToFit, drawPill } from "../shared/token_labels.js";
 import { textWidth } from "../scene/text_width.js";
-import { drawMixture, MIXTURE_ROOM, mixtureParts } from "./mixture_scene.js";
+import { drawMixture, MIXTURE_ROOM, mixtureParts } from "./mixture.js";
 
 /** @import { Figure } from "../scene/figure.js" */
 /** @import { DrawingContext, Edit, Film, HeadFilmHeader, RawHead, Theme } from "../shared/types.js" */

@@ -4,7 +4,7 @@ import { cellPixels, cellsOfPixel } from "./heatmap_scene.js";
 import { pixelCanvas } from "../scene/canvas_context.js";
 import { Glide } from "../scene/glide.js";
 import { matrixBetween, matrixOf, pixelsOf } from "../scene/glide_matrix.js";
-import { el } from "../shared/dom.js";
+import { around, el } from "../shared/dom.js";
 import { sharpness } from "../shared/window.js";
 
 /** @import { HeatmapScene } from "./heatmap_scene.js" */
@@ -12,18 +12,15 @@ import { sharpness } from "../shared/window.js";
 /** @import { Drawn, Shape } from "../shared/types.js" */
 
 export class HeatmapCells {
-  constructor() {
-    this.box = el("div", "av-cells");
-    this.canvas = el("canvas");
-    this.box.append(this.canvas);
-    /** what the canvas shows, or will in a moment */
-    this.painted = "";
-    /** @type {Shape} its pixels, where rows and columns do not move */
-    this.size = [0, 0];
-    /** @type {Shape} pixels across and down that rows and columns move in */
-    this.room = [1, 1];
-    this.glide = new Glide(this.box, (/** @type {Matrix} */ matrix) => this.paint(matrix), matrixBetween);
-  }
+  canvas = el("canvas");
+  box = around("av-cells", this.canvas);
+  /** what the canvas shows, or will in a moment */
+  painted = "";
+  /** @type {Shape} its pixels, where rows and columns do not move */
+  size = [0, 0];
+  /** @type {Shape} pixels across and down that rows and columns move in */
+  room = [1, 1];
+  glide = new Glide(this.box, (/** @type {Matrix} */ matrix) => this.paint(matrix), matrixBetween);
 
   /** @param {HeatmapScene} scene @param {Drawn} drawn @param {boolean} glides whether no hand moves it */
   draw(scene, { about, keys }, glides) {

@@ -10,8 +10,8 @@ import { spans } from "../shared/zoom.js";
 import { drawLit, drawMarks, isLit } from "./heatmap_marks.js";
 
 /** @import { SvgContext } from "../scene/svg_context.js" */
-/** @import { TokenLabels } from "../shared/token_labels.js" */
-/** @import { Colours, DrawingContext, Hit, Hover, Pin, Rectangle, Shape, Theme, Words, Zoom } from "../shared/types.js" */
+/** @import { Group } from "../shared/group.js" */
+/** @import { DrawingContext, Drawn, HeadHeader, Hit, Pin, Rectangle, Shape, Zoom } from "../shared/types.js" */
 /** @typedef {ReturnType<typeof cellsOnShow>} Cells */
 
 /** Room beside the plot for what rows and columns sum to. */
@@ -174,32 +174,22 @@ export function drawRowSums(context, { plot, cells: c, theme, words }, sums) {
 }
 
 /**
- * @typedef {object} HeatmapScene
+ * Where the cells stand, and what is lit.
+ * @typedef {object} HeatmapPlaces
  * @property {Rectangle} plot
  * @property {Cells} cells which are on show, and how large they are
  * @property {number} font pixels of labels
  * @property {number} need pixels of a row or column whose label is written
  * @property {number} room pixels of the longest label
  * @property {boolean} flat whether labels of columns stand side by side, without leaning
- * @property {Theme} theme
- * @property {Colours} colours
- * @property {Words} words
- * @property {Shape} shape
- * @property {boolean} signed
- * @property {[number[], number[]]} segments rows and columns where a second sentence begins
  * @property {string} picture names numbers and colours: another where any of them is another
- * @property {Uint16Array} codes
- * @property {Uint32Array} table pixels of all codes
  * @property {(q: number, k: number) => number} valueAt
- * @property {boolean} hasMasked
- * @property {{ rows: Float32Array, cols: Float32Array } | null} sums
- * @property {TokenLabels} labelsQ
- * @property {TokenLabels} labelsK
  * @property {(Pin & { pin: boolean })[]} lit
- * @property {[number, number] | null} cell
- * @property {Hover | null} hover
  * @property {[number, number, number, number] | null} box
  */
+/** @typedef {"theme" | "words" | "codes" | "table" | "hasMasked" | "sums" | "labelsQ" | "labelsK"} Numbers of a head, and their names */
+/** @typedef {Pick<HeadHeader, "colours" | "shape" | "signed" | "segments"> & Pick<Group, "cell" | "hover">} Chosen */
+/** @typedef {HeatmapPlaces & Pick<Drawn, Numbers> & Chosen} HeatmapScene */
 
 /** Pixels of a matrix, each the strongest of step x step cells. */
 /** @param {HeatmapScene} scene @param {number} step */

@@ -1,18 +1,20 @@
 // All heads small and one of them large, from scores that are here: what a file that leaves the app and the site show.
 
+import { HeadComponent } from "../head/head.js";
+import { headerOfOther, PLAIN } from "../head/head_numbers.js";
+import { Overview } from "../overview/overview.js";
+import { SIDE, thumbnail } from "../overview/tiles.js";
+import { AllHeads } from "../shared/all_heads.js";
 import { attend } from "../shared/attend.js";
 import { el } from "../shared/dom.js";
 import { groupOf, sameHead } from "../shared/group.js";
-import { HeadComponent } from "../head/head.js";
-import { headerOfOther, PLAIN } from "../head/head_numbers.js";
 import { scrolling } from "../shared/motion.js";
-import { Overview } from "../overview/overview.js";
+import { inflate } from "../shared/packing.js";
 import { afterPainting, watchSize } from "../shared/surface.js";
-import { SIDE, thumbnail } from "../overview/tiles.js";
+import { bytesInFile, fillFile, onOtherTheme } from "./file_page.js";
 
 /** @import { Source } from "../head/head_numbers.js" */
-/** @import { Arrangement, HeadHeader, OverviewHeader, RawHead, Words } from "../shared/types.js" */
-/** @typedef {import("../shared/all_heads.js").AllHeads} AllHeads */
+/** @import { Arrangement, HeadHeader, LiveHeader, OverviewHeader, RawHead, Words } from "../shared/types.js" */
 /** @typedef {{ head: HeadHeader, overview: OverviewHeader, arranged: Arrangement | null, words: Words }} HeadsHeader */
 
 const GROUP = "live";
@@ -118,4 +120,14 @@ function headerOf(first, header, tile) {
   const other = headerOfOther(header, tile);
   const data = `${first.doc},${tile}`;
   return { ...other, title: sameHead(tile, first.tile) ? first.title : other.title, data, pins: null };
+}
+
+/** @param {LiveHeader} view */
+export async function openFile(view) {
+  const frame = new HeadsFrame(view, AllHeads.read(await inflate(bytesInFile())));
+  const top = el("header", "live-top");
+  top.append(el("h1", "", view.title));
+  fillFile([top, frame.root], view);
+  frame.draw();
+  onOtherTheme(() => frame.draw());
 }

@@ -1,6 +1,7 @@
 // A PNG of pixels, written without a page.
 
 import { zlibSync } from "fflate";
+import { rgbOf } from "../shared/colour.js";
 import { base64Of } from "../shared/packing.js";
 
 const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
@@ -64,13 +65,9 @@ export function pngBytes(pixels, columns) {
   const parts = [Uint8Array.from([137, 80, 78, 71, 13, 10, 26, 10]), chunk("IHDR", header)];
   if (palette) {
     const { colours, codes } = palette;
-    parts.push(chunk("PLTE", Uint8Array.from(colours.flatMap((c) => [c & 255, (c >> 8) & 255, (c >> 16) & 255]))));
-    parts.push(
-      chunk(
-        "tRNS",
-        Uint8Array.from(colours, (c) => c >>> 24),
-      ),
-    );
+    parts.push(chunk("PLTE", Uint8Array.from(colours.flatMap(rgbOf))));
+    const opacities = Uint8Array.from(colours, (c) => c >>> 24);
+    parts.push(chunk("tRNS", opacities));
     parts.push(chunk("IDAT", filtered(codes, columns)));
   } else {
     const bytes = new Uint8Array(pixels.buffer.slice(pixels.byteOffset, pixels.byteOffset + pixels.byteLength));

@@ -123,11 +123,6 @@ export class SvgPath {
     this.add("C", x1, y1, x2, y2, x, y);
   }
 
-  /** @param {number} x1 @param {number} y1 @param {number} x @param {number} y */
-  quadraticCurveTo(x1, y1, x, y) {
-    this.add("Q", x1, y1, x, y);
-  }
-
   /** @param {number} x @param {number} y @param {number} radius @param {number} from @param {number} to */
   arc(x, y, radius, from, to, against = false) {
     const whole = Math.abs(to - from) >= 2 * Math.PI - 1e-9;

@@ -104,16 +104,17 @@ export function sayingButtons(root, acts, { working, done = "" }, failed) {
  * @template [Shown=Header] what is drawn, made of what was sent
  */
 export class Drawing {
+  /** @type {Shown | null} */
+  held = null;
+  /** @type {Component | null} */
+  component = null;
+  gestures = new Sequence();
+  /** How many times something has come: what takes long to unpack is not drawn over what came later. */
+  turn = 0;
+
   /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
-    /** @type {Shown | null} */
-    this.held = null;
-    /** @type {Component | null} */
-    this.component = null;
-    this.gestures = new Sequence();
-    /** How many times something has come: what takes long to unpack is not drawn over what came later. */
-    this.turn = 0;
   }
 
   /** What is on show; nothing asks before there is something. */
@@ -165,14 +166,12 @@ export class View extends Drawing {
  * newest number that Python had heard; an answer that is behind was computed before the newest gesture arrived.
  */
 export class Sequence {
-  constructor() {
-    this.sent = 0;
-    this.heard = 0;
-    /** @type {(() => void) | null} sends the newest gesture once more */
-    this.again = null;
-    /** @type {string | null} */
-    this.session = null;
-  }
+  sent = 0;
+  heard = 0;
+  /** @type {(() => void) | null} sends the newest gesture once more */
+  again = null;
+  /** @type {string | null} */
+  session = null;
 
   /** The number of a new gesture. */
   next() {

@@ -18,9 +18,6 @@ export function drawWith(context, how) {
   Object.assign(context, how);
 }
 
-/** @type {WeakSet<HTMLCanvasElement>} canvases on which nothing is drawn */
-const blank = new WeakSet();
-
 /**
  * Gives the canvas its size in CSS pixels; answers an empty context whose unit is one CSS pixel.
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height
@@ -29,7 +26,7 @@ const blank = new WeakSet();
 export function sized(canvas, width, height, styled = true) {
   const ratio = sharpness(canvas);
   const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
-  if (blank.delete(canvas)) canvas.style.visibility = "";
+  if (canvas.style.visibility) canvas.style.visibility = "";
   if (canvas.width !== w || canvas.height !== h) {
     canvas.width = w;
     canvas.height = h;
@@ -132,9 +129,7 @@ export function outline(context, { x, y, w, h }, colour, width, ground) {
  * @param {HTMLCanvasElement} canvas
  */
 export function cleared(canvas) {
-  if (blank.has(canvas)) return;
-  blank.add(canvas);
-  canvas.style.visibility = "hidden";
+  if (!canvas.style.visibility) canvas.style.visibility = "hidden";
 }
 
 /**

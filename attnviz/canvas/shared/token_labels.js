@@ -17,8 +17,6 @@ export class TokenLabels {
     this.texts = tokens.map(visibleToken);
     /** @type {Map<string, Cut[]>} by room and size */
     this.cache = new Map();
-    /** @type {Map<string, number>} the widest by room and size */
-    this.widest = new Map();
   }
 
   /** The text cut to at most `room` pixels at this size, and its width. */
@@ -33,13 +31,8 @@ export class TokenLabels {
 
   /** Width of the widest label, up to the longest that is drawn. @param {number} room @param {number} size */
   width(room, size) {
-    const key = `${room}|${size}`;
-    const known = this.widest.get(key);
-    if (known !== undefined) return known;
     let most = 0;
     for (let i = 0; i < this.texts.length && most < room; i++) most = Math.max(most, this.cut(i, room, size).width);
-    if (this.widest.size > 20) this.widest.clear();
-    this.widest.set(key, most);
     return most;
   }
 }

@@ -1,6 +1,6 @@
 // The explorer without a server, and the live files that leave it: both are this script.
 
-import { openFile } from "../../canvas/live/live_file.js";
+import { openFile } from "../../canvas/live/heads_frame.js";
 import { begin, bytesInFile, textOf } from "../../canvas/live/file_page.js";
 import { AllHeads } from "../../canvas/shared/all_heads.js";
 import { bytesOf, inflate } from "../../canvas/shared/packing.js";
