@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { AllHeads, bringAllHeads } from "../../attnviz/canvas/shared/all_heads.js";
+import { AllHeads, bringAllHeads, packRawScores } from "../../attnviz/canvas/shared/raw_scores.js";
 import { writeHeader } from "../../attnviz/canvas/shared/packing.js";
-import { packRawScores } from "../../attnviz/canvas/shared/raw_scores.js";
 import { groupOf } from "../../attnviz/canvas/shared/group.js";
 
 const { header, payload, heads } = JSON.parse(

@@ -6,7 +6,7 @@ import {
   magnitudes,
   rowsOnShow,
   strongestLines,
-} from "../../attnviz/canvas/lines/line_geometry.js";
+} from "../../attnviz/canvas/lines/lines_scene.js";
 import { MASKED_16 } from "../../attnviz/canvas/shared/packing.js";
 import { EVERYTHING } from "../../attnviz/canvas/shared/zoom.js";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AllHeads } from "../../attnviz/canvas/shared/all_heads.js";
+import { AllHeads } from "../../attnviz/canvas/shared/raw_scores.js";
 import { NO_EDIT } from "../../attnviz/canvas/shared/edit.js";
 import { atItsPace, editedInTasks, editedTiles } from "../../attnviz/canvas/overview/tiles.js";
 import { pause } from "../../attnviz/canvas/shared/surface.js";

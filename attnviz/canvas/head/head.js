@@ -1,6 +1,6 @@
 // One head large: heatmap, token lines and sentence, lit together; pins are told to Python when a gesture ends.
 
-import { bringAllHeads } from "../shared/all_heads.js";
+import { bringAllHeads } from "../shared/raw_scores.js";
 import { Chips } from "./chips.js";
 import { themeOf } from "../shared/colour.js";
 import { drawColourBar } from "../shared/colour_bar.js";

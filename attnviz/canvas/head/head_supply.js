@@ -1,7 +1,7 @@
 // Heads that are asked for before Python answers a click: those here are drawn at once. Others are fetched ahead: the one that
 // is pointed at, then its neighbours, while it is pointed at.
 
-import { fetched } from "../shared/all_heads.js";
+import { fetched } from "../shared/raw_scores.js";
 import { sameHead } from "../shared/group.js";
 import { readHeader } from "../shared/packing.js";
 import { pause } from "../shared/surface.js";

@@ -2,7 +2,7 @@
 
 import { addButton, around, el, fill, property, say } from "../shared/dom.js";
 import { changes } from "../shared/edit.js";
-import { MOST_LINES } from "../lines/line_geometry.js";
+import { MOST_LINES } from "../lines/lines_scene.js";
 import { EVERYTHING, mostZoom } from "../shared/zoom.js";
 
 /** @import { HeadComponent } from "./head.js" */

@@ -1,8 +1,7 @@
 // Token lines on screen: queries on the left, keys on the right, one line a weight. All lines on the base canvas, those of lit
 // tokens on the overlay, so that a hover redraws little. And what a hand does with them: point, press, move the window, wheel.
 
-import { HeadSquares } from "../head/head_squares.js";
-import { OverlayNumbers } from "../head/overlay.js";
+import { HeadSquares, OverlayNumbers } from "../head/overlay.js";
 import { contextOf } from "../scene/canvas_context.js";
 import { textWidth } from "../scene/text_width.js";
 import { around, el } from "../shared/dom.js";
@@ -12,14 +11,22 @@ import { cleared, clipTo, notePlot, sized, soon } from "../shared/surface.js";
 import { LONGEST_LABEL } from "../shared/token_labels.js";
 import { magnification, placeOn, sharpness } from "../shared/window.js";
 import { wheelFactor } from "../shared/zoom.js";
-import { lineHit, piecesOf, rowsOnShow, weakestAtOnce } from "./line_geometry.js";
-import { drawLineLabels, drawLitLines, HEADING, linesToDraw, strokePieces } from "./lines_scene.js";
+import {
+  drawLineLabels,
+  drawLitLines,
+  HEADING,
+  lineHit,
+  linesToDraw,
+  piecesOf,
+  rowsOnShow,
+  strokePieces,
+  weakestAtOnce,
+} from "./lines_scene.js";
 
 /** @import { HeadComponent } from "../head/head.js" */
 /** @import { Rectangle, Zoom } from "../shared/types.js" */
-/** @import { Piece } from "./line_geometry.js" */
+/** @import { LinesScene, Piece } from "./lines_scene.js" */
 /** @import { TokenLabels } from "../shared/token_labels.js" */
-/** @import { LinesScene } from "./lines_scene.js" */
 
 export class Lines {
   /** @param {HeadComponent} view */

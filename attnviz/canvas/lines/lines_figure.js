@@ -1,7 +1,6 @@
 // Token lines as a figure: of one head, or of several heads of a layer, each then in a colour of its own and named below.
 
-import { magnitudes, rowsOnShow } from "./line_geometry.js";
-import { drawLines, HEADING } from "./lines_scene.js";
+import { drawLines, HEADING, magnitudes, rowsOnShow } from "./lines_scene.js";
 import { LONGEST_IN_FILE, pinnedOf, pitchOf, readMatrices } from "../head/head_figure.js";
 import { coloursOf } from "../head/overlay.js";
 import { fill } from "../shared/dom.js";

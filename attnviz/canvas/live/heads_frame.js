@@ -4,7 +4,7 @@ import { HeadComponent } from "../head/head.js";
 import { headerOfOther, PLAIN } from "../head/head_numbers.js";
 import { Overview } from "../overview/overview.js";
 import { SIDE, thumbnail } from "../overview/tiles.js";
-import { AllHeads } from "../shared/all_heads.js";
+import { AllHeads } from "../shared/raw_scores.js";
 import { attend } from "../shared/attend.js";
 import { el } from "../shared/dom.js";
 import { groupOf, sameHead } from "../shared/group.js";

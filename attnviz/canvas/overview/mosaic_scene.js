@@ -1,6 +1,6 @@
 // The mosaic of all heads as a drawing knows it: where tiles are, their numbers, brackets and outlines. No page.
 
-import { AllHeads } from "../shared/all_heads.js";
+import { AllHeads } from "../shared/raw_scores.js";
 import { mixedPixel, pixelOf, placeOnScale, ramp, rgb } from "../shared/colour.js";
 import { BAR_ROOM, barWidth, drawBarInFile } from "../shared/colour_bar.js";
 import { unpackedEdit } from "../shared/group.js";

@@ -1,7 +1,7 @@
 // All heads' small pictures from their weights, as Python's packing.thumbnails makes them: the largest weight of each block; and
 // under the visitor's mask and scale, where all heads' scores are here.
 
-import { fetched } from "../shared/all_heads.js";
+import { fetched } from "../shared/raw_scores.js";
 import { attend } from "../shared/attend.js";
 import { changes, editFor, factorOf, maskOf } from "../shared/edit.js";
 import { tell } from "../shared/group.js";

@@ -1,8 +1,7 @@
 // The menu that saves a picture: as SVG or PNG, or copied. What is on show draws itself; a chart is drawn by plotly.js.
 
 import { patchHeadsFigure } from "../patch_view/patch_figure.js";
-import { CHART, chartFigure } from "../scene/chart_figure.js";
-import { figureDocument, pictureDocument, themeOfFile } from "../scene/figure.js";
+import { CHART, chartFigure, figureDocument, pictureDocument, themeOfFile } from "../scene/figure.js";
 import { keepInReach, sayingButtons, View, viewComponent } from "../shared/component.js";
 import { around, button, el, fill, say } from "../shared/dom.js";
 import { download, png } from "../shared/files.js";

@@ -73,3 +73,11 @@ export function figureDocument(figures, theme, { background, title, caption, cre
     `${fonts && `<style>${fonts}</style>`}${paper}${context.drawing}</svg>`
   );
 }
+
+/** What stands for the chart until it is drawn; Python's side is live/chart_frame.py. */
+export const CHART = "<!--chart-->";
+
+/** @param {{ width: number, height: number, title: string }} header @returns {Figure} */
+export function chartFigure({ width, height, title }) {
+  return { width, height, title, flush: true, draw: (/** @type {SvgContext} */ context) => context.insert(CHART) };
+}

@@ -14,8 +14,7 @@ import { sharingFigure } from "../sharing_columns/columns_scene.js";
 import { boardFigure } from "../tensor_board/board_scene.js";
 import { stepFigure, stepFilm } from "../step_player/step_player_figure.js";
 import { tileFigure, tileFilm } from "../tile_film/tile_film_figure.js";
-import { chartFigure } from "./chart_figure.js";
-import { figureDocument, themeOfFile } from "./figure.js";
+import { chartFigure, figureDocument, themeOfFile } from "./figure.js";
 import { frameDocuments, frameTimes, isUpright } from "./film.js";
 
 /** @import { Figure, FigureLook } from "./figure.js" */

@@ -7,7 +7,7 @@ import { EVERYTHING } from "./zoom.js";
 
 /** @import { KnownHead } from "../head/head_supply.js" */
 /** @import { KnownSentence } from "../overview/known_sentences.js" */
-/** @import { AllHeads } from "./all_heads.js" */
+/** @import { AllHeads } from "./raw_scores.js" */
 /** @import { Axis, Edit, HeadHeader, Hover, Pin, HeadEdit, Zoom } from "./types.js" */
 /** @typedef {"hover" | "pins" | "document" | "zoom" | "selected" | "pointed" | "edit" | "all" | "over" | "left" | "sentence" | "counts"} Change */
 /** @typedef {ReturnType<typeof emptyGroup>} Group */

@@ -13,7 +13,7 @@ import { MovedHeads } from "./moved_heads.js";
 import { nextTokens } from "./next_tokens.js";
 import { linkedPins } from "./address.js";
 
-/** @import { AllHeads } from "../../canvas/shared/all_heads.js" */
+/** @import { AllHeads } from "../../canvas/shared/raw_scores.js" */
 /** @import { Address } from "./address.js" */
 /** @import { MovedMost } from "./moved_heads.js" */
 /** @import { Next } from "./next_tokens.js" */

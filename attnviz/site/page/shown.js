@@ -1,10 +1,9 @@
 // Heads that were just read, as the app's own drawings know them.
 
 import { headerOfOther } from "../../canvas/head/head_numbers.js";
-import { AllHeads } from "../../canvas/shared/all_heads.js";
+import { AllHeads, products, unpackedLater } from "../../canvas/shared/raw_scores.js";
 import { changes, factorOf, maskOf } from "../../canvas/shared/edit.js";
 import { bytesOf, inflate, packBits } from "../../canvas/shared/packing.js";
-import { products, unpackedLater } from "../../canvas/shared/raw_scores.js";
 import { causal } from "../engine/model.js";
 
 /** @import { HeadsHeader } from "../../canvas/live/heads_frame.js" */

@@ -2,9 +2,8 @@
 
 import { openFile } from "../../canvas/live/heads_frame.js";
 import { begin, bytesInFile, textOf } from "../../canvas/live/file_page.js";
-import { AllHeads } from "../../canvas/shared/all_heads.js";
+import { AllHeads, placeOfHead } from "../../canvas/shared/raw_scores.js";
 import { bytesOf, inflate } from "../../canvas/shared/packing.js";
-import { placeOfHead } from "../../canvas/shared/raw_scores.js";
 import { Address } from "./address.js";
 import { Explorer } from "./explorer.js";
 
