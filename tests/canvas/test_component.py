@@ -78,8 +78,8 @@ PINS = {"doc": name_tokens(("a", "b"), None), "tokens": [], "cell": None}
         ("edit", EDIT | {"painted": "木"}),
         *(("edit", EDIT | {"factor": factor}) for factor in (float("nan"), float("inf"), 10**400)),
         ("pins", PINS | {"tokens": [[["q"], 0]]}),
-        ("picked", {"parameter": float("nan")}),
-        ("picked", {"parameter": 10**400}),
+        ("stood", {"value": float("nan")}),
+        ("stood", {"value": 10**400}),
     ],
 )
 def test_a_gesture_that_makes_no_sense_counts_as_not_made(session, monkeypatch, kind, told):
@@ -94,8 +94,8 @@ def test_a_gesture_that_makes_no_sense_counts_as_not_made(session, monkeypatch, 
         softmax_slider.softmax_slider("key", np.array([1]), np.zeros((1, 2)), (), at=1, about="x", on_pick=heard.append)
 
     draw()
-    for report, made in ((told, 0), ({"pins": PINS, "edit": EDIT, "picked": {"parameter": 2}}[kind], 1)):
-        st.session_state["key"] = {kind: {"d_k": 1, "about": "x"} | report}
+    for report, made in ((told, 0), ({"pins": PINS, "edit": EDIT, "stood": {"value": 2}}[kind], 1)):
+        st.session_state["key"] = {kind: {"at": 0, "about": "x"} | report}
         callbacks[f"on_{kind}_change"]()
         draw()
         assert len(heard) == made

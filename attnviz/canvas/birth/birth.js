@@ -8,7 +8,7 @@ import { around, attribute, el, fill, joined, say } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
 import { grouped } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
-import { layOver, onceAFrame, sized, watchSize } from "../shared/surface.js";
+import { layOver, onceAFrame, sized } from "../shared/surface.js";
 import { birthFigure, birthFilm, drawHeads, drawStory, placeHeads, placeStory, sceneOf } from "./birth_scene.js";
 import { HEIGHT, nearestStep, shareAt } from "./curves.js";
 import { forward, passesOf, singles } from "./forward.js";
@@ -55,7 +55,6 @@ class Birth extends FilmView {
     this.dragged(this.curves, ({ offsetX }) =>
       nearestStep(this.header.steps, shareAt(offsetX, this.curves.clientWidth)),
     );
-    watchSize(root, () => this.draw());
     offerPicture(
       root,
       () => [this.figurePart()],

@@ -8,7 +8,7 @@ import { FilmView } from "../shared/film_view.js";
 import { grouped } from "../shared/numbers.js";
 import { Glide, marksBetween } from "../scene/glide.js";
 import { offerPicture } from "../shared/offer.js";
-import { sized, watchSize } from "../shared/surface.js";
+import { sized } from "../shared/surface.js";
 import { barsOf, drawGrowth, growthFigure, growthScene } from "./cache_growth_scene.js";
 
 /** @import { GrowthScene } from "./cache_growth_scene.js" */
@@ -33,7 +33,6 @@ class CacheGrowth extends FilmView {
     };
     this.glide = new Glide(this.bars, draw, marksBetween);
     root.replaceChildren(this.bar, this.bars);
-    watchSize(root, () => this.draw());
     offerPicture(root, () => [["growth", { ...this.header, at: this.at, title: "" }, new Uint8Array()]], growthFigure);
   }
 
@@ -51,7 +50,7 @@ class CacheGrowth extends FilmView {
     this.said.textContent = said;
     const scene = growthScene(this.held, this.at, this.root.clientWidth, themeOf(this.root, colours));
     this.scene = scene;
-    if (this.holding || this.film) this.glide.show(barsOf(scene));
+    if (this.isMoving) this.glide.show(barsOf(scene));
     else this.glide.to(barsOf(scene));
     const kept = scene.groups.map(({ rows }) => rows.map((row) => `${row.said} ${row.text}`));
     const keptIn = (/** @type {string} */ what, /** @type {string[]} */ bars) =>

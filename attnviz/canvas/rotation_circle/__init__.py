@@ -47,11 +47,14 @@ def rotation_circle(
     header["layout"] = fingerprint(str(header["words"]), len(turns), last)
     limits = {"pair": len(turns), "q_at": last + 1, "k_at": last + 1}
 
-    def picked(told: dict[str, Any]) -> RotationPlace | None:
-        pair, q_at, k_at = (count(told.get(name), many) for name, many in limits.items())
+    def stood(told: dict[str, Any]) -> RotationPlace | None:
+        place = told.get("at")
+        if not isinstance(place, dict):
+            return None
+        pair, q_at, k_at = (count(place.get(name), many) for name, many in limits.items())
         return None if pair is None or q_at is None or k_at is None else RotationPlace(pair, q_at, k_at)
 
-    mount("rotation_circle", key, "picked", header, picked, on_pick)
+    mount("rotation_circle", key, "stood", header, stood, on_pick)
 
 
 def _words() -> dict[str, str]:
@@ -62,6 +65,7 @@ def _words() -> dict[str, str]:
         "k_at": _("key’s position"),
         "together": _("move both together"),
         "walk": _("Move both along, the same distance apart"),
+        "pause": _("Pause"),
         "q_turned": _("q has turned by"),
         "k_turned": _("k has turned by"),
         "angle": _("{degrees}° and {whole} × 360°"),

@@ -1,13 +1,13 @@
 // RoPE's rotation of one pair of numbers on a circle, as positions move. Python hears of it when the visitor lets go.
 
 import { themeOf } from "../shared/colour.js";
-import { View, viewComponent } from "../shared/component.js";
-import { labelledSlider } from "../shared/controls.js";
-import { around, button, el, fill, joined, named } from "../shared/dom.js";
+import { viewComponent } from "../shared/component.js";
+import { labelledSlider, stopSlider } from "../shared/controls.js";
+import { around, el, fill, joined } from "../shared/dom.js";
+import { MovedView } from "../shared/film_view.js";
 import { film } from "../shared/motion.js";
 import { fixed, fourDigits, significant } from "../shared/numbers.js";
 import { asDegrees, drawCircle, drawCurve, movedTogether, pairProduct, score, turned } from "./rotation_drawing.js";
-import { watchSize } from "../shared/surface.js";
 
 /** @import { LabelledSlider } from "../shared/controls.js" */
 /** @import { Component, RotationHeader } from "../shared/types.js" */
@@ -22,66 +22,58 @@ const [LARGEST, LEAST, BESIDE] = [380, 260, 354];
 const REACH = 64;
 const WHATS = /** @type {What[]} */ (["pair", "q_at", "k_at"]);
 
-/** @extends {View<RotationHeader>} */
-class RotationCircle extends View {
+/** @extends {MovedView<RotationHeader>} */
+class RotationCircle extends MovedView {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
+    this.fields = ["at", ...WHATS];
     /** @type {Place} */
     this.at = { pair: 0, q_at: 0, k_at: 0 };
-    /** @type {Place | null} what Python knows */
-    this.told = null;
-    this.holding = false;
-    /** @type {(() => void) | null} stops the walk */
-    this.walk = null;
     this.together = false;
     this.circle = el("canvas", "rc-circle", null, { role: "img" });
     this.curve = el("canvas", "rc-curve", null, { role: "img" });
     this.facts = el("div", "av-wrap rc-facts");
     this.said = el("div", "rc-said", null, { "aria-live": "polite" });
+    this.spoken = [this.said];
     /** @type {Partial<Record<What, LabelledSlider>>} */
     this.sliders = {};
-    this.button = button("av-button av-play rc-walk", "▶", () => (this.walk ? this.stand() : this.go()));
-    watchSize(root, () => this.draw());
+    this.row = el("div", "av-line rc-together");
+    this.playButton(this.row, "▶", "walk", (button) => this.go(button)).classList.add("av-play", "rc-walk");
   }
 
   /** @param {Component} component */
   show(component) {
     const { header, before } = this.receive(component);
     if (before?.layout !== header.layout) this.build();
-    const behind = this.gestures.isBehind(header.session, header.ack);
-    if (!behind && !this.holding && !this.walk) this.at = { ...header.at };
-    this.told = { ...header.at };
+    this.take(!before);
     this.at.pair = Math.min(this.at.pair, header.turns.length - 1);
     this.draw();
   }
 
   build() {
-    const { words } = this.header;
+    const { words, turns, last, layout } = this.header;
     const sliders = el("div", "rc-sliders");
-    const last = { pair: this.header.turns.length - 1, q_at: this.header.last, k_at: this.header.last };
-    for (const what of WHATS) sliders.append(this.slider(what, words[what], last[what]));
-    const row = el("div", "av-line rc-together");
-    const box = el("input", "", null, { type: "checkbox", id: `rc-together-${this.header.layout}` });
+    for (const what of WHATS) {
+      const move = (/** @type {number} */ stop) => this.moveTo(what, stop);
+      const input = stopSlider(what === "pair" ? turns.length - 1 : last, move, () => this.letGo());
+      const slider = labelledSlider(input, "rc", what, words[what]);
+      this.sliders[what] = slider;
+      sliders.append(slider.line);
+    }
+    const box = el("input", "", null, { type: "checkbox", id: `rc-together-${layout}` });
     box.checked = this.together;
     box.addEventListener("change", () => (this.together = box.checked));
-    row.append(this.button, box, el("label", "", words.together, { for: box.id }));
-    named(this.button, words.walk);
-    sliders.append(row);
+    this.row.replaceChildren(this.players[0].button, box, el("label", "", words.together, { for: box.id }));
+    sliders.append(this.row);
     const side = around("av-column rc-side", sliders, this.facts, el("div", "av-small", words.curve), this.curve);
     const both = around("av-wrap rc-both", this.circle, side);
     this.root.replaceChildren(both, this.said);
   }
 
-  /** @param {What} what @param {string} name @param {number} last */
-  slider(what, name, last) {
-    const slider = labelledSlider({ prefix: "rc", what, name, last }, this);
-    this.sliders[what] = slider;
-    return slider.line;
-  }
-
   /** @param {What} what @param {number} value */
   moveTo(what, value) {
+    this.grab();
     if (what !== "pair" && this.together) {
       const step = value - this.at[what];
       [this.at.q_at, this.at.k_at] = movedTogether(this.at.q_at, this.at.k_at, step, this.header.last);
@@ -91,8 +83,8 @@ class RotationCircle extends View {
     this.draw();
   }
 
-  /** Both positions move on at once, from wherever they are, to the last position. */
-  go() {
+  /** Both positions move on at once, from wherever they are, to the last position. @param {HTMLElement} button */
+  go(button) {
     const { last } = this.header;
     const start = Math.max(this.at.q_at, this.at.k_at) >= last ? -Math.min(this.at.q_at, this.at.k_at) : 0;
     const [q, k] = [this.at.q_at + start, this.at.k_at + start];
@@ -101,33 +93,18 @@ class RotationCircle extends View {
       [this.at.q_at, this.at.k_at] = movedTogether(q, k, share * way, last);
       this.draw();
     };
-    this.walks(film(this.root, (1000 * way) / SPEED, frame, () => this.stand()));
+    this.plays(
+      button,
+      film(this.root, (1000 * way) / SPEED, frame, () => this.rest()),
+    );
   }
 
-  /** A walk is not read out on its way, only where it ends. @param {(() => void) | null} walk */
-  walks(walk) {
-    this.walk = walk;
-    this.button.textContent = walk ? "❚❚" : "▶";
-    this.button.setAttribute("aria-pressed", String(walk !== null));
-    this.said.setAttribute("aria-live", walk ? "off" : "polite");
-  }
-
-  stand() {
-    this.walk?.();
-    this.walks(null);
+  /** A walk that is stopped stands at whole positions, as far apart as before. */
+  stop() {
+    super.stop();
     const distance = Math.round(this.at.k_at - this.at.q_at);
     this.at.q_at = Math.round(this.at.q_at);
     this.at.k_at = this.at.q_at + distance;
-    this.draw();
-    this.commit();
-  }
-
-  /** Tells Python where everything stands, if it does not know. */
-  commit() {
-    const { pair, q_at, k_at } = this.at;
-    if (this.told && pair === this.told.pair && q_at === this.told.q_at && k_at === this.told.k_at) return;
-    this.told = { ...this.at };
-    this.tellPython("picked", { pair, q_at, k_at });
   }
 
   draw() {

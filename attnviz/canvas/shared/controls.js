@@ -55,32 +55,32 @@ export function radioGroup(group, buttons, current) {
 /** @typedef {{ line: HTMLElement, input: HTMLInputElement, value: HTMLOutputElement }} LabelledSlider */
 
 /**
- * A slider with its name and value before it. It moves the picture at once; Python hears of it on release.
- * @param {object} slider
- * @param {string} slider.prefix of the component's own class names
- * @param {string} slider.what it sets
- * @param {string} slider.name for people
- * @param {string} [slider.between] name and value
- * @param {number} slider.last stop, the first being 0
- * @param {{ holding: boolean, moveTo(what: string, stop: number): void, commit(): void }} view `holding`: the hand may move on
+ * A slider of stops, the first being 0. It moves the picture at once; Python hears of it on release.
+ * @param {number} last @param {(stop: number) => void} move @param {() => void} release
+ */
+export function stopSlider(last, move, release) {
+  const input = el("input", "av-slider-range", null, { type: "range", min: "0", max: String(last), step: "1" });
+  input.addEventListener("input", () => move(Number(input.value)));
+  input.addEventListener("change", release);
+  return input;
+}
+
+/**
+ * A slider with its name and value before it.
+ * @param {HTMLInputElement} input
+ * @param {string} prefix of the component's own class names
+ * @param {string} what it sets @param {string} name for people @param {string} [between] name and value
  * @returns {LabelledSlider}
  */
-export function labelledSlider({ prefix, what, name, between = " ", last }, view) {
+export function labelledSlider(input, prefix, what, name, between = " ") {
   const line = el("div", `av-line av-column av-slider ${prefix}-slider ${prefix}-${what}`);
   const label = el("label", `av-slider-name ${prefix}-label`);
   const value = el("output", `av-strong ${prefix}-value`);
-  const attributes = { type: "range", min: "0", max: String(last), step: "1", "aria-label": name, "data-what": what };
-  const input = el("input", `av-slider-range ${prefix}-range`, null, attributes);
+  input.classList.add(`${prefix}-range`);
+  input.dataset.what = what;
+  input.setAttribute("aria-label", name);
   label.append(el("span", "", name + between), value);
   line.append(label, input);
-  input.addEventListener("input", () => {
-    view.holding = true;
-    view.moveTo(what, Number(input.value));
-  });
-  input.addEventListener("change", () => {
-    view.holding = false;
-    view.commit();
-  });
   return { line, input, value };
 }
 

@@ -1,47 +1,140 @@
-// A view of stops, at one of which it stands: moved by a slider or keys, or played to either end.
+// Views that a hand and a film move, as they do stops: by a slider or keys, or played to either end.
 
 import { View } from "./component.js";
-import { addButton, attribute, el, named, say } from "./dom.js";
+import { stopSlider } from "./controls.js";
+import { addButton, attribute, named, say } from "./dom.js";
 import { film } from "./motion.js";
 import { clamp } from "./numbers.js";
 
-/** @import { Answer, Words } from "./types.js" */
+/** @import { Answer } from "./types.js" */
 
 /** How long a film of all stops takes, in milliseconds. */
 const ALL_STOPS = 7000;
 
 /**
- * @template {Answer & { at: number, words: Words }} Header
+ * What a hand and a film move; Python hears where it was left.
+ * @template {Answer & { words: Record<string, any> }} Header
  * @extends {View<Header>}
  */
-export class FilmView extends View {
+export class MovedView extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
-    this.at = 0;
-    /** What a hand changes: fields of the header that the view has, too, under the same names. */
-    this.fields = ["at"];
+    /** What a hand changes: fields of the header that the view has, too, under the same names. @type {string[]} */
+    this.fields = [];
     this.told = ""; // these, as Python knows them
     this.holding = false;
     /** @type {(() => void) | null} stops the film */
     this.film = null;
     /** @type {HTMLElement | null} the button that stops it */
     this.playing = null;
-    /** @type {{ button: HTMLElement, sign: string, word: string }[]} what plays it, one for each end */
+    /** @type {{ button: HTMLElement, sign: string, word: string }[]} what plays it */
     this.players = [];
-    /** @type {HTMLElement[]} what is read out as it changes, but of a film only where it ends; the slider says the first */
+    /** @type {HTMLElement[]} what is read out as it changes, but of a film only where it ends */
     this.spoken = [];
-    this.range = el("input", "av-slider-range", null, { type: "range", min: "0", step: "1" });
-    this.range.addEventListener("input", () => {
-      this.grab();
-      this.stand(Number(this.range.value));
-    });
-    this.range.addEventListener("change", () => this.letGo());
-    for (const kind of ["focus", "blur"]) this.range.addEventListener(kind, () => this.hush());
   }
 
-  /** Draws the stop. */
+  /** Draws what is to be seen now. */
   draw() {}
+
+  resize() {
+    this.draw();
+  }
+
+  /** Whether a hand or a film is at work. */
+  get isMoving() {
+    return this.holding || this.film !== null;
+  }
+
+  /** A button that plays a film, or stops it. */
+  /** @param {HTMLElement} bar @param {string} sign @param {string} word its name, by the name of a word @param {(button: HTMLElement) => void} play */
+  playButton(bar, sign, word, play) {
+    const button = addButton(bar, sign, "", () => (this.film ? this.rest() : play(button)));
+    this.players.push({ button, sign, word });
+    return button;
+  }
+
+  /** What a hand changes, as this view or a header has it. @param {object} of */
+  spelled(of) {
+    return JSON.stringify(of, this.fields);
+  }
+
+  /** Takes what has come, but not out of a hand. @param {boolean} other it is about something else */
+  take(other) {
+    const { session, ack } = this.header;
+    const behind = this.gestures.isBehind(session, ack);
+    if (other) this.stop();
+    else this.plays(this.playing, this.film);
+    if (other || (!behind && !this.isMoving)) Object.assign(this, JSON.parse(this.spelled(this.header)));
+    if (!behind) this.told = this.spelled(this.header);
+  }
+
+  /** @param {HTMLElement | null} which @param {(() => void) | null} stop */
+  plays(which, stop) {
+    this.film = stop;
+    this.playing = which;
+    for (const { button, sign, word } of this.players) {
+      say(button, button === which ? "❚❚" : sign);
+      named(button, this.header.words[button === which ? "pause" : word]);
+    }
+    this.hush();
+  }
+
+  /** Nothing is said while a film plays. */
+  hush() {
+    for (const node of this.spoken) attribute(node, "aria-live", this.film ? "off" : "polite");
+  }
+
+  stop() {
+    this.film?.();
+    this.plays(null, null);
+  }
+
+  grab() {
+    this.holding = true;
+    this.stop();
+  }
+
+  letGo() {
+    this.holding = false;
+    this.commit();
+  }
+
+  /** Stays where it is, and tells Python. */
+  rest() {
+    this.stop();
+    this.draw();
+    this.commit();
+  }
+
+  commit() {
+    const now = this.spelled(this);
+    if (now === this.told) return;
+    this.told = now;
+    this.tellPython("stood", JSON.parse(now));
+  }
+}
+
+/**
+ * A view of stops, at one of which it stands.
+ * @template {Answer & { at: number, words: Record<string, any> }} Header
+ * @extends {MovedView<Header>}
+ */
+export class FilmView extends MovedView {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    super(root);
+    this.at = 0;
+    this.fields = ["at"];
+    /** @type {{ button: HTMLElement, word: string }[]} what goes some stops on */
+    this.movers = [];
+    const slide = (/** @type {number} */ stop) => {
+      this.grab();
+      this.stand(stop);
+    };
+    this.range = stopSlider(0, slide, () => this.letGo());
+    for (const kind of ["focus", "blur"]) this.range.addEventListener(kind, () => this.hush());
+  }
 
   /** How long so many stops take, in milliseconds. @param {number} stops */
   pace(stops) {
@@ -53,16 +146,15 @@ export class FilmView extends View {
   }
 
   /** A button that plays up to the last stop, or back to the first. */
-  /** @param {HTMLElement} bar @param {string} sign @param {string} word its name, by the name of a word @param {number} to */
+  /** @param {HTMLElement} bar @param {string} sign @param {string} word @param {number} to */
   player(bar, sign, word, to) {
-    const button = addButton(bar, sign, "", () => (this.film ? this.goTo(this.at) : this.play(button, to)));
-    this.players.push({ button, sign, word });
-    return button;
+    return this.playButton(bar, sign, word, (button) => this.play(button, to));
   }
 
-  /** A button that goes so many stops on. @param {HTMLElement} bar @param {string} sign @param {number} by */
-  mover(bar, sign, by) {
-    return addButton(bar, sign, "", () => this.goTo(this.at + by));
+  /** A button that goes so many stops on. */
+  /** @param {HTMLElement} bar @param {string} sign @param {string} word @param {number} by */
+  mover(bar, sign, word, by) {
+    this.movers.push({ button: addButton(bar, sign, "", () => this.goTo(this.at + by)), word });
   }
 
   /**
@@ -83,21 +175,13 @@ export class FilmView extends View {
     for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => this.letGo());
   }
 
-  /** What a hand changes, as this view or a header has it. @param {object} of */
-  spelled(of) {
-    return JSON.stringify(of, this.fields);
-  }
-
-  /** Takes the stop that has come, but not out of a hand. @param {number} last @param {boolean} other it is another film */
+  /** Takes the stop that has come. @param {number} last @param {boolean} other it is another film */
   arrive(last, other) {
-    const { session, ack, words } = this.header;
-    const behind = this.gestures.isBehind(session, ack);
+    const { words } = this.header;
     this.range.max = String(last);
     attribute(this.range, "aria-label", words.step);
-    if (other) this.stop();
-    else this.plays(this.playing, this.film);
-    if (other || (!behind && !this.film && !this.holding)) Object.assign(this, JSON.parse(this.spelled(this.header)));
-    if (!behind) this.told = this.spelled(this.header);
+    for (const { button, word } of this.movers) named(button, words[word]);
+    this.take(other);
     this.stand(this.at);
   }
 
@@ -114,7 +198,7 @@ export class FilmView extends View {
 
   /** The film has come to its end. */
   ended() {
-    this.goTo(this.at);
+    this.rest();
   }
 
   /**
@@ -136,38 +220,10 @@ export class FilmView extends View {
     acts[event.key]();
   }
 
-  /** @param {HTMLElement | null} which @param {(() => void) | null} stop */
-  plays(which, stop) {
-    this.film = stop;
-    this.playing = which;
-    for (const { button, sign, word } of this.players) {
-      say(button, button === which ? "❚❚" : sign);
-      named(button, this.header.words[button === which ? "pause" : word]);
-    }
-    this.hush();
-  }
-
-  /** Nothing is said while a film plays, nor twice where the slider says it itself. */
+  /** Nor is anything said twice, where the slider says the first itself. */
   hush() {
-    this.spoken.forEach((node, n) => {
-      const off = this.film || (n === 0 && this.range.matches(":focus"));
-      attribute(node, "aria-live", off ? "off" : "polite");
-    });
-  }
-
-  stop() {
-    this.film?.();
-    this.plays(null, null);
-  }
-
-  grab() {
-    this.holding = true;
-    this.stop();
-  }
-
-  letGo() {
-    this.holding = false;
-    this.commit();
+    super.hush();
+    if (this.spoken.length && this.range.matches(":focus")) attribute(this.spoken[0], "aria-live", "off");
   }
 
   /** Stands there, and tells Python. @param {number} stop */
@@ -182,12 +238,5 @@ export class FilmView extends View {
     this.at = clamp(stop, 0, this.last);
     this.range.value = String(this.at);
     this.draw();
-  }
-
-  commit() {
-    const now = this.spelled(this);
-    if (now === this.told) return;
-    this.told = now;
-    this.tellPython("stood", JSON.parse(now));
   }
 }

@@ -44,20 +44,6 @@ export function film(picture, whole, draw, ended) {
   return () => (stills ? clearTimeout(asked) : cancelAnimationFrame(asked));
 }
 
-/** How long a film of all stops takes, in milliseconds. */
-const ALL_STOPS = 7000;
-
-/**
- * Plays stop after stop up to the last one: on from the one on show, or from the first where that is the last.
- * @param {Element} picture @param {number} at @param {number} last @param {(stop: number) => void} draw
- * @param {() => void} ended
- */
-export function filmOfStops(picture, at, last, draw, ended) {
-  const from = at >= last ? 0 : at;
-  const share = 1 - from / (last + 1);
-  return film(picture, ALL_STOPS * share, (done) => draw(Math.round(from + done * (last - from))), ended);
-}
-
 /**
  * How far a row is scrolled to have `chip` in its middle; a row that fits is not scrolled.
  * @param {{ left: number, width: number }} chip measured from the row's own beginning

@@ -169,10 +169,13 @@ export type SoftmaxHeader = Answer & {
   layout: string;
   d_k: number[];
   n: number;
+  /** the place of the d_k on show among all */
   at: number;
   about: string;
   panels: Panel[];
   parameter: SliderParameter | null;
+  /** of the parameter, as its slider stands */
+  value: number;
   scores: number[] | null;
   colours: Colours;
   /** a temperature not above this is 0 */

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.base.words import _
-from attnviz.canvas.shared.component import mount
+from attnviz.canvas.shared.component import count, mount
 from attnviz.canvas.shared.packing import fingerprint
 from attnviz.core.attention import COLDEST
 from attnviz.live import canvas_wording
@@ -92,29 +92,31 @@ def softmax_slider(
     belongs to; a late answer about something else is dropped.
     """
     single = len(d_k) == 1
-    header = _header(at, scores.shape[1], panels, parameter) | {
-        "d_k": [int(d) for d in d_k],
+    widths = [int(d) for d in d_k]
+    header = _header(widths.index(at), scores.shape[1], panels, parameter) | {
+        "d_k": widths,
         "about": about,
+        "value": parameter.value if parameter else 1.0,
         "scores": [float(s) for s in scores[0]] if single else None,
     }
     payload = b"" if single else scores.astype("<f4").tobytes()
     if cosines is not None:
         payload += cosines.astype("<f4").tobytes()
     header["layout"] = fingerprint(
-        str(header["panels"]), str(header["words"]), parameter and replace(parameter, value=0.0), header["d_k"]
+        str(header["panels"]), str(header["words"]), parameter and replace(parameter, value=0.0), widths
     )
 
-    def picked(told: dict[str, Any]) -> Picked | None:
-        width, number = told.get("d_k", 0), told.get("parameter")
-        if told.get("about") != about or width not in header["d_k"] or not isinstance(number, int | float):
+    def stood(told: dict[str, Any]) -> Picked | None:
+        stop, number = count(told.get("at"), len(widths)), told.get("value")
+        if told.get("about") != about or stop is None or not isinstance(number, int | float):
             return None
         if not math.isfinite(number):
             return None
         if parameter is not None:
             number = min(max(number, parameter.low), parameter.high)
-        return Picked(int(width), float(number))
+        return Picked(widths[stop], float(number))
 
-    mount("softmax_slider", key, "picked", header, picked, on_pick, payload)
+    mount("softmax_slider", key, "stood", header, stood, on_pick, payload)
 
 
 def _header(at: int, n: int, panels: Sequence[Panel], parameter: SliderParameter | None) -> dict[str, Any]:
@@ -124,19 +126,19 @@ def _header(at: int, n: int, panels: Sequence[Panel], parameter: SliderParameter
         "at": int(at),
         "panels": [asdict(panel) for panel in panels],
         "parameter": asdict(parameter) if parameter else None,
-        "words": _words(parameter),
+        "words": _words(),
         "coldest": COLDEST,
         "colours": canvas_wording.colours(),
     }
 
 
-def _words(parameter: SliderParameter | None) -> dict[str, Any]:
+def _words() -> dict[str, Any]:
     """Sentences of the picture; {names} are filled in by the browser."""
     return {
         "facts": [_("largest weight"), _("entropy, nats"), _("effective keys")],
-        "d_k": "d_k",
-        "parameter": parameter.name if parameter else "",
+        "step": "d_k",
         "play": _("Play"),
+        "pause": _("Pause"),
         "bars": _("The bars: arrow keys move from key to key; the numbers stand below"),
         "film": _("Weights of one query while d_k grows"),
         "legend": _("One bar for each of {n} {n:key|keys}; dashed: even weights, {even}."),

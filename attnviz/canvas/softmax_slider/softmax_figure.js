@@ -35,7 +35,7 @@ export function softmaxFigure(header, payload, theme) {
     return panelScene(panel, weights, words, size);
   });
   const { places, width: whole, height } = placeBoxes(rows, upright, BETWEEN);
-  const set = [[words.d_k, String(at)], ...(parameter ? [[parameter.name, significant(parameter.value)]] : [])];
+  const set = [[words.step, String(at)], ...(parameter ? [[parameter.name, significant(parameter.value)]] : [])];
   const sliders = joined(words.join_clauses, header.typed ? set.slice(1).map(said) : set.map(said));
   const lines = [sliders, ...wrapText(fill(words.legend, { n, even: percent(1 / n) }), whole, 13)].filter(Boolean);
   const foot = height + 8;
@@ -66,7 +66,7 @@ export function softmaxFilm(header, payload) {
   const cosines = numbers.subarray(n * d_k.length);
   return steppedFilm(words.film, d_k.length, 7, (stop, theme, _bar, upright) => {
     const row = [numbers, cosines].flatMap((all) => [...all.subarray(n * stop, n * (stop + 1))]);
-    const here = { ...header, at: d_k[stop], title: `${words.d_k} = ${d_k[stop]}`, upright };
+    const here = { ...header, at: d_k[stop], title: `${words.step} = ${d_k[stop]}`, upright };
     return softmaxFigure(here, new Uint8Array(Float64Array.from(row).buffer), theme);
   });
 }

@@ -3,21 +3,21 @@
 
 import { barAt, drawPanel, linesOfNames, panelScene } from "./panel.js";
 import { Glide, interpolateNumberArray } from "../scene/glide.js";
-import { View, viewComponent } from "../shared/component.js";
-import { labelledSlider } from "../shared/controls.js";
-import { around, attribute, button, el, fill, joined, named } from "../shared/dom.js";
-import { filmOfStops } from "../shared/motion.js";
+import { viewComponent } from "../shared/component.js";
+import { labelledSlider, stopSlider } from "../shared/controls.js";
+import { around, attribute, el, fill, joined } from "../shared/dom.js";
+import { FilmView } from "../shared/film_view.js";
 import { clamp, fixed, percent, significant } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { floats } from "../shared/packing.js";
 import { parameterAt, softmaxRow, stopOf, STOPS } from "./softmax.js";
 import { softmaxFigure, softmaxFilm } from "./softmax_figure.js";
-import { sized, watchSize } from "../shared/surface.js";
+import { sized } from "../shared/surface.js";
 import { placeOn } from "../shared/window.js";
 
 /** @import { PanelScene } from "./panel.js" */
 /** @import { LabelledSlider } from "../shared/controls.js" */
-/** @import { Component, ScoreRow, SoftmaxHeader } from "../shared/types.js" */
+/** @import { Component, ScoreRow, SliderParameter, SoftmaxHeader } from "../shared/types.js" */
 
 /** @typedef {{ box: HTMLElement, canvas: HTMLCanvasElement }} Panel */
 
@@ -30,11 +30,16 @@ function barsBetween(from, to) {
   return (/** @type {number} */ share) => ways.map((way) => way(share));
 }
 
-/** @extends {View<SoftmaxHeader>} */
-class SoftmaxSlider extends View {
+/** @extends {FilmView<SoftmaxHeader>} */
+class SoftmaxSlider extends FilmView {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
+    this.fields = ["at", "value", "about"];
+    /** Of the parameter. */
+    this.value = 1;
+    /** What it belongs to. */
+    this.about = "";
     this.said = el("div", "ss-said", null, { "aria-live": "polite" });
     /** @type {ArrayLike<number>} */
     this.scores = [];
@@ -50,25 +55,18 @@ class SoftmaxSlider extends View {
     this.width = null;
     /** @type {LabelledSlider | null} */
     this.parameterSlider = null;
-    this.at = 0;
-    this.parameter = 1;
-    /** @type {{ d_k: number, parameter: number } | null} what Python knows */
-    this.told = null;
-    this.holding = false;
-    /** @type {(() => void) | null} stops the film */
-    this.film = null;
-    this.play = button("av-button av-play ss-play", "▶", () => (this.film ? this.stop() : this.start()));
+    this.starter = this.player(el("div"), "▶", "play", Infinity);
+    this.starter.classList.add("av-play", "ss-play");
     /** @type {number | null} */
     this.pointed = null;
     this.glide = new Glide(root, (/** @type {Float64Array[]} */ weights) => this.drawBars(weights), barsBetween);
-    watchSize(root, () => this.draw());
     offerPicture(
       root,
       () => [this.part(this.row())],
       softmaxFigure,
       () => {
         const { scores, cosines, header } = this;
-        const [, told, payload] = this.part({ d: header.at, scores, cosines });
+        const [, told, payload] = this.part({ d: header.d_k[header.at], scores, cosines });
         return header.d_k.length > 1 ? softmaxFilm({ ...told, d_k: header.d_k }, payload) : null;
       },
     );
@@ -83,19 +81,7 @@ class SoftmaxSlider extends View {
     const cosines = header.scores ? numbers : numbers.subarray(size);
     this.cosines = cosines.length ? cosines : null;
     if (before?.layout !== header.layout) this.build();
-    const behind = this.gestures.isBehind(header.session, header.ack);
-    if (behind || this.holding || this.film) this.at = Math.min(this.at, header.d_k.length - 1);
-    else this.follow();
-    this.draw();
-  }
-
-  /** Puts the sliders where Python says. */
-  follow() {
-    const { d_k, at, parameter } = this.header;
-    this.at = Math.max(0, d_k.indexOf(at));
-    this.parameter = parameter ? parameter.value : 1;
-    this.told = { d_k: at, parameter: this.parameter };
-    if (this.parameterSlider && parameter) this.parameterSlider.input.value = String(stopOf(this.parameter, parameter));
+    this.arrive(header.d_k.length - 1, !before);
   }
 
   build() {
@@ -110,9 +96,19 @@ class SoftmaxSlider extends View {
     row.addEventListener("keydown", (event) => this.key(event));
     row.addEventListener("blur", () => this.point(null));
     const sliders = el("div", "av-wrap ss-sliders");
-    this.width = d_k.length > 1 ? this.slider(sliders, "d_k", words.d_k, d_k.length - 1) : null;
-    this.width?.input.before(named(this.play, words.play));
-    this.parameterSlider = parameter ? this.slider(sliders, "parameter", parameter.name, STOPS) : null;
+    this.width = d_k.length > 1 ? labelledSlider(this.range, "ss", "d_k", words.step, " = ") : null;
+    this.range.before(this.starter);
+    const move = (/** @type {number} */ stop) => this.change(stop);
+    this.parameterSlider =
+      parameter &&
+      labelledSlider(
+        stopSlider(STOPS, move, () => this.letGo()),
+        "ss",
+        "parameter",
+        parameter.name,
+        " = ",
+      );
+    sliders.append(...[this.width, this.parameterSlider].flatMap((slider) => (slider ? [slider.line] : [])));
     this.root.replaceChildren(row, sliders, this.said);
   }
 
@@ -146,46 +142,12 @@ class SoftmaxSlider extends View {
     return { box: around("av-column ss-panel", canvas), canvas };
   }
 
-  /** @param {HTMLElement} host @param {"d_k" | "parameter"} what @param {string} name @param {number} last */
-  slider(host, what, name, last) {
-    const slider = labelledSlider({ prefix: "ss", what, name, between: " = ", last }, this);
-    host.append(slider.line);
-    return slider;
-  }
-
-  /** @param {"d_k" | "parameter"} what @param {number} stop */
-  moveTo(what, stop) {
+  /** The parameter becomes another one. @param {number} stop of its slider */
+  change(stop) {
     const { parameter } = this.header;
-    if (what === "d_k") this.at = stop;
-    else if (parameter) this.parameter = Number(parameterAt(stop, parameter).toPrecision(3));
+    this.holding = true;
+    if (parameter) this.value = valueAt(stop, parameter);
     this.draw();
-  }
-
-  start() {
-    const draw = (/** @type {number} */ stop) => this.moveTo("d_k", stop);
-    this.plays(filmOfStops(this.root, this.at, this.header.d_k.length - 1, draw, () => this.stop()));
-  }
-
-  /** @param {(() => void) | null} playing */
-  plays(playing) {
-    this.film = playing;
-    this.play.textContent = playing ? "❚❚" : "▶";
-    this.play.setAttribute("aria-pressed", String(playing !== null));
-  }
-
-  stop() {
-    this.film?.();
-    this.plays(null);
-    this.commit();
-  }
-
-  /** Tells Python where the sliders stand, if it does not know. */
-  commit() {
-    const { d_k, about } = this.header;
-    const now = { d_k: d_k[this.at], parameter: this.parameter };
-    if (now.d_k === this.told?.d_k && now.parameter === this.told.parameter) return;
-    this.told = now;
-    this.tellPython("picked", { ...now, about });
   }
 
   /** @returns {ScoreRow} */
@@ -200,7 +162,7 @@ class SoftmaxSlider extends View {
   /** @param {ScoreRow} row @returns {[string, any, Uint8Array]} */
   part({ d: at, scores, cosines }) {
     const { n, panels, parameter, coldest, words, colours, scores: typed } = this.header;
-    const set = parameter && { ...parameter, value: this.parameter };
+    const set = parameter && { ...parameter, value: this.value };
     const numbers = Float64Array.from([...Array.from(scores), ...Array.from(cosines ?? [])]);
     const header = { n, at, panels, parameter: set, coldest, words, title: "", typed: typed !== null, colours };
     return ["bars", header, new Uint8Array(numbers.buffer)];
@@ -209,15 +171,15 @@ class SoftmaxSlider extends View {
   draw() {
     if (!this.held) return;
     const row = this.row();
-    const { words, panels, coldest } = this.header;
-    const results = panels.map(({ kind }) => softmaxRow(kind, row, this.parameter, coldest));
+    const { words, panels, coldest, parameter } = this.header;
+    const results = panels.map(({ kind }) => softmaxRow(kind, row, this.value, coldest));
     this.logits = results.map(({ logits }) => logits);
     const width = this.panels[0].box.clientWidth;
     if (!width) return;
     const size = { width, tall: innerWidth > NARROW ? TALL : LOW, lines: linesOfNames(panels, width) };
     this.scenes = panels.map((panel, n) => panelScene(panel, results[n].weights, words, size));
     const weights = results.map((result) => result.weights);
-    if (this.holding || this.film) this.glide.show(weights);
+    if (this.isMoving) this.glide.show(weights);
     else this.glide.to(weights);
     this.scenes.forEach((scene, n) => {
       const { canvas } = this.panels[n];
@@ -230,8 +192,16 @@ class SoftmaxSlider extends View {
       fill(words.fact_of, { panel: title, fact: `${largest} ${facts[0].value}` }),
     );
     const heard = (/** @type {string} */ said) => joined(words.join_heard, [said, joined(words.join_things, each)]);
-    if (this.width) setSlider(this.width, this.at, String(row.d), heard);
-    if (this.parameterSlider) setSlider(this.parameterSlider, null, significant(this.parameter), heard);
+    const told = (/** @type {LabelledSlider} */ { input, value }, /** @type {string} */ text) => {
+      value.textContent = text;
+      input.setAttribute("aria-valuetext", heard(text));
+    };
+    if (this.width) told(this.width, String(row.d));
+    if (this.parameterSlider && parameter) {
+      const { input } = this.parameterSlider;
+      if (valueAt(Number(input.value), parameter) !== this.value) input.value = String(stopOf(this.value, parameter));
+      told(this.parameterSlider, significant(this.value));
+    }
     this.say();
   }
 
@@ -272,14 +242,9 @@ class SoftmaxSlider extends View {
   }
 }
 
-/**
- * @param {LabelledSlider} slider @param {number | null} at @param {string} text
- * @param {(said: string) => string} heard what it makes of the bars, for those who hear it
- */
-function setSlider({ input, value }, at, text, heard) {
-  if (at !== null) input.value = String(at);
-  value.textContent = text;
-  input.setAttribute("aria-valuetext", heard(text));
+/** What a slider sets a parameter to: three digits of what stands there. @param {number} stop @param {SliderParameter} parameter */
+function valueAt(stop, parameter) {
+  return Number(parameterAt(stop, parameter).toPrecision(3));
 }
 
 export default viewComponent(SoftmaxSlider);

@@ -3,7 +3,7 @@
 
 import { themeOf } from "../shared/colour.js";
 import { viewComponent } from "../shared/component.js";
-import { around, attribute, button, el, fill, joined, named, say, visibleToken } from "../shared/dom.js";
+import { around, attribute, button, el, fill, joined, say, visibleToken } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
 import { clamp, percent } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
@@ -20,7 +20,7 @@ import {
   sideScene,
   touchedOf,
 } from "./step_player_side.js";
-import { layOver, onceAFrame, sized, watchSize } from "../shared/surface.js";
+import { layOver, onceAFrame, sized } from "../shared/surface.js";
 import { placeOn } from "../shared/window.js";
 
 /** @import { Answer, Component, PlayedRun, Theme } from "../shared/types.js" */
@@ -42,14 +42,12 @@ class StepPlayer extends FilmView {
     this.pointed = null;
     this.draw = onceAFrame(() => this.picture());
     this.bar = el("div", "av-line sp-bar");
-    this.buttons = {
-      first: this.mover(this.bar, "«", -Infinity),
-      back: this.mover(this.bar, "‹", -1),
-      play: this.player(this.bar, "▶", "play", Infinity),
-      next: this.mover(this.bar, "›", 1),
-      last: this.mover(this.bar, "»", Infinity),
-    };
-    this.buttons.play.classList.add("av-strong", "sp-play");
+    this.mover(this.bar, "«", "first", -Infinity);
+    this.mover(this.bar, "‹", "back", -1);
+    this.starter = this.player(this.bar, "▶", "play", Infinity);
+    this.mover(this.bar, "›", "next", 1);
+    this.mover(this.bar, "»", "last", Infinity);
+    this.starter.classList.add("av-strong", "sp-play");
     this.range.classList.add("sp-range");
     this.bar.append(this.range);
     this.said = el("div", "av-strong sp-said", null, { "aria-live": "polite" });
@@ -61,7 +59,6 @@ class StepPlayer extends FilmView {
     this.readout = el("div", "sp-readout", null, { "aria-live": "polite" });
     this.side = el("canvas", "", null, { role: "img" });
     this.build();
-    watchSize(root, () => this.draw());
     const header = () => ({ ...this.header, at: this.at, title: "" });
     offerPicture(
       root,
@@ -91,7 +88,6 @@ class StepPlayer extends FilmView {
     const { header, payload, before } = this.receive(component);
     this.payload = payload;
     this.numbers = filmOf(header, floats(payload));
-    for (const [name, node] of Object.entries(this.buttons)) named(node, header.words[name]);
     const grows = before !== null && header.steps.length > before.steps.length && header.labels[0] === before.labels[0];
     const newest = grows && this.at === before.steps.length - 1;
     this.arrive(header.total - 1, before?.name !== header.name && !grows);
@@ -118,7 +114,7 @@ class StepPlayer extends FilmView {
   /** The film plays on where steps still come. */
   ended() {
     const { steps, total } = this.header;
-    if (steps.length < total && this.root.isConnected) this.play(this.buttons.play, Infinity);
+    if (steps.length < total && this.root.isConnected) this.play(this.starter, Infinity);
     else super.ended();
   }
 

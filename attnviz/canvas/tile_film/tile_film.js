@@ -3,11 +3,11 @@
 
 import { themeOf } from "../shared/colour.js";
 import { viewComponent } from "../shared/component.js";
-import { around, attribute, el, joined, named, say } from "../shared/dom.js";
+import { around, attribute, el, joined, say } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
 import { clamp } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
-import { onceAFrame, sized, watchSize } from "../shared/surface.js";
+import { onceAFrame, sized } from "../shared/surface.js";
 import { placeOn, presentedRoom } from "../shared/window.js";
 import { tileFigure, tileFilm } from "./tile_film_figure.js";
 import { HIGH, linesOf, LOW, matrixLayout, numbersOf, stepAt, tellingLine, tileLayout } from "./tile_film_geometry.js";
@@ -41,14 +41,12 @@ class TileFilm extends FilmView {
     );
     this.draw = onceAFrame(() => this.picture());
     this.bar = el("div", "av-line tf-bar");
-    this.steps = {
-      start_over: this.mover(this.bar, "«", -Infinity),
-      rewind: this.player(this.bar, "◀", "rewind", 0),
-      back: this.mover(this.bar, "‹", -1),
-      next: this.mover(this.bar, "›", 1),
-      play: this.player(this.bar, "▶", "play", Infinity),
-      end: this.mover(this.bar, "»", Infinity),
-    };
+    this.mover(this.bar, "«", "start_over", -Infinity);
+    this.player(this.bar, "◀", "rewind", 0);
+    this.mover(this.bar, "‹", "back", -1);
+    this.mover(this.bar, "›", "next", 1);
+    this.player(this.bar, "▶", "play", Infinity);
+    this.mover(this.bar, "»", "end", Infinity);
     this.bar.append(this.range);
     this.said = el("div", "av-strong tf-said", null, { "aria-live": "polite" });
     this.matrix = el("canvas", "tf-matrix av-pan", null, { role: "img" });
@@ -61,10 +59,11 @@ class TileFilm extends FilmView {
     root.replaceChildren(this.bar, this.said, around("av-wrap tf-stage", this.left, this.right));
     root.style.visibility = "hidden"; // its heights are not known before the first picture
     this.listen();
-    watchSize(root, () => {
-      this.high = HIGH;
-      this.draw();
-    });
+  }
+
+  resize() {
+    this.high = HIGH;
+    this.draw();
   }
 
   listen() {
@@ -88,7 +87,7 @@ class TileFilm extends FilmView {
       this.scene = null;
       this.high = HIGH; // the same film may be playing, and keeps its height
     }
-    this.label();
+    this.tile.setAttribute("aria-label", header.words.tile);
     this.arrive(header.tiles.length - 1, other);
     const bytes = this.scene ? this.payload : header.address ? await this.fetch(header.address) : payload;
     if (this.header !== header) return;
@@ -102,13 +101,6 @@ class TileFilm extends FilmView {
     const answer = await fetch(address);
     if (!answer.ok) throw new Error(`the film's cells are not there: ${answer.status}`);
     return new Uint8Array(await answer.arrayBuffer());
-  }
-
-  /** Names that stay from tile to tile. */
-  label() {
-    const { words } = this.header;
-    for (const [name, node] of Object.entries(this.steps)) named(node, words[name]);
-    this.tile.setAttribute("aria-label", words.tile);
   }
 
   /** @param {KeyboardEvent} event */
@@ -166,7 +158,7 @@ class TileFilm extends FilmView {
     const said = describeStep(header, at);
     const about = describeLine(header, scene.numbers, at, line);
     attribute(this.range, "aria-valuetext", said);
-    if (!this.film && !this.holding) {
+    if (!this.isMoving) {
       attribute(this.matrix, "aria-label", joined(words.join_heard, [words.scene, said, about]));
       const kept = memory.memories.flatMap(({ name, chips }) => [name, ...chips.map(({ chip }) => chip.text)]);
       attribute(this.memory, "aria-label", joined(words.join_clauses, kept));
@@ -175,7 +167,7 @@ class TileFilm extends FilmView {
     say(this.readout, about);
     this.root.dataset.step = String(at);
     this.root.style.visibility = "";
-    if (!this.film && !this.holding) this.fit();
+    if (!this.isMoving) this.fit();
   }
 
   /** Presented, the large tile is as high as leaves all that stands below it above the bar. */
