@@ -92,10 +92,6 @@ class Worker:
         with self.asked("health") as answer:
             return {name: answer.headers[name] for name in GUARDS}
 
-    def visitors(self, patience: float = PATIENCE) -> int:
-        """How many are connected; 0 where it does not say."""
-        return self.counted("attnviz_visitors", patience)
-
     def counted(self, name: str, patience: float = PATIENCE) -> int:
         """A number of its metrics; 0 where it does not say."""
         try:
@@ -206,7 +202,7 @@ class ClassServer:
     def _let_go(self, worker: Worker, grace: float) -> None:
         """End an old process when its visitors have gone; it is asked so early that it is gone with its grace."""
         asked = time.monotonic() + max(grace - ENDS_WITHIN, grace / 2)
-        while (left := asked - time.monotonic()) > 0 and worker.visitors(min(PATIENCE, left)):
+        while (left := asked - time.monotonic()) > 0 and worker.counted("attnviz_visitors", min(PATIENCE, left)):
             if self.stopped.wait(min(LOOK, left)):
                 break
         _end([worker.process], min(ENDS_WITHIN, grace / 2))

@@ -10,12 +10,9 @@ GENERATED = ("bundle", "bundles", "data", "node_modules", ".venv", "records.d.ts
 
 def count_statements(files: Iterable[Path]) -> int:
     """Python statements, without docstrings."""
-    return sum(_statements(ast.parse(file.read_text("utf-8"))) for file in files)
-
-
-def _statements(tree: ast.Module) -> int:
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
-    return sum(not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)) for node in nodes)
+    nodes = (node for file in files for node in ast.walk(ast.parse(file.read_text("utf-8"))))
+    statements = (node for node in nodes if isinstance(node, ast.stmt))
+    return sum(not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)) for node in statements)
 
 
 def count_lines(files: Iterable[Path]) -> int:

@@ -41,16 +41,13 @@ def ends_with_parent(by: int = signal.SIGKILL) -> Callable[[], None] | None:
 
 def machine_memory() -> int:
     """Bytes of memory of this machine, or of the container that this process runs in."""
-    known = [int(text) for path in LIMITS if (text := _read(path)).isdigit()]
-    return min([os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), *known])
+    known = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    for path in LIMITS:
+        with suppress(OSError, ValueError):  # no such file, or "max"
+            known.append(int(Path(path).read_text()))
+    return min(known)
 
 
 def memory_mark(processes: int = 0) -> int:
     """MB of its own from which on each of so many processes, 0 for one alone, refuses work (`ATTNVIZ_PROCESS_MB`)."""
     return int(os.environ.get("ATTNVIZ_PROCESS_MB") or machine_memory() * FOR_PROCESSES / (processes + 1) / 10**6)
-
-
-def _read(path: str) -> str:
-    with suppress(OSError):
-        return Path(path).read_text().strip()
-    return ""

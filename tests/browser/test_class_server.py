@@ -56,7 +56,7 @@ def visitor(class_server: ClassServer, browser: Any) -> Iterator[Any]:
 
 def serving(server: ClassServer) -> list[int]:
     """The numbers of the processes that have visitors."""
-    return [number for number, worker in enumerate(server.workers) if worker.visitors()]
+    return [number for number, worker in enumerate(server.workers) if worker.counted("attnviz_visitors")]
 
 
 def still_sees(page: Any, what: np.ndarray) -> None:
