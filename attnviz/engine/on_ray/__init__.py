@@ -26,7 +26,8 @@ from attnviz.engine.on_ray.head_shards import SHARD, environment
 from attnviz.engine.on_ray.pass_replica import PassReplica, model_key, received
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.settings import EngineAddress
-from attnviz.runs.heads.scan import HeadScores
+from attnviz.runs.heads.removal_costs import head_costs
+from attnviz.runs.heads.scan import HeadScores, scan
 from attnviz.runs.model_run import ModelRun, Request
 
 S = TypeVar("S")
@@ -62,7 +63,7 @@ class RayEngine:
     def scan(
         self, loaded: LoadedModel, sentences: Sequence[str], patterns: Sequence[str]
     ) -> Iterator[HeadScores | None]:
-        return self._steps(head_shards.grown(self.address, head_shards.scores, loaded, sentences, list(patterns)))
+        return self._steps(head_shards.grown(self.address, scan, loaded, sentences, list(patterns)))
 
     def mean_steps(self, loaded: LoadedModel, sentences: Sequence[str]) -> Iterator[dict[str, Tensor] | None]:
         return self._steps(head_shards.mean_steps(self.address, loaded, sentences))
@@ -71,7 +72,7 @@ class RayEngine:
         self, loaded: LoadedModel, sentences: Sequence[str], means: Mapping[str, Tensor] | None = None
     ) -> Iterator[HeadScores | None]:
         given = None if means is None else dict(means)
-        return self._steps(head_shards.grown(self.address, head_shards.costs, loaded, sentences, given))
+        return self._steps(head_shards.grown(self.address, head_costs, loaded, sentences, given))
 
     def _steps(self, coming: Iterator[S]) -> Iterator[S]:
         """What comes over the connection, which is made first; anything but a Problem means that it is lost."""

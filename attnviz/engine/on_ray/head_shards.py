@@ -18,8 +18,8 @@ from attnviz.base.message import Problem
 from attnviz.engine.on_ray.pass_replica import loaded_as, received, to_send
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.settings import EngineAddress
-from attnviz.runs.heads.removal_costs import HeadSums, head_costs, mean_of, sums_of
-from attnviz.runs.heads.scan import GrowingScores, HeadScores, scan
+from attnviz.runs.heads.removal_costs import HeadSums, mean_of, sums_of
+from attnviz.runs.heads.scan import GrowingScores, HeadScores
 
 SHARD: Final = "attnviz_shard"  #: on this machine, what a task of many sentences takes in place of a processor
 #: settings that must be the same on the other side; folders and devices are each machine's own
@@ -49,7 +49,7 @@ def mean_steps(
 def grown(
     address: EngineAddress, work: Any, loaded: LoadedModel, sentences: Sequence[str], given: Any
 ) -> Iterator[HeadScores | None]:
-    """The scores so far that `work`, which is `scores` or `costs`, finds; None for a second without any."""
+    """The scores so far that `work`, which is `scan` or `head_costs`, finds; None for a second without any."""
     so_far = GrowingScores()
     for part in _answers(address, work, loaded, sentences, given):
         if part is not None:
@@ -103,22 +103,12 @@ def _of_task(task: Any, number: int, count: int, limit: float) -> Any:
 
 
 def _shard(work: Any, model: str, version: str, sentences: tuple[str, ...], given: Any) -> Any:
-    """A task: the work on some sentences, or why it cannot be done."""
-    return to_send(lambda: work(_kept(model, version), list(sentences), given))
+    """A task: what the work on some sentences finds in the end, or why it cannot be done."""
+    return to_send(lambda: list(work(_kept(model, version), list(sentences), given))[-1])
 
 
-def scores(loaded: LoadedModel, sentences: list[str], patterns: Any) -> HeadScores:
-    """What `scan` finds in the end."""
-    return [*scan(loaded, sentences, patterns)][-1]
-
-
-def costs(loaded: LoadedModel, sentences: list[str], means: Any) -> HeadScores:
-    """What `head_costs` finds in the end."""
-    return [*head_costs(loaded, sentences, means)][-1]
-
-
-def _sums(loaded: LoadedModel, sentences: list[str], _given: Any) -> list[HeadSums]:
-    return list(sums_of(loaded, sentences))
+def _sums(loaded: LoadedModel, sentences: list[str], _given: Any) -> Iterator[list[HeadSums]]:
+    yield list(sums_of(loaded, sentences))
 
 
 @lru_cache(maxsize=1)
