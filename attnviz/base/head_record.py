@@ -153,7 +153,7 @@ class HeadView:
         if self.story and pins.tokens and pins.tokens[-1].axis == "k":
             return None
         rows = [pin.position for pin in pins.tokens if pin.axis == "q"]
-        return rows[-1] if rows else self.sentence and self.sentence.row
+        return rows[-1] if rows else None if self.sentence is None else self.sentence.row
 
     def labels(self, data: HeadData) -> tuple[list[str], list[str] | None]:
         """Labels of rows and of columns; None: columns are the rows' own tokens."""

@@ -10,7 +10,7 @@ biases, norms, softmax and rotations are not counted.
 import platform
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, Self
 
 from attnviz.base.message import require_at_least
 from attnviz.core.heads import HeadLayout
@@ -21,7 +21,19 @@ Kernel = Literal["eager", "fused"]
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Counts:
+    """Numbers of one thing by kind, a field for each."""
+
+    @property
+    def total(self) -> int:
+        return sum(getattr(self, f.name) for f in fields(self))
+
+    def __add__(self, more: Self) -> Self:
+        return type(self)(*(getattr(self, f.name) + getattr(more, f.name) for f in fields(self)))
+
+
+@dataclass(frozen=True)
+class Parameters(Counts):
     """Parameters of attention, by kind. The norms and the FFN of the surrounding block are not included."""
 
     w_q: int = 0
@@ -37,13 +49,6 @@ class Parameters:
     def matrices(self) -> int:
         """Entries of the matrices that every token is multiplied by."""
         return self.w_q + self.w_k + self.w_v + self.w_o + self.w_down
-
-    @property
-    def total(self) -> int:
-        return self.matrices + self.biases + self.norms + self.other
-
-    def __add__(self, more: "Parameters") -> "Parameters":
-        return Parameters(*(getattr(self, f.name) + getattr(more, f.name) for f in fields(self)))
 
 
 def parameters(
@@ -80,19 +85,12 @@ def parameters(
 
 
 @dataclass(frozen=True)
-class Flops:
+class Flops(Counts):
     """FLOPs of a pass through one attention layer, by step."""
 
     projections: int
     scores: int  #: q.kT
     values: int  #: weights @ v
-
-    @property
-    def total(self) -> int:
-        return self.projections + self.scores + self.values
-
-    def __add__(self, more: "Flops") -> "Flops":
-        return Flops(self.projections + more.projections, self.scores + more.scores, self.values + more.values)
 
     def __mul__(self, times: int) -> "Flops":
         return Flops(self.projections * times, self.scores * times, self.values * times)
@@ -123,7 +121,7 @@ def flops(layout: HeadLayout, new_tokens: int, n_pairs: int, matrices: int | Non
 
 
 @dataclass(frozen=True)
-class Activations:
+class Activations(Counts):
     """Numbers that one attention layer keeps in memory at once while it processes a prompt, by tensor."""
 
     q: int
@@ -133,10 +131,6 @@ class Activations:
     weights: int
     output: int  #: before W_O
     projected: int  #: after W_O
-
-    @property
-    def total(self) -> int:
-        return sum(getattr(self, f.name) for f in fields(self))
 
 
 def activations(layout: HeadLayout, tokens: int, batch: int = 1, kernel: Kernel = "eager") -> Activations:

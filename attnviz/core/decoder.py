@@ -44,9 +44,10 @@ class ByteDecoder(nn.Module):
     ) -> Tensor:
         """Ids (B, T) of the new bytes -> logits (B, T, 256). `caches` hold those before them, and take these in."""
         x = self.embedding(ids)
+        attend_as = attend_as or (lambda _, source: fused(*source))
         held: Sequence[KVCache | None] = caches or [None] * len(self.blocks)
         for index, (block, cache) in enumerate(zip(self.blocks, held, strict=True)):
-            x = block(x, cache, _fused if attend_as is None else partial(attend_as, index))
+            x = block(x, cache, partial(attend_as, index))
         return self.norm(x) @ self.embedding.weight.T  # type: ignore[no-any-return]
 
 
@@ -81,7 +82,3 @@ class FeedForward(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """x (..., T, M) -> (..., T, M)."""
         return self.down_proj(functional.silu(self.gate_proj(x)) * self.up_proj(x))  # type: ignore[no-any-return]
-
-
-def _fused(source: KeyValueSource) -> Tensor:
-    return fused(*source)

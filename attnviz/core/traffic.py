@@ -9,9 +9,10 @@ queries may see, a few at a time, and stores the output and one number a row, it
 time matters for the fast memory alone, as long as the rows of a tile are a multiple of it.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from attnviz.base.message import Problem
+from attnviz.core.costs import Counts
 from attnviz.core.heads import HeadLayout
 from attnviz.core.precision import stored_bytes
 
@@ -20,7 +21,7 @@ STEP = 16  #: keys at a time; tiles have as many rows, or a multiple of it
 
 
 @dataclass(frozen=True)
-class BytesMoved:
+class BytesMoved(Counts):
     """Bytes between slow and fast memory, by tensor."""
 
     q: int
@@ -30,10 +31,6 @@ class BytesMoved:
     weights: int  #: the same after the softmax
     output: int
     log_sum: int = 0  #: of each row, float32; none where the matrix is whole
-
-    @property
-    def total(self) -> int:
-        return sum(getattr(self, field.name) for field in fields(self))
 
 
 def whole(layout: HeadLayout, tokens: int, dtype: str = "bfloat16") -> BytesMoved:

@@ -114,14 +114,10 @@ def head_circuits(
     queries, keys, values = (torch.cat(each) for each in zip(*parts, strict=True))
     stream = trace.residual
     assert stream is not None  # which was asked for
-    why = stream.why if stream.path is None else stream.linearised if _bends(stream.path) else None
+    bends = stream.path is not None and any(step.function for step in stream.path.steps)  # an activation on the way
+    why = stream.why if stream.path is None else stream.linearised if bends else None
     logits = None if stream.path is None or why is not None else _to_logits(stream, stream.path, own, trace, head)
     return HeadCircuits(ids, queries, keys, values, logits, why)
-
-
-def _bends(path: LogitPath) -> bool:
-    """Whether an activation stands on the way to the logits."""
-    return any(step.function for step in path.steps)
 
 
 def _to_logits(stream: Residual, path: LogitPath, layer: RecordedLayer, trace: Trace, head: int) -> Tensor:

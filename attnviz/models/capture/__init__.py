@@ -1,7 +1,7 @@
 """Run a model once with every attention layer recorded, to read it afterwards, or with its attention changed."""
 
 from attnviz.models.capture.adapter import adopt, choose_again
-from attnviz.models.capture.all_heads import HeadMeasures, Yardstick, few_heads, sweep, yardstick
+from attnviz.models.capture.all_heads import Yardstick, few_heads, sweep, yardstick
 from attnviz.models.capture.cached_pass import AnswerLayer, CachedPass, ResumedPass, pass_with_cache
 from attnviz.models.capture.edit import Edit, NumberChoice, TensorChange, patch, remask, rescale, silence
 from attnviz.models.capture.forward_pass import Logits
@@ -18,7 +18,6 @@ __all__ = [
     "AnswerLayer",
     "CachedPass",
     "Edit",
-    "HeadMeasures",
     "LayerPlace",
     "LogitAttribution",
     "LogitLens",

@@ -30,26 +30,6 @@ FEWEST_ROWS = 32  #: at a time: with fewer, calls would take longer than numbers
 
 
 @dataclass(frozen=True)
-class HeadMeasures:
-    """One number per head: (...), the leading shape of the weights; NaN where the measure is undefined in every row.
-
-    Each field is the row average of a measure: see `attnviz.core.measures` for those of them that are functions.
-    """
-
-    entropy: Tensor  #: nats
-    entropy_share: Tensor  #: 0 to 1
-    effective_keys: Tensor  #: 1 to K
-    largest_weight: Tensor  #: 0 to 1
-    mean_distance: Tensor  #: positions
-    previous_token: Tensor  #: 0 to 1, like all fields below
-    same_token: Tensor
-    next_token: Tensor
-    first_token: Tensor
-    duplicate_token: Tensor | None = None  #: None unless `tokens` were given
-    induction: Tensor | None = None  #: None unless `tokens` were given
-
-
-@dataclass(frozen=True)
 class Yardstick:
     """What the keys of one sentence are to its rows: made once, and held against every head of every layer.
 
@@ -57,7 +37,6 @@ class Yardstick:
     from a part while it lies in the processor's cache costs a fraction of what it costs later.
     """
 
-    shape: tuple[int, int]  #: (Q, K)
     distance: Tensor  #: (..., Q, K) positions between query and key
     targets: dict[str, Tensor]  #: measure -> (..., Q, K), 1 where the measure counts a key's weight
     defined: dict[str, Tensor]  #: the same measures -> (..., Q), False where a row has no such key
@@ -74,9 +53,7 @@ class Yardstick:
         if tokens is not None:
             marks["duplicate_token"] = seen_before(like, tokens, keys)
             marks["induction"] = followers(marks["duplicate_token"], keys)
-        q_len, k_len = like.shape[-2:]
         return cls(
-            (q_len, k_len),
             away.abs(),
             {name: mark.to(dtype) for name, mark in marks.items()},
             {name: mark.any(-1) for name, mark in marks.items()},
@@ -85,7 +62,10 @@ class Yardstick:
     def rows(self, weights: Tensor, allowed: Tensor, first: int = 0, key: int = 0) -> dict[str, Tensor]:
         """Every measure of some rows, (..., q), by its name: weights (..., q, k) begin at row `first` and at key `key`.
 
-        `allowed` (..., q) counts the keys that each of these rows may see, all of which must be among the weights'.
+        Entropy in nats, its share of the most that the row allows, the number of effective keys, the largest weight,
+        the mean distance in positions, and the weight, 0 to 1, on tokens that stand somewhere: see
+        `attnviz.core.measures`. NaN where a row has none. `allowed` (..., q) counts the keys that each of these rows
+        may see, all of which must be among the weights'.
         """
         wide = weights.to(torch.promote_types(weights.dtype, torch.float32))
         some, part = slice(first, first + wide.shape[-2]), slice(key, key + wide.shape[-1])
@@ -109,7 +89,7 @@ class Yardstick:
 
     def _on_diagonal(self, weights: Tensor, offset: int, first: int, key: int) -> Tensor:
         """Weight on the key `offset` positions after each query; 0 where it is no part of these, NaN where none is."""
-        q_len, k_len = self.shape
+        q_len, k_len = self.distance.shape[-2:]
         targets = torch.arange(first, first + weights.shape[-2], device=weights.device) + (k_len - q_len + offset)
         here = targets - key
         inside = (here >= 0) & (here < weights.shape[-1])
@@ -127,7 +107,8 @@ class Swept:
     """What one sweep over a layer finds."""
 
     largest: Tensor  #: (B, H, q, k) the largest of each block, at most SIDE a side; -1 where all is masked
-    measures: HeadMeasures | None  #: (B, H) each; None where there was nothing to measure with
+    #: the row average of each measure, (B, H), NaN where it is undefined in every row; none without a yardstick
+    measures: dict[str, Tensor]
 
 
 def few_heads(layer: RecordedLayer) -> list[list[int]]:
@@ -170,10 +151,9 @@ def sweep(layer: RecordedLayer, held: Yardstick | None = None) -> Swept:
     largest = _largest_of_keys(torch.cat(bands, 2) if len(bands) > 1 else bands[0], edges_k)
     if layer.exact:
         largest = torch.where(_any_seen(layer, mask, edges_q, edges_k), largest, -1.0)
-    if held is None:
-        return Swept(largest, None)
-    means = {n: over_rows(torch.cat([part[n] for part in measured], -1), layer.real_queries) for n in measured[0]}
-    return Swept(largest, HeadMeasures(**means))
+    names = measured[0] if measured else ()
+    means = {n: over_rows(torch.cat([part[n] for part in measured], -1), layer.real_queries) for n in names}
+    return Swept(largest, means)
 
 
 def edges(n: int, side: int = SIDE) -> list[int]:

@@ -231,12 +231,10 @@ class JoinedLayer:
                 continue
             shapes = [own if name == "set_weights" else (*own[:3], known.shape[-1]) for own in self._shapes]
             parts = [known.new_full(s, torch.nan) if own is None else own for s, own in zip(shapes, given, strict=True)]
-            made[name] = torch.cat(parts, 2) if name == "set_output" else self._at_all_keys(parts)
+            starts = [start for _, start in self._rows["allowed"]]
+            at_keys = zip(parts, starts, strict=True)
+            made[name] = torch.cat(parts, 2) if name == "set_output" else _below(list(at_keys), self._done)
         return made
-
-    def _at_all_keys(self, weights: list[Tensor]) -> Tensor:
-        starts = [start for _, start in self._rows["allowed"]]
-        return _below(list(zip(weights, starts, strict=True)), self._done)
 
     def _real_queries(self) -> Tensor | None:
         known = next((each for each in self._real if each is not None), None)

@@ -82,7 +82,6 @@ def capture(
     trace: its queries are all positions that went through the model, `trace.inputs["sequences"]` is what was written,
     and `logits` "all" are those of every step, (B, steps, V).
     """
-    must_hold()
     return _passes(model, (), args, logits, inputs, grad, residual, tokenizer, labels)
 
 
@@ -112,7 +111,6 @@ def intervene(
             "{given} is not an edit: intervene takes the model, one Edit or a list of them, then what the model takes",
             given=type(edits).__name__,
         )
-    must_hold()
     return _passes(model, every, args, logits, inputs, grad, residual, tokenizer, labels)
 
 
@@ -128,6 +126,7 @@ def _passes(
     labels: Any,
 ) -> Trace:
     """One pass of a module, by the way that it can be read in, with its edits; or all passes of a method."""
+    must_hold()
     reader = tokenizer
     owner = getattr(model, "__self__", None) if inspect.isroutine(model) else model
     if isinstance(owner, LoadedModel):

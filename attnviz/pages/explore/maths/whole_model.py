@@ -16,7 +16,7 @@ from attnviz.models.capture import sweep, yardstick
 from attnviz.models.capture.all_heads import Yardstick
 from attnviz.runs.model_run import Stack
 
-#: measure -> (its name, its definition with its range); the ids are fields of HeadMeasures
+#: measure -> (its name, its definition with its range); the ids are those of `Yardstick.rows`
 MEASURES: dict[str, tuple[Message, Message]] = {
     "entropy_share": (
         Message("spread"),
@@ -121,8 +121,7 @@ def yardstick_of(stack: Stack) -> Yardstick:
 def swept_layer(stack: Stack, index: int, measuring: Yardstick | None) -> SweptLayer:
     """One layer's heads; only their pictures without a yardstick."""
     layer = sweep(stack.layers[index], measuring)
-    values = {} if layer.measures is None else vars(layer.measures)
-    arrays = {name: value[0].float().cpu().numpy() for name, value in values.items() if value is not None}
+    arrays = {name: value[0].float().cpu().numpy() for name, value in layer.measures.items()}
     return SweptLayer(layer.largest[0].cpu().numpy(), arrays)
 
 
