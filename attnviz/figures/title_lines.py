@@ -104,13 +104,9 @@ def below() -> dict[str, object]:
     return {"yref": "container", "y": 0, "yanchor": "bottom", "font": {"size": 11}}
 
 
-def wrapped(text: str, columns: float) -> list[str]:
-    """`text` in lines of at most `columns`; Chinese letters and emoji take two each, and a line may end at each."""
-    return list(_wrapped(text, columns))
-
-
 @lru_cache(maxsize=256)
-def _wrapped(text: str, columns: float) -> tuple[str, ...]:
+def wrapped(text: str, columns: float) -> tuple[str, ...]:
+    """`text` in lines of at most `columns`; Chinese letters and emoji take two each, and a line may end at each."""
     lines: list[str] = []
     line, taken = "", 0.0
     for word in text.split():
@@ -158,7 +154,7 @@ def _broken(word: str, columns: float) -> list[str]:
     return [*parts, part]
 
 
-def balanced(text: str, columns: float) -> list[str]:
+def balanced(text: str, columns: float) -> tuple[str, ...]:
     """As few lines as `wrapped` needs, of about one length: no title ends in a line of one short word."""
     lines = wrapped(text, columns)
     if len(lines) < 2:

@@ -24,15 +24,18 @@ NICE = 10  #: of 19, the last to be served: pages that are opened during a train
 PROGRAM = Path(__file__).parents[2]  #: the folder from which `attnviz` is imported
 
 
-def results(module: ModuleType, work: str, config: Any, threads: int, nice: int = 0) -> Generator[Any]:
+def results(module: ModuleType, work: str, config: Any, threads: int | None = None, nice: int = 0) -> Generator[Any]:
     """What `work` of `module` yields for a config, in another process. Ends that process when it is closed.
 
-    The module has a `Config`, and its results' `to_json` and `from_json`.
+    The module has a `Config`, and its results' `to_json` and `from_json`. It has as many threads as this process, or
+    `threads`: more than one add up sums in another order.
     """
+    here = torch.get_num_threads()
+    asked = module.__name__, work, json.dumps(asdict(config)), str(threads or here), str(nice)
     path = os.pathsep.join(filter(None, [str(PROGRAM), os.environ.get("PYTHONPATH")]))
     child = subprocess.Popen(
-        [sys.executable, "-m", __name__, module.__name__, work, json.dumps(asdict(config)), str(threads), str(nice)],
-        env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": str(torch.get_num_threads())},
+        [sys.executable, "-m", __name__, *asked],
+        env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": str(here)},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

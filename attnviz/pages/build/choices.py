@@ -5,7 +5,7 @@ from typing import Any, get_args
 from attnviz.app.links.choices import Choice, PageChoices
 from attnviz.base.words import N_
 from attnviz.models.pictures import SAMPLES
-from attnviz.pages.build.maths import batch_shapes, inputs, size_mismatches, two_sources
+from attnviz.pages.build.maths import inputs, size_mismatches, two_sources
 
 EXAMPLE, OTHER_EXAMPLE = "the cat sat down", "le chat noir"
 LONGEST = 400  # characters
@@ -102,7 +102,7 @@ SIZES = {
     name: PAGE.whole(f"b_{name}", getattr(size_mismatches.Sizes, name), low=1, high=12, label=letter)
     for name, letter in SIZE_LETTERS.items()
 }
-BATCH_SIZE = PAGE.one_of("b_sizes", tuple(batch_shapes.BATCH_SIZES), label=N_("B × T × M"))
+BATCH_SIZE = PAGE.one_of("b_sizes", tuple(size_mismatches.BATCH_SIZES), label=N_("B × T × M"))
 ORDER = PAGE.one_of("b_order", ("reversed", "rotated", "swapped"), label=N_("Change the order"))
 QUERY = PAGE.one_of("b_query", label=N_("Query"))
 THINGS = PAGE.one_of("b_things", ("2", "3", "4"), label=N_("Places that each word has to look at"))

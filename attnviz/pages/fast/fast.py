@@ -1,10 +1,11 @@
 """Why flash attention is fast: scores in tiles, what that costs and saves, how it rounds, a cache in blocks, traps."""
 
-from attnviz.app import page_parts
+from attnviz.app import page_parts, show, trap_view
 from attnviz.base.words import _
 from attnviz.pages.fast import choices
+from attnviz.pages.fast.maths import traps
 from attnviz.pages.fast.page_entry import PAGE
-from attnviz.pages.fast.panels import cost, measured, numerics, paged, tiles, traps
+from attnviz.pages.fast.panels import cost, measured, numerics, paged, tiles
 
 
 def page() -> None:
@@ -15,9 +16,22 @@ def page() -> None:
         "measured": (_("Measured"), measured.panel),
         "numerics": (_("Rounding"), numerics.panel),
         "paged": (_("Paged cache"), paged.panel),
-        "traps": (_("Traps"), traps.panel),
+        "traps": (_("Traps"), mistakes),
     }
     page_parts.sections(PAGE, choices.SECTION, panels)
+
+
+def mistakes() -> None:
+    """Section 6: five mistakes with tiles, live in the visitor's sentence."""
+    place = page_parts.main_picture()
+    words, seed = trap_view.ask_sentence(choices.SENTENCE, choices.SEED)
+    trap = trap_view.choose(traps.TILE_TRAPS, choices.TRAP, words, seed, "fast-trap", place)
+    trap_view.imports("fast-imports")
+    show.snippet(
+        traps.program(trap, words, seed),
+        "fast-traps",
+        about=_("Paste this code into a notebook: the loop that the trap runs in, and the largest difference above."),
+    )
 
 
 if __name__ == "__main__":  # Streamlit runs this file

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from attnviz.base.message import Problem
-from attnviz.pages.compare.maths import layer_timing, own_process, reach_training
+from attnviz.pages.compare.maths import layer_timing, reach_training
+from attnviz.runs import own_process
 
 TIMED = layer_timing.Config(d=16, heads=2, longest=128, rounds=1)
 TRAINED = reach_training.Config(n=6, steps=40, layers=2)
@@ -31,7 +32,7 @@ def children(monkeypatch):
 
 @pytest.mark.slow
 def test_it_measures_the_same_memory_as_here_and_every_length(children):
-    results = list(own_process.measure(TIMED))
+    results = list(own_process.results(layer_timing, "measure", TIMED))
     here = layer_timing.run(TIMED)
     assert [(len(result.timings), result.of) for result in results] == [(n, here.of) for n in range(1, here.of + 1)]
     assert results[-1].machine == here.machine
@@ -41,7 +42,7 @@ def test_it_measures_the_same_memory_as_here_and_every_length(children):
 
 @pytest.mark.slow
 def test_it_trains_to_the_same_numbers_as_here_which_come_back_from_their_plain_data(children):
-    there, here = list(own_process.train(TRAINED)), list(reach_training.train(TRAINED))
+    there, here = list(own_process.results(reach_training, "train", TRAINED, 1)), list(reach_training.train(TRAINED))
     assert [result.done for result in there] == [0, 20, 40] == [result.done for result in here]
     again = reach_training.from_json(reach_training.to_json(here[-1]))
     assert there[-1].complete
@@ -56,7 +57,9 @@ def test_it_trains_to_the_same_numbers_as_here_which_come_back_from_their_plain_
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="priorities are read from /proc")
 def test_a_training_comes_after_everybody_else_and_ends_when_nobody_listens(children):
-    results = own_process.train(reach_training.Config(n=6, steps=1000, layers=2))
+    results = own_process.results(
+        reach_training, "train", reach_training.Config(n=6, steps=1000, layers=2), 1, own_process.NICE
+    )
     next(results)
     assert os.getpriority(os.PRIO_PROCESS, children[0].pid) - os.getpriority(os.PRIO_PROCESS, 0) >= min(
         own_process.NICE, 19 - os.getpriority(os.PRIO_PROCESS, 0)
@@ -69,4 +72,4 @@ def test_a_training_comes_after_everybody_else_and_ends_when_nobody_listens(chil
 def test_a_process_that_fails_is_a_sentence(monkeypatch):
     monkeypatch.setattr(sys, "executable", "false")
     with pytest.raises(Problem, match="ended early, with exit code 1"):
-        list(own_process.measure(TIMED))
+        list(own_process.results(layer_timing, "measure", TIMED))

@@ -5,12 +5,12 @@ from functools import cache
 import pytest
 import streamlit as st
 
+from attnviz.app import training
 from attnviz.app.cache import waiting_line
-from attnviz.pages.compare.maths import layer_costs, layer_timing, own_process, reach_training
-from attnviz.pages.compare.panels import reach as reach_panel
+from attnviz.pages.compare.maths import layer_costs, layer_timing, reach_training
 from attnviz.pages.compare.panels.measured import ONE_AT_A_TIME, measured_here
 from attnviz.pages.compare.panels.reach import trained_reach
-from attnviz.runs import measuring
+from attnviz.runs import measuring, own_process
 from tests.pages.conftest import ran, said, table_of, with_code
 from tests.pages.scaling.test_page import figures
 
@@ -64,7 +64,7 @@ def quick(monkeypatch):
     """Make a measurement take a fraction of a second."""
     monkeypatch.setattr(measuring, "ENOUGH", 0.0)
     monkeypatch.setattr(layer_timing, "LENGTHS", (32, 64, 128))
-    monkeypatch.setattr(own_process, "measure", layer_timing.measure)
+    monkeypatch.setattr(own_process, "results", lambda _module, _work, config: layer_timing.measure(config))
 
 
 def test_the_owner_measures_by_a_button_when_nobody_else_does_and_finds_the_result_again(visit, quick):
@@ -109,7 +109,7 @@ def test_on_a_hosted_server_visitors_cannot_measure(visit, monkeypatch):
 
 def test_another_configuration_shows_gradients_trains_by_a_button_and_can_be_watched_once_more(visit, monkeypatch):
     trained = []
-    monkeypatch.setattr(own_process, "train", lambda config: trained.append(config) or train(config))
+    monkeypatch.setattr(own_process, "results", lambda *given: trained.append(given[2]) or train(given[2]))
     page = visit("compare", **SHORT)
     assert figures(page) == 1
     assert "does not depend on the first token at all in: **convolution**" in said(page)
@@ -128,7 +128,7 @@ def test_another_configuration_shows_gradients_trains_by_a_button_and_can_be_wat
 def line(monkeypatch):
     """The line of those who train, one at a time."""
     made = waiting_line.WaitingLine(1, longest=6)
-    monkeypatch.setattr(reach_panel, "TRAININGS", made)
+    monkeypatch.setattr(training, "TRAININGS", made)
     return made
 
 
@@ -143,8 +143,8 @@ def test_a_second_training_waits_for_the_first_and_finds_what_it_made(visit, mon
             first.__exit__(None, None, None)
         return waited[-1]
 
-    monkeypatch.setattr(reach_panel, "trainings_ahead", said_to_the_second)
-    monkeypatch.setattr(own_process, "train", lambda _config: pytest.fail("trained what was there"))
+    monkeypatch.setattr(training, "trainings_ahead", said_to_the_second)
+    monkeypatch.setattr(own_process, "results", lambda *_given: pytest.fail("trained what was there"))
     page = visit("compare", **SHORT)
     first = line.turn(print)
     first.__enter__()

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from attnviz.app import training
 from attnviz.app.cache import waiting_line
 from attnviz.pages.scaling.maths import retrieval_training
 from attnviz.pages.scaling.panels import retrieval_training as training_panel
@@ -18,7 +19,7 @@ def figures(page):
 @pytest.fixture
 def quick(monkeypatch):
     """Make training take only a few steps."""
-    monkeypatch.setattr(training_panel, "BETWEEN_PICTURES", 0.0)
+    monkeypatch.setattr(training, "BETWEEN_PICTURES", 0.0)
     training_panel.trained.cache_clear()
     return {"s_section": "training", "s_steps": "20", "s_seeds": "2"}
 
@@ -73,7 +74,7 @@ def test_what_takes_long_is_trained_by_a_press_in_another_process_and_not_by_ope
     monkeypatch.setattr(retrieval_training, "train", lambda _config: pytest.fail("trained in the server"))
 
     def results(module, work, config, threads, nice):
-        elsewhere.append((module, work, config, training_panel.TRAININGS.taken))
+        elsewhere.append((module, work, config, training.TRAININGS.taken))
         yield replace(small, config=replace(config, steps=10))
 
     monkeypatch.setattr(training_panel.own_process, "results", results)
@@ -91,7 +92,7 @@ def test_what_takes_long_is_trained_by_a_press_in_another_process_and_not_by_ope
 
 def test_who_cannot_wait_for_a_training_reads_why_and_may_press_again(visit, quick, monkeypatch):
     line = waiting_line.WaitingLine(1, longest=0)
-    monkeypatch.setattr(training_panel, "TRAININGS", line)
+    monkeypatch.setattr(training, "TRAININGS", line)
     with line.turn(print):
         page = visit("scaling", **quick)
     assert "0 visitors are waiting here already" in said(page)

@@ -9,7 +9,7 @@ from attnviz.app.text import plain, spoken
 from attnviz.base import units
 from attnviz.base.words import _
 from attnviz.pages.build import choices
-from attnviz.pages.build.maths import batch_shapes, size_mismatches
+from attnviz.pages.build.maths import size_mismatches
 
 
 def panel() -> None:
@@ -49,10 +49,10 @@ def _real_batch() -> None:
         id: _("{batch} × {tokens} × {width}, in heads: {heads}").format(
             batch=size.batch, tokens=size.tokens, width=f"{size.width:,}", heads=size.heads
         )
-        for id, size in batch_shapes.BATCH_SIZES.items()
+        for id, size in size_mismatches.BATCH_SIZES.items()
     }
-    size = batch_shapes.BATCH_SIZES[widgets.one_of(choices.BATCH_SIZE, _("B × T × M"), titles)]
-    made = batch_shapes.shapes(size)
+    size = size_mismatches.BATCH_SIZES[widgets.one_of(choices.BATCH_SIZE, _("B × T × M"), titles)]
+    made = size_mismatches.shapes(size)
     axes = {3: "B × T × M", 4: "B × H × T × D"}
     squares = ("Q Kᵀ", "weights")
     rows = [
@@ -61,12 +61,12 @@ def _real_batch() -> None:
             _("axes"): "B × H × T × T" if name in squares else axes[len(shape)],
             _("shape"): " × ".join(f"{n:,}" for n in shape),
             _("numbers"): f"{math.prod(shape):,}",
-            "float32": units.binary(math.prod(shape) * batch_shapes.BYTES),
+            "float32": units.binary(math.prod(shape) * size_mismatches.BYTES),
         }
         for name, shape in made.items()
     ]
     show.draw_table(show.columns(rows), width="content")
-    scores, x = (math.prod(made[name]) * batch_shapes.BYTES for name in ("Q Kᵀ", "X"))
+    scores, x = (math.prod(made[name]) * size_mismatches.BYTES for name in ("Q Kᵀ", "X"))
     st.caption(
         _(
             "X takes {x} and the scores {scores}: twice as many tokens would make {twice} and {four} of them. Shapes "
@@ -75,7 +75,7 @@ def _real_batch() -> None:
             x=units.binary(x), scores=units.binary(scores), twice=units.binary(2 * x), four=units.binary(4 * scores)
         )
     )
-    show.snippet(batch_shapes.program(size), "b-batch-shapes")
+    show.snippet(size_mismatches.program(size), "b-batch-shapes")
 
 
 def _own() -> size_mismatches.Sizes:

@@ -16,7 +16,8 @@ from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, sentences
 from attnviz.models.settings import current
 from attnviz.pages.compare import choices, figures
-from attnviz.pages.compare.maths import layer_costs, layer_timing, own_process
+from attnviz.pages.compare.maths import layer_costs, layer_timing
+from attnviz.runs import own_process
 
 PARTIAL = "c_measured_so_far"  #: the session's measurements that were stopped
 
@@ -103,7 +104,7 @@ def _live(config: layer_timing.Config) -> layer_timing.Result | None:
         with at.container(horizontal=True, vertical_alignment="center"):
             st.button(_("Stop"), icon=":material/stop:", key="c_measure_stop")
             bar = st.progress(0.0)
-        with closing(own_process.measure(config)) as results:
+        with closing(own_process.results(layer_timing, "measure", config)) as results:
             for result in results:
                 st.session_state[PARTIAL] = result
                 last = result.timings[-1]

@@ -1,28 +1,21 @@
 """Section 3: how far back the last output depends on the input, before training and after it, drawn as it learns."""
 
-import time
-from contextlib import closing
 from functools import cache
+from functools import partial as partial_of
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app import page_parts, presenting, show, widgets
+from attnviz.app import page_parts, presenting, show, training, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.shared_results import shared
-from attnviz.app.cache.waiting_line import TRAININGS, trainings_ahead
 from attnviz.app.panel import guard
 from attnviz.app.text import with_minus
-from attnviz.base.message import Problem
 from attnviz.base.words import _, listed, ngettext
 from attnviz.pages.compare import choices, figures
-from attnviz.pages.compare.maths import own_process, reach_training
+from attnviz.pages.compare.maths import reach_training
+from attnviz.runs import own_process
 
-BETWEEN_PICTURES = 0.6  # seconds between two drawings while training runs
-PARTIAL = "c_reach_so_far"
-_AGAIN = "c_train_again"
-_WATCHED = "c_train_watched"  #: the configuration that this visitor trains once more, to watch it
 BOX = 118  #: pixels of a number box
 
 
@@ -86,72 +79,28 @@ def _controls() -> reach_training.Config:
 def _run(config: reach_training.Config) -> None:
     """Draw what has been trained of this configuration: all, part, or the gradients before the first step."""
     result = trained_reach().find(config)
-    left = st.session_state.get(PARTIAL)
-    partial = left if left is not None and left.config == config else None
+    partial = training.so_far("c", config)
     button, drawn = st.empty(), st.empty()
     if not config.steps:
         _picture(untrained(config))
         return
-    play = ":material/play_arrow:"
-    known = result is not None and (partial is None or partial.complete or st.session_state.get(_WATCHED) != config)
-    if known:
-        if pressed := button.button(_("Watch it train"), icon=play, key="c_train_watched_button"):
-            st.session_state[_WATCHED] = config
-    else:
-        label = _("Start again") if partial else _("Train")
-        again = st.session_state.get(_AGAIN, False)  # pressed where a training had ended before its time
-        pressed = button.button(label, type="primary", icon=play, key="c_train") or again
-    if pressed:
-        try:
-            _live(config, button, drawn)
-        except Problem:
-            if known:
-                st.session_state.pop(_WATCHED)
-            else:
-                button.button(_("Start again"), type="primary", icon=play, key=_AGAIN)
-            raise
-        return
+    known = result is not None and (partial is None or partial.complete or not training.is_watched("c", config))
+    if training.watch_once_more("c", button, config) if known else training.begins("c", button, bool(partial)):
+        with drawn.container():
+            _charts(untrained(config))
+        # in another process: whoever opens a page meanwhile waits for nothing
+        train = partial_of(own_process.results, reach_training, "train", config, 1, own_process.NICE)
+        result = training.watch("c", config, trained_reach(), train, _charts, (button, drawn), _("Training begins…"))
+        known = True
     with drawn.container():
         if partial is not None and not known:
-            st.caption(_("Stopped at step {step} of {steps}.").format(step=partial.done, steps=config.steps))
+            training.stopped(partial)
         _picture((result if known else partial) or untrained(config))
 
 
-def _live(config: reach_training.Config, button: DeltaGenerator, drawn: DeltaGenerator) -> None:
-    """Train and draw meanwhile. Pressing Stop reruns the page, which finds what was trained so far in the session."""
-    with button.container(horizontal=True, vertical_alignment="center"):
-        st.button(_("Stop"), icon=":material/stop:", key="c_stop")
-        bar = st.progress(0.0, _("Training begins…"))
-    with drawn.container():
-        _charts(untrained(config), "c-live-0")
-    with TRAININGS.turn(lambda before: bar.progress(0.0, trainings_ahead(before))):
-        result = trained_reach().find(config)  # by whoever was before in the line
-        if result is None or st.session_state.get(_WATCHED) == config:
-            result = _trained(config, bar, drawn)
-            trained_reach().get(config, lambda: result)
-    st.session_state.pop(_WATCHED, None)
-    button.empty()
-    with drawn.container():
-        _picture(result)
-
-
-def _trained(config: reach_training.Config, bar: DeltaGenerator, drawn: DeltaGenerator) -> reach_training.Result:
-    """Train to the end, in another process: whoever opens a page meanwhile waits for nothing."""
-    last = 0.0
-    with closing(own_process.train(config)) as results:
-        for result in results:
-            st.session_state[PARTIAL] = result
-            text = _("step {step} of {steps}").format(step=result.done, steps=config.steps)
-            bar.progress(result.done / max(1, config.steps), text)
-            if result.done and not result.complete and time.monotonic() - last > BETWEEN_PICTURES:
-                last = time.monotonic()
-                with drawn.container():
-                    _charts(result, f"c-live-{result.done}")
-    return result
-
-
-def _charts(result: reach_training.Result, key: str) -> None:
+def _charts(result: reach_training.Result) -> None:
     """The two pictures that move while training runs, without export; their sentences are for those who hear them."""
+    key = f"c-live-{result.done}"
     learned = _learning_words(result) if result.done else None
     page_parts.side_by_side(
         lambda: show.chart(_distance(result, False), key=f"{key}-now", words=_distance_words(result, not result.done)),

@@ -1,22 +1,15 @@
 """Section 4: does scaling matter for learning? A retrieval head is trained with and without it, drawn as it learns."""
 
-from __future__ import annotations
-
 import math
-import time
 from collections.abc import Generator
-from contextlib import closing
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 
-from attnviz.app import page_parts, show, widgets
+from attnviz.app import page_parts, show, training, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
-from attnviz.app.cache.waiting_line import TRAININGS, trainings_ahead
 from attnviz.app.text import spoken
-from attnviz.base.message import Problem
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, ngettext, sentences
 from attnviz.figures.theme import Figure
@@ -25,12 +18,6 @@ from attnviz.pages.scaling.maths import retrieval_training as experiment
 from attnviz.pages.scaling.panels import scaling_form
 from attnviz.pages.scaling.panels.scaling_form import K, Q
 from attnviz.runs import own_process
-
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
-
-_AGAIN = "s_train_again"
-BETWEEN_PICTURES = 0.4  # seconds between two drawings while training runs
 
 
 @cache
@@ -83,61 +70,28 @@ def _run(config: experiment.Config) -> None:
     if kept is not None:
         _picture(kept)
         return
-    partial = st.session_state.get("s_partial")
-    partial = partial if partial is not None and partial.config == config else None
+    partial = training.so_far("s", config)
     # a link opens what takes long ready to be pressed: what strangers link to must not make work by being opened
     first_visit = experiment.is_small(config) and not st.session_state.get("s_training_seen")
     st.session_state["s_training_seen"] = True
     button, drawn = st.empty(), st.empty()
-    label = _("Start again") if partial else _("Train")
-    play = ":material/play_arrow:"
-    pressed = button.button(label, type="primary", icon=play, key="s_train") or st.session_state.get(_AGAIN, False)
-    if pressed or first_visit:
-        try:
-            _live(config, button, drawn)
-        except Problem:  # as where too many wait
-            button.button(_("Start again"), type="primary", icon=play, key=_AGAIN)
-            raise
-        return
+    if training.begins("s", button, bool(partial)) or first_visit:
+        partial = training.watch("s", config, trained(), lambda: _results(config), _growing, (button, drawn))
     with drawn.container():
         if partial is None:
             st.info(_("Training is drawn as it runs. Nothing about the result is fixed in advance."))
-        else:
-            st.caption(_("Stopped at step {step} of {steps}.").format(step=partial.done, steps=config.steps))
-            _picture(partial)
+            return
+        if not partial.complete:
+            training.stopped(partial)
+        _picture(partial)
 
 
-def _live(config: experiment.Config, button: DeltaGenerator, drawn: DeltaGenerator) -> None:
-    """Train and draw meanwhile. Pressing Stop reruns the page, which finds what was trained so far in the session."""
-    with button.container(horizontal=True, vertical_alignment="center"):
-        st.button(_("Stop"), icon=":material/stop:", key="s_stop")
-        bar = st.progress(0.0)
-    with TRAININGS.turn(lambda before: bar.progress(0.0, trainings_ahead(before))):
-        result = trained().find(config)  # by whoever was before in the line
-        if result is None:
-            result = _trained(config, bar, drawn)
-            trained().get(config, lambda: result)
-    button.empty()
-    with drawn.container():
-        _picture(result)
-
-
-def _trained(config: experiment.Config, bar: DeltaGenerator, drawn: DeltaGenerator) -> experiment.Result:
-    """Train to the end: in another process, unless that would take longer to start than to train."""
-    last = 0.0
-    with closing(_results(config)) as results:
-        for result in results:
-            st.session_state["s_partial"] = result
-            progress = _("step {step} of {steps}").format(step=result.done, steps=config.steps)
-            bar.progress(result.done / config.steps, progress)
-            if not result.complete and time.monotonic() - last > BETWEEN_PICTURES:
-                last = time.monotonic()
-                with drawn:
-                    show.chart(_figure(result), key=f"s_live_{result.done}", words=progress)
-    return result
+def _growing(result: experiment.Result) -> None:
+    show.chart(_figure(result), key=f"s_live_{result.done}", words=training.progress(result))
 
 
 def _results(config: experiment.Config) -> Generator[experiment.Result]:
+    """Train here what takes less long than to start another process."""
     experiment.check(config)
     if experiment.is_small(config):
         yield from experiment.train(config)

@@ -63,18 +63,10 @@ def beside() -> tuple[str, float]:
         choices.BESIDE,
         _("Show beside raw and scaled"),
         {choices.NOTHING_BESIDE: _("nothing more"), **names(CHOICES)},
-        usual=_usually_beside(),
+        usual=choices.NOTHING_BESIDE,
         style="select",
     )
     return ("sqrt", 1.0) if picked == choices.NOTHING_BESIDE else (picked, parameter(picked))
-
-
-def _usually_beside() -> str:
-    """The alternative that was chosen or given a number where they are the subject, as in links of earlier versions."""
-    picked = link_state.value(choices.ALTERNATIVE)
-    number_of = choices.PARAMETERS[picked]
-    chosen = picked != choices.ALTERNATIVE.default or link_state.value(number_of) != number_of.default
-    return picked if chosen else choices.NOTHING_BESIDE
 
 
 def parameter(name: str) -> float:

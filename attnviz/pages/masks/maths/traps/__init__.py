@@ -4,7 +4,7 @@ The modules beside this one hold the code; the page shows its source.
 """
 
 from attnviz.base.message import Message
-from attnviz.pages.masks.maths.traps import fills, heads, layers, padding, places
+from attnviz.pages.masks.maths.traps import fills, heads, layers, places
 from attnviz.runs.traps import TOP_LEFT, Trap
 
 _ALL = (
@@ -221,9 +221,9 @@ _ALL = (
             "(B, T) either way. Transposed along with x it fits only a batch of as many sentences as places, and "
             "there it hides other words."
         ),
-        (padding.wrong_transposed_padding,),
-        (padding.right_transposed_padding,),
-        padding.run_transposed_padding,
+        (layers.wrong_transposed_padding,),
+        (layers.right_transposed_padding,),
+        layers.run_transposed_padding,
     ),
 )
 TRAPS: dict[str, Trap] = {trap.id: trap for trap in _ALL}

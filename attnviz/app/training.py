@@ -1,0 +1,119 @@
+"""A training that is drawn as it runs: in its turn, with a bar and a button to stop; its end is kept for all visitors.
+
+`name` begins the keys of its buttons and of what a visitor's session holds of it.
+"""
+
+import time
+from collections.abc import Callable, Generator
+from contextlib import closing
+from typing import Any, Protocol, TypeVar
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attnviz.app.cache.bounded_cache import BoundedCache
+from attnviz.app.cache.waiting_line import TRAININGS, trainings_ahead
+from attnviz.base.message import Problem
+from attnviz.base.words import _
+
+BETWEEN_PICTURES = 0.5  #: seconds between two drawings while a training runs
+PLAY = ":material/play_arrow:"
+
+
+class PartialResult(Protocol):
+    """What a training yields: how far it is, and what was measured."""
+
+    @property
+    def config(self) -> Any: ...
+    @property
+    def done(self) -> int: ...
+    @property
+    def complete(self) -> bool: ...
+
+
+R = TypeVar("R", bound=PartialResult)
+
+
+def so_far(name: str, config: Any) -> Any:
+    """What this visitor has of a training of this config, None for none."""
+    partial = st.session_state.get(f"{name}_partial")
+    return partial if partial is not None and partial.config == config else None
+
+
+def begins(name: str, place: DeltaGenerator, again: bool) -> bool:
+    """Draw the button that begins; whether it was pressed, or the one that stands where a training has failed."""
+    label = _("Start again") if again else _("Train")
+    pressed = place.button(label, type="primary", icon=PLAY, key=f"{name}_train")
+    return pressed or bool(st.session_state.get(f"{name}_train_again", False))
+
+
+def watch_once_more(name: str, place: DeltaGenerator, config: Any) -> bool:
+    """Draw the button by which a training that is known is watched; whether it was pressed."""
+    pressed = place.button(_("Watch it train"), icon=PLAY, key=f"{name}_train_watched_button")
+    if pressed:
+        st.session_state[f"{name}_watched"] = config
+    return pressed
+
+
+def is_watched(name: str, config: Any) -> bool:
+    """Whether this visitor trains once more what is known, to watch it."""
+    return bool(st.session_state.get(f"{name}_watched") == config)
+
+
+def watch(
+    name: str,
+    config: Any,
+    kept: BoundedCache[R],
+    results: Callable[[], Generator[R]],
+    draw: Callable[[R], None],
+    places: tuple[DeltaGenerator, DeltaGenerator],
+    before: str | None = None,
+) -> R:
+    """Train to the end, draw meanwhile, and return the end; `places` are those of the button and of the picture.
+
+    Pressing Stop reruns the page, which finds what was trained so far in the session.
+    """
+    button, picture = places
+    anew = is_watched(name, config)
+    try:
+        with button.container(horizontal=True, vertical_alignment="center"):
+            st.button(_("Stop"), icon=":material/stop:", key=f"{name}_stop")
+            bar = st.progress(0.0, before)
+        with TRAININGS.turn(lambda ahead: bar.progress(0.0, trainings_ahead(ahead))):
+            result = kept.find(config)  # by whoever was before in the line
+            if result is None or anew:
+                result = _drawn(name, results(), draw, bar, picture)
+                kept.get(config, lambda: result)
+    except Problem:  # as where too many wait
+        if not anew:
+            button.button(_("Start again"), type="primary", icon=PLAY, key=f"{name}_train_again")
+        st.session_state.pop(f"{name}_watched", None)
+        raise
+    st.session_state.pop(f"{name}_watched", None)
+    button.empty()
+    return result
+
+
+def _drawn(
+    name: str, results: Generator[R], draw: Callable[[R], None], bar: DeltaGenerator, picture: DeltaGenerator
+) -> R:
+    last = 0.0
+    with closing(results):
+        for result in results:
+            st.session_state[f"{name}_partial"] = result
+            bar.progress(result.done / max(1, result.config.steps), progress(result))
+            if result.done and not result.complete and time.monotonic() - last > BETWEEN_PICTURES:
+                last = time.monotonic()
+                with picture.container():
+                    draw(result)
+    return result
+
+
+def progress(result: PartialResult) -> str:
+    """How far a training is, in words."""
+    return _("step {step} of {steps}").format(step=result.done, steps=result.config.steps)
+
+
+def stopped(result: PartialResult) -> None:
+    """Draw where a training was stopped."""
+    st.caption(_("Stopped at step {step} of {steps}.").format(step=result.done, steps=result.config.steps))
