@@ -52,8 +52,8 @@ class LiveCanvas:
     link: str | None
     language: str | None
 
-    def file(self, title: str, caption: str) -> LiveFile:
-        """The file: what was too much to be sent, and is fetched, is brought along."""
+    def file(self, title: str, caption: str, moves: bool) -> LiveFile:
+        """The file, with a film where it `moves`: what was too much to be sent, and is fetched, is brought along."""
 
         def made() -> str:
             header, payload = unblob(self.data)
@@ -63,7 +63,7 @@ class LiveCanvas:
                     raise Problem("What this picture shows is no longer in memory: open the page again.")
                 header, payload = header | {"address": ""}, found
             with speaking(self.language):
-                return canvas_page(self.component, blob(header, payload), title, caption, self.link)
+                return canvas_page(self.component, blob(header, payload), title, caption, self.link, moves=moves)
 
         return LiveFile(_("Live HTML"), "-live", made)
 
@@ -118,7 +118,8 @@ class ExportOffer:
     def pages(self, look: FileLook) -> Sequence[LiveFile]:
         """Its live files, with what was chosen for them."""
         if self.canvas is not None:
-            return [self.canvas.file(look.title or "", look.caption or ""), *self.live]
+            moves = isinstance(self.fig, SceneFigure) and self.fig.film is not None
+            return [self.canvas.file(look.title or "", look.caption or "", moves), *self.live]
         if self.live or isinstance(self.fig, SceneFigure):
             return self.live
         ready = prepared(self.fig, look.background, look.bar)

@@ -173,30 +173,34 @@ def export_menu(
 def _save_form(made: ExportOffer) -> None:
     """The files: pictures are made in the browser of what is on show, live files and tables by Python."""
     name, key, table = made.file_name, made.key, made.table
-    _picture_buttons(f"{key}-save", made)
-    with st.container(horizontal=True):
-        for number, one in enumerate(made.pages(_chosen_look(f"{key}-save", made))):
-            st.download_button(
-                one.label,
-                data=one.page,
-                file_name=f"{name}{one.suffix}.html",
-                mime="text/html",
-                on_click="ignore",
-                key=f"{key}-html{number or ''}",
-            )
-        if table is not None:
-            st.download_button(
-                _("CSV, the numbers"),
-                data=lambda: to_csv(table),
-                file_name=f"{name}.csv",
-                mime="text/csv",
-                on_click="ignore",
-                key=f"{key}-csv",
-            )
+    with st.container(key=f"{key}-files"):  # in which the browser hears what is pressed
+        _picture_buttons(f"{key}-save", f"{key}-files", made)
+        with st.container(horizontal=True):
+            for number, one in enumerate(made.pages(_chosen_look(f"{key}-save", made))):
+                st.download_button(
+                    one.label,
+                    data=one.page,
+                    file_name=f"{name}{one.suffix}.html",
+                    mime="text/html",
+                    on_click="ignore",
+                    key=f"{key}-html{number or ''}",
+                )
+            if table is not None:
+                st.download_button(
+                    _("CSV, the numbers"),
+                    data=lambda: to_csv(table),
+                    file_name=f"{name}.csv",
+                    mime="text/csv",
+                    on_click="ignore",
+                    key=f"{key}-csv",
+                )
 
 
-def _picture_buttons(key: str, made: ExportOffer) -> None:
-    """Draw what saves a picture as SVG, PNG or film, in the browser, and what a visitor can choose for a file."""
+def _picture_buttons(key: str, files: str, made: ExportOffer) -> None:
+    """Draw what saves a picture as SVG, PNG or film, in the browser, and what a visitor can choose for a file.
+
+    `files` is the key of what holds these and the server's buttons: it is said of each file when it is asked for.
+    """
     fig, root = made.fig, app_root()
     drawn = isinstance(fig, SceneFigure)
     parts = fig.parts if drawn and not made.drawn_by else ()
@@ -211,6 +215,7 @@ def _picture_buttons(key: str, made: ExportOffer) -> None:
         "title": made.title,
         "caption": made.caption or "",
         "credit": made.credit,
+        "files": files,
         "words": _words_of_files(),
         "film": film if drawn and fig.film is not None and made.drawn_by else None,
         "fonts": root + FONT_ROUTE,
@@ -241,6 +246,8 @@ def _words_of_files() -> dict[str, str]:
         "copy": _("Copy"),
         "working": _("Drawing…"),
         "saved": _("{file} is in your downloads."),
+        "sent": _("“{file}” is on its way to your downloads."),
+        "unreached": _("What a film is saved with could not be fetched: reload the page and try again."),
         "copied": _("Copied."),
         "insecure": _("Only a page with https may copy a picture: save the PNG."),
         "failed": _("This figure could not be drawn:"),

@@ -21,6 +21,7 @@ from attnviz.base.head_record import HeadChannel, HeadData, HeadGrid, HeadView, 
 from attnviz.base.packed import blob
 from attnviz.base.record_json import to_json
 from attnviz.base.words import _, tongue
+from attnviz.live import canvas_wording
 from attnviz.live.head_header import grid_header, head_header
 
 NAME = "live"  #: of the group, the tokens and all else that goes by a name between the canvases
@@ -138,6 +139,7 @@ def header(view: LiveView) -> dict[str, Any]:
         "overview": grid_header(view.grid, (0, 0), view.heads[0].tokens_q, view.heads[0].tokens_k)
         | {"group": NAME, "asked": None, "data": ""},
         "words": {"open": _("Open in the app"), "made": _("Made with attnviz"), "all": _("All heads")},
+        "film": canvas_wording.film_menu() if all(head.exact for head in view.heads) else None,
     }
 
 

@@ -4,7 +4,7 @@ import html
 
 from attnviz.base.packed import blob, unblob
 from attnviz.base.words import _
-from attnviz.live import POLICY, bundle_text, document, inert_json, squeezed, style_of, web_address
+from attnviz.live import POLICY, bundle_text, canvas_wording, document, inert_json, squeezed, style_of, web_address
 
 COMPONENTS = "../../canvas/bundles"
 #: a component's script is a module, which the file's own script imports from where it stands
@@ -12,16 +12,20 @@ WITH_MODULE = POLICY.replace("script-src", "script-src data:")
 NOBODY = {"session": "live", "ack": 0}  #: whom a component's gestures are told in a file
 
 
-def canvas_page(component: str, data: bytes, title: str, note: str = "", link: str | None = None) -> str:
-    """The HTML of the file. `data`: what `component` was sent, a header and a payload."""
+def canvas_page(
+    component: str, data: bytes, title: str, note: str = "", link: str | None = None, *, moves: bool = False
+) -> str:
+    """The HTML of the file. `data`: what `component` was sent, a header and a payload; one that `moves` has a film."""
     header, payload = unblob(data)
     about = {
         "title": title,
         "note": note,
         "link": web_address(link),
         "words": {"open": _("Open in the app"), "made": _("Made with attnviz")},
+        "film": canvas_wording.film_menu() if moves else None,
     }
     scripts = {"shared": f"{COMPONENTS}/shared.js", "script": f"{COMPONENTS}/{component}.js"}
+    scripts |= {"film": f"{COMPONENTS}/film_menu.js"} if moves else {}
     modules = "".join(
         f'<script type="text/plain" id="attnviz-{name}">{squeezed(bundle_text(file).encode())}</script>'
         for name, file in scripts.items()

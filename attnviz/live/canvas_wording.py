@@ -201,6 +201,8 @@ def mask() -> dict[str, str]:
 def film_menu() -> dict[str, str]:
     """What stands on the controls that save a film."""
     return {
+        "film": _("Film"),
+        "still": _("Nothing moves in what is on show now."),
         "kind": _("Kind of file"),
         "shape": _("Shape"),
         "wide": _("wide, 16:9"),

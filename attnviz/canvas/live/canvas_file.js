@@ -3,7 +3,7 @@
 
 import { el } from "../shared/dom.js";
 import { base64Of, bytesOf, inflate } from "../shared/packing.js";
-import { begin, bytesInFile, fillFile, onOtherTheme, textOf } from "./file_page.js";
+import { begin, bytesInFile, fillFile, filmPart, onOtherTheme, textOf } from "./file_page.js";
 
 /** Where a component's script expects what it shares with others. */
 const SHARED = "../attnviz.shared/shared.js";
@@ -17,10 +17,13 @@ const addressOf = (script) => `data:text/javascript;base64,${base64Of(new TextEn
 begin(async () => {
   const file = JSON.parse(textOf("attnviz-view"));
   const root = el("section", "av-root");
-  fillFile([el("h1", "", file.title), root], file);
-  const [shared, script] = await Promise.all(["attnviz-shared", "attnviz-script"].map(unpackedText));
-  const module = addressOf(script.replaceAll(SHARED, () => addressOf(shared)));
-  const [{ default: draw }, data] = await Promise.all([import(module), inflate(bytesInFile())]);
+  const shared = addressOf(await unpackedText("attnviz-shared"));
+  const moduleOf = async (/** @type {string} */ id) =>
+    import(addressOf((await unpackedText(id)).replaceAll(SHARED, () => shared)));
+  const { default: draw } = await moduleOf("attnviz-script");
+  const film = file.film ? [filmPart(root, (await moduleOf("attnviz-film")).filmMenu, file)] : [];
+  const data = await inflate(bytesInFile());
+  fillFile([el("h1", "", file.title), root, ...film], file);
   const show = () => draw({ data, parentElement: root.parentElement, setStateValue: () => {} });
   show();
   onOtherTheme(show);

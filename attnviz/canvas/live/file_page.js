@@ -1,8 +1,10 @@
 // What the files that leave the app have in common: data that stand in them, a theme, a line at their foot.
 
+import { themeOf } from "../shared/colour.js";
 import { el } from "../shared/dom.js";
 import { bytesOf } from "../shared/packing.js";
 
+/** @import { Picture, Words } from "../shared/types.js" */
 /** @typedef {{ note: string, link: string | null, words: Record<string, string> }} Foot */
 
 /** The text of an element of the file. @param {string} id */
@@ -23,6 +25,29 @@ export function fillFile(parts, { note, link, words }) {
   if (link) foot.append(el("a", "", words.open, { href: link, target: "_blank", rel: "noopener" }), " · ");
   foot.append(words.made);
   main.append(...parts, foot);
+}
+
+/**
+ * A part that opens to what the film of a picture is saved with: as GIF, in the file's own colours.
+ * @param {HTMLElement & { picture?: Picture }} root @param {typeof import("../shared/film_menu.js").filmMenu} filmMenu
+ * @param {{ title: string, words: Words, film: Words }} file
+ */
+export function filmPart(root, filmMenu, { title, words, film }) {
+  const [section, box, menu] = [el("section", "av-root live-film"), el("details"), el("div", "av-film")];
+  box.append(el("summary", "", film.film), menu);
+  section.append(box);
+  const name = title.replace(/[^\p{L}\p{N}]+/gu, "-").slice(0, 80) || "attnviz";
+  box.addEventListener("toggle", () => {
+    const { picture } = root;
+    if (!box.open || !picture) return;
+    const saving = () => {
+      const { dark } = themeOf(root, picture.parts()[0][1].colours);
+      const background = /** @type {"dark" | "white"} */ (dark ? "dark" : "white");
+      return { name, title: "", caption: words.made, background, bar: true, videoScript: null };
+    };
+    filmMenu(menu, picture, saving, film);
+  });
+  return section;
 }
 
 /**

@@ -1,17 +1,19 @@
 // All heads small and one of them large, from scores that are here: what a file that leaves the app and the site show.
 
 import { HeadComponent } from "../head/head.js";
+import { offerHead } from "../head/head_offer.js";
 import { headerOfOther, PLAIN } from "../head/head_numbers.js";
 import { Overview } from "../overview/overview.js";
 import { SIDE, thumbnail } from "../overview/tiles.js";
 import { AllHeads } from "../shared/raw_scores.js";
 import { attend } from "../shared/attend.js";
 import { el } from "../shared/dom.js";
+import { filmMenu } from "../shared/film_menu.js";
 import { groupOf, sameHead } from "../shared/group.js";
 import { scrolling } from "../shared/motion.js";
 import { inflate } from "../shared/packing.js";
 import { afterPainting, watchSize } from "../shared/surface.js";
-import { bytesInFile, fillFile, onOtherTheme } from "./file_page.js";
+import { bytesInFile, fillFile, filmPart, onOtherTheme } from "./file_page.js";
 
 /** @import { Source } from "../head/head_numbers.js" */
 /** @import { Arrangement, HeadHeader, LiveHeader, OverviewHeader, RawHead, Words } from "../shared/types.js" */
@@ -127,7 +129,9 @@ export async function openFile(view) {
   const frame = new HeadsFrame(view, AllHeads.read(await inflate(bytesInFile())));
   const top = el("header", "live-top");
   top.append(el("h1", "", view.title));
-  fillFile([top, frame.root], view);
+  offerHead(frame.large);
+  const film = view.film ? [filmPart(frame.box, filmMenu, { ...view, film: view.film })] : [];
+  fillFile([top, frame.root, ...film], view);
   frame.draw();
   onOtherTheme(() => frame.draw());
 }

@@ -3,7 +3,7 @@
 import { patchHeadsFigure } from "../patch_view/patch_figure.js";
 import { CHART, chartFigure, figureDocument, pictureDocument, themeOfFile } from "../scene/figure.js";
 import { keepInReach, sayingButtons, View, viewComponent } from "../shared/component.js";
-import { around, button, el, fill, say } from "../shared/dom.js";
+import { around, el, fill, say } from "../shared/dom.js";
 import { download, png } from "../shared/files.js";
 
 /** @import { Component, Picture, SavePictureHeader, Words } from "../shared/types.js" */
@@ -174,9 +174,12 @@ class SavePicture extends View {
     this.buttons = around("av-wrap sv-line");
     this.buttons.setAttribute("role", "group");
     this.film = el("div", "av-film");
-    this.opener = button("", "", () => void this.openFilm(), { "data-kind": "film" });
+    this.opener = around("sv-line");
+    this.downloads = el("span", "said", null, { "aria-live": "polite" });
+    /** @type {Element | null} what the buttons that the server answers stand in */
+    this.files = null;
     this.form = new LookForm(() => this.tellLook());
-    root.append(this.buttons, ...this.form.parts, this.opener, this.film);
+    root.append(this.buttons, ...this.form.parts, this.opener, this.film, this.downloads);
     keepInReach(root);
     /** @type {Uint8Array} */
     this.payload = new Uint8Array();
@@ -187,7 +190,7 @@ class SavePicture extends View {
     const { header, payload, before } = this.receive(component);
     this.payload = payload;
     this.form.show(header);
-    say(this.opener, header.words.film);
+    this.sayDownloads(header.files);
     this.opener.hidden = !header.film || this.film.hasChildNodes();
     if (before?.words.name !== header.words.name) this.build(header.words);
   }
@@ -206,19 +209,33 @@ class SavePicture extends View {
     const failed = (/** @type {unknown} */ problem) =>
       `${words.failed} ${problem instanceof Error ? problem.message : problem}`;
     sayingButtons(this.buttons, acts, { working: words.working }, failed);
+    sayingButtons(this.opener, [act("film", () => this.openFilm())], { working: words.working }, failed);
   }
 
-  /** Shows what a film is saved with, by a script that is fetched now. */
+  /** Says of each file that the server makes that it is on its way. @param {string} files the key of what its button stands in */
+  sayDownloads(files) {
+    const root = this.root.getRootNode();
+    const box = root instanceof ShadowRoot ? root.host.closest(`.st-key-${CSS.escape(files)}`) : null;
+    if (box === this.files) return;
+    this.files = box;
+    box?.addEventListener("click", ({ target }) => {
+      const pressed = target instanceof Element ? target.closest("button") : null;
+      if (pressed) say(this.downloads, fill(this.header.words.sent, { file: pressed.innerText }));
+    });
+  }
+
+  /** Shows what a film is saved with, by a script that is fetched now; what is said then. */
   async openFilm() {
     const { film, canvases, name, words } = this.header;
-    if (!film) return;
-    const { filmMenu } = await import(film.menu);
+    const script = film && (await import(film.menu).catch(() => null));
+    if (!script) return words.unreached;
     const saving = () => {
       const { background, bar, credit } = this.form.look;
       return { name, title: "", caption: credit, background, bar, videoScript: film.video };
     };
-    filmMenu(this.film, pictureOf(canvases[0], words.gone), saving, film.labels);
+    script.filmMenu(this.film, pictureOf(canvases[0], words.gone), saving, film.labels);
     this.opener.hidden = true;
+    return "";
   }
 
   /** The file of what is on show now. */

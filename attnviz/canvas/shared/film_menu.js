@@ -27,7 +27,10 @@ const STOPS = 100;
  */
 export function filmMenu(root, picture, saving, labels) {
   const { film } = picture;
-  if (!film) return;
+  if (!film) {
+    root.textContent = labels.still;
+    return;
+  }
   const options = (/** @type {Record<string, string>} */ names) =>
     Object.entries(names).map(([value, text]) => el("option", "", text, { value }));
   const video = saving().videoScript !== null;

@@ -323,6 +323,8 @@ export type SavePictureHeader = {
   title: string;
   caption: string;
   credit: string;
+  /** the key of what holds the buttons of files that the server makes */
+  files: string;
   /** whether a live file has this title and caption, too */
   live: boolean;
   /** addresses of the font's style and of plotly.js */
@@ -422,6 +424,8 @@ export type LiveHeader = {
   /** without the tiles' shape and name, which are known once they are computed */
   overview: OverviewHeader;
   words: Words;
+  /** what stands on the controls of films; null where heads have no scores */
+  film: Words | null;
 };
 
 /** The bar of the presentation mode: where one is, what there is on either side, and what Python has heard of. */

@@ -63,6 +63,7 @@ class TileFilm extends FilmView {
 
   resize() {
     this.high = HIGH;
+    this.unfitted = true;
     this.draw();
   }
 
@@ -167,7 +168,8 @@ class TileFilm extends FilmView {
     say(this.readout, about);
     this.root.dataset.step = String(at);
     this.root.style.visibility = "";
-    if (!this.isMoving) this.fit();
+    if (this.unfitted || !this.isMoving) this.fit();
+    this.unfitted = false;
   }
 
   /** Presented, the large tile is as high as leaves all that stands below it above the bar. */
