@@ -1,7 +1,7 @@
 // Bundles the canvas components: `node scripts/bundle.mjs` writes attnviz/canvas/bundles, attnviz/live/bundle and
 // attnviz/site/bundle, --check only compares, --watch goes on. A component is a folder with a script and a style sheet
 // of its name.
-// live and canvas_file are no components: they are the scripts of files that leave the app; figure_engine is what Python
+// live, unpack and canvas_file are no components: they are the scripts of files that leave the app; figure_engine is what Python
 // draws figures with, without a browser.
 
 import { watch } from "node:fs";
@@ -16,7 +16,7 @@ const source = path.join(root, "canvas");
 /** @type {false | "inline"} maps are for whoever develops: they are in no bundle that is committed */
 let sourcemap = false;
 const packages = path.join(root, "..", "node_modules");
-const LIVE = [...both(["live/live.css", "live/canvas_file.css"]), "scene/figure_engine.js"];
+const LIVE = [...both(["live/live.css", "live/canvas_file.css"]), "live/unpack.js", "scene/figure_engine.js"];
 const SITE = ["site.css", "site.js", "worker.js", "offline.js"].map((name) => `../site/page/${name}`);
 
 const folders = (await readdir(source, { withFileTypes: true })).filter((entry) => entry.isDirectory());

@@ -68,7 +68,7 @@ def page(view: LiveView, theme: Theme = "auto") -> str:
     """The HTML of the file. ValueError where heads and tokens do not fit each other."""
     _check(view)
     title = html.escape(view.title or view.first.title or "attnviz")
-    script = f"<script>{bundle_text('live.js')}</script>"
+    script = f"{packed_script('script', 'live.js')}<script>{bundle_text('unpack.js')}</script>"
     return document(title, style_of("live.css"), inert_json(header(view)), packed(view), script, theme)
 
 
@@ -82,6 +82,12 @@ def packed(view: LiveView) -> str:
 def squeezed(content: bytes) -> str:
     """Bytes as a page carries them: packed by zlib, in base64."""
     return base64.b64encode(zlib.compress(content, 9)).decode()
+
+
+@cache
+def packed_script(name: str, file: str) -> str:
+    """The element, of this name, that holds one of the bundles for a script of the page to unpack and run."""
+    return f'<script type="text/plain" id="attnviz-{name}">{squeezed(bundle_text(file).encode())}</script>'
 
 
 def document(

@@ -4,7 +4,17 @@ import html
 
 from attnviz.base.packed import blob, unblob
 from attnviz.base.words import _
-from attnviz.live import POLICY, bundle_text, canvas_wording, document, inert_json, squeezed, style_of, web_address
+from attnviz.live import (
+    POLICY,
+    bundle_text,
+    canvas_wording,
+    document,
+    inert_json,
+    packed_script,
+    squeezed,
+    style_of,
+    web_address,
+)
 
 COMPONENTS = "../../canvas/bundles"
 #: a component's script is a module, which the file's own script imports from where it stands
@@ -26,10 +36,7 @@ def canvas_page(
     }
     scripts = {"shared": f"{COMPONENTS}/shared.js", "script": f"{COMPONENTS}/{component}.js"}
     scripts |= {"film": f"{COMPONENTS}/film_menu.js"} if moves else {}
-    modules = "".join(
-        f'<script type="text/plain" id="attnviz-{name}">{squeezed(bundle_text(file).encode())}</script>'
-        for name, file in scripts.items()
-    )
+    modules = "".join(packed_script(name, file) for name, file in scripts.items())
     return document(
         html.escape(title or "attnviz"),
         style_of("canvas_file.css", f"{COMPONENTS}/{component}.css"),

@@ -2,13 +2,23 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
+import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
+from attnviz import live
+from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pin, Pins
+from attnviz.live.matrix_figures import HeadFilm
+from attnviz.live.scene_figure import FrameOptions, SceneFigure
 from attnviz.serve.headless import Looks, app_link, figure_file, run_page
+from tests.live.test_film_file import a_head
+from tests.svg_reading import texts
 from tests.waiting import until
 
 pytestmark = pytest.mark.xdist_group("live")
@@ -70,8 +80,7 @@ def test_a_canvas_s_file_shows_what_the_page_shows(name: str, opened: Open, alon
     assert made is not None
     content = figure_file(made, "html", Looks())
     assert name == "patch_view" or len(content) <= LARGEST  # a picture's file has all heads, and the picture
-    page = opened(view)
-    on_page = page.locator(f".st-key-{key} .av-root")
+    on_page = opened(view).locator(f".st-key-{key} .av-root")
     expect(on_page).to_be_visible()
     file = alone(content)
     root = file.locator(".av-root")
@@ -86,3 +95,51 @@ def test_a_canvas_s_file_shows_what_the_page_shows(name: str, opened: Open, alon
         control.press("ArrowRight")
         control.press("Space")  # a gesture that Python would answer may do nothing, and breaks nothing
     assert [each for each in file.asked[1:] if not each.startswith("data:")] == []
+
+
+def film_of(file: Any) -> Image.Image:
+    """The film that a file saves, a quarter of it."""
+    expect(file.locator(".live-film")).to_have_count(1)
+    file.locator(".live-film summary").click()
+    film = file.locator(".av-film")
+    film.locator("canvas").wait_for()
+    assert film.get_by_label("Kind of file").locator("option").all_inner_texts() == ["GIF"]
+    film.get_by_role("slider", name="To").fill("25")
+    with file.expect_download(timeout=60_000) as download:
+        film.get_by_role("button", name="Save the film").click()
+    return Image.open(download.value.path())
+
+
+@pytest.mark.parametrize("name", ["step_player", "tile_film, fetched", "birth", "softmax_slider"])
+def test_a_file_of_what_moves_saves_its_film_without_a_network(name: str, alone: Any) -> None:
+    view, figure, _key = CANVASES[name]
+    made = run_page(app_link(view), figure).figure
+    file = alone(figure_file(made, "html", Looks()))
+    gif = film_of(file)
+    assert gif.size == (1280, 720)
+    assert gif.n_frames >= 2
+    assert not [address for address in file.asked if address.startswith("http")]
+
+
+def test_a_file_of_heads_saves_the_film_of_the_row_on_show(alone: Any) -> None:
+    heads = [replace(a_head(6, 6)[0], scores=seed * a_head(6, 6)[0].scores, q=None, k=None) for seed in (1, 2)]
+    view = live.LiveView(heads, HeadGrid.of([2]), HeadView("one", tile=(0, 1), pins=Pins((Pin("q", 3),))))
+    content = live.page(view, "dark").encode()
+    assert len(content) <= LARGEST
+    file = alone(content)
+    gif = film_of(file)
+    assert gif.n_frames == 16, "a quarter of 60, and its last"
+    assert max(gif.convert("RGB").getpixel((2, 2))) < 40, "on paper as dark as the file"
+    film = "document.querySelector('.live-head').picture.film"
+    theme = "{text: '#000', background: '#fff', k: '#c00', q: '#00c', font: 'x', dark: false}"
+    title = file.evaluate(f"() => {film}.figure(1, {theme}).title")
+    part = HeadFilm(heads[1], 3)
+    (frame,), _seconds = SceneFigure((part,), film=part).frames(FrameOptions(start=1))
+    assert title in texts(ElementTree.fromstring(frame))
+
+
+def test_a_file_of_weights_alone_offers_no_film(alone: Any) -> None:
+    weights = HeadData.of_values(np.full((2, 2), 0.5), ["a", "b"])
+    file = alone(live.page(live.LiveView([weights], HeadGrid.of([1]))).encode())
+    expect(file.locator(".live-head canvas").first).to_be_visible()
+    expect(file.locator(".live-film")).to_have_count(0)

@@ -69,7 +69,7 @@ def test_what_a_visitor_typed_never_becomes_markup():
     text = page(view(title=HOSTILE[0], note=HOSTILE[1], first=HeadView(HOSTILE[2])))
     elements = Elements(text)
     scripts = [attrs for tag, attrs, _text in elements.found if tag == "script"]
-    assert [attrs.get("id") for attrs in scripts] == ["attnviz-view", "attnviz-heads", None]
+    assert [attrs.get("id") for attrs in scripts] == ["attnviz-view", "attnviz-heads", "attnviz-script", None]
     said = json.loads(elements.text_of("attnviz-view"))
     assert said["head"]["q"] == said["overview"]["q"] == HOSTILE
     assert (said["title"], said["note"], said["head"]["title"]) == (HOSTILE[0], HOSTILE[1], HOSTILE[2])

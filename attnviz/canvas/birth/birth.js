@@ -9,11 +9,21 @@ import { FilmView } from "../shared/film_view.js";
 import { grouped } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { layOver, onceAFrame, sized } from "../shared/surface.js";
-import { birthFigure, birthFilm, drawHeads, drawStory, placeHeads, placeStory, sceneOf } from "./birth_scene.js";
+import {
+  birthFigure,
+  birthFilm,
+  drawHeads,
+  drawStory,
+  passesFilm,
+  placeHeads,
+  placeStory,
+  sceneOf,
+} from "./birth_scene.js";
 import { HEIGHT, nearestStep, shareAt } from "./curves.js";
 import { forward, passesOf, singles } from "./forward.js";
 import { Heads } from "./heads.js";
 
+/** @import { Pass } from "./forward.js" */
 /** @import { BirthHeader, Component } from "../shared/types.js" */
 
 /** @extends {FilmView<BirthHeader>} */
@@ -59,7 +69,7 @@ class Birth extends FilmView {
       root,
       () => [this.figurePart()],
       birthFigure,
-      () => this.all && birthFilm(this.figurePart()[1], new Uint8Array(this.all.buffer)),
+      () => this.filmOfAll(),
     );
   }
 
@@ -111,6 +121,14 @@ class Birth extends FilmView {
     const { size, at } = this.header;
     if (this.all) return this.all.subarray(this.at * size, (this.at + 1) * size);
     return this.at === at ? this.sent : null;
+  }
+
+  /** Of all steps, in a file of those of which it has passes; null until they have come. */
+  filmOfAll() {
+    const { passes, all, header, silenced } = this;
+    const told = { ...header, title: "" };
+    if (passes) return passesFilm(told, [...passes.keys()], (at) => /** @type {Pass} */ (passes.get(at)));
+    return all && birthFilm({ ...told, silenced }, new Uint8Array(all.buffer));
   }
 
   /** The run at the step on show, as a part of a figure. @returns {[string, any, Uint8Array]} */

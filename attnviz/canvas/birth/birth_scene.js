@@ -188,12 +188,20 @@ const [WIDE, STEP, BETWEEN, TILE, TILE_BELOW] = [440, 24, 28, 143, 170];
 /**
  * @param {BirthFigureHeader} header @param {Uint8Array} payload float16 numbers of the model at this step
  * @param {Theme} theme @param {boolean} bar
- * @returns {Figure}
  */
 export function birthFigure(header, payload, theme, bar) {
-  const { ids, sizes, words, steps, at, open, colours, title, upright = false } = header;
+  return passFigure(header, passOf(header, payload), theme, bar);
+}
+
+/** @param {BirthFigureHeader} header @param {Uint8Array} payload float16 numbers of the model at a step */
+function passOf({ ids, sizes, silenced }, payload) {
+  return forward(singles(new Uint16Array(payload.slice().buffer)), ids, sizes, new Set(silenced));
+}
+
+/** @param {BirthFigureHeader} header @param {Pass} pass @param {Theme} theme @param {boolean} bar @returns {Figure} */
+function passFigure(header, pass, theme, bar) {
+  const { sizes, words, steps, at, open, colours, title, upright = false } = header;
   const silenced = new Set(header.silenced);
-  const pass = forward(singles(new Uint16Array(payload.slice().buffer)), ids, sizes, silenced);
   const now = { step: steps[at], reached: open ? Infinity : steps[at], silenced };
   const scene = sceneOf(header, pass, now.step, silenced);
   const heads = placeHeads(header, Infinity, upright ? TILE_BELOW : TILE);
@@ -219,10 +227,16 @@ export function birthFigure(header, payload, theme, bar) {
 
 /** @param {BirthFigureHeader} header @param {Uint8Array} payload float16 numbers of the model at all steps */
 export function birthFilm(header, payload) {
-  const { steps, tokens, words } = header;
-  const size = payload.length / steps.length;
-  return steppedFilm(words.film, steps.length, 8, (at, theme, bar, upright) => {
-    const title = tokens.slice(0, tokens.length / 2).join(" ");
-    return birthFigure({ ...header, at, title, upright }, payload.subarray(at * size, (at + 1) * size), theme, bar);
-  });
+  const size = payload.length / header.steps.length;
+  const passAt = (/** @type {number} */ at) => passOf(header, payload.subarray(at * size, (at + 1) * size));
+  return passesFilm(header, [...header.steps.keys()], passAt);
+}
+
+/** The film of some steps. @param {BirthFigureHeader} header @param {number[]} places @param {(at: number) => Pass} passAt */
+export function passesFilm(header, places, passAt) {
+  const { tokens, words } = header;
+  const title = tokens.slice(0, tokens.length / 2).join(" ");
+  return steppedFilm(words.film, places.length, 8, (n, theme, bar, upright) =>
+    passFigure({ ...header, at: places[n], title, upright }, passAt(places[n]), theme, bar),
+  );
 }

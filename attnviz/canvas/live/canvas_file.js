@@ -2,14 +2,11 @@
 // it last, stand in the file.
 
 import { el } from "../shared/dom.js";
-import { base64Of, bytesOf, inflate } from "../shared/packing.js";
-import { begin, bytesInFile, fillFile, filmPart, onOtherTheme, textOf } from "./file_page.js";
+import { base64Of, inflate } from "../shared/packing.js";
+import { begin, bytesInFile, fillFile, filmPart, onOtherTheme, textOf, unpackedText } from "./file_page.js";
 
 /** Where a component's script expects what it shares with others. */
 const SHARED = "../attnviz.shared/shared.js";
-
-/** @param {string} id of an element that holds a packed text */
-const unpackedText = async (id) => new TextDecoder().decode(await inflate(bytesOf(textOf(id))));
 
 /** @param {string} script */
 const addressOf = (script) => `data:text/javascript;base64,${base64Of(new TextEncoder().encode(script))}`;

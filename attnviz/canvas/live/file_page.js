@@ -2,7 +2,7 @@
 
 import { themeOf } from "../shared/colour.js";
 import { el } from "../shared/dom.js";
-import { bytesOf } from "../shared/packing.js";
+import { bytesOf, inflate } from "../shared/packing.js";
 
 /** @import { Picture, Words } from "../shared/types.js" */
 /** @typedef {{ note: string, link: string | null, words: Record<string, string> }} Foot */
@@ -13,6 +13,9 @@ export function textOf(id) {
   if (!text) throw new Error(`this file was cut short: ${id} is missing`);
   return text;
 }
+
+/** The text that an element holds packed. @param {string} id */
+export const unpackedText = async (id) => new TextDecoder().decode(await inflate(bytesOf(textOf(id))));
 
 /** The bytes that the file carries. */
 export const bytesInFile = () => bytesOf(textOf("attnviz-heads"));
@@ -33,7 +36,7 @@ export function fillFile(parts, { note, link, words }) {
  * @param {{ title: string, words: Words, film: Words }} file
  */
 export function filmPart(root, filmMenu, { title, words, film }) {
-  const [section, box, menu] = [el("section", "av-root live-film"), el("details"), el("div", "av-film")];
+  const [section, box, menu] = [el("section", "live-film"), el("details"), el("div", "av-film")];
   box.append(el("summary", "", film.film), menu);
   section.append(box);
   const name = title.replace(/[^\p{L}\p{N}]+/gu, "-").slice(0, 80) || "attnviz";
