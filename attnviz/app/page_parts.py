@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.app import presenting, term_popover, widgets
+from attnviz.app import glossary_terms, presenting, widgets
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice, choices_of
 from attnviz.app.page_entry import Page, file_of
@@ -33,7 +33,7 @@ def page_heading(page: Page, *, about: bool = True) -> None:
         if not presenting.presenting():
             with st.container(width="content", gap="small", **ends):
                 if page.terms:
-                    term_popover.words_menu(*page.terms)
+                    glossary_terms.words_menu(*page.terms)
                 presenting.button()
                 share_menu()
             if about and page.about:

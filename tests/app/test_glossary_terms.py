@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from attnviz.app import term_popover
+from attnviz.app import glossary_terms
 from attnviz.app.glossary_terms import TERMS
 from attnviz.app.links.choices import choices_of
 from attnviz.serve import page_table
@@ -23,7 +23,7 @@ def test_a_term_can_be_seen_where_it_says(term):
 
 
 def test_the_numbers_are_those_that_formulas_and_counting_and_published_configs_give():
-    found = term_popover.numbers()
+    found = glossary_terms.numbers()
     e, cold = np.exp([0.0, 1.0, 2.0]), np.exp([0.0, 0.5, 1.0])
     assert (found["low"], found["middle"], found["high"]) == pytest.approx(tuple(e / e.sum()))
     assert found["high_hot"] == pytest.approx(cold[-1] / cold.sum())

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from attnviz.app import glossary_terms, page_parts, term_popover, widgets
+from attnviz.app import glossary_terms, page_parts, widgets
 from attnviz.app.panel import guard
 from attnviz.app.text import plain
 from attnviz.base.words import _
@@ -24,7 +24,7 @@ def page() -> None:
         terms = [
             term
             for term in glossary_terms.TERMS.values()
-            if wanted.casefold() in f"{_(term.name)} {term_popover.explanation(term)}".casefold()
+            if wanted.casefold() in f"{_(term.name)} {glossary_terms.explanation(term)}".casefold()
         ]
         if not terms:
             count = len(glossary_terms.TERMS)
@@ -38,10 +38,10 @@ def _card(terms: Sequence[glossary_terms.GlossaryTerm]) -> None:
     """Some terms and, below them, the way to each: a class that opens this page waits for every part of it."""
     named = {term.id: plain(_(term.name)) for term in terms}
     with st.container(border=True, key=f"glossary-{terms[0].id}"):
-        st.markdown("\n\n".join(f"**{named[term.id]}**  \n{term_popover.explanation(term)}" for term in terms))
+        st.markdown("\n\n".join(f"**{named[term.id]}**  \n{glossary_terms.explanation(term)}" for term in terms))
         chosen = st.pills(_("See it"), list(named), format_func=named.__getitem__, key=f"see-{terms[0].id}")
         if chosen is not None:
-            term_popover.see(glossary_terms.TERMS[chosen].page, glossary_terms.TERMS[chosen].seen)
+            glossary_terms.see(glossary_terms.TERMS[chosen].page, glossary_terms.TERMS[chosen].seen)
 
 
 if __name__ == "__main__":  # Streamlit runs this file

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import streamlit as st
 
-from attnviz.app import page_parts, presenting, term_popover, widget_values, widgets
+from attnviz.app import glossary_terms, page_parts, presenting, widget_values, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
@@ -264,14 +264,14 @@ def _ask(lesson: Lesson, question: Question, answers: Mapping[str, str], guess: 
 
 def _further(step: LessonStep) -> None:
     if step.terms:
-        term_popover.words_menu(*step.terms)
+        glossary_terms.words_menu(*step.terms)
     if step.page:
         _door(_("Try it further on its page"), step.page, step.seen, "l-further")
 
 
 def _door(words: str, page: str, seen: Mapping[str, str], key: str) -> None:
     if st.button(words, key=key, type="tertiary", icon=":material/open_in_new:"):
-        term_popover.see(page, seen)
+        glossary_terms.see(page, seen)
 
 
 def _notes(lesson: Lesson, step: LessonStep, facts: Facts) -> None:

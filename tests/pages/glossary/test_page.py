@@ -29,10 +29,10 @@ def test_see_it_opens_the_page_at_the_place_that_shows_it(visit):
 
 
 def script() -> None:
-    from attnviz.app import term_popover
+    from attnviz.app import glossary_terms
     from attnviz.serve import page_table  # noqa: F401
 
-    term_popover.words_menu("softmax", "kv_cache")
+    glossary_terms.words_menu("softmax", "kv_cache")
 
 
 def test_a_term_explains_itself_on_any_page():

@@ -6,7 +6,7 @@ from typing import Final
 import streamlit as st
 import torch
 
-from attnviz.app import head_drawing, page_parts, term_popover, widgets
+from attnviz.app import glossary_terms, head_drawing, page_parts, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.panel import guard
 from attnviz.app.sentence_input import require_model
@@ -49,7 +49,7 @@ def panel() -> None:
             )
         )
     if st.button(_("All heads of this model on random words twice"), icon=":material/open_in_new:", type="tertiary"):
-        term_popover.see("heads", {"hd_model": MODEL, "hd_text": "repeated", "hd_by": "induction"})
+        glossary_terms.see("heads", {"hd_model": MODEL, "hd_text": "repeated", "hd_by": "induction"})
 
 
 def strongest(run: ModelRun) -> Best:

@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from attnviz.app import page_parts, show, term_popover, widgets
+from attnviz.app import glossary_terms, page_parts, show, widgets
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.panel import guard
 from attnviz.base import units
@@ -140,5 +140,5 @@ def _heads() -> position_mixing.KernelConfig:
             ).format(k=k, average=result.average, best=result.best[0], last=result.pointing[-1]),
         )
     if st.button(_("Try it on Build: why several heads?"), icon=":material/calculate:", key="c_to_build"):
-        term_popover.see("build", {"b_ask": "heads"})
+        glossary_terms.see("build", {"b_ask": "heads"})
     return config
