@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.app.links import shared_view
+from attnviz.app.links import link_state
 from attnviz.app.text import headline, unmarked
 from attnviz.base.message import Problem
 from attnviz.base.packed import blob, unblob
@@ -127,7 +127,7 @@ class ExportOffer:
 
 
 def _credit() -> str:
-    link = shared_view.public_address(shared_view.LONGEST_IN_CAPTION)
+    link = link_state.public_address(link_state.LONGEST_IN_CAPTION)
     return _("Made with attnviz: {link}").format(link=link) if link else _("Made with attnviz")
 
 

@@ -12,7 +12,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 
-from attnviz.app.links import link_state, shared_view
+from attnviz.app.links import link_state
 from attnviz.app.mends.streamlit_adapter import session, upload_id
 from attnviz.app.page_entry import file_of
 from attnviz.app.panel import fragment, guard, show_problem
@@ -43,14 +43,14 @@ def share_menu() -> None:
 
 @fragment
 def _opened() -> None:
-    address = shared_view.address(without=(FIGURE,))
+    address = link_state.address(without=(FIGURE,))
     if address:
         _addresses(address)
     with guard():
         link_state.link_parameters(link_state.current_page(), strict=True)
     st.download_button(
         _("Save this view as a file"),
-        data=shared_view.save(),
+        data=link_state.save(),
         file_name="attention-view.json",
         mime="application/json",
         on_click="ignore",
@@ -60,7 +60,7 @@ def _opened() -> None:
     if uploaded is not None and st.session_state.get(_OPENED) != upload_id(uploaded):
         st.session_state[_OPENED] = upload_id(uploaded)
         with guard():
-            page = shared_view.open_view(uploaded.getvalue().decode("utf-8", "replace"))
+            page = link_state.open_view(uploaded.getvalue().decode("utf-8", "replace"))
             if page != link_state.current_page():
                 st.switch_page(file_of(page))
             st.rerun(scope="app")
@@ -88,7 +88,7 @@ def _addresses(address: str) -> None:
 
 def _say_who_may_embed(address: str) -> None:
     """Draw what the code needs, before it is copied."""
-    limit = who_may_embed(address, shared_view.public_address() is not None)
+    limit = who_may_embed(address, link_state.public_address() is not None)
     if limit is not None:
         st.caption(spoken(limit))
 
@@ -174,14 +174,14 @@ def end_figures() -> None:
             show_problem(
                 Problem("This page shows no figure called {figure}; just now it has: {known}.", figure=key, known=known)
             )
-        address = shared_view.address(without=(FIGURE,))
+        address = link_state.address(without=(FIGURE,))
         if address:
             st.markdown(_("[Open in attnviz]({address})").format(address=address))
 
 
 def figure_code_button(key: str, title: str) -> None:
     """A button that copies the code which shows this one figure on another page."""
-    address = shared_view.address(without=(FIGURE,))
+    address = link_state.address(without=(FIGURE,))
     if not address:
         return
     _say_who_may_embed(address)

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.app import presenting, share_menu
 from attnviz.app.cache import shared_results
 from attnviz.app.exports import ExportOffer, Later, LiveCanvas, LiveFile, Table, gathered, to_csv
-from attnviz.app.links import shared_view
+from attnviz.app.links import link_state
 from attnviz.app.text import plain, unmarked
 from attnviz.base.packed import blob
 from attnviz.base.words import _, language
@@ -130,7 +130,7 @@ def under(
 def canvas_of(key: str, linked: bool = True) -> LiveCanvas:
     """The canvas that this page has drawn under that key, to be saved as a live file; `linked`: its link opens it."""
     name, data = sent_to(key)
-    link = shared_view.public_address(shared_view.LONGEST_IN_CAPTION) if linked else None
+    link = link_state.public_address(link_state.LONGEST_IN_CAPTION) if linked else None
     return LiveCanvas(key, name, data, link, language())
 
 

@@ -105,15 +105,15 @@ def text_of(page: Any) -> list[str]:
 def opens_a_view() -> None:
     import streamlit as st
 
-    from attnviz.app.links import link_state, shared_view
+    from attnviz.app.links import link_state
     from attnviz.serve import page_table  # noqa: F401
     from attnviz.serve.navigation import LANG
 
     if link_state.follow("masks"):
         link_state.settle()
     if "open" in st.session_state:
-        shared_view.open_view(st.session_state.pop("open"))
-    st.session_state["lang"], st.session_state["view"] = link_state.value(LANG), shared_view.save()
+        link_state.open_view(st.session_state.pop("open"))
+    st.session_state["lang"], st.session_state["view"] = link_state.value(LANG), link_state.save()
 
 
 @pytest.mark.parametrize("reader, author, then", [("zh", "en", "zh"), ("zh", "", "zh"), ("", "zh", "zh"), ("", "", "")])

@@ -15,7 +15,7 @@ def script() -> None:
     """A page without widgets, as a script: it follows the link, and does what the test has put in the session."""
     import streamlit as st
 
-    from attnviz.app.links import choices, link_state, shared_view
+    from attnviz.app.links import choices, link_state
     from attnviz.serve import page_table  # noqa: F401
 
     page = st.session_state["test_page"]
@@ -25,9 +25,9 @@ def script() -> None:
     if st.session_state.pop("test_change", False):
         link_state.put_all({choice: choice.example for choice in mine})
     if "test_view" in st.session_state:
-        st.session_state["test_opened"] = shared_view.open_view(st.session_state.pop("test_view"))
+        st.session_state["test_opened"] = link_state.open_view(st.session_state.pop("test_view"))
     st.session_state["test_values"] = {choice.name: link_state.value(choice) for choice in mine}
-    st.session_state["test_saved"] = shared_view.save()
+    st.session_state["test_saved"] = link_state.save()
     st.session_state["test_refused"] = dict(st.session_state.get("_refused", {}))
 
 

@@ -23,7 +23,7 @@ from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_tok
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
 import deploy
-from attnviz.app.links import shared_view
+from attnviz.app.links import link_state
 from attnviz.models.pictures.sources import MOST_BYTES
 from attnviz.pages.pictures.panels.picture_input import view_with_picture
 from attnviz.serve import server
@@ -116,7 +116,7 @@ def test_what_is_uploaded_leaves_no_file_and_is_gone_with_its_session(
 
 
 def test_the_largest_view_with_its_picture_is_taken_by_the_server_and_by_what_stands_before_it(visited: Visited):
-    longest = view_with_picture(bytes(MOST_BYTES), json.dumps({"page": "x" * shared_view.LARGEST})).encode()
+    longest = view_with_picture(bytes(MOST_BYTES), json.dumps({"page": "x" * link_state.LARGEST})).encode()
     assert visited.put(visited.place.upload_url, longest, "attention-picture.json") == 204
     most = st.get_option("server.maxUploadSize") + 1  # MB, of which one is for what a browser puts around a file
     for proxy, setting in (("nginx.conf.template", "client_max_body_size"), ("kubernetes/attnviz.yaml", "body-size:")):

@@ -7,7 +7,7 @@ import streamlit as st
 
 from attnviz.app import head_drawing, page_parts, presenting, show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.links import link_state, shared_view
+from attnviz.app.links import link_state
 from attnviz.app.page_entry import file_of
 from attnviz.app.panel import guard
 from attnviz.app.text import plain
@@ -113,7 +113,7 @@ def _live_file(data: HeadData, view: HeadView, edit: HeadEdit, title: str) -> li
     """The head as a live HTML file; none where it came without its scores."""
     if not data.exact:
         return []
-    link, language_now = shared_view.public_address(shared_view.LONGEST_IN_CAPTION), language()
+    link, language_now = link_state.public_address(link_state.LONGEST_IN_CAPTION), language()
     live = LiveView([data], HeadGrid.of([1]), view, edit, title, link=link)
 
     def this_head() -> str:

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from attnviz.app.links import link_state, shared_view
+from attnviz.app.links import link_state
 from attnviz.app.links.choices import choices_of, parameters_of
 from attnviz.app.mends.streamlit_adapter import SESSION
 from attnviz.app.text import spoken
@@ -80,7 +80,7 @@ def _follow(page: str, said: dict[str, Any]) -> None:
             refused = link_state.refusal(choice)
             assert refused is None or spoken(refused)
         written = link_state.link_parameters(page)
-        json.loads(shared_view.save())
+        json.loads(link_state.save())
         kept = {choice.name: link_state.value(choice) for choice in choices_of(page)}
         session.clear()
         session[SESSION] = {"_page_on_show": page}

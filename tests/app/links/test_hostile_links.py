@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 import streamlit as st
 
-from attnviz.app.links import link_reading, link_state, shared_view
+from attnviz.app.links import link_reading, link_state
 from attnviz.app.links.choices import EVERY_PAGE, Choice, Partly, choices_of, parameters_of
 from attnviz.app.mends.streamlit_adapter import SESSION
 from attnviz.app.text import spoken
@@ -118,12 +118,12 @@ def test_no_link_breaks_a_page_and_what_it_asks_in_vain_is_said(page: str, visit
             assert refused is None or spoken(refused)
         for message in link_state.unsaid_refusals():
             assert spoken(message)
-        view = shared_view.save()
+        view = link_state.save()
         again = link_state.link_parameters(page)
         urlencode(again)
         kept = {choice.name: link_state.value(choice) for choice in mine}
         visitor[SESSION].pop("_page_on_show")
-        shared_view.open_view(view)
+        link_state.open_view(view)
         opened = {choice.name: link_state.value(choice) for choice in mine}
         assert _step_said(opened) == _step_said(kept)
         assert _step_said(link_state.link_parameters(page)) == _step_said(again)

@@ -16,7 +16,7 @@ def script() -> None:
     import streamlit as st
 
     from attnviz.app import widget_values, widgets
-    from attnviz.app.links import link_state, shared_view
+    from attnviz.app.links import link_state
     from attnviz.app.links.choices import PageChoices
 
     one, two = PageChoices("t_one"), PageChoices("t_two")
@@ -54,9 +54,9 @@ def script() -> None:
     else:
         st.session_state["shown"] = {"text": widgets.text(other_sentence, "text")}
     widget_values.take_returned()
-    st.session_state["view"] = shared_view.save()
+    st.session_state["view"] = link_state.save()
     if "open" in st.session_state:
-        shared_view.open_view(st.session_state.pop("open"))
+        link_state.open_view(st.session_state.pop("open"))
 
 
 DEFAULTS = {
@@ -208,7 +208,7 @@ NO_VIEWS = [
 
 @pytest.mark.parametrize("text", NO_VIEWS, ids=range(len(NO_VIEWS)))
 def test_a_file_that_is_not_a_saved_view_is_refused_with_a_sentence(text: str) -> None:
-    from attnviz.app.links.shared_view import open_view
+    from attnviz.app.links.link_state import open_view
 
     with pytest.raises(Problem, match="saved view"):
         open_view(text)

@@ -77,7 +77,7 @@ def test_an_upload_is_shown_and_a_bad_file_loses_nothing(visit):
 
 
 def test_a_view_saved_with_its_picture_holds_both_and_opens_again_within_the_limit(visit):
-    from attnviz.app.links.shared_view import VIEW_FORMAT
+    from attnviz.app.links.link_state import VIEW_FORMAT
     from attnviz.models.pictures.sources import MOST_BYTES
     from attnviz.pages.pictures.panels.picture_input import FORMAT, view_with_picture
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.links import link_state, shared_view
+from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice, HeadPlace, head_of, name_of_head
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, HeadEdit
 from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pin, Pins, PinSide
@@ -56,7 +56,7 @@ def go_to(layer: int, head: int) -> None:
 
 def link() -> str:
     """The link to this view for a caption; empty when it is too long, or opens the view on this machine only."""
-    return shared_view.public_address(shared_view.LONGEST_IN_CAPTION) or ""
+    return link_state.public_address(link_state.LONGEST_IN_CAPTION) or ""
 
 
 def edit(stack: Stack, layer: int) -> HeadEdit:

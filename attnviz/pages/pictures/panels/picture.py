@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import head_drawing, show, widgets
-from attnviz.app.links import link_state, shared_view
+from attnviz.app.links import link_state
 from attnviz.app.text import plain, spoken
 from attnviz.base.words import _, say, sentences
 from attnviz.canvas.patch_view import (
@@ -187,7 +187,7 @@ def _under(
         if picture.file:
             st.download_button(
                 _("Save the view with its picture"),
-                data=partial(picture_input.view_with_picture, picture.file, shared_view.save()),
+                data=partial(picture_input.view_with_picture, picture.file, link_state.save()),
                 file_name="attention-picture.json",
                 mime="application/json",
                 on_click="ignore",

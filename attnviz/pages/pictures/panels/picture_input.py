@@ -10,7 +10,7 @@ import streamlit as st
 
 from attnviz.app import sentence_input, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.links import link_state, shared_view
+from attnviz.app.links import link_state
 from attnviz.app.mends.streamlit_adapter import upload_id
 from attnviz.app.panel import show_problem
 from attnviz.app.text import plain, spoken
@@ -167,7 +167,7 @@ def _take(data: bytes, name: str) -> None:
         photo = read_photo(data, name)
     st.session_state[_PHOTO] = (f"own {hashlib.sha256(data).hexdigest()[:16]}", photo)
     if view is not None:
-        shared_view.open_view(view)
+        link_state.open_view(view)
 
 
 def _saved(data: bytes, name: str) -> tuple[str, bytes]:
