@@ -91,8 +91,15 @@ class ModelRun:
         return self.stacks_in(self.trace)
 
     def stacks_in(self, trace: Trace) -> tuple[Stack, ...]:
-        """The stacks of another pass over the same tokens."""
-        return stacks_of(trace, self.source, self.target)
+        """The layers of a pass over the same tokens, grouped into encoder, decoder and cross-attention."""
+        source, decoder = self.source, self.target or self.source
+        wanted: list[tuple[StackId, Callable[[RecordedLayer], bool], Tokens, Tokens]] = [
+            ("encoder", lambda la: la.stack == "encoder", source, source),
+            ("decoder", lambda la: la.stack == "decoder" and la.kind == "self", decoder, decoder),
+            ("cross", lambda la: la.kind == "cross", decoder, source),
+        ]
+        groups = ((name, tuple(filter(belongs, trace.layers)), q, k) for name, belongs, q, k in wanted)
+        return tuple(Stack(name, layers, q, k) for name, layers, q, k in groups if layers)
 
     def stack(self, name: StackId) -> Stack:
         """The stack of that name; LookupError where this model has none."""
@@ -111,18 +118,6 @@ class ModelRun:
     def inputs_on(self, device: torch.device) -> dict[str, Any]:
         """The arguments of the model's forward pass on `device`, to run it again."""
         return {name: tensor.to(device) for name, tensor in inputs_of(self.source, self.target).items()}
-
-
-def stacks_of(trace: Trace, source: Tokens, target: Tokens | None) -> tuple[Stack, ...]:
-    """The layers of a trace, grouped into encoder, decoder and cross-attention."""
-    decoder = target or source
-    wanted: list[tuple[StackId, Callable[[RecordedLayer], bool], Tokens, Tokens]] = [
-        ("encoder", lambda la: la.stack == "encoder", source, source),
-        ("decoder", lambda la: la.stack == "decoder" and la.kind == "self", decoder, decoder),
-        ("cross", lambda la: la.kind == "cross", decoder, source),
-    ]
-    groups = ((name, tuple(filter(belongs, trace.layers)), q, k) for name, belongs, q, k in wanted)
-    return tuple(Stack(name, layers, q, k) for name, layers, q, k in groups if layers)
 
 
 def run_model(request: Request, loaded: LoadedModel) -> ModelRun:

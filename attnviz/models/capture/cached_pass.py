@@ -98,7 +98,7 @@ class ResumedPass:
             )
         if any(step.name not in self._modules for step in stream.path.steps):
             raise Problem("this model cannot be taken up in the middle of a pass: {why}", why=stream.linearised)
-        self._stream, self._path = stream, stream.path
+        self.stream, self.path = stream, stream.path
 
     def logits_with(self, layer: int, heads: Sequence[int], means: Tensor | None = None) -> Tensor:
         """The logits (n, B, Q, V) of n passes in which one head of `layer` each hands on 0, or its row of `means`."""
@@ -108,9 +108,9 @@ class ResumedPass:
         projection = output_layer_of(module, parent, width)
         assert projection is not None  # a pass without one was refused
         change = in_this_thread(partial(_put, list(heads), recorded.n_heads, means))
-        blocks = self._stream.blocks
+        blocks = self.stream.blocks
         block = next(n for n, name in enumerate(blocks) if f"{recorded.name}.".startswith(f"{name}."))
-        hidden = self._stream[block].repeat(len(heads), 1, 1)  # (n*B, Q, M)
+        hidden = self.stream[block].repeat(len(heads), 1, 1)  # (n*B, Q, M)
         with torch.no_grad(), hooked([projection.register_forward_pre_hook(change)]):
             for name in blocks[block:]:
                 args, kwargs = self._calls[name]
@@ -118,9 +118,9 @@ class ResumedPass:
                 hidden = answer[0] if isinstance(answer, tuple | list) else answer
             ask = getattr(self.model, "get_output_embeddings", None)
             output = ask() if callable(ask) else self._modules["lm_head"]
-            for step in self._path.steps:
+            for step in self.path.steps:
                 hidden = self._modules[step.name](hidden)
-            logits = self._path.capped(output(hidden) * self._path.factor)
+            logits = self.path.capped(output(hidden) * self.path.factor)
         return logits.unflatten(0, (len(heads), -1))
 
     def _note(self, name: str, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

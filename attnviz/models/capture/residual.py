@@ -1,7 +1,7 @@
 """The residual stream of one pass, and the way from each place of it to a logit."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -117,19 +117,18 @@ def measured_norm(name: str, norm: nn.Module, given: Tensor, answered: Tensor) -
     allowed = 1e-4 if given.dtype in (torch.float32, torch.float64) else 3e-2
     if not bool(wrong <= allowed * (1e-6 + target.abs().max())):
         return None
-    found = Frozen(name, gain=gain, scale=scale, bias=bias if bool(bias.any()) else None, centres=centres)
-    return replace(found, eps=_below_the_root(found, wide(probe[0, 0]) * _NEAR, near, x))
+    eps = _below_the_root(gain, scale, wide(probe[0, 0]) * _NEAR, near - bias, x)
+    return Frozen(name, None, gain, scale, bias if bool(bias.any()) else None, centres, eps)
 
 
-def _below_the_root(norm: Frozen, probe: Tensor, answered: Tensor, x: Tensor) -> float | None:
-    """The eps of a norm by its answer to a short probe (M,); None where its scale at `x` is another function."""
-    target = answered if norm.bias is None else answered - norm.bias
-    assert norm.gain is not None
-    assert norm.scale is not None
-    shape = norm.gain * probe
+def _below_the_root(gain: Tensor, scale: Tensor, probe: Tensor, target: Tensor, x: Tensor) -> float | None:
+    """The eps of a norm by its answer, less its bias, to a short probe (M,); None where its scale at `x` is another
+    function.
+    """
+    shape = gain * probe
     eps = float((shape.square().sum() / (shape * target).sum()).square() - probe.square().mean())
     expected = (x.square().mean(-1) + max(eps, 0.0)).rsqrt()
-    return max(eps, 0.0) if bool(((expected - norm.scale).abs() <= 1e-2 * expected).all()) else None
+    return max(eps, 0.0) if bool(((expected - scale).abs() <= 1e-2 * expected).all()) else None
 
 
 def _alternating(width: int, like: Tensor) -> Tensor:

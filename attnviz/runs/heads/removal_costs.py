@@ -124,12 +124,9 @@ def _loss(logits: Tensor, ids: Tensor, real: Tensor) -> Tensor:
 
 def _direct(started: ResumedPass, ids: Tensor, real: Tensor) -> Tensor:
     """Mean over positions of what each head adds to the right logit, less the average logit: (B, N)."""
-    stream = started.trace.residual
-    assert stream is not None
-    assert stream.path is not None
-    rows = stream.path.unembedding.float() * stream.path.factor
+    rows = started.path.unembedding.float() * started.path.factor
     at = torch.arange(ids.shape[1] - 1, device=ids.device).expand(len(ids), -1)
-    ways = stream.ways(rows[ids[:, 1:]] - rows.mean(0), at).heads  # (B, Q - 1, M) each
+    ways = started.stream.ways(rows[ids[:, 1:]] - rows.mean(0), at).heads  # (B, Q - 1, M) each
     parts = []
     for layer, direction in zip(started.trace.layers, ways, strict=True):
         through = torch.einsum("bqm,hmd->bqhd", direction, layer.w_o_by_head)  # (B, Q - 1, H, Dv)

@@ -20,14 +20,15 @@ from transformers import (
 
 from attnviz.models.capture import capture
 from attnviz.pages.explore.maths import whole_model
-from attnviz.runs.model_run import Request, Stack, run_model, stacks_of
+from attnviz.runs.model_run import ModelRun, Request, Stack, run_model
 
 
 def stacks(model: Any, **more: Any) -> tuple[Stack, ...]:
     """The stacks of a tiny model; tokens play no part here."""
     ids = torch.arange(5)[None]
     tokens: Any = object()
-    return stacks_of(capture(model.eval(), input_ids=ids, **more), tokens, tokens if more else None)
+    trace = capture(model.eval(), input_ids=ids, **more)
+    return ModelRun(Request("", ""), "", trace, tokens, tokens if more else None).stacks
 
 
 def whole(parts: whole_model.ModelParts) -> int:
