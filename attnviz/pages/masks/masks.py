@@ -12,8 +12,7 @@ from attnviz.base.words import _, ngettext
 from attnviz.pages.masks import choices
 from attnviz.pages.masks.maths import mask_lab, mask_programs
 from attnviz.pages.masks.page_entry import PAGE
-from attnviz.pages.masks.panels import leak, workbench
-from attnviz.pages.masks.panels.views import far_panel, layers_panel, traps_panel
+from attnviz.pages.masks.panels import views, workbench
 from attnviz.runs import word_vectors
 
 
@@ -25,15 +24,15 @@ def lab(words: tuple[str, ...], seed: int) -> None:
         config = mask_lab.Config(words, seed, workbench.strip(), link_state.value(choices.PAINT))
         with place, st.container(key="canvas-of-mask"):
             result = workbench.show_grid(config)
-        views: dict[str, tuple[str, Callable[[], None]]] = {
-            "layers": (_("After n layers"), lambda: layers_panel(result)),
-            "far": (_("At 4,096 words"), lambda: far_panel(config)),
-            "traps": (_("Traps"), lambda: traps_panel(words, seed)),
-            "training": (_("Training"), lambda: leak.panel(words, seed)),
+        panels: dict[str, tuple[str, Callable[[], None]]] = {
+            "layers": (_("After n layers"), lambda: views.layers_panel(result)),
+            "far": (_("At 4,096 words"), lambda: views.far_panel(config)),
+            "traps": (_("Traps"), lambda: views.traps_panel(words, seed)),
+            "training": (_("Training"), lambda: views.training_panel(words, seed)),
         }
-        titles = {name: title for name, (title, _panel) in views.items()}
+        titles = {name: title for name, (title, _panel) in panels.items()}
         with st.container(key="section-begins"), guard():
-            views[presenting.section_of(choices.VIEW, titles, _("Look closer"))][1]()
+            panels[presenting.section_of(choices.VIEW, titles, _("Look closer"))][1]()
         box = None if presenting.presenting() else show.program_box("masks")
         if box is not None:
             with box, guard():

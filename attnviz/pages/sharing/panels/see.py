@@ -9,12 +9,13 @@ from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.panel import fragment, guard
 from attnviz.app.text import plain
-from attnviz.base.words import _, listed, sentences
+from attnviz.base import units
+from attnviz.base.words import _, listed, ngettext, sentences
 from attnviz.engine import Rerun
+from attnviz.models.architecture import named
 from attnviz.models.capture import RecordedLayer
 from attnviz.pages.sharing import choices, figures
 from attnviz.pages.sharing.panels import one_picture, sharing_programs
-from attnviz.pages.sharing.panels.bytes import named, saved
 from attnviz.runs import head_sharing
 from attnviz.runs.head_sharing import Config, Method, Result
 from attnviz.runs.model_run import ModelRun
@@ -184,13 +185,49 @@ def _sweep(result: Result, encoder: bool) -> None:
         ),
         name=f"sharing-sweep-layer-{result.config.layer}",
         key="h-sweep",
-        words=saved(result, encoder),
+        words=_saved(result, encoder),
         table={
             "K/V heads": counts,
             "change of output": change,
             "K/V bytes": cache,
             "parameters of W_K and W_V": [p.parameters for p in result.sweep],
         },
+    )
+
+
+def _saved(result: Result, encoder: bool) -> str:
+    """What the chosen number of K/V heads does to the layer; an encoder has keys and values, and keeps none."""
+    point, g = result.point, result.config.n_kv_heads
+    if g > result.trained_kv_heads:
+        text = _(
+            "With {g} K/V heads, each trained one copied {times} times, keys and values take {times} times the bytes "
+            "({bytes} for this sentence) and the layer’s output changes by {moved:.0%}: every query head reads what it "
+            "read before."
+        )
+    elif encoder:
+        text = ngettext(
+            "With {g} K/V head the keys and values of this sentence take {kept:.0%} of the bytes they took ({bytes}) "
+            "while the layer runs, for an encoder keeps no cache; its output changes by {moved:.0%} of its length, "
+            "before any further training.",
+            "With {g} K/V heads the keys and values of this sentence take {kept:.0%} of the bytes they took ({bytes}) "
+            "while the layer runs, for an encoder keeps no cache; its output changes by {moved:.0%} of its length, "
+            "before any further training.",
+            g,
+        )
+    else:
+        text = ngettext(
+            "With {g} K/V head the layer keeps {kept:.0%} of its cache ({bytes} for this sentence) and its output "
+            "changes by {moved:.0%} of its length, before any further training.",
+            "With {g} K/V heads the layer keeps {kept:.0%} of its cache ({bytes} for this sentence) and its output "
+            "changes by {moved:.0%} of its length, before any further training.",
+            g,
+        )
+    return text.format(
+        g=g,
+        times=g // result.trained_kv_heads,
+        kept=point.cache_bytes / result.trained.cache_bytes,
+        bytes=units.both(point.cache_bytes),
+        moved=point.moved,
     )
 
 
