@@ -21,7 +21,7 @@ from attnviz.models.loading import availabilities
 from attnviz.models.tokens import Frame
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.page_entry import PAGE
-from attnviz.pages.explore.panels import head, next, overview, programs, several_heads, stages, what_if
+from attnviz.pages.explore.panels import head, next, overview, several_heads, stages, what_if
 from attnviz.pages.explore.panels.shown_head import Shown
 from attnviz.runs.model_run import Request
 from attnviz.site import model_files
@@ -173,7 +173,7 @@ def explore(request: Request) -> None:
 
 
 def panels(shown: Shown) -> None:
-    """Draw six panels, closed at first, and the code that prints this head's numbers."""
+    """Draw six panels, closed at first, the code that prints this head's numbers, and a link to it without a server."""
     about = {
         "what_if": (":material/science:", what_if.panel),
         "place": (":material/account_tree:", stages.place),
@@ -190,12 +190,7 @@ def panels(shown: Shown) -> None:
     layer = shown.stack.layers[shown.layer]
     extras = any(extra is not None for extra in (layer.softcap, layer.sinks, layer.bias))
     if shown.stack.same_tokens and layer.exact and not extras:
-        programs.of_head(shown)
-    _without_server(shown)
-
-
-def _without_server(shown: Shown) -> None:
-    """Draw a quiet link, if there is such an explorer and it can read this sentence with this model."""
+        what_if.program_of_head(shown)
     address = address_of(shown)
     if address:
         st.caption(_("[Open without a server]({address})").format(address=address))

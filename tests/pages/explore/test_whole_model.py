@@ -103,7 +103,7 @@ def test_an_encoder_decoder_has_two_stacks_and_each_counts_the_other_elsewhere()
 
 def test_layers_swept_at_the_same_time_come_in_their_order_and_as_they_come_alone(decoded):
     stack = decoded.stacks[0]
-    together = list(whole_model.swept(stack, measured=False))
+    together = list(whole_model.swept(stack))
     alone = [whole_model.swept_layer(stack, index, None) for index in range(len(stack.layers))]
     assert len(together) == len(alone) == 30
     assert all(np.array_equal(one.largest, other.largest) for one, other in zip(together, alone, strict=True))

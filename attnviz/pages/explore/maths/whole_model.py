@@ -106,11 +106,10 @@ class SweptLayer:
     measures: dict[str, np.ndarray]  #: measure id -> (H,); empty where only pictures were asked for
 
 
-def swept(stack: Stack, measured: bool = True) -> Iterator[SweptLayer]:
-    """The pictures of all heads, layer by layer, and their measures if wanted: from weights that are computed once."""
-    measuring = yardstick_of(stack) if measured else None
+def swept(stack: Stack) -> Iterator[SweptLayer]:
+    """The pictures of all heads, layer by layer, without their measures."""
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        yield from threads.map(lambda index: swept_layer(stack, index, measuring), range(len(stack.layers)))
+        yield from threads.map(lambda index: swept_layer(stack, index, None), range(len(stack.layers)))
 
 
 def yardstick_of(stack: Stack) -> Yardstick:
@@ -125,9 +124,9 @@ def swept_layer(stack: Stack, index: int, measuring: Yardstick | None) -> SweptL
     return SweptLayer(layer.largest[0].cpu().numpy(), arrays)
 
 
-def measured(stack: Stack, layers: Iterable[SweptLayer] | None = None) -> StackMeasures:
-    """All measures of all heads, from a sweep over the layers, which is made when left out."""
-    parts = [layer.measures for layer in layers or swept(stack)]
+def measured(stack: Stack, layers: Iterable[SweptLayer]) -> StackMeasures:
+    """All measures of all heads, from a sweep over the layers."""
+    parts = [layer.measures for layer in layers]
     values = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     return StackMeasures(values, stack.places)
 

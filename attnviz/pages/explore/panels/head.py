@@ -37,7 +37,11 @@ def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Shown
     picture = st.container()
     below = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
     with below:
-        look, colours = _how_shown(run, stack)
+        made_of = shown_head.weights_of(run).format(model=plain(run.name))
+        st.caption(made_of, help=shown_head.origin_of(run), width="content")
+        with menu(_("Display"), "display", icon="palette", type="tertiary"):
+            look = _look(stack.same_tokens and any(span.segment for span in stack.queries.spans))
+            colours = _colours()
     edit = shown_head.edit(stack, layer)
     matrix = head_drawing.edited_matrix(run, stack, layer, head, look, edit)
     places = shown_head.places_of(stack, matrix)
@@ -66,16 +70,6 @@ def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Shown
         shown = shown_head.Shown(run, stack, layer, head, look, data, replace(view, pins=pins), matrix, edit)
         _under(shown)
     return shown
-
-
-def _how_shown(run: ModelRun, stack: Stack) -> tuple[head_matrix.Look, dict[str, Any]]:
-    """Draw where the weights are from, and the switches for how they are shown."""
-    st.caption(
-        shown_head.weights_of(run).format(model=plain(run.name)), help=shown_head.origin_of(run), width="content"
-    )
-    with menu(_("Display"), "display", icon="palette", type="tertiary"):
-        pair = stack.same_tokens and any(span.segment for span in stack.queries.spans)
-        return _look(pair), _colours()
 
 
 def _look(pair: bool) -> head_matrix.Look:
@@ -187,7 +181,7 @@ def address_of_tiles(run: ModelRun, stack: Stack, layer: int, head: int, edit: H
 
 def tiles(stack: Stack, place: tuple[int, int], edit: HeadEdit) -> bytes:
     """The codes of all tiles, layer by layer, those that the edit reaches under it."""
-    codes = [packing.thumbnail_codes(layer.largest) for layer in whole_model.swept(stack, measured=False)]
+    codes = [packing.thumbnail_codes(layer.largest) for layer in whole_model.swept(stack)]
     for index, heads, weights, hidden in what_if.changed_layers(stack, *place, edit):
         codes[index][heads] = packing.thumbnails(weights, hidden)
     return np.concatenate(codes).tobytes()

@@ -58,7 +58,10 @@ def draw(run: ModelRun, stack: Stack) -> tuple[Overview, tuple[int, int]]:
     if by != "place":
         st.caption(say(whole_model.MEASURES[by][1]))
         tiles = _ordered(tiles, _measured(run, stack), by, measures[by])
-    tiles = replace(tiles, grid=replace(tiles.grid, root=_has_root_steps(stack), silenced=_silenced(stack)))
+    # in a sentence longer than a small picture is wide, a row spreads its weight so far that even steps leave it black
+    root = curve == "root" or len(stack.keys) > packing.THUMBNAIL_SIDE
+    silenced = tuple(place for place in stack.places if name_of_head(place) in link_state.value(choices.QUIET))
+    tiles = replace(tiles, grid=replace(tiles.grid, root=root, silenced=silenced))
     # what the visitor asked for, with all that these pictures depend on besides the sentence
     besides = packing.fingerprint(replace(run.request, text=""), stack.id, by, curve, tongue())
     fills = len(tiles.grid.heads) >= FILLS * max(tiles.grid.heads)
@@ -76,20 +79,6 @@ def draw(run: ModelRun, stack: Stack) -> tuple[Overview, tuple[int, int]]:
 def sentence_label(*, is_read: bool) -> str:
     """The name of the sentence's field; `is_read` where a decoder writes another text."""
     return _("Sentence to read") if is_read else _("Sentence")
-
-
-def _silenced(stack: Stack) -> tuple[tuple[int, int], ...]:
-    """The heads (layer, head) that the visitor has silenced."""
-    quiet = link_state.value(choices.QUIET)
-    return tuple(place for place in stack.places if name_of_head(place) in quiet)
-
-
-def _has_root_steps(stack: Stack) -> bool:
-    """Whether small weights are lifted: where the large head lifts them, and where its weights are too many to be seen.
-
-    In a sentence longer than a small picture is wide, a row spreads its weight so far that even steps leave it black.
-    """
-    return link_state.value(choices.CURVE) == "root" or len(stack.keys) > packing.THUMBNAIL_SIDE
 
 
 def _ordered(tiles: Overview, measured: whole_model.StackMeasures, by: str, name: str) -> Overview:
@@ -179,7 +168,7 @@ def standouts(run: ModelRun, stack: Stack) -> None:
 def _tiles(run: ModelRun, stack: Stack) -> Overview:
     """The small pictures. Of a short sentence they come without measures, which would take longer than they do."""
     key = ("tiles", stack.id)
-    parts: Iterable[whole_model.SweptLayer] = whole_model.swept(stack, measured=False)
+    parts: Iterable[whole_model.SweptLayer] = whole_model.swept(stack)
     if len(stack.queries) * len(stack.keys) > TOGETHER**2 and model_cache.already_cached(run, key) is None:
         parts = _swept(run, stack)
 
