@@ -11,7 +11,6 @@ from attnviz.figures.heatmap import label, token_axis
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, SCORES, SIGNED, V_GREEN, Figure
 
 MOST_KEYS = 24  #: contributions that are drawn, at most
-GAP, GROUP_GAP, EDGE, HEAD = 3, 8, 56, 46
 
 
 def products(q: np.ndarray, k: np.ndarray, query: str, key: str) -> Figure:

@@ -264,7 +264,7 @@ def _program(shown: shown_head.Shown, changed_at: HeadPlace, edit: HeadEdit, row
     at_once = [
         f"layer = layers[{shown.layer}]",
         f"before = layer.weights({shown.head})[0, 0]  # (Q, K)",
-        f"after = layer.weights({shown.head}{_arguments(edit, 'layer')})[0, 0]  # from the same Q and K",
+        f"after = layer.weights({shown.head}{_arguments(edit)})[0, 0]  # from the same Q and K",
     ]
     lines = [
         *_opening(shown.run, shown.stack.id, captured, "from attnviz.core import masks"),
@@ -300,14 +300,14 @@ def _mask(shown: shown_head.Shown, edit: HeadEdit) -> list[str]:
     return [] if pattern is None else [*lines, "", "def mask_of(layer):", f"    return {pattern}"]
 
 
-def _arguments(edit: HeadEdit, layer: str) -> str:
-    """`mask=..., scale=...` for a layer of that name, as far as they are changed."""
+def _arguments(edit: HeadEdit) -> str:
+    """`mask=..., scale=...` for `layer`, as far as they are changed."""
     scale = {
         "none": "None",
-        "inverse": f"1 / {layer}.q.shape[-1]",
-        "factor": f"{layer}.scale * {edit.factor!r}" if edit.rescales else None,
+        "inverse": "1 / layer.q.shape[-1]",
+        "factor": f"layer.scale * {edit.factor!r}" if edit.rescales else None,
     }.get(edit.scale)
-    mask = f"mask_of({layer})" if edit.mask != "model" or edit.hidden else None
+    mask = "mask_of(layer)" if edit.mask != "model" or edit.hidden else None
     return "".join(f", {name}={value}" for name, value in (("mask", mask), ("scale", scale)) if value is not None)
 
 
@@ -319,7 +319,7 @@ def _again(shown: shown_head.Shown, changed_at: HeadPlace, edit: HeadEdit) -> li
         heads = str(head) if edit.where == "head" else '"all"'
         lines += [
             f"for layer in {chosen}:",
-            f"    edits.append(Edit(layer.index, {heads}, layer.stack, layer.kind{_arguments(edit, 'layer')}))",
+            f"    edits.append(Edit(layer.index, {heads}, layer.stack, layer.kind{_arguments(edit)}))",
         ]
     for index in sorted({place[0] for place in edit.silenced}):
         quiet = tuple(number for where, number in edit.silenced if where == index)

@@ -218,17 +218,9 @@ def _measured(survey: Survey) -> list[str]:
 
 def rank_correlation(a: np.ndarray, b: np.ndarray) -> float:
     """Spearman's: the correlation of the ranks of two measures over the heads that have both; NaN below three heads."""
-    both = np.isfinite(a) & np.isfinite(b)
-    if both.sum() < 3:
-        return float("nan")
-    one, two = _ranks(a[both]), _ranks(b[both])
-    return float("nan") if np.ptp(one) == 0 or np.ptp(two) == 0 else float(np.corrcoef(np.stack([one, two]))[0, 1])
+    import pandas as pd  # here because nothing else of a survey needs it
 
-
-def _ranks(values: np.ndarray) -> np.ndarray:
-    """Ranks from 0; equal values share the mean of theirs."""
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((counts.cumsum() - (counts - 1) / 2 - 1)[place])
+    return float(pd.DataFrame({"a": a, "b": b}).corr("spearman", min_periods=3).loc["a", "b"])
 
 
 _START = """\

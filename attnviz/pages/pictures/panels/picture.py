@@ -35,8 +35,6 @@ from attnviz.pages.pictures.maths.picture_record import (
 )
 from attnviz.pages.pictures.panels import picture_answer, picture_cache, picture_input
 
-LONGEST_LINK = 2000  #: characters of an address that a file still offers
-
 
 def draw(loaded: LoadedModel, picture: picture_cache.ChosenPicture) -> None:
     """Draw everything about one picture."""
