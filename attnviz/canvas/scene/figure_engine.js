@@ -88,6 +88,14 @@ export function filmSvgs([scene, header, payload], look) {
 }
 
 Object.assign(globalThis, {
+  /** Of what a page has, the engine has not this: a reader of UTF-8. */
+  TextDecoder: class {
+    /** @param {Uint8Array} bytes */
+    decode(bytes) {
+      return decodeURIComponent(Array.from(bytes, (byte) => `%${byte.toString(16).padStart(2, "0")}`).join(""));
+    }
+  },
+
   /** @param {string} parts @param {string} payloads @param {string} look */
   attnvizFigure(parts, payloads, look) {
     return flattened(figureSvg(readParts(parts, payloads), JSON.parse(look)));

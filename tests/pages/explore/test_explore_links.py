@@ -100,7 +100,7 @@ def test_all_heads_are_saved_in_the_colours_that_they_have_on_screen(visit, word
         ({"mask": "none", "seen": "before"}, ""),
         ({"mask": "window", "window": "3", "seen": "after"}, "head 8 of layer 13. Mask: a window of 3 tokens. Scores "),
         (
-            {"scale": "none", "where": "all", "seen": "after"},
+            {"scale": "none", "where": "all", "seen": "after", "text": "The café 中 is open"},
             "Mask: the model's own. Scores times 1. Changed in every ",
         ),
     ],
@@ -109,6 +109,7 @@ def test_the_caption_of_all_heads_names_the_mask_and_the_scale_that_they_are_sav
     page = visit("explore", **link)
     page.session_state[GATHERING] = gathering = Gathering(None)
     sound(page.run())
-    (caption,) = [offer.caption for offer in gathering.offers if offer.key == "mosaic"]
-    assert named in caption
-    assert ("Mask:" in caption) is bool(named)
+    (offer,) = [offer for offer in gathering.offers if offer.key == "mosaic"]
+    assert named in offer.caption
+    assert ("Mask:" in offer.caption) is bool(named)
+    assert offer.fig().to_svg().startswith("<svg")
