@@ -30,6 +30,7 @@ HEAD = "head-out"  #: Explore's figure that a link is about; above it stands the
 CAT = "explore?at=3.1&text=The+cat+sat+on+the+mat"
 #: of more tokens than all heads are sent of
 LONG = f"explore?at=3.1&text={'+'.join(['The+cat+sat+on+the+mat.'] * 12)}"
+PINS = {"t": [["q", 3, "on"]], "c": [3, 1, "on", "cat"]}
 #: every other kind of picture that a canvas draws, by the key of its menu
 PICTURES = (
     ("?scaled=false", "home-lines"),
@@ -40,7 +41,7 @@ PICTURES = (
     (f"{LONG}&mask=none&where=layer&seen=after", "mosaic"),
     (f"{CAT}&open_beside=true", "beside-out"),
     (f"{CAT}&open_beside=true&show=values", "beside-out"),
-    (f"{CAT}&open_beside=true&c={quote(pack({'pins': {'t': [['q', 3, 'on']], 'c': [3, 1, 'on', 'cat']}}))}", "beside-out"),
+    (f"{CAT}&open_beside=true&c={quote(pack({'pins': PINS}))}", "beside-out"),
     ("", "home-out"),
     (f"{CAT}&open_place=true", "place-out"),
     ("masks", "m-after-save"),
