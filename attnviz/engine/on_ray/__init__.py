@@ -21,9 +21,8 @@ from torch import Tensor
 
 from attnviz.base.message import Problem
 from attnviz.engine import Rerun
-from attnviz.engine.on_ray import head_shards
-from attnviz.engine.on_ray.head_shards import SHARD, environment
-from attnviz.engine.on_ray.pass_replica import PassReplica, model_key, received
+from attnviz.engine.on_ray import workers
+from attnviz.engine.on_ray.workers import SHARD, PassReplica, environment, model_key, received
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.settings import EngineAddress
 from attnviz.runs.heads.removal_costs import head_costs
@@ -63,16 +62,16 @@ class RayEngine:
     def scan(
         self, loaded: LoadedModel, sentences: Sequence[str], patterns: Sequence[str]
     ) -> Iterator[HeadScores | None]:
-        return self._steps(head_shards.grown(self.address, scan, loaded, sentences, list(patterns)))
+        return self._steps(workers.grown(self.address, scan, loaded, sentences, list(patterns)))
 
     def mean_steps(self, loaded: LoadedModel, sentences: Sequence[str]) -> Iterator[dict[str, Tensor] | None]:
-        return self._steps(head_shards.mean_steps(self.address, loaded, sentences))
+        return self._steps(workers.mean_steps(self.address, loaded, sentences))
 
     def cost_steps(
         self, loaded: LoadedModel, sentences: Sequence[str], means: Mapping[str, Tensor] | None = None
     ) -> Iterator[HeadScores | None]:
         given = None if means is None else dict(means)
-        return self._steps(head_shards.grown(self.address, head_costs, loaded, sentences, given))
+        return self._steps(workers.grown(self.address, head_costs, loaded, sentences, given))
 
     def _steps(self, coming: Iterator[S]) -> Iterator[S]:
         """What comes over the connection, which is made first; anything but a Problem means that it is lost."""
