@@ -21,7 +21,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from attnviz.app.cache import model_cache, waiting_line
 from attnviz.app.cache.waiting_line import WaitingLine
 from attnviz.base.packed import unblob
-from attnviz.models.loading import cache_folder, hub_download
+from attnviz.models.loading import cache_folder, load_model
 from attnviz.pages.compare.panels import reach as reach_panel
 from attnviz.runs import own_process
 from tests.broken_disks import filling_disk
@@ -120,7 +120,7 @@ def test_a_download_that_is_half_written(visit, fresh, hub, files, monkeypatch):
 def test_a_hub_that_does_not_answer(visit, fresh, hub, files, monkeypatch):
     hub["some/tiny"] = files
     wake = threading.Event()
-    monkeypatch.setattr(hub_download, "_SLOW_SECONDS", 0.2)
+    monkeypatch.setattr(load_model, "_SLOW_SECONDS", 0.2)
     monkeypatch.setattr(hubs.Hub, "answer", lambda _self, body: wake.wait(20))
     try:
         said_then = sentence(agreed(visit, "some/tiny"))

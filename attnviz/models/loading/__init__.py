@@ -1,8 +1,7 @@
 """Load a model by name, and find out which models are already on this machine."""
 
 from attnviz.models.loading.example_traces import is_prepared, prepare_examples, prepared_example
-from attnviz.models.loading.hub_download import bytes_on_hub
-from attnviz.models.loading.load_model import load
+from attnviz.models.loading.load_model import bytes_on_hub, load
 from attnviz.models.loading.locate import (
     Availability,
     availabilities,
