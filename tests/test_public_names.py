@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import attnviz as av
-from attnviz.models.catalogue.entry import Entry
+from attnviz.models.catalogue import Entry
 from tests.models.tiny import llama, tokens
 
 

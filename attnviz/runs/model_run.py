@@ -17,9 +17,9 @@ import torch
 from attnviz.base.head_record import HeadGrid
 from attnviz.base.message import Message, Problem
 from attnviz.models.capture import RecordedLayer, Trace, capture
-from attnviz.models.catalogue import EXAMPLES, Example, LoadedModel, Source, WeightsAre, find
+from attnviz.models.catalogue import LoadedModel, Source, WeightsAre, find
 from attnviz.models.file_faults import DAMAGED, FAILED, write_whole
-from attnviz.models.loading import is_prepared, prepared_example
+from attnviz.models.loading import EXAMPLES, Example, is_prepared, prepared_example
 from attnviz.models.settings import current
 from attnviz.models.tokens import Frame, Tokens, encode, encode_target, frames
 

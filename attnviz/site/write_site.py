@@ -25,10 +25,8 @@ from attnviz.base.words import _, say, speaking, tongue
 from attnviz.base.words import languages as known
 from attnviz.canvas.shared import packing
 from attnviz.live import LiveView, header, inert_json, packed
-from attnviz.models.catalogue import Example, LoadedModel
-from attnviz.models.catalogue.entries import find
-from attnviz.models.catalogue.entry import Entry
-from attnviz.models.loading import load
+from attnviz.models.catalogue import Entry, LoadedModel, find
+from attnviz.models.loading import Example, load
 from attnviz.models.loading.example_traces import examples_of
 from attnviz.models.loading.locate import wheel_path
 from attnviz.runs.head_matrix import raw_heads

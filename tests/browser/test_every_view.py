@@ -15,8 +15,7 @@ from playwright.sync_api import expect
 
 from attnviz.app.links.choices import choices_of
 from attnviz.base.words import LOCALE_DIR
-from attnviz.models.catalogue import EXAMPLES
-from attnviz.models.loading import load
+from attnviz.models.loading import EXAMPLES, load
 from attnviz.pages.decoding import choices as decoding_choices
 from attnviz.pages.decoding.maths import decoders, token_by_token
 from attnviz.pages.heads.maths.sentence_sets import words_of_one_token

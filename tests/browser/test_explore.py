@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from attnviz.models.catalogue import EXAMPLES
-from attnviz.models.loading import load
+from attnviz.models.loading import EXAMPLES, load
 from attnviz.runs.model_run import Request, kept_run
 from tests.browser.canvas_places import cell, numbers, shown, weights
 from tests.browser.conftest import answered, resized, until

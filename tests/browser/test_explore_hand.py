@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attnviz.core.attention import attend
-from attnviz.models.catalogue import EXAMPLES
+from attnviz.models.loading import EXAMPLES
 from attnviz.runs.model_run import Request, kept_run
 from tests.browser.canvas_places import cell, finger, weights
 from tests.browser.conftest import answered, resized, until

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from attnviz.models.catalogue import entries
+from attnviz.models import catalogue
 from attnviz.models.loading import locate
 from attnviz.models.loading.load_model import load
 from attnviz.models.settings import current
@@ -16,7 +16,7 @@ MISSING = "{package} IS NOT INSTALLED: tests with trained weights do not run; pi
 
 @cache  # one of each in a process: every file that imports one of the fixtures below has a fixture of its own
 def trained(name):
-    entry = entries.find(name)
+    entry = catalogue.find(name)
     if not locate.availability_of(entry, current()).on_this_machine:
         sentence = MISSING.format(package=entry.wheel.package, file="requirements-models.txt")
         if os.environ.get("CI"):

@@ -16,7 +16,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from attnviz.models.catalogue.entry import Entry, LoadedModel
+from attnviz.models.catalogue import Entry, LoadedModel
 
 CORPUS = ["the cat sat on the mat", "don't you think the cat's hat is nice?", "one two three, and so on"] * 20
 BYTES = [f"<0x{n:02X}>" for n in range(256)]

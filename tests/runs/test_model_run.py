@@ -6,7 +6,7 @@ import torch
 
 from attnviz.base.message import Problem
 from attnviz.models.capture import intervene
-from attnviz.models.catalogue.entry import EXAMPLES
+from attnviz.models.loading import EXAMPLES
 from attnviz.models.loading.example_traces import prepare_examples
 from attnviz.models.loading.load_model import load
 from attnviz.runs import model_run

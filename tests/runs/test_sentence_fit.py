@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attnviz.models.catalogue import EXAMPLES
+from attnviz.models.loading import EXAMPLES
 from attnviz.pages.home import choices
 from attnviz.runs import predictions
 from attnviz.runs.model_run import Request, run_model

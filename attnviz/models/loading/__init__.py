@@ -1,6 +1,6 @@
 """Load a model by name, and find out which models are already on this machine."""
 
-from attnviz.models.loading.example_traces import is_prepared, prepare_examples, prepared_example
+from attnviz.models.loading.example_traces import EXAMPLES, Example, is_prepared, prepare_examples, prepared_example
 from attnviz.models.loading.load_model import bytes_on_hub, load
 from attnviz.models.loading.locate import (
     Availability,
@@ -13,7 +13,9 @@ from attnviz.models.loading.locate import (
 )
 
 __all__ = [
+    "EXAMPLES",
     "Availability",
+    "Example",
     "availabilities",
     "availability",
     "bytes_on_disk",

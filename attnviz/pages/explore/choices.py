@@ -14,7 +14,7 @@ from attnviz.app.links.choices import (
 )
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, MASKS, SCALES, SCOPES, VIEWS
 from attnviz.base.words import N_
-from attnviz.models.catalogue import EXAMPLES
+from attnviz.models.loading import EXAMPLES
 from attnviz.pages.explore.maths import whole_model
 
 START: HeadPlace = (13, 8)  # of SmolLM2: here "it" looks at what it stands for

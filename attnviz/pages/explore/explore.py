@@ -16,8 +16,8 @@ from attnviz.app.text import spoken
 from attnviz.base.message import Problem
 from attnviz.base.words import _, say
 from attnviz.models import settings
-from attnviz.models.catalogue import EXAMPLES, Example, ModelKind
-from attnviz.models.loading import availabilities
+from attnviz.models.catalogue import ModelKind
+from attnviz.models.loading import EXAMPLES, Example, availabilities
 from attnviz.models.tokens import Frame
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.page_entry import PAGE

@@ -2,7 +2,7 @@
 
 from attnviz.app.links.choices import PageChoices
 from attnviz.base.words import N_
-from attnviz.models.catalogue import EXAMPLES
+from attnviz.models.loading import EXAMPLES
 from attnviz.pages.positions.maths import position_scores, qk_norm_growth, rotation, shuffled_words, video
 
 PAGE = PageChoices("positions")

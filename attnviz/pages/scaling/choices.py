@@ -2,7 +2,7 @@
 
 from attnviz.app.links.choices import PageChoices
 from attnviz.base.words import N_
-from attnviz.models.catalogue import EXAMPLES
+from attnviz.models.loading import EXAMPLES
 from attnviz.pages.scaling.maths import alternatives, variance
 
 PAGE = PageChoices("scaling")

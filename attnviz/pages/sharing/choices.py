@@ -6,7 +6,7 @@ from attnviz.app.links.choices import PageChoices
 from attnviz.base.words import N_
 from attnviz.core.precision import DTYPES
 from attnviz.models.architecture import CONVENTIONS, CustomShape, all_presets, gpus
-from attnviz.models.catalogue import EXAMPLES
+from attnviz.models.loading import EXAMPLES
 from attnviz.pages.sharing import maths
 from attnviz.runs.head_sharing import Method
 

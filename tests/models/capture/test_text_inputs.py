@@ -10,7 +10,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 import attnviz as av
 from attnviz.base.message import Problem
-from attnviz.models.catalogue.entry import Entry, LoadedModel
+from attnviz.models.catalogue import Entry, LoadedModel
 from tests.models.capture.plain_models import Writer
 from tests.models.tiny import bert, eager, equal_weights, llama, tokens
 from tests.models.tiny_tokenizers import byte_level, word_piece

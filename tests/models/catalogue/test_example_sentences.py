@@ -1,7 +1,7 @@
 import pytest
 
 from attnviz.models.capture.run import capture
-from attnviz.models.catalogue.entry import EXAMPLES
+from attnviz.models.loading import EXAMPLES
 from attnviz.models.tokens.encoding import encode
 
 EXAMPLE = {each.id: each for each in EXAMPLES}

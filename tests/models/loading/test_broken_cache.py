@@ -9,9 +9,8 @@ from torch.testing import assert_close
 from attnviz.base.message import Problem
 from attnviz.command import main
 from attnviz.models.capture import Trace
-from attnviz.models.catalogue.entry import EXAMPLES
 from attnviz.models.file_faults import FAILED, first_line
-from attnviz.models.loading import cache_folder, gguf
+from attnviz.models.loading import EXAMPLES, cache_folder, gguf
 from attnviz.models.loading.example_traces import folder_of, is_prepared, prepare_examples, prepared_example
 from attnviz.serve import compressed_files
 from tests import broken_disks

@@ -9,7 +9,7 @@ from transformers import BertConfig, BertForMaskedLM
 
 from attnviz.models.capture.run import capture
 from attnviz.models.catalogue import CATALOGUE, LoadedModel
-from attnviz.models.catalogue.entry import EXAMPLES
+from attnviz.models.loading import EXAMPLES
 from attnviz.models.loading import example_traces as module
 from attnviz.models.loading.example_traces import is_prepared, prepare_examples, prepared_example
 from attnviz.models.tokens.encoding import encode

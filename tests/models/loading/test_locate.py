@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from attnviz.base.message import Problem
-from attnviz.models.catalogue import entries
-from attnviz.models.catalogue.entry import Entry, WheelFile
+from attnviz.models.catalogue import Entry, WheelFile, entries
 from attnviz.models.loading import cache_folder, load_model, locate
 from attnviz.models.loading.load_model import load
 from attnviz.models.settings import current

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attnviz.models.catalogue.entry import Entry, LoadedModel
+from attnviz.models.catalogue import Entry, LoadedModel
 from attnviz.pages.why.maths import parts, two_prompts
 from attnviz.runs.model_run import ModelRun, Request, run_model
 from tests.models.tiny import bert

@@ -15,8 +15,7 @@ from attnviz.base.message import Problem
 from attnviz.base.words import _, clauses, ended, ngettext
 from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.live.scene_figure import SceneFigure
-from attnviz.models.catalogue import EXAMPLES
-from attnviz.models.loading import availabilities
+from attnviz.models.loading import EXAMPLES, availabilities
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.maths.one_head import Aligned, aligned, in_both
 from attnviz.pages.explore.panels.shown_head import Shown, some_heads
