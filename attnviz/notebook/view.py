@@ -23,10 +23,11 @@ from attnviz.base.message import Problem, Several
 from attnviz.base.rasterised import png
 from attnviz.base.words import _, require_languages, speaking
 from attnviz.live import LiveView, page
-from attnviz.live.matrix_figures import HeadFigure
-from attnviz.live.scene_figure import SceneFigure
+from attnviz.live.film_file import film_bytes
+from attnviz.live.matrix_figures import HeadFigure, HeadFilm
+from attnviz.live.scene_figure import FrameOptions, SceneFigure
 from attnviz.models.capture import RecordedLayer, Trace
-from attnviz.runs.head_matrix import raw_heads
+from attnviz.runs.head_matrix import raw_heads, telling_row
 
 #: The picture's scripts run, and may offer a file to keep; the notebook around it is out of their reach.
 SANDBOX = "allow-scripts allow-downloads"
@@ -97,17 +98,25 @@ class NotebookView:
     title: str
     language: str | None = None
 
+    @property
+    def _heads(self) -> list[HeadData]:
+        keys = None if self.keys == self.queries else self.keys
+        return [replace(head, tokens_q=self.queries, tokens_k=keys) for head in self.shown.heads]
+
+    @property
+    def _first(self) -> HeadData:
+        """The head on show first."""
+        return self._heads[sum(self.shown.counts[: self.at[0]]) + self.at[1]]
+
     @cached_property
     def html(self) -> str:
         """The whole live file."""
         share = self.shown.counts[self.at[0]] // self.shown.kv_counts[self.at[0]]
-        keys = None if self.keys == self.queries else self.keys
-        heads = [replace(head, tokens_q=self.queries, tokens_k=keys) for head in self.shown.heads]
         with speaking(self.language):
             titles = HeadTitles(_("Layer {layer}, head {head}"), share)
             first = HeadView(self.head_title, tile=self.at, titles=titles)
             grid = HeadGrid.of(self.shown.counts, self.shown.kv_counts, self.shown.layer_ids)
-            return page(LiveView(heads, grid, first, title=self.title), self.theme)
+            return page(LiveView(self._heads, grid, first, title=self.title), self.theme)
 
     @property
     def head_title(self) -> str:
@@ -126,14 +135,25 @@ class NotebookView:
         return self._still()
 
     def _still(self, brings_font: bool = True) -> str:
-        first = sum(self.shown.counts[: self.at[0]]) + self.at[1]
-        hidden = ~self.shown.heads[first].mask
-        data = HeadData.of_values(self.weights, self.queries, self.keys, hidden)
-        background: Literal["dark", "white"] = "dark" if self.theme == "dark" else "white"
+        data = HeadData.of_values(self.weights, self.queries, self.keys, ~self._first.mask)
         with speaking(self.language):
             return SceneFigure((HeadFigure(data, HeadView(self.head_title)),)).to_svg(
-                background=background, title=self.title or self.head_title, brings_font=brings_font
+                background=self._paper, title=self.title or self.head_title, brings_font=brings_font
             )
+
+    def _film(self, kind: str) -> bytes:
+        """What becomes of the row that tells most, from its words to a mixture of values."""
+        head = self._first
+        if not head.exact:
+            raise Problem("A film needs a head's scores, which a trace has: these are weights alone.")
+        with speaking(self.language):
+            film = HeadFilm(head, telling_row(self.weights, ~head.mask), title=self.head_title)
+            options = FrameOptions(self._paper, self.title or None)
+            return film_bytes(SceneFigure((), film=film), kind, options)
+
+    @property
+    def _paper(self) -> Literal["dark", "white"]:
+        return "dark" if self.theme == "dark" else "white"
 
     @property
     def csv(self) -> str:
@@ -146,12 +166,18 @@ class NotebookView:
         return made.getvalue()
 
     def save(self, path: Path | str) -> Path:
-        """Write the live file (.html), or the head on show first as a picture (.svg, .png) or a table (.csv)."""
+        """Write the live file (.html), or the head on show first as a picture (.svg, .png) or a table (.csv).
+
+        As a film (.gif, .webp) it is the row that tells most, from its words to a mixture of values.
+        """
         path = Path(path)
         ending = path.suffix.lower()
-        if ending not in (".html", ".svg", ".png", ".csv"):
-            raise Problem("{name} must end in .html, .svg, .png or .csv", name=path.name)
-        made = png(self.svg) if ending == ".png" else str(getattr(self, ending[1:])).encode()
+        if ending in (".gif", ".webp"):
+            made = self._film(ending[1:])
+        elif ending in (".html", ".svg", ".png", ".csv"):
+            made = png(self.svg) if ending == ".png" else str(getattr(self, ending[1:])).encode()
+        else:
+            raise Problem("{name} must end in .html, .svg, .png, .gif, .webp or .csv", name=path.name)
         path.write_bytes(made)
         return path
 

@@ -89,17 +89,7 @@ class Matrix:
 
     @property
     def telling_row(self) -> int:
-        """The row that tells most: the one with the largest, farthest weight.
-
-        The first token, on which heads rest their attention, is left out as a key. Where that leaves nothing, as in a
-        text of two tokens, it is the last row; of rows that tell as much, the first. tellingRow in
-        canvas/head/head_readout.js finds the same.
-        """
-        seen = np.where(self.hidden, 0.0, self.values)
-        rows, cols = np.indices(seen.shape)
-        telling = (seen * np.log1p(np.abs(rows - cols)) * (cols > 0)).max(-1, initial=0.0)
-        most = telling.max(initial=0.0)
-        return int((telling >= ALIKE * most).argmax()) if most > 0 else max(len(seen) - 1, 0)
+        return telling_row(self.values, self.hidden)
 
     def said_of(self, row: int) -> Message:
         """A sentence naming the three largest cells of a row; a token that occurs more than once gets its position."""
@@ -115,6 +105,20 @@ class Matrix:
         for place, key in enumerate(worth, 1):
             params |= {f"key{place}": self.col_name(key), f"share{place}": float(seen[key])}
         return Message(SAID[self.meaning][len(worth) - 1].template, params)
+
+
+def telling_row(values: np.ndarray, hidden: np.ndarray) -> int:
+    """The row (of Q, K) that tells most: the one with the largest, farthest weight.
+
+    The first token, on which heads rest their attention, is left out as a key. Where that leaves nothing, as in a
+    text of two tokens, it is the last row; of rows that tell as much, the first. tellingRow in
+    canvas/head/head_readout.js finds the same.
+    """
+    seen = np.where(hidden, 0.0, values)
+    rows, cols = np.indices(seen.shape)
+    telling = (seen * np.log1p(np.abs(rows - cols)) * (cols > 0)).max(-1, initial=0.0)
+    most = telling.max(initial=0.0)
+    return int((telling >= ALIKE * most).argmax()) if most > 0 else max(len(seen) - 1, 0)
 
 
 MASKED_ROW = Message("“{token}” may attend to nothing: its whole row is masked.")

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 from torch.testing import assert_close
 
 import attnviz as av
@@ -70,8 +71,20 @@ def test_saving_writes_what_the_ending_says(tmp_path: Path) -> None:
     width, height = struct.unpack(">II", view.save(tmp_path / "x.png").read_bytes()[16:24])
     size = re.search(r'width="([\d.]+)" height="([\d.]+)"', view.svg)
     assert [width, height] == [pytest.approx(2 * float(each), abs=1) for each in size.groups()]
-    with pytest.raises(Problem, match=r"must end in \.html, \.svg, \.png or \.csv"):
+    with pytest.raises(Problem, match=r"must end in \.html, \.svg, \.png, \.gif, \.webp or \.csv"):
         view.save(tmp_path / "x.pdf")
+
+
+@pytest.mark.parametrize("kind", ["gif", "webp"])
+def test_saved_as_a_film_is_the_row_that_tells_most_and_only_of_a_head_with_scores(tmp_path: Path, kind: str) -> None:
+    trace = av.capture(llama(), input_ids=tokens())
+    view = av.show(trace, WORDS, layer=1, head=3, theme="dark")
+    film = Image.open(view.save(tmp_path / f"x.{kind}"))
+    assert (film.format, film.size) == (kind.upper(), (1280, 720))
+    assert film.n_frames > 20, "frames that are alike are one"
+    assert max(film.convert("RGB").getpixel((2, 2))) < 40
+    with pytest.raises(Problem, match="weights alone"):
+        av.show([trace[1].weights()[0]]).save(tmp_path / f"y.{kind}")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ import { drawMixture, MIXTURE_ROOM, mixtureParts } from "./mixture.js";
 const [SECONDS, FRAMES] = [14, 60];
 /** What is seen one after the other; and the share of each stage that moves, before it stands. */
 const [WORDS, SCORES, SCALED, WEIGHTS, MIXTURE] = [0, 1, 2, 3, 4];
-const MOVES = 0.6;
+const MOVES = 0.9;
 /** Keys that are drawn: of more, those with the largest weights. Keys of a column on a wide frame and on an upright one. */
 const [MOST_KEYS, KEYS_WIDE, KEYS_UPRIGHT] = [40, 14, 24];
 /** Pixels of a key's row, of its letters and of its label at most, of a number, and between columns. */
