@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from typing import Any
 
-from attnviz.base.words import _
+from attnviz.base.words import N_, _
 
 #: which extra brings a package, for those that the library goes without until they are needed
 BRINGS = {
@@ -44,6 +45,13 @@ def needed_for(what: str) -> Iterator[None]:
         if package not in BRINGS:
             raise
         raise ExtraMissing(what, package, BRINGS[package]) from None
+
+
+def pandas() -> Any:
+    """pandas, imported once somebody wants a table."""
+    with needed_for(N_("A DataFrame")):
+        import pandas as module
+    return module
 
 
 def must_have(extra: str, what: str) -> None:

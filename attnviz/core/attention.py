@@ -72,7 +72,7 @@ def attend(
         return stages
     _check_shapes(q, k, v)
     _check_numbers(softcap, sinks, dropout, q.shape[-3])
-    scores = grouped_scores(q, k)
+    scores = grouped_matmul(q, k.mT)
     _check_broadcast("mask", mask, scores)
     _check_broadcast("bias", bias, scores)
     if mask is not None and mask.dtype != torch.bool:
@@ -82,16 +82,11 @@ def attend(
     empty_rows = _empty_rows(masked, mask, bias)  # (..., H, Q)
     weights = _softmax(masked, empty_rows, sinks)
     dropped = torch.dropout(weights, dropout, train=True) if training and dropout > 0 else None
-    output = _shared(weights if dropped is None else dropped, v)  # (..., H, Q, Dv)
+    output = grouped_matmul(weights if dropped is None else dropped, v)  # (..., H, Q, Dv)
     return Stages(scores, scaled, masked, weights, output, empty_rows, dropped)
 
 
-def grouped_scores(q: Tensor, k: Tensor) -> Tensor:
-    """q.kT of H query heads (..., H, Q, D) with G key heads (..., G, K, D), (..., H, Q, K): not scaled, not masked."""
-    return _shared(q, k.mT)
-
-
-def _shared(per_query_head: Tensor, per_kv_head: Tensor) -> Tensor:
+def grouped_matmul(per_query_head: Tensor, per_kv_head: Tensor) -> Tensor:
     """Matrix product of H query heads with G key/value heads, without copying the key/value heads.
 
     Query heads that share a key/value head are stacked along the query axis, because broadcasting
@@ -227,17 +222,12 @@ def fused(
 #
 # With a positive feature map f in place of exp, (f(Q) f(K)^T) V = f(Q) (f(K)^T V), and the product on the right is
 # only D x Dv large, however long the sequence is (Katharopoulos et al. 2020, "Transformers are RNNs").
-def positive_features(x: Tensor) -> Tensor:
-    """elu(x) + 1, the feature map of the paper: always above 0, so that weights are positive."""
-    return functional.elu(x) + 1
-
-
 def linear_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Every query's mixture of all values, by weights f(q).f(k) over their sum.
+    """Every query's mixture of all values, by weights f(q).f(k) over their sum; f(x) is elu(x) + 1, always above 0.
 
     q (..., Q, D), k (..., K, D), v (..., K, Dv) -> (..., Q, Dv)
     """
-    q, k = positive_features(q), positive_features(k)
+    q, k = functional.elu(q) + 1, functional.elu(k) + 1
     state = k.mT @ v  # (..., D, Dv)
     total = k.sum(-2).unsqueeze(-1)  # (..., D, 1)
     mixed: Tensor = (q @ state) / (q @ total)

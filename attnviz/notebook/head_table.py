@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from torch import Tensor, nn
 
-from attnviz.base.extras import needed_for
+from attnviz.base.extras import needed_for, pandas
 from attnviz.base.words import N_
 from attnviz.engine import elsewhere
 from attnviz.models.catalogue import LoadedModel
@@ -59,10 +59,7 @@ class HeadTable:
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row for each head and pattern: layer, name, head, pattern, mean, stderr, stability, sentences."""
-        with needed_for(N_("A DataFrame")):
-            import pandas as pd  # here because the table itself does not need it
-
-        return pd.DataFrame(self.rows(), columns=list(COLUMNS))
+        return pandas().DataFrame(self.rows(), columns=list(COLUMNS))
 
     def rows(self) -> list[dict[str, Any]]:
         """The same as dictionaries, with the names of COLUMNS."""

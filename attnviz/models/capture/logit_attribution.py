@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.extras import needed_for
+from attnviz.base.extras import pandas
 from attnviz.base.message import Message, Problem
-from attnviz.base.words import N_
 from attnviz.models.capture.head_selection import chosen_heads, wide
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.residual import Residual, along, before, picked
@@ -112,11 +111,8 @@ class LogitAttribution:
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row for each part of each row of the batch: batch, kind, layer, head, name and value. Needs pandas."""
-        with needed_for(N_("A DataFrame")):
-            import pandas as pd  # here because a capture does not need it
-
         rows = [{"batch": row} | bar._asdict() for row in range(len(self.logit)) for bar in self.bars(row)]
-        return pd.DataFrame(rows)
+        return pandas().DataFrame(rows)
 
 
 def attribute(

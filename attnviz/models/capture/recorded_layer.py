@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Message, Problem
-from attnviz.core.attention import Scale, Stages, attend, grouped_scores, scale_factor
+from attnviz.core.attention import Scale, Stages, attend, grouped_matmul, scale_factor
 from attnviz.models.capture.head_selection import broadcasts, chosen_heads, of_heads, wide
 from attnviz.models.capture.output_projection import head_slices, value_lengths
 
@@ -171,7 +171,7 @@ class RecordedLayer:
     def scores(self, heads: int | Sequence[int] | None = None) -> Tensor:
         """q.kT (B, H', Q, K) of the given heads, before scale, bias and mask: of keys that are hidden, too."""
         q, k, _ = self._of_heads(self._exact_heads(heads))
-        return grouped_scores(q, k)
+        return grouped_matmul(q, k.mT)
 
     def stages(self, head: int = 0, mask: MaskChoice = "model", scale: ScaleChoice = "model") -> Stages:
         """Every intermediate of one head; the head axis is kept, with length 1."""

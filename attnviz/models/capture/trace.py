@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, overload
 import torch
 from torch import Tensor
 
-from attnviz.base.extras import needed_for
+from attnviz.base.extras import pandas
 from attnviz.base.message import Message, Problem, Several
-from attnviz.base.words import N_
 from attnviz.core import measures
 from attnviz.models.capture.head_selection import wide
 from attnviz.models.capture.logit_attribution import LogitAttribution, LogitLens, attribute, lens
@@ -239,11 +238,9 @@ class Trace:
 
         Leaving out `layers` or `heads` takes all of them: a long table. Needs pandas.
         """
-        with needed_for(N_("A DataFrame")):
-            import pandas as pd  # here because a capture does not need it
-
+        table = pandas()
         chosen = range(len(self.layers)) if layers is None else [self.layers.index(self[layers])]
-        return pd.concat([pd.DataFrame(weight_rows(number, self.layers[number], heads)) for number in chosen])
+        return table.concat([table.DataFrame(weight_rows(number, self.layers[number], heads)) for number in chosen])
 
     def to_xarray(self, layers: Sequence[int | str] | None = None) -> xarray.DataArray:
         """The weights (layer, batch, head, query, key) of layers of one shape, with names and tokens. Needs xarray."""
