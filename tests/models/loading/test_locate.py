@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from attnviz.base.message import Problem
-from attnviz.models.catalogue import Entry, WheelFile, entries
+from attnviz.models import catalogue
+from attnviz.models.catalogue import Entry, WheelFile
 from attnviz.models.loading import cache_folder, load_model, locate
 from attnviz.models.loading.load_model import load
 from attnviz.models.settings import current
@@ -34,7 +35,7 @@ def packaged(monkeypatch, tmp_path):
     data = (place / "tiny.gguf").read_bytes()
     wheel = WheelFile("tiny-wheel", "1.0", "tiny_wheel", "tiny.gguf", len(data), hashlib.sha256(data).hexdigest())
     entry = Entry("tiny", "Tiny", "tiny/tiny", "decoder", "Nothing much", "MIT", 2, 4, 2, 1, 1, wheel)
-    monkeypatch.setattr(entries, "CATALOGUE", (entry,))
+    monkeypatch.setattr(catalogue, "CATALOGUE", (entry,))
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     return entry
 
