@@ -5,22 +5,13 @@ import { Chips } from "./chips.js";
 import { themeOf } from "../shared/colour.js";
 import { drawColourBar } from "../shared/colour_bar.js";
 import { Drawing, viewComponent } from "../shared/component.js";
-import { el, liveRegion, property, say } from "../shared/dom.js";
+import { el, joined, liveRegion, property, say } from "../shared/dom.js";
 import { adopt, adoptEdit, adoptOver, groupOf, Member, sameHead, tell } from "../shared/group.js";
 import { HeadControls } from "./head_controls.js";
 import { leadToken, litTokens, press, release, toldColumn, toldRow } from "./head_gestures.js";
 import { fetchAround, HeadSupply } from "./head_supply.js";
 import { Drawn, matrixOf, sourceOf } from "./head_numbers.js";
-import {
-  announceHead,
-  changeText,
-  lookersText,
-  nameStage,
-  readoutText,
-  saidOf,
-  sumUp,
-  titleText,
-} from "./head_readout.js";
+import { changeText, lookersText, nameStage, readoutText, saidOf, sumUp, titleText } from "./head_readout.js";
 import { offerHead } from "./head_offer.js";
 import { HeadTools } from "./head_tools.js";
 import { Heatmap } from "../heatmap/heatmap.js";
@@ -55,6 +46,8 @@ export class HeadComponent extends Drawing {
     this.controls = new HeadControls(this);
     this.room = new Room(this);
     this.count = 0;
+    /** @type {string | null} the title of the head that was told of last */
+    this.titleSaid = null;
     this.lines = new Lines(this);
     this.chips = new Chips(this);
     this.mixture = new Mixture(this);
@@ -85,7 +78,7 @@ export class HeadComponent extends Drawing {
     const source = same && this.held ? this.held.source : await sourceOf(header, payload);
     if (this.held?.header.doc !== header.doc) await group.tilesPainted;
     if (turn !== this.turn) return;
-    this.supply.memory.keep({ header, source }, group.tiles);
+    this.supply.keep(header, source, group.tiles);
     const behind = group.picks.isBehind(header.session, header.ack);
     if (!behind || !this.isOvertaken(header, group)) this.take(header, source, behind);
     if (header.tile) afterPainting(() => void bringAllHeads(group, header.every));
@@ -145,9 +138,9 @@ export class HeadComponent extends Drawing {
     drawColourBar(this.bar, { ...header, unit }, theme.dark, hasMasked ? words.hidden : null);
   }
 
-  /** The sentence about the chosen row, else about the one that tells most. */
+  /** The sentence about the chosen row, else about the one that tells most; with its title, where it is of another head. */
   say() {
-    const { header } = this.drawn;
+    const { header, words } = this.drawn;
     const about = header.sentence;
     property(this.said, "hidden", about === null);
     if (about === null) return;
@@ -158,7 +151,9 @@ export class HeadComponent extends Drawing {
         ? saidOf(this.drawn, about, toldRow(this.drawn))
         : lookersText(this.drawn, column);
     say(this.said, said);
-    announceHead(this, said);
+    const before = this.titleSaid;
+    this.titleSaid = header.title;
+    if (before !== null && before !== header.title) this.announce(joined(words.join_heard, [header.title, said]));
   }
 
   /** Texts that follow the header. */

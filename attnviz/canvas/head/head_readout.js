@@ -170,22 +170,6 @@ export function sumUp({ drawn, help, lines }) {
   attribute(lines.stage, "aria-label", joined(words.join_heard, [words.lines, summary]));
 }
 
-/** @type {WeakMap<HeadComponent, string>} the title of the head that each view showed last */
-const titles = new WeakMap();
-
-/**
- * A head that has come in the place of another one.
- * @param {HeadComponent} view
- * @param {string} said the sentence about it
- */
-export function announceHead(view, said) {
-  const { header, words } = view.drawn;
-  const { title } = header;
-  const before = titles.get(view);
-  titles.set(view, title);
-  if (before !== undefined && before !== title) view.announce(joined(words.join_heard, [title, said]));
-}
-
 /** @param {Numbers} numbers @param {RowSentence} about @param {number} row */
 export function saidOf(numbers, about, row) {
   const { header } = numbers;

@@ -9,7 +9,7 @@ import { headerOfOther, sourceOf } from "./head_numbers.js";
 
 /** @import { HeadComponent } from "./head.js" */
 /** @import { Source } from "./head_numbers.js" */
-/** @import { Drawn, HeadHeader } from "../shared/types.js" */
+/** @import { HeadHeader } from "../shared/types.js" */
 /** @typedef {{ header: HeadHeader, source: Source }} KnownHead */
 /** @typedef {[number, number]} Tile layer and head */
 
@@ -18,15 +18,22 @@ const MOST_CELLS = 24e6;
 /** Of a head that is kept of a sentence that was read before. */
 const LARGEST_KEPT = 512 ** 2;
 
-export class HeadMemory {
-  /** @type {Map<string, KnownHead>} */
+export class HeadSupply {
+  /** @type {Map<string, KnownHead>} heads that were on show or fetched ahead, of the tokens, options and tiles that `about` names */
   heads = new Map();
   size = 0;
   about = "";
+  /** @type {Map<string, Promise<void>>} heads that are being fetched */
+  asking = new Map();
+
+  /** @param {HeadComponent} view */
+  constructor(view) {
+    this.view = view;
+  }
 
   /** Keeps a head. Other tokens, options or tiles (another model) make all that was kept void. */
-  /** @param {KnownHead} head @param {string | null} tiles */
-  keep({ header, source }, tiles) {
+  /** @param {HeadHeader} header @param {Source} source @param {string | null} tiles */
+  keep(header, source, tiles) {
     if (!header.tile) return;
     const about = [header.doc, header.look, tiles].join();
     if (this.about !== about || this.size > MOST_CELLS) {
@@ -38,43 +45,27 @@ export class HeadMemory {
     this.size += header.shape[0] * header.shape[1];
   }
 
-  /** The head `wanted` as it was kept, if what is on show now is another head of the same stack. */
-  /** @param {HeadHeader} current @param {Tile | null} wanted @param {string | null} tiles */
-  recall(current, wanted, tiles) {
-    if (!tiles || !wanted || !current.tile || sameHead(current.tile, wanted)) return null;
-    if (this.about !== [current.doc, current.look, tiles].join()) return null;
-    return this.heads.get(String(wanted)) ?? null;
-  }
-}
-
-/**
- * A head from among all heads of the sentence, where these look as the one on show does. Its scores have 16 bits, so that
- * read-outs have fewer digits until the head itself has come.
- * @param {Drawn} drawn the head on show @param {Tile | null} wanted @returns {KnownHead | null}
- */
-function fromAll({ header, group: { all }, source }, wanted) {
-  if (!("raw" in source) || source.how.norms !== null || !header.tile || sameHead(header.tile, wanted)) return null;
-  if (all?.doc !== header.doc || all.from !== header.every) return null; // another model may have the same tokens
-  const raw = all.head(wanted);
-  if (!raw || !wanted) return null;
-  const mine = { ...headerOfOther(header, wanted), data: `all ${wanted}`, coarse: true };
-  return { header: mine, source: { raw, how: source.how } };
-}
-
-export class HeadSupply {
-  memory = new HeadMemory();
-  /** @type {Map<string, Promise<void>>} heads that are being fetched */
-  asking = new Map();
-
-  /** @param {HeadComponent} view */
-  constructor(view) {
-    this.view = view;
-  }
-
-  /** Another head than the one on show, if it is here. @param {Tile | null} tile */
+  /** Another head than the one on show, if it is here. @param {Tile | null} tile @returns {KnownHead | null} */
   known(tile) {
-    const { drawn } = this.view;
-    return this.memory.recall(drawn.header, tile, drawn.group.tiles) ?? fromAll(drawn, tile);
+    const { header, group } = this.view.drawn;
+    if (!tile || !header.tile || sameHead(header.tile, tile)) return null;
+    const isSame = group.tiles && this.about === [header.doc, header.look, group.tiles].join();
+    return (isSame && this.heads.get(String(tile))) || this.fromAll(tile);
+  }
+
+  /**
+   * A head from among all heads of the sentence, where these look as the one on show does. Its scores have 16 bits, so that
+   * read-outs have fewer digits until the head itself has come.
+   * @param {Tile} tile
+   */
+  fromAll(tile) {
+    const { header, group, source } = this.view.drawn;
+    const { all } = group;
+    if (!("raw" in source) || source.how.norms !== null) return null;
+    if (all?.doc !== header.doc || all.from !== header.every) return null; // another model may have the same tokens
+    const raw = all.head(tile);
+    const mine = { ...headerOfOther(header, tile), data: `all ${tile}`, coarse: true };
+    return raw && { header: mine, source: { raw, how: source.how } };
   }
 
   /**
@@ -99,7 +90,7 @@ export class HeadSupply {
       const source = await sourceOf(fresh, payload);
       const { group, header: now } = this.view.drawn;
       if (fresh.doc !== now.doc || fresh.look !== now.look) return;
-      this.memory.keep({ header: fresh, source }, group.tiles);
+      this.keep(fresh, source, group.tiles);
       this.bring(this.known(group.selected));
     });
   }

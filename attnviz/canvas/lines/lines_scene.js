@@ -17,7 +17,7 @@ export const MOST_LINES = 4000;
 const AT_ONCE = 80;
 /** Lines that are drawn in one go: a thousand take longer than a frame. */
 const PIECE = 200;
-export const LEVELS = 24;
+const LEVELS = 24;
 /** A line weaker than this share of the scale is not drawn. */
 const WEAKEST = 0.006;
 
@@ -31,13 +31,13 @@ export function rowsOnShow(plot, zoom, shape) {
 
 /** How strong a code's line is, 0 to 1. */
 /** @param {number} code @param {{ top: number, signed: boolean, scale: Scale }} header */
-export function lineStrength(code, { top, signed, scale }) {
+function lineStrength(code, { top, signed, scale }) {
   return placeOnScale(Math.abs(valueOf(code, top, signed)), scale, false);
 }
 
-/** @param {number} strength */
-export function levelOf(strength) {
-  return Math.min(LEVELS - 1, Math.floor(strength * LEVELS));
+/** @param {number} code @param {{ top: number, signed: boolean, scale: Scale }} header */
+function levelOf(code, header) {
+  return Math.min(LEVELS - 1, Math.floor(lineStrength(code, header) * LEVELS));
 }
 
 /** Magnitudes of codes on one scale from 0 to 65,534; masked stays masked. */
@@ -73,7 +73,7 @@ export function strongestLines(codes, sizes, header, rows, most = MOST_LINES) {
   for (let q = qa; q < qb; q++) {
     for (let k = ka, i = q * nk + ka; k < kb; k++, i++) {
       if (sizes[i] <= cut || sizes[i] === MASKED_16) continue;
-      levels[levelOf(lineStrength(codes[i], header))].push(q, k);
+      levels[levelOf(codes[i], header)].push(q, k);
       drawn += 1;
     }
   }
@@ -149,12 +149,12 @@ export function lineHit(px, py, plot, rows) {
  * @param {{ codes: Uint16Array, header: { top: number, signed: boolean, scale: Scale } }} layer
  * @param {ReturnType<typeof rowsOnShow>} rows @param {(Pin & { pin: boolean })[]} lit @param {boolean} onCell
  */
-export function litLines({ codes, header }, rows, lit, onCell) {
+function litLines({ codes, header }, rows, lit, onCell) {
   /** @type {number[][]} */
   const levels = Array.from({ length: LEVELS }, () => []);
   const add = (/** @type {number} */ q, /** @type {number} */ k) => {
     const code = codes[q * rows.nk + k];
-    if (isWorthLighting(code, header)) levels[levelOf(lineStrength(code, header))].push(q, k);
+    if (isWorthLighting(code, header)) levels[levelOf(code, header)].push(q, k);
   };
   for (const { axis, i, pin } of lit) {
     if (onCell && axis === "k" && !pin) continue;
@@ -172,7 +172,7 @@ export function litLines({ codes, header }, rows, lit, onCell) {
  * @param {number} count
  * @param {number} high pixels of a token
  */
-export function asideOf(at, count, high) {
+function asideOf(at, count, high) {
   return (at - (count - 1) / 2) * Math.min(2.5, high / (count + 2));
 }
 

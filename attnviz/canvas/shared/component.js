@@ -15,46 +15,27 @@ export function rootOf(component) {
 }
 
 /**
- * What a script keeps for each root between the calls that new data brings.
- * @template T
- * @param {(root: HTMLElement) => T} begin
- */
-export function keptByRoot(begin) {
-  /** @type {WeakMap<HTMLElement, T>} */
-  const kept = new WeakMap();
-  return {
-    /** @param {HTMLElement} root */
-    of(root) {
-      const held = kept.get(root) ?? begin(root);
-      kept.set(root, held);
-      return held;
-    },
-    /** @param {HTMLElement} root */
-    drop(root) {
-      kept.delete(root);
-    },
-  };
-}
-
-/**
  * A component drawn by one long-lived view: made at the first call, shown new data at each, taken down at the end.
  * @template [Data=Uint8Array]
  * @param {new (root: HTMLElement) => { show(component: Component<Data>): unknown, resize?(): void, leave?(): void }} View
  */
 export function viewComponent(View) {
-  const views = keptByRoot((root) => {
+  /** @type {WeakMap<HTMLElement, { view: InstanceType<typeof View>, stopWatching: () => void }>} */
+  const views = new WeakMap();
+  const begin = (/** @type {HTMLElement} */ root) => {
     const view = new View(root);
     return { view, stopWatching: watchSize(root, () => view.resize?.()) };
-  });
+  };
   return (/** @type {Component<Data>} */ component) => {
     const root = rootOf(component);
-    const { view, stopWatching } = views.of(root);
-    view.show(component);
+    const kept = views.get(root) ?? begin(root);
+    views.set(root, kept);
+    kept.view.show(component);
     return () => {
       if (root.isConnected) return; // newer data overtook this call, which Streamlit ends: the view shows it next
-      stopWatching();
-      view.leave?.();
-      views.drop(root);
+      kept.stopWatching();
+      kept.view.leave?.();
+      views.delete(root);
     };
   };
 }
@@ -73,9 +54,6 @@ export function keepInReach(root) {
   new MutationObserver(restore).observe(root, { subtree: true, attributeFilter: ["tabindex"] });
 }
 
-/** What was said last below some buttons stays when new data comes. */
-const lines = keptByRoot(() => el("span", "said", null, { "aria-live": "polite" }));
-
 /**
  * Shows buttons that each do something which takes a while; a line below them says how it went.
  * @param {HTMLElement} root @param {{ label: string, attributes: Record<string, string>, act: () => Promise<string | void> }[]} acts
@@ -83,7 +61,8 @@ const lines = keptByRoot(() => el("span", "said", null, { "aria-live": "polite" 
  * @param {{ working?: string, done?: string }} labels @param {(problem: unknown) => string} failed what is said then
  */
 export function sayingButtons(root, acts, { working, done = "" }, failed) {
-  const said = lines.of(root);
+  // what was said last stays when new data comes
+  const said = root.querySelector(":scope > .said") ?? el("span", "said", null, { "aria-live": "polite" });
   const buttons = acts.map(({ label, attributes, act }) => {
     const press = async () => {
       if (working) said.textContent = working;
