@@ -4,7 +4,7 @@ import { textWidth } from "../scene/text_width.js";
 import { holdable, labelled } from "../shared/controls.js";
 import { addButton, attribute, button, el, fill, listOf, named, property, say, visibleToken } from "../shared/dom.js";
 import { changes, factorOf, maskOf, MASKS, NO_EDIT, SCOPES, VIEWS } from "../shared/edit.js";
-import { editTo, tell } from "../shared/group.js";
+import { tell } from "../shared/group.js";
 import { significant } from "../shared/numbers.js";
 import { choiceAt, largestFactor, marksOf, placeOf, stepFrom } from "../shared/scale_slider.js";
 import { emitEdit } from "./head_gestures.js";
@@ -230,7 +230,8 @@ export class HeadControls {
   move(more, shows = true) {
     const { edit } = this.group;
     const seen = shows && edit.seen === "before" ? "after" : edit.seen;
-    editTo(this.group, { ...edit, seen, ...more });
+    Object.assign(this.group, { edit: { ...edit, seen, ...more }, editing: true });
+    tell(this.group, "edit");
   }
 
   /** Changes the edit in one step. @param {Partial<Edit>} more */
@@ -312,20 +313,15 @@ export class ScaleControl {
     box.append(this.input, marks);
     labelled(host, words.scale, this.input, box);
     host.append(this.value);
-    this.value.style.minWidth = `min(${this.widest()}px, 100%)`;
+    // room for any usual scale: its words change as the hand moves, and the slider must not change its length below it
+    const longest = fill(words.scale_short, { factor: "0.000", number: "0.0000", temperature: "0.000" });
+    this.value.style.minWidth = `min(${Math.ceil(textWidth(longest, 12))}px, 100%)`;
     this.input.addEventListener("input", () => {
       if (controls.raw) controls.move(choiceAt(Number(this.input.value) / STEPS, controls.raw));
     });
     this.input.addEventListener("change", () => controls.emit());
     this.input.addEventListener("pointerup", () => controls.emitSoon()); // a hand that comes back to where it began changes nothing
     this.input.addEventListener("keydown", (e) => this.key(e));
-  }
-
-  /** Room for any usual scale: its words change as the hand moves, and the slider must not change its length below it. */
-  widest() {
-    const { words } = this.controls.view.drawn;
-    const longest = fill(words.scale_short, { factor: "0.000", number: "0.0000", temperature: "0.000" });
-    return Math.ceil(textWidth(longest, 12));
   }
 
   /** @param {HTMLElement} host @param {{ scale: Edit["scale"], factor: number }} mark @param {RawHead | null} raw */

@@ -98,10 +98,10 @@ export class Lines {
    * @param {Rectangle | null} beside the heatmap's plot, if it stands beside the lines
    */
   layout(width, beside) {
-    const { header, labelsQ, labelsK } = this.view.drawn;
+    const { header, words, labelsQ, labelsK } = this.view.drawn;
     this.font = Math.max(12, this.view.heatmap.font);
     this.room = Math.min(LONGEST_LABEL, width * 0.3);
-    const title = this.titleWidth();
+    const title = Math.max(...[words.queries, words.keys].map((text) => textWidth(text, HEADING, 600)));
     const left = Math.ceil(Math.max(title, labelsQ.width(this.room, this.font))) + 12;
     const right = Math.ceil(Math.max(title, labelsK.width(this.room, this.font))) + 12;
     const top = beside ? beside.y : 22;
@@ -111,12 +111,6 @@ export class Lines {
     this.width = left + wide + right;
     this.height = Math.ceil(top + high + 4);
     notePlot(this.stage, this.plot);
-  }
-
-  /** The width of the wider heading. */
-  titleWidth() {
-    const { words } = this.view.drawn;
-    return Math.max(...[words.queries, words.keys].map((text) => textWidth(text, HEADING, 600)));
   }
 
   rows() {

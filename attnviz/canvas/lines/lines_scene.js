@@ -167,16 +167,6 @@ function litLines({ codes, header }, rows, lit, onCell) {
 }
 
 /**
- * How far below its tokens' middle a head's lines stand, so that lines of several heads lie beside each other.
- * @param {number} at the head's place among those drawn
- * @param {number} count
- * @param {number} high pixels of a token
- */
-function asideOf(at, count, high) {
-  return (at - (count - 1) / 2) * Math.min(2.5, high / (count + 2));
-}
-
-/**
  * @typedef {object} LinesScene
  * @property {Rectangle} plot
  * @property {ReturnType<typeof rowsOnShow>} rows which tokens are on show, and how high they are
@@ -203,13 +193,10 @@ export function linesToDraw({ layers, rows }) {
   return layers.map(({ codes, sizes, header }) => strongestLines(codes, sizes, header, rows, most));
 }
 
-/** Whether lines go from Q's colour to K's: those of one head whose weights have one sign. @param {LinesScene} scene */
-function isTinted({ layers: [{ colour, header }] }) {
-  return colour === null && !header.signed;
-}
-
-/** From Q's colour to K's. @param {DrawingContext} context @param {LinesScene} scene */
-function queryToKey(context, { plot: { x, w }, theme }) {
+/** What lines are drawn with: of one head whose weights have one sign, from Q's colour to K's. */
+/** @param {DrawingContext} context @param {LinesScene} scene */
+function inkOf(context, { layers: [{ colour, header }], plot: { x, w }, theme }) {
+  if (colour !== null || header.signed) return theme.text;
   const gradient = context.createLinearGradient(x, 0, x + w, 0);
   gradient.addColorStop(0.1, theme.q);
   gradient.addColorStop(0.9, theme.k);
@@ -222,11 +209,12 @@ function queryToKey(context, { plot: { x, w }, theme }) {
  * @param {LinesScene} scene @param {number} [least] how strong the weakest line is
  */
 export function strokePieces(context, pieces, scene, least = scene.theme.dark ? 0.12 : 0.06) {
-  const { layers, rows, theme } = scene;
-  const tinted = isTinted(scene) ? queryToKey(context, scene) : theme.text;
+  const { layers, rows } = scene;
+  const ink = inkOf(context, scene);
+  const apart = Math.min(2.5, Math.min(rows.hq, rows.hk) / (layers.length + 2)); // lines of several heads lie beside each other
   for (const { at, level, lines } of pieces) {
-    const aside = asideOf(at, layers.length, Math.min(rows.hq, rows.hk));
-    strokeLevel(context, lines, scene, layers[at], (level + 0.5) / LEVELS, least, aside, tinted);
+    const aside = (at - (layers.length - 1) / 2) * apart;
+    strokeLevel(context, lines, scene, layers[at], (level + 0.5) / LEVELS, least, aside, ink);
   }
 }
 

@@ -16,8 +16,13 @@ import { afterPainting, watchSize } from "../shared/surface.js";
 import { bytesInFile, fillFile, filmPart, onOtherTheme } from "./file_page.js";
 
 /** @import { Source } from "../head/head_numbers.js" */
-/** @import { Arrangement, HeadHeader, LiveHeader, OverviewHeader, RawHead, Words } from "../shared/types.js" */
+/** @import { Foot } from "./file_page.js" */
+/** @import { Arrangement, HeadHeader, OverviewHeader, RawHead, Words } from "../shared/types.js" */
 /** @typedef {{ head: HeadHeader, overview: OverviewHeader, arranged: Arrangement | null, words: Words }} HeadsHeader */
+/**
+ * What the file that leaves the app shows first; `film`: what stands on the controls of films, null where heads have no scores.
+ * @typedef {HeadsHeader & Foot & { title: string, film: Words | null }} LiveHeader
+ */
 
 const GROUP = "live";
 /** Below this width the head stands under the overview. */

@@ -176,20 +176,18 @@ export function mosaicBoard({ header, theme, measured, mosaic: { places, tw, th 
   const rows = Math.max(...corners.map(([, y]) => y)) + high;
   const pixels = before?.pixels ?? new Uint32Array(columns * rows);
   const [across, down] = [spansOf(w, wide), spansOf(h, high)];
-  const table = tilePixels(header, theme);
+  const [table, page] = [tilePixels(header, theme), rgb(theme.background)];
   corners.forEach(([x, y], tile) => {
     const own = codes.subarray(tile * h * w, (tile + 1) * h * w);
     const old = before?.codes;
     if (old && own.every((code, i) => code === old[tile * h * w + i])) return;
-    const cells = measured ? dimmed(table, rgb(theme.background), 0.25 + 0.75 * measured[tile]) : table;
+    const left = 64 + 192 * (measured?.[tile] ?? 1); // of 256 parts; the page takes the others
+    const cells = measured
+      ? table.map((pixel) => mixedPixel(pixelOf(page, pixel >>> 24), pixel, Math.round(left)))
+      : table;
     average(own, cells, across, down, pixels, y * columns + x, columns);
   });
   return { pixels, columns, codes, place: { x: x0, y: y0, w: columns / fine, h: rows / fine } };
-}
-
-/** Colours of which the page takes a part. @param {Uint32Array} table @param {import("../shared/types.js").Rgb} page @param {number} left */
-function dimmed(table, page, left) {
-  return table.map((pixel) => mixedPixel(pixelOf(page, pixel >>> 24), pixel, Math.round(256 * left)));
 }
 
 /** What lies below each of `n` pixels. @param {number} cells @param {number} n @returns {Span[]} */

@@ -70,8 +70,8 @@ export class Overview extends Drawing {
     /** @type {Uint8Array | null} the tiles as they came */
     this.own = null;
     this.follow = atItsPace(
-      () => this.followEdit(),
-      () => this.followInTasks(),
+      () => void this.followEdit(editedTiles),
+      () => this.followEdit(editedInTasks),
     );
     this.gone = new AbortController();
     this.listen();
@@ -260,16 +260,12 @@ export class Overview extends Drawing {
     this.draw();
   }
 
-  /** The tiles under the visitor's mask and scale. */
-  followEdit() {
-    if (this.held && this.own) this.use(editedTiles(this.held.group, this.held.tiles, this.own));
-  }
-
-  /** The same, of a long sentence: another one may come meanwhile. */
-  async followInTasks() {
+  /** Draws the tiles under the visitor's mask and scale; while a long sentence's are made, another one may come. */
+  /** @param {(...about: Parameters<typeof editedTiles>) => Uint8Array | Promise<Uint8Array>} make */
+  async followEdit(make) {
     const { held, own } = this;
     if (!held || !own) return;
-    const codes = await editedInTasks(held.group, held.tiles, own);
+    const codes = await make(held.group, held.tiles, own);
     if (this.own === own) this.use(codes);
   }
 

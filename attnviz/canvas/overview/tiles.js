@@ -72,7 +72,7 @@ export function editedTiles(group, tiles, own) {
 }
 
 /** The same, for long sentences in tasks that let a frame be drawn in between. */
-/** @param {Group} group @param {Tile[]} tiles @param {Uint8Array} own @param {number} task milliseconds at most */
+/** @param {Edited} group @param {Tile[]} tiles @param {Uint8Array} own @param {number} task milliseconds at most */
 export async function editedInTasks(group, tiles, own, task = TASK) {
   const making = oneByOne(group, tiles, own);
   for (let end = performance.now() + task; ;) {

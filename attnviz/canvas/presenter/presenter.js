@@ -65,7 +65,6 @@ class Presenter {
     this.root = root;
     /** @type {Component<Presented> | null} */
     this.component = null;
-    this.still = 0;
     /** @type {ReturnType<typeof setInterval> | undefined} */
     this.waiting = undefined;
     kept.current = this;
@@ -132,7 +131,7 @@ class Presenter {
    * @param {(main: Element) => number | null} off how far it is from there, in pixels; null while it is not there yet
    */
   keep(present, off) {
-    this.still = 0;
+    let still = 0;
     clearInterval(this.waiting);
     const end = performance.now() + PATIENCE;
     const give = () => clearInterval(this.waiting);
@@ -140,19 +139,13 @@ class Presenter {
     this.waiting = setInterval(() => {
       const main = document.querySelector(MAIN);
       const pixels = main ? off(main) : null;
-      if (kept.present !== present || performance.now() > end || this.still > QUIET) give();
-      else if (main && pixels !== null) this.settle(main, pixels);
+      const over = kept.present !== present || performance.now() > end || still > QUIET;
+      if (over) give();
+      if (over || !main || pixels === null) return;
+      const before = main.scrollTop;
+      if (Math.abs(pixels) > 2) main.scrollBy({ top: pixels, behavior: "instant" });
+      still = main.scrollTop === before ? still + 1 : 0;
     }, 100);
-  }
-
-  /**
-   * @param {Element} main
-   * @param {number} off how far the picture is from where it should be
-   */
-  settle(main, off) {
-    const before = main.scrollTop;
-    if (Math.abs(off) > 2) main.scrollBy({ top: off, behavior: "instant" });
-    this.still = main.scrollTop === before ? this.still + 1 : 0;
   }
 
   draw() {

@@ -2,7 +2,6 @@
 
 import { zlibSync } from "fflate";
 import { rgbOf } from "../shared/colour.js";
-import { base64Of } from "../shared/packing.js";
 
 const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   let rest = byte;
@@ -82,6 +81,3 @@ export function pngBytes(pixels, columns) {
   }
   return file;
 }
-
-/** The same as base64. @param {Uint32Array} pixels @param {number} columns */
-export const pngOfPixels = (pixels, columns) => base64Of(pngBytes(pixels, columns));

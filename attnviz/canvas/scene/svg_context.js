@@ -3,7 +3,8 @@
 // no page, so that the same drawing makes a file in a browser and without one.
 
 import { hex, rgbOf } from "../shared/colour.js";
-import { pngOfPixels } from "./png.js";
+import { base64Of } from "../shared/packing.js";
+import { pngBytes } from "./png.js";
 import { FAMILY, SIGNS, splitAtSigns, textWidth, tracePath } from "./text_width.js";
 import { attributes, escaped, Gradient, short, SvgPath } from "./svg_path.js";
 
@@ -225,7 +226,7 @@ export class SvgContext extends SvgPath {
     const rows = pixels.length / columns;
     const [left, top] = this.at(x, y);
     if (pixels.length > MOST_SHAPES) {
-      const href = `data:image/png;base64,${pngOfPixels(pixels, columns)}`;
+      const href = `data:image/png;base64,${base64Of(pngBytes(pixels, columns))}`;
       const kept = w >= columns ? "image-rendering:pixelated" : "";
       this.put("image", { x: left, y: top, width: w, height: h, preserveAspectRatio: "none", style: kept, href });
       return;

@@ -159,13 +159,6 @@ export function unpackedEdit(edit, [nq, nk]) {
   return { ...edit, painted: bytes.length === (nq * nk + 7) >> 3 ? unpackBits(bytes, nq * nk) : null };
 }
 
-/** @param {Group} group @param {Edit} edit */
-export function editTo(group, edit) {
-  group.edit = edit;
-  group.editing = true;
-  tell(group, "edit");
-}
-
 /** @param {Group} group @param {Hover | null} hover */
 export function hoverOn(group, hover) {
   if (JSON.stringify(group.hover) === JSON.stringify(hover)) return;

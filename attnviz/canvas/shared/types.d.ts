@@ -413,21 +413,6 @@ export type RawHead = {
 
 export type { Drawn } from "../head/head_numbers.js";
 
-/** What the file that leaves the app shows first; attnviz/live/__init__.py writes it. */
-export type LiveHeader = {
-  title: string;
-  note: string;
-  link: string | null;
-  arranged: Arrangement | null;
-  /** the one on show first */
-  head: HeadHeader;
-  /** without the tiles' shape and name, which are known once they are computed */
-  overview: OverviewHeader;
-  words: Words;
-  /** what stands on the controls of films; null where heads have no scores */
-  film: Words | null;
-};
-
 /** The bar of the presentation mode: where one is, what there is on either side, and what Python has heard of. */
 export type Presented = Answer & {
   total: number;

@@ -7,8 +7,8 @@ import { bytesOf, inflate } from "../../canvas/shared/packing.js";
 import { Address } from "./address.js";
 import { Explorer } from "./explorer.js";
 
-/** @import { HeadsHeader } from "../../canvas/live/heads_frame.js" */
-/** @import { HeadHeader, LiveHeader, Words } from "../../canvas/shared/types.js" */
+/** @import { HeadsHeader, LiveHeader } from "../../canvas/live/heads_frame.js" */
+/** @import { HeadHeader, Words } from "../../canvas/shared/types.js" */
 /** @typedef {{ name: string, about: string, manifest: string, family: string, layers: number, heads: number, groups: number, width: number }} Card */
 /** @typedef {HeadsHeader & { head: HeadHeader & { tile: [number, number] }, cards: Card[], words: Words, examples: SiteExample[], codes: string, document: string }} SiteHeader */
 /** @typedef {{ text: string, model: string, at: string, shows: string, file: string }} SiteExample */
