@@ -12,8 +12,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from attnviz.base.rounding import Rounded
-from attnviz.figures.theme import THEORY, Figure, layout
-from attnviz.figures.title_lines import above, below
+from attnviz.figures.theme import AXIS, THEORY, Figure, frame
+from attnviz.figures.title_lines import above, below, break_titles
 
 Series = dict[str, Any]
 POWERS: dict[str, Any] = {"type": "log", "dtick": 1, "exponentformat": "power"}  #: a tick at each power of ten
@@ -155,9 +155,11 @@ def chart(
     **look: Any,
 ) -> Figure:
     """Series over the axes `x` and `y`, with `marks` over both, the chosen place `here`, and `notes`."""
-    shapes = [*marks, *([] if here is None else [at_x(here)])]
-    look |= _given(xaxis=x, yaxis=y, shapes=shapes or None, annotations=list(notes) or None)
-    fig = layout(go.Figure(list(series), look), title, height)
+    plain, shapes = frame(title, height), [*marks, *([] if here is None else [at_x(here)])]
+    plain["legend"] |= look.pop("legend", {})
+    look |= _given(shapes=shapes or None, annotations=list(notes) or None)
+    fig = go.Figure(list(series), plain | {"xaxis": AXIS | dict(x or {}), "yaxis": AXIS | dict(y or {})} | look)
+    break_titles(fig)
     return fig.update_layout(legend=below()) if legend_below else fig
 
 
@@ -193,7 +195,8 @@ def panels(
             fig.add_shape(mark, **at)
     if titles_size is not None:
         fig.update_annotations(font_size=titles_size)
-    fig = layout(fig.update_layout(look), title, height)
+    fig.update_layout(frame(title, height) | look).update_xaxes(AXIS).update_yaxes(AXIS)
+    break_titles(fig)
     return fig if top is None else fig.update_layout(margin={"t": above(fig, top)})
 
 

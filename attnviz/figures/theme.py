@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from attnviz.base.extras import needed_for
 from attnviz.base.words import N_
-from attnviz.figures.title_lines import break_titles
 
 if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
+    pass
 
 
 from collections.abc import Sequence
@@ -121,16 +120,17 @@ def __getattr__(name: str) -> Any:
     return Figure
 
 
-def layout(fig: Figure, title: str | None = None, height: int | None = None) -> Figure:
-    """Fonts, margins and transparent backgrounds; the page's theme colours text and axes.
+#: Margins grow until every tick's label has its place. Plotly need not look after that, label by label, whether one
+#: leaves the figure: that took a quarter of the time in which a chart is drawn.
+AXIS = {"automargin": True, "ticklabeloverflow": "allow"}
 
-    Margins grow until every tick's label has its place. Plotly need not look after that, label by label, whether one
-    leaves the figure: that took a quarter of the time in which a chart is drawn.
-    """
+
+def frame(title: str | None, height: int | None) -> dict[str, Any]:
+    """Fonts, margins and transparent backgrounds of a chart; the page's theme colours text and axes."""
     # A plot's upper edge moves as the window grows: a legend that is tied to it stays where it was, over the chart.
     legend = {"yanchor": "bottom"} if title else {"yref": "container", "yanchor": "top"}
-    fig.update_layout(
-        title={
+    return {
+        "title": {
             "text": title or "",
             "font": {"size": 15},
             "x": 0,
@@ -138,18 +138,14 @@ def layout(fig: Figure, title: str | None = None, height: int | None = None) -> 
             "xref": "container",
             "pad": {"l": 8},
         },
-        font={"family": FONT, "size": 13},
-        height=height,
-        margin={"l": 8, "r": 8, "t": 40 if title else 12, "b": 8},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        hoverlabel={"font": {"family": FONT}},
-        legend={"orientation": "h", "xanchor": "left", "x": 0, "y": 1.0} | legend,
-    )
-    fig.update_xaxes(automargin=True, ticklabeloverflow="allow")
-    fig.update_yaxes(automargin=True, ticklabeloverflow="allow")
-    break_titles(fig)
-    return fig
+        "font": {"family": FONT, "size": 13},
+        "height": height,
+        "margin": {"l": 8, "r": 8, "t": 40 if title else 12, "b": 8},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "hoverlabel": {"font": {"family": FONT}},
+        "legend": {"orientation": "h", "xanchor": "left", "x": 0, "y": 1.0} | legend,
+    }
 
 
 def with_alpha(colour: str, alpha: float) -> str:

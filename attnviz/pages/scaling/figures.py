@@ -28,7 +28,7 @@ from attnviz.figures.chart import (
     panels,
     points,
 )
-from attnviz.figures.theme import RAW, SCALED, SERIES, SIGNED, THEORY, V_GREEN, Figure, layout, with_alpha
+from attnviz.figures.theme import RAW, SCALED, SERIES, SIGNED, THEORY, V_GREEN, Figure, with_alpha
 from attnviz.figures.title_lines import axis_title, below
 
 FLOOR = 1e-9  #: drawn in place of 0 on a log axis
@@ -102,9 +102,9 @@ def over_d_k(
 @cache
 def _plain_layout(title: str, height: int) -> dict[str, Any]:
     """The look of every figure as plain data, to be completed and then checked by Plotly once."""
-    look: dict[str, Any] = layout(go.Figure(), title, height).to_plotly_json()["layout"]
+    look: dict[str, Any] = chart([], height=height, title=title).to_plotly_json()["layout"]
     look.pop("template", None)  # the default one, which costs more to check than all the rest
-    return {"xaxis": {}, "yaxis": {}} | look
+    return look
 
 
 def _log_axis(x: np.ndarray, title: str) -> dict[str, Any]:

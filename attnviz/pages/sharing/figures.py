@@ -15,6 +15,7 @@ from attnviz.figures.cost_charts import binary_ticks, stacked
 from attnviz.figures.heatmap import label, token_axis
 from attnviz.figures.theme import (
     ALTERNATIVE,
+    AXIS,
     FONT,
     K_VERMILION,
     MASKED,
@@ -288,7 +289,8 @@ def sweep(
     names, most = list(names), max(max(change), 0.01) * 1.15
     colours = [with_alpha(K_VERMILION, 0.85 if g == chosen else 0.35) for g in kv_heads]
     name, hover = _("change of the layer's output"), "%{x}: %{y:.1%}<extra></extra>"
-    right: dict[str, Any] = {"showgrid": False, "overlaying": "y", "side": "right", "anchor": "x"}
+    beside: dict[str, Any] = AXIS | {"showgrid": False, "overlaying": "y", "side": "right", "anchor": "x"}
+    right = axis(_("change"), 12, tickformat=".0%", dtick=0.25 if most < 1.3 else 0.5, range=[0, most], **beside)
     return chart(
         [
             charts.bars(names, cache, _("K/V bytes"), colours, hover="%{x}: %{y:,} B<extra></extra>"),
@@ -297,7 +299,7 @@ def sweep(
         axis(_("K/V heads"), 12, type="category", domain=[0.0, 0.94]),
         axis(_("bytes"), 12, binary_ticks(max(cache)), range=[0, max(cache) * 1.15]),
         height=270,
-        yaxis2=axis(_("change"), 12, tickformat=".0%", dtick=0.25 if most < 1.3 else 0.5, range=[0, most], **right),
+        yaxis2=right,
     )
 
 
