@@ -1,7 +1,7 @@
 """A panel of a page: an error in it becomes a sentence in its place, and its own controls can run it again alone."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
@@ -10,9 +10,9 @@ from typing import ParamSpec
 import streamlit as st
 
 from attnviz.app.mends.streamlit_adapter import is_streamlits
-from attnviz.app.text import plain
+from attnviz.app.text import plain, spoken
 from attnviz.app.widget_values import heard_at_its_end
-from attnviz.base.message import Missing, Problem
+from attnviz.base.message import Message, Missing, Problem
 from attnviz.base.words import _, say
 from attnviz.models.file_faults import first_line, lacks_memory
 
@@ -29,6 +29,12 @@ def show_problem(problem: Exception) -> None:
         st.info(text)
     else:
         st.error(text, icon=":material/error:")
+
+
+def show_notices(notices: Iterable[Message]) -> None:
+    """Show what a visitor should know of what is displayed, each in a blue box."""
+    for notice in notices:
+        st.info(spoken(notice))
 
 
 @contextmanager

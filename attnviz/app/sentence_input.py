@@ -12,8 +12,8 @@ import streamlit as st
 from attnviz.app import widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links.choices import Choice
-from attnviz.app.panel import guard
-from attnviz.app.text import plain, spoken
+from attnviz.app.panel import guard, show_notices
+from attnviz.app.text import plain
 from attnviz.base.message import Missing, Problem
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
@@ -48,8 +48,7 @@ def sentence_run(
         if not model_first:
             name = widgets.one_of(model, _("Model"), names, style="select", width=WIDE)
     run = model_cache.model_run(Request(name, text))
-    for notice in run.notices:
-        st.info(spoken(notice))
+    show_notices(run.notices)
     return run
 
 

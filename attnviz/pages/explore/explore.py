@@ -11,8 +11,7 @@ from attnviz.app import page_parts, sentence_input, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_reading, link_state
 from attnviz.app.links.choices import Choice, name_of_head
-from attnviz.app.panel import fragment, guard
-from attnviz.app.text import spoken
+from attnviz.app.panel import fragment, guard, show_notices
 from attnviz.base.message import Problem
 from attnviz.base.words import _, say
 from attnviz.models import settings
@@ -157,8 +156,7 @@ def explore(request: Request) -> None:
     """
     with guard():
         run = model_cache.model_run(request)
-        for notice in run.notices:
-            st.info(spoken(notice))
+        show_notices(run.notices)
         stack = overview.choose_stack(run)
         small, large = st.container(key="main-picture").columns([1, 1.9], gap="medium")
         with small, st.container(key="drawer"):  # presented, all heads open from the side

@@ -9,7 +9,7 @@ from attnviz.app import glossary_terms, page_parts, presenting, widget_values, w
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
-from attnviz.app.panel import guard
+from attnviz.app.panel import guard, show_notices
 from attnviz.app.text import plain, spoken
 from attnviz.base.message import Message, Problem, Several
 from attnviz.base.rounding import Rounded, Template
@@ -132,8 +132,7 @@ def subject(lesson: Lesson) -> Subject:
     if not availability(landing.MODEL).on_this_machine:
         return Subject(text)
     run = model_cache.model_run(Request(landing.MODEL, text))
-    for notice in run.notices:
-        st.info(spoken(notice))
+    show_notices(run.notices)
     apart = Rerun(parts.run, (parts.TokenQuestion(),))
     return Subject(
         text, run, lambda: model_cache.model_of(run), lambda: cast(parts.Parts, model_cache.cached_rerun(run, apart))

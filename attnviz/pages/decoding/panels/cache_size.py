@@ -5,7 +5,8 @@ import streamlit as st
 from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
-from attnviz.app.text import spoken, with_minus
+from attnviz.app.panel import show_notices
+from attnviz.app.text import with_minus
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, listed, ngettext, sentences
@@ -119,8 +120,7 @@ def rounded() -> None:
         lambda result: result.done,
     )
     result = live.result
-    for notice in result.notices:
-        st.info(spoken(notice))
+    show_notices(result.notices)
     n, every = len(result.formats), len(quantised_cache.FORMATS)
     live_run.controls("numbers", live, n / every, _("format {n} of {all}").format(n=n, all=every))
     with place:

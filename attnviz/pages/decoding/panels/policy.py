@@ -5,7 +5,7 @@ from typing import cast
 import streamlit as st
 
 from attnviz.app import live_run, page_parts, show, widgets
-from attnviz.app.text import spoken
+from attnviz.app.panel import show_notices
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, listed, sentences
@@ -33,8 +33,7 @@ def panel() -> None:
         seed = widgets.number(choices.SEED, _("Seed of the random policy"), step=1)
     live = _computed(name, kept_positions.Config(text, seed))
     result = live.result
-    for notice in result.notices:
-        st.info(spoken(notice))
+    show_notices(result.notices)
     n, every = len(result.kept), result.wanted
     live_run.controls("policies", live, n / every, _("policy {n} of {all}").format(n=n, all=every))
     policy, budget = _choose(result)

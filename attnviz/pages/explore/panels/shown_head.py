@@ -54,11 +54,6 @@ def go_to(layer: int, head: int) -> None:
     link_state.put(choices.AT, (layer, head))
 
 
-def link() -> str:
-    """The link to this view for a caption; empty when it is too long, or opens the view on this machine only."""
-    return link_state.public_address(link_state.LONGEST_IN_CAPTION) or ""
-
-
 def edit(stack: Stack, layer: int) -> HeadEdit:
     """The mask and the scale that the link holds, as far as this sentence has its tokens; seen where it can be."""
     chosen = HeadEdit(
@@ -291,7 +286,7 @@ def offers(shown: Shown, note: str) -> list[show.LiveFile]:
     stack, view, edit, layer, head = shown.stack, shown.view, shown.edit, shown.layer, shown.head
     grid = stack.grid
     title = _("{model} on “{text}”").format(model=shown.run.name, text=shown.run.request.text[:120])
-    address, language_now = link() or None, language()
+    address, language_now = link_state.public_address(link_state.LONGEST_IN_CAPTION), language()
     request, name = shown.run.request, stack.id
 
     def made(heads: Callable[[Stack], Sequence[HeadData]], grid: HeadGrid) -> str:

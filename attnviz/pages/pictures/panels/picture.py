@@ -8,6 +8,7 @@ import streamlit as st
 
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.links import link_state
+from attnviz.app.panel import show_notices
 from attnviz.app.text import plain, spoken
 from attnviz.base.words import _, say, sentences
 from attnviz.canvas.patch_view import (
@@ -39,8 +40,7 @@ from attnviz.pages.pictures.panels import picture_answer, picture_cache, picture
 def draw(loaded: LoadedModel, picture: picture_cache.ChosenPicture) -> None:
     """Draw everything about one picture."""
     run = picture_cache.picture_run(loaded, picture)
-    for notice in run.notices:
-        st.info(spoken(notice))
+    show_notices(run.notices)
     stack = _stack(run)
     answer, ordered = st.columns([2, 1], vertical_alignment="center")
     with ordered:

@@ -188,23 +188,9 @@ def _waves(result: video.Split) -> None:
 def attention_panel() -> None:
     """Draw the controls, the frames and the program."""
     st.subheader(_("The same on a video that holds something"), anchor=False)
-    result = attention_of(_attention_controls())
-    config = result.config
-    frame, high, wide = (each.ravel() for each in np.indices(result.row.shape))
-    show.figure(
-        show.chart_of(figures.lit_frames, result.video, result.row, config.at),
-        name="video-attention",
-        key="p_video_attention",
-        table={"frame": frame, "row": high, "column": wide, "weight": result.row.ravel()},
-        words=_words(result),
-    )
-    show.snippet(video.attention_program(config), "p-video-attention")
-
-
-def _attention_controls() -> video.AttentionConfig:
     with st.container(horizontal=True, vertical_alignment="bottom", key="p-video-query"):
         over = {"head": _("over each head"), "full": _("over all heads together")}
-        return video.AttentionConfig(
+        config = video.AttentionConfig(
             at=tuple(
                 widgets.number(choice, label, step=1, width=130)
                 for choice, label in zip(choices.VIDEO_AT, _query(), strict=True)
@@ -215,6 +201,16 @@ def _attention_controls() -> video.AttentionConfig:
             normed=(normed := widgets.toggle(choices.VIDEO_NORMED, _("Normalise q and k"))),
             norm=cast(QKNorm, widgets.one_of(choices.VIDEO_NORM, _("RMSNorm of q and k"), over)) if normed else "head",
         )
+    result = attention_of(config)
+    frame, high, wide = (each.ravel() for each in np.indices(result.row.shape))
+    show.figure(
+        show.chart_of(figures.lit_frames, result.video, result.row, config.at),
+        name="video-attention",
+        key="p_video_attention",
+        table={"frame": frame, "row": high, "column": wide, "weight": result.row.ravel()},
+        words=_words(result),
+    )
+    show.snippet(video.attention_program(config), "p-video-attention")
 
 
 def _words(result: video.VideoAttention) -> str:

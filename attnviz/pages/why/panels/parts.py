@@ -27,7 +27,9 @@ def panel() -> None:
     """Draw the section."""
     place = page_parts.main_picture()
     asked = form.ask()
-    at = _one_of_the_heads(asked)
+    heads, strongest = asked.parts.by_head, "{}.{}".format(*asked.parts.strongest)
+    # for those who cannot click a bar
+    at = head_of(widgets.one_of(choices.AT, _("Head (layer.head)"), heads, usual=strongest, style="select", width=220))
     left, right = place.columns([1.9, 1], gap="small")
     with left:
         _ladder(asked, at)
@@ -40,14 +42,6 @@ def panel() -> None:
         rows = asked.parts.parts
         added = [f"{Rounded(each.value):+.4f}" for each in rows]
         box.dataframe({_("part"): [say(each.name) for each in rows], _unit(asked): added}, hide_index=True)
-
-
-def _one_of_the_heads(asked: form.Asked) -> tuple[int, int]:
-    """The choice of a head, for those who cannot click a bar, the largest first."""
-    heads, strongest = asked.parts.by_head, "{}.{}".format(*asked.parts.strongest)
-    return head_of(
-        widgets.one_of(choices.AT, _("Head (layer.head)"), heads, usual=strongest, style="select", width=220)
-    )
 
 
 def _ladder(asked: form.Asked, at: tuple[int, int]) -> None:
