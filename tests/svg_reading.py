@@ -33,17 +33,6 @@ def texts(root: ElementTree.Element) -> list[str]:
     return ["".join(node.itertext()) for node in root.iter(f"{SVG}text")] + [name for name in named if name]
 
 
-def rounded_boxes(root: ElementTree.Element) -> list[tuple[tuple[float, float, float, float], ElementTree.Element]]:
-    """Every box with round corners: its left and upper edge, width and height, and the path that draws it."""
-    found = []
-    for path in root.iter(f"{SVG}path"):
-        numbers = [float(number) for number in re.findall(r"-?[\d.]+", path.get("d", ""))]
-        if path.get("d", "").count("C") == 4 and path.get("d", "").endswith("Z"):
-            (left, right), (top, bottom) = ((min(side), max(side)) for side in (numbers[0::2], numbers[1::2]))
-            found.append(((left, top, right - left, bottom - top), path))
-    return found
-
-
 def pixels_in(root: ElementTree.Element, number: int = 0) -> np.ndarray:
     """The pixels (rows, columns, RGBA) of the picture in it, or of the one of this number."""
     address = list(root.iter(f"{SVG}image"))[number].get("href", "")

@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from attnviz.app.share_menu import embed_code, who_may_embed
+from attnviz.app.share_menu import embed_code
 
 PUBLIC = "https://attention.example/explore"
 
@@ -25,16 +25,3 @@ def test_the_code_is_one_frame_with_the_view_and_without_the_bar(address, source
     made = frame(embed_code(address, 'A "title" <b>'))
     assert made["src"] == source
     assert made["title"] == 'A "title" <b>'
-
-
-def test_who_may_embed_is_said_as_the_server_is_set(monkeypatch):
-    monkeypatch.setenv("ATTNVIZ_EMBED", "anywhere")
-    assert who_may_embed(PUBLIC, True) is None
-    monkeypatch.setenv("ATTNVIZ_EMBED", "https://blog.example")
-    assert "https://blog.example" in str(who_may_embed(PUBLIC, True))
-    here = "http://localhost:8501/explore"
-    monkeypatch.setenv("ATTNVIZ_EMBED", "this-machine")
-    assert "localhost" in str(who_may_embed(here, False))
-    monkeypatch.delenv("ATTNVIZ_EMBED")
-    assert "ATTNVIZ_EMBED" in str(who_may_embed(PUBLIC, True))
-    assert "ATTNVIZ_EMBED" in str(who_may_embed(here, False)), "nothing works before it is set, here neither"

@@ -1,15 +1,12 @@
 """The page How a head is born in a browser: dragged, played, typed into, silenced by key, saved, linked."""
 
-import csv
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
 from attnviz.pages.born.maths import life
 from tests.browser.conftest import answered, at_rest, until
-from tests.browser.saving import open_menu, saved
 
 FILM = ".av-root:has(.bi-curves)"
 PIXELS = "(canvas) => [...canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data].join()"
@@ -75,18 +72,3 @@ def test_ones_own_words_a_silenced_head_and_the_link_that_brings_both_back(serve
     expect(other.locator(".bi-tile").first).to_have_attribute("aria-pressed", "true")
     assert other.locator(".bi-chip b").all_inner_texts() == film.locator(".bi-chip b").all_inner_texts()
     assert step(other) == step(film) == 1500
-
-
-@pytest.mark.slow
-def test_the_question_is_answered_and_the_picture_saved(server_url, new_page):
-    page, _film = opened(new_page, server_url)
-    page.get_by_role("button", name="1,000", exact=True).click()
-    expect(page.get_by_text(re.compile(r"Computed: between steps \d+ and \d+"))).to_be_visible()
-    answered(page)
-    open_menu(page.locator(".st-key-born-film-out-save-menu button").first)
-    table = Path(saved(page, page.get_by_role("button", name="CSV, the numbers")).path())
-    rows = list(csv.DictReader(table.open(encoding="utf-8-sig")))
-    assert [int(row["step"]) for row in rows] == life.read(life.LIFE).at.tolist()
-    assert float(rows[-1]["accuracy"]) > 0.95
-    svg = Path(saved(page, page.locator("button[data-kind=svg]")).path()).read_text("utf-8")
-    assert "head 1.2" in svg

@@ -190,51 +190,6 @@ def test_what_tab_comes_to_is_seen(opened, link, theme):
     assert faint == []
 
 
-def on_explore(page):
-    """The heatmap says the largest weights of the row it comes to; a choice among few is one stop."""
-    stage = page.get_by_test_id("heatmap").first
-    stage.focus()
-    page.keyboard.press("Escape")
-    for _press in range(12):
-        page.keyboard.press("ArrowUp")
-    for _press in range(5):
-        page.keyboard.press("ArrowDown")
-    live = page.locator(".av-root:has([data-testid=heatmap]) .av-sr[role=status]").first
-    until(lambda: " (5) → " in live.text_content())
-    row = sorted((one for one in stage.evaluate("stage => stage.matrix()[5]") if one is not None), reverse=True)
-    largest = [round(value, 4) for value in row[:3]]
-
-    def said_again():
-        page.keyboard.press("ArrowUp")
-        page.keyboard.press("ArrowDown")
-        return [float(number) for number in re.findall(r"[01]\.\d{4}", live.text_content())][1:]
-
-    # with fewer digits as long as the chosen head's own numbers are on their way
-    until(lambda: said_again() == largest)
-    chosen = page.get_by_role("radio", name="looks at", exact=True)
-    other = page.get_by_role("radio", name="is looked at by")
-    assert [one.get_attribute("tabindex") for one in (chosen, other)] == ["0", "-1"]
-    chosen.focus()
-    page.keyboard.press("ArrowRight")
-    assert other.get_attribute("aria-checked") == "true"
-    assert other.evaluate(IS_ACTIVE)
-    assert [one.get_attribute("tabindex") for one in (chosen, other)] == ["-1", "0"]
-
-
-def by_drawing(page):
-    """A digit is drawn by keys."""
-    pad = page.get_by_test_id("pad").first
-    inked = """pad => pad.getContext("2d").getImageData(0, 0, pad.width, pad.height).data
-        .filter((v, i) => i % 4 === 3 && v).length / (pad.width * pad.height) * 32 * 32"""
-    assert pad.evaluate(inked) == 0
-    pad.focus()
-    for key in ["ArrowUp", "ArrowUp", " ", *["ArrowDown"] * 8, " "]:
-        page.keyboard.press(key)
-    page.keyboard.press("Escape")
-    until(lambda: pad.evaluate(inked) > 20)
-    page.wait_for_url(re.compile("pic_view="))
-
-
 def film(play, picture):
     """What a button plays is a few stills: the words of a picture change as often."""
 
@@ -256,8 +211,6 @@ def film(play, picture):
 
 #: what else is looked at where the stops of a page have been
 MORE = {
-    EXPLORE: on_explore,
-    "pictures?pic_from=draw": by_drawing,
     BARS: film(".ss-play", ".ss-range[data-what=d_k]"),
     CACHES: film(".cg-bar button", ".cg-range"),
     CIRCLE: film(".rc-walk", ".rc-circle"),

@@ -93,25 +93,6 @@ def test_a_sentence_is_read_as_one_leaves_it_its_heads_come_in_order_and_control
     assert wide < row < whole, "a token that is longer than its row is cut"
 
 
-def test_a_likely_token_is_appended_shown_and_pinned(opened):
-    page = opened("explore?open_next=true", *DRAWN)
-    area, chips = page.get_by_label("Sentence", exact=True), page.locator(".av-chips").first.get_by_role("option")
-    before, count = area.input_value(), chips.count()
-    button = page.locator("[class*=st-key-append-] button").filter(has_text=re.compile(r"^\s*[A-Za-z]+\s*$")).first
-    button.wait_for()
-    token = button.text_content().strip()
-    button.click()
-    chips.nth(count).wait_for()
-    assert chips.count() == count + 1
-    assert area.input_value().startswith(before)
-    assert area.input_value()[len(before) :].strip() == token == chips.nth(count).text_content().strip()
-    page.wait_for_function("location.search.includes('text=')")
-    assert [chips.nth(i).get_attribute("aria-selected") for i in range(count + 1)] == ["false"] * count + ["true"]
-    again = opened("explore" + page.url.split("/explore")[1], *DRAWN)
-    assert again.get_by_label("Sentence", exact=True).input_value() == area.input_value()
-    assert again.locator(".av-chips").first.get_by_role("option").nth(count).get_attribute("aria-selected") == "true"
-
-
 def test_what_if_is_computed_again_and_back_undoes_only_the_last_change(opened):
     page = opened("explore?open_what_if=true&mask=window&window=2&where=layer&again=true", *DRAWN)
     page.get_by_text("of the probability").first.wait_for(timeout=60_000)

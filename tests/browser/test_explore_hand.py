@@ -11,7 +11,7 @@ from attnviz.core.attention import attend
 from attnviz.models.loading import EXAMPLES
 from attnviz.runs.model_run import Request, kept_run
 from tests.browser.canvas_places import cell, finger, weights
-from tests.browser.conftest import answered, resized, until
+from tests.browser.conftest import answered, until
 from tests.browser.test_all_heads import arrived
 
 LAYER, HEAD = 13, 8
@@ -186,28 +186,3 @@ def test_masks_a_hidden_token_what_was_before_and_all_small_pictures_while_the_h
     until(lambda: overview.evaluate(PAINTED) != small)
     assert "factor" not in again.url
     again.mouse.up()
-
-
-def test_a_matrix_of_many_tokens_uses_the_width_there_is_fits_a_window_and_is_zoomed(opened):
-    text = "+".join(["The", "animal", "was", "tired", "and", "went"] * 30)
-    page = opened(f"explore?text={text}&at=3.1", STAGE, "[data-testid=said]", width=1280, height=720)
-    stage = page.get_by_test_id("heatmap").first
-    n = len(weights(page))
-    assert n >= 180
-    for width, height in ((1280, 720), (1440, 900)):
-        resized(page, width, height)
-        high = stage.bounding_box()["height"]
-        _x, _y, wide, tall = (float(v) for v in stage.get_attribute("data-plot").split(","))
-        beside_labels = page.locator(".av-pair").first.bounding_box()["width"] * 0.6
-        assert wide > beside_labels
-        assert tall > 2.5 * n
-        assert high <= height - 60, "below the bar, all of it is on screen at once"
-        stage.evaluate("stage => stage.scrollIntoView({block: 'end'})")
-        assert stage.bounding_box()["y"] >= 0
-    before = stage.get_attribute("data-zoom")
-    box = stage.bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 150)
-    page.keyboard.down("Control")
-    page.mouse.wheel(0, -600)
-    page.keyboard.up("Control")
-    until(lambda: stage.get_attribute("data-zoom") != before)

@@ -66,40 +66,6 @@ def test_a_film_is_stepped_dragged_and_comes_back_by_its_link(opened):
 
 
 @pytest.mark.slow
-def test_it_plays_to_the_end_and_back_and_keys_move_steps_and_lines(opened):
-    page = opened("fast?fast_n=32", FILM)  # three tiles
-    tile = page.locator(".tf-tile")
-    tile.focus()
-    page.keyboard.press("Home")
-    until(lambda: stood(page) == 0)
-    page.get_by_role("button", name="Play", exact=True).click()
-    expect(page.get_by_role("button", name="Pause")).to_be_visible()
-    until(lambda: stood(page) == 2, 30)
-    page.wait_for_url("**fast_at=2*")
-    page.get_by_role("button", name="Play backwards").click()
-    until(lambda: stood(page) == 0, 30)
-    tile.focus()
-    page.keyboard.press("ArrowRight")
-    until(lambda: stood(page) == 1)
-    page.keyboard.press("ArrowUp")
-    page.keyboard.press("ArrowUp")  # off the last line, from which nothing goes down
-    page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
-    expect(page.locator(".tf-readout")).to_contain_text("Query")
-    before = page.locator(".tf-readout").inner_text()
-    page.keyboard.press("ArrowDown")
-    expect(page.locator(".tf-readout")).not_to_have_text(before)
-    said, slider = page.locator(".tf-said"), page.locator(".tf-bar input")
-    expect(said).to_have_attribute("aria-live", "polite")
-    slider.focus()  # it says the tile itself
-    page.keyboard.press("ArrowRight")
-    until(lambda: stood(page) == 2)
-    expect(said).to_have_attribute("aria-live", "off")
-    assert slider.get_attribute("aria-valuetext") == said.inner_text()
-    tile.focus()
-    expect(said).to_have_attribute("aria-live", "polite")
-
-
-@pytest.mark.slow
 def test_what_lies_in_fast_memory_is_what_python_counts_and_a_file_says_it_too(opened):
     page = opened("fast?fast_pass=backward&fast_at=5", FILM)
     memory = page.locator(".tf-right canvas[role=img]")

@@ -280,17 +280,6 @@ def test_what_if_opened_and_a_head_chosen_on_a_slow_line_both_stand_in_the_link(
     shown(page, "Layer 7, head 5")
 
 
-def test_three_tiles_and_what_if_in_a_breath_end_with_the_last_one_in_picture_and_link(opened):
-    page = opened("explore", "[data-testid=overview][data-tiles*='[']")
-    spots = [tile(page, 9 * layer + head) for layer, head in ((3, 1), (4, 8), (7, 5))]
-    page.get_by_text("What if: another mask, another scale, a silenced head").dispatch_event("click")
-    for spot in spots:
-        page.mouse.click(*spot)
-    settled(page, at="7.5", open_what_if="true")
-    page.get_by_text("what changes is shown here at once").wait_for()
-    shown(page, "Layer 7, head 5")
-
-
 LET_GO = """(input) => {
     input.value = 5;
     input.dispatchEvent(new Event("input", { bubbles: true }));

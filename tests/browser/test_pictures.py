@@ -165,13 +165,3 @@ def test_the_words_of_the_reader_are_walked_through_and_stay_on_a_phone(open_pic
     page.locator(".pv-play").click()
     for word in ("three", "seven", "four"):
         until(lambda word=word: any(each.startswith(f"From “{word}”, ") for each in said.json_value()))
-
-
-def test_a_digit_is_drawn_and_told(opened):
-    page = opened("pictures?pic_from=draw", "[data-testid=pad]")
-    pad = page.get_by_test_id("pad")
-    expect(pad).to_be_in_viewport(ratio=1)  # no place is kept above it for a picture that is not there
-    box = pad.bounding_box()
-    drag(page, *((box["x"] + 0.5 * box["width"], box["y"] + share * box["height"]) for share in (0.1, 0.5, 0.9)))
-    expect(page.get_by_text("The model says one")).to_be_in_viewport(timeout=60_000)
-    assert pad.bounding_box() == box  # and the pen's place does not move when there is one

@@ -203,18 +203,6 @@ def test_a_page_s_link_is_copied_on_a_phone_and_opens_the_same_view_for_a_strang
     assert where(page.url)[1] == asked, "a copied address opens the ordinary page"
 
 
-def test_a_program_is_coloured_when_it_is_opened(server_url, new_page):
-    page = new_page(stranger=True)
-    asked = fetched(page)
-    page.goto(f"{server_url}/masks")
-    at_rest(page, "[data-testid=mask]")
-    assert page.get_by_test_id("stCode").count() == 0
-    assert not [url for url in asked if f"/{HIGHLIGHTER}" in url]
-    page.get_by_text("The same in PyTorch").click()
-    expect(page.get_by_test_id("stCode").first).to_contain_text("import torch")
-    until(lambda: page.evaluate("0") or any(f"/{HIGHLIGHTER}" in url for url in asked))
-
-
 def test_a_wheel_brings_its_scripts_and_serves_them_by_address(tmp_path, new_page):
     clone = tmp_path / "clone"  # what is built leaves traces that would get into the next wheel
     shutil.copytree(ROOT / "attnviz", clone / "attnviz", ignore=shutil.ignore_patterns("__pycache__"))

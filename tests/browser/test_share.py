@@ -85,15 +85,3 @@ def test_the_embed_code_of_a_figure_shows_it_alone_and_it_answers_as_in_the_app(
         assert "figure=head-out" in inside.url
         expect(inside.locator(".av-title").first).to_have_text(re.compile("Layer 5, head 4"))
         assert 1 < len(shown_alone(inside)) < 8
-
-
-def test_a_figure_that_the_page_has_not_is_a_sentence_that_names_those_it_has(server_url, new_page):
-    inside = new_page()
-    inside.goto(f"{server_url}/scaling?embed=true&figure=<b>none</b>")
-    said = inside.get_by_text("This page shows no figure called")
-    expect(said).to_be_visible(timeout=60_000)
-    assert "<b>none</b>" in said.inner_text()
-    assert "s_growth" in said.inner_text()
-    inside.goto(f"{server_url}/scaling?figure=s_growth")  # in the app itself the page is whole
-    expect(inside.get_by_role("heading", level=1)).to_be_visible(timeout=60_000)
-    expect(inside.locator(".st-key-s_histograms").first).to_be_visible(timeout=60_000)

@@ -1,19 +1,17 @@
 """The explorer without a server: a folder of files, a model in the browser, and no network after the first visit."""
 
-import base64
 import csv
 import json
 import re
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import quote
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 import attnviz as av
-from attnviz.app.links.link_reading import pack, unpack
 from tests.browser.axe_faults import severe
 from tests.browser.canvas_places import numbers, tile
 from tests.browser.site_server import served
@@ -153,60 +151,6 @@ def test_a_sentence_is_read_changed_and_written_on_without_a_network(page, addre
 def edit_of(page: Any) -> list[Any]:
     """Mask, window, hidden keys, scale, factor and what is seen, as the head's controls have them."""
     return json.loads(page.get_by_test_id("controls").first.get_attribute("data-edit"))
-
-
-def test_a_change_is_in_the_link_and_belongs_to_its_sentence(page, address):
-    where = f"model=smollm2-135m&text={quote(SENTENCE)}&at=23.4"
-    opened(page, f"{address}#{where}&mask=window&window=2&scale=none&where=layer&seen=difference")
-    said(page, "Tokens: 5, read in")
-    page.wait_for_function(CHANGED)
-    assert edit_of(page) == ["window", 2, [], "none", 1, "difference"]
-    page.get_by_test_id("mask").first.select_option("painted")
-    page.get_by_test_id("hide").first.select_option("1")
-    page.check(".site-silence input")
-    page.wait_for_url(lambda url: "mask=painted" in url and "&c=1" in url)
-    page.wait_for_url(lambda url: "quiet" in unpack(parse_qs(urlsplit(url).fragment)["c"][0]))
-    held = unpack(parse_qs(urlsplit(page.url).fragment)["c"][0])  # as the app reads it
-    near = np.triu(np.tril(np.ones((5, 5), bool)), -1)
-    assert held == {"mask": base64.b64encode(np.packbits(near)).decode(), "hide": [1], "quiet": ["23.4"]}
-    link = page.url
-    page.goto("about:blank")
-    page.goto(f"{link.split('&c=')[0]}&c={pack(held)}")  # as the app writes it
-    said(page, "Tokens: 5, read in")
-    page.wait_for_function(CHANGED)
-    assert edit_of(page) == ["painted", 4, [1], "none", 1, "difference"]
-    assert page.is_checked(".site-silence input")
-    page.wait_for_url(link)
-    assert page.locator(".site-top a").get_attribute("href") == f"index.zh.html#{urlsplit(link).fragment}"
-    app = page.get_by_role("link", name="Open in the app").get_attribute("href")
-    assert app == f"https://app.example/explore?{urlsplit(link).fragment}"
-    read(page, "A cat sat.", 4)
-    page.wait_for_url(lambda url: url.endswith("text=A+cat+sat.&at=23.4"))
-    assert edit_of(page) == ["model", 4, [], "model", 1, "before"]
-    assert not page.is_checked(".site-silence input")
-    assert page.troubles == []
-
-
-PINNED = "document.querySelector('.live-head')?.dataset.pins"
-
-
-def test_pins_are_in_the_link_as_the_app_writes_them(page, address):
-    where = f"model=smollm2-135m&text={quote(SENTENCE)}&at=23.4"
-    opened(page, f"{address}#{where}&c={pack({'pins': {'t': [['q', 2, 'Spain']], 'c': [4, 0, 'is', 'The']}})}")
-    said(page, "Tokens: 5, read in")
-    assert page.evaluate(PINNED) == "q3", "the nearest token of that label"
-    assert "is (4) → The (0)" in page.get_by_test_id("readout").first.inner_text()
-    page.locator(".live-head .av-chip").nth(1).click()
-    page.wait_for_url(lambda url: "capital" in str(unpack(parse_qs(urlsplit(url).fragment)["c"][0])))
-    held = unpack(parse_qs(urlsplit(page.url).fragment)["c"][0])
-    assert held == {"pins": {"t": [["q", 3, "Spain"], ["q", 1, "capital"]], "c": [4, 0, "is", "The"]}}
-    link = page.url
-    page.goto("about:blank")
-    page.goto(link)
-    page.wait_for_function(f"() => {PINNED} === 'q3 q1'")
-    page.locator(".live-head .av-chip").nth(1).press("Escape")
-    page.wait_for_url(lambda url: url.endswith("at=23.4"))
-    assert page.troubles == []
 
 
 def test_one_figure_alone_loads_no_model(page, address):

@@ -4,9 +4,7 @@ import re
 
 import pytest
 
-from attnviz.app.links.link_reading import unpack
 from tests.browser.conftest import answered, resized, until
-from tests.browser.test_link_state import link
 from tests.browser.test_mission import beside, head_stage
 
 PROJECTOR, LAPTOP, PHONE = {"width": 1280, "height": 720}, {"width": 1440, "height": 900}, {"width": 390, "height": 844}
@@ -28,18 +26,6 @@ def pinned(page) -> list[str]:
 def shares(page) -> dict[str, int]:
     words = page.locator(".av-mixture-word").all_inner_texts()
     return {name: int(share.strip("<%")) for name, share in (word.split("\n")[-2:] for word in words)}
-
-
-def in_link(page) -> list[str] | None:
-    """Whether a row or a column is told of in the link, and of which word; None where the link leaves it to the page.
-
-    The browser is asked: Playwright's `url` hears of a change only while another of its calls waits.
-    """
-    start = link(page).get("start")
-    if start is None:
-        return None
-    axis, _index, word = unpack(start)["told"]
-    return [axis, word.strip()]
 
 
 def test_the_picture_is_high_and_the_doors_are_on_the_first_screen(opened_start):
@@ -75,42 +61,6 @@ def test_a_visitors_own_sentence_is_told_by_the_row_that_tells_most_and_a_click_
     strongest = max(shares(page).items(), key=lambda item: item[1])
     assert f"“she” gives {strongest[1]}% to “{strongest[0]}" in said(page)
     assert not re.search(r"\d\.\d{4}", beside(head_stage(page), "readout"))
-
-
-def test_one_word_is_told_of_whatever_is_pressed_and_the_link_holds_it(opened_start):
-    """The chips, the funnel and the sentence speak of it, as a row or as a column, and after a reload."""
-    page = opened_start("/", **LAPTOP)
-    chips = page.get_by_role("listbox").first
-
-    def told(word: str, side: str, made_of: str, begins: str) -> None:
-        until(lambda: made(page) == made_of)
-        assert said(page).startswith(begins)
-        assert pinned(page) == [word]
-        assert page.locator("[data-axis][aria-checked=true]").inner_text() == side
-        assert page.locator(".av-chips .av-chip[style*=background]").count() > 0, "the others wear their weights"
-
-    def reloaded(axis: str, word: str) -> None:
-        until(lambda: in_link(page) == [axis, word])
-        page.reload()
-        head_stage(page).wait_for()
-        answered(page)
-
-    chips.get_by_role("option", name="it").click()  # the word on show stays
-    told("it", "looks at", "new vector of “it”", "“it” gives 75% to “animal”")
-    chips.get_by_role("option", name="tired").click()
-    told("tired", "looks at", "new vector of “tired”", "“tired” gives")
-    reloaded("q", "tired")
-    told("tired", "looks at", "new vector of “tired”", "“tired” gives")
-    chips.get_by_role("option", name="animal").click()
-    page.get_by_role("radio", name="is looked at by").click()
-    told("animal", "is looked at by", "who looks at “animal”", "“animal” is looked at most by didn 98%")
-    assert shares(page)["didn"] == 98
-    reloaded("k", "animal")
-    told("animal", "is looked at by", "who looks at “animal”", "“animal” is looked at most by didn 98%")
-    head_stage(page).focus()
-    page.keyboard.press("Escape")
-    told("it", "looks at", "new vector of “it”", "“it” gives 75% to “animal”")
-    until(lambda: in_link(page) is None)
 
 
 @pytest.fixture

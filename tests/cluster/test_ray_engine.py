@@ -12,13 +12,10 @@ import psutil
 import pytest
 from torch.testing import assert_close
 
-from attnviz.base.head_edit import HeadEdit
 from attnviz.base.message import Problem
 from attnviz.engine import InProcess, Rerun
 from attnviz.models.loading import load, version
 from attnviz.models.settings import EngineAddress
-from attnviz.runs import head_sharing, what_if
-from attnviz.runs.head_sharing import Config as SharingConfig
 from attnviz.runs.model_run import Request
 from tests.models.tiny_tokenizers import gpt2_folder
 from tests.waiting import until
@@ -100,14 +97,6 @@ def test_a_pass_on_ray_is_bitwise_the_pass_in_this_process(on_ray, here, folder)
     assert far.name == near.name
     assert far.source.labels == near.source.labels
     assert far.stacks[0].same_tokens
-
-
-def test_what_is_changed_in_a_second_pass_is_changed_the_same_on_ray(on_ray, here, folder):
-    run = here.run(asked(folder))
-    silenced = Rerun(what_if.run_again, (run.stacks[0].id, 0, 0, HeadEdit(silenced=((0, 1), (1, 2)))))
-    same_traces(on_ray.rerun(run, silenced), here.rerun(run, silenced))
-    shared = Rerun(head_sharing.downstream, (SharingConfig(0, 1), "layer"))
-    assert on_ray.rerun(run, shared) == here.rerun(run, shared)
 
 
 def test_a_refusal_of_the_model_comes_back_as_the_same_sentence_with_its_values(on_ray, here, folder):

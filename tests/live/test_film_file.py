@@ -15,13 +15,12 @@ from PIL import Image, ImageSequence
 
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.head_record import Arrangement, HeadData, HeadView, Pin, Pins, RowSentence
-from attnviz.base.message import Problem
 from attnviz.base.rasterised import png
 from attnviz.canvas.head.attention_view import head_picture
 from attnviz.core import masks
 from attnviz.core.attention import attend
 from attnviz.live.film_file import film_bytes
-from attnviz.live.matrix_figures import HeadFilm, MaskFigure
+from attnviz.live.matrix_figures import HeadFilm
 from attnviz.live.scene_figure import FrameOptions, SceneFigure
 from attnviz.pages.born.maths import life
 from attnviz.pages.born.panels import film as born
@@ -200,9 +199,3 @@ def test_a_file_has_the_frames_of_its_part_and_moves(kind):
         assert (np.abs(ends[0] - ends[1]).max(-1) > 30).mean() > 0.005
         seen.append(ends[0][0, 0])
     assert seen[0].min() > 250 > 40 > seen[1].max(), "paper is white or dark"
-
-
-def test_what_does_not_move_is_refused_as_a_film():
-    mask = SceneFigure((MaskFigure(np.ones((2, 2), bool), ["a", "b"], ["a", "b"]),))
-    with pytest.raises(Problem, match="does not move"):
-        film_bytes(mask, "gif", FrameOptions())

@@ -1,6 +1,5 @@
 """A head as a file: drawn by the canvas's own JavaScript, read back and compared with the numbers it was made from."""
 
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 import pytest
 
 from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pin, Pins
-from attnviz.figures.theme import HEADS, WEIGHTS
+from attnviz.figures.theme import WEIGHTS
 from attnviz.live.matrix_figures import HeadFigure, MaskFigure, MosaicFigure
 from attnviz.live.scene_figure import SceneFigure
 from tests.svg_reading import SVG, WORDS, causal, interpolated, painted, pixels_in, texts, tree
@@ -44,49 +43,11 @@ def test_cells_have_the_colours_of_their_weights_and_masked_ones_none(root):
     assert np.abs(seen - wanted)[~hidden].max() <= 3, "256 steps of the scale"
 
 
-def test_a_long_sentence_is_a_picture_of_the_same_colours():
-    weights, hidden = masked(80)
-    names = [f"token{i}" for i in range(80)]
-    root = tree(file_of(weights, names))
-    pixels = pixels_in(root)
-    assert pixels.shape == (80, 80, 4)
-    assert np.array_equal(pixels[..., 3] == 0, hidden)
-    assert np.abs(pixels[..., :3] - interpolated(WEIGHTS, weights))[~hidden].max() <= 3
-    assert [text for text in texts(root) if text.startswith("token")] == names[::1] + names, "every label is written"
-
-
 def test_characters_that_no_xml_may_hold_do_not_break_the_file():
     odd = ["a\x00b", "\ud800", "tab\there", "line\nend"]
     said = texts(tree(file_of(np.eye(4), odd), title="\x07", caption="\ufffe"))
     assert "tab⇥here" in said
     assert "line↵end" in said
-
-
-def test_a_curve_leads_from_each_query_to_each_key_that_it_looks_at():
-    weights, hidden = causal(10)
-    root = tree(file_of(np.where(hidden, np.nan, weights), lines=True))
-    top = 44  # the margin, and the headings
-    found = set()
-    for path in root.iter(f"{SVG}path"):
-        for begin, end in re.findall(
-            r"M[\d.]+ ([\d.]+)C[\d.]+ [\d.]+ [\d.]+ [\d.]+ [\d.]+ ([\d.]+)", path.get("d", "")
-        ):
-            found.add((round((float(begin) - top) / 24 - 0.5), round((float(end) - top) / 24 - 0.5)))
-    assert found == set(zip(*np.nonzero(weights * ~hidden >= 0.006), strict=True))
-
-
-def test_heads_laid_over_each_other_have_colours_of_their_own_and_are_named():
-    weights, hidden = causal(10)
-    own = np.where(hidden, np.nan, weights)
-    others = {5: np.roll(own, 1, 1), 8: own[::-1]}
-    picture = file_of(own, lines=True, others=others)
-    for background, dark in (("white", 0), ("dark", 1)):
-        root = tree(picture, background=background)
-        drawn = {path.get("stroke") for path in root.iter(f"{SVG}path") if "C" in path.get("d", "")}
-        assert drawn == {HEADS[place][dark] for place in (0, 1, 5)}
-        assert {"head 0", "head 5", "head 8"} <= set(texts(root))
-    curves = sum(path.get("d", "").count("M") for path in tree(picture).iter(f"{SVG}path") if "C" in path.get("d", ""))
-    assert curves == sum(int((np.nan_to_num(head) >= 0.006).sum()) for head in (own, *others.values()))
 
 
 def test_every_token_is_text_as_it_was_typed():

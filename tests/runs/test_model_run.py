@@ -8,26 +8,9 @@ from attnviz.base.message import Problem
 from attnviz.models.capture import intervene
 from attnviz.models.loading import EXAMPLES
 from attnviz.models.loading.example_traces import prepare_examples
-from attnviz.models.loading.load_model import load
 from attnviz.runs import model_run
 from attnviz.runs.model_run import Request, has_kept_run, kept_run, run_model
 from tests import broken_disks
-from tests.models.tiny import llama
-from tests.models.tiny_tokenizers import word_piece
-
-
-def test_a_decoder_has_one_stack_that_looks_at_itself(decoded):
-    (stack,) = decoded.stacks
-    assert stack.id == "decoder"
-    assert stack.same_tokens
-    assert len(stack.layers) == 30
-    assert stack.queries.labels[1] == "animal"
-    assert stack.has(29, 8)
-    assert not stack.has(30, 0)
-    assert not stack.has(0, 9)
-    assert decoded.stack("decoder") is stack
-    with pytest.raises(LookupError):
-        decoded.stack("cross")
 
 
 def test_an_empty_sentence_is_refused_a_long_one_is_cut_and_a_frame_that_is_not_there_is_the_usual_one(minilm):
@@ -54,16 +37,6 @@ def test_an_example_kept_from_earlier_is_what_the_model_would_read_now(smollm2):
         )
     again = intervene(smollm2.model, [], **earlier.inputs_on(smollm2.model.device))
     torch.testing.assert_close(again.logits, now.trace.logits, atol=1e-4, rtol=1e-4)
-
-
-def test_a_run_says_what_was_done_to_the_weights_and_whether_they_were_trained(smollm2, tmp_path):
-    assert run_model(Request("smollm2-135m", "a cat"), smollm2).weights_are == "trained"
-    model = llama()
-    model.save_pretrained(tmp_path, state_dict={f"module.{name}": w for name, w in model.state_dict().items()})
-    word_piece().save_pretrained(tmp_path)
-    run = run_model(Request(str(tmp_path), "the cat"), load(str(tmp_path)))
-    assert run.weights_are == "random"
-    assert str(run.notices[0]) == "The prefix module. was taken off the names of the weights"
 
 
 # A pass that one process wrote is read by another, is the same to the bit, and is nobody else's.

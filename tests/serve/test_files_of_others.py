@@ -8,7 +8,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import streamlit as st
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.testclient import TestClient
@@ -22,10 +21,6 @@ from streamlit.web.server.starlette import starlette_routes
 from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
-import deploy
-from attnviz.app.links import link_state
-from attnviz.models.pictures.sources import MOST_BYTES
-from attnviz.pages.pictures.panels.picture_input import view_with_picture
 from attnviz.serve import server
 
 SESSION = "8d3f6d7e-7f0c-4f8e-9a35-3c1f5d0f6a11"
@@ -113,14 +108,6 @@ def test_what_is_uploaded_leaves_no_file_and_is_gone_with_its_session(
     assert list(tmp_path.iterdir()) == []
     visited.uploads.remove_session_files(SESSION)
     assert visited.kept() == []
-
-
-def test_the_largest_view_with_its_picture_is_taken_by_the_server_and_by_what_stands_before_it(visited: Visited):
-    longest = view_with_picture(bytes(MOST_BYTES), json.dumps({"page": "x" * link_state.LARGEST})).encode()
-    assert visited.put(visited.place.upload_url, longest, "attention-picture.json") == 204
-    most = st.get_option("server.maxUploadSize") + 1  # MB, of which one is for what a browser puts around a file
-    for proxy, setting in (("nginx.conf.template", "client_max_body_size"), ("kubernetes/attnviz.yaml", "body-size:")):
-        assert f"{setting} {most}m" in (Path(deploy.__file__).parent / proxy).read_text("utf-8")
 
 
 def test_a_file_to_save_is_found_by_its_whole_content_and_never_opened_as_a_page(visited: Visited):

@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from attnviz.serve.log_lines import LogLines
 
 ROOT = Path(__file__).parents[2]
@@ -38,15 +36,6 @@ def test_of_an_error_only_its_kind_and_place_are_kept():
     assert told["error"] == "KeyError"
     assert told["at"] == [f"{Path(__file__).name}:{error.__traceback__.tb_lineno} raised"]
     assert line("attnviz", "no answer: %s", error)["event"] == "no answer: KeyError"
-
-
-@pytest.mark.parametrize("name", ["streamlit.runtime", "uvicorn.error", "transformers", "attnvizard"])
-def test_of_others_words_that_were_put_in_are_left_out(name):
-    assert line(name, "read %s in %d ms", SENTENCE, 3)["event"] == "read … in 3 ms"
-    assert line(name, "%(text)s has %(count)d words", {"text": SENTENCE, "count": 3})["event"] == "… has 3 words"
-    assert line(name, "%d words", SENTENCE)["event"] == "%d words", "a word where a number belongs"
-    assert line(name, f'GET "/explore?text={SENTENCE}" failed')["event"] == "GET … failed"
-    assert line(name, f"'{SENTENCE}' is too long\n{SENTENCE}")["event"] == "… is too long"
 
 
 def test_whoever_logs_in_a_process_that_has_begun_writes_lines():

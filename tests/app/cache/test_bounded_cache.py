@@ -73,24 +73,6 @@ def test_eight_threads_that_ask_at_once_wait_for_one_of_them():
     assert make.calls == [1]
 
 
-def test_when_the_making_thread_is_stopped_another_makes_the_value():
-    class CalledAway(BaseException):
-        pass
-
-    endings = [CalledAway()]
-
-    def ending():
-        if endings:
-            raise endings.pop()
-        return "x"
-
-    make = Making(ending)
-    first, *others = all_at_once(BoundedCache(100, len), make)
-    assert isinstance(first.exception(), CalledAway)
-    assert [future.result() for future in others] == ["x"] * 7
-    assert make.calls == [1, 1]
-
-
 def test_a_value_begun_in_the_background_is_made_in_another_thread_and_shared():
     make = Making(threading.get_ident)
     cache: BoundedCache[int] = BoundedCache(100, lambda _: 1)

@@ -152,29 +152,6 @@ def turned(app: Any, page: str, **link: str) -> None:
     app.run()
 
 
-def widened() -> Any:
-    """A button that is no widget of the width has set it from 64 to 128."""
-    app = opened()
-    app.button(key="widen").click().run()
-    assert shown(app)["width"] == 128
-    return app
-
-
-def test_a_gesture_made_before_the_browser_heard_of_a_value_does_not_undo_it() -> None:
-    app = widened()
-    app.number_input(key="t_width").set_value(64)  # which the browser still shows, and sends with every gesture
-    app.selectbox(key="t_kind").set_value("c").run()
-    assert shown(app) == DEFAULTS | {"width": 128, "kind": "c"}
-    assert link_of(app) == {"t_width": "128", "t_kind": "c"}
-    app.number_input(key="t_width").set_value(64)  # a browser that is slower still
-    app.toggle(key="t_on").set_value(True).run()
-    assert shown(app) == DEFAULTS | {"width": 128, "kind": "c", "on": True}
-    behind = widened()
-    behind.query_params.clear()  # its address is
-    behind.number_input(key="t_width").set_value(64).run()
-    assert shown(behind)["width"] == 128
-
-
 @pytest.mark.parametrize(
     "name, text",
     [

@@ -111,15 +111,6 @@ def test_a_family_without_rules_is_measured_instead_of_guessed(model_type):
     check(arch, tokens=40)
 
 
-def test_a_kind_of_layer_without_rules_is_measured_and_named():
-    config = config_of("llama")
-    config.layer_types = ["full_attention", "indexed_attention"] * 2
-    arch = Architecture.from_config(config)
-    assert arch.measured
-    assert "layer_types" in arch.unread
-    check(arch)
-
-
 def test_a_pasted_config_is_read_and_its_unread_fields_are_listed():
     text = '{"model_type": "llama", "num_attention_heads": 8, "hidden_size": 64, "differential_heads": 3}'
     arch = Architecture.from_config(config_from_text(text))

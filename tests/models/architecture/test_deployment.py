@@ -46,15 +46,6 @@ def test_the_largest_batch_fits_and_one_more_does_not(name, context):
     assert not sized(name, Deployment(context, found.largest_batch + 1)).fits
 
 
-@pytest.mark.parametrize(
-    "name, gpu, milliseconds",
-    [("llama-3.1-8b", "a100-80gb", 7.89), ("gpt-oss-120b", "h100", 3.16)],
-)
-def test_a_step_reads_no_table_that_is_looked_up(name, gpu, milliseconds):
-    """The times were worked out by another hand."""
-    assert sized(name, Deployment(), gpus()[gpu].machine).step.seconds * 1e3 == pytest.approx(milliseconds, abs=0.005)
-
-
 def routed(experts, chosen, batch, draws=4000):
     """Experts that a batch goes through, where each token draws its own: the mean of many draws."""
     order = torch.rand(draws, batch, experts, generator=torch.Generator().manual_seed(0)).argsort(-1)

@@ -75,18 +75,6 @@ def test_what_members_keep_is_what_hooks_leave_of_the_lead(family, by):
         assert ablation.kept(MEMBERS[:n]) == pytest.approx(wanted, abs=1e-3)
 
 
-@pytest.mark.parametrize("family", STREAMS)
-def test_all_members_keep_all_and_none_keep_nothing(family):
-    found = find_circuit(STREAMS[family][0](), tokens(), tokens(seed=5), 7, 9, "resample", position=4)
-    parts = 3 * 7
-    assert len(set(found.members)) == parts
-    assert found.sizes == (0, 1, 2, 3, 5, 7, 10, 15, parts)
-    assert found.kept[0] == 0.0
-    assert found.kept[-1] == 1.0
-    assert list(found.scores) == sorted(found.scores, key=abs, reverse=True)
-    assert len(found.smallest(1.0)) in found.sizes
-
-
 def slope(model, family, prompt, part, own, new):
     """How fast the prompt's lead falls as a part's answer goes from `own` to `new`, by autograd through hooks."""
     everything = {(n, each) for n in range(3) for each in (*range(6), None)}

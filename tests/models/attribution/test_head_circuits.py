@@ -59,47 +59,6 @@ def test_two_tokens_attend_as_the_circuit_says(build: Any) -> None:
     assert (own - next_to).abs().max() > 0.01
 
 
-def by_weights(name: str, model: Any, layer: int, head: int) -> tuple[Tensor, Tensor]:
-    """QK at distance 0 and OV over the vocabulary, (V, V) each."""
-    with torch.no_grad():
-        if name != "gpt2":
-            block, norm, embeds = model.model.layers[layer], model.model.norm, model.model.embed_tokens.weight
-            x, attention, size = block.input_layernorm(embeds), block.self_attn, 8
-            q, k, v = attention.q_proj(x), attention.k_proj(x), attention.v_proj(x)
-            shared, w_o = head // (3 if name == "llama" else 2), attention.o_proj.weight
-        else:
-            block, norm, embeds = model.transformer.h[layer], model.transformer.ln_f, model.transformer.wte.weight
-            size, shared, w_o = 8, head, block.attn.c_proj.weight.T
-            q, k, v = block.attn.c_attn(block.ln_1(embeds)).split(32, -1)
-        mine, theirs = slice(head * size, (head + 1) * size), slice(shared * size, (shared + 1) * size)
-        written = v[:, theirs] @ w_o[:, mine].T  # (V, M)
-        if name == "gpt2":
-            written = written - written.mean(-1, keepdim=True)
-        if name == "gemma2":  # the scale is 256 to the power of -1/2 unless said, and gains are counted from 1
-            gain = (1 + block.post_attention_layernorm.weight) * (1 + norm.weight)
-            return q[:, mine] @ k[:, theirs].T / 16, written * gain @ model.lm_head.weight.T
-        return q[:, mine] @ k[:, theirs].T * size**-0.5, written * norm.weight @ model.lm_head.weight.T
-
-
-@pytest.mark.parametrize("layer, head", [(0, 2), (1, -1)])
-@pytest.mark.parametrize("name", ["llama", "gpt2", "gemma2"])
-def test_pairs_are_the_largest_of_the_whole_matrix(name: str, layer: int, head: int) -> None:
-    builds: dict[str, Any] = {"llama": llama, "gpt2": gpt2, "gemma2": gemma2}
-    model = with_gains(builds[name]())
-    match, write = by_weights(name, model, layer, head % model.config.num_attention_heads)
-    found = head_circuits(model, layer, head)
-    for what, expected in (("matches", match), ("writes", write)):
-        assert_close(table(found, what), expected, atol=1e-4, rtol=1e-4)
-        for lowest in (False, True):
-            flat = expected.flatten().sort(descending=not lowest)
-            pairs = getattr(found, what)(n=15, lowest=lowest)
-            assert [score for *_, score in pairs] == pytest.approx(flat.values[:15].tolist(), rel=1e-4, abs=1e-4)
-            assert pairs[0][0] * VOCAB + pairs[0][1] == flat.indices[0]
-        (row, column, score), *_ = getattr(found, what)(41, n=3)
-        assert (row, column) == (41, int(expected[41].argmax()))
-        assert score == pytest.approx(float(expected[41].max()), rel=1e-4)
-
-
 def maps(model: Any, name: str, layer: int) -> tuple[list[Tensor], list[Tensor]]:
     """W_QK and W_OV (M, M) of each head, the gain of the layer's norm in what is read."""
     if name == "llama":

@@ -35,21 +35,6 @@ def test_patching_one_head_at_some_positions_equals_a_hook_that_copies_its_slice
     assert not torch.allclose(patched.logits, capture(model, input_ids=ids).logits, atol=1e-3)
 
 
-def test_a_head_s_mean_in_its_place_equals_a_hook_that_writes_the_mean():
-    model, ids = llama(), tokens()
-    before = capture(model, input_ids=ids)
-    mean = before[0].head_outputs().mean((0, 2))  # (H, Dv)
-
-    def write(z):
-        z[..., 24:32] = mean[3]
-        return z
-
-    edit = Edit(layers=0, heads=3, output={"model.layers.0.self_attn": mean[:, None]})
-    assert_close(
-        intervene(model, edit, input_ids=ids).logits, with_input_of_o_proj(model, 0, write, ids), atol=1e-4, rtol=1e-4
-    )
-
-
 def test_weights_put_into_a_head_are_what_it_multiplies_its_values_by():
     model, ids = llama(), tokens()
     values = capture(model, input_ids=ids)[0].v[:, 1]  # of heads 3 to 5

@@ -6,12 +6,10 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
-from transformers import JambaConfig, JambaForCausalLM
 
 import attnviz as av
 from attnviz.base.message import Problem
 from attnviz.models.capture import Edit, Trace
-from tests.models.capture.test_towers import siglip
 from tests.models.tiny import llama, tokens
 
 
@@ -65,18 +63,3 @@ def test_a_number_from_the_end_is_the_one_from_the_start(name: str, trace: Trace
         with pytest.raises((Problem, IndexError)) as said:
             ask(number, *given)
         assert re.search(rf"-?\d.*\b{abs(number)}\b|{number}\b", str(said.value)), said.value
-
-
-def test_a_layer_is_counted_among_those_of_its_tower_that_attend() -> None:
-    model, given = siglip()
-    last = av.intervene(model, av.silence(-1, tower="text_model"), **given)
-    assert [layer.name for layer in last if layer.silenced] == ["text_model.encoder.layers.1.self_attn"]
-    torch.manual_seed(0)
-    shape = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 5, "num_attention_heads": 4}
-    period = {"attn_layer_period": 2, "attn_layer_offset": 1, "use_mamba_kernels": False, "num_experts": 1}
-    mixed = JambaForCausalLM(JambaConfig(**shape, **period, num_key_value_heads=2, vocab_size=100)).eval()
-    found = av.intervene(mixed, av.silence(-1), input_ids=tokens())
-    assert [(layer.name, bool(layer.silenced)) for layer in found] == [
-        ("model.layers.1.self_attn", False),
-        ("model.layers.3.self_attn", True),
-    ]

@@ -84,22 +84,6 @@ def test_uniform_attention_is_even_over_the_keys_that_may_be_seen(build):
     assert_close(layer.weights(2), seen / seen.sum(-1, keepdim=True))
 
 
-def test_keys_and_values_can_be_shared_by_all_heads():
-    """Averaging keys and values over heads equals a model whose projection weights are averaged."""
-    model, ids = llama(num_hidden_layers=1), tokens()
-
-    def share(q, k, v):
-        return q, k.mean(1, keepdim=True), v.mean(1, keepdim=True)
-
-    after = intervene(model, Edit(change=share), input_ids=ids)
-    assert after.layers[0].n_kv_heads == 1
-    averaged = llama(num_hidden_layers=1)
-    for projection in (averaged.model.layers[0].self_attn.k_proj, averaged.model.layers[0].self_attn.v_proj):
-        pooled = projection.weight.data.reshape(2, 8, 48).mean(0)
-        projection.weight.data = pooled.repeat(2, 1)
-    assert_close(after.logits, capture(averaged, input_ids=ids).logits, atol=1e-4, rtol=1e-4)
-
-
 def test_a_function_that_writes_in_place_reaches_its_own_heads_only():
     model, ids = llama(), tokens()
 

@@ -1,7 +1,5 @@
 """Lengths of values after the output projection, and an adapter or another library's wrapper on it."""
 
-import threading
-
 import pytest
 import torch
 from torch import nn
@@ -9,7 +7,7 @@ from torch.testing import assert_close
 
 from attnviz.base.message import Problem
 from attnviz.models.capture import capture
-from attnviz.models.capture.output_projection import lengths_through, output_projection_of, value_lengths
+from attnviz.models.capture.output_projection import output_projection_of
 from tests.models.tiny import bert, llama, tokens
 
 
@@ -79,33 +77,6 @@ def test_a_trace_stays_as_it_was_when_the_model_changes(build):
         assert layer.w_o is None
     again = capture(model, input_ids=tokens()).layers
     assert not torch.allclose(again[0].value_norms(), before[0], rtol=0.1)
-
-
-def test_two_threads_may_ask_one_adapter_in_training_at_once():
-    o = with_lora(dropout=0.5).train().model.layers[0].self_attn.o_proj
-    modes, inside, second_done = [], threading.Event(), threading.Event()
-    forward = o.lora_A.forward
-
-    def watched(x):  # the first thread stands still in its question until the second one has had its answer
-        modes.append(o.dropout.training)
-        if not inside.is_set():
-            inside.set()
-            second_done.wait(5)
-        return forward(x)
-
-    o.lora_A.forward = watched
-    v, found = torch.randn(1, 2, 3, 8, generator=torch.Generator().manual_seed(2)), []
-    first = threading.Thread(target=lambda: found.append(lengths_through(o, v, 6)))
-    first.start()
-    inside.wait(5)
-    with torch.no_grad():
-        o(torch.randn(1, 48))  # whoever trains it meanwhile
-    found.append(lengths_through(o, v, 6))
-    second_done.set()
-    first.join(5)
-    for lengths in found:
-        assert_close(lengths, value_lengths(v, matrix_of(o), 6), atol=1e-5, rtol=1e-4)
-    assert all(modes), "the dropout of the layer itself was never switched off"
 
 
 def test_an_output_projection_that_cannot_be_asked_costs_the_lengths_only():

@@ -76,20 +76,6 @@ def test_a_sentence_is_read_as_the_tokenizer_reads_it_and_its_tokens_stay_with_t
     assert not torch.equal(changed[1].weights(), trace[1].weights())
 
 
-def test_a_model_of_one_s_own_reads_by_a_tokenizer_of_one_s_own_or_has_its_labels_named() -> None:
-    model, text = Writer(256).eval(), "two cats"
-    trace = av.capture(model, text, tokenizer=Letters())
-    assert trace.tokens == ("t", "w", "o", "␣", "c", "a", "t", "s")
-    ids = torch.tensor([list(text.encode())])
-    assert torch.equal(trace.logits, av.capture(model, ids).logits)
-    assert av.capture(model, ids, labels=list(text)).tokens == tuple(text)
-    both = av.capture(model, [text, "one dog."], tokenizer=Letters())
-    assert (both.tokens[1][4], both[0].shape[0]) == ("d", 2)
-    written = av.capture(model.generate, text, steps=3, tokenizer=Letters())
-    assert written.tokens[:8] == trace.tokens
-    assert len(written.tokens) == written[0].shape[2] == 10
-
-
 def test_a_loaded_model_writes_and_each_step_is_kept_or_edited() -> None:
     tokenizer = byte_level()
     loaded = LoadedModel(big_llama(), tokenizer, Entry(id="t", name="t", hub=None, kind="decoder"), "folder")

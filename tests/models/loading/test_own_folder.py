@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForCausalLM, ViTConfig, ViTModel
+from transformers import AutoModelForCausalLM
 
 from attnviz.base.message import Problem
 from attnviz.models.capture import capture
@@ -126,17 +126,6 @@ def test_a_broken_folder_says_in_one_sentence_what_is_wrong(mine, spoil, sentenc
     with pytest.raises(Problem, match=sentence) as refused:
         load(str(mine))
     assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize("is_saved", [True, False])
-def test_a_model_published_without_its_pooling_layer_is_read_without_one(tmp_path, is_saved):
-    """So DINO and others were: with nothing that would have to be made up."""
-    small = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 32}
-    reference = ViTModel(ViTConfig(**small, image_size=32, patch_size=16), add_pooling_layer=is_saved).eval()
-    reference.save_pretrained(tmp_path)
-    model = load(str(tmp_path)).model
-    assert (model.pooler is not None) == is_saved
-    assert_same(model, reference)
 
 
 @pytest.mark.parametrize(

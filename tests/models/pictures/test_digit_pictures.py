@@ -8,30 +8,8 @@ import pytest
 import torch
 from transformers import ViTForImageClassification
 
-from attnviz.base.message import Problem
 from attnviz.models.pictures import sources
-from attnviz.models.pictures.sources import composed, counts_of_drawing, held_out
-
-
-def test_a_drawing_of_a_picture_of_the_data_set_is_much_the_same_picture():
-    held = held_out()
-    off = []
-    for picture in held.pictures[:60]:
-        bitmap = picture.repeat(4, 0).repeat(4, 1) >= 8
-        off.append(np.abs(counts_of_drawing(bitmap).astype(float) - picture).mean())
-    assert np.mean(off) < 2.5  # of 16; half of it is from blocks that are all or nothing
-
-
-def test_digits_side_by_side_leave_the_rest_empty():
-    held = held_out()
-    first, second = held.pictures[0], held.pictures[1]
-    whole = composed([first, second])
-    assert whole.shape == (8, 24)
-    np.testing.assert_array_equal(whole[:, :8], first)
-    np.testing.assert_array_equal(whole[:, 8:16], second)
-    assert not whole[:, 16:].any()
-    with pytest.raises(Problem, match="4 digits do not fit"):
-        composed([first] * 4)
+from attnviz.models.pictures.sources import held_out
 
 
 def test_the_held_out_pictures_are_a_stratified_fifth_of_scikit_learn_s_digits():

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from attnviz.base.message import Problem
-from attnviz.models.pictures.sources import KEPT_SIDE, MOST_BYTES, read_photo
+from attnviz.models.pictures.sources import MOST_BYTES, read_photo
 
 
 def saved(image, kind="PNG", **more):
@@ -101,18 +101,3 @@ def test_twenty_pictures_of_the_largest_sides_take_the_memory_of_one(mode, kind)
     done = subprocess.run([sys.executable, "-c", TWENTY, mode, kind, "9999"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-500:]
     assert int(done.stdout) < 20 * 4 * 2**20
-
-
-@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
-def test_a_large_picture_is_that_of_the_same_picture_made_smaller_by_another_hand_and_is_saved_so(kind):
-    ramp = np.add.outer(np.linspace(0, 127, 1500), np.linspace(0, 127, 3000))
-    large = np.stack([ramp, ramp[::-1], ramp[:, ::-1]], -1).astype(np.uint8)
-    photo = read_photo(saved(Image.fromarray(large), kind, quality=95))
-    assert photo.pixels.shape == (512, 1024, 3)
-    rows = np.linspace(0, 1500, 513).astype(int)
-    columns = np.linspace(0, 3000, KEPT_SIDE + 1).astype(int)
-    means = np.add.reduceat(np.add.reduceat(large.astype(float), rows[:-1], 0), columns[:-1], 1)
-    means /= (np.diff(rows)[:, None] * np.diff(columns))[..., None]
-    assert np.abs(means - photo.pixels).mean() < 1
-    assert "Made smaller, from 3000 × 1500 pixels" in notices(photo)
-    np.testing.assert_array_equal(read_photo(photo.file).pixels, photo.pixels)

@@ -71,10 +71,3 @@ def test_the_order_is_counted_seed_by_seed(visit):
     shown = said(visit("born", born_section="others"))
     assert f"In {first} of 6 a head has half of its weight on the token before, and only later one has it" in shown
     assert first == 5
-
-
-def test_a_trained_model_has_both_kinds(visit):
-    page = visit("born", born_section="real")
-    assert "head 17.5" in said(page)
-    page.button(key="born-open-induction")
-    assert any("All heads of this model" in each.label for each in page.button)

@@ -25,19 +25,9 @@ def test_numbers_in_a_sum_have_four_digits_and_no_trailing_zeros(value: float, t
     assert numbers.exact(value) == text
 
 
-def test_a_cell_never_shows_a_negative_zero() -> None:
-    assert numbers.short(-0.001, 2) == "0.00"
-
-
 def shown(step: str, config: Config | None = None) -> numbers.canvas.StripBoard:
     result = run(config or Config())
     return numbers.board(boards(View(result), step)[0], "")
-
-
-def test_exponentials_are_written_as_powers_of_e() -> None:
-    tokens = shown("softmax").cells[1][0]["t"]
-    assert tokens[:2] == ["^0−2.3678", "o÷"]
-    assert not any("exp" in token for token in tokens)
 
 
 def test_hidden_scores_are_left_out_of_the_sum_and_have_no_colour() -> None:
@@ -51,15 +41,3 @@ def test_hidden_scores_are_left_out_of_the_sum_and_have_no_colour() -> None:
 def test_a_sum_of_rounded_numbers_is_marked_as_approximate() -> None:
     assert shown("project").cells[0][0]["e"] == "="
     assert shown("softmax").cells[0][0]["e"] == "≈"
-
-
-def test_weights_are_coloured_as_they_are_and_other_sheets_by_their_largest_number() -> None:
-    board = shown("softmax")
-    np.testing.assert_allclose(board.sheets[1].fill, run(Config()).tensors["weights"][0, 0], atol=1e-3)
-    assert np.abs(np.array(board.sheets[0].fill)).max() == 1
-
-
-def test_a_number_that_was_only_moved_is_not_written_twice() -> None:
-    cell = shown("split").cells[2][0]
-    assert cell["v"] is None
-    assert cell["t"] == ["0−3.85"]

@@ -85,18 +85,6 @@ def test_the_owner_measures_by_a_button_when_nobody_else_does_and_finds_the_resu
     assert again.button(key="c_measure").label == "Measure again"
 
 
-def test_a_measurement_that_was_stopped_keeps_what_it_has(visit, quick):
-    page = visit("compare", c_section="measured", c_where="here", c_longest="256")
-    made = layer_timing.measure(layer_timing.Config(longest=256))
-    for _ in range(8):
-        partial = next(made)
-    page.session_state["c_measured_so_far"] = partial
-    page.run()
-    assert "Stopped after 8 of 18 measurements." in said(page)
-    assert figures(page) == 2
-    assert not page.error
-
-
 def test_on_a_hosted_server_visitors_cannot_measure(visit, monkeypatch):
     monkeypatch.setenv("ATTNVIZ_HOSTED", "1")
     page = visit("compare", c_section="measured", c_where="here")
@@ -153,12 +141,3 @@ def test_a_second_training_waits_for_the_first_and_finds_what_it_made(visit, mon
     assert not page.error
     assert figures(page) == 3
     assert waited == ["1 training of another visitor is ahead of yours, which starts by itself."] * 2
-
-
-def test_when_too_many_wait_the_page_says_so(visit, line):
-    line._longest = 0
-    page = visit("compare", **SHORT)
-    with line.turn(print):
-        page.button(key="c_train").click().run()
-    assert "0 visitors are waiting here already" in said(page)
-    assert not page.exception

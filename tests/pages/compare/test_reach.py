@@ -29,25 +29,6 @@ def test_a_convolution_depends_on_nothing_beyond_what_it_sees():
     assert (result.reached["dilated"].at_start > 0).all()
 
 
-@pytest.mark.parametrize("kind", ["lstm", "gru"])
-def test_what_a_recurrence_lets_through_over_a_hundred_steps_is_little_and_not_nothing(kind):
-    """Its square is below the least number of 32 bits."""
-    model = reach_training.model(kind, Config(n=128))
-    x = torch.randn(128, Config.d, generator=torch.Generator().manual_seed(3))
-    norms = reach_training.influence(model.last, x)
-    exact = reach_training.influence(model.double().last, x.double())
-    assert 0 < norms[0] < 1e-15
-    assert norms == pytest.approx(exact, rel=1e-2)
-
-
-def test_an_lstm_that_forgets_half_a_step_forgets_about_half_a_step():
-    norms = next(reach_training.train(Config(n=64, steps=1))).reached["lstm"].at_start[::-1]
-    each = (norms[60] / norms[20]) ** (1 / 40)
-    assert 0.4 < each < 0.8
-    keeps = next(reach_training.train(Config(n=64, steps=1, remember=4.0))).reached["lstm"].at_start[::-1]
-    assert (keeps[60] / keeps[20]) ** (1 / 40) > 0.9
-
-
 def test_training_is_the_same_for_the_same_seed_and_partial_results_are_its_beginning():
     results = list(reach_training.train(SMALL))
     assert [result.done for result in results] == [0, 20, 25]

@@ -8,7 +8,7 @@ import torch
 from attnviz.core.cache import EVICTION_KINDS, Eviction
 from attnviz.models.capture import Edit, intervene
 from attnviz.pages.decoding.maths import decoders, kept_positions
-from tests.pages.decoding.conftest import core_cache_bytes, of_family
+from tests.pages.decoding.conftest import of_family
 
 TEXT = "the cat sat on the mat, don't you think the cat's hat is nice?"
 BUDGETS = [1, 5, 12]
@@ -92,19 +92,3 @@ def test_with_room_for_all_nothing_moves_and_kl_is_that_of_torch(family):
     assert np.allclose(found.kl, theirs.numpy(), atol=1e-9)
     follows = torch.tensor(reading.ids[reading.prompt + 1 :])
     assert found.loss == pytest.approx(float(torch.nn.functional.cross_entropy(logits[:-1].double(), follows)))
-
-
-def test_results_come_policy_by_policy_and_bytes_follow_the_budget():
-    decoder = of_family("core")
-    found = list(kept_positions.run(decoder, kept_positions.Config(TEXT, 2)))
-    whole = found[-1]
-    assert [len(result.kept) for result in found] == list(range(1, whole.wanted + 1))
-    assert whole.done
-    assert not found[0].done
-    assert whole.full_bytes == core_cache_bytes(whole.total)
-    for kept in whole.kept:
-        assert kept.cache_bytes == core_cache_bytes(min(kept.policy.budget, whole.total))
-        seen = kept.positions.sum(-1)
-        assert seen.max() == min(kept.policy.budget, whole.total)
-    again = list(kept_positions.run(decoder, kept_positions.Config(TEXT, 2)))[-1]
-    assert [kept.moved.loss for kept in again.kept] == [kept.moved.loss for kept in whole.kept]

@@ -2,7 +2,6 @@
 
 import base64
 import html
-import re
 
 import numpy as np
 import pytest
@@ -28,23 +27,6 @@ def test_a_link_restores_hidden_tokens_silenced_heads_and_the_stages(visit):
     assert page.multiselect(key="quiet").value == ["0.2", "13.8"]
     assert (page.selectbox(key="stage_query").value, page.selectbox(key="stage_key").value) == (8, 6)
     assert "to “street”" in said(page)
-
-
-def test_the_heads_of_a_mean_and_the_reach_of_rollout_are_in_the_link(visit):
-    """Rollout opens at a depth at which the first token is not everything."""
-    page = visit("explore", open_average="true", combine="chosen", mean_of="3.1,4.2,99.9")
-    assert page.multiselect(key="mean_of").value == ["3.1", "4.2"]
-    page.multiselect(key="mean_of").set_value(["3.1"]).run()
-    assert page.query_params["mean_of"] in ("3.1", ["3.1"])
-    assert "On average “" in said(page)
-    page.segmented_control(key="combine").set_value("rollout").run()
-    assert 1 <= page.slider(key="rollout_to").value < 30
-    shares = [float(share) for share in re.findall(r"estimate (\d+)% of", said(page))]
-    assert shares
-    assert max(shares) < 90
-    rolled = visit("explore", open_average="true", combine="rollout", rollout_to="2")
-    assert rolled.slider(key="rollout_to").value == 2
-    assert "By this estimate" in said(rolled)
 
 
 def test_nonsense_on_the_canvas_is_left_out_with_a_sentence(visit):

@@ -12,7 +12,7 @@ from transformers import (
 
 from tests.models.tiny_tokenizers import marian, word_piece
 from tests.pages.conftest import canvases_on, sound
-from tests.pages.explore.test_page import said, what_if_that_ran
+from tests.pages.explore.test_page import said
 
 
 def agreed(visit, **link):
@@ -51,25 +51,6 @@ def test_an_encoder_decoder_has_its_three_kinds_of_attention(visit, translator):
     for stack in ("encoder", "decoder", "cross"):
         sound(page.segmented_control(key="stack").set_value(stack).run())
         assert len(canvases_on(page)) == 2
-
-
-@pytest.mark.parametrize(
-    "stack, link",
-    [
-        ("encoder", {"mask": "window", "window": "2"}),
-        ("decoder", {"mask": "window", "window": "3", "again": "true", "where": "layer"}),
-        ("encoder", {"scale": "factor", "factor": "4.0", "again": "true", "where": "all"}),
-    ],
-    ids=["at once", "again in a layer", "again everywhere"],
-)
-def test_the_code_of_a_what_if_on_an_encoder_decoder_prints_what_is_on_screen(visit, translator, stack, link):
-    page = agreed(
-        visit, model="other", hub_id=translator, text="the cat sat", second="one two", stack=stack, at="1.2",
-        open_what_if="true", **link,
-    )  # fmt: skip
-    code = what_if_that_ran(page)["code"]
-    assert "encode_target" in code
-    assert ('"all", layer.stack' in code) == ("where" in link), "every head of the layer is changed, or the one"
 
 
 def test_a_masked_language_model_guesses_what_the_mask_hides_or_says_how_to_write_one(visit, masked):

@@ -11,7 +11,7 @@ from attnviz.base.rounding import format_number
 from attnviz.runs.head_matrix import head_matrix
 from attnviz.runs.model_run import Request, run_model
 from attnviz.runs.what_if import instantly
-from tests.pages.conftest import canvases_on, drawn, open_page, ran, sound, with_code
+from tests.pages.conftest import canvases_on, open_page, ran, sound, with_code
 
 
 def said(page):
@@ -123,9 +123,3 @@ def test_the_code_of_a_what_if_prints_what_is_on_screen(visit, link):
     found = what_if_that_ran(page)
     if "shift" in found:
         assert f"Other tokens get {format_number(found['shift'], '.1%')} of the probability" in said(page)
-
-
-@pytest.mark.parametrize("link, root", [({}, False), ({"curve": "root"}, True)])
-def test_the_small_pictures_and_the_large_one_have_the_same_colour_steps(visit, link, root):
-    page = visit("explore", **link)
-    assert [drawn(page, f"attnviz.{canvas}")[0]["scale"]["root"] for canvas in ("overview", "head")] == [root, root]

@@ -1,6 +1,5 @@
 """A cache in blocks, against a memory of tokens by name, against a strip of cells, and the section as it is used."""
 
-import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -40,26 +39,6 @@ def test_each_request_finds_its_own_tokens_and_no_place_holds_two(config):
             assert result.holders[step, number] == len(holding)
             assert result.owner[step, number] == min(holding, default=-1)
     assert result.apart <= 1e-6
-
-
-@given(CONFIGS)
-@settings(max_examples=25, deadline=None)
-def test_one_piece_for_each_is_what_a_strip_of_cells_holds(config):
-    result = paged.run(config)
-    cells = np.full(7 * 400, -1)
-    for step in range(result.steps):
-        for at, one in enumerate(result.requests):
-            if step == one.ends:
-                cells[cells == at] = -1
-        for at, one in enumerate(result.requests):
-            if step == one.begins:
-                width = one.prompt + config.answer
-                start = next(n for n in range(len(cells)) if (cells[n : n + width] == -1).all())
-                cells[start : start + width] = at
-        taken = np.flatnonzero(cells >= 0)
-        assert result.reserved[step] == len(taken)
-        assert result.gaps[step] == (taken.max() + 1 - len(taken) if len(taken) else 0)
-        assert result.used[step] == sum(one.length(step) for one in result.requests)
 
 
 def test_two_answers_to_one_question_share_until_one_of_them_writes():

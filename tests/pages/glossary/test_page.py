@@ -4,19 +4,6 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.app.glossary_terms import TERMS
 from attnviz.app.text import plain
-from tests.pages.conftest import said
-
-
-def offered(page):
-    """The names of the terms that have a button to the page that shows them."""
-    return [name for group in page.get("button_group") if group.key.startswith("see-") for name in group.options]
-
-
-def test_all_terms_are_there_with_a_button_each(visit):
-    page = visit("glossary")
-    assert len(offered(page)) == len(set(offered(page))) == len(TERMS)
-    assert "Llama-3.1-8B keeps 128 KiB for each token" in said(page)
-    assert "become 9%, 24% and 67%" in said(page)
 
 
 def test_see_it_opens_the_page_at_the_place_that_shows_it(visit):

@@ -88,24 +88,3 @@ def test_costs_are_measured_on_as_many_sentences_as_were_asked_for_and_means_are
     survey = steps[-1].survey()
     assert survey is not None
     assert survey.measures["silenced"].counts.tolist() == [2]
-
-
-def summary(mean: list[float]) -> head_survey.MeasureSummary:
-    values, none = np.array(mean), np.zeros((4, 5))
-    return head_survey.MeasureSummary(values, values / 10, values, np.full(4, 7), none - 1, none)
-
-
-SURVEY = head_survey.Survey(
-    ((0, 0), (0, 1), (1, 0), (1, 1)),
-    {"induction": summary([0.1, 0.9, 0.5, np.nan]), "first_token": summary([0.95, 0.6, 0.2, 0.49])},
-    (),
-)
-
-
-def test_a_head_is_named_from_half_of_its_weight_on_and_may_have_two_names() -> None:
-    named = [("induction", 1), ("induction", 2), ("first_token", 0), ("first_token", 1)]
-    assert head_survey.named(SURVEY) == named
-    assert list(head_survey.names_of(SURVEY, 1).items()) == [("induction", 0.9), ("first_token", 0.6)]
-    assert head_survey.names_of(SURVEY, 3) == {}
-    assert [head_survey.count_of(SURVEY, kind) for kind in SURVEY.measures] == [2, 2]
-    assert head_survey.named(SURVEY, most=1) == [named[0], named[2]]

@@ -79,17 +79,6 @@ def finished(page: Any) -> Any:
     return sound(page)
 
 
-def test_a_text_of_ones_own_is_scanned_and_a_single_sentence_has_no_standard_error(visit):
-    page = finished(visit("heads", hd_text="own", hd_own=OWN, **MINI))
-    assert "2 sentences of your own text" in said(page)
-    assert set(page.dataframe[1].value["sentences"]) == {2}
-    page.text_area(key="hd_own").set_value("the cat saw the dog and the cat ran").run()
-    assert "(from a single sentence; among the first ten" in said(page)
-    shown = said(page) + "".join(table.value.to_string() for table in page.dataframe)
-    assert "nan" not in shown.split()
-    assert "±" not in said(page)
-
-
 def test_stop_keeps_what_is_done_and_go_on_goes_on(visit, monkeypatch):
     monkeypatch.setattr(live_run, "AT_A_TIME", 0.0)
     monkeypatch.setattr(live_run, "FIRST_AFTER", 0.0)

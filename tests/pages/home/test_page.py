@@ -5,9 +5,7 @@ import pytest
 
 from attnviz.app.exports import GATHERING, Gathering, to_csv
 from attnviz.app.links import link_reading
-from attnviz.app.page_entry import PAGES_DIR
 from attnviz.pages.home import choices
-from attnviz.serve.page_table import PAGES
 
 
 def test_the_first_screen_has_a_computed_picture_and_says_what_it_shows(visit):
@@ -15,16 +13,6 @@ def test_the_first_screen_has_a_computed_picture_and_says_what_it_shows(visit):
     head = next(one.proto.bytes for one in page.get("bidi_component") if one.proto.bytes)
     assert b"Trained: SmolLM2 135M Instruct (4-bit), layer" in head
     assert b'"story":true' in head.replace(b" ", b"")
-
-
-def test_every_page_that_exists_has_a_card_and_every_card_a_page(visit):
-    names = {row.name for row in PAGES}
-    assert names == {path.parent.name for path in PAGES_DIR.glob("*/page_entry.py")}
-    links = [link.proto.page for link in visit().main.get("page_link")]
-    order = [row.name for row in PAGES if not row.is_home]
-    assert links == ["lessons", "explore", "sharing", *order], "three doors, then all in the order of the menu"
-    learned = ["lessons", "build", "scaling", "heads", "masks", "positions", "decoding", "fast", "sharing"]
-    assert order[: len(learned)] == learned
 
 
 def offers(page) -> list[Any]:

@@ -9,13 +9,11 @@ from transformers import AutoModelForCausalLM
 
 from attnviz.base.message import Problem
 from attnviz.base.rounding import format_number
-from attnviz.models.architecture import Architecture, Deployment, ParameterCounts, gpus, size_deployment
+from attnviz.models.architecture import Architecture
 from attnviz.pages.born.maths import life
-from attnviz.pages.fast.maths import cost
 from attnviz.pages.lessons.maths import (
     born_facts,
     cache_facts,
-    fast_facts,
     lesson_parts,
     mask_facts,
     model_facts,
@@ -38,19 +36,6 @@ def test_the_number_of_weights_is_what_transformers_builds():
     assert cache_facts.total_parameters() == sum(built.values())
 
 
-def test_as_many_texts_fit_as_the_page_about_sharing_says():
-    values = cache_facts.room(ANY).values
-    arch, config = Architecture.preset(cache_facts.MODEL), Architecture.preset(cache_facts.MODEL).config
-    memory = gpus()[cache_facts.GPU].machine.memory
-    counts = ParameterCounts(*[cache_facts.total_parameters()] * 3)
-    size = size_deployment(arch, counts, Deployment(cache_facts.TOKENS), gpus()[cache_facts.GPU].machine)
-    assert values["gqa"] == size.largest_batch
-    free = memory - 2 * cache_facts.total_parameters()
-    for name, kv_heads in (("mha", config.num_attention_heads), ("mqa", 1)):
-        text = 2 * config.num_hidden_layers * kv_heads * 128 * 2 * cache_facts.TOKENS  # keys and values, 2 bytes each
-        assert values[name] == free // text
-
-
 def test_what_alibi_takes_off_is_positive_and_the_published_slope_times_the_distance() -> None:
     found = order_facts.taken_off(ANY)
     slope = 2 ** (-8 / 4)  # of the first of four heads, as in the paper
@@ -69,18 +54,6 @@ def test_the_head_that_said_so_is_the_one_that_adds_most_and_its_word_the_one_it
     assert (found.values["layer"], found.values["head"]) == (most.layer, most.head)
     assert dict(found.answers)[found.right].strip() == "Italy"
     assert 0.9 * most.value < found.values["value"]
-
-
-def test_bytes_and_times_of_tiles_are_those_of_the_page_about_them() -> None:
-    made = cost.run(cost.Config())
-    large, saved = fast_facts.too_large(ANY), fast_facts.saved(ANY)
-    assert large.values["times"] == pytest.approx(made.whole.moved.total / made.tiles.moved.total)
-    assert abs(3 / large.values["times"] - 1) < abs(30 / large.values["times"] - 1)
-    assert large.right == "three"
-    machine = gpus()[fast_facts.GPU].machine
-    seconds = [max(way.flops / machine.peak, way.moved.total / machine.bandwidth) for way in (made.whole, made.tiles)]
-    assert saved.values["times"] == pytest.approx(seconds[0] / seconds[1])
-    assert (saved.right, made.whole.flops) == ("same", made.tiles.flops)
 
 
 def subject_of(text: str, is_trained: bool) -> lesson_parts.Subject:

@@ -4,7 +4,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from attnviz.base.message import Problem
-from attnviz.core import masks
 from attnviz.pages.masks.maths.mask_lab import far_view
 from attnviz.pages.masks.maths.mask_programs import condition, setup
 from attnviz.pages.masks.maths.mask_rules import KINDS, Rule, combined
@@ -60,22 +59,6 @@ def test_strips_count_what_the_whole_matrix_holds(chosen):
         int(((blocks > 0) & (blocks < 128**2)).sum()),
         int((blocks == 128**2).sum()),
     )
-
-
-def test_and_narrows_and_or_widens_in_reading_order():
-    window, documents = Rule.of("window", window=3), Rule.of("documents", "and", lengths="4")
-    first = combined((window, documents), 8)
-    assert torch.equal(
-        first, masks.sliding_window(8, 8, 3) & torch.block_diag(torch.ones(4, 4), torch.ones(4, 4)).bool()
-    )
-    last = combined((window, documents, Rule.of("causal", "or")), 8)
-    assert torch.equal(last, masks.causal(8))
-
-
-def test_document_lengths_repeat_until_the_words_are_used_up():
-    seen = combined((Rule.of("documents", lengths="4, 3"),), 9)
-    assert torch.equal(seen, torch.block_diag(*(torch.ones(n, n) for n in (4, 3, 2))).bool())
-    assert combined((Rule.of("documents", lengths="20"),), 9).all()
 
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "two", "1.5", "4;3"])

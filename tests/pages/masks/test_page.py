@@ -78,17 +78,6 @@ def test_rules_are_joined_by_and_and_or(visit):
     assert (grid(app) == combined(rules[:1], len(WORDS)).numpy()).all()
 
 
-def test_a_heading_says_that_the_mask_is_off_and_parameters_change_the_mask(visit):
-    app = visit("masks", m_rule1="none")
-    assert grid(app).all()
-    assert "Attention, mask off: nothing is hidden" in said(app)
-    app.selectbox(key="m_rule1").select("window").run()
-    assert "Attention, mask off: nothing is hidden" not in said(app)
-    app.number_input(key="m1_window_window").set_value(2).run()
-    app.toggle(key="m1_window_both_sides").set_value(True).run()
-    assert (grid(app) == combined((Rule.of("window", window=2, both_sides=True),), len(WORDS)).numpy()).all()
-
-
 def test_paint_in_the_link_lies_on_top_of_the_rules(visit):
     paint = Painted(10, on=(9,), off=(0, 33))
     app = visit("masks", m_paint=link_reading.pack(PAINT.write(paint)))
@@ -99,12 +88,6 @@ def test_paint_in_the_link_lies_on_top_of_the_rules(visit):
     app.button(key="m-unpaint").click().run()
     assert grid(app).sum() == 55
     assert "m_paint" not in app.query_params
-
-
-def test_any_paint_on_the_largest_grid_fits_into_a_link():
-    cells = np.random.default_rng(0).integers(0, 3, 128 * 128)
-    paint = Painted(128, tuple(np.flatnonzero(cells == 1).tolist()), tuple(np.flatnonzero(cells == 2).tolist()))
-    assert PAINT.read(link_reading.unpack(link_reading.pack(PAINT.write(paint)))) == paint
 
 
 def test_the_code_on_the_page_prints_the_weights_on_the_page(visit):

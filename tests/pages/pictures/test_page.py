@@ -44,16 +44,6 @@ def test_it_opens_with_a_digit_and_what_the_model_says_of_it(visit):
     assert header["raw"]["all"]
 
 
-def test_the_reader_writes_the_digits_as_words_and_shows_its_cross_attention(visit):
-    page = visit("pictures", pic_model="digit-reader", pic_digits="374")
-    assert "The model writes **three seven four**" in read(page)
-    assert "writes 99.6% of pairs and 98.8% of triples" in read(page)
-    assert "CC BY 4.0" in read(page)
-    assert scene(page)["words"] == ["three", "seven", "four", "<end>"]
-    patches = visit("pictures", pic_model="digit-reader", pic_digits="374", pic_stack="picture")
-    assert scene(patches)["words"] is None
-
-
 def test_hidden_patches_and_silenced_heads_of_a_link_change_the_answer_in_words(visit):
     page = visit(
         "pictures", pic_view=packed(h=list(range(8, 56)), s=[["picture", 1, 2]]), pic_factor="2", pic_layer="1"

@@ -8,7 +8,6 @@ from torch.testing import assert_close
 from attnviz.models.loading import load
 from attnviz.models.pictures import composed, held_out
 from attnviz.pages.pictures.maths.patch_measures import (
-    distances,
     head_maps,
     mean_of_layers,
     rolled_out,
@@ -114,22 +113,6 @@ def test_a_silenced_head_hands_on_nothing_and_a_scale_is_that_head_s_own(vit):
     expected = (layer.q[0, 2] @ layer.k[0, 2].mT * layer.scale * 3).softmax(-1)
     assert_close(scaled.layers[0].weights(2)[0, 0], expected, atol=1e-5, rtol=0)
     assert_close(scaled.layers[0].weights(1), layer.weights(1))
-
-
-def test_measures_of_heads_are_those_of_their_definitions(vit):
-    run = run_picture(vit, digits(2))
-    stack, maps = run.stacks[0], head_maps(run.stacks[0])
-    weights = run.trace.layers[1].weights(3)[0, 0].double().numpy()
-    rows = weights[1:]
-    apart = np.array([[np.hypot(a // 8 - b // 8, a % 8 - b % 8) for b in range(64)] for a in range(64)])
-    np.testing.assert_allclose(distances(stack.grid), apart)
-    patches = rows[:, 1:] / rows[:, 1:].sum(-1, keepdims=True)
-    assert maps.distance[7] == pytest.approx((patches * apart).sum(-1).mean(), rel=1e-4)
-    assert maps.on_class[7] == pytest.approx(rows[:, 0].mean(), rel=1e-4)
-    entropy = -(rows * np.log(np.maximum(rows, 1e-30))).sum(-1).mean() / np.log(65)
-    assert maps.entropy[7] == pytest.approx(entropy, rel=1e-3)
-    np.testing.assert_allclose(maps.mean[7], rows.mean(0), rtol=1e-4, atol=1e-7)
-    np.testing.assert_allclose(maps.usual[7], weights[0], rtol=1e-4, atol=1e-7)
 
 
 @pytest.mark.parametrize("hidden, factor", [((), 1.0), ((0, 9, 27, 63), 2.5)])

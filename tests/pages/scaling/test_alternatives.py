@@ -11,8 +11,6 @@ from torch.testing import assert_close
 from attnviz.pages.scaling.maths.alternatives import (
     ALTERNATIVES,
     FAMILIES,
-    LENGTHS,
-    spread_over_lengths,
     stages,
 )
 
@@ -52,20 +50,6 @@ def test_weights_follow_the_formula(qkv, name, p):
     made = stages(q, k, v, name, p)
     assert_close(made.weights, by_formula(name, q, k, p))
     assert_close(made.output, by_formula(name, q, k, p) @ v)
-
-
-def test_scaled_attention_dilutes_as_normal_scores_predict():
-    effective = spread_over_lengths(256, 0, "sqrt", 1.0)
-    assert (LENGTHS[0], LENGTHS[-1]) == (1, 4096)
-    assert effective[0] == pytest.approx(1)
-    assert effective[-1] == pytest.approx(4096 / math.sqrt(math.e), rel=0.1)
-
-
-def test_length_aware_scaling_is_plain_scaling_at_its_own_length_and_sharper_beyond():
-    plain, aware = spread_over_lengths(64, 0, "sqrt", 1.0), spread_over_lengths(64, 0, "log-n", 512.0)
-    at = LENGTHS.index(512)
-    assert aware[at] == pytest.approx(plain[at], rel=1e-5)
-    assert aware[-1] < plain[-1]
 
 
 def test_every_family_names_a_way_that_the_page_can_draw_and_a_setting_of_the_installed_library():

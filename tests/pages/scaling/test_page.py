@@ -8,7 +8,6 @@ from attnviz.app import training
 from attnviz.app.cache import waiting_line
 from attnviz.pages.scaling.maths import retrieval_training
 from attnviz.pages.scaling.panels import retrieval_training as training_panel
-from attnviz.pages.scaling.panels import variance as variance_panel
 from tests.pages.conftest import said, sound
 
 
@@ -40,15 +39,6 @@ def test_the_page_opens_with_its_numbers_and_follows_what_the_visitor_changes(vi
     assert page.number_input(key="s_dk").value == 100, "and another section holds it, too"
     page.number_input(key="s_dk").set_value(64).run()
     assert "s_dk" not in page.query_params
-
-
-def test_a_button_draws_the_pairs_that_would_take_too_long_at_first(visit):
-    variance_panel.all_pairs.cache_clear()
-    page = visit("scaling", s_dk="4096", s_pairs="2000")
-    assert "1,562 of 2,000 pairs" in said(page)
-    page.button(key="s_draw_all").click().run()
-    assert "2,000 random pairs" in said(page)
-    assert "1,562" not in said(page)
 
 
 def test_training_draws_itself_ends_with_a_verdict_and_keeps_what_it_had_when_it_was_stopped(visit, quick):
@@ -100,13 +90,3 @@ def test_who_cannot_wait_for_a_training_reads_why_and_may_press_again(visit, qui
     page.button(key="s_train_again").click().run()
     assert not page.error
     assert figures(page) == 1
-
-
-def test_typed_scores_and_their_mistakes(visit):
-    page = visit("scaling", s_section="softmax")
-    assert "0.998704" in said(page)
-    page.text_input(key="s_scores").set_value("1, two").run()
-    assert "is not a number" in said(page)
-    page.text_input(key="s_scores").set_value("1, 1").run()
-    assert not page.error
-    assert "0.500000" in said(page)

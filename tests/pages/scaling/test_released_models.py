@@ -1,12 +1,10 @@
 """What each row says of a family is what transformers' own code does with the configs of its models."""
 
-import math
 import re
 
 import pytest
 import torch
 from transformers import AutoConfig, AutoModel
-from transformers.models.deepseek_v3.modeling_deepseek_v3 import yarn_apply_mscale
 
 from attnviz.models.architecture import all_presets
 from attnviz.models.capture import capture
@@ -69,11 +67,6 @@ def test_most_divide_by_the_square_root_of_the_heads_width(model_type):
     assert scale_of(model_type, **names, **experts) == pytest.approx(8**-0.5)
 
 
-def test_t5_does_not_scale_and_granite_multiplies_by_the_number_in_its_config():
-    assert scale_of("t5", d_model=48, d_kv=8, num_heads=6, num_layers=1) == 1.0
-    assert scale_of("granite", attention_multiplier=0.125) == 0.125
-
-
 def test_who_normalises_each_head_and_who_the_full_width():
     each = attentions(on_meta("qwen3", **SIZES))[0]
     whole = attentions(on_meta("olmo2", **SIZES))[0]
@@ -85,19 +78,6 @@ def test_who_normalises_each_head_and_who_the_full_width():
 def test_gemma_2_caps_at_the_number_in_its_row_and_gemma_3_at_none():
     assert the_row("Gemma 2").startswith(f"{AutoConfig.for_model('gemma2').attn_logit_softcapping:g} tanh")
     assert AutoConfig.for_model("gemma3_text").attn_logit_softcapping is None
-
-
-def test_llama_4_grows_as_its_row_says():
-    config = AutoConfig.for_model("llama4").text_config
-    found = re.search(r"1 \+ ([\d.]+) ln\(1 \+ ⌊\(i\+1\)/(\d+)⌋", the_row("Llama 4"))
-    assert (config.attn_scale, config.floor_scale) == (float(found[1]), int(found[2]))
-
-
-def test_deepseek_scales_by_the_stretch_as_its_row_says():
-    rope = {"rope_type": "yarn", "factor": 40, "mscale_all_dim": 1.0}
-    expected = (0.1 * 1.0 * math.log(40) + 1) ** 2
-    assert yarn_apply_mscale(rope, 1.0) == pytest.approx(expected)
-    assert the_row("DeepSeek-V3").startswith("(0.1 m ln s + 1)²")
 
 
 def test_swin_2_starts_at_10_and_stops_at_100():

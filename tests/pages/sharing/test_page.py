@@ -95,12 +95,6 @@ def test_the_proof_shows_formula_and_measurement_side_by_side_and_hides_no_misma
     assert "do not agree everywhere" in proved().error[0].value
 
 
-def test_a_layer_of_the_core_is_filled_and_timed(visit):
-    app = visit("sharing", h_view="prove", h_live_d_model="64", h_live_n_heads="8", h_live_tokens="64")
-    app = sound(next(b for b in app.button if "Fill" in b.label).click().run())
-    assert "as fast as MHA here" in spoken(app)
-
-
 def test_the_next_token_is_as_likely_here_as_on_explore(visit):
     text = "The animal was too tired."
     likeliest = r"As trained, “(.+?)” is the likeliest next token, with ([\d.]+%)"

@@ -147,17 +147,6 @@ def test_a_circuit_of_all_keeps_all_and_one_of_none_nothing(read, smollm2, monke
     assert 0.5 < found.kept[1] < 1
 
 
-def test_mlps_can_be_left_out_as_well(read, smollm2):
-    asked = (token_id(smollm2.tokenizer, "Madrid"), token_id(smollm2.tokenizer, "Rome"))
-    begun = next(
-        two_prompts.measure_circuit(
-            read, smollm2, two_prompts.TwoPrompts(MADRID.text, MADRID.other, asked), with_mlps=True
-        )
-    )
-    assert sum(part.head is None for part in begun.parts) == 30
-    assert len(begun.parts) == 300
-
-
 @pytest.mark.parametrize("example", CONTRASTS, ids=lambda each: each.token)
 def test_what_an_example_says_is_so(example, smollm2):
     first, second = (smollm2.tokenizer(text)["input_ids"] for text in (example.text, example.other))

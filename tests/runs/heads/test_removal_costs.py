@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from attnviz.models.capture import capture
 from attnviz.runs.heads.removal_costs import head_costs, mean_outputs
 from tests.models.tiny import llama, padded, tokens
 
@@ -51,18 +50,6 @@ def test_the_costs_are_those_of_one_whole_pass_for_each_head() -> None:
         expected = np.concatenate([by_hooks(model, inputs, given) for inputs in BATCHES])
         np.testing.assert_allclose(last.by_sentence[name], expected, atol=2e-5)
         assert np.abs(expected).max() > 0.05
-
-
-def test_the_direct_part_is_what_the_attribution_of_each_position_says() -> None:
-    model, inputs = llama(), {"input_ids": tokens(2, 6)}
-    *_, last = head_costs(model, [inputs])
-    trace = capture(model, **inputs, residual=True)
-    expected = []
-    for position in range(5):
-        right = trace.logit_attribution(inputs["input_ids"][:, position + 1], position=position).heads
-        every = torch.stack([trace.logit_attribution(token, position=position).heads for token in range(100)])
-        expected.append((right - every.mean(0)).flatten(1))
-    np.testing.assert_allclose(last.by_sentence["direct"], torch.stack(expected).mean(0), atol=1e-4)
 
 
 def test_a_stopped_run_goes_on_from_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from attnviz.models.capture import capture
-from attnviz.runs.heads.scan import GrowingScores, HeadScores, scan
+from attnviz.runs.heads.scan import HeadScores, scan
 from tests.models.tiny import llama
 
 HEADS, SIZE = 4, 64
@@ -108,14 +108,3 @@ def test_padding_changes_no_score() -> None:
 
 # Scores that grow: what was answered stays, and the work grows with the sentences and not with their square.
 PLACES, NAMES = ((0, 0), (0, 1)), ("a", "a")
-
-
-def test_every_answer_holds_the_rows_added_up_to_then() -> None:
-    growing, rows = GrowingScores(), np.arange(100.0).reshape(50, 2)
-    answers = []
-    for row in rows:
-        growing.add(PLACES, NAMES, {"x": row[None]})
-        answers.append(growing.so_far())
-    for count, answer in enumerate(answers, 1):
-        assert answer.sentences == count
-        np.testing.assert_array_equal(answer.by_sentence["x"], rows[:count])

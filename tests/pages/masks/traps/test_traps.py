@@ -6,13 +6,12 @@ import sys
 
 import numpy as np
 import pytest
-import torch
 
 from attnviz.base.word_boundaries import split
 from attnviz.core import masks
 from attnviz.core.attention import attend
 from attnviz.pages.masks.maths import traps
-from attnviz.pages.masks.maths.traps import fills, layers
+from attnviz.pages.masks.maths.traps import fills
 from attnviz.runs.traps import IMPORTS
 from attnviz.runs.word_vectors import sentence
 
@@ -81,28 +80,6 @@ def test_code_as_shown_runs_on_its_own_and_gives_what_the_page_computes(trap, mo
     np.testing.assert_array_equal(again.right.scores, expected.right.scores)
     assert again.error == expected.error
     assert again.facts == expected.facts
-
-
-def test_an_empty_row_is_uniform_with_a_billion_nan_with_infinity_and_zero_with_ours():
-    table = {(row[0], str(row[1])): str(row[2]) for row in traps.TRAPS["fill"].run(SENTENCE).table[1:]}
-    assert table["float32", "-1e9"] == "uniform: 0.100 each"
-    assert table["bfloat16", "finfo.min"] == "uniform: 0.100 each"
-    assert re.match("error: .*overflow", table["float16", "-1e9"])
-    for dtype in ("float32", "bfloat16", "float16"):
-        assert table[dtype, "-inf"] == "NaN"
-        assert table[dtype, "finfo.min, twice"] == "NaN"
-        assert table[dtype, "-inf, then 0"] == "zeros"
-
-
-def test_multihead_attention_hides_where_sdpa_attends():
-    mask = masks.causal(len(SENTENCE))
-    with torch.no_grad():
-        mha = layers.module(SENTENCE)
-        hidden, _ = layers.wrong_meaning(mha, SENTENCE.x, mask, mask[-1])
-        sdpa = layers.same_with_sdpa(mha, SENTENCE.x, mask)
-    assert hidden[-1].isnan().all()
-    assert (hidden[:-1][mask[:-1]] == 0).all()
-    np.testing.assert_allclose(sdpa.numpy(), reference(mask), atol=1e-6)
 
 
 @pytest.mark.parametrize("trap", ["before_scaling", "softmax_first", "ignored_mask", "integer_positions"])
