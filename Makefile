@@ -12,7 +12,7 @@ BIN := .venv/bin
 # The checks start hundreds of Python processes: where bytecode is not kept, each would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run dev serve serve-class ready static check check-all check-cluster format lint types imports words js js-build js-test test test-all test-numbers install install-dev chromium models sbom clean
+.PHONY: run dev serve serve-class ready static check check-all check-cluster format lint types imports words js js-build js-test test test-all test-numbers install install-dev chromium models dist sbom clean
 
 # Without PORT, Streamlit takes 8501 or the next one that is free, and the app logs which.
 # Pages of this machine may embed what runs on it: a file, or a site that is being written.
@@ -144,6 +144,12 @@ test-numbers: install-dev
 check-cluster: install-dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-cluster.txt
 	$(PYTEST) tests/cluster
+
+# The wheel and the source of a release, in dist/. Built from nothing: what an earlier build left would get into it.
+dist: install-dev
+	rm -rf build dist
+	$(BIN)/python -m build
+	$(BIN)/python -m twine check --strict dist/*
 
 # What a release is made of, beside its wheel.
 sbom: install
