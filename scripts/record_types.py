@@ -13,7 +13,7 @@ from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hin
 from attnviz.base import head_edit, head_record
 from attnviz.base.record_json import json_name, sent_fields
 from attnviz.canvas import model_strip, patch_view, softmax_slider
-from attnviz.canvas.shared import kinds
+from attnviz.canvas.shared import blobs
 
 FILE = Path(__file__).parents[1] / "attnviz/canvas/shared/records.d.ts"
 RECORDS = (
@@ -29,7 +29,7 @@ RECORDS = (
     head_record.RawSource,
     head_record.ColourScale,
     head_record.HeadFacts,
-    kinds.AskedText,
+    blobs.AskedText,
     model_strip.StripPart,
     model_strip.StripBlock,
     patch_view.PatchChoices,
