@@ -20,7 +20,7 @@ from attnviz.pages.decoding import choices as decoding_choices
 from attnviz.pages.decoding.maths import decoders, token_by_token
 from attnviz.pages.heads.maths.sentence_sets import words_of_one_token
 from attnviz.pages.why.maths import parts
-from attnviz.pages.why.maths.examples import CONTRASTS
+from attnviz.pages.why.maths.parts import CONTRASTS
 from attnviz.runs.model_run import Request, run_model
 from attnviz.serve import page_table
 from scripts import languages

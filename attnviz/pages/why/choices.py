@@ -2,7 +2,7 @@
 
 from attnviz.app.links.choices import PageChoices
 from attnviz.base.words import N_
-from attnviz.pages.why.maths.examples import CONTRASTS
+from attnviz.pages.why.maths.parts import CONTRASTS
 from attnviz.pages.why.maths.two_prompts import DRAWN
 
 LONGEST_TEXT, LONGEST_TOKEN = 20_000, 100  #: characters

@@ -9,7 +9,7 @@ import torch
 
 from attnviz.models.tokens import token_id
 from attnviz.pages.why.maths import parts, two_prompts
-from attnviz.pages.why.maths.examples import CONTRASTS
+from attnviz.pages.why.maths.parts import CONTRASTS
 from attnviz.pages.why.panels.parts import lens_caption
 from attnviz.runs.model_run import ModelRun, Request, run_model
 

@@ -1,4 +1,6 @@
-"""What each part of a model adds to the logit of its next token, and where on the way the answer first appears."""
+"""What each part of a model adds to the logit of its next token, and where on the way the answer first appears; and
+sentences whose next token can be told from another one.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -12,12 +14,59 @@ from attnviz.base.rounding import Rounded
 from attnviz.models.capture import Edit, LogitAttribution, Trace, capture, intervene
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import token_id, token_label
-from attnviz.pages.why.maths.examples import contrast_of
 from attnviz.runs.model_run import ModelRun
 from attnviz.runs.predictions import TokenChoice, probabilities, slots, token_choices
 
 OFFERED = 10  #: tokens that may be asked about with a click
 Ids = tuple[int, int | None]  #: a token, and the one that it is compared with
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A sentence, the token that SmolLM2 writes next, another one, and the prompt after which it writes that one."""
+
+    text: str
+    token: str
+    versus: str
+    other: str
+    shows: Message
+
+
+CONTRASTS = (
+    Contrast(
+        "The capital of Spain is",
+        "Madrid",
+        "Rome",
+        "The capital of Italy is",
+        Message("A fact: the country is read where it stands, and its capital is written at the end."),
+    ),
+    Contrast(
+        "When Mary and John went to the store, John gave a drink to",
+        "Mary",
+        "John",
+        "When Mary and John went to the store, Mary gave a drink to",
+        Message("Who else? The name that was said once comes next, not the one that was said twice."),
+    ),
+    Contrast(
+        "The keys to the cabinet",
+        "are",
+        "is",
+        "The key to the cabinet",
+        Message("Grammar: the verb agrees with a noun that stands four tokens before."),
+    ),
+    Contrast(
+        "The opposite of hot is",
+        "cold",
+        "small",
+        "The opposite of big is",
+        Message("A relation: the same question about another word."),
+    ),
+)
+
+
+def contrast_of(text: str) -> Contrast | None:
+    """The contrast with exactly this sentence, if there is one."""
+    return next((each for each in CONTRASTS if each.text == text), None)
 
 
 @dataclass(frozen=True)

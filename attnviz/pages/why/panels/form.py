@@ -15,7 +15,6 @@ from attnviz.engine import Rerun
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.why import choices
 from attnviz.pages.why.maths import parts
-from attnviz.pages.why.maths.examples import CONTRASTS, Contrast, contrast_of
 from attnviz.runs.model_run import ModelRun
 from attnviz.runs.predictions import TokenChoice
 
@@ -50,7 +49,7 @@ def ask() -> Asked:
 
 def _question(text: str, offered: list[TokenChoice]) -> parts.TokenQuestion:
     row = st.columns([1, 1, 1.4], vertical_alignment="bottom")
-    example = contrast_of(text)
+    example = parts.contrast_of(text)
     named: dict[str, str] = {}
     for each in offered:  # of two that differ by a space the likelier one
         named.setdefault(each.text.strip() or each.text, f"{each.label} {Rounded(each.probability):.1%}")
@@ -63,7 +62,9 @@ def _question(text: str, offered: list[TokenChoice]) -> parts.TokenQuestion:
         versus = "" if alone else _token(choices.VERSUS, _("rather than"), named, second)
     with row[2], st.container(horizontal=True, vertical_alignment="center"):
         alone = widgets.toggle(choices.ALONE, _("Its logit alone"))
-        page_parts.examples("why-example", ((f"{each.text} …", say(each.shows), each) for each in CONTRASTS), _take)
+        page_parts.examples(
+            "why-example", ((f"{each.text} …", say(each.shows), each) for each in parts.CONTRASTS), _take
+        )
     return parts.TokenQuestion(token, versus, alone)
 
 
@@ -76,7 +77,7 @@ def _token(choice: link_state.Choice[str], label: str, named: Mapping[str, str],
     )
 
 
-def _take(example: Contrast) -> None:
+def _take(example: parts.Contrast) -> None:
     """Choose an example. A callback."""
     nothing = {choice: choice.default for choice in (choices.TOKEN, choices.VERSUS, choices.AT, choices.OTHER)}
     link_state.put_all({choices.SENTENCE: example.text, **nothing})

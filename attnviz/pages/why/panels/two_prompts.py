@@ -11,7 +11,7 @@ from attnviz.base.message import Problem
 from attnviz.base.words import _, listed, sentences
 from attnviz.pages.why import choices, figures
 from attnviz.pages.why.maths import two_prompts
-from attnviz.pages.why.maths.examples import contrast_of
+from attnviz.pages.why.maths.parts import contrast_of
 from attnviz.pages.why.panels import form
 
 CIRCUIT, PATCHES = "why-circuit", "why-patches"  #: what is computed in each section
