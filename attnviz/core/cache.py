@@ -60,7 +60,13 @@ class KVCache:
 
     def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Store the new tokens; return all keys and values, oldest first."""
-        self._check(k, v)
+        if self.capacity is not None and self.seen + k.shape[-2] > self.capacity:
+            raise Problem(
+                "the cache has room for {capacity} tokens and holds {held}: {new} more do not fit",
+                capacity=self.capacity,
+                held=self.seen,
+                new=k.shape[-2],
+            )
         self._k, self._v = self._stored(self._k, k), self._stored(self._v, v)
         self.seen += k.shape[-2]
         return self.keys, self.values
@@ -77,28 +83,6 @@ class KVCache:
         if torch.is_grad_enabled() and (new.requires_grad or storage.requires_grad):
             return storage.index_copy(-2, place, new)
         return storage.index_copy_(-2, place, new)
-
-    def _check(self, k: Tensor, v: Tensor) -> None:
-        for name, new, storage in (("keys", k, self._k), ("values", v, self._v)):
-            expected = (*storage.shape[:2], new.shape[-2], storage.shape[-1])
-            if tuple(new.shape) != expected or new.dtype != storage.dtype:
-                raise Problem(
-                    "{name} of shape {shape} and dtype {dtype} do not fit a cache of {expected} and {kept}",
-                    name=name,
-                    shape=tuple(new.shape),
-                    dtype=new.dtype,
-                    expected=expected,
-                    kept=storage.dtype,
-                )
-        if k.shape[-2] != v.shape[-2]:
-            raise Problem("{keys} keys and {values} values; they must be equal", keys=k.shape[-2], values=v.shape[-2])
-        if self.capacity is not None and self.seen + k.shape[-2] > self.capacity:
-            raise Problem(
-                "the cache has room for {capacity} tokens and holds {held}: {new} more do not fit",
-                capacity=self.capacity,
-                held=self.seen,
-                new=k.shape[-2],
-            )
 
 
 # Which positions a cache keeps when it may hold only so many: full, window, sinks and window, heavy hitters, random.

@@ -99,12 +99,6 @@ def t5_buckets(relative: Tensor, *, bidirectional: bool = True, buckets: int = 3
     """
     if bidirectional:
         buckets //= 2
-    if buckets < 2 or max_distance <= buckets // 2:
-        raise Problem(
-            "buckets={buckets} a side must be at least 2, and max_distance={max_distance} above half of that",
-            buckets=buckets,
-            max_distance=max_distance,
-        )
     ahead = (relative > 0).long() * buckets if bidirectional else torch.zeros_like(relative)
     distance = relative.abs() if bidirectional else (-relative).clamp(min=0)
     exact = buckets // 2

@@ -4,7 +4,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from attnviz.base.message import Problem
 from attnviz.core.costs import QKNorm
 from attnviz.core.heads import HeadLayout
 
@@ -86,10 +85,6 @@ class HeadNorm(nn.Module):
 
     def __init__(self, kind: QKNorm, n_heads: int, d_head: int, eps: float = 1e-6) -> None:
         super().__init__()
-        if kind not in ("head", "head-layernorm", "full", "full-layernorm"):
-            raise Problem(
-                'qk_norm={kind} must be "head", "head-layernorm", "full" or "full-layernorm"', kind=repr(kind)
-            )
         self.full = kind.startswith("full")
         width = n_heads * d_head if self.full else d_head
         self.norm = nn.LayerNorm(width, eps) if kind.endswith("layernorm") else nn.RMSNorm(width, eps)

@@ -43,8 +43,6 @@ class RoPE(Position):
         scaling: "Scaling" = None,
     ) -> None:
         super().__init__()
-        if pairing not in ("half", "interleaved"):
-            raise Problem('pairing={pairing} must be "half" or "interleaved"', pairing=repr(pairing))
         self.width, self.base, self.pairing, self.scaling = width, base, pairing, scaling
 
     def angles(self, positions: Tensor, width: int) -> Tensor:
@@ -54,8 +52,6 @@ class RoPE(Position):
     def rotate(self, x: Tensor, positions: Tensor) -> Tensor:
         """x (..., H, T, D) rotated; positions (T,) or (B, T)."""
         width = self.width or x.shape[-1]
-        if width > x.shape[-1]:
-            raise Problem("the rotated width {width} is wider than the head, {d_head}", width=width, d_head=x.shape[-1])
         angles = self.angles(positions, width)
         angles = angles.unsqueeze(-3) if angles.dim() > 2 else angles  # one more axis for the heads
         turned = rotate(x[..., :width], angles, self.pairing, length_factor(self.scaling))
@@ -89,12 +85,6 @@ class AxialRoPE(RoPE):
     def angles(self, positions: Tensor, width: int) -> Tensor:
         """Angles (..., T, width/2) in radians of positions (..., T, axes), the axes one after another."""
         widths = self.widths or axis_widths(width)
-        if positions.dim() < 2 or positions.shape[-1] != len(widths):
-            raise Problem(
-                "positions have shape {shape}; the last axis must hold {axes} coordinates",
-                shape=tuple(positions.shape),
-                axes=len(widths),
-            )
         parts = [
             axis.unsqueeze(-1) * frequencies(w, self.base).to(axis.device)
             for axis, w in zip(positions.double().unbind(-1), widths, strict=True)

@@ -110,8 +110,6 @@ def pooled(heads: Tensor, n_kv_heads: int, method: Method = "mean", seed: int = 
         return groups.mean(-3)
     if method == "first":
         return groups[..., 0, :, :]
-    if method != "random":
-        raise Problem('method={method} must be "mean", "first" or "random"', method=repr(method))
     drawn = torch.randn(groups[..., 0, :, :].shape, generator=torch.Generator().manual_seed(seed))
     return drawn.to(heads) * heads.std()
 
