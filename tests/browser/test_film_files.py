@@ -4,12 +4,16 @@ import base64
 import io
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from PIL import Image, ImageSequence
 from playwright.sync_api import expect
 
+from attnviz.live.scene_figure import FrameOptions
+from attnviz.serve.headless import app_link, run_page
 from tests.browser.conftest import still
+from tests.svg_reading import texts
 
 #: links of pictures that move, and the keys of their menus
 FILMS = {
@@ -17,6 +21,7 @@ FILMS = {
     "fast": "fast-film-save",
     "born": "born-film-out",
     "scaling?s_section=saturation": "s_bars_picture",
+    "home": "home-out",
 }
 PLAYED = """async ([data, kind]) => {
     const video = document.createElement("video");
@@ -88,3 +93,39 @@ def test_a_square_gif_of_a_part_has_its_frames_and_a_film_that_is_stopped_is_not
     film.get_by_role("button", name="Stop").click()
     expect(film.get_by_text("Stopped: nothing was saved.")).to_be_visible()
     assert not downloads
+
+
+def test_a_film_whose_script_cannot_be_fetched_says_so_and_can_be_asked_for_again(opened):
+    page = opened("fast", ".st-key-fast-film-save-save-menu button")
+    page.route("**/film_menu.js*", lambda route: route.abort())
+    still(page)
+    page.locator(".st-key-fast-film-save-save-menu button").first.click()
+    button = page.locator("button[data-kind=film]")
+    button.click()
+    expect(page.get_by_text("What a film is saved with could not be fetched")).to_be_visible()
+    expect(button).to_be_enabled()
+    opened.watched.errors.clear()  # the one that the script is missing
+
+
+def test_each_file_of_the_server_is_said_to_be_on_its_way(opened):
+    page = opened("fast", ".st-key-fast-film-save-save-menu button")
+    still(page)
+    page.locator(".st-key-fast-film-save-save-menu button").first.click()
+    for name in ("CSV, the numbers", "Live HTML"):
+        with page.expect_download(timeout=60_000):
+            page.get_by_role("button", name=name).click()
+        said = page.locator("[aria-live=polite]").filter(has_text=f"“{name}” is on its way to your downloads.")
+        expect(said).to_have_count(1)
+
+
+def test_the_film_of_a_head_is_of_the_row_that_was_pressed_and_the_command_s_is_the_same(opened):
+    link = 'explore?at=3.1&pins={"t":[["q",4,"was"]]}'
+    page = opened(link, ".st-key-head-out-save-menu button")
+    root = "[...document.querySelectorAll('.st-key-head *')].find((node) => node.shadowRoot).shadowRoot"
+    picture = f"{root}.querySelector('.av-root').picture"
+    theme = "{text: '#000', background: '#fff', k: '#c00', q: '#00c', font: 'x', dark: false}"
+    titles = page.evaluate(f"() => [0, 0.3, 0.5, 0.7, 1].map((at) => {picture}.film.figure(at, {theme}).title)")
+    figure = run_page(app_link(link), "head-out").figure.fig
+    for at, title in zip((0, 0.3, 0.5, 0.7, 1), titles, strict=True):
+        (frame,), _seconds = figure.frames(FrameOptions(start=at, end=at, width=4000))
+        assert title in texts(ElementTree.fromstring(frame))
