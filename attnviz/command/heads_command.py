@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz.base.extras import must_have
-from attnviz.base.text_file import lines_of
 from attnviz.base.words import N_, _
+from attnviz.models.file_faults import lines_of
 
 if TYPE_CHECKING:
     from attnviz.notebook import HeadTable

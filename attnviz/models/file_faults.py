@@ -1,4 +1,6 @@
-"""What a file can raise: from the system, and from the libraries that read and write files for us; and whole files."""
+"""What a file can raise: from the system, and from the libraries that read and write files for us. Whole files, and
+files of sentences.
+"""
 
 import os
 import re
@@ -7,6 +9,8 @@ import zipfile
 import zlib
 from pathlib import Path
 from typing import Final
+
+from attnviz.base.message import Problem
 
 try:
     from safetensors import SafetensorError
@@ -50,3 +54,16 @@ def write_whole(file: Path, contents: bytes, mode: int = 0o666) -> None:
         fresh.replace(file)
     finally:
         fresh.unlink(missing_ok=True)
+
+
+def lines_of(file: Path) -> list[str]:
+    """The lines of a text file that are not blank; a Problem where it cannot be read as one, or has none."""
+    try:
+        lines = [line for line in file.read_text("utf-8").splitlines() if line.strip()]
+    except OSError as error:
+        raise Problem("the file {file} cannot be read: {why}", file=str(file), why=error.strerror or "") from error
+    except UnicodeDecodeError as error:
+        raise Problem("the file {file} is not text in UTF-8", file=str(file)) from error
+    if not lines:
+        raise Problem("{file} has no line with text", file=str(file))
+    return lines

@@ -20,12 +20,12 @@ from attnviz import live
 from attnviz.base import pictures_font
 from attnviz.base.head_record import HeadGrid, HeadView
 from attnviz.base.message import Message, Problem, Several
-from attnviz.base.text_file import lines_of
 from attnviz.base.words import _, say, speaking, tongue
 from attnviz.base.words import languages as known
 from attnviz.canvas.shared import packing
 from attnviz.live import LiveView, header, inert_json, packed
 from attnviz.models.catalogue import Entry, LoadedModel, find
+from attnviz.models.file_faults import lines_of
 from attnviz.models.loading import Example, load
 from attnviz.models.loading.example_traces import examples_of
 from attnviz.models.loading.locate import wheel_path

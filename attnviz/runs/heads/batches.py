@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem
-from attnviz.base.text_file import lines_of
 from attnviz.models.catalogue import LoadedModel
+from attnviz.models.file_faults import lines_of
 from attnviz.models.tokens import encode
 
 Batch = str | Path | Tensor | np.ndarray | Sequence[str] | Sequence[int] | dict[str, Any]

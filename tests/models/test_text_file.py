@@ -1,7 +1,7 @@
 import pytest
 
 from attnviz.base.message import Problem
-from attnviz.base.text_file import lines_of
+from attnviz.models.file_faults import lines_of
 
 
 def test_lines_that_are_not_blank_are_read_and_other_files_refused_by_name(tmp_path):
