@@ -4,9 +4,9 @@
 import { drawColourBar } from "../shared/colour_bar.js";
 import { themeOf } from "../shared/colour.js";
 import { viewComponent } from "../shared/component.js";
-import { around, attribute, el, fill, joined, say } from "../shared/dom.js";
+import { around, attribute, button, el, fill, joined, say, visibleToken } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
-import { grouped } from "../shared/numbers.js";
+import { clamp, fixed, grouped, percent } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { layOver, onceAFrame, sized } from "../shared/surface.js";
 import {
@@ -14,6 +14,8 @@ import {
   birthFilm,
   drawHeads,
   drawStory,
+  NAME,
+  namesOf,
   passesFilm,
   placeHeads,
   placeStory,
@@ -21,10 +23,98 @@ import {
 } from "./birth_scene.js";
 import { HEIGHT, nearestStep, shareAt } from "./curves.js";
 import { forward, passesOf, singles } from "./forward.js";
-import { Heads } from "./heads.js";
+import { ARROWS } from "../shared/controls.js";
+import { placeOn } from "../shared/window.js";
 
 /** @import { Pass } from "./forward.js" */
 /** @import { BirthHeader, Component } from "../shared/types.js" */
+/** @import { BirthScene, PlacedHeads, Story } from "./birth_scene.js" */
+
+/** What lies over the drawing: a button on each head, which is pointed into, too, and the words as text. */
+class Heads {
+  /** @param {(head: number) => void} onClick */
+  constructor(onClick) {
+    this.onClick = onClick;
+    this.grid = el("div", "bi-heads");
+    this.pointed = el("div", "av-small av-readout", null, { "aria-live": "polite" });
+    this.cell = [0, 0]; // query and key
+    this.copies = el("div", "bi-copies");
+    this.tiles = /** @type {{ control: HTMLElement, name: HTMLElement, what: HTMLElement }[]} */ ([]);
+    this.chips = /** @type {{ chip: HTMLElement, below: HTMLElement }[]} */ ([]);
+    /** @type {BirthScene | null} */
+    this.scene = null;
+  }
+
+  /** Says a head's weight in the cell. @param {BirthHeader} header @param {number} head */
+  tell({ names, tokens, words }, head) {
+    const [q, k] = this.cell;
+    const [query, key] = [tokens[q], tokens[k]].map(visibleToken);
+    const weight = percent(this.scene?.pass.weights[head][q * tokens.length + k] ?? 0);
+    say(this.pointed, fill(words.cell, { head: names[head], query, key, q: q + 1, k: k + 1, weight }));
+  }
+
+  /** @param {BirthHeader} header */
+  build(header) {
+    const { names, tokens, words } = header;
+    const last = tokens.length - 1;
+    this.cell = [last, 0];
+    this.tiles = names.map((_name, head) => {
+      const [name, what] = [el("b"), el("span")];
+      const control = button("av-words bi-tile", null, () => this.onClick(head), { title: words.silence });
+      control.append(name, what);
+      control.addEventListener("pointermove", (event) => {
+        const [x, y] = placeOn(control, event);
+        if (y < NAME) return;
+        this.cell = [y - NAME, x].map((at) => clamp(Math.floor((at / control.clientWidth) * (last + 1)), 0, last));
+        this.tell(header, head);
+      });
+      control.addEventListener("keydown", (event) => {
+        const way = ARROWS[event.key];
+        if (!way) return;
+        event.preventDefault();
+        this.cell = this.cell.map((at, i) => clamp(at + way[i], 0, last));
+        this.tell(header, head);
+      });
+      for (const end of ["pointerleave", "blur"]) control.addEventListener(end, () => say(this.pointed, words.rest));
+      return { control, name, what };
+    });
+    this.grid.replaceChildren(...this.tiles.map(({ control }) => control));
+    say(this.pointed, words.rest);
+    this.chips = tokens.map((token) => {
+      const below = el("span");
+      return { chip: around("av-words bi-chip", el("b", "", visibleToken(token)), below), below };
+    });
+    const half = tokens.length / 2;
+    const copy = (/** @type {string} */ name, /** @type {number} */ from) =>
+      around("", el("span", "av-sr", name), ...this.chips.slice(from, from + half).map(({ chip }) => chip));
+    this.copies.replaceChildren(copy(words.first, 0), copy(words.second, half));
+  }
+
+  /**
+   * Lays all over a drawing, and says which head looks most at the token before, and which at what came next last time.
+   * @param {BirthHeader} header @param {BirthScene} scene @param {Story} story @param {PlacedHeads} placed
+   */
+  lay(header, scene, { copies }, { places }) {
+    const { names, words } = header;
+    this.scene = scene;
+    this.tiles.forEach(({ control, name, what }, head) => {
+      layOver(control, places[head]);
+      const [named, below] = namesOf(header, scene, head);
+      say(name, named);
+      say(what, below);
+      attribute(control, "aria-pressed", String(scene.silenced.has(head)));
+    });
+    const chips = copies.flatMap((copy) => copy.chips);
+    this.chips.forEach(({ chip, below }, i) => {
+      layOver(chip, chips[i]);
+      say(below, chips[i].below);
+    });
+    return /** @type {const} */ (["previous", "induction"]).map((what) => {
+      const most = scene.scores.reduce((top, each, head, all) => (each[what] > all[top][what] ? head : top), 0);
+      return fill(words[`best_${what}`], { head: names[most], score: fixed(scene.scores[most][what], 2) });
+    });
+  }
+}
 
 /** @extends {FilmView<BirthHeader>} */
 class Birth extends FilmView {

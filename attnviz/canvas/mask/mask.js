@@ -7,6 +7,7 @@ import { addButton, el, joined, liveRegion } from "../shared/dom.js";
 import { MaskDrawing } from "./mask_drawing.js";
 import { cellsOfBox, cellsOfLine, maskFigure } from "./mask_scene.js";
 import { clamp } from "../shared/numbers.js";
+import { isSame } from "../scene/glide.js";
 import { offerPicture } from "../shared/offer.js";
 import { bitsOf, inflate, packBits, unpackBits } from "../shared/packing.js";
 import { onceAFrame } from "../shared/surface.js";
@@ -63,7 +64,7 @@ class MaskEditor extends MaskDrawing {
     const known = before?.header.data === header.data;
     const given = known ? before.given : unpackBits(await inflate(payload), header.shape[0] * header.shape[1]);
     if (turn !== this.turn) return;
-    const sameTokens = before !== null && same([before.header.q, before.header.k], [header.q, header.k]);
+    const sameTokens = before !== null && isSame([before.header.q, before.header.k], [header.q, header.k]);
     const [labelsQ, labelsK] = sameTokens ? [before.labelsQ, before.labelsK] : labelsOf(header);
     const behind = this.gestures.isBehind(header.session, header.ack) || this.gesture?.kind === "paint";
     const cells = sameTokens ? this.adopted(given, behind) : this.begun(given);
@@ -87,7 +88,7 @@ class MaskEditor extends MaskDrawing {
    */
   adopted(given, behind) {
     const { cells } = this.shown;
-    if (behind || cells.every((cell, i) => cell === given[i])) return cells;
+    if (behind || isSame(cells, given)) return cells;
     this.remember();
     return given.slice();
   }
@@ -177,7 +178,7 @@ class MaskEditor extends MaskDrawing {
     if (!gesture || event.pointerId !== gesture.pointer) return;
     this.gesture = null;
     if (gesture.kind === "paint") this.finish(gesture.before);
-    else if (same(this.hit(event), gesture.label)) this.switchLine(gesture.label);
+    else if (isSame(this.hit(event), gesture.label)) this.switchLine(gesture.label);
   }
 
   cancel() {
@@ -208,7 +209,7 @@ class MaskEditor extends MaskDrawing {
   /** A gesture is over: remember it and tell Python, if it changed anything. @param {Uint8Array} before */
   finish(before) {
     const now = this.shown.cells;
-    if (before.every((cell, i) => cell === now[i])) {
+    if (isSame(before, now)) {
       this.redraw();
       return;
     }
@@ -283,11 +284,6 @@ class MaskEditor extends MaskDrawing {
     for (const i of places) this.shown.cells[i] = on;
     this.finish(before);
   }
-}
-
-/** @param {unknown} a @param {unknown} b */
-function same(a, b) {
-  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 export default viewComponent(MaskEditor);

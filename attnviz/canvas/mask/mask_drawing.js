@@ -15,7 +15,7 @@ import { placeOn } from "../shared/window.js";
 /** @import { Matrix } from "../scene/glide_matrix.js" */
 /** @import { MaskScene } from "./mask_scene.js" */
 /** @import { TokenLabels } from "../shared/token_labels.js" */
-/** @import { Axis, DrawingContext, MaskHeader, Rectangle, Theme } from "../shared/types.js" */
+/** @import { Axis, MaskHeader, Theme } from "../shared/types.js" */
 
 /**
  * All that a drawing needs, complete or not there at all.
@@ -42,14 +42,8 @@ export class MaskDrawing extends Drawing {
     this.read = el("div", "av-readout", "", { "data-testid": "readout" });
     this.legend = el("div", "av-bar-row av-legend");
     this.glide = new Glide(this.stage, (/** @type {Matrix} */ matrix) => this.drawCells(matrix), matrixBetween);
-    /** @type {Rectangle} */
-    this.plot = { x: 0, y: 0, w: 0, h: 0 };
-    this.font = 12;
-    this.room = LONGEST_LABEL;
-    this.cell = 0;
-    this.flat = true;
-    this.width = 0;
-    this.height = 0;
+    /** Where all stands, once it is known how wide it may be. */
+    this.places = { plot: { x: 0, y: 0, w: 0, h: 0 }, font: 12, room: 0, cell: 0, flat: true, width: 0, height: 0 };
     /** @type {[number, number] | null} the cell or label under the pointer */
     this.hover = null;
     /** @type {[number, number] | null} the cell that the keyboard is on */
@@ -69,18 +63,17 @@ export class MaskDrawing extends Drawing {
     if (!this.held || width === 0) return;
     const { header, labelsQ, labelsK } = this.held;
     const { compact, shape } = header;
-    this.font = compact ? COMPACT.font : 12;
-    this.room = Math.min(compact ? COMPACT.room : LONGEST_LABEL, width * 0.26);
-    const { room, font } = this;
+    const font = compact ? COMPACT.font : 12;
+    const room = Math.min(compact ? COMPACT.room : LONGEST_LABEL, width * 0.26);
     const widths = { labelsQ: labelsQ.width(room, font), labelsK: labelsK.width(room, font) };
-    Object.assign(this, maskLayout({ shape, width, font, compact, ...widths }));
-    layOver(this.pad, this.plot);
-    notePlot(this.stage, this.plot);
+    this.places = { font, room, ...maskLayout({ shape, width, font, compact, ...widths }) };
+    layOver(this.pad, this.places.plot);
+    notePlot(this.stage, this.places.plot);
     this.draw();
   }
 
   draw() {
-    if (!this.held || !this.cell) return;
+    if (!this.held || !this.places.cell) return;
     const { header, labelsQ } = this.held;
     const matrix = matrixOf(labelsQ.texts.join(), maskPixels(this.scene()), header.shape.map(ownKeys));
     if (this.isPainting) this.glide.show(matrix);
@@ -97,47 +90,37 @@ export class MaskDrawing extends Drawing {
 
   /** @param {Matrix} matrix */
   drawCells({ pixels }) {
-    drawMask(sized(this.base, this.width, this.height), this.scene(), pixels);
+    drawMask(sized(this.base, this.places.width, this.places.height), this.scene(), pixels);
   }
 
   /** What is drawn now. @returns {MaskScene} */
   scene() {
-    const { theme, header, labelsQ, labelsK, cells } = this.shown;
-    const { plot, cell, flat, font, room } = this;
-    const { colours, shape } = header;
-    return { plot, cell, flat, font, room, theme, colours, shape, cells, labelsQ, labelsK };
-  }
-
-  /**
-   * @param {DrawingContext} context @param {number} k
-   * @param {{ colour: string, theme: Theme, size: number }} [lit]
-   */
-  columnLabel(context, k, lit) {
-    const label = this.shown.labelsK.cut(k, this.room, this.font);
-    drawColumnLabel(context, label, this.plot.x + (k + 0.5) * this.cell, this.plot.y, this.flat, lit);
+    const { colours, shape } = this.shown.header;
+    return { ...this.shown, ...this.places, colours, shape };
   }
 
   light() {
-    if (!this.held || !this.cell) return;
-    const { theme, header, labelsQ } = this.held;
-    const { plot, cell } = this;
-    const context = sized(this.over, this.width, this.height);
+    if (!this.held || !this.places.cell) return;
+    const { theme, header, labelsQ, labelsK } = this.held;
+    const { plot, cell, flat, font: size, room, width, height } = this.places;
+    const context = sized(this.over, width, height);
     const at = this.hover ?? this.cursor;
     this.read.textContent = at ? this.readout(at) : "";
     this.stage.dataset.at = at ? at.join(",") : "";
     if (!at) return;
     const [q, k] = at;
-    context.font = `${this.font}px ${theme.font}`;
+    context.font = `${size}px ${theme.font}`;
     if (q >= 0) {
-      const label = labelsQ.cut(q, this.room, this.font);
-      drawPill(context, label, plot.x - 6, plot.y + (q + 0.5) * cell, "right", header.colours.q, theme, this.font);
+      const label = labelsQ.cut(q, room, size);
+      drawPill(context, label, plot.x - 6, plot.y + (q + 0.5) * cell, "right", header.colours.q, theme, size);
       drawWith(context, { strokeStyle: theme.q, lineWidth: 1.5 });
       context.strokeRect(plot.x, plot.y + q * cell, plot.w, cell);
     }
     if (k >= 0) {
       drawWith(context, { strokeStyle: theme.k, lineWidth: 1.5 });
       context.strokeRect(plot.x + k * cell, plot.y, cell, plot.h);
-      this.columnLabel(context, k, { colour: header.colours.k, theme, size: this.font });
+      const lit = { colour: header.colours.k, theme, size };
+      drawColumnLabel(context, labelsK.cut(k, room, size), plot.x + (k + 0.5) * cell, plot.y, flat, lit);
     }
     if (q >= 0 && k >= 0) {
       const box = { x: plot.x + k * cell, y: plot.y + q * cell, w: cell, h: cell };
@@ -181,12 +164,12 @@ export class MaskDrawing extends Drawing {
   /** The cell or label under a pointer. @param {MouseEvent} event */
   hit(event) {
     const [x, y] = placeOn(this.stage, event);
-    return maskHit(x, y, this.plot, this.shown.header.shape);
+    return maskHit(x, y, this.places.plot, this.shown.header.shape);
   }
 
   /** The cell nearest to a pointer. @param {MouseEvent} event */
   nearest(event) {
     const [x, y] = placeOn(this.stage, event);
-    return nearestCell(x, y, this.plot, this.shown.header.shape);
+    return nearestCell(x, y, this.places.plot, this.shown.header.shape);
   }
 }

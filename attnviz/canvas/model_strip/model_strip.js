@@ -60,14 +60,11 @@ class ModelStrip extends View {
 
   build() {
     const { blocks, words } = this.header;
-    const row = el("div", "", null, { role: "group", "aria-label": words.blocks });
     this.blocks = blocks.of.map((_part, layer) => {
       const block = button("ms-block", null, () => this.pick([layer, this.at[1]]), { "data-layer": String(layer) });
       return named(block, fill(words.layer, { layer }));
     });
-    row.append(...this.blocks);
-    row.addEventListener("keydown", (e) => this.key(e, this.blocks));
-    this.flow.replaceChildren(row);
+    this.flow.replaceChildren(rowOf(words.blocks, this.blocks));
     delete this.inside.dataset.at;
   }
 
@@ -80,11 +77,8 @@ class ModelStrip extends View {
     if (this.inside.dataset.at !== lit) {
       this.at = [layer, head];
       this.inside.dataset.at = lit;
-      const row = el("div", "", null, { role: "group", "aria-label": words.heads });
       this.heads = Array.from({ length: heads[layer] }, (_none, i) => this.headButton(i));
-      row.append(...this.heads);
-      row.addEventListener("keydown", (e) => this.key(e, this.heads));
-      this.inside.replaceChildren(row);
+      this.inside.replaceChildren(rowOf(words.heads, this.heads));
       for (const [buttons, pressed] of /** @type {[HTMLButtonElement[], number][]} */ ([
         [this.blocks, layer],
         [this.heads, head],
@@ -129,12 +123,6 @@ class ModelStrip extends View {
     }
   }
 
-  /** Walks among buttons of one row. @param {KeyboardEvent} event @param {HTMLButtonElement[]} buttons */
-  key(event, buttons) {
-    const to = nextButton(event, buttons);
-    if (to !== null) buttons[to].focus();
-  }
-
   /** Chooses a head as a press on its tile does. @param {[number, number]} at */
   pick([layer, wanted]) {
     const { group } = this.member;
@@ -145,6 +133,18 @@ class ModelStrip extends View {
     tell(group, "selected");
     group.picks.send(this, "pick", { layer, head });
   }
+}
+
+/** Buttons in a row, among which keys walk. @param {string} name @param {HTMLButtonElement[]} buttons */
+function rowOf(name, buttons) {
+  const row = around("", ...buttons);
+  row.setAttribute("role", "group");
+  row.setAttribute("aria-label", name);
+  row.addEventListener("keydown", (event) => {
+    const to = nextButton(event, buttons);
+    if (to !== null) buttons[to].focus();
+  });
+  return row;
 }
 
 /** What is written in a box, over its drawing. @param {PlacedBox} box */

@@ -1,7 +1,7 @@
 // A picture with the discs of one row as a figure, with its sentence below; or the picture as it is.
 
-import { columnsOf, drawDiscs, drawMarks, drawTiles, fitted, FLOOR, LEFT, placeTiles } from "./patch_scene.js";
-import { brightest, headsInOrder } from "./patch_rows.js";
+import { columnsOf, DIMMED, drawLight, drawMarks, drawTiles, fitted, placeTiles } from "./patch_scene.js";
+import { brightest, headsInOrder } from "./patch_numbers.js";
 import { sentence } from "./patch_sentence.js";
 import { fill } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
@@ -13,13 +13,9 @@ import { wrapText } from "../scene/text_width.js";
 /** @import { PatchScene } from "./patch_scene.js" */
 /** @import { Figure } from "../scene/figure.js" */
 /** @import { SvgContext } from "../scene/svg_context.js" */
-/** @import { ForFile, PatchFigureHeader, PatchHeader, Theme } from "../shared/types.js" */
+/** @import { ForFile, PatchFigureHeader, PatchHeader, Rectangle, Theme } from "../shared/types.js" */
 
 const LINE = 17;
-/** Luma by 0.3, 0.59 and 0.11, which is what blending away a picture's saturation leaves on screen; dimmed. */
-const GREY = `${[0.3, 0.59, 0.11].map((part) => String(Math.round(part * LEFT * 1e4) / 1e4)).join(" ")} 0 ${FLOOR / 255} `;
-const DIMMED = GREY.repeat(3) + "0 0 0 1 0";
-
 /** The picture as an address. @param {Pick<PatchHeader, "picture" | "parts">} header @param {Uint8Array} payload */
 function addressOf({ picture, parts }, payload) {
   return `data:${picture.type};base64,${base64Of(payload.subarray(0, parts.picture))}`;
@@ -34,15 +30,14 @@ export function patchHeadsFigure(header, payload, theme) {
   const columns = columnsOf(header);
   const board = placeTiles(header, headsInOrder(header), Math.max(640, 96 * columns));
   const href = addressOf(header, payload);
+  const paint = (/** @type {SvgContext} */ context, /** @type {Rectangle} */ place) =>
+    context.image(href, place, picture.smooth, DIMMED);
   const sceneOf = (/** @type {{ layer: number, head: number }} */ { layer, head }) => {
     const at = placeOfHead(heads, layer, head) * keys;
     const row = rows.subarray(at, at + keys);
-    return { header, size: board.size, theme, row, top: brightest(row, grid.first), state, framed: [] };
+    return { header, size: board.size, theme, paint, row, top: brightest(row, grid.first), state, framed: [] };
   };
-  const draw = (/** @type {SvgContext} */ context) =>
-    drawTiles(context, board, state, theme, sceneOf, (_context, place) =>
-      context.image(href, place, picture.smooth, DIMMED),
-    );
+  const draw = (/** @type {SvgContext} */ context) => drawTiles(context, board, state, theme, sceneOf);
   return { width: board.width, height: Math.ceil(board.height), title, draw };
 }
 
@@ -50,11 +45,12 @@ export function patchHeadsFigure(header, payload, theme) {
 export function patchFigure(header, payload, theme, bar) {
   const { picture, parts, side, title, query, state } = header;
   const size = fitted(picture, side, side);
-  const place = { x: 0, y: 0, w: size.width, h: size.height };
   const href = addressOf(header, payload);
+  const paint = (/** @type {SvgContext} */ context, /** @type {Rectangle} */ place, dimmed = DIMMED) =>
+    context.image(href, place, picture.smooth, dimmed);
   if (query === null) {
     const draw = (/** @type {SvgContext} */ context) => {
-      context.image(href, place, picture.smooth);
+      paint(context, { x: 0, y: 0, w: size.width, h: size.height }, "");
       drawWith(context, { strokeStyle: theme.border, lineWidth: 1 });
       context.strokeRect(0, 0, size.width, size.height);
     };
@@ -64,12 +60,11 @@ export function patchFigure(header, payload, theme, bar) {
   const top = brightest(row, header.grid.first);
   const name = state.pins.includes(query) ? String(state.pins.indexOf(query) + 1) : "";
   /** @type {PatchScene} */
-  const scene = { header, size, theme, row, top, state, framed: [{ token: query, name }] };
+  const scene = { header, size, theme, paint, row, top, state, framed: [{ token: query, name }] };
   const said = [bar ? fill(header.light, { share: percent(top) }) : "", sentence(header, query, row, state.shows)];
   const lines = said.filter(Boolean).flatMap((text) => wrapText(text, size.width, 12));
   const draw = (/** @type {SvgContext} */ context) => {
-    context.image(href, place, picture.smooth, DIMMED);
-    drawDiscs(context, scene);
+    drawLight(context, scene);
     drawMarks(context, scene);
     lines.forEach((line, at) => writeText(context, line, 0, size.height + 8 + (at + 0.5) * LINE, theme, "12px"));
   };

@@ -5,6 +5,7 @@ import { drawWith, fillBox, frameBox, outline, strokeGrid, strokePath, writeText
 import { ARROWS, STEPS } from "../shared/controls.js";
 import { clamp } from "../shared/numbers.js";
 import { cellsBetween } from "../shared/zoom.js";
+import { isSilenced } from "./patch_numbers.js";
 import { textWidth } from "../scene/text_width.js";
 
 /** @import { DrawingContext, PatchChoices, PatchHeader, Rectangle, Theme } from "../shared/types.js" */
@@ -14,6 +15,7 @@ import { textWidth } from "../scene/text_width.js";
  * @property {Pick<PatchHeader, "grid" | "words" | "windows" | "sinks">} header
  * @property {Size} size in CSS pixels
  * @property {Theme} theme
+ * @property {(context: any, place: Rectangle) => void} paint draws the picture, without its colours and a little darker
  * @property {Float32Array} row weights of all tokens
  * @property {number} top the weight of a disc that fills its patch
  * @property {Pick<PatchChoices, "hidden" | "layer" | "shows">} state
@@ -27,9 +29,14 @@ const RIM = "#241a05";
 export const LEFT = 0.62;
 export const FLOOR = 30;
 
-/** Draws a disc on each patch, whose area is its weight, and covers what is hidden. */
+/** The same as a matrix of colours: luma by 0.3, 0.59 and 0.11, which is what blending away a picture's saturation leaves on screen; dimmed. */
+const GREY = `${[0.3, 0.59, 0.11].map((part) => String(Math.round(part * LEFT * 1e4) / 1e4)).join(" ")} 0 ${FLOOR / 255} `;
+export const DIMMED = GREY.repeat(3) + "0 0 0 1 0";
+
+/** Draws the picture, a disc on each patch, whose area is its weight, and covers what is hidden. */
 /** @param {DrawingContext} context @param {PatchScene} scene */
-export function drawDiscs(context, { header: { grid }, size, row, top, state }) {
+export function drawLight(context, { header: { grid }, size, paint, row, top, state }) {
+  paint(context, { x: 0, y: 0, w: size.width, h: size.height });
   context.beginPath();
   for (let patch = 0; patch < grid.rows * grid.columns; patch++) {
     const { x, y, w, h } = patchAt(patch, grid, size);
@@ -209,21 +216,17 @@ export function placeTiles(header, order, width) {
 /**
  * @param {DrawingContext} context @param {PatchBoard} board @param {PatchChoices} state @param {Theme} theme
  * @param {(tile: PatchTile) => PatchScene} sceneOf what lies over the picture of a head
- * @param {(context: DrawingContext, place: Rectangle) => void} drawPicture the dimmed one
  */
-export function drawTiles(context, { tiles }, state, theme, sceneOf, drawPicture) {
-  const isSilenced = (/** @type {PatchTile} */ { layer, head }) =>
-    state.silenced.some(([l, h]) => l === layer && h === head);
+export function drawTiles(context, { tiles }, state, theme, sceneOf) {
   const drawAll = (/** @type {DrawingContext} */ on, /** @type {PatchTile[]} */ these) => {
     for (const tile of these) {
-      drawPicture(on, tile.picture);
       on.save();
       on.translate(tile.picture.x, tile.picture.y);
-      drawDiscs(on, sceneOf(tile));
+      drawLight(on, sceneOf(tile));
       on.restore();
     }
   };
-  const silenced = tiles.filter(isSilenced);
+  const silenced = tiles.filter(({ layer, head }) => isSilenced(state, layer, head));
   drawAll(
     context,
     tiles.filter((tile) => !silenced.includes(tile)),
@@ -235,7 +238,7 @@ export function drawTiles(context, { tiles }, state, theme, sceneOf, drawPicture
     writeText(context, name, x, y, theme, "11px", 0.75, "center");
     const half = textWidth(name, 11) / 2;
     drawWith(context, { strokeStyle: theme.text, lineWidth: 1, globalAlpha: 0.75 });
-    if (isSilenced(tile)) strokePath(context, [x - half, y], [x + half, y]);
+    if (silenced.includes(tile)) strokePath(context, [x - half, y], [x + half, y]);
     context.globalAlpha = 1;
     if (layer === state.layer && head === state.head) frameBox(context, place, 5, theme.primary, 2);
   }

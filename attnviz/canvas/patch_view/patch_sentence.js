@@ -2,7 +2,7 @@
 
 import { fill, joined } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
-import { strongest } from "./patch_rows.js";
+import { strongest } from "./patch_numbers.js";
 
 /** @import { PatchChoices, PatchHeader } from "../shared/types.js" */
 /** @typedef {Pick<PatchHeader, "special" | "grid" | "labels" | "words">} Names */

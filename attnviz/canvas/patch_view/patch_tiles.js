@@ -1,13 +1,13 @@
 // Heads and rows, each over a small picture of its own: all heads of a model, and the rows that are held, to be compared.
 
 import { around, attribute, button, el, fill, named } from "../shared/dom.js";
-import { drawFrames, drawTiles, fitted, placeTiles } from "./patch_scene.js";
-import { drawPhotograph } from "./patch_drawing.js";
+import { drawFrames, drawLight, drawTiles, fitted, placeTiles } from "./patch_scene.js";
+import { isSilenced } from "./patch_numbers.js";
 import { queryName } from "./patch_sentence.js";
 import { placeOfHead } from "../shared/raw_scores.js";
 import { layOver, sized } from "../shared/surface.js";
 
-/** @import { PatchNumbers } from "./patch_numbers.js" */
+/** @import { PatchScene } from "./patch_scene.js" */
 /** @import { PatchView } from "./patch_view.js" */
 /** @import { Theme } from "../shared/types.js" */
 
@@ -25,9 +25,10 @@ export class PatchTiles {
     this.drawn = "";
   }
 
-  /** Builds the tiles anew where heads, their order or their words changed. @param {PatchNumbers} numbers */
-  build({ order }) {
-    const { header } = this.view;
+  /** Builds the tiles anew where heads, their order or their words changed. */
+  build() {
+    const { header, numbers } = this.view.shown;
+    const { order } = numbers;
     const name = JSON.stringify([header.doc, order, header.measureText, header.labels.tile]);
     if (this.box.dataset.name === name) return;
     this.box.dataset.name = name;
@@ -48,9 +49,10 @@ export class PatchTiles {
     return tile;
   }
 
-  /** Draws the small pictures, unless nothing that they show has changed. @param {PatchNumbers} numbers @param {Theme} theme */
-  draw(numbers, theme) {
-    const { state, header, root, query: now, oneScale } = this.view;
+  /** Draws the small pictures, unless nothing that they show has changed. @param {Theme} theme */
+  draw(theme) {
+    const { shown, root, query: now, oneScale } = this.view;
+    const { state, header, numbers } = shown;
     const query = numbers.follows && state.shows !== "mean" ? now : null;
     const name = JSON.stringify([header.doc, root.clientWidth, devicePixelRatio, query, state, oneScale, theme]);
     if (name === this.drawn) return;
@@ -62,20 +64,22 @@ export class PatchTiles {
     const context = sized(this.canvas, board.width, board.height);
     const sceneOf = (/** @type {{ layer: number, head: number }} */ { layer, head }) =>
       this.view.scene(board.size, theme, numbers.row(layer, head, now, state));
-    drawTiles(context, board, state, theme, sceneOf, (on, at) =>
-      drawPhotograph(on, this.view.dimmed, header.picture.smooth, at),
-    );
+    drawTiles(context, board, state, theme, sceneOf);
     board.tiles.forEach(({ layer, head, place: { x, y, w, h } }, n) => {
       const tile = this.tiles[n];
       const beside = Math.max(0, (TOUCH - w) / 2);
       layOver(tile, { x: x - beside, y, w: w + 2 * beside, h });
-      tile.toggleAttribute(
-        "data-silenced",
-        state.silenced.some(([l, each]) => l === layer && each === head),
-      );
+      tile.toggleAttribute("data-silenced", isSilenced(state, layer, head));
       attribute(tile, "aria-pressed", String(layer === state.layer && head === state.head));
     });
   }
+}
+
+/** Draws a picture and its discs on a canvas. @param {HTMLCanvasElement} canvas @param {PatchScene} scene */
+export function drawRow(canvas, scene) {
+  const context = sized(canvas, scene.size.width, scene.size.height);
+  drawLight(context, scene);
+  return context;
 }
 
 const SIDE = 110;
@@ -92,7 +96,7 @@ export function drawPins(view, theme) {
       const canvas = el("canvas");
       const size = fitted(header.picture, SIDE, SIDE);
       const scene = view.scene(size, theme, view.rowOf(token), [{ token, name: "" }]);
-      drawFrames(view.light(canvas, scene), scene);
+      drawFrames(drawRow(canvas, scene), scene);
       box.append(canvas, el("span", "", `${i + 1}: ${name}\u00a0×`));
       return box;
     }),

@@ -1,6 +1,7 @@
 // The tools beside the large picture: which row is on show, the brush that hides patches, a head's scale, silence.
 
 import { wordedButton, el, fill } from "../shared/dom.js";
+import { isSilenced } from "./patch_numbers.js";
 import { significant } from "../shared/numbers.js";
 import { factorAt, placeOf } from "../shared/scale_slider.js";
 
@@ -17,41 +18,56 @@ export class PatchTools {
     this.box = el("div", "av-wrap pv-tools");
     this.painting = false;
     this.built = "";
+    /** @type {{ button: HTMLElement, isOn: () => boolean }[]} */
+    this.toggles = [];
+    this.clear = el("button");
+    this.slider = el("input", "pv-range", null, { type: "range", min: "0", max: String(STEPS), step: "1" });
+    this.slider.dataset.testid = "scale";
+    this.slider.addEventListener("input", () => this.slide());
+    this.slider.addEventListener("change", () => this.view.tell());
+    this.factor = el("output", "pv-factor");
   }
 
   /** Builds the tools anew where their words or abilities changed. */
   build() {
-    const { labels, words, raw } = this.view.header;
+    const { view } = this;
+    const { labels, words, raw } = view.header;
     const name = JSON.stringify([labels, words === null, raw !== null]);
     if (name === this.built) return;
     this.built = name;
+    this.toggles = [];
     const rows = el("div", "av-wrap pv-group", null, { role: "group", "aria-label": labels.shows });
-    this.rows = SHOWS.filter((which) => which !== "rollout" || words === null).map((which) => {
-      const show = () => this.view.change({ shows: which });
-      const row = wordedButton(rows, labels[which], labels[`${which}_help`], show);
-      row.dataset.shows = which;
-      return row;
-    });
+    for (const which of SHOWS.filter((each) => each !== "rollout" || words === null)) {
+      const isOn = () => view.state.shows === which;
+      this.toggle(rows, which, isOn, () => view.change({ shows: which })).dataset.shows = which;
+    }
     const tools = el("div", "av-wrap pv-group");
-    this.brush = wordedButton(tools, labels.hide, labels.hide_help, () => this.paint(!this.painting));
-    this.brush.dataset.testid = "hide";
-    this.clear = wordedButton(tools, labels.show_all, labels.show_all_help, () => this.view.change({ hidden: [] }));
-    this.silence = wordedButton(tools, labels.silence, labels.silence_help, () => this.view.toggleSilence());
-    this.silence.dataset.testid = "silence";
-    this.own = wordedButton(tools, labels.one_scale, labels.one_scale_help, () => this.view.toggleScale());
+    const paint = () => this.paint(!this.painting);
+    this.toggle(tools, "hide", () => this.painting, paint).dataset.testid = "hide";
+    this.clear = wordedButton(tools, labels.show_all, labels.show_all_help, () => view.change({ hidden: [] }));
+    const silenced = () => isSilenced(view.state, view.state.layer, view.state.head);
+    this.toggle(tools, "silence", silenced, () => view.toggleSilence()).dataset.testid = "silence";
+    this.toggle(
+      tools,
+      "one_scale",
+      () => view.oneScale,
+      () => view.toggleScale(),
+    );
     const line = el("label", "av-line pv-scale", null, { title: labels.scale_help });
-    this.slider = el("input", "pv-range", null, { type: "range", min: "0", max: String(STEPS), step: "1" });
     this.slider.setAttribute("aria-label", labels.scale);
-    this.slider.dataset.testid = "scale";
-    this.factor = el("output", "pv-factor");
     line.append(el("span", "", labels.scale), this.slider, this.factor);
-    this.slider.addEventListener("input", () => this.slide());
-    this.slider.addEventListener("change", () => this.view.tell());
     this.box.replaceChildren(rows, tools, line);
   }
 
+  /** @param {Element} host @param {string} name of its label @param {() => boolean} isOn @param {() => void} act */
+  toggle(host, name, isOn, act) {
+    const { labels } = this.view.header;
+    const button = wordedButton(host, labels[name], labels[`${name}_help`], act);
+    this.toggles.push({ button, isOn });
+    return button;
+  }
+
   slide() {
-    if (!this.slider) return;
     const factor = factorAt(Number(this.slider.value) / STEPS, MOST);
     this.view.change({ factor: Math.abs(factor - 1) < 0.04 ? 1 : Math.round(factor * 100) / 100 }, false);
   }
@@ -66,23 +82,12 @@ export class PatchTools {
 
   /** Sets every tool to what is chosen. */
   update() {
-    const { state, header } = this.view;
-    const { labels } = header;
-    for (const button of this.rows ?? []) {
-      button.setAttribute("aria-pressed", String(button.dataset.shows === state.shows));
-    }
-    const here = state.silenced.some(([layer, head]) => layer === state.layer && head === state.head);
-    this.silence?.setAttribute("aria-pressed", String(here));
-    this.brush?.setAttribute("aria-pressed", String(this.painting));
-    this.own?.setAttribute("aria-pressed", String(this.view.oneScale));
-    if (this.clear) {
-      this.clear.hidden = state.hidden.length === 0;
-      this.clear.textContent = fill(labels.show_all, { count: state.hidden.length });
-    }
-    if (this.slider && this.factor) {
-      this.slider.value = String(Math.round(placeOf(state.factor, MOST) * STEPS));
-      this.slider.disabled = header.raw === null || !this.view.exact;
-      this.factor.textContent = `× ${significant(state.factor)}`;
-    }
+    const { state, header, exact } = this.view;
+    for (const { button, isOn } of this.toggles) button.setAttribute("aria-pressed", String(isOn()));
+    this.clear.hidden = state.hidden.length === 0;
+    this.clear.textContent = fill(header.labels.show_all, { count: state.hidden.length });
+    this.slider.value = String(Math.round(placeOf(state.factor, MOST) * STEPS));
+    this.slider.disabled = header.raw === null || !exact;
+    this.factor.textContent = `× ${significant(state.factor)}`;
   }
 }

@@ -1,26 +1,25 @@
 // A picture and every head of a model over it: all of them small, one large, the row of whatever is pointed at as discs.
 
 import { themeOf } from "../shared/colour.js";
-import { View, viewComponent } from "../shared/component.js";
+import { Drawing, viewComponent } from "../shared/component.js";
 import { around, el, fill, joined } from "../shared/dom.js";
 import { percent } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { inflate } from "../shared/packing.js";
 import { PatchChips } from "./patch_chips.js";
 import { presentedRoom } from "../shared/window.js";
-import { dimmed, drawLight, drawPhotograph } from "./patch_drawing.js";
-import { besideWords, drawMarks, fitted } from "./patch_scene.js";
+import { canvasContext } from "../scene/canvas_context.js";
+import { besideWords, drawMarks, fitted, FLOOR, LEFT } from "./patch_scene.js";
 import { patchFigure } from "./patch_figure.js";
 import { PatchHand } from "./patch_hand.js";
-import { PatchNumbers } from "./patch_numbers.js";
-import { brightest } from "./patch_rows.js";
+import { brightest, PatchNumbers } from "./patch_numbers.js";
 import { queryName, sentence, titleOf } from "./patch_sentence.js";
-import { drawPins, PatchTiles } from "./patch_tiles.js";
+import { drawPins, drawRow, PatchTiles } from "./patch_tiles.js";
 import { PatchTools } from "./patch_tools.js";
 import { markPainted, onceAFrame, sized } from "../shared/surface.js";
 
 /** @import { PatchScene, Size } from "./patch_scene.js" */
-/** @import { Component, FigurePart, PatchChoices, PatchFigureHeader, PatchHeader, Theme } from "../shared/types.js" */
+/** @import { Component, DrawingContext, Rectangle, FigurePart, PatchChoices, PatchFigureHeader, PatchHeader, Theme } from "../shared/types.js" */
 
 /** Below this width the large picture stands above the small ones. */
 const NARROW = 640;
@@ -34,56 +33,79 @@ const [PLAIN, SMALLEST, AIR] = [150, 56, 20];
 /** Pixels that are said and pressed above and below a picture that is presented. */
 const BELOW = 190;
 
-/** @extends {View<PatchHeader>} */
-export class PatchView extends View {
+/**
+ * What is on show: the picture's file, it with and without its colours, and what is chosen just now.
+ * @typedef {object} Shown
+ * @property {PatchHeader} header
+ * @property {PatchNumbers} numbers
+ * @property {Uint8Array} file
+ * @property {ImageBitmap} image
+ * @property {HTMLCanvasElement} ground
+ * @property {PatchChoices} state
+ */
+
+/** The picture without its colours and a little darker, which the discs are drawn over. Made once. */
+/** @param {ImageBitmap} picture */
+function dimmed(picture) {
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [picture.width, picture.height];
+  const context = canvasContext(canvas);
+  context.drawImage(picture, 0, 0);
+  Object.assign(context, { globalCompositeOperation: "saturation", fillStyle: "#000000" });
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  const veil = FLOOR / (1 - LEFT);
+  Object.assign(context, { globalCompositeOperation: "source-over", globalAlpha: 1 - LEFT });
+  context.fillStyle = `rgb(${veil} ${veil} ${veil})`;
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  return canvas;
+}
+
+/** A photograph fills a place. @param {DrawingContext} context of a canvas @param {CanvasImageSource} picture @param {boolean} smooth @param {Rectangle} place */
+function drawPhotograph(context, picture, smooth, { x, y, w, h }) {
+  const canvas = /** @type {CanvasRenderingContext2D} */ (/** @type {unknown} */ (context));
+  canvas.imageSmoothingEnabled = smooth;
+  canvas.drawImage(picture, x, y, w, h);
+}
+
+/** @extends {Drawing<PatchHeader, Shown>} */
+export class PatchView extends Drawing {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
-    /** @type {PatchNumbers | null} */
-    this.numbers = null;
-    /** @type {Uint8Array} */
-    this.picture = new Uint8Array(); // its file
-    /** @type {HTMLCanvasElement | null} */
-    this.ground = null;
-    /** @type {ImageBitmap | null} */
-    this.image = null;
-    /** @type {PatchChoices | null} */
-    this.chosen = null;
     /** @type {number | null} the token under the hand */
     this.pointed = null;
     this.oneScale = false;
     this.tiles = new PatchTiles(this);
     this.chips = new PatchChips(this);
-    this.large = el("canvas", "pv-large av-pan", null, {
-      tabindex: "0",
-      role: "application",
-      "data-testid": "picture",
-    });
+    const attributes = { tabindex: "0", role: "application", "data-testid": "picture" };
+    this.large = el("canvas", "pv-large av-pan", null, attributes);
     this.plain = el("canvas", "pv-plain", null, { role: "img" });
     this.title = el("div", "pv-title av-strong");
     this.pinned = el("div", "av-wrap pv-pins", null, { "data-testid": "pins" });
     this.read = el("div", "pv-read", null, { "aria-live": "polite", "data-testid": "read" });
     this.bar = el("div", "pv-bar av-small");
     this.tools = new PatchTools(this);
-    this.build();
+    const head = around("av-wrap pv-head", this.title, this.chips.box);
+    const words = around("pv-words", this.bar, this.read, this.tools.box, this.pinned);
+    root.replaceChildren(this.tiles.box, around("pv-main", head, this.large, this.plain, words));
+    root.classList.add("pv-root");
+    this.hand = new PatchHand(this);
     this.redraw = onceAFrame(() => this.draw());
     offerPicture(root, () => this.figureParts(), patchFigure);
   }
 
-  /** What is chosen just now. */
-  get state() {
-    if (!this.chosen) throw new Error("no picture has come yet");
-    return this.chosen;
+  get header() {
+    return this.shown.header;
   }
 
-  /** The picture without its colours. */
-  get dimmed() {
-    return /** @type {HTMLCanvasElement} */ (this.ground);
+  /** What is chosen just now. */
+  get state() {
+    return this.shown.state;
   }
 
   /** Whether the head on show can have another scale: its scores are here and not only its weights. */
   get exact() {
-    return this.numbers?.rawOf(this.state.layer, this.state.head)?.exact ?? false;
+    return this.shown.numbers.rawOf(this.state.layer, this.state.head)?.exact ?? false;
   }
 
   /** The token whose row is on show: under the hand, else the last pinned, else the usual one. */
@@ -92,33 +114,30 @@ export class PatchView extends View {
     return this.pointed ?? pins[pins.length - 1] ?? this.header.usual;
   }
 
-  build() {
-    const head = around("av-wrap pv-head", this.title, this.chips.box);
-    const words = around("pv-words", this.bar, this.read, this.tools.box, this.pinned);
-    this.root.replaceChildren(this.tiles.box, around("pv-main", head, this.large, this.plain, words));
-    this.root.classList.add("pv-root");
-    this.hand = new PatchHand(this);
+  /** What says how much the largest disc is. */
+  get light() {
+    const { state, header } = this;
+    const changed = state.hidden.length > 0 || state.silenced.length > 0;
+    return changed ? header.labels.full_light_changed : header.labels.full_light;
   }
 
   /** @param {Component} component */
   async show(component) {
     const { header, payload: packed, turn } = this.open(component);
-    const picture = packed.subarray(0, header.parts.picture);
-    const same = this.held?.doc === header.doc && this.ground !== null;
+    const before = this.held?.header.doc === header.doc ? this.held : null;
+    const file = packed.subarray(0, header.parts.picture);
     const [payload, image] = await Promise.all([
       inflate(packed.subarray(header.parts.picture)),
-      same ? null : createImageBitmap(new Blob([picture.slice()], { type: header.picture.type })),
+      before?.image ?? createImageBitmap(new Blob([file.slice()], { type: header.picture.type })),
     ]);
     if (turn !== this.turn) return;
     const behind = this.gestures.isBehind(header.session, header.ack);
-    this.hold(header);
-    this.picture = picture;
-    this.numbers = new PatchNumbers(header, payload);
-    if (image) [this.image, this.ground] = [image, dimmed(image)];
-    if (!same) this.pointed = null;
-    if (!behind || !this.chosen || !same) this.chosen = structuredClone(header.state);
+    const state = behind && before ? before.state : structuredClone(header.state);
+    const numbers = new PatchNumbers(header, payload);
+    this.hold({ header, numbers, file, image, ground: before?.ground ?? dimmed(image), state });
+    if (!before) this.pointed = null;
     this.tools.build();
-    this.tiles.build(this.numbers);
+    this.tiles.build();
     this.chips.build();
     this.draw();
   }
@@ -154,7 +173,7 @@ export class PatchView extends View {
    * @param {boolean} ends whether the gesture ends, so that Python hears of it
    */
   change(more, ends = true) {
-    this.chosen = { ...this.state, ...more };
+    this.shown.state = { ...this.state, ...more };
     this.redraw();
     if (ends) this.tell();
   }
@@ -179,13 +198,13 @@ export class PatchView extends View {
 
   draw() {
     const width = this.root.clientWidth;
-    if (!this.held || !this.numbers || !this.ground || width === 0) return;
+    if (!this.held || width === 0) return;
     this.root.dataset.narrow = String(width < NARROW);
     const room = presentedRoom(this.root);
     this.tiles.box.style.maxHeight = room === null ? "" : `${room - 8}px`;
-    const theme = themeOf(this.root, this.held.colours);
+    const theme = themeOf(this.root, this.header.colours);
     this.drawLarge(theme, room);
-    this.tiles.draw(this.numbers, theme);
+    this.tiles.draw(theme);
     drawPins(this, theme);
     this.tools.update();
     this.root.dataset.query = String(this.query);
@@ -194,7 +213,7 @@ export class PatchView extends View {
 
   /** The row on show in the large picture. @param {number} query */
   rowOf(query) {
-    return /** @type {PatchNumbers} */ (this.numbers).shown(query, this.state);
+    return this.shown.numbers.shown(query, this.state);
   }
 
   /** @param {Theme} theme @param {number | null} room of a window in which it is presented */
@@ -211,25 +230,22 @@ export class PatchView extends View {
     const framed = state.pins.map((token, i) => ({ token, name: String(i + 1) }));
     if (!state.pins.includes(query)) framed.push({ token: query, name: "" });
     const scene = this.scene(size, theme, row, framed);
-    drawMarks(this.light(this.large, scene), scene);
+    drawMarks(drawRow(this.large, scene), scene);
     const [title, said] = [titleOf(header, state), sentence(header, query, row, state.shows)];
     this.title.textContent = title;
     this.say(said);
     this.large.setAttribute("aria-label", joined(header.labels.join_heard, [title, said]));
-    const changed = state.hidden.length > 0 || state.silenced.length > 0;
-    const light = changed ? header.labels.full_light_changed : header.labels.full_light;
-    this.bar.textContent = fill(light, { share: percent(this.topOf(row)) });
+    this.bar.textContent = fill(this.light, { share: percent(this.topOf(row)) });
     this.chips.update();
   }
 
   /** The picture as it is, beside the large one where there is room. @param {number} room */
   drawPlain(room) {
     this.plain.hidden = room < SMALLEST;
-    if (this.plain.hidden || !this.image) return;
+    if (this.plain.hidden) return;
     const { width, height } = fitted(this.header.picture, Math.min(room, PLAIN), PLAIN);
-    sized(this.plain, width, height);
     const place = { x: 0, y: 0, w: width, h: height };
-    drawPhotograph(sized(this.plain, width, height), this.image, this.header.picture.smooth, place);
+    drawPhotograph(sized(this.plain, width, height), this.shown.image, this.header.picture.smooth, place);
     this.plain.setAttribute("aria-label", this.header.labels.plain);
   }
 
@@ -244,19 +260,21 @@ export class PatchView extends View {
    * @returns {PatchScene}
    */
   scene(size, theme, row, framed = []) {
-    return { header: this.header, size, theme, row, top: this.topOf(row), state: this.state, framed };
+    const { header, ground, state } = this.shown;
+    const paint = (/** @type {DrawingContext} */ context, /** @type {Rectangle} */ place) =>
+      drawPhotograph(context, ground, header.picture.smooth, place);
+    return { header, size, theme, paint, row, top: this.topOf(row), state, framed };
   }
 
   /** The pinned rows, else the usual one, and the picture itself, as parts of a figure. @returns {FigurePart[]} */
   figureParts() {
-    const { header, state, picture } = this;
+    const { header, state, file } = this.shown;
     const { labels, usual } = header;
-    const light = state.hidden.length || state.silenced.length ? labels.full_light_changed : labels.full_light;
     const part = (/** @type {Partial<PatchFigureHeader>} */ more, /** @type {Uint8Array} */ row) =>
       /** @type {FigurePart} */ ([
         "patches",
-        { ...header, state, parts: { picture: picture.length }, side: 400, brief: false, light, ...more },
-        new Uint8Array([...picture, ...row]),
+        { ...header, state, parts: { picture: file.length }, side: 400, light: this.light, ...more },
+        new Uint8Array([...file, ...row]),
       ]);
     const isMean = state.shows === "mean";
     const rows = (isMean || !state.pins.length ? [usual] : state.pins).map((query) =>
@@ -266,11 +284,6 @@ export class PatchView extends View {
       ),
     );
     return [...rows, part({ title: labels.plain, query: null, side: 150 }, new Uint8Array())];
-  }
-
-  /** @param {HTMLCanvasElement} canvas @param {PatchScene} scene */
-  light(canvas, scene) {
-    return drawLight(canvas, this.dimmed, this.header.picture.smooth, scene);
   }
 }
 

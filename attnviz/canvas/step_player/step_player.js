@@ -197,7 +197,7 @@ class StepPlayer extends FilmView {
     this.touched = places;
     const buttons = tape.tokens.map((token, i) => {
       const go = () => this.goTo(stepOfRow(this.header.steps, i));
-      return layOver(button("", null, go, { tabindex: "-1", "aria-label": token.text }), touchedOf(token));
+      return layOver(button("sp-token", null, go, { tabindex: "-1", "aria-label": token.text }), touchedOf(token));
     });
     this.tokens.replaceChildren(...buttons);
   }

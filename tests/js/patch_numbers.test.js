@@ -12,7 +12,7 @@ import {
   mixed,
   rowOf,
   seenKeys,
-} from "../../attnviz/canvas/patch_view/patch_rows.js";
+} from "../../attnviz/canvas/patch_view/patch_numbers.js";
 
 const scores = Float32Array.from({ length: 25 }, (_, i) => Math.sin(i * 1.7) * 3);
 const head = {
