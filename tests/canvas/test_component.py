@@ -39,7 +39,7 @@ def test_a_bundle_fetches_nothing_but_what_all_share(name):
     """Streamlit takes a style of one line for the name of a file."""
     script, style = ((BUNDLES / f"{name}.{suffix}").read_text(encoding="utf-8").strip() for suffix in ("js", "css"))
     assert "\n" in style
-    assert "as default}" in script
+    assert re.search(r"as default[,}]", script)
     assert set(re.findall(r'import\{[^}]*\}from"([^"]*)"', script)) <= {"../attnviz.shared/shared.js"}
     assert script.count("import(") == (name == "save_picture"), "the menu of films, when somebody asks for one"
 
