@@ -97,7 +97,7 @@ def test_a_canvas_s_file_shows_what_the_page_shows(name: str, opened: Open, alon
     assert [each for each in file.asked[1:] if not each.startswith("data:")] == []
 
 
-def film_of(file: Any) -> Image.Image:
+def film_of(file: Any) -> Any:
     """The film that a file saves, a quarter of it."""
     expect(file.locator(".live-film")).to_have_count(1)
     file.locator(".live-film summary").click()

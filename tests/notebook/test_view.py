@@ -5,6 +5,7 @@ import html
 import re
 import struct
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -79,7 +80,7 @@ def test_saving_writes_what_the_ending_says(tmp_path: Path) -> None:
 def test_saved_as_a_film_is_the_row_that_tells_most_and_only_of_a_head_with_scores(tmp_path: Path, kind: str) -> None:
     trace = av.capture(llama(), input_ids=tokens())
     view = av.show(trace, WORDS, layer=1, head=3, theme="dark")
-    film = Image.open(view.save(tmp_path / f"x.{kind}"))
+    film: Any = Image.open(view.save(tmp_path / f"x.{kind}"))
     assert (film.format, film.size) == (kind.upper(), (1280, 720))
     assert film.n_frames > 20, "frames that are alike are one"
     assert max(film.convert("RGB").getpixel((2, 2))) < 40
