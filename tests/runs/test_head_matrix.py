@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.pages.explore.maths.whole_model import measured, swept
+from attnviz.pages.explore.maths.whole_model import measured, swept_layer, yardstick_of
 from attnviz.runs.head_matrix import Look, head_matrix
 
 
@@ -67,7 +67,9 @@ def test_the_sentence_about_a_row_has_its_own_numbers(decoded):
 
 
 def test_the_heads_that_stand_out_have_the_largest_measures(decoded):
-    found = list(measured(decoded.stacks[0], swept(decoded.stacks[0])).standouts)
+    stack = decoded.stacks[0]
+    yardstick = yardstick_of(stack)
+    found = measured(stack, [swept_layer(stack, index, yardstick) for index in range(len(stack.layers))]).standouts
     assert found
     for message, (layer, head) in found:
         assert message.params["value"] >= 0.5
