@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import attnviz as av
-from tests.browser.axe_faults import severe
 from tests.browser.canvas_places import numbers, tile
 from tests.browser.site_server import served
 from tests.models.conftest import smollm2
@@ -203,14 +202,3 @@ def test_the_head_leaves_the_page_as_a_live_file(browser, page, address, smollm2
         assert asked == [(tmp_path / "live.html").as_uri()]
         alone.context.close()
     assert page.troubles == []
-
-
-def test_a_phone_and_chinese(browser, address):
-    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-    context = browser.new_context(**phone, color_scheme="dark", bypass_csp=True)  # axe is no script of the page
-    page = context.new_page()
-    opened(page, f"{address}index.zh.html")
-    said(page, "词元数：")
-    assert severe(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    context.close()

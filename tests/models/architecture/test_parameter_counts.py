@@ -63,23 +63,6 @@ def test_a_step_costs_what_torch_counts(name):
         assert read == reading + ffn * (2 * HEARD + 3 * (CONTEXT - 1)) + head * (CONTEXT - 1)
 
 
-#: Active parameters as their makers print them, in billions, and whether the input embedding is among them.
-PUBLISHED = {
-    "gpt-oss-120b": (5.13, False),
-    "deepseek-v2": (21, True),
-    "deepseek-v3": (37, True),
-    "mixtral-8x7b": (12.9, True),
-    "jamba-v0.1": (12, True),
-}
-
-
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_active_parameters_are_the_published_ones(name):
-    counts, (billions, with_table) = find_preset(name).counts, PUBLISHED[name]
-    table = counts.total - counts.read if with_table else 0
-    assert (counts.active + table) / 1e9 == pytest.approx(billions, rel=0.02)
-
-
 #: The class of transformers that the published checkpoint is opened with; the others write with their head.
 CLASSES = {
     "bert": "BertModel", "modernbert": "ModernBertModel", "vit": "ViTModel", "t5": "T5ForConditionalGeneration",

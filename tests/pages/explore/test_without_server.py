@@ -25,12 +25,3 @@ def test_it_carries_the_sentence_the_head_and_the_change(visit, monkeypatch):
     assert link_reading.unpack(said.pop("c")) == {"hide": [1], "quiet": ["13.8"]}
     assert said == {"model": "smollm2-135m", "text": "The capital of Spain (or not) is", "at": "23.4", **change}
     assert ")" not in urlsplit(link).fragment, "it would end the link early"
-
-
-def test_there_is_none_where_that_explorer_could_not_read_it(visit, monkeypatch):
-    assert links(visit("explore", text="A cat.")) == []
-    monkeypatch.setenv("ATTNVIZ_SITE", SITE)
-    assert links(visit("explore", text="A cat.", frame="chat")) == []
-    assert len(links(visit("explore", text="A cat.", model="minilm-l6"))) == 1
-    assert links(visit("explore", text="A cat.", model="minilm-l6", second="A dog.", pair="true")) == []
-    assert links(visit("explore", text="word " * 220)) == []

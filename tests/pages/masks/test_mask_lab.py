@@ -4,7 +4,7 @@ import torch
 
 from attnviz.base.word_boundaries import split
 from attnviz.pages.masks.maths import mask_lab
-from attnviz.pages.masks.maths.mask_lab import Config, Painted, painted
+from attnviz.pages.masks.maths.mask_lab import Config, painted
 from attnviz.pages.masks.maths.mask_rules import KINDS, Rule, combined
 
 WORDS = split("the cat sat on the mat because it was tired")
@@ -22,13 +22,6 @@ def test_painted_cells_lie_on_top_of_the_rules_and_a_row_with_nothing_left_is_ze
     assert (result.after[5] == 0).all()
     assert not np.isnan(result.after).any()
     assert result.pairs == 55 - 1 + 1 - 6
-
-
-def test_paint_outlives_a_shorter_sentence_and_another_rule():
-    paint = Painted(10, on=(0 * 10 + 2, 9 * 10 + 9), off=(11,))
-    assert paint.cells(4) == [(0, 2, True), (1, 1, False)]
-    result = mask_lab.run(Config(WORDS[:4], rules=(Rule.of("none"),), paint=paint))
-    assert result.mask.sum() == 15
 
 
 @pytest.mark.parametrize("kind", KINDS)
