@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fetchAround, neighbours } from "../../attnviz/canvas/head/head_supply.js";
+import { fetchAround, neighbouringHeads } from "../../attnviz/canvas/head/head_supply.js";
 
 test("neighbours are those that exist, of the same layer first", () => {
   const around = [
@@ -9,9 +9,9 @@ test("neighbours are those that exist, of the same layer first", () => {
     [2, 1],
     [0, 1],
   ];
-  assert.deepEqual(neighbours([1, 1], [3, 3, 3]), around);
-  assert.deepEqual(neighbours([0, 0], [1]), []);
-  assert.deepEqual(neighbours([0, 3], [4, 2]), [[0, 2]]);
+  assert.deepEqual(neighbouringHeads([1, 1], [3, 3, 3]), around);
+  assert.deepEqual(neighbouringHeads([0, 0], [1]), []);
+  assert.deepEqual(neighbouringHeads([0, 3], [4, 2]), [[0, 2]]);
 });
 
 /** @param {(asked: string[], group: { pointed: [number, number] | null }) => void} then what happens after each fetch, and after the rest */

@@ -8,7 +8,7 @@ import { thumbnail } from "../../attnviz/canvas/overview/tiles.js";
 
 /** @import { Edit } from "../../attnviz/canvas/shared/types.js" */
 
-const { changes, editFor, factorOf, isUnmasked, maskOf, NO_EDIT } = edits;
+const { isEdited: changes, editFor, scaleFactor: factorOf, isUnmasked, editedMask: maskOf, NO_EDIT } = edits;
 
 async function read(name) {
   return JSON.parse(await readFile(new URL(`cases/${name}.json`, import.meta.url), "utf8"));

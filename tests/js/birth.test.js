@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { nearestStep, shareOf } from "../../attnviz/canvas/birth/curves.js";
-import { forward, lossOf, scoresOn, singles } from "../../attnviz/canvas/birth/forward.js";
+import { forward, meanLoss, patternScores, decodeSingles } from "../../attnviz/canvas/birth/forward.js";
 
 const cases = JSON.parse(await readFile(new URL("cases/birth.json", import.meta.url), "utf8"));
 
@@ -15,14 +15,14 @@ function near(mine, theirs, apart = 2e-6) {
 test("the browser's pass is Python's", () => {
   assert.ok(cases.length >= 5);
   for (const { sizes, halves, ids, silenced, weights, likely, right, loss, scores } of cases) {
-    const pass = forward(singles(new Uint16Array(halves)), ids, sizes, new Set(silenced));
+    const pass = forward(decodeSingles(new Uint16Array(halves)), ids, sizes, new Set(silenced));
     assert.equal(pass.weights.length, weights.length);
     weights.forEach((/** @type {number[]} */ each, /** @type {number} */ head) => near(pass.weights[head], each));
     near(pass.likely, likely);
     assert.deepEqual(pass.right, right);
-    near([lossOf(pass.likely)], [loss], 1e-5);
+    near([meanLoss(pass.likely)], [loss], 1e-5);
     near(
-      pass.weights.flatMap((each) => Object.values(scoresOn(each, ids))),
+      pass.weights.flatMap((each) => Object.values(patternScores(each, ids))),
       scores.flat(),
     );
   }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { contrast, inkOn, mixed, pixelOf, pixelTable, ramp, rgb } from "../../attnviz/canvas/shared/colour.js";
+import { contrast, inkOn, mixColours, toPixel, pixelTable, ramp, rgb } from "../../attnviz/canvas/shared/colour.js";
 import { MASKED_16 } from "../../attnviz/canvas/shared/packing.js";
-import { tint } from "../../attnviz/canvas/tensor_board/tensor_tint.js";
+import { tensorColour } from "../../attnviz/canvas/tensor_board/tensor_tint.js";
 
 /** @import { Rgb, Stops, TensorColours } from "../../attnviz/canvas/shared/types.js" */
 
@@ -28,14 +28,14 @@ const SIGNED_ON_DARK = [
 test("every code has its pixel, and a masked one is transparent", () => {
   const colours = { weights: STOPS, scores: /** @type {[Stops, Stops]} */ ([SIGNED, SIGNED_ON_DARK]) };
   const weights = pixelTable({ signed: false, top: 1, scale: { top: 1, root: false }, colours }, true);
-  assert.equal(weights[0], pixelOf([0, 0, 0]));
-  assert.equal(weights[65534], pixelOf([255, 255, 255]));
+  assert.equal(weights[0], toPixel([0, 0, 0]));
+  assert.equal(weights[65534], toPixel([255, 255, 255]));
   assert.equal(weights[32767], ramp(STOPS)[64]);
   assert.equal(weights[MASKED_16], 0);
   const signed = { signed: true, top: 1, scale: { top: 1, root: true }, colours };
   const scores = pixelTable(signed, false);
-  assert.equal(scores[0], pixelOf([0, 0, 255]));
-  assert.equal(scores[65534], pixelOf([255, 0, 0]));
+  assert.equal(scores[0], toPixel([0, 0, 255]));
+  assert.equal(scores[65534], toPixel([255, 0, 0]));
   assert.equal(scores[MASKED_16], 0);
   assert.equal(scores[32767], ramp(SIGNED)[128]);
   assert.equal(pixelTable(signed, true)[32767], ramp(SIGNED_ON_DARK)[128], "nought does not light up a dark page");
@@ -53,9 +53,9 @@ test("contrast is what the guidelines say, and ink has enough of it on every col
 test("a tensor's number is tinted by its role and sign, and by its size", () => {
   const roles = { q: ["#000000", "#0000ff"], plain: ["#111111", "#222222"] };
   const colours = /** @type {TensorColours} */ (/** @type {unknown} */ ({ weights: STOPS, roles }));
-  const at = (role, share) => tint(role, share, colours, [255, 255, 255]);
-  assert.equal(at("q", 1).fill, `rgb(${mixed([255, 255, 255], [0, 0, 255], 0.7).join(",")})`);
-  assert.equal(at("q", -1).fill, `rgb(${mixed([255, 255, 255], [0, 0, 0], 0.7).join(",")})`);
+  const at = (role, share) => tensorColour(role, share, colours, [255, 255, 255]);
+  assert.equal(at("q", 1).fill, `rgb(${mixColours([255, 255, 255], [0, 0, 255], 0.7).join(",")})`);
+  assert.equal(at("q", -1).fill, `rgb(${mixColours([255, 255, 255], [0, 0, 0], 0.7).join(",")})`);
   assert.equal(at("q", 0).ink, "#000000");
   assert.equal(at("q", -1).ink, "#ffffff");
   assert.equal(at("unheard of", 1).fill, at("plain", 1).fill);

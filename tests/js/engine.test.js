@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import wabt from "wabt";
 import { editOf } from "../../attnviz/site/engine/attention.js";
-import { room, rowBytes, unpack } from "../../attnviz/site/engine/matmul.js";
+import { createMemory, rowBytes, unpack } from "../../attnviz/site/engine/matmul.js";
 
 const text = await readFile(new URL("../../attnviz/site/engine/kernel.wat", import.meta.url), "utf8");
 const kernel = /** @type {any} */ ((await wabt()).parseWat("kernel.wat", text, { simd: true }).toBinary({}).buffer);
@@ -30,7 +30,7 @@ for (const kind of /** @type {const} */ (["F32", "Q8_0", "Q4_1"])) {
     for (const [t, n, k] of SHAPES) {
       const size = n * rowBytes({ at: 0, kind, shape: [n, k] });
       const made = [kernel, null].map((program) => {
-        const place = room(size, program);
+        const place = createMemory(size, program);
         place.rewind(4 * (t + 4) * k + t * n + 2 * k);
         const again = noise(7);
         const bytes = new Uint8Array(place.buffer, 0, size);

@@ -1,9 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { columnsScene } from "../../attnviz/canvas/sharing_columns/columns_scene.js";
-import { cellsOnShow, heatmapHit, heatmapLayout } from "../../attnviz/canvas/heatmap/heatmap_scene.js";
+import { visibleCells, hitHeatmap, heatmapLayout } from "../../attnviz/canvas/heatmap/heatmap_scene.js";
 import { maskHit, maskLayout, nearestCell } from "../../attnviz/canvas/mask/mask_scene.js";
-import { mosaicLayout, neighbour, tileAt, tileOrder, tilesOf } from "../../attnviz/canvas/overview/mosaic_geometry.js";
+import {
+  mosaicLayout,
+  neighbouringTile,
+  tileAt,
+  tileOrder,
+  listTiles,
+} from "../../attnviz/canvas/overview/mosaic_geometry.js";
 import { textWidth } from "../../attnviz/canvas/scene/text_width.js";
 import { cellsBetween, EVERYTHING } from "../../attnviz/canvas/shared/zoom.js";
 
@@ -26,20 +32,20 @@ test("the middle of every cell is hit, at any zoom, and so are the labels beside
   const shape = /** @type {Shape} */ ([9, 13]);
   const { plot } = heatmapLayout({ shape, width: 500, compact: false, font: 12, labelsQ: 50, labelsK: 50 });
   for (const zoom of [EVERYTHING, { z: 1.5, q0: 2, k0: 3.5 }]) {
-    const c = cellsOnShow(plot, zoom, shape);
+    const c = visibleCells(plot, zoom, shape);
     for (let q = Math.ceil(c.q0); q + 1 <= c.q0 + c.span.q; q++) {
       for (let k = Math.ceil(c.k0); k + 1 <= c.k0 + c.span.k; k++) {
         const [x, y] = [plot.x + (k + 0.5 - c.k0) * c.w, plot.y + (q + 0.5 - c.q0) * c.h];
-        const hit = heatmapHit(x, y, plot, zoom, shape);
+        const hit = hitHeatmap(x, y, plot, zoom, shape);
         assert.ok(hit?.axis === "cell");
         assert.deepEqual([hit.q, hit.k], [q, k]);
-        assert.deepEqual(heatmapHit(plot.x - 5, y, plot, zoom, shape), { axis: "q", i: q });
-        assert.deepEqual(heatmapHit(x, plot.y - 5, plot, zoom, shape), { axis: "k", i: k });
+        assert.deepEqual(hitHeatmap(plot.x - 5, y, plot, zoom, shape), { axis: "q", i: q });
+        assert.deepEqual(hitHeatmap(x, plot.y - 5, plot, zoom, shape), { axis: "k", i: k });
       }
     }
   }
-  assert.equal(heatmapHit(plot.x - 5, plot.y - 5, plot, EVERYTHING, shape), null);
-  assert.equal(heatmapHit(plot.x + plot.w + 1, plot.y + 5, plot, EVERYTHING, shape), null);
+  assert.equal(hitHeatmap(plot.x - 5, plot.y - 5, plot, EVERYTHING, shape), null);
+  assert.equal(hitHeatmap(plot.x + plot.w + 1, plot.y + 5, plot, EVERYTHING, shape), null);
 });
 
 test("a mask's cells and labels are hit, its rim is nothing, and a stroke that leaves stays on the rim", () => {
@@ -75,7 +81,7 @@ test("a fast stroke leaves no gap", () => {
 const HEADER = { heads: [9, 9, 9, 9], kv: [3, 3, 3, 3], shape: [20, 20], order: "layer", measure: null };
 
 function laidOut(header, width) {
-  const tiles = tilesOf(header);
+  const tiles = listTiles(header);
   const sorted = tileOrder(tiles.length, header);
   return { tiles, sorted, heads: header.heads, mosaic: mosaicLayout(header, tiles, sorted, width) };
 }
@@ -99,13 +105,13 @@ test("arrow keys walk layers and heads, and stop at the rim", () => {
   const deep = { ...HEADER, heads: Array(12).fill(9), kv: Array(12).fill(9) };
   const across = laidOut(deep, 900);
   assert.equal(across.mosaic.across, true);
-  assert.equal(neighbour(0, 1, 0, across), 9, "to the right: the next layer");
-  assert.equal(neighbour(0, 0, 1, across), 1, "down: the next head");
-  assert.equal(neighbour(0, -1, -1, across), 0);
+  assert.equal(neighbouringTile(0, 1, 0, across), 9, "to the right: the next layer");
+  assert.equal(neighbouringTile(0, 0, 1, across), 1, "down: the next head");
+  assert.equal(neighbouringTile(0, -1, -1, across), 0);
   const down = laidOut(HEADER, 900);
   assert.equal(down.mosaic.across, false);
-  assert.equal(neighbour(0, 1, 0, down), 1, "to the right: the next head");
-  assert.equal(neighbour(0, 0, 1, down), 9, "down: the next layer");
+  assert.equal(neighbouringTile(0, 1, 0, down), 1, "to the right: the next head");
+  assert.equal(neighbouringTile(0, 0, 1, down), 9, "down: the next layer");
 });
 
 for (const width of [160, 250, 352, 900])

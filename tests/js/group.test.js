@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { adopt, groupOf, togglePin } from "../../attnviz/canvas/shared/group.js";
+import { startGroup, groupOf, togglePin } from "../../attnviz/canvas/shared/group.js";
 import { Sequence } from "../../attnviz/canvas/shared/component.js";
 
 const pinned = (...tokens) => ({ tokens, cell: null });
@@ -45,29 +45,29 @@ test("a gesture that a session did not answer before it was gone is sent to the 
 
 test("pins from Python replace those in the browser, except where it has not heard the newest", () => {
   const group = groupOf("pins");
-  adopt(group, from({ pins: pinned(["q", 1]), start: "a" }));
+  startGroup(group, from({ pins: pinned(["q", 1]), start: "a" }));
   assert.deepEqual(group.pins, [{ axis: "q", i: 1 }]);
   togglePin(group, "k", 2);
   const seq = group.pinnings.next();
-  adopt(group, from({ pins: pinned(["q", 7]), start: "late", heard: 0 }));
+  startGroup(group, from({ pins: pinned(["q", 7]), start: "late", heard: 0 }));
   assert.deepEqual(group.pins.at(-1), { axis: "k", i: 2 }, "computed before the gesture arrived");
-  adopt(group, from({ pins: pinned(["q", 7]), start: "b", heard: seq }));
+  startGroup(group, from({ pins: pinned(["q", 7]), start: "b", heard: seq }));
   assert.deepEqual(group.pins, [{ axis: "q", i: 7 }]);
   togglePin(group, "q", 8);
   group.pinnings.next();
-  adopt(group, from({ pins: pinned(["q", 7]), start: "b", heard: seq + 1 }));
+  startGroup(group, from({ pins: pinned(["q", 7]), start: "b", heard: seq + 1 }));
   assert.equal(group.pins.length, 2, "the same start says nothing new");
 });
 
 test("other tokens begin afresh, even in the middle of a gesture", () => {
   const group = groupOf("tokens");
-  adopt(group, from({}));
+  startGroup(group, from({}));
   togglePin(group, "q", 3);
   group.zoom = { z: 4, q0: 1, k0: 1 };
   group.pinnings.next();
   const heard = [];
   group.listeners.add((what) => heard.push(what));
-  adopt(group, from({ doc: "other", pins: pinned(["k", 0]), start: "c" }));
+  startGroup(group, from({ doc: "other", pins: pinned(["k", 0]), start: "c" }));
   assert.deepEqual([group.pins, group.zoom.z, group.hover], [[{ axis: "k", i: 0 }], 1, null]);
   assert.deepEqual(heard, ["pins", "document"]);
 });

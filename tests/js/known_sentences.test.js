@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deflateSync } from "node:zlib";
-import { findSentence, keepSentence, unpackedTiles } from "../../attnviz/canvas/overview/known_sentences.js";
+import { findSentence, keepSentence, unpackTiles } from "../../attnviz/canvas/overview/known_sentences.js";
 import { Latest } from "../../attnviz/canvas/shared/component.js";
 import { MOST_SENTENCES } from "../../attnviz/canvas/shared/group.js";
 
@@ -27,9 +27,9 @@ test("a sentence that was read before is found by its text, unless it is on show
 const packed = (...bytes) => new Uint8Array(deflateSync(Uint8Array.from(bytes)));
 
 test("tiles that were unpacked before are there at once, and the same", async () => {
-  const first = unpackedTiles("a", packed(1, 2, 3));
+  const first = unpackTiles("a", packed(1, 2, 3));
   assert.ok(first instanceof Promise);
   const tiles = await first;
   assert.deepEqual([...tiles], [1, 2, 3]);
-  assert.equal(unpackedTiles("a", packed(9)), tiles);
+  assert.equal(unpackTiles("a", packed(9)), tiles);
 });

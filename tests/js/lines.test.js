@@ -4,7 +4,7 @@ import {
   isWorthLighting,
   lineHit,
   magnitudes,
-  rowsOnShow,
+  visibleRows,
   strongestLines,
 } from "../../attnviz/canvas/lines/lines_scene.js";
 import { MASKED_16 } from "../../attnviz/canvas/shared/packing.js";
@@ -16,7 +16,7 @@ const WEIGHTS = { top: 1, signed: false, scale: { top: 1, root: true } };
 const codeOf = (weight) => Math.round(Math.sqrt(weight) * 65534);
 
 function drawn(codes, header, shape, zoom = EVERYTHING) {
-  return strongestLines(codes, magnitudes(codes, header.signed), header, rowsOnShow(PLOT, zoom, shape));
+  return strongestLines(codes, magnitudes(codes, header.signed), header, visibleRows(PLOT, zoom, shape));
 }
 
 test("lines are drawn weakest first, faint and masked ones not at all, nor those of a lit token", () => {
@@ -29,11 +29,11 @@ test("lines are drawn weakest first, faint and masked ones not at all, nor those
 });
 
 test("the nearer column is hit, between them neither", () => {
-  const rows = rowsOnShow(PLOT, EVERYTHING, [12, 6]);
+  const rows = visibleRows(PLOT, EVERYTHING, [12, 6]);
   assert.deepEqual(lineHit(10, 30, PLOT, rows), { axis: "q", i: 0 });
   assert.deepEqual(lineHit(100, 259, PLOT, rows), { axis: "q", i: 11 });
   assert.deepEqual(lineHit(370, 259, PLOT, rows), { axis: "k", i: 5 });
   assert.equal(lineHit(230, 100, PLOT, rows), null);
   assert.equal(lineHit(100, 10, PLOT, rows), null);
-  assert.deepEqual(lineHit(10, 30, PLOT, rowsOnShow(PLOT, { z: 2, q0: 6, k0: 0 }, [12, 6])), { axis: "q", i: 6 });
+  assert.deepEqual(lineHit(10, 30, PLOT, visibleRows(PLOT, { z: 2, q0: 6, k0: 0 }, [12, 6])), { axis: "q", i: 6 });
 });

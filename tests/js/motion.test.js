@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { film } from "../../attnviz/canvas/shared/motion.js";
-import { wordFrom } from "../../attnviz/canvas/patch_view/patch_scene.js";
+import { wordAfterKey } from "../../attnviz/canvas/patch_view/patch_scene.js";
 
 /**
  * A browser whose visitor asked for less motion, or did not; a frame comes every 5 milliseconds of its own clock, however
@@ -71,8 +71,8 @@ test("a film that is stopped draws nothing more and has no end", async () => {
 });
 
 test("arrow keys go from word to word and stop at the ends", () => {
-  assert.equal(wordFrom(0, "ArrowRight", 3), 1);
-  assert.equal(wordFrom(2, "ArrowDown", 3), 2);
-  assert.equal(wordFrom(0, "ArrowLeft", 3), 0);
-  assert.equal(wordFrom(1, "Tab", 3), null);
+  assert.equal(wordAfterKey(0, "ArrowRight", 3), 1);
+  assert.equal(wordAfterKey(2, "ArrowDown", 3), 2);
+  assert.equal(wordAfterKey(0, "ArrowLeft", 3), 0);
+  assert.equal(wordAfterKey(1, "Tab", 3), null);
 });

@@ -2,20 +2,20 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { fill } from "../../attnviz/canvas/shared/dom.js";
-import { fixed, fourDigits, percent } from "../../attnviz/canvas/shared/numbers.js";
+import { formatFixed, formatFourDigits, formatPercent } from "../../attnviz/canvas/shared/numbers.js";
 import { parameterAt, stopOf, STOPS } from "../../attnviz/canvas/softmax_slider/softmax.js";
 
 const roundings = JSON.parse(await readFile(new URL("cases/rounding.json", import.meta.url), "utf8"));
 
 test("a read-out has four digits, and says when that is too few", () => {
   const wanted = ["0.1235", "−0.5000", "0.0000", "< 0.0001", "> −0.0001", "123.46", "1234.6"];
-  assert.deepEqual([0.12345, -0.5, 0, 0.00001, -0.00001, 123.456, 1234.56].map(fourDigits), wanted);
+  assert.deepEqual([0.12345, -0.5, 0, 0.00001, -0.00001, 123.456, 1234.56].map(formatFourDigits), wanted);
 });
 
 test("what lies between two numbers goes away from zero, as in Python", () => {
   for (const { value, ...wanted } of roundings) {
     for (const [spec, text] of Object.entries(wanted)) {
-      const write = spec.endsWith("%") ? percent : fixed;
+      const write = spec.endsWith("%") ? formatPercent : formatFixed;
       assert.equal(write(value, Number(spec[1])), text, `${value} as ${spec}`);
     }
   }
@@ -49,7 +49,7 @@ test("a counted noun is chosen by its number", () => {
 
 test("what rounds to zero has no sign", () => {
   assert.deepEqual(
-    [-0.004, -0, -0.0051, 0.25].map((value) => fixed(value, 2)),
+    [-0.004, -0, -0.0051, 0.25].map((value) => formatFixed(value, 2)),
     ["0.00", "0.00", "-0.01", "0.25"],
   );
 });

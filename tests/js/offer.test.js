@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { figureDocument, themeOfFile } from "../../attnviz/canvas/scene/figure.js";
+import { figureDocument, fileTheme } from "../../attnviz/canvas/scene/figure.js";
 import { offerPicture } from "../../attnviz/canvas/shared/offer.js";
 
 /** @import { Picture } from "../../attnviz/canvas/shared/types.js" */
 
 const COLOURS = { q: "#0072B2", k: "#D55E00" };
-const THEME = themeOfFile("white", COLOURS);
+const THEME = fileTheme("white", COLOURS);
 const LOOK = /** @type {const} */ ({ background: "white", title: "", caption: "", credit: "", bar: true, fonts: "" });
 
 /** @param {{ name: string, wide: number }[]} shown */

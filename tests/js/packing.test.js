@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import {
-  floats,
+  toFloats,
   inflate,
   joinPlanes,
   MASKED_16,
@@ -11,7 +11,7 @@ import {
   strongestCells,
   strongestOfBlocks,
   unpackBits,
-  valueOf,
+  decodeValue,
 } from "../../attnviz/canvas/shared/packing.js";
 
 const cases = JSON.parse(await readFile(new URL("cases/packing.json", import.meta.url), "utf8"));
@@ -28,7 +28,7 @@ for (const name of ["weights", "differences"]) {
     assert.equal(codes.length, values.length);
     values.forEach((value, i) => {
       if (value === null) assert.equal(codes[i], MASKED_16);
-      else assert.ok(Math.abs(valueOf(codes[i], header.top, header.signed) - value) < 1e-9);
+      else assert.ok(Math.abs(decodeValue(codes[i], header.top, header.signed) - value) < 1e-9);
     });
   });
 }
@@ -44,7 +44,7 @@ test("floats are read from an address that no float can begin at", () => {
   const numbers = Float32Array.from([1.5, -2.25]);
   const larger = new Uint8Array(9);
   larger.set(new Uint8Array(numbers.buffer), 1);
-  assert.deepEqual([...floats(larger.subarray(1))], [1.5, -2.25]);
+  assert.deepEqual([...toFloats(larger.subarray(1))], [1.5, -2.25]);
 });
 
 test("bits are Python's, there and back", () => {

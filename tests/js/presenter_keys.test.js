@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { gestureOf, stopAfter } from "../../attnviz/canvas/presenter/presenter_keys.js";
+import { gestureOfKey, stopAfter } from "../../attnviz/canvas/presenter/presenter_keys.js";
 
 /**
  * What a key asks for, pressed inside of elements of these kinds.
@@ -9,7 +9,7 @@ import { gestureOf, stopAfter } from "../../attnviz/canvas/presenter/presenter_k
  */
 function gesture(key, { kinds = [], ...given } = {}) {
   const within = (/** @type {string} */ selector) => kinds.some((kind) => selector.includes(kind));
-  return gestureOf({ key, taken: false, open: false, present: true, walks: false, within, ...given });
+  return gestureOfKey({ key, taken: false, open: false, present: true, walks: false, within, ...given });
 }
 
 const WALKED = { present: false, walks: true };

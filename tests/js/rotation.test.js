@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { movedTogether, pairProduct, score } from "../../attnviz/canvas/rotation_circle/rotation_drawing.js";
+import { shiftBoth, pairProduct, rotatedScore } from "../../attnviz/canvas/rotation_circle/rotation_drawing.js";
 
 const cases = JSON.parse(await readFile(new URL("cases/rotation.json", import.meta.url), "utf8"));
 
@@ -11,7 +11,7 @@ test("pairs are turned as Python turns them", () => {
     const mine = pairProduct(q[pair], k[pair], turns[pair], q_at, k_at);
     // Python turns pairs in float64 too
     assert.ok(Math.abs(mine - product) < 1e-9, `${mine} is not ${product}`);
-    assert.ok(Math.abs(score(q, k, turns, q_at, k_at) - whole) < 1e-9);
+    assert.ok(Math.abs(rotatedScore(q, k, turns, q_at, k_at) - whole) < 1e-9);
   }
 });
 
@@ -22,7 +22,7 @@ test("the product depends on the distance alone", () => {
 });
 
 test("moved together, two positions keep their distance and stay on the line", () => {
-  assert.deepEqual(movedTogether(12, 4, 5, 511), [17, 9]);
-  assert.deepEqual(movedTogether(12, 4, -10, 511), [8, 0]);
-  assert.deepEqual(movedTogether(510, 4, 100, 511), [511, 5]);
+  assert.deepEqual(shiftBoth(12, 4, 5, 511), [17, 9]);
+  assert.deepEqual(shiftBoth(12, 4, -10, 511), [8, 0]);
+  assert.deepEqual(shiftBoth(510, 4, 100, 511), [511, 5]);
 });

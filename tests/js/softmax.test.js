@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { textWidth } from "../../attnviz/canvas/scene/text_width.js";
-import { linesOfNames, panelScene } from "../../attnviz/canvas/softmax_slider/panel.js";
-import { KINDS, softmaxRow, statsOf } from "../../attnviz/canvas/softmax_slider/softmax.js";
+import { countNameLines, panelScene } from "../../attnviz/canvas/softmax_slider/panel.js";
+import { KINDS, softmaxRow, rowStatistics } from "../../attnviz/canvas/softmax_slider/softmax.js";
 
 const { coldest, rows, cases } = JSON.parse(await readFile(new URL("cases/softmax.json", import.meta.url), "utf8"));
 
@@ -28,14 +28,14 @@ for (const kind of KINDS) {
 
 test("rows sum to one, with a sink to less", () => {
   const row = { d: 4, scores: [3, -1, 2] };
-  const total = (kind, parameter) => statsOf(softmaxRow(kind, row, parameter, coldest).weights).total;
+  const total = (kind, parameter) => rowStatistics(softmaxRow(kind, row, parameter, coldest).weights).total;
   assert.ok(Math.abs(total("sqrt", 1) - 1) < 1e-12);
   assert.ok(total("sink", 0) < 0.9);
   assert.ok(Math.abs(total("sink", -20) - 1) < 1e-8);
 });
 
 test("a row without keys has no weight and no figure that is not a number", () => {
-  const stats = statsOf(softmaxRow("sqrt", { d: 1, scores: [-Infinity, -Infinity] }, 1, coldest).weights);
+  const stats = rowStatistics(softmaxRow("sqrt", { d: 1, scores: [-Infinity, -Infinity] }, 1, coldest).weights);
   assert.deepEqual(stats, { largest: 0, total: 0, entropy: 0, effective: 1 });
 });
 
@@ -45,7 +45,7 @@ for (const width of [220, 260, 900])
     const panels = ["q·k", "γ · cos(q, k), with a scale that is learnt"].map((formula, n) => {
       return { kind: "raw", title: n ? "qk-norm" : "raw", formula, colour: "#000000" };
     });
-    const lines = linesOfNames(panels, width);
+    const lines = countNameLines(panels, width);
     const weights = Float64Array.of(0.25, 0.75);
     for (const panel of panels) {
       const scene = panelScene(panel, weights, words, { width, tall: 150, lines });

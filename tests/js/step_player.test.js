@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { newRows, soFar, stepOfRow } from "../../attnviz/canvas/step_player/step_player_scene.js";
-import { headline } from "../../attnviz/canvas/step_player/step_player_side.js";
+import { newRows, countSoFar, stepOfRow } from "../../attnviz/canvas/step_player/step_player_scene.js";
+import { stepSentence } from "../../attnviz/canvas/step_player/step_player_side.js";
 
 /** @type {(context: number, flops: [number, number], difference: number) => any} */
 const step = (context, flops, difference) => ({ context, flops, seconds: [0.1, 0.2], difference });
@@ -20,13 +20,13 @@ test("the headline counts the tokens in the cache once the step is done, as the 
   const words = { prefill: "{new} processed", decode: "{token}: {cached} in the cache" };
   const header = /** @type {any} */ ({ labels: [..."abcdefgh"], steps: STEPS, total: 3, words });
   assert.deepEqual(
-    STEPS.map((_step, at) => headline(header, at)),
+    STEPS.map((_step, at) => stepSentence(header, at)),
     ["5 processed", "f: 6 in the cache", "g: 7 in the cache"],
   );
 });
 
 test("work adds up to the step on show, and the largest difference is kept", () => {
-  const { flops, seconds, difference } = soFar(STEPS, 1);
+  const { flops, seconds, difference } = countSoFar(STEPS, 1);
   assert.deepEqual(flops, [60, 110]);
   assert.deepEqual(
     seconds.map((each) => Number(each.toFixed(6))),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { tellingRow } from "../../attnviz/canvas/head/head_readout.js";
+import { mostTellingRow } from "../../attnviz/canvas/head/head_readout.js";
 import { encode16 } from "../../attnviz/canvas/shared/packing.js";
 
 /** @type {{ shape: [number, number], values: number[], hidden: number[], signed: boolean, row: number }[]} */
@@ -14,7 +14,7 @@ test("the browser tells first of the row that Python tells of, from exact values
     const header = { shape, top: 1, signed };
     /** @type {any} */
     const numbers = { header, codes, values: Float32Array.from(values) };
-    assert.equal(tellingRow(numbers), row);
-    assert.equal(tellingRow({ ...numbers, values: null }), row);
+    assert.equal(mostTellingRow(numbers), row);
+    assert.equal(mostTellingRow({ ...numbers, values: null }), row);
   }
 });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  keptBy,
+  runningNumbers,
   matrixLayout,
-  numbersOf,
-  tellingLine,
+  readTileNumbers,
+  mostTellingLine,
   tileLayout,
 } from "../../attnviz/canvas/tile_film/tile_film_geometry.js";
 
@@ -28,7 +28,7 @@ test("a payload holds a code for each cell, then both numbers of each line after
   const bytes = new Uint8Array(25 + 80);
   bytes[7] = 9;
   bytes.set(new Uint8Array(Float32Array.from([...FIRST, ...SECOND]).buffer), 25);
-  const { codes, first, second } = numbersOf(HEADER, bytes);
+  const { codes, first, second } = readTileNumbers(HEADER, bytes);
   assert.equal(codes[7], 9);
   assert.deepEqual([...first], FIRST);
   assert.equal(second[9], Math.fround(1.2));
@@ -36,17 +36,17 @@ test("a payload holds a code for each cell, then both numbers of each line after
 
 test("a larger score rescales the sum, and the line that it changes most is told of", () => {
   const numbers = { codes: new Uint8Array(), first: Float32Array.from(FIRST), second: Float32Array.from(SECOND) };
-  assert.ok(keptBy(HEADER, numbers, 1, 3).begins);
-  const kept = keptBy(HEADER, numbers, 2, 3);
+  assert.ok(runningNumbers(HEADER, numbers, 1, 3).begins);
+  const kept = runningNumbers(HEADER, numbers, 2, 3);
   assert.deepEqual([kept.was, kept.first, kept.before, kept.begins], [1, 3, 2, false]);
   assert.equal(kept.factor, Math.exp(-2));
-  assert.equal(tellingLine(HEADER, numbers, 2), 3);
-  assert.equal(keptBy(HEADER, numbers, 2, 2).factor, 1);
+  assert.equal(mostTellingLine(HEADER, numbers, 2), 3);
+  assert.equal(runningNumbers(HEADER, numbers, 2, 2).factor, 1);
 });
 
 test("a line that has seen nothing begins at the tile where it sees something", () => {
   const first = Float32Array.from([-Infinity, 0, 0, 0, 0, 2, 0, 0, 0, 0]);
-  const kept = keptBy({ ...HEADER, tiles: [[0, 1]] }, { codes: new Uint8Array(), first, second: first }, 0, 0);
+  const kept = runningNumbers({ ...HEADER, tiles: [[0, 1]] }, { codes: new Uint8Array(), first, second: first }, 0, 0);
   assert.deepEqual([kept.begins, kept.factor, kept.before], [true, 1, 0]);
 });
 

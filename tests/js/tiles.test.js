@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AllHeads } from "../../attnviz/canvas/shared/raw_scores.js";
 import { NO_EDIT } from "../../attnviz/canvas/shared/edit.js";
-import { atItsPace, editedInTasks, editedTiles } from "../../attnviz/canvas/overview/tiles.js";
+import { drawAtPace, editTilesInTasks, editTiles } from "../../attnviz/canvas/overview/tiles.js";
 import { pause } from "../../attnviz/canvas/shared/surface.js";
 
 Object.assign(globalThis, { window: globalThis });
@@ -26,13 +26,13 @@ function edited() {
 
 test("small pictures made in many tasks are those of one, and others may run in between", async () => {
   const [group, tiles, own] = edited();
-  const wanted = editedTiles(group, tiles, own);
+  const wanted = editTiles(group, tiles, own);
   assert.ok(new Set(wanted).size > HEADS, "the edit changes them");
   let between = 0;
   const counting = setInterval(() => {
     between += 1;
   }, 0);
-  const made = await editedInTasks(group, tiles, own, 0);
+  const made = await editTilesInTasks(group, tiles, own, 0);
   clearInterval(counting);
   assert.deepEqual(made, wanted);
   assert.ok(between >= HEADS - 1, `${between} tasks in between`);
@@ -43,7 +43,7 @@ test("of many changes of a long sentence the last is drawn, one drawing at a tim
   /** @type {unknown[]} */
   const drawn = [];
   await new Promise((done) => {
-    const follow = atItsPace(
+    const follow = drawAtPace(
       () => drawn.push("in a frame"),
       async () => {
         const seen = change;

@@ -2,27 +2,27 @@
 // model's numbers. Those of the step on show come with the header, 16 bits each; those of all steps are fetched once.
 
 import { drawColourBar } from "../shared/colour_bar.js";
-import { themeOf } from "../shared/colour.js";
+import { readTheme } from "../shared/colour.js";
 import { viewComponent } from "../shared/component.js";
-import { around, attribute, button, el, fill, joined, say, visibleToken } from "../shared/dom.js";
+import { createBox, setAttribute, createButton, el, fill, joinTexts, setText, visibleToken } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
-import { clamp, fixed, grouped, percent } from "../shared/numbers.js";
+import { clamp, formatFixed, formatGrouped, formatPercent } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
-import { layOver, onceAFrame, sized } from "../shared/surface.js";
+import { layOver, oncePerFrame, sizeCanvas } from "../shared/surface.js";
 import {
   birthFigure,
   birthFilm,
   drawHeads,
   drawStory,
   NAME,
-  namesOf,
+  headLabels,
   passesFilm,
   placeHeads,
   placeStory,
-  sceneOf,
+  birthScene,
 } from "./birth_scene.js";
 import { HEIGHT, nearestStep, shareAt } from "./curves.js";
-import { forward, passesOf, singles } from "./forward.js";
+import { forward, passesByStep, decodeSingles } from "./forward.js";
 import { ARROWS } from "../shared/controls.js";
 import { placeOn } from "../shared/window.js";
 
@@ -49,8 +49,8 @@ class Heads {
   tell({ names, tokens, words }, head) {
     const [q, k] = this.cell;
     const [query, key] = [tokens[q], tokens[k]].map(visibleToken);
-    const weight = percent(this.scene?.pass.weights[head][q * tokens.length + k] ?? 0);
-    say(this.pointed, fill(words.cell, { head: names[head], query, key, q: q + 1, k: k + 1, weight }));
+    const weight = formatPercent(this.scene?.pass.weights[head][q * tokens.length + k] ?? 0);
+    setText(this.pointed, fill(words.cell, { head: names[head], query, key, q: q + 1, k: k + 1, weight }));
   }
 
   /** @param {BirthHeader} header */
@@ -60,7 +60,7 @@ class Heads {
     this.cell = [last, 0];
     this.tiles = names.map((_name, head) => {
       const [name, what] = [el("b"), el("span")];
-      const control = button("av-words bi-tile", null, () => this.onClick(head), { title: words.silence });
+      const control = createButton("av-words bi-tile", null, () => this.onClick(head), { title: words.silence });
       control.append(name, what);
       control.addEventListener("pointermove", (event) => {
         const [x, y] = placeOn(control, event);
@@ -75,18 +75,19 @@ class Heads {
         this.cell = this.cell.map((at, i) => clamp(at + way[i], 0, last));
         this.tell(header, head);
       });
-      for (const end of ["pointerleave", "blur"]) control.addEventListener(end, () => say(this.pointed, words.rest));
+      for (const end of ["pointerleave", "blur"])
+        control.addEventListener(end, () => setText(this.pointed, words.rest));
       return { control, name, what };
     });
     this.grid.replaceChildren(...this.tiles.map(({ control }) => control));
-    say(this.pointed, words.rest);
+    setText(this.pointed, words.rest);
     this.chips = tokens.map((token) => {
       const below = el("span");
-      return { chip: around("av-words bi-chip", el("b", "", visibleToken(token)), below), below };
+      return { chip: createBox("av-words bi-chip", el("b", "", visibleToken(token)), below), below };
     });
     const half = tokens.length / 2;
     const copy = (/** @type {string} */ name, /** @type {number} */ from) =>
-      around("", el("span", "av-sr", name), ...this.chips.slice(from, from + half).map(({ chip }) => chip));
+      createBox("", el("span", "av-sr", name), ...this.chips.slice(from, from + half).map(({ chip }) => chip));
     this.copies.replaceChildren(copy(words.first, 0), copy(words.second, half));
   }
 
@@ -99,19 +100,19 @@ class Heads {
     this.scene = scene;
     this.tiles.forEach(({ control, name, what }, head) => {
       layOver(control, places[head]);
-      const [named, below] = namesOf(header, scene, head);
-      say(name, named);
-      say(what, below);
-      attribute(control, "aria-pressed", String(scene.silenced.has(head)));
+      const [named, below] = headLabels(header, scene, head);
+      setText(name, named);
+      setText(what, below);
+      setAttribute(control, "aria-pressed", String(scene.silenced.has(head)));
     });
     const chips = copies.flatMap((copy) => copy.chips);
     this.chips.forEach(({ chip, below }, i) => {
       layOver(chip, chips[i]);
-      say(below, chips[i].below);
+      setText(below, chips[i].below);
     });
     return /** @type {const} */ (["previous", "induction"]).map((what) => {
       const most = scene.scores.reduce((top, each, head, all) => (each[what] > all[top][what] ? head : top), 0);
-      return fill(words[`best_${what}`], { head: names[most], score: fixed(scene.scores[most][what], 2) });
+      return fill(words[`best_${what}`], { head: names[most], score: formatFixed(scene.scores[most][what], 2) });
     });
   }
 }
@@ -131,7 +132,7 @@ class Birth extends FilmView {
     this.all = null;
     /** @type {Map<number, import("./forward.js").Pass> | null} what a file has in their place, with the heads on show silenced */
     this.passes = null;
-    this.draw = onceAFrame(() => this.picture());
+    this.draw = oncePerFrame(() => this.picture());
     const bar = el("div", "av-line av-slider");
     this.player(bar, "▶", "play", Infinity);
     this.step = el("span", "av-strong bi-step"); // the slider says it, too
@@ -143,15 +144,15 @@ class Birth extends FilmView {
     this.said = el("div", "av-sr bi-said", null, { "aria-live": "polite" });
     this.spoken = [this.said];
     this.scale = el("div", "av-bar-row");
-    const story = around("bi-drawn", this.story, this.curves, this.said, this.heads.copies);
-    this.left = around("av-column bi-left", bar, story);
-    this.right = around(
+    const story = createBox("bi-drawn", this.story, this.curves, this.said, this.heads.copies);
+    this.left = createBox("av-column bi-left", bar, story);
+    this.right = createBox(
       "av-column bi-right",
-      around("bi-drawn", this.maps, this.heads.grid),
+      createBox("bi-drawn", this.maps, this.heads.grid),
       this.heads.pointed,
       this.scale,
     );
-    root.replaceChildren(around("av-wrap bi-both", this.left, this.right));
+    root.replaceChildren(createBox("av-wrap bi-both", this.left, this.right));
     this.dragged(this.curves, ({ offsetX }) =>
       nearestStep(this.header.steps, shareAt(offsetX, this.curves.clientWidth)),
     );
@@ -171,7 +172,7 @@ class Birth extends FilmView {
       this.all = null;
       this.reached = 0;
       if (header.address) void this.fetch();
-      else this.passes = passesOf(header, payload);
+      else this.passes = passesByStep(header, payload);
     }
     this.sent = new Uint16Array(payload.slice(0, 2 * header.size).buffer);
     if (before?.layout !== header.layout) this.heads.build(header);
@@ -231,31 +232,31 @@ class Birth extends FilmView {
   picture() {
     if (!this.held || !this.root.clientWidth) return;
     const { steps, words, colours, open, ids, sizes, at } = this.held;
-    const theme = themeOf(this.root, colours);
+    const theme = readTheme(this.root, colours);
     const step = steps[this.at];
     this.reached = open ? Infinity : Math.max(this.reached, step);
-    say(this.step, fill(words.at, { step: grouped(step) }));
+    setText(this.step, fill(words.at, { step: formatGrouped(step) }));
     const silenced = new Set(this.passes && this.at !== at ? this.held.silenced : this.silenced);
     const bar = { scale: { top: 1, root: false }, signed: false, unit: words.weight, colours };
     drawColourBar(this.scale, bar, theme.dark, sizes.causal ? words.hidden : null);
     const { numbers } = this;
-    const pass = numbers ? forward(singles(numbers), ids, sizes, silenced) : this.passes?.get(this.at);
-    const scene = pass ? sceneOf(this.held, pass, step, silenced) : this.heads.scene;
+    const pass = numbers ? forward(decodeSingles(numbers), ids, sizes, silenced) : this.passes?.get(this.at);
+    const scene = pass ? birthScene(this.held, pass, step, silenced) : this.heads.scene;
     if (!scene) return;
     const story = placeStory(this.held, scene, Math.max(240, this.left.clientWidth));
     const placed = placeHeads(this.held, Math.min(620, this.right.clientWidth), Infinity);
     const now = { step, reached: this.reached, silenced };
-    drawStory(sized(this.story, story.width, story.height), story, this.held, now, theme);
-    drawHeads(sized(this.maps, placed.width, placed.height), placed, this.held, scene, theme);
+    drawStory(sizeCanvas(this.story, story.width, story.height), story, this.held, now, theme);
+    drawHeads(sizeCanvas(this.maps, placed.width, placed.height), placed, this.held, scene, theme);
     layOver(this.curves, { x: 0, y: 0, w: story.width, h: HEIGHT });
     const best = this.heads.lay(this.held, scene, story, placed);
     const { said } = scene;
-    say(this.said, said);
-    attribute(this.range, "aria-valuetext", said);
-    attribute(
+    setText(this.said, said);
+    setAttribute(this.range, "aria-valuetext", said);
+    setAttribute(
       this.curves,
       "aria-label",
-      joined(words.join_heard, [words.picture, joined(words.join_sentences, [said, ...best])]),
+      joinTexts(words.join_heard, [words.picture, joinTexts(words.join_sentences, [said, ...best])]),
     );
     if (pass) this.root.dataset.step = String(step);
   }

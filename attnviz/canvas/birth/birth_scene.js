@@ -1,15 +1,15 @@
 // A step of training as a drawing: its curves, sentence and words, and all heads; as a figure; and all steps as a film. No page.
 
 import { drawCurves, HEIGHT } from "./curves.js";
-import { forward, lossOf, scoresOn, singles } from "./forward.js";
+import { forward, meanLoss, patternScores, decodeSingles } from "./forward.js";
 import { ramp } from "../shared/colour.js";
 import { fill, visibleToken } from "../shared/dom.js";
-import { fixed, grouped, percent } from "../shared/numbers.js";
+import { formatFixed, formatGrouped, formatPercent } from "../shared/numbers.js";
 import { drawWith, fillBox, roundedRect, writeText } from "../shared/surface.js";
 import { TokenLabels } from "../shared/token_labels.js";
 import { textWidth, wrapText } from "../scene/text_width.js";
 import { BAR_ROOM, drawBarInFile } from "../shared/colour_bar.js";
-import { steppedFilm } from "../scene/film.js";
+import { filmOfSteps } from "../scene/film.js";
 import { placeBoxes } from "../scene/side_by_side.js";
 
 /** @import { BirthFigureHeader, BirthHeader, BirthSizes, DrawingContext, Rectangle, Theme, Words } from "../shared/types.js" */
@@ -17,7 +17,7 @@ import { placeBoxes } from "../scene/side_by_side.js";
 /** @import { Figure } from "../scene/figure.js" */
 /** @import { SvgContext } from "../scene/svg_context.js" */
 /** @typedef {Pick<BirthHeader, "sizes" | "names" | "tokens" | "ids" | "words" | "colours" | "curves">} Told */
-/** @typedef {ReturnType<typeof sceneOf>} BirthScene */
+/** @typedef {ReturnType<typeof birthScene>} BirthScene */
 /** @typedef {ReturnType<typeof placeStory>} Story */
 /** @typedef {ReturnType<typeof placeHeads>} PlacedHeads */
 /** @typedef {Rectangle & { text: string, below: string, good: boolean }} Chip */
@@ -46,15 +46,15 @@ function headPixels(weights, length, { causal }, steps) {
 function headText({ previous, induction }, silenced, words) {
   if (silenced) return words.silenced;
   const larger = previous < induction ? words.score_induction : words.score_previous;
-  return fill(larger, { previous: fixed(previous, 2), induction: fixed(induction, 2) });
+  return fill(larger, { previous: formatFixed(previous, 2), induction: formatFixed(induction, 2) });
 }
 
 /** What stands below each word of the second copy, and whether it is predicted. The first cannot be. @param {Pass} pass */
-function guesses({ likely, right }) {
+function predictionMarks({ likely, right }) {
   const half = (likely.length + 1) / 2;
   return Array.from({ length: half }, (_none, i) => {
     const good = i > 0 && right[half + i - 1];
-    return { text: i ? `${good ? "✓" : "✗"} ${percent(likely[half + i - 1])}` : "—", good };
+    return { text: i ? `${good ? "✓" : "✗"} ${formatPercent(likely[half + i - 1])}` : "—", good };
   });
 }
 
@@ -62,12 +62,17 @@ function guesses({ likely, right }) {
 function passSentence(pass, step, words) {
   const half = (pass.likely.length + 1) / 2;
   const right = pass.right.slice(half).filter(Boolean).length;
-  return fill(words.said, { step: grouped(step), right, of: half - 1, loss: fixed(lossOf(pass.likely), 2) });
+  return fill(words.said, {
+    step: formatGrouped(step),
+    right,
+    of: half - 1,
+    loss: formatFixed(meanLoss(pass.likely), 2),
+  });
 }
 
 /** Every how many of so many words one is written beside a picture of this height. */
 /** @param {number} count @param {number} high */
-function labelsApart(count, high) {
+function spreadLabels(count, high) {
   return Math.ceil((WORD * count) / Math.max(high, WORD));
 }
 
@@ -77,13 +82,13 @@ function headColour({ heads }, head, dark) {
 }
 
 /** What is seen of a pass. @param {Told} header @param {Pass} pass @param {number} step @param {ReadonlySet<number>} silenced */
-export function sceneOf({ ids, words }, pass, step, silenced) {
-  const scores = pass.weights.map((weights) => scoresOn(weights, ids));
-  return { pass, silenced, scores, said: passSentence(pass, step, words), guessed: guesses(pass) };
+export function birthScene({ ids, words }, pass, step, silenced) {
+  const scores = pass.weights.map((weights) => patternScores(weights, ids));
+  return { pass, silenced, scores, said: passSentence(pass, step, words), guessed: predictionMarks(pass) };
 }
 
 /** What is written above a head's picture. @param {Told} header @param {BirthScene} scene @param {number} head */
-export function namesOf({ names, words }, { scores, silenced }, head) {
+export function headLabels({ names, words }, { scores, silenced }, head) {
   return [fill(words.head, { head: names[head] }), headText(scores[head], silenced.has(head), words)];
 }
 
@@ -162,14 +167,14 @@ export function drawHeads(context, { labels, longest, beside, places, tile }, he
   drawWith(context, { textAlign: "right", textBaseline: "middle" });
   for (let layer = 0; layer < sizes.layers; layer++) {
     const top = places[layer * sizes.heads].y + NAME;
-    for (let i = 0; i < count; i += labelsApart(count, tile)) {
+    for (let i = 0; i < count; i += spreadLabels(count, tile)) {
       context.fillText(labels.cut(i, longest, SMALL).text, beside - 5, top + ((i + 0.5) * tile) / count);
     }
   }
   places.forEach(({ x, y }, head) => {
     const off = scene.silenced.has(head);
     const place = { x, y: y + NAME, w: tile, h: tile };
-    const [name, below] = namesOf(header, scene, head);
+    const [name, below] = headLabels(header, scene, head);
     fillBox(context, { x, y, w: 4, h: 36 }, headColour(colours, head, theme.dark));
     writeText(context, name, x + 9, y + 9, theme, "600 14px");
     writeText(context, below, x + 9, y + 27, theme, "12px", 0.8);
@@ -195,7 +200,7 @@ export function birthFigure(header, payload, theme, bar) {
 
 /** @param {BirthFigureHeader} header @param {Uint8Array} payload float16 numbers of the model at a step */
 function passOf({ ids, sizes, silenced }, payload) {
-  return forward(singles(new Uint16Array(payload.slice().buffer)), ids, sizes, new Set(silenced));
+  return forward(decodeSingles(new Uint16Array(payload.slice().buffer)), ids, sizes, new Set(silenced));
 }
 
 /** @param {BirthFigureHeader} header @param {Pass} pass @param {Theme} theme @param {boolean} bar @returns {Figure} */
@@ -203,7 +208,7 @@ function passFigure(header, pass, theme, bar) {
   const { sizes, words, steps, at, open, colours, title, upright = false } = header;
   const silenced = new Set(header.silenced);
   const now = { step: steps[at], reached: open ? Infinity : steps[at], silenced };
-  const scene = sceneOf(header, pass, now.step, silenced);
+  const scene = birthScene(header, pass, now.step, silenced);
   const heads = placeHeads(header, Infinity, upright ? TILE_BELOW : TILE);
   const story = placeStory(header, scene, upright ? Math.max(WIDE, heads.width) : WIDE);
   const halves = [
@@ -213,7 +218,7 @@ function passFigure(header, pass, theme, bar) {
   const { places, width, height } = placeBoxes(halves, upright, BETWEEN);
   const draw = (/** @type {SvgContext} */ context) => {
     context.save();
-    writeText(context, fill(words.at, { step: grouped(now.step) }), 0, 9, theme, "600 15px");
+    writeText(context, fill(words.at, { step: formatGrouped(now.step) }), 0, 9, theme, "600 15px");
     context.translate(0, STEP);
     drawStory(context, story, header, now, theme);
     context.translate(places[1][0], places[1][1] - STEP);
@@ -236,7 +241,7 @@ export function birthFilm(header, payload) {
 export function passesFilm(header, places, passAt) {
   const { tokens, words } = header;
   const title = tokens.slice(0, tokens.length / 2).join(" ");
-  return steppedFilm(words.film, places.length, 8, (n, theme, bar, upright) =>
+  return filmOfSteps(words.film, places.length, 8, (n, theme, bar, upright) =>
     passFigure({ ...header, at: places[n], title, upright }, passAt(places[n]), theme, bar),
   );
 }

@@ -1,6 +1,6 @@
 // The curves of a training run over its steps, one below the other on one axis: loss, and each head's scores.
 
-import { fixed } from "../shared/numbers.js";
+import { formatFixed } from "../shared/numbers.js";
 import { drawWith, strokeGrid, strokePath } from "../shared/surface.js";
 
 /** @import { BirthHeader, DrawingContext, Rectangle, Theme } from "../shared/types.js" */
@@ -63,7 +63,7 @@ export function drawCurves(ink, width, { curves, colours, words, names }, theme,
   };
   const scaled = (/** @type {number[]} */ losses) => losses.map((loss) => Math.min(1, loss / ceiling));
   drawWith(ink, { font: `12px ${theme.font}`, textBaseline: "middle" });
-  const losses = box(curves.without.length ? words.losses : words.loss, 1.4, fixed(ceiling, 1));
+  const losses = box(curves.without.length ? words.losses : words.loss, 1.4, formatFixed(ceiling, 1));
   drawWith(ink, { strokeStyle: theme.text, lineWidth: 1.5 });
   trace(losses, curves.loss_at, scaled(curves.losses));
   if (curves.without.length) {

@@ -9,7 +9,7 @@ import { attend } from "../shared/attend.js";
 const PLAIN = { bias: null, softcap: null, sink: null };
 
 /** The numbers of one step from their 16 bits. @param {Uint16Array} halves */
-export function singles(halves) {
+export function decodeSingles(halves) {
   const bits = new Uint32Array(halves.length);
   // a half's exponent is 112 less than a single's: multiplied by 2^112, what is below the smallest normal one comes right, too
   for (let i = 0; i < bits.length; i++) bits[i] = ((halves[i] & 0x8000) << 16) | ((halves[i] & 0x7fff) << 13);
@@ -18,7 +18,7 @@ export function singles(halves) {
 
 /** x (rows, inner) times the matrix (inner, cols) that begins at `from` among the numbers. */
 /** @param {Float32Array} x @param {Float32Array} numbers @param {number} from @param {number} inner @param {number} cols */
-function times(x, numbers, from, inner, cols) {
+function multiplyRows(x, numbers, from, inner, cols) {
   const rows = x.length / inner;
   const made = new Float32Array(rows * cols);
   for (let r = 0; r < rows; r++) {
@@ -33,7 +33,7 @@ function times(x, numbers, from, inner, cols) {
 
 /** One head's numbers (T, D) of those of all, turned by their angles (T, D/2) if there are any: number i with i + D/2. */
 /** @param {Float32Array} x @param {number} wide numbers of a row @param {number} first @param {number} depth @param {number[]} [angles] */
-function ofHead(x, wide, first, depth, angles) {
+function headColumns(x, wide, first, depth, angles) {
   const made = new Float32Array((x.length / wide) * depth);
   for (let i = 0; i < made.length; i++) made[i] = x[Math.floor(i / depth) * wide + first + (i % depth)];
   angles?.forEach((angle, i) => {
@@ -66,25 +66,25 @@ export function forward(numbers, ids, sizes, silenced) {
   const weights = [];
   let from = words * width;
   for (let layer = 0; layer < layers; layer++) {
-    const [q, k, v] = [0, 1, 2].map((part) => times(x, numbers, from + part * width * inside, width, inside));
+    const [q, k, v] = [0, 1, 2].map((part) => multiplyRows(x, numbers, from + part * width * inside, width, inside));
     for (let first = 0; first < inside; first += depth) {
-      const [own, keys] = [q, k].map((each) => ofHead(each, inside, first, depth, angles));
+      const [own, keys] = [q, k].map((each) => headColumns(each, inside, first, depth, angles));
       const across = keys.map((_none, i) => keys[(i % length) * depth + Math.floor(i / length)]);
-      const scores = times(own, across, 0, depth, length);
+      const scores = multiplyRows(own, across, 0, depth, length);
       const given = attend({ ...PLAIN, shape: [length, length], scores }, mask, scales[layer]);
       if (!silenced.has(weights.push(given) - 1)) {
-        const output = times(given, ofHead(v, inside, first, depth), 0, length, depth);
-        const added = times(output, numbers, from + (3 * inside + first) * width, depth, width);
+        const output = multiplyRows(given, headColumns(v, inside, first, depth), 0, length, depth);
+        const added = multiplyRows(output, numbers, from + (3 * inside + first) * width, depth, width);
         for (let i = 0; i < x.length; i++) x[i] += added[i];
       }
     }
     from += 4 * width * inside;
   }
-  return { weights, ...judged(times(x, numbers, from, width, words), ids, words) };
+  return { weights, ...predictTokens(multiplyRows(x, numbers, from, width, words), ids, words) };
 }
 
 /** @param {Float32Array} logits @param {number[]} ids @param {number} words */
-function judged(logits, ids, words) {
+function predictTokens(logits, ids, words) {
   const asked = ids.slice(1);
   const rows = asked.map((_id, t) => logits.subarray(t * words, (t + 1) * words));
   const largest = rows.map((row) => Math.max(...row));
@@ -98,7 +98,7 @@ function judged(logits, ids, words) {
  * @param {import("../shared/types.js").BirthHeader} header @param {Uint8Array} payload numbers of a step; then of each
  * place weights in 16 bits; then how likely each next word is; then whether it is the likeliest
  */
-export function passesOf({ places, names, ids, size }, payload) {
+export function passesByStep({ places, names, ids, size }, payload) {
   let at = 2 * size;
   const next = (/** @type {number} */ bytes) => payload.slice(at, (at += bytes)).buffer;
   const [cells, asked] = [ids.length ** 2, ids.length - 1];
@@ -118,14 +118,14 @@ export function passesOf({ places, names, ids, size }, payload) {
 }
 
 /** The mean loss, in nats, of the second copy's words but its first. @param {number[]} likely */
-export function lossOf(likely) {
+export function meanLoss(likely) {
   const known = likely.slice((likely.length + 1) / 2);
   return known.reduce((sum, share) => sum - Math.log(share), 0) / known.length;
 }
 
 /** A head's mean weight on the token before, and on what came after the same word before. */
 /** @param {Float32Array} weights @param {number[]} ids @returns {{ previous: number, induction: number }} */
-export function scoresOn(weights, ids) {
+export function patternScores(weights, ids) {
   const length = ids.length;
   /** @type {number[]} */
   const found = [];

@@ -1,15 +1,15 @@
 // Caches that grow side by side: a slider for the number of tokens, and a bar of bytes for each way of sharing.
 // Every number is Python's; the browser only chooses the place and draws it.
 
-import { themeOf } from "../shared/colour.js";
+import { readTheme } from "../shared/colour.js";
 import { viewComponent } from "../shared/component.js";
-import { attribute, el, fill, joined } from "../shared/dom.js";
+import { setAttribute, el, fill, joinTexts } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
-import { grouped } from "../shared/numbers.js";
+import { formatGrouped } from "../shared/numbers.js";
 import { Glide, marksBetween } from "../scene/glide.js";
 import { offerPicture } from "../shared/offer.js";
-import { sized } from "../shared/surface.js";
-import { barsOf, drawGrowth, growthFigure, growthScene } from "./cache_growth_scene.js";
+import { sizeCanvas } from "../shared/surface.js";
+import { cacheBars, drawGrowth, growthFigure, growthScene } from "./cache_growth_scene.js";
 
 /** @import { GrowthScene } from "./cache_growth_scene.js" */
 /** @import { Answer, Component, GrowthRun } from "../shared/types.js" */
@@ -28,8 +28,8 @@ class CacheGrowth extends FilmView {
     this.spoken = [this.said];
     /** @type {GrowthScene | null} */
     this.scene = null;
-    const draw = (/** @type {ReturnType<typeof barsOf>} */ bars) => {
-      if (this.scene) drawGrowth(sized(this.bars, this.scene.width, this.scene.height), this.scene, bars);
+    const draw = (/** @type {ReturnType<typeof cacheBars>} */ bars) => {
+      if (this.scene) drawGrowth(sizeCanvas(this.bars, this.scene.width, this.scene.height), this.scene, bars);
     };
     this.glide = new Glide(this.bars, draw, marksBetween);
     root.replaceChildren(this.bar, this.bars);
@@ -46,18 +46,18 @@ class CacheGrowth extends FilmView {
     if (!this.held || !this.root.clientWidth) return;
     const { tokens, words, colours } = this.held;
     const held = tokens[this.at];
-    const said = fill(held === 1 ? words.one : words.many, { n: grouped(held) });
+    const said = fill(held === 1 ? words.one : words.many, { n: formatGrouped(held) });
     this.said.textContent = said;
-    const scene = growthScene(this.held, this.at, this.root.clientWidth, themeOf(this.root, colours));
+    const scene = growthScene(this.held, this.at, this.root.clientWidth, readTheme(this.root, colours));
     this.scene = scene;
-    if (this.isMoving) this.glide.show(barsOf(scene));
-    else this.glide.to(barsOf(scene));
+    if (this.isMoving) this.glide.show(cacheBars(scene));
+    else this.glide.to(cacheBars(scene));
     const kept = scene.groups.map(({ rows }) => rows.map((row) => `${row.said} ${row.text}`));
     const keptIn = (/** @type {string} */ what, /** @type {string[]} */ bars) =>
-      fill(words.kept, { said: what, kept: joined(words.join_things, bars) });
+      fill(words.kept, { said: what, kept: joinTexts(words.join_things, bars) });
     this.range.setAttribute("aria-valuetext", keptIn(said, kept.flat()));
     const groups = scene.groups.map(({ name }, n) => keptIn(name, kept[n]));
-    attribute(this.bars, "aria-label", joined(words.join_clauses, groups));
+    setAttribute(this.bars, "aria-label", joinTexts(words.join_clauses, groups));
     this.root.dataset.tokens = String(held);
   }
 }

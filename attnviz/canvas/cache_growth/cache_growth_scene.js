@@ -1,7 +1,7 @@
 // Caches at one number of tokens as a drawing knows them: groups side by side, or below each other where there is no room; all
 // bars of a group on one scale, which the largest at the end fills. No page.
 
-import { binary } from "../shared/numbers.js";
+import { formatBytes } from "../shared/numbers.js";
 import { fillBox, writeText } from "../shared/surface.js";
 import { wrapText } from "../scene/text_width.js";
 
@@ -34,7 +34,16 @@ export function growthScene({ groups }, at, width, theme) {
       const names = wrapText(scheme, columns.name, 14, 600);
       const abouts = wrapText(about, columns.name, 12);
       const h = Math.max(names.length * NAME + abouts.length * ABOUT, BAR) + 2 * PAD;
-      const row = { names, abouts, colour, share: bytes[at] / most, text: binary(bytes[at]), said: scheme, y: low, h };
+      const row = {
+        names,
+        abouts,
+        colour,
+        share: bytes[at] / most,
+        text: formatBytes(bytes[at]),
+        said: scheme,
+        y: low,
+        h,
+      };
       low += h;
       return row;
     });
@@ -46,14 +55,14 @@ export function growthScene({ groups }, at, width, theme) {
 }
 
 /** The bars, which can move. @param {GrowthScene} scene */
-export function barsOf({ groups }) {
+export function cacheBars({ groups }) {
   return groups.flatMap(({ name, rows }) =>
     rows.map(({ said, share }) => ({ key: `${name} ${said}`, alpha: 1, share })),
   );
 }
 
-/** @param {DrawingContext} context @param {GrowthScene} scene @param {ReturnType<typeof barsOf>} [bars] on their way to others */
-export function drawGrowth(context, scene, bars = barsOf(scene)) {
+/** @param {DrawingContext} context @param {GrowthScene} scene @param {ReturnType<typeof cacheBars>} [bars] on their way to others */
+export function drawGrowth(context, scene, bars = cacheBars(scene)) {
   const { groups, track, w, theme } = scene;
   const shares = new Map(bars.map(({ key, share }) => [key, share]));
   for (const { name, rows, x, y } of groups) {

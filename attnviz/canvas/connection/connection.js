@@ -21,7 +21,7 @@ const MOST = 300_000;
  * the server would close the line, and Streamlit would send the same again as soon as it is back, without end.
  * @param {FocusEvent} event
  */
-function bound({ target }) {
+function limitField({ target }) {
   const fields = [...document.querySelectorAll("textarea, input")].filter(
     (each) => each instanceof HTMLTextAreaElement || each instanceof HTMLInputElement,
   );
@@ -41,7 +41,7 @@ class Connection {
     this.soon = undefined;
     /** @type {Component<ConnectionWords> | null} */
     this.component = null;
-    document.addEventListener("focusin", bound);
+    document.addEventListener("focusin", limitField);
     const watcher = new MutationObserver(() => (this.line.isConnected ? this.look() : watcher.disconnect()));
     const app = document.querySelector(APP);
     if (app) watcher.observe(app, { attributeFilter: [STATE] });

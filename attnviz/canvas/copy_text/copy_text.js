@@ -1,6 +1,6 @@
 // Buttons that copy a text each: the link, the code that embeds a view.
 
-import { rootOf, sayingButtons } from "../shared/component.js";
+import { rootElement, reportingButtons } from "../shared/component.js";
 import { copy } from "../shared/files.js";
 
 /** @import { Component, CopyText } from "../shared/types.js" */
@@ -8,9 +8,9 @@ import { copy } from "../shared/files.js";
 /** @param {Component<CopyText>} component */
 export default function copyText(component) {
   const { texts, labels } = component.data;
-  const root = rootOf(component);
+  const root = rootElement(component);
   const acts = texts.map(({ name, label, text }) => {
     return { label, attributes: { "data-copy": name }, act: () => copy(text, root) };
   });
-  sayingButtons(root, acts, { done: labels.done }, () => labels.failed);
+  reportingButtons(root, acts, { done: labels.done }, () => labels.failed);
 }

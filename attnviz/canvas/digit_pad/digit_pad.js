@@ -2,10 +2,10 @@
 
 import { View, viewComponent } from "../shared/component.js";
 import { ARROWS, isPress } from "../shared/controls.js";
-import { addButton, around, el, fill, liveRegion } from "../shared/dom.js";
+import { addButton, createBox, el, fill, liveRegion } from "../shared/dom.js";
 import { clamp } from "../shared/numbers.js";
-import { bytesOf, packBits, unpackBits } from "../shared/packing.js";
-import { sized } from "../shared/surface.js";
+import { decodeBase64, packBits, unpackBits } from "../shared/packing.js";
+import { sizeCanvas } from "../shared/surface.js";
 
 /** @import { Component, DrawingContext, PadHeader } from "../shared/types.js" */
 
@@ -46,7 +46,7 @@ class Pad {
     /** @type {[number, number] | null} */
     this.last = null;
     this.ended = ended;
-    const box = around("dp-pad", this.canvas, this.live);
+    const box = createBox("dp-pad", this.canvas, this.live);
     addButton(box, labels.clear, labels.clear, () => {
       this.cells.fill(0);
       this.draw();
@@ -144,7 +144,7 @@ class Pad {
 
   draw() {
     const size = this.canvas.clientWidth;
-    if (size) drawPad(sized(this.canvas, size, size, false), this, size);
+    if (size) drawPad(sizeCanvas(this.canvas, size, size, false), this, size);
   }
 
   /** Whether a stroke has begun and not ended: an answer that comes meanwhile knows nothing of it. */
@@ -158,7 +158,7 @@ class Pad {
 
   /** @param {string} drawing */
   set drawing(drawing) {
-    const bytes = bytesOf(drawing);
+    const bytes = decodeBase64(drawing);
     this.cells = bytes.length === (SIDE * SIDE) / 8 ? unpackBits(bytes, SIDE * SIDE) : new Uint8Array(SIDE * SIDE);
     this.draw();
   }

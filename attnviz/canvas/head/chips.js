@@ -1,13 +1,13 @@
 // The sentence as chips: a list box in which a token is pointed at, walked to, pinned, and tinted by its weight.
 
-import { css, inkOn, placeOnScale, rgbOf } from "../shared/colour.js";
-import { isPress, radioGroup, STEPS, takenOf } from "../shared/controls.js";
-import { button, el, isRightToLeft, visibleToken } from "../shared/dom.js";
+import { css, inkOn, placeOnScale, toRgb } from "../shared/colour.js";
+import { isPress, radioGroup, STEPS, focusedButton } from "../shared/controls.js";
+import { createButton, el, isRightToLeft, visibleToken } from "../shared/dom.js";
 import { hoverOn } from "../shared/group.js";
 import { tellOf } from "./head_gestures.js";
 import { codeAt } from "./head_readout.js";
 import { clamp } from "../shared/numbers.js";
-import { MASKED_16, valueOf } from "../shared/packing.js";
+import { MASKED_16, decodeValue } from "../shared/packing.js";
 import { scrollWithin } from "../shared/window.js";
 
 /** @import { HeadComponent } from "./head.js" */
@@ -60,7 +60,7 @@ export class Chips {
           this.light();
         }
       };
-      return button("av-toggle", axis === "q" ? words.looks : words.lookedat, take, { "data-axis": axis });
+      return createButton("av-toggle", axis === "q" ? words.looks : words.lookedat, take, { "data-axis": axis });
     });
     radioGroup(group, buttons, sides.indexOf(this.axis));
     this.sides = group;
@@ -71,7 +71,7 @@ export class Chips {
   take(axis) {
     if (axis === this.axis) return;
     this.axis = axis;
-    if (this.sides) takenOf(this.sides, Number(axis === "k"));
+    if (this.sides) focusedButton(this.sides, Number(axis === "k"));
   }
 
   /** @param {Axis} axis @param {string[]} tokens @param {string} name @param {boolean} titled */
@@ -205,9 +205,9 @@ export class Chips {
       const code = axis === "k" ? codeAt(this.view.drawn, lead.i, j) : codeAt(this.view.drawn, j, lead.i);
       const chip = this.chip(axis, j);
       if (code === MASKED_16 || !chip) continue;
-      const t = placeOnScale(valueOf(code, header.top, header.signed), header.scale, header.signed);
+      const t = placeOnScale(decodeValue(code, header.top, header.signed), header.scale, header.signed);
       if (Math.abs(header.signed ? t - 0.5 : t) < 0.02) continue;
-      const colour = rgbOf(table[code]);
+      const colour = toRgb(table[code]);
       chip.style.background = css(colour);
       chip.style.color = inkOn(colour);
       this.tinted.push(chip);

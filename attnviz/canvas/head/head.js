@@ -2,26 +2,26 @@
 
 import { bringAllHeads } from "../shared/raw_scores.js";
 import { Chips } from "./chips.js";
-import { themeOf } from "../shared/colour.js";
+import { readTheme } from "../shared/colour.js";
 import { drawColourBar } from "../shared/colour_bar.js";
 import { Drawing, viewComponent } from "../shared/component.js";
-import { el, joined, liveRegion, property, say } from "../shared/dom.js";
-import { adopt, adoptEdit, adoptOver, groupOf, Member, sameHead, tell } from "../shared/group.js";
+import { el, joinTexts, liveRegion, setProperty, setText } from "../shared/dom.js";
+import { startGroup, adoptEdit, adoptOverlay, groupOf, Member, isSameHead, tell } from "../shared/group.js";
 import { HeadControls } from "./head_controls.js";
-import { leadToken, litTokens, press, release, toldColumn, toldRow } from "./head_gestures.js";
+import { firstPinnedToken, highlightedTokens, press, release, describedColumn, describedRow } from "./head_gestures.js";
 import { fetchAround, HeadSupply } from "./head_supply.js";
-import { Drawn, matrixOf, sourceOf } from "./head_numbers.js";
-import { changeText, lookersText, nameStage, readoutText, saidOf, sumUp, titleText } from "./head_readout.js";
+import { Drawn, toMatrix, readSource } from "./head_numbers.js";
+import { changeText, lookersText, nameStage, readoutText, rowSentence, sumUp, titleText } from "./head_readout.js";
 import { offerHead } from "./head_offer.js";
 import { HeadTools } from "./head_tools.js";
 import { Heatmap } from "../heatmap/heatmap.js";
 import { Lines } from "../lines/lines.js";
 import { Mixture } from "./mixture.js";
 import { bringIntoWindow, Room } from "./room.js";
-import { afterPainting, markPainted, measured, onceAFrame, soon } from "../shared/surface.js";
+import { afterPainting, markPainted, measureTime, oncePerFrame, runSoon } from "../shared/surface.js";
 import { bringEditedTiles } from "../overview/tiles.js";
 import { asLargeAsBefore } from "../shared/window.js";
-import { clampZoom, spans, zoomAt } from "../shared/zoom.js";
+import { clampZoom, visibleSpans, zoomAt } from "../shared/zoom.js";
 
 /** @import { Change, Group } from "../shared/group.js" */
 /** @import { Source } from "./head_numbers.js" */
@@ -52,18 +52,18 @@ export class HeadComponent extends Drawing {
     this.chips = new Chips(this);
     this.mixture = new Mixture(this);
     this.supply = new HeadSupply(this);
-    this.relight = onceAFrame(() => asLargeAsBefore(() => this.light()));
-    this.redraw = onceAFrame(() => this.draw());
-    this.reedit = onceAFrame(() => this.recompute());
-    this.summarise = soon(() => sumUp(this));
+    this.relight = oncePerFrame(() => asLargeAsBefore(() => this.light()));
+    this.redraw = oncePerFrame(() => this.draw());
+    this.reedit = oncePerFrame(() => this.recompute());
+    this.summarise = runSoon(() => sumUp(this));
     this.member = new Member((what) => this.hear(what));
     root.tabIndex = -1;
     root.addEventListener("keydown", (e) => {
       if (e.key === "Escape" && !e.defaultPrevented && this.release()) e.preventDefault();
     });
     this.head.append(this.titleBox, this.read);
-    Object.assign(this.heatmap.stage, { matrix: () => matrixOf(this.drawn) }); // for scripts and tests
-    Object.assign(this.lines.stage, { matrices: () => this.lines.overlay.layers.map(matrixOf) });
+    Object.assign(this.heatmap.stage, { matrix: () => toMatrix(this.drawn) }); // for scripts and tests
+    Object.assign(this.lines.stage, { matrices: () => this.lines.overlay.layers.map(toMatrix) });
   }
 
   get drawn() {
@@ -75,7 +75,7 @@ export class HeadComponent extends Drawing {
     const { header, payload, turn } = this.open(component);
     const group = groupOf(header.group);
     const same = this.held?.header.data === header.data;
-    const source = same && this.held ? this.held.source : await sourceOf(header, payload);
+    const source = same && this.held ? this.held.source : await readSource(header, payload);
     if (this.held?.header.doc !== header.doc) await group.tilesPainted;
     if (turn !== this.turn) return;
     this.supply.keep(header, source, group.tiles);
@@ -88,7 +88,7 @@ export class HeadComponent extends Drawing {
   /** Whether Python answers about a head that a newer click has left behind; it is not drawn. */
   /** @param {HeadHeader} header @param {Group} group */
   isOvertaken(header, group) {
-    return this.held?.header.doc === header.doc && header.tile !== null && !sameHead(header.tile, group.selected);
+    return this.held?.header.doc === header.doc && header.tile !== null && !isSameHead(header.tile, group.selected);
   }
 
   /** @param {HeadHeader} header @param {Source} source @param {boolean} behind */
@@ -96,12 +96,12 @@ export class HeadComponent extends Drawing {
     const before = this.held;
     const group = groupOf(header.group);
     this.member.join(group);
-    adopt(group, header);
+    startGroup(group, header);
     if ("raw" in source && !header.compact) adoptEdit(group, header, source.raw.shape);
-    adoptOver(group, header);
+    adoptOverlay(group, header);
     group.zoom = clampZoom(group.zoom, header.shape);
     const fresh = before?.header.doc !== header.doc;
-    this.hold(new Drawn(header, source, group, themeOf(this.root, header.colours), before));
+    this.hold(new Drawn(header, source, group, readTheme(this.root, header.colours), before));
     this.compute();
     this.select(behind);
     const other = fresh || partsOf(header) !== partsOf(before?.header);
@@ -126,10 +126,10 @@ export class HeadComponent extends Drawing {
     const before = scaleOf(this.held);
     this.compute();
     this.controls.update();
-    say(this.titleBox, titleText(this.drawn, this.controls.seen));
+    setText(this.titleBox, titleText(this.drawn, this.controls.seen));
     if (scaleOf(this.held) !== before) this.drawBar();
     asLargeAsBefore(() => this.draw());
-    measured("attnviz-edit", start);
+    measureTime("attnviz-edit", start);
   }
 
   drawBar() {
@@ -142,25 +142,25 @@ export class HeadComponent extends Drawing {
   say() {
     const { header, words } = this.drawn;
     const about = header.sentence;
-    property(this.said, "hidden", about === null);
+    setProperty(this.said, "hidden", about === null);
     if (about === null) return;
-    const column = toldColumn(this.drawn);
+    const column = describedColumn(this.drawn);
     const said = header.signed
       ? changeText(this.drawn)
       : column === null
-        ? saidOf(this.drawn, about, toldRow(this.drawn))
+        ? rowSentence(this.drawn, about, describedRow(this.drawn))
         : lookersText(this.drawn, column);
-    say(this.said, said);
+    setText(this.said, said);
     const before = this.titleSaid;
     this.titleSaid = header.title;
-    if (before !== null && before !== header.title) this.announce(joined(words.join_heard, [header.title, said]));
+    if (before !== null && before !== header.title) this.announce(joinTexts(words.join_heard, [header.title, said]));
   }
 
   /** Texts that follow the header. */
   dress() {
     const { header } = this.drawn;
     this.root.classList.toggle("av-compact", header.compact);
-    say(this.titleBox, titleText(this.drawn, this.controls.seen));
+    setText(this.titleBox, titleText(this.drawn, this.controls.seen));
     this.summarise();
     nameStage(this);
     this.lines.stage.hidden = !header.lines;
@@ -174,7 +174,7 @@ export class HeadComponent extends Drawing {
   select(behind) {
     const { header, group } = this.drawn;
     if (!header.tile || behind) return;
-    if (!sameHead(group.selected, header.tile)) {
+    if (!isSameHead(group.selected, header.tile)) {
       group.selected = header.tile;
       tell(group, "selected");
     }
@@ -196,7 +196,7 @@ export class HeadComponent extends Drawing {
     else if (what === "sentence") this.supply.bringShownBefore();
     else if (what === "pointed") void fetchAround(group, (tile) => this.supply.fetch(tile));
     else if (what === "selected") {
-      bringIntoWindow(this.root, !sameHead(header.tile, group.selected));
+      bringIntoWindow(this.root, !isSameHead(header.tile, group.selected));
       this.supply.bring(this.supply.known(group.selected));
       group.coming = this.supply.fetch(group.selected);
       this.wait();
@@ -206,7 +206,7 @@ export class HeadComponent extends Drawing {
   /** Marks that another head was chosen and has not come yet; the mark shows if it takes long. */
   wait() {
     const { header, group } = this.drawn;
-    this.root.classList.toggle("av-pending", header.tile !== null && !sameHead(header.tile, group.selected));
+    this.root.classList.toggle("av-pending", header.tile !== null && !isSameHead(header.tile, group.selected));
   }
 
   resize() {
@@ -232,18 +232,18 @@ export class HeadComponent extends Drawing {
     this.mixture.light();
     this.say();
     const text = this.readout();
-    say(this.read, text || words.idle);
+    setText(this.read, text || words.idle);
     this.read.classList.toggle("av-idle", !text);
     this.tools.light();
     this.root.dataset.pins = group.pins.map((p) => p.axis + p.i).join(" ");
   }
 
   lit() {
-    return litTokens(this.drawn.group, this.drawn.header.shape);
+    return highlightedTokens(this.drawn.group, this.drawn.header.shape);
   }
 
   lead() {
-    return leadToken(this.drawn.group);
+    return firstPinnedToken(this.drawn.group);
   }
 
   /** What is pointed at (or pinned last), in words. */
@@ -272,7 +272,7 @@ export class HeadComponent extends Drawing {
   zoomBy(factor, q, k) {
     const { group, header } = this.drawn;
     const { zoom, hover, cell } = group;
-    const span = spans(zoom, header.shape);
+    const span = visibleSpans(zoom, header.shape);
     const at = hover?.axis === "cell" ? [hover.q, hover.k] : cell;
     const centre = at ? [at[0] + 0.5, at[1] + 0.5] : [zoom.q0 + span.q / 2, zoom.k0 + span.k / 2];
     this.setZoom(zoomAt(zoom, factor, q ?? centre[0], k ?? centre[1], header.shape));

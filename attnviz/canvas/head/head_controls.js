@@ -1,12 +1,23 @@
 // Mask and scale beside the large head. They change the group's edit at once, and tell Python when the hand lets go.
 
 import { textWidth } from "../scene/text_width.js";
-import { holdable, labelled } from "../shared/controls.js";
-import { addButton, attribute, button, el, fill, listOf, named, property, say, visibleToken } from "../shared/dom.js";
-import { changes, factorOf, maskOf, MASKS, NO_EDIT, SCOPES, VIEWS } from "../shared/edit.js";
+import { makeHoldable, appendLabelled } from "../shared/controls.js";
+import {
+  addButton,
+  setAttribute,
+  createButton,
+  el,
+  fill,
+  listOf,
+  setName,
+  setProperty,
+  setText,
+  visibleToken,
+} from "../shared/dom.js";
+import { isEdited, scaleFactor, editedMask, MASKS, NO_EDIT, SCOPES, VIEWS } from "../shared/edit.js";
 import { tell } from "../shared/group.js";
-import { significant } from "../shared/numbers.js";
-import { choiceAt, largestFactor, marksOf, placeOf, stepFrom } from "../shared/scale_slider.js";
+import { formatSignificant } from "../shared/numbers.js";
+import { scaleAt, largestFactor, scaleMarks, placeOf, scaleAfterStep } from "../shared/scale_slider.js";
 import { emitEdit } from "./head_gestures.js";
 
 /** @import { HeadComponent } from "./head.js" */
@@ -41,7 +52,7 @@ export class HeadControls {
 
   /** What is on show just now. */
   get seen() {
-    return this.group.peeking || !changes(this.group.edit) ? "before" : this.group.edit.seen;
+    return this.group.peeking || !isEdited(this.group.edit) ? "before" : this.group.edit.seen;
   }
 
   /** Builds what is missing and sets all of it to the edit. */
@@ -66,20 +77,20 @@ export class HeadControls {
     const first = el("div", "av-wrap av-controls-row");
     const second = el("div", "av-wrap av-controls-row av-scale-row");
     const parts = {
-      mask: labelled(first, words.mask, this.maskSelect()),
+      mask: appendLabelled(first, words.mask, this.maskSelect()),
       window: this.windowBox(first),
       paint: addButton(first, words.paint, words.paint_help, () => this.paint(!this.painting)),
       hide: this.hideSelect(first),
       compare: this.compare(first),
       scale: new ScaleControl(this, second, raw),
-      where: named(
+      where: setName(
         this.select("where", SCOPES, (where) => this.set({ where }, false)),
         words.where,
       ),
-      reset: button("av-button", "↺", () => this.set({ ...NO_EDIT, where: this.group.edit.where })),
+      reset: createButton("av-button", "↺", () => this.set({ ...NO_EDIT, where: this.group.edit.where })),
       hidden: el("div", "av-wrap av-hidden-tokens"),
     };
-    second.append(parts.where, named(parts.reset, words.reset));
+    second.append(parts.where, setName(parts.reset, words.reset));
     this.box.replaceChildren(first, second, parts.hidden);
     if (raw === null) this.box.append(el("div", "av-small", words.weights_only));
     for (const control of this.box.querySelectorAll("button, input, select")) {
@@ -113,7 +124,7 @@ export class HeadControls {
   windowBox(host) {
     const box = el("span", "av-window");
     const attributes = { type: "range", min: "1", max: "64", step: "1", "data-testid": "window" };
-    const input = named(el("input", "av-range", null, attributes), this.view.drawn.words.window);
+    const input = setName(el("input", "av-range", null, attributes), this.view.drawn.words.window);
     const number = el("span", "av-number");
     input.addEventListener("input", () => this.move({ mask: "window", window: Number(input.value) }));
     input.addEventListener("change", () => this.emitSoon());
@@ -129,7 +140,7 @@ export class HeadControls {
       select.value = "";
     };
     const select = listOf("av-hide", [], taken, { "data-testid": "hide" });
-    host.append(named(select, this.view.drawn.words.hide));
+    host.append(setName(select, this.view.drawn.words.hide));
     return select;
   }
 
@@ -150,7 +161,7 @@ export class HeadControls {
     const buttons = /** @type {Record<Edit["seen"], HTMLButtonElement>} */ ({});
     for (const name of VIEWS) {
       const see = () => this.set({ seen: name }, false);
-      buttons[name] = button("av-toggle", words[name], name === "before" ? null : see, {
+      buttons[name] = createButton("av-toggle", words[name], name === "before" ? null : see, {
         "data-testid": `seen-${name}`,
       });
       group.append(buttons[name]);
@@ -161,7 +172,7 @@ export class HeadControls {
       this.group.peeking = on;
       tell(this.group, "edit");
     };
-    holdable(buttons.before, peek, turn);
+    makeHoldable(buttons.before, peek, turn);
     buttons.before.title = words.hold;
     host.append(group);
     return buttons;
@@ -179,7 +190,7 @@ export class HeadControls {
   currentMask() {
     const { raw } = this;
     if (!raw) return null;
-    const mask = maskOf(this.group.edit, raw);
+    const mask = editedMask(this.group.edit, raw);
     return mask ? mask.slice() : new Uint8Array(raw.shape[0] * raw.shape[1]).fill(1);
   }
 
@@ -258,18 +269,18 @@ export class HeadControls {
     const { words } = this.view.drawn;
     const { mask, window, paint, compare, scale, where, reset } = this.parts;
     const { raw } = this;
-    const changed = raw !== null && changes(edit);
+    const changed = raw !== null && isEdited(edit);
     if (mask.value !== edit.mask) mask.value = edit.mask;
-    property(window.box, "hidden", edit.mask !== "window");
+    setProperty(window.box, "hidden", edit.mask !== "window");
     if (window.input.value !== String(edit.window)) window.input.value = String(edit.window);
-    say(window.number, String(edit.window));
-    attribute(paint, "aria-pressed", String(this.painting));
+    setText(window.number, String(edit.window));
+    setAttribute(paint, "aria-pressed", String(this.painting));
     if (where.value !== edit.where) where.value = edit.where;
-    property(where, "hidden", this.view.drawn.header.tile === null);
-    property(reset, "disabled", !changed);
+    setProperty(where, "hidden", this.view.drawn.header.tile === null);
+    setProperty(reset, "disabled", !changed);
     for (const [name, view] of Object.entries(compare)) {
-      attribute(view, "aria-pressed", String(changed && this.seen === name));
-      property(view, "disabled", !changed);
+      setAttribute(view, "aria-pressed", String(changed && this.seen === name));
+      setProperty(view, "disabled", !changed);
     }
     scale.update(edit, raw);
     this.listHidden(edit);
@@ -309,15 +320,15 @@ export class ScaleControl {
     this.input = el("input", "av-range", null, attributes);
     const marks = el("span", "av-marks", null, { "aria-hidden": "true" });
     this.value = el("span", "av-number", null, { "data-testid": "scale-value" });
-    for (const mark of raw ? marksOf(raw) : []) this.mark(marks, mark, raw);
+    for (const mark of raw ? scaleMarks(raw) : []) this.mark(marks, mark, raw);
     box.append(this.input, marks);
-    labelled(host, words.scale, this.input, box);
+    appendLabelled(host, words.scale, this.input, box);
     host.append(this.value);
     // room for any usual scale: its words change as the hand moves, and the slider must not change its length below it
     const longest = fill(words.scale_short, { factor: "0.000", number: "0.0000", temperature: "0.000" });
     this.value.style.minWidth = `min(${Math.ceil(textWidth(longest, 12))}px, 100%)`;
     this.input.addEventListener("input", () => {
-      if (controls.raw) controls.move(choiceAt(Number(this.input.value) / STEPS, controls.raw));
+      if (controls.raw) controls.move(scaleAt(Number(this.input.value) / STEPS, controls.raw));
     });
     this.input.addEventListener("change", () => controls.emit());
     this.input.addEventListener("pointerup", () => controls.emitSoon()); // a hand that comes back to where it began changes nothing
@@ -330,7 +341,7 @@ export class ScaleControl {
     const { words } = this.controls.view.drawn;
     const names = { model: words.mark_own, none: words.mark_none, inverse: words.mark_inverse, factor: "" };
     const press = () => this.controls.set({ scale, factor: 1 });
-    const node = button("av-mark", names[scale], press, { tabindex: "-1", "data-mark": scale });
+    const node = createButton("av-mark", names[scale], press, { tabindex: "-1", "data-mark": scale });
     node.style.left = `${placeOf(factor, largestFactor(raw)) * 100}%`;
     host.append(node);
   }
@@ -339,11 +350,11 @@ export class ScaleControl {
   key(event) {
     const { raw, group } = this.controls;
     if (!raw || event.altKey || event.ctrlKey || event.metaKey) return;
-    const factor = factorOf(group.edit, raw) / raw.scale;
+    const factor = scaleFactor(group.edit, raw) / raw.scale;
     const by = event.key in KEYS ? KEYS[event.key] * (event.shiftKey ? 10 : 1) : { Home: -1e9, End: 1e9 }[event.key];
     if (by === undefined) return;
     event.preventDefault();
-    this.controls.move(stepFrom(factor, by, raw));
+    this.controls.move(scaleAfterStep(factor, by, raw));
     this.controls.emitSoon();
   }
 
@@ -351,22 +362,22 @@ export class ScaleControl {
   update(edit, raw) {
     const { input, value } = this;
     if (!raw) {
-      say(value, "");
+      setText(value, "");
       return;
     }
     const { words } = this.controls.view.drawn;
-    const number = factorOf(edit, raw);
+    const number = scaleFactor(edit, raw);
     const factor = number / raw.scale;
     const fields = {
-      factor: significant(factor),
-      number: significant(number),
-      temperature: factor === 0 ? "∞" : significant(1 / factor),
+      factor: formatSignificant(factor),
+      number: formatSignificant(number),
+      temperature: factor === 0 ? "∞" : formatSignificant(1 / factor),
     };
     if (document.activeElement !== input || edit.scale !== "factor") {
       input.value = String(Math.round(placeOf(factor, largestFactor(raw)) * STEPS));
     }
-    attribute(input, "aria-valuetext", fill(words.scale_value, fields));
-    attribute(input, "title", fill(words.scale_value, fields));
-    say(value, fill(words.scale_short, fields));
+    setAttribute(input, "aria-valuetext", fill(words.scale_value, fields));
+    setAttribute(input, "title", fill(words.scale_value, fields));
+    setText(value, fill(words.scale_short, fields));
   }
 }

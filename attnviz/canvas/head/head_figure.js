@@ -1,11 +1,11 @@
 // One head as a figure: its matrix drawn as on screen, as large as its tokens ask for, with its bar below.
 
-import { cellsOnShow, drawHeatmap, roomOfLabels } from "../heatmap/heatmap_scene.js";
+import { visibleCells, drawHeatmap, measureLabels } from "../heatmap/heatmap_scene.js";
 import { pixelTable } from "../shared/colour.js";
 import { BAR_ROOM, barWidth, drawBarInFile } from "../shared/colour_bar.js";
-import { encode16, floats } from "../shared/packing.js";
+import { encode16, toFloats } from "../shared/packing.js";
 import { drawWith } from "../shared/surface.js";
-import { labelsOf } from "../shared/token_labels.js";
+import { tokenLabels } from "../shared/token_labels.js";
 import { fill } from "../shared/dom.js";
 import { tokenText } from "./head_readout.js";
 import { drawMixture, MIXTURE_ROOM, mixtureParts } from "./mixture.js";
@@ -22,7 +22,7 @@ export const LONGEST_IN_FILE = 200;
 const HEADINGS = 20;
 
 /** Pixels of a token along a side: as many as leave every label its line, up to some hundred tokens. @param {number} most */
-export function pitchOf(most, largest = 44) {
+export function tokenPitch(most, largest = 44) {
   if (most <= 12) return largest;
   if (most <= 40) return Math.min(largest, Math.max(20, 760 / most));
   return most <= 300 ? 14 : 1200 / most;
@@ -31,7 +31,7 @@ export function pitchOf(most, largest = 44) {
 /** The numbers of a payload, one matrix after the other, as codes on the header's scale. */
 /** @param {HeadFigureHeader} header @param {Uint8Array} payload */
 export function readMatrices({ shape: [nq, nk], top, signed }, payload) {
-  const all = floats(payload);
+  const all = toFloats(payload);
   return Array.from({ length: all.length / (nq * nk) }, (_, at) => {
     const values = all.subarray(at * nq * nk, (at + 1) * nq * nk);
     const codes = new Uint16Array(values.length);
@@ -40,7 +40,7 @@ export function readMatrices({ shape: [nq, nk], top, signed }, payload) {
 }
 
 /** What is pinned, as the screen lights it. @param {HeadFigureHeader} header */
-export function pinnedOf({ pins }) {
+export function pinnedTokens({ pins }) {
   return pins.tokens.map(([axis, i]) => ({ axis, i, pin: true }));
 }
 
@@ -50,12 +50,12 @@ export function pinnedOf({ pins }) {
  */
 export function layoutInFile(header, largest, above = 0) {
   const [nq, nk] = header.shape;
-  const [labelsQ, labelsK] = labelsOf(header);
-  const pitch = pitchOf(Math.max(nq, nk, 1), largest);
+  const [labelsQ, labelsK] = tokenLabels(header);
+  const pitch = tokenPitch(Math.max(nq, nk, 1), largest);
   const font = pitch >= 16 ? 12 : 10;
   const room = LONGEST_IN_FILE;
   const widths = { labelsQ: labelsQ.width(room, font), labelsK: labelsK.width(room, font) };
-  const { left, right, top, cell, flat } = roomOfLabels({ nk, width: Infinity, font, ...widths }, pitch);
+  const { left, right, top, cell, flat } = measureLabels({ nk, width: Infinity, font, ...widths }, pitch);
   const plot = { x: left + HEADINGS, y: top + HEADINGS + above, w: cell * nk, h: cell * nq };
   return { places: { plot, font, room, flat, labelsQ, labelsK }, cell, width: plot.x + plot.w + right };
 }
@@ -65,7 +65,7 @@ export function headFigure(header, payload, theme, bar) {
   const { shape, signed, scale, colours, words, segments, pins, unit, title } = header;
   const [, nk] = shape;
   const [{ values, codes, hasMasked }] = readMatrices(header, payload);
-  const told = header.told && !signed ? mixtureOf(header, codes, values) : null;
+  const told = header.told && !signed ? makeMixture(header, codes, values) : null;
   const above = told ? MIXTURE_ROOM : 0;
   const { places, width } = layoutInFile(header, undefined, above);
   const { plot } = places;
@@ -73,13 +73,13 @@ export function headFigure(header, payload, theme, bar) {
   const scene = {
     ...places,
     ...{ theme, colours, words, shape, signed, segments, codes, hasMasked },
-    cells: cellsOnShow(plot, EVERYTHING, shape),
+    cells: visibleCells(plot, EVERYTHING, shape),
     need: places.font,
     table: pixelTable(header, theme.dark),
     picture: "",
     valueAt: (q, k) => values[q * nk + k],
     sums: null,
-    lit: pinnedOf(header),
+    lit: pinnedTokens(header),
     cell: pins.cell,
     hover: null,
     box: null,
@@ -98,7 +98,7 @@ export function headFigure(header, payload, theme, bar) {
 
 /** What the token that is told of is made of. */
 /** @param {HeadFigureHeader} header @param {Uint16Array} codes @param {Float32Array} values */
-function mixtureOf(header, codes, values) {
+function makeMixture(header, codes, values) {
   const { words } = header;
   const [axis, i] = header.told ?? ["q", 0];
   const parts = mixtureParts({ header, codes, values }, { axis, i }, words.others);

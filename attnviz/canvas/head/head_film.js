@@ -2,10 +2,10 @@
 // softmax makes of them, and the mixture of values.
 
 import { attend, writeLogits } from "../shared/attend.js";
-import { fill, joined, visibleToken } from "../shared/dom.js";
-import { factorOf, maskOf } from "../shared/edit.js";
-import { unpackedEdit } from "../shared/group.js";
-import { clamp, fixed, percent, toSignificant } from "../shared/numbers.js";
+import { fill, joinTexts, visibleToken } from "../shared/dom.js";
+import { scaleFactor, editedMask } from "../shared/edit.js";
+import { unpackEdit } from "../shared/group.js";
+import { clamp, formatFixed, formatPercent, toSignificant } from "../shared/numbers.js";
 import { MASKED_16 } from "../shared/packing.js";
 import { readRawScores } from "../shared/raw_scores.js";
 import { clipTo, drawWith, fillBox, writeText } from "../shared/surface.js";
@@ -37,7 +37,7 @@ const [QUERY, SUM] = [40, 50];
 /** @param {HeadFilmHeader} header @param {Uint8Array} payload the head's raw scores */
 export function headFilm(header, payload) {
   const [raw] = readRawScores(header.raw, payload);
-  return queryFilm(header, raw, unpackedEdit(header.edit, raw.shape));
+  return queryFilm(header, raw, unpackEdit(header.edit, raw.shape));
 }
 
 /** @param {Told} told @param {RawHead} raw @param {Edit} edit @returns {Film} */
@@ -59,7 +59,7 @@ function queryOf({ row, q, k, words }, raw, edit) {
   const rowOf = (/** @type {any} */ all) => all && all.subarray(row * nk, (row + 1) * nk);
   const scores = /** @type {Float32Array} */ (rowOf(raw.scores));
   const one = { ...raw, shape: /** @type {[number, number]} */ ([1, nk]), scores, bias: rowOf(raw.bias) };
-  const [mask, factor, scaled] = [rowOf(maskOf(edit, raw)), factorOf(edit, raw), new Float32Array(nk)];
+  const [mask, factor, scaled] = [rowOf(editedMask(edit, raw)), scaleFactor(edit, raw), new Float32Array(nk)];
   writeLogits(one, mask, factor, scaled, 0, nk);
   const weights = attend(one, mask, factor);
   const own = k === null ? row : null;
@@ -97,19 +97,19 @@ function sentenceOf(stage, { token, names, scores, scaled, weights, factor, part
     const times = fill(words.film_scaled, { factor: toSignificant(factor, 4) });
     const hidden = masked ? fill(words.film_masked, { masked }) : "";
     const left = fill(words.film_left, { key: names[key], value: signed(scaled[key]) });
-    return joined(words.join_clauses, [times, ...also, hidden, left]);
+    return joinTexts(words.join_clauses, [times, ...also, hidden, left]);
   }
   if (stage === WEIGHTS) {
     const key = largest(weights);
-    const sum = percent(sumOf(weights), 0);
+    const sum = formatPercent(sumOf(weights), 0);
     return fill(changes.hasSink ? words.film_sink : words.film_weights, {
-      ...{ sum, key: names[key], value: percent(weights[key], 0) },
+      ...{ sum, key: names[key], value: formatPercent(weights[key], 0) },
     });
   }
   const shares = parts.map(({ name, share, i }) =>
-    fill(i === null ? words.film_others : words.film_part, { key: name, share: percent(share, 0) }),
+    fill(i === null ? words.film_others : words.film_part, { key: name, share: formatPercent(share, 0) }),
   );
-  return fill(words.film_mixture, { token, parts: joined(words.join_things, shares) });
+  return fill(words.film_mixture, { token, parts: joinTexts(words.join_things, shares) });
 }
 
 /** As far as 32 bits are sure of it. @param {Float32Array} weights */
@@ -120,7 +120,7 @@ const sumOf = (weights) =>
   );
 
 /** @param {number} value */
-const signed = (value) => fixed(value, 2).replace("-", "−");
+const signed = (value) => formatFixed(value, 2).replace("-", "−");
 
 /**
  * Where keys stand: as a sentence, and each in its own row.
@@ -212,7 +212,7 @@ function drawKeys(context, { own, scores, scaled, weights }, { keys, bar }, stag
     fillBox(context, { ...box, x: left + start + Math.min(0, long), w: Math.abs(long) }, theme.k, long < 0 ? 0.55 : 1);
     if (moved < 1) continue;
     const number =
-      stage === SCORES ? signed(scores[key]) : stage > SCALED ? percent(weights[key]) : signed(scaled[key]);
+      stage === SCORES ? signed(scores[key]) : stage > SCALED ? formatPercent(weights[key]) : signed(scaled[key]);
     const said = isMasked && stage === SCALED ? words.hidden : number;
     writeText(context, said, left + bar + 8, label[1], theme, "13px", pale);
   }
@@ -234,5 +234,5 @@ function drawSum(context, { weights }, { width, foot }, done, theme) {
   }
   drawWith(context, { strokeStyle: theme.border, lineWidth: 1 });
   context.strokeRect(box.x, box.y, box.w, box.h);
-  writeText(context, `Σ ${percent(filled, 0)}`, box.w + 8, box.y + 8, theme, "600 13px");
+  writeText(context, `Σ ${formatPercent(filled, 0)}`, box.w + 8, box.y + 8, theme, "600 13px");
 }

@@ -1,8 +1,8 @@
 // Which tokens of a head are pinned and pointed at, what a press does to them, and what Python is told of that and of a change.
 
 import { fill } from "../shared/dom.js";
-import { hoverOn, isPinned, letGo, tell, togglePin } from "../shared/group.js";
-import { tellingRow, tokenText } from "./head_readout.js";
+import { hoverOn, isPinned, clearPins, tell, togglePin } from "../shared/group.js";
+import { mostTellingRow, tokenText } from "./head_readout.js";
 import { packBits } from "../shared/packing.js";
 
 /** @import { Group } from "../shared/group.js" */
@@ -53,13 +53,13 @@ export function release(view) {
   const { group, header, words } = view.drawn;
   const pointed = group.hover !== null;
   if (header.story) {
-    const first = header.sentence?.row ?? tellingRow(view.drawn);
+    const first = header.sentence?.row ?? mostTellingRow(view.drawn);
     const away = group.cell !== null || !(group.pins.length === 1 && isPinned(group, "q", first));
     hoverOn(group, null);
     if (away) tellOf(view, { axis: "q", i: first });
     return away || pointed;
   }
-  const pinned = letGo(group);
+  const pinned = clearPins(group);
   if (pinned) {
     view.announce(words.none);
     emitPins(view);
@@ -92,9 +92,9 @@ export function emitEdit(view) {
 
 /** Tokens to light: pins, then what is pointed at; a cell lights its query and its key. */
 /** @param {Group} group @param {Shape} shape */
-export function litTokens(group, [nq, nk]) {
+export function highlightedTokens(group, [nq, nk]) {
   const found = group.pins.map((pin) => ({ ...pin, pin: true }));
-  for (const { axis, i } of tokensOf(group.hover)) {
+  for (const { axis, i } of hoveredTokens(group.hover)) {
     if (!isPinned(group, axis, i)) found.push({ axis, i, pin: false });
   }
   return found.filter(({ axis, i }) => i < (axis === "q" ? nq : nk));
@@ -102,27 +102,27 @@ export function litTokens(group, [nq, nk]) {
 
 /** The token whose weights tint the sentence: the one pointed at, else the last one pinned. */
 /** @param {Group} group @returns {Pin | null} */
-export function leadToken({ hover, pins }) {
+export function firstPinnedToken({ hover, pins }) {
   if (hover) return hover.axis === "cell" ? { axis: "q", i: hover.q } : hover;
   return pins[pins.length - 1] ?? null;
 }
 
 /** The query that is told of: of the cell, else the last one pinned, else the one that tells most. @param {Drawn} drawn */
-export function toldRow(drawn) {
+export function describedRow(drawn) {
   const { group, header } = drawn;
   const [nq] = header.shape;
   const pinned = group.pins.findLast(({ axis, i }) => axis === "q" && i < nq);
-  return Math.min(group.cell?.[0] ?? pinned?.i ?? header.sentence?.row ?? tellingRow(drawn), nq - 1);
+  return Math.min(group.cell?.[0] ?? pinned?.i ?? header.sentence?.row ?? mostTellingRow(drawn), nq - 1);
 }
 
 /** The key that a story tells of, null where it tells of a query. @param {Drawn} drawn */
-export function toldColumn({ group, header }) {
+export function describedColumn({ group, header }) {
   const pin = header.story && group.cell === null ? group.pins.at(-1) : undefined;
   return pin?.axis === "k" && pin.i < header.shape[1] ? pin.i : null;
 }
 
 /** @param {Hover | null} hover @returns {Pin[]} */
-function tokensOf(hover) {
+function hoveredTokens(hover) {
   if (hover === null) return [];
   if (hover.axis !== "cell") return [hover];
   return [

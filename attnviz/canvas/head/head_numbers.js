@@ -5,10 +5,10 @@
 import { attend } from "../shared/attend.js";
 import { pixelTable } from "../shared/colour.js";
 import { fill } from "../shared/dom.js";
-import { factorOf, maskOf, NO_EDIT } from "../shared/edit.js";
-import { encode16, floats, inflate, joinPlanes, MASKED_16, valueOf } from "../shared/packing.js";
+import { scaleFactor, editedMask, NO_EDIT } from "../shared/edit.js";
+import { encode16, toFloats, inflate, joinPlanes, MASKED_16, decodeValue } from "../shared/packing.js";
 import { readRawScores } from "../shared/raw_scores.js";
-import { labelsOf } from "../shared/token_labels.js";
+import { tokenLabels } from "../shared/token_labels.js";
 
 /** @import { Group } from "../shared/group.js" */
 /** @import { TokenLabels } from "../shared/token_labels.js" */
@@ -31,14 +31,14 @@ export function arrange(weights, mask, how) {
     return { values, hidden: mask === null ? null : mask.map((open) => 1 - open) };
   }
   const [nq, nk] = how.shape;
-  const [groupsQ, groupsK] = [rows ?? ownKeys(nq), cols ?? ownKeys(nk)];
+  const [groupsQ, groupsK] = [rows ?? singlePositions(nq), cols ?? singlePositions(nk)];
   const shape = /** @type {Shape} */ ([groupsQ.length, groupsK.length]);
   const values = new Float32Array(shape[0] * shape[1]);
   const hidden = mask === null ? null : new Uint8Array(values.length);
   let i = 0;
   for (const queries of groupsQ) {
     for (const keys of groupsK) {
-      const [sum, seen] = joined(queries, keys, nk, weights, mask, norms);
+      const [sum, seen] = joinEntries(queries, keys, nk, weights, mask, norms);
       values[i] = how.merged ? sum / queries.length : sum;
       if (hidden !== null) hidden[i] = seen ? 0 : 1;
       i += 1;
@@ -53,7 +53,7 @@ export function arrange(weights, mask, how) {
  * @param {Uint8Array | null} mask @param {Float32Array | null} norms
  * @returns {[number, boolean]} the sum, and whether any of its cells may be seen
  */
-function joined(queries, keys, nk, weights, mask, norms) {
+function joinEntries(queries, keys, nk, weights, mask, norms) {
   let sum = 0;
   let seen = mask === null;
   for (const q of queries) {
@@ -67,7 +67,7 @@ function joined(queries, keys, nk, weights, mask, norms) {
 }
 
 /** Every position by itself. @param {number} n */
-export function ownKeys(n) {
+export function singlePositions(n) {
   return Array.from({ length: n }, (_, i) => [i]);
 }
 
@@ -85,16 +85,16 @@ function rescaleRows(values, [rows, cols]) {
 
 /** What a head that was sent is drawn from. */
 /** @param {HeadHeader} header @param {Uint8Array} payload @returns {Promise<Source>} */
-export async function sourceOf(header, payload) {
+export async function readSource(header, payload) {
   if (header.raw === null) return { codes: joinPlanes(await inflate(payload)) };
   const { scores, arranged } = header.raw;
-  const norms = arranged.norms ? floats(payload.subarray(payload.length - 4 * scores.shape[1])) : null;
+  const norms = arranged.norms ? toFloats(payload.subarray(payload.length - 4 * scores.shape[1])) : null;
   return { raw: readRawScores(scores, payload)[0], how: { ...arranged, shape: scores.shape, norms } };
 }
 
 /** What the header says of another head of the same stack, as far as it is known before that has come. */
 /** @param {HeadHeader} header @param {[number, number]} tile @returns {HeadHeader} */
-export function headerOfOther(header, tile) {
+export function otherHeadHeader(header, tile) {
   const [layer, head] = tile;
   const { template, share } = header.titles ?? { template: "", share: 1 };
   const title = fill(template, { layer, head, kv: Math.floor(head / share) });
@@ -104,7 +104,7 @@ export function headerOfOther(header, tile) {
 /**
  * Numbers on show: codes to draw by, the `top` of their scale and of the colours' (`shownTop`), and values to read, null
  * where only codes were sent.
- * @typedef {ReturnType<RawNumbers["under"]> | ReturnType<typeof codedNumbers>} Numbers
+ * @typedef {ReturnType<RawNumbers["under"]> | ReturnType<typeof numbersFromCodes>} Numbers
  */
 
 /** Computes a raw head's numbers again and again, as a hand moves, without asking for memory each time. */
@@ -130,8 +130,8 @@ export class RawNumbers {
   arranged(edit, keep = false) {
     const { raw } = this;
     if (!raw.exact) return arrange(raw.scores, null, this.how);
-    const mask = maskOf(edit, raw, keep ? undefined : this.mask);
-    const weights = attend(raw, mask, factorOf(edit, raw), keep ? undefined : this.weights);
+    const mask = editedMask(edit, raw, keep ? undefined : this.mask);
+    const weights = attend(raw, mask, scaleFactor(edit, raw), keep ? undefined : this.weights);
     return arrange(weights, mask, this.how);
   }
 
@@ -144,10 +144,10 @@ export class RawNumbers {
   /** @param {Edit} edit @param {Edit["seen"]} seen */
   under(edit, seen) {
     const after = seen === "before" ? this.before() : this.arranged(edit);
-    const shown = seen === "difference" ? minus(after, this.before()) : after;
+    const shown = seen === "difference" ? subtractHeads(after, this.before()) : after;
     const signed = seen === "difference";
     const { fullRange, fixedTop, kind } = this.header;
-    const largest = largestOf(shown);
+    const largest = largestMagnitude(shown);
     const fixed = kind === "weights";
     const top = Math.max(largest, fixed ? 1 : 0) || 1;
     const shownTop = (fixed && fullRange ? 1 : fixedTop || largest) || 1;
@@ -158,33 +158,33 @@ export class RawNumbers {
 }
 
 /** The matrix on show as plain numbers, null where masked. @param {Pick<Drawn, "header" | "codes" | "values">} drawn */
-export function matrixOf({ header: { shape, top, signed }, codes, values }) {
+export function toMatrix({ header: { shape, top, signed }, codes, values }) {
   const [nq, nk] = shape;
   return Array.from({ length: nq }, (_row, q) =>
     Array.from({ length: nk }, (_col, k) => {
       const i = q * nk + k;
       if (codes[i] === MASKED_16) return null;
-      return values === null ? valueOf(codes[i], top, signed) : values[i];
+      return values === null ? decodeValue(codes[i], top, signed) : values[i];
     }),
   );
 }
 
 /** The difference of two matrices; hidden only where both are. */
 /** @param {Arranged} after @param {Arranged} before @returns {Arranged} */
-export function minus(after, before) {
-  const values = after.values.map((value, i) => seenAt(after, value, i) - seenAt(before, before.values[i], i));
+export function subtractHeads(after, before) {
+  const values = after.values.map((value, i) => isVisible(after, value, i) - isVisible(before, before.values[i], i));
   const both = after.hidden !== null && before.hidden !== null;
   const hidden = both ? after.hidden?.map((gone, i) => gone & (before.hidden?.[i] ?? 0)) : null;
   return { values, hidden: hidden ?? null };
 }
 
 /** @param {Arranged} one @param {number} value @param {number} i */
-function seenAt(one, value, i) {
+function isVisible(one, value, i) {
   return one.hidden !== null && one.hidden[i] === 1 ? 0 : value;
 }
 
 /** @param {Arranged} shown */
-export function largestOf({ values, hidden }) {
+export function largestMagnitude({ values, hidden }) {
   let top = 0;
   for (let i = 0; i < values.length; i++) {
     const size = Math.abs(values[i]);
@@ -195,7 +195,7 @@ export function largestOf({ values, hidden }) {
 
 /** The numbers of a head that came as codes. */
 /** @param {HeadHeader} header @param {Uint16Array} codes */
-export function codedNumbers({ signed, top, scale }, codes) {
+export function numbersFromCodes({ signed, top, scale }, codes) {
   return { codes, values: null, signed, top, shownTop: scale.top, hasMasked: codes.includes(MASKED_16) };
 }
 
@@ -203,7 +203,7 @@ export function codedNumbers({ signed, top, scale }, codes) {
  * @param {Numbers} numbers @param {Shape} shape
  * @returns {{ rows: Float32Array, cols: Float32Array } | null} what each row gives and each column gets in all
  */
-function sumsOf({ values, codes, signed }, [nq, nk]) {
+function sumColumns({ values, codes, signed }, [nq, nk]) {
   if (values === null || signed) return null;
   const [rows, cols] = [new Float32Array(nq), new Float32Array(nk)];
   for (let q = 0, i = 0; q < nq; q++) {
@@ -219,7 +219,7 @@ function sumsOf({ values, codes, signed }, [nq, nk]) {
 const NOTHING = new Uint16Array(0);
 
 /** What its tokens say, which is the same when they are joined into words. @param {HeadHeader} header */
-function textOf({ q, k, raw, doc }) {
+function tokenTextKey({ q, k, raw, doc }) {
   return raw ? [q, k ?? []].map((side) => side.join("").replace(/[^\p{L}\p{N}]/gu, "")).join("|") : doc;
 }
 
@@ -229,7 +229,7 @@ export class Drawn {
   codes = NOTHING;
   /** @type {Float32Array | null} what the codes stand for, exactly; null where only codes came */
   values = null;
-  /** @type {ReturnType<typeof sumsOf>} */
+  /** @type {ReturnType<typeof sumColumns>} */
   sums = null;
   /** a name for these numbers */
   picture = "";
@@ -238,7 +238,7 @@ export class Drawn {
   /** @param {HeadHeader} header @param {Source} source @param {Group} group @param {Theme} theme @param {Readonly<Drawn> | null} before */
   constructor(header, source, group, theme, before) {
     const same = before !== null && before.header.doc === header.doc;
-    const labels = same ? [before.labelsQ, before.labelsK] : labelsOf(header);
+    const labels = same ? [before.labelsQ, before.labelsK] : tokenLabels(header);
     /** as Python sent it, but with the scale of what is on show */
     this.header = header;
     this.source = source;
@@ -246,11 +246,11 @@ export class Drawn {
     this.theme = theme;
     this.words = header.words;
     /** @type {RawNumbers | null} computes the numbers, where the head came as raw scores; kept as long as the head is */
-    this.maker = makerOf(header, source, before);
+    this.maker = makeNumbers(header, source, before);
     /** @type {string} the text, however its tokens are joined, and the positions in it of each row and column */
-    this.about = same ? before.about : textOf(header);
+    this.about = same ? before.about : tokenTextKey(header);
     const { rows = null, cols = null } = header.raw?.arranged ?? {};
-    this.keys = [rows, cols].map((keys, side) => keys ?? ownKeys(header.shape[side]));
+    this.keys = [rows, cols].map((keys, side) => keys ?? singlePositions(header.shape[side]));
     /** @type {TokenLabels} */
     this.labelsQ = labels[0];
     /** @type {TokenLabels} */
@@ -265,10 +265,10 @@ export class Drawn {
   compute(seen, count) {
     const { header, source, maker, group, theme } = this;
     const own = "codes" in source ? source.codes : NOTHING;
-    const numbers = maker ? maker.under(group.edit, seen) : codedNumbers(header, own);
+    const numbers = maker ? maker.under(group.edit, seen) : numbersFromCodes(header, own);
     const { codes, values, signed, top, hasMasked } = numbers;
     const shown = { ...header, signed, top, scale: { ...header.scale, top: numbers.shownTop } };
-    const sums = header.edit === null || header.compact ? null : sumsOf(numbers, header.shape);
+    const sums = header.edit === null || header.compact ? null : sumColumns(numbers, header.shape);
     const picture = maker ? `${header.data}|${count}` : header.data;
     const tableKey = JSON.stringify([signed, top, shown.scale, theme.dark]);
     if (this.tableKey !== tableKey) Object.assign(this, { table: pixelTable(shown, theme.dark), tableKey });
@@ -277,7 +277,7 @@ export class Drawn {
 }
 
 /** @param {HeadHeader} header @param {Source} source @param {Readonly<Drawn> | null} before @returns {RawNumbers | null} */
-function makerOf(header, source, before) {
+function makeNumbers(header, source, before) {
   if (!("raw" in source)) return null;
   const kept = before?.maker;
   const same = kept?.raw === source.raw && kept.how === source.how && before?.header.look === header.look;

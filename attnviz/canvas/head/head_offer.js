@@ -5,8 +5,8 @@ import { queryFilm } from "./head_film.js";
 import { linesFigure } from "../lines/lines_figure.js";
 import { NO_EDIT } from "../shared/edit.js";
 import { offerPicture } from "../shared/offer.js";
-import { MASKED_16, valueOf } from "../shared/packing.js";
-import { toldColumn, toldRow } from "./head_gestures.js";
+import { MASKED_16, decodeValue } from "../shared/packing.js";
+import { describedColumn, describedRow } from "./head_gestures.js";
 
 /** @import { HeadComponent } from "./head.js" */
 /** @import { LineLayer } from "./overlay.js" */
@@ -36,9 +36,9 @@ function filmOf(drawn, seen) {
   const { header, maker, group } = drawn;
   const { raw, how } = maker ?? {};
   const plain = raw?.exact && how?.rows === null && how.cols === null && header.kind === "weights" && !header.signed;
-  if (!plain || toldColumn(drawn) !== null) return null;
+  if (!plain || describedColumn(drawn) !== null) return null;
   const edit = header.edit === null || seen === "before" ? NO_EDIT : group.edit;
-  return queryFilm({ ...header, row: toldRow(drawn) }, raw, edit);
+  return queryFilm({ ...header, row: describedRow(drawn) }, raw, edit);
 }
 
 /** The lines of the head on show and of those laid over it. @param {Drawn} drawn @param {LineLayer[]} layers @returns {FigurePart} */
@@ -54,9 +54,9 @@ function headerOf(drawn, heads, top) {
   const { signed, kind } = header;
   const unit = signed && kind !== "diff" && kind !== "scores" ? words.change_unit : header.unit;
   const pins = { tokens: group.pins.map(({ axis, i }) => /** @type {[Axis, number]} */ ([axis, i])), cell: group.cell };
-  const column = toldColumn(drawn);
+  const column = describedColumn(drawn);
   /** @type {[Axis, number]} */
-  const about = column === null ? ["q", toldRow(drawn)] : ["k", column];
+  const about = column === null ? ["q", describedRow(drawn)] : ["k", column];
   const told = header.story ? about : null;
   return { ...header, top, unit, pins, heads, told, words };
 }
@@ -66,7 +66,7 @@ function bytesOf(matrices) {
   const numbers = matrices.flatMap(({ codes, values, header: { top, signed } }) =>
     Array.from(codes, (code, i) => {
       if (code === MASKED_16) return NaN;
-      return values === null ? valueOf(code, top, signed) : values[i];
+      return values === null ? decodeValue(code, top, signed) : values[i];
     }),
   );
   return new Uint8Array(Float32Array.from(numbers).buffer);

@@ -1,9 +1,9 @@
 // What a head's numbers say in words: of a cell, of a token, of the whole matrix; and what those hear who do not see it.
 
-import { attribute, fill, isolated, joined, say, visibleToken } from "../shared/dom.js";
+import { setAttribute, fill, isolateDirection, joinTexts, setText, visibleToken } from "../shared/dom.js";
 import { isUnmasked } from "../shared/edit.js";
-import { fixed, fourDigits, percent } from "../shared/numbers.js";
-import { MASKED_16, strongestCells, valueOf } from "../shared/packing.js";
+import { formatFixed, formatFourDigits, formatPercent } from "../shared/numbers.js";
+import { MASKED_16, strongestCells, decodeValue } from "../shared/packing.js";
 
 /** @import { HeadComponent } from "./head.js" */
 /** @import { Axis, Drawn, HeadHeader, Hover, Pin, RowSentence } from "../shared/types.js" */
@@ -21,7 +21,7 @@ export function codeAt({ header, codes }, q, k) {
 /** @param {Numbers} numbers @param {number} q @param {number} k */
 export function valueAt(numbers, q, k) {
   if (numbers.values) return numbers.values[q * numbers.header.shape[1] + k];
-  return valueOf(codeAt(numbers, q, k), numbers.header.top, numbers.header.signed);
+  return decodeValue(codeAt(numbers, q, k), numbers.header.top, numbers.header.signed);
 }
 
 /** @param {Numbers} numbers @param {Axis} axis @param {number} i */
@@ -30,8 +30,8 @@ export function tokenText({ header }, axis, i) {
 }
 
 /** As many digits of a value as hold; a difference says its sign. @param {Numbers} numbers @param {number} value */
-export function digits({ header }, value) {
-  const text = header.story ? percent(value, 0) : header.coarse ? fixed(value, 3) : fourDigits(value);
+export function formatValue({ header }, value) {
+  const text = header.story ? formatPercent(value, 0) : header.coarse ? formatFixed(value, 3) : formatFourDigits(value);
   const rises = header.signed && value > 0 && /^\d.*[1-9]|^[1-9]/.test(text);
   return rises ? `+${text}` : text.replace("-", "−");
 }
@@ -43,7 +43,7 @@ export function cellText(numbers, q, k) {
   if (q >= shape[0] || k >= shape[1]) return "";
   const names = { query: `${tokenText(numbers, "q", q)} (${q})`, key: `${tokenText(numbers, "k", k)} (${k})` };
   if (codeAt(numbers, q, k) === MASKED_16) return fill(words.masked, names);
-  return fill(words.gives, { ...names, value: digits(numbers, valueAt(numbers, q, k)) });
+  return fill(words.gives, { ...names, value: formatValue(numbers, valueAt(numbers, q, k)) });
 }
 
 /**
@@ -75,16 +75,16 @@ export function strongestOf(numbers, about, most) {
  * @param {Numbers} numbers @param {Axis} axis @param {number} i
  * @returns {{ list: string, tied: boolean }} whether none is above the others, so that no sentence says "most"
  */
-function leaders(numbers, axis, i) {
+function strongestThree(numbers, axis, i) {
   const seen = strongestOf(numbers, { axis, i }, 4);
   const listed = seen.slice(0, 3);
   const rest = seen.length > 1 ? seen[seen.length - 1] : seen[0];
   const above = listed.filter(({ value }) => Math.abs(value) > Math.abs(rest.value) * (1 + 1e-5));
   const told = seen.length > 3 && above.length ? above : listed;
   const parts = told.map(({ axis: side, i: at, value }) =>
-    fill(numbers.header.words.share, { token: tokenText(numbers, side, at), value: digits(numbers, value) }),
+    fill(numbers.header.words.share, { token: tokenText(numbers, side, at), value: formatValue(numbers, value) }),
   );
-  return { list: joined(numbers.header.words.join_things, parts), tied: !above.length };
+  return { list: joinTexts(numbers.header.words.join_things, parts), tied: !above.length };
 }
 
 /** The sentence about a query or a key: what it looks at, or who looks at it. */
@@ -92,7 +92,7 @@ function leaders(numbers, axis, i) {
 export function strongestText(numbers, axis, i) {
   const { shape, signed, words } = numbers.header;
   if (i >= shape[axis === "q" ? 0 : 1]) return "";
-  const { list, tied } = leaders(numbers, axis, i);
+  const { list, tied } = strongestThree(numbers, axis, i);
   const token = `${tokenText(numbers, axis, i)} (${i})`;
   const [keys, queries] = signed
     ? [words.most_changed, words.mostby_changed]
@@ -105,7 +105,7 @@ export function strongestText(numbers, axis, i) {
 /** The sentence about a key: who looks at it most. @param {Numbers} numbers @param {number} column */
 export function lookersText(numbers, column) {
   const { words } = numbers.header;
-  const { list, tied } = leaders(numbers, "k", column);
+  const { list, tied } = strongestThree(numbers, "k", column);
   return fill(tied ? words.lookers_alike : words.lookers, { token: tokenText(numbers, "k", column), parts: list });
 }
 
@@ -122,7 +122,7 @@ export function readoutText(drawn, lead) {
   const text = strongestText(drawn, lead.axis, lead.i);
   if (lead.axis === "q" || sums === null || lead.i >= sums.cols.length) return text;
   const key = tokenText(drawn, "k", lead.i);
-  return joined(words.join_heard, [text, fill(words.column_sum, { key, value: fixed(sums.cols[lead.i], 2) })]);
+  return joinTexts(words.join_heard, [text, fill(words.column_sum, { key, value: formatFixed(sums.cols[lead.i], 2) })]);
 }
 
 /** The five strongest cells, for those who hear the picture. @param {Numbers} numbers */
@@ -131,9 +131,9 @@ export function summaryText(numbers) {
   const pairs = strongestCells(numbers.codes, signed, 5).map((i) => {
     const [q, k] = [Math.floor(i / shape[1]), i % shape[1]];
     const names = { query: tokenText(numbers, "q", q), key: tokenText(numbers, "k", k) };
-    return fill(words.gives, { ...names, value: digits(numbers, valueAt(numbers, q, k)) });
+    return fill(words.gives, { ...names, value: formatValue(numbers, valueAt(numbers, q, k)) });
   });
-  return fill(words.summary, { pairs: joined(words.join_clauses, pairs) });
+  return fill(words.summary, { pairs: joinTexts(words.join_clauses, pairs) });
 }
 
 /** The largest change of a weight by an edit, where the numbers on show are such changes. @param {Numbers} numbers */
@@ -142,7 +142,7 @@ export function changeText(numbers) {
   const [most] = strongestCells(numbers.codes, true, 1);
   const [q, k] = [Math.floor(most / shape[1]), most % shape[1]];
   const change = most === undefined ? 0 : valueAt(numbers, q, k);
-  const value = fixed(Math.abs(change), 2);
+  const value = formatFixed(Math.abs(change), 2);
   if (!Number(value)) return words.no_change;
   const names = { query: tokenText(numbers, "q", q), key: tokenText(numbers, "k", k), value };
   return fill(change > 0 ? words.gives_more : words.gives_less, names);
@@ -159,22 +159,22 @@ export function titleText({ header, words, group }, seen) {
 /** What the heatmap is called: its title, which may be a sentence of its own, and what it is. @param {HeadComponent} view */
 export function nameStage({ drawn, heatmap }) {
   const title = (drawn.header.title || drawn.header.called || "").replace(/[.。]$/, "");
-  heatmap.stage.setAttribute("aria-label", joined(drawn.words.join_heard, [title, drawn.words.label]));
+  heatmap.stage.setAttribute("aria-label", joinTexts(drawn.words.join_heard, [title, drawn.words.label]));
 }
 
 /** What the pictures show as a whole. @param {HeadComponent} view */
 export function sumUp({ drawn, help, lines }) {
   const { words } = drawn;
   const summary = summaryText(drawn);
-  say(help, joined(words.join_sentences, [summary, words.help]));
-  attribute(lines.stage, "aria-label", joined(words.join_heard, [words.lines, summary]));
+  setText(help, joinTexts(words.join_sentences, [summary, words.help]));
+  setAttribute(lines.stage, "aria-label", joinTexts(words.join_heard, [words.lines, summary]));
 }
 
 /** @param {Numbers} numbers @param {RowSentence} about @param {number} row */
-export function saidOf(numbers, about, row) {
+export function rowSentence(numbers, about, row) {
   const { header } = numbers;
   const [rows, cols] = [header.q, header.k ?? header.q];
-  const token = named(rows, about.places[0], row);
+  const token = labelWithPosition(rows, about.places[0], row);
   const seen = strongestOf(numbers, { axis: "q", i: row }, 3);
   const [, , , masked, faint] = about.templates;
   if (!seen.length) return fillNumbers(masked, { token });
@@ -183,7 +183,7 @@ export function saidOf(numbers, about, row) {
   /** @type {Record<string, string | number>} */
   const fields = { token };
   worth.forEach(({ value, i: k }, place) => {
-    fields[`key${place + 1}`] = named(cols, about.places[1], k);
+    fields[`key${place + 1}`] = labelWithPosition(cols, about.places[1], k);
     fields[`share${place + 1}`] = value;
   });
   return fillNumbers(about.templates[worth.length - 1], fields);
@@ -196,7 +196,7 @@ const ALIKE = 0.999; // of the largest: numbers as near as this may be one numbe
  * heads rest their attention, is left out. Python's side is Matrix.telling_row in runs/head_matrix.py.
  */
 /** @param {Numbers} numbers */
-export function tellingRow(numbers) {
+export function mostTellingRow(numbers) {
   const [nq, nk] = numbers.header.shape;
   const far = Float64Array.from({ length: Math.max(nq, nk) }, (_, distance) => Math.log1p(distance));
   const rows = Array.from({ length: nq }, (_, q) => {
@@ -213,7 +213,7 @@ export function tellingRow(numbers) {
 
 /** A token, with its position where the same occurs more than once. */
 /** @param {string[]} labels @param {number[]} places @param {number} i */
-function named(labels, places, i) {
+function labelWithPosition(labels, places, i) {
   const label = labels[i];
   return labels.indexOf(label) === labels.lastIndexOf(label) ? label : `${label} (${places[i]})`;
 }
@@ -223,7 +223,7 @@ function named(labels, places, i) {
 export function fillNumbers(template, fields) {
   return template.replace(/\{(\w+)(?::\.(\d)([%f]))?\}/g, (whole, name, places, kind) => {
     if (!(name in fields)) return whole;
-    if (kind === undefined) return isolated(fields[name]);
-    return (kind === "%" ? percent : fixed)(Number(fields[name]), Number(places));
+    if (kind === undefined) return isolateDirection(fields[name]);
+    return (kind === "%" ? formatPercent : formatFixed)(Number(fields[name]), Number(places));
   });
 }

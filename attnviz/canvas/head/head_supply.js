@@ -1,11 +1,11 @@
 // Heads that are asked for before Python answers a click: those here are drawn at once. Others are fetched ahead: the one that
 // is pointed at, then its neighbours, while it is pointed at.
 
-import { fetched } from "../shared/raw_scores.js";
-import { sameHead } from "../shared/group.js";
+import { fetchBytes } from "../shared/raw_scores.js";
+import { isSameHead } from "../shared/group.js";
 import { readHeader } from "../shared/packing.js";
 import { pause } from "../shared/surface.js";
-import { headerOfOther, sourceOf } from "./head_numbers.js";
+import { otherHeadHeader, readSource } from "./head_numbers.js";
 
 /** @import { HeadComponent } from "./head.js" */
 /** @import { Source } from "./head_numbers.js" */
@@ -48,7 +48,7 @@ export class HeadSupply {
   /** Another head than the one on show, if it is here. @param {Tile | null} tile @returns {KnownHead | null} */
   known(tile) {
     const { header, group } = this.view.drawn;
-    if (!tile || !header.tile || sameHead(header.tile, tile)) return null;
+    if (!tile || !header.tile || isSameHead(header.tile, tile)) return null;
     const isSame = group.tiles && this.about === [header.doc, header.look, group.tiles].join();
     return (isSame && this.heads.get(String(tile))) || this.fromAll(tile);
   }
@@ -64,7 +64,7 @@ export class HeadSupply {
     if (!("raw" in source) || source.how.norms !== null) return null;
     if (all?.doc !== header.doc || all.from !== header.every) return null; // another model may have the same tokens
     const raw = all.head(tile);
-    const mine = { ...headerOfOther(header, tile), data: `all ${tile}`, coarse: true };
+    const mine = { ...otherHeadHeader(header, tile), data: `all ${tile}`, coarse: true };
     return raw && { header: mine, source: { raw, how: source.how } };
   }
 
@@ -75,7 +75,7 @@ export class HeadSupply {
    */
   async fetch(tile) {
     const header = this.view.held?.header;
-    if (!header?.ahead || !tile || sameHead(header.tile, tile) || this.known(tile)) return;
+    if (!header?.ahead || !tile || isSameHead(header.tile, tile) || this.known(tile)) return;
     const name = String(tile);
     const asking = this.asking.get(name) ?? this.ask(`${header.ahead}/${tile.join(".")}`);
     this.asking.set(name, asking);
@@ -85,9 +85,9 @@ export class HeadSupply {
 
   /** @param {string} address */
   async ask(address) {
-    await fetched(address, globalThis.fetch, async (bytes) => {
+    await fetchBytes(address, globalThis.fetch, async (bytes) => {
       const [fresh, payload] = /** @type {[HeadHeader, Uint8Array]} */ (readHeader(bytes));
-      const source = await sourceOf(fresh, payload);
+      const source = await readSource(fresh, payload);
       const { group, header: now } = this.view.drawn;
       if (fresh.doc !== now.doc || fresh.look !== now.look) return;
       this.keep(fresh, source, group.tiles);
@@ -128,7 +128,7 @@ export class HeadSupply {
  * @param {number[]} counts heads of each layer
  * @returns {Tile[]}
  */
-export function neighbours([layer, head], counts) {
+export function neighbouringHeads([layer, head], counts) {
   /** @type {Tile[]} */
   const around = [
     [layer, head + 1],
@@ -149,7 +149,7 @@ export async function fetchAround(group, get, rest = () => pause(150)) {
   if (!at) return;
   await get(at);
   await rest();
-  for (const near of neighbours(at, group.counts)) {
+  for (const near of neighbouringHeads(at, group.counts)) {
     if (group.pointed !== at) return;
     await get(near);
   }

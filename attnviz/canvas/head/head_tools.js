@@ -1,9 +1,9 @@
 // The small buttons above the large head: let go, zoom; and the notes below it.
 
-import { addButton, around, el, fill, property, say } from "../shared/dom.js";
-import { changes } from "../shared/edit.js";
+import { addButton, createBox, el, fill, setProperty, setText } from "../shared/dom.js";
+import { isEdited } from "../shared/edit.js";
 import { MOST_LINES } from "../lines/lines_scene.js";
-import { EVERYTHING, mostZoom } from "../shared/zoom.js";
+import { EVERYTHING, largestZoom } from "../shared/zoom.js";
 
 /** @import { HeadComponent } from "./head.js" */
 
@@ -34,16 +34,16 @@ export class HeadTools {
     pair.replaceChildren(heatmap.stage, said, ...(folded ? [] : [squares.box]), stage);
     if (!folded) head.append(this.box);
     const behind = el("details", "av-change");
-    behind.open = story && changes(drawn.group.edit);
+    behind.open = story && isEdited(drawn.group.edit);
     if (folded) behind.append(this.change, this.box, controls.box, squares.box);
-    const below = folded ? [around("av-wrap av-below-line", bar, behind)] : [bar];
+    const below = folded ? [createBox("av-wrap av-below-line", bar, behind)] : [bar];
     if (story) root.replaceChildren(help, live, chips.box, mixture.box, pair, ...below, head, foot);
     else root.replaceChildren(help, live, head, ...(folded ? [] : [controls.box, chips.box]), pair, ...below, foot);
   }
 
   refresh() {
     const { words } = this.view.drawn;
-    say(this.change, words.change_it ?? "");
+    setText(this.change, words.change_it ?? "");
     if (this.buttons?.language !== words.zoomin) this.buttons = this.build();
   }
 
@@ -63,25 +63,25 @@ export class HeadTools {
   draw() {
     const { group, words, header } = this.view.drawn;
     const { counted } = this.view.lines;
-    const most = mostZoom(header.shape);
+    const most = largestZoom(header.shape);
     const zooms = most > 1.01 && !header.compact;
     if (this.buttons) {
-      for (const node of [this.buttons.in, this.buttons.out, this.buttons.all]) property(node, "hidden", !zooms);
-      property(this.buttons.out, "disabled", group.zoom.z <= 1);
-      property(this.buttons.all, "disabled", group.zoom.z <= 1);
-      property(this.buttons.in, "disabled", group.zoom.z >= most - 0.01);
+      for (const node of [this.buttons.in, this.buttons.out, this.buttons.all]) setProperty(node, "hidden", !zooms);
+      setProperty(this.buttons.out, "disabled", group.zoom.z <= 1);
+      setProperty(this.buttons.all, "disabled", group.zoom.z <= 1);
+      setProperty(this.buttons.in, "disabled", group.zoom.z >= most - 0.01);
     }
     const notes = [];
     if (header.lines && counted.drawn < counted.total && counted.drawn >= MOST_LINES * 0.9) {
       notes.push(fill(words.strongest, { count: counted.drawn, total: counted.total }));
     }
     if (zooms && Math.max(...header.shape) > 40) notes.push(words.wheel);
-    say(this.view.foot, notes.join(" · "));
+    setText(this.view.foot, notes.join(" · "));
   }
 
   light() {
     const { group, header } = this.view.drawn;
     const nothing = header.story || (group.pins.length === 0 && group.cell === null); // a story tells of one always
-    if (this.buttons) property(this.buttons.letGo, "hidden", nothing);
+    if (this.buttons) setProperty(this.buttons.letGo, "hidden", nothing);
   }
 }

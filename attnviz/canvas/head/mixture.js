@@ -2,12 +2,12 @@
 // that is told of, who looks at it most. On the page, and drawn in a file.
 
 import { textWidth } from "../scene/text_width.js";
-import { around, button, el, fill, joined, property, say } from "../shared/dom.js";
-import { percent } from "../shared/numbers.js";
+import { createBox, createButton, el, fill, joinTexts, setProperty, setText } from "../shared/dom.js";
+import { formatPercent } from "../shared/numbers.js";
 import { drawWith, roundedRect } from "../shared/surface.js";
 import { cutToFit } from "../shared/token_labels.js";
-import { toldColumn, toldRow } from "./head_gestures.js";
-import { digits, strongestOf, tokenText } from "./head_readout.js";
+import { describedColumn, describedRow } from "./head_gestures.js";
+import { formatValue, strongestOf, tokenText } from "./head_readout.js";
 
 /** @import { HeadComponent } from "./head.js" */
 /** @import { DrawingContext, Pin, Theme } from "../shared/types.js" */
@@ -26,7 +26,7 @@ export class Mixture {
     for (const [name, value] of Object.entries(FILLING)) lines.setAttribute(name, value);
     lines.append(...this.paths);
     this.made = el("div", "av-mixture-made");
-    this.box = around("av-mixture", this.words, lines, this.made);
+    this.box = createBox("av-mixture", this.words, lines, this.made);
     this.box.setAttribute("role", "group");
   }
 
@@ -34,22 +34,22 @@ export class Mixture {
   light() {
     const { drawn } = this.view;
     const { header, words } = drawn;
-    property(this.box, "hidden", !header.story || header.signed);
+    setProperty(this.box, "hidden", !header.story || header.signed);
     if (this.box.hidden) return;
-    const column = toldColumn(drawn);
-    const row = toldRow(drawn);
+    const column = describedColumn(drawn);
+    const row = describedRow(drawn);
     /** @type {Pin} */
     const about = column === null ? { axis: "q", i: row } : { axis: "k", i: column };
     const parts = mixtureParts(drawn, about, words.others);
     const told = JSON.stringify([row, column, header.doc, words.new_vector, parts]);
     if (told === this.box.dataset.told) return; // what is only pointed at changes nothing here
     this.box.dataset.told = told;
-    const shares = parts.map(({ name, share }) => `${name} ${digits(drawn, share)}`);
+    const shares = parts.map(({ name, share }) => `${name} ${formatValue(drawn, share)}`);
     const token = column === null ? tokenText(drawn, "q", row) : tokenText(drawn, "k", column);
-    const names = { token, parts: joined(words.join_things, shares) };
+    const names = { token, parts: joinTexts(words.join_things, shares) };
     this.box.setAttribute("aria-label", fill(column === null ? words.mixture : words.lookers, names));
     this.box.dataset.axis = column === null ? "q" : "k";
-    say(this.made, fill(column === null ? words.new_vector : words.looked_at, names));
+    setText(this.made, fill(column === null ? words.new_vector : words.looked_at, names));
     this.words.replaceChildren(...parts.map((part) => this.word(part)));
     this.paths.forEach((path, i) => {
       const x = (100 * (Math.min(i, parts.length - 1) + 0.5)) / Math.max(1, parts.length);
@@ -62,8 +62,10 @@ export class Mixture {
   /** @param {MixturePart} part */
   word({ name, share, i }) {
     const act = i === null ? null : () => this.view.press({ axis: "q", i });
-    const chip = act ? button("av-chip av-cut", name, act, { tabindex: "-1" }) : el("span", "av-chip av-cut", name);
-    return around("av-mixture-word", chip, around("av-strong", digits(this.view.drawn, share)));
+    const chip = act
+      ? createButton("av-chip av-cut", name, act, { tabindex: "-1" })
+      : el("span", "av-chip av-cut", name);
+    return createBox("av-mixture-word", chip, createBox("av-strong", formatValue(this.view.drawn, share)));
   }
 }
 
@@ -110,7 +112,7 @@ export function drawMixture(context, parts, made, axis, theme, width) {
     drawWith(context, { globalAlpha: 1, fillStyle: theme.text, font: `15px ${theme.font}` });
     context.fillText(cutToFit(name, slot - 8, (text) => textWidth(text, 15)).text, x, 12);
     context.font = `600 13px ${theme.font}`;
-    context.fillText(percent(share, 0), x, 33);
+    context.fillText(formatPercent(share, 0), x, 33);
   });
   const high = 26;
   const wide = textWidth(made, 15) + 24;

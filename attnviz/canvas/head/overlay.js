@@ -3,12 +3,12 @@
 
 import { magnitudes } from "../lines/lines_scene.js";
 import { nextButton } from "../shared/controls.js";
-import { button, el, fill, joined, named, property } from "../shared/dom.js";
-import { changes, editFor, NO_EDIT } from "../shared/edit.js";
+import { createButton, el, fill, joinTexts, setName, setProperty } from "../shared/dom.js";
+import { isEdited, editFor, NO_EDIT } from "../shared/edit.js";
 import { tell } from "../shared/group.js";
-import { fixed, fourDigits } from "../shared/numbers.js";
-import { leadToken, toldRow } from "./head_gestures.js";
-import { codedNumbers, RawNumbers } from "./head_numbers.js";
+import { formatFixed, formatFourDigits } from "../shared/numbers.js";
+import { firstPinnedToken, describedRow } from "./head_gestures.js";
+import { numbersFromCodes, RawNumbers } from "./head_numbers.js";
 import { strongestOf, tokenText } from "./head_readout.js";
 
 /** @import { HeadComponent } from "./head.js" */
@@ -23,16 +23,16 @@ export const MOST_HEADS = 8;
  * @param {number} lead the head on show
  * @param {number} count heads of the layer
  */
-export function overlaid(chosen, lead, count) {
+export function overlaidHeads(chosen, lead, count) {
   const others = [...new Set(chosen)].filter((head) => head !== lead && head >= 0 && head < count);
   return [lead, ...others].slice(0, MOST_HEADS);
 }
 
 /** The chosen heads with one more, or one less. The head on show stays, and nothing comes on top of the most. */
 /** @param {readonly number[]} chosen @param {number} head @param {number} lead @param {number} count */
-export function toggled(chosen, head, lead, count) {
+export function toggleOverlay(chosen, head, lead, count) {
   if (head === lead || head < 0 || head >= count) return [...chosen];
-  const shown = overlaid(chosen, lead, count);
+  const shown = overlaidHeads(chosen, lead, count);
   if (shown.includes(head)) return chosen.filter((other) => other !== head);
   return shown.length >= MOST_HEADS ? [...chosen] : [...shown.slice(1), head];
 }
@@ -40,10 +40,10 @@ export function toggled(chosen, head, lead, count) {
 /**
  * The colour of each head, by its place among the eight: the head's own where no other has it, else the next free one.
  * Those laid over keep theirs when another head is on show.
- * @param {readonly number[]} shown what `overlaid` answers
+ * @param {readonly number[]} shown what `overlaidHeads` answers
  * @returns {Map<number, number>}
  */
-export function coloursOf(shown) {
+export function overlayColours(shown) {
   /** @type {Map<number, number>} */
   const places = new Map();
   for (const head of [...shown.slice(1), shown[0]]) {
@@ -60,7 +60,7 @@ export function coloursOf(shown) {
  * @param {Hover | null} hover @param {[number, number] | null} cell @param {{ axis: Axis, i: number } | null} lead
  * @param {number} row @returns {Hover}
  */
-export function aboutWhat(hover, cell, lead, row) {
+export function describedCell(hover, cell, lead, row) {
   if (hover?.axis === "cell") return hover;
   if (!hover && cell) return { axis: "cell", q: cell[0], k: cell[1] };
   return lead ?? { axis: "q", i: row };
@@ -96,7 +96,7 @@ export class OverlayNumbers {
   get heads() {
     const { header, group } = this.view.drawn;
     if (!header.tile || !this.possible) return [header.tile?.[1] ?? 0];
-    return overlaid(group.over, header.tile[1], this.count);
+    return overlaidHeads(group.over, header.tile[1], this.count);
   }
 
   /** Heads of the layer on show. */
@@ -128,7 +128,7 @@ export class OverlayNumbers {
 
   /** @param {number[]} heads @param {LineLayer} own */
   several(heads, own) {
-    const colours = coloursOf(heads);
+    const colours = overlayColours(heads);
     /** @type {LineLayer[]} */
     const layers = [own];
     for (const head of heads.slice(1)) {
@@ -157,13 +157,13 @@ export class OverlayNumbers {
       this.asked.add(String(tile));
       return null;
     }
-    if ("codes" in source) return codedNumbers(header, source.codes);
+    if ("codes" in source) return numbersFromCodes(header, source.codes);
     const known = this.makers.get(source.raw);
     const maker = known?.header.look === header.look ? known : new RawNumbers(source.raw, source.how, header);
     this.makers.set(source.raw, maker);
     const edit = header.edit === null ? NO_EDIT : editFor(group.edit, tile, header.tile);
     const { seen } = this.view.controls;
-    if (changes(edit)) return maker.under(edit, seen);
+    if (isEdited(edit)) return maker.under(edit, seen);
     return maker.under(NO_EDIT, seen === "difference" ? "difference" : "before");
   }
 }
@@ -178,7 +178,7 @@ export class HeadSquares {
     this.row = el("div", "av-wrap av-squares-row", null, { role: "group" });
     this.legend = el("ul", "av-wrap av-legend", null, { "data-testid": "legend" });
     this.title = el("span", "av-strong av-controls-name");
-    this.only = button("av-button av-only", "×", () => this.put([]));
+    this.only = createButton("av-button av-only", "×", () => this.put([]));
     this.box.append(this.row, this.legend);
     /** @type {HTMLButtonElement[]} */
     this.squares = [];
@@ -192,7 +192,7 @@ export class HeadSquares {
   /** Builds the squares of this layer, if it has others than there are, and sets them. */
   draw() {
     const { numbers, box } = this;
-    property(box, "hidden", !numbers.possible);
+    setProperty(box, "hidden", !numbers.possible);
     if (box.hidden) return;
     const { words } = this.view.drawn.header;
     const name = JSON.stringify([numbers.count, words.squares]);
@@ -207,9 +207,9 @@ export class HeadSquares {
     const { words } = this.view.drawn.header;
     this.row.setAttribute("aria-label", words.squares);
     this.title.textContent = words.squares;
-    named(this.only, words.only);
+    setName(this.only, words.only);
     this.squares = Array.from({ length: count }, (_none, head) =>
-      button("av-square", String(head), () => this.press(head), { "data-head": String(head) }),
+      createButton("av-square", String(head), () => this.press(head), { "data-head": String(head) }),
     );
     this.at = Math.min(this.at, count - 1);
     this.row.replaceChildren(this.title, ...this.squares, this.only);
@@ -220,7 +220,7 @@ export class HeadSquares {
     const { header, theme } = this.view.drawn;
     const { words, colours } = header;
     const shown = this.numbers.heads;
-    const places = coloursOf(shown);
+    const places = overlayColours(shown);
     const full = shown.length >= MOST_HEADS;
     const how = JSON.stringify([this.built, shown, theme.dark, colours.heads, words.square_on, this.at]);
     if (this.dressed === how) return;
@@ -234,7 +234,7 @@ export class HeadSquares {
       square.classList.toggle("av-lead", head === shown[0]);
       square.setAttribute("aria-pressed", String(on));
       square.setAttribute("aria-disabled", String(head === shown[0] || (full && !on)));
-      named(square, fill(name, { head }));
+      setName(square, fill(name, { head }));
       square.tabIndex = head === this.at ? 0 : -1;
     });
     this.only.hidden = shown.length === 1;
@@ -244,12 +244,17 @@ export class HeadSquares {
   light() {
     if (this.box.hidden) return;
     const { layers } = this.numbers;
-    property(this.legend, "hidden", layers.length < 2);
+    setProperty(this.legend, "hidden", layers.length < 2);
     if (this.legend.hidden) return;
     const { drawn } = this.view;
     const { header, group, theme } = drawn;
     const { words } = header;
-    const about = aboutWhat(group.hover, group.cell, leadToken(group), header.signed ? 0 : toldRow(drawn));
+    const about = describedCell(
+      group.hover,
+      group.cell,
+      firstPinnedToken(group),
+      header.signed ? 0 : describedRow(drawn),
+    );
     const [axis, i] = about.axis === "cell" ? ["q", about.q] : [about.axis, about.i];
     const template = axis === "q" ? words.legend_looks : words.legend_looked;
     const token = tokenText(drawn, axis === "q" ? "q" : "k", /** @type {number} */ (i));
@@ -257,10 +262,10 @@ export class HeadSquares {
       const item = el("li", "av-legend-item");
       item.style.setProperty("--av-head", header.colours.heads[layer.colour ?? 0][Number(theme.dark)]);
       const largest = strongestOf(layer, about, 2).map(({ axis: side, i: at, value }) => {
-        const short = Math.abs(value) < 1 ? fixed(value, 2) : fourDigits(value);
+        const short = Math.abs(value) < 1 ? formatFixed(value, 2) : formatFourDigits(value);
         return fill(words.share, { token: tokenText(layer, side, at), value: short });
       });
-      const said = joined(words.join_things, largest);
+      const said = joinTexts(words.join_things, largest);
       item.append(
         el("span", "av-swatch", null, { "aria-hidden": "true" }),
         el("b", "", fill(words.legend_head, { head: layer.head })),
@@ -278,7 +283,7 @@ export class HeadSquares {
     const { group, header } = drawn;
     this.at = head;
     const lead = header.tile?.[1] ?? 0;
-    const over = toggled(group.over, head, lead, this.numbers.count);
+    const over = toggleOverlay(group.over, head, lead, this.numbers.count);
     if (over.join() === group.over.join()) this.dress();
     else this.put(over);
     const { heads } = this.numbers;

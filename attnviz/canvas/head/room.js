@@ -1,8 +1,8 @@
 // How much of the window is left for the pictures of a head.
 
-import { scrolling } from "../shared/motion.js";
-import { soon } from "../shared/surface.js";
-import { asLargeAsBefore, magnification, placeOnPage, presentedRoom } from "../shared/window.js";
+import { scrollBehaviour } from "../shared/motion.js";
+import { runSoon } from "../shared/surface.js";
+import { asLargeAsBefore, magnification, placeOnPage, presentationRoom } from "../shared/window.js";
 
 /** @import { HeadComponent } from "./head.js" */
 /** @typedef {ReturnType<Room["now"]>} Found `many`: more tokens than fit beside the lines */
@@ -30,7 +30,7 @@ const SENTENCE = 34;
  * @param {number} below of a window, by the sentence
  * @returns {{ high: number | null, many: boolean }}
  */
-export function roomFor(rows, left, screen, taken, below) {
+export function availableHeight(rows, left, screen, taken, below) {
   const enough = Math.max(LEAST_ROOM, rows * LEAST_ROW);
   const high = [left, screen - taken].find((room) => room >= enough);
   if (high !== undefined) return { high, many: false };
@@ -40,7 +40,7 @@ export function roomFor(rows, left, screen, taken, below) {
 
 /** Whether two rooms are the same, to the pixels that rounding may take. */
 /** @param {Found} one @param {Found | null} other */
-function alike(one, other) {
+function isSameRoom(one, other) {
   if (other?.width !== one.width || one.many !== other.many || one.presented !== other.presented) return false;
   if (one.high === null || other.high === null) return one.high === other.high;
   return Math.abs(one.high - other.high) < 3;
@@ -53,18 +53,18 @@ export class Room {
     this.view = view;
     /** @type {Found | null} */
     this.found = null;
-    this.check = soon(() => {
+    this.check = runSoon(() => {
       const now = this.now();
-      if (now.width !== 0 && !alike(now, this.found)) this.measure();
+      if (now.width !== 0 && !isSameRoom(now, this.found)) this.measure();
     });
-    this.apart = soon(() => this.use(false), 0);
+    this.apart = runSoon(() => this.use(false), 0);
     /** What is said around pictures that are presented may take another line. */
     this.words = new ResizeObserver(() => this.check());
   }
 
   /** Draws in the room there is now. @param {boolean} [later] in a task of its own: finding the room may take long enough */
   measure(later = false) {
-    this.view.tools.place(presentedRoom(this.view.root) !== null);
+    this.view.tools.place(presentationRoom(this.view.root) !== null);
     const now = this.now();
     if (now.width === 0) return;
     this.found = now;
@@ -92,7 +92,7 @@ export class Room {
     const { header } = drawn;
     const width = root.clientWidth;
     if (header.compact) return { width, high: null, many: false };
-    const presented = presentedRoom(root);
+    const presented = presentationRoom(root);
     if (presented !== null) {
       const [all, pictures, words] = [root, pair, said].map((each) => each.getBoundingClientRect().height);
       const high = presented - (all - pictures + words) / magnification(root) - SAID_GAP;
@@ -104,7 +104,7 @@ export class Room {
     const taken = pair.offsetTop + below;
     const left = (globalThis.innerHeight - placeOnPage(root)) / by - taken;
     const screen = (globalThis.innerHeight - BAR) / by;
-    return { width, ...roomFor(header.shape[0], left, screen, taken, below) };
+    return { width, ...availableHeight(header.shape[0], left, screen, taken, below) };
   }
 
   /** @param {boolean} [lines] whether they are drawn at once, if they are in the window */
@@ -135,5 +135,5 @@ export function bringIntoWindow(root, tapped) {
   if (!tapped || !globalThis.matchMedia(`(max-width: ${NARROW}px)`).matches) return;
   const { top } = root.getBoundingClientRect();
   if (top >= 0 && top < globalThis.innerHeight / 2) return;
-  root.scrollIntoView({ block: "start", behavior: scrolling() });
+  root.scrollIntoView({ block: "start", behavior: scrollBehaviour() });
 }

@@ -4,21 +4,21 @@
 
 import { strongestText, valueAt } from "../head/head_readout.js";
 import { ARROWS, isPress } from "../shared/controls.js";
-import { attribute, el, joined, property } from "../shared/dom.js";
+import { setAttribute, el, joinTexts, setProperty } from "../shared/dom.js";
 import { hoverOn } from "../shared/group.js";
 import { clamp } from "../shared/numbers.js";
-import { cleared, notePlot, sized, stageOf } from "../shared/surface.js";
+import { clearCanvas, notePlot, sizeCanvas, createStage } from "../shared/surface.js";
 import { LONGEST_LABEL } from "../shared/token_labels.js";
 import { magnification, placeOn, sharpness } from "../shared/window.js";
-import { cellsBetween, EVERYTHING, follow, mostZoom, wheelFactor, zoomToBox } from "../shared/zoom.js";
+import { cellsBetween, EVERYTHING, zoomTo, largestZoom, wheelFactor, zoomToBox } from "../shared/zoom.js";
 import { HeatmapCells } from "./heatmap_cells.js";
-import { drawLit, drawMarks, isLit, marksOf } from "./heatmap_marks.js";
+import { drawLit, drawMarks, isLit, markKeys } from "./heatmap_marks.js";
 import {
-  cellsOnShow,
+  visibleCells,
   COMPACT,
   drawAxes,
   drawColumnSums,
-  heatmapHit,
+  hitHeatmap,
   heatmapLayout,
   rowSumTexts,
   SUMS,
@@ -39,7 +39,7 @@ export class Heatmap {
   /** @param {HeadComponent} view */
   constructor(view) {
     this.view = view;
-    this.stage = stageOf("av-stage av-heat", "heatmap", "help");
+    this.stage = createStage("av-stage av-heat", "heatmap", "help");
     this.picture = new HeatmapCells();
     this.base = el("canvas");
     this.marks = el("canvas", "av-over");
@@ -93,7 +93,7 @@ export class Heatmap {
 
   cells() {
     const { header, group } = this.view.drawn;
-    return cellsOnShow(this.plot, group.zoom, header.shape);
+    return visibleCells(this.plot, group.zoom, header.shape);
   }
 
   /** What is drawn now. @returns {HeatmapScene} */
@@ -125,7 +125,7 @@ export class Heatmap {
     const touch = c.z > 1 || painting ? "none" : "pan-y";
     if (stage.style.touchAction !== touch) stage.style.touchAction = touch;
     stage.classList.toggle("av-painting", painting);
-    attribute(stage, "data-zoom", [c.z, c.q0, c.k0].map((v) => v.toFixed(3)).join(","));
+    setAttribute(stage, "data-zoom", [c.z, c.q0, c.k0].map((v) => v.toFixed(3)).join(","));
   }
 
   /** Whether a canvas has to be drawn again: it shows something else than this, or has another size. */
@@ -145,30 +145,30 @@ export class Heatmap {
     const { hasMasked, colours, sums, words, cells } = scene;
     const written = sums === null ? null : rowSumTexts(sums.rows, cells);
     if (!this.isOther(this.base, cells, [hasMasked, colours.masked, written, words.sums])) return;
-    drawAxes(sized(this.base, this.width, this.height), scene);
+    drawAxes(sizeCanvas(this.base, this.width, this.height), scene);
   }
 
   /** @param {HeatmapScene} scene */
   drawMarks(scene) {
-    const marks = marksOf(scene);
-    property(
+    const marks = markKeys(scene);
+    setProperty(
       this.marks,
       "hidden",
       marks.every((mark) => mark === null),
     );
     if (this.marks.hidden || !this.isOther(this.marks, scene.cells, marks)) return;
-    drawMarks(sized(this.marks, this.width, this.height), scene);
+    drawMarks(sizeCanvas(this.marks, this.width, this.height), scene);
   }
 
   /** What columns get in all, on a canvas as low as its bars. @param {HeatmapScene} scene */
   drawSums(scene) {
     const { sums } = scene;
-    property(this.below, "hidden", sums === null);
+    setProperty(this.below, "hidden", sums === null);
     if (sums === null) return;
     const bottom = this.plot.y + this.plot.h;
     const top = `${Math.floor(bottom)}px`;
     if (this.below.style.top !== top) this.below.style.top = top;
-    const context = sized(this.below, this.width, SUMS.high + 4);
+    const context = sizeCanvas(this.below, this.width, SUMS.high + 4);
     context.translate(0, bottom - Math.floor(bottom));
     drawColumnSums(context, scene, sums.cols);
   }
@@ -179,15 +179,15 @@ export class Heatmap {
     const { pins, hover, cell } = group;
     if (!this.isOther(this.over, this.cells(), [pins, hover, cell, this.box])) return;
     const scene = this.scene();
-    if (isLit(scene)) drawLit(sized(this.over, this.width, this.height), scene);
-    else cleared(this.over);
+    if (isLit(scene)) drawLit(sizeCanvas(this.over, this.width, this.height), scene);
+    else clearCanvas(this.over);
   }
 
   /** What lies under a pointer. @param {{ clientX: number, clientY: number }} event */
   hit(event) {
     const { header, group } = this.view.drawn;
     const [x, y] = placeOn(this.stage, event);
-    return heatmapHit(x, y, this.plot, group.zoom, header.shape);
+    return hitHeatmap(x, y, this.plot, group.zoom, header.shape);
   }
 
   listen() {
@@ -293,7 +293,7 @@ export class Heatmap {
     if (drag.zoom.z > 1) {
       this.view.setZoom({ z: drag.zoom.z, q0: drag.zoom.q0 - dy / c.h, k0: drag.zoom.k0 - dx / c.w });
       this.stage.style.cursor = "grabbing";
-    } else if (event.pointerType === "mouse" && mostZoom([c.nq, c.nk]) > 1.5) {
+    } else if (event.pointerType === "mouse" && largestZoom([c.nq, c.nk]) > 1.5) {
       this.box = this.boxBetween(drag.from, [event.clientX, event.clientY]);
       this.light();
     }
@@ -379,8 +379,8 @@ export class Heatmap {
     const k = clamp(at[1] + dk * by, 0, nk - 1);
     this.keyed = { axis: "cell", q, k };
     hoverOn(group, this.keyed);
-    this.view.setZoom(follow(group.zoom, q, k, header.shape));
+    this.view.setZoom(zoomTo(group.zoom, q, k, header.shape));
     const row = q === at[0] ? "" : strongestText(this.view.drawn, "q", q);
-    this.view.announce(joined(this.view.drawn.words.join_heard, [this.view.readout(), row]));
+    this.view.announce(joinTexts(this.view.drawn.words.join_heard, [this.view.readout(), row]));
   }
 }

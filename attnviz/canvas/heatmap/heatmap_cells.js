@@ -3,8 +3,8 @@
 import { cellPixels, cellsOfPixel } from "./heatmap_scene.js";
 import { pixelCanvas } from "../scene/canvas_context.js";
 import { Glide } from "../scene/glide.js";
-import { matrixBetween, matrixOf, pixelsOf } from "../scene/glide_matrix.js";
-import { around, el } from "../shared/dom.js";
+import { matrixBetween, glidingMatrix, matrixPixels } from "../scene/glide_matrix.js";
+import { createBox, el } from "../shared/dom.js";
 import { sharpness } from "../shared/window.js";
 
 /** @import { HeatmapScene } from "./heatmap_scene.js" */
@@ -13,7 +13,7 @@ import { sharpness } from "../shared/window.js";
 
 export class HeatmapCells {
   canvas = el("canvas");
-  box = around("av-cells", this.canvas);
+  box = createBox("av-cells", this.canvas);
   /** what the canvas shows, or will in a moment */
   painted = "";
   /** @type {Shape} its pixels, where rows and columns do not move */
@@ -31,7 +31,7 @@ export class HeatmapCells {
     if (this.painted !== wanted) {
       const { rows, columns, pixels } = cellPixels(scene, step);
       Object.assign(this, { painted: wanted, size: [rows, columns], room: [plot.w, plot.h].map(Math.ceil) });
-      const matrix = matrixOf(about, pixels, keys, step);
+      const matrix = glidingMatrix(about, pixels, keys, step);
       if (glides) this.glide.to(matrix);
       else this.glide.show(matrix);
     }
@@ -41,7 +41,7 @@ export class HeatmapCells {
 
   /** @param {Matrix} matrix */
   paint(matrix) {
-    const { pixels, columns } = pixelsOf(matrix, ...this.room);
+    const { pixels, columns } = matrixPixels(matrix, ...this.room);
     pixelCanvas(pixels, columns, this.canvas);
   }
 }

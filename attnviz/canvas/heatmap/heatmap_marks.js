@@ -1,8 +1,8 @@
 // What is written over a heatmap's cells: their numbers, where a second sentence begins, and what is lit: rows and columns
 // of tokens, the cell, their labels as pills, the box that a drag draws.
 
-import { inkOn, rgbOf } from "../shared/colour.js";
-import { fixed } from "../shared/numbers.js";
+import { inkOn, toRgb } from "../shared/colour.js";
+import { formatFixed } from "../shared/numbers.js";
 import { MASKED_16 } from "../shared/packing.js";
 import { clipTo, drawWith, fillBox, outline, strokeGrid } from "../shared/surface.js";
 import { drawColumnLabel, drawPill } from "../shared/token_labels.js";
@@ -21,7 +21,7 @@ const MARKS = [
 ];
 
 /** What each mark changes with, null where there is none of it. @param {HeatmapScene} scene */
-export function marksOf(scene) {
+export function markKeys(scene) {
   return MARKS.map((mark) => mark.of(scene));
 }
 
@@ -41,9 +41,9 @@ function drawNumbers(context, { theme, codes, table, valueAt, plot, cells: c }) 
       const code = codes[q * c.nk + k];
       if (code === MASKED_16) continue;
       const value = valueAt(q, k);
-      context.fillStyle = inkOn(rgbOf(table[code]));
+      context.fillStyle = inkOn(toRgb(table[code]));
       context.globalAlpha = Math.abs(value) < 0.005 ? 0.45 : 0.95;
-      const text = Math.abs(value) >= 100 ? fixed(value, 0) : fixed(value, 2).replace("-", "−");
+      const text = Math.abs(value) >= 100 ? formatFixed(value, 0) : formatFixed(value, 2).replace("-", "−");
       context.fillText(text, plot.x + (k + 0.5 - c.k0) * c.w, plot.y + (q + 0.5 - c.q0) * c.h);
     }
   }

@@ -2,17 +2,17 @@
 // own, in a file all lie over each other.
 
 import { textWidth } from "../scene/text_width.js";
-import { clamp, fixed } from "../shared/numbers.js";
+import { clamp, formatFixed } from "../shared/numbers.js";
 import { strongestOfBlocks } from "../shared/packing.js";
 import { drawWith } from "../shared/surface.js";
 import { alongAxis, drawColumnLabel, labelStep, SLANT } from "../shared/token_labels.js";
-import { spans } from "../shared/zoom.js";
+import { visibleSpans } from "../shared/zoom.js";
 import { drawLit, drawMarks, isLit } from "./heatmap_marks.js";
 
 /** @import { SvgContext } from "../scene/svg_context.js" */
 /** @import { Group } from "../shared/group.js" */
 /** @import { DrawingContext, Drawn, HeadHeader, Hit, Pin, Rectangle, Shape, Zoom } from "../shared/types.js" */
-/** @typedef {ReturnType<typeof cellsOnShow>} Cells */
+/** @typedef {ReturnType<typeof visibleCells>} Cells */
 
 /** Room beside the plot for what rows and columns sum to. */
 export const SUMS = { wide: 34, high: 24 };
@@ -28,7 +28,7 @@ const WIDEST_CELL = 2.8;
  * @param {number} most pixels of a cell
  * @param {number} [beside] pixels that something else takes at the right
  */
-export function roomOfLabels({ nk, width, font, labelsQ, labelsK }, most, beside = 0) {
+export function measureLabels({ nk, width, font, labelsQ, labelsK }, most, beside = 0) {
   const left = Math.ceil(labelsQ) + 10;
   const upright = Math.min(most, (width - left - 6 - beside) / nk);
   if (labelsK + 6 <= upright) return { left, right: 6 + beside, top: font + 12, cell: upright, flat: true };
@@ -53,7 +53,7 @@ export function heatmapLayout({ shape, width, high = null, compact, font, labels
   const [nq, nk] = shape;
   const foot = sums ? SUMS.high : 0;
   const given = { nk, width, font, labelsQ, labelsK };
-  const { left, right, top, cell, flat } = roomOfLabels(given, compact ? COMPACT.cell : 60, sums ? SUMS.wide : 0);
+  const { left, right, top, cell, flat } = measureLabels(given, compact ? COMPACT.cell : 60, sums ? SUMS.wide : 0);
   const usual = compact ? COMPACT.high : 620;
   const tallest = high === null ? usual : clamp(high - top - foot - 4, 120, 900);
   const cellH = Math.max(Math.min(cell, tallest / nq), Math.min(14, tallest / nq));
@@ -64,9 +64,9 @@ export function heatmapLayout({ shape, width, high = null, compact, font, labels
 }
 
 /** Sizes of a cell, and which cells are on show. @param {Rectangle} plot @param {Zoom} zoom @param {Shape} shape */
-export function cellsOnShow(plot, zoom, shape) {
+export function visibleCells(plot, zoom, shape) {
   const [nq, nk] = shape;
-  const span = spans(zoom, shape);
+  const span = visibleSpans(zoom, shape);
   return { nq, nk, w: plot.w / span.k, h: plot.h / span.q, z: zoom.z, q0: zoom.q0, k0: zoom.k0, span };
 }
 
@@ -75,8 +75,8 @@ export function cellsOnShow(plot, zoom, shape) {
  * @param {number} px @param {number} py @param {Rectangle} plot @param {Zoom} zoom @param {Shape} shape
  * @returns {Hit | null}
  */
-export function heatmapHit(px, py, plot, zoom, shape) {
-  const c = cellsOnShow(plot, zoom, shape);
+export function hitHeatmap(px, py, plot, zoom, shape) {
+  const c = visibleCells(plot, zoom, shape);
   const [q, k] = [(py - plot.y) / c.h + c.q0, (px - plot.x) / c.w + c.k0];
   const inY = py >= plot.y && py < plot.y + plot.h;
   const inX = px >= plot.x && px < plot.x + plot.w;
@@ -113,7 +113,7 @@ function drawLabels(context, { theme, labelsQ, labelsK, plot, cells: c, flat, fo
 const FONT = 10;
 
 /** Whether columns are wide enough for the numbers of their sums. @param {Cells} c */
-function areWritten(c) {
+function fitNumbers(c) {
   return c.w >= 24;
 }
 
@@ -123,7 +123,7 @@ function areWritten(c) {
  */
 export function drawColumnSums(context, { plot, cells: c, theme }, sums) {
   const most = sums.reduce((top, sum) => Math.max(top, sum), 0) || 1;
-  const written = areWritten(c);
+  const written = fitNumbers(c);
   if (written) {
     // on a page that has just been written on, a font costs a look at all its styles
     drawWith(context, { font: `${FONT}px ${theme.font}`, textBaseline: "middle", textAlign: "center" });
@@ -139,7 +139,7 @@ export function drawColumnSums(context, { plot, cells: c, theme }, sums) {
     if (!written) continue;
     context.globalAlpha = 0.85;
     context.fillStyle = theme.text;
-    context.fillText(fixed(sums[k], sums[k] < 99.5 ? 2 : 0), (from + to) / 2, 18);
+    context.fillText(formatFixed(sums[k], sums[k] < 99.5 ? 2 : 0), (from + to) / 2, 18);
   }
   context.globalAlpha = 1;
 }
@@ -154,7 +154,7 @@ export function rowSumTexts(sums, c) {
   /** @type {[number, string][]} */
   const found = [];
   for (let q = Math.ceil(c.q0 / step) * step; q < Math.min(c.nq, c.q0 + c.span.q); q += step) {
-    found.push([q, fixed(sums[q], 2)]);
+    found.push([q, formatFixed(sums[q], 2)]);
   }
   return found;
 }
@@ -165,7 +165,7 @@ export function drawRowSums(context, { plot, cells: c, theme, words }, sums) {
   drawWith(context, { font: `${FONT}px ${theme.font}`, textBaseline: "middle", globalAlpha: 0.7 });
   drawWith(context, { fillStyle: theme.text, textAlign: "right" });
   const before = Math.max(plot.x - 6, textWidth(words.sums, FONT)); // beside short words there is less room
-  context.fillText(words.sums, before, plot.y + plot.h + (areWritten(c) ? 18 : 9));
+  context.fillText(words.sums, before, plot.y + plot.h + (fitNumbers(c) ? 18 : 9));
   context.textAlign = "left";
   for (const [q, text] of rowSumTexts(sums, c)) {
     context.fillText(text, plot.x + plot.w + 6, plot.y + (q + 0.5 - c.q0) * c.h);

@@ -2,12 +2,12 @@
 // tokens on the overlay, so that a hover redraws little. And what a hand does with them: point, press, move the window, wheel.
 
 import { HeadSquares, OverlayNumbers } from "../head/overlay.js";
-import { contextOf } from "../scene/canvas_context.js";
+import { drawingContext } from "../scene/canvas_context.js";
 import { textWidth } from "../scene/text_width.js";
-import { around, el } from "../shared/dom.js";
+import { createBox, el } from "../shared/dom.js";
 import { hoverOn } from "../shared/group.js";
 import { clamp } from "../shared/numbers.js";
-import { cleared, clipTo, notePlot, sized, soon } from "../shared/surface.js";
+import { clearCanvas, clipTo, notePlot, sizeCanvas, runSoon } from "../shared/surface.js";
 import { LONGEST_LABEL } from "../shared/token_labels.js";
 import { magnification, placeOn, sharpness } from "../shared/window.js";
 import { wheelFactor } from "../shared/zoom.js";
@@ -17,10 +17,10 @@ import {
   HEADING,
   lineHit,
   linesToDraw,
-  piecesOf,
-  rowsOnShow,
+  splitLines,
+  visibleRows,
   strokePieces,
-  weakestAtOnce,
+  weakestLevelAtOnce,
 } from "./lines_scene.js";
 
 /** @import { HeadComponent } from "../head/head.js" */
@@ -35,7 +35,7 @@ export class Lines {
     this.stage = el("div", "av-stage av-lines av-pan", null, { role: "img", "data-testid": "lines" });
     this.faint = el("canvas"); // lines that wait are drawn below the others
     this.base = el("canvas", "av-over");
-    this.all = around("av-fade", this.faint, this.base);
+    this.all = createBox("av-fade", this.faint, this.base);
     this.names = el("canvas", "av-over");
     this.over = el("canvas", "av-over");
     this.stage.append(this.all, this.names, this.over);
@@ -58,7 +58,7 @@ export class Lines {
     this.waiting = null;
     /** @type {{ y: number, zoom: Zoom, moved: boolean } | null} */
     this.drag = null;
-    this.complete = soon(() => {
+    this.complete = runSoon(() => {
       if (this.width === 0) return;
       if (this.waiting !== null) this.further(this.waiting);
       else {
@@ -115,7 +115,7 @@ export class Lines {
 
   rows() {
     const { header, group } = this.view.drawn;
-    return rowsOnShow(this.plot, group.zoom, header.shape);
+    return visibleRows(this.plot, group.zoom, header.shape);
   }
 
   /** What is drawn now. @returns {LinesScene} */
@@ -145,16 +145,16 @@ export class Lines {
       this.complete();
       return;
     }
-    const context = sized(this.base, this.width, this.height);
-    sized(this.faint, this.width, this.height);
+    const context = sizeCanvas(this.base, this.width, this.height);
+    sizeCanvas(this.faint, this.width, this.height);
     const scene = this.scene();
     const found = linesToDraw(scene);
     const sum = (/** @type {number[]} */ counts) => counts.reduce((all, one) => all + one, 0);
     this.counted = { drawn: sum(found.map((one) => one.drawn)), total: sum(found.map((one) => one.total)) };
     clipTo(context, this.plot, 2, 1);
     const levels = found.map((one) => one.levels);
-    const from = weakestAtOnce(levels);
-    const pieces = piecesOf(levels);
+    const from = weakestLevelAtOnce(levels);
+    const pieces = splitLines(levels);
     const first = pieces.filter(({ level }) => level >= from);
     strokePieces(context, first, scene);
     context.restore();
@@ -171,7 +171,7 @@ export class Lines {
   further(waiting) {
     const piece = waiting === this.waiting ? waiting.shift() : null; // other numbers have others
     if (!piece) return;
-    const context = contextOf(this.faint);
+    const context = drawingContext(this.faint);
     clipTo(context, this.plot, 2, 1);
     strokePieces(context, [piece], this.scene());
     context.restore();
@@ -187,7 +187,7 @@ export class Lines {
     const { named } = this;
     if (named?.how === how && named.labelsQ === labelsQ && named.labelsK === labelsK) return;
     this.named = { how, labelsQ, labelsK };
-    drawLineLabels(sized(this.names, width, height), scene);
+    drawLineLabels(sizeCanvas(this.names, width, height), scene);
   }
 
   light() {
@@ -197,10 +197,10 @@ export class Lines {
     this.unlit = !this.inWindow;
     if (this.unlit) return;
     if (!lit.length) {
-      cleared(this.over);
+      clearCanvas(this.over);
       return;
     }
-    drawLitLines(sized(this.over, this.width, this.height), this.scene());
+    drawLitLines(sizeCanvas(this.over, this.width, this.height), this.scene());
   }
 
   /** @param {MouseEvent} event */

@@ -1,12 +1,12 @@
 // Token lines as a figure: of one head, or of several heads of a layer, each then in a colour of its own and named below.
 
-import { drawLines, HEADING, magnitudes, rowsOnShow } from "./lines_scene.js";
-import { LONGEST_IN_FILE, pinnedOf, pitchOf, readMatrices } from "../head/head_figure.js";
-import { coloursOf } from "../head/overlay.js";
+import { drawLines, HEADING, magnitudes, visibleRows } from "./lines_scene.js";
+import { LONGEST_IN_FILE, pinnedTokens, tokenPitch, readMatrices } from "../head/head_figure.js";
+import { overlayColours } from "../head/overlay.js";
 import { fill } from "../shared/dom.js";
 import { drawWith, fillBox } from "../shared/surface.js";
 import { textWidth } from "../scene/text_width.js";
-import { labelsOf } from "../shared/token_labels.js";
+import { tokenLabels } from "../shared/token_labels.js";
 import { EVERYTHING } from "../shared/zoom.js";
 
 /** @import { LineLayer } from "../head/overlay.js" */
@@ -23,16 +23,16 @@ const LEGEND = 26;
 /** @param {HeadFigureHeader} header @param {Uint8Array} payload @param {Theme} theme @returns {Figure} */
 export function linesFigure(header, payload, theme) {
   const { shape, heads, signed, colours, words, title } = header;
-  const places = heads.length > 1 ? coloursOf(heads) : null;
+  const places = heads.length > 1 ? overlayColours(heads) : null;
   const layers = readMatrices(header, payload).map(({ codes, values }, at) => {
     const colour = places === null ? null : (places.get(heads[at]) ?? 0);
     return /** @type {LineLayer} */ (
       /** @type {unknown} */ ({ head: heads[at], colour, codes, values, sizes: magnitudes(codes, signed), header })
     );
   });
-  const [labelsQ, labelsK] = labelsOf(header);
+  const [labelsQ, labelsK] = tokenLabels(header);
   const most = Math.max(...shape, 1);
-  const pitch = pitchOf(most, 24);
+  const pitch = tokenPitch(most, 24);
   const font = pitch >= 16 ? 12 : 10;
   const room = LONGEST_IN_FILE;
   const headings = [words.queries, words.keys].map((text) => textWidth(text, HEADING, 600));
@@ -41,9 +41,9 @@ export function linesFigure(header, payload, theme) {
   /** @type {LinesScene} */
   const scene = {
     ...{ plot, layers, labelsQ, labelsK, font, room, theme, colours, words },
-    rows: rowsOnShow(plot, EVERYTHING, shape),
+    rows: visibleRows(plot, EVERYTHING, shape),
     need: font,
-    lit: pinnedOf(header),
+    lit: pinnedTokens(header),
     hovered: null,
   };
   const end = plot.y + plot.h + 6;

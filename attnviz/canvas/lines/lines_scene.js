@@ -2,10 +2,10 @@
 // and where. No page: the same functions draw on screen and in files.
 
 import { placeOnScale } from "../shared/colour.js";
-import { MASKED_16, valueOf } from "../shared/packing.js";
+import { MASKED_16, decodeValue } from "../shared/packing.js";
 import { clipTo, drawWith } from "../shared/surface.js";
 import { alongAxis, drawPill } from "../shared/token_labels.js";
-import { spans } from "../shared/zoom.js";
+import { visibleSpans } from "../shared/zoom.js";
 
 /** @import { LineLayer } from "../head/overlay.js" */
 /** @import { SvgContext } from "../scene/svg_context.js" */
@@ -23,20 +23,20 @@ const WEAKEST = 0.006;
 
 /** Heights of the tokens on both sides, and which are on show. */
 /** @param {Rectangle} plot @param {Zoom} zoom @param {Shape} shape */
-export function rowsOnShow(plot, zoom, shape) {
+export function visibleRows(plot, zoom, shape) {
   const [nq, nk] = shape;
-  const span = spans(zoom, shape);
+  const span = visibleSpans(zoom, shape);
   return { nq, nk, z: zoom.z, q0: zoom.q0, k0: zoom.k0, span, hq: plot.h / span.q, hk: plot.h / span.k };
 }
 
 /** How strong a code's line is, 0 to 1. */
 /** @param {number} code @param {{ top: number, signed: boolean, scale: Scale }} header */
 function lineStrength(code, { top, signed, scale }) {
-  return placeOnScale(Math.abs(valueOf(code, top, signed)), scale, false);
+  return placeOnScale(Math.abs(decodeValue(code, top, signed)), scale, false);
 }
 
 /** @param {number} code @param {{ top: number, signed: boolean, scale: Scale }} header */
-function levelOf(code, header) {
+function strengthLevel(code, header) {
   return Math.min(LEVELS - 1, Math.floor(lineStrength(code, header) * LEVELS));
 }
 
@@ -52,7 +52,7 @@ export function magnitudes(codes, signed) {
  * Each level is the flat list q, k, q, k... of its lines; `total` counts all cells on show that are not masked.
  * @param {Uint16Array} codes
  * @param {Uint16Array} sizes what `magnitudes` makes of the codes
- * @param {{ top: number, signed: boolean, scale: Scale }} header @param {ReturnType<typeof rowsOnShow>} rows
+ * @param {{ top: number, signed: boolean, scale: Scale }} header @param {ReturnType<typeof visibleRows>} rows
  */
 export function strongestLines(codes, sizes, header, rows, most = MOST_LINES) {
   const { nq, nk, q0, k0, span } = rows;
@@ -64,7 +64,7 @@ export function strongestLines(codes, sizes, header, rows, most = MOST_LINES) {
   }
   const total = (qb - qa) * (kb - ka) - counts[MASKED_16];
   const cut = Math.max(
-    weakestKept(counts, most),
+    magnitudeThreshold(counts, most),
     Math.floor(65534 * Math.sqrt((WEAKEST * header.scale.top) / header.top)),
   );
   /** @type {number[][]} */
@@ -73,7 +73,7 @@ export function strongestLines(codes, sizes, header, rows, most = MOST_LINES) {
   for (let q = qa; q < qb; q++) {
     for (let k = ka, i = q * nk + ka; k < kb; k++, i++) {
       if (sizes[i] <= cut || sizes[i] === MASKED_16) continue;
-      levels[levelOf(codes[i], header)].push(q, k);
+      levels[strengthLevel(codes[i], header)].push(q, k);
       drawn += 1;
     }
   }
@@ -84,7 +84,7 @@ export function strongestLines(codes, sizes, header, rows, most = MOST_LINES) {
  * The weakest level of those whose lines are drawn at once, so that AT_ONCE are not exceeded; 0 where all are.
  * @param {number[][][]} heads the levels of each head on show
  */
-export function weakestAtOnce(heads) {
+export function weakestLevelAtOnce(heads) {
   let lines = 0;
   for (let level = LEVELS - 1; level >= 0; level--) {
     for (const levels of heads) lines += levels[level].length / 2;
@@ -99,7 +99,7 @@ export function weakestAtOnce(heads) {
  * @typedef {{ at: number, level: number, lines: number[] }} Piece of the head at this place among them
  * @returns {Piece[]}
  */
-export function piecesOf(heads) {
+export function splitLines(heads) {
   /** @type {Piece[]} */
   const pieces = [];
   for (let level = 0; level < LEVELS; level++) {
@@ -118,7 +118,7 @@ export function piecesOf(heads) {
  * @param {Uint32Array} counts how many lines have each size
  * @param {number} most
  */
-function weakestKept(counts, most) {
+function magnitudeThreshold(counts, most) {
   let cut = 65534;
   let kept = 0;
   while (cut > 0 && kept + counts[cut] <= most) kept += counts[cut--];
@@ -133,7 +133,7 @@ export function isWorthLighting(code, header) {
 
 /**
  * The token at a point of the stage: of the left column or the right one, or none between them.
- * @param {number} px @param {number} py @param {Rectangle} plot @param {ReturnType<typeof rowsOnShow>} rows
+ * @param {number} px @param {number} py @param {Rectangle} plot @param {ReturnType<typeof visibleRows>} rows
  * @returns {Pin | null}
  */
 export function lineHit(px, py, plot, rows) {
@@ -147,14 +147,14 @@ export function lineHit(px, py, plot, rows) {
 /**
  * The lines of lit tokens, by level of strength; of a cell pointed at, only its query's.
  * @param {{ codes: Uint16Array, header: { top: number, signed: boolean, scale: Scale } }} layer
- * @param {ReturnType<typeof rowsOnShow>} rows @param {(Pin & { pin: boolean })[]} lit @param {boolean} onCell
+ * @param {ReturnType<typeof visibleRows>} rows @param {(Pin & { pin: boolean })[]} lit @param {boolean} onCell
  */
-function litLines({ codes, header }, rows, lit, onCell) {
+function highlightedLines({ codes, header }, rows, lit, onCell) {
   /** @type {number[][]} */
   const levels = Array.from({ length: LEVELS }, () => []);
   const add = (/** @type {number} */ q, /** @type {number} */ k) => {
     const code = codes[q * rows.nk + k];
-    if (isWorthLighting(code, header)) levels[levelOf(code, header)].push(q, k);
+    if (isWorthLighting(code, header)) levels[strengthLevel(code, header)].push(q, k);
   };
   for (const { axis, i, pin } of lit) {
     if (onCell && axis === "k" && !pin) continue;
@@ -169,7 +169,7 @@ function litLines({ codes, header }, rows, lit, onCell) {
 /**
  * @typedef {object} LinesScene
  * @property {Rectangle} plot
- * @property {ReturnType<typeof rowsOnShow>} rows which tokens are on show, and how high they are
+ * @property {ReturnType<typeof visibleRows>} rows which tokens are on show, and how high they are
  * @property {LineLayer[]} layers heads laid over each other
  * @property {TokenLabels} labelsQ
  * @property {TokenLabels} labelsK
@@ -273,8 +273,8 @@ export function drawLineLabels(context, { labelsQ, labelsK, words, plot, room, f
 export function drawLitLines(context, scene) {
   const { layers, rows, lit, hovered, plot, theme, colours, labelsQ, labelsK, font, room } = scene;
   clipTo(context, plot, 2, 1);
-  const found = layers.map((layer) => litLines(layer, rows, lit, hovered !== null));
-  strokePieces(context, piecesOf(found), scene, 0.25);
+  const found = layers.map((layer) => highlightedLines(layer, rows, lit, hovered !== null));
+  strokePieces(context, splitLines(found), scene, 0.25);
   if (hovered) {
     context.setLineDash([6, 4]);
     drawWith(context, { strokeStyle: theme.text, lineWidth: 1.5 });
@@ -296,7 +296,7 @@ export function drawLitLines(context, scene) {
 
 /** The whole picture in one file. @param {SvgContext} context @param {LinesScene} scene */
 export function drawLines(context, scene) {
-  const pieces = piecesOf(linesToDraw(scene).map(({ levels }) => levels));
+  const pieces = splitLines(linesToDraw(scene).map(({ levels }) => levels));
   context.fade(scene.lit.length ? FADED : 1, (layer) => {
     clipTo(layer, scene.plot, 2, 1);
     strokePieces(layer, pieces, scene);

@@ -1,24 +1,24 @@
 // What the files that leave the app have in common: data that stand in them, a theme, a line at their foot.
 
-import { themeOf } from "../shared/colour.js";
+import { readTheme } from "../shared/colour.js";
 import { el } from "../shared/dom.js";
-import { bytesOf, inflate } from "../shared/packing.js";
+import { decodeBase64, inflate } from "../shared/packing.js";
 
 /** @import { Picture, Words } from "../shared/types.js" */
 /** @typedef {{ note: string, link: string | null, words: Record<string, string> }} Foot */
 
 /** The text of an element of the file. @param {string} id */
-export function textOf(id) {
+export function elementText(id) {
   const text = document.getElementById(id)?.textContent;
   if (!text) throw new Error(`this file was cut short: ${id} is missing`);
   return text;
 }
 
 /** The text that an element holds packed. @param {string} id */
-export const unpackedText = async (id) => new TextDecoder().decode(await inflate(bytesOf(textOf(id))));
+export const unpackText = async (id) => new TextDecoder().decode(await inflate(decodeBase64(elementText(id))));
 
 /** The bytes that the file carries. */
-export const bytesInFile = () => bytesOf(textOf("attnviz-heads"));
+export const embeddedBytes = () => decodeBase64(elementText("attnviz-heads"));
 
 /** Fills the file with these parts and a line at their foot. @param {Element[]} parts @param {Foot} view */
 export function fillFile(parts, { note, link, words }) {
@@ -44,7 +44,7 @@ export function filmPart(root, filmMenu, { title, words, film }) {
     const { picture } = root;
     if (!box.open || !picture) return;
     const saving = () => {
-      const { dark } = themeOf(root, picture.parts()[0][1].colours);
+      const { dark } = readTheme(root, picture.parts()[0][1].colours);
       const background = /** @type {"dark" | "white"} */ (dark ? "dark" : "white");
       return { name, title: "", caption: words.made, background, bar: true, videoScript: null };
     };

@@ -2,18 +2,18 @@
 
 import { HeadComponent } from "../head/head.js";
 import { offerHead } from "../head/head_offer.js";
-import { headerOfOther, PLAIN } from "../head/head_numbers.js";
+import { otherHeadHeader, PLAIN } from "../head/head_numbers.js";
 import { Overview } from "../overview/overview.js";
 import { SIDE, thumbnail } from "../overview/tiles.js";
 import { AllHeads } from "../shared/raw_scores.js";
 import { attend } from "../shared/attend.js";
 import { el } from "../shared/dom.js";
 import { filmMenu } from "../shared/film_menu.js";
-import { groupOf, sameHead } from "../shared/group.js";
-import { scrolling } from "../shared/motion.js";
+import { groupOf, isSameHead } from "../shared/group.js";
+import { scrollBehaviour } from "../shared/motion.js";
 import { inflate } from "../shared/packing.js";
 import { afterPainting, watchSize } from "../shared/surface.js";
-import { bytesInFile, fillFile, filmPart, onOtherTheme } from "./file_page.js";
+import { embeddedBytes, fillFile, filmPart, onOtherTheme } from "./file_page.js";
 
 /** @import { Source } from "../head/head_numbers.js" */
 /** @import { Foot } from "./file_page.js" */
@@ -80,7 +80,7 @@ export class HeadsFrame {
   /** @param {HeadHeader} header */
   show(header) {
     const raw = this.group.all?.head(header.tile);
-    if (raw) this.large.take(header, numbersOf(this.view, raw), false);
+    if (raw) this.large.take(header, headSource(this.view, raw), false);
   }
 
   sized() {
@@ -91,22 +91,22 @@ export class HeadsFrame {
 
   choose() {
     const { header } = this.large.drawn;
-    if (!this.group.selected || sameHead(this.group.selected, header.tile)) return;
+    if (!this.group.selected || isSameHead(this.group.selected, header.tile)) return;
     this.show(headerOf(this.view.head, header, this.group.selected));
-    if (innerWidth < NARROW) this.box.scrollIntoView({ block: "start", behavior: scrolling() });
+    if (innerWidth < NARROW) this.box.scrollIntoView({ block: "start", behavior: scrollBehaviour() });
   }
 
   /** @param {AllHeads} all @returns {[OverviewHeader, Uint8Array]} */
   tiles(all) {
     const [nq, nk] = all.heads.find(Boolean)?.shape ?? [1, 1];
     const shape = /** @type {[number, number]} */ ([Math.min(SIDE, nq), Math.min(SIDE, nk)]);
-    this.codes ??= codesOf(all, shape);
+    this.codes ??= tileCodes(all, shape);
     return [{ ...this.view.overview, data: this.view.head.doc, shape }, this.codes];
   }
 }
 
 /** @param {AllHeads} all @param {[number, number]} shape */
-function codesOf(all, [rows, columns]) {
+function tileCodes(all, [rows, columns]) {
   const codes = new Uint8Array(all.heads.length * rows * columns);
   all.heads.forEach((head, i) => {
     const weights = head.exact ? attend(head, head.mask, head.scale) : head.scores;
@@ -117,21 +117,21 @@ function codesOf(all, [rows, columns]) {
 
 /** The source of a head's numbers, its tokens joined and left out as the view has them. */
 /** @param {HeadsHeader} view @param {RawHead} raw @returns {Source} */
-function numbersOf({ arranged }, raw) {
+function headSource({ arranged }, raw) {
   return { raw, how: { ...PLAIN, ...arranged, norms: null, shape: raw.shape } };
 }
 
 /** What the header says of the head at this place. */
 /** @param {HeadHeader} first @param {HeadHeader} header @param {[number, number]} tile @returns {HeadHeader} */
 function headerOf(first, header, tile) {
-  const other = headerOfOther(header, tile);
+  const other = otherHeadHeader(header, tile);
   const data = `${first.doc},${tile}`;
-  return { ...other, title: sameHead(tile, first.tile) ? first.title : other.title, data, pins: null };
+  return { ...other, title: isSameHead(tile, first.tile) ? first.title : other.title, data, pins: null };
 }
 
 /** @param {LiveHeader} view */
 export async function openFile(view) {
-  const frame = new HeadsFrame(view, AllHeads.read(await inflate(bytesInFile())));
+  const frame = new HeadsFrame(view, AllHeads.read(await inflate(embeddedBytes())));
   const top = el("header", "live-top");
   top.append(el("h1", "", view.title));
   offerHead(frame.large);

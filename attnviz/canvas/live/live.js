@@ -1,6 +1,6 @@
 // The script of the file that leaves the app.
 
-import { begin, textOf } from "./file_page.js";
+import { begin, elementText } from "./file_page.js";
 import { openFile } from "./heads_frame.js";
 
-begin(() => openFile(JSON.parse(textOf("attnviz-view"))));
+begin(() => openFile(JSON.parse(elementText("attnviz-view"))));

@@ -1,6 +1,6 @@
 // Runs the script of a file of heads, which stands in it packed.
 
 import { el } from "../shared/dom.js";
-import { unpackedText } from "./file_page.js";
+import { unpackText } from "./file_page.js";
 
-void unpackedText("attnviz-script").then((script) => document.body.append(el("script", "", script)));
+void unpackText("attnviz-script").then((script) => document.body.append(el("script", "", script)));

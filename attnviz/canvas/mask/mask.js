@@ -1,17 +1,17 @@
 // A mask to paint on: gestures, keys, undo; a gesture is told to Python when it ends.
 
-import { themeOf } from "../shared/colour.js";
+import { readTheme } from "../shared/colour.js";
 import { viewComponent } from "../shared/component.js";
 import { ARROWS, isPress } from "../shared/controls.js";
-import { addButton, el, joined, liveRegion } from "../shared/dom.js";
+import { addButton, el, joinTexts, liveRegion } from "../shared/dom.js";
 import { MaskDrawing } from "./mask_drawing.js";
 import { cellsOfBox, cellsOfLine, maskFigure } from "./mask_scene.js";
 import { clamp } from "../shared/numbers.js";
 import { isSame } from "../scene/glide.js";
 import { offerPicture } from "../shared/offer.js";
-import { bitsOf, inflate, packBits, unpackBits } from "../shared/packing.js";
-import { onceAFrame } from "../shared/surface.js";
-import { labelsOf } from "../shared/token_labels.js";
+import { packCells, inflate, packBits, unpackBits } from "../shared/packing.js";
+import { oncePerFrame } from "../shared/surface.js";
+import { tokenLabels } from "../shared/token_labels.js";
 import { cellsBetween } from "../shared/zoom.js";
 
 /** @import { Component, FigurePart } from "../shared/types.js" */
@@ -44,8 +44,8 @@ class MaskEditor extends MaskDrawing {
     this.brush = null;
     /** @type {{ language: string, undo: HTMLButtonElement, redo: HTMLButtonElement } | null} */
     this.buttons = null;
-    this.relight = onceAFrame(() => this.light());
-    this.redraw = onceAFrame(() => this.draw());
+    this.relight = oncePerFrame(() => this.light());
+    this.redraw = oncePerFrame(() => this.draw());
     this.listen();
     offerPicture(root, () => [this.part()], maskFigure);
   }
@@ -54,7 +54,7 @@ class MaskEditor extends MaskDrawing {
   part() {
     const { header, cells } = this.shown;
     const { q, k, shape, colours, words } = header;
-    return ["mask", { q, k, shape, title: "", colours, words }, bitsOf(cells)];
+    return ["mask", { q, k, shape, title: "", colours, words }, packCells(cells)];
   }
 
   /** @param {Component} component */
@@ -65,10 +65,10 @@ class MaskEditor extends MaskDrawing {
     const given = known ? before.given : unpackBits(await inflate(payload), header.shape[0] * header.shape[1]);
     if (turn !== this.turn) return;
     const sameTokens = before !== null && isSame([before.header.q, before.header.k], [header.q, header.k]);
-    const [labelsQ, labelsK] = sameTokens ? [before.labelsQ, before.labelsK] : labelsOf(header);
+    const [labelsQ, labelsK] = sameTokens ? [before.labelsQ, before.labelsK] : tokenLabels(header);
     const behind = this.gestures.isBehind(header.session, header.ack) || this.gesture?.kind === "paint";
     const cells = sameTokens ? this.adopted(given, behind) : this.begun(given);
-    const theme = themeOf(this.root, header.colours);
+    const theme = readTheme(this.root, header.colours);
     this.hold({ header, given, cells, theme, labelsQ, labelsK });
     if (!before) this.root.append(this.help, this.live, this.head, this.stage, this.read, this.legend);
     this.dress();
@@ -265,7 +265,7 @@ class MaskEditor extends MaskDrawing {
     this.hover = null;
     if (painting && this.brush !== null) this.put([to[0] * nk + to[1]], this.brush);
     const row = to[0] === q ? "" : this.rowSaid(to[0]);
-    this.live.textContent = joined(this.shown.header.words.join_heard, [this.readout(to), row]);
+    this.live.textContent = joinTexts(this.shown.header.words.join_heard, [this.readout(to), row]);
     this.relight();
   }
 

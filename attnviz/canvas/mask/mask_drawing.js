@@ -5,10 +5,10 @@ import { Drawing } from "../shared/component.js";
 import { el, fill, visibleToken } from "../shared/dom.js";
 import { COMPACT } from "../heatmap/heatmap_scene.js";
 import { drawMask, isEmptyRow, maskHit, maskInk, maskLayout, maskPixels, nearestCell } from "./mask_scene.js";
-import { ownKeys } from "../head/head_numbers.js";
+import { singlePositions } from "../head/head_numbers.js";
 import { Glide } from "../scene/glide.js";
-import { matrixBetween, matrixOf } from "../scene/glide_matrix.js";
-import { drawWith, layOver, markPainted, notePlot, outline, sized, stageOf } from "../shared/surface.js";
+import { matrixBetween, glidingMatrix } from "../scene/glide_matrix.js";
+import { drawWith, layOver, markPainted, notePlot, outline, sizeCanvas, createStage } from "../shared/surface.js";
 import { drawColumnLabel, drawPill, LONGEST_LABEL } from "../shared/token_labels.js";
 import { placeOn } from "../shared/window.js";
 
@@ -33,7 +33,7 @@ export class MaskDrawing extends Drawing {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
-    this.stage = stageOf("av-stage av-mask av-pan", "mask", "help");
+    this.stage = createStage("av-stage av-mask av-pan", "mask", "help");
     this.base = el("canvas");
     this.over = el("canvas", "av-over");
     this.pad = el("div", "av-pad av-pan");
@@ -75,7 +75,7 @@ export class MaskDrawing extends Drawing {
   draw() {
     if (!this.held || !this.places.cell) return;
     const { header, labelsQ } = this.held;
-    const matrix = matrixOf(labelsQ.texts.join(), maskPixels(this.scene()), header.shape.map(ownKeys));
+    const matrix = glidingMatrix(labelsQ.texts.join(), maskPixels(this.scene()), header.shape.map(singlePositions));
     if (this.isPainting) this.glide.show(matrix);
     else this.glide.to(matrix);
     this.drawCount();
@@ -90,7 +90,7 @@ export class MaskDrawing extends Drawing {
 
   /** @param {Matrix} matrix */
   drawCells({ pixels }) {
-    drawMask(sized(this.base, this.places.width, this.places.height), this.scene(), pixels);
+    drawMask(sizeCanvas(this.base, this.places.width, this.places.height), this.scene(), pixels);
   }
 
   /** What is drawn now. @returns {MaskScene} */
@@ -103,7 +103,7 @@ export class MaskDrawing extends Drawing {
     if (!this.held || !this.places.cell) return;
     const { theme, header, labelsQ, labelsK } = this.held;
     const { plot, cell, flat, font: size, room, width, height } = this.places;
-    const context = sized(this.over, width, height);
+    const context = sizeCanvas(this.over, width, height);
     const at = this.hover ?? this.cursor;
     this.read.textContent = at ? this.readout(at) : "";
     this.stage.dataset.at = at ? at.join(",") : "";

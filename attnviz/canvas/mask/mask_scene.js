@@ -1,10 +1,10 @@
 // A mask as a drawing knows it: its cells, names of rows and columns, what has no key left; where its cells are and which of
 // them a gesture covers; and a mask as a figure. No page.
 
-import { css, mixed, pixelOf, rgb } from "../shared/colour.js";
+import { css, mixColours, toPixel, rgb } from "../shared/colour.js";
 import { drawWith, fillBox, strokeGrid, writeText } from "../shared/surface.js";
 import { drawColumnLabel, labelStep } from "../shared/token_labels.js";
-import { COMPACT, roomOfLabels } from "../heatmap/heatmap_scene.js";
+import { COMPACT, measureLabels } from "../heatmap/heatmap_scene.js";
 import { clamp } from "../shared/numbers.js";
 import { layoutInFile, nameSides } from "../head/head_figure.js";
 import { unpackBits } from "../shared/packing.js";
@@ -32,7 +32,7 @@ import { textWidth } from "../scene/text_width.js";
 
 /** The colour of a cell that may look: the theme's own, a little towards the background. @param {Theme} theme */
 export function maskInk({ primary, background }) {
-  return mixed(rgb(primary), rgb(background), 0.18);
+  return mixColours(rgb(primary), rgb(background), 0.18);
 }
 
 /** Whether a query may look at nothing. @param {MaskScene} scene @param {number} q */
@@ -42,7 +42,7 @@ export function isEmptyRow({ cells, shape: [, nk] }, q) {
 
 /** Pixels of a mask; nothing where no query may look. @param {MaskScene} scene */
 export function maskPixels({ cells, theme }) {
-  const solid = pixelOf(maskInk(theme));
+  const solid = toPixel(maskInk(theme));
   return Uint32Array.from(cells, (open) => (open ? solid : 0));
 }
 
@@ -87,7 +87,7 @@ function drawMaskAxes(context, scene) {
  */
 export function maskLayout({ shape: [nq, nk], width, font, labelsQ, labelsK, compact }) {
   const largest = compact ? COMPACT.cell : 34;
-  const { left, right, top, cell: most, flat } = roomOfLabels({ nk, width, font, labelsQ, labelsK }, largest);
+  const { left, right, top, cell: most, flat } = measureLabels({ nk, width, font, labelsQ, labelsK }, largest);
   const cell = Math.min(most, compact ? COMPACT.high / nq : Math.max(6, 640 / nq));
   const plot = { x: left, y: top, w: cell * nk, h: cell * nq };
   return { plot, cell, flat, width: Math.ceil(left + plot.w + right), height: Math.ceil(top + plot.h + 4) };

@@ -1,13 +1,13 @@
 // Where the head on show sits: from tokens through embedding and blocks to the next token. A press on a block chooses its
 // layer, a press on a head the head. Every number and sentence is Python's.
 
-import { themeOf } from "../shared/colour.js";
+import { readTheme } from "../shared/colour.js";
 import { View, viewComponent } from "../shared/component.js";
 import { nextButton } from "../shared/controls.js";
-import { around, button, el, fill, liveRegion, named } from "../shared/dom.js";
+import { createBox, createButton, el, fill, liveRegion, setName } from "../shared/dom.js";
 import { groupOf, Member, tell } from "../shared/group.js";
 import { offerPicture } from "../shared/offer.js";
-import { layOver, sized } from "../shared/surface.js";
+import { layOver, sizeCanvas } from "../shared/surface.js";
 import { drawStrip, modelStripFigure, placeStrip } from "./strip_scene.js";
 
 /** @import { PlacedBox } from "./strip_scene.js" */
@@ -22,7 +22,7 @@ class ModelStrip extends View {
     this.flow = el("div", "ms-flow");
     this.inside = el("div", "ms-inside", null, { "data-testid": "inside" });
     this.live = liveRegion();
-    root.append(around("ms-stage", this.canvas, this.flow, this.inside), this.live);
+    root.append(createBox("ms-stage", this.canvas, this.flow, this.inside), this.live);
     root.dataset.testid = "model-strip";
     offerPicture(
       root,
@@ -61,8 +61,10 @@ class ModelStrip extends View {
   build() {
     const { blocks, words } = this.header;
     this.blocks = blocks.of.map((_part, layer) => {
-      const block = button("ms-block", null, () => this.pick([layer, this.at[1]]), { "data-layer": String(layer) });
-      return named(block, fill(words.layer, { layer }));
+      const block = createButton("ms-block", null, () => this.pick([layer, this.at[1]]), {
+        "data-layer": String(layer),
+      });
+      return setName(block, fill(words.layer, { layer }));
     });
     this.flow.replaceChildren(rowOf(words.blocks, this.blocks));
     delete this.inside.dataset.at;
@@ -99,7 +101,7 @@ class ModelStrip extends View {
       this.heads[head]?.focus({ preventScroll: true }); // the row was built anew
     };
     const label = fill(this.header.words.head, { head });
-    return button("ms-head", null, press, { "data-head": String(head), "aria-label": label });
+    return createButton("ms-head", null, press, { "data-head": String(head), "aria-label": label });
   }
 
   /** Draws the strip, and lays its words and buttons over it. */
@@ -108,7 +110,7 @@ class ModelStrip extends View {
     if (!width) return;
     const room = { width, touch: matchMedia("(pointer: coarse)").matches, bar: true };
     const scene = placeStrip(this.header, this.at, room);
-    drawStrip(sized(this.canvas, scene.width, scene.height), scene, themeOf(this.root, this.header.colours));
+    drawStrip(sizeCanvas(this.canvas, scene.width, scene.height), scene, readTheme(this.root, this.header.colours));
     const { above, below, dashed, names } = scene;
     Object.assign(this.inside.style, { marginTop: `${dashed.y}px`, height: `${dashed.h}px` });
     for (const [buttons, boxes, row] of /** @type {[HTMLButtonElement[], PlacedBox[], HTMLElement][]} */ ([
@@ -119,7 +121,7 @@ class ModelStrip extends View {
       buttons.forEach((each, i) => layOver(each, places[i]));
       row.querySelectorAll(".av-words").forEach((old) => old.remove());
       const title = row === this.inside ? [layOver(el("div", "av-words", names.join(" ")), { ...dashed, h: 40 })] : [];
-      row.prepend(...title, ...boxes.map(wordsOver));
+      row.prepend(...title, ...boxes.map(textOverBox));
     }
   }
 
@@ -137,7 +139,7 @@ class ModelStrip extends View {
 
 /** Buttons in a row, among which keys walk. @param {string} name @param {HTMLButtonElement[]} buttons */
 function rowOf(name, buttons) {
-  const row = around("", ...buttons);
+  const row = createBox("", ...buttons);
   row.setAttribute("role", "group");
   row.setAttribute("aria-label", name);
   row.addEventListener("keydown", (event) => {
@@ -148,7 +150,7 @@ function rowOf(name, buttons) {
 }
 
 /** What is written in a box, over its drawing. @param {PlacedBox} box */
-function wordsOver({ part, x, y, w, h }) {
+function textOverBox({ part, x, y, w, h }) {
   const said = part.share === null ? [] : [part.said];
   const words = el("div", "av-words ms-box", [part.title, ...part.lines, ...said].join("\n"));
   return layOver(words, { x: x + 11, y: y + 8, w: w - 22, h: h - 16 });

@@ -41,13 +41,13 @@ const BAR = { above: 3, high: 6 };
 const [AROUND, NAME, BETWEEN] = [13, { size: 14, line: 20 }, 12];
 
 /** A shape is not broken between lines. @param {string} text */
-function unbroken(text) {
+function joinShape(text) {
   return text.replaceAll(" × ", "\u00a0×\u00a0");
 }
 
 /** @param {string} text @param {number} room */
 function wrap(text, room) {
-  const lines = wrapText(unbroken(text), room, TYPE);
+  const lines = wrapText(joinShape(text), room, TYPE);
   return lines.map((line) => line.replaceAll("\u00a0", " "));
 }
 
@@ -57,7 +57,7 @@ function widthsOf({ part, squares }) {
   const title = textWidth(part.title, TYPE, 600);
   const layers = squares && !squares.numbered ? LAYER.least * squares.count : 0;
   const likes = Math.max(title, layers, ...texts.map((text) => textWidth(text, TYPE)));
-  const words = texts.flatMap((text) => unbroken(text).split(" ")).map((word) => textWidth(word, TYPE));
+  const words = texts.flatMap((text) => joinShape(text).split(" ")).map((word) => textWidth(word, TYPE));
   const least = Math.max(title, layers, ...words.filter((width) => width < 2 * LEAST));
   return {
     likes: Math.ceil(Math.max(squares ? LEAST_WITH_SQUARES : LEAST, likes + 2 * PAD.x)),

@@ -14,7 +14,7 @@ const unpacked = new Latest(MOST_SENTENCES);
 
 /** The bytes that were packed into `payload`, which `name` is the fingerprint of: at once where they are known. */
 /** @param {string} name @param {Uint8Array} payload @returns {Uint8Array | Promise<Uint8Array>} */
-export function unpackedTiles(name, payload) {
+export function unpackTiles(name, payload) {
   const known = unpacked.get(name);
   return known ? unpacked.keep(name, known) : inflate(payload).then((tiles) => unpacked.keep(name, tiles));
 }
@@ -22,7 +22,7 @@ export function unpackedTiles(name, payload) {
 /** @param {Group["readBefore"]} before @param {KnownSentence} sentence */
 export function keepSentence(before, sentence) {
   const { asked } = sentence.header;
-  if (asked) before.keep(nameOf(asked, asked.text), sentence);
+  if (asked) before.keep(sentenceName(asked, asked.text), sentence);
 }
 
 /**
@@ -32,7 +32,7 @@ export function keepSentence(before, sentence) {
  * @param {string} text
  */
 export function findSentence(before, asked, text) {
-  return (asked && text !== asked.text && before.get(nameOf(asked, text))) || null;
+  return (asked && text !== asked.text && before.get(sentenceName(asked, text))) || null;
 }
 
 /** Calls `read` with the text of the sentence's field when it is handed to the server: by its key, or as it is left. */
@@ -47,6 +47,6 @@ export function onHandedOver(asked, read, signal) {
 }
 
 /** @param {AskedText} asked @param {string} text */
-function nameOf({ besides }, text) {
+function sentenceName({ besides }, text) {
   return JSON.stringify([besides, text]);
 }

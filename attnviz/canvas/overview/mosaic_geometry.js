@@ -18,12 +18,12 @@ export const EDGE = 40;
  */
 
 /** @param {number} heads @param {number} kv */
-const sharers = (heads, kv) => Math.max(1, Math.round(heads / Math.max(1, kv)));
+const countSharers = (heads, kv) => Math.max(1, Math.round(heads / Math.max(1, kv)));
 
 /** @param {Pick<OverviewHeader, "heads" | "kv">} header @returns {Tile[]} */
-export function tilesOf({ heads, kv }) {
+export function listTiles({ heads, kv }) {
   return heads.flatMap((n, layer) => {
-    const size = sharers(n, kv[layer]);
+    const size = countSharers(n, kv[layer]);
     return Array.from({ length: n }, (_, head) => ({
       layer,
       head,
@@ -59,10 +59,10 @@ export function tileOrder(n, { order, measure }) {
 export function mosaicLayout(header, tiles, sorted, width, high = null) {
   const { heads, kv, shape } = header;
   const aspect = clamp(shape[1] / shape[0], 0.5, 2);
-  const sizes = heads.map((n, layer) => sharers(n, kv[layer]));
+  const sizes = heads.map((n, layer) => countSharers(n, kv[layer]));
   const alike = sizes.every((s) => s === sizes[0]) && heads.every((n) => n === heads[0]);
   const gridded = header.order !== "measure" || !header.measure;
-  const laid = gridded ? grid(heads, tiles, width, aspect, high) : ranking(sorted, width, aspect);
+  const laid = gridded ? grid(heads, tiles, width, aspect, high) : layOutRanking(sorted, width, aspect);
   const right = Math.max(...laid.places.map(([x]) => x)) + laid.tw + 4;
   const bottom = Math.max(...laid.places.map(([, y]) => y)) + laid.th + laid.under + 4;
   return { ...laid, gridded, sharing: alike ? sizes[0] : 1, width: right, height: bottom };
@@ -94,7 +94,7 @@ function grid(heads, tiles, width, aspect, high) {
 }
 
 /** @param {number[]} sorted @param {number} width @param {number} aspect */
-function ranking(sorted, width, aspect) {
+function layOutRanking(sorted, width, aspect) {
   const [gap, under] = [6, 14];
   const columns = Math.max(4, Math.floor((width - 4) / (clamp(width / 22, 36, 52) + gap)));
   const tw = Math.floor((width - 4) / columns) - gap;
@@ -124,7 +124,7 @@ export function tileNumber(tiles, layer, head) {
  * @param {number} from @param {number} dx @param {number} dy
  * @param {{ tiles: Tile[], sorted: number[], heads: number[], mosaic: Mosaic }} all
  */
-export function neighbour(from, dx, dy, { tiles, sorted, heads, mosaic }) {
+export function neighbouringTile(from, dx, dy, { tiles, sorted, heads, mosaic }) {
   if (!mosaic.gridded) {
     const rank = sorted.indexOf(from) + dx + dy * mosaic.columns;
     return sorted[clamp(rank, 0, sorted.length - 1)];

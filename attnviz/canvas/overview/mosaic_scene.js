@@ -1,15 +1,15 @@
 // The mosaic of all heads as a drawing knows it: where tiles are, their numbers, brackets and outlines. No page.
 
 import { AllHeads } from "../shared/raw_scores.js";
-import { mixedPixel, pixelOf, placeOnScale, ramp, rgb } from "../shared/colour.js";
+import { mixPixels, toPixel, placeOnScale, ramp, rgb } from "../shared/colour.js";
 import { BAR_ROOM, barWidth, drawBarInFile } from "../shared/colour_bar.js";
-import { unpackedEdit } from "../shared/group.js";
-import { fixed } from "../shared/numbers.js";
+import { unpackEdit } from "../shared/group.js";
+import { formatFixed } from "../shared/numbers.js";
 import { MASKED_8 } from "../shared/packing.js";
 import { drawWith, roundedRect, strokePath } from "../shared/surface.js";
 import { labelStep } from "../shared/token_labels.js";
-import { EDGE, GAP, mosaicLayout, relativeMeasure, tileNumber, tileOrder, tilesOf } from "./mosaic_geometry.js";
-import { editedTiles } from "./tiles.js";
+import { EDGE, GAP, mosaicLayout, relativeMeasure, tileNumber, tileOrder, listTiles } from "./mosaic_geometry.js";
+import { editTiles } from "./tiles.js";
 
 /** @import { Mosaic, Tile } from "./mosaic_geometry.js" */
 /** @import { DrawingContext, HeadEdit, MosaicFigureHeader, OverviewHeader, Rectangle, Theme } from "../shared/types.js" */
@@ -34,7 +34,7 @@ export function tilePixels({ colours, scale }, theme) {
   for (let code = 0; code < MASKED_8; code++) {
     table[code] = steps[Math.round(placeOnScale((code / 254) ** 2, scale, false) * 255)];
   }
-  table[MASKED_8] = pixelOf(rgb(colours.masked), theme.dark ? 70 : 95);
+  table[MASKED_8] = toPixel(rgb(colours.masked), theme.dark ? 70 : 95);
   return table;
 }
 
@@ -68,7 +68,7 @@ function drawRanks(context, { header, tiles, theme, mosaic: { places, tw, th } }
     const value = header.measure?.[i] ?? null;
     if (tw < 46 || value === null) return;
     context.textAlign = "right";
-    context.fillText(fixed(value, Math.abs(value) >= 10 ? 0 : 2), x + tw, y);
+    context.fillText(formatFixed(value, Math.abs(value) >= 10 ? 0 : 2), x + tw, y);
   });
 }
 
@@ -175,7 +175,7 @@ export function mosaicBoard({ header, theme, measured, mosaic: { places, tw, th 
   const columns = Math.max(...corners.map(([x]) => x)) + wide;
   const rows = Math.max(...corners.map(([, y]) => y)) + high;
   const pixels = before?.pixels ?? new Uint32Array(columns * rows);
-  const [across, down] = [spansOf(w, wide), spansOf(h, high)];
+  const [across, down] = [pixelSpans(w, wide), pixelSpans(h, high)];
   const [table, page] = [tilePixels(header, theme), rgb(theme.background)];
   corners.forEach(([x, y], tile) => {
     const own = codes.subarray(tile * h * w, (tile + 1) * h * w);
@@ -183,15 +183,15 @@ export function mosaicBoard({ header, theme, measured, mosaic: { places, tw, th 
     if (old && own.every((code, i) => code === old[tile * h * w + i])) return;
     const left = 64 + 192 * (measured?.[tile] ?? 1); // of 256 parts; the page takes the others
     const cells = measured
-      ? table.map((pixel) => mixedPixel(pixelOf(page, pixel >>> 24), pixel, Math.round(left)))
+      ? table.map((pixel) => mixPixels(toPixel(page, pixel >>> 24), pixel, Math.round(left)))
       : table;
-    average(own, cells, across, down, pixels, y * columns + x, columns);
+    averageLines(own, cells, across, down, pixels, y * columns + x, columns);
   });
   return { pixels, columns, codes, place: { x: x0, y: y0, w: columns / fine, h: rows / fine } };
 }
 
 /** What lies below each of `n` pixels. @param {number} cells @param {number} n @returns {Span[]} */
-function spansOf(cells, n) {
+function pixelSpans(cells, n) {
   return Array.from({ length: n }, (_, i) => {
     const [begin, end] = [(i * cells) / n, ((i + 1) * cells) / n - 1e-9];
     const first = Math.floor(begin);
@@ -210,14 +210,14 @@ function spansOf(cells, n) {
  * @param {Uint8Array} codes @param {Uint32Array} table @param {Span[]} across @param {Span[]} down
  * @param {Uint32Array} pixels @param {number} at its first pixel @param {number} columns
  */
-function average(codes, table, across, down, pixels, at, columns) {
+function averageLines(codes, table, across, down, pixels, at, columns) {
   const wide = across.length;
   const w = across[wide - 1].first + across[wide - 1].shares.length + 1;
   const lines = new Uint32Array((codes.length / w) * wide);
   across.forEach(({ first, shares }, x) => {
     for (let to = x, from = first; to < lines.length; to += wide, from += w) {
       let pixel = table[codes[from]];
-      for (let n = 0; n < shares.length; n++) pixel = mixedPixel(pixel, table[codes[from + 1 + n]], shares[n]);
+      for (let n = 0; n < shares.length; n++) pixel = mixPixels(pixel, table[codes[from + 1 + n]], shares[n]);
       lines[to] = pixel;
     }
   });
@@ -226,7 +226,7 @@ function average(codes, table, across, down, pixels, at, columns) {
     pixels.set(lines.subarray(first * wide, (first + 1) * wide), to);
     shares.forEach((share, n) => {
       const from = (first + 1 + n) * wide;
-      for (let x = 0; x < wide; x++) pixels[to + x] = mixedPixel(pixels[to + x], lines[from + x], share);
+      for (let x = 0; x < wide; x++) pixels[to + x] = mixPixels(pixels[to + x], lines[from + x], share);
     });
   });
 }
@@ -237,8 +237,8 @@ const FINE = 2;
 
 /** @param {MosaicFigureHeader} header @param {Uint8Array} payload @param {Theme} theme @param {boolean} bar @returns {Figure} */
 export function mosaicFigure(header, payload, theme, bar) {
-  const tiles = tilesOf(header);
-  const codes = header.edit ? tilesUnder({ ...header, edit: header.edit }, tiles, payload) : payload;
+  const tiles = listTiles(header);
+  const codes = header.edit ? editedCodes({ ...header, edit: header.edit }, tiles, payload) : payload;
   const mosaic = mosaicLayout(header, tiles, tileOrder(tiles.length, header), WIDTH);
   const { scale, unit, colours, words, title } = header;
   const measured = header.dim && header.measure ? relativeMeasure(header.measure) : null;
@@ -256,16 +256,16 @@ export function mosaicFigure(header, payload, theme, bar) {
 
 /** The tiles under a change, which the browser makes of all heads: they follow the tiles. */
 /** @param {MosaicFigureHeader & { edit: HeadEdit }} header @param {Tile[]} tiles @param {Uint8Array} payload */
-function tilesUnder({ edit, selected, shape }, tiles, payload) {
+function editedCodes({ edit, selected, shape }, tiles, payload) {
   const size = tiles.length * shape[0] * shape[1];
   const all = AllHeads.read(payload.slice(size));
   const group = {
     all,
-    edit: unpackedEdit(edit, all.heads[0].shape),
+    edit: unpackEdit(edit, all.heads[0].shape),
     selected,
     peeking: false,
     doc: null,
     edited: null,
   };
-  return editedTiles({ ...group, tiles: null }, tiles, payload.subarray(0, size));
+  return editTiles({ ...group, tiles: null }, tiles, payload.subarray(0, size));
 }

@@ -1,21 +1,37 @@
 // All heads at once: a mosaic of thumbnails on one canvas, a floating preview, a focus that arrow keys move.
 
-import { themeOf } from "../shared/colour.js";
+import { readTheme } from "../shared/colour.js";
 import { drawColourBar } from "../shared/colour_bar.js";
 import { Drawing, viewComponent } from "../shared/component.js";
 import { ARROWS, isPress } from "../shared/controls.js";
-import { around, el, fill, joined, liveRegion } from "../shared/dom.js";
-import { groupOf, Member, sameHead, tell } from "../shared/group.js";
-import { fixed } from "../shared/numbers.js";
+import { createBox, el, fill, joinTexts, liveRegion } from "../shared/dom.js";
+import { groupOf, Member, isSameHead, tell } from "../shared/group.js";
+import { formatFixed } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { MASKED_8 } from "../shared/packing.js";
-import { afterDrawing, afterPainting, markPainted, onceAFrame, painted, sized, stageOf } from "../shared/surface.js";
-import { magnification, placeOn, presentedRoom, scrollWithin, sharpness } from "../shared/window.js";
-import { findSentence, keepSentence, onHandedOver, unpackedTiles } from "./known_sentences.js";
-import { mosaicLayout, neighbour, relativeMeasure, tileAt, tileNumber, tileOrder, tilesOf } from "./mosaic_geometry.js";
+import {
+  afterDrawing,
+  afterPainting,
+  markPainted,
+  oncePerFrame,
+  nextPaint,
+  sizeCanvas,
+  createStage,
+} from "../shared/surface.js";
+import { magnification, placeOn, presentationRoom, scrollWithin, sharpness } from "../shared/window.js";
+import { findSentence, keepSentence, onHandedOver, unpackTiles } from "./known_sentences.js";
+import {
+  mosaicLayout,
+  neighbouringTile,
+  relativeMeasure,
+  tileAt,
+  tileNumber,
+  tileOrder,
+  listTiles,
+} from "./mosaic_geometry.js";
 import { drawMosaic, drawMosaicLit, mosaicBoard, mosaicFigure } from "./mosaic_scene.js";
 import { Preview } from "./preview.js";
-import { atItsPace, editedInTasks, editedTiles } from "./tiles.js";
+import { drawAtPace, editTilesInTasks, editTiles } from "./tiles.js";
 
 /** @import { Component, FigurePart, OverviewHeader, Theme } from "../shared/types.js" */
 /** @import { Group } from "../shared/group.js" */
@@ -44,7 +60,7 @@ export class Overview extends Drawing {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
-    this.stage = stageOf("av-stage", "overview", "summary");
+    this.stage = createStage("av-stage", "overview", "summary");
     this.base = el("canvas");
     this.over = el("canvas", "av-over");
     this.stage.append(this.base, this.over);
@@ -54,10 +70,10 @@ export class Overview extends Drawing {
     this.painted = null;
     /** @type {number | null} the tile under the pointer or the keyboard */
     this.at = null;
-    this.relight = onceAFrame(() => this.light());
+    this.relight = oncePerFrame(() => this.light());
     this.label = el("div", "av-sr", null, { id: "summary" });
     this.live = liveRegion();
-    this.scroll = around("av-scroll", this.stage);
+    this.scroll = createBox("av-scroll", this.stage);
     this.preview = new Preview(this);
     this.bar = el("div", "av-bar-row");
     this.resting = 0;
@@ -69,9 +85,9 @@ export class Overview extends Drawing {
     });
     /** @type {Uint8Array | null} the tiles as they came */
     this.own = null;
-    this.follow = atItsPace(
-      () => void this.followEdit(editedTiles),
-      () => this.followEdit(editedInTasks),
+    this.follow = drawAtPace(
+      () => void this.followEdit(editTiles),
+      () => this.followEdit(editTilesInTasks),
     );
     this.gone = new AbortController();
     this.listen();
@@ -116,7 +132,7 @@ export class Overview extends Drawing {
 
   /** What all tiles may take of the window where they are presented: they are all seen, and what is said below them. */
   room() {
-    const presented = presentedRoom(this.root);
+    const presented = presentationRoom(this.root);
     const place = this.stage.parentElement;
     if (presented === null || place === null) return null;
     const box = this.root.getBoundingClientRect();
@@ -129,7 +145,7 @@ export class Overview extends Drawing {
     const { header, tiles, sorted } = this.held;
     const mosaic = mosaicLayout(header, tiles, sorted, this.root.clientWidth, this.room());
     this.laid = mosaic;
-    const context = sized(this.base, mosaic.width, mosaic.height);
+    const context = sizeCanvas(this.base, mosaic.width, mosaic.height);
     drawMosaic(context, this.scene(), this.board());
     this.stage.dataset.silenced = (header.silenced ?? []).map((place) => place.join(".")).join(" ");
     this.light();
@@ -148,7 +164,7 @@ export class Overview extends Drawing {
     if (!this.held || !this.laid) return;
     const { tiles, group } = this.held;
     const { width, height } = this.laid;
-    drawMosaicLit(sized(this.over, width, height), this.scene());
+    drawMosaicLit(sizeCanvas(this.over, width, height), this.scene());
     const at = this.at === null ? null : tiles[this.at];
     this.stage.dataset.at = at ? `${at.layer},${at.head}` : "";
     this.stage.dataset.selected = group.selected ? group.selected.join(",") : "";
@@ -160,9 +176,9 @@ export class Overview extends Drawing {
     const { words, measure, measureName, heads } = header;
     const { layer, head, share, size } = tiles[i];
     const notes = [];
-    if (header.silenced?.some((place) => sameHead(place, [layer, head]))) notes.push(words.silenced);
+    if (header.silenced?.some((place) => isSameHead(place, [layer, head]))) notes.push(words.silenced);
     const value = measure?.[i] ?? null;
-    if (value !== null) notes.push(fill(words.measured, { measure: measureName, value: fixed(value, 2) }));
+    if (value !== null) notes.push(fill(words.measured, { measure: measureName, value: formatFixed(value, 2) }));
     if (share >= 0) {
       const last = Math.min((share + 1) * size, heads[layer]) - 1;
       notes.push(fill(words.shared, { heads: `${share * size}–${last}` }));
@@ -220,13 +236,13 @@ export class Overview extends Drawing {
     const { header, payload, turn } = this.open(component);
     this.begin(header);
     const drawn = this.unpack(header, payload, turn);
-    groupOf(header.group).tilesPainted = drawn.then(painted, () => {});
+    groupOf(header.group).tilesPainted = drawn.then(nextPaint, () => {});
     await drawn;
   }
 
   /** @param {OverviewHeader} header @param {Uint8Array} payload @param {number} turn */
   async unpack(header, payload, turn) {
-    const unpacked = unpackedTiles(header.data, payload);
+    const unpacked = unpackTiles(header.data, payload);
     const own = unpacked instanceof Uint8Array ? unpacked : await unpacked;
     keepSentence(groupOf(header.group).readBefore, { header, tiles: own });
     if (turn === this.turn && !this.shows(header)) this.take(header, own);
@@ -236,7 +252,7 @@ export class Overview extends Drawing {
   /** @param {OverviewHeader} header */
   shows(header) {
     if (!this.held || JSON.stringify(this.held.header) !== JSON.stringify(header)) return false;
-    return JSON.stringify(this.held.theme) === JSON.stringify(themeOf(this.root, header.colours));
+    return JSON.stringify(this.held.theme) === JSON.stringify(readTheme(this.root, header.colours));
   }
 
   /**
@@ -246,12 +262,12 @@ export class Overview extends Drawing {
   take(header, own) {
     const before = this.held;
     const group = groupOf(header.group);
-    const tiles = tilesOf(header);
+    const tiles = listTiles(header);
     this.own = own;
-    const codes = editedTiles(group, tiles, own);
+    const codes = editTiles(group, tiles, own);
     const sorted = tileOrder(tiles.length, header);
     const measured = header.measure && relativeMeasure(header.measure);
-    const theme = themeOf(this.root, header.colours);
+    const theme = readTheme(this.root, header.colours);
     this.hold({ header, codes, group, tiles, sorted, measured, theme });
     if (this.at !== null && this.at >= tiles.length) this.standOn(null);
     this.member.join(group);
@@ -261,7 +277,7 @@ export class Overview extends Drawing {
   }
 
   /** Draws the tiles under the visitor's mask and scale; while a long sentence's are made, another one may come. */
-  /** @param {(...about: Parameters<typeof editedTiles>) => Uint8Array | Promise<Uint8Array>} make */
+  /** @param {(...about: Parameters<typeof editTiles>) => Uint8Array | Promise<Uint8Array>} make */
   async followEdit(make) {
     const { held, own } = this;
     if (!held || !own) return;
@@ -313,7 +329,7 @@ export class Overview extends Drawing {
       return;
     }
     if (byKey) {
-      this.live.textContent = joined(this.shown.header.words.join_things, [this.name(i), this.note(i)]);
+      this.live.textContent = joinTexts(this.shown.header.words.join_things, [this.name(i), this.note(i)]);
       this.bringIntoView(i);
     }
     this.preview.show(i);
@@ -346,7 +362,7 @@ export class Overview extends Drawing {
   /** @param {number} from @param {[number, number]} way */
   walk(from, [dy, dx]) {
     const { tiles, sorted, header } = this.shown;
-    this.point(neighbour(from, dx, dy, { tiles, sorted, heads: header.heads, mosaic: this.mosaic }), true);
+    this.point(neighbouringTile(from, dx, dy, { tiles, sorted, heads: header.heads, mosaic: this.mosaic }), true);
   }
 
   /**
@@ -363,7 +379,7 @@ export class Overview extends Drawing {
     this.preview.hide(); // it would cover the head that is chosen
     group.coming = null;
     tell(group, "selected");
-    this.live.textContent = joined(header.words.join_things, [this.name(i), header.words.chosen]);
+    this.live.textContent = joinTexts(header.words.join_things, [this.name(i), header.words.chosen]);
     afterDrawing(group.coming, () => {
       if (seq === group.picks.sent) this.component?.setStateValue("pick", { layer, head, seq });
     });

@@ -2,8 +2,8 @@
 
 import { el } from "../shared/dom.js";
 import { tilePixels } from "./mosaic_scene.js";
-import { drawWith, sized } from "../shared/surface.js";
-import { alongAxis, labelsOf } from "../shared/token_labels.js";
+import { drawWith, sizeCanvas } from "../shared/surface.js";
+import { alongAxis, tokenLabels } from "../shared/token_labels.js";
 import { magnification } from "../shared/window.js";
 
 /** @import { TokenLabels } from "../shared/token_labels.js" */
@@ -36,11 +36,11 @@ export class Preview {
     const side = small ? 150 : 208;
     const font = 10;
     const room = small ? 44 : 62;
-    if (this.labels?.q !== q) this.labels = { q, sides: labelsOf(header) };
+    if (this.labels?.q !== q) this.labels = { q, sides: tokenLabels(header) };
     const [rows, columns] = this.labels.sides;
     const [left, top] = [rows, columns].map((labels) => Math.ceil(Math.min(room, labels.width(room, font))) + 6);
     const [dw, dh] = w >= h ? [side, Math.max(side / 2, (side * h) / w)] : [Math.max(side / 2, (side * w) / h), side];
-    const context = sized(this.canvas, left + dw + 2, top + dh + 2);
+    const context = sizeCanvas(this.canvas, left + dw + 2, top + dh + 2);
     const table = tilePixels(header, theme);
     const pixels = Uint32Array.from(codes.subarray(i * h * w, (i + 1) * h * w), (code) => table[code]);
     context.cells(pixels, w, { x: left, y: top, w: dw, h: dh });

@@ -1,12 +1,12 @@
 // All heads' small pictures from their weights, as Python's packing.thumbnails makes them: the largest weight of each block; and
 // under the visitor's mask and scale, where all heads' scores are here.
 
-import { fetched } from "../shared/raw_scores.js";
+import { fetchBytes } from "../shared/raw_scores.js";
 import { attend } from "../shared/attend.js";
-import { changes, editFor, factorOf, maskOf } from "../shared/edit.js";
+import { isEdited, editFor, scaleFactor, editedMask } from "../shared/edit.js";
 import { tell } from "../shared/group.js";
 import { inflate, MASKED_8 } from "../shared/packing.js";
-import { onceAFrame, pause } from "../shared/surface.js";
+import { oncePerFrame, pause } from "../shared/surface.js";
 
 /** @import { Group } from "../shared/group.js" */
 /** @import { Tile } from "./mosaic_geometry.js" */
@@ -24,7 +24,7 @@ export function thumbnail(weights, mask, [nq, nk], side, tile) {
   const [rows, cols] = [Math.min(nq, side), Math.min(nk, side)];
   const codes = tile ?? new Uint8Array(rows * cols);
   const largest = new Float32Array(rows * cols).fill(-1);
-  const place = placesOf(nk, cols);
+  const place = blockOfPosition(nk, cols);
   for (let r = 0; r < rows; r++) {
     for (let q = Math.floor((r * nq) / rows); q < Math.floor(((r + 1) * nq) / rows); q++) {
       for (let k = 0; k < nk; k++) {
@@ -41,7 +41,7 @@ export function thumbnail(weights, mask, [nq, nk], side, tile) {
 }
 
 /** The block that each position lies in. @param {number} n @param {number} blocks */
-function placesOf(n, blocks) {
+function blockOfPosition(n, blocks) {
   const place = new Uint16Array(n);
   for (let b = 0; b < blocks; b++) {
     place.fill(b, Math.floor((b * n) / blocks), Math.floor(((b + 1) * n) / blocks));
@@ -63,8 +63,8 @@ const TASK = 8;
  * @param {Edited} group @param {Tile[]} tiles
  * @param {Uint8Array} own as they came
  */
-export function editedTiles(group, tiles, own) {
-  const making = oneByOne(group, tiles, own);
+export function editTiles(group, tiles, own) {
+  const making = editTileByTile(group, tiles, own);
   for (;;) {
     const made = making.next();
     if (made.done) return made.value;
@@ -73,8 +73,8 @@ export function editedTiles(group, tiles, own) {
 
 /** The same, for long sentences in tasks that let a frame be drawn in between. */
 /** @param {Edited} group @param {Tile[]} tiles @param {Uint8Array} own @param {number} task milliseconds at most */
-export async function editedInTasks(group, tiles, own, task = TASK) {
-  const making = oneByOne(group, tiles, own);
+export async function editTilesInTasks(group, tiles, own, task = TASK) {
+  const making = editTileByTile(group, tiles, own);
   for (let end = performance.now() + task; ;) {
     const made = making.next();
     if (made.done) return made.value;
@@ -85,20 +85,20 @@ export async function editedInTasks(group, tiles, own, task = TASK) {
 }
 
 /** @param {Edited} group @param {Tile[]} tiles @param {Uint8Array} own @returns {Generator<void, Uint8Array>} */
-function* oneByOne(group, tiles, own) {
+function* editTileByTile(group, tiles, own) {
   const { all, edit, selected, peeking } = group;
-  if (peeking || edit.seen === "before" || !changes(edit)) return own;
-  if (!all) return sentTiles(group, own.length) ?? own;
+  if (peeking || edit.seen === "before" || !isEdited(edit)) return own;
+  if (!all) return receivedTiles(group, own.length) ?? own;
   const codes = own.slice();
   const size = own.length / tiles.length;
   /** @type {Float32Array | undefined} */
   let weights;
   for (const [i, { layer, head }] of tiles.entries()) {
-    if (!changes(editFor(edit, [layer, head], selected))) continue;
+    if (!isEdited(editFor(edit, [layer, head], selected))) continue;
     const raw = all.head([layer, head]);
     if (!raw?.exact) continue;
-    const mask = maskOf(edit, raw);
-    weights = attend(raw, mask, factorOf(edit, raw), weights);
+    const mask = editedMask(edit, raw);
+    weights = attend(raw, mask, scaleFactor(edit, raw), weights);
     thumbnail(weights, mask, raw.shape, SIDE, codes.subarray(i * size, (i + 1) * size));
     yield;
   }
@@ -107,9 +107,9 @@ function* oneByOne(group, tiles, own) {
 
 /** The tiles that the server computed when the hand last let go, where they are of this picture. */
 /** @param {Edited} group @param {number} size */
-function sentTiles({ edited, edit, selected, doc, tiles }, size) {
+function receivedTiles({ edited, edit, selected, doc, tiles }, size) {
   if (edited?.doc !== doc || edited.tiles !== tiles || edited.codes.length !== size) return null;
-  return changes(editFor(edit, edited.at, selected)) ? edited.codes : null;
+  return isEdited(editFor(edit, edited.at, selected)) ? edited.codes : null;
 }
 
 /** @type {WeakMap<Group, string>} the address that was asked last, for each group */
@@ -129,7 +129,7 @@ export async function bringEditedTiles(group, address, at, get = (from) => fetch
   if (!address || wanted.get(group) === address) return;
   wanted.set(group, address);
   const { doc, tiles } = group;
-  const codes = await fetched(address, get, inflate);
+  const codes = await fetchBytes(address, get, inflate);
   if (codes === null || wanted.get(group) !== address) return;
   group.edited = { at, codes, doc, tiles };
   tell(group, "all");
@@ -137,8 +137,8 @@ export async function bringEditedTiles(group, address, at, get = (from) => fetch
 
 /** A function that has the tiles drawn: in each frame for short sentences, else after a pause, one time after the other. */
 /** @param {() => void} draw @param {() => Promise<void>} drawInTasks */
-export function atItsPace(draw, drawInTasks) {
-  const soonest = onceAFrame(draw);
+export function drawAtPace(draw, drawInTasks) {
+  const soonest = oncePerFrame(draw);
   let waiting = false;
   let last = Promise.resolve();
   const later = async () => {

@@ -1,6 +1,6 @@
 // Tokens that are no patches, or the words that look: to point at, to pin, and to be shown one after the other.
 
-import { button, el, named } from "../shared/dom.js";
+import { createButton, el, setName } from "../shared/dom.js";
 
 /** @import { PatchView } from "./patch_view.js" */
 
@@ -24,14 +24,14 @@ export class PatchChips {
     this.built = name;
     this.box.replaceChildren(...(words ?? special).map((word, token) => this.chip(word, token)));
     if (words === null || words.length < 2) return;
-    const play = button("av-button pv-play", "▶", () => (this.walk ? this.stand() : this.go()));
-    this.box.prepend(named(play, labels.play));
+    const play = createButton("av-button pv-play", "▶", () => (this.walk ? this.stand() : this.go()));
+    this.box.prepend(setName(play, labels.play));
   }
 
   /** @param {string} word @param {number} token */
   chip(word, token) {
     const { view } = this;
-    const chip = button("av-button pv-chip", word, () => view.pin(token), { "data-token": String(token) });
+    const chip = createButton("av-button pv-chip", word, () => view.pin(token), { "data-token": String(token) });
     chip.addEventListener("pointerenter", (e) => e.pointerType === "mouse" && view.point(token));
     chip.addEventListener("focus", () => view.point(token));
     for (const away of ["pointerleave", "blur"]) chip.addEventListener(away, () => view.point(null));

@@ -1,7 +1,7 @@
 // The hand on the large picture: it points, pins and paints, with a mouse, a finger or the keyboard.
 
 import { isPress } from "../shared/controls.js";
-import { patchesBetween, patchUnder, stepFrom, wordFrom } from "./patch_scene.js";
+import { patchesBetween, hitPatch, patchAfterKey, wordAfterKey } from "./patch_scene.js";
 
 /** @import { PatchView } from "./patch_view.js" */
 
@@ -23,7 +23,7 @@ export class PatchHand {
   /** The patch under the pointer. @param {MouseEvent} event */
   patchUnder(event) {
     const box = this.view.large.getBoundingClientRect();
-    return patchUnder(event.clientX - box.left, event.clientY - box.top, this.view.header.grid, box);
+    return hitPatch(event.clientX - box.left, event.clientY - box.top, this.view.header.grid, box);
   }
 
   /** @param {PointerEvent} event */
@@ -90,7 +90,8 @@ export class PatchHand {
       view.pointed = null;
       view.change({ pins: [] });
     } else {
-      const next = words === null ? stepFrom(at, event.key, grid) : wordFrom(view.query, event.key, words.length);
+      const next =
+        words === null ? patchAfterKey(at, event.key, grid) : wordAfterKey(view.query, event.key, words.length);
       if (next === null) return;
       view.point(words === null ? next + grid.first : next);
     }

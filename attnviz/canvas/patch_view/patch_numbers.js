@@ -22,8 +22,8 @@ export class PatchNumbers {
     this.maps = payload.subarray(0, parts.maps);
     const ends = [parts.maps + parts.layers, parts.maps + parts.layers + parts.rolled];
     /** Rows of all layers, under what Python was told of last; nothing where every head's scores are here. */
-    this.layers = squares(payload.subarray(parts.maps, ends[0]));
-    this.rolled = squares(payload.subarray(ends[0], ends[1]));
+    this.layers = decodeSquareRoots(payload.subarray(parts.maps, ends[0]));
+    this.rolled = decodeSquareRoots(payload.subarray(ends[0], ends[1]));
     /** Of each layer what it mixes of what, and what was hidden and scaled then. */
     this.mixes = { of: "", each: /** @type {Float32Array[][]} */ ([]) };
     const raw = payload.subarray(ends[1], ends[1] + parts.raw);
@@ -54,9 +54,9 @@ export class PatchNumbers {
     const raw = this.rawOf(layer, head);
     const first = this.header.words === null ? this.header.grid.first : 0;
     if (raw === null) return this.map(layer, head, state.shows === "mean" ? 0 : 1);
-    const seen = seenKeys(state.hidden, this.header.grid);
+    const seen = visibleKeys(state.hidden, this.header.grid);
     const factor = factorFor(state, layer, head);
-    return state.shows === "mean" ? meanOf(raw, first, seen, factor) : rowOf(raw, token, seen, factor);
+    return state.shows === "mean" ? meanOfHeads(raw, first, seen, factor) : headRow(raw, token, seen, factor);
   }
 
   /** @param {number} layer @param {number} head @param {0 | 1} which */
@@ -75,7 +75,7 @@ export class PatchNumbers {
     if (shows === "row" || shows === "mean") return this.row(layer, head, token, state);
     if (this.follows) {
       if (shows === "layers") return this.meanRow(token, state, this.order);
-      return followed(this.mixesUnder(state).slice(0, layer + 1), token);
+      return followToken(this.mixesUnder(state).slice(0, layer + 1), token);
     }
     const held = shows === "layers" ? this.layers : this.rolled;
     return held.subarray(token * this.tokens, (token + 1) * this.tokens);
@@ -89,7 +89,7 @@ export class PatchNumbers {
     return meanOfRows(rows, this.tokens);
   }
 
-  /** Every layer with what is hidden and scaled, as `followed` takes it; made anew only where that changed. */
+  /** Every layer with what is hidden and scaled, as `followToken` takes it; made anew only where that changed. */
   /** @param {PatchChoices} state */
   mixesUnder(state) {
     const { hidden, factor, layer, head } = state;
@@ -98,7 +98,7 @@ export class PatchNumbers {
       const tokens = Array.from({ length: this.tokens }, (_, token) => token);
       const each = this.header.heads.map((_, at) => {
         const heads = this.order.filter(([l]) => l === at);
-        return mixed(tokens.map((token) => this.meanRow(token, state, heads)));
+        return mixWithResidual(tokens.map((token) => this.meanRow(token, state, heads)));
       });
       this.mixes = { of, each };
     }
@@ -113,7 +113,7 @@ export class PatchNumbers {
  * @param {number} factor times the model's own scale
  * @param {Float32Array} [into]
  */
-export function rowOf(head, row, seen, factor, into = new Float32Array(head.shape[1])) {
+export function headRow(head, row, seen, factor, into = new Float32Array(head.shape[1])) {
   const { softcap, sink, shape } = head;
   const nk = shape[1];
   const [from, to] = [row * nk, (row + 1) * nk];
@@ -134,12 +134,12 @@ export function rowOf(head, row, seen, factor, into = new Float32Array(head.shap
  * @param {number} first the first row
  * @param {Uint8Array | null} seen @param {number} factor
  */
-export function meanOf(head, first, seen, factor) {
+export function meanOfHeads(head, first, seen, factor) {
   const [nq, nk] = head.shape;
   const sum = new Float32Array(nk);
   const row = new Float32Array(nk);
   for (let q = first; q < nq; q++) {
-    rowOf(head, q, seen, factor, row);
+    headRow(head, q, seen, factor, row);
     for (let k = 0; k < nk; k++) sum[k] += row[k];
   }
   return sum.map((total) => total / (nq - first));
@@ -147,7 +147,7 @@ export function meanOf(head, first, seen, factor) {
 
 /** Which keys may be looked at; null where nothing is hidden. */
 /** @param {readonly number[]} hidden @param {PatchHeader["grid"]} grid */
-export function seenKeys(hidden, { rows, columns, first }) {
+export function visibleKeys(hidden, { rows, columns, first }) {
   if (hidden.length === 0) return null;
   const seen = new Uint8Array(first + rows * columns).fill(1);
   for (const patch of hidden) seen[first + patch] = 0;
@@ -166,19 +166,19 @@ export function isSilenced({ silenced }, layer, head) {
 }
 
 /** The largest weight of a patch. @param {Float32Array} row @param {number} first */
-export function brightest(row, first) {
+export function largestPatchWeight(row, first) {
   return row.subarray(first).reduce((top, weight) => Math.max(top, weight), 0);
 }
 
 /** The strongest tokens of a row, strongest first. @param {Float32Array} row @param {number} most */
-export function strongest(row, most) {
+export function strongestTokens(row, most) {
   return Array.from(row.keys())
     .sort((a, b) => row[b] - row[a])
     .slice(0, most);
 }
 
 /** Weights that came as 16 bits of their square roots. @param {Uint8Array} bytes */
-export function squares(bytes) {
+export function decodeSquareRoots(bytes) {
   return Float32Array.from(new Uint16Array(bytes.slice().buffer), (root) => (root / 65535) ** 2);
 }
 
@@ -203,7 +203,7 @@ export function meanOfRows(rows, length) {
  * each half kept where it is, and then scaled to sum to 1. Python's side is `layer_mix` in attnviz/core/measures.py.
  * @param {readonly Float32Array[]} mean one row for each token
  */
-export function mixed(mean) {
+export function mixWithResidual(mean) {
   return mean.map((row, token) => {
     const mix = row.map((weight) => weight / 2);
     mix[token] += 0.5;
@@ -214,7 +214,7 @@ export function mixed(mean) {
 
 /** What a token is made of after these layers, the first of them first (Abnar and Zuidema 2020). */
 /** @param {readonly Float32Array[][]} mixes @param {number} token */
-export function followed(mixes, token) {
+export function followToken(mixes, token) {
   let row = mixes[mixes.length - 1][token];
   for (let layer = mixes.length - 2; layer >= 0; layer--) {
     const next = new Float32Array(row.length);

@@ -39,7 +39,7 @@ export function drawLight(context, { header: { grid }, size, paint, row, top, st
   paint(context, { x: 0, y: 0, w: size.width, h: size.height });
   context.beginPath();
   for (let patch = 0; patch < grid.rows * grid.columns; patch++) {
-    const { x, y, w, h } = patchAt(patch, grid, size);
+    const { x, y, w, h } = patchRectangle(patch, grid, size);
     const share = top > 0 ? Math.max(0, row[grid.first + patch]) / top : 0;
     const radius = (Math.sqrt(share) * Math.min(w, h)) / 2;
     if (radius < 0.4) continue;
@@ -55,7 +55,7 @@ export function drawLight(context, { header: { grid }, size, paint, row, top, st
 /** A patch that nobody may look at: covered, with a stroke through it. */
 /** @param {DrawingContext} context @param {number} patch @param {PatchHeader["grid"]} grid @param {Size} size */
 function crossOut(context, patch, grid, size) {
-  const box = patchAt(patch, grid, size);
+  const box = patchRectangle(patch, grid, size);
   const { x, y, w, h } = box;
   fillBox(context, box, "#8a8f98");
   if (w < 6) return;
@@ -69,7 +69,7 @@ export function drawFrames(context, { header: { grid, words }, size, theme, fram
   if (words !== null) return;
   for (const { token, name } of framed) {
     if (token < grid.first) continue;
-    const box = patchAt(token - grid.first, grid, size);
+    const box = patchRectangle(token - grid.first, grid, size);
     const { x, y, w, h } = box;
     outline(context, box, theme.q, 2, "#ffffff");
     if (!name || w < 14) continue;
@@ -92,8 +92,8 @@ export function drawMarks(context, scene) {
 function drawWindows(context, { header: { grid, windows }, state, size: { width, height } }) {
   if (!["row", "mean"].includes(state.shows) || !windows[state.layer]) return;
   const [side, shift] = windows[state.layer];
-  const rows = bordersAt(side, shift, grid.rows).map((row) => Math.round((row * height) / grid.rows));
-  const columns = bordersAt(side, shift, grid.columns).map((at) => Math.round((at * width) / grid.columns));
+  const rows = windowBorders(side, shift, grid.rows).map((row) => Math.round((row * height) / grid.rows));
+  const columns = windowBorders(side, shift, grid.columns).map((at) => Math.round((at * width) / grid.columns));
   drawWith(context, { strokeStyle: "#ffffff", globalAlpha: 0.75, lineWidth: 1.5 });
   strokeGrid(context, { x: 0, y: 0, w: width, h: height }, rows, columns);
   context.globalAlpha = 1;
@@ -103,7 +103,7 @@ function drawWindows(context, { header: { grid, windows }, state, size: { width,
 function drawSinks(context, { header: { grid, sinks }, size }) {
   context.fillStyle = "#D55E00";
   for (const patch of sinks) {
-    const { x, y, w, h } = patchAt(patch, grid, size);
+    const { x, y, w, h } = patchRectangle(patch, grid, size);
     const side = Math.min(w, h) * 0.34;
     context.beginPath();
     context.moveTo(x + w, y);
@@ -117,7 +117,7 @@ function drawSinks(context, { header: { grid, sinks }, size }) {
 
 /** The rectangle of a patch, in CSS pixels. */
 /** @param {number} patch @param {PatchHeader["grid"]} grid @param {Size} size @returns {Rectangle} */
-export function patchAt(patch, { rows, columns }, { width, height }) {
+export function patchRectangle(patch, { rows, columns }, { width, height }) {
   const [row, column] = [Math.floor(patch / columns), patch % columns];
   const [x, y] = [Math.round((column * width) / columns), Math.round((row * height) / rows)];
   const [right, low] = [Math.round(((column + 1) * width) / columns), Math.round(((row + 1) * height) / rows)];
@@ -126,7 +126,7 @@ export function patchAt(patch, { rows, columns }, { width, height }) {
 
 /** Where windows of `side` patches that are moved by `shift` meet, along an axis of `count` patches. */
 /** @param {number} side @param {number} shift @param {number} count */
-export function bordersAt(side, shift, count) {
+export function windowBorders(side, shift, count) {
   const places = [];
   for (let at = 1; at < count; at++) if ((((at - shift) % side) + side) % side === 0) places.push(at);
   return places;
@@ -134,7 +134,7 @@ export function bordersAt(side, shift, count) {
 
 /** The patch under a point; null beside the picture. */
 /** @param {number} x @param {number} y @param {PatchHeader["grid"]} grid @param {Size} size */
-export function patchUnder(x, y, { rows, columns }, { width, height }) {
+export function hitPatch(x, y, { rows, columns }, { width, height }) {
   const [column, row] = [Math.floor((x / width) * columns), Math.floor((y / height) * rows)];
   if (column < 0 || row < 0 || column >= columns || row >= rows) return null;
   return row * columns + column;
@@ -149,7 +149,7 @@ export function patchesBetween(from, to, columns) {
 
 /** The patch one step of an arrow key away, stopped by the edges. */
 /** @param {number} patch @param {string} key @param {PatchHeader["grid"]} grid */
-export function stepFrom(patch, key, { rows, columns }) {
+export function patchAfterKey(patch, key, { rows, columns }) {
   const [row, column] = [Math.floor(patch / columns), patch % columns];
   const by = ARROWS[key];
   if (by === undefined) return null;
@@ -159,13 +159,13 @@ export function stepFrom(patch, key, { rows, columns }) {
 
 /** The word one step of an arrow key away, stopped by the first and the last. */
 /** @param {number} word @param {string} key @param {number} count */
-export function wordFrom(word, key, count) {
+export function wordAfterKey(word, key, count) {
   return key in STEPS ? clamp(word + STEPS[key], 0, count - 1) : null;
 }
 
 /** The largest size of a picture's shape within these bounds. */
 /** @param {Size} picture @param {number} most @param {number} tallest @returns {Size} */
-export function fitted({ width, height }, most, tallest) {
+export function fitPicture({ width, height }, most, tallest) {
   const times = Math.min(most / width, tallest / height);
   return { width: Math.max(1, Math.round(width * times)), height: Math.max(1, Math.round(height * times)) };
 }
@@ -178,9 +178,9 @@ const WORDS = 290;
  * which it has with the words below it.
  * @param {Size} picture @param {number} most @param {number} tallest @param {Size} above @returns {Size | null}
  */
-export function besideWords(picture, most, tallest, above) {
+export function sizeBesideText(picture, most, tallest, above) {
   if (most <= WORDS) return null;
-  const size = fitted(picture, most - WORDS, tallest);
+  const size = fitPicture(picture, most - WORDS, tallest);
   return size.width < above.width ? null : size;
 }
 
@@ -195,15 +195,15 @@ const TALLEST = 200;
 const [GAP, EDGE, NAME] = [6, 4, 15];
 
 /** How many heads stand side by side. @param {Pick<PatchHeader, "heads" | "ordered">} header */
-export function columnsOf({ heads, ordered }) {
+export function countColumns({ heads, ordered }) {
   return ordered ? COLUMNS : Math.min(MOST_COLUMNS, Math.max(...heads));
 }
 
 /** @param {Pick<PatchHeader, "heads" | "ordered" | "picture">} header @param {[number, number][]} order @param {number} width */
 export function placeTiles(header, order, width) {
-  const columns = columnsOf(header);
+  const columns = countColumns(header);
   const w = (width + GAP) / columns - GAP;
-  const size = fitted(header.picture, Math.max(16, w - 2 * EDGE), TALLEST);
+  const size = fitPicture(header.picture, Math.max(16, w - 2 * EDGE), TALLEST);
   const h = size.height + NAME + 2 * EDGE;
   const tiles = order.map(([layer, head], n) => {
     const place = { x: (n % columns) * (w + GAP), y: Math.floor(n / columns) * (h + GAP), w, h };

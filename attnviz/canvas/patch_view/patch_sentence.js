@@ -1,8 +1,8 @@
 // What is said of the row on show, with its own numbers.
 
-import { fill, joined } from "../shared/dom.js";
-import { percent } from "../shared/numbers.js";
-import { strongest } from "./patch_numbers.js";
+import { fill, joinTexts } from "../shared/dom.js";
+import { formatPercent } from "../shared/numbers.js";
+import { strongestTokens } from "./patch_numbers.js";
 
 /** @import { PatchChoices, PatchHeader } from "../shared/types.js" */
 /** @typedef {Pick<PatchHeader, "special" | "grid" | "labels" | "words">} Names */
@@ -21,21 +21,21 @@ export function queryName(header, query) {
 }
 
 /** What lies over the large picture. @param {Names} header @param {PatchChoices} state */
-export function titleOf({ labels }, { shows, layer, head }) {
+export function patchTitle({ labels }, { shows, layer, head }) {
   const { tile, all_layers: layers, up_to: rollout } = labels;
   return fill({ row: tile, mean: tile, layers, rollout }[shows], { layer, head });
 }
 
 /** The sentence below the large picture. */
 /** @param {Names} header @param {number} query @param {Float32Array} row @param {PatchChoices["shows"]} shows */
-export function sentence(header, query, row, shows) {
+export function patchSentence(header, query, row, shows) {
   const { labels } = header;
-  const named = strongest(row, 3)
+  const named = strongestTokens(row, 3)
     .filter((token) => row[token] >= 0.005)
-    .map((token) => fill(labels.share, { token: tokenName(header, token), share: percent(row[token]) }));
+    .map((token) => fill(labels.share, { token: tokenName(header, token), share: formatPercent(row[token]) }));
   const { looks, looks_mean: mean, looks_layers: layers, looks_rollout: rollout } = labels;
   const template = { row: looks, mean, layers, rollout }[shows];
-  const keys = joined(labels.join_things, named) || labels.nothing;
+  const keys = joinTexts(labels.join_things, named) || labels.nothing;
   const onPatches = row.subarray(header.grid.first).reduce((sum, share) => sum + share, 0);
-  return fill(template, { query: queryName(header, query), keys, patches: percent(onPatches) });
+  return fill(template, { query: queryName(header, query), keys, patches: formatPercent(onPatches) });
 }

@@ -1,11 +1,11 @@
 // Heads and rows, each over a small picture of its own: all heads of a model, and the rows that are held, to be compared.
 
-import { around, attribute, button, el, fill, named } from "../shared/dom.js";
-import { drawFrames, drawLight, drawTiles, fitted, placeTiles } from "./patch_scene.js";
+import { createBox, setAttribute, createButton, el, fill, setName } from "../shared/dom.js";
+import { drawFrames, drawLight, drawTiles, fitPicture, placeTiles } from "./patch_scene.js";
 import { isSilenced } from "./patch_numbers.js";
 import { queryName } from "./patch_sentence.js";
 import { placeOfHead } from "../shared/raw_scores.js";
-import { layOver, sized } from "../shared/surface.js";
+import { layOver, sizeCanvas } from "../shared/surface.js";
 
 /** @import { PatchScene } from "./patch_scene.js" */
 /** @import { PatchView } from "./patch_view.js" */
@@ -34,14 +34,14 @@ export class PatchTiles {
     this.box.dataset.name = name;
     this.drawn = "";
     this.tiles = order.map(([layer, head]) => this.tile(layer, head));
-    this.box.replaceChildren(around("pv-board", this.canvas, ...this.tiles));
+    this.box.replaceChildren(createBox("pv-board", this.canvas, ...this.tiles));
   }
 
   /** @param {number} layer @param {number} head */
   tile(layer, head) {
     const { heads, labels, measureText } = this.view.header;
     const choose = () => this.view.change({ layer, head, factor: 1 });
-    const tile = button("pv-tile", null, choose, { "data-head": `${layer}.${head}` });
+    const tile = createButton("pv-tile", null, choose, { "data-head": `${layer}.${head}` });
     const title = fill(labels.tile, { layer, head });
     const more = measureText[placeOfHead(heads, layer, head)] ?? "";
     tile.title = more ? `${title}: ${more}` : title;
@@ -59,9 +59,9 @@ export class PatchTiles {
     this.drawn = name;
     const place = () => placeTiles(header, numbers.order, this.box.clientWidth - 4);
     let board = place();
-    sized(this.canvas, board.width, board.height);
+    sizeCanvas(this.canvas, board.width, board.height);
     if (this.box.clientWidth - 4 !== board.width) board = place(); // so many that they scroll
-    const context = sized(this.canvas, board.width, board.height);
+    const context = sizeCanvas(this.canvas, board.width, board.height);
     const sceneOf = (/** @type {{ layer: number, head: number }} */ { layer, head }) =>
       this.view.scene(board.size, theme, numbers.row(layer, head, now, state));
     drawTiles(context, board, state, theme, sceneOf);
@@ -70,14 +70,14 @@ export class PatchTiles {
       const beside = Math.max(0, (TOUCH - w) / 2);
       layOver(tile, { x: x - beside, y, w: w + 2 * beside, h });
       tile.toggleAttribute("data-silenced", isSilenced(state, layer, head));
-      attribute(tile, "aria-pressed", String(layer === state.layer && head === state.head));
+      setAttribute(tile, "aria-pressed", String(layer === state.layer && head === state.head));
     });
   }
 }
 
 /** Draws a picture and its discs on a canvas. @param {HTMLCanvasElement} canvas @param {PatchScene} scene */
 export function drawRow(canvas, scene) {
-  const context = sized(canvas, scene.size.width, scene.size.height);
+  const context = sizeCanvas(canvas, scene.size.width, scene.size.height);
   drawLight(context, scene);
   return context;
 }
@@ -91,10 +91,10 @@ export function drawPins(view, theme) {
   pinned.replaceChildren(
     ...state.pins.map((token, i) => {
       const name = queryName(header, token);
-      const pin = button("pv-pin", null, () => view.pin(token));
-      const box = named(pin, fill(header.labels.unpin, { token: name }));
+      const pin = createButton("pv-pin", null, () => view.pin(token));
+      const box = setName(pin, fill(header.labels.unpin, { token: name }));
       const canvas = el("canvas");
-      const size = fitted(header.picture, SIDE, SIDE);
+      const size = fitPicture(header.picture, SIDE, SIDE);
       const scene = view.scene(size, theme, view.rowOf(token), [{ token, name: "" }]);
       drawFrames(drawRow(canvas, scene), scene);
       box.append(canvas, el("span", "", `${i + 1}: ${name}\u00a0×`));

@@ -2,7 +2,7 @@
 
 import { wordedButton, el, fill } from "../shared/dom.js";
 import { isSilenced } from "./patch_numbers.js";
-import { significant } from "../shared/numbers.js";
+import { formatSignificant } from "../shared/numbers.js";
 import { factorAt, placeOf } from "../shared/scale_slider.js";
 
 /** @import { PatchView } from "./patch_view.js" */
@@ -88,6 +88,6 @@ export class PatchTools {
     this.clear.textContent = fill(header.labels.show_all, { count: state.hidden.length });
     this.slider.value = String(Math.round(placeOf(state.factor, MOST) * STEPS));
     this.slider.disabled = header.raw === null || !exact;
-    this.factor.textContent = `× ${significant(state.factor)}`;
+    this.factor.textContent = `× ${formatSignificant(state.factor)}`;
   }
 }

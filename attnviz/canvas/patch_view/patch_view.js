@@ -1,22 +1,22 @@
 // A picture and every head of a model over it: all of them small, one large, the row of whatever is pointed at as discs.
 
-import { themeOf } from "../shared/colour.js";
+import { readTheme } from "../shared/colour.js";
 import { Drawing, viewComponent } from "../shared/component.js";
-import { around, el, fill, joined } from "../shared/dom.js";
-import { percent } from "../shared/numbers.js";
+import { createBox, el, fill, joinTexts } from "../shared/dom.js";
+import { formatPercent } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
 import { inflate } from "../shared/packing.js";
 import { PatchChips } from "./patch_chips.js";
-import { presentedRoom } from "../shared/window.js";
+import { presentationRoom } from "../shared/window.js";
 import { canvasContext } from "../scene/canvas_context.js";
-import { besideWords, drawMarks, fitted, FLOOR, LEFT } from "./patch_scene.js";
+import { sizeBesideText, drawMarks, fitPicture, FLOOR, LEFT } from "./patch_scene.js";
 import { patchFigure } from "./patch_figure.js";
 import { PatchHand } from "./patch_hand.js";
-import { brightest, PatchNumbers } from "./patch_numbers.js";
-import { queryName, sentence, titleOf } from "./patch_sentence.js";
+import { largestPatchWeight, PatchNumbers } from "./patch_numbers.js";
+import { queryName, patchSentence, patchTitle } from "./patch_sentence.js";
 import { drawPins, drawRow, PatchTiles } from "./patch_tiles.js";
 import { PatchTools } from "./patch_tools.js";
-import { markPainted, onceAFrame, sized } from "../shared/surface.js";
+import { markPainted, oncePerFrame, sizeCanvas } from "../shared/surface.js";
 
 /** @import { PatchScene, Size } from "./patch_scene.js" */
 /** @import { Component, DrawingContext, Rectangle, FigurePart, PatchChoices, PatchFigureHeader, PatchHeader, Theme } from "../shared/types.js" */
@@ -46,7 +46,7 @@ const BELOW = 190;
 
 /** The picture without its colours and a little darker, which the discs are drawn over. Made once. */
 /** @param {ImageBitmap} picture */
-function dimmed(picture) {
+function dimColours(picture) {
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [picture.width, picture.height];
   const context = canvasContext(canvas);
@@ -85,12 +85,12 @@ export class PatchView extends Drawing {
     this.read = el("div", "pv-read", null, { "aria-live": "polite", "data-testid": "read" });
     this.bar = el("div", "pv-bar av-small");
     this.tools = new PatchTools(this);
-    const head = around("av-wrap pv-head", this.title, this.chips.box);
-    const words = around("pv-words", this.bar, this.read, this.tools.box, this.pinned);
-    root.replaceChildren(this.tiles.box, around("pv-main", head, this.large, this.plain, words));
+    const head = createBox("av-wrap pv-head", this.title, this.chips.box);
+    const words = createBox("pv-words", this.bar, this.read, this.tools.box, this.pinned);
+    root.replaceChildren(this.tiles.box, createBox("pv-main", head, this.large, this.plain, words));
     root.classList.add("pv-root");
     this.hand = new PatchHand(this);
-    this.redraw = onceAFrame(() => this.draw());
+    this.redraw = oncePerFrame(() => this.draw());
     offerPicture(root, () => this.figureParts(), patchFigure);
   }
 
@@ -134,7 +134,7 @@ export class PatchView extends Drawing {
     const behind = this.gestures.isBehind(header.session, header.ack);
     const state = behind && before ? before.state : structuredClone(header.state);
     const numbers = new PatchNumbers(header, payload);
-    this.hold({ header, numbers, file, image, ground: before?.ground ?? dimmed(image), state });
+    this.hold({ header, numbers, file, image, ground: before?.ground ?? dimColours(image), state });
     if (!before) this.pointed = null;
     this.tools.build();
     this.tiles.build();
@@ -200,9 +200,9 @@ export class PatchView extends Drawing {
     const width = this.root.clientWidth;
     if (!this.held || width === 0) return;
     this.root.dataset.narrow = String(width < NARROW);
-    const room = presentedRoom(this.root);
+    const room = presentationRoom(this.root);
     this.tiles.box.style.maxHeight = room === null ? "" : `${room - 8}px`;
-    const theme = themeOf(this.root, this.header.colours);
+    const theme = readTheme(this.root, this.header.colours);
     this.drawLarge(theme, room);
     this.tiles.draw(theme);
     drawPins(this, theme);
@@ -222,8 +222,8 @@ export class PatchView extends Drawing {
     const main = /** @type {HTMLElement} */ (this.large.parentElement);
     const row = this.rowOf(query);
     const width = main.clientWidth - 2;
-    const above = fitted(header.picture, width, Math.min(TALLEST, main.clientWidth, (room ?? Infinity) - BELOW));
-    const beside = besideWords(header.picture, width, Math.max(TALLEST, innerHeight - AROUND), above);
+    const above = fitPicture(header.picture, width, Math.min(TALLEST, main.clientWidth, (room ?? Infinity) - BELOW));
+    const beside = sizeBesideText(header.picture, width, Math.max(TALLEST, innerHeight - AROUND), above);
     main.toggleAttribute("data-beside", beside !== null);
     const size = beside ?? above;
     this.drawPlain(beside ? PLAIN : width - size.width - AIR);
@@ -231,11 +231,11 @@ export class PatchView extends Drawing {
     if (!state.pins.includes(query)) framed.push({ token: query, name: "" });
     const scene = this.scene(size, theme, row, framed);
     drawMarks(drawRow(this.large, scene), scene);
-    const [title, said] = [titleOf(header, state), sentence(header, query, row, state.shows)];
+    const [title, said] = [patchTitle(header, state), patchSentence(header, query, row, state.shows)];
     this.title.textContent = title;
     this.say(said);
-    this.large.setAttribute("aria-label", joined(header.labels.join_heard, [title, said]));
-    this.bar.textContent = fill(this.light, { share: percent(this.topOf(row)) });
+    this.large.setAttribute("aria-label", joinTexts(header.labels.join_heard, [title, said]));
+    this.bar.textContent = fill(this.light, { share: formatPercent(this.topOf(row)) });
     this.chips.update();
   }
 
@@ -243,15 +243,15 @@ export class PatchView extends Drawing {
   drawPlain(room) {
     this.plain.hidden = room < SMALLEST;
     if (this.plain.hidden) return;
-    const { width, height } = fitted(this.header.picture, Math.min(room, PLAIN), PLAIN);
+    const { width, height } = fitPicture(this.header.picture, Math.min(room, PLAIN), PLAIN);
     const place = { x: 0, y: 0, w: width, h: height };
-    drawPhotograph(sized(this.plain, width, height), this.shown.image, this.header.picture.smooth, place);
+    drawPhotograph(sizeCanvas(this.plain, width, height), this.shown.image, this.header.picture.smooth, place);
     this.plain.setAttribute("aria-label", this.header.labels.plain);
   }
 
   /** The weight of a disc that fills its patch: this row's own largest, or 1. @param {Float32Array} row */
   topOf(row) {
-    return this.oneScale ? 1 : brightest(row, this.header.grid.first);
+    return this.oneScale ? 1 : largestPatchWeight(row, this.header.grid.first);
   }
 
   /**

@@ -2,10 +2,10 @@
 // Python hears how many steps were asked for in all, so that presses which arrive together all count.
 
 import { Sequence, viewComponent } from "../shared/component.js";
-import { addButton, button, el, focusedIn } from "../shared/dom.js";
-import { scrolling } from "../shared/motion.js";
+import { addButton, createButton, el, focusedElement } from "../shared/dom.js";
+import { scrollBehaviour } from "../shared/motion.js";
 import { STOPS } from "../shared/window.js";
-import { gestureOf, isAtFirst, stopAfter } from "./presenter_keys.js";
+import { gestureOfKey, isAtFirst, stopAfter } from "./presenter_keys.js";
 
 /** @import { Gesture } from "./presenter_keys.js" */
 /** @import { Component, Presented } from "../shared/types.js" */
@@ -38,11 +38,11 @@ const KEY = Symbol.for("attnviz.presenter");
  * What was asked for, kept beyond a mount: Streamlit may take the component off the page and put it there again with an
  * answer that does not know of the newest press. Also beyond this module, which it may load again.
  */
-const shared = /** @type {{ [KEY]?: ReturnType<typeof begun> }} */ (/** @type {unknown} */ (globalThis));
-const kept = (shared[KEY] ??= begun());
+const shared = /** @type {{ [KEY]?: ReturnType<typeof beginPresenting> }} */ (/** @type {unknown} */ (globalThis));
+const storedPresentation = (shared[KEY] ??= beginPresenting());
 
-function begun() {
-  globalThis.addEventListener("keydown", (event) => kept.current?.key(event));
+function beginPresenting() {
+  globalThis.addEventListener("keydown", (event) => storedPresentation.current?.key(event));
   return {
     total: 0,
     gestures: new Sequence(),
@@ -67,7 +67,7 @@ class Presenter {
     this.component = null;
     /** @type {ReturnType<typeof setInterval> | undefined} */
     this.waiting = undefined;
-    kept.current = this;
+    storedPresentation.current = this;
   }
 
   get given() {
@@ -80,24 +80,25 @@ class Presenter {
     const { data } = component;
     this.component = component;
     document.documentElement.lang = data.language; // for screen readers, and for the shapes of Chinese characters
-    const behind = kept.gestures.isBehind(`${data.session} ${data.page}`, data.ack);
-    const renewed = kept.session !== data.session && kept.present; // the line was lost, and the link does not say it
-    kept.session = data.session;
+    const behind = storedPresentation.gestures.isBehind(`${data.session} ${data.page}`, data.ack);
+    const renewed = storedPresentation.session !== data.session && storedPresentation.present; // the line was lost, and the link does not say it
+    storedPresentation.session = data.session;
     if (renewed && !data.present) this.tell();
     else if (!behind) {
-      kept.total = data.total;
-      kept.present = data.present;
+      storedPresentation.total = data.total;
+      storedPresentation.present = data.present;
     }
     this.draw();
     this.root.dataset.ready = "true";
     const here = `${data.present} ${data.page} ${data.title}`;
-    const whole = !kept.here.startsWith(`${data.present} ${data.page} `);
-    if (here !== kept.here && data.present) this.begin(whole, kept.back && !whole);
-    kept.here = here;
+    const whole = !storedPresentation.here.startsWith(`${data.present} ${data.page} `);
+    if (here !== storedPresentation.here && data.present) this.begin(whole, storedPresentation.back && !whole);
+    storedPresentation.here = here;
     const step = `${data.page} ${data.title} ${data.place}`;
-    const walked = data.walks && kept.step.startsWith(`${data.page} `) && step !== kept.step;
+    const walked =
+      data.walks && storedPresentation.step.startsWith(`${data.page} `) && step !== storedPresentation.step;
     if (walked && !data.present) this.beginStep();
-    kept.step = step;
+    storedPresentation.step = step;
     this.catchUp();
   }
 
@@ -107,10 +108,10 @@ class Presenter {
    * @param {boolean} last whether the last picture instead
    */
   begin(whole, last) {
-    kept.back = false;
+    storedPresentation.back = false;
     this.keep(true, (main) => {
       const section = whole ? main : (document.querySelector(BEGINS) ?? main);
-      const stop = stopsOf(section).at(last ? -1 : 0);
+      const stop = presentationStops(section).at(last ? -1 : 0);
       return stop ? stop.getBoundingClientRect().top - ABOVE : null;
     });
   }
@@ -139,7 +140,7 @@ class Presenter {
     this.waiting = setInterval(() => {
       const main = document.querySelector(MAIN);
       const pixels = main ? off(main) : null;
-      const over = kept.present !== present || performance.now() > end || still > QUIET;
+      const over = storedPresentation.present !== present || performance.now() > end || still > QUIET;
       if (over) give();
       if (over || !main || pixels === null) return;
       const before = main.scrollTop;
@@ -150,12 +151,12 @@ class Presenter {
 
   draw() {
     const { words, title, place, before, after } = this.given;
-    this.root.hidden = !kept.present;
-    document.documentElement.toggleAttribute("data-present", kept.present); // presenting.css
-    const held = focusedIn(this.root)?.getAttribute("data-does");
+    this.root.hidden = !storedPresentation.present;
+    document.documentElement.toggleAttribute("data-present", storedPresentation.present); // presenting.css
+    const held = focusedElement(this.root)?.getAttribute("data-does");
     const bar = el("div", "av-line pr-bar", null, { role: "toolbar", "aria-label": words.bar });
     const walk = el("div", "av-line pr-walk");
-    const stops = stopsOf(document);
+    const stops = presentationStops(document);
     const back = addButton(walk, "‹", words.previous, () => this.walk(-1));
     const on = addButton(walk, "›", words.next, () => this.walk(1));
     back.dataset.does = "previous";
@@ -167,7 +168,7 @@ class Presenter {
     walk.append(el("span", "pr-place", place), el("span", "av-strong pr-title", title));
     const ways = el("div", "av-line pr-walk");
     if (document.querySelector(".st-key-drawer")) {
-      const drawer = button("av-button pr-drawer", words.drawer, () => openDrawer(), { "data-does": "drawer" });
+      const drawer = createButton("av-button pr-drawer", words.drawer, () => openDrawer(), { "data-does": "drawer" });
       ways.append(drawer);
     }
     const dark = this.isDark();
@@ -184,16 +185,16 @@ class Presenter {
   /** @param {KeyboardEvent} event */
   key(event) {
     if (!this.component) return;
-    const does = gestureOf({ ...pressedOn(event), present: kept.present, walks: this.given.walks });
+    const does = gestureOfKey({ ...isKeyForPage(event), present: storedPresentation.present, walks: this.given.walks });
     if (!does) return;
     event.preventDefault();
     if (this.root.isConnected) this.do(does);
-    else kept.waiting.push({ does, page: this.given.page });
+    else storedPresentation.waiting.push({ does, page: this.given.page });
   }
 
   /** @param {Gesture} does */
   do(does) {
-    if (does === "toggle") this.set(!kept.present);
+    if (does === "toggle") this.set(!storedPresentation.present);
     else if (does === "leave" && document.documentElement.hasAttribute(DRAWER)) openDrawer();
     else if (does === "leave") this.leave();
     else this.walk(does === "next" ? 1 : -1);
@@ -206,29 +207,32 @@ class Presenter {
    */
   walk(by) {
     const main = document.querySelector(MAIN);
-    const stops = kept.present && main ? stopsOf(document).map((stop) => stop.getBoundingClientRect().top) : [];
+    const stops =
+      storedPresentation.present && main
+        ? presentationStops(document).map((stop) => stop.getBoundingClientRect().top)
+        : [];
     const { before, after, steps, total } = this.given;
-    const stepsOn = by > 0 && steps > kept.total - total && isAtFirst(stops);
-    const stop = main && !stepsOn ? stopAfter(stops, by, roomOf(main, by)) : null;
+    const stepsOn = by > 0 && steps > storedPresentation.total - total && isAtFirst(stops);
+    const stop = main && !stepsOn ? stopAfter(stops, by, scrollRoom(main, by)) : null;
     if (main && stop !== null) {
-      main.scrollBy({ top: stop - ABOVE, behavior: scrolling() });
+      main.scrollBy({ top: stop - ABOVE, behavior: scrollBehaviour() });
       return;
     }
     if (by < 0 ? !before : !after) {
-      if (kept.gestures.sent === this.given.ack) return; // nothing is on its way that could have opened one
+      if (storedPresentation.gestures.sent === this.given.ack) return; // nothing is on its way that could have opened one
     }
-    kept.total += by;
-    kept.back = by < 0;
+    storedPresentation.total += by;
+    storedPresentation.back = by < 0;
     this.tell();
   }
 
   leave() {
-    if (kept.present) this.set(false);
+    if (storedPresentation.present) this.set(false);
   }
 
   /** @param {boolean} present */
   set(present) {
-    kept.present = present;
+    storedPresentation.present = present;
     this.draw();
     this.tell();
   }
@@ -246,19 +250,23 @@ class Presenter {
   }
 
   tell() {
-    const stood = { seq: kept.gestures.next(), total: kept.total, present: kept.present };
+    const stood = {
+      seq: storedPresentation.gestures.next(),
+      total: storedPresentation.total,
+      present: storedPresentation.present,
+    };
     this.component?.setStateValue("stood", stood);
   }
 
   /** Does what was asked for while it was off the page; what another page was asked for is forgotten. */
   catchUp() {
     const { page } = this.given;
-    for (const asked of kept.waiting.splice(0)) if (asked.page === page) this.do(asked.does);
+    for (const asked of storedPresentation.waiting.splice(0)) if (asked.page === page) this.do(asked.does);
   }
 }
 
 /** @param {KeyboardEvent} event */
-function pressedOn(event) {
+function isKeyForPage(event) {
   const path = event.composedPath().filter((node) => node instanceof Element);
   return {
     key: event.key,
@@ -269,12 +277,12 @@ function pressedOn(event) {
 }
 
 /** @param {Element} main @param {-1 | 1} by */
-function roomOf({ scrollTop, scrollHeight, clientHeight }, by) {
+function scrollRoom({ scrollTop, scrollHeight, clientHeight }, by) {
   return by > 0 ? scrollHeight - clientHeight - scrollTop : scrollTop;
 }
 
 /** Pictures that fill the window: next goes to the one below before it leaves the page. @param {ParentNode} page */
-function stopsOf(page) {
+function presentationStops(page) {
   return [...page.querySelectorAll(STOPS)].filter((stop) => stop.getClientRects().length > 0);
 }
 

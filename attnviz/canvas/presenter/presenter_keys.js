@@ -24,7 +24,7 @@ const PRESENTING = { ...ALWAYS, PageDown: "next", PageUp: "previous" };
  */
 
 /** What a key asks for; null where it belongs to something else. @param {Pressed} pressed @returns {Gesture | null} */
-export function gestureOf({ key, taken, open, present, walks, within }) {
+export function gestureOfKey({ key, taken, open, present, walks, within }) {
   if (taken || within(TYPING)) return null;
   if (key === "Escape") return present && !open ? "leave" : null;
   if (key === "p") return "toggle";

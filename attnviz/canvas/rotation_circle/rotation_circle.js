@@ -1,13 +1,21 @@
 // RoPE's rotation of one pair of numbers on a circle, as positions move. Python hears of it when the visitor lets go.
 
-import { themeOf } from "../shared/colour.js";
+import { readTheme } from "../shared/colour.js";
 import { viewComponent } from "../shared/component.js";
 import { labelledSlider, stopSlider } from "../shared/controls.js";
-import { around, el, fill, joined } from "../shared/dom.js";
+import { createBox, el, fill, joinTexts } from "../shared/dom.js";
 import { MovedView } from "../shared/film_view.js";
 import { film } from "../shared/motion.js";
-import { fixed, fourDigits, significant } from "../shared/numbers.js";
-import { asDegrees, drawCircle, drawCurve, movedTogether, pairProduct, score, turned } from "./rotation_drawing.js";
+import { formatFixed, formatFourDigits, formatSignificant } from "../shared/numbers.js";
+import {
+  asDegrees,
+  drawCircle,
+  drawCurve,
+  shiftBoth,
+  pairProduct,
+  rotatedScore,
+  rotatePair,
+} from "./rotation_drawing.js";
 
 /** @import { LabelledSlider } from "../shared/controls.js" */
 /** @import { Component, RotationHeader } from "../shared/types.js" */
@@ -66,8 +74,8 @@ class RotationCircle extends MovedView {
     box.addEventListener("change", () => (this.together = box.checked));
     this.row.replaceChildren(this.players[0].button, box, el("label", "", words.together, { for: box.id }));
     sliders.append(this.row);
-    const side = around("av-column rc-side", sliders, this.facts, el("div", "av-small", words.curve), this.curve);
-    const both = around("av-wrap rc-both", this.circle, side);
+    const side = createBox("av-column rc-side", sliders, this.facts, el("div", "av-small", words.curve), this.curve);
+    const both = createBox("av-wrap rc-both", this.circle, side);
     this.root.replaceChildren(both, this.said);
   }
 
@@ -76,7 +84,7 @@ class RotationCircle extends MovedView {
     this.grab();
     if (what !== "pair" && this.together) {
       const step = value - this.at[what];
-      [this.at.q_at, this.at.k_at] = movedTogether(this.at.q_at, this.at.k_at, step, this.header.last);
+      [this.at.q_at, this.at.k_at] = shiftBoth(this.at.q_at, this.at.k_at, step, this.header.last);
     } else {
       this.at[what] = value;
     }
@@ -90,7 +98,7 @@ class RotationCircle extends MovedView {
     const [q, k] = [this.at.q_at + start, this.at.k_at + start];
     const way = last - Math.max(q, k);
     const frame = (/** @type {number} */ share) => {
-      [this.at.q_at, this.at.k_at] = movedTogether(q, k, share * way, last);
+      [this.at.q_at, this.at.k_at] = shiftBoth(q, k, share * way, last);
       this.draw();
     };
     this.plays(
@@ -111,17 +119,17 @@ class RotationCircle extends MovedView {
     if (!this.held || !this.root.clientWidth) return;
     const { turns, q, k, colours, words } = this.held;
     const { pair, q_at, k_at } = this.at;
-    const theme = themeOf(this.root, colours);
+    const theme = readTheme(this.root, colours);
     const speed = turns[pair];
     const arrows = [
-      { name: "q", start: q[pair], now: turned(q[pair], q_at * speed), colour: theme.q, angle: q_at * speed },
-      { name: "k", start: k[pair], now: turned(k[pair], k_at * speed), colour: theme.k, angle: k_at * speed },
+      { name: "q", start: q[pair], now: rotatePair(q[pair], q_at * speed), colour: theme.q, angle: q_at * speed },
+      { name: "k", start: k[pair], now: rotatePair(k[pair], k_at * speed), colour: theme.k, angle: k_at * speed },
     ];
     drawCircle(this.circle, circleSide(this.root.clientWidth), arrows, theme);
     const product = (/** @type {number} */ distance) => pairProduct(q[pair], k[pair], speed, 0, distance);
     const wide = this.curve.parentElement?.clientWidth ?? 300;
     drawCurve(this.curve, wide, 92, product, REACH, k_at - q_at, theme.dark ? "#5bb0c6" : "#3B8EA5", theme);
-    this.write(speed, pairProduct(q[pair], k[pair], speed, q_at, k_at), score(q, k, turns, q_at, k_at), words);
+    this.write(speed, pairProduct(q[pair], k[pair], speed, q_at, k_at), rotatedScore(q, k, turns, q_at, k_at), words);
   }
 
   /** @param {number} speed @param {number} product @param {number} total @param {RotationHeader["words"]} words */
@@ -134,29 +142,32 @@ class RotationCircle extends MovedView {
     }
     const degrees = (/** @type {number} */ position) => {
       const { degrees: rest, whole } = asDegrees(position * speed);
-      return fill(whole ? words.angle : words.degrees, { degrees: fixed(rest, 1), whole });
+      return fill(whole ? words.angle : words.degrees, { degrees: formatFixed(rest, 1), whole });
     };
     const facts = /** @type {[string, string, string][]} */ ([
       ["q", words.q_turned, degrees(q_at)],
       ["k", words.k_turned, degrees(k_at)],
-      ["", words.product, fourDigits(product)],
-      ["", words.score, fourDigits(total)],
+      ["", words.product, formatFourDigits(product)],
+      ["", words.score, formatFourDigits(total)],
     ]);
     this.facts.replaceChildren(
       ...facts.map(([whose, name, value]) => {
-        return around(`av-fact rc-fact ${whose && `rc-of-${whose}`}`, el("b", "", value), el("span", "", name));
+        return createBox(`av-fact rc-fact ${whose && `rc-of-${whose}`}`, el("b", "", value), el("span", "", name));
       }),
     );
     const distance = Math.round(k_at - q_at);
     const said = fill(distance ? (distance < 0 ? words.before : words.after) : words.beside, {
       pair,
-      wavelength: significant((2 * Math.PI) / speed, 4),
+      wavelength: formatSignificant((2 * Math.PI) / speed, 4),
       distance: Math.abs(distance),
-      between: fixed(((distance * speed * 180) / Math.PI) % 360, 1).replace("-", "−"),
+      between: formatFixed(((distance * speed * 180) / Math.PI) % 360, 1).replace("-", "−"),
     });
     this.said.textContent = said;
     const numbers = facts.map(([, name, value]) => `${name} ${value}`);
-    this.circle.setAttribute("aria-label", joined(words.join_sentences, [said, joined(words.join_things, numbers)]));
+    this.circle.setAttribute(
+      "aria-label",
+      joinTexts(words.join_sentences, [said, joinTexts(words.join_things, numbers)]),
+    );
     this.curve.setAttribute("aria-label", words.curve);
   }
 }

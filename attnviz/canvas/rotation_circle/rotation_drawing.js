@@ -1,7 +1,7 @@
 // RoPE's arithmetic on pairs of numbers, computed from nothing but positions, and two pictures of a turned pair: arrows on
 // circles, and what the pair adds to q.k over the distance.
 
-import { drawWith, sized, strokeGrid, strokePath } from "../shared/surface.js";
+import { drawWith, sizeCanvas, strokeGrid, strokePath } from "../shared/surface.js";
 
 /** @import { DrawingContext, Theme } from "../shared/types.js" */
 /** @typedef {[number, number]} Pair */
@@ -10,7 +10,7 @@ import { drawWith, sized, strokeGrid, strokePath } from "../shared/surface.js";
 /** Query and key as arrows from the middle; thin where they began, with the path of the last turn as an arc. */
 /** @param {HTMLCanvasElement} canvas @param {number} size @param {Arrow[]} arrows @param {Theme} theme */
 export function drawCircle(canvas, size, arrows, theme) {
-  const ink = sized(canvas, size, size);
+  const ink = sizeCanvas(canvas, size, size);
   const middle = size / 2;
   const unit = unitPixels(arrows[0].start, arrows[1].start, size);
   drawWith(ink, { strokeStyle: theme.text, globalAlpha: 0.25, lineWidth: 1 });
@@ -60,7 +60,7 @@ function head(ink, middle, x, y) {
  * @param {Theme} theme
  */
 export function drawCurve(canvas, width, height, curve, reach, at, colour, theme) {
-  const ink = sized(canvas, width, height);
+  const ink = sizeCanvas(canvas, width, height);
   const [left, right, top, foot] = [6, 6, 8, 18];
   const steps = Math.max(2, Math.round(width - left - right));
   const values = Array.from({ length: steps + 1 }, (_, i) => curve(-reach + (2 * reach * i) / steps));
@@ -90,7 +90,7 @@ export function drawCurve(canvas, width, height, curve, reach, at, colour, theme
 }
 
 /** A pair turned by an angle, as core/rope.py turns it. @param {Pair} pair @param {number} angle @returns {Pair} */
-export function turned([a, b], angle) {
+export function rotatePair([a, b], angle) {
   const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
   return [a * cos - b * sin, b * cos + a * sin];
 }
@@ -102,13 +102,13 @@ export function turned([a, b], angle) {
  * @param {number} qAt @param {number} kAt
  */
 export function pairProduct(q, k, turns, qAt, kAt) {
-  const [one, other] = [turned(q, qAt * turns), turned(k, kAt * turns)];
+  const [one, other] = [rotatePair(q, qAt * turns), rotatePair(k, kAt * turns)];
   return one[0] * other[0] + one[1] * other[1];
 }
 
 /** q.k over all pairs. */
 /** @param {Pair[]} q @param {Pair[]} k @param {number[]} turns @param {number} qAt @param {number} kAt */
-export function score(q, k, turns, qAt, kAt) {
+export function rotatedScore(q, k, turns, qAt, kAt) {
   return turns.reduce((sum, speed, i) => sum + pairProduct(q[i], k[i], speed, qAt, kAt), 0);
 }
 
@@ -130,7 +130,7 @@ export function unitPixels(q, k, size) {
 
 /** Positions moved by `step` together, kept between 0 and `last` without changing their distance. */
 /** @param {number} qAt @param {number} kAt @param {number} step @param {number} last @returns {[number, number]} */
-export function movedTogether(qAt, kAt, step, last) {
+export function shiftBoth(qAt, kAt, step, last) {
   const kept = Math.max(-Math.min(qAt, kAt), Math.min(step, last - Math.max(qAt, kAt)));
   return [qAt + kept, kAt + kept];
 }

@@ -1,34 +1,34 @@
 // The menu that saves a picture: as SVG or PNG, or copied. What is on show draws itself; a chart is drawn by plotly.js.
 
 import { patchHeadsFigure } from "../patch_view/patch_figure.js";
-import { CHART, chartFigure, figureDocument, pictureDocument, themeOfFile } from "../scene/figure.js";
-import { keepInReach, sayingButtons, View, viewComponent } from "../shared/component.js";
-import { around, el, fill, say } from "../shared/dom.js";
-import { download, png } from "../shared/files.js";
+import { CHART, chartFigure, figureDocument, pictureDocument, fileTheme } from "../scene/figure.js";
+import { keepInReach, reportingButtons, View, viewComponent } from "../shared/component.js";
+import { createBox, el, fill, setText } from "../shared/dom.js";
+import { download, renderPng } from "../shared/files.js";
 
 /** @import { Component, Picture, SavePictureHeader, Words } from "../shared/types.js" */
 /** @import { Background, FigureLook } from "../scene/figure.js" */
 /** @typedef {{ toImage(figure: object, options: object): Promise<string> }} Plotly */
 
 /** @param {SavePictureHeader} header @param {Uint8Array} payload @param {Omit<FigureLook, "fonts">} chosen */
-export async function svgOf(header, payload, chosen) {
-  const look = { ...chosen, fonts: await fontsOf(header.fonts) };
+export async function renderSvg(header, payload, chosen) {
+  const look = { ...chosen, fonts: await loadFonts(header.fonts) };
   if (header.chart) return chartSvg(header.chart, header.plotly, look);
   const { parts, canvases, words } = header;
   if (parts.length) {
-    const theme = themeOfFile(look.background, parts[0].header.colours);
+    const theme = fileTheme(look.background, parts[0].header.colours);
     let at = 0;
     const figures = parts.map(({ header: told, size }) =>
       patchHeadsFigure(told, payload.subarray(at, (at += size)), theme),
     );
     return figureDocument(figures, theme, look);
   }
-  const pictures = canvases.map((canvas) => pictureOf(canvas, words.gone));
+  const pictures = canvases.map((canvas) => findPicture(canvas, words.gone));
   return pictureDocument(pictures, look);
 }
 
 /** What a canvas of the page offers. @param {string} canvas its key, and where it has several pictures, which @param {string} gone */
-export function pictureOf(canvas, gone) {
+export function findPicture(canvas, gone) {
   const [key, which = ".av-root"] = canvas.split(" ");
   const box = document.querySelector(`.st-key-${CSS.escape(key)}`);
   const root = [...(box?.querySelectorAll("*") ?? [])].find(({ shadowRoot }) => shadowRoot)?.shadowRoot;
@@ -42,7 +42,7 @@ let fonts = null;
 
 /** The style that brings the font along, fetched once; without it the letters are those of whoever opens the file. */
 /** @param {string} address */
-function fontsOf(address) {
+function loadFonts(address) {
   fonts ??= fetch(address).then((answer) => {
     if (!answer.ok) throw new Error(address);
     return answer.text();
@@ -64,7 +64,7 @@ async function chartSvg(chart, plotly, look) {
   const { width, height } = layout;
   const Plotly = await loadPlotly(plotly);
   const drawn = await Plotly.toImage({ data, layout }, { format: "svg", width, height });
-  const theme = themeOfFile(look.background, chart.colours);
+  const theme = fileTheme(look.background, chart.colours);
   const frame = figureDocument([chartFigure({ width, height, title: "" })], theme, look);
   return frame.replace(CHART, () => decodeURIComponent(drawn.slice(drawn.indexOf(",") + 1)));
 }
@@ -126,7 +126,7 @@ export class LookForm {
       labelled(this.title),
       labelled(this.caption),
       this.paper,
-      around("av-wrap sv-line", labelled(bar), labelled(fine)),
+      createBox("av-wrap sv-line", labelled(bar), labelled(fine)),
     );
     more.addEventListener("change", changed);
     this.parts = [labelled(credit), more];
@@ -171,10 +171,10 @@ class SavePicture extends View {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
-    this.buttons = around("av-wrap sv-line");
+    this.buttons = createBox("av-wrap sv-line");
     this.buttons.setAttribute("role", "group");
     this.film = el("div", "av-film");
-    this.opener = around("sv-line");
+    this.opener = createBox("sv-line");
     this.downloads = el("span", "said", null, { "aria-live": "polite" });
     /** @type {Element | null} what the buttons that the server answers stand in */
     this.files = null;
@@ -208,8 +208,8 @@ class SavePicture extends View {
     ];
     const failed = (/** @type {unknown} */ problem) =>
       `${words.failed} ${problem instanceof Error ? problem.message : problem}`;
-    sayingButtons(this.buttons, acts, { working: words.working }, failed);
-    sayingButtons(this.opener, [act("film", () => this.openFilm())], { working: words.working }, failed);
+    reportingButtons(this.buttons, acts, { working: words.working }, failed);
+    reportingButtons(this.opener, [act("film", () => this.openFilm())], { working: words.working }, failed);
   }
 
   /** Says of each file that the server makes that it is on its way. @param {string} files the key of what its button stands in */
@@ -220,7 +220,7 @@ class SavePicture extends View {
     this.files = box;
     box?.addEventListener("click", ({ target }) => {
       const pressed = target instanceof Element ? target.closest("button") : null;
-      if (pressed) say(this.downloads, fill(this.header.words.sent, { file: pressed.innerText }));
+      if (pressed) setText(this.downloads, fill(this.header.words.sent, { file: pressed.innerText }));
     });
   }
 
@@ -233,18 +233,18 @@ class SavePicture extends View {
       const { background, bar, credit } = this.form.look;
       return { name, title: "", caption: credit, background, bar, videoScript: film.video };
     };
-    script.filmMenu(this.film, pictureOf(canvases[0], words.gone), saving, film.labels);
+    script.filmMenu(this.film, findPicture(canvases[0], words.gone), saving, film.labels);
     this.opener.hidden = true;
     return "";
   }
 
   /** The file of what is on show now. */
   svg() {
-    return svgOf(this.header, this.payload, this.form.look);
+    return renderSvg(this.header, this.payload, this.form.look);
   }
 
   async png() {
-    return png(await this.svg(), this.form.scale);
+    return renderPng(await this.svg(), this.form.scale);
   }
 
   /** Saves a file; what is said of it. @param {Blob} file @param {string} end of its name */

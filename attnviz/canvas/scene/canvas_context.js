@@ -10,7 +10,7 @@ export function canvasContext(canvas) {
 }
 
 /** The same to draw pictures on. @param {HTMLCanvasElement} canvas @returns {DrawingContext} */
-export function contextOf(canvas) {
+export function drawingContext(canvas) {
   const context = canvasContext(canvas);
   if (!("cells" in context)) Object.assign(context, CALLS);
   return /** @type {DrawingContext} */ (/** @type {unknown} */ (context));
@@ -61,7 +61,7 @@ const CALLS = {
     const layer = document.createElement("canvas");
     Object.assign(layer, { width: this.canvas.width, height: this.canvas.height });
     canvasContext(layer).setTransform(this.getTransform());
-    draw(contextOf(layer));
+    draw(drawingContext(layer));
     this.save();
     Object.assign(this, { globalAlpha: opacity }).resetTransform();
     this.drawImage(layer, 0, 0);

@@ -1,10 +1,10 @@
 // A figure that stands alone: its title above it, its caption below, on paper of its own; the same text in a browser and
 // without one.
 
-import { css, mixed, readable, rgb } from "../shared/colour.js";
-import { besideEachOther, writeLines } from "./side_by_side.js";
+import { css, mixColours, readableColour, rgb } from "../shared/colour.js";
+import { joinFigures, writeLines } from "./side_by_side.js";
 import { SvgContext } from "./svg_context.js";
-import { escaped } from "./svg_path.js";
+import { escapeText } from "./svg_path.js";
 import { FAMILY, wrapText } from "./text_width.js";
 
 /** @import { Colours, DrawingContext, Picture, Theme } from "../shared/types.js" */
@@ -26,23 +26,23 @@ const DARK = { text: "#E8EAED", background: "#14161C", secondary: "#1E212B", bor
 
 /** The colours of a file; a transparent one is taken to lie on white. */
 /** @param {Background} background @param {Pick<Colours, "q" | "k">} colours @returns {Theme} */
-export function themeOfFile(background, { q, k }) {
+export function fileTheme(background, { q, k }) {
   const dark = background === "dark";
   const own = dark ? DARK : LIGHT;
-  const inks = { q: readable(q, own.background), k: readable(k, own.background) };
+  const inks = { q: readableColour(q, own.background), k: readableColour(k, own.background) };
   return { ...own, ...inks, font: FAMILY, dark };
 }
 
 /** The file of what pictures of a page show, side by side. @param {Picture[]} pictures @param {FigureLook} look */
 export function pictureDocument(pictures, look) {
-  const theme = themeOfFile(look.background, pictures[0].parts()[0][1].colours);
+  const theme = fileTheme(look.background, pictures[0].parts()[0][1].colours);
   const figures = pictures.map((picture) => picture.figure(theme, look.bar));
   return figureDocument(figures, theme, look);
 }
 
 /** The whole file. @param {Figure[]} figures @param {Theme} theme @param {FigureLook} look */
 export function figureDocument(figures, theme, { background, title, caption, credit, fonts }) {
-  const figure = figures.length === 1 ? figures[0] : besideEachOther(figures);
+  const figure = figures.length === 1 ? figures[0] : joinFigures(figures);
   const beside = figure.flush ? 0 : MARGIN;
   const width = Math.ceil(Math.max(figure.width + 2 * beside, NARROWEST));
   const room = width - 2 * MARGIN;
@@ -54,7 +54,7 @@ export function figureDocument(figures, theme, { background, title, caption, cre
   const foot = top + figure.height + (below.length ? 14 : 0);
   const last = foot + below.length * CAPTION.line + (maker.length ? 10 : 0);
   const height = Math.ceil(last + maker.length * CREDIT.line + MARGIN);
-  const said = css(mixed(rgb(theme.text), rgb(theme.background), 0.15));
+  const said = css(mixColours(rgb(theme.text), rgb(theme.background), 0.15));
   context.fillStyle = theme.text;
   writeLines(context, heading, MARGIN, MARGIN, TITLE, 600);
   context.save();
@@ -66,10 +66,10 @@ export function figureDocument(figures, theme, { background, title, caption, cre
   writeLines(context, maker, MARGIN, last, CREDIT);
   const paper =
     background === "transparent" ? "" : `<rect width="${width}" height="${height}" fill="${theme.background}"/>`;
-  const texts = [title && `<title>${escaped(title)}</title>`, caption && `<desc>${escaped(caption)}</desc>`];
+  const texts = [title && `<title>${escapeText(title)}</title>`, caption && `<desc>${escapeText(caption)}</desc>`];
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" ` +
-    `font-family="${escaped(FAMILY)}" role="img">${texts.filter(Boolean).join("")}` +
+    `font-family="${escapeText(FAMILY)}" role="img">${texts.filter(Boolean).join("")}` +
     `${fonts && `<style>${fonts}</style>`}${paper}${context.drawing}</svg>`
   );
 }

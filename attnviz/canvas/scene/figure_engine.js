@@ -14,7 +14,7 @@ import { sharingFigure } from "../sharing_columns/columns_scene.js";
 import { boardFigure } from "../tensor_board/board_scene.js";
 import { stepFigure, stepFilm } from "../step_player/step_player_figure.js";
 import { tileFigure, tileFilm } from "../tile_film/tile_film_figure.js";
-import { chartFigure, figureDocument, themeOfFile } from "./figure.js";
+import { chartFigure, figureDocument, fileTheme } from "./figure.js";
 import { frameDocuments, frameTimes, isUpright } from "./film.js";
 
 /** @import { Figure, FigureLook } from "./figure.js" */
@@ -47,13 +47,13 @@ const FILMS = { bars: softmaxFilm, birth: birthFilm, head: headFilm, steps: step
 
 /** A file of these pictures, side by side. @param {FigurePart[]} parts @param {FigureLook} look */
 export function figureSvg(parts, look) {
-  const theme = themeOfFile(look.background, parts[0][1].colours);
+  const theme = fileTheme(look.background, parts[0][1].colours);
   const figures = parts.map(([scene, header, payload]) => SCENES[scene](header, payload, theme, look.bar));
   return figureDocument(figures, theme, look);
 }
 
 /** The bytes of a text of which each letter is one. @param {string} text */
-function bytesOf(text) {
+function bytesOfLetters(text) {
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   return bytes;
@@ -62,7 +62,7 @@ function bytesOf(text) {
 /** Pictures as Python hands them over: JSON of scenes and headers, and the payloads of all, one after the other. */
 /** @param {string} parts @param {string} payloads */
 function readParts(parts, payloads) {
-  const bytes = bytesOf(payloads);
+  const bytes = bytesOfLetters(payloads);
   let at = 0;
   return /** @type {{ scene: string, header: object, size: number }[]} */ (JSON.parse(parts)).map(
     ({ scene, header, size }) => /** @type {FigurePart} */ ([scene, header, bytes.subarray(at, (at += size))]),
@@ -70,12 +70,12 @@ function readParts(parts, payloads) {
 }
 
 /** A text in one piece: a rope of several cannot be handed over. @param {string} text */
-const flattened = (text) => text.split("").join("");
+const flattenText = (text) => text.split("").join("");
 
 /** The frames of a film from one time to another, and how long they take. */
 /** @param {FigurePart} part @param {FigureLook & FrameLook & Size & { from: number, to: number, most: number }} look */
 export function filmSvgs([scene, header, payload], look) {
-  const theme = themeOfFile(look.background, header.colours);
+  const theme = fileTheme(look.background, header.colours);
   const film = FILMS[scene](header, payload);
   const figures = frameTimes(film, look.from, look.to, look.most).map((at) =>
     film.figure(at, theme, look.bar, isUpright(look)),
@@ -98,11 +98,11 @@ Object.assign(globalThis, {
 
   /** @param {string} parts @param {string} payloads @param {string} look */
   attnvizFigure(parts, payloads, look) {
-    return flattened(figureSvg(readParts(parts, payloads), JSON.parse(look)));
+    return flattenText(figureSvg(readParts(parts, payloads), JSON.parse(look)));
   },
 
   /** Of the one picture that moves: JSON of its frames. @param {string} parts @param {string} payloads @param {string} look */
   attnvizFilm(parts, payloads, look) {
-    return flattened(JSON.stringify(filmSvgs(readParts(parts, payloads)[0], JSON.parse(look))));
+    return flattenText(JSON.stringify(filmSvgs(readParts(parts, payloads)[0], JSON.parse(look))));
   },
 });

@@ -3,9 +3,9 @@
 
 import { writeLines } from "./side_by_side.js";
 import { SvgContext } from "./svg_context.js";
-import { escaped } from "./svg_path.js";
+import { escapeText } from "./svg_path.js";
 import { FAMILY, wrapText } from "./text_width.js";
-import { css, mixed, rgb } from "../shared/colour.js";
+import { css, mixColours, rgb } from "../shared/colour.js";
 import { clamp } from "../shared/numbers.js";
 
 /** @import { Figure } from "./figure.js" */
@@ -29,7 +29,7 @@ const LARGEST = 3;
  * @param {string} name @param {number} stops @param {number} seconds @param {(stop: number, theme: Theme, bar: boolean, upright: boolean) => Figure} figureOf
  * @returns {Film}
  */
-export function steppedFilm(name, stops, seconds, figureOf) {
+export function filmOfSteps(name, stops, seconds, figureOf) {
   const frames = Math.min(stops, MOST_FRAMES);
   const figure = (/** @type {number} */ at, /** @type {Theme} */ theme, bar = true, upright = false) =>
     figureOf(Math.round(clamp(at, 0, 1) * (stops - 1)), theme, bar, upright);
@@ -48,7 +48,7 @@ export function isUpright({ width, height }) {
 }
 
 /** The room that each of the figures fits into. @param {Figure[]} figures @returns {Size} */
-export function roomOf(figures) {
+export function largestSize(figures) {
   const most = (/** @type {"width" | "height"} */ side) => Math.max(1, ...figures.map((figure) => figure[side]));
   return { width: most("width"), height: most("height") };
 }
@@ -74,7 +74,7 @@ export function drawFrame(context, figure, room, size, theme, { title, caption }
   context.fillStyle = theme.text;
   writeLines(context, name, MARGIN, MARGIN, NAME, 600);
   writeLines(context, moment, MARGIN, said, MOMENT);
-  context.fillStyle = css(mixed(rgb(theme.text), rgb(theme.background), 0.15));
+  context.fillStyle = css(mixColours(rgb(theme.text), rgb(theme.background), 0.15));
   writeLines(context, below, MARGIN, foot, CAPTION);
   context.translate((size.width - scale * room.width) / 2, top + (high - scale * room.height) / 2);
   context.scale(scale, scale);
@@ -84,12 +84,12 @@ export function drawFrame(context, figure, room, size, theme, { title, caption }
 
 /** Frames as files. @param {Figure[]} figures @param {Size} size @param {Theme} theme @param {FrameLook} look */
 export function frameDocuments(figures, size, theme, look) {
-  const room = roomOf(figures);
+  const room = largestSize(figures);
   const { width, height } = size;
   return figures.map((figure) => {
     const context = new SvgContext();
     drawFrame(context, figure, room, size, theme, look);
-    const place = `width="${width}" height="${height}" font-family="${escaped(FAMILY)}"`;
+    const place = `width="${width}" height="${height}" font-family="${escapeText(FAMILY)}"`;
     return `<svg xmlns="http://www.w3.org/2000/svg" ${place}>${context.drawing}</svg>`;
   });
 }

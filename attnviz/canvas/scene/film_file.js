@@ -3,8 +3,8 @@
 import { applyPalette, GIFEncoder, quantize } from "gifenc";
 
 import { pause } from "../shared/surface.js";
-import { canvasContext, contextOf } from "./canvas_context.js";
-import { drawFrame, frameTimes, isUpright, roomOf } from "./film.js";
+import { canvasContext, drawingContext } from "./canvas_context.js";
+import { drawFrame, frameTimes, isUpright, largestSize } from "./film.js";
 
 /** @import { FrameLook, Size } from "./film.js" */
 /** @import { Film, Theme } from "../shared/types.js" */
@@ -15,7 +15,7 @@ import { drawFrame, frameTimes, isUpright, roomOf } from "./film.js";
 const REST = 1.5;
 
 /** Whether this browser encodes video: over plain http it does not. */
-export function encodesVideo() {
+export function canEncodeVideo() {
   return "VideoEncoder" in globalThis;
 }
 
@@ -33,7 +33,7 @@ export async function filmFile(film, look, videoScript, progress, signal) {
     if (signal.aborted) return null;
     await pause(0); // the page answers meanwhile
   }
-  const room = roomOf(figures);
+  const room = largestSize(figures);
   const canvas = Object.assign(document.createElement("canvas"), size);
   const file = kind === "gif" ? beginGif(canvas) : await (await import(String(videoScript))).beginVideo(kind, canvas);
   const each = (film.seconds * (to - from)) / Math.max(1, times.length - 1);
@@ -43,7 +43,7 @@ export async function filmFile(film, look, videoScript, progress, signal) {
       await file.stop();
       return null;
     }
-    drawFrame(contextOf(canvas), figures[i], room, size, theme, look);
+    drawFrame(drawingContext(canvas), figures[i], room, size, theme, look);
     await file.add(i < figures.length - 1 ? each : each + REST);
     progress((i + 1) / figures.length);
     await pause(0);
@@ -56,10 +56,10 @@ export function drawPreview(canvas, film, at, look) {
   const { size, theme, bar } = look;
   const scale = canvas.clientWidth / size.width;
   Object.assign(canvas, { width: canvas.clientWidth, height: Math.round(scale * size.height) });
-  const context = contextOf(canvas);
+  const context = drawingContext(canvas);
   context.scale(scale, scale);
   const figure = film.figure(at, theme, bar, isUpright(size));
-  drawFrame(context, figure, roomOf([figure]), size, theme, look);
+  drawFrame(context, figure, largestSize([figure]), size, theme, look);
 }
 
 /** A GIF that a canvas is drawn into, frame after frame; it plays on and on. @param {HTMLCanvasElement} canvas */

@@ -3,7 +3,7 @@
 import { easeCubicOut } from "d3-ease";
 import { interpolate } from "d3-interpolate";
 
-import { lessMotion } from "../shared/motion.js";
+import { prefersReducedMotion } from "../shared/motion.js";
 
 /** Through this module alone: components then share one copy. */
 export { interpolateNumber, interpolateNumberArray } from "d3-interpolate";
@@ -43,7 +43,7 @@ export class Glide {
   to(state) {
     const gliding = this.goal !== this.shown;
     if (gliding && isSame(this.goal, state)) return;
-    const moves = this.shown !== null && this.inWindow && !document.hidden && !lessMotion();
+    const moves = this.shown !== null && this.inWindow && !document.hidden && !prefersReducedMotion();
     const way = moves && !isSame(this.shown, state) ? this.between(/** @type {State} */ (this.shown), state) : null;
     cancelAnimationFrame(this.asked);
     if (way) this.follow(way, state, performance.now() - FRAME);

@@ -3,7 +3,7 @@
 import { interpolateNumberArray } from "./glide.js";
 
 import { isSame } from "./glide.js";
-import { mixedPixel } from "../shared/colour.js";
+import { mixPixels } from "../shared/colour.js";
 
 /** More pixels than this are not mixed within a frame. */
 const MOST_PIXELS = 300_000;
@@ -16,7 +16,7 @@ const MOST_PIXELS = 300_000;
 
 /** A matrix, each of whose cells is so many rows and columns. */
 /** @param {string} about @param {Uint32Array} pixels @param {number[][][]} keys @param {number} step @returns {Matrix} */
-export function matrixOf(about, pixels, keys, step = 1) {
+export function glidingMatrix(about, pixels, keys, step = 1) {
   const sides = keys.map((all) => {
     const cells = Array.from({ length: Math.ceil(all.length / step) }, (_, i) => all.slice(i * step, (i + 1) * step));
     return { keys: step === 1 ? all : cells.map((some) => some.flat()), edges: null };
@@ -28,7 +28,7 @@ export function matrixOf(about, pixels, keys, step = 1) {
 /** @param {Matrix} from @param {Matrix} to @returns {((share: number) => Matrix) | null} */
 export function matrixBetween(from, to) {
   if (from.about !== to.about) return null;
-  const [rows, columns] = from.sides.map((side, at) => aligned(side, to.sides[at]));
+  const [rows, columns] = from.sides.map((side, at) => alignRows(side, to.sides[at]));
   if (rows.keys.length * columns.keys.length > MOST_PIXELS) return null;
   const [wide, wider] = [from, to].map(({ sides }) => sides[1].keys.length);
   const pixels = new Uint32Array(rows.keys.length * columns.keys.length);
@@ -39,7 +39,7 @@ export function matrixBetween(from, to) {
       for (let column = 0; column < columns.keys.length; column++, i++) {
         const [a, b] = [from.pixels[here + columns.from[column]], to.pixels[there + columns.to[column]]];
         // what the mask hides is transparent, and has no colour of its own
-        pixels[i] = a === b ? a : mixedPixel(a || b & 0xffffff, b || a & 0xffffff, parts);
+        pixels[i] = a === b ? a : mixPixels(a || b & 0xffffff, b || a & 0xffffff, parts);
       }
     }
     return { about: to.about, pixels, sides: [rows.at(share), columns.at(share)] };
@@ -47,9 +47,9 @@ export function matrixBetween(from, to) {
 }
 
 /** Each position's own row of two: whose pixels it has on both, and where it is on the way. @param {Side} from @param {Side} to */
-function aligned(from, to) {
+function alignRows(from, to) {
   const alike = !from.edges && !to.edges && isSame(from.keys, to.keys);
-  const places = alike ? [] : [placesOf(from), placesOf(to)];
+  const places = alike ? [] : [rowPositions(from), rowPositions(to)];
   const positions = [...new Set(places.flatMap((side) => [...side.keys()]))].toSorted((a, b) => a - b);
   const keys = alike ? to.keys : positions.map((position) => [position]);
   const [here, there] = places.map((side) => {
@@ -65,7 +65,7 @@ function aligned(from, to) {
 }
 
 /** The row that each position is in, and where its share of that row ends. @param {Side} side */
-function placesOf({ keys, edges }) {
+function rowPositions({ keys, edges }) {
   /** @type {Map<number, { row: number, end: number }>} */
   const places = new Map();
   keys.forEach((positions, row) => {
@@ -78,7 +78,7 @@ function placesOf({ keys, edges }) {
 }
 
 /** A matrix as pixels, on the way so many of them that rows of any height are seen. @param {Matrix} matrix @param {number} wide @param {number} high */
-export function pixelsOf({ pixels, sides }, wide, high) {
+export function matrixPixels({ pixels, sides }, wide, high) {
   const columns = sides[1].keys.length;
   if (sides.every(({ edges }) => edges === null)) return { pixels, columns };
   const [down, across] = [linesBelow(sides[0], high), linesBelow(sides[1], wide)];

@@ -1,7 +1,7 @@
 // A PNG of pixels, written without a page.
 
 import { zlibSync } from "fflate";
-import { rgbOf } from "../shared/colour.js";
+import { toRgb } from "../shared/colour.js";
 
 const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   let rest = byte;
@@ -28,7 +28,7 @@ function chunk(name, data) {
 }
 
 /** Places of pixels in a palette of at most 256 colours; null where there are more. @param {Uint32Array} pixels */
-function paletteOf(pixels) {
+function findPalette(pixels) {
   /** @type {Map<number, number>} */
   const places = new Map();
   const codes = new Uint8Array(pixels.length);
@@ -45,7 +45,7 @@ function paletteOf(pixels) {
 }
 
 /** Rows of bytes, each behind the number of its filter: none. @param {Uint8Array} bytes @param {number} wide */
-function filtered(bytes, wide) {
+function filterRows(bytes, wide) {
   const rows = bytes.length / wide;
   const lines = new Uint8Array(rows * (wide + 1));
   for (let row = 0; row < rows; row++) lines.set(bytes.subarray(row * wide, (row + 1) * wide), row * (wide + 1) + 1);
@@ -59,18 +59,18 @@ export function pngBytes(pixels, columns) {
   view.setUint32(0, columns);
   view.setUint32(4, pixels.length / columns);
   header[8] = 8;
-  const palette = paletteOf(pixels);
+  const palette = findPalette(pixels);
   header[9] = palette ? 3 : 6;
   const parts = [Uint8Array.from([137, 80, 78, 71, 13, 10, 26, 10]), chunk("IHDR", header)];
   if (palette) {
     const { colours, codes } = palette;
-    parts.push(chunk("PLTE", Uint8Array.from(colours.flatMap(rgbOf))));
+    parts.push(chunk("PLTE", Uint8Array.from(colours.flatMap(toRgb))));
     const opacities = Uint8Array.from(colours, (c) => c >>> 24);
     parts.push(chunk("tRNS", opacities));
-    parts.push(chunk("IDAT", filtered(codes, columns)));
+    parts.push(chunk("IDAT", filterRows(codes, columns)));
   } else {
     const bytes = new Uint8Array(pixels.buffer.slice(pixels.byteOffset, pixels.byteOffset + pixels.byteLength));
-    parts.push(chunk("IDAT", filtered(bytes, 4 * columns)));
+    parts.push(chunk("IDAT", filterRows(bytes, 4 * columns)));
   }
   parts.push(chunk("IEND", new Uint8Array(0)));
   const file = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));

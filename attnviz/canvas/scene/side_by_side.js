@@ -33,7 +33,7 @@ export function placeBoxes(boxes, upright, between = BETWEEN) {
 }
 
 /** Figures side by side as one, each below its own title. @param {Figure[]} figures @returns {Figure} */
-export function besideEachOther(figures) {
+export function joinFigures(figures) {
   const names = figures.map(({ title, width }) => wrapText(title, Math.max(90, width), NAME.size, 600));
   const above = NAME.line * Math.max(0, ...names.map(({ length }) => length)) + 6;
   const width = figures.reduce((sum, one) => sum + one.width + BETWEEN, -BETWEEN);

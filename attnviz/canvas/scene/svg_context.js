@@ -2,11 +2,11 @@
 // elements that others drew. It needs
 // no page, so that the same drawing makes a file in a browser and without one.
 
-import { hex, rgbOf } from "../shared/colour.js";
-import { base64Of } from "../shared/packing.js";
+import { hex, toRgb } from "../shared/colour.js";
+import { encodeBase64 } from "../shared/packing.js";
 import { pngBytes } from "./png.js";
 import { FAMILY, SIGNS, splitAtSigns, textWidth, tracePath } from "./text_width.js";
-import { attributes, escaped, Gradient, short, SvgPath } from "./svg_path.js";
+import { writeAttributes, escapeText, Gradient, formatNumber, SvgPath } from "./svg_path.js";
 
 /** @import { DrawingContext, Rectangle } from "../shared/types.js" */
 /** @import { Weight } from "./text_width.js" */
@@ -86,7 +86,7 @@ export class SvgContext extends SvgPath {
     if (this.rectangle === null) throw new Error("only a rectangle clips a picture");
     const { x, y, w, h } = this.rectangle;
     const [left, top] = this.at(x, y);
-    const box = `<rect${attributes({ x: left, y: top, width: w, height: h, transform: this.turned })}/>`;
+    const box = `<rect${writeAttributes({ x: left, y: top, width: w, height: h, transform: this.turned })}/>`;
     const id = this.define(`<clipPath id="ID">${box}</clipPath>`);
     this.parts.push(`<g clip-path="url(#${id})">`);
     this.groups += 1;
@@ -100,7 +100,7 @@ export class SvgContext extends SvgPath {
 
   /** @param {string} element @param {Record<string, string | number>} named */
   put(element, named, inside = "") {
-    const all = attributes({ ...named, transform: this.turned });
+    const all = writeAttributes({ ...named, transform: this.turned });
     this.parts.push(inside ? `<${element}${all}>${inside}</${element}>` : `<${element}${all}/>`);
   }
 
@@ -114,7 +114,7 @@ export class SvgContext extends SvgPath {
       stroke: this.ink(this.strokeStyle),
       "stroke-width": this.lineWidth === 1 ? "" : this.lineWidth,
       "stroke-opacity": this.globalAlpha < 1 ? this.globalAlpha : "",
-      "stroke-dasharray": this.dash.map(short).join(" "),
+      "stroke-dasharray": this.dash.map(formatNumber).join(" "),
       "stroke-linecap": this.lineCap === "butt" ? "" : this.lineCap,
       "stroke-linejoin": this.lineJoin === "miter" ? "" : this.lineJoin,
     };
@@ -145,7 +145,7 @@ export class SvgContext extends SvgPath {
     const [, size, family] = /([\d.]+)px (.*)/.exec(this.font) ?? ["", "10", FAMILY];
     const weight = /** @type {Weight} */ (/\b([6-9]00|bold)\b/.test(this.font) ? 600 : 400);
     const italic = /\bitalic\b/.test(this.font);
-    return { size: Number(size), weight, italic, family: family === FAMILY ? "" : escaped(family) };
+    return { size: Number(size), weight, italic, family: family === FAMILY ? "" : escapeText(family) };
   }
 
   /** @param {string} text @param {number} x @param {number} y */
@@ -176,7 +176,7 @@ export class SvgContext extends SvgPath {
       "font-style": italic ? "italic" : "",
       "text-anchor": anchors[this.textAlign] ?? "",
     };
-    this.put("text", { x: left, y: base, ...type, ...ink }, escaped(text));
+    this.put("text", { x: left, y: base, ...type, ...ink }, escapeText(text));
   }
 
   /** From the height that a text is given for to its baseline. */
@@ -192,7 +192,7 @@ export class SvgContext extends SvgPath {
     const { size, weight } = this.type;
     const shares = /** @type {Record<string, number>} */ ({ center: 0.5, right: 1, end: 1 });
     let at = x - (shares[this.textAlign] ?? 0) * textWidth(text, size, weight);
-    this.parts.push(`<g aria-label="${escaped(text)}">`);
+    this.parts.push(`<g aria-label="${escapeText(text)}">`);
     this.save();
     this.textAlign = "left";
     Object.assign(this, { strokeStyle: this.fillStyle, lineCap: "round", lineJoin: "round", dash: [] });
@@ -226,7 +226,7 @@ export class SvgContext extends SvgPath {
     const rows = pixels.length / columns;
     const [left, top] = this.at(x, y);
     if (pixels.length > MOST_SHAPES) {
-      const href = `data:image/png;base64,${base64Of(pngBytes(pixels, columns))}`;
+      const href = `data:image/png;base64,${encodeBase64(pngBytes(pixels, columns))}`;
       const kept = w >= columns ? "image-rendering:pixelated" : "";
       this.put("image", { x: left, y: top, width: w, height: h, preserveAspectRatio: "none", style: kept, href });
       return;
@@ -240,8 +240,8 @@ export class SvgContext extends SvgPath {
         if (pixel !== 0) shapes.set(pixel, `${shapes.get(pixel) ?? ""}M${from} ${row}h${to - from}v1H${from}z`);
       }
     }
-    const move = `${this.turned}translate(${short(left)} ${short(top)}) scale(${w / columns} ${h / rows})`;
-    const inside = [...shapes].map(([pixel, d]) => `<path fill="${hex(rgbOf(pixel))}" d="${d}"/>`).join("");
+    const move = `${this.turned}translate(${formatNumber(left)} ${formatNumber(top)}) scale(${w / columns} ${h / rows})`;
+    const inside = [...shapes].map(([pixel, d]) => `<path fill="${hex(toRgb(pixel))}" d="${d}"/>`).join("");
     this.parts.push(`<g transform="${move}" shape-rendering="crispEdges">${inside}</g>`);
   }
 
@@ -253,7 +253,7 @@ export class SvgContext extends SvgPath {
    */
   image(address, { x, y, w, h }, smooth, matrix = "") {
     const style = smooth ? "" : "image-rendering:pixelated";
-    const size = attributes({ width: w, height: h, preserveAspectRatio: "none", style, href: address });
+    const size = writeAttributes({ width: w, height: h, preserveAspectRatio: "none", style, href: address });
     const id = this.define(`<image id="ID"${size}/>`);
     const all = 'x="0" y="0" width="1" height="1" color-interpolation-filters="sRGB"';
     const filter = matrix && this.define(`<filter id="ID" ${all}><feColorMatrix values="${matrix}"/></filter>`);
@@ -263,7 +263,9 @@ export class SvgContext extends SvgPath {
 
   /** Elements that something else has drawn, moved to where the context is. @param {string} elements */
   insert(elements) {
-    this.parts.push(`<g transform="translate(${short(this.matrix[4])} ${short(this.matrix[5])})">${elements}</g>`);
+    this.parts.push(
+      `<g transform="translate(${formatNumber(this.matrix[4])} ${formatNumber(this.matrix[5])})">${elements}</g>`,
+    );
   }
 
   /** The hatch of what a mask hides. @param {Rectangle} place @param {string} colour @param {boolean} dark */
@@ -280,7 +282,7 @@ export class SvgContext extends SvgPath {
 
   /** All that `draw` draws, so faint. @param {number} opacity @param {(context: DrawingContext) => void} draw */
   fade(opacity, draw) {
-    if (opacity < 1) this.parts.push(`<g opacity="${short(opacity)}">`);
+    if (opacity < 1) this.parts.push(`<g opacity="${formatNumber(opacity)}">`);
     draw(this);
     if (opacity < 1) this.parts.push("</g>");
   }

@@ -4,15 +4,15 @@
 
 /** A text inside an element or an attribute; a sign that no XML may hold becomes one for "unreadable". */
 /** @param {string} text */
-export function escaped(text) {
+export function escapeText(text) {
   const held = text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd");
   return held.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
 
 /** The attributes of an element; those that are empty are left out. @param {Record<string, string | number>} named */
-export function attributes(named) {
+export function writeAttributes(named) {
   const held = Object.entries(named).filter(([, value]) => value !== "");
-  return held.map(([name, value]) => ` ${name}="${typeof value === "number" ? short(value) : value}"`).join("");
+  return held.map(([name, value]) => ` ${name}="${typeof value === "number" ? formatNumber(value) : value}"`).join("");
 }
 
 /** A gradient of colours along a line, as a canvas has it. */
@@ -36,8 +36,8 @@ export class Gradient {
 
   get definition() {
     const [x1, y1, x2, y2] = this.line;
-    const place = attributes({ id: this.id, gradientUnits: "userSpaceOnUse", x1, y1, x2, y2 });
-    const stops = this.stops.map(([offset, colour]) => `<stop${attributes({ offset, "stop-color": colour })}/>`);
+    const place = writeAttributes({ id: this.id, gradientUnits: "userSpaceOnUse", x1, y1, x2, y2 });
+    const stops = this.stops.map(([offset, colour]) => `<stop${writeAttributes({ offset, "stop-color": colour })}/>`);
     return `<linearGradient${place}>${stops.join("")}</linearGradient>`;
   }
 }
@@ -45,7 +45,7 @@ export class Gradient {
 /** @typedef {[number, number, number, number, number, number]} Matrix */
 
 /** A number with at most two digits after the point. @param {number} value */
-export function short(value) {
+export function formatNumber(value) {
   const rounded = Math.round(value * 100) / 100;
   return Object.is(rounded, -0) ? "0" : String(rounded);
 }
@@ -86,7 +86,7 @@ export class SvgPath {
     const [a, b, c, d] = this.matrix;
     if (a === 1 && b === 0 && c === 0 && d === 1) return "";
     const [e, f] = this.matrix.slice(4);
-    return `matrix(${[a, b, c, d].map((v) => String(Math.round(v * 1e4) / 1e4)).join(" ")} ${short(e)} ${short(f)})`;
+    return `matrix(${[a, b, c, d].map((v) => String(Math.round(v * 1e4) / 1e4)).join(" ")} ${formatNumber(e)} ${formatNumber(f)})`;
   }
 
   /** A point as it is written: moved, unless an attribute does it. @param {number} x @param {number} y */
@@ -103,7 +103,7 @@ export class SvgPath {
   add(letter, ...places) {
     /** @type {string[]} */
     const written = [];
-    for (let i = 0; i < places.length; i += 2) written.push(...this.at(places[i], places[i + 1]).map(short));
+    for (let i = 0; i < places.length; i += 2) written.push(...this.at(places[i], places[i + 1]).map(formatNumber));
     this.path += letter + written.join(" ");
     this.rectangle = null;
   }
@@ -129,12 +129,12 @@ export class SvgPath {
     const middle = whole ? from + Math.PI : to;
     const point = (/** @type {number} */ angle) =>
       this.at(x + radius * Math.cos(angle), y + radius * Math.sin(angle))
-        .map(short)
+        .map(formatNumber)
         .join(" ");
     const turn = against ? ((from - to) % (2 * Math.PI)) + 2 * Math.PI : ((to - from) % (2 * Math.PI)) + 2 * Math.PI;
     const large = Number(turn % (2 * Math.PI) > Math.PI);
     const part = (/** @type {number} */ end, /** @type {number} */ far) =>
-      `A${short(radius)} ${short(radius)} 0 ${far} ${Number(!against)} ${point(end)}`;
+      `A${formatNumber(radius)} ${formatNumber(radius)} 0 ${far} ${Number(!against)} ${point(end)}`;
     this.path += `${this.path ? "L" : "M"}${point(from)}`;
     this.path += whole ? part(middle, 0) + part(from, 0) : part(to, large);
     this.rectangle = null;

@@ -1,7 +1,7 @@
 // Colour scales: 256 steps between the stops that Python sends, and tables from codes to pixels.
 // A pixel is 0xAABBGGRR, as a little-endian Uint32Array over ImageData holds it.
 
-import { MASKED_16, valueOf } from "./packing.js";
+import { MASKED_16, decodeValue } from "./packing.js";
 
 /** @import { Colours, Rgb, Scale, Stops, Theme } from "./types.js" */
 
@@ -29,7 +29,7 @@ export function hex(colour) {
 }
 
 /** @param {Rgb} from @param {Rgb} to @param {number} share @returns {Rgb} */
-export function mixed(from, to, share) {
+export function mixColours(from, to, share) {
   return /** @type {Rgb} */ (from.map((v, i) => Math.round(v + (to[i] - v) * share)));
 }
 
@@ -38,20 +38,20 @@ export function colourAt(stops, t) {
   let s = 0;
   while (s < stops.length - 2 && t > stops[s + 1][0]) s++;
   const [[t0, from], [t1, to]] = [stops[s], stops[s + 1]];
-  return mixed(rgb(from), rgb(to), Math.min(1, Math.max(0, (t - t0) / (t1 - t0))));
+  return mixColours(rgb(from), rgb(to), Math.min(1, Math.max(0, (t - t0) / (t1 - t0))));
 }
 
 /**
  * @param {Rgb} colour
  * @param {number} alpha 0 to 255
  */
-export function pixelOf([r, g, b], alpha = 255) {
+export function toPixel([r, g, b], alpha = 255) {
   return ((alpha << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }
 
 /** The scale in 256 pixels. @param {Stops} stops */
 export function ramp(stops) {
-  return Uint32Array.from({ length: 256 }, (_, i) => pixelOf(colourAt(stops, i / 255)));
+  return Uint32Array.from({ length: 256 }, (_, i) => toPixel(colourAt(stops, i / 255)));
 }
 
 /** Where a value lies on the scale, 0 to 1 (0.5 is zero on a signed one). */
@@ -64,7 +64,7 @@ export function placeOnScale(value, scale, signed) {
 
 /** The colours of a scale: of one with two sides nought is nearly the page, light or dark. */
 /** @param {{ signed: boolean, colours: Pick<Colours, "scores" | "weights"> }} header @param {boolean} dark */
-export function stopsOf({ signed, colours }, dark) {
+export function colourStops({ signed, colours }, dark) {
   return signed ? colours.scores[Number(dark)] : colours.weights;
 }
 
@@ -74,16 +74,16 @@ export function stopsOf({ signed, colours }, dark) {
  * @param {boolean} dark
  */
 export function pixelTable({ signed, top, scale, colours }, dark) {
-  const steps = ramp(stopsOf({ signed, colours }, dark));
+  const steps = ramp(colourStops({ signed, colours }, dark));
   const table = new Uint32Array(65536);
   for (let code = 0; code < MASKED_16; code++) {
-    table[code] = steps[Math.round(placeOnScale(valueOf(code, top, signed), scale, signed) * 255)];
+    table[code] = steps[Math.round(placeOnScale(decodeValue(code, top, signed), scale, signed) * 255)];
   }
   return table;
 }
 
 /** A pixel between two: so many of 256 parts are the second's. @param {number} from @param {number} to @param {number} share */
-export function mixedPixel(from, to, share) {
+export function mixPixels(from, to, share) {
   const [rb, ag] = [from & 0xff00ff, (from >>> 8) & 0xff00ff]; // two channels at once, each with room for its product
   const mixedRb = rb + ((((to & 0xff00ff) - rb) * share) >> 8);
   const mixedAg = ag + (((((to >>> 8) & 0xff00ff) - ag) * share) >> 8);
@@ -91,7 +91,7 @@ export function mixedPixel(from, to, share) {
 }
 
 /** @param {number} pixel @returns {Rgb} */
-export function rgbOf(pixel) {
+export function toRgb(pixel) {
   return [pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255];
 }
 
@@ -127,7 +127,7 @@ export function cssGradient(stops) {
 
 /** The theme around a component, with Q's and K's colours as text and thin lines need them on this background. */
 /** @param {HTMLElement} root @param {Pick<Colours, "q" | "k">} colours @returns {Theme} */
-export function themeOf(root, colours) {
+export function readTheme(root, colours) {
   const style = getComputedStyle(root);
   const read = (/** @type {string} */ name, /** @type {string} */ other) =>
     style.getPropertyValue(`--st-${name}`).trim() || other;
@@ -141,8 +141,8 @@ export function themeOf(root, colours) {
     primary: read("primary-color", "#7a2382"),
     font: read("font", "sans-serif"),
     dark,
-    q: readable(colours.q, background),
-    k: readable(colours.k, background),
+    q: readableColour(colours.q, background),
+    k: readableColour(colours.k, background),
   };
   for (const axis of /** @type {const} */ (["q", "k"])) {
     const name = `--av-${axis}`;
@@ -153,9 +153,9 @@ export function themeOf(root, colours) {
 
 /** A colour as text in it can be read: lighter on a dark page, and no darker than it has to be on a light one. */
 /** @param {string} written @param {string} background */
-export function readable(written, background) {
+export function readableColour(written, background) {
   const colour = rgb(written);
-  if (isDark(background)) return css(mixed(colour, [255, 255, 255], 0.35));
-  const enough = Array.from({ length: 20 }, (_, i) => mixed(colour, [0, 0, 0], i / 20));
+  if (isDark(background)) return css(mixColours(colour, [255, 255, 255], 0.35));
+  const enough = Array.from({ length: 20 }, (_, i) => mixColours(colour, [0, 0, 0], i / 20));
   return css(enough.find((each) => contrast(each, rgb(background)) >= 4.5) ?? [0, 0, 0]);
 }

@@ -1,7 +1,7 @@
 // The bar under a picture: colours, ticks where the values lie, what is hatched; on the page, and in a file.
 
-import { cssGradient, placeOnScale, stopsOf } from "./colour.js";
-import { around, el } from "./dom.js";
+import { cssGradient, placeOnScale, colourStops } from "./colour.js";
+import { createBox, el } from "./dom.js";
 import { tickText } from "./numbers.js";
 import { drawWith } from "./surface.js";
 import { textWidth } from "../scene/text_width.js";
@@ -21,7 +21,7 @@ export function drawColourBar(host, { scale, signed, unit, colours }, dark, hatc
   host.dataset.bar = how;
   const bar = el("div", "av-bar");
   const strip = el("div", "av-bar-strip");
-  strip.style.background = cssGradient(stopsOf({ signed, colours }, dark));
+  strip.style.background = cssGradient(colourStops({ signed, colours }, dark));
   bar.append(strip);
   for (const { text, at } of ticksOf(scale, signed)) {
     const tick = el("span", "av-bar-tick", text);
@@ -29,7 +29,8 @@ export function drawColourBar(host, { scale, signed, unit, colours }, dark, hatc
     bar.append(tick);
   }
   host.replaceChildren(el("span", "av-bar-name", unit), bar);
-  if (hatched !== null) host.append(around("av-line", el("span", "av-bar-hatch"), el("span", "av-bar-name", hatched)));
+  if (hatched !== null)
+    host.append(createBox("av-line", el("span", "av-bar-hatch"), el("span", "av-bar-name", hatched)));
 }
 
 /** The numbers below a bar, and where they stand, 0 to 1. @param {Scale} scale @param {boolean} signed */
@@ -61,7 +62,7 @@ export function drawBarInFile(context, x, y, { scale, signed, unit, colours }, t
   context.fillText(unit, x, y + BAR.high / 2);
   const begin = x + textWidth(unit, BAR.font) + 10;
   const gradient = context.createLinearGradient(begin, 0, begin + BAR.wide, 0);
-  for (const [at, colour] of stopsOf({ signed, colours }, theme.dark)) gradient.addColorStop(at, colour);
+  for (const [at, colour] of colourStops({ signed, colours }, theme.dark)) gradient.addColorStop(at, colour);
   context.fillStyle = gradient;
   context.fillRect(begin, y, BAR.wide, BAR.high);
   drawWith(context, { fillStyle: theme.text, font: `10px ${theme.font}`, textAlign: "center" });

@@ -1,14 +1,14 @@
 // The script's side of a Streamlit component: its root element, one view for each root, and what passes between that view and
 // Python.
 
-import { button, el } from "./dom.js";
+import { createButton, el } from "./dom.js";
 import { readHeader } from "./packing.js";
 import { watchSize } from "./surface.js";
 
 /** @import { Component } from "./types.js" */
 
 /** The element that the component's HTML consists of. @param {Component<any>} component */
-export function rootOf(component) {
+export function rootElement(component) {
   const root = component.parentElement.querySelector(".av-root");
   if (!(root instanceof HTMLElement)) throw new Error("the component's root element is missing");
   return root;
@@ -27,7 +27,7 @@ export function viewComponent(View) {
     return { view, stopWatching: watchSize(root, () => view.resize?.()) };
   };
   return (/** @type {Component<Data>} */ component) => {
-    const root = rootOf(component);
+    const root = rootElement(component);
     const kept = views.get(root) ?? begin(root);
     views.set(root, kept);
     kept.view.show(component);
@@ -60,7 +60,7 @@ export function keepInReach(root) {
  * what `act` answers is said then, else `done`
  * @param {{ working?: string, done?: string }} labels @param {(problem: unknown) => string} failed what is said then
  */
-export function sayingButtons(root, acts, { working, done = "" }, failed) {
+export function reportingButtons(root, acts, { working, done = "" }, failed) {
   // what was said last stays when new data comes
   const said = root.querySelector(":scope > .said") ?? el("span", "said", null, { "aria-live": "polite" });
   const buttons = acts.map(({ label, attributes, act }) => {
@@ -71,7 +71,7 @@ export function sayingButtons(root, acts, { working, done = "" }, failed) {
       node.disabled = false;
       if (document.activeElement === document.body) node.focus(); // a button that could not be pressed has lost the keyboard
     };
-    const node = button("", label, press, attributes);
+    const node = createButton("", label, press, attributes);
     return node;
   });
   root.replaceChildren(...buttons, said);

@@ -27,7 +27,7 @@ export function nextButton(event, buttons) {
 
 /** Shows which of a radio group's buttons is taken, and makes it the stop of Tab. */
 /** @param {ParentNode} group @param {number} current */
-export function takenOf(group, current) {
+export function focusedButton(group, current) {
   group.querySelectorAll("[role=radio]").forEach((each, i) => {
     each.setAttribute("aria-checked", String(i === current));
     if (each instanceof HTMLElement) each.tabIndex = i === current ? 0 : -1;
@@ -40,7 +40,7 @@ export function radioGroup(group, buttons, current) {
   for (const each of buttons) each.setAttribute("role", "radio");
   group.setAttribute("role", "radiogroup");
   group.append(...buttons);
-  takenOf(group, current);
+  focusedButton(group, current);
   group.addEventListener("keydown", (event) => {
     const at = buttons.findIndex((each) => each === event.target);
     if (at < 0 || !(event.key in STEPS)) return;
@@ -93,7 +93,7 @@ const SHORT = 300;
  * @param {(on: boolean) => void} hold as it begins and ends
  * @param {() => void} click after a short press
  */
-export function holdable(control, hold, click) {
+export function makeHoldable(control, hold, click) {
   let began = 0;
   let held = false;
   const begin = () => {
@@ -133,7 +133,7 @@ export function holdable(control, hold, click) {
  * @param {T} control
  * @param {HTMLElement} [box] what is appended, where it is more than the control
  */
-export function labelled(host, name, control, box = control) {
+export function appendLabelled(host, name, control, box = control) {
   control.setAttribute("aria-label", name);
   host.append(el("span", "av-strong av-controls-name", name), box);
   return control;

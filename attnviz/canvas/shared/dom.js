@@ -18,7 +18,7 @@ export function el(tag, className = "", text = null, attributes = {}) {
 }
 
 /** A new box around these. @param {string} className @param {...(Node | string)} parts */
-export function around(className, ...parts) {
+export function createBox(className, ...parts) {
   const node = el("div", className);
   node.append(...parts);
   return node;
@@ -26,7 +26,7 @@ export function around(className, ...parts) {
 
 /** Says a text where another stands: the same words are left alone, because new ones cost the page a layout. */
 /** @param {Element} node @param {string} text */
-export function say(node, text) {
+export function setText(node, text) {
   if (node.textContent === text) return;
   const words = node.childNodes.length === 1 ? node.firstChild : null;
   if (words instanceof Text) words.data = text;
@@ -35,7 +35,7 @@ export function say(node, text) {
 
 /** Sets an attribute that has another value: setting the same one again costs the page a look at its styles. */
 /** @param {Element} node @param {string} name @param {string} value */
-export function attribute(node, name, value) {
+export function setAttribute(node, name, value) {
   if (node.getAttribute(name) !== value) node.setAttribute(name, value);
 }
 
@@ -47,7 +47,7 @@ export function attribute(node, name, value) {
  * @param {Name} name
  * @param {Node[Name]} value
  */
-export function property(node, name, value) {
+export function setProperty(node, name, value) {
   if (node[name] !== value) node[name] = value;
 }
 
@@ -56,7 +56,7 @@ export function property(node, name, value) {
  * @param {string} className @param {string | null} text @param {(() => void) | null} act
  * @param {Record<string, string>} [attributes]
  */
-export function button(className, text, act, attributes = {}) {
+export function createButton(className, text, act, attributes = {}) {
   const node = el("button", className, text, { type: "button", ...attributes });
   if (act) node.addEventListener("click", act);
   return node;
@@ -80,14 +80,14 @@ export function listOf(className, options, taken, attributes) {
  * @param {Control} control
  * @param {string} name
  */
-export function named(control, name) {
+export function setName(control, name) {
   control.title = name;
   control.setAttribute("aria-label", name);
   return control;
 }
 
 /** What in an element the keyboard is on. @param {Element} element */
-export function focusedIn(element) {
+export function focusedElement(element) {
   const root = element.getRootNode();
   const active = root instanceof ShadowRoot || root instanceof Document ? root.activeElement : null;
   return active !== null && element.contains(active) ? active : null;
@@ -101,7 +101,7 @@ export function liveRegion() {
 /** Appends a named button, and answers it. */
 /** @param {Element} host @param {string} text @param {string} name @param {() => void} act */
 export function addButton(host, text, name, act) {
-  const node = named(button("av-button", text, act), name);
+  const node = setName(createButton("av-button", text, act), name);
   host.append(node);
   return node;
 }
@@ -121,7 +121,7 @@ export function wordedButton(host, text, help, act) {
 export function fill(template, fields) {
   return template.replace(/\{(\w+)(?::([^{}|]*)\|([^{}|]*))?\}/g, (whole, name, one, many) => {
     if (!(name in fields)) return whole;
-    return one === undefined ? isolated(fields[name]) : Number(fields[name]) === 1 ? one : many;
+    return one === undefined ? isolateDirection(fields[name]) : Number(fields[name]) === 1 ? one : many;
   });
 }
 
@@ -131,7 +131,7 @@ export function fill(template, fields) {
  * @param {string} template how it joins {first} and {next}
  * @param {string[]} parts
  */
-export function joined(template, parts) {
+export function joinTexts(template, parts) {
   const stop = /\{first\}(\S)/.exec(template)?.[1] ?? " ";
   const open = (/** @type {string} */ part) => (part.endsWith(stop) ? part.slice(0, -1) : part);
   return parts
@@ -160,7 +160,7 @@ export function isRightToLeft(tokens) {
  * as a part with a direction of its own. Other text stays as it is, and so does what holds such a part already.
  * @param {string | number} value
  */
-export function isolated(value) {
+export function isolateDirection(value) {
   const text = String(value);
   return text.search(RIGHT_TO_LEFT) < 0 || text.includes("\u2068") ? text : `\u2068${text}\u2069`;
 }

@@ -46,7 +46,7 @@ export const NO_EDIT = Object.freeze({
 });
 
 /** Whether mask or scale differ from the model's. @param {Edit} edit */
-export function changes({ mask, hidden, scale, factor }) {
+export function isEdited({ mask, hidden, scale, factor }) {
   return mask !== "model" || hidden.length > 0 || (scale === "factor" ? factor !== 1 : scale !== "model");
 }
 
@@ -60,7 +60,7 @@ export function isUnmasked({ mask, hidden }, seen) {
 }
 
 /** What multiplies q·k under this edit. @param {Edit} edit @param {Pick<RawHead, "scale" | "dHead">} head */
-export function factorOf(edit, head) {
+export function scaleFactor(edit, head) {
   return SCALES[edit.scale](head, edit);
 }
 
@@ -69,7 +69,7 @@ export function factorOf(edit, head) {
  * @param {Edit} edit @param {Pick<RawHead, "shape" | "mask" | "padding">} head
  * @param {Uint8Array} [into] where it is written, if there is anything to write
  */
-export function maskOf(edit, head, into) {
+export function editedMask(edit, head, into) {
   if (edit.mask === "model" && edit.hidden.length === 0) return head.mask;
   if (edit.mask === "none" && edit.hidden.length === 0 && head.padding === null) return null;
   const mask = into ?? new Uint8Array(head.shape[0] * head.shape[1]);

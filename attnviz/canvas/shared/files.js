@@ -4,7 +4,7 @@ import { el } from "./dom.js";
 import { canvasContext } from "../scene/canvas_context.js";
 
 /** An SVG as pixels, `scale` of them for each of its own. @param {string} svg @param {number} scale */
-export async function png(svg, scale) {
+export async function renderPng(svg, scale) {
   const picture = new Image();
   picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await picture.decode();

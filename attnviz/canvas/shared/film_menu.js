@@ -1,10 +1,10 @@
 // What a film is saved with: its kind, its shape, a part of it, a button that makes it and one that stops it.
 
-import { labelled } from "./controls.js";
-import { around, button, el, listOf } from "./dom.js";
+import { appendLabelled } from "./controls.js";
+import { createBox, createButton, el, listOf } from "./dom.js";
 import { download } from "./files.js";
-import { themeOfFile } from "../scene/figure.js";
-import { drawPreview, encodesVideo, filmFile } from "../scene/film_file.js";
+import { fileTheme } from "../scene/figure.js";
+import { drawPreview, canEncodeVideo, filmFile } from "../scene/film_file.js";
 
 /** @import { FilmKind, FilmLook } from "../scene/film_file.js" */
 /** @import { Background } from "../scene/figure.js" */
@@ -34,7 +34,7 @@ export function filmMenu(root, picture, saving, labels) {
   const options = (/** @type {Record<string, string>} */ names) =>
     Object.entries(names).map(([value, text]) => el("option", "", text, { value }));
   const video = saving().videoScript !== null;
-  const kinds = { ...(video && encodesVideo() && { webm: "WebM", mp4: "MP4" }), gif: "GIF" };
+  const kinds = { ...(video && canEncodeVideo() && { webm: "WebM", mp4: "MP4" }), gif: "GIF" };
   const preview = el("canvas", "av-film-preview", null, { role: "img", "aria-label": film.name });
   const kind = listOf("", options(kinds), () => {});
   const shape = listOf("", options({ wide: labels.wide, square: labels.square }), () => show(to));
@@ -49,7 +49,7 @@ export function filmMenu(root, picture, saving, labels) {
   /** @returns {FilmLook} */
   const look = () => {
     const { title, background, ...more } = saving();
-    const theme = themeOfFile(background, picture.parts()[0][1].colours);
+    const theme = fileTheme(background, picture.parts()[0][1].colours);
     const part = { from: Number(from.value) / STOPS, to: Number(to.value) / STOPS };
     const size = SHAPES[/** @type {keyof typeof SHAPES} */ (shape.value)];
     return { ...more, ...part, size, theme, kind: /** @type {FilmKind} */ (kind.value), title: title || film.name };
@@ -78,15 +78,15 @@ export function filmMenu(root, picture, saving, labels) {
     save.disabled = false;
     stop.disabled = true;
   };
-  const save = button("av-button", labels.save, make);
-  const stop = button("av-button", labels.stop, () => making?.abort(), { disabled: "" });
-  const controls = around("av-film-menu");
-  labelled(controls, labels.kind, kind);
-  labelled(controls, labels.shape, shape);
-  labelled(controls, labels.from, from);
-  labelled(controls, labels.to, to);
+  const save = createButton("av-button", labels.save, make);
+  const stop = createButton("av-button", labels.stop, () => making?.abort(), { disabled: "" });
+  const controls = createBox("av-film-menu");
+  appendLabelled(controls, labels.kind, kind);
+  appendLabelled(controls, labels.shape, shape);
+  appendLabelled(controls, labels.from, from);
+  appendLabelled(controls, labels.to, to);
   for (const end of [from, to]) end.addEventListener("input", () => move(end));
-  if (video && !encodesVideo()) said.textContent = labels.no_video;
-  root.replaceChildren(preview, controls, around("av-line", save, stop, progress), said);
+  if (video && !canEncodeVideo()) said.textContent = labels.no_video;
+  root.replaceChildren(preview, controls, createBox("av-line", save, stop, progress), said);
   requestAnimationFrame(() => show(to));
 }

@@ -2,7 +2,7 @@
 
 import { View } from "./component.js";
 import { stopSlider } from "./controls.js";
-import { addButton, attribute, named, say } from "./dom.js";
+import { addButton, setAttribute, setName, setText } from "./dom.js";
 import { film } from "./motion.js";
 import { clamp } from "./numbers.js";
 
@@ -74,15 +74,15 @@ export class MovedView extends View {
     this.film = stop;
     this.playing = which;
     for (const { button, sign, word } of this.players) {
-      say(button, button === which ? "❚❚" : sign);
-      named(button, this.header.words[button === which ? "pause" : word]);
+      setText(button, button === which ? "❚❚" : sign);
+      setName(button, this.header.words[button === which ? "pause" : word]);
     }
     this.hush();
   }
 
   /** Nothing is said while a film plays. */
   hush() {
-    for (const node of this.spoken) attribute(node, "aria-live", this.film ? "off" : "polite");
+    for (const node of this.spoken) setAttribute(node, "aria-live", this.film ? "off" : "polite");
   }
 
   stop() {
@@ -179,8 +179,8 @@ export class FilmView extends MovedView {
   arrive(last, other) {
     const { words } = this.header;
     this.range.max = String(last);
-    attribute(this.range, "aria-label", words.step);
-    for (const { button, word } of this.movers) named(button, words[word]);
+    setAttribute(this.range, "aria-label", words.step);
+    for (const { button, word } of this.movers) setName(button, words[word]);
     this.take(other);
     this.stand(this.at);
   }
@@ -223,7 +223,7 @@ export class FilmView extends MovedView {
   /** Nor is anything said twice, where the slider says the first itself. */
   hush() {
     super.hush();
-    if (this.spoken.length && this.range.matches(":focus")) attribute(this.spoken[0], "aria-live", "off");
+    if (this.spoken.length && this.range.matches(":focus")) setAttribute(this.spoken[0], "aria-live", "off");
   }
 
   /** Stands there, and tells Python. @param {number} stop */

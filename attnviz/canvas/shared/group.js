@@ -1,7 +1,7 @@
 // What the views of one group share in the browser: the hovered token, pins, the cell, the zoom, the chosen head.
 
 import { NO_EDIT } from "./edit.js";
-import { bytesOf, unpackBits } from "./packing.js";
+import { decodeBase64, unpackBits } from "./packing.js";
 import { Latest, Sequence } from "./component.js";
 import { EVERYTHING } from "./zoom.js";
 
@@ -114,7 +114,7 @@ export function tell(group, what) {
  * Starts afresh for other tokens; takes over pins that Python newly asks for, unless it has not heard the newest yet.
  * @param {Group} group @param {Pick<HeadHeader, "doc" | "pins" | "start" | "session" | "heard">} header
  */
-export function adopt(group, header) {
+export function startGroup(group, header) {
   const other = group.doc !== header.doc;
   if (other)
     Object.assign(group, { doc: header.doc, hover: null, pins: [], cell: null, start: "", zoom: { ...EVERYTHING } });
@@ -138,13 +138,13 @@ export function adoptEdit(group, { edit, editName, session, edits }, shape) {
   const behind = group.edits.isBehind(session, edits);
   if (behind || group.editing || group.editName === editName) return;
   group.editName = editName;
-  group.edit = unpackedEdit(edit, shape);
+  group.edit = unpackEdit(edit, shape);
   tell(group, "edit");
 }
 
 /** Takes over the heads laid over each other that Python knows of, unless it has not heard the newest yet. */
 /** @param {Group} group @param {Pick<HeadHeader, "over" | "session" | "overs">} header */
-export function adoptOver(group, { over, session, overs }) {
+export function adoptOverlay(group, { over, session, overs }) {
   if (over === null || session === "") return;
   const name = over.join();
   if (group.overs.isBehind(session, overs) || group.overName === name) return;
@@ -154,8 +154,8 @@ export function adoptOver(group, { over, session, overs }) {
 }
 
 /** @param {HeadEdit} edit @param {[number, number]} shape @returns {Edit} */
-export function unpackedEdit(edit, [nq, nk]) {
-  const bytes = bytesOf(edit.painted);
+export function unpackEdit(edit, [nq, nk]) {
+  const bytes = decodeBase64(edit.painted);
   return { ...edit, painted: bytes.length === (nq * nk + 7) >> 3 ? unpackBits(bytes, nq * nk) : null };
 }
 
@@ -179,7 +179,7 @@ export function togglePin(group, axis, i) {
 }
 
 /** Lets go of everything; answers whether there was anything. @param {Group} group */
-export function letGo(group) {
+export function clearPins(group) {
   const had = group.pins.length > 0 || group.cell !== null;
   group.pins = [];
   group.cell = null;
@@ -190,6 +190,6 @@ export function letGo(group) {
 
 /** Whether two heads, given as [layer, head], are the same one. */
 /** @param {[number, number] | null} a @param {[number, number] | null} b */
-export function sameHead(a, b) {
+export function isSameHead(a, b) {
   return a === b || (a !== null && b !== null && a[0] === b[0] && a[1] === b[1]);
 }

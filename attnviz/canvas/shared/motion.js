@@ -8,13 +8,13 @@ const STILLS = 6;
 const LONGEST_STILL = 900;
 
 /** Whether the visitor asked the system for less motion. */
-export function lessMotion() {
+export function prefersReducedMotion() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
 /** How to scroll to something. @returns {"instant" | "smooth"} */
-export function scrolling() {
-  return lessMotion() ? "instant" : "smooth";
+export function scrollBehaviour() {
+  return prefersReducedMotion() ? "instant" : "smooth";
 }
 
 /**
@@ -27,7 +27,7 @@ export function scrolling() {
  */
 export function film(picture, whole, draw, ended) {
   const began = performance.now();
-  const stills = lessMotion();
+  const stills = prefersReducedMotion();
   let still = 0;
   let asked = 0;
   const wait = () => {
@@ -50,6 +50,6 @@ export function film(picture, whole, draw, ended) {
  * @param {number} seen how much of the row is seen
  * @param {number} whole how long it is
  */
-export function scrolledTo(chip, seen, whole) {
+export function scrollPosition(chip, seen, whole) {
   return clamp(chip.left - (seen - chip.width) / 2, 0, Math.max(0, whole - seen));
 }

@@ -4,7 +4,7 @@
 const firstDigit = (value) => (value ? Number(value.toExponential().split("e")[1]) : 0);
 
 /** `value` with so many decimal places; a half goes away from zero. @param {number} value @param {number} places */
-function halfUp(value, places) {
+function roundHalfUp(value, places) {
   const [digits, power] = Math.abs(value).toExponential().split("e");
   const whole = Math.round(Number(`${digits}e${Number(power) + places}`));
   return whole < 2 ** 53 ? Math.sign(value) * Number(`${whole}e${-places}`) : value;
@@ -14,11 +14,11 @@ function halfUp(value, places) {
 /** larger numbers three more than are shown. @param {number} value @param {number} places */
 function rounded(value, places) {
   if (!Number.isFinite(value)) return value;
-  return halfUp(halfUp(value, Math.max(6 - firstDigit(value), places + 3)), places) || 0;
+  return roundHalfUp(roundHalfUp(value, Math.max(6 - firstDigit(value), places + 3)), places) || 0;
 }
 
 /** `value` with `digits` digits after the point. @param {number} value @param {number} digits */
-export function fixed(value, digits) {
+export function formatFixed(value, digits) {
   return rounded(value, digits).toFixed(digits);
 }
 
@@ -28,10 +28,10 @@ export function toSignificant(value, digits) {
 }
 
 /** Four digits, as a read-out says a value; what is too small for them says so. @param {number} value */
-export function fourDigits(value) {
+export function formatFourDigits(value) {
   if (value !== 0 && Math.abs(value) < 0.00005) return value < 0 ? "> −0.0001" : "< 0.0001";
   const size = Math.abs(value);
-  return fixed(value, size >= 1000 ? 1 : size >= 100 ? 2 : 4).replace("-", "−");
+  return formatFixed(value, size >= 1000 ? 1 : size >= 100 ? 2 : 4).replace("-", "−");
 }
 
 /** A tick of a colour bar: two digits at most. @param {number} value */
@@ -44,7 +44,7 @@ export function tickText(value) {
 
 /** A number with `digits` significant digits, without zeros at its end; very small and very large ones by exponent. */
 /** @param {number} value */
-export function significant(value, digits = 3) {
+export function formatSignificant(value, digits = 3) {
   if (!Number.isFinite(value)) return String(value);
   const size = Math.abs(value);
   if (size !== 0 && (size < 0.001 || size >= 100000)) return value.toExponential(1);
@@ -52,9 +52,9 @@ export function significant(value, digits = 3) {
 }
 
 /** A share as a percentage; 0% and 100% are said only of 0 and 1. @param {number} share */
-export function percent(share, digits = 1) {
+export function formatPercent(share, digits = 1) {
   const value = rounded(share, digits + 2);
-  const said = (/** @type {number} */ percentage) => `${fixed(percentage, digits)}%`;
+  const said = (/** @type {number} */ percentage) => `${formatFixed(percentage, digits)}%`;
   if (!value && share) return share > 0 ? `<${said(10 ** -digits)}` : `>-${said(10 ** -digits)}`;
   if (Math.abs(value) === 1 && 1 - Math.abs(share) > 1e-9) {
     return share > 0 ? `>${said(100 - 10 ** -digits)}` : `<-${said(100 - 10 ** -digits)}`;
@@ -71,7 +71,7 @@ const BINARY = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 const FLOP = ["FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP", "ZFLOP"];
 
 /** A number with its thousands apart. @param {number} value */
-export function grouped(value) {
+export function formatGrouped(value) {
   const [whole, part] = String(value).split(".");
   const apart = whole.replace(/\B(?=(\d{3})+$)/g, ",");
   return part === undefined ? apart : `${apart}.${part}`;
@@ -84,22 +84,22 @@ function scaled(value, step, names) {
     value /= step;
     power += 1;
   }
-  return `${grouped(power ? toSignificant(value, 4) : rounded(value, 0))} ${names[power]}`;
+  return `${formatGrouped(power ? toSignificant(value, 4) : rounded(value, 0))} ${names[power]}`;
 }
 
 /** @param {number} count */
-export function binary(count) {
+export function formatBytes(count) {
   return scaled(count, 1024, BINARY);
 }
 
 /** @param {number} count */
-export function flop(count) {
+export function formatFlop(count) {
   return scaled(count, 1000, FLOP);
 }
 
 /** @param {number} seconds */
-export function duration(seconds) {
+export function formatDuration(seconds) {
   const power = ["s", "ms", "µs"].findIndex((_, thousands) => seconds * 1000 ** thousands >= 1);
   if (power < 0) return `${toSignificant(seconds * 1e9, 3)} ns`;
-  return `${grouped(toSignificant(seconds * 1000 ** power, 3))} ${["s", "ms", "µs"][power]}`;
+  return `${formatGrouped(toSignificant(seconds * 1000 ** power, 3))} ${["s", "ms", "µs"][power]}`;
 }

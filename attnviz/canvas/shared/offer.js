@@ -1,6 +1,6 @@
 // How a picture offers itself to whoever saves it: as parts of a figure, made when they are asked for.
 
-import { besideEachOther } from "../scene/side_by_side.js";
+import { joinFigures } from "../scene/side_by_side.js";
 
 /** @import { MakeFigure } from "../scene/figure_engine.js" */
 /** @import { FigurePart, Film, Picture, Theme } from "./types.js" */
@@ -16,7 +16,7 @@ export function offerPicture(root, parts, make, film) {
     parts,
     figure(/** @type {Theme} */ theme, /** @type {boolean} */ bar) {
       const figures = parts().map(([, header, payload]) => make(header, payload, theme, bar));
-      return figures.length === 1 ? figures[0] : besideEachOther(figures);
+      return figures.length === 1 ? figures[0] : joinFigures(figures);
     },
     get film() {
       return film?.() ?? undefined;

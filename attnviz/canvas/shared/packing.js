@@ -14,7 +14,7 @@ export function joinPlanes(bytes) {
 
 /** The value that a 16-bit code stands for; `top` is the largest magnitude on the scale. */
 /** @param {number} code @param {number} top @param {boolean} signed */
-export function valueOf(code, top, signed) {
+export function decodeValue(code, top, signed) {
   if (!signed) return (code / 65534) ** 2 * top;
   const root = (code - 32767) / 32767;
   return Math.sign(root) * root * root * top;
@@ -41,7 +41,7 @@ export function encode16(values, hidden, top, signed, codes) {
 }
 
 /** How far a code is from zero, in steps of its scale. @param {number} code @param {boolean} signed */
-export function magnitudeOf(code, signed) {
+export function codeMagnitude(code, signed) {
   return signed ? Math.abs(code - 32767) : code;
 }
 
@@ -54,17 +54,17 @@ export function unpackBits(bytes, n) {
 }
 
 /** Zeros and ones as bits, the first cell the highest. @param {Uint8Array} cells */
-export function bitsOf(cells) {
+export function packCells(cells) {
   const bytes = new Uint8Array((cells.length + 7) >> 3);
   for (let i = 0; i < cells.length; i++) if (cells[i]) bytes[i >> 3] |= 128 >> (i & 7);
   return bytes;
 }
 
 /** The same as base64, what Python's `unpack_bits` reads. @param {Uint8Array} cells */
-export const packBits = (cells) => base64Of(bitsOf(cells));
+export const packBits = (cells) => encodeBase64(packCells(cells));
 
 /** @param {Uint8Array} bytes */
-export function base64Of(bytes) {
+export function encodeBase64(bytes) {
   let text = "";
   for (const byte of bytes) text += String.fromCharCode(byte);
   return btoa(text);
@@ -77,7 +77,7 @@ export function strongestCells(codes, signed, most) {
   const best = [];
   for (let i = 0; i < codes.length; i++) {
     if (codes[i] === MASKED_16) continue;
-    const size = magnitudeOf(codes[i], signed);
+    const size = codeMagnitude(codes[i], signed);
     if (best.length === most && size <= best[most - 1][0]) continue;
     best.push([size, i]);
     best.sort((a, b) => b[0] - a[0]);
@@ -101,7 +101,7 @@ export function strongestOfBlocks(codes, [nq, nk], step, signed) {
     for (let k = 0; k < nk; k++) {
       const code = codes[q * nk + k];
       if (code === MASKED_16) continue;
-      const size = magnitudeOf(code, signed);
+      const size = codeMagnitude(code, signed);
       const at = row + Math.floor(k / step);
       if (size > largest[at]) {
         largest[at] = size;
@@ -129,7 +129,7 @@ export function readHeader(bytes) {
 }
 
 /** The bytes that base64 stands for. @param {string} text */
-export const bytesOf = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+export const decodeBase64 = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 
 /** A blob of a header and a payload. @param {object} header @param {Uint8Array} payload */
 export function writeHeader(header, payload) {
@@ -142,20 +142,20 @@ export function writeHeader(header, payload) {
 }
 
 /** Unpacks what zlib packed. @param {Uint8Array} bytes */
-export const inflate = (bytes) => through(bytes, new DecompressionStream("deflate"));
+export const inflate = (bytes) => pipeThrough(bytes, new DecompressionStream("deflate"));
 
 /** Packs as zlib does. @param {Uint8Array} bytes */
-export const deflate = (bytes) => through(bytes, new CompressionStream("deflate"));
+export const deflate = (bytes) => pipeThrough(bytes, new CompressionStream("deflate"));
 
 /** @param {Uint8Array} bytes @param {GenericTransformStream} machine */
-async function through(bytes, machine) {
+async function pipeThrough(bytes, machine) {
   const stream = new Blob([new Uint8Array(bytes)]).stream().pipeThrough(machine);
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
 /** The numbers of a float32 payload. It is copied: a subarray may begin at an address that no float can. */
 /** @param {Uint8Array} bytes */
-export function floats(bytes) {
+export function toFloats(bytes) {
   return new Float32Array(bytes.slice().buffer);
 }
 
@@ -166,7 +166,7 @@ const LONGEST_IN_LINK = 6 * 1024;
 /** A value as the app's links hold it; empty where it is too large for one. @param {object} value */
 export async function packForLink(value) {
   const bytes = await deflate(new TextEncoder().encode(JSON.stringify(value)));
-  const text = LINK_VERSION + base64Of(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  const text = LINK_VERSION + encodeBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
   return text.length > LONGEST_IN_LINK ? "" : text;
 }
 
@@ -174,6 +174,6 @@ export async function packForLink(value) {
 export async function unpackFromLink(text) {
   if (!text.startsWith(LINK_VERSION) || text.length > LONGEST_IN_LINK) throw new RangeError(text.slice(0, 12));
   const base64 = text.slice(LINK_VERSION.length).replaceAll("-", "+").replaceAll("_", "/");
-  const bytes = await inflate(bytesOf(base64));
+  const bytes = await inflate(decodeBase64(base64));
   return JSON.parse(new TextDecoder().decode(bytes));
 }

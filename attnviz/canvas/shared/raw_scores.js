@@ -2,7 +2,7 @@
 // stands: choosing one then needs no server to be drawn. No page: used by views, by a file that left the app, by tests.
 
 import { tell } from "./group.js";
-import { bitsOf, floats, readHeader, unpackBits } from "./packing.js";
+import { packCells, toFloats, readHeader, unpackBits } from "./packing.js";
 
 /** @import { PackedHeads, RawHead } from "./types.js" */
 /** @import { Group } from "./group.js" */
@@ -25,7 +25,7 @@ class Sections {
 
   /** @param {number} count */
   floats(count) {
-    return floats(this.take(4 * count));
+    return toFloats(this.take(4 * count));
   }
 
   /** Numbers of which only the first half of a float32 was sent. @param {number} count */
@@ -46,7 +46,7 @@ export function readRawScores(header, payload) {
   const { count, shape } = header;
   const cells = shape[0] * shape[1];
   const sections = new Sections(payload);
-  const scoresOf = header.bits === 16 ? coded(header, sections) : exact(header, sections);
+  const scoresOf = header.bits === 16 ? readCoded(header, sections) : readExact(header, sections);
   const masks = Array.from({ length: 1 + largest(header.mask) }, () => sections.bits(cells));
   const padding = header.padding ? sections.bits(shape[1]) : null;
   const biases = Array.from({ length: 1 + largest(header.bias) }, () => sections.floats(cells));
@@ -64,13 +64,13 @@ export function readRawScores(header, payload) {
       softcap: of(header.softcap, i),
       sink: sinks ? sinks[i] : null,
     };
-    return unpackedLater(about, () => scoresOf(i));
+    return lazyHead(about, () => scoresOf(i));
   });
 }
 
 /** A head whose scores are unpacked when they are first asked for. */
 /** @param {Omit<RawHead, "scores">} about @param {() => Float32Array} unpack @returns {RawHead} */
-export function unpackedLater(about, unpack) {
+export function lazyHead(about, unpack) {
   /** @type {Float32Array | null} */
   let scores = null;
   return {
@@ -87,7 +87,7 @@ export function packRawScores(heads) {
   const [{ shape, scale, dHead: width, mask }] = heads;
   const cells = shape[0] * shape[1];
   const same = { vectors: false, exact: true, softcap: null, mask: 0, bias: null, padding: false, sinks: false };
-  const bits = bitsOf(mask ?? new Uint8Array(cells).fill(1));
+  const bits = packCells(mask ?? new Uint8Array(cells).fill(1));
   const payload = new Uint8Array(4 * cells * heads.length + bits.length);
   heads.forEach(({ scores }, i) => {
     payload.set(new Uint8Array(scores.buffer, scores.byteOffset, 4 * cells), 4 * cells * i);
@@ -104,7 +104,7 @@ export function placeOfHead(heads, layer, head) {
 
 /** Scores of 16 bits, and of 24 in wide rows: steps above a row's lowest. */
 /** @param {PackedHeads} header @param {Sections} sections */
-function coded({ count, shape: [nq, nk] }, sections) {
+function readCoded({ count, shape: [nq, nk] }, sections) {
   const rows = count * nq;
   const low = sections.shortFloats(rows);
   const step = sections.shortFloats(rows);
@@ -129,7 +129,7 @@ function coded({ count, shape: [nq, nk] }, sections) {
 }
 
 /** Scores of 32 bits, or the products of q and k. @param {PackedHeads} header @param {Sections} sections */
-function exact({ count, shape: [nq, nk], vectors, width }, sections) {
+function readExact({ count, shape: [nq, nk], vectors, width }, sections) {
   if (!vectors) {
     const all = sections.floats(count * nq * nk);
     return (/** @type {number} */ head) => all.subarray(head * nq * nk, (head + 1) * nq * nk);
@@ -216,7 +216,7 @@ export async function bringAllHeads(group, address, get = (from) => fetch(from, 
   if (!address) asked.delete(group);
   if (!address || group.all || asked.get(group) === address) return;
   asked.set(group, address);
-  const all = await fetched(address, get, (bytes) => AllHeads.read(bytes, address));
+  const all = await fetchBytes(address, get, (bytes) => AllHeads.read(bytes, address));
   if (all === null || asked.get(group) !== address) return;
   group.all = all;
   tell(group, "all");
@@ -229,7 +229,7 @@ export async function bringAllHeads(group, address, get = (from) => fetch(from, 
  * @param {(address: string) => Promise<Response>} get
  * @param {(bytes: Uint8Array) => T | Promise<T>} read
  */
-export async function fetched(address, get, read) {
+export async function fetchBytes(address, get, read) {
   try {
     const answer = await get(address);
     // a server without this route answers with a page

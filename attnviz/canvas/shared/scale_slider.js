@@ -21,29 +21,29 @@ export function largestFactor({ scale }) {
  */
 export function factorAt(place, most) {
   const u = 2 * clamp(place, 0, 1) - 1;
-  if (u < 0) return 1 - bent(-u, LINEAR.below);
-  return 1 + (most - 1) * bent(u, LINEAR.above);
+  if (u < 0) return 1 - bendScale(-u, LINEAR.below);
+  return 1 + (most - 1) * bendScale(u, LINEAR.above);
 }
 
 /** @param {number} factor @param {number} most */
 export function placeOf(factor, most) {
-  if (factor < 1) return (1 - unbent(clamp(1 - factor, 0, 1), LINEAR.below)) / 2;
-  return (1 + unbent(clamp((factor - 1) / (most - 1), 0, 1), LINEAR.above)) / 2;
+  if (factor < 1) return (1 - unbendScale(clamp(1 - factor, 0, 1), LINEAR.below)) / 2;
+  return (1 + unbendScale(clamp((factor - 1) / (most - 1), 0, 1), LINEAR.above)) / 2;
 }
 
 /** @param {number} u @param {number} linear */
-function bent(u, linear) {
+function bendScale(u, linear) {
   return linear * u + (1 - linear) * u * u;
 }
 
 /** @param {number} y @param {number} linear */
-function unbent(y, linear) {
+function unbendScale(y, linear) {
   return (Math.sqrt(linear * linear + 4 * (1 - linear) * y) - linear) / (2 * (1 - linear));
 }
 
 /** The marks: the model's own scale, no scaling, 1/d_k. Marks that coincide are one. */
 /** @param {Pick<RawHead, "scale" | "dHead">} head @returns {{ scale: Edit["scale"], factor: number }[]} */
-export function marksOf({ scale, dHead }) {
+export function scaleMarks({ scale, dHead }) {
   /** @type {{ scale: Edit["scale"], factor: number }[]} */
   const marks = [{ scale: "model", factor: 1 }];
   const add = (/** @type {Edit["scale"]} */ name, /** @type {number} */ factor) => {
@@ -58,9 +58,9 @@ export function marksOf({ scale, dHead }) {
 
 /** The choice at a place of the slider: a mark if one is near, else a factor of three digits. */
 /** @param {number} place @param {Pick<RawHead, "scale" | "dHead">} head @returns {Pick<Edit, "scale" | "factor">} */
-export function choiceAt(place, head) {
+export function scaleAt(place, head) {
   const most = largestFactor(head);
-  const mark = marksOf(head).find(({ factor }) => Math.abs(placeOf(factor, most) - place) < SNAP);
+  const mark = scaleMarks(head).find(({ factor }) => Math.abs(placeOf(factor, most) - place) < SNAP);
   return mark ? { scale: mark.scale, factor: 1 } : { scale: "factor", factor: rounded(factorAt(place, most)) };
 }
 
@@ -69,9 +69,9 @@ export function choiceAt(place, head) {
  * @param {number} factor @param {number} by @param {Pick<RawHead, "scale" | "dHead">} head
  * @returns {Pick<Edit, "scale" | "factor">}
  */
-export function stepFrom(factor, by, head) {
+export function scaleAfterStep(factor, by, head) {
   const next = rounded(clamp(factor + by, 0, largestFactor(head)));
-  const mark = marksOf(head).find((one) => Math.abs(one.factor - next) < 1e-6);
+  const mark = scaleMarks(head).find((one) => Math.abs(one.factor - next) < 1e-6);
   return mark ? { scale: mark.scale, factor: 1 } : { scale: "factor", factor: next };
 }
 

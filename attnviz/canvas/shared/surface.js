@@ -1,6 +1,6 @@
 // Canvases: their size in device pixels, lines and boxes on them, one redraw a frame.
 
-import { canvasContext, contextOf } from "../scene/canvas_context.js";
+import { canvasContext, drawingContext } from "../scene/canvas_context.js";
 import { el } from "./dom.js";
 import { sharpness } from "./window.js";
 
@@ -8,7 +8,7 @@ import { sharpness } from "./window.js";
 
 /** What a hand and the keyboard move about on, described by the element of this id. */
 /** @param {string} className @param {string} testid @param {string} describedby */
-export function stageOf(className, testid, describedby) {
+export function createStage(className, testid, describedby) {
   const attributes = { tabindex: "0", role: "application", "aria-describedby": describedby, "data-testid": testid };
   return el("div", className, null, attributes);
 }
@@ -23,7 +23,7 @@ export function drawWith(context, how) {
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height
  * @param {boolean} styled false where the style sheet gives it its size
  */
-export function sized(canvas, width, height, styled = true) {
+export function sizeCanvas(canvas, width, height, styled = true) {
   const ratio = sharpness(canvas);
   const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
   if (canvas.style.visibility) canvas.style.visibility = "";
@@ -35,7 +35,7 @@ export function sized(canvas, width, height, styled = true) {
   const context = canvasContext(canvas);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
-  return contextOf(canvas);
+  return drawingContext(canvas);
 }
 
 /**
@@ -128,7 +128,7 @@ export function outline(context, { x, y, w, h }, colour, width, ground) {
  * carries along.
  * @param {HTMLCanvasElement} canvas
  */
-export function cleared(canvas) {
+export function clearCanvas(canvas) {
   if (!canvas.style.visibility) canvas.style.visibility = "hidden";
 }
 
@@ -146,7 +146,7 @@ export function writeText(context, text, x, y, theme, type, globalAlpha = 1, tex
 }
 
 /** A function that calls `draw` at most once a frame; its `forget` takes back what was asked. @param {() => void} draw */
-export function onceAFrame(draw) {
+export function oncePerFrame(draw) {
   let asked = 0;
   const ask = () => {
     asked ||= requestAnimationFrame(() => {
@@ -180,7 +180,7 @@ export function markPainted(root, name, detail) {
 
 /** Notes how long the work of a frame took, from `start` to now; benchmarks read it. */
 /** @param {string} name @param {number} start */
-export function measured(name, start) {
+export function measureTime(name, start) {
   performance.clearMeasures(name);
   performance.measure(name, { start });
 }
@@ -202,7 +202,7 @@ export function pause(long) {
 
 /** When the frame that is being drawn is on screen. A page that nobody looks at draws none: it is not waited for. */
 /** @returns {Promise<void>} */
-export function painted() {
+export function nextPaint() {
   return Promise.race([new Promise(afterPainting), pause(PATIENCE)]);
 }
 
@@ -217,7 +217,7 @@ export function afterDrawing(coming, then) {
 
 /** A function that has `act` called when nothing has asked for it any more for `rest` milliseconds. */
 /** @param {() => void} act */
-export function soon(act, rest = 120) {
+export function runSoon(act, rest = 120) {
   let waiting = 0;
   return () => {
     clearTimeout(waiting);

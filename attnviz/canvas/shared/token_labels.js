@@ -39,7 +39,7 @@ export class TokenLabels {
 
 /** Labels of queries and keys; one sentence that looks at itself has them once. */
 /** @param {{ q: string[], k: string[] | null }} tokens */
-export function labelsOf({ q, k }) {
+export function tokenLabels({ q, k }) {
   const labelsQ = new TokenLabels(q);
   return [labelsQ, k === null ? labelsQ : new TokenLabels(k)];
 }

@@ -72,7 +72,7 @@ export const STOPS = ".st-key-main-picture, [class*='st-key-picture-of-']:not(.s
  * scrolled to see the picture.
  * @param {Element} root
  */
-export function presentedRoom(root) {
+export function presentationRoom(root) {
   if (document.documentElement.dataset.present === undefined) return null;
   const shadow = root.getRootNode();
   const stop = (shadow instanceof ShadowRoot ? shadow.host : root).closest(STOPS);

@@ -42,7 +42,7 @@ export function columnsScene({ columns, wires, colours }, theme, width) {
  */
 
 /** @param {SharingColumn} column @returns {ColumnMarks} */
-export function marksOf({ heads, kv_heads: kvHeads, share }) {
+export function columnMarks({ heads, kv_heads: kvHeads, share }) {
   const marks = Array.from({ length: heads }, (_, key) => {
     const reads = (Math.floor((key * kvHeads) / heads) + 0.5) / kvHeads;
     return { key, alpha: 1, x: (key + 0.5) / heads, size: 0.78 / heads, reads, half: 0.39 / kvHeads };
@@ -54,7 +54,7 @@ export function marksOf({ heads, kv_heads: kvHeads, share }) {
  * Draws one column in its frame.
  * @param {DrawingContext} context @param {ColumnsScene} scene @param {number} at @param {ColumnMarks} [marks] on their way to others
  */
-export function drawColumn(context, scene, at, marks = marksOf(scene.columns[at])) {
+export function drawColumn(context, scene, at, marks = columnMarks(scene.columns[at])) {
   const { columns, lines, colours, theme, scale, wide, factsAt, cacheAt, width, height } = scene;
   const column = columns[at];
   const write = (/** @type {string} */ text, /** @type {number} */ y, type = `400 ${FACT}px`, alpha = 1) =>

@@ -1,12 +1,12 @@
 // Ways of sharing keys and values side by side, below each other where there is no room.
 
-import { columnsScene, drawColumn, marksOf, sharingFigure } from "./columns_scene.js";
-import { themeOf } from "../shared/colour.js";
+import { columnsScene, drawColumn, columnMarks, sharingFigure } from "./columns_scene.js";
+import { readTheme } from "../shared/colour.js";
 import { View, viewComponent } from "../shared/component.js";
-import { attribute, el } from "../shared/dom.js";
+import { setAttribute, el } from "../shared/dom.js";
 import { Glide, interpolateNumber, marksBetween } from "../scene/glide.js";
 import { offerPicture } from "../shared/offer.js";
-import { sized } from "../shared/surface.js";
+import { sizeCanvas } from "../shared/surface.js";
 
 /** @import { ColumnMarks } from "./columns_scene.js" */
 /** @import { Component, SharingHeader } from "../shared/types.js" */
@@ -37,19 +37,19 @@ class SharingColumns extends View {
       });
       this.root.replaceChildren(...this.glides.map(({ picture }) => picture));
     }
-    this.glides.forEach(({ picture }, at) => attribute(picture, "aria-label", columns[at].spoken));
+    this.glides.forEach(({ picture }, at) => setAttribute(picture, "aria-label", columns[at].spoken));
     this.resize();
   }
 
   resize() {
-    this.glides.forEach((glide, at) => glide.to(marksOf(this.shown.columns[at])));
+    this.glides.forEach((glide, at) => glide.to(columnMarks(this.shown.columns[at])));
   }
 
   /** @param {HTMLCanvasElement} canvas @param {number} at @param {ColumnMarks} marks */
   draw(canvas, at, marks) {
-    const scene = columnsScene(this.shown, themeOf(this.root, this.shown.colours), canvas.clientWidth);
+    const scene = columnsScene(this.shown, readTheme(this.root, this.shown.colours), canvas.clientWidth);
     canvas.style.height = `${scene.height}px`;
-    drawColumn(sized(canvas, scene.width, scene.height, false), scene, at, marks);
+    drawColumn(sizeCanvas(canvas, scene.width, scene.height, false), scene, at, marks);
   }
 }
 

@@ -1,10 +1,10 @@
 // A row of weights with its name, its formula and its numbers: bars from 0 to 1, with a dashed line where even weights would
 // end. No page: the same function draws on screen and in files.
 
-import { factsOf } from "./softmax.js";
+import { rowFacts } from "./softmax.js";
 import { drawWith, fillBox, strokePath, writeText } from "../shared/surface.js";
 import { textWidth, wrapText } from "../scene/text_width.js";
-import { fixed } from "../shared/numbers.js";
+import { formatFixed } from "../shared/numbers.js";
 
 /** @import { DrawingContext, SoftmaxHeader, Theme } from "../shared/types.js" */
 /** @typedef {ReturnType<typeof panelScene>} PanelScene */
@@ -16,7 +16,7 @@ const FACT = { number: 24, line: 17, least: 64, gap: 18 };
 
 /** Lines that names and formulas take in panels of this width: one where each fits beside its own. */
 /** @param {SoftmaxHeader["panels"]} panels @param {number} width */
-export function linesOfNames(panels, width) {
+export function countNameLines(panels, width) {
   if (panels.every(({ title, formula }) => nameWidth(title) + textWidth(formula, 13) <= width)) return 1;
   return 1 + Math.max(...panels.map(({ formula }) => wrapText(formula, width - NAME.before, 13).length));
 }
@@ -37,7 +37,7 @@ export function panelScene({ title, formula, colour }, weights, words, { width, 
   const most = (width - LEFT) / wide.length;
   const narrow = wide.reduce((sum, each) => sum + each, -FACT.gap) > width - LEFT;
   let x = LEFT;
-  const facts = factsOf(weights).map((value, i) => {
+  const facts = rowFacts(weights).map((value, i) => {
     const fact = { value, x, names: wrapText(words.facts[i], narrow ? most - 6 : Infinity, 12) };
     x += narrow ? most : wide[i];
     return fact;
@@ -136,7 +136,7 @@ export function drawBars(context, { width, height, weights, colour, theme, point
   }
   if (step >= NUMBER) {
     weights.forEach((weight, i) =>
-      writeText(context, fixed(weight, 3), LEFT + (i + 0.5) * step, y(weight) - 7, theme, "11px", 1, "center"),
+      writeText(context, formatFixed(weight, 3), LEFT + (i + 0.5) * step, y(weight) - 7, theme, "11px", 1, "center"),
     );
   }
   drawWith(context, { globalAlpha: 0.75, strokeStyle: theme.text, lineWidth: 1 });

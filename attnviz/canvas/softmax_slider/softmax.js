@@ -1,7 +1,7 @@
 // A softmax row in eight ways: raw, scaled by 1/sqrt(d), and six alternatives. Python computes the same in
 // attnviz.pages.scaling.maths.alternatives; tests/js/softmax_cases.json holds the two together.
 
-import { percent, significant } from "../shared/numbers.js";
+import { formatPercent, formatSignificant } from "../shared/numbers.js";
 
 /** @import { ScoreRow, SliderParameter } from "../shared/types.js" */
 
@@ -33,7 +33,7 @@ export function softmaxRow(kind, row, parameter, coldest) {
   const number = frozen ? coldest : parameter;
   const logits = Float64Array.from(row.scores, (s, i) => (masked(s) ? -Infinity : logitOf(s, i, row, number)));
   if (frozen) return { logits: row.scores, weights: shareOfLargest(logits) };
-  return { logits, weights: normalised(logits, kind === "sink" ? parameter : -Infinity) };
+  return { logits, weights: normalise(logits, kind === "sink" ? parameter : -Infinity) };
 }
 
 /** All weight on the largest; those that tie share it. @param {Float64Array} logits */
@@ -45,7 +45,7 @@ function shareOfLargest(logits) {
 }
 
 /** exp(z) / sum, the sum with a sink's own logit in it. @param {Float64Array} logits @param {number} sink */
-function normalised(logits, sink) {
+function normalise(logits, sink) {
   const top = Math.max(largestOf(logits), sink);
   if (top === -Infinity) return new Float64Array(logits.length);
   const weights = logits.map((z) => Math.exp(z - top));
@@ -60,7 +60,7 @@ function largestOf(values) {
 
 /** What the bars' figures say. Entropy is of the weights on keys alone, so that a sink does not count. */
 /** @param {Float64Array} weights */
-export function statsOf(weights) {
+export function rowStatistics(weights) {
   const total = weights.reduce((sum, w) => sum + w, 0);
   let entropy = 0;
   for (const w of weights) if (w > 0) entropy -= (w / total) * Math.log(w / total);
@@ -70,9 +70,9 @@ export function statsOf(weights) {
 
 /** The same as they are written: the largest weight, the entropy, how many keys it is as spread out as. */
 /** @param {Float64Array} weights */
-export function factsOf(weights) {
-  const { largest, entropy, effective } = statsOf(weights);
-  return [percent(largest), significant(entropy), significant(effective)];
+export function rowFacts(weights) {
+  const { largest, entropy, effective } = rowStatistics(weights);
+  return [formatPercent(largest), formatSignificant(entropy), formatSignificant(effective)];
 }
 
 export const STOPS = 1000;

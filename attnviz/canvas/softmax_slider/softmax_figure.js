@@ -1,14 +1,14 @@
 // Rows of weights as a figure: bars side by side, each with its name, its formula and its numbers, at one d_k; and while d_k
 // grows, as a film.
 
-import { drawPanel, linesOfNames, panelScene } from "./panel.js";
+import { drawPanel, countNameLines, panelScene } from "./panel.js";
 import { softmaxRow } from "./softmax.js";
-import { fill, joined } from "../shared/dom.js";
-import { percent, significant } from "../shared/numbers.js";
+import { fill, joinTexts } from "../shared/dom.js";
+import { formatPercent, formatSignificant } from "../shared/numbers.js";
 import { placeBoxes } from "../scene/side_by_side.js";
 import { writeText } from "../shared/surface.js";
 import { wrapText } from "../scene/text_width.js";
-import { steppedFilm } from "../scene/film.js";
+import { filmOfSteps } from "../scene/film.js";
 
 /** @import { Figure } from "../scene/figure.js" */
 /** @import { SvgContext } from "../scene/svg_context.js" */
@@ -29,15 +29,20 @@ export function softmaxFigure(header, payload, theme) {
   const numbers = new Float64Array(payload.slice().buffer);
   const row = { d: at, scores: numbers.subarray(0, n), cosines: numbers.length > n ? numbers.subarray(n) : null };
   const width = panels.length > 1 && !upright ? BESIDE : ALONE;
-  const size = { width, tall: HIGH, lines: linesOfNames(panels, width) };
+  const size = { width, tall: HIGH, lines: countNameLines(panels, width) };
   const rows = panels.map((panel) => {
     const { weights } = softmaxRow(panel.kind, row, parameter?.value ?? 1, coldest);
     return panelScene(panel, weights, words, size);
   });
   const { places, width: whole, height } = placeBoxes(rows, upright, BETWEEN);
-  const set = [[words.step, String(at)], ...(parameter ? [[parameter.name, significant(parameter.value)]] : [])];
-  const sliders = joined(words.join_clauses, header.typed ? set.slice(1).map(said) : set.map(said));
-  const lines = [sliders, ...wrapText(fill(words.legend, { n, even: percent(1 / n) }), whole, 13)].filter(Boolean);
+  const set = [[words.step, String(at)], ...(parameter ? [[parameter.name, formatSignificant(parameter.value)]] : [])];
+  const sliders = joinTexts(
+    words.join_clauses,
+    header.typed ? set.slice(1).map(parameterLabel) : set.map(parameterLabel),
+  );
+  const lines = [sliders, ...wrapText(fill(words.legend, { n, even: formatPercent(1 / n) }), whole, 13)].filter(
+    Boolean,
+  );
   const foot = height + 8;
   const draw = (/** @type {SvgContext} */ context) => {
     rows.forEach((scene, panel) => {
@@ -52,7 +57,7 @@ export function softmaxFigure(header, payload, theme) {
 }
 
 /** A name and what it is set to, as a slider says it. @param {string[]} pair */
-function said([name, value]) {
+function parameterLabel([name, value]) {
   return `${name} = ${value}`;
 }
 
@@ -64,7 +69,7 @@ export function softmaxFilm(header, payload) {
   const { d_k, n, words } = header;
   const numbers = new Float64Array(payload.slice().buffer);
   const cosines = numbers.subarray(n * d_k.length);
-  return steppedFilm(words.film, d_k.length, 7, (stop, theme, _bar, upright) => {
+  return filmOfSteps(words.film, d_k.length, 7, (stop, theme, _bar, upright) => {
     const row = [numbers, cosines].flatMap((all) => [...all.subarray(n * stop, n * (stop + 1))]);
     const here = { ...header, at: d_k[stop], title: `${words.step} = ${d_k[stop]}`, upright };
     return softmaxFigure(here, new Uint8Array(Float64Array.from(row).buffer), theme);

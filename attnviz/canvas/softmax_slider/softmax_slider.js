@@ -1,18 +1,18 @@
 // Bars of softmax weights that follow their sliders without asking Python: raw, scaled and an alternative.
 // The blob's payload is the raw scores, float32, one row for each d_k of the grid; then, for qk-norm, the cosines.
 
-import { barAt, drawPanel, linesOfNames, panelScene } from "./panel.js";
+import { barAt, drawPanel, countNameLines, panelScene } from "./panel.js";
 import { Glide, interpolateNumberArray } from "../scene/glide.js";
 import { viewComponent } from "../shared/component.js";
 import { labelledSlider, stopSlider } from "../shared/controls.js";
-import { around, attribute, el, fill, joined } from "../shared/dom.js";
+import { createBox, setAttribute, el, fill, joinTexts } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
-import { clamp, fixed, percent, significant } from "../shared/numbers.js";
+import { clamp, formatFixed, formatPercent, formatSignificant } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
-import { floats } from "../shared/packing.js";
+import { toFloats } from "../shared/packing.js";
 import { parameterAt, softmaxRow, stopOf, STOPS } from "./softmax.js";
 import { softmaxFigure, softmaxFilm } from "./softmax_figure.js";
-import { sized } from "../shared/surface.js";
+import { sizeCanvas } from "../shared/surface.js";
 import { placeOn } from "../shared/window.js";
 
 /** @import { PanelScene } from "./panel.js" */
@@ -75,7 +75,7 @@ class SoftmaxSlider extends FilmView {
   /** @param {Component} component */
   show(component) {
     const { header, payload, before } = this.receive(component);
-    const numbers = floats(payload);
+    const numbers = toFloats(payload);
     const size = header.n * header.d_k.length;
     this.scores = header.scores ?? numbers.subarray(0, size);
     const cosines = header.scores ? numbers : numbers.subarray(size);
@@ -139,7 +139,7 @@ class SoftmaxSlider extends FilmView {
       this.point(y < top || y > top + tall ? null : barAt(x, width, this.header.n));
     });
     canvas.addEventListener("pointerleave", () => this.point(null));
-    return { box: around("av-column ss-panel", canvas), canvas };
+    return { box: createBox("av-column ss-panel", canvas), canvas };
   }
 
   /** The parameter becomes another one. @param {number} stop of its slider */
@@ -176,7 +176,7 @@ class SoftmaxSlider extends FilmView {
     this.logits = results.map(({ logits }) => logits);
     const width = this.panels[0].box.clientWidth;
     if (!width) return;
-    const size = { width, tall: innerWidth > NARROW ? TALL : LOW, lines: linesOfNames(panels, width) };
+    const size = { width, tall: innerWidth > NARROW ? TALL : LOW, lines: countNameLines(panels, width) };
     this.scenes = panels.map((panel, n) => panelScene(panel, results[n].weights, words, size));
     const weights = results.map((result) => result.weights);
     if (this.isMoving) this.glide.show(weights);
@@ -184,14 +184,15 @@ class SoftmaxSlider extends FilmView {
     this.scenes.forEach((scene, n) => {
       const { canvas } = this.panels[n];
       const numbers = words.facts.map((name, i) => `${name} ${scene.facts[i].value}`);
-      const fact = joined(words.join_things, numbers);
-      attribute(canvas, "aria-label", fill(words.fact_of, { panel: scene.title, fact }));
+      const fact = joinTexts(words.join_things, numbers);
+      setAttribute(canvas, "aria-label", fill(words.fact_of, { panel: scene.title, fact }));
     });
     const [largest] = words.facts;
     const each = this.scenes.map(({ title, facts }) =>
       fill(words.fact_of, { panel: title, fact: `${largest} ${facts[0].value}` }),
     );
-    const heard = (/** @type {string} */ said) => joined(words.join_heard, [said, joined(words.join_things, each)]);
+    const heard = (/** @type {string} */ said) =>
+      joinTexts(words.join_heard, [said, joinTexts(words.join_things, each)]);
     const told = (/** @type {LabelledSlider} */ { input, value }, /** @type {string} */ text) => {
       value.textContent = text;
       input.setAttribute("aria-valuetext", heard(text));
@@ -200,7 +201,7 @@ class SoftmaxSlider extends FilmView {
     if (this.parameterSlider && parameter) {
       const { input } = this.parameterSlider;
       if (valueAt(Number(input.value), parameter) !== this.value) input.value = String(stopOf(this.value, parameter));
-      told(this.parameterSlider, significant(this.value));
+      told(this.parameterSlider, formatSignificant(this.value));
     }
     this.say();
   }
@@ -210,7 +211,7 @@ class SoftmaxSlider extends FilmView {
     const { color: text, fontFamily: font } = getComputedStyle(this.root);
     this.scenes.forEach((scene, n) => {
       const { canvas } = this.panels[n];
-      const context = sized(canvas, scene.width, scene.height);
+      const context = sizeCanvas(canvas, scene.width, scene.height);
       drawPanel(context, { ...scene, weights: all[n] }, { text, font }, this.pointed);
     });
   }
@@ -227,18 +228,18 @@ class SoftmaxSlider extends FilmView {
     const { words, n } = this.header;
     const { pointed } = this;
     if (pointed === null || pointed >= n) {
-      const legend = fill(words.legend, { n, even: percent(1 / n) });
-      this.said.textContent = joined(words.join_sentences, [legend, words.rest]);
+      const legend = fill(words.legend, { n, even: formatPercent(1 / n) });
+      this.said.textContent = joinTexts(words.join_sentences, [legend, words.rest]);
       return;
     }
     const parts = this.scenes.map(({ title, weights }, i) =>
       fill(words.point, {
         panel: title,
-        logit: significant(this.logits[i][pointed]),
-        weight: fixed(weights[pointed], 6),
+        logit: formatSignificant(this.logits[i][pointed]),
+        weight: formatFixed(weights[pointed], 6),
       }),
     );
-    this.said.textContent = joined(words.join_sentences, [fill(words.key, { key: pointed + 1 }), parts.join(" · ")]);
+    this.said.textContent = joinTexts(words.join_sentences, [fill(words.key, { key: pointed + 1 }), parts.join(" · ")]);
   }
 }
 

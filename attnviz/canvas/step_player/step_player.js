@@ -1,26 +1,26 @@
 // A decoder's steps as a film that the browser plays: transport, the tokens, the scene, the choice, the work.
 // The blob's payload is float32: q (T, D), k (T, D), v (T, Dv), output (T, Dv), weights (T, T).
 
-import { themeOf } from "../shared/colour.js";
+import { readTheme } from "../shared/colour.js";
 import { viewComponent } from "../shared/component.js";
-import { around, attribute, button, el, fill, joined, say, visibleToken } from "../shared/dom.js";
+import { createBox, setAttribute, createButton, el, fill, joinTexts, setText, visibleToken } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
-import { clamp, percent } from "../shared/numbers.js";
+import { clamp, formatPercent } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
-import { floats } from "../shared/packing.js";
+import { toFloats } from "../shared/packing.js";
 import { stepFigure, stepFilm } from "./step_player_figure.js";
 import { drawStep, filmOf, newRows, playerLayout, rowAt, stepOfRow } from "./step_player_scene.js";
 import {
   drawSide,
   drawTape,
-  headline,
+  stepSentence,
   layerUnder,
   placeTape,
-  sideSaid,
+  sideText,
   sideScene,
-  touchedOf,
+  touchedToken,
 } from "./step_player_side.js";
-import { layOver, onceAFrame, sized } from "../shared/surface.js";
+import { layOver, oncePerFrame, sizeCanvas } from "../shared/surface.js";
 import { placeOn } from "../shared/window.js";
 
 /** @import { Answer, Component, PlayedRun, Theme } from "../shared/types.js" */
@@ -40,7 +40,7 @@ class StepPlayer extends FilmView {
     this.payload = new Uint8Array();
     /** @type {number | null} */
     this.pointed = null;
-    this.draw = onceAFrame(() => this.picture());
+    this.draw = oncePerFrame(() => this.picture());
     this.bar = el("div", "av-line sp-bar");
     this.mover(this.bar, "«", "first", -Infinity);
     this.mover(this.bar, "‹", "back", -1);
@@ -69,9 +69,9 @@ class StepPlayer extends FilmView {
   }
 
   build() {
-    const left = around("av-column sp-left", this.canvas, this.readout);
-    const stage = around("av-wrap sp-stage", left, around("av-column sp-side", this.side));
-    this.root.replaceChildren(this.bar, this.said, around("sp-tape", this.tape, this.tokens), stage);
+    const left = createBox("av-column sp-left", this.canvas, this.readout);
+    const stage = createBox("av-wrap sp-stage", left, createBox("av-column sp-side", this.side));
+    this.root.replaceChildren(this.bar, this.said, createBox("sp-tape", this.tape, this.tokens), stage);
     this.root.addEventListener("keydown", (event) => this.stepKeys(event));
     for (const kind of /** @type {const} */ (["pointermove", "pointerdown"])) {
       this.canvas.addEventListener(kind, (event) => this.point(event.offsetY));
@@ -87,7 +87,7 @@ class StepPlayer extends FilmView {
   show(component) {
     const { header, payload, before } = this.receive(component);
     this.payload = payload;
-    this.numbers = filmOf(header, floats(payload));
+    this.numbers = filmOf(header, toFloats(payload));
     const grows = before !== null && header.steps.length > before.steps.length && header.labels[0] === before.labels[0];
     const newest = grows && this.at === before.steps.length - 1;
     this.arrive(header.total - 1, before?.name !== header.name && !grows);
@@ -144,20 +144,20 @@ class StepPlayer extends FilmView {
     if (!this.held || !this.numbers) return;
     const { steps, words } = this.header;
     const [, end] = newRows(steps, this.at);
-    const said = headline(this.header, this.at);
+    const said = stepSentence(this.header, this.at);
     this.range.setAttribute("aria-valuetext", said);
-    say(this.said, said);
+    setText(this.said, said);
     const { header, numbers: film, at, pointed } = this;
     const width = this.width();
     const layout = playerLayout(width, header.rows);
-    const theme = themeOf(this.root, header.colours);
-    drawStep(sized(this.canvas, width, layout.height), { header, film, at, theme, layout, pointed });
-    this.canvas.setAttribute("aria-label", joined(words.join_heard, [words.scene, said, ...this.largest(end)]));
+    const theme = readTheme(this.root, header.colours);
+    drawStep(sizeCanvas(this.canvas, width, layout.height), { header, film, at, theme, layout, pointed });
+    this.canvas.setAttribute("aria-label", joinTexts(words.join_heard, [words.scene, said, ...this.largest(end)]));
     this.read(end);
     this.drawTape(theme);
     const side = this.sideScene();
-    drawSide(sized(this.side, side.width, side.height), side, theme);
-    attribute(this.side, "aria-label", sideSaid(side));
+    drawSide(sizeCanvas(this.side, side.width, side.height), side, theme);
+    setAttribute(this.side, "aria-label", sideText(side));
     this.root.dataset.step = String(at);
   }
 
@@ -185,19 +185,22 @@ class StepPlayer extends FilmView {
   rowSaid(end, row) {
     const { labels, words } = this.header;
     const [token, other] = [labels[end - 1], labels[row]].map(visibleToken);
-    return fill(words.row, { token, other, weight: percent(this.weightOf(end, row)) });
+    return fill(words.row, { token, other, weight: formatPercent(this.weightOf(end, row)) });
   }
 
   /** The tokens, and over each a button that goes to its step. @param {Theme} theme */
   drawTape(theme) {
     const tape = placeTape(this.header, this.at, Math.max(200, this.tokens.parentElement?.clientWidth ?? 0));
-    drawTape(sized(this.tape, tape.width, tape.height), tape, theme);
+    drawTape(sizeCanvas(this.tape, tape.width, tape.height), tape, theme);
     const places = JSON.stringify(tape);
     if (places === this.touched) return;
     this.touched = places;
     const buttons = tape.tokens.map((token, i) => {
       const go = () => this.goTo(stepOfRow(this.header.steps, i));
-      return layOver(button("sp-token", null, go, { tabindex: "-1", "aria-label": token.text }), touchedOf(token));
+      return layOver(
+        createButton("sp-token", null, go, { tabindex: "-1", "aria-label": token.text }),
+        touchedToken(token),
+      );
     });
     this.tokens.replaceChildren(...buttons);
   }
@@ -206,9 +209,9 @@ class StepPlayer extends FilmView {
   read(end) {
     const { labels, words } = this.header;
     const row = this.pointed;
-    if (row === null) say(this.readout, fill(words.rest, { token: visibleToken(labels[end - 1]) }));
-    else if (row >= end) say(this.readout, fill(words.after, { other: visibleToken(labels[row]) }));
-    else say(this.readout, this.rowSaid(end, row));
+    if (row === null) setText(this.readout, fill(words.rest, { token: visibleToken(labels[end - 1]) }));
+    else if (row >= end) setText(this.readout, fill(words.after, { other: visibleToken(labels[row]) }));
+    else setText(this.readout, this.rowSaid(end, row));
   }
 }
 

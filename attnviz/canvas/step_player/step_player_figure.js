@@ -2,9 +2,9 @@
 // its steps as a film.
 
 import { drawStep, filmOf, playerLayout } from "./step_player_scene.js";
-import { drawSide, drawTape, headline, placeTape, sideScene } from "./step_player_side.js";
-import { floats } from "../shared/packing.js";
-import { steppedFilm } from "../scene/film.js";
+import { drawSide, drawTape, stepSentence, placeTape, sideScene } from "./step_player_side.js";
+import { toFloats } from "../shared/packing.js";
+import { filmOfSteps } from "../scene/film.js";
 import { placeBoxes } from "../scene/side_by_side.js";
 
 /** @import { Figure } from "../scene/figure.js" */
@@ -18,7 +18,7 @@ const [SCENE, SIDE, BETWEEN, BELOW] = [713, 380, 28, 8];
 export function stepFigure(header, payload, theme) {
   const { at, rows, title, upright = false } = header;
   const layout = playerLayout(SCENE, rows);
-  const scene = { header, film: filmOf(header, floats(payload)), at, theme, layout, pointed: null };
+  const scene = { header, film: filmOf(header, toFloats(payload)), at, theme, layout, pointed: null };
   const side = sideScene(header, at, upright ? SCENE : SIDE);
   const halves = [
     { width: SCENE, height: layout.height },
@@ -41,7 +41,7 @@ export function stepFigure(header, payload, theme) {
 /** @param {ForFile<PlayedRun>} header @param {Uint8Array} payload of all steps */
 export function stepFilm(header, payload) {
   const { steps, words } = header;
-  return steppedFilm(words.film, steps.length, 0.9 * steps.length, (at, theme, _bar, upright) =>
-    stepFigure({ ...header, at, title: headline(header, at), upright }, payload, theme),
+  return filmOfSteps(words.film, steps.length, 0.9 * steps.length, (at, theme, _bar, upright) =>
+    stepFigure({ ...header, at, title: stepSentence(header, at), upright }, payload, theme),
   );
 }

@@ -1,9 +1,9 @@
 // A step as a drawing knows it: one row for each token, its key, the weight that the newest token gives it, its value; q and
 // output above. No page.
 
-import { colourAt, css, mixed, pixelOf, readable, rgb } from "../shared/colour.js";
+import { colourAt, css, mixColours, toPixel, readableColour, rgb } from "../shared/colour.js";
 import { visibleToken } from "../shared/dom.js";
-import { percent } from "../shared/numbers.js";
+import { formatPercent } from "../shared/numbers.js";
 import { drawWith, fillBox, writeText } from "../shared/surface.js";
 import { textWidth } from "../scene/text_width.js";
 import { cutToFit } from "../shared/token_labels.js";
@@ -51,17 +51,17 @@ function drawTitles(context, { layout, theme, header, at }) {
     colour = theme.text,
   ) => {
     context.fillStyle = colour;
-    context.fillText(shortened(text, room, 12, 600), x, 9);
+    context.fillText(shortenText(text, room, 12, 600), x, 9);
   };
   const { k, weights, v } = layout;
   write(words.k, k.x, k.w, theme.k);
   write(words.weights, weights.x, weights.w);
-  write(words.v, v.x, v.w, readable(header.colours.v, theme.background));
+  write(words.v, v.x, v.w, readableColour(header.colours.v, theme.background));
   drawWith(context, { font: `11px ${theme.font}`, textAlign: "right", fillStyle: theme.q });
   const said = words.q.replace("{token}", token);
-  context.fillText(shortened(said, layout.label, 11), layout.label, 27);
-  context.fillStyle = readable(header.colours.v, theme.background);
-  context.fillText(shortened(words.output, weights.w, 11), v.x - 6, 27);
+  context.fillText(shortenText(said, layout.label, 11), layout.label, 27);
+  context.fillStyle = readableColour(header.colours.v, theme.background);
+  context.fillText(shortenText(words.output, weights.w, 11), v.x - 6, 27);
 }
 
 /** Keys and values; above them the new q and the output, in the same columns. */
@@ -83,7 +83,7 @@ function drawVectors(context, scene) {
     const newest = above.subarray((end - 1) * n, end * n);
     const held = vectors.subarray(0, end * n);
     drawCells(context, newest, n, { x, y: 20, w, h: 14 }, 14, [theme.background, own, largest(above)]);
-    drawCells(context, held, n, { x, y: top, w, h: end * row }, inked(row), [
+    drawCells(context, held, n, { x, y: top, w, h: end * row }, visiblePixels(row), [
       theme.background,
       colour,
       largest(vectors),
@@ -102,7 +102,7 @@ function drawRows(context, scene) {
     drawMarks(context, scene, row >= first, y);
     if (row % every && row !== pointed && row !== end - 1) continue;
     const weight = row >= first ? 600 : 400;
-    const label = shortened(visibleToken(header.labels[row]), layout.label, 11, weight);
+    const label = shortenText(visibleToken(header.labels[row]), layout.label, 11, weight);
     writeText(context, label, layout.label, y + layout.row / 2, theme, `${weight} 11px`, 1, "right");
   }
 }
@@ -112,11 +112,11 @@ function drawRows(context, scene) {
 function drawWeight(context, { layout, theme, header }, weight, y) {
   const { x, w } = layout.weights;
   const room = Math.max(10, w - 40);
-  const tall = inked(layout.row);
+  const tall = visiblePixels(layout.row);
   fillBox(context, { x, y, w: room, h: tall }, theme.text, 0.08);
   fillBox(context, { x, y, w: Math.max(0.5, room * weight), h: tall }, css(colourAt(header.colours.weights, weight)));
   if (layout.row < 11) return;
-  writeText(context, percent(weight), x + room + 4, y + layout.row / 2, theme, "10px");
+  writeText(context, formatPercent(weight), x + room + 4, y + layout.row / 2, theme, "10px");
 }
 
 /** Whether this step processes a row's token, with a cache and without: without one it processes all. */
@@ -154,7 +154,7 @@ function drawFrames(context, { layout, theme, header, at }) {
     context.save();
     context.translate(marks[way] + mark / 2, top - 3);
     context.rotate(-Math.PI / 2.6);
-    writeText(context, shortened(word, 44, 10), 0, 0, theme, "10px", 0.8);
+    writeText(context, shortenText(word, 44, 10), 0, 0, theme, "10px", 0.8);
     context.restore();
   });
 }
@@ -169,7 +169,7 @@ function drawCells(context, values, n, place, tall, [ground, colour, top]) {
   const [background, positive, negative] = [ground, colour, "#8a8f98"].map(rgb);
   const pixels = Uint32Array.from(values, (value) => {
     const reached = 0.06 + 0.9 * Math.sqrt(Math.min(1, Math.abs(value) / top));
-    return pixelOf(mixed(background, value < 0 ? negative : positive, reached));
+    return toPixel(mixColours(background, value < 0 ? negative : positive, reached));
   });
   const count = values.length / n;
   const pitch = place.h / count;
@@ -183,7 +183,7 @@ function drawCells(context, values, n, place, tall, [ground, colour, top]) {
 }
 
 /** Of a row's pixels those that are drawn: rows with room for it stand apart. @param {number} row */
-function inked(row) {
+function visiblePixels(row) {
   return Math.max(1, row - (row > 6 ? 1 : 0));
 }
 
@@ -193,7 +193,7 @@ function largest(values) {
 }
 
 /** A text cut to at most `room` pixels. @param {string} text @param {number} room @param {number} size @param {Weight} [weight] */
-export function shortened(text, room, size, weight = 400) {
+export function shortenText(text, room, size, weight = 400) {
   return cutToFit(text, room, (part) => textWidth(part, size, weight)).text;
 }
 
@@ -247,7 +247,7 @@ export function stepOfRow(steps, row) {
 
 /** FLOPs and seconds up to a step, [with a cache, without], and the largest difference of logits. */
 /** @param {PlayedStep[]} steps @param {number} at */
-export function soFar(steps, at) {
+export function countSoFar(steps, at) {
   const done = steps.slice(0, at + 1);
   const sum = (/** @type {(step: PlayedStep) => number} */ of) => done.reduce((total, step) => total + of(step), 0);
   return {

@@ -1,11 +1,11 @@
 // What stands around the scene: its headline and the tokens so far above it, the next token, the work and the memory of each
 // layer beside it. All of it is as it is once the step is done. No page.
 
-import { fill, joined, visibleToken } from "../shared/dom.js";
-import { binary, duration, flop, percent } from "../shared/numbers.js";
+import { fill, joinTexts, visibleToken } from "../shared/dom.js";
+import { formatBytes, formatDuration, formatFlop, formatPercent } from "../shared/numbers.js";
 import { drawWith, fillBox, frameBox, strokePath, writeText } from "../shared/surface.js";
 import { textWidth, wrapText } from "../scene/text_width.js";
-import { newRows, shortened, soFar } from "./step_player_scene.js";
+import { newRows, shortenText, countSoFar } from "./step_player_scene.js";
 
 /** @import { Weight } from "../scene/text_width.js" */
 /** @import { DrawingContext, PlayedRun, Theme } from "../shared/types.js" */
@@ -26,15 +26,15 @@ export function sideScene(header, at, width, costs = true) {
   const { alternatives } = steps[at];
   const nothing = isChosen(header, at) ? [] : wrapText(words.nothing, width, 12);
   const choices = HEAD + LINE * alternatives.length + NOTE * nothing.length + APART;
-  const work = costs ? tableOf(workOf(header, at), width) : null;
+  const work = costs ? tableOf(countWork(header, at), width) : null;
   const below = choices + (work ? work.height + APART : 0);
-  const memory = { ...memoryOf(header, at), y: below, w: Math.min(LAYERS.most, width) };
+  const memory = { ...countMemory(header, at), y: below, w: Math.min(LAYERS.most, width) };
   const height = below + HEAD + LAYERS.h + 1;
   return { words, colours, alternatives, nothing, choices, work, memory, width, height };
 }
 
 /** The table of the work with the place of each line; the names at its left are broken where room is short. */
-/** @param {ReturnType<typeof workOf>} work @param {number} width */
+/** @param {ReturnType<typeof countWork>} work @param {number} width */
 function tableOf({ rows, note }, width) {
   const widest = [0, 1, 2].map((column) =>
     Math.max(...rows.map((cells, n) => textWidth(cells[column], 13, n || !column ? 400 : 600))),
@@ -54,12 +54,12 @@ function tableOf({ rows, note }, width) {
 }
 
 /** All of it for those who hear it. @param {SideScene} scene */
-export function sideSaid({ words, alternatives, nothing, work, memory }) {
+export function sideText({ words, alternatives, nothing, work, memory }) {
   const list = (/** @type {string} */ said, /** @type {string[]} */ kept) =>
-    fill(words.of, { said, kept: joined(words.join_things, kept) });
+    fill(words.of, { said, kept: joinTexts(words.join_things, kept) });
   const tokens = alternatives.map(
     ([label, probability, chosen]) =>
-      `${visibleToken(label)} ${percent(probability)}${chosen ? ` (${words.chosen})` : ""}`,
+      `${visibleToken(label)} ${formatPercent(probability)}${chosen ? ` (${words.chosen})` : ""}`,
   );
   const [heads, ...lines] = work?.lines ?? [];
   const costs = lines.map(({ said, numbers }) =>
@@ -69,7 +69,7 @@ export function sideSaid({ words, alternatives, nothing, work, memory }) {
     ),
   );
   const parts = [list(words.choices, tokens), nothing.length ? words.nothing : "", ...costs];
-  return joined(words.join_heard, [...parts, work?.note ?? "", memory.title]);
+  return joinTexts(words.join_heard, [...parts, work?.note ?? "", memory.title]);
 }
 
 /** @param {DrawingContext} context @param {SideScene} scene @param {Theme} theme */
@@ -89,8 +89,8 @@ function drawChoices(context, { words, alternatives, nothing, width }, theme) {
   alternatives.forEach(([label, probability, chosen], n) => {
     const y = HEAD + LINE * (n + 0.5);
     const weight = /** @type {Weight} */ (chosen ? 600 : 400);
-    writeText(context, shortened(visibleToken(label), CHOICE.name, 13, weight), 0, y, theme, `${weight} 13px`);
-    writeText(context, percent(probability), width, y, theme, `${weight} 13px`, 1, "right");
+    writeText(context, shortenText(visibleToken(label), CHOICE.name, 13, weight), 0, y, theme, `${weight} 13px`);
+    writeText(context, formatPercent(probability), width, y, theme, `${weight} 13px`, 1, "right");
     const place = { ...track, y: y - CHOICE.bar / 2 };
     fillBox(context, place, theme.text, 0.08);
     const share = { ...place, w: Math.max(1, place.w * probability) };
@@ -140,14 +140,14 @@ export function layerUnder({ memory: { layers, y: top, w } }, x, y) {
 }
 
 /** The step in a sentence. @param {PlayedRun} header @param {number} at */
-export function headline({ labels, steps, total, words }, at) {
+export function stepSentence({ labels, steps, total, words }, at) {
   const { context } = steps[at];
   const values = { step: at + 1, total, new: context, token: visibleToken(labels[context - 1]), cached: context };
   return fill(at ? words.decode : words.prefill, values);
 }
 
 /** The tokens so far, and the one that was chosen. @param {PlayedRun} header @param {number} at */
-export function tapeOf(header, at) {
+export function makeTape(header, at) {
   const { labels, prompt, steps } = header;
   const [, end] = newRows(steps, at);
   return labels.slice(0, end + Number(isChosen(header, at))).map((label, i) => {
@@ -163,33 +163,33 @@ export function isChosen({ steps }, at) {
 
 /** What the step took with a cache and without, as a table below its heads, and a note. */
 /** @param {PlayedRun} header @param {number} at */
-export function workOf({ words, steps }, at) {
-  const { flops, seconds, difference } = soFar(steps, at);
+export function countWork({ words, steps }, at) {
+  const { flops, seconds, difference } = countSoFar(steps, at);
   const { tokens, difference: now } = steps[at];
   const rows = [
     [words.work, words.cache, words.anew],
     [words.tokens, ...tokens.map(String)],
-    [words.flops, ...flops.map(flop)],
-    [words.time, ...seconds.map(duration)],
+    [words.flops, ...flops.map(formatFlop)],
+    [words.time, ...seconds.map(formatDuration)],
   ];
-  return { rows, note: fill(words.same, { now: tiny(now), all: tiny(difference) }) };
+  return { rows, note: fill(words.same, { now: formatTiny(now), all: formatTiny(difference) }) };
 }
 
 /** The bytes of each layer's cache: in all, and each with its share of the most that any layer comes to hold. */
 /** @param {PlayedRun} header @param {number} at */
-export function memoryOf({ words, steps }, at) {
+export function countMemory({ words, steps }, at) {
   const held = steps[at].layer_bytes;
   const most = Math.max(1, ...steps[steps.length - 1].layer_bytes);
   const total = held.reduce((sum, bytes) => sum + bytes, 0);
   const layers = held.map((bytes, layer) => ({
     share: bytes / most,
-    text: fill(words.layer, { layer, bytes: binary(bytes) }),
+    text: fill(words.layer, { layer, bytes: formatBytes(bytes) }),
   }));
-  return { title: fill(words.bytes, { bytes: binary(total), layers: held.length }), layers };
+  return { title: fill(words.bytes, { bytes: formatBytes(total), layers: held.length }), layers };
 }
 
 /** @param {number} value */
-function tiny(value) {
+function formatTiny(value) {
   return value === 0 ? "0" : value.toExponential(1);
 }
 
@@ -201,9 +201,9 @@ const TOKEN = { h: 23, room: 7, gap: 3, least: 21 };
 /** @param {PlayedRun} header @param {number} at @param {number} width */
 export function placeTape(header, at, width) {
   let [x, y] = [0, 0];
-  const tokens = tapeOf(header, at).map(({ text, kind }) => {
+  const tokens = makeTape(header, at).map(({ text, kind }) => {
     const weight = /** @type {Weight} */ (kind === "newest" ? 600 : 400);
-    const label = shortened(text, width - 2 * TOKEN.room, 13, weight);
+    const label = shortenText(text, width - 2 * TOKEN.room, 13, weight);
     const w = Math.max(TOKEN.least, textWidth(label, 13, weight) + 2 * TOKEN.room);
     if (x > 0 && x + w > width) [x, y] = [0, y + TOKEN.h + TOKEN.gap];
     const token = { text, label, kind, weight, x, y, w, h: TOKEN.h };
@@ -214,7 +214,7 @@ export function placeTape(header, at, width) {
 }
 
 /** What a hand touches of a token. @param {Tape["tokens"][number]} token */
-export function touchedOf({ x, y, w, h }) {
+export function touchedToken({ x, y, w, h }) {
   return { x: x - TOKEN.gap / 2, y: y - TOKEN.gap / 2, w: w + TOKEN.gap, h: h + TOKEN.gap };
 }
 

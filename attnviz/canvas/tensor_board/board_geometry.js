@@ -5,11 +5,11 @@ import { visibleToken } from "../shared/dom.js";
 import { clamp } from "../shared/numbers.js";
 import { cutToFit } from "../shared/token_labels.js";
 import { textWidth } from "../scene/text_width.js";
-import { roleOf } from "./tensor_tint.js";
+import { columnRole } from "./tensor_tint.js";
 
 /** @import { Board, BoardCell, Rectangle, Sheet } from "../shared/types.js" */
 
-/** @typedef {ReturnType<typeof sizesOf>} CellSizes */
+/** @typedef {ReturnType<typeof boardSizes>} CellSizes */
 /** @typedef {ReturnType<typeof placeSheet>} PlacedSheet */
 /** @typedef {ReturnType<typeof placeBoard>} PlacedBoard */
 /**
@@ -58,7 +58,7 @@ function namesRows(sheets, width) {
 }
 
 /** Sizes of letters and rows by the room of a number. @param {number} room @param {number} most */
-function sizesOf(room, most) {
+function boardSizes(room, most) {
   const cell = clamp(room, 29, most);
   return {
     cell,
@@ -78,7 +78,7 @@ function cutLabel(text, room, size) {
 
 /** Pixels across a matrix's name, whose letters, above all capitals, are wider than those that are measured. */
 /** @param {string} name */
-export function widthOfName(name) {
+export function nameWidth(name) {
   const { text, sub } = splitName(name);
   const wide = (/** @type {string} */ part, /** @type {number} */ size) =>
     1.1 * textWidth(part, size, 600) + 0.25 * textWidth(part.replace(/[^A-Z]/g, ""), size, 600);
@@ -99,7 +99,7 @@ function placeSheet(sheet, sizes, named) {
   const lefts = cols.map(
     (_name, c) => left + c * (cell + GAP) + HEAD_GAP * sheet.lines.filter((line) => line <= c).length,
   );
-  const name = widthOfName(sheet.name);
+  const name = nameWidth(sheet.name);
   const title = name.text + name.sub + 12 + textWidth(sheet.shape, SHAPE);
   const width = Math.max(lefts[lefts.length - 1] + cell, title);
   const height = CAPTION + sizes.label + 8 + sheet.text.length * (sizes.high + GAP);
@@ -112,7 +112,7 @@ export function placeOfNumber({ sheet, sizes, lefts, cell, height }, r, c) {
 }
 
 /** @param {SumTerm} term */
-export function partsOf({ kind, text, sub = "", after = "", sup = "" }) {
+export function termTexts({ kind, text, sub = "", after = "", sup = "" }) {
   const weight = /** @type {400 | 600} */ (kind === "sign" ? 400 : 600);
   const parts = [
     { text, size: SUM.size, down: 0 },
@@ -131,7 +131,7 @@ function placeSum(terms, room) {
   const placed = [];
   let [x, line, width] = [0, 0, 0];
   for (const term of terms) {
-    const wide = partsOf(term).reduce((sum, part) => sum + part.width, 0);
+    const wide = termTexts(term).reduce((sum, part) => sum + part.width, 0);
     const tight = isTight(term);
     if (tight.before) x -= SUM.gap;
     if (x > 0 && x + wide > room) [x, line] = [0, line + 1];
@@ -144,7 +144,7 @@ function placeSum(terms, room) {
 
 /** The matrices in as many lines as they need, in the middle of each. */
 /** @param {PlacedSheet[]} all @param {string[]} signs @param {BoardRoom} room */
-function standInLines(all, signs, room) {
+function placeInLines(all, signs, room) {
   const between = clamp(0.012 * room.width, 6, 14);
   /** @type {StandingSheet[][]} */
   const lines = [[]];
@@ -172,8 +172,8 @@ function standInLines(all, signs, room) {
 }
 
 /** Where the sum stands: beside the last matrix, or below where there is no room. */
-/** @param {ReturnType<typeof standInLines>} lines @param {SumTerm[]} terms @param {BoardRoom} room */
-function standSum({ standing, between, x, width, height }, terms, room) {
+/** @param {ReturnType<typeof placeInLines>} lines @param {SumTerm[]} terms @param {BoardRoom} room */
+function placeSumTerms({ standing, between, x, width, height }, terms, room) {
   const { placed, y } = standing[standing.length - 1];
   const beside = room.width - x - between;
   const below = room.isFile ? Math.max(width, LEAST_BELOW) : room.width;
@@ -192,11 +192,11 @@ function standSum({ standing, between, x, width, height }, terms, room) {
 export function placeBoard({ sheets, signs }, cell, at, room, summed = true) {
   const { columns, beside } = onOneLine(sheets);
   const each = room.width < NARROW ? FINGER : (0.89 * room.width + 23 - 45 * beside) / columns - 2;
-  const sizes = sizesOf(each, room.width < NARROW ? FINGER : room.most);
+  const sizes = boardSizes(each, room.width < NARROW ? FINGER : room.most);
   const last = sheets.length - 1;
   const all = sheets.map((sheet, i) => placeSheet(sheet, sizes, i < last || namesRows(sheets, room.width)));
-  const lines = standInLines(all, signs, room);
-  const sum = summed ? standSum(lines, sumTerms(sheets, cell, ...at), room) : null;
+  const lines = placeInLines(all, signs, room);
+  const sum = summed ? placeSumTerms(lines, sumTerms(sheets, cell, ...at), room) : null;
   return {
     ...lines,
     sum,
@@ -263,7 +263,7 @@ export function readToken(token, sheets, c) {
   const power = token.startsWith("^");
   const [kind, text] = power ? [token[1], token.slice(2)] : [token[0], token.slice(1)];
   if (kind === "o") return { kind: "sign", text };
-  const role = kind === "n" ? undefined : roleOf(sheets[Number(kind)], c);
+  const role = kind === "n" ? undefined : columnRole(sheets[Number(kind)], c);
   return { kind: "number", role, ...(power ? { text: "e", sup: text } : { text }) };
 }
 
@@ -272,7 +272,7 @@ export function sumTerms(sheets, { t: tokens, e: sign, v: value }, r, c) {
   const result = sheets[sheets.length - 1];
   const after = `[${result.rows[r]}, ${result.cols[c]}]`;
   /** @type {SumTerm[]} */
-  const terms = [{ kind: "number", role: roleOf(result, c), ...splitName(result.name), after }];
+  const terms = [{ kind: "number", role: columnRole(result, c), ...splitName(result.name), after }];
   terms.push({ kind: "sign", text: "=" }, ...tokens.map((token) => readToken(token, sheets, c)));
   if (value !== null) terms.push({ kind: "sign", text: sign }, { kind: "total", text: value });
   return terms;
@@ -285,7 +285,7 @@ export function isTight({ kind, text }) {
 
 /** The sum behind a number in one line of text. */
 /** @param {Sheet[]} sheets @param {BoardCell} cell @param {number} r @param {number} c */
-export function saySum(sheets, cell, r, c) {
+export function sumText(sheets, cell, r, c) {
   const terms = sumTerms(sheets, cell, r, c);
   return terms.map(({ text, sub = "", after = "", sup }) => `${text}${sub}${after}${sup ? `^${sup}` : ""}`).join(" ");
 }

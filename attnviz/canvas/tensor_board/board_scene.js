@@ -4,16 +4,16 @@
 import {
   CAPTION,
   NAME,
-  partsOf,
+  termTexts,
   placeBoard,
   placeOfNumber,
   SHAPE,
   SIGN,
   splitName,
   SUM,
-  widthOfName,
+  nameWidth,
 } from "./board_geometry.js";
-import { nameInk, roleOf, tint } from "./tensor_tint.js";
+import { nameColour, columnRole, tensorColour } from "./tensor_tint.js";
 import { rgb } from "../shared/colour.js";
 import { clipTo, drawWith, fillBox, frameBox, roundedRect, writeText } from "../shared/surface.js";
 
@@ -90,9 +90,13 @@ function drawSheet(context, { placed, seen, scrolled }, number, scene) {
 /** A matrix's name and shape. @param {DrawingContext} context @param {StandingSheet["placed"]} placed @param {BoardScene} scene */
 function drawTitle(context, { sheet }, { theme, colours }) {
   const { text, sub } = splitName(sheet.name);
-  const wide = widthOfName(sheet.name);
+  const wide = nameWidth(sheet.name);
   const type = (/** @type {number} */ size) => `italic 600 ${size}px ${NAME.family}`;
-  drawWith(context, { fillStyle: nameInk(sheet.role, colours, theme.text), textAlign: "left", textBaseline: "middle" });
+  drawWith(context, {
+    fillStyle: nameColour(sheet.role, colours, theme.text),
+    textAlign: "left",
+    textBaseline: "middle",
+  });
   context.font = type(NAME.size);
   context.fillText(text, 2, 11);
   context.font = type(NAME.sub);
@@ -106,7 +110,7 @@ function drawTitle(context, { sheet }, { theme, colours }) {
  */
 function drawNumber(context, { sheet, sizes }, [r, c], place, framed, { theme, colours }) {
   const share = sheet.fill[r][c];
-  const look = share === null ? null : tint(roleOf(sheet, c), share, colours, rgb(theme.background));
+  const look = share === null ? null : tensorColour(columnRole(sheet, c), share, colours, rgb(theme.background));
   if (look === null) context.hatch(place, colours.masked, theme.dark);
   else {
     context.fillStyle = look.fill;
@@ -127,10 +131,10 @@ function drawSum(context, { placed, x, y, width, height }, { theme, colours }) {
   fillBox(context, { x, y, w: width, h: height }, theme.secondary, 1, 8);
   drawWith(context, { textAlign: "left", textBaseline: "middle" });
   for (const { term, x: from, line } of placed) {
-    const ink = nameInk(term.role, colours, theme.text);
+    const ink = nameColour(term.role, colours, theme.text);
     drawWith(context, { fillStyle: ink, globalAlpha: term.kind === "sign" ? 0.75 : 1 });
     let at = x + SUM.beside + from;
-    for (const { text, size, down, weight, width: wide } of partsOf(term)) {
+    for (const { text, size, down, weight, width: wide } of termTexts(term)) {
       context.font = `${weight} ${size}px ${theme.font}`;
       context.fillText(text, at, y + SUM.above + (line + 0.5) * SUM.line + down);
       at += wide;

@@ -1,17 +1,17 @@
 // One operation: the matrices that go in, the one that comes out, and where each of its numbers is from. Over the drawing lie
 // tables of the same numbers, which cannot be seen: for those who hear the page, and for hands and keys.
 
-import { themeOf } from "../shared/colour.js";
+import { readTheme } from "../shared/colour.js";
 import { View, viewComponent } from "../shared/component.js";
 import { ARROWS, radioGroup } from "../shared/controls.js";
-import { button, el, focusedIn } from "../shared/dom.js";
-import { film, lessMotion } from "../shared/motion.js";
+import { createButton, el, focusedElement } from "../shared/dom.js";
+import { film, prefersReducedMotion } from "../shared/motion.js";
 import { clamp } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
-import { layOver, onceAFrame, sized } from "../shared/surface.js";
+import { layOver, oncePerFrame, sizeCanvas } from "../shared/surface.js";
 import { boardFigure, boardPart, drawBoard } from "./board_scene.js";
-import { NAME, onOneLine, placeBoard, placeOfNumber, saySum, startOf } from "./board_geometry.js";
-import { nameInk } from "./tensor_tint.js";
+import { NAME, onOneLine, placeBoard, placeOfNumber, sumText, startOf } from "./board_geometry.js";
+import { nameColour } from "./tensor_tint.js";
 
 /** @import { BoardStart, PlacedBoard, StandingSheet } from "./board_geometry.js" */
 /** @import { BoardHeader, Component, Rectangle, Tabs, TensorColours, Theme } from "../shared/types.js" */
@@ -22,12 +22,12 @@ const REST = 200;
 const MOVE = 400;
 
 /** @param {string} role @param {string} text @param {Rectangle} place @param {Record<string, string>} [more] */
-function cellOver(role, text, place, more = {}) {
+function createCell(role, text, place, more = {}) {
   return layOver(el("div", "", text, { role, ...more }), place);
 }
 
 /** The table of a matrix, over its drawing. @param {StandingSheet} one @param {number} index @param {boolean} isResult */
-function tableOver({ placed }, index, isResult) {
+function createTable({ placed }, index, isResult) {
   const { sheet, cols, lefts, cell, sizes } = placed;
   const table = el("div", "av-words tb-table", null, { role: isResult ? "grid" : "table" });
   if (isResult) table.setAttribute("aria-label", sheet.label);
@@ -42,24 +42,24 @@ function tableOver({ placed }, index, isResult) {
   row(
     cols.map((_cut, c) => {
       const place = { x: lefts[c], y: above - sizes.label - 8, w: cell, h: sizes.label + 8 };
-      return cellOver("columnheader", sheet.cols[c], place, { title: sheet.cols[c] });
+      return createCell("columnheader", sheet.cols[c], place, { title: sheet.cols[c] });
     }),
   );
   sheet.text.forEach((line, r) => {
     const { y, h } = placeOfNumber(placed, r, 0);
     const cells = line.map((text, c) => {
-      const number = cellOver(isResult ? "gridcell" : "cell", text, placeOfNumber(placed, r, c));
+      const number = createCell(isResult ? "gridcell" : "cell", text, placeOfNumber(placed, r, c));
       number.dataset.at = [index, r, c].join();
       if (isResult) number.tabIndex = -1;
       return number;
     });
-    row([cellOver("rowheader", sheet.rows[r], { x: 0, y, w: lefts[0], h }, { title: sheet.rows[r] }), ...cells]);
+    row([createCell("rowheader", sheet.rows[r], { x: 0, y, w: lefts[0], h }, { title: sheet.rows[r] }), ...cells]);
   });
   return table;
 }
 
 /** @param {StandingSheet} one @param {number} index @param {boolean} isResult */
-function sheetOver(one, index, isResult) {
+function createSheet(one, index, isResult) {
   const { placed, x, y, seen } = one;
   const { name, shape } = placed.sheet;
   const box = layOver(el("figure", "tb-sheet"), { x, y, w: seen, h: placed.height });
@@ -67,7 +67,7 @@ function sheetOver(one, index, isResult) {
   const title = `${name.replace("_", "")} ${shape}`;
   const byKeys = seen < placed.width && !isResult; // no key leads into it otherwise
   const scroll = el("div", "tb-scroll", null, byKeys ? { tabindex: "0", role: "group", "aria-label": title } : {});
-  scroll.append(tableOver(one, index, isResult));
+  scroll.append(createTable(one, index, isResult));
   box.append(el("figcaption", "av-sr", title), scroll);
   return { box, scroll };
 }
@@ -81,8 +81,8 @@ function tabRow(tabs, colours, theme, onPick) {
     box.append(el("span", "", group.label));
     const buttons = group.options.map(([label, role], i) => {
       const attributes = { "data-tab": `${group.name} ${i}` };
-      const tab = button("av-button tb-tab", label, () => onPick(group.name, i), attributes);
-      tab.style.color = nameInk(role, colours, theme.text);
+      const tab = createButton("av-button tb-tab", label, () => onPick(group.name, i), attributes);
+      tab.style.color = nameColour(role, colours, theme.text);
       return tab;
     });
     radioGroup(box, buttons, group.current);
@@ -110,7 +110,7 @@ class TensorBoard extends View {
     /** @type {{ start: BoardStart, share: number } | null} */
     this.moving = null;
     this.stopMoving = () => {};
-    this.paint = onceAFrame(() => this.draw());
+    this.paint = oncePerFrame(() => this.draw());
     this.listen();
     offerPicture(root, () => [boardPart(this.board, [this.row, this.col], this.header.colours)], boardFigure);
   }
@@ -128,7 +128,7 @@ class TensorBoard extends View {
     }
     const stood = this.placed;
     this.build();
-    if (stood && before && before.step !== header.step && !lessMotion()) this.move(stood);
+    if (stood && before && before.step !== header.step && !prefersReducedMotion()) this.move(stood);
   }
 
   resize() {
@@ -160,7 +160,7 @@ class TensorBoard extends View {
 
   /** What of the board the keyboard is on. */
   focused() {
-    const active = focusedIn(this.root);
+    const active = focusedElement(this.root);
     return active instanceof HTMLElement ? active : null;
   }
 
@@ -187,11 +187,11 @@ class TensorBoard extends View {
     this.sheets.toggleAttribute("data-wide", !onOneLine(sheets).fits);
     const shown = tabs.map((group) => (group.name === "part" ? { ...group, current: this.part } : group));
     this.root.replaceChildren(
-      tabRow(shown, colours, themeOf(this.root, colours), (name, option) => this.pickTab(name, option)),
+      tabRow(shown, colours, readTheme(this.root, colours), (name, option) => this.pickTab(name, option)),
       this.sheets,
     );
     this.lit = [this.row, this.col];
-    const over = this.place().standing.map((one, i) => sheetOver(one, i, i === last));
+    const over = this.place().standing.map((one, i) => createSheet(one, i, i === last));
     this.scrolls = over.map(({ scroll }) => scroll);
     this.sheets.replaceChildren(this.canvas, ...over.map(({ box }) => box), this.line);
     const again = tab && this.root.querySelector(`[data-tab="${tab}"]`); // the row was built anew
@@ -216,8 +216,8 @@ class TensorBoard extends View {
     if (!placed) return;
     placed.standing.forEach((one, i) => (one.scrolled = this.scrolls[i].scrollLeft));
     const { colours } = this.header;
-    const theme = themeOf(this.root, colours);
-    const context = sized(this.canvas, this.sheets.clientWidth, placed.height);
+    const theme = readTheme(this.root, colours);
+    const context = sizeCanvas(this.canvas, this.sheets.clientWidth, placed.height);
     drawBoard(context, { board: placed, theme, colours, lit, areas: board.cells[lit[0]][lit[1]].a, moving });
   }
 
@@ -248,7 +248,7 @@ class TensorBoard extends View {
       cell.tabIndex = 0;
       if (focus) cell.focus();
     }
-    this.line.textContent = saySum(board.sheets, board.cells[r][c], r, c);
+    this.line.textContent = sumText(board.sheets, board.cells[r][c], r, c);
   }
 
   /** The row and column of a number of the result. */

@@ -1,13 +1,13 @@
 // The walk: one tab a step, over a drawing of all.
 
-import { rgb, themeOf } from "../shared/colour.js";
+import { rgb, readTheme } from "../shared/colour.js";
 import { View, viewComponent } from "../shared/component.js";
-import { around, button, el, focusedIn, named } from "../shared/dom.js";
-import { scrolledTo, scrolling } from "../shared/motion.js";
+import { createBox, createButton, el, focusedElement, setName } from "../shared/dom.js";
+import { scrollPosition, scrollBehaviour } from "../shared/motion.js";
 import { clamp } from "../shared/numbers.js";
-import { drawWith, fillBox, layOver, roundedRect, sized, writeText } from "../shared/surface.js";
+import { drawWith, fillBox, layOver, roundedRect, sizeCanvas, writeText } from "../shared/surface.js";
 import { textWidth } from "../scene/text_width.js";
-import { tint } from "../tensor_board/tensor_tint.js";
+import { tensorColour } from "../tensor_board/tensor_tint.js";
 
 /** @import { Component, DrawingContext, Rectangle, StripHeader, TensorColours, Theme, Thumb } from "../shared/types.js" */
 /** @typedef {Rectangle & { name: string, shape: string, thumbs: (Rectangle & { thumb: Thumb })[] }} WalkStep */
@@ -69,7 +69,7 @@ function drawThumb(context, { cols, fill, role, roles }, { x, y, w }, colours, b
   const cell = w / cols;
   fill.forEach((share, i) => {
     const of = roles.length ? roles[i % cols] : role;
-    context.fillStyle = share === null ? colours.masked : tint(of, share, colours, background).fill;
+    context.fillStyle = share === null ? colours.masked : tensorColour(of, share, colours, background).fill;
     context.fillRect(x + (i % cols) * cell, y + Math.floor(i / cols) * cell, cell - 1, cell - 1);
   });
 }
@@ -88,24 +88,24 @@ class Strip extends View {
     /** @type {HTMLButtonElement[]} */
     this.chips = [];
     this.row.addEventListener("keydown", (e) => this.key(e));
-    root.append(around("av-line ts-bar", this.back, this.row, this.next));
+    root.append(createBox("av-line ts-bar", this.back, this.row, this.next));
   }
 
   /** @param {string} sign @param {number} by */
   turnButton(sign, by) {
-    return button("ts-turn av-button", sign, () => this.choose(this.current + by, false));
+    return createButton("ts-turn av-button", sign, () => this.choose(this.current + by, false));
   }
 
   /** @param {Component} component */
   async show(component) {
     const { header } = this.receive(component);
-    const focused = focusedIn(this.row) !== null;
+    const focused = focusedElement(this.row) !== null;
     const scrolled = this.row.scrollLeft;
     this.row.setAttribute("aria-label", header.words.steps);
-    named(this.back, header.words.back);
-    named(this.next, header.words.next);
+    setName(this.back, header.words.back);
+    setName(this.next, header.words.next);
     this.chips = placeWalk(header.steps).steps.map((step, i) => {
-      const chip = button("av-words ts-chip", `${step.name} ${step.shape}`, () => this.choose(i, true));
+      const chip = createButton("av-words ts-chip", `${step.name} ${step.shape}`, () => this.choose(i, true));
       chip.setAttribute("role", "tab");
       chip.dataset.step = header.steps[i].id;
       return layOver(chip, step);
@@ -126,7 +126,7 @@ class Strip extends View {
   draw() {
     const { steps, width, height } = placeWalk(this.header.steps);
     const { colours } = this.header;
-    drawWalk(sized(this.canvas, width, height), steps, this.current, themeOf(this.root, colours), colours);
+    drawWalk(sizeCanvas(this.canvas, width, height), steps, this.current, readTheme(this.root, colours), colours);
   }
 
   /** Shows which step is the current one, and scrolls the row to it. @param {number} index @param {boolean} focus */
@@ -142,8 +142,8 @@ class Strip extends View {
     const chip = this.chips[this.current];
     if (focus) chip.focus({ preventScroll: true });
     const place = { left: chip.offsetLeft, width: chip.offsetWidth }; // measured from the row, which it lies in
-    const left = scrolledTo(place, this.row.clientWidth, this.row.scrollWidth);
-    this.row.scrollTo({ left, behavior: this.drawn ? scrolling() : "instant" });
+    const left = scrollPosition(place, this.row.clientWidth, this.row.scrollWidth);
+    this.row.scrollTo({ left, behavior: this.drawn ? scrollBehaviour() : "instant" });
   }
 
   /** @param {number} index @param {boolean} focus */

@@ -1,17 +1,26 @@
 // Attention over tiles as a film: a bar to play it both ways, the matrix, the tile at work, and what lies in which memory.
 // The payload is a code for each cell (0 to 254 on a scale centred on 127, 255: masked), then float32: what lines keep.
 
-import { themeOf } from "../shared/colour.js";
+import { readTheme } from "../shared/colour.js";
 import { viewComponent } from "../shared/component.js";
-import { around, attribute, el, joined, say } from "../shared/dom.js";
+import { createBox, setAttribute, el, joinTexts, setText } from "../shared/dom.js";
 import { FilmView } from "../shared/film_view.js";
 import { clamp } from "../shared/numbers.js";
 import { offerPicture } from "../shared/offer.js";
-import { onceAFrame, sized } from "../shared/surface.js";
-import { placeOn, presentedRoom } from "../shared/window.js";
+import { oncePerFrame, sizeCanvas } from "../shared/surface.js";
+import { placeOn, presentationRoom } from "../shared/window.js";
 import { tileFigure, tileFilm } from "./tile_film_figure.js";
-import { HIGH, linesOf, LOW, matrixLayout, numbersOf, stepAt, tellingLine, tileLayout } from "./tile_film_geometry.js";
-import { describeLine, describeStep, drawMatrix, drawTile, sceneOf } from "./tile_film_scene.js";
+import {
+  HIGH,
+  tileLines,
+  LOW,
+  matrixLayout,
+  readTileNumbers,
+  stepAt,
+  mostTellingLine,
+  tileLayout,
+} from "./tile_film_geometry.js";
+import { describeLine, describeStep, drawMatrix, drawTile, tileScene } from "./tile_film_scene.js";
 import { drawMemory, memoryScene } from "./tile_film_memory.js";
 
 /** @import { Component, TileHeader } from "../shared/types.js" */
@@ -39,7 +48,7 @@ class TileFilm extends FilmView {
       tileFigure,
       () => this.scene && tileFilm(header(), this.payload),
     );
-    this.draw = onceAFrame(() => this.picture());
+    this.draw = oncePerFrame(() => this.picture());
     this.bar = el("div", "av-line tf-bar");
     this.mover(this.bar, "«", "start_over", -Infinity);
     this.player(this.bar, "◀", "rewind", 0);
@@ -54,9 +63,9 @@ class TileFilm extends FilmView {
     this.readout = el("div", "tf-readout", null, { "aria-live": "polite" });
     this.spoken = [this.said, this.readout];
     this.memory = el("canvas", "", null, { role: "img" });
-    this.left = around("av-column tf-left", this.matrix);
-    this.right = around("av-column tf-right", this.tile, this.readout, this.memory);
-    root.replaceChildren(this.bar, this.said, around("av-wrap tf-stage", this.left, this.right));
+    this.left = createBox("av-column tf-left", this.matrix);
+    this.right = createBox("av-column tf-right", this.tile, this.readout, this.memory);
+    root.replaceChildren(this.bar, this.said, createBox("av-wrap tf-stage", this.left, this.right));
     root.style.visibility = "hidden"; // its heights are not known before the first picture
     this.listen();
   }
@@ -93,7 +102,11 @@ class TileFilm extends FilmView {
     const bytes = this.scene ? this.payload : header.address ? await this.fetch(header.address) : payload;
     if (this.header !== header) return;
     this.payload = bytes;
-    this.scene = sceneOf(header, this.scene?.numbers ?? numbersOf(header, bytes), themeOf(this.root, header.colours));
+    this.scene = tileScene(
+      header,
+      this.scene?.numbers ?? readTileNumbers(header, bytes),
+      readTheme(this.root, header.colours),
+    );
     this.draw();
   }
 
@@ -112,14 +125,14 @@ class TileFilm extends FilmView {
 
   /** @param {number} by */
   step(by) {
-    const { lines } = linesOf(this.header, this.at);
+    const { lines } = tileLines(this.header, this.at);
     this.choose(clamp(this.shownLine() + by, lines.from, lines.to - 1));
   }
 
   /** @param {number} y */
   point(y) {
     const { blocks, backward } = this.header;
-    const { lines } = linesOf(this.header, this.at);
+    const { lines } = tileLines(this.header, this.at);
     const { cells, row } = tileLayout(this.tile.clientWidth, this.high, blocks[backward ? 1 : 0], backward);
     const line = lines.from + Math.floor((y - cells.y) / row);
     this.choose(line >= lines.from && line < lines.to ? line : null);
@@ -133,9 +146,9 @@ class TileFilm extends FilmView {
   }
 
   shownLine() {
-    const { lines } = linesOf(this.header, this.at);
+    const { lines } = tileLines(this.header, this.at);
     if (this.line !== null && this.line >= lines.from && this.line < lines.to) return this.line;
-    return this.scene ? tellingLine(this.header, this.scene.numbers, this.at) : lines.from;
+    return this.scene ? mostTellingLine(this.header, this.scene.numbers, this.at) : lines.from;
   }
 
   /** @param {number} stops */
@@ -152,20 +165,20 @@ class TileFilm extends FilmView {
     const [left, right] = [this.left, this.right].map((side) => Math.max(200, side.clientWidth));
     const matrix = matrixLayout(left, backward);
     const tile = tileLayout(Math.min(520, right), this.high, blocks[backward ? 1 : 0], backward);
-    drawMatrix(sized(this.matrix, matrix.width, matrix.height), scene, matrix);
-    drawTile(sized(this.tile, tile.width, tile.height), scene, tile, line);
+    drawMatrix(sizeCanvas(this.matrix, matrix.width, matrix.height), scene, matrix);
+    drawTile(sizeCanvas(this.tile, tile.width, tile.height), scene, tile, line);
     const memory = memoryScene(header, at, right);
-    drawMemory(sized(this.memory, memory.width, memory.height), memory, scene.theme);
+    drawMemory(sizeCanvas(this.memory, memory.width, memory.height), memory, scene.theme);
     const said = describeStep(header, at);
     const about = describeLine(header, scene.numbers, at, line);
-    attribute(this.range, "aria-valuetext", said);
+    setAttribute(this.range, "aria-valuetext", said);
     if (!this.isMoving) {
-      attribute(this.matrix, "aria-label", joined(words.join_heard, [words.scene, said, about]));
+      setAttribute(this.matrix, "aria-label", joinTexts(words.join_heard, [words.scene, said, about]));
       const kept = memory.memories.flatMap(({ name, chips }) => [name, ...chips.map(({ chip }) => chip.text)]);
-      attribute(this.memory, "aria-label", joined(words.join_clauses, kept));
+      setAttribute(this.memory, "aria-label", joinTexts(words.join_clauses, kept));
     }
-    say(this.said, said);
-    say(this.readout, about);
+    setText(this.said, said);
+    setText(this.readout, about);
     this.root.dataset.step = String(at);
     this.root.style.visibility = "";
     if (this.unfitted || !this.isMoving) this.fit();
@@ -174,7 +187,7 @@ class TileFilm extends FilmView {
 
   /** Presented, the large tile is as high as leaves all that stands below it above the bar. */
   fit() {
-    const room = presentedRoom(this.root);
+    const room = presentationRoom(this.root);
     if (room === null || this.right.offsetTop > this.left.offsetTop) return;
     const longer = Math.max(0, LINES - this.readout.offsetHeight);
     const others = this.right.offsetTop + this.right.offsetHeight + longer - this.high;

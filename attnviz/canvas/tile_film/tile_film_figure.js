@@ -1,12 +1,12 @@
 // The film of tiles as a figure: the matrix at one step, and beside it the same tile large, what it does, and what lies where;
 // and tile after tile as a film.
 
-import { describeLine, describeStep, drawMatrix, drawTile, sceneOf } from "./tile_film_scene.js";
-import { HIGH, matrixLayout, numbersOf, tellingLine, tileLayout } from "./tile_film_geometry.js";
+import { describeLine, describeStep, drawMatrix, drawTile, tileScene } from "./tile_film_scene.js";
+import { HIGH, matrixLayout, readTileNumbers, mostTellingLine, tileLayout } from "./tile_film_geometry.js";
 import { drawMemory, memoryScene } from "./tile_film_memory.js";
 import { writeText } from "../shared/surface.js";
 import { wrapText } from "../scene/text_width.js";
-import { steppedFilm } from "../scene/film.js";
+import { filmOfSteps } from "../scene/film.js";
 
 /** @import { Figure } from "../scene/figure.js" */
 /** @import { SvgContext } from "../scene/svg_context.js" */
@@ -19,12 +19,12 @@ const LINE = 18;
 /** @param {ForFile<TileRun>} header @param {Uint8Array} payload @param {Theme} theme @returns {Figure} */
 export function tileFigure(header, payload, theme) {
   const { at, backward, blocks, title, upright = false } = header;
-  const scene = sceneOf(header, numbersOf(header, payload), theme);
+  const scene = tileScene(header, readTileNumbers(header, payload), theme);
   const matrix = matrixLayout(Infinity, backward);
   const right = matrix.width + BETWEEN;
   const wide = upright ? right + BESIDE : WIDE;
   const tile = tileLayout(wide, HIGH, blocks[backward ? 1 : 0], backward);
-  const line = tellingLine(header, scene.numbers, at);
+  const line = mostTellingLine(header, scene.numbers, at);
   const said = wrapText(describeLine(header, scene.numbers, at, line), wide, 13);
   const memory = memoryScene(header, at, upright ? BESIDE : WIDE);
   const below = tile.height + 3 + said.length * LINE + 10;
@@ -49,7 +49,7 @@ const [STAND, LONGEST] = [0.6, 20];
 /** @param {ForFile<TileRun>} header @param {Uint8Array} payload of all tiles */
 export function tileFilm(header, payload) {
   const { tiles, words } = header;
-  return steppedFilm(words.film, tiles.length, Math.min(LONGEST, STAND * tiles.length), (at, theme, _bar, upright) =>
+  return filmOfSteps(words.film, tiles.length, Math.min(LONGEST, STAND * tiles.length), (at, theme, _bar, upright) =>
     tileFigure({ ...header, at, title: describeStep(header, at), upright }, payload, theme),
   );
 }

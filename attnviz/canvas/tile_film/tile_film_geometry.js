@@ -7,7 +7,7 @@ import { clamp } from "../shared/numbers.js";
 /** @typedef {{ from: number, to: number }} Span */
 
 /** The numbers of a payload. @param {TileRun} header @param {Uint8Array} payload @returns {TileNumbers} */
-export function numbersOf({ tokens, blocks, backward }, payload) {
+export function readTileNumbers({ tokens, blocks, backward }, payload) {
   const size = tokens * tokens;
   const kept = Math.ceil(tokens / blocks[backward ? 0 : 1]) * tokens;
   const numbers = new Float32Array(payload.slice(size, size + 8 * kept).buffer);
@@ -15,7 +15,7 @@ export function numbersOf({ tokens, blocks, backward }, payload) {
 }
 
 /** Queries and keys of a tile. @param {TileRun} header @param {number} at @returns {[Span, Span]} */
-export function spansOf({ tokens, blocks, tiles }, at) {
+export function tileSpans({ tokens, blocks, tiles }, at) {
   const span = (/** @type {0 | 1} */ side) => {
     const from = tiles[at][side] * blocks[side];
     return { from, to: Math.min(tokens, from + blocks[side]) };
@@ -24,14 +24,14 @@ export function spansOf({ tokens, blocks, tiles }, at) {
 }
 
 /** The tokens that keep two numbers each, and those across them. @param {TileRun} header @param {number} at */
-export function linesOf(header, at) {
-  const [queries, keys] = spansOf(header, at);
+export function tileLines(header, at) {
+  const [queries, keys] = tileSpans(header, at);
   return header.backward ? { lines: keys, across: queries } : { lines: queries, across: keys };
 }
 
 /** What a line keeps after the tile at work, and what it kept before: of a block that it did not meet, what it had. */
 /** @param {TileRun} header @param {TileNumbers} numbers @param {number} at @param {number} line */
-export function keptBy({ tokens, tiles, backward }, numbers, at, line) {
+export function runningNumbers({ tokens, tiles, backward }, numbers, at, line) {
   const after = tiles[at][backward ? 0 : 1] * tokens + line;
   const [first, second] = [numbers.first[after], numbers.second[after]];
   const was = after < tokens ? NaN : numbers.first[after - tokens];
@@ -42,10 +42,10 @@ export function keptBy({ tokens, tiles, backward }, numbers, at, line) {
 
 /** The line worth reading first: whose numbers the tile changes most. */
 /** @param {TileRun} header @param {TileNumbers} numbers @param {number} at */
-export function tellingLine(header, numbers, at) {
-  const { lines } = linesOf(header, at);
+export function mostTellingLine(header, numbers, at) {
+  const { lines } = tileLines(header, at);
   const changes = Array.from({ length: lines.to - lines.from }, (_none, n) => {
-    const { was, first, second, factor, begins } = keptBy(header, numbers, at, lines.from + n);
+    const { was, first, second, factor, begins } = runningNumbers(header, numbers, at, lines.from + n);
     return header.backward
       ? first - (begins ? 0 : was)
       : begins

@@ -1,11 +1,11 @@
 // What lies in fast and in slow memory at a step, as a drawing: a chip for each matrix, with the colour of it at its edge.
 
 import { fill } from "../shared/dom.js";
-import { binary } from "../shared/numbers.js";
+import { formatBytes } from "../shared/numbers.js";
 import { fillBox, frameBox, writeText } from "../shared/surface.js";
 import { cutToFit } from "../shared/token_labels.js";
 import { textWidth } from "../scene/text_width.js";
-import { spansOf } from "./tile_film_geometry.js";
+import { tileSpans } from "./tile_film_geometry.js";
 
 /** @import { DrawingContext, Theme, TileRun } from "../shared/types.js" */
 /** @typedef {ReturnType<typeof memoryScene>} MemoryScene */
@@ -63,19 +63,19 @@ function drawChip(context, { chip, text, x, y, w }, colour, theme) {
 /** What lies in fast and in slow memory at a step, each matrix with its size. @param {TileRun} header @param {number} at */
 function describeMemory(header, at) {
   const { words, parts, slow, tokens, width, moved } = header;
-  const [queries, keys] = spansOf(header, at).map(({ from, to }) => to - from);
+  const [queries, keys] = tileSpans(header, at).map(({ from, to }) => to - from);
   const size = { q: queries, k: keys, n: tokens, d: width, 1: 1 };
   const chip = (/** @type {string} */ name, /** @type {number} */ rows, /** @type {number} */ cols) => {
     const called = { max: words.first, sum: words.second }[name] ?? name;
-    const fields = { name: called, rows, cols, bytes: binary(NUMBER * rows * cols) };
+    const fields = { name: called, rows, cols, bytes: formatBytes(NUMBER * rows * cols) };
     return { name, text: fill(name ? words.part : words.never, fields) };
   };
   const total = parts.reduce((sum, [, rows, cols]) => sum + NUMBER * size[rows] * size[cols], 0);
   const [read, wrote] = moved[at];
   return {
-    fast: fill(words.fast, { bytes: binary(total) }),
+    fast: fill(words.fast, { bytes: formatBytes(total) }),
     fastChips: parts.map(([name, rows, cols]) => chip(name, size[rows], size[cols])),
-    slow: fill(words.slow, { read: binary(read), written: binary(wrote) }),
+    slow: fill(words.slow, { read: formatBytes(read), written: formatBytes(wrote) }),
     slowChips: [...slow.map(([name, rows, cols]) => chip(name, size[rows], size[cols])), chip("", tokens, tokens)],
   };
 }

@@ -1,16 +1,16 @@
 // The film of tiles as a drawing knows it: the matrix with the tile at work, its strips and what each line keeps; and the same
 // tile large. No page.
 
-import { css, mixed, pixelOf, ramp, readable, rgb } from "../shared/colour.js";
+import { css, mixColours, toPixel, ramp, readableColour, rgb } from "../shared/colour.js";
 import { fill } from "../shared/dom.js";
-import { fixed, significant } from "../shared/numbers.js";
+import { formatFixed, formatSignificant } from "../shared/numbers.js";
 import { clipTo, drawWith, fillBox, outline, strokeGrid, writeText } from "../shared/surface.js";
-import { keptBy, linesOf, orderOf, spansOf } from "./tile_film_geometry.js";
+import { runningNumbers, tileLines, orderOf, tileSpans } from "./tile_film_geometry.js";
 
 /** @import { DrawingContext, Rectangle, Theme, TileRun } from "../shared/types.js" */
 /** @import { Span, TileNumbers, matrixLayout, tileLayout } from "./tile_film_geometry.js" */
 
-/** @typedef {ReturnType<typeof sceneOf>} TileScene */
+/** @typedef {ReturnType<typeof tileScene>} TileScene */
 /** @typedef {ReturnType<typeof matrixLayout>} MatrixLayout */
 /** @typedef {ReturnType<typeof tileLayout>} TileLayout */
 
@@ -19,7 +19,7 @@ import { keptBy, linesOf, orderOf, spansOf } from "./tile_film_geometry.js";
  * `second`, and the grey of bars that change nothing.
  * @param {TileRun} header @param {TileNumbers} numbers @param {Theme} theme
  */
-export function sceneOf(header, numbers, theme) {
+export function tileScene(header, numbers, theme) {
   const pixels = new Uint32Array(256);
   const colours = ramp(header.colours.scores[Number(theme.dark)]);
   for (let code = 0; code < 255; code++) pixels[code] = colours[Math.round((code / 254) * 255)];
@@ -31,8 +31,8 @@ export function sceneOf(header, numbers, theme) {
     most = Math.max(most, numbers.second[i]);
   });
   const ends = /** @type {[number, number, number]} */ ([header.backward ? 0 : Math.min(0, low), high, most]);
-  const green = readable(header.green, theme.background);
-  const grey = css(mixed(rgb(theme.background), rgb(theme.text), 0.5));
+  const green = readableColour(header.green, theme.background);
+  const grey = css(mixColours(rgb(theme.background), rgb(theme.text), 0.5));
   return { header, numbers, at: header.at, theme, order: orderOf(header), pixels, green, ends, grey };
 }
 
@@ -48,7 +48,7 @@ export function drawMatrix(context, scene, layout) {
 }
 
 /** A stretch of tokens along a side. @param {Rectangle} whole @param {Span} span @param {number} tokens @param {"x" | "y"} along */
-function stretch(whole, { from, to }, tokens, along) {
+function spanRectangle(whole, { from, to }, tokens, along) {
   const size = (along === "x" ? whole.w : whole.h) / tokens;
   const [start, length] = [from * size, (to - from) * size];
   return along === "x" ? { ...whole, x: whole.x + start, w: length } : { ...whole, y: whole.y + start, h: length };
@@ -60,7 +60,7 @@ function drawStates(context, { header, order, theme, at }, matrix) {
   const [tall, wide] = header.blocks;
   const [rows, cols] = [tall, wide].map((block) => Math.ceil(header.tokens / block));
   const [ground, text] = [theme.background, theme.text].map(rgb);
-  const [gone, coming] = [0.22, 0.05].map((share) => pixelOf(mixed(ground, text, share)));
+  const [gone, coming] = [0.22, 0.05].map((share) => toPixel(mixColours(ground, text, share)));
   const pixels = Uint32Array.from(order, (step) => (step < 0 ? 0 : step < at ? gone : coming));
   const cell = matrix.w / header.tokens;
   clipTo(context, matrix, 0);
@@ -75,7 +75,7 @@ function drawStates(context, { header, order, theme, at }, matrix) {
 /** Pixels of the tile at work, row by row: its rows are queries, or lines where a line is a key. */
 /** @param {TileScene} scene @param {boolean} byLine */
 function tilePixels({ header, numbers, pixels, at }, byLine) {
-  const [queries, keys] = spansOf(header, at);
+  const [queries, keys] = tileSpans(header, at);
   const [down, across] = byLine && header.backward ? [keys, queries] : [queries, keys];
   const columns = across.to - across.from;
   const out = new Uint32Array((down.to - down.from) * columns);
@@ -91,8 +91,8 @@ function tilePixels({ header, numbers, pixels, at }, byLine) {
 /** @param {DrawingContext} context @param {TileScene} scene @param {Rectangle} matrix */
 function drawTileAtWork(context, scene, matrix) {
   const { header, theme, at } = scene;
-  const [queries, keys] = spansOf(header, at);
-  const place = stretch(stretch(matrix, queries, header.tokens, "y"), keys, header.tokens, "x");
+  const [queries, keys] = tileSpans(header, at);
+  const place = spanRectangle(spanRectangle(matrix, queries, header.tokens, "y"), keys, header.tokens, "x");
   const { pixels, columns } = tilePixels(scene, false);
   fillBox(context, place, theme.background);
   context.hatch(place, header.colours.masked, theme.dark);
@@ -103,7 +103,7 @@ function drawTileAtWork(context, scene, matrix) {
 /** Q, K, V and what is written, faint in slow memory, and full where they are in fast memory. */
 /** @param {DrawingContext} context @param {TileScene} scene @param {MatrixLayout} layout */
 function drawStrips(context, { header, theme, green, at }, layout) {
-  const [queries, keys] = spansOf(header, at);
+  const [queries, keys] = tileSpans(header, at);
   const out = header.backward ? { colour: theme.q, name: "dQ" } : { colour: green, name: "O" };
   /** @type {[Rectangle, Span, string, string, "x" | "y"][]} */
   const all = [
@@ -115,8 +115,9 @@ function drawStrips(context, { header, theme, green, at }, layout) {
   drawWith(context, { font: `600 12px ${theme.font}`, textBaseline: "middle", textAlign: "center" });
   for (const [place, span, colour, name, along] of all) {
     fillBox(context, place, colour, 0.22);
-    if (name === "O") fillBox(context, stretch(place, { from: 0, to: span.from }, header.tokens, along), colour, 0.55);
-    fillBox(context, stretch(place, span, header.tokens, along), colour);
+    if (name === "O")
+      fillBox(context, spanRectangle(place, { from: 0, to: span.from }, header.tokens, along), colour, 0.55);
+    fillBox(context, spanRectangle(place, span, header.tokens, along), colour);
     if (along === "y") context.fillText(name, place.x + place.w / 2, place.y - 11);
     else context.fillText(name, place.x - 11, place.y + place.h / 2);
   }
@@ -127,14 +128,14 @@ function drawStrips(context, { header, theme, green, at }, layout) {
 function drawKept(context, scene, layout, which, name) {
   const { header, theme, numbers, at } = scene;
   const place = layout.kept[which];
-  const { lines } = linesOf(header, at);
+  const { lines } = tileLines(header, at);
   const { backward, tokens } = header;
   const kept = which ? numbers.second : numbers.first;
   const blocks = kept.length / tokens;
   if (backward) writeText(context, name, layout.matrix.x - 4, place.y + place.h / 2, theme, "11px", 1, "right");
   else writeText(context, name, place.x + place.w / 2, place.y - 11, theme, "11px", 1, "center");
   fillBox(context, place, theme.text, 0.06);
-  fillBox(context, stretch(place, lines, tokens, backward ? "x" : "y"), theme.primary, 0.16);
+  fillBox(context, spanRectangle(place, lines, tokens, backward ? "x" : "y"), theme.primary, 0.16);
   const [deep, size] = backward ? [place.h, place.w / tokens] : [place.w, place.h / tokens];
   const by = Math.max(1, Math.floor(1 / size)); // of lines that are finer than a pixel not all are drawn
   const thick = by * size - (size > 3 ? 1 : 0);
@@ -144,7 +145,7 @@ function drawKept(context, scene, layout, which, name) {
   ])) {
     context.beginPath();
     for (let line = from; line < to; line += by) {
-      const long = deep * shareOf(scene, which, kept[block * tokens + line]);
+      const long = deep * barShare(scene, which, kept[block * tokens + line]);
       if (backward) context.rect(place.x + line * size, place.y + place.h - long, thick, long);
       else context.rect(place.x, place.y + line * size, long, thick);
     }
@@ -155,14 +156,16 @@ function drawKept(context, scene, layout, which, name) {
 }
 
 /** How long a bar is. @param {TileScene} scene @param {number} which @param {number} value */
-function shareOf({ ends: [low, high, most] }, which, value) {
+function barShare({ ends: [low, high, most] }, which, value) {
   if (!Number.isFinite(value)) return 0;
   return which ? value / (most || 1) : (value - low) / (high - low || 1);
 }
 
 /** A number as the film writes it. @param {number} value */
-function written(value) {
-  return (Math.abs(value) < 0.1 ? significant(value, 2) : fixed(value, 2)).replace("-", "−").replace("Infinity", "∞");
+function formatTileNumber(value) {
+  return (Math.abs(value) < 0.1 ? formatSignificant(value, 2) : formatFixed(value, 2))
+    .replace("-", "−")
+    .replace("Infinity", "∞");
 }
 
 /** The tile at work, line by line; `chosen` is framed. */
@@ -170,7 +173,7 @@ function written(value) {
 export function drawTile(context, scene, layout, chosen) {
   const { header, theme, numbers, at } = scene;
   const { backward, words } = header;
-  const { lines } = linesOf(header, at);
+  const { lines } = tileLines(header, at);
   const { cells, row, width } = layout;
   const place = { ...cells, h: row * (lines.to - lines.from) };
   const { pixels, columns } = tilePixels(scene, true);
@@ -184,27 +187,27 @@ export function drawTile(context, scene, layout, chosen) {
   layout.columns.forEach((column, n) => context.fillText(heads[n], column.x, 9));
   for (let line = lines.from; line < lines.to; line++) {
     const y = cells.y + (line - lines.from) * row;
-    drawLine(context, scene, layout, keptBy(header, numbers, at, line), y, size);
+    drawLine(context, scene, layout, runningNumbers(header, numbers, at, line), y, size);
     if (line === chosen) outline(context, { x: 1, y, w: width - 2, h: row }, theme.primary, 1.5, theme.background);
   }
 }
 
 /**
  * @param {DrawingContext} context @param {TileScene} scene @param {TileLayout} layout
- * @param {ReturnType<typeof keptBy>} kept @param {number} y @param {number} size of numbers
+ * @param {ReturnType<typeof runningNumbers>} kept @param {number} y @param {number} size of numbers
  */
 function drawLine(context, scene, { row, columns }, kept, y, size) {
   const { theme, header } = scene;
   const { was, before, first, second, factor, begins } = kept;
   const rises = !begins && (header.backward || factor < 1);
   const grown = (/** @type {number} */ from, /** @type {number} */ to) =>
-    rises ? `${written(from)} → ${written(to)}` : written(to);
+    rises ? `${formatTileNumber(from)} → ${formatTileNumber(to)}` : formatTileNumber(to);
   /** @type {[number, string][]} */
   const shown = [
-    [shareOf(scene, 0, first), grown(was, first)],
-    [shareOf(scene, 1, second), header.backward ? grown(before, second) : written(second)],
+    [barShare(scene, 0, first), grown(was, first)],
+    [barShare(scene, 1, second), header.backward ? grown(before, second) : formatTileNumber(second)],
   ];
-  if (!header.backward) shown.splice(1, 0, begins ? [0, ""] : [factor, written(factor)]);
+  if (!header.backward) shown.splice(1, 0, begins ? [0, ""] : [factor, formatTileNumber(factor)]);
   const tall = row - (row > 4 ? 1 : 0);
   shown.forEach(([share, text], n) => {
     const { x, w } = columns[n];
@@ -220,7 +223,7 @@ function drawLine(context, scene, { row, columns }, kept, y, size) {
 /** The step in a sentence. @param {TileRun} header @param {number} at */
 export function describeStep(header, at) {
   const { words, tiles } = header;
-  const [queries, keys] = spansOf(header, at);
+  const [queries, keys] = tileSpans(header, at);
   const fields = { step: at + 1, total: tiles.length, q0: queries.from + 1, q1: queries.to, k0: keys.from + 1 };
   return fill(words.said, { ...fields, k1: keys.to });
 }
@@ -229,9 +232,9 @@ export function describeStep(header, at) {
 /** @param {TileRun} header @param {TileNumbers} numbers @param {number} at @param {number} line */
 export function describeLine(header, numbers, at, line) {
   const { words, backward } = header;
-  const { was, before, first, second, factor, begins } = keptBy(header, numbers, at, line);
+  const { was, before, first, second, factor, begins } = runningNumbers(header, numbers, at, line);
   const values = { was, before, first, second, factor, added: second - factor * before };
-  const texts = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, written(value)]));
+  const texts = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, formatTileNumber(value)]));
   if (backward) {
     const grown = { second: texts.first, other: texts.second, before: texts.was, was: texts.before };
     return fill(begins ? words.start : words.line, { line: line + 1, ...grown });

@@ -22,14 +22,14 @@ import { attend } from "../../canvas/shared/attend.js";
  */
 export function editOf(edits, layer, head) {
   const mine = edits.filter((each) => (each.layer ?? layer) === layer && (each.head ?? head) === head);
-  return Object.assign({}, ...mine.map(({ silence, scale, mask }) => given({ silence, scale, mask })));
+  return Object.assign({}, ...mine.map(({ silence, scale, mask }) => editOfHead({ silence, scale, mask })));
 }
 
 /** @param {PassEdit} edit */
-const given = (edit) => Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined));
+const editOfHead = (edit) => Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined));
 
 /** Places for one head's numbers. @param {Room} room @param {number} tokens @param {number} width */
-export function desk({ take }, tokens, width) {
+export function allocateHead({ take }, tokens, width) {
   const padded = (tokens + 3) & ~3;
   const [query, key, value] = [take(tokens * width), take(tokens * width), take(padded * width)];
   return {
@@ -46,12 +46,12 @@ export function desk({ take }, tokens, width) {
  * Each head's weights, and what all hand on, (T, H * D).
  * @param {Room} room
  * @param {{ q: number; k: number; v: number; z: number }} at where queries, keys and values lie, and where the answer goes
- * @param {ReturnType<typeof desk>} own
+ * @param {ReturnType<typeof allocateHead>} own
  * @param {{ tokens: number; heads: number; groups: number; width: number }} shape
  * @param {Uint8Array | null} allowed the model's own mask @param {(head: number) => PassEdit} edit
  * @param {SeenHead} seen
  */
-export function attention(
+export function attendAllHeads(
   room,
   at,
   { query, key, value, scores, weights, made },
@@ -68,7 +68,7 @@ export function attention(
     const group = Math.floor((head * groups) / heads);
     if (head % (heads / groups) === 0) {
       copy(room, at.k, groups, group, key, tokens, width);
-      turned(room, at.v, groups, group, value, tokens, width, padded);
+      transposeHead(room, at.v, groups, group, value, tokens, width, padded);
     }
     copy(room, at.q, heads, head, query, tokens, width);
     room.multiply({ at: key, kind: "F32", shape: [tokens, width] }, query, scores, tokens);
@@ -103,7 +103,7 @@ function copy(room, from, heads, head, to, tokens, width) {
  * One head's columns as rows, filled up with 0. @param {Room} room @param {number} from @param {number} heads
  * @param {number} head @param {number} to @param {number} tokens @param {number} width @param {number} padded
  */
-function turned(room, from, heads, head, to, tokens, width, padded) {
+function transposeHead(room, from, heads, head, to, tokens, width, padded) {
   const [all, own] = [room.floats(from, tokens * heads * width), room.floats(to, padded * width).fill(0)];
   for (let t = 0; t < tokens; t++) {
     for (let i = 0; i < width; i++) own[i * padded + t] = all[(t * heads + head) * width + i];

@@ -6,7 +6,7 @@ const PAGE = 65536;
 
 /**
  * @typedef {{ at: number; kind: keyof typeof KINDS; shape: number[] }} Weight where it lies, rows first
- * @typedef {ReturnType<typeof room>} Room
+ * @typedef {ReturnType<typeof createMemory>} Room
  */
 
 /** Bytes of one row of a weight. @param {Weight} weight */
@@ -19,7 +19,7 @@ export function rowBytes({ kind, shape }) {
  * @param {number} bytes how much it holds to begin with
  * @param {BufferSource | null} kernel the program of kernel.wat; null: plain JavaScript
  */
-export function room(bytes, kernel) {
+export function createMemory(bytes, kernel) {
   const memory = kernel ? new WebAssembly.Memory({ initial: Math.ceil(bytes / PAGE) }) : plainMemory(bytes);
   const engine = { memory: /** @type {WebAssembly.Memory} */ (memory) };
   const program = kernel && new WebAssembly.Instance(new WebAssembly.Module(kernel), { engine });
@@ -57,7 +57,7 @@ export function room(bytes, kernel) {
       if (program) {
         const run = /** @type {Function} */ (program.exports.matmul);
         run(KINDS[weight.kind].id, weight.at, rowBytes(weight), x, y, t, k, n, scratch);
-      } else plainly(memory.buffer, weight, x, y, t);
+      } else multiplyInJavaScript(memory.buffer, weight, x, y, t);
       used = before;
     },
   };
@@ -83,7 +83,7 @@ function plainMemory(bytes) {
  * The same product in JavaScript.
  * @param {ArrayBuffer} buffer @param {Weight} weight @param {number} x @param {number} y @param {number} t
  */
-function plainly(buffer, weight, x, y, t) {
+function multiplyInJavaScript(buffer, weight, x, y, t) {
   const [n, k] = weight.shape;
   const given = new Float32Array(buffer, x, t * k);
   const made = new Float32Array(buffer, y, t * n);
@@ -119,10 +119,10 @@ export function unpack(buffer, weight, number, into) {
   const { size } = KINDS[weight.kind];
   const [bytes, signed] = [new Uint8Array(buffer, from), new Int8Array(buffer, from)];
   for (let j = 0, at = 0; j < into.length; j += 32, at += size) {
-    const d = half(bytes[at] | (bytes[at + 1] << 8));
+    const d = decodeHalf(bytes[at] | (bytes[at + 1] << 8));
     if (weight.kind === "Q8_0") for (let i = 0; i < 32; i++) into[j + i] = d * signed[at + 2 + i];
     else {
-      const m = half(bytes[at + 2] | (bytes[at + 3] << 8));
+      const m = decodeHalf(bytes[at + 2] | (bytes[at + 3] << 8));
       for (let i = 0; i < 16; i++) {
         into[j + i] = d * (bytes[at + 4 + i] & 15) + m;
         into[j + 16 + i] = d * (bytes[at + 4 + i] >> 4) + m;
@@ -137,7 +137,7 @@ const [bits, number] = (() => {
 })();
 
 /** The number that 16 bits stand for. @param {number} h */
-function half(h) {
+function decodeHalf(h) {
   bits[0] = (h & 0x7fff) << 13;
   return (h & 0x8000 ? -1 : 1) * number[0] * 2 ** 112;
 }

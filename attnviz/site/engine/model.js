@@ -1,8 +1,8 @@
 // The two forward passes: Llama's (RMSNorm, rotary positions, shared keys, SwiGLU) and BERT's. Token ids in, arrays out.
 
-import { attention, desk, editOf } from "./attention.js";
+import { attendAllHeads, allocateHead, editOf } from "./attention.js";
 import { add, gelu, layerNorm, rmsNorm, rotate, swiglu } from "./layers.js";
-import { room, unpack } from "./matmul.js";
+import { createMemory, unpack } from "./matmul.js";
 
 /** @import { PassEdit, SeenHead } from "./attention.js" */
 /** @import { Room, Weight } from "./matmul.js" */
@@ -30,8 +30,8 @@ const NAMES = {
  * A model whose files' bytes are still to be written into `memory`, one file after the other.
  * @param {Manifest} manifest @param {BufferSource | null} kernel
  */
-export function model(manifest, kernel) {
-  const place = room(manifest.bytes, kernel);
+export function createModel(manifest, kernel) {
+  const place = createMemory(manifest.bytes, kernel);
   return {
     memory: () => new Uint8Array(place.buffer, 0, manifest.bytes),
     /**
@@ -68,7 +68,7 @@ class Forward {
     this.h = take(this.m);
     this.o = take(this.m);
     this.at = { q: take(heads * width), k: take(groups * width), v: take(groups * width), z: take(heads * width) };
-    this.desk = desk(place, this.t, width);
+    this.desk = allocateHead(place, this.t, width);
     this.gate = take(this.f);
     this.up = take(this.f);
     this.allowed = manifest.family === "bert" ? null : causal(this.t);
@@ -131,7 +131,7 @@ class Forward {
   /** @param {number} layer */
   attention(layer) {
     const { heads, groups, width } = this.manifest;
-    attention(
+    attendAllHeads(
       this.place,
       this.at,
       this.desk,

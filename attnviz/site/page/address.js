@@ -2,8 +2,8 @@
 // is held so: {"t": [["q", 3, "it"], …], "c": [3, 1, "it", "The"]}, tokens and a cell, each by its place and its label.
 
 import { fill } from "../../canvas/shared/dom.js";
-import { changes, MASKS, NO_EDIT, SCALES, SCOPES, VIEWS } from "../../canvas/shared/edit.js";
-import { bytesOf, packBits, packForLink, unpackBits, unpackFromLink } from "../../canvas/shared/packing.js";
+import { isEdited, MASKS, NO_EDIT, SCALES, SCOPES, VIEWS } from "../../canvas/shared/edit.js";
+import { decodeBase64, packBits, packForLink, unpackBits, unpackFromLink } from "../../canvas/shared/packing.js";
 
 /** @import { Axis, Edit, HeadHeader } from "../../canvas/shared/types.js" */
 /** @import { Card, SiteHeader } from "./site.js" */
@@ -11,22 +11,22 @@ import { bytesOf, packBits, packForLink, unpackBits, unpackFromLink } from "../.
 /** @typedef {{ told: string, read: (asked: string) => string | number | null }} Allowed what a name may hold, and in words */
 
 /** One of some names. @param {readonly string[]} names @returns {Allowed} */
-const oneOf = (names) => ({ told: names.join(", "), read: (asked) => (names.includes(asked) ? asked : null) });
+const allowNames = (names) => ({ told: names.join(", "), read: (asked) => (names.includes(asked) ? asked : null) });
 
 /** A number from one to another. @param {number} low @param {number} high @returns {Allowed} */
-const between = (low, high, fits = Number.isFinite) => ({
+const allowNumber = (low, high, fits = Number.isFinite) => ({
   told: `${low}, …, ${high}`,
   read: (asked) => (asked.trim() && fits(+asked) && +asked >= low && +asked <= high ? +asked : null),
 });
 
 /** What may be said of mask and scale. */
 const CHOICES = {
-  mask: oneOf(Object.keys(MASKS)),
-  window: between(1, 64, Number.isInteger),
-  scale: oneOf(Object.keys(SCALES)),
-  factor: between(0, 64),
-  where: oneOf(SCOPES),
-  seen: oneOf(VIEWS),
+  mask: allowNames(Object.keys(MASKS)),
+  window: allowNumber(1, 64, Number.isInteger),
+  scale: allowNames(Object.keys(SCALES)),
+  factor: allowNumber(0, 64),
+  where: allowNames(SCOPES),
+  seen: allowNames(VIEWS),
 };
 const PLACE = /^(\d{1,4})\.(\d{1,4})$/;
 /** What stands alone inside another page, by its name in the app. */
@@ -55,7 +55,7 @@ export class Address {
     const unread = [...new Set(this.given.keys())].filter((name) => !NAMES.includes(name)).slice(0, 3);
     if (unread.length) this.refuse("link_unread", { names: unread.map((name) => `“${name.slice(0, 40)}”`).join(", ") });
     this.text = this.given.get("text") ?? usual.text;
-    this.model = this.chosen("model", oneOf(cards.map(({ name }) => name)), usual.model);
+    this.model = this.chosen("model", allowNames(cards.map(({ name }) => name)), usual.model);
     const { layers, heads } = this.card;
     const places = {
       told: `0.0, …, ${layers - 1}.${heads - 1}`,
@@ -110,7 +110,7 @@ export class Address {
     try {
       /** @type {Record<string, any>} */
       const { pins = null, mask = "", hide = [], quiet = [], ...others } = await unpackFromLink(packed);
-      const bytes = bytesOf(mask);
+      const bytes = decodeBase64(mask);
       this.edit.painted = mask ? unpackBits(bytes, 8 * bytes.length) : null;
       this.edit.hidden = [...new Set(hide.filter((/** @type {any} */ key) => Number.isInteger(key) && key >= 0))];
       const lost = (/** @type {unknown} */ at) => !this.place(at);
@@ -137,7 +137,7 @@ export class Address {
   /** What it pins, as far as a sentence of these tokens has it. @param {string[]} labels @returns {HeadHeader["pins"]} */
   pinned(labels) {
     try {
-      const { pins, lost } = pinsOf(this.pins ?? {}, labels);
+      const { pins, lost } = resolvePins(this.pins ?? {}, labels);
       this.miss("pins", lost);
       return pins;
     } catch {
@@ -172,7 +172,7 @@ export class Address {
     const { text, model, at, silenced, pins } = this;
     const edit = /** @type {Record<string, any> & Edit} */ (this.edit);
     const said = new URLSearchParams({ model, text, at });
-    const unsaid = { window: edit.mask !== "window", factor: edit.scale !== "factor", seen: !changes(edit) };
+    const unsaid = { window: edit.mask !== "window", factor: edit.scale !== "factor", seen: !isEdited(edit) };
     for (const name of Object.keys(CHOICES)) {
       if (edit[name] !== USUAL[name] && !(/** @type {any} */ (unsaid)[name])) said.set(name, String(edit[name]));
     }
@@ -191,7 +191,7 @@ export class Address {
 /** @typedef {{ t?: any[], c?: any[] | null }} LinkedPins */
 
 /** What a link says of what is pinned. @param {Group} group @param {string[]} labels @returns {LinkedPins | null} */
-export function linkedPins({ pins, cell }, labels) {
+export function parsePins({ pins, cell }, labels) {
   const t = pins.map(({ axis, i }) => [axis, i, labels[i]]);
   if (cell) return { t, c: [...cell, ...cell.map((i) => labels[i])] };
   return t.length ? { t } : null;
@@ -202,7 +202,7 @@ export function linkedPins({ pins, cell }, labels) {
  * @param {LinkedPins} linked @param {string[]} labels
  * @returns {{ pins: NonNullable<HeadHeader["pins"]>, lost: string[] }}
  */
-export function pinsOf(linked, labels) {
+export function resolvePins(linked, labels) {
   if (linked.constructor !== Object) throw new TypeError(String(linked));
   const { t = [], c = null } = linked;
   const tokens = t.map(([side, at, label]) => {

@@ -2,16 +2,16 @@
 
 import { HeadsFrame } from "../../canvas/live/heads_frame.js";
 import { onOtherTheme } from "../../canvas/live/file_page.js";
-import { around, el, fill, say } from "../../canvas/shared/dom.js";
-import { changes, NO_EDIT } from "../../canvas/shared/edit.js";
-import { soon } from "../../canvas/shared/surface.js";
+import { createBox, el, fill, setText } from "../../canvas/shared/dom.js";
+import { isEdited, NO_EDIT } from "../../canvas/shared/edit.js";
+import { runSoon } from "../../canvas/shared/surface.js";
 import { BrowserModel } from "./browser_model.js";
 import { saveButtons } from "./save_head.js";
-import { editsOf, headedBy, headsOf, prepared } from "./shown.js";
+import { passEdits, sentenceHeader, headsOfPass, fetchExample } from "./shown.js";
 import { SiteForm } from "./site_form.js";
 import { MovedHeads } from "./moved_heads.js";
 import { nextTokens } from "./next_tokens.js";
-import { linkedPins } from "./address.js";
+import { parsePins } from "./address.js";
 
 /** @import { AllHeads } from "../../canvas/shared/raw_scores.js" */
 /** @import { Address } from "./address.js" */
@@ -34,21 +34,21 @@ export class Explorer {
     /** what is on show */
     this.shown = { text: first.text, model: first.model };
     /** @type {SiteHeader} what stands around the pictures of what is on show */
-    this.view = headedBy(view, this.card, { ...view.head, labels: view.head.q, edit: NO_EDIT, pins: null });
+    this.view = sentenceHeader(view, this.card, { ...view.head, labels: view.head.q, edit: NO_EDIT, pins: null });
     /** @type {Next[] | null} what comes after it, of the model as it is: once this has read it */
     this.before = null;
     /** @type {Set<string>} heads that hand on nothing, as layer.head */
     this.silenced = new Set();
     /** the change that was run last */
     this.made = "[]";
-    /** @type {ReturnType<typeof prepared> | null} all heads of the sentence that the page brings, on their way */
+    /** @type {ReturnType<typeof fetchExample> | null} all heads of the sentence that the page brings, on their way */
     this.others = null;
     this.form = new SiteForm(view, this);
     this.notes = el("div", "site-notes", null, { role: "status" });
     this.frame = new HeadsFrame(this.view, all, codes);
     this.next = nextTokens(this.words, (text) => void this.ask(this.shown.text + text));
     this.moved = new MovedHeads(this.words, this.frame);
-    this.changed = soon(() => this.follow());
+    this.changed = runSoon(() => this.follow());
     const { group } = this.frame;
     group.listeners.add((what) => {
       if (["edit", "selected", "pins"].includes(what)) this.changed();
@@ -63,7 +63,7 @@ export class Explorer {
       this.notes,
       this.frame.root,
       saveButtons(this),
-      around("site-below", this.next.root, this.moved.root),
+      createBox("site-below", this.next.root, this.moved.root),
       this.moved.below,
     );
     if (address.alone) document.body.classList.add("site-alone");
@@ -77,7 +77,7 @@ export class Explorer {
     const { text, model, embedded, alone, card } = this.address;
     const unread = embedded && !this.example(text, model);
     this.frame.root.hidden = unread;
-    if (unread) say(this.form.said, fill(this.words.unread, { model: card.about }));
+    if (unread) setText(this.form.said, fill(this.words.unread, { model: card.about }));
     if (this.named) void this.take(this.shown, { labels: this.view.head.q, all, codes });
     else if (!unread) void this.ask(text, model);
     if (embedded) this.form.loading(false, unread || !alone);
@@ -91,7 +91,7 @@ export class Explorer {
     const { group } = this.frame;
     const partial = () => group.all?.heads.includes(/** @type {any} */ (null));
     if (group.all?.head(at) || !partial()) return;
-    this.others ??= prepared(this.view.examples[0].file);
+    this.others ??= fetchExample(this.view.examples[0].file);
     const made = await this.others;
     if (made && partial()) await this.take(this.shown, made);
   }
@@ -139,7 +139,7 @@ export class Explorer {
     const known = this.example(text, model);
     if (!known || !address.embedded || this.model.chosen) this.model.choose(address.card);
     if (this.model.ready === model) this.run();
-    const made = this.model.ready !== model && known && (await prepared(known.file));
+    const made = this.model.ready !== model && known && (await fetchExample(known.file));
     if (made && isWanted() && !(this.named && this.before)) await this.take({ text, model }, made);
   }
 
@@ -152,10 +152,10 @@ export class Explorer {
   /** The mask or the scale of the head on show is another one, or it is silenced: what comes next then? */
   follow() {
     const { group } = this.frame;
-    if (changes(group.edit)) void this.rest();
-    const pins = linkedPins(group, this.view.head.q);
+    if (isEdited(group.edit)) void this.rest();
+    const pins = parsePins(group, this.view.head.q);
     if (this.named) void this.address.put({ at: this.at, edit: group.edit, silenced: [...this.silenced], pins });
-    const edits = editsOf(group, [...this.silenced]);
+    const edits = passEdits(group, [...this.silenced]);
     const made = JSON.stringify(edits.map((each) => ({ ...each, mask: each.mask?.join("") })));
     if (!this.before || this.model.ready !== this.shown.model || made === this.made) return;
     this.made = made;
@@ -173,7 +173,7 @@ export class Explorer {
   hear(data) {
     const { id, kind, name } = data;
     if (kind === "pass") void this.answered(data);
-    else say(this.form.said, fill(this.words[kind], data));
+    else setText(this.form.said, fill(this.words[kind], data));
     if (id === undefined) this.form.loading(kind === "loading", kind === "stopped" || kind === "failed");
     if (name === this.address.model) this.run();
   }
@@ -184,10 +184,10 @@ export class Explorer {
     const n = labels.length;
     if (made) {
       if (text !== this.address.text || this.model.ready !== card.name) return; // another one was chosen meanwhile
-      const all = headsOf(card, n, made);
+      const all = headsOfPass(card, n, made);
       await this.take({ text, model: card.name }, { labels, codes: made.codes, all, next });
     } else this.show(next, moved);
-    if (id === this.model.asked) say(this.form.said, fill(this.words.took, { n, seconds: seconds.toFixed(2) }));
+    if (id === this.model.asked) setText(this.form.said, fill(this.words.took, { n, seconds: seconds.toFixed(2) }));
   }
 
   /** What a change comes to. @param {Next[] | null} next null: nothing is changed @param {MovedMost | null} moved */
@@ -215,7 +215,7 @@ export class Explorer {
     this.frame.root.hidden = false;
     const tile = (same && group.selected) || (this.address.place(this.address.at) ?? [0, 0]);
     const pins = same ? null : this.address.pinned(labels);
-    this.view = headedBy(this.view, this.card, { labels, doc, tile, edit: group.edit, pins });
+    this.view = sentenceHeader(this.view, this.card, { labels, doc, tile, edit: group.edit, pins });
     this.form.silence.checked = this.silenced.has(tile.join("."));
     this.note();
     await this.frame.take(this.view, all, codes);

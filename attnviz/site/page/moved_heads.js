@@ -1,12 +1,12 @@
 // The heads whose weights a change moves most, each a button that shows it before, after, and the difference.
 
-import { arrange, largestOf, minus, PLAIN } from "../../canvas/head/head_numbers.js";
+import { arrange, largestMagnitude, subtractHeads, PLAIN } from "../../canvas/head/head_numbers.js";
 import { HeadComponent } from "../../canvas/head/head.js";
 import { changeText } from "../../canvas/head/head_readout.js";
 import { attend } from "../../canvas/shared/attend.js";
-import { around, el, fill } from "../../canvas/shared/dom.js";
-import { editFor, maskOf, VIEWS } from "../../canvas/shared/edit.js";
-import { scrolling } from "../../canvas/shared/motion.js";
+import { createBox, el, fill } from "../../canvas/shared/dom.js";
+import { editFor, editedMask, VIEWS } from "../../canvas/shared/edit.js";
+import { scrollBehaviour } from "../../canvas/shared/motion.js";
 import { encode16 } from "../../canvas/shared/packing.js";
 import { watchSize } from "../../canvas/shared/surface.js";
 import { showShares } from "./next_tokens.js";
@@ -30,7 +30,7 @@ export class MovedHeads {
     this.root = el("section", "site-moved", null, { "aria-label": words.moved });
     this.title = el("h2");
     this.said = el("p");
-    this.pictures = around("site-pictures");
+    this.pictures = createBox("site-pictures");
     this.below = el("section", "site-looked", null, { "aria-label": words.moved });
     this.below.append(this.title, this.said, this.pictures);
     /** @type {HeadComponent[]} */
@@ -58,7 +58,7 @@ export class MovedHeads {
     this.below.hidden = !looked;
     if (looked) this.draw(looked);
     else this.looked = "";
-    if (looked && fresh) this.below.scrollIntoView({ block: "nearest", behavior: scrolling() });
+    if (looked && fresh) this.below.scrollIntoView({ block: "nearest", behavior: scrollBehaviour() });
   }
 
   /** A head as it was, as it is and the difference. @param {Moved & { label: string }} looked */
@@ -68,13 +68,13 @@ export class MovedHeads {
     const raw = /** @type {RawHead} */ (group.all?.head([layer, head]));
     const how = { ...PLAIN, shape: raw.shape };
     const before = arrange(attend(raw, raw.mask, raw.scale), raw.mask, how);
-    const after = arrange(weights, maskOf(editFor(group.edit, [layer, head], group.selected), raw), how);
-    const looks = { before, after, difference: minus(after, before) };
+    const after = arrange(weights, editedMask(editFor(group.edit, [layer, head], group.selected), raw), how);
+    const looks = { before, after, difference: subtractHeads(after, before) };
     const words = /** @type {Words} */ ({ ...view.head.words, idle: "" });
     VIEWS.forEach((kind, i) => {
       const { values, hidden } = looks[kind];
       const signed = kind === "difference";
-      const top = (signed && largestOf(looks[kind])) || 1;
+      const top = (signed && largestMagnitude(looks[kind])) || 1;
       const codes = new Uint16Array(values.length);
       encode16(values, hidden, top, signed, codes);
       const unit = signed ? words.change_unit : view.head.unit;

@@ -1,8 +1,8 @@
 // The tokens that may come next, likeliest first, each a button that writes it; after a change both numbers. They stand one
 // below the other, each with a bar and what is said of it, as do heads that moved.
 
-import { button, el, fill } from "../../canvas/shared/dom.js";
-import { percent } from "../../canvas/shared/numbers.js";
+import { createButton, el, fill } from "../../canvas/shared/dom.js";
+import { formatPercent } from "../../canvas/shared/numbers.js";
 
 /** @import { Words } from "../../canvas/shared/types.js" */
 /** @typedef {{ text: string, label: string, p: number, was: number }} Next */
@@ -16,7 +16,7 @@ export function nextTokens(words, write) {
     const rows = (after ?? before).map(({ text, label, p, was }) => ({
       label,
       share: p,
-      ...(after && { said: fill(words.from_to, { share: percent(p), before: percent(was) }) }),
+      ...(after && { said: fill(words.from_to, { share: formatPercent(p), before: formatPercent(was) }) }),
       act: () => write(text),
       attributes: { title: words.write, ...(text.includes("\ufffd") && { disabled: "" }) },
     }));
@@ -29,10 +29,10 @@ export function nextTokens(words, write) {
 
 /** Fills a section with them. @param {HTMLElement} section @param {string} title @param {Row[]} rows @param {Element[]} about */
 export function showShares(section, title, rows, ...about) {
-  const items = rows.map(({ label, share, said = percent(share), act, attributes }) => {
+  const items = rows.map(({ label, share, said = formatPercent(share), act, attributes }) => {
     const item = el("li");
     const bar = el("progress", "", null, { value: String(share), "aria-hidden": "true" });
-    item.append(button("av-button site-token", label, act, attributes), bar, el("span", "site-share", said));
+    item.append(createButton("av-button site-token", label, act, attributes), bar, el("span", "site-share", said));
     return item;
   });
   const list = el("ol", "site-shares");

@@ -3,12 +3,12 @@
 
 import { offerHead } from "../../canvas/head/head_offer.js";
 import { pictureDocument } from "../../canvas/scene/figure.js";
-import { sayingButtons } from "../../canvas/shared/component.js";
-import { around, fill } from "../../canvas/shared/dom.js";
-import { copy, download, png } from "../../canvas/shared/files.js";
-import { base64Of, deflate, writeHeader } from "../../canvas/shared/packing.js";
+import { reportingButtons } from "../../canvas/shared/component.js";
+import { createBox, fill } from "../../canvas/shared/dom.js";
+import { copy, download, renderPng } from "../../canvas/shared/files.js";
+import { encodeBase64, deflate, writeHeader } from "../../canvas/shared/packing.js";
 import { packRawScores } from "../../canvas/shared/raw_scores.js";
-import { headedBy } from "./shown.js";
+import { sentenceHeader } from "./shown.js";
 
 /** @import { Axis, Drawn, Picture, RawHead } from "../../canvas/shared/types.js" */
 /** @import { Explorer } from "./explorer.js" */
@@ -30,17 +30,17 @@ export function saveButtons(page) {
       download(await make(head), fill(name, { at: String(head.header.tile?.join("-")) }));
     });
   const files = [
-    file("CSV", "head-{at}.csv", (head) => new Blob([table(head)], { type: "text/csv" })),
-    file("SVG", "head-{at}.svg", async () => new Blob([await picture(page)], { type: "image/svg+xml" })),
-    file("PNG", "head-{at}.png", async () => png(await picture(page), FINE)),
+    file("CSV", "head-{at}.csv", (head) => new Blob([headTable(head)], { type: "text/csv" })),
+    file("SVG", "head-{at}.svg", async () => new Blob([await headPicture(page)], { type: "image/svg+xml" })),
+    file("PNG", "head-{at}.png", async () => renderPng(await headPicture(page), FINE)),
     file(words.live, "head-{at}-live.html", () => liveFile(page, false)),
     file(words.live_all, "heads-live.html", () => page.rest().then(() => liveFile(page, true))),
   ];
-  const [saved, copied] = [around("av-wrap"), around("av-wrap")];
-  sayingButtons(saved, files, { done: words.saved }, (problem) => /** @type {Error} */ (problem).message);
+  const [saved, copied] = [createBox("av-wrap"), createBox("av-wrap")];
+  reportingButtons(saved, files, { done: words.saved }, (problem) => /** @type {Error} */ (problem).message);
   const embed = button(words.embed, () => copy(embedCode(words.embed_title), copied));
-  sayingButtons(copied, [embed], { done: words.copied }, () => words.embed_failed);
-  return around("av-wrap site-save", words.save, saved, copied);
+  reportingButtons(copied, [embed], { done: words.copied }, () => words.embed_failed);
+  return createBox("av-wrap site-save", words.save, saved, copied);
 }
 
 /** A frame of the head on show, as the app writes one. @param {string} title */
@@ -52,21 +52,23 @@ function embedCode(title) {
 }
 
 /** One row for each query and key, as the notebook's view writes it. @param {Drawn} head */
-function table({ header: { q }, values }) {
+function headTable({ header: { q }, values }) {
   const weight = (/** @type {number} */ at) => Number((values?.[at] ?? 0).toPrecision(9));
   const rows = q.flatMap((query, i) => q.map((key, j) => [i, query, j, key, weight(i * q.length + j)]));
-  const lines = [["query", "query_token", "key", "key_token", "weight"], ...rows].map((row) => row.map(quoted).join());
+  const lines = [["query", "query_token", "key", "key_token", "weight"], ...rows].map((row) =>
+    row.map(quoteCsv).join(),
+  );
   return [...lines, ""].join("\r\n");
 }
 
 /** @param {string | number} cell */
-const quoted = (cell) => (/[",\r\n]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : cell);
+const quoteCsv = (cell) => (/[",\r\n]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : cell);
 
 /** The head on show as the app saves it. @param {Explorer} page */
-async function picture({ frame: { large } }) {
+async function headPicture({ frame: { large } }) {
   const { theme, header } = large.drawn;
   const { picture: shown } = /** @type {{ picture: Picture }} */ (/** @type {unknown} */ (large.root));
-  const style = await fileOf("site.css").catch(() => ""); // begins with the font
+  const style = await headFile("site.css").catch(() => ""); // begins with the font
   const fonts = /^(?:@font-face\{[^}]*\})+/.exec(style)?.[0] ?? "";
   const background = theme.dark ? "dark" : "white";
   return pictureDocument([shown], { background, title: header.title, caption: "", credit: "", bar: true, fonts });
@@ -84,7 +86,7 @@ export async function liveFile({ frame: { group, large }, card, view, words, sho
   const own = every ? card : { ...card, layers: 1, heads: 1, groups: 1 };
   const tile = /** @type {[number, number]} */ (every ? selected : [0, 0]);
   const pins = { tokens: group.pins.map(({ axis, i }) => /** @type {[Axis, number]} */ ([axis, i])), cell };
-  const { head, overview, arranged } = headedBy(view, own, { labels, doc, tile, edit, pins });
+  const { head, overview, arranged } = sentenceHeader(view, own, { labels, doc, tile, edit, pins });
   const name = card.about.split(" · ")[0];
   const header = {
     title: words.file_title.replace("{model}", name).replace("{text}", () => shown.text.slice(0, 120)),
@@ -96,13 +98,13 @@ export async function liveFile({ frame: { group, large }, card, view, words, sho
   };
   const { header: raw, payload } = packRawScores(heads);
   const packed = writeHeader({ doc, heads: overview.heads, raw }, payload);
-  const [script, style, data] = await Promise.all([fileOf("site.js"), fileOf("site.css"), deflate(packed)]);
+  const [script, style, data] = await Promise.all([headFile("site.js"), headFile("site.css"), deflate(packed)]);
   const inert = JSON.stringify(header).replace(/[<>&]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`);
   const heading = header.title.replace(/[<>&]/g, (sign) => `&#${sign.charCodeAt(0)};`);
   /** @type {Record<string, string>} */
-  const parts = { title: heading, style, view: inert, heads: base64Of(data), script };
+  const parts = { title: heading, style, view: inert, heads: encodeBase64(data), script };
   return new Blob([view.document.replace(/\{(\w+)\}/g, (_mark, part) => parts[part])], { type: "text/html" });
 }
 
 /** @param {string} name */
-export const fileOf = async (name) => (await fetch(name)).text();
+export const headFile = async (name) => (await fetch(name)).text();

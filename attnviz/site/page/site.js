@@ -1,9 +1,9 @@
 // The explorer without a server, and the live files that leave it: both are this script.
 
 import { openFile } from "../../canvas/live/heads_frame.js";
-import { begin, bytesInFile, textOf } from "../../canvas/live/file_page.js";
+import { begin, embeddedBytes, elementText } from "../../canvas/live/file_page.js";
 import { AllHeads, placeOfHead } from "../../canvas/shared/raw_scores.js";
-import { bytesOf, inflate } from "../../canvas/shared/packing.js";
+import { decodeBase64, inflate } from "../../canvas/shared/packing.js";
 import { Address } from "./address.js";
 import { Explorer } from "./explorer.js";
 
@@ -15,12 +15,12 @@ import { Explorer } from "./explorer.js";
 
 begin(async () => {
   /** @type {SiteHeader | LiveHeader} */
-  const view = JSON.parse(textOf("attnviz-view"));
+  const view = JSON.parse(elementText("attnviz-view"));
   if (!("cards" in view)) {
     await openFile(view);
     return;
   }
-  const [bytes, codes] = await Promise.all([inflate(bytesInFile()), inflate(bytesOf(view.codes))]);
+  const [bytes, codes] = await Promise.all([inflate(embeddedBytes()), inflate(decodeBase64(view.codes))]);
   const address = new Address(view);
   await address.unpack();
   const counts = view.overview.heads;

@@ -8,7 +8,7 @@ const SEEN = { " ": "␣", "\t": "⇥", "\n": "⏎", "\r": "␍", "\u00a0": "⍽
 const PIECES = 4;
 
 /** @param {object} rules tokenizer.json @param {object} config tokenizer_config.json */
-export function tokens(rules, config) {
+export function createTokenizer(rules, config) {
   const tokenizer = new Tokenizer(rules, config);
   const added = new Set([...tokenizer.get_added_tokens_decoder().values()].map(({ content }) => content));
   const letters = /** @type {any} */ (rules).decoder?.type === "ByteLevel" ? byteLetters() : null;
@@ -28,9 +28,9 @@ export function tokens(rules, config) {
     const made = [];
     while (made.length < pieces.length) {
       const next = pieces.slice(made.length, made.length + PIECES).map(bytesOf);
-      const whole = next.findIndex((_bytes, n) => textOf(next.slice(0, n + 1), true) !== null);
+      const whole = next.findIndex((_bytes, n) => decodeText(next.slice(0, n + 1), true) !== null);
       const count = Math.max(1, whole + 1);
-      const label = tokenLabel(textOf(next.slice(0, count)) ?? "");
+      const label = tokenLabel(decodeText(next.slice(0, count)) ?? "");
       for (let n = 1; n <= count; n++) made.push(count > 1 ? `${label} ${n}/${count}` : label);
     }
     return made;
@@ -45,13 +45,13 @@ export function tokens(rules, config) {
     /** The text that an id adds to a sentence, and its label. @param {number} id */
     next(id) {
       const piece = tokenizer.id_to_token(id) ?? "";
-      return { text: textOf([bytesOf(piece)]) ?? "", label: labels([piece])[0] };
+      return { text: decodeText([bytesOf(piece)]) ?? "", label: labels([piece])[0] };
     },
   };
 }
 
 /** The text of these bytes; null where it is to be whole, and is not. @param {Uint8Array[]} parts */
-function textOf(parts, fatal = false) {
+function decodeText(parts, fatal = false) {
   try {
     return new TextDecoder("utf-8", { fatal }).decode(Uint8Array.from(parts.flatMap((part) => [...part])));
   } catch {

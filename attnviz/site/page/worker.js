@@ -3,8 +3,8 @@
 import { attend } from "../../canvas/shared/attend.js";
 import { SIDE, thumbnail } from "../../canvas/overview/tiles.js";
 import kernel from "../engine/kernel.wat";
-import { causal, model } from "../engine/model.js";
-import { tokens } from "./tokens.js";
+import { causal, createModel } from "../engine/model.js";
+import { createTokenizer } from "./tokens.js";
 
 /** @import { PassEdit } from "../engine/attention.js" */
 /** @import { Manifest } from "../engine/model.js" */
@@ -21,7 +21,7 @@ const MOST_MOVED = 8;
 /** A head moved whose weight went to other keys by more than this share, mean over all rows, as the app counts it. */
 const LEAST_MOVED = 5e-4;
 
-/** @type {{ card: Card, model: ReturnType<typeof model>, tokens: ReturnType<typeof tokens> } | null} */
+/** @type {{ card: Card, model: ReturnType<typeof createModel>, tokens: ReturnType<typeof createTokenizer> } | null} */
 let held = null;
 /** @type {number} the newest question: older passes are given up */
 let newest = 0;
@@ -37,7 +37,7 @@ addEventListener("message", ({ data }) => {
 
 /** @param {{ base: string, manifest: string }} asked where the page is, and the manifest of a model */
 async function load({ base, manifest }) {
-  const json = async (/** @type {string} */ name) => (await stored(new URL(name, base))).json();
+  const json = async (/** @type {string} */ name) => (await fetchStored(new URL(name, base))).json();
   /** @type {Card} */
   const card = await json(manifest);
   let done = 0;
@@ -47,10 +47,10 @@ async function load({ base, manifest }) {
   };
   tell();
   const program = globalThis.WebAssembly?.validate(kernel) ? kernel : null; // a browser that is locked down has none
-  const made = model(card, program);
+  const made = createModel(card, program);
   const into = made.memory();
   for (const part of card.parts) {
-    const reader = (await stored(new URL(part, base))).body?.getReader();
+    const reader = (await fetchStored(new URL(part, base))).body?.getReader();
     for (let next = await reader?.read(); next?.value; next = await reader?.read()) {
       into.set(next.value, done);
       done += next.value.length;
@@ -58,13 +58,13 @@ async function load({ base, manifest }) {
     }
   }
   if (done !== card.bytes) throw new Error(`${done} of ${card.bytes} bytes`);
-  held = { card, model: made, tokens: tokens(await json(card.tokenizer), await json(card.config)) };
+  held = { card, model: made, tokens: createTokenizer(await json(card.tokenizer), await json(card.config)) };
   postMessage({ kind: program ? "ready" : "slow", name: card.name });
 }
 
 /** A file, fetched once where there is a store, and read out of it: read beside it, it would be held twice. */
 /** @param {URL} address */
-async function stored(address) {
+async function fetchStored(address) {
   const store = "caches" in self ? await caches.open(STORE).catch(() => null) : null;
   const kept = await store?.match(address);
   if (kept) return kept;
@@ -106,7 +106,7 @@ async function read({ id, text, edits }) {
     head(layer, head, weights, query, key) {
       const at = layer * heads + head;
       if (whole) {
-        usual[at] = keptOf(weights, mask, mask ? (n * (n + 1)) / 2 : n * n);
+        usual[at] = encodeHead(weights, mask, mask ? (n * (n + 1)) / 2 : n * n);
         made.queries.set(query, at * rows);
         made.keys.set(key, Math.floor((at * groups) / heads) * rows);
         thumbnail(weights, mask, [n, n], SIDE, made.codes.subarray(at * cells, (at + 1) * cells));
@@ -120,7 +120,7 @@ async function read({ id, text, edits }) {
     },
     async layer(layer) {
       if (performance.now() - begun > PATIENCE) postMessage({ kind: "reading", id, n: layer + 1, of: card.layers });
-      await breath(); // a newer question may have come
+      await letMessagesIn(); // a newer question may have come
       return newest === id;
     },
   });
@@ -137,7 +137,7 @@ async function read({ id, text, edits }) {
 
 /** A head's weights where its mask lets it look, in 16 bits: roots, so that small ones are as exact as they need to be. */
 /** @param {Float32Array} weights @param {Uint8Array | null} mask @param {number} seen how many these are */
-function keptOf(weights, mask, seen) {
+function encodeHead(weights, mask, seen) {
   const roots = new Uint16Array(seen);
   for (let i = 0, at = 0; at < seen; i++) if (mask?.[i] !== 0) roots[at++] = Math.round(Math.sqrt(weights[i]) * 65535);
   return roots;
@@ -153,7 +153,7 @@ function distance(roots, weights, mask) {
 }
 
 /** Lets messages in. A timer would wait for four milliseconds each time. */
-function breath() {
+function letMessagesIn() {
   const { port1, port2 } = new MessageChannel();
   return new Promise((later) => {
     port1.onmessage = later;
