@@ -49,7 +49,7 @@ def test_trained_weights_are_attended_with_as_the_eager_path_says(loaded, side):
 def test_a_repeated_random_sequence_shows_smollm2_s_induction_heads(smollm2):
     ids = torch.randint(1000, 40000, (1, 25), generator=torch.Generator().manual_seed(0)).repeat(1, 2)
     trace = capture(smollm2.model, input_ids=ids)
-    scores = torch.cat([measures(layer, ids).induction for layer in trace.layers])
+    scores = torch.cat([measures(layer, ids)["induction"] for layer in trace.layers])
     assert scores.max() > 0.8
     assert scores.median() < 0.1
 
