@@ -4,10 +4,12 @@
 cache.
 """
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
-from attnviz.base.message import require_at_least
+from attnviz.base.message import Problem, require_at_least
 
 Device = torch.device | str | None
 
@@ -40,6 +42,105 @@ def sliding_window(
     require_at_least("window", window, 1)
     q, k = positions(q_len, k_len, device=device)
     return (q - k).abs() < window if both_sides else (k <= q) & (q - k < window)
+
+
+def prefix(q_len: int, k_len: int | None, prefix_len: int, *, device: Device = None) -> Tensor:
+    """True for the first `prefix_len` keys; causal for the keys after them."""
+    require_at_least("prefix_len", prefix_len, 0)
+    q, k = positions(q_len, k_len, device=device)
+    return (k <= q) | (k < prefix_len)
+
+
+def padding(
+    q_len: int,
+    k_len: int | None = None,
+    lengths: int | Sequence[int] | Tensor | None = None,
+    *,
+    attention_mask: Tensor | None = None,
+    side: str = "right",
+    device: Device = None,
+) -> Tensor:
+    """True for real keys, from sentence lengths or an attention_mask (1 real, 0 padding).
+
+    One length or an attention_mask (K,) gives (Q, K); lengths (B,) or an attention_mask (B, K) give (B, 1, Q, K),
+    which `attend` accepts. Rows of padded queries are not emptied: their results are never used.
+    """
+    _, k = positions(q_len, k_len, device=device)
+    n_keys = len(k)
+    if (lengths is None) == (attention_mask is None):
+        raise Problem("padding takes either lengths or an attention_mask, and exactly one of them")
+    if attention_mask is not None:
+        if attention_mask.dim() not in (1, 2) or attention_mask.shape[-1] != n_keys:
+            raise Problem(
+                "attention_mask has shape {shape}; it must be (keys,) or (batch, keys) with {k_len} keys",
+                shape=tuple(attention_mask.shape),
+                k_len=n_keys,
+            )
+        real = attention_mask.to(device or attention_mask.device).bool()
+    else:
+        count = torch.as_tensor(lengths, device=device)
+        if side not in ("right", "left"):
+            raise Problem('side={side} must be "right" or "left"', side=repr(side))
+        if count.numel() and not 0 <= int(count.min()) <= int(count.max()) <= n_keys:
+            raise Problem(
+                "lengths={lengths} must lie between 0 and k_len={k_len}", lengths=count.tolist(), k_len=n_keys
+            )
+        count = count[..., None]
+        real = k < count if side == "right" else k >= n_keys - count
+    return real.expand(q_len, n_keys) if real.dim() == 1 else real[:, None, None].expand(-1, 1, q_len, n_keys)
+
+
+def documents(
+    q_len: int,
+    k_len: int | None = None,
+    lengths: Sequence[int] | None = None,
+    *,
+    ids: Tensor | None = None,
+    device: Device = None,
+) -> Tensor:
+    """True where query and key are in the same document of a packed row, from lengths or the document id of each key.
+
+    `lengths` and ids (K,) give (Q, K); ids (B, K) give (B, 1, Q, K).
+    """
+    _, k = positions(q_len, k_len)
+    n_keys = len(k)
+    if (lengths is None) == (ids is None):
+        raise Problem("documents takes either lengths or ids, and exactly one of them")
+    if lengths is not None:
+        if any(n < 1 for n in lengths) or sum(lengths) != n_keys:
+            raise Problem(
+                "document lengths {lengths} must add up to k_len={k_len}", lengths=list(lengths), k_len=n_keys
+            )
+        ids = torch.arange(len(lengths), device=device).repeat_interleave(torch.tensor(lengths, device=device))
+    assert ids is not None
+    if ids.dim() not in (1, 2) or ids.shape[-1] != n_keys or q_len > n_keys:
+        raise Problem(
+            "ids has shape {shape}; it must be (keys,) or (batch, keys) with {k_len} keys, and no fewer than queries",
+            shape=tuple(ids.shape),
+            k_len=n_keys,
+        )
+    same = ids[..., n_keys - q_len :].unsqueeze(-1) == ids.unsqueeze(-2)
+    return same if ids.dim() == 1 else same.unsqueeze(1)
+
+
+def dilated(
+    q_len: int,
+    k_len: int | None,
+    dilation: int,
+    *,
+    window: int | None = None,
+    both_sides: bool = False,
+    device: Device = None,
+) -> Tensor:
+    """True for every `dilation`-th key, counting from the query's own; at most `window` keys when given."""
+    require_at_least("dilation", dilation, 1)
+    q, k = positions(q_len, k_len, device=device)
+    distance = (q - k).abs() if both_sides else q - k
+    steps = (distance >= 0) & (distance % dilation == 0)
+    if window is None:
+        return steps
+    require_at_least("window", window, 1)
+    return steps & (distance < window * dilation)
 
 
 def drawn(allowed: Tensor, keys_per_query: int, luck: torch.Generator) -> Tensor:
