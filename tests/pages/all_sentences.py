@@ -1,0 +1,166 @@
+"""What each page says at the ends of its declared choices: links to open, and all sentences on a page."""
+
+from collections.abc import Callable, Iterator
+from html import unescape
+from typing import Any
+
+from attnviz.app.links.choices import Choice, choices_of
+from attnviz.base.packed import unblob
+from attnviz.pages.lessons.panels.all_lessons import LESSONS
+from attnviz.serve import page_table  # noqa: F401  (declares what can be chosen)
+from tests.pages.conftest import canvases_on
+
+Link = dict[str, str]
+CONTROLS = (
+    "text_input", "text_area", "number_input", "slider", "select_slider", "selectbox", "multiselect", "radio",
+    "toggle", "checkbox", "button_group",
+)  # fmt: skip
+ONE, FOUR = "cat", "the the the the"
+
+#: the steps of the walk that a link can name; the others stand in it only under other choices
+BUILD_STEPS = ("embed", "project", "split", "scores", "scale", "softmax", "sum", "merge", "output", "ffn")
+#: what turns a page to another of its sections
+TURNING = {
+    "born": "born_section", "compare": "c_section", "decoding": "d_view", "fast": "fast_section", "masks": "m_view",
+    "positions": "p_section", "scaling": "s_section", "sharing": "h_view", "why": "why_section",
+}  # fmt: skip
+#: the texts of choices that hold no sentence of one or of four words
+TEXTS = {
+    "s_scores": ("[1]", "[1, 1, 1, 1]"), "pic_digits": ("11", "000"), "d_text": ("cat sat", FOUR),
+    "born_words": (ONE, FOUR), "d_prompt": (ONE, FOUR), "hd_own": (ONE, FOUR),
+}  # fmt: skip
+#: what takes long at its end: less of it instead
+ENOUGH = {
+    "s_dk": 1024, "s_keys": 512, "s_pairs": 10_000, "s_steps": 10, "s_seeds": 2, "p_n": 64, "p_width": 128,
+    "p_times": 4, "p_heights": 8, "p_widths": 8, "fast_n": 128, "c_reach_n": 24, "c_reach_steps": 4, "c_places": 16,
+    "h_tokens": 512, "h_live_d_model": 64, "h_live_n_heads": 4, "h_live_n_kv_heads": 4, "h_live_tokens": 64,
+    "fast_answer": 16, "fast_shared": 64, "fast_requests": 3, "d_steps": 3, "hd_count": 2, "hd_costs_on": 1,
+}  # fmt: skip
+#: of a box with many alike, or with models that are loaded: these
+FEW: dict[str, tuple[str, ...]] = {
+    "h_columns": ("deepseek-v3",), "h_model": ("gpt2", "deepseek-v3"), "fast_gpu": (), "h_gpu": (), "d_machine": (),
+    "hd_against": (), "hd_by": ("silenced",), "by": ("entropy",), "m_rule2": ("random",), "m_trap": (), "fast_trap": (),
+    "d_trap": (), "c_where": (), "pic_from": ("photo",), "s_beside": ("softcap", "sink"), "b_dv": ("1",),
+}  # fmt: skip
+#: what a section is opened with each time, so that it is drawn soon
+SOON: dict[str, Link] = {
+    "scaling training": {"s_steps": "10", "s_seeds": "1"}, "decoding steps": {"d_model": "core", "d_steps": "2"},
+    "decoding numbers": {"d_model": "core"}, "decoding policies": {"d_text": "The cat sat on a"},
+    "compare reach": {"c_reach_n": "8", "c_reach_steps": "2"},
+    "why circuit": {"why_text": "cat sat", "why_other": "dog sat"},
+    "why patches": {"why_text": "cat sat", "why_other": "dog sat"},
+}  # fmt: skip
+#: sections whose words are random vectors without positions: equal words are exactly alike
+ALIKE = {"build", "masks", "fast traps", "decoding traps", "positions order"}
+
+
+def sections() -> list[tuple[str, Link]]:
+    """Each page with a link to each of its sections."""
+    found: list[tuple[str, Link]] = [(name, {}) for name in ("home", "heads", "explore", "pictures", "glossary")]
+    found += [("build", {"b_step": step}) for step in BUILD_STEPS]
+    for name, turning in TURNING.items():
+        ids = next(choice.ids for choice in choices_of(name) if choice.name == turning)
+        found += [(name, {turning: each} | SOON.get(f"{name} {each}", {})) for each in ids]
+    return found
+
+
+def lesson_links() -> list[tuple[str, Link]]:
+    """Each step of each lesson whose text speaks of the sentence, with one word or with four alike."""
+    steps = [(name, step) for name, lesson in LESSONS.items() for step in range(1, len(lesson.steps) + 1)]
+    return [
+        ("lessons", {"lesson": name, "step": str(step), "l_text": (ONE, FOUR)[step % 2], "l_notes": "true"})
+        for name, step in steps
+    ]
+
+
+def walk(visit: Callable[..., Any], name: str, section: Link) -> Iterator[tuple[Link, Any]]:
+    """The section as it is, at the least and at the largest of everything, and with each option: links and pages."""
+    page = visit(name, **section)
+    yield section, page
+    shown = [choice for choice in controls_on(page, name) if choice.name not in section]
+    ways = {choice.name: ends(choice) for choice in shown}
+    numbers = [choice.name for choice in shown if choice.kind in ("whole", "real", "text") and ways[choice.name]]
+    for at in range(2) if numbers else ():
+        link = section | {each: ways[each][at] for each in numbers}
+        yield link, visit(name, **link)
+    boxes = (
+        {}
+        if is_later(name, section)
+        else {choice.name: ways[choice.name] for choice in shown if choice.name not in numbers}
+    )
+    for at in range(max(map(len, boxes.values()), default=0)):
+        link = section | {each: options[at] for each, options in boxes.items() if at < len(options)}
+        yield link, visit(name, **link)
+
+
+def is_later(name: str, section: Link) -> bool:
+    """Whether the boxes of this section stand on an earlier one, too."""
+    return (name == "build" and section["b_step"] != BUILD_STEPS[0]) or (
+        name == "masks" and section["m_view"] != "layers"
+    )
+
+
+def ends(choice: Choice[Any]) -> list[str]:
+    """What a link says to set this choice to its least and its largest value, or to each of its other options."""
+    if choice.name in FEW:
+        return list(FEW[choice.name])
+    if choice.kind == "id":
+        return [each for each in choice.ids if each != choice.default]
+    if choice.kind in ("whole", "real") and "seed" not in choice.name:
+        high = min(choice.high, ENOUGH.get(choice.name, choice.high))
+        return [choice.write(type(choice.example)(end)) for end in (choice.low, high)]
+    if choice.kind == "flag":
+        return [choice.write(not choice.default)]
+    if choice.kind == "text":
+        return list(TEXTS.get(choice.name, (ONE, FOUR) if choice.kept_as else ()))
+    return []
+
+
+def controls_on(page: Any, name: str) -> list[Choice[Any]]:
+    """The page's choices whose controls are on show."""
+    declared = {choice.name: choice for choice in choices_of(name) if choice.page == name}
+    shown = dict.fromkeys(name_in_link(part) for part in _below(page.main) if part.type in CONTROLS)
+    return [declared[each] for each in shown if each in declared]
+
+
+def is_alike(name: str, link: Link) -> bool:
+    """Whether all words of the page are exactly alike, or there is only one."""
+    section = link.get(TURNING.get(name, ""), "")
+    text = [link[choice.name] for choice in choices_of(name) if choice.kept_as and choice.name in link]
+    return text in ([ONE], [FOUR]) and not {name, f"{name} {section}".strip()}.isdisjoint(ALIKE)
+
+
+def sentences_on(page: Any) -> list[str]:
+    """What the page says, as a visitor reads it."""
+    kinds = (page.markdown, page.caption, page.info, page.warning, page.success, page.error, page.subheader)
+    said = [unescape(str(part.value)) for kind in kinds for part in kind]
+    said += [f"{part.label}: {part.value}" for part in page.metric]
+    said += [box.label for box in page.expander]
+    return [text for text in said if not text.lstrip().startswith("<")]
+
+
+def drawn_on(page: Any) -> list[str]:
+    """The texts that canvases were sent, among them templates whose places the browser fills."""
+    return [text for canvas in canvases_on(page) for text in _texts(unblob(bytes(canvas.proto.bytes))[0])]
+
+
+def name_in_link(element: Any) -> str:
+    """The control's name in the link: the parameter that it is bound to, or else its key."""
+    bound = getattr(getattr(element, "proto", None), "query_param_key", "")
+    return str(bound or getattr(element, "key", "") or "")
+
+
+def _below(block: Any) -> Iterator[Any]:
+    """All elements of a page, in order."""
+    for child in block.children.values():
+        yield child
+        if hasattr(child, "children"):
+            yield from _below(child)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list | tuple):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts(each)
