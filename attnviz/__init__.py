@@ -111,11 +111,11 @@ _NEEDS = {"load": "models"}
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'attnviz' has no attribute {name!r}; it has {', '.join(__all__)}")
-    from attnviz.base.extras import must_have, needed_for
+    from attnviz.base.extras import explain_missing_extra, require_extra
 
     if name in _NEEDS:
-        must_have(_NEEDS[name], f"attnviz.{name}")
-    with needed_for(f"attnviz.{name}"):
+        require_extra(_NEEDS[name], f"attnviz.{name}")
+    with explain_missing_extra(f"attnviz.{name}"):
         return getattr(import_module(_HOME[name]), name)
 
 

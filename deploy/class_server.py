@@ -209,7 +209,7 @@ class ClassServer:
 
     def _new_worker(self, port: int = 0) -> Worker:
         port = port or free_port()
-        ends = process_limits.ends_with_parent()
+        ends = process_limits.end_with_parent()
         return Worker(port, subprocess.Popen(self._command(port), cwd=ROOT, env=self.environment, preexec_fn=ends))
 
     def _command(self, port: int) -> list[str]:
@@ -225,7 +225,7 @@ class ClassServer:
             [_nginx(), "-p", str(self.folder), "-c", str(self.folder / "nginx.conf")],
             stderr=subprocess.PIPE,
             start_new_session=True,
-            preexec_fn=process_limits.ends_with_parent(signal.SIGTERM),  # which it hands on to the others
+            preexec_fn=process_limits.end_with_parent(signal.SIGTERM),  # which it hands on to the others
         )
         assert self.nginx.stderr is not None
         threading.Thread(target=_relay, args=(self.nginx.stderr,), daemon=True).start()
@@ -347,7 +347,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--grace", type=float, default=GRACE, help="seconds that an old version stays for its visitors")
     options = parser.parse_args(arguments)
     if os.environ.get("ATTNVIZ_LOG", "json") == "json":
-        log_lines.begin()
+        log_lines.begin_logging()
     else:
         logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
     _nginx()

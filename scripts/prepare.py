@@ -42,7 +42,7 @@ def policies() -> None:
     *_partial, whole = kept_positions.run(
         decoders.ModelDecoder(load(DECODER)), kept_positions.Config(choices.TEXT_EXAMPLE)
     )
-    write("decoding", kept_positions.FILE, kept_positions.packed(DECODER, whole))
+    write("decoding", kept_positions.FILE, kept_positions.pack_result(DECODER, whole))
 
 
 def heads() -> None:
@@ -60,12 +60,12 @@ def heads() -> None:
                 "transformers": transformers.__version__,
             }
             survey = surveyed(loaded, config)
-            write("heads", head_survey.file_of(model, text), head_survey.packed(survey, about))
+            write("heads", head_survey.scan_file(model, text), head_survey.pack_scan(survey, about))
 
 
-def surveyed(loaded: LoadedModel, config: head_survey.Config) -> head_survey.Survey:
+def surveyed(loaded: LoadedModel, config: head_survey.Config) -> head_survey.HeadScan:
     """Patterns on all sentences; costs, where the model predicts the next token, on the first of them."""
-    *_, last = head_survey.patterns(loaded, config)
+    *_, last = head_survey.scan_patterns(loaded, config)
     survey = last.survey()
     assert survey is not None
     if loaded.entry.kind != "decoder":
@@ -74,7 +74,7 @@ def surveyed(loaded: LoadedModel, config: head_survey.Config) -> head_survey.Sur
     for scores in head_costs(loaded, sentences[:COST_SENTENCES], mean_outputs(loaded, sentences)):
         print(f"  {time.strftime('%H:%M:%S')} costs of {scores.sentences} sentences", flush=True)
         measured = scores
-    costs = head_survey.SurveySoFar(measured, last.sentences, 1.0).survey()
+    costs = head_survey.HeadScanProgress(measured, last.sentences, 1.0).survey()
     assert costs is not None
     return replace(survey, measures={**survey.measures, **costs.measures})
 

@@ -29,7 +29,7 @@ RECORDS = (
     head_record.RawSource,
     head_record.ColourScale,
     head_record.HeadFacts,
-    blobs.AskedText,
+    blobs.RequestedText,
     model_strip.StripPart,
     model_strip.StripBlock,
     patch_view.PatchChoices,

@@ -42,18 +42,18 @@ def as_before() -> Iterator[None]:
     ],
 )
 def test_the_environment_is_read_as_other_programs_read_it(environment: dict[str, str], language: str | None):
-    assert command_line.of_environment(environment) == language
+    assert command_line.environment_language(environment) == language
 
 
 @pytest.mark.parametrize("given", [["--lang", "zh", "figure", "-h"], ["figure", "--lang=zh", "-h"]])
 def test_the_option_counts_wherever_it_stands_and_is_taken_out(given: list[str]):
-    assert command_line.begin(given) == ["figure", "-h"]
-    assert words.tongue() == "zh"
+    assert command_line.parse_language(given) == ["figure", "-h"]
+    assert words.current_language() == "zh"
 
 
 def test_a_language_that_is_not_here_is_refused_with_those_that_are():
     with pytest.raises(Problem, match="There is no language tlh; there are: en, zh"):
-        command_line.begin(["--lang", "tlh"])
+        command_line.parse_language(["--lang", "tlh"])
 
 
 def said(*arguments: str, **environment: str) -> str:
@@ -85,7 +85,7 @@ def test_the_help_is_chinese_where_the_environment_is(command: tuple[str, ...]):
 def test_a_notebooks_picture_speaks_the_language_it_is_asked_for():
     weights = [[[[1.0, 0.0], [0.5, 0.5]]]]
     english, chinese = av.show(weights, ["a", "b"]), av.show(weights, ["a", "b"], language="zh")
-    with words.speaking("zh"):
+    with words.use_language("zh"):
         title = _("Layer {layer}, head {head}").format(layer=0, head=0)
     assert title in chinese.svg
     assert '<html lang="zh"' in chinese.html

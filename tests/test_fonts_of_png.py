@@ -41,9 +41,9 @@ def test_a_script_without_a_font_is_refused(monkeypatch: pytest.MonkeyPatch, hav
     try:
         if refused:
             with pytest.raises(Problem, match="Chinese" if svg is CHINESE else "needs a font for its words"):
-                rasterised.png(svg)
+                rasterised.render_png(svg)
         else:
-            assert rasterised.png(svg)
+            assert rasterised.render_png(svg)
     finally:
         rasterised._has_a_font.cache_clear()
 
@@ -60,7 +60,7 @@ def drawn_from(monkeypatch: pytest.MonkeyPatch, svg: str) -> str:
     monkeypatch.setattr(rasterised, "_font_for", fonts.__getitem__)
     monkeypatch.setattr(rasterised, "_has_a_font", lambda letter: True)
     monkeypatch.setattr(rasterised, "_resvg", lambda: draw)
-    rasterised.png(svg)
+    rasterised.render_png(svg)
     return given[-1]
 
 
@@ -79,4 +79,4 @@ def test_the_first_chinese_letters_of_a_line_do_not_turn_its_numbers_into_anothe
         pytest.skip("this machine has no Chinese font")
     plain = '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="40"{}><text x="2" y="30">第 13 层</text></svg>'
     named = plain.format(f' font-family="{rasterised._font_for(rasterised.CHINESE_TEXT)}"')
-    assert rasterised.png(plain.format(' font-family="system-ui, sans-serif"')) == rasterised.png(named)
+    assert rasterised.render_png(plain.format(' font-family="system-ui, sans-serif"')) == rasterised.render_png(named)

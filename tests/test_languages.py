@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from babel.messages.catalog import Catalog
 
-from attnviz.app.text import spoken
+from attnviz.app.text import translate_markdown
 from attnviz.base import words
 from attnviz.base.message import Message as DataMessage
-from attnviz.base.message import Several
+from attnviz.base.message import MessageList
 from scripts import languages
 from tests.app_words import collected
 
@@ -31,21 +31,26 @@ def test_each_language_of_the_app_is_sound_and_compiled(path: Path):
 
 def test_lists_clauses_and_sentences_are_joined_as_chinese_joins_them():
     several = DataMessage(
-        "There is no language {asked}; there are: {known}", {"asked": "x", "known": Several(["en", "zh"])}
+        "There is no language {asked}; there are: {known}", {"asked": "x", "known": MessageList(["en", "zh"])}
     )
     cells = "{n} cell typed in by you.", "{n} cells typed in by you."
-    with words.speaking("zh"):
-        assert words.listed(["甲", "乙", "丙"]) == "甲、乙、丙"
-        assert words.clauses(["甲", "乙"]) == "甲；乙"
-        assert words.sentences("甲。", "", "乙。") == "甲。乙。"
-        assert words.ended("甲") == "甲。"
+    with words.use_language("zh"):
+        assert words.join_list(["甲", "乙", "丙"]) == "甲、乙、丙"
+        assert words.join_clauses(["甲", "乙"]) == "甲；乙"
+        assert words.join_sentences("甲。", "", "乙。") == "甲。乙。"
+        assert words.end_sentence("甲") == "甲。"
         assert words.ngettext(*cells, 1) == words.ngettext(*cells, 5) != cells[0]
-        assert words.say(several).endswith("en、zh")
+        assert words.translate_message(several).endswith("en、zh")
         assert (
-            spoken(DataMessage(several.template, {"asked": "x", "known": Several(["a*b", several])})).count("、") == 2
+            translate_markdown(
+                DataMessage(several.template, {"asked": "x", "known": MessageList(["a*b", several])})
+            ).count("、")
+            == 2
         )
-        assert "a&#42;b、" in spoken(DataMessage(several.template, {"asked": "x", "known": Several(["a*b", "c"])}))
-    with words.speaking("xx-YY"):
+        assert "a&#42;b、" in translate_markdown(
+            DataMessage(several.template, {"asked": "x", "known": MessageList(["a*b", "c"])})
+        )
+    with words.use_language("xx-YY"):
         assert words._("Glossary") == "Glossary"
         assert words.ngettext(*cells, 2) == cells[1]
 
@@ -67,14 +72,14 @@ def test_lists_clauses_and_sentences_are_joined_as_chinese_joins_them():
     ],
 )
 def test_the_nearest_language_answers(asked: str | None, answers: str):
-    assert words.spoken(asked) == answers
+    assert words.supported_language(asked) == answers
 
 
 def test_a_name_of_any_length_costs_no_more_than_a_short_one():
     tracemalloc.start()
     try:
-        assert words.spoken("-" * 100_000) == "en"
-        assert words.spoken("zh-" * 100_000) == "zh"
+        assert words.supported_language("-" * 100_000) == "en"
+        assert words.supported_language("zh-" * 100_000) == "zh"
         most = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import attnviz as av
-from attnviz.models.catalogue import Entry
+from attnviz.models.catalogue import ModelEntry
 from tests.models.tiny import llama, tokens
 
 
@@ -28,7 +28,7 @@ def test_each_says_what_it_is_and_so_do_its_methods(name: str) -> None:
 def test_a_repr_takes_a_few_lines() -> None:
     model = llama()
     trace = av.capture(model, tokens(), residual=True)
-    loaded = av.LoadedModel(model, None, Entry(id="tiny", name="tiny", hub=None), "folder")
+    loaded = av.LoadedModel(model, None, ModelEntry(id="tiny", name="tiny", hub=None), "folder")
     edit = av.Edit(0, (1, 2), mask=torch.ones(7, 7).bool(), output=trace, at=[3])
     assert repr(edit) == "Edit(layers=0, heads=(1, 2), mask=tensor(7, 7), output=<Trace>, at=[3])"
     assert repr(loaded) == "<LoadedModel tiny: LlamaForCausalLM, 2 layers of 6 heads>"

@@ -1,7 +1,7 @@
 """What one export menu offers, and the files it makes of it: the same for a visitor's click and for a command.
 
-A command that wants files puts a `Gathering` into the session before it runs a page: the menus then hand over what
-they offer, where a visitor would see a button.
+A command that wants files puts a `FigureCollector` into the session before it runs a page: the menus then hand
+over what they offer, where a visitor would see a button.
 """
 
 import csv
@@ -15,16 +15,16 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app.links import link_state
-from attnviz.app.text import headline, unmarked
+from attnviz.app.text import split_headline, strip_markdown
 from attnviz.base.message import Problem
-from attnviz.base.packed import blob, unblob
+from attnviz.base.packed import pack_blob, unpack_blob
 from attnviz.base.units import Quantity
-from attnviz.base.words import _, ended, sentences, speaking
-from attnviz.canvas.head.ahead import SENTENCE, answer
-from attnviz.figures.export import prepared, standalone_html
-from attnviz.figures.title_lines import one_line
+from attnviz.base.words import _, end_sentence, join_sentences, use_language
+from attnviz.canvas.head.ahead import SENTENCE, find_offer
+from attnviz.figures.export import prepare_figure, standalone_html
+from attnviz.figures.title_lines import join_title
 from attnviz.live.canvas_page import canvas_page
-from attnviz.live.scene_figure import FileLook, SceneFigure
+from attnviz.live.scene_figure import FileOptions, SceneFigure
 
 Table = Mapping[str, Sequence[Any]] | Any  # columns by name, or a pandas DataFrame
 Later = Callable[[], Any]  # what is only computed when somebody asks for it
@@ -56,14 +56,14 @@ class LiveCanvas:
         """The file, with a film where it `moves`: what was too much to be sent, and is fetched, is brought along."""
 
         def made() -> str:
-            header, payload = unblob(self.data)
+            header, payload = unpack_blob(self.data)
             if address := header.get("address"):
-                found = answer(address[address.index(SENTENCE) :])
+                found = find_offer(address[address.index(SENTENCE) :])
                 if found is None:
                     raise Problem("What this picture shows is no longer in memory: open the page again.")
                 header, payload = header | {"address": ""}, found
-            with speaking(self.language):
-                return canvas_page(self.component, blob(header, payload), title, caption, self.link, moves=moves)
+            with use_language(self.language):
+                return canvas_page(self.component, pack_blob(header, payload), title, caption, self.link, moves=moves)
 
         return LiveFile(_("Live HTML"), "-live", made)
 
@@ -101,28 +101,28 @@ class ExportOffer:
         Its title is the first sentence about it, and the caption all else; a picture may bring a title of its own.
         """
         fig, table = (each() if callable(each) else each for each in (self.fig, self.table))
-        words, caption = unmarked(self.words), unmarked(self.caption or "")
+        words, caption = strip_markdown(self.words), strip_markdown(self.caption or "")
         drawn = isinstance(fig, SceneFigure)
-        own = fig.title if drawn else one_line(fig.layout.title.text)
-        title, rest = (own, "") if drawn and own else headline(words or caption)
+        own = fig.title if drawn else join_title(fig.layout.title.text)
+        title, rest = (own, "") if drawn and own else split_headline(words or caption)
         if title != own:
-            rest = sentences(ended(own) if own else "", rest)
-            caption = rest if words in ("", caption) else sentences(rest, caption)
+            rest = join_sentences(end_sentence(own) if own else "", rest)
+            caption = rest if words in ("", caption) else join_sentences(rest, caption)
         return replace(self, fig=fig, table=table, caption=caption, title=title or own or self.called, credit=_credit())
 
-    def look(self, chosen: FileLook) -> FileLook:
+    def look(self, chosen: FileOptions) -> FileOptions:
         """What is chosen, with what is the figure's own."""
         own: dict[str, Any] = {"title": self.title, "caption": self.caption or "", "credit": self.credit}
         return replace(chosen, **{name: said for name, said in own.items() if getattr(chosen, name) is None})
 
-    def pages(self, look: FileLook) -> Sequence[LiveFile]:
+    def pages(self, look: FileOptions) -> Sequence[LiveFile]:
         """Its live files, with what was chosen for them."""
         if self.canvas is not None:
             moves = isinstance(self.fig, SceneFigure) and self.fig.film is not None
             return [self.canvas.file(look.title or "", look.caption or "", moves), *self.live]
         if self.live or isinstance(self.fig, SceneFigure):
             return self.live
-        ready = prepared(self.fig, look.background, look.bar)
+        ready = prepare_figure(self.fig, look.background, look.bar)
         return [LiveFile(_("HTML, interactive"), "", lambda: standalone_html(ready, look.title, look.caption))]
 
 
@@ -132,7 +132,7 @@ def _credit() -> str:
 
 
 @dataclass
-class Gathering:
+class FigureCollector:
     """Takes down what a page offers, and makes the one figure that is wanted while the page runs."""
 
     wanted: str | None  #: the name or the key of a figure; "": the one the page is about; None: none
@@ -153,9 +153,9 @@ class Gathering:
         return [offer.file_name for offer in self.offers]
 
 
-def gathered(offer: ExportOffer) -> bool:
+def collect_offer(offer: ExportOffer) -> bool:
     """Hand `offer` over where a command runs the page; False where a visitor does."""
-    gathering: Gathering | None = st.session_state.get(GATHERING)
+    gathering: FigureCollector | None = st.session_state.get(GATHERING)
     if gathering is not None:
         gathering.take(offer)
         if gathering.figure is not None:
@@ -163,7 +163,7 @@ def gathered(offer: ExportOffer) -> bool:
     return gathering is not None
 
 
-def pairs(
+def cell_columns(
     rows: Sequence[str], cols: Sequence[str], row_at: Sequence[int] = (), col_at: Sequence[int] = ()
 ) -> dict[str, list[Any]]:
     """The columns that name each cell of a matrix: words, and where they stand, for the same word may stand twice.

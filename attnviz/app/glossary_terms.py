@@ -13,8 +13,8 @@ import streamlit as st
 import torch
 
 from attnviz.app.links import link_state
-from attnviz.app.links.link_reading import chosen_by
-from attnviz.app.page_entry import file_of
+from attnviz.app.links.link_reading import parse_choices
+from attnviz.app.page_entry import page_file
 from attnviz.base.words import N_, _
 from attnviz.core import masks
 from attnviz.core.costs import kv_bytes
@@ -218,7 +218,7 @@ _ALL = (
 TERMS: Mapping[str, GlossaryTerm] = {term.id: term for term in _ALL}
 
 
-def explanation(term: GlossaryTerm) -> str:
+def explain_term(term: GlossaryTerm) -> str:
     """The two sentences in the visitor's language, with their numbers."""
     return _(term.text).format(**numbers())
 
@@ -230,13 +230,13 @@ def words_menu(*ids: str) -> None:
     if box.open:
         with box:
             for id in ids:
-                st.markdown(f"**{_(TERMS[id].name)}**  \n{explanation(TERMS[id])}")
+                st.markdown(f"**{_(TERMS[id].name)}**  \n{explain_term(TERMS[id])}")
                 if st.button(_("See it"), icon=":material/arrow_forward:", type="tertiary", key=f"see-{id}"):
-                    see(TERMS[id].page, TERMS[id].seen)
-            st.markdown(letters())
+                    open_example(TERMS[id].page, TERMS[id].seen)
+            st.markdown(letters_legend())
 
 
-def letters() -> str:
+def letters_legend() -> str:
     """The one legend of the letters in shapes, on every page."""
     meanings = {
         "B": _("sentences in a batch"),
@@ -255,11 +255,11 @@ def letters() -> str:
     return "\n".join([*(f"- **{letter}** {meaning}" for letter, meaning in meanings.items()), "", upright])
 
 
-def see(page: str, seen: Mapping[str, str]) -> None:
+def open_example(page: str, seen: Mapping[str, str]) -> None:
     """Open the page where something can be seen, set as `seen` says so that it shows it."""
-    for choice, chosen in chosen_by(page, seen).items():
-        link_state.keep(choice, chosen)
-    st.switch_page(file_of(page))
+    for choice, chosen in parse_choices(page, seen).items():
+        link_state.set_value(choice, chosen)
+    st.switch_page(page_file(page))
 
 
 WORDS = 10  #: tokens of the small examples

@@ -7,35 +7,35 @@ import numpy as np
 
 from attnviz.app import show
 from attnviz.app.cache import model_cache
-from attnviz.app.exports import pairs
+from attnviz.app.exports import cell_columns
 from attnviz.base.head_edit import MASKS, SCOPES, HeadEdit
 from attnviz.base.head_record import Arrangement, HeadData, HeadTitles, HeadView, RowSentence
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, ended, listed, sentences
+from attnviz.base.words import _, end_sentence, join_list, join_sentences
 from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.models.capture import MaskChoice, ScaleChoice
 from attnviz.runs import head_matrix, what_if
-from attnviz.runs.head_matrix import AS_IT_IS, Look, Matrix
+from attnviz.runs.head_matrix import AS_IT_IS, DisplayOptions, Matrix
 from attnviz.runs.model_run import ModelRun, Stack
 
 
-def unchanged(run: ModelRun, stack: Stack, layer: int, head: int, look: Look = AS_IT_IS) -> Matrix:
+def unedited_head(run: ModelRun, stack: Stack, layer: int, head: int, look: DisplayOptions = AS_IT_IS) -> Matrix:
     """A head as the model computes it, once for all visitors."""
     return _attended(run, stack, layer, head, look)[0]
 
 
-def _attended(run: ModelRun, stack: Stack, layer: int, head: int, look: Look) -> tuple[Matrix, HeadData]:
+def _attended(run: ModelRun, stack: Stack, layer: int, head: int, look: DisplayOptions) -> tuple[Matrix, HeadData]:
     key = ("head", stack.id, layer, head, look)
-    return model_cache.cached(run, key, lambda: head_matrix.attended_head(stack, layer, head, look))
+    return model_cache.cached_result(run, key, lambda: head_matrix.attended_head(stack, layer, head, look))
 
 
-def edited_matrix(run: ModelRun, stack: Stack, layer: int, head: int, look: Look, edit: HeadEdit) -> Matrix:
+def edited_matrix(run: ModelRun, stack: Stack, layer: int, head: int, look: DisplayOptions, edit: HeadEdit) -> Matrix:
     """The head on show: before, after, or what the change makes of it."""
     if edit.seen != "after":
-        before = unchanged(run, stack, layer, head, look)
+        before = unedited_head(run, stack, layer, head, look)
     if edit.seen == "before":
         return before
-    after = what_if.instantly(stack, layer, head, edit, look)
+    after = what_if.edited_head(stack, layer, head, edit, look)
     return after if edit.seen == "after" else after.minus(before)
 
 
@@ -47,14 +47,14 @@ def mask_and_scale(stack: Stack, layer: int, edit: HeadEdit) -> tuple[MaskChoice
     return what_if.mask_of(edit, chosen_layer), what_if.scale_of(edit, chosen_layer)
 
 
-def data_of(run: ModelRun, stack: Stack, layer: int, head: int, look: Look, matrix: Matrix) -> HeadData:
+def head_data(run: ModelRun, stack: Stack, layer: int, head: int, look: DisplayOptions, matrix: Matrix) -> HeadData:
     """What a head is drawn from: its scores; of a layer that gives only its weights, `matrix`."""
     return _attended(run, stack, layer, head, look)[1] if stack.layers[layer].exact else matrix.data
 
 
-def arrangement_of(stack: Stack, look: Look, matrix: Matrix) -> Arrangement | None:
+def find_arrangement(stack: Stack, look: DisplayOptions, matrix: Matrix) -> Arrangement | None:
     """How tokens are joined or left out; None where the matrix has them all as they are."""
-    rows, cols = head_matrix.axes(stack, look)
+    rows, cols = head_matrix.display_axes(stack, look)
     joined, left = (
         None if axis.positions == tuple((i,) for i in range(len(tokens))) else axis.positions
         for axis, tokens in ((rows, stack.queries), (cols, stack.keys))
@@ -65,43 +65,47 @@ def arrangement_of(stack: Stack, look: Look, matrix: Matrix) -> Arrangement | No
     return Arrangement(joined, left, rows.merged, look.renormalise, norms, data.tokens_q, data.tokens_k)
 
 
-def view_of(stack: Stack, layer: int, head: int, look: Look, matrix: Matrix) -> HeadView:
+def default_view(stack: Stack, layer: int, head: int, look: DisplayOptions, matrix: Matrix) -> HeadView:
     """How a head of an overview is displayed, before a visitor has chosen anything about it."""
     return HeadView(
         head_title(stack, layer, head),
         look.values,
         (layer, head),
-        titles(stack, layer),
-        sentence_of(matrix),
+        head_titles(stack, layer),
+        row_sentence(matrix),
         matrix.segments,
-        unit=unit_of(look),
-        arrangement=arrangement_of(stack, look, matrix),
+        unit=value_unit(look),
+        arrangement=find_arrangement(stack, look, matrix),
     )
 
 
-def in_words(edit: HeadEdit, stack: Stack, layer: int) -> tuple[str | None, str | None, str]:
+def describe_edit(edit: HeadEdit, stack: Stack, layer: int) -> tuple[str | None, str | None, str]:
     """The edit in words: the mask and the scale (None: unchanged), and the other changes."""
     q = stack.layers[layer].q
-    return words_of(edit, stack.keys.labels, stack.layers[layer].scale, 1 if q is None else q.shape[-1])
+    return describe_mask_and_scale(edit, stack.keys.labels, stack.layers[layer].scale, 1 if q is None else q.shape[-1])
 
 
-def words_of(edit: HeadEdit, keys: Sequence[str], own: float, width: int) -> tuple[str | None, str | None, str]:
+def describe_mask_and_scale(
+    edit: HeadEdit, keys: Sequence[str], own: float, width: int
+) -> tuple[str | None, str | None, str]:
     """The same of a head with these keys, which scales scores by `own` and whose queries are `width` wide."""
     mask = None if edit.mask == "model" else _(MASKS[edit.mask][1]).format(tokens=edit.window)
     scales = {"none": "1", "inverse": f"1/{width}", "factor": f"{Rounded(own):.4g} × {edit.factor:g}"}
     more = []
     if edit.hidden:
-        more.append(_("No token may look at: {tokens}.").format(tokens=listed(f"{keys[i]} ({i})" for i in edit.hidden)))
+        more.append(
+            _("No token may look at: {tokens}.").format(tokens=join_list(f"{keys[i]} ({i})" for i in edit.hidden))
+        )
     if edit.changes_attention:
         _name, caption = SCOPES[edit.where]
         more.append(_(caption))
     if edit.silenced:
-        heads = listed(f"{layer}.{head}" for layer, head in edit.silenced)
+        heads = join_list(f"{layer}.{head}" for layer, head in edit.silenced)
         more.append(_("Silenced heads (layer.head): {heads}.").format(heads=heads))
-    return mask, scales.get(edit.scale), sentences(*more)
+    return mask, scales.get(edit.scale), join_sentences(*more)
 
 
-def say_mask_and_scale(mask: str | None, scale: str | None, own: float) -> str:
+def mask_and_scale_sentence(mask: str | None, scale: str | None, own: float) -> str:
     """A sentence on both, changed or not."""
     template = _("Mask: {mask}. Scores times {scale}.")
     return template.format(mask=mask or _("the model's own"), scale=scale or f"{Rounded(own):.4g}")
@@ -123,23 +127,23 @@ def draw(
     is the row that its sentence is about, the most telling one unless told.
     """
     layer, head = at
-    matrix = unchanged(run, run.stacks[0], layer, head)
+    matrix = unedited_head(run, run.stacks[0], layer, head)
     told = matrix.telling_row if row is None else row
-    own = title or whose(run.name, layer, head)
+    own = title or head_owner(run.name, layer, head)
     # beside something else there is room for one picture
-    view = HeadView(own, sentence=sentence_of(matrix, told), lines=False, chips=chips)
+    view = HeadView(own, sentence=row_sentence(matrix, told), lines=False, chips=chips)
     pins = head_view(keys[0], matrix.data, view, group=group)
-    show.under(
-        lambda: head_picture(matrix.data, view, pins, title or looks_at(matrix, told, own)),
+    show.footer(
+        lambda: head_picture(matrix.data, view, pins, title or picture_title(matrix, told, own)),
         name=f"head-{run.request.model}-layer{layer}-head{head}",
         key=keys[1],
-        canvas=show.canvas_of(keys[0]),
-        caption=title or sentences(ended(own), run.request.text),
-        table=lambda: long_table(matrix),
+        canvas=show.live_canvas(keys[0]),
+        caption=title or join_sentences(end_sentence(own), run.request.text),
+        table=lambda: to_long_table(matrix),
     )
 
 
-def sentence_of(matrix: Matrix, row: int | None = None) -> RowSentence:
+def row_sentence(matrix: Matrix, row: int | None = None) -> RowSentence:
     """What the canvas says of a row below the picture, the most telling one unless told, in the visitor's language."""
     one, two, three = (_(message.template) for message in head_matrix.SAID[matrix.meaning])
     masked, none = (_(message.template) for message in (head_matrix.MASKED_ROW, head_matrix.FAINT_ROW))
@@ -148,7 +152,7 @@ def sentence_of(matrix: Matrix, row: int | None = None) -> RowSentence:
     return RowSentence((one, two, three, masked, none), told, (matrix.row_at, matrix.col_at), least)
 
 
-def looks_at(matrix: Matrix, row: int, whose: str) -> str:
+def picture_title(matrix: Matrix, row: int, whose: str) -> str:
     """The title of a picture of this head: what a row looks at most, and whose head it is."""
     seen = np.where(matrix.hidden[row], 0.0, np.nan_to_num(matrix.values[row]))
     if not seen.max() > 0:
@@ -157,15 +161,15 @@ def looks_at(matrix: Matrix, row: int, whose: str) -> str:
     return _("“{token}” looks at “{key}”: {whose}").format(whose=whose, **names)
 
 
-def whose(model: str, layer: int, head: int) -> str:
+def head_owner(model: str, layer: int, head: int) -> str:
     return _("{model}, layer {layer}, head {head}").format(model=model, layer=layer, head=head)
 
 
 def head_title(stack: Stack, layer: int, head: int) -> str:
-    return titles(stack, layer).title(layer, head)
+    return head_titles(stack, layer).title(layer, head)
 
 
-def titles(stack: Stack, layer: int) -> HeadTitles:
+def head_titles(stack: Stack, layer: int) -> HeadTitles:
     """How heads are called, and how many of them share one key/value head."""
     chosen = stack.layers[layer]
     if chosen.n_kv_heads == chosen.n_heads:
@@ -173,15 +177,15 @@ def titles(stack: Stack, layer: int) -> HeadTitles:
     return HeadTitles(_("Layer {layer}, head {head} (reads K/V head {kv})"), chosen.n_heads // chosen.n_kv_heads)
 
 
-def unit_of(look: Look) -> str:
+def value_unit(look: DisplayOptions) -> str:
     """The name of a value in colour bars and read-outs."""
     return _("weight × |value|") if look.values == "values" else _("weight")
 
 
-def long_table(matrix: Matrix) -> dict[str, Any]:
+def to_long_table(matrix: Matrix) -> dict[str, Any]:
     """One row for each cell: query, key, their positions, and the value, which is empty for hidden cells."""
     values = np.where(matrix.hidden, np.nan, matrix.values).ravel()
     return {
-        **pairs(matrix.rows, matrix.cols, matrix.row_at, matrix.col_at),
+        **cell_columns(matrix.rows, matrix.cols, matrix.row_at, matrix.col_at),
         "value": ["" if np.isnan(v) else float(f"{v:.6g}") for v in values],
     }

@@ -16,7 +16,7 @@ import streamlit as st
 
 from attnviz.app import exports
 from attnviz.app.cache import model_cache
-from attnviz.app.cache.bounded_cache import BoundedCache, held_bytes
+from attnviz.app.cache.bounded_cache import BoundedCache, count_bytes
 from attnviz.base.words import _
 
 R = TypeVar("R")
@@ -38,7 +38,7 @@ class _Begun:
 
 
 @dataclass(frozen=True)
-class Live(Generic[R]):
+class LiveRun(Generic[R]):
     """What has come so far, and whether more is to come in the next run of the page."""
 
     result: R
@@ -47,9 +47,9 @@ class Live(Generic[R]):
 
 
 @cache
-def finished() -> BoundedCache[Any]:
+def finished_results() -> BoundedCache[Any]:
     """Results that ran to their end, for all visitors."""
-    return BoundedCache(FINISHED_LIMIT, held_bytes)
+    return BoundedCache(FINISHED_LIMIT, count_bytes)
 
 
 def advance(
@@ -58,17 +58,17 @@ def advance(
     begin: Callable[[], Iterator[R]],
     done: Callable[[R], bool],
     elsewhere: bool = False,
-) -> Live[R]:
+) -> LiveRun[R]:
     """Go on with the computation of `key`, which replaces another one of the same section; a Problem passes through,
     and the next run of the page begins anew.
 
-    The first part of it is always waited for, so that there is something to draw. `elsewhere` where other processes
+    The first part of it is always waited for, so that there is something to draw. `remote_engine` where other processes
     compute it.
     """
     said = st.container()  # loading and waiting are said in one place, so that the bar below stays where it is
-    result = finished().find((section, key))
+    result = finished_results().find((section, key))
     if result is not None:
-        return Live(result, False, False)
+        return LiveRun(result, False, False)
     begun = _begun()
     with said:
         if section not in begun or begun[section].key != key:
@@ -77,7 +77,7 @@ def advance(
     ends = time.monotonic() + (FIRST_AFTER if here.newest is None else AT_A_TIME)
     while here.newest is None or not (here.stopped or done(here.newest)):
         try:
-            with said, nullcontext() if elsewhere else model_cache.part_of_long_work():
+            with said, nullcontext() if elsewhere else model_cache.wait_for_step():
                 here.newest = next(here.coming)
         except Exception:  # it yields no more after this, and would hold its section for ever
             begun.pop(section, None)
@@ -86,23 +86,23 @@ def advance(
         if time.monotonic() > ends and exports.GATHERING not in st.session_state:
             break
     if not done(here.newest):
-        return Live(here.newest, not here.stopped, here.stopped)
+        return LiveRun(here.newest, not here.stopped, here.stopped)
     begun.pop(section, None)
-    return Live(finished().get((section, key), lambda: here.newest), False, False)
+    return LiveRun(finished_results().get((section, key), lambda: here.newest), False, False)
 
 
 def prepare(section: str, key: Hashable, begin: Callable[[], Iterator[Any]]) -> None:
     """Compute to the end before anybody asks, outside of any session; a visitor who comes earlier begins his own."""
     coming, newest, more = begin(), None, True
     while more:
-        with model_cache.part_of_long_work():
+        with model_cache.wait_for_step():
             part = next(coming, None)
         newest, more = (newest, False) if part is None else (part, True)
     if newest is not None:
-        finished().get((section, key), lambda: newest)
+        finished_results().get((section, key), lambda: newest)
 
 
-def controls(section: str, live: Live[Any], share: float, text: str) -> None:
+def draw_progress(section: str, live: LiveRun[Any], share: float, text: str) -> None:
     """Draw the bar and the button that stops or goes on; nothing for a computation that is done.
 
     Both ways it takes one place of the page, so that what is drawn below stays where it is when the bar goes.
@@ -118,7 +118,7 @@ def controls(section: str, live: Live[Any], share: float, text: str) -> None:
         st.progress(min(1.0, share), text)
 
 
-def again(live: Live[Any]) -> None:
+def rerun_if_running(live: LiveRun[Any]) -> None:
     """Run the page again where more is to come. The last call of a panel: nothing below it would be drawn."""
     if live.running:
         time.sleep(UNTIL_SENT)

@@ -41,6 +41,6 @@ class Page:
 PAGES_DIR = Path(__file__).parents[1] / "pages"
 
 
-def file_of(page: str) -> Path:
+def page_file(page: str) -> Path:
     """The path of a page's module, for Streamlit's navigation; Streamlit's tests know a page by its file's name."""
     return PAGES_DIR / page / f"{page}.py"

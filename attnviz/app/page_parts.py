@@ -9,38 +9,38 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import glossary_terms, presenting, widgets
 from attnviz.app.links import link_state
-from attnviz.app.links.choices import Choice, choices_of
-from attnviz.app.page_entry import Page, file_of
-from attnviz.app.panel import guard
+from attnviz.app.links.choices import Choice, page_choices
+from attnviz.app.page_entry import Page, page_file
+from attnviz.app.panel import show_problems
 from attnviz.app.share_menu import share_menu
-from attnviz.app.text import plain
+from attnviz.app.text import escape_markdown
 from attnviz.base.words import _
 
 T = TypeVar("T")
 SectionPanel = Callable[[], str | None]  #: a section of a page; some answer the program of their numbers
 
 
-def page_heading(page: Page, *, about: bool = True) -> None:
+def draw_heading(page: Page, *, about: bool = True) -> None:
     """Draw the title with what presents and shares the view, what the page is `about`, and its words explained.
 
     On a projector the sentences about it stand beside the title.
     """
     title = _(page.heading)
-    presenting.headed(title)
+    presenting.set_heading(title)
     ends: dict[str, Any] = {"horizontal": True, "vertical_alignment": "center"}
     with st.container(horizontal_alignment="distribute", key="page-heading", **ends):
         st.title(title, anchor=False, width="content")
-        if not presenting.presenting():
+        if not presenting.is_presenting():
             with st.container(width="content", gap="small", **ends):
                 if page.terms:
                     glossary_terms.words_menu(*page.terms)
-                presenting.button()
+                presenting.presentation_button()
                 share_menu()
             if about and page.about:
                 st.markdown(_(page.about))
 
 
-def sections(
+def draw_sections(
     page: Page,
     choice: Choice[str],
     all_of_them: Mapping[str, tuple[str, SectionPanel]],
@@ -53,10 +53,10 @@ def sections(
     next and previous go through, the sections unless told. Answers what the panel does; None where it failed, of which
     the page then tells.
     """
-    page_heading(page)
+    draw_heading(page)
     titles = {name: title for name, (title, _panel) in all_of_them.items()}
-    section = presenting.section_of(choice, titles, label or _("Section"), walk)
-    with guard():
+    section = presenting.chosen_section(choice, titles, label or _("Section"), walk)
+    with show_problems():
         return all_of_them[section][1]()
     return None
 
@@ -81,7 +81,7 @@ def menu(
         st.caption(" · ".join(inside.said), width="content")
 
 
-def more() -> AbstractContextManager[None]:
+def more_menu() -> AbstractContextManager[None]:
     """The menu of what is rarely chosen: one on a page or a section of it."""
     return menu(_("More"), "more")
 
@@ -90,13 +90,13 @@ def open_explorer(model: str, text: str, at: tuple[int, int]) -> None:
     """Show one head of a model on a sentence in the explorer, with nothing changed."""
     nothing = {"second": "", "pair": None, "pins": None, "stage": None, "painted": None, "hide": (), "quiet": ()}
     named = {"model": model, "text": text, "at": at, "frame": "usual"} | nothing
-    for choice in choices_of("explore"):
+    for choice in page_choices("explore"):
         if choice.name in named:
-            link_state.keep(choice, named[choice.name])
-    st.switch_page(file_of("explore"))
+            link_state.set_value(choice, named[choice.name])
+    st.switch_page(page_file("explore"))
 
 
-def examples(key: str, listed: Iterable[tuple[str, str, T]], take: Callable[[T], None]) -> None:
+def draw_examples(key: str, listed: Iterable[tuple[str, str, T]], take: Callable[[T], None]) -> None:
     """Draw the list of examples, sent once it is opened: of each what it is called, what it shows, and what `take`, a
     callback, hears of a chosen one.
     """
@@ -104,9 +104,9 @@ def examples(key: str, listed: Iterable[tuple[str, str, T]], take: Callable[[T],
     box = st.popover(_("Examples"), key=f"{key}s", **look)
     for number, (called, shows, example) in enumerate(listed if box.open else ()):
         box.button(
-            plain(called),
+            escape_markdown(called),
             key=f"{key}-{number}",
-            help=plain(shows),
+            help=escape_markdown(shows),
             on_click=take,
             args=(example,),
             width="stretch",
@@ -114,7 +114,7 @@ def examples(key: str, listed: Iterable[tuple[str, str, T]], take: Callable[[T],
         )
 
 
-def two_in_a_row(name: str) -> DeltaGenerator:
+def paired_columns(name: str) -> DeltaGenerator:
     """A place for controls beside each other, two in a row on a phone: one a line, they fill it before any picture.
 
     The style of every page knows it by its key.
@@ -129,7 +129,7 @@ def main_picture() -> DeltaGenerator:
     return place
 
 
-def side_by_side(
+def draw_columns(
     *parts: Callable[[], object],
     widths: Sequence[float] | None = None,
     gap: Literal["small", "medium", "large"] = "medium",

@@ -10,11 +10,11 @@ from typing import ParamSpec
 import streamlit as st
 
 from attnviz.app.mends.streamlit_adapter import is_streamlits
-from attnviz.app.text import plain, spoken
-from attnviz.app.widget_values import heard_at_its_end
+from attnviz.app.text import escape_markdown, translate_markdown
+from attnviz.app.widget_values import set_when_complete
 from attnviz.base.message import Message, Missing, Problem
-from attnviz.base.words import _, say
-from attnviz.models.file_faults import first_line, lacks_memory
+from attnviz.base.words import _, translate_message
+from attnviz.models.file_faults import first_line, is_out_of_memory
 
 log = logging.getLogger("attnviz")
 
@@ -24,7 +24,7 @@ _INSIDE: ContextVar[bool] = ContextVar("inside a fragment", default=False)
 
 def show_problem(problem: Exception) -> None:
     """Show a Problem, or any other exception, as a sentence in a red box; in a blue one what is only missing."""
-    text = plain(say(problem.message) if isinstance(problem, Problem) else str(problem))
+    text = escape_markdown(translate_message(problem.message) if isinstance(problem, Problem) else str(problem))
     if isinstance(problem, Missing):
         st.info(text)
     else:
@@ -34,11 +34,11 @@ def show_problem(problem: Exception) -> None:
 def show_notices(notices: Iterable[Message]) -> None:
     """Show what a visitor should know of what is displayed, each in a blue box."""
     for notice in notices:
-        st.info(spoken(notice))
+        st.info(translate_markdown(notice))
 
 
 @contextmanager
-def guard() -> Iterator[None]:
+def show_problems() -> Iterator[None]:
     """Show a Problem that is raised inside as a sentence.
 
     So is a lack of memory. Any other error is a bug or a broken disk: it is logged, and the panel says so.
@@ -50,7 +50,7 @@ def guard() -> Iterator[None]:
     except Exception as defect:
         if is_streamlits(defect):
             raise  # Streamlit stops and reruns a script by raising exceptions of its own
-        if lacks_memory(defect):
+        if is_out_of_memory(defect):
             log.warning("no memory was left for a panel")
             show_problem(
                 Problem("There is not enough memory left for this. A shorter sentence or a smaller model takes less.")
@@ -59,7 +59,7 @@ def guard() -> Iterator[None]:
         log.exception("a panel failed")
         st.error(
             _("This panel failed: {what}. The rest of the page still works.").format(
-                what=plain(f"{type(defect).__name__}: {first_line(defect)}")
+                what=escape_markdown(f"{type(defect).__name__}: {first_line(defect)}")
             ),
             icon=":material/build:",
         )
@@ -78,7 +78,7 @@ def fragment(draw: Callable[P, None]) -> Callable[P, None]:
     def inside(*args: P.args, **kwargs: P.kwargs) -> None:
         before = _INSIDE.set(True)
         try:
-            with heard_at_its_end():
+            with set_when_complete():
                 draw(*args, **kwargs)
         finally:
             _INSIDE.reset(before)

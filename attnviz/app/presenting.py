@@ -1,6 +1,6 @@
 """The presentation mode: larger type, the picture as large as the room, and a bar with next and previous.
 
-A page says with `presenter` what next and previous go through; in a lesson its steps, on most pages their sections.
+A page says with `draw_presenter` what next and previous go through: a lesson's steps, a page's sections.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ import streamlit as st
 from attnviz.app import widgets
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import EVERY_PAGE, Choice, PageChoices
-from attnviz.app.mends.streamlit_adapter import session
+from attnviz.app.mends.streamlit_adapter import app_session
 from attnviz.base.words import N_, _
 from attnviz.canvas.presenter import Walk, presenter_bar
 
@@ -31,47 +31,47 @@ def figure_alone() -> str:
     return link_state.value(FIGURE) if st.context.is_embedded else ""
 
 
-def presenting() -> bool:
+def is_presenting() -> bool:
     """Whether the presentation mode is on; a figure alone inside another page has none."""
     return link_state.value(PRESENT) == "1" and not figure_alone()
 
 
-def begin() -> None:
+def begin_presenting() -> None:
     """Note the mode that the link asks for, before the page is drawn. `presenting.css` is how it looks."""
-    session()[_DRAWN], session()[_MOUNTED] = presenting(), False
+    app_session()[_DRAWN], app_session()[_MOUNTED] = is_presenting(), False
 
 
-def presenter(walk: Walk) -> None:
+def draw_presenter(walk: Walk) -> None:
     """Listen to the page's keys and, in the presentation mode, draw its bar. Once on a page, in its fragment."""
-    session()[_MOUNTED] = True
+    app_session()[_MOUNTED] = True
     presenter_bar(
         KEY,
         walk,
-        presenting(),
+        is_presenting(),
         link_state.current_page(),
         on_mode=lambda present: link_state.put(PRESENT, "1" if present else "0"),
     )
-    if session().get(_DRAWN, presenting()) != presenting():
+    if app_session().get(_DRAWN, is_presenting()) != is_presenting():
         st.rerun(scope="app")  # a fragment ran alone, and the mode changes the whole page
 
 
-def end() -> None:
+def end_presenting() -> None:
     """After the page is drawn: pages without steps have the mode as well."""
-    if not session().get(_MOUNTED):
-        presenter(Walk(heading(), "", before=False, after=False, go=lambda by: None))
+    if not app_session().get(_MOUNTED):
+        draw_presenter(Walk(current_heading(), "", before=False, after=False, go=lambda by: None))
 
 
-def headed(title: str) -> None:
+def set_heading(title: str) -> None:
     """Note the page's heading, which the bar of a page without steps shows."""
-    session()[_HEADING] = title
+    app_session()[_HEADING] = title
 
 
-def heading() -> str:
+def current_heading() -> str:
     """The heading of the page that is drawn; empty before it has one."""
-    return str(session().get(_HEADING, ""))
+    return str(app_session().get(_HEADING, ""))
 
 
-def button() -> None:
+def presentation_button() -> None:
     """The button that begins a presentation."""
     st.button(
         _("Present"),
@@ -84,7 +84,7 @@ def button() -> None:
     )
 
 
-def section_of(
+def chosen_section(
     choice: Choice[str],
     titles: Mapping[str, str],
     label: str,
@@ -94,17 +94,17 @@ def section_of(
 
     `walk` says of the titles what these go through: the sections, unless told.
     """
-    if presenting():
-        widgets.say_refusal(choice)
+    if is_presenting():
+        widgets.show_refusal(choice)
         asked = link_state.value(choice)
         section = asked if asked in titles else choice.default
     else:
-        section = widgets.one_of(choice, label, titles, label_visibility="collapsed")
-    presenter(through(choice, titles) if walk is None else walk(titles))
+        section = widgets.select_one(choice, label, titles, label_visibility="collapsed")
+    draw_presenter(walk_choice(choice, titles) if walk is None else walk(titles))
     return section
 
 
-def through(choice: Choice[str], titles: Mapping[str, str]) -> Walk:
+def walk_choice(choice: Choice[str], titles: Mapping[str, str]) -> Walk:
     """A walk through the ids of a choice."""
     ids = list(titles)
 

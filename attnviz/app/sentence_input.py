@@ -12,14 +12,14 @@ import streamlit as st
 from attnviz.app import widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links.choices import Choice
-from attnviz.app.panel import guard, show_notices
-from attnviz.app.text import plain
+from attnviz.app.panel import show_notices, show_problems
+from attnviz.app.text import escape_markdown
 from attnviz.base.message import Missing, Problem
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
-from attnviz.models.catalogue import Entry
+from attnviz.models.catalogue import ModelEntry
 from attnviz.models.loading import Availability, availabilities, availability, bytes_on_disk, bytes_on_hub
-from attnviz.models.settings import current
+from attnviz.models.settings import current_settings
 from attnviz.runs.model_run import ModelRun, Request
 
 _AGREED: Final = "_models_agreed_to"
@@ -43,11 +43,11 @@ def sentence_run(
     names = {s.entry.id: s.name for s in states}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if model_first:
-            name = widgets.one_of(model, _("Model"), names, style="select", width=WIDE)
-        text = widgets.text(sentence, _("Sentence"))
+            name = widgets.select_one(model, _("Model"), names, style="select", width=WIDE)
+        text = widgets.text_box(sentence, _("Sentence"))
         if not model_first:
-            name = widgets.one_of(model, _("Model"), names, style="select", width=WIDE)
-    run = model_cache.model_run(Request(name, text))
+            name = widgets.select_one(model, _("Model"), names, style="select", width=WIDE)
+    run = model_cache.get_run(Request(name, text))
     show_notices(run.notices)
     return run
 
@@ -78,16 +78,16 @@ def ask_model(
         else download.format(name=each.entry.name, size=each.entry.download_mb)
         for each in states
     }
-    if not current().hosted:
+    if not current_settings().hosted:
         options[other] = _("another model…")
-    name = widgets.one_of(model, _("Model"), options, usual=usual, style="select", help=help)
+    name = widgets.select_one(model, _("Model"), options, usual=usual, style="select", help=help)
     if name != other:
         return name
     # the placeholder is an id and not translated
-    return widgets.text(hub_id, _("Hub id or folder"), placeholder="owner/name").strip()
+    return widgets.text_box(hub_id, _("Hub id or folder"), placeholder="owner/name").strip()
 
 
-def may_load(name: str) -> bool:
+def confirm_load(name: str) -> bool:
     """Whether a model may be loaded for this visitor; where he is still to be asked, the question is drawn."""
     state = availability(name)
     if state.entry.in_catalogue or state.entry.id in _agreed():
@@ -106,7 +106,7 @@ def may_load(name: str) -> bool:
 
 
 def _question(state: Availability) -> str:
-    name = plain(state.entry.id)
+    name = escape_markdown(state.entry.id)
     if state.source == "hub":
         size = _sizes().get(state.entry.id)
         known = _("Download {name} from the hub? Its weights are {size} MB.")
@@ -118,8 +118,8 @@ def _question(state: Availability) -> str:
     return unknown.format(name=name) if size is None else known.format(name=name, size=f"{Rounded(size / 10**6):,.1f}")
 
 
-def _ask_size(entry: Entry) -> None:
-    with guard():
+def _ask_size(entry: ModelEntry) -> None:
+    with show_problems():
         _sizes()[entry.id] = bytes_on_hub(entry)
 
 

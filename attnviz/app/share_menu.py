@@ -13,14 +13,14 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import streamlit as st
 
 from attnviz.app.links import link_state
-from attnviz.app.mends.streamlit_adapter import session, upload_id
-from attnviz.app.page_entry import file_of
-from attnviz.app.panel import fragment, guard, show_problem
+from attnviz.app.mends.streamlit_adapter import app_session, upload_id
+from attnviz.app.page_entry import page_file
+from attnviz.app.panel import fragment, show_problem, show_problems
 from attnviz.app.presenting import FIGURE, PRESENT, figure_alone
-from attnviz.app.text import spoken
-from attnviz.base.message import Message, Problem, Several
+from attnviz.app.text import translate_markdown
+from attnviz.base.message import Message, MessageList, Problem
 from attnviz.base.words import _
-from attnviz.canvas.shared.component import component
+from attnviz.canvas.shared.component import get_component
 from attnviz.models import settings
 
 _OPENED = "_view_opened"  #: id of the last file that was opened: a rerun must not open the same upload again
@@ -43,10 +43,10 @@ def share_menu() -> None:
 
 @fragment
 def _opened() -> None:
-    address = link_state.address(without=(FIGURE,))
+    address = link_state.view_address(without=(FIGURE,))
     if address:
         _addresses(address)
-    with guard():
+    with show_problems():
         link_state.link_parameters(link_state.current_page(), strict=True)
     st.download_button(
         _("Save this view as a file"),
@@ -59,10 +59,10 @@ def _opened() -> None:
     uploaded = st.file_uploader(_("Open a saved view"), type="json", key="view-file")
     if uploaded is not None and st.session_state.get(_OPENED) != upload_id(uploaded):
         st.session_state[_OPENED] = upload_id(uploaded)
-        with guard():
+        with show_problems():
             page = link_state.open_view(uploaded.getvalue().decode("utf-8", "replace"))
             if page != link_state.current_page():
-                st.switch_page(file_of(page))
+                st.switch_page(page_file(page))
             st.rerun(scope="app")
 
 
@@ -88,15 +88,15 @@ def _addresses(address: str) -> None:
 
 def _say_who_may_embed(address: str) -> None:
     """Draw what the code needs, before it is copied."""
-    limit = who_may_embed(address, link_state.public_address() is not None)
+    limit = embedding_note(address, link_state.public_address() is not None)
     if limit is not None:
-        st.caption(spoken(limit))
+        st.caption(translate_markdown(limit))
 
 
 def copy_buttons(key: str, texts: Mapping[str, tuple[str, str]], failed: str) -> None:
     """A button for each of `texts`: its label and what it copies. `failed`: what to do where a browser refuses."""
     named = [{"name": name, "label": label, "text": text} for name, (label, text) in texts.items()]
-    component("copy_text")(key=key, data={"texts": named, "labels": {"done": _("Copied."), "failed": failed}})
+    get_component("copy_text")(key=key, data={"texts": named, "labels": {"done": _("Copied."), "failed": failed}})
 
 
 HEIGHT = 720  # pixels: the picture, its sentence and the controls above
@@ -113,10 +113,10 @@ def embed_code(address: str, title: str, more: Mapping[str, str] | None = None) 
     )
 
 
-def who_may_embed(address: str, reachable: bool) -> Message | None:
+def embedding_note(address: str, reachable: bool) -> Message | None:
     """Why the code may show nothing on another page; None where any page may hold the view."""
     try:
-        allowed = settings.current().embed
+        allowed = settings.current_settings().embed
     except Problem:
         allowed = ()
     if not allowed:
@@ -132,10 +132,10 @@ def who_may_embed(address: str, reachable: bool) -> Message | None:
         )
     if allowed == "anywhere":
         return None
-    return Message("Only these pages may show this app inside them: {pages}.", {"pages": Several(allowed)})
+    return Message("Only these pages may show this app inside them: {pages}.", {"pages": MessageList(allowed)})
 
 
-def style_of_figure(key: str) -> str:
+def figure_style(key: str) -> str:
     """What leaves of the page only the figure, a refusal that may be why there is none, and the way to the whole page.
 
     Empty for what is no key. What draws a figure stands right before the box of the line under it.
@@ -155,33 +155,33 @@ html:root :is([data-testid=stSidebar], [data-testid=stHeader], [data-testid=stEx
 
 def begin_figures() -> None:
     """Before the page is drawn: no figure of it stands yet."""
-    session()[_DRAWN] = set()
+    app_session()[_DRAWN] = set()
 
 
 def note_figure(key: str) -> None:
     """Note that the page has a figure of this key."""
-    session().setdefault(_DRAWN, set()).add(key)
+    app_session().setdefault(_DRAWN, set()).add(key)
 
 
 def end_figures() -> None:
     """After the page is drawn: the way to the whole page, or a sentence if it has no such figure."""
-    key, drawn = figure_alone(), session()[_DRAWN]
+    key, drawn = figure_alone(), app_session()[_DRAWN]
     if not key:
         return
     with st.container(key=_BACK):
         if key not in drawn:
-            known = Several(sorted(drawn) or (Message("none"),))
+            known = MessageList(sorted(drawn) or (Message("none"),))
             show_problem(
                 Problem("This page shows no figure called {figure}; just now it has: {known}.", figure=key, known=known)
             )
-        address = link_state.address(without=(FIGURE,))
+        address = link_state.view_address(without=(FIGURE,))
         if address:
             st.markdown(_("[Open in attnviz]({address})").format(address=address))
 
 
 def figure_code_button(key: str, title: str) -> None:
     """A button that copies the code which shows this one figure on another page."""
-    address = link_state.address(without=(FIGURE,))
+    address = link_state.view_address(without=(FIGURE,))
     if not address:
         return
     _say_who_may_embed(address)

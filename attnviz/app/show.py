@@ -11,18 +11,26 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import presenting, share_menu
 from attnviz.app.cache import shared_results
-from attnviz.app.exports import ExportOffer, Later, LiveCanvas, LiveFile, Table, gathered, to_csv
+from attnviz.app.exports import ExportOffer, Later, LiveCanvas, LiveFile, Table, collect_offer, to_csv
 from attnviz.app.links import link_state
-from attnviz.app.text import plain, unmarked
-from attnviz.base.packed import blob
-from attnviz.base.words import _, language
-from attnviz.canvas.shared.component import FILM_MENU, VIDEO, app_root, component, reported, sent, sent_to
-from attnviz.figures.export import for_browser
-from attnviz.figures.label_room import for_a_room
+from attnviz.app.text import escape_markdown, strip_markdown
+from attnviz.base.packed import pack_blob
+from attnviz.base.words import _, selected_language
+from attnviz.canvas.shared.component import (
+    FILM_MENU,
+    VIDEO,
+    app_root,
+    get_component,
+    last_report,
+    last_sent,
+    last_sent_to,
+)
+from attnviz.figures.export import browser_figure
+from attnviz.figures.label_room import enlarge_for_room
 from attnviz.figures.theme import K_VERMILION, Q_BLUE, Background, Figure
-from attnviz.figures.title_lines import one_line
+from attnviz.figures.title_lines import join_title
 from attnviz.live import canvas_wording
-from attnviz.live.scene_figure import FileLook, SceneFigure
+from attnviz.live.scene_figure import FileOptions, SceneFigure
 
 ColumnTable = dict[str, list[Any]]
 #: where the server keeps plotly.js for exports, below the app's root
@@ -30,7 +38,7 @@ PLOTLY_ROUTE = "attnviz/plotly.min.js"
 #: and the style that brings the pictures' font into a file
 FONT_ROUTE = "attnviz/pictures_font.css"
 
-chart_of = shared_results.chart_of
+chart_of = shared_results.cached_chart
 
 
 def figure(
@@ -55,12 +63,12 @@ def figure(
         caption = words
     if on_pick is not None:
         look |= {"on_select": partial(_picked, key, on_pick), "selection_mode": "points"}
-    if not presenting.presenting():
+    if not presenting.is_presenting():
         st.plotly_chart(shared_results.with_room(fig), **look, **_room(fig))
-        under(fig, name=name, key=key, table=table, caption=caption, words=words)
+        footer(fig, name=name, key=key, table=table, caption=caption, words=words)
         return
     with st.container(key=f"picture-of-{key}"):  # the style of the presentation mode makes it as high as the window
-        st.plotly_chart(shared_results.with_room(for_a_room(fig)), height="stretch", **look)
+        st.plotly_chart(shared_results.with_room(enlarge_for_room(fig)), height="stretch", **look)
         if words:
             st.markdown(words)
 
@@ -81,28 +89,28 @@ def alternative_text(fig: Figure, words: str | None) -> str:
     """What a chart is called for those who do not see it: its title, and the sentence about it."""
     layout = fig.to_dict()["layout"]  # Plotly takes a millisecond to look into its own objects
     axes = (_title(layout.get(axis, {})) for axis in ("yaxis", "xaxis"))
-    name, sentence = _title(layout) or " / ".join(filter(None, axes)), unmarked(words or "")
+    name, sentence = _title(layout) or " / ".join(filter(None, axes)), strip_markdown(words or "")
     return _("{first}. {next}").format(first=name, next=sentence) if name and sentence else name or sentence
 
 
 def _title(part: Mapping[str, Any]) -> str:
-    return one_line(part.get("title", {}).get("text"))
+    return join_title(part.get("title", {}).get("text"))
 
 
 def _picked(key: str, on_pick: Callable[[int], None]) -> None:
     """Pass on the number of a clicked point. A callback; a click beside all points changes nothing."""
     place = (key, "selection", "points", 0, "customdata")
-    number = sent(int, *place) if (first := sent(int, *place, 0)) is None else first
+    number = last_sent(int, *place) if (first := last_sent(int, *place, 0)) is None else first
     if number is not None:
         on_pick(number)
 
 
-def line_under(key: str) -> DeltaGenerator:
+def caption_line(key: str) -> DeltaGenerator:
     """The line right under the picture of this key: by its name the picture is found that another page shows alone."""
     return st.container(horizontal=True, vertical_alignment="center", key=f"{key}-under")
 
 
-def under(
+def footer(
     fig: Figure | SceneFigure | Later,
     *,
     name: str,
@@ -121,20 +129,20 @@ def under(
     called when the menu is opened. `embeds`: it stands right above, so that another page can show it alone with
     this line. The title of its files is the first sentence of `words`, else of `caption`, else the page's heading.
     """
-    with line_under(key):
+    with caption_line(key):
         if words:
             st.markdown(words, width="stretch")
-        export_menu(fig, name, key, table, caption, label, (), embeds, words, canvas, canvases)
+        save_menu(fig, name, key, table, caption, label, (), embeds, words, canvas, canvases)
 
 
-def canvas_of(key: str, linked: bool = True) -> LiveCanvas:
+def live_canvas(key: str, linked: bool = True) -> LiveCanvas:
     """The canvas that this page has drawn under that key, to be saved as a live file; `linked`: its link opens it."""
-    name, data = sent_to(key)
+    name, data = last_sent_to(key)
     link = link_state.public_address(link_state.LONGEST_IN_CAPTION) if linked else None
-    return LiveCanvas(key, name, data, link, language())
+    return LiveCanvas(key, name, data, link, selected_language())
 
 
-def export_menu(
+def save_menu(
     fig: Figure | SceneFigure | Later,
     name: str,
     key: str,
@@ -148,8 +156,10 @@ def export_menu(
     canvases: Sequence[str] = (),
 ) -> None:
     """A small button that opens to everything a figure can be saved as; computed only when open."""
-    offer = ExportOffer(fig, name, key, table, caption, live, canvas, canvases, presenting.heading(), words or "")
-    if gathered(offer):
+    offer = ExportOffer(
+        fig, name, key, table, caption, live, canvas, canvases, presenting.current_heading(), words or ""
+    )
+    if collect_offer(offer):
         return
     if embeds:
         share_menu.note_figure(key)
@@ -204,7 +214,7 @@ def _picture_buttons(key: str, files: str, made: ExportOffer) -> None:
     fig, root = made.fig, app_root()
     drawn = isinstance(fig, SceneFigure)
     parts = fig.parts if drawn and not made.drawn_by else ()
-    film = {"menu": root + FILM_MENU, "video": root + VIDEO, "labels": canvas_wording.film_menu()}
+    film = {"menu": root + FILM_MENU, "video": root + VIDEO, "labels": canvas_wording.film_menu_text()}
     payloads = [part.payload for part in parts]
     header = {
         "canvases": list(made.drawn_by),
@@ -221,19 +231,19 @@ def _picture_buttons(key: str, files: str, made: ExportOffer) -> None:
         "fonts": root + FONT_ROUTE,
         "plotly": root + PLOTLY_ROUTE,
     }
-    component("save_picture")(key=key, data=blob(header, b"".join(payloads)), on_look_change=lambda: None)
+    get_component("save_picture")(key=key, data=pack_blob(header, b"".join(payloads)), on_look_change=lambda: None)
 
 
-def _chosen_look(key: str, made: ExportOffer) -> FileLook:
+def _chosen_look(key: str, made: ExportOffer) -> FileOptions:
     """What a visitor has chosen there; at first, what is proposed."""
-    told = reported(key, "look")
+    told = last_report(key, "look")
     background: Background = told["background"] if told.get("background") in get_args(Background) else "white"
     said = {name: str(told[name]) for name in ("title", "caption", "credit") if name in told}
-    return made.look(FileLook(background, bar=told.get("bar") is not False, **said))
+    return made.look(FileOptions(background, bar=told.get("bar") is not False, **said))
 
 
 def _chart(fig: Figure) -> dict[str, object]:
-    data, layouts = for_browser(fig)
+    data, layouts = browser_figure(fig)
     return {"data": data, "layouts": layouts, "colours": {"q": Q_BLUE, "k": K_VERMILION}}
 
 
@@ -273,7 +283,7 @@ def formulas(*parts: str) -> None:
             st.latex(part, width="content")
 
 
-def columns(rows: Sequence[dict[str, Any]]) -> ColumnTable:
+def to_columns(rows: Sequence[dict[str, Any]]) -> ColumnTable:
     """Rows with the same keys, turned into columns by name."""
     return {name: [row[name] for row in rows] for name in rows[0]}
 
@@ -317,10 +327,10 @@ def _written(cell: Any, is_link: bool) -> str:
         return ""
     if is_link:
         return "[" + _("open") + f"]({cell})"
-    return _BEFORE_UNIT.sub("\u00a0", f"{cell:,}" if isinstance(cell, (int, float)) else plain(str(cell)))
+    return _BEFORE_UNIT.sub("\u00a0", f"{cell:,}" if isinstance(cell, (int, float)) else escape_markdown(str(cell)))
 
 
-def tabled(table: ColumnTable, name: str, key: str, link: str = "", wraps: bool = False) -> None:
+def table_with_downloads(table: ColumnTable, name: str, key: str, link: str = "", wraps: bool = False) -> None:
     """Draw a table, and buttons that download it as CSV and Markdown; the column `link` holds addresses.
 
     A long one is scrolled in itself, unless it `wraps`: long sentences stand in it, which are read whole.
@@ -336,23 +346,23 @@ def tabled(table: ColumnTable, name: str, key: str, link: str = "", wraps: bool 
             _("CSV"), lambda: to_csv(table), f"{name}.csv", "text/csv", on_click="ignore", key=f"{key}-csv"
         )
         st.download_button(
-            _("Markdown"), lambda: markdown(table), f"{name}.md", "text/markdown", on_click="ignore", key=f"{key}-md"
+            _("Markdown"), lambda: to_markdown(table), f"{name}.md", "text/markdown", on_click="ignore", key=f"{key}-md"
         )
 
 
-def markdown(table: ColumnTable) -> str:
+def to_markdown(table: ColumnTable) -> str:
     """The table in GitHub's Markdown."""
     cells = ([str("" if cell is None else cell).replace("|", "\\|") for cell in column] for column in table.values())
     rows = [list(table), ["---"] * len(table), *zip(*cells, strict=True)]
     return "".join("| " + " | ".join(row) + " |\n" for row in rows)
 
 
-def snippet(code: str | Callable[[], str], key: str, title: str | None = None, about: str | None = None) -> None:
+def program(code: str | Callable[[], str], key: str, title: str | None = None, about: str | None = None) -> None:
     """A short runnable program that reproduces what the page shows; what takes long to write is a function.
 
     `about` says which of the numbers above it prints; without it, it prints them all.
     """
-    box = None if presenting.presenting() else program_box(key, title)
+    box = None if presenting.is_presenting() else program_box(key, title)
     if box is None:
         return
     with box:

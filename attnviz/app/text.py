@@ -4,41 +4,41 @@ import html
 import re
 
 from attnviz.base.message import Message
-from attnviz.base.words import say, say_value, sentences
-from attnviz.figures.title_lines import wide
+from attnviz.base.words import join_sentences, translate_message, translate_value
+from attnviz.figures.title_lines import text_columns
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:<>&^=])")
 _FROM_THE_RIGHT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")  # Hebrew, Arabic and their kin
 
 
-def plain(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """`text` for any Streamlit label or markdown: every character shows as itself."""
     one_line = text.replace("\r", " ").replace("\n", " ↵ ").replace("\t", " ⇥ ")
     return _SPECIAL.sub(lambda m: f"&#{ord(m[1])};", one_line)
 
 
-def quoted(token: str) -> str:
+def quote_token(token: str) -> str:
     """A token inside a sentence: in italics; a token of spaces only is shown as a visible sign."""
-    return f"*{isolated(plain(token.strip() or '␣'))}*"
+    return f"*{isolate_direction(escape_markdown(token.strip() or '␣'))}*"
 
 
-def isolated(text: str) -> str:
+def isolate_direction(text: str) -> str:
     """Text from the right as a part with a direction of its own: numbers and signs after it stay where they belong."""
     return f"\u2068{text}\u2069" if _FROM_THE_RIGHT.search(text) and "\u2068" not in text else text
 
 
-def spoken(message: Message) -> str:
+def translate_markdown(message: Message) -> str:
     """A Message in the visitor's language, for Markdown; its values are shown as typed."""
-    return say(message, _typed)
+    return translate_message(message, _typed)
 
 
-def spoken_value(value: object) -> object:
+def translate_markdown_value(value: object) -> object:
     """A value of a Message as Markdown: a Message in it and a list of things are words too; a number stays itself."""
-    return say_value(value, _typed)
+    return translate_value(value, _typed)
 
 
 def _typed(value: object) -> object:
-    return isolated(plain(value)) if isinstance(value, str) else value
+    return isolate_direction(escape_markdown(value)) if isinstance(value, str) else value
 
 
 def with_minus(sentence: str) -> str:
@@ -67,7 +67,7 @@ _MARKS = (
 )
 
 
-def unmarked(markdown: str) -> str:
+def strip_markdown(markdown: str) -> str:
     """A sentence made for Markdown as plain text: no stars, no dollar signs, no entities, links by their words."""
     text = re.sub(r"\$([^$]+)\$", lambda match: _unmarked_formula(match[1]), markdown)
     for mark, left in _MARKS:
@@ -79,16 +79,16 @@ _ENDS = re.compile(r"(?<=[.!?])\s+(?=[^a-z])|(?<=[。！？])(?=.)")
 SHORT, LONG = 17, 110  #: columns: what is shorter only names something; what is longer is cut at a semicolon
 
 
-def headline(text: str) -> tuple[str, str]:
+def split_headline(text: str) -> tuple[str, str]:
     """The first sentence that tells something, without its full stop: a title; and what else is said."""
     parts = _ENDS.split(text)
-    at = next((i for i, part in enumerate(parts) if wide(part) >= SHORT), 0)
+    at = next((i for i, part in enumerate(parts) if text_columns(part) >= SHORT), 0)
     first, others = parts[at], [*parts[:at], *parts[at + 1 :]]
-    if wide(first) > LONG:
+    if text_columns(first) > LONG:
         short, _cut, more = first.replace("；", "; ").partition("; ")
         if short.count("(") == short.count(")"):
             first, others = short, [*others[:at], more[:1].upper() + more[1:], *others[at:]]
-    return first.rstrip(".。"), sentences(*others)
+    return first.rstrip(".。"), join_sentences(*others)
 
 
 def _unmarked_formula(latex: str) -> str:
@@ -101,6 +101,6 @@ def _unmarked_formula(latex: str) -> str:
     return re.sub(r"[{}]|\\(?=\W)", "", text).replace("\\", "")
 
 
-def named_word(word: str) -> str:
+def quote_word(word: str) -> str:
     """A word of the visitor's sentence for use in one of the page's: italic, as typed, cut when it is very long."""
-    return quoted(word if len(word) <= 30 else word[:28] + "…")
+    return quote_token(word if len(word) <= 30 else word[:28] + "…")

@@ -10,14 +10,14 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.shared_results import shared
-from attnviz.app.exports import pairs
+from attnviz.app.exports import cell_columns
 from attnviz.app.links.choices import Choice
-from attnviz.app.text import named_word, spoken, spoken_value
+from attnviz.app.text import quote_word, translate_markdown, translate_markdown_value
 from attnviz.base.head_record import HeadData, HeadView
 from attnviz.base.message import Message
 from attnviz.base.rounding import Rounded
 from attnviz.base.word_boundaries import split
-from attnviz.base.words import _, say
+from attnviz.base.words import _, translate_message
 from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.runs.traps import IMPORTS, Outcome, Trap
 from attnviz.runs.word_vectors import sentence
@@ -28,18 +28,18 @@ LONG = 32  #: words; a trap's picture of a longer sentence gets a square-root co
 def ask_sentence(typed: Choice[str], luck: Choice[int]) -> tuple[tuple[str, ...], int]:
     """Draw a sentence and a seed in one row; its words, and the seed of their random vectors."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        words = split(widgets.text(typed, _("Your sentence")))
-        with page_parts.more():
-            return words, widgets.number(luck, _("Vectors: random, seed"), step=1)
+        words = split(widgets.text_box(typed, _("Your sentence")))
+        with page_parts.more_menu():
+            return words, widgets.number_box(luck, _("Vectors: random, seed"), step=1)
 
 
 @partial(shared, key=lambda trap, *sentence: (trap.id, *sentence))
-def outcome_of(trap: Trap, words: tuple[str, ...], seed: int) -> Outcome:
+def cached_outcome(trap: Trap, words: tuple[str, ...], seed: int) -> Outcome:
     """What both pieces of code give in this sentence, computed once for all visitors."""
     return trap.run(sentence(words, seed))
 
 
-def imports(key: str) -> None:
+def draw_imports(key: str) -> None:
     """Draw what both pieces of a trap's code import, closed until it is opened."""
     box = show.program_box(key, _("What both pieces of code import"))
     if box is not None:
@@ -58,11 +58,13 @@ def choose(
 
     Both pieces of code and what they give stand in `place`, below what is chosen unless told.
     """
-    titles = {trap.id: f"{number}. {say(trap.title)}" for number, trap in enumerate(traps.values(), start=1)}
+    titles = {
+        trap.id: f"{number}. {translate_message(trap.title)}" for number, trap in enumerate(traps.values(), start=1)
+    }
     picked, measured = st.columns([2, 3], gap="medium")
     with picked:
-        trap = traps[widgets.one_of(choice, _("Trap"), titles, style="select")]
-    outcome = outcome_of(trap, words, seed)
+        trap = traps[widgets.select_one(choice, _("Trap"), titles, style="select")]
+    outcome = cached_outcome(trap, words, seed)
     with measured:
         largest = (
             _("none: the wrong code raises an error") if outcome.largest is None else f"{Rounded(outcome.largest):.3f}"
@@ -70,13 +72,15 @@ def choose(
         if outcome.largest is not None and math.isnan(outcome.largest):
             largest = _("no number: a weight is NaN")
         st.metric(_("Largest difference in any weight of your sentence"), largest)
-    st.markdown(spoken(trap.why))
+    st.markdown(translate_markdown(trap.why))
     with place or st.container():
         _compared(trap, outcome, key)
     for fact in outcome.facts:
         st.markdown("- " + _in_words(fact))
     if outcome.table:
-        heads, *rows = ([say(cell) if isinstance(cell, Message) else cell for cell in row] for row in outcome.table)
+        heads, *rows = (
+            [translate_message(cell) if isinstance(cell, Message) else cell for cell in row] for row in outcome.table
+        )
         show.draw_table(dict(zip(heads, map(list, zip(*rows, strict=True)), strict=True)), width="content")
     return trap
 
@@ -95,7 +99,7 @@ def _compared(trap: Trap, outcome: Outcome, key: str) -> None:
         with st.columns(2, gap="medium")[0]:
             st.caption(_("What PyTorch says about it, on your sentence"))
             st.code(f"RuntimeError: {outcome.error}", language=None, wrap_lines=True)
-    page_parts.side_by_side(
+    page_parts.draw_columns(
         lambda: _picture(outcome, outcome.wrong, _("What the wrong code gives"), f"{trap.id}-wrong", f"{key}-wrong"),
         lambda: _picture(outcome, outcome.right, _("What the right code gives"), f"{trap.id}-right", f"{key}-right"),
     )
@@ -108,13 +112,13 @@ def _picture(outcome: Outcome, drawn: HeadData | None, title: str, name: str, ke
     rows, cols = drawn.tokens_q, drawn.tokens_q if drawn.tokens_k is None else drawn.tokens_k
     view = HeadView(title, compact=True, root=len(cols) > LONG)
     pins = head_view(key, drawn, view, group=key.rpartition("-")[0])
-    show.under(
+    show.footer(
         lambda: head_picture(drawn, view, pins, ""),
         name=f"trap-{name}",
         key=f"{key}-save",
-        canvas=show.canvas_of(key),
+        canvas=show.live_canvas(key),
         table=lambda: {
-            **pairs(rows, cols),
+            **cell_columns(rows, cols),
             "value": drawn.scores.ravel().tolist(),
         },
         caption=_("{picture}: {fact}").format(picture=title, fact=_in_words(outcome.facts[0])),
@@ -124,6 +128,7 @@ def _picture(outcome: Outcome, drawn: HeadData | None, title: str, name: str, ke
 def _in_words(fact: Message) -> str:
     """A fact as a sentence; words of the visitor's sentence in it are quoted."""
     params = {
-        name: named_word(str(value)) if name == "word" else spoken_value(value) for name, value in fact.params.items()
+        name: quote_word(str(value)) if name == "word" else translate_markdown_value(value)
+        for name, value in fact.params.items()
     }
     return _(fact.template).format(**params)

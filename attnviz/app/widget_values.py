@@ -35,8 +35,8 @@ def set_before_drawn(key: str, value: Any, changed: Callable[[], None]) -> None:
 
     `changed` is the widget's callback.
     """
-    before, returned, unheard = map(streamlit_adapter.of_session, (_SHOWN, _RETURNED, _UNHEARD))
-    if key in returned:  # until `take_returned` has seen it, the browser's stays
+    before, returned, unheard = map(streamlit_adapter.session_dict, (_SHOWN, _RETURNED, _UNHEARD))
+    if key in returned:  # until `apply_returned_values` has seen it, the browser's stays
         returned[key] = value, changed
         return
     is_set = key in st.session_state
@@ -66,7 +66,7 @@ def held(key: str, value: Any, keep: Callable[[Any], None]) -> dict[str, Any]:
 
 
 @contextmanager
-def heard_at_its_end() -> Iterator[None]:
+def set_when_complete() -> Iterator[None]:
     """What is set inside is known to the browser once this ends as it should, and set again if a gesture ends it."""
     if _JUST_SET.get() is not None:
         yield
@@ -76,20 +76,20 @@ def heard_at_its_end() -> Iterator[None]:
     try:
         yield
         for key in just_set:
-            streamlit_adapter.of_session(_UNHEARD).pop(key, None)
+            streamlit_adapter.session_dict(_UNHEARD).pop(key, None)
     finally:
         _JUST_SET.reset(before)
 
 
-def note_returned() -> None:
+def note_returned_widgets() -> None:
     """As a session begins, note whose values the browser has sent: those of a page that another session had drawn."""
-    if _RETURNED not in streamlit_adapter.session():
-        streamlit_adapter.session()[_RETURNED] = dict.fromkeys(streamlit_adapter.sent_keys())
+    if _RETURNED not in streamlit_adapter.app_session():
+        streamlit_adapter.app_session()[_RETURNED] = dict.fromkeys(streamlit_adapter.sent_keys())
 
 
-def take_returned() -> None:
+def apply_returned_values() -> None:
     """After the page is drawn: have what differs from the link changed, as if it were changed now, and run again."""
-    returned = streamlit_adapter.of_session(_RETURNED)
+    returned = streamlit_adapter.session_dict(_RETURNED)
     drawn = {key: held for key, held in returned.items() if held is not None}
     changes = [changed for key, (value, changed) in drawn.items() if st.session_state.get(key, value) != value]
     for changed in changes:
@@ -105,6 +105,6 @@ def is_late(key: str) -> bool:
     A gesture is one change: what comes back beside another is no gesture, and neither is what comes from a browser
     whose address does not hold yet what was written into it.
     """
-    if st.session_state[key] not in streamlit_adapter.of_session(_SHOWN).get(key, []):
+    if st.session_state[key] not in streamlit_adapter.session_dict(_SHOWN).get(key, []):
         return False
-    return not link_state.is_written() or streamlit_adapter.changed_at_once() > 1
+    return not link_state.is_written() or streamlit_adapter.count_changed_widgets() > 1

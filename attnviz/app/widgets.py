@@ -15,10 +15,10 @@ import streamlit as st
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
 from attnviz.app.mends import streamlit_adapter
-from attnviz.app.text import plain, spoken
+from attnviz.app.text import escape_markdown, translate_markdown
 from attnviz.app.widget_values import is_late, set_before_drawn
 from attnviz.base.message import Message
-from attnviz.base.words import _, language
+from attnviz.base.words import _, selected_language
 
 N = TypeVar("N", int, float)
 Id = TypeVar("Id", bound=Hashable)
@@ -38,7 +38,7 @@ class Menu:
 MENU: ContextVar[Menu | None] = ContextVar("the menu that controls are in", default=None)
 
 
-def one_of(
+def select_one(
     choice: Choice[str],
     label: str,
     options: Mapping[str, str],
@@ -74,7 +74,7 @@ def one_of(
     return str(picked) if picked in options else first
 
 
-def several(
+def select_several(
     choice: Choice[Any],
     label: str,
     options: Mapping[Id, str],
@@ -88,12 +88,15 @@ def several(
     Enter takes the first that begins as typed, which is the one that was typed whole, as head 1.3: Streamlit would take
     all that hold these letters somewhere.
     """
-    common = _begin(choice, list(chosen_of(choice, options, usual))) | {"filter_mode": "prefix", "select_all": False}
+    common = _begin(choice, list(selected_options(choice, options, usual))) | {
+        "filter_mode": "prefix",
+        "select_all": False,
+    }
     form = options.__getitem__
     return tuple(st.multiselect(label, list(options), format_func=form, help=help, placeholder=placeholder, **common))
 
 
-def chosen_of(choice: Choice[Any], options: Collection[Id], usual: Sequence[Id] = ()) -> tuple[Id, ...]:
+def selected_options(choice: Choice[Any], options: Collection[Id], usual: Sequence[Id] = ()) -> tuple[Id, ...]:
     """The chosen ones of `options`, in their order. Ids that do not exist are left out, and the visitor is told."""
     asked = link_state.value(choice)
     if not asked:
@@ -101,11 +104,11 @@ def chosen_of(choice: Choice[Any], options: Collection[Id], usual: Sequence[Id] 
     lost = [each for each in asked if each not in options]
     kept = tuple(each for each in options if each in asked)
     if lost:
-        link_state.leave_out(choice, kept or choice.default, lost)
+        link_state.omit_items(choice, kept or choice.default, lost)
     return kept or tuple(usual)
 
 
-def number(
+def number_box(
     choice: Choice[N],
     label: str,
     *,
@@ -119,7 +122,7 @@ def number(
     A number above it stays in the link, for a page that has as many; here the largest is shown, and a line says so.
     """
     low, top = _range(choice, high)
-    say_too_high(choice, top)
+    show_too_high(choice, top)
     shown = min(max(link_state.value(choice), low), top)
     if _in_closed_menu(choice, label, f"{shown:,.9g}", shown != choice.default):
         return shown
@@ -142,7 +145,7 @@ def slider(
     """A slider for a number. `usual` is its value while nothing is chosen, for a choice whose default is None."""
     low, top = _range(choice, high)
     asked = link_state.value(choice)
-    say_too_high(choice, top)
+    show_too_high(choice, top)
     shown = min(max(usual if asked is None else asked, low), top)
     if _in_closed_menu(choice, label, f"{shown:,.9g}", shown != (choice.default if usual is None else usual)):
         return shown
@@ -164,7 +167,7 @@ def toggle(choice: Choice[Any], label: str, *, usual: bool | None = None, help: 
     return chosen
 
 
-def text(
+def text_box(
     choice: Choice[str],
     label: str,
     *,
@@ -190,7 +193,7 @@ def expander(choice: Choice[bool], title: str, *, icon: str | None = None) -> An
     return st.expander(title, icon=icon, key=choice.name, on_change=_changed, args=(choice,))
 
 
-def say_refusal(choice: Choice[Any]) -> None:
+def show_refusal(choice: Choice[Any]) -> None:
     """Show in a line why the link's value for `choice`, or not all that was typed, is not used.
 
     The widgets of this module do so themselves: Streamlit takes nothing of a text above its limit, and says nothing.
@@ -200,25 +203,25 @@ def say_refusal(choice: Choice[Any]) -> None:
         counts = {"n": len(typed), "most": choice.longest}
         message = Message("Of {n} characters only the first {most} are used.", counts)
     if message is not None:
-        link_state.note_said(choice)
-        st.caption(spoken(message))
+        link_state.mark_refusal_shown(choice)
+        st.caption(translate_markdown(message))
 
 
-def at_most(choice: Choice[Any], last: int, usual: int | None = None) -> int:
+def limit_choice(choice: Choice[Any], last: int, usual: int | None = None) -> int:
     """A chosen number that no widget of this module draws; `last` where there are no more, and a line says so.
 
     `usual` is the number while nothing is chosen, for a choice whose default is None.
     """
-    say_too_high(choice, last)
+    show_too_high(choice, last)
     asked = link_state.value(choice)
     return min(asked if usual is None or asked is not None else usual, last)
 
 
-def say_too_high(choice: Choice[Any], top: float) -> None:
+def show_too_high(choice: Choice[Any], top: float) -> None:
     """Say in a line that the link asks for more than there is here, where `top` is the most and is shown."""
     asked = link_state.value(choice)
     if asked is not None and asked > top and asked != choice.default:
-        say_instead(
+        show_substitute(
             choice,
             Message(
                 "The link asks for “{name}” = “{asked}”; here it goes up to {top}, which is shown instead.",
@@ -227,18 +230,18 @@ def say_too_high(choice: Choice[Any], top: float) -> None:
         )
 
 
-def say_instead(choice: Choice[Any], message: Message) -> None:
+def show_substitute(choice: Choice[Any], message: Message) -> None:
     """Say in a line what is shown in place of a value that does not exist here, and note it for a command."""
-    streamlit_adapter.of_session(link_state.INSTEAD)[choice.name] = message
-    st.caption(spoken(message))
+    streamlit_adapter.session_dict(link_state.INSTEAD)[choice.name] = message
+    st.caption(translate_markdown(message))
 
 
 def _show_in_this_language(choice: Choice[str]) -> None:
     """Set a box that unfolds once more after the language has changed: it keeps the words of what it last showed."""
-    held = streamlit_adapter.of_session(_SPOKEN)
-    if held.get(choice.name, language()) != language():
+    held = streamlit_adapter.session_dict(_SPOKEN)
+    if held.get(choice.name, selected_language()) != selected_language():
         st.session_state[choice.name] = st.session_state[choice.name]
-    held[choice.name] = language()
+    held[choice.name] = selected_language()
 
 
 def _changed(choice: Choice[Any], usual: Any = None) -> None:
@@ -261,15 +264,15 @@ def _in_closed_menu(choice: Choice[Any], label: str, words: str, unusual: bool) 
     if menu is None:
         return False
     if unusual:
-        menu.said.append(_("{choice}: {value}").format(choice=plain(label), value=plain(words)))
+        menu.said.append(_("{choice}: {value}").format(choice=escape_markdown(label), value=escape_markdown(words)))
     if not menu.is_open:
-        say_refusal(choice)
+        show_refusal(choice)
     return not menu.is_open
 
 
 def _begin(choice: Choice[Any], shown: Any, usual: Any = None) -> dict[str, Any]:
     """Set a widget's value, say above it why the link's is not used, and return what every widget is given."""
-    say_refusal(choice)
+    show_refusal(choice)
     set_before_drawn(choice.name, shown, partial(_changed, choice, usual))
     return {"key": choice.name, "on_change": _changed, "args": (choice, usual)}
 

@@ -36,7 +36,7 @@ class ExtraMissing(ImportError):
 
 
 @contextmanager
-def needed_for(what: str) -> Iterator[None]:
+def explain_missing_extra(what: str) -> Iterator[None]:
     """Turn a missing package of an extra, imported inside the block, into a sentence that names the extra."""
     try:
         yield
@@ -49,12 +49,12 @@ def needed_for(what: str) -> Iterator[None]:
 
 def pandas() -> Any:
     """pandas, imported once somebody wants a table."""
-    with needed_for(N_("A DataFrame")):
+    with explain_missing_extra(N_("A DataFrame")):
         import pandas as module
     return module
 
 
-def must_have(extra: str, what: str) -> None:
+def require_extra(extra: str, what: str) -> None:
     """Refuse in one sentence where a package of the extra is not installed; nothing is imported to find out."""
     for package, brought_by in BRINGS.items():
         if brought_by == extra and find_spec(package) is None:

@@ -13,7 +13,7 @@ NONSENSE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError,
 
 
 @dataclass(frozen=True)
-class Several:
+class MessageList:
     """Things that a Message names one after the other. `str()` lists them in English.
 
     They are not joined where the Message is made, because languages separate them differently:

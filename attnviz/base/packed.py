@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 VERSION = 1  #: `VERSION` of canvas/shared/packing.js is the same
 
 
-def blob(header: dict[str, Any], payload: bytes = b"") -> bytes:
+def pack_blob(header: dict[str, Any], payload: bytes = b"") -> bytes:
     """`header` and `payload` as one piece; the header must be JSON (NaN is refused), dataclasses are its objects."""
     text = json.dumps(header, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=vars).encode()
     text += b" " * (-len(text) % 4)
     return len(text).to_bytes(3, "little") + bytes([VERSION]) + text + payload
 
 
-def unblob(data: bytes) -> tuple[dict[str, Any], bytes]:
+def unpack_blob(data: bytes) -> tuple[dict[str, Any], bytes]:
     """The header and payload of `blob`. ValueError where a later version made it."""
     if data[3] > VERSION:
         raise ValueError(f"version {data[3]} of the format is not known; the latest is {VERSION}")

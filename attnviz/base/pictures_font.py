@@ -15,16 +15,16 @@ LETTERS = (
 )
 
 
-def files(suffix: str) -> dict[int, Path]:
+def font_files(suffix: str) -> dict[int, Path]:
     """The font file of each weight: "woff2" for browsers, "ttf" for resvg."""
     return {weight: FOLDER / f"source-sans-3-{weight}.{suffix}" for weight in WEIGHTS}
 
 
 @cache
-def style() -> str:
+def font_style() -> str:
     """The style that brings the font along inside an SVG, so that a file looks alike everywhere."""
     return "".join(
         f"@font-face{{font-family:'{FAMILY}';font-weight:{weight};src:url(data:font/woff2;base64,"
         f"{base64.b64encode(file.read_bytes()).decode()}) format('woff2')}}"
-        for weight, file in files("woff2").items()
+        for weight, file in font_files("woff2").items()
     )

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from attnviz.base import pictures_font
-from attnviz.base.extras import needed_for
+from attnviz.base.extras import explain_missing_extra
 from attnviz.base.message import Problem
 from attnviz.base.words import N_
 
@@ -22,7 +22,7 @@ _OTHER_FONT = re.compile(rf"""font-family="(?!'{pictures_font.FAMILY}')|style="[
 _ONE_WORD = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20">{}</svg>'
 
 
-def png(svg: str, scale: float = 2.0) -> bytes:
+def render_png(svg: str, scale: float = 2.0) -> bytes:
     """The picture with `scale` pixels for each of its own, as the app's “PNG 2x” has them.
 
     A Problem where there is no font: words in the picture would be missing without a sound.
@@ -44,7 +44,7 @@ def png(svg: str, scale: float = 2.0) -> bytes:
     dressed = _TEXT.sub(_in_a_chinese_font, dressed)
     dressed = dressed.replace("system-ui", _font_for("system-ui"))
     dressed = _OWN_FONT.sub(rf"\g<1>{pictures_font.FAMILY_IN_FILES}\g<1>", dressed)
-    fonts = [str(file) for file in pictures_font.files("ttf").values()]
+    fonts = [str(file) for file in pictures_font.font_files("ttf").values()]
     # looking through the system's fonts takes as long as a small picture
     return bytes(_resvg()(svg_string=dressed, zoom=scale, font_files=fonts, skip_system_fonts=alone))
 
@@ -97,6 +97,6 @@ def _has_a_font(letter: str) -> bool:
 
 
 def _resvg() -> Any:
-    with needed_for(N_("A PNG")):
+    with explain_missing_extra(N_("A PNG")):
         from resvg_py import svg_to_bytes  # here: only PNG needs it
     return svg_to_bytes

@@ -9,7 +9,7 @@ from attnviz.base.message import Message
 
 
 @dataclass(frozen=True)
-class Reliance:
+class Dependency:
     """One thing inside a library: its name there, our file that uses it, what for, and how to see that it holds."""
 
     library: str
@@ -19,7 +19,7 @@ class Reliance:
     holds: Callable[[], bool]  #: whatever it raises counts as no
 
 
-def gone(reliances: Iterable[Reliance]) -> list[Message]:
+def missing_dependencies(reliances: Iterable[Dependency]) -> list[Message]:
     """One sentence for each that no longer holds."""
     return [
         Message(
@@ -37,7 +37,7 @@ def gone(reliances: Iterable[Reliance]) -> list[Message]:
     ]
 
 
-def _holds(reliance: Reliance) -> bool:
+def _holds(reliance: Dependency) -> bool:
     with suppress(Exception):  # a library that changed may fail in any way
         return reliance.holds()
     return False

@@ -15,7 +15,7 @@ class Quantity(str):
     unit: str
 
 
-def quantity(text: str, number: float, unit: str) -> Quantity:
+def format_quantity(text: str, number: float, unit: str) -> Quantity:
     said = Quantity(text)
     said.number, said.unit = number, unit
     return said
@@ -31,15 +31,15 @@ def binary(nbytes: float) -> str:
     return _scaled(nbytes, 1024, _BINARY)
 
 
-def both(nbytes: float) -> str:
+def decimal_and_binary(nbytes: float) -> str:
     """Bytes in decimal and binary units: "1.07 GB = 1 GiB"."""
     return f"{decimal(nbytes)} = {binary(nbytes)}" if nbytes >= 1000 else f"{Rounded(nbytes):,.0f} B"
 
 
-def exact(nbytes: int) -> str:
+def exact_bytes(nbytes: int) -> str:
     """Every byte, with decimal units before it from 1,000 bytes on: "1.107 GB = 1,107,296,256 B"."""
     every = f"{nbytes:,} B"
-    return quantity(f"{decimal(nbytes)} = {every}" if nbytes >= 1000 else every, nbytes, _BINARY[0])
+    return format_quantity(f"{decimal(nbytes)} = {every}" if nbytes >= 1000 else every, nbytes, _BINARY[0])
 
 
 def binary_unit(most: float) -> tuple[str, int]:
@@ -50,14 +50,14 @@ def binary_unit(most: float) -> tuple[str, int]:
 
 def percent(share: float) -> str:
     """0.125 -> "12.5%"."""
-    return quantity(f"{Rounded(share):.1%}", 100 * share, "%")
+    return format_quantity(f"{Rounded(share):.1%}", 100 * share, "%")
 
 
 def flop(count: float) -> str:
     return _scaled(count, 1000, _FLOP)
 
 
-def many(count: float) -> str:
+def format_count(count: float) -> str:
     """A count of parameters in short: "8.03 billion", because "8.03 B" would be read as bytes."""
     for power, name in ((12, _("{n} trillion")), (9, _("{n} billion")), (6, _("{n} million"))):
         if count >= 10**power:
@@ -68,15 +68,15 @@ def many(count: float) -> str:
 def duration(seconds: float) -> str:
     for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "µs")):
         if seconds * factor >= 1:
-            return quantity(f"{Rounded(seconds * factor):,.3g} {unit}", seconds, "s")
-    return quantity(f"{Rounded(seconds * 1e9):,.3g} ns", seconds, "s")
+            return format_quantity(f"{Rounded(seconds * factor):,.3g} {unit}", seconds, "s")
+    return format_quantity(f"{Rounded(seconds * 1e9):,.3g} ns", seconds, "s")
 
 
 def _scaled(value: float, step: int, names: tuple[str, ...]) -> str:
     """A number in the largest unit that it fills; `names` are units, each `step` times the one before."""
     power = _power(value, step, len(names))
     text = f"{Rounded(value / step**power):,.4g} {names[power]}" if power else f"{Rounded(value):,.0f} {names[0]}"
-    return quantity(text, value, names[0])
+    return format_quantity(text, value, names[0])
 
 
 def _power(value: float, step: int, names: int) -> int:

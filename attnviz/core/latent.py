@@ -12,7 +12,7 @@ from fractions import Fraction
 from attnviz.base.message import require_whole
 from attnviz.core.costs import Flops, Form, Parameters
 from attnviz.core.heads import HeadLayout
-from attnviz.core.precision import bits
+from attnviz.core.precision import bits_per_number
 
 
 @dataclass(frozen=True)
@@ -88,4 +88,4 @@ class LatentLayout:
     def intensity(self, machine: Form = "absorbed", dtype: str = "bfloat16") -> Fraction:
         """FLOPs of decoding attention (scores and values) per byte of cache read."""
         work = self.flops(1, 1, 1, machine)
-        return Fraction(work.scores + work.values) / (self.elements(machine) * bits(dtype) / 8)
+        return Fraction(work.scores + work.values) / (self.elements(machine) * bits_per_number(dtype) / 8)

@@ -143,7 +143,7 @@ def dilated(
     return steps & (distance < window * dilation)
 
 
-def drawn(allowed: Tensor, keys_per_query: int, luck: torch.Generator) -> Tensor:
+def sample_keys(allowed: Tensor, keys_per_query: int, luck: torch.Generator) -> Tensor:
     """A random choice of `keys_per_query` keys per query from `allowed` (Q, K), or all of them where there are fewer.
 
     Rows are drawn one after another, so drawing a few rows at a time gives the same result as all at once.

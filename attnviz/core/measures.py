@@ -1,7 +1,7 @@
 """Numbers that describe attention weights: how spread out they are, how far they look, and at which tokens.
 
 Every function takes weights (..., Q, K) with any leading dimensions (layers, heads). A measure has one
-value per row, (..., Q), and `over_rows` averages it to one number per matrix. Rows for which a measure is
+value per row, (..., Q), and `mean_over_rows` averages it to one number per matrix. Rows for which a measure is
 undefined (no key may be seen, no earlier token to point at) are NaN and are left out of averages. Query
 positions are the last Q of the K positions, as when decoding with a cache. Where queries and keys are two
 different sentences, measures of distance and of neighbouring tokens are meaningless; the others are valid.
@@ -18,7 +18,7 @@ from torch import Tensor
 from attnviz.base.message import Problem
 
 
-def over_rows(values: Tensor, rows: Tensor | None = None) -> Tensor:
+def mean_over_rows(values: Tensor, rows: Tensor | None = None) -> Tensor:
     """Mean of values (..., Q) over the rows that are not NaN, (...); NaN where all are.
 
     `rows`, boolean and broadcast to (..., Q), selects the rows to average, such as those of real tokens.
@@ -38,7 +38,7 @@ def entropy(weights: Tensor) -> Tensor:
     wide = weights.to(torch.promote_types(weights.dtype, torch.float32))
     total = wide.sum(-1)
     logarithms = wide.clamp_min(torch.finfo(wide.dtype).tiny).log_()
-    return (total.log() - dot(wide, logarithms) / total).clamp_min(0.0)
+    return (total.log() - weighted_sum(wide, logarithms) / total).clamp_min(0.0)
 
 
 def entropy_share(weights: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -46,10 +46,10 @@ def entropy_share(weights: Tensor, mask: Tensor | None = None) -> Tensor:
 
     NaN in a row that may see at most one key, because there is nothing to choose between.
     """
-    return share_of_most(entropy(weights), keys_allowed(weights, mask))
+    return entropy_over_largest(entropy(weights), count_allowed_keys(weights, mask))
 
 
-def share_of_most(spread: Tensor, n: Tensor) -> Tensor:
+def entropy_over_largest(spread: Tensor, n: Tensor) -> Tensor:
     """Entropy (..., Q) divided by ln n, where n (..., Q) counts the keys a row may see; NaN where n is below 2."""
     most = n.to(spread.dtype).log().masked_fill(n < 2, torch.nan)
     return (spread / most).clamp_max(1.0)
@@ -71,7 +71,7 @@ def total_variation(p: Tensor, q: Tensor) -> Tensor:
     return (p - q).abs().sum(-1) / 2
 
 
-def share_moved(before: Tensor, after: Tensor) -> Tensor:
+def weight_moved(before: Tensor, after: Tensor) -> Tensor:
     """How much of a head's weight (..., Q, K) moved to other keys, (...), from 0 to 1: the mean over all rows.
 
     A row that may see one key counts as unmoved, as it counts in full where a weight on its only key is averaged.
@@ -84,7 +84,7 @@ def mass_on(weights: Tensor, targets: Tensor) -> Tensor:
 
     NaN in a row that has no target or may see no key.
     """
-    return dot(weights, targets).masked_fill(~targets.any(-1) | (weights.sum(-1) == 0), torch.nan)
+    return weighted_sum(weights, targets).masked_fill(~targets.any(-1) | (weights.sum(-1) == 0), torch.nan)
 
 
 def offset_mass(weights: Tensor, offset: int, keys: Tensor | None = None) -> Tensor:
@@ -111,7 +111,7 @@ def duplicate_token_score(weights: Tensor, tokens: Tensor, keys: Tensor | None =
     `tokens` are ids: (K,) for one sentence; for a batch (B, K), or (B, 1, K) where weights are (B, H, Q, K).
     NaN where the token has not occurred before.
     """
-    return mass_on(weights, seen_before(weights, tokens, keys))
+    return mass_on(weights, earlier_occurrences(weights, tokens, keys))
 
 
 def induction_score(weights: Tensor, tokens: Tensor, keys: Tensor | None = None) -> Tensor:
@@ -120,22 +120,22 @@ def induction_score(weights: Tensor, tokens: Tensor, keys: Tensor | None = None)
     In "A B ... A", the second A should look at B. `tokens` as in `duplicate_token_score`. Where a token is
     repeated immediately, the token that followed the first occurrence is the query itself.
     """
-    return mass_on(weights, followers(seen_before(weights, tokens, keys), keys))
+    return mass_on(weights, followers(earlier_occurrences(weights, tokens, keys), keys))
 
 
-def dot(weights: Tensor, table: Tensor) -> Tensor:
+def weighted_sum(weights: Tensor, table: Tensor) -> Tensor:
     """Sum over keys of weights (..., K) times `table`, which broadcasts to the weights: (...)."""
     return torch.einsum("...k,...k->...", weights, table.to(weights.dtype))
 
 
-def keys_allowed(weights: Tensor, mask: Tensor | None) -> Tensor:
+def count_allowed_keys(weights: Tensor, mask: Tensor | None) -> Tensor:
     """Number of keys that each row may see, broadcast to (..., Q)."""
     if mask is None:
         return torch.full(weights.shape[:-1], weights.shape[-1], device=weights.device)
     return mask.sum(-1).expand(weights.shape[:-1]) if mask.shape[-1] > 1 else mask.expand_as(weights).sum(-1)
 
 
-def offsets(weights: Tensor, dtype: torch.dtype, real: Tensor | None = None) -> Tensor:
+def key_offsets(weights: Tensor, dtype: torch.dtype, real: Tensor | None = None) -> Tensor:
     """Key position minus query position, (Q, K) or (..., Q, K); the last query is at the position of the last key."""
     q_len, k_len = weights.shape[-2:]
     places = torch.arange(k_len, device=weights.device, dtype=dtype) if real is None else real.cumsum(-1, dtype=dtype)
@@ -144,7 +144,7 @@ def offsets(weights: Tensor, dtype: torch.dtype, real: Tensor | None = None) -> 
 
 def at_offset(weights: Tensor, offset: int, keys: Tensor | None) -> Tensor:
     """True at the key `offset` positions after the query, (Q, K) or (..., Q, K)."""
-    there = offsets(weights, torch.float32, keys) == offset
+    there = key_offsets(weights, torch.float32, keys) == offset
     return there if keys is None else there & keys.unsqueeze(-2)
 
 
@@ -154,7 +154,7 @@ def first_keys(weights: Tensor, keys: Tensor | None) -> Tensor:
     return (real & (real.cumsum(-1) == 1)).unsqueeze(-2)
 
 
-def seen_before(weights: Tensor, tokens: Tensor, keys: Tensor | None) -> Tensor:
+def earlier_occurrences(weights: Tensor, tokens: Tensor, keys: Tensor | None) -> Tensor:
     """True where the key is an earlier occurrence of the query's token, (..., Q, K)."""
     q_len, k_len = weights.shape[-2:]
     tokens = _beside(weights, tokens)
@@ -196,7 +196,7 @@ def _beside(weights: Tensor, tokens: Tensor) -> Tensor:
 Heads = Literal["mean", "max", "min"]
 
 
-def joined_heads(weights: Tensor, heads: Heads = "mean") -> Tensor:
+def join_heads(weights: Tensor, heads: Heads = "mean") -> Tensor:
     """The heads of one layer as one: weights (..., H, T, T) -> (..., 1, T, T)."""
     if heads == "mean":
         return weights.mean(-3, keepdim=True)
@@ -217,7 +217,7 @@ def layer_mix(weights: Tensor, residual: float = 0.5, heads: Heads = "mean") -> 
         )
     if not 0 <= residual <= 1:
         raise Problem("residual={residual} must be between 0 and 1", residual=residual)
-    joined = joined_heads(weights, heads).squeeze(-3)
+    joined = join_heads(weights, heads).squeeze(-3)
     identity = torch.eye(weights.shape[-1], dtype=weights.dtype, device=weights.device)
     mixed = (1 - residual) * joined + residual * identity
     total = mixed.sum(-1, keepdim=True)

@@ -14,7 +14,7 @@ from attnviz.core.cache import KVCache
 from attnviz.core.costs import QKNorm
 from attnviz.core.heads import HeadLayout
 from attnviz.core.positions import Position
-from attnviz.core.projections import PackedQKV, SeparateQKV, join_heads, qk_norms, split_heads
+from attnviz.core.projections import PackedQKV, SeparateQKV, join_heads, make_qk_norms, split_heads
 
 #: A boolean tensor that broadcasts to (..., H, Q, K), or a function of (q_len, k_len) such as `masks.causal`.
 Mask = Tensor | Callable[[int, int], Tensor] | None
@@ -61,7 +61,7 @@ class Attention(nn.Module):
         self.layout, self.scale, self.dropout = layout, scale, dropout
         self.use_fused, self.side_scale = use_fused, side_scale
         self.qkv = (PackedQKV if packed else SeparateQKV)(layout, bias=qkv_bias)
-        self.q_norm, self.k_norm = qk_norms(qk_norm, layout, norm_eps)
+        self.q_norm, self.k_norm = make_qk_norms(qk_norm, layout, norm_eps)
         self.position = position or Position()
         self.o_proj = nn.Linear(layout.n_heads * layout.v_width, layout.d_model, bias=out_bias)
         self.side_k_proj = self.side_v_proj = None
@@ -69,7 +69,7 @@ class Attention(nn.Module):
         if side_input is not None:
             self.side_k_proj = nn.Linear(side_input, layout.kv_heads * layout.qk_width, bias=qkv_bias)
             self.side_v_proj = nn.Linear(side_input, layout.kv_heads * layout.v_width, bias=qkv_bias)
-            _, self.side_k_norm = qk_norms(qk_norm, layout, norm_eps)
+            _, self.side_k_norm = make_qk_norms(qk_norm, layout, norm_eps)
 
     def forward(self, x: Tensor, context: Tensor | None = None, **given: Any) -> Tensor:
         """Output (..., Q, M) for queries projected from `x` (..., Q, M). `sources` lists the keywords in `given`."""
@@ -145,7 +145,7 @@ _one_at_a_time = threading.RLock()
 
 
 @contextmanager
-def seeded(seed: int) -> Iterator[None]:
+def seeded_generator(seed: int) -> Iterator[None]:
     """Inside the block torch's global generator, which belongs to the whole process, starts from `seed` and serves
     this thread alone; afterwards it is as before.
     """

@@ -6,7 +6,7 @@ from fractions import Fraction
 import torch
 from torch import Tensor
 
-from attnviz.base.message import Problem, Several, require_at_least
+from attnviz.base.message import MessageList, Problem, require_at_least
 
 #: Bits per number. GGML's q8_0 and q4_0 put 32 numbers and one 16-bit scale in a block.
 PLAIN_BITS = {
@@ -21,19 +21,19 @@ GROUPED_BITS = {"int8": 8, "int4": 4, "int2": 2}
 DTYPES = (*PLAIN_BITS, *GROUPED_BITS)
 
 
-def bits(dtype: str, group: int = 64) -> Fraction:
+def bits_per_number(dtype: str, group: int = 64) -> Fraction:
     """Bits per number, scales included: int8, int4 and int2 add a 16-bit scale and a 16-bit zero point per group."""
     if dtype in PLAIN_BITS:
         return PLAIN_BITS[dtype]
     if dtype not in GROUPED_BITS:
-        raise Problem("dtype={dtype} is not one of {known}", dtype=dtype, known=Several(DTYPES))
+        raise Problem("dtype={dtype} is not one of {known}", dtype=dtype, known=MessageList(DTYPES))
     require_at_least("group", group, 1)
     return GROUPED_BITS[dtype] + Fraction(32, group)
 
 
 def stored_bytes(elements: int, dtype: str = "bfloat16", group: int = 64) -> int:
     """Bytes that `elements` numbers take, rounded up."""
-    return -(-elements * bits(dtype, group) // 8)
+    return -(-elements * bits_per_number(dtype, group) // 8)
 
 
 # Numbers stored in few bits: groups that share one scale and one zero point, both kept at 16 bits.
@@ -58,7 +58,7 @@ class Quantised:
 def quantise(x: Tensor, bits: int, group: int) -> Quantised:
     """Round each group of `group` neighbours on the last axis to 2^bits evenly spaced values from lowest to highest."""
     if bits not in WIDTHS:
-        raise Problem("bits={bits} is not one of {known}", bits=bits, known=Several(WIDTHS))
+        raise Problem("bits={bits} is not one of {known}", bits=bits, known=MessageList(WIDTHS))
     if group < 1 or x.shape[-1] % group or group * bits % 8:
         raise Problem(
             "group={group} must divide {width} numbers and fill whole bytes at {bits} bits",

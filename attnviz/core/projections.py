@@ -97,7 +97,7 @@ class HeadNorm(nn.Module):
         return normed.transpose(-3, -2)
 
 
-def qk_norms(kind: QKNorm | None, layout: HeadLayout, eps: float = 1e-6) -> tuple[nn.Module, nn.Module]:
+def make_qk_norms(kind: QKNorm | None, layout: HeadLayout, eps: float = 1e-6) -> tuple[nn.Module, nn.Module]:
     """The norm of the queries and the norm of the keys; both are the identity when `kind` is None."""
     if kind is None:
         return nn.Identity(), nn.Identity()

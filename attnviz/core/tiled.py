@@ -75,7 +75,7 @@ Watch = Callable[[TileStep], object]  #: called with each step
 
 
 @dataclass(frozen=True)
-class Tiled:
+class TiledResult:
     """Output (..., H, Q, Dv) and log-sum-exp (..., H, Q) of each row: 0 and -inf where a row sees no key."""
 
     output: Tensor
@@ -98,7 +98,7 @@ def _scores(q: Tensor, k: Tensor, allowed: Tensor) -> Tensor:
 
 def tiled_attend(
     q: Tensor, k: Tensor, v: Tensor, tiling: Tiling | None = None, watch: Watch = lambda _step: None
-) -> Tiled:
+) -> TiledResult:
     """Attention over tiles: the same output as `attend`, and what the backward pass needs of each row."""
     queries, keys, values = (_grouped(each, k.shape[-3]) for each in (q, k, v))
     highest = queries.new_full(queries.shape[:-1], -torch.inf)
@@ -114,14 +114,14 @@ def tiled_attend(
         highest[..., rows], total[..., rows], output[..., rows, :] = new, total_here, output_here
         watch(TileStep(rows, cols, scores, (new, total_here, output_here)))
     output = output / total.clamp(min=torch.finfo(total.dtype).tiny)[..., None]
-    return Tiled(output.flatten(-4, -3).to(q.dtype), (highest + total.log()).flatten(-3, -2))
+    return TiledResult(output.flatten(-4, -3).to(q.dtype), (highest + total.log()).flatten(-3, -2))
 
 
 def tiled_gradients(
     q: Tensor,
     k: Tensor,
     v: Tensor,
-    made: Tiled,
+    made: TiledResult,
     d_output: Tensor,
     tiling: Tiling | None = None,
     watch: Watch = lambda _step: None,

@@ -33,7 +33,7 @@ class BytesMoved(Counts):
     log_sum: int = 0  #: of each row, float32; none where the matrix is whole
 
 
-def whole(layout: HeadLayout, tokens: int, dtype: str = "bfloat16") -> BytesMoved:
+def bytes_of_whole_matrix(layout: HeadLayout, tokens: int, dtype: str = "bfloat16") -> BytesMoved:
     """Bytes with a whole matrix of scores: under a causal mask too, which hides scores that are there."""
     h, g, d, dv = layout.n_heads, layout.kv_heads, layout.qk_width, layout.v_width
     square = 2 * h * tokens * tokens
@@ -41,7 +41,9 @@ def whole(layout: HeadLayout, tokens: int, dtype: str = "bfloat16") -> BytesMove
     return BytesMoved(*(stored_bytes(n, dtype) for n in numbers))
 
 
-def in_tiles(layout: HeadLayout, tokens: int, rows: int, causal: bool = False, dtype: str = "bfloat16") -> BytesMoved:
+def bytes_in_tiles(
+    layout: HeadLayout, tokens: int, rows: int, causal: bool = False, dtype: str = "bfloat16"
+) -> BytesMoved:
     """Bytes in tiles of `rows` queries."""
     h, d, dv = layout.n_heads, layout.qk_width, layout.v_width
     tiles = -(-tokens // rows)  # each loads all keys, or under a causal mask those up to its own end
@@ -58,30 +60,30 @@ def pairs_in_tiles(tokens: int, rows: int, causal: bool = False) -> int:
     return rows * rows * full * (full + 1) // 2 + (tokens - full * rows) * tokens
 
 
-def fast_bytes(layout: HeadLayout, rows: int, keys: int = STEP, dtype: str = "bfloat16") -> int:
+def fast_memory_bytes(layout: HeadLayout, rows: int, keys: int = STEP, dtype: str = "bfloat16") -> int:
     """Bytes at work on a tile: q, k and v; in float32 its scores, the output so far, two numbers a row."""
     d, dv = layout.qk_width, layout.v_width
     return stored_bytes(rows * d + keys * (d + dv), dtype) + SUM_BYTES * rows * (keys + dv + 2)
 
 
-def most_rows(layout: HeadLayout, room: int, dtype: str = "bfloat16") -> int:
+def largest_tile_rows(layout: HeadLayout, room: int, dtype: str = "bfloat16") -> int:
     """The most rows of a tile, a multiple of 16, that fit into `room` bytes of fast memory."""
     rows = STEP
-    while fast_bytes(layout, rows + STEP, dtype=dtype) <= room:
+    while fast_memory_bytes(layout, rows + STEP, dtype=dtype) <= room:
         rows += STEP
-    if fast_bytes(layout, rows, dtype=dtype) > room:
+    if fast_memory_bytes(layout, rows, dtype=dtype) > room:
         raise Problem(
             "{room} bytes of fast memory are too few for heads {width} wide: tiles of {rows} rows take {least} bytes",
             room=room,
             width=layout.qk_width,
             rows=rows,
-            least=fast_bytes(layout, rows, dtype=dtype),
+            least=fast_memory_bytes(layout, rows, dtype=dtype),
         )
     return rows
 
 
-def crossing(layout: HeadLayout, tokens: int, causal: bool = False, dtype: str = "bfloat16") -> int | None:
+def break_even_rows(layout: HeadLayout, tokens: int, causal: bool = False, dtype: str = "bfloat16") -> int | None:
     """The fewest rows of a tile with which tiles move fewer bytes than the whole matrix; None where none do."""
-    most = whole(layout, tokens, dtype).total
+    most = bytes_of_whole_matrix(layout, tokens, dtype).total
     sizes = range(1, min(tokens, 8 * layout.qk_width) + 1)
-    return next((n for n in sizes if in_tiles(layout, tokens, n, causal, dtype).total < most), None)
+    return next((n for n in sizes if bytes_in_tiles(layout, tokens, n, causal, dtype).total < most), None)

@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 
 from attnviz.base.message import Problem
 from attnviz.models.catalogue import LoadedModel
-from attnviz.models.settings import EngineAddress, current
+from attnviz.models.settings import EngineAddress, current_settings
 from attnviz.runs.heads.removal_costs import HeadsHere, HeadWork
 from attnviz.runs.model_run import ModelRun, Request, run_model
 
@@ -61,9 +61,9 @@ class Engine(HeadWork, Protocol):
         """The same sentence once more with something changed; what the change computes."""
 
 
-def elsewhere(turn: Turn = nullcontext) -> Engine | None:
+def remote_engine(turn: Turn = nullcontext) -> Engine | None:
     """What ATTNVIZ_ENGINE names; None where that is this process. `turn` is waited for before each pass."""
-    address = current().engine
+    address = current_settings().engine
     if address is None:
         return None
     with _one_at_a_time:
@@ -73,7 +73,7 @@ def elsewhere(turn: Turn = nullcontext) -> Engine | None:
 def passes_at_once() -> tuple[int, int]:
     """How many passes the engine makes at the same time, and how many more may wait."""
     try:
-        address = current().engine
+        address = current_settings().engine
     except Problem:
         address = None  # whoever asks for the engine hears of it
     if address is None:

@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 
 from attnviz.base.rounding import Rounded
 from attnviz.figures.theme import AXIS, THEORY, Figure, frame
-from attnviz.figures.title_lines import above, below, break_titles
+from attnviz.figures.title_lines import break_titles, margin_above, place_legend_below
 
 Series = dict[str, Any]
 POWERS: dict[str, Any] = {"type": "log", "dtick": 1, "exponentformat": "power"}  #: a tick at each power of ten
@@ -124,13 +124,13 @@ def axis(
     return look
 
 
-def at_x(x: float, colour: str = THEORY, dash: str | None = "dot", width: float | None = 1, **look: Any) -> Series:
+def mark_x(x: float, colour: str = THEORY, dash: str | None = "dot", width: float | None = 1, **look: Any) -> Series:
     """An upright line through the whole chart."""
     ends = {"type": "line", "x0": x, "x1": x, "xref": "x", "y0": 0, "y1": 1, "yref": "y domain"}
     return ends | {"line": _given(color=colour, dash=dash, width=width)} | look
 
 
-def at_y(y: float, colour: str = THEORY, dash: str | None = "dash", width: float | None = 1) -> Series:
+def mark_y(y: float, colour: str = THEORY, dash: str | None = "dash", width: float | None = 1) -> Series:
     """A level line through the whole chart."""
     ends = {"type": "line", "x0": 0, "x1": 1, "xref": "x domain", "y0": y, "y1": y, "yref": "y"}
     return ends | {"line": _given(color=colour, dash=dash, width=width)}
@@ -155,12 +155,12 @@ def chart(
     **look: Any,
 ) -> Figure:
     """Series over the axes `x` and `y`, with `marks` over both, the chosen place `here`, and `notes`."""
-    plain, shapes = frame(title, height), [*marks, *([] if here is None else [at_x(here)])]
+    plain, shapes = frame(title, height), [*marks, *([] if here is None else [mark_x(here)])]
     plain["legend"] |= look.pop("legend", {})
     look |= _given(shapes=shapes or None, annotations=list(notes) or None)
     fig = go.Figure(list(series), plain | {"xaxis": AXIS | dict(x or {}), "yaxis": AXIS | dict(y or {})} | look)
     break_titles(fig)
-    return fig.update_layout(legend=below()) if legend_below else fig
+    return fig.update_layout(legend=place_legend_below()) if legend_below else fig
 
 
 class Panel(NamedTuple):
@@ -197,7 +197,7 @@ def panels(
         fig.update_annotations(font_size=titles_size)
     fig.update_layout(frame(title, height) | look).update_xaxes(AXIS).update_yaxes(AXIS)
     break_titles(fig)
-    return fig if top is None else fig.update_layout(margin={"t": above(fig, top)})
+    return fig if top is None else fig.update_layout(margin={"t": margin_above(fig, top)})
 
 
 def _series(kind: str, name: str | None, hover: str | None, look: Series) -> Series:

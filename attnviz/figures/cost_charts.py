@@ -11,7 +11,7 @@ import numpy as np
 
 from attnviz.base.units import binary_unit, duration
 from attnviz.base.words import _
-from attnviz.figures.chart import Series, at_x, axis, bars, chart, line, points
+from attnviz.figures.chart import Series, axis, bars, chart, line, mark_x, points
 from attnviz.figures.theme import SERIES, THEORY, Figure
 
 #: places that a logarithmic axis names
@@ -30,7 +30,7 @@ def binary_ticks(most: float) -> dict[float, str]:
     return {i * step * unit: f"{i * step:g} {name}" for i in range(int(room / step) + 1)}
 
 
-def over(
+def draw_byte_curves(
     x: Sequence[int],
     lines: Mapping[str, Sequence[float | None]],
     x_title: str,
@@ -78,7 +78,7 @@ def _limit(ends: list[int], value: float, name: str) -> Series:
     return across | look | {"text": [name, ""]}  # at the left
 
 
-def stacked(
+def draw_stacked_bars(
     ways: Sequence[str],
     parts: Mapping[str, Sequence[int]],
     names: Mapping[str, str],
@@ -129,7 +129,7 @@ class RoofPoints:
     labels: Sequence[str]
 
 
-def under_roof(peak: float, bandwidth: float, kinds: Sequence[RoofPoints], x_title: str) -> Figure:
+def draw_roofline(peak: float, bandwidth: float, kinds: Sequence[RoofPoints], x_title: str) -> Figure:
     """FLOP/s over FLOPs a byte, both logarithmic: the most that a machine can do, and what lies under it.
 
     The dotted line is where reading takes as long as computing.
@@ -159,7 +159,7 @@ def under_roof(peak: float, bandwidth: float, kinds: Sequence[RoofPoints], x_tit
         axis(x_title, 12, **_powers(min(x), max(x))),
         axis(_("GFLOP/s"), 12, **_powers(min(peak, bandwidth * min(x)), peak)),
         height=380,
-        marks=[at_x(ridge)],
+        marks=[mark_x(ridge)],
         showlegend=True,
     )
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from plotly.io.json import to_json_plotly
 
 from attnviz.figures.theme import FONT, PAPER, Background, Figure
-from attnviz.figures.title_lines import above, wide
+from attnviz.figures.title_lines import margin_above, text_columns
 
 #: plotly.js with the traces that charts here have: lines, bars and heatmaps
 PLOTLY_JS = Path(__file__).parent / "bundle" / "plotly-cartesian.min.js"
@@ -18,7 +18,7 @@ PLOTLY_JS = Path(__file__).parent / "bundle" / "plotly-cartesian.min.js"
 WIDTH = 900  # pixels, for a figure that has no width of its own
 
 
-def prepared(fig: Figure, background: Background = "white", colorbar: bool = True) -> Figure:
+def prepare_figure(fig: Figure, background: Background = "white", colorbar: bool = True) -> Figure:
     """A copy of `fig` with its own background, ink and size, ready for SVG, PNG or HTML.
 
     It has no title: a file sets title and caption around it, where no axis can be.
@@ -45,9 +45,9 @@ def prepared(fig: Figure, background: Background = "white", colorbar: bool = Tru
     return out
 
 
-def for_browser(fig: Figure) -> tuple[str, dict[Background, str]]:
+def browser_figure(fig: Figure) -> tuple[str, dict[Background, str]]:
     """What plotly.js draws `fig` with for a file: its data, and its layout on each background, as JSON."""
-    ready = prepared(fig)
+    ready = prepare_figure(fig)
     data = to_json_plotly(ready.to_dict()["data"])
     return data, {each: to_json_plotly(_lay_on(ready, each).layout.to_plotly_json()) for each in get_args(Background)}
 
@@ -79,13 +79,13 @@ def _legend_above(fig: Figure) -> int:
     on_top = fig.layout.showlegend is not False and fig.layout.legend.y != 0
     shown = on_top and sum(bool(trace.name) for trace in fig.data) > 1
     titled = any(note.yref == "paper" and (note.y or 0) >= 1 for note in fig.layout.annotations)
-    return above(fig, 26) if shown or titled else 0
+    return margin_above(fig, 26) if shown or titled else 0
 
 
 def _room_at_left(fig: Figure) -> int:
     """Pixels that the longest label left of the plot takes, its axis title included: both must fit."""
     labels = ((text, axis.tickfont.size or 14) for axis in fig.select_yaxes() for text in axis.ticktext or ())
-    return int(max([60.0, *(wide(text) * size * 0.62 + 44 for text, size in labels)]))
+    return int(max([60.0, *(text_columns(text) * size * 0.62 + 44 for text, size in labels)]))
 
 
 def _room_on_top(fig: Figure) -> int:
@@ -97,7 +97,7 @@ def _room_on_top(fig: Figure) -> int:
     if axis.side != "top":
         return 0
     size = axis.tickfont.size or 14
-    widest = max((wide(text) for text in axis.ticktext or ()), default=2) * size * 0.62
+    widest = max((text_columns(text) for text in axis.ticktext or ()), default=2) * size * 0.62
     slot = (fig.layout.width or WIDTH) * 0.6 / max(1, len(axis.ticktext or ()))
     tilt = 0 if widest < slot else 60 if slot > size * 1.5 else 90
     fig.update_xaxes(tickangle=-tilt)

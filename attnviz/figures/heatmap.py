@@ -124,7 +124,7 @@ def masked_legend(fig: Figure, name: str) -> None:
 def _colours(kind: ColourScaleKind, shown: np.ndarray, root: bool, top: float) -> tuple[Any, float, float]:
     """A scale, and the numbers that its first and last colour stand for."""
     if kind == "weights":
-        return rooted(WEIGHTS) if root else WEIGHTS, 0, top
+        return square_root_scale(WEIGHTS) if root else WEIGHTS, 0, top
     finite = shown[np.isfinite(shown)]
     if kind == "scores":
         most = float(np.abs(finite).max(initial=0.0)) or 1.0
@@ -132,6 +132,6 @@ def _colours(kind: ColourScaleKind, shown: np.ndarray, root: bool, top: float) -
     return WEIGHTS, float(finite.min()) if finite.size else 0.0, float(finite.max()) if finite.size else 1.0
 
 
-def rooted(scale: list[tuple[float, str]], steps: int = 40) -> list[tuple[float, str]]:
+def square_root_scale(scale: list[tuple[float, str]], steps: int = 40) -> list[tuple[float, str]]:
     """The same colours, each reached at the square of its place: 0.25 gets the colour that 0.5 had."""
     return [(float(place**2), colour_at(scale, place)) for place in np.linspace(0, 1, steps + 1)]

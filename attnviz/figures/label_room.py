@@ -14,7 +14,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attnviz.figures.theme import Figure
-from attnviz.figures.title_lines import wide
+from attnviz.figures.title_lines import text_columns
 
 TICKS, TITLE = 12, 14  #: pixels of letters that are given no size, in Streamlit's theme
 BESIDE, ABOVE, BELOW = 9, 8, 12  #: pixels between labels and the plot
@@ -33,7 +33,7 @@ _MARKUP = re.compile(r"<[^>]+>")
 _BREAK = re.compile(r"<br\s*/?>")
 
 
-def keep_room(fig: Any) -> Any:
+def add_label_room(fig: Any) -> Any:
     """The figure with margins as wide as what its labels will take, and never narrower than they were."""
     need: dict[str, list[float]] = {"l": [0.0], "r": [0.0], "t": [0.0], "b": [0.0]}
     height = float(fig.layout.height or 400)
@@ -97,7 +97,7 @@ def _width(text: str, size: float) -> float:
 def _letter(letter: str) -> float:
     if _NARROW.match(letter):
         return 0.4
-    return 1.0 if wide(letter) > 1 or _BROAD.match(letter) else 0.84 if letter == "−" else 0.64
+    return 1.0 if text_columns(letter) > 1 or _BROAD.match(letter) else 0.84 if letter == "−" else 0.64
 
 
 def _marks(fig: Any, axis: Any) -> float:
@@ -213,7 +213,7 @@ def _number(axis: Any, value: float, step: float) -> str:
 LARGER = 1.4
 
 
-def for_a_room(fig: Figure) -> Figure:
+def enlarge_for_room(fig: Figure) -> Figure:
     """The same chart with larger letters, and without a height of its own: its place on the page gives one."""
     big = go.Figure(fig)
     size = big.layout.font.size or 12

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
-from attnviz.base.extras import needed_for
+from attnviz.base.extras import explain_missing_extra
 from attnviz.base.words import N_
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def __getattr__(name: str) -> Any:
     """`Figure` is Plotly's, for those who draw with it; colours and an SVG need no Plotly."""
     if name != "Figure":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    with needed_for(N_("A chart")):
+    with explain_missing_extra(N_("A chart")):
         from plotly.graph_objects import Figure
 
     return Figure
@@ -154,7 +154,7 @@ def with_alpha(colour: str, alpha: float) -> str:
     return f"rgba({red},{green},{blue},{alpha})"
 
 
-def mixed(colour: str, other: str, share: float) -> str:
+def mix_colours(colour: str, other: str, share: float) -> str:
     """`#RRGGBB` with `share` of `other` in it."""
     pairs = [(int(colour[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5)]
     return "#" + "".join(f"{round(a + (b - a) * share):02X}" for a, b in pairs)
@@ -164,7 +164,7 @@ def colour_at(stops: list[tuple[float, str]], place: float) -> str:
     """The colour at `place`, 0 to 1, of a scale."""
     for (low, under), (high, over) in pairwise(stops):
         if place <= high:
-            return mixed(under, over, min(1.0, max(0.0, (place - low) / (high - low))))
+            return mix_colours(under, over, min(1.0, max(0.0, (place - low) / (high - low))))
     return stops[-1][1]
 
 
@@ -191,18 +191,18 @@ def text_on(colour: str) -> str:
     return max(("#FFFFFF", "#000000"), key=lambda ink: contrast(colour, ink))
 
 
-def readable(colour: str, *, dark: bool) -> str:
+def readable_colour(colour: str, *, dark: bool) -> str:
     """A colour as text in it can be read on a page: lighter on a dark one, no darker than it has to be on white."""
     if dark:
-        return mixed(colour, "#FFFFFF", 0.35)
-    shades = (mixed(colour, "#000000", i / 20) for i in range(20))
+        return mix_colours(colour, "#FFFFFF", 0.35)
+    shades = (mix_colours(colour, "#000000", i / 20) for i in range(20))
     return next(shade for shade in shades if contrast(shade, "#FFFFFF") >= 4.5)
 
 
 MOST_HEADS = len(HEADS)
 
 
-def overlaid(chosen: Sequence[int], lead: int, count: int) -> tuple[int, ...]:
+def overlaid_heads(chosen: Sequence[int], lead: int, count: int) -> tuple[int, ...]:
     """The heads in the picture of a layer of `count` heads, the one on show first."""
     others = [head for head in dict.fromkeys(chosen) if head != lead and 0 <= head < count]
     return (lead, *others)[:MOST_HEADS]

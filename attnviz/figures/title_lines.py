@@ -19,23 +19,23 @@ LINE = 1.3  #: heights of letters from one line to the next
 _COLUMN = 0.56  #: width of a letter for its height
 
 
-def in_lines(text: str, room: float, size: float) -> str:
+def break_title(text: str, room: float, size: float) -> str:
     """The title with line breaks where it would be wider than `room` pixels; one with markup stays as it is."""
-    if "<" in text or wide(text) <= SHORT:
+    if "<" in text or text_columns(text) <= SHORT:
         return text
-    return "<br>".join(balanced(text, max(6.0, room / (size * _COLUMN)))) or text
+    return "<br>".join(balance_lines(text, max(6.0, room / (size * _COLUMN)))) or text
 
 
 def axis_title(text: str) -> str:
     """The title of an x axis that is as wide as the chart."""
-    return in_lines(text, PHONE - LABELS, USUAL["axis"])
+    return break_title(text, PHONE - LABELS, USUAL["axis"])
 
 
 def break_titles(fig: Any) -> None:
     """Break all titles of the chart, and make room above it for those that stand there."""
     look, plot = fig.layout, PHONE - _left_of(fig)
     if (look.title.text or "").strip():
-        look.title.text = in_lines(look.title.text, PHONE - 16, look.title.font.size or USUAL["title"])
+        look.title.text = break_title(look.title.text, PHONE - 16, look.title.font.size or USUAL["title"])
     for axis in fig.select_xaxes():
         _break(axis, plot)
     for axis in fig.select_yaxes():
@@ -43,11 +43,11 @@ def break_titles(fig: Any) -> None:
     _break_parts(fig, plot)
     for trace in fig.data:  # who points at a line hears its whole name, which its own text says
         if trace.name and trace.showlegend is not False:
-            trace.name = in_lines(trace.name, PHONE - LABELS, look.legend.font.size or USUAL["axis"])
-    look.margin.t = above(fig, int(look.margin.t or 0))
+            trace.name = break_title(trace.name, PHONE - LABELS, look.legend.font.size or USUAL["axis"])
+    look.margin.t = margin_above(fig, int(look.margin.t or 0))
 
 
-def above(fig: Any, pixels: int) -> int:
+def margin_above(fig: Any, pixels: int) -> int:
     """The margin that a chart needs whose titles take `pixels` above it when each is one line."""
     on_top = [note for note in _titles_of_parts(fig) if note.y > 0.99]
     most = max((note.text.count("<br>") * (note.font.size or USUAL["part"]) for note in on_top), default=0)
@@ -55,11 +55,11 @@ def above(fig: Any, pixels: int) -> int:
     return pixels + round(LINE * (most + (fig.layout.title.text or "").count("<br>") * size))
 
 
-def one_line(text: str | None) -> str:
+def join_title(text: str | None) -> str:
     """A title as it was before it was broken, for those who hear it and for a file that breaks its lines itself."""
     line = ""
     for part in re.split(r"<br\s*/?>", text or ""):
-        spaced = line and part and wide(line[-1]) == wide(part[0]) == 1 and not re.search(r"\w-$", line)
+        spaced = line and part and text_columns(line[-1]) == text_columns(part[0]) == 1 and not re.search(r"\w-$", line)
         line += f" {part}" if spaced else part
     return html.unescape(re.sub(r"<[^>]+>", "", line))
 
@@ -71,14 +71,16 @@ def _left_of(fig: Any) -> float:
     rows = (trace.y for trace in fig.data if "y" in trace and trace.y is not None)
     names = [*(fig.layout.yaxis.ticktext or ()), *(y for row in rows for y in row if isinstance(y, str))]
     size = fig.layout.yaxis.tickfont.size or USUAL["axis"]
-    return max([LABELS, *(wide(name) * size * _COLUMN + 20 for name in names)])
+    return max([LABELS, *(text_columns(name) * size * _COLUMN + 20 for name in names)])
 
 
 def _break(axis: Any, pixels: float) -> None:
     """The title of an axis, of all axes that share so many pixels."""
     low, high = axis.domain or (0.0, 1.0)
     if axis.title.text:
-        axis.title.text = in_lines(axis.title.text, pixels * float(high - low), axis.title.font.size or USUAL["axis"])
+        axis.title.text = break_title(
+            axis.title.text, pixels * float(high - low), axis.title.font.size or USUAL["axis"]
+        )
 
 
 def _titles_of_parts(fig: Any) -> list[Any]:
@@ -96,22 +98,22 @@ def _break_parts(fig: Any, plot: float) -> None:
         beside = [abs(other.x - note.x) for other in notes if math.isclose(other.y, note.y) and other is not note]
         to_edge = 2 * min(note.x, 1 - note.x)  # a title stands over the middle of its plot
         room = min([to_edge * plot + 8, *(each * plot - 8 for each in beside if each > 0.01)])
-        note.text = in_lines(note.text, room, note.font.size or USUAL["part"])
+        note.text = break_title(note.text, room, note.font.size or USUAL["part"])
 
 
-def below() -> dict[str, object]:
+def place_legend_below() -> dict[str, object]:
     """A legend at the lower edge, under the title of the x axis, however many lines it takes on a narrow screen."""
     return {"yref": "container", "y": 0, "yanchor": "bottom", "font": {"size": 11}}
 
 
 @lru_cache(maxsize=256)
-def wrapped(text: str, columns: float) -> tuple[str, ...]:
+def wrap_text(text: str, columns: float) -> tuple[str, ...]:
     """`text` in lines of at most `columns`; Chinese letters and emoji take two each, and a line may end at each."""
     lines: list[str] = []
     line, taken = "", 0.0
     for word in text.split():
         for number, part in enumerate(part for unit in _units(word) for part in _broken(unit, columns)):
-            needed, gap = wide(part), " " if line and number == 0 else ""
+            needed, gap = text_columns(part), " " if line and number == 0 else ""
             if line and taken + len(gap) + needed > columns:
                 lines.append(line)
                 line, taken, gap = "", 0.0, ""
@@ -129,7 +131,12 @@ def _units(word: str) -> list[str]:
     for letter in word:
         last = units[-1][-1] if units else ""
         after_hyphen = last == "-" and units[-1][:-1].isalpha() and letter.isalpha()
-        together = letter in _CLOSING or last in _OPENING or wide(letter) == 0 or wide(letter) == wide(last) == 1
+        together = (
+            letter in _CLOSING
+            or last in _OPENING
+            or text_columns(letter) == 0
+            or text_columns(letter) == text_columns(last) == 1
+        )
         together = together and not after_hyphen
         if units and together:
             units[-1] += letter
@@ -138,7 +145,7 @@ def _units(word: str) -> list[str]:
     return units
 
 
-def wide(text: str) -> int:
+def text_columns(text: str) -> int:
     """How many columns `text` takes: East Asian letters and emoji two, combining marks none."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
@@ -147,20 +154,20 @@ def _broken(word: str, columns: float) -> list[str]:
     """A word in parts, each at most `columns` columns wide."""
     parts, part, taken = [], "", 0
     for letter in word:
-        if part and taken + wide(letter) > columns:
+        if part and taken + text_columns(letter) > columns:
             parts.append(part)
             part, taken = "", 0
-        part, taken = part + letter, taken + wide(letter)
+        part, taken = part + letter, taken + text_columns(letter)
     return [*parts, part]
 
 
-def balanced(text: str, columns: float) -> tuple[str, ...]:
-    """As few lines as `wrapped` needs, of about one length: no title ends in a line of one short word."""
-    lines = wrapped(text, columns)
+def balance_lines(text: str, columns: float) -> tuple[str, ...]:
+    """As few lines as `wrap_text` needs, of about one length: no title ends in a line of one short word."""
+    lines = wrap_text(text, columns)
     if len(lines) < 2:
         return lines
-    for narrower in range(-(-wide(text) // len(lines)), int(columns)):
-        tried = wrapped(text, narrower)
+    for narrower in range(-(-text_columns(text) // len(lines)), int(columns)):
+        tried = wrap_text(text, narrower)
         if len(tried) == len(lines):
             return tried
     return lines

@@ -18,9 +18,9 @@ from urllib.parse import urlsplit
 from attnviz.base import pictures_font, raw_scores
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.head_record import HeadChannel, HeadData, HeadGrid, HeadView, Pins
-from attnviz.base.packed import blob
+from attnviz.base.packed import pack_blob
 from attnviz.base.record_json import to_json
-from attnviz.base.words import _, tongue
+from attnviz.base.words import _, current_language
 from attnviz.live import canvas_wording
 from attnviz.live.head_header import grid_header, head_header
 
@@ -64,22 +64,24 @@ class LiveView:
         return (0, 0) if len(self.heads) == 1 else self.first.tile or (0, 0)
 
 
-def page(view: LiveView, theme: Theme = "auto") -> str:
+def live_page(view: LiveView, theme: Theme = "auto") -> str:
     """The HTML of the file. ValueError where heads and tokens do not fit each other."""
     _check(view)
     title = html.escape(view.title or view.first.title or "attnviz")
     script = f"{packed_script('script', 'live.js')}<script>{bundle_text('unpack.js')}</script>"
-    return document(title, style_of("live.css"), inert_json(header(view)), packed(view), script, theme)
+    return page_document(
+        title, bundle_style("live.css"), inert_json(live_header(view)), pack_heads(view), script, theme
+    )
 
 
-def packed(view: LiveView) -> str:
+def pack_heads(view: LiveView) -> str:
     """All heads of a view as the scripts read them, in base64."""
     raw, payload = raw_scores.pack(view.heads, bits=16)
-    every = blob({"doc": NAME, "heads": list(view.grid.heads), "raw": raw}, payload)
-    return squeezed(every)
+    every = pack_blob({"doc": NAME, "heads": list(view.grid.heads), "raw": raw}, payload)
+    return deflate_base64(every)
 
 
-def squeezed(content: bytes) -> str:
+def deflate_base64(content: bytes) -> str:
     """Bytes as a page carries them: packed by zlib, in base64."""
     return base64.b64encode(zlib.compress(content, 9)).decode()
 
@@ -87,10 +89,10 @@ def squeezed(content: bytes) -> str:
 @cache
 def packed_script(name: str, file: str) -> str:
     """The element, of this name, that holds one of the bundles for a script of the page to unpack and run."""
-    return f'<script type="text/plain" id="attnviz-{name}">{squeezed(bundle_text(file).encode())}</script>'
+    return f'<script type="text/plain" id="attnviz-{name}">{deflate_base64(bundle_text(file).encode())}</script>'
 
 
-def document(
+def page_document(
     title: str,
     style: str,
     about: str,
@@ -104,7 +106,7 @@ def document(
     """The HTML of a page of heads, of parts that are HTML themselves; `top` and `foot` stand above and below it."""
     without = _("This picture needs JavaScript; the script is inside this file.")
     return (
-        f'<!doctype html>\n<html lang="{tongue()}" data-theme="{theme}"><head><meta charset="utf-8">'
+        f'<!doctype html>\n<html lang="{current_language()}" data-theme="{theme}"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f'<meta name="generator" content="attnviz"><title>{title}</title>{style}</head><body>'
@@ -134,18 +136,18 @@ def _check(view: LiveView) -> None:
         raise ValueError(f"there is no head {head} in layer {layer}")
 
 
-def header(view: LiveView) -> dict[str, Any]:
+def live_header(view: LiveView) -> dict[str, Any]:
     """What stands around the pictures, and what the canvases are sent: the head on show first, and the overview."""
     return {
         "title": view.title,
         "note": view.note,
-        "link": web_address(view.link),
+        "link": safe_web_address(view.link),
         "arranged": to_json(view.first.arrangement),
         "head": _head(view),
         "overview": grid_header(view.grid, (0, 0), view.heads[0].tokens_q, view.heads[0].tokens_k)
         | {"group": NAME, "asked": None, "data": ""},
         "words": {"open": _("Open in the app"), "made": _("Made with attnviz"), "all": _("All heads")},
-        "film": canvas_wording.film_menu() if all(head.exact for head in view.heads) else None,
+        "film": canvas_wording.film_menu_text() if all(head.exact for head in view.heads) else None,
     }
 
 
@@ -166,14 +168,14 @@ def _head(view: LiveView) -> dict[str, Any]:
     return source | {"data": ",".join(map(str, view.tile)), "doc": NAME, "coarse": True}
 
 
-def web_address(link: str | None) -> str | None:
+def safe_web_address(link: str | None) -> str | None:
     """A link that leads to a page, and does not run something; None for any other."""
     return link if link is not None and urlsplit(link).scheme in ("http", "https") else None
 
 
-def style_of(*sheets: str) -> str:
+def bundle_style(*sheets: str) -> str:
     """The style of a file, of these sheets of the folder of bundles, with the font of its pictures."""
-    return f"<style>{pictures_font.style()}{''.join(map(bundle_text, sheets))}</style>"
+    return f"<style>{pictures_font.font_style()}{''.join(map(bundle_text, sheets))}</style>"
 
 
 @cache

@@ -2,18 +2,18 @@
 
 import html
 
-from attnviz.base.packed import blob, unblob
+from attnviz.base.packed import pack_blob, unpack_blob
 from attnviz.base.words import _
 from attnviz.live import (
     POLICY,
+    bundle_style,
     bundle_text,
     canvas_wording,
-    document,
+    deflate_base64,
     inert_json,
     packed_script,
-    squeezed,
-    style_of,
-    web_address,
+    page_document,
+    safe_web_address,
 )
 
 COMPONENTS = "../../canvas/bundles"
@@ -26,22 +26,22 @@ def canvas_page(
     component: str, data: bytes, title: str, note: str = "", link: str | None = None, *, moves: bool = False
 ) -> str:
     """The HTML of the file. `data`: what `component` was sent, a header and a payload; one that `moves` has a film."""
-    header, payload = unblob(data)
+    header, payload = unpack_blob(data)
     about = {
         "title": title,
         "note": note,
-        "link": web_address(link),
+        "link": safe_web_address(link),
         "words": {"open": _("Open in the app"), "made": _("Made with attnviz")},
-        "film": canvas_wording.film_menu() if moves else None,
+        "film": canvas_wording.film_menu_text() if moves else None,
     }
     scripts = {"shared": f"{COMPONENTS}/shared.js", "script": f"{COMPONENTS}/{component}.js"}
     scripts |= {"film": f"{COMPONENTS}/film_menu.js"} if moves else {}
     modules = "".join(packed_script(name, file) for name, file in scripts.items())
-    return document(
+    return page_document(
         html.escape(title or "attnviz"),
-        style_of("canvas_file.css", f"{COMPONENTS}/{component}.css"),
+        bundle_style("canvas_file.css", f"{COMPONENTS}/{component}.css"),
         inert_json(about),
-        squeezed(blob(header | NOBODY, payload)),
+        deflate_base64(pack_blob(header | NOBODY, payload)),
         f"{modules}<script>{bundle_text('canvas_file.js')}</script>",
         policy=WITH_MODULE,
     )

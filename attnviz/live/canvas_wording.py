@@ -5,18 +5,18 @@ from attnviz.base.words import _
 from attnviz.figures.theme import HEADS, K_VERMILION, MASKED, Q_BLUE, SCORES, SCORES_ON_DARK, WEIGHTS
 
 
-def colours() -> dict[str, object]:
+def scene_colours() -> dict[str, object]:
     """Colour stops and identity colours, as the figures have them; pairs are for a light and for a dark page."""
     scores = (SCORES, SCORES_ON_DARK)
     return {"weights": WEIGHTS, "scores": scores, "q": Q_BLUE, "k": K_VERMILION, "masked": MASKED, "heads": HEADS}
 
 
-def unit(kind: str) -> str:
+def default_unit(kind: str) -> str:
     """The name of a value when the caller gives none."""
     return {"weights": _("weight"), "values": _("value"), "diff": _("difference"), "scores": _("score")}[kind]
 
 
-def joins() -> dict[str, str]:
+def joining_words() -> dict[str, str]:
     """How the language joins what the browser puts together: things, parts of a sentence, sentences.
 
     `join_heard` is for what ends without a full stop, as titles and read-outs do, before something else is heard.
@@ -29,7 +29,7 @@ def joins() -> dict[str, str]:
     }
 
 
-def overview() -> dict[str, str]:
+def overview_text() -> dict[str, str]:
     """Sentences of the overview; {names} are filled in by the browser."""
     return {
         "label": _("All attention heads, one small picture each"),
@@ -46,10 +46,10 @@ def overview() -> dict[str, str]:
         "head": _("head"),
         "measured": _("{measure} {value}"),
         "hidden": _("masked"),
-    } | joins()
+    } | joining_words()
 
 
-def figure() -> dict[str, str]:
+def figure_text() -> dict[str, str]:
     """Words of a head in a file, and of the film of one of its queries."""
     return {
         "queries": _("Queries"),
@@ -76,10 +76,10 @@ def figure() -> dict[str, str]:
         "film_part": _("{share} of “{key}”"),
         "film_others": _("{share} of {key}"),
         "film_sink": _("Softmax makes weights that add up to {sum}, the sink has the rest; “{key}” has {value}."),
-    } | joins()
+    } | joining_words()
 
 
-def head() -> dict[str, str]:
+def head_text() -> dict[str, str]:
     """Sentences of the head view."""
     return {
         "label": _("Attention of one head: queries in rows, keys in columns"),
@@ -132,10 +132,10 @@ def head() -> dict[str, str]:
         "legend_looks": _("“{token}” looks most at"),
         "legend_looked": _("“{token}” is looked at most by"),
         "legend_head": _("head {head}"),
-    } | joins()
+    } | joining_words()
 
 
-def story() -> dict[str, str]:
+def story_text() -> dict[str, str]:
     """Sentences about the one token that a story tells of."""
     return {
         "mixture": _("The new vector of “{token}” is a mixture: {parts}."),
@@ -195,10 +195,10 @@ def mask() -> dict[str, str]:
         "keys": _("Keys"),
         "kept": _("may look"),
         "cut": _("may not look"),
-    } | joins()
+    } | joining_words()
 
 
-def film_menu() -> dict[str, str]:
+def film_menu_text() -> dict[str, str]:
     """What stands on the controls that save a film."""
     return {
         "film": _("Film"),

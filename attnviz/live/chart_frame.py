@@ -26,7 +26,7 @@ class ChartFrame:
             "width": self.width,
             "height": self.height,
             "title": self.title,
-            "colours": canvas_wording.colours(),
+            "colours": canvas_wording.scene_colours(),
         }
 
     @property

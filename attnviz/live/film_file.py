@@ -4,8 +4,8 @@ import io
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from attnviz.base.extras import needed_for
-from attnviz.base.rasterised import png
+from attnviz.base.extras import explain_missing_extra
+from attnviz.base.rasterised import render_png
 from attnviz.base.words import N_
 from attnviz.live.scene_figure import FrameOptions, SceneFigure
 
@@ -18,11 +18,11 @@ FASTEST = 20  #: milliseconds of a frame at least: shorter ones of a GIF are sho
 
 def film_bytes(figure: SceneFigure, kind: str, options: FrameOptions) -> bytes:
     """The film of a figure as a "gif" or "webp" that plays on and on. A Problem where nothing moves."""
-    with needed_for(N_("A film")):
+    with explain_missing_extra(N_("A film")):
         from PIL import Image  # here: only a film needs it
     frames, seconds = figure.frames(options)
     with ThreadPoolExecutor() as threads:
-        pictures = list(threads.map(lambda svg: Image.open(io.BytesIO(png(svg, 1.0))).convert("RGB"), frames))
+        pictures = list(threads.map(lambda svg: Image.open(io.BytesIO(render_png(svg, 1.0))).convert("RGB"), frames))
     each = max(FASTEST, round(1000 * seconds / max(1, len(pictures) - 1)))
     durations = [each] * (len(pictures) - 1) + [each + REST]
     out = io.BytesIO()

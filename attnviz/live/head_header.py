@@ -7,7 +7,7 @@ from attnviz.base.head_edit import HeadEdit
 from attnviz.base.head_record import ColourScale, HeadChannel, HeadData, HeadFacts, HeadGrid, HeadView, Pins
 from attnviz.base.packed import fingerprint
 from attnviz.base.record_json import to_json
-from attnviz.base.words import tongue
+from attnviz.base.words import current_language
 from attnviz.live import canvas_wording
 
 NO_CHANNEL = HeadChannel()
@@ -51,18 +51,18 @@ def head_header(
         max(largest, 1.0) if bounded else largest or 1.0,
         ColourScale(view.fixed_top or (1.0 if bounded and view.full_range else largest) or 1.0, view.root),
         name_tokens(rows, cols),
-        fingerprint(*(getattr(view, name) for name in LOOK), tongue()),
+        fingerprint(*(getattr(view, name) for name in LOOK), current_language()),
         name_pins(view.pins),
         edit,
         "" if edit is None else fingerprint(to_json(edit)),
     )
     told = to_json(view) | to_json(channel) | to_json(facts)
-    told |= {"unit": view.unit or canvas_wording.unit(view.kind), "colours": canvas_wording.colours()}
+    told |= {"unit": view.unit or canvas_wording.default_unit(view.kind), "colours": canvas_wording.scene_colours()}
     if view.compact:
         told |= {"chips": False, "lines": False}
-    words = canvas_wording.figure() | canvas_wording.head()
+    words = canvas_wording.figure_text() | canvas_wording.head_text()
     words |= {} if edit is None else canvas_wording.edit()
-    return told | {"words": words | (canvas_wording.story() if view.story else {})}
+    return told | {"words": words | (canvas_wording.story_text() if view.story else {})}
 
 
 def grid_header(
@@ -74,7 +74,7 @@ def grid_header(
         "q": [str(token) for token in tokens_q],
         "k": None if tokens_k is None else [str(token) for token in tokens_k],
         "scale": to_json(ColourScale(1.0, grid.root)),
-        "unit": canvas_wording.unit("weights"),
-        "colours": canvas_wording.colours(),
-        "words": canvas_wording.overview(),
+        "unit": canvas_wording.default_unit("weights"),
+        "colours": canvas_wording.scene_colours(),
+        "words": canvas_wording.overview_text(),
     }

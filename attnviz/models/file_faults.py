@@ -29,7 +29,7 @@ DAMAGED: Final = (
 _LACKS_MEMORY: Final = re.compile(r"(not enough|allocate|out of) memory")
 
 
-def lacks_memory(error: BaseException) -> bool:
+def is_out_of_memory(error: BaseException) -> bool:
     """Whether there was no memory, which torch says by an error of no kind of its own."""
     return isinstance(error, MemoryError) or _LACKS_MEMORY.search(str(error)) is not None
 
@@ -56,7 +56,7 @@ def write_whole(file: Path, contents: bytes, mode: int = 0o666) -> None:
         fresh.unlink(missing_ok=True)
 
 
-def lines_of(file: Path) -> list[str]:
+def read_lines(file: Path) -> list[str]:
     """The lines of a text file that are not blank; a Problem where it cannot be read as one, or has none."""
     try:
         lines = [line for line in file.read_text("utf-8").splitlines() if line.strip()]

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from attnviz.base.message import Message, Problem, Several
-from attnviz.models.catalogue import Entry, WeightsAre
+from attnviz.base.message import Message, MessageList, Problem
+from attnviz.models.catalogue import ModelEntry, WeightsAre
 from attnviz.models.file_faults import DAMAGED, FAILED, first_line
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def read_json(file: Path) -> dict[str, Any] | None:
     return held if isinstance(held, dict) else None
 
 
-def too_many(config: Mapping[str, Any], most: int) -> tuple[str, int] | None:
+def find_excess(config: Mapping[str, Any], most: int) -> tuple[str, int] | None:
     """The first field that asks for more than `most` layers, blocks or experts, with its number."""
     for path, name, value in _fields(config):
         if not _COUNTS_PARTS.search(name):
@@ -62,16 +62,16 @@ def too_many(config: Mapping[str, Any], most: int) -> tuple[str, int] | None:
     return None
 
 
-def kernel(config: Mapping[str, Any]) -> str | None:
+def hub_kernel(config: Mapping[str, Any]) -> str | None:
     """The first kernel of the hub that the config names: transformers would download and run it."""
     values = (value for _path, name, value in _fields(config) if _NAMES_CODE.search(name))
     named = (str(each) for value in values for each in (value.values() if isinstance(value, Mapping) else [value]))
     return next((each for each in named if "/" in each), None)
 
 
-def check_layers(config: Mapping[str, Any], entry: Entry) -> None:
+def check_layers(config: Mapping[str, Any], entry: ModelEntry) -> None:
     """Refuse a config that asks for more layers, blocks or experts than are built here."""
-    if many := too_many(config, MOST_LAYERS):
+    if many := find_excess(config, MOST_LAYERS):
         raise Problem(
             "The config of {name} asks for {field}={count}; at most {most} are built here",
             name=entry.name,
@@ -81,7 +81,7 @@ def check_layers(config: Mapping[str, Any], entry: Entry) -> None:
         )
 
 
-def no_model(entry: Entry, error: Exception) -> Problem:
+def config_problem(entry: ModelEntry, error: Exception) -> Problem:
     """A config that its library refuses."""
     return Problem("The config of {name} describes no model: {reason}", name=entry.name, reason=first_line(error))
 
@@ -120,7 +120,7 @@ class StoredWeights:
         return next((names[kind] for each in self.slices.values() if (kind := each.get_dtype()) in names), None)
 
 
-def files_of(folder: Path) -> tuple[Path, ...]:
+def weight_files(folder: Path) -> tuple[Path, ...]:
     """The files that hold a model's weights; empty where there is no whole set of them."""
     if os.path.isfile(folder / "model.safetensors"):
         return (folder / "model.safetensors",)
@@ -132,7 +132,7 @@ def files_of(folder: Path) -> tuple[Path, ...]:
 
 
 @contextmanager
-def opened(files: tuple[Path, ...], entry: Entry, mapped: bool) -> Iterator[StoredWeights]:
+def open_weights(files: tuple[Path, ...], entry: ModelEntry, mapped: bool) -> Iterator[StoredWeights]:
     """The tensors of the files, for as long as the files are open."""
     slices: dict[str, Any] = {}
     try:
@@ -143,18 +143,18 @@ def opened(files: tuple[Path, ...], entry: Entry, mapped: bool) -> Iterator[Stor
                 if twice:
                     raise Problem("{key} stands in two files of {name}", key=min(twice), name=entry.name)
                 slices |= {name: reader.get_slice(name) for name in reader.offset_keys()}
-            plain, taken_off = plain_names(list(slices))
+            plain, taken_off = strip_prefixes(list(slices))
             if len(set(plain.values())) < len(plain):
                 raise Problem("Some weights of {name} are there twice, with a prefix and without", name=entry.name)
             notice = Message(
-                "The prefix {prefix} was taken off the names of the weights", {"prefix": Several(taken_off)}
+                "The prefix {prefix} was taken off the names of the weights", {"prefix": MessageList(taken_off)}
             )
             yield StoredWeights({plain[name]: each for name, each in slices.items()}, (notice,) if taken_off else ())
     except FAILED as error:  # cut short while it is read, or on a disk that fails
         raise Problem("{name} cannot be opened: {reason}", name=entry.name, reason=first_line(error)) from error
 
 
-def plain_names(names: list[str]) -> tuple[dict[str, str], tuple[str, ...]]:
+def strip_prefixes(names: list[str]) -> tuple[dict[str, str], tuple[str, ...]]:
     """Each name as the model itself has it, and which prefixes that compiling and DDP put there were taken off."""
     plain = {name: re.sub(rf"(^|(?<=\.)){re.escape(_COMPILED)}", "", name) for name in names}
     taken_off = [_COMPILED] if any(name != short for name, short in plain.items()) else []
@@ -164,7 +164,7 @@ def plain_names(names: list[str]) -> tuple[dict[str, str], tuple[str, ...]]:
     return plain, tuple(dict.fromkeys(taken_off))
 
 
-def _reader(file: Path, entry: Entry, mapped: bool) -> Any:
+def _reader(file: Path, entry: ModelEntry, mapped: bool) -> Any:
     from safetensors import safe_open
 
     try:
@@ -178,30 +178,30 @@ def _reader(file: Path, entry: Entry, mapped: bool) -> Any:
         ) from error
 
 
-def check_weights(missing: Sequence[str], wrong: Sequence[str], entry: Entry) -> None:
+def check_weights(missing: Sequence[str], wrong: Sequence[str], entry: ModelEntry) -> None:
     """Refuse a model of which a part would stay as it was before it learned anything; both are names of weights."""
     if missing:
         raise Problem(
             "{count} weights that the config of {name} asks for are not in its files: {names}",
             count=len(missing),
             name=entry.name,
-            names=first_few(missing),
+            names=list_first(missing),
         )
     if wrong:
         raise Problem(
             "{count} weights of {name} have another shape in the files than in the config: {names}",
             count=len(wrong),
             name=entry.name,
-            names=first_few(wrong),
+            names=list_first(wrong),
         )
 
 
-def first_few(names: Sequence[str]) -> Several:
+def list_first(names: Sequence[str]) -> MessageList:
     """The first names of many, as a sentence lists them."""
-    return Several((*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])))
+    return MessageList((*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])))
 
 
-def weights_are(model: nn.Module) -> WeightsAre:
+def training_state(model: nn.Module) -> WeightsAre:
     """Whether weights were ever trained, seen from the weights alone; "unknown" where no norm has factors to look at.
 
     Every norm starts with all its factors alike, and the first step of training makes them differ. A model

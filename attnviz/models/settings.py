@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
-from attnviz.base.message import Problem, Several
+from attnviz.base.message import MessageList, Problem
 from attnviz.base.words import N_
 
 #: variable -> (field of Settings, default, meaning), the last two as text for a person
@@ -137,7 +137,7 @@ class Settings:
     log: str  #: "text" or "json"
 
 
-def current() -> Settings:
+def current_settings() -> Settings:
     """The settings from the current environment; an invalid value is a Problem."""
     hosted = _flag("ATTNVIZ_HOSTED", False)
     models = os.environ.get("ATTNVIZ_MODELS", "catalogue" if hosted else "all")
@@ -217,7 +217,7 @@ def _listed(value: str) -> tuple[str, ...]:
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
     if value not in allowed:
-        raise Problem("{name}={value} must be one of {allowed}", name=name, value=value, allowed=Several(allowed))
+        raise Problem("{name}={value} must be one of {allowed}", name=name, value=value, allowed=MessageList(allowed))
     return value
 
 

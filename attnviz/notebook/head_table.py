@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from torch import Tensor, nn
 
-from attnviz.base.extras import needed_for, pandas
+from attnviz.base.extras import explain_missing_extra, pandas
 from attnviz.base.words import N_
-from attnviz.engine import elsewhere
+from attnviz.engine import remote_engine
 from attnviz.models.catalogue import LoadedModel
 from attnviz.runs.heads.batches import Batch
 from attnviz.runs.heads.removal_costs import head_costs
@@ -72,7 +72,7 @@ class HeadTable:
 
     def plot(self, pattern: str | None = None) -> Any:
         """A Plotly figure: a map of layers by heads for one pattern, or for each beside the others."""
-        with needed_for(N_("A plot")):
+        with explain_missing_extra(N_("A plot")):
             from attnviz.figures import attention_figures  # here because plotly is only needed for the picture
 
         chosen = [pattern] if pattern is not None else list(self.scores.by_sentence)
@@ -176,4 +176,4 @@ def _engine_for(model: Any, batches: Any, tokenizer: Any) -> Any:
     """The engine that ATTNVIZ_ENGINE names, if it can read these sentences as well as this process; else None."""
     if not isinstance(model, LoadedModel) or tokenizer is not None or not isinstance(batches, list | tuple):
         return None
-    return elsewhere() if all(isinstance(each, str) for each in batches) else None
+    return remote_engine() if all(isinstance(each, str) for each in batches) else None

@@ -19,10 +19,10 @@ from torch import Tensor
 from attnviz.base import words
 from attnviz.base.extras import ExtraMissing
 from attnviz.base.head_record import HeadData, HeadGrid, HeadTitles, HeadView
-from attnviz.base.message import Problem, Several
-from attnviz.base.rasterised import png
-from attnviz.base.words import _, require_languages, speaking
-from attnviz.live import LiveView, page
+from attnviz.base.message import MessageList, Problem
+from attnviz.base.rasterised import render_png
+from attnviz.base.words import _, require_languages, use_language
+from attnviz.live import LiveView, live_page
 from attnviz.live.film_file import film_bytes
 from attnviz.live.matrix_figures import HeadFigure, HeadFilm
 from attnviz.live.scene_figure import FrameOptions, SceneFigure
@@ -76,8 +76,8 @@ def show(
     q_len, k_len = shown.weights[0].shape[1:]
     both = isinstance(tokens, tuple) and len(tokens) == 2 and not isinstance(tokens[0], str)
     given: Any = tokens if both else (tokens, tokens if q_len == k_len else None)
-    spoken = words.language() if language is None else language
-    with speaking(spoken):
+    spoken = words.selected_language() if language is None else language
+    with use_language(spoken):
         queries = _named(given[0], shown.ids, q_len, _("queries"))
         keys = _named(given[1], shown.ids, k_len, _("keys"))
     return NotebookView(
@@ -89,7 +89,7 @@ def show(
 class NotebookView:
     """A picture that shows itself where a notebook shows what a cell came to; `save` writes it to a file."""
 
-    shown: ShownHeads
+    shown: DisplayedHeads
     queries: list[str]
     keys: list[str]
     at: tuple[int, int]
@@ -112,16 +112,16 @@ class NotebookView:
     def html(self) -> str:
         """The whole live file."""
         share = self.shown.counts[self.at[0]] // self.shown.kv_counts[self.at[0]]
-        with speaking(self.language):
+        with use_language(self.language):
             titles = HeadTitles(_("Layer {layer}, head {head}"), share)
             first = HeadView(self.head_title, tile=self.at, titles=titles)
             grid = HeadGrid.of(self.shown.counts, self.shown.kv_counts, self.shown.layer_ids)
-            return page(LiveView(self._heads, grid, first, title=self.title), self.theme)
+            return live_page(LiveView(self._heads, grid, first, title=self.title), self.theme)
 
     @property
     def head_title(self) -> str:
         """What the head on show first is called, in the picture's language."""
-        with speaking(self.language):
+        with use_language(self.language):
             return _("Layer {layer}, head {head}").format(layer=self.shown.layer_ids[self.at[0]], head=self.at[1])
 
     @property
@@ -136,7 +136,7 @@ class NotebookView:
 
     def _still(self, brings_font: bool = True) -> str:
         data = HeadData.of_values(self.weights, self.queries, self.keys, ~self._first.mask)
-        with speaking(self.language):
+        with use_language(self.language):
             return SceneFigure((HeadFigure(data, HeadView(self.head_title)),)).to_svg(
                 background=self._paper, title=self.title or self.head_title, brings_font=brings_font
             )
@@ -146,7 +146,7 @@ class NotebookView:
         head = self._first
         if not head.exact:
             raise Problem("A film needs a head's scores, which a trace has: these are weights alone.")
-        with speaking(self.language):
+        with use_language(self.language):
             film = HeadFilm(head, telling_row(self.weights, ~head.mask), title=self.head_title)
             options = FrameOptions(self._paper, self.title or None)
             return film_bytes(SceneFigure((), film=film), kind, options)
@@ -175,14 +175,14 @@ class NotebookView:
         if ending in (".gif", ".webp"):
             made = self._film(ending[1:])
         elif ending in (".html", ".svg", ".png", ".csv"):
-            made = png(self.svg) if ending == ".png" else str(getattr(self, ending[1:])).encode()
+            made = render_png(self.svg) if ending == ".png" else str(getattr(self, ending[1:])).encode()
         else:
             raise Problem("{name} must end in .html, .svg, .png, .gif, .webp or .csv", name=path.name)
         path.write_bytes(made)
         return path
 
     def _repr_html_(self) -> str:
-        with speaking(self.language):
+        with use_language(self.language):
             name, summary = html.escape(self.title or self.head_title), html.escape(_("Still picture"))
         below = ""
         with suppress(ExtraMissing):  # without the engine that draws it, the live picture stands alone
@@ -212,7 +212,7 @@ PATTERN = "hook_pattern"  #: how TransformerLens names attention weights in its 
 
 
 @dataclass(frozen=True)
-class ShownHeads:
+class DisplayedHeads:
     """Layers of one shape: their heads as they are drawn, and each head's weights."""
 
     heads: list[HeadData]
@@ -226,7 +226,7 @@ class ShownHeads:
         return [len(layer) for layer in self.weights]
 
 
-def _of_trace(trace: Trace, layer: int | None, row: int) -> ShownHeads:
+def _of_trace(trace: Trace, layer: int | None, row: int) -> DisplayedHeads:
     first = trace[layer or 0]
     wanted = (first.stack, first.kind, first.tower, first.shape[2:])
     alike = [
@@ -244,7 +244,7 @@ def _of_trace(trace: Trace, layer: int | None, row: int) -> ShownHeads:
     known: Sequence[int | str] | None = (tokens if isinstance(tokens[0], str) else tokens[row]) if tokens else None
     if known is None and ids is not None and ids.dim() == 2 and ids.shape[1] == first.shape[2]:
         known = ids[row].tolist()
-    return ShownHeads(raw_heads(one), weights, kv_counts, [number for number, _ in alike], known)
+    return DisplayedHeads(raw_heads(one), weights, kv_counts, [number for number, _ in alike], known)
 
 
 def _row(layer: RecordedLayer, row: int) -> RecordedLayer:
@@ -252,10 +252,10 @@ def _row(layer: RecordedLayer, row: int) -> RecordedLayer:
     return layer.each(lambda held: held[row : row + 1] if held.dim() >= 3 and len(held) == layer.shape[0] else held)
 
 
-def _of_arrays(arrays: list[np.ndarray]) -> ShownHeads:
+def _of_arrays(arrays: list[np.ndarray]) -> DisplayedHeads:
     shapes = {each.shape[1:] for each in arrays}
     if len(shapes) != 1:
-        raise Problem("the layers have weights of different shapes: {shapes}", shapes=Several(sorted(shapes)))
+        raise Problem("the layers have weights of different shapes: {shapes}", shapes=MessageList(sorted(shapes)))
     q_len, k_len = arrays[0].shape[1:]
     mask = np.ones((q_len, k_len), bool)
     ahead = ~np.tri(q_len, k_len, k_len - q_len, dtype=bool)
@@ -265,7 +265,7 @@ def _of_arrays(arrays: list[np.ndarray]) -> ShownHeads:
     for head in (head for each in arrays for head in each):
         known = np.isfinite(head)
         heads.append(HeadData(np.where(known, head, 0).astype(np.float32), mask & known, exact=False))
-    return ShownHeads(heads, arrays, [len(each) for each in arrays], list(range(len(arrays))))
+    return DisplayedHeads(heads, arrays, [len(each) for each in arrays], list(range(len(arrays))))
 
 
 def _arrays(given: Any) -> list[Any]:

@@ -6,11 +6,11 @@ import numpy as np
 from torch import Tensor
 
 from attnviz.base.message import Problem
-from attnviz.core.measures import first_token_mass, over_rows, previous_token_mass, total_variation
-from attnviz.models.capture import Edit, Rotary, intervene, rotary_of
+from attnviz.core.measures import first_token_mass, mean_over_rows, previous_token_mass, total_variation
+from attnviz.models.capture import Edit, Rotary, find_rotary, intervene
 from attnviz.models.catalogue import LoadedModel
 from attnviz.runs.model_run import ModelRun
-from attnviz.runs.predictions import ProbabilityChange, changes, slots
+from attnviz.runs.predictions import ProbabilityChange, compare_choices, prediction_slots
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Result:
 
 def rotation(_run: ModelRun, loaded: LoadedModel) -> Rotary:
     """How the model turns queries and keys; a Problem for one into which positions come in another way."""
-    return rotary_of(loaded.model)
+    return find_rotary(loaded.model)
 
 
 def run(run: ModelRun, loaded: LoadedModel, config: Config, rotary: Rotary | None = None) -> Result:
@@ -65,8 +65,11 @@ def run(run: ModelRun, loaded: LoadedModel, config: Config, rotary: Rotary | Non
     trace = intervene(loaded.model, edit, logits=loaded.predicts, **run.inputs_on(loaded.model.device))
     layer, changed = stack.layers[config.layer], run.stacks_in(trace)[0].layers[config.layer]
     before, after = (each.weights(config.head)[0, 0].float().cpu() for each in (layer, changed))
-    next_before, next_after = slots(run, loaded), slots(run, loaded, trace)  # empty for a model that predicts none
-    tokens, share = changes(loaded, next_before[0], next_after[0]) if next_before else ([], 0.0)
+    next_before, next_after = (
+        prediction_slots(run, loaded),
+        prediction_slots(run, loaded, trace),
+    )  # empty for a model that predicts none
+    tokens, share = compare_choices(loaded, next_before[0], next_after[0]) if next_before else ([], 0.0)
     return Result(
         config,
         rotary,
@@ -75,8 +78,8 @@ def run(run: ModelRun, loaded: LoadedModel, config: Config, rotary: Rotary | Non
         after.numpy(),
         over_distance(before),
         over_distance(after),
-        (float(over_rows(previous_token_mass(before))), float(over_rows(previous_token_mass(after)))),
-        (float(over_rows(first_token_mass(before))), float(over_rows(first_token_mass(after)))),
+        (float(mean_over_rows(previous_token_mass(before))), float(mean_over_rows(previous_token_mass(after)))),
+        (float(mean_over_rows(first_token_mass(before))), float(mean_over_rows(first_token_mass(after)))),
         total_variation(before, after).numpy(),
         tuple(tokens),
         share,

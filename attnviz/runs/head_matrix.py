@@ -13,7 +13,7 @@ from attnviz.base.head_record import HeadData
 from attnviz.base.message import Message, Problem
 from attnviz.core.measures import rollout
 from attnviz.models.capture import MaskChoice, RecordedLayer, ScaleChoice
-from attnviz.models.tokens import MatrixAxis, matrix_axis, project
+from attnviz.models.tokens import MatrixAxis, matrix_axis, project_weights
 from attnviz.runs.model_run import Stack
 
 Meaning = Literal["weights", "values", "mean", "estimate"]
@@ -21,7 +21,7 @@ Part = Literal["all", "first to first", "first to second", "second to first", "s
 
 
 @dataclass(frozen=True)
-class Look:
+class DisplayOptions:
     """How a matrix is shown."""
 
     values: Literal["weights", "values"] = "weights"  #: "values": weight times the length of value @ W_O
@@ -31,7 +31,7 @@ class Look:
     part: Part = "all"  #: of two sentences: "first to second" keeps the first's rows, the second's columns
 
 
-AS_IT_IS = Look()
+AS_IT_IS = DisplayOptions()
 ALIKE = 0.999  #: of the largest: numbers as near as this may be one number, which a browser is sent as a code
 
 
@@ -167,7 +167,7 @@ def head_matrix(
     stack: Stack,
     layer: int,
     head: int,
-    look: Look = AS_IT_IS,
+    look: DisplayOptions = AS_IT_IS,
     mask: MaskChoice = "model",
     scale: ScaleChoice = "model",
 ) -> Matrix:
@@ -179,7 +179,7 @@ def attended_head(
     stack: Stack,
     layer: int,
     head: int,
-    look: Look = AS_IT_IS,
+    look: DisplayOptions = AS_IT_IS,
     mask: MaskChoice = "model",
     scale: ScaleChoice = "model",
 ) -> tuple[Matrix, HeadData]:
@@ -191,19 +191,19 @@ def attended_head(
     hidden = _hidden(stack, layer, head, mask)
     norms = chosen.value_norms()[0, head].float() if look.values == "values" else None
     if norms is None:
-        result = arranged(stack, weights, hidden, look)
+        result = arrange_matrix(stack, weights, hidden, look)
     else:
-        result = replace(arranged(stack, weights * norms, hidden, look), meaning="values")
+        result = replace(arrange_matrix(stack, weights * norms, hidden, look), meaning="values")
     if norms is not None and chosen.v is not None:
         bare = chosen.v[0, head // (chosen.n_heads // chosen.n_kv_heads)].float().norm(dim=-1)
-        result = replace(result, before_w_o=arranged(stack, weights * bare, hidden, look).values)
+        result = replace(result, before_w_o=arrange_matrix(stack, weights * bare, hidden, look).values)
     if stages is None:
         return result, result.data
     data = _with_vectors(stack, chosen, head, _of_layer(chosen, [head], stages.scores)[0])
     return result, replace(data, norms=None if norms is None else norms.numpy(force=True))
 
 
-def average(stack: Stack, heads: Sequence[tuple[int, int]], look: Look = AS_IT_IS) -> Matrix:
+def average_heads(stack: Stack, heads: Sequence[tuple[int, int]], look: DisplayOptions = AS_IT_IS) -> Matrix:
     """The mean over heads given as (layer, head): what they have in common, not what any of them does."""
     by_layer: dict[int, list[int]] = {}
     for layer, head in heads:
@@ -211,14 +211,14 @@ def average(stack: Stack, heads: Sequence[tuple[int, int]], look: Look = AS_IT_I
     total = sum(stack.layers[layer].weights(chosen)[0].float().sum(0) for layer, chosen in by_layer.items())
     assert isinstance(total, Tensor)
     hidden = torch.stack([_hidden(stack, layer, chosen[0]) for layer, chosen in by_layer.items()]).all(0)
-    return replace(arranged(stack, total / len(heads), hidden, look), meaning="mean")
+    return replace(arrange_matrix(stack, total / len(heads), hidden, look), meaning="mean")
 
 
-def rolled_out(stack: Stack, look: Look = AS_IT_IS, layers: int | None = None) -> Matrix:
+def attention_rollout(stack: Stack, look: DisplayOptions = AS_IT_IS, layers: int | None = None) -> Matrix:
     """Attention rollout through the first `layers` layers (None: all); half of what a layer hands on skips it."""
     flowed = _rollout(stack.layers[:layers])
     hidden = torch.stack([_hidden(stack, index, 0) for index in range(len(flowed))]).all(0)
-    return replace(arranged(stack, flowed[-1], hidden, look), meaning="estimate")
+    return replace(arrange_matrix(stack, flowed[-1], hidden, look), meaning="estimate")
 
 
 def telling_depth(stack: Stack) -> int:
@@ -235,7 +235,7 @@ def _rollout(layers: Sequence[RecordedLayer]) -> Tensor:
     return rollout(torch.stack([layer.weights()[0].float().mean(0, keepdim=True) for layer in layers]))
 
 
-def axes(stack: Stack, look: Look) -> tuple[MatrixAxis, MatrixAxis]:
+def display_axes(stack: Stack, look: DisplayOptions) -> tuple[MatrixAxis, MatrixAxis]:
     """Rows and columns as `look` says: tokens or words, with or without special tokens, of all or of one sentence."""
     words = look.units == "words"
     rows, cols = matrix_axis(stack.queries, words, look.special), matrix_axis(stack.keys, words, look.special)
@@ -247,13 +247,13 @@ def axes(stack: Stack, look: Look) -> tuple[MatrixAxis, MatrixAxis]:
     return rows, cols
 
 
-def arranged(stack: Stack, values: Tensor, hidden: Tensor, look: Look) -> Matrix:
+def arrange_matrix(stack: Stack, values: Tensor, hidden: Tensor, look: DisplayOptions) -> Matrix:
     """The matrix with tokens merged into words and special tokens left out, as `look` says."""
-    rows, cols = axes(stack, look)
+    rows, cols = display_axes(stack, look)
     values, allowed = values.cpu(), (~hidden).float().cpu()
     return Matrix(
-        project(values, rows, cols, look.renormalise).numpy().astype(np.float32),
-        (project(allowed, rows, cols) == 0).numpy(),
+        project_weights(values, rows, cols, look.renormalise).numpy().astype(np.float32),
+        (project_weights(allowed, rows, cols) == 0).numpy(),
         rows.labels,
         cols.labels,
         tuple(places[0] for places in rows.positions),

@@ -11,12 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import Problem, Several
+from attnviz.base.message import MessageList, Problem
 from attnviz.core.attention import Stages
-from attnviz.core.costs import kv_bytes, parameters
+from attnviz.core.costs import count_parameters, kv_bytes
 from attnviz.core.heads import HeadLayout
-from attnviz.core.measures import share_moved
-from attnviz.models.capture import Edit, Logits, RecordedLayer, TensorChange, Trace, intervene, output_projection_of
+from attnviz.core.measures import weight_moved
+from attnviz.models.capture import Edit, Logits, RecordedLayer, TensorChange, Trace, find_output_projection, intervene
 from attnviz.models.catalogue import LoadedModel
 from attnviz.runs.model_run import ModelRun
 from attnviz.runs.predictions import ProbabilityChange, likeliest
@@ -82,7 +82,7 @@ class Result:
         return next(point for point in self.sweep if point.n_kv_heads == n_kv_heads)
 
 
-def choices(layer: RecordedLayer) -> list[int]:
+def kv_head_choices(layer: RecordedLayer) -> list[int]:
     """Numbers of key/value heads that the layer's own can be copied or pooled to, most first: from MHA to MQA."""
     return _counts(layer.n_heads, layer.n_kv_heads)
 
@@ -92,7 +92,7 @@ def _counts(heads: int, kv_heads: int) -> list[int]:
     return copied + [g for g in range(kv_heads, 0, -1) if kv_heads % g == 0]
 
 
-def pooled(heads: Tensor, n_kv_heads: int, method: Method = "mean", seed: int = 0) -> Tensor:
+def pool_heads(heads: Tensor, n_kv_heads: int, method: Method = "mean", seed: int = 0) -> Tensor:
     """(..., G, K, D) -> (..., n_kv_heads, K, D): one head for each run of neighbours.
 
     More heads than there are: each is copied for as many, so that every query head reads what it read before.
@@ -114,35 +114,39 @@ def pooled(heads: Tensor, n_kv_heads: int, method: Method = "mean", seed: int = 
     return drawn.to(heads) * heads.std()
 
 
-def change(config: Config) -> TensorChange:
+def pooling_change(config: Config) -> TensorChange:
     """The same pooling as a function of (q, k, v), to run a whole model with."""
 
     def share(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         wanted = max(g for g in _counts(q.shape[-3], k.shape[-3]) if g <= config.n_kv_heads)
-        return q, pooled(k, wanted, config.method, config.seed), pooled(v, wanted, config.method, config.seed + 1)
+        return (
+            q,
+            pool_heads(k, wanted, config.method, config.seed),
+            pool_heads(v, wanted, config.method, config.seed + 1),
+        )
 
     return share
 
 
-def complete(layer: RecordedLayer, model: nn.Module) -> RecordedLayer:
+def with_output_projection(layer: RecordedLayer, model: nn.Module) -> RecordedLayer:
     """The layer with its output projection, which traces kept in files leave out."""
     if layer.w_o is not None or layer.v is None or not layer.name:
         return layer
     modules = dict(model.named_modules())
     module, parent = modules.get(layer.name), modules.get(layer.name.rpartition(".")[0])
     width = layer.n_heads * layer.v.shape[-1]
-    return layer if module is None else replace(layer, w_o=output_projection_of(module, parent, width))
+    return layer if module is None else replace(layer, w_o=find_output_projection(module, parent, width))
 
 
 def run(layer: RecordedLayer, config: Config) -> Result:
     """Share one recorded layer's keys and values on its first sentence."""
     if not layer.exact or layer.q is None or layer.k is None or layer.v is None:
         raise Problem("layer {index} gives its weights only; its keys cannot be shared", index=layer.index)
-    if config.n_kv_heads not in choices(layer):
+    if config.n_kv_heads not in kv_head_choices(layer):
         raise Problem(
             "n_kv_heads={n_kv_heads} must be one of {choices}",
             n_kv_heads=config.n_kv_heads,
-            choices=Several(choices(layer)),
+            choices=MessageList(kv_head_choices(layer)),
         )
     before, after = _stages(layer, Config(layer.index, layer.n_kv_heads)), _stages(layer, config)
     allowed = layer.mask.expand(1, layer.n_heads, *layer.shape[2:])[0]
@@ -153,17 +157,17 @@ def run(layer: RecordedLayer, config: Config) -> Result:
         before.weights[0].float().numpy(force=True),
         after.weights[0].float().numpy(force=True),
         ~allowed[0].cpu().numpy(),
-        share_moved(before.weights[0], after.weights[0]).float().numpy(force=True),
-        relative(before.output[0], after.output[0]).float().numpy(force=True),
+        weight_moved(before.weights[0], after.weights[0]).float().numpy(force=True),
+        relative_change(before.output[0], after.output[0]).float().numpy(force=True),
         (config.n_kv_heads, *layer.k.shape[2:]),
         (config.n_kv_heads, *layer.v.shape[2:]),
-        tuple(_point(layer, before, g, config) for g in choices(layer)),
+        tuple(_point(layer, before, g, config) for g in kv_head_choices(layer)),
     )
 
 
 def _stages(layer: RecordedLayer, config: Config) -> Stages:
     """The layer's attention on pooled keys and values, (1, H, Q, K)."""
-    q, k, v = change(config)(*(each[:1] for each in layer.qkv))
+    q, k, v = pooling_change(config)(*(each[:1] for each in layer.qkv))
     return replace(layer, q=q, k=k, v=v).stages_of(list(range(layer.n_heads)))
 
 
@@ -171,22 +175,22 @@ def _point(layer: RecordedLayer, before: Stages, n_kv_heads: int, config: Config
     after, (q, _k, v) = _stages(layer, replace(config, n_kv_heads=n_kv_heads)), layer.qkv
     width = layer.w_o.shape[0] if layer.w_o is not None else layer.n_heads * v.shape[-1]
     shape = HeadLayout(width, layer.n_heads, n_kv_heads, q.shape[-1], v.shape[-1])
-    count = parameters(shape)
+    count = count_parameters(shape)
     return Point(
         n_kv_heads,
-        float(relative(whole_output(layer, before), whole_output(layer, after))),
+        float(relative_change(layer_output(layer, before), layer_output(layer, after))),
         kv_bytes(shape, layer.shape[3]),
         count.w_k + count.w_v,
     )
 
 
-def whole_output(layer: RecordedLayer, stages: Stages) -> Tensor:
+def layer_output(layer: RecordedLayer, stages: Stages) -> Tensor:
     """What the layer adds to the first sentence, (Q, M); without an output projection its heads side by side."""
     joined = stages.output[0].transpose(0, 1).flatten(1).float()
     return joined @ layer.w_o.float().T if layer.w_o is not None else joined
 
 
-def relative(old: Tensor, new: Tensor) -> Tensor:
+def relative_change(old: Tensor, new: Tensor) -> Tensor:
     """Length of the change over the length of `old`, for matrices (..., Q, M)."""
     length: Tensor = torch.linalg.vector_norm(new - old, dim=(-2, -1))
     return length / torch.linalg.vector_norm(old, dim=(-2, -1)).clamp_min(1e-30)
@@ -206,12 +210,12 @@ class Downstream:
     last_moved: float  #: length of the change of the last layer's attention output, relative to that output
 
 
-def downstream(before: ModelRun, loaded: LoadedModel, config: Config, scope: Scope = "layer") -> Downstream:
+def rerun_with_sharing(before: ModelRun, loaded: LoadedModel, config: Config, scope: Scope = "layer") -> Downstream:
     """Run the model again with `config`'s sharing in one layer or in all."""
-    edit = Edit(layers=config.layer if scope == "layer" else "all", change=change(config))
+    edit = Edit(layers=config.layer if scope == "layer" else "all", change=pooling_change(config))
     logits: Logits = "last" if before.trace.logits is not None else None
     after = intervene(loaded.model, edit, logits=logits, **before.inputs_on(loaded.model.device))
-    moved = float(relative(_last_output(before.trace, loaded), _last_output(after, loaded)))
+    moved = float(relative_change(_last_output(before.trace, loaded), _last_output(after, loaded)))
     if before.trace.logits is None or after.logits is None or loaded.entry.kind == "encoder":
         return Downstream(scope, (), None, moved)
     old, new = (logits[0].double().softmax(-1) for logits in (before.trace.logits, after.logits))
@@ -222,5 +226,5 @@ def downstream(before: ModelRun, loaded: LoadedModel, config: Config, scope: Sco
 
 def _last_output(trace: Trace, loaded: LoadedModel) -> Tensor:
     """What the last layer that looks at its own tokens adds, (Q, M)."""
-    layer = complete([each for each in trace.layers if each.kind == "self"][-1], loaded.model)
-    return whole_output(layer, layer.stages_of(list(range(layer.n_heads))))
+    layer = with_output_projection([each for each in trace.layers if each.kind == "self"][-1], loaded.model)
+    return layer_output(layer, layer.stages_of(list(range(layer.n_heads))))

@@ -19,7 +19,7 @@ from attnviz.core.costs import processor_name
 ENOUGH = 0.15  #: seconds after which a call has been repeated often enough
 
 
-def fastest(call: Callable[[], Any], rounds: int, device: str = "cpu") -> float:
+def fastest_round(call: Callable[[], Any], rounds: int, device: str = "cpu") -> float:
     """Seconds of the fastest round, on the clock that `MeasuredOn` names; a GPU is waited for."""
     clock = time.thread_time if device == "cpu" and torch.get_num_threads() == 1 else time.perf_counter
     taken: list[float] = []
@@ -69,10 +69,10 @@ class WayTiming:
     nbytes: int  #: most that was allocated at once during one round, inputs and parameters not counted
 
 
-def timed(way: str, n: int, call: Callable[[], Any], rounds: int, device: str = "cpu") -> WayTiming:
+def time_call(way: str, n: int, call: Callable[[], Any], rounds: int, device: str = "cpu") -> WayTiming:
     """The timing of a call; what is set up once does not count."""
     call()
-    return WayTiming(way, n, fastest(call, rounds, device), peak_bytes(call, device))
+    return WayTiming(way, n, fastest_round(call, rounds, device), peak_bytes(call, device))
 
 
 @dataclass(frozen=True)

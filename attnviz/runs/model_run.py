@@ -20,8 +20,8 @@ from attnviz.models.capture import RecordedLayer, Trace, capture
 from attnviz.models.catalogue import LoadedModel, Source, WeightsAre, find
 from attnviz.models.file_faults import DAMAGED, FAILED, write_whole
 from attnviz.models.loading import EXAMPLES, Example, is_prepared, prepared_example
-from attnviz.models.settings import current
-from attnviz.models.tokens import Frame, Tokens, encode, encode_target, frames
+from attnviz.models.settings import current_settings
+from attnviz.models.tokens import Frame, Tokens, encode, encode_target, supported_frames
 
 StackId = Literal["encoder", "decoder", "cross"]
 
@@ -117,7 +117,7 @@ class ModelRun:
 
     def inputs_on(self, device: torch.device) -> dict[str, Any]:
         """The arguments of the model's forward pass on `device`, to run it again."""
-        return {name: tensor.to(device) for name, tensor in inputs_of(self.source, self.target).items()}
+        return {name: tensor.to(device) for name, tensor in pass_inputs(self.source, self.target).items()}
 
 
 def run_model(request: Request, loaded: LoadedModel) -> ModelRun:
@@ -126,15 +126,15 @@ def run_model(request: Request, loaded: LoadedModel) -> ModelRun:
         raise Problem("The sentence is empty: type at least one word")
     is_pair = loaded.model.config.is_encoder_decoder
     second = request.second or None
-    frame = request.frame if request.frame in frames(loaded) else "usual"
+    frame = request.frame if request.frame in supported_frames(loaded) else "usual"
     if second is not None and not is_pair and frame in ("start", "chat"):
         frame = "usual"
     source = encode(loaded, request.text, None if is_pair else second, frame)
     target = encode_target(loaded, request.second) if is_pair else None
     trace = find_reading(asdict(request))
     if trace is None:
-        trace = capture(loaded.model, logits=loaded.predicts, **inputs_of(source, target))
-        keep_reading(asdict(request), trace)
+        trace = capture(loaded.model, logits=loaded.predicts, **pass_inputs(source, target))
+        store_trace(asdict(request), trace)
     return ModelRun(
         request,
         loaded.name,
@@ -149,11 +149,11 @@ def run_model(request: Request, loaded: LoadedModel) -> ModelRun:
 
 
 def has_kept_run(request: Request) -> bool:
-    """Whether `kept_run` will find this run on the disk. Looks at files only, and loads nothing."""
+    """Whether `stored_run` will find this run on the disk. Looks at files only, and loads nothing."""
     return _example(request) is not None and is_prepared(find(request.model))
 
 
-def kept_run(request: Request) -> ModelRun | None:
+def stored_run(request: Request) -> ModelRun | None:
     """The run of an example, from the trace that was kept when its model was prepared; needs no model in memory."""
     example = _example(request)
     kept = prepared_example(example) if example else None
@@ -172,7 +172,7 @@ def _example(request: Request) -> Example | None:
     return next((e for e in EXAMPLES if (e.model, e.text, e.second) == asked), None)
 
 
-def inputs_of(source: Tokens, target: Tokens | None) -> dict[str, Any]:
+def pass_inputs(source: Tokens, target: Tokens | None) -> dict[str, Any]:
     """The arguments of the model's forward pass."""
     return source.inputs | ({} if target is None else {"decoder_input_ids": target.inputs["input_ids"]})
 
@@ -197,7 +197,7 @@ def find_reading(request: dict[str, Any]) -> Trace | None:
         return None
 
 
-def keep_reading(request: dict[str, Any], trace: Trace) -> None:
+def store_trace(request: dict[str, Any], trace: Trace) -> None:
     """Write the trace for other processes. A full disk is no reason to fail: it is then not shared."""
     path = _place(request)
     if path is None:
@@ -215,7 +215,7 @@ def _sum_of(sent: bytes) -> bytes:
 
 def _place(request: dict[str, Any]) -> Path | None:
     """The file of a request, in a folder that is ours alone; None where nothing is shared."""
-    folder = current().readings
+    folder = current_settings().readings
     if folder is None:
         return None
     try:

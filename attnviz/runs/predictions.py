@@ -32,7 +32,9 @@ def probabilities(logits: Tensor, temperature: float = 1.0, top_k: int | None = 
     return ((scores - scores.amax(-1, keepdim=True)) / temperature).softmax(-1)
 
 
-def guesses(logits: Tensor, n: int = 10, temperature: float = 1.0, top_k: int | None = None) -> list[tuple[int, float]]:
+def likeliest_tokens(
+    logits: Tensor, n: int = 10, temperature: float = 1.0, top_k: int | None = None
+) -> list[tuple[int, float]]:
     """The `n` most likely tokens for one position's logits (V,) with their probabilities, best first, without tokens
     of probability 0.
     """
@@ -41,7 +43,9 @@ def guesses(logits: Tensor, n: int = 10, temperature: float = 1.0, top_k: int | 
     return [(i, p) for i, p in zip(best.indices.tolist(), best.values.tolist(), strict=True) if p > 0]
 
 
-def moved(before: Tensor, after: Tensor, n: int = 10, n_after: int | None = None) -> list[tuple[int, float, float]]:
+def compare_predictions(
+    before: Tensor, after: Tensor, n: int = 10, n_after: int | None = None
+) -> list[tuple[int, float, float]]:
     """The likeliest tokens before and after a change, logits (V,) each, with both probabilities, in order of the first.
 
     Takes the `n` likeliest tokens before, and the `n_after` (by default `n`) likeliest after.
@@ -53,7 +57,7 @@ def moved(before: Tensor, after: Tensor, n: int = 10, n_after: int | None = None
     return [(token, one[token].item(), other[token].item()) for token in tokens.tolist()]
 
 
-def probability_moved(before: Tensor, after: Tensor) -> float:
+def probability_shift(before: Tensor, after: Tensor) -> float:
     """Total variation between the probabilities of two sets of logits (V,): the share that moved, 0 to 1."""
     return float(total_variation(probabilities(_one(before)), probabilities(_one(after))))
 
@@ -64,7 +68,7 @@ def _one(logits: Tensor) -> Tensor:
     return logits
 
 
-def sampler(temperature: float = 0.0, seed: int = 0) -> Callable[[Tensor], int]:
+def make_sampler(temperature: float = 0.0, seed: int = 0) -> Callable[[Tensor], int]:
     """A function that chooses a token from logits (V,), V being the size of the vocabulary.
 
     It takes the most likely token at temperature 0, otherwise a random one; the same seed repeats its choices.
@@ -101,7 +105,7 @@ class Slot:
     logits: Tensor  #: (V,)
 
 
-def slots(run: ModelRun, loaded: LoadedModel, trace: Trace | None = None) -> list[Slot]:
+def prediction_slots(run: ModelRun, loaded: LoadedModel, trace: Trace | None = None) -> list[Slot]:
     """Where this model predicts tokens, from `run` or another `trace` of it; empty if the model predicts none."""
     logits = (trace or run.trace).logits
     if logits is None:
@@ -119,20 +123,23 @@ def token_choices(
     whole = probabilities(slot.logits)
     return [
         TokenChoice(token, *_spelled(loaded, token), float(whole[token]), drawn)
-        for token, drawn in guesses(slot.logits, n, temperature, top_k)
+        for token, drawn in likeliest_tokens(slot.logits, n, temperature, top_k)
     ]
 
 
-def changes(loaded: LoadedModel, before: Slot, after: Slot) -> tuple[list[ProbabilityChange], float]:
+def compare_choices(loaded: LoadedModel, before: Slot, after: Slot) -> tuple[list[ProbabilityChange], float]:
     """The likeliest tokens before and after, and the share of probability (0 to 1) that moved to other tokens."""
-    return likeliest(loaded, before.logits, after.logits), probability_moved(before.logits, after.logits)
+    return likeliest(loaded, before.logits, after.logits), probability_shift(before.logits, after.logits)
 
 
 def likeliest(
     loaded: LoadedModel, before: Tensor, after: Tensor, n: int = SHOWN, n_after: int | None = None
 ) -> list[ProbabilityChange]:
     """The `n` likeliest tokens of `before` (V,) and the `n_after` (or `n`) of `after`, by probability before."""
-    return [ProbabilityChange(_spelled(loaded, token)[0], *both) for token, *both in moved(before, after, n, n_after)]
+    return [
+        ProbabilityChange(_spelled(loaded, token)[0], *both)
+        for token, *both in compare_predictions(before, after, n, n_after)
+    ]
 
 
 def _spelled(loaded: LoadedModel, token: int) -> tuple[str, str]:

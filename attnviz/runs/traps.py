@@ -56,14 +56,14 @@ class Trap:
 
     @property
     def wrong_code(self) -> str:
-        return source(self.wrong)
+        return source_code(self.wrong)
 
     @property
     def right_code(self) -> str:
-        return source(self.right)
+        return source_code(self.right)
 
 
-def source(things: Sequence[Any]) -> str:
+def source_code(things: Sequence[Any]) -> str:
     """The source of functions and classes, as written in this package."""
     return "\n\n".join(textwrap.dedent(inspect.getsource(thing)).rstrip() for thing in things) + "\n"
 
@@ -86,7 +86,7 @@ def largest_gap(wrong: Tensor, right: Tensor) -> float:
     return float((wrong.detach().float() - right.detach().float()).abs().max())
 
 
-def compared(
+def compare_matrices(
     wrong: Tensor,
     right: Tensor,
     rows: tuple[str, ...],
@@ -100,7 +100,7 @@ def compared(
     return Outcome(bad, good, largest_gap(wrong, right), facts, table)
 
 
-def error_of(code: Callable[..., Any], *arguments: Any) -> str:
+def error_message(code: Callable[..., Any], *arguments: Any) -> str:
     """What PyTorch says when `code` raises on these arguments; "" when it runs."""
     try:
         code(*arguments)
@@ -109,7 +109,7 @@ def error_of(code: Callable[..., Any], *arguments: Any) -> str:
     return ""
 
 
-def rotated(x: Tensor, positions: Tensor) -> Tensor:
+def rotate_by_position(x: Tensor, positions: Tensor) -> Tensor:
     """RoPE on queries or keys, (T, D): pairs of coordinates turned by their position."""
     return rotate(x, positions[:, None] / 100.0 ** (torch.arange(0, WIDTH, 2) / WIDTH), "interleaved")
 

@@ -13,10 +13,10 @@ from attnviz.base.largest import find_largest
 from attnviz.base.message import Message
 from attnviz.base.packed import unpack_bits
 from attnviz.core import masks
-from attnviz.core.measures import share_moved
+from attnviz.core.measures import weight_moved
 from attnviz.models.capture import Edit, MaskChoice, NumberChoice, RecordedLayer, ScaleChoice, Trace, intervene
 from attnviz.models.catalogue import LoadedModel
-from attnviz.runs.head_matrix import AS_IT_IS, Look, Matrix, head_matrix
+from attnviz.runs.head_matrix import AS_IT_IS, DisplayOptions, Matrix, head_matrix
 from attnviz.runs.model_run import ModelRun, Stack, StackId
 
 
@@ -39,7 +39,7 @@ PATTERNS = {
         "masks.sliding_window(n, n, window={window})",
     ),
     "painted": MaskPattern(
-        lambda edit, n_q, n_k: torch.from_numpy(unpacked(edit.painted, n_q, n_k)),
+        lambda edit, n_q, n_k: torch.from_numpy(unpack_mask(edit.painted, n_q, n_k)),
         "bits.flatten()[: n * n].reshape(n, n).bool()",
     ),
 }
@@ -63,7 +63,7 @@ def scale_of(edit: HeadEdit, layer: RecordedLayer) -> ScaleChoice:
     return layer.scale * edit.factor if edit.rescales else "model"
 
 
-def instantly(stack: Stack, layer: int, head: int, edit: HeadEdit, look: Look = AS_IT_IS) -> Matrix:
+def edited_head(stack: Stack, layer: int, head: int, edit: HeadEdit, look: DisplayOptions = AS_IT_IS) -> Matrix:
     """The head itself under the new mask and scale, from the recorded Q and K: nothing is run again."""
     chosen = stack.layers[layer]
     return head_matrix(stack, layer, head, look, mask_of(edit, chosen), scale_of(edit, chosen))
@@ -87,7 +87,7 @@ def changed_layers(
         yield index, heads, weights.cpu().numpy(), ~allowed.cpu().numpy()
 
 
-def edits(stack: Stack, layer: int, head: int, edit: HeadEdit) -> list[Edit]:
+def to_edits(stack: Stack, layer: int, head: int, edit: HeadEdit) -> list[Edit]:
     """The change as the edits that `intervene` takes."""
 
     def edited(here: RecordedLayer, heads: NumberChoice, **change: Any) -> Edit:
@@ -107,7 +107,7 @@ def run_again(run: ModelRun, loaded: LoadedModel, stack: StackId, layer: int, he
     """Run the model again with the change made during the pass, so that it reaches later layers and the logits."""
     return intervene(
         loaded.model,
-        edits(run.stack(stack), layer, head, edit),
+        to_edits(run.stack(stack), layer, head, edit),
         logits=loaded.predicts,
         **run.inputs_on(loaded.model.device),
     )
@@ -122,11 +122,11 @@ class Movement:
     share: float  #: of its weight that moved to other keys, 0 to 1, mean over all rows
 
 
-def by_movement(before: Stack, after: Stack, least: float = 5e-4) -> list[Movement]:
+def sort_by_movement(before: Stack, after: Stack, least: float = 5e-4) -> list[Movement]:
     """The heads whose weights moved by more than `least`, the most moved first."""
     moved = []
     for index, (old, new) in enumerate(zip(before.layers, after.layers, strict=True)):
-        shares = share_moved(old.weights()[0].float(), new.weights()[0].float())  # (H,)
+        shares = weight_moved(old.weights()[0].float(), new.weights()[0].float())  # (H,)
         moved += [Movement(index, head, share) for head, share in enumerate(shares.tolist()) if share > least]
     return sorted(moved, key=lambda one: -one.share)
 
@@ -137,7 +137,7 @@ def output_length(stack: Stack, layer: int, head: int) -> float:
     return float(torch.linalg.vector_norm(output.float(), dim=-1).mean())
 
 
-def unpacked(bits: bytes, q_len: int, k_len: int) -> np.ndarray:
+def unpack_mask(bits: bytes, q_len: int, k_len: int) -> np.ndarray:
     """The mask (Q, K) that was painted; all True when the bits are for another size."""
     try:
         return unpack_bits(bits, (q_len, k_len))
@@ -178,7 +178,7 @@ def largest_change(before: Matrix, after: Matrix) -> LargestChange | None:
     return LargestChange(row, col, float(old[row, col]), float(new[row, col]), float(moved[row]), empty, most.alone)
 
 
-def said_of_change(before: Matrix, after: Matrix) -> Message:
+def change_sentence(before: Matrix, after: Matrix) -> Message:
     """A sentence on how the second picture differs from the first, naming the row and the cell that change most."""
     change, values = largest_change(before, after), before.meaning == "values"
     if change is None and values:
@@ -203,7 +203,7 @@ def said_of_change(before: Matrix, after: Matrix) -> Message:
     )
 
 
-def said_of_difference(left: Matrix, right: Matrix) -> Message:
+def difference_sentence(left: Matrix, right: Matrix) -> Message:
     """A sentence on where two heads differ most on the same tokens."""
     change = largest_change(left, right)
     if change is None:

@@ -24,10 +24,10 @@ def word_vector(word: str, seed: int, width: int, page: Family) -> Tensor:
     Each page has its own rule for turning a word and a seed into the seed of the random generator. The rules
     must not change: a link shows the numbers that it showed when it was copied.
     """
-    return drawn(_SEEDS[page](word, seed), width)
+    return random_normal(_SEEDS[page](word, seed), width)
 
 
-def drawn(seed: int, *shape: int) -> Tensor:
+def random_normal(seed: int, *shape: int) -> Tensor:
     """Standard normal numbers of this shape."""
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
 

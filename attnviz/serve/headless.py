@@ -20,18 +20,18 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app.exports import GATHERING, ExportOffer, Gathering, LiveFile, to_csv
+from attnviz.app.exports import GATHERING, ExportOffer, FigureCollector, LiveFile, to_csv
 from attnviz.app.links import link_state
 from attnviz.app.mends.streamlit_adapter import SESSION, WARNS_OF_NO_BROWSER
-from attnviz.app.page_entry import file_of
-from attnviz.app.text import unmarked
-from attnviz.base.message import Problem, Several
-from attnviz.base.rasterised import png
-from attnviz.base.words import say
-from attnviz.figures.export import PLOTLY_JS, prepared
+from attnviz.app.page_entry import page_file
+from attnviz.app.text import strip_markdown
+from attnviz.base.message import MessageList, Problem
+from attnviz.base.rasterised import render_png
+from attnviz.base.words import translate_message
+from attnviz.figures.export import PLOTLY_JS, prepare_figure
 from attnviz.live.chart_frame import CHART, ChartFrame
 from attnviz.live.film_file import film_bytes
-from attnviz.live.scene_figure import FileLook, FrameOptions, SceneFigure
+from attnviz.live.scene_figure import FileOptions, FrameOptions, SceneFigure
 from attnviz.serve.page_table import MAIN, NAMES
 
 LONGEST = 3600.0  # seconds that a page may take: a model may have to be prepared first
@@ -53,23 +53,23 @@ def app_link(text: str) -> AppLink:
     page = parts.path.rsplit("/", 1)[-1] or "home"
     if page not in NAMES:
         raise Problem(
-            "The link opens {page}, which is not a page; the pages are {known}.", page=page, known=Several(NAMES)
+            "The link opens {page}, which is not a page; the pages are {known}.", page=page, known=MessageList(NAMES)
         )
     address = f"{parts.scheme}://{parts.netloc}{parts.path}" if parts.scheme in ("http", "https") else None
     return AppLink(page, dict(parse_qsl(parts.query, keep_blank_values=True)), address)
 
 
-def run_page(link: AppLink, wanted: str | None = None) -> Gathering:
+def run_page(link: AppLink, wanted: str | None = None) -> FigureCollector:
     """What the page of `link` offers to save, with the figure called `wanted`; None makes none.
 
     "" is the figure that the page is about: its first, but for an overview.
     """
     logging.getLogger(WARNS_OF_NO_BROWSER).setLevel(logging.ERROR)
-    gathering = Gathering(wanted)
+    gathering = FigureCollector(wanted)
     app = AppTest.from_file(MAIN, default_timeout=LONGEST)
     app.session_state[GATHERING] = gathering
     if link.page != "home":
-        app.switch_page(os.path.relpath(file_of(link.page), MAIN.parent))
+        app.switch_page(os.path.relpath(page_file(link.page), MAIN.parent))
     if link.address:
         app.context["url"] = link.address
     for name, value in link.parameters.items():
@@ -77,22 +77,22 @@ def run_page(link: AppLink, wanted: str | None = None) -> Gathering:
     app.run()
     if app.exception:
         raise Problem("The page failed: {why}", why=app.exception[0].value)
-    gathering.warnings = [unmarked(each.value) for each in (*app.error, *app.warning)]
+    gathering.warnings = [strip_markdown(each.value) for each in (*app.error, *app.warning)]
     held = app.session_state[SESSION]
     noted = [held.get(name, {}) for name in (link_state.REFUSED, link_state.INSTEAD)]
-    gathering.refused = [say(message) for messages in noted for message in messages.values()]
+    gathering.refused = [translate_message(message) for messages in noted for message in messages.values()]
     return gathering
 
 
 @dataclass(frozen=True)
-class Looks(FrameOptions):
+class FileRequest(FrameOptions):
     """The same of any file that a command writes."""
 
     scale: float = 2.0  #: pixels of a PNG for each of the picture's own
     all_heads: bool = False  #: in a live file
 
 
-def figure_file(figure: ExportOffer, kind: str, looks: Looks) -> bytes:
+def figure_file(figure: ExportOffer, kind: str, looks: FileRequest) -> bytes:
     """The figure as "svg", "png", "gif", "webp", "html" or "csv". A Problem where the figure has no such format."""
     if kind == "csv":
         if figure.table is None:
@@ -106,12 +106,12 @@ def figure_file(figure: ExportOffer, kind: str, looks: Looks) -> bytes:
     if kind == "html":
         return _live_file(figure.pages(look), looks.all_heads).page().encode()
     svg = _svg(figure.fig, look)
-    return png(svg, looks.scale) if kind == "png" else svg.encode()
+    return render_png(svg, looks.scale) if kind == "png" else svg.encode()
 
 
-def _svg(fig: Any, look: FileLook) -> str:
+def _svg(fig: Any, look: FileOptions) -> str:
     """The figure as the menu saves it: a picture by its own JavaScript, a chart by a browser."""
-    chart = None if isinstance(fig, SceneFigure) else prepared(fig, look.background, look.bar)
+    chart = None if isinstance(fig, SceneFigure) else prepare_figure(fig, look.background, look.bar)
     around = fig if chart is None else SceneFigure((ChartFrame(chart.layout.width, chart.layout.height),))
     svg: str = around.to_svg(
         background=look.background, title=look.title, caption=look.caption, credit=look.credit or "", colorbar=look.bar

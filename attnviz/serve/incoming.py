@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import runtime
 
 from attnviz.app.mends import streamlit_adapter
-from attnviz.base.words import _, languages, speaking
+from attnviz.base.words import _, languages, use_language
 
 #: seconds that a message is counted as, by its kind; our pages send no other kind: what else comes is not passed on
 PACE = {
@@ -110,15 +110,15 @@ def drop_upload(session: str, file: str) -> None:
             cast(Any, runtime.get_instance().uploaded_file_mgr).remove_file(session, file)
 
 
-def too_long(query: bytes) -> str:
+def long_link_sentence(query: bytes) -> str:
     """What a visitor reads whose link is too long, in the language that the link asks for."""
     asked = _LANGUAGE.search(query)
     language = asked[1].decode("latin-1") if asked else ""
-    with speaking(language if language in languages() else None):
+    with use_language(language if language in languages() else None):
         return _("This link is too long to be opened: it may have {count:,} characters.").format(count=LONGEST_ADDRESS)
 
 
-class Pace:
+class MessagePace:
     """How long a visitor's next message waits, so that all of his take no more than their time."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -138,7 +138,7 @@ class Incoming:
     def __init__(self, app: ASGIApp, drop: Callable[[str, str], None] = drop_upload) -> None:
         self.app = app
         self.drop = drop  #: forgets an upload: its session, and its name there
-        self.reads = streamlit_adapter.tells_of_runs()  #: else messages are passed on as they come
+        self.reads = streamlit_adapter.reports_runs()  #: else messages are passed on as they come
         self.asked: OrderedDict[str, int] = OrderedDict()  #: how many uploads a page of each session still asked for
         self.kept: OrderedDict[str, int] = OrderedDict()  #: the bytes of each upload that is kept, the oldest first
         self.under_way: list[str] = []  #: the session of each upload that is on its way
@@ -147,7 +147,7 @@ class Incoming:
         if scope["type"] == "websocket":
             await self._converse(scope, receive, send)
         elif scope["type"] == "http" and (refusal := self._refusal(scope)) is not None:
-            text = too_long(scope["query_string"]) if refusal == HTTPStatus.REQUEST_URI_TOO_LONG else ""
+            text = long_link_sentence(scope["query_string"]) if refusal == HTTPStatus.REQUEST_URI_TOO_LONG else ""
             await PlainTextResponse(text, refusal)(scope, receive, send)
         elif scope["type"] == "http" and scope["method"] in ("PUT", "DELETE") and UPLOADS in scope["path"]:
             await self._take_upload(scope["path"].partition(UPLOADS)[2], scope, receive, send)
@@ -174,7 +174,7 @@ class Incoming:
             return
         if "origin" in headers and "host" in headers:
             headers["origin"] = f"http://{headers['host']}"  # for Streamlit, which else asks the internet who it is
-        pace = Pace()
+        pace = MessagePace()
 
         async def measured_receive() -> Message:
             while True:
@@ -185,7 +185,7 @@ class Incoming:
                 if len(data) > st.get_option("server.maxWidgetStateSize") * 10**6:
                     await send({"type": "websocket.close", "code": 1009})
                     return {"type": "websocket.disconnect", "code": 1009}
-                told = streamlit_adapter.message_of(data)
+                told = streamlit_adapter.parse_message(data)
                 kind = None if told is None else shorten(told)
                 await asyncio.sleep(pace.take(PACE.get(kind or "", REFUSED_PACE) + len(data) * BYTE_PACE))
                 if kind == "file_urls_request":

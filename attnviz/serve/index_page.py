@@ -30,7 +30,7 @@ from attnviz.app import share_menu
 from attnviz.app.mends.streamlit_adapter import FRONTEND
 from attnviz.app.page_entry import CHART, PAGES_DIR, Page
 from attnviz.base.message import Problem
-from attnviz.base.words import _, languages, speaking
+from attnviz.base.words import _, languages, use_language
 from attnviz.canvas.shared.component import SHARED
 from attnviz.models import settings
 from attnviz.serve.compressed_files import STATIC
@@ -111,7 +111,7 @@ class IndexPage:
         root = _root_of(scope.get("scheme", "http"), Headers(scope=scope), self.base_path)
         alone = query.get("figure", [""])[-1] if query.get("embed") == ["true"] else ""
         first = f"<head>\n{_first_script(shown)}\n"
-        last = f"{_scripts(shown)}<style>{style_sheet()}{share_menu.style_of_figure(alone)}</style>\n</head>"
+        last = f"{_scripts(shown)}<style>{style_sheet()}{share_menu.figure_style(alone)}</style>\n</head>"
         page = page.replace(b"<head>", first.encode(), 1).replace(b"</head>", last.encode(), 1)
         return _TITLE.sub(lambda _title: _tags(shown, query.get("lang", [""])[-1], root).encode(), page, count=1)
 
@@ -164,7 +164,7 @@ def _tags(page: Page, language: str, root: str | None) -> str:
     """A title of ours and the tags behind it. `root` is the address of the app without a slash at its end; None leaves
     the picture out, whose address must be a whole one.
     """
-    with speaking(language if language in languages() else None):
+    with use_language(language if language in languages() else None):
         title = "attnviz" if page.is_home else f"{_(page.title)} · attnviz"
         about = _("See where each head of a model looks, and why attention is made as it is.")
         about = about if page.is_home else _(page.question)
@@ -194,7 +194,7 @@ def headers() -> dict[str, str]:
     Where a setting makes no sense the pages say which; until it does, nobody else may embed the app.
     """
     try:
-        embed = settings.current().embed
+        embed = settings.current_settings().embed
     except Problem:
         embed = ()
     return {

@@ -50,7 +50,7 @@ class LogLines(logging.Formatter):
         return json.dumps(line, ensure_ascii=False)
 
 
-def begin() -> None:
+def begin_logging() -> None:
     """Write lines from now on, whoever logs."""
     lines = LogLines()
     handler = logging.StreamHandler(sys.stderr)
@@ -69,7 +69,7 @@ def begin() -> None:
         log_format.mend(lines)
 
 
-def without_words(text: str) -> str:
+def strip_quotes(text: str) -> str:
     """The first line of a ready-made text, without what stands in quotation marks or behind the "?" of an address."""
     return _QUERY.sub(f"?{HIDDEN}", _QUOTED.sub(HIDDEN, text.partition("\n")[0]))[:LONGEST]
 
@@ -81,7 +81,7 @@ def _event(record: logging.LogRecord) -> str:
         return f"{match['kind']} at {Path(match['path']).name}:{match['line']}" if match else "a warning"
     args = record.args
     if not args:
-        return str(record.msg) if own else without_words(str(record.msg))
+        return str(record.msg) if own else strip_quotes(str(record.msg))
     try:
         if isinstance(args, Mapping):
             return str(record.msg) % {name: _kept(value, own) for name, value in args.items()}

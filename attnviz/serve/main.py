@@ -6,17 +6,17 @@ import streamlit as st
 
 from attnviz.app import presenting, share_menu
 from attnviz.app.cache.waiting_line import PAGES
-from attnviz.app.links.link_state import follow, settle, unsaid_refusals
+from attnviz.app.links.link_state import push_url, sync_from_url, unreported_refusals
 from attnviz.app.mends.reliances import log_what_is_gone
 from attnviz.app.mends.streamlit_adapter import leave_if_gone
-from attnviz.app.text import spoken
-from attnviz.app.widget_values import heard_at_its_end, note_returned, take_returned
-from attnviz.base.words import language, set_language_source, speaking
+from attnviz.app.text import translate_markdown
+from attnviz.app.widget_values import apply_returned_values, note_returned_widgets, set_when_complete
+from attnviz.base.words import selected_language, set_language_source, use_language
 from attnviz.canvas import connection
 from attnviz.canvas.shared.component import remember_page
 from attnviz.serve import navigation
 
-set_language_source(navigation.language_asked)
+set_language_source(navigation.requested_language)
 
 MOST_REFUSALS = 4  #: sentences about a link above the picture
 MENU_WIDTH = 220  #: pixels of the menu beside a page, where there is room for both; app.css keeps as much free
@@ -33,26 +33,30 @@ st.logo(Path(__file__).with_name("logo.svg"), size="large")
 
 log_what_is_gone()
 
-with speaking(navigation.language_arriving()):
-    page = st.navigation(navigation.pages(), position="hidden" if navigation.carries() else "sidebar", expanded=True)
+with use_language(navigation.requested_language_before_sync()):
+    page = st.navigation(
+        navigation.streamlit_pages(),
+        position="hidden" if navigation.links_carry_choices() else "sidebar",
+        expanded=True,
+    )
 remember_page(page.url_path)
-note_returned()
-entered = follow(page.url_path or "home")
+note_returned_widgets()
+entered = sync_from_url(page.url_path or "home")
 # the language is looked up once: a page says hundreds of sentences
-with PAGES.turn(lambda _before: leave_if_gone()), speaking(language()), heard_at_its_end():
+with PAGES.turn(lambda _before: leave_if_gone()), use_language(selected_language()), set_when_complete():
     navigation.menu()
-    presenting.begin()
+    presenting.begin_presenting()
     share_menu.begin_figures()
-    above = st.container() if unsaid_refusals() else None
+    above = st.container() if unreported_refusals() else None
     page.run()
-    unsaid = [spoken(message) for message in unsaid_refusals()]  # by no control of the page
+    unsaid = [translate_markdown(message) for message in unreported_refusals()]  # by no control of the page
     if unsaid:
         (above or st).warning("\n\n".join(unsaid[:MOST_REFUSALS] + ["…"] * (len(unsaid) > MOST_REFUSALS)))
-    if not page.url_path and not presenting.presenting():
-        navigation.cards()
-    presenting.end()
+    if not page.url_path and not presenting.is_presenting():
+        navigation.draw_cards()
+    presenting.end_presenting()
     share_menu.end_figures()
     connection.notice()
-    take_returned()
+    apply_returned_values()
     if entered:
-        settle()
+        push_url()

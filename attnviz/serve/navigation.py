@@ -14,21 +14,21 @@ from typing import Any
 import streamlit as st
 
 from attnviz.app import presenting, widgets
-from attnviz.app.links.link_state import anything_chosen, arriving, link_parameters, value
-from attnviz.app.mends.streamlit_adapter import browsers_language, run_of_this_thread, session
-from attnviz.app.page_entry import Page, file_of
-from attnviz.base.words import N_, _, languages, spoken, tongue
+from attnviz.app.links.link_state import has_choices, link_parameters, value, value_before_sync
+from attnviz.app.mends.streamlit_adapter import app_session, browser_language, run_of_this_thread
+from attnviz.app.page_entry import Page, page_file
+from attnviz.base.words import N_, _, current_language, languages, supported_language
 from attnviz.serve.page_table import PAGES
 
 LANG = presenting.PAGE.one_of("lang", ("", *languages()), of_reader=True, label=N_("Language"))  #: "": the browser's
 LINKS = "page_links"  #: where a session keeps the parameters of every page's link, as of this run
 
 
-def pages() -> dict[str, list[Any]]:
+def streamlit_pages() -> dict[str, list[Any]]:
     """Streamlit's pages by group, titled in the visitor's language; each run has its own, which it may run once."""
     groups: dict[str, list[Any]] = {}
     for page in PAGES:
-        groups.setdefault(_(page.group), []).append(copy.copy(_made(tongue())[page.name]))
+        groups.setdefault(_(page.group), []).append(copy.copy(_made(current_language())[page.name]))
     return groups
 
 
@@ -37,7 +37,7 @@ def _made(_language: str) -> Mapping[str, Any]:
     """Each page by its name, made once for a language: Streamlit looks for its file, folder by folder, each time."""
     return {
         page.name: st.Page(
-            file_of(page.name),
+            page_file(page.name),
             title=_(page.title),
             icon=page.icon,
             url_path=None if page.is_home else page.name,
@@ -47,25 +47,25 @@ def _made(_language: str) -> Mapping[str, Any]:
     }
 
 
-def language_asked() -> str | None:
+def requested_language() -> str | None:
     """The language asked for, at any moment; None outside of a visitor's run."""
-    return None if run_of_this_thread() is None else value(LANG) or browsers_language()
+    return None if run_of_this_thread() is None else value(LANG) or browser_language()
 
 
-def language_arriving() -> str | None:
+def requested_language_before_sync() -> str | None:
     """The same before the link of this run is read, for the names of the pages, which are needed by then."""
-    return arriving(LANG) or st.context.locale
+    return value_before_sync(LANG) or st.context.locale
 
 
-def carries() -> bool:
+def links_carry_choices() -> bool:
     """Whether links carry what was chosen. Until something is, Streamlit's own menu shows the same in one message."""
-    return bool(st.query_params) or anything_chosen()
+    return bool(st.query_params) or has_choices()
 
 
 def menu() -> None:
     """Draw the pages in the sidebar, and the languages below. Each link opens its page as it was left, in any tab."""
-    links = {page.name: link_parameters(page.name) for page in PAGES} if carries() else {}
-    session()[LINKS] = links  # packed once a run
+    links = {page.name: link_parameters(page.name) for page in PAGES} if links_carry_choices() else {}
+    app_session()[LINKS] = links  # packed once a run
     with st.sidebar:
         with st.container(gap=None, key="menu") if links else nullcontext():
             for group in dict.fromkeys(page.group for page in PAGES) if links else ():
@@ -73,10 +73,12 @@ def menu() -> None:
                 for page in (each for each in PAGES if each.group == group):
                     _link(page, _(page.title))
         # each language by its own name, so that one is found in a page that one cannot read
-        widgets.one_of(LANG, _("Language"), languages(), usual=spoken(st.context.locale), label_visibility="collapsed")
+        widgets.select_one(
+            LANG, _("Language"), languages(), usual=supported_language(st.context.locale), label_visibility="collapsed"
+        )
 
 
-def cards() -> None:
+def draw_cards() -> None:
     """Where to go from the start page, in the order in which one learns, each with its question. After `menu`."""
     st.markdown("**" + _("Where to go next, in learning order") + "**")
     with st.container(horizontal=True, gap="small", key="cards"):
@@ -85,5 +87,5 @@ def cards() -> None:
 
 
 def _link(page: Page, label: str) -> None:
-    made, parameters = _made(tongue())[page.name], session()[LINKS].get(page.name)
+    made, parameters = _made(current_language())[page.name], app_session()[LINKS].get(page.name)
     st.page_link(made, label=label, icon=page.icon, query_params=parameters, width="stretch")

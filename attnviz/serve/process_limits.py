@@ -25,7 +25,7 @@ def open_more_files() -> int:
     return 1024
 
 
-def ends_with_parent(by: int = signal.SIGKILL) -> Callable[[], None] | None:
+def end_with_parent(by: int = signal.SIGKILL) -> Callable[[], None] | None:
     """For `preexec_fn`: the child ends when the thread that started it does (Linux's PR_SET_PDEATHSIG, 1)."""
     if not sys.platform.startswith("linux"):
         return None

@@ -14,7 +14,7 @@ LONGEST = (
 SECONDS = 30.0
 
 
-def bound() -> None:
+def bound_request_heads() -> None:
     """Let every connection of this process end its head in time. Where uvicorn has another parser nothing is done."""
     try:
         from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol as Protocol

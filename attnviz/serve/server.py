@@ -69,7 +69,7 @@ def warm() -> None:
     ready = availability(landing.MODEL).ready
     if ready:
         model_cache.load_in_background(landing.MODEL).result()
-        model_cache.shared().engine.expect(landing.MODEL)  # on Ray this connects; here the model is loaded
+        model_cache.process_caches().engine.expect(landing.MODEL)  # on Ray this connects; here the model is loaded
     chart = attnviz.figures.heatmap.matrix(np.eye(2), ["a", "b"], ["a", "b"])
     chart.to_json()  # Plotly reads the rules of its parts as it first draws and tells them
     compressed_files.prepare()
@@ -88,7 +88,7 @@ async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
         os.environ["ATTNVIZ_PROCESS_MB"] = str(process_limits.memory_mark())
     hosted = os.environ.get("ATTNVIZ_HOSTED", "0") != "0"  # a value that makes no sense is told to visitors, not here
     if os.environ.get("ATTNVIZ_LOG", "json" if hosted else "text") == "json":
-        log_lines.begin()
+        log_lines.begin_logging()
     task = asyncio.create_task(asyncio.to_thread(_warm_or_say_why))
     log.warning(announcement(st.get_option("server.address"), st.get_option("server.port"), hosted))
     yield {}
@@ -109,7 +109,7 @@ def _file(path: Path, media_type: str, cache: str) -> Callable[[Request], Respon
 
 def _font_of_pictures(_request: Request) -> Response:
     """The style that brings the pictures' font into an SVG."""
-    return Response(pictures_font.style(), media_type="text/css", headers={"Cache-Control": DAY})
+    return Response(pictures_font.font_style(), media_type="text/css", headers={"Cache-Control": DAY})
 
 
 async def head(request: Request) -> Response:
@@ -127,7 +127,7 @@ async def _computed(path: str, *place: int) -> bytes | None:
     """What was offered at an address, in a thread: one at a time of each address, so that nobody takes all of them."""
     mine = _OF_ADDRESS.setdefault(path, asyncio.Lock())
     async with mine, _AT_ONCE:
-        return await run_in_threadpool(ahead.answer, path, *place)
+        return await run_in_threadpool(ahead.find_offer, path, *place)
 
 
 def _blob(blob: bytes | None, cache: str) -> Response:
@@ -176,7 +176,7 @@ def own_address() -> str:
 
 if whole_callbacks.has_what_it_needs():
     whole_callbacks.mend()
-request_heads.bound()
+request_heads.bound_request_heads()
 #: An upload is read in memory, and no part of it ever lies on the disk.
 MultiPartParser.spool_max_size = st.get_option("server.maxUploadSize") * 2**20
 ROUTES = routes(st.get_option("server.baseUrlPath"))

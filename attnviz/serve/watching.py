@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.app.cache import model_cache
-from attnviz.app.cache.bounded_cache import kept_memory
+from attnviz.app.cache.bounded_cache import memory_after_trim
 from attnviz.app.cache.shared_results import CHARTS
 from attnviz.app.mends import streamlit_adapter
 
@@ -38,7 +38,7 @@ ANSWERS = Histogram(
     registry=REGISTRY,
 )
 MEMORY = Gauge("attnviz_own_memory_bytes", "Memory that this process shares with nobody", registry=REGISTRY)
-MEMORY.set_function(kept_memory)
+MEMORY.set_function(memory_after_trim)
 FAILURES = Counter("attnviz_failed_runs", "Runs that ended with an error that no page caught", registry=REGISTRY)
 ProcessCollector(registry=REGISTRY)
 
@@ -58,7 +58,7 @@ class Caches(Collector):
     """The caches that visitors share, and the queue before the models, read when they are asked for."""
 
     def collect(self) -> Iterable[Metric]:
-        here = model_cache.shared()
+        here = model_cache.process_caches()
         held = GaugeMetricFamily("attnviz_cache_bytes", "Bytes held", labels=["cache"])
         limit = GaugeMetricFamily("attnviz_cache_limit_bytes", "Bytes that may be held", labels=["cache"])
         requests = CounterMetricFamily("attnviz_cache_requests", "Requests", labels=["cache", "found"])
@@ -84,11 +84,11 @@ class Watching:
     def __init__(self, app: ASGIApp, clock: Callable[[], float] = time.monotonic) -> None:
         self.app = app
         self.clock = clock
-        self.times = streamlit_adapter.tells_of_runs()
+        self.times = streamlit_adapter.reports_runs()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "websocket":
-            refused = scope["type"] == "http" and asks_for_numbers_elsewhere(Request(scope))
+            refused = scope["type"] == "http" and is_foreign_metrics_request(Request(scope))
             await (Response(status_code=403) if refused else self.app)(scope, receive, send)
             return
         began: float | None = None  #: when the run that is under way was asked for
@@ -96,7 +96,7 @@ class Watching:
         async def timed_receive() -> Message:
             nonlocal began
             message = await receive()
-            told = streamlit_adapter.message_of(message.get("bytes") or b"") if self.times else None
+            told = streamlit_adapter.parse_message(message.get("bytes") or b"") if self.times else None
             if told is not None and told.WhichOneof("type") == "rerun_script":
                 began = self.clock()
             return message
@@ -106,7 +106,7 @@ class Watching:
             await send(message)
             if began is None or message["type"] != "websocket.send":
                 return
-            end = streamlit_adapter.end_of_run(message.get("bytes") or b"")
+            end = streamlit_adapter.run_outcome(message.get("bytes") or b"")
             if end in streamlit_adapter.ANSWERED:
                 taken = self.clock() - began
                 ANSWERS.observe(taken)
@@ -124,7 +124,7 @@ class Watching:
             log.info("a visitor left")
 
 
-def asks_for_numbers_elsewhere(request: Request) -> bool:
+def is_foreign_metrics_request(request: Request) -> bool:
     """Whether somebody asks for numbers who is not a program on this machine; a proxy on it says for whom it asks."""
     return request.scope["path"].rstrip("/").endswith(NUMBERS) and (
         request.client is None

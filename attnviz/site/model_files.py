@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from attnviz.base.message import Problem, Several
+from attnviz.base.message import MessageList, Problem
 
 MODELS = ("smollm2-135m", "minilm-l6")  #: those whose packaged files a browser can read
 LONGEST = 200  #: tokens that a site reads
 KINDS = ("F32", "Q8_0", "Q4_1")  #: how the browser's passes know numbers to be stored
 
 
-def of_llama(file: Path) -> dict[str, Any]:
+def llama_manifest(file: Path) -> dict[str, Any]:
     """The manifest of a GGUF file of Llama's shape."""
     import gguf
 
@@ -36,7 +36,7 @@ def of_llama(file: Path) -> dict[str, Any]:
     }
 
 
-def of_bert(file: Path) -> dict[str, Any]:
+def bert_manifest(file: Path) -> dict[str, Any]:
     """The manifest of a safetensors file of BERT's shape, with the config.json beside it."""
     config = json.loads((file.parent / "config.json").read_text("utf-8"))
     with file.open("rb") as opened:
@@ -63,6 +63,6 @@ def _weight(name: str, at: int, kind: str, shape: Sequence[int]) -> dict[str, An
     """Where a weight lies in the files, from the beginning of the first, and how its numbers are stored."""
     if kind not in KINDS:
         raise Problem(
-            "{tensor} is stored as {kind}; these are read: {known}", tensor=name, kind=kind, known=Several(KINDS)
+            "{tensor} is stored as {kind}; these are read: {known}", tensor=name, kind=kind, known=MessageList(KINDS)
         )
     return {"at": int(at), "kind": kind, "shape": [int(each) for each in shape]}

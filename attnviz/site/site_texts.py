@@ -4,7 +4,7 @@ from attnviz.base.words import _
 from attnviz.site.model_files import LONGEST
 
 
-def texts() -> dict[str, str]:
+def site_texts() -> dict[str, str]:
     """Sentences of the page; {names} are filled in by the browser."""
     return {
         "sentence": _("Sentence"),

@@ -19,20 +19,20 @@ import numpy as np
 from attnviz import live
 from attnviz.base import pictures_font
 from attnviz.base.head_record import HeadGrid, HeadView
-from attnviz.base.message import Message, Problem, Several
-from attnviz.base.words import _, say, speaking, tongue
+from attnviz.base.message import Message, MessageList, Problem
+from attnviz.base.words import _, current_language, translate_message, use_language
 from attnviz.base.words import languages as known
 from attnviz.canvas.shared import packing
-from attnviz.live import LiveView, header, inert_json, packed
-from attnviz.models.catalogue import Entry, LoadedModel, find
-from attnviz.models.file_faults import lines_of
+from attnviz.live import LiveView, inert_json, live_header, pack_heads
+from attnviz.models.catalogue import LoadedModel, ModelEntry, find
+from attnviz.models.file_faults import read_lines
 from attnviz.models.loading import Example, load
-from attnviz.models.loading.example_traces import examples_of
+from attnviz.models.loading.example_traces import model_examples
 from attnviz.models.loading.locate import wheel_path
 from attnviz.runs.head_matrix import raw_heads
 from attnviz.runs.model_run import Request, run_model
-from attnviz.site.model_files import LONGEST, MODELS, of_bert, of_llama
-from attnviz.site.site_texts import texts
+from attnviz.site.model_files import LONGEST, MODELS, bert_manifest, llama_manifest
+from attnviz.site.site_texts import site_texts
 
 BUNDLE = Path(__file__).parent / "bundle"
 MARK = ".attnviz-site"  #: a file that says that a folder is ours to write into
@@ -86,17 +86,17 @@ def write(
         ) from None
     made = [write_model(each.id, out) for each in entries]
     if sentences is None:
-        told = [(each, model) for model in made for each in examples_of(model.loaded.entry) if not each.second]
+        told = [(each, model) for model in made for each in model_examples(model.loaded.entry) if not each.second]
     else:
         told = [(each, made[0]) for each in _sentences(sentences, made[0].card)]
     examples = [_prepared(*each, out) for each in told]
     for each in ("site.js", "worker.js"):
         shutil.copyfile(BUNDLE / each, out / each)
-    style = pictures_font.style() + (BUNDLE / "site.css").read_text("utf-8")
+    style = pictures_font.font_style() + (BUNDLE / "site.css").read_text("utf-8")
     (out / "site.css").write_text(style, encoding="utf-8")
     names = {each: "index.html" if number == 0 else f"index.{each}.html" for number, each in enumerate(languages)}
     for language, name in names.items():
-        with speaking(language):
+        with use_language(language):
             page = _page(examples, [each.card for each in made], app, names)
         (out / name).write_text(page, encoding="utf-8")
     (out / "offline.js").write_text(_offline(out), encoding="utf-8")
@@ -114,7 +114,7 @@ def _claim(out: Path) -> None:
     (out / MARK).write_text("Written by `attnviz site`, which may write here again.\n", encoding="utf-8")
 
 
-def _packaged(name: str) -> tuple[Entry, Path]:
+def _packaged(name: str) -> tuple[ModelEntry, Path]:
     """A model whose packaged files are here, and such that a browser can read them; and the file of its weights."""
     entry = find(name)
     file = wheel_path(entry) if entry.id in MODELS else None
@@ -123,7 +123,7 @@ def _packaged(name: str) -> tuple[Entry, Path]:
             "{model} cannot be part of a site: it takes the packaged files of {known}, put here by "
             "attnviz models fetch",
             model=entry.id,
-            known=Several(MODELS),
+            known=MessageList(MODELS),
         )
     return entry, file
 
@@ -138,7 +138,7 @@ def write_model(name: str, out: Path) -> SiteModel:
         "longest": LONGEST,
         "parts": _parts(file, folder, entry.id),
         **_tokenizer(loaded, folder),
-        **(of_llama(file) if file.suffix == ".gguf" else of_bert(file)),
+        **(llama_manifest(file) if file.suffix == ".gguf" else bert_manifest(file)),
     }
     known = {name: manifest[name] for name in ("name", "family", "layers", "heads", "groups", "width")}
     written = _kept(folder, entry.id, ".json", json.dumps(manifest, separators=(",", ":")).encode())
@@ -185,8 +185,8 @@ def _page(
     """The HTML of the page in the language that is spoken; `pages`: where it is in each language."""
     first = examples[0]
     view = first.view
-    about = header(view)
-    words = about["words"] | texts()
+    about = live_header(view)
+    words = about["words"] | site_texts()
     about |= {
         "words": words,
         "cards": list(cards),
@@ -195,18 +195,18 @@ def _page(
                 "text": each.example.text,
                 "model": each.model.loaded.entry.id,
                 "at": "{}.{}".format(*each.view.tile) if each.example.head else "",
-                "shows": say(each.example.shows),
+                "shows": translate_message(each.example.shows),
                 "file": each.file,
             }
             for each in examples
         ],
-        "codes": live.squeezed(first.codes),
+        "codes": live.deflate_base64(first.codes),
         # the file that a visitor saves, with the {names} of what the browser puts into it
-        "document": live.document(
+        "document": live.page_document(
             "{title}", "<style>{style}</style>", "{view}", "{heads}", "<script>{script}</script>"
         ),
     }
-    spoken = tongue()
+    spoken = current_language()
     title = html.escape(_("attnviz: see attention, in this browser"))
     others = [_way(known()[each], f"{pages[each]}{{search}}#", lang=each) for each in pages if each != spoken]
     top = (
@@ -220,8 +220,8 @@ def _page(
         f"</span>{_way(words['whole'], f'{pages[spoken]}#', target='_blank')} · {html.escape(words['made'])}</footer>"
     )
     layer, head = view.tile  # its scores alone: those of all others are most of the bytes, and wait until one is chosen
-    one = packed(replace(view, heads=[view.heads[sum(view.grid.heads[:layer]) + head]], grid=HeadGrid.of([1])))
-    return live.document(title, STYLE, inert_json(about), one, SCRIPT, policy=POLICY, top=top, foot=foot)
+    one = pack_heads(replace(view, heads=[view.heads[sum(view.grid.heads[:layer]) + head]], grid=HeadGrid.of([1])))
+    return live.page_document(title, STYLE, inert_json(about), one, SCRIPT, policy=POLICY, top=top, foot=foot)
 
 
 def _way(text: str, base: str, **more: str) -> str:
@@ -234,7 +234,7 @@ def _sentences(file: Path, card: Mapping[str, Any]) -> list[Example]:
     """A file's examples, one a line: a sentence; after a tab the head to begin with; after another what it shows."""
     heads = {f"{layer}.{head}": (layer, head) for layer in range(card["layers"]) for head in range(card["heads"])}
     made = []
-    for number, line in enumerate(lines_of(file)):
+    for number, line in enumerate(read_lines(file)):
         text, at, shows = [*line.split("\t"), "", ""][:3]
         if at and at not in heads:
             raise Problem(
@@ -256,10 +256,10 @@ def _prepared(example: Example, model: SiteModel, out: Path) -> ReadExample:
     layers = run.stacks[0].layers
     heads = raw_heads(layers, labels)
     weights = np.concatenate([layer.weights()[0].float().numpy() for layer in layers])
-    codes = packing.thumbnails(weights, ~np.stack([head.mask for head in heads])).tobytes()
+    codes = packing.make_thumbnails(weights, ~np.stack([head.mask for head in heads])).tobytes()
     counts, kv_counts = ([card[each]] * card["layers"] for each in ("heads", "groups"))
     view = LiveView(heads, HeadGrid.of(counts, kv_counts), HeadView(tile=example.head or (0, 0)))
-    content = json.dumps({"labels": labels, "heads": packed(view)}, ensure_ascii=False).encode()
+    content = json.dumps({"labels": labels, "heads": pack_heads(view)}, ensure_ascii=False).encode()
     return ReadExample(example, model, view, codes, _kept(out / "examples", example.id, ".json", content))
 
 
@@ -274,7 +274,7 @@ def _offline(out: Path) -> str:
     return script.replace(empty, known)
 
 
-def _licences(entries: Sequence[Entry]) -> str:
+def _licences(entries: Sequence[ModelEntry]) -> str:
     """Who made the models and what is in the scripts, and under which licence."""
     parts = ["attnviz: Apache-2.0"]
     for entry in entries:

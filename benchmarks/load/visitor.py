@@ -17,7 +17,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from attnviz.base.packed import unblob
+from attnviz.base.packed import unpack_blob
 from attnviz.canvas.head import ahead
 
 MADE = "/attnviz/"  # what is fetched only once the page has been run
@@ -70,7 +70,7 @@ class Visitor:
     def heads(self) -> str:
         """The address that this visitor's own page gives for all heads; other processes give others. "": none."""
         head = self.find("head")
-        return "" if head is None else str(unblob(head.proto.bytes)[0].get("every") or "")
+        return "" if head is None else str(unpack_blob(head.proto.bytes)[0].get("every") or "")
 
     async def fetch(self, paths: Iterable[str]) -> None:
         """Fetch files as a browser does, one after the other over one connection; each must be answered with 200."""

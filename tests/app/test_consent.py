@@ -17,21 +17,21 @@ def script() -> None:
     import streamlit as st
 
     from attnviz.app.links import link_state
-    from attnviz.app.panel import guard
-    from attnviz.pages.explore.explore import ask
+    from attnviz.app.panel import show_problems
+    from attnviz.pages.explore.explore import draw_form
 
-    link_state.follow("explore")
+    link_state.sync_from_url("explore")
     st.session_state["asked"] = None
-    with guard():
-        st.session_state["asked"] = ask()
+    with show_problems():
+        st.session_state["asked"] = draw_form()
 
 
 @pytest.fixture
 def loads(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The names that anything loads; the caches of a process that has just started."""
     names: list[str] = []
-    fresh = model_cache.Shared()
-    monkeypatch.setattr(model_cache, "shared", lambda: fresh)
+    fresh = model_cache.ProcessCaches()
+    monkeypatch.setattr(model_cache, "process_caches", lambda: fresh)
     monkeypatch.setattr(model_cache, "load", lambda name, progress: names.append(name) or load(name, progress))
     return names
 

@@ -7,7 +7,7 @@ import pytest
 
 from attnviz.app import glossary_terms
 from attnviz.app.glossary_terms import TERMS
-from attnviz.app.links.choices import choices_of
+from attnviz.app.links.choices import page_choices
 from attnviz.serve import page_table
 
 PAGES = {row.name for row in page_table.PAGES}
@@ -16,7 +16,7 @@ PAGES = {row.name for row in page_table.PAGES}
 @pytest.mark.parametrize("term", TERMS.values(), ids=list(TERMS))
 def test_a_term_can_be_seen_where_it_says(term):
     assert term.page in PAGES
-    known = {choice.name: choice for choice in choices_of(term.page)}
+    known = {choice.name: choice for choice in page_choices(term.page)}
     for name, text in term.seen.items():
         assert known[name].read(text) is not None
         assert known[name].write(known[name].read(text)) == text

@@ -13,12 +13,12 @@ from tests.waiting import until
 @pytest.fixture
 def line(monkeypatch):
     """Of a process in which one visitor is at work."""
-    fresh = model_cache.Shared()
-    monkeypatch.setattr(model_cache, "shared", lambda: fresh)
+    fresh = model_cache.ProcessCaches()
+    monkeypatch.setattr(model_cache, "process_caches", lambda: fresh)
     monkeypatch.setattr(live_run.st, "session_state", {})
-    live_run.finished.cache_clear()
+    live_run.finished_results.cache_clear()
     yield fresh.line
-    live_run.finished.cache_clear()
+    live_run.finished_results.cache_clear()
 
 
 @pytest.mark.parametrize("elsewhere, taken", [(False, 1), (True, 0)])
@@ -38,7 +38,7 @@ def test_a_step_waits_for_its_turn_unless_other_processes_compute_it(line, elsew
 def test_who_waits_goes_before_the_next_part_of_a_long_computation(line, monkeypatch):
     monkeypatch.setattr(live_run, "FIRST_AFTER", 60.0)
     one_place, order = model_cache.WaitingLine(1, 9), []
-    monkeypatch.setattr(model_cache.shared(), "line", one_place)
+    monkeypatch.setattr(model_cache.process_caches(), "line", one_place)
 
     def other():
         with one_place.turn(lambda _before: None):
@@ -62,7 +62,7 @@ def test_who_waits_goes_before_the_next_part_of_a_long_computation(line, monkeyp
 def test_two_long_computations_leave_a_place_to_who_typed_a_sentence(line, monkeypatch):
     monkeypatch.setattr(live_run, "FIRST_AFTER", 0.0)
     may_end, at_once = threading.Event(), []
-    long_line = model_cache.shared().long_line
+    long_line = model_cache.process_caches().long_line
 
     def parts():
         at_once.append(line.taken)
@@ -87,7 +87,7 @@ def test_two_long_computations_leave_a_place_to_who_typed_a_sentence(line, monke
 
 def test_two_long_computations_take_turns_part_by_part(line, monkeypatch):
     monkeypatch.setattr(live_run, "FIRST_AFTER", 60.0)
-    long_line, order, begun = model_cache.shared().long_line, [], threading.Event()
+    long_line, order, begun = model_cache.process_caches().long_line, [], threading.Event()
 
     def parts(name):
         for number in range(1, 5):

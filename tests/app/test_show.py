@@ -24,10 +24,10 @@ def drawn(words: str, caption: str | None, axes: bool) -> None:
 
     from attnviz.app import exports, show
     from attnviz.app.page_entry import LOOK, Page
-    from attnviz.app.page_parts import page_heading
+    from attnviz.app.page_parts import draw_heading
 
-    st.session_state["gathering"] = st.session_state[exports.GATHERING] = exports.Gathering("a-chart")
-    page_heading(Page("x", "X", "Why divide", ":material/key:", LOOK, "Why?"))
+    st.session_state["gathering"] = st.session_state[exports.GATHERING] = exports.FigureCollector("a-chart")
+    draw_heading(Page("x", "X", "Why divide", ":material/key:", LOOK, "Why?"))
     fig = go.Figure(go.Bar(y=[1]))
     if axes:
         fig.update_layout(xaxis_title="d_k", yaxis_title="variance")

@@ -9,7 +9,7 @@ def whole() -> None:
 
     from attnviz.app import widget_values
 
-    with widget_values.heard_at_its_end():
+    with widget_values.set_when_complete():
         widget_values.set_before_drawn("tokens", st.session_state.get("wanted", 8192), lambda: None)
         st.number_input("Tokens", 1, 99999, key="tokens")
         if st.session_state.get("ended"):

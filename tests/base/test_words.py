@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from attnviz.base import words
-from attnviz.base.message import Message, Problem, Several
+from attnviz.base.message import Message, MessageList, Problem
 from scripts import words as script
 
 
@@ -18,21 +18,21 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder / "page.py"
 
 
-LISTING = Message("one of {known}", {"known": Several(("a", 8, Message("wider"), Message("{n} heads", {"n": 2})))})
+LISTING = Message("one of {known}", {"known": MessageList(("a", 8, Message("wider"), Message("{n} heads", {"n": 2})))})
 
 
 def test_several_things_are_listed_as_in_english_without_another_language():
-    assert str(LISTING) == words.say(LISTING) == "one of a, 8, wider, 2 heads"
-    assert str(Problem("one of {known}", known=Several(["a"]))) == "one of a"
-    assert str(Several(())) == ""
+    assert str(LISTING) == words.translate_message(LISTING) == "one of a, 8, wider, 2 heads"
+    assert str(Problem("one of {known}", known=MessageList(["a"]))) == "one of a"
+    assert str(MessageList(())) == ""
 
 
 def test_in_english_they_are_joined_by_comma_semicolon_and_space():
-    assert words.listed(str(n) for n in range(3)) == "0, 1, 2"
-    assert words.clauses(["a: 1", "b: 2"]) == "a: 1; b: 2"
-    assert words.sentences("One.", "", "Two.") == "One. Two."
-    assert words.sentences("", "") == words.listed([]) == ""
-    assert words.ended("One") == "One."
+    assert words.join_list(str(n) for n in range(3)) == "0, 1, 2"
+    assert words.join_clauses(["a: 1", "b: 2"]) == "a: 1; b: 2"
+    assert words.join_sentences("One.", "", "Two.") == "One. Two."
+    assert words.join_sentences("", "") == words.join_list([]) == ""
+    assert words.end_sentence("One") == "One."
 
 
 def test_a_problem_is_a_value_error_with_its_values_apart():

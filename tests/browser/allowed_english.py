@@ -1,6 +1,6 @@
 """What may stand in Latin letters on a page in Chinese: names, symbols and units. Each group says why."""
 
-from attnviz.models.architecture import all_presets, claims, gpus, quality
+from attnviz.models.architecture import all_presets, gpus, published_claims, published_quality
 from attnviz.models.catalogue import CATALOGUE
 from attnviz.pages.compare.maths import layer_timing
 from attnviz.pages.compare.maths.layer_costs import USES
@@ -14,10 +14,10 @@ NAMES: tuple[str, ...] = tuple(
             *(entry.id for entry in CATALOGUE),
             *(preset.id for preset in all_presets().values()),
             *(preset.source for preset in all_presets().values()),
-            *(claim.source for claim in claims()),
+            *(claim.source for claim in published_claims()),
             *("Command-R", "Jamba-v0.1", "Mixtral-8x7B"),  # of which they are
             *(gpu.source for gpu in gpus().values()),
-            quality()[1],
+            published_quality()[1],
             *(use.model for use in USES),
             *(use.source for use in USES),
             "value cannot be converted to type c10::Half without overflow",  # torch, of a number

@@ -13,12 +13,12 @@ from itertools import groupby
 import pytest
 from playwright.sync_api import expect
 
-from attnviz.app.links.choices import choices_of
+from attnviz.app.links.choices import page_choices
 from attnviz.base.words import LOCALE_DIR
 from attnviz.models.loading import EXAMPLES, load
 from attnviz.pages.decoding import choices as decoding_choices
 from attnviz.pages.decoding.maths import decoders, token_by_token
-from attnviz.pages.heads.maths.sentence_sets import words_of_one_token
+from attnviz.pages.heads.maths.sentence_sets import single_token_words
 from attnviz.pages.why.maths import parts
 from attnviz.pages.why.maths.parts import CONTRASTS
 from attnviz.runs.model_run import Request, run_model
@@ -41,7 +41,7 @@ VISITORS = " ".join(
         *(
             str(choice.default)
             for row in page_table.PAGES
-            for choice in choices_of(row.name)
+            for choice in page_choices(row.name)
             if choice.kind == "text" and choice.default
         ),
     ]
@@ -65,7 +65,7 @@ SCROLLED = {"build?b_ask=picture"}
 @cache
 def random_words() -> frozenset[str]:
     """Of which the texts on Heads are made, for the model that the page opens with."""
-    return frozenset(words_of_one_token(load("smollm2-135m")))
+    return frozenset(single_token_words(load("smollm2-135m")))
 
 
 @cache
@@ -73,7 +73,7 @@ def words_of_answers() -> frozenset[str]:
     """What Why this token? quotes as it opens: its prompts, what may come next, and what each layer would say."""
     example, loaded = CONTRASTS[0], load("smollm2-135m")
     read = run_model(Request("smollm2-135m", example.text), loaded)
-    said = [each.label for each in parts.offered(read, loaded)]
+    said = [each.label for each in parts.likely_tokens(read, loaded)]
     said += parts.run(read, loaded, parts.TokenQuestion()).likeliest
     said += (example.text, example.other, example.token, example.versus)
     return frozenset(WORD.findall(" ".join(said)))

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attnviz.models.loading import EXAMPLES, load
-from attnviz.runs.model_run import Request, kept_run
+from attnviz.runs.model_run import Request, stored_run
 from tests.browser.canvas_places import cell, numbers, shown, weights
 from tests.browser.conftest import answered, resized, until
 from tests.browser.saving import open_menu, saved_in
@@ -194,7 +194,7 @@ EXACT, COARSE = 1e-5, 2e-3
 @pytest.fixture(scope="module")
 def stack():
     """What the server shows."""
-    return kept_run(Request("smollm2-135m", EXAMPLES[0].text)).stacks[0]
+    return stored_run(Request("smollm2-135m", EXAMPLES[0].text)).stacks[0]
 
 
 def weights_of(stack, head, **change):

@@ -9,7 +9,7 @@ import torch
 
 from attnviz.core.attention import attend
 from attnviz.models.loading import EXAMPLES
-from attnviz.runs.model_run import Request, kept_run
+from attnviz.runs.model_run import Request, stored_run
 from tests.browser.canvas_places import cell, finger, weights
 from tests.browser.conftest import answered, until
 from tests.browser.test_all_heads import arrived
@@ -25,7 +25,7 @@ PAINTED = "stage => stage.querySelector('canvas').toDataURL()"
 @pytest.fixture(scope="module")
 def layer():
     """The layer on show as the page opens."""
-    return kept_run(Request("smollm2-135m", EXAMPLES[0].text)).stacks[0].layers[LAYER]
+    return stored_run(Request("smollm2-135m", EXAMPLES[0].text)).stacks[0].layers[LAYER]
 
 
 def expected(layer, mask, factor):

@@ -14,7 +14,7 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from attnviz.app.links.link_reading import pack
-from attnviz.serve.headless import Looks, app_link, figure_file, run_page
+from attnviz.serve.headless import FileRequest, app_link, figure_file, run_page
 from tests.browser.conftest import answered
 from tests.browser.saving import open_menu, saved
 
@@ -108,14 +108,14 @@ def test_a_picture_on_show_is_saved_byte_for_byte_as_the_command_writes_it(link,
     answered(page)
     open_menu(menu)
     theirs = saved_bytes(page, page.locator("button[data-kind=svg]")).decode()
-    mine = figure_file(run_page(app_link(link), key).figure, "svg", Looks()).decode()
+    mine = figure_file(run_page(app_link(link), key).figure, "svg", FileRequest()).decode()
     assert mine == theirs
     assert "Made with attnviz" in mine
     expect(page.get_by_text("is in your downloads.")).to_be_visible()
     page.get_by_label("Credit line").uncheck()
     assert (
         saved_bytes(page, page.locator("button[data-kind=svg]")).decode()
-        == figure_file(run_page(app_link(link), key).figure, "svg", Looks(credit="")).decode()
+        == figure_file(run_page(app_link(link), key).figure, "svg", FileRequest(credit="")).decode()
     )
 
 
@@ -124,7 +124,7 @@ def test_the_command_s_files_are_those_that_the_page_saves(link, server_url, new
     page = new_page(locale="en")
     key = opened_menu(page, f"{server_url}/{link}")
     figure = run_page(app_link(link), key).figure
-    looks = Looks()
+    looks = FileRequest()
 
     theirs = saved_bytes(page, page.locator("button[data-kind=svg]")).decode()
     mine = figure_file(figure, "svg", looks).decode()

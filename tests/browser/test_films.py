@@ -82,7 +82,7 @@ def test_bars_show_pythons_numbers_move_without_it_and_letting_go_is_in_the_link
 
 
 def product(**change):
-    result = rotation.turn(rotation.PairConfig(**change))
+    result = rotation.random_pair(rotation.PairConfig(**change))
     return [f"{value:.4f}".replace("-", "−") for value in (result.product, result.score)]
 
 
@@ -101,7 +101,7 @@ def test_the_circle_turns_without_python_and_letting_go_is_in_the_link_and_comes
     assert added_up(page)[2:] == product(pair=9, k_at=511)
     assert len(sent) == before
     move(page, "rc", "pair", 9, let_go=True)
-    there = rotation.turn(rotation.PairConfig(pair=9, k_at=511))
+    there = rotation.random_pair(rotation.PairConfig(pair=9, k_at=511))
     said = f"{there.product:.4g}".replace("-", "−")
     page.get_by_text(f"this pair’s part of q·k is {said};").wait_for()
     assert len(sent) == before + 1, "only letting go was sent"

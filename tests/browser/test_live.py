@@ -13,7 +13,7 @@ import torch
 from playwright.sync_api import expect
 
 from attnviz.base.head_record import HeadGrid, HeadTitles, HeadView, Pin, Pins
-from attnviz.live import LiveView, page
+from attnviz.live import LiveView, live_page
 from attnviz.runs.head_matrix import raw_head, raw_heads
 from attnviz.runs.model_run import Request, run_model
 from tests.browser.canvas_places import cell, drag, tile
@@ -48,7 +48,7 @@ def files(stack: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pat
         "one": LiveView([raw_head(stack, 13, 8)], HeadGrid.of([1]), first, title=title),
     }
     for name, view in made.items():
-        (folder / f"{name}.html").write_text(page(view), encoding="utf-8")
+        (folder / f"{name}.html").write_text(live_page(view), encoding="utf-8")
     return {name: folder / f"{name}.html" for name in made}
 
 

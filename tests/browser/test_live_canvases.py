@@ -16,7 +16,7 @@ from attnviz import live
 from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pin, Pins
 from attnviz.live.matrix_figures import HeadFilm
 from attnviz.live.scene_figure import FrameOptions, SceneFigure
-from attnviz.serve.headless import Looks, app_link, figure_file, run_page
+from attnviz.serve.headless import FileRequest, app_link, figure_file, run_page
 from tests.live.test_film_file import a_head
 from tests.svg_reading import texts
 from tests.waiting import until
@@ -78,7 +78,7 @@ def test_a_canvas_s_file_shows_what_the_page_shows(name: str, opened: Open, alon
     view, figure, key = CANVASES[name]
     made = run_page(app_link(view), figure).figure
     assert made is not None
-    content = figure_file(made, "html", Looks())
+    content = figure_file(made, "html", FileRequest())
     assert name == "patch_view" or len(content) <= LARGEST  # a picture's file has all heads, and the picture
     on_page = opened(view).locator(f".st-key-{key} .av-root")
     expect(on_page).to_be_visible()
@@ -114,7 +114,7 @@ def film_of(file: Any) -> Any:
 def test_a_file_of_what_moves_saves_its_film_without_a_network(name: str, alone: Any) -> None:
     view, figure, _key = CANVASES[name]
     made = run_page(app_link(view), figure).figure
-    file = alone(figure_file(made, "html", Looks()))
+    file = alone(figure_file(made, "html", FileRequest()))
     gif = film_of(file)
     assert gif.size == (1280, 720)
     assert gif.n_frames >= 2
@@ -124,7 +124,7 @@ def test_a_file_of_what_moves_saves_its_film_without_a_network(name: str, alone:
 def test_a_file_of_heads_saves_the_film_of_the_row_on_show(alone: Any) -> None:
     heads = [replace(a_head(6, 6)[0], scores=seed * a_head(6, 6)[0].scores, q=None, k=None) for seed in (1, 2)]
     view = live.LiveView(heads, HeadGrid.of([2]), HeadView("one", tile=(0, 1), pins=Pins((Pin("q", 3),))))
-    content = live.page(view, "dark").encode()
+    content = live.live_page(view, "dark").encode()
     assert len(content) <= LARGEST
     file = alone(content)
     gif = film_of(file)
@@ -140,6 +140,6 @@ def test_a_file_of_heads_saves_the_film_of_the_row_on_show(alone: Any) -> None:
 
 def test_a_file_of_weights_alone_offers_no_film(alone: Any) -> None:
     weights = HeadData.of_values(np.full((2, 2), 0.5), ["a", "b"])
-    file = alone(live.page(live.LiveView([weights], HeadGrid.of([1]))).encode())
+    file = alone(live.live_page(live.LiveView([weights], HeadGrid.of([1]))).encode())
     expect(file.locator(".live-head canvas").first).to_be_visible()
     expect(file.locator(".live-film")).to_have_count(0)

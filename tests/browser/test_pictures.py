@@ -11,7 +11,7 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from attnviz.models.loading import load
-from attnviz.models.pictures import composed, held_out
+from attnviz.models.pictures import held_out_digits, join_digits
 from attnviz.pages.pictures.maths.picture_run import run_picture
 from tests.browser import saving
 from tests.browser.canvas_places import drag
@@ -113,7 +113,7 @@ def test_painting_over_patches_and_silencing_a_head_change_what_the_model_says(o
 def test_rows_rollout_and_the_mean_of_layers_follow_hand_and_what_is_hidden_without_a_server(open_pictures):
     page = open_pictures("?pic_digits=8", stranger=True)
     assert read(page).startswith("From class token, ")
-    run = run_picture(load("digit-vit"), composed([held_out().pictures[held_out().like(8)]]))
+    run = run_picture(load("digit-vit"), join_digits([held_out_digits().pictures[held_out_digits().like(8)]]))
     hidden = list(range(9, 15))
     weights = []
     for layer in run.trace.layers:

@@ -50,8 +50,8 @@ def offered(name, make) -> str:
 def test_a_fetched_head_equals_the_one_the_script_would_send():
     address = ahead.offer_head("view", head_of, GROUP)
     expected = head_blob(*head_of(1, 0), channel=replace(GROUP, ahead=address), coarse=True)
-    assert ahead.answer(address.lstrip("/"), 1, 0) == expected
-    header, _ = packing.unblob(expected)
+    assert ahead.find_offer(address.lstrip("/"), 1, 0) == expected
+    header, _ = packing.unpack_blob(expected)
     assert (header["tile"], header["ahead"]) == ([1, 0], address)
 
 
@@ -66,7 +66,7 @@ def raw_head(n: int, width: int) -> HeadData:
 def test_a_fetched_head_takes_fewer_bytes_and_its_weights_are_those_that_attend_gives(n):
     head = raw_head(n, 64)
     data = replace(head, tokens_q=[str(i) for i in range(n)])
-    exact, fetched = (packing.unblob(head_blob(data, HeadView(), coarse=coarse)) for coarse in (False, True))
+    exact, fetched = (packing.unpack_blob(head_blob(data, HeadView(), coarse=coarse)) for coarse in (False, True))
     assert not exact[0]["coarse"]
     assert fetched[0]["coarse"] == (n < 256), "of a longer text q and k are less"
     assert len(fetched[1]) <= len(exact[1]) * (0.53 if n == 100 else 0.81 if n == 200 else 1)
@@ -96,7 +96,7 @@ def test_a_session_keeps_its_address_and_everyone_who_reads_a_sentence_is_given_
 
 
 def test_at_the_address_of_a_sentence_stands_every_head():
-    header, payload = packing.unblob(ahead.answer(offered("x", sentence)))
+    header, payload = packing.unpack_blob(ahead.find_offer(offered("x", sentence)))
     assert (header["doc"], header["heads"]) == ("doc", [2, 4])
     assert decoded(header["raw"], payload).shape == (6, 3, 4)
 
@@ -106,17 +106,17 @@ def test_what_is_gone_overflowed_or_is_too_large_is_not_sent():
         raise LookupError("evicted")
 
     wrong = HeadData(np.full((2, 2), np.inf, np.float32), np.ones((2, 2), bool), 1.0, 4)
-    assert ahead.answer(offered("x", gone)) is None
-    assert ahead.answer(offered("x", lambda: ahead.sentence_blob("d", [1], [wrong]))) is None
-    assert ahead.answer(offered("y", lambda: b" " * ahead.MOST_BYTES)) is not None
-    assert ahead.answer(offered("y", lambda: b" " * (ahead.MOST_BYTES + 1))) is None
+    assert ahead.find_offer(offered("x", gone)) is None
+    assert ahead.find_offer(offered("x", lambda: ahead.sentence_blob("d", [1], [wrong]))) is None
+    assert ahead.find_offer(offered("y", lambda: b" " * ahead.MOST_BYTES)) is not None
+    assert ahead.find_offer(offered("y", lambda: b" " * (ahead.MOST_BYTES + 1))) is None
 
 
 @pytest.mark.parametrize("base", ["", "/attention"])
 def test_the_server_hands_them_out(base):
     client = TestClient(Starlette(routes=routes(base)))
     head, every = base + ahead.offer_head("view", head_of, GROUP), base + "/" + offered("x", sentence)
-    assert packing.unblob(client.get(f"{head}/1.1").content)[0]["title"] == "Layer 1, head 1"
+    assert packing.unpack_blob(client.get(f"{head}/1.1").content)[0]["title"] == "Layer 1, head 1"
     assert "no-store" in client.get(f"{head}/1.1").headers["cache-control"]
     found = client.get(every)
     assert found.content == sentence()

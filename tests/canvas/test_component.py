@@ -15,7 +15,7 @@ from attnviz.base.record_json import to_json
 from attnviz.canvas import softmax_slider
 from attnviz.canvas.head import attention_view
 from attnviz.canvas.shared import component
-from attnviz.canvas.shared.component import BUNDLES, NAMES, sent
+from attnviz.canvas.shared.component import BUNDLES, NAMES, last_sent
 from attnviz.live.head_header import name_tokens
 
 PACKAGE = Path(attnviz.__file__).parent
@@ -64,7 +64,7 @@ def test_what_a_component_a_chart_or_a_table_sends_is_read_by_its_type_or_counts
     monkeypatch, value, place, of, read
 ):
     monkeypatch.setattr(st, "session_state", {"key": value})
-    assert sent(of, "key", *place) == read
+    assert last_sent(of, "key", *place) == read
 
 
 EDIT = to_json(HeadEdit(factor=2.0))
@@ -85,8 +85,8 @@ PINS = {"doc": name_tokens(("a", "b"), None), "tokens": [], "cell": None}
 def test_a_gesture_that_makes_no_sense_counts_as_not_made(session, monkeypatch, kind, told):
     callbacks, heard = {}, []
     mounted = lambda **given: callbacks.update(given)  # noqa: E731
-    monkeypatch.setattr(attention_view, "component", lambda _name: mounted)
-    monkeypatch.setattr(component, "component", lambda _name: mounted)
+    monkeypatch.setattr(attention_view, "get_component", lambda _name: mounted)
+    monkeypatch.setattr(component, "get_component", lambda _name: mounted)
     data = HeadData.of_values(np.eye(2), ("a", "b"))
 
     def draw():

@@ -33,18 +33,18 @@ unit = hnp.arrays(np.float32, (5, 7), elements=st.floats(0, 1, width=32))
 
 def decoded(values: np.ndarray, hidden: np.ndarray | None, top: float, signed: bool) -> np.ndarray:
     """Values packed and unpacked as the browser does it, from byte planes to codes to numbers."""
-    raw = np.frombuffer(packing.planes(packing.encode16(values, hidden, top, signed)), np.uint8)
+    raw = np.frombuffer(packing.split_bytes(packing.encode16(values, hidden, top, signed)), np.uint8)
     high, low = raw[: raw.size // 2], raw[raw.size // 2 :]
     return decode16((high.astype(np.uint16) << 8 | low).reshape(values.shape), top, signed)
 
 
 def test_a_blob_gives_back_its_header_and_payload_and_a_header_that_is_no_json_is_refused() -> None:
     header = {"tokens": ["<b>", "日本", "\n", '"'], "n": 3}
-    data = packing.blob(header, b"\x00\xff12")
-    assert packing.unblob(data) == (header, b"\x00\xff12")
+    data = packing.pack_blob(header, b"\x00\xff12")
+    assert packing.unpack_blob(data) == (header, b"\x00\xff12")
     assert int.from_bytes(data[:3], "little") % 4 == 0
     with pytest.raises(ValueError, match="JSON"):
-        packing.blob({"value": float("nan")})
+        packing.pack_blob({"value": float("nan")})
 
 
 def test_records_come_back_from_json_and_what_does_not_fit_them_is_refused() -> None:
@@ -79,12 +79,12 @@ def test_weights_keep_four_digits_and_differences_sign_and_zero_too(values: np.n
 def test_a_thumbnail_never_loses_a_bright_cell_and_a_small_matrix_is_its_own() -> None:
     weights = np.zeros((2, 100, 70))
     weights[0, 57, 33] = 1.0
-    tiles = packing.thumbnails(weights)
+    tiles = packing.make_thumbnails(weights)
     assert tiles.shape == (2, 32, 32)
     assert tiles[0].max() == 254
     assert tiles[1].max() == 0
     weights = np.random.default_rng(0).random((3, 9, 12))
-    tiles = packing.thumbnails(weights)
+    tiles = packing.make_thumbnails(weights)
     np.testing.assert_allclose((tiles / 254.0) ** 2, weights, atol=5e-3)
 
 
@@ -92,6 +92,6 @@ def test_a_thumbnail_never_loses_a_bright_cell_and_a_small_matrix_is_its_own() -
 @settings(max_examples=25, deadline=None)
 def test_a_painted_grid_comes_back_bit_for_bit_and_what_is_none_is_refused(grid: np.ndarray) -> None:
     sent = base64.b64encode(pack_bits(grid)).decode()
-    np.testing.assert_array_equal(packing.bits_told(sent, grid.shape), grid)
+    np.testing.assert_array_equal(packing.parse_bits(sent, grid.shape), grid)
     for wrong in (sent + "AAAA", sent[:-1], "?" + sent[1:], None, 7):
-        assert packing.bits_told(wrong, grid.shape) is None
+        assert packing.parse_bits(wrong, grid.shape) is None

@@ -100,7 +100,7 @@ def test_two_who_ask_first_have_one_engine(ray, monkeypatch):
     monkeypatch.setenv("ATTNVIZ_ENGINE", "ray://local?queue=9")
     monkeypatch.setattr(on_ray, "RayEngine", slowly)
     found = []
-    threads = [threading.Thread(target=lambda: found.append(attnviz.engine.elsewhere())) for _ in range(3)]
+    threads = [threading.Thread(target=lambda: found.append(attnviz.engine.remote_engine())) for _ in range(3)]
     try:
         for thread in threads:
             thread.start()

@@ -34,11 +34,11 @@ def no_ray(monkeypatch):
 def test_without_ray_the_setting_is_answered_in_a_sentence_that_says_what_brings_it(monkeypatch):
     monkeypatch.setenv("ATTNVIZ_ENGINE", "ray://local?queue=7")
     with pytest.raises(Problem, match=r"attnviz\[cluster\]"):
-        attnviz.engine.elsewhere()
+        attnviz.engine.remote_engine()
 
 
 @pytest.mark.usefixtures("no_ray")
 def test_the_default_engine_of_the_app_loads_models_here_and_imports_no_ray(monkeypatch):
     monkeypatch.delenv("ATTNVIZ_ENGINE", raising=False)
-    assert attnviz.engine.elsewhere() is None
-    assert model_cache.Shared().engine.loads_here
+    assert attnviz.engine.remote_engine() is None
+    assert model_cache.ProcessCaches().engine.loads_here

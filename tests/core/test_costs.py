@@ -50,14 +50,14 @@ def count(module):
 @settings(max_examples=25, deadline=None)
 def test_parameters_are_those_the_module_has(layout, packed, **extras):
     attention = Attention(layout, packed=packed, **extras)
-    assert costs.parameters(layout, **extras).total == count(attention)
+    assert costs.count_parameters(layout, **extras).total == count(attention)
 
 
 def test_parameters_equal_those_of_torchs_own_attention():
     layout = HeadLayout(24, 4)
-    assert costs.parameters(layout, qkv_bias=True, out_bias=True).total == count(nn.MultiheadAttention(24, 4))
+    assert costs.count_parameters(layout, qkv_bias=True, out_bias=True).total == count(nn.MultiheadAttention(24, 4))
     other = nn.MultiheadAttention(24, 4, bias=False, kdim=10, vdim=10)
-    assert costs.parameters(layout, kv_input=10).total == count(other)
+    assert costs.count_parameters(layout, kv_input=10).total == count(other)
 
 
 @given(layouts(), st.integers(1, 7), st.integers(0, 7))
@@ -72,7 +72,7 @@ def test_flops_equal_what_torch_counts(layout, new, before):
         v = linear["v"](x).unflatten(-1, (layout.kv_heads, -1)).transpose(0, 1)
         k, v = (torch.cat([t.new_zeros(t.shape[0], cached, t.shape[2]), t], 1) for t in (k, v))
         linear["o"](attend(q, k, v).output.transpose(0, 1).flatten(1))
-    assert costs.flops(layout, new, costs.pairs(new, context)).total == counter.get_total_flops()
+    assert costs.count_flops(layout, new, costs.count_pairs(new, context)).total == counter.get_total_flops()
 
 
 @given(st.integers(1, 9), st.integers(0, 9), st.one_of(st.none(), st.integers(1, 12)))
@@ -81,8 +81,8 @@ def test_causal_pairs_equal_counting_them(new, before, window):
     context = new + before
     positions = range(before, context)
     by_hand = sum(min(p + 1, window or context) for p in positions)
-    assert costs.pairs(new, context, causal=True, window=window) == by_hand
-    assert costs.pairs(new, context) == new * context
+    assert costs.count_pairs(new, context, causal=True, window=window) == by_hand
+    assert costs.count_pairs(new, context) == new * context
 
 
 @given(layouts(), st.integers(1, 9), st.integers(1, 3))
@@ -94,14 +94,14 @@ def test_activations_equal_real_tensors(layout, tokens, batch):
     stages = attend(q, k, v)
     projected = stages.output.transpose(1, 2).flatten(2) @ projections(layout)["o"].weight.T
     tensors = (q, k, v, stages.scaled, stages.weights, stages.output, projected)
-    assert costs.activations(layout, tokens, batch) == costs.Activations(*(t.numel() for t in tensors))
-    assert costs.activations(layout, tokens, batch, "fused").scores == 0
+    assert costs.count_activations(layout, tokens, batch) == costs.Activations(*(t.numel() for t in tensors))
+    assert costs.count_activations(layout, tokens, batch, "fused").scores == 0
 
 
 @pytest.mark.parametrize("kv_heads", [1, 8, 32])
 def test_decode_intensity_is_query_heads_per_kv_head_at_16_bits(kv_heads):
     layout = replace(LLAMA_8B, n_kv_heads=kv_heads)
-    work = costs.flops(layout, 1, 777)
+    work = costs.count_flops(layout, 1, 777)
     assert Fraction(work.scores + work.values, costs.kv_bytes(layout, 777)) == Fraction(32, kv_heads)
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from attnviz.base.message import Problem
 from attnviz.core import masks
-from attnviz.core.cache import EVICTION_KINDS, SINKS, Eviction, HeavyHitters, kept_by_position
+from attnviz.core.cache import EVICTION_KINDS, SINKS, Eviction, HeavyHitters, visible_positions
 
 PROMPT, TOTAL = 7, 20
 FIXED = [kind for kind in EVICTION_KINDS if kind != "heavy"]
@@ -45,7 +45,7 @@ def naive_heavy(budget, seen, drawn, group, per_kv=2):
 @given(budget=st.integers(1, 25), seed=st.integers(0, 50))
 @settings(max_examples=20, deadline=None)
 def test_the_newest_stays_no_budget_is_exceeded_and_nothing_comes_back(kind, budget, seed):
-    kept = kept_by_position(Eviction(kind, budget, seed), PROMPT, TOTAL)
+    kept = visible_positions(Eviction(kind, budget, seed), PROMPT, TOTAL)
     rows = torch.arange(PROMPT, TOTAL)
     assert kept[torch.arange(len(rows)), rows].all()
     assert not kept.triu(PROMPT + 1).any()
@@ -67,20 +67,20 @@ def test_heavy_hitters_keep_what_a_loop_over_sets_keeps(budget, seed):
 
 @pytest.mark.parametrize("budget", [1, 3, 8, 30])
 def test_a_window_is_the_sliding_window_mask_of_the_core(budget):
-    kept = kept_by_position(Eviction("window", budget), PROMPT, TOTAL)
+    kept = visible_positions(Eviction("window", budget), PROMPT, TOTAL)
     assert torch.equal(kept, masks.sliding_window(TOTAL, TOTAL, budget)[PROMPT:])
 
 
 def test_sinks_are_the_first_tokens_and_the_rest_is_a_window():
-    kept = kept_by_position(Eviction("sinks", 9), PROMPT, TOTAL)
+    kept = visible_positions(Eviction("sinks", 9), PROMPT, TOTAL)
     assert kept[:, :SINKS].all()
     assert kept[-1].nonzero().flatten().tolist() == [0, 1, 2, 3, 15, 16, 17, 18, 19]
-    one = kept_by_position(Eviction("sinks", 1), PROMPT, TOTAL)
-    assert torch.equal(one, kept_by_position(Eviction("window", 1), PROMPT, TOTAL))
+    one = visible_positions(Eviction("sinks", 1), PROMPT, TOTAL)
+    assert torch.equal(one, visible_positions(Eviction("window", 1), PROMPT, TOTAL))
 
 
 def test_random_keeps_others_by_another_seed_and_the_same_by_the_same():
-    one, again, other = (kept_by_position(Eviction("random", 6, seed), PROMPT, TOTAL) for seed in (1, 1, 2))
+    one, again, other = (visible_positions(Eviction("random", 6, seed), PROMPT, TOTAL) for seed in (1, 1, 2))
     assert torch.equal(one, again)
     assert not torch.equal(one, other)
 
@@ -91,4 +91,4 @@ def test_nonsense_is_refused_by_its_name():
     with pytest.raises(Problem, match="kind='all' is not one of full, window"):
         Eviction("all", 3)
     with pytest.raises(Problem, match="looks at the weights"):
-        kept_by_position(Eviction("heavy", 3), 2, 5)
+        visible_positions(Eviction("heavy", 3), 2, 5)

@@ -7,7 +7,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from attnviz.core import latent
 from attnviz.core.attention import attend
-from attnviz.core.costs import pairs
+from attnviz.core.costs import count_pairs
 
 pytestmark = pytest.mark.numbers
 
@@ -62,7 +62,7 @@ def test_expanded_and_absorbed_forms_give_the_same_numbers_and_cost_what_torch_c
         with FlopCounterMode(display=False) as counter:
             outputs[machine] = mla(x, cached, machine)
         context = new + before
-        found = layout.flops(new, context, pairs(new, context), machine)
+        found = layout.flops(new, context, count_pairs(new, context), machine)
         assert found.total == counter.get_total_flops()
     torch.testing.assert_close(outputs["absorbed"], outputs["re-expanded"], atol=1e-10, rtol=1e-10)
 

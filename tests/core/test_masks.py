@@ -81,7 +81,7 @@ def test_each_query_gets_the_requested_number_of_random_keys_among_those_it_may_
     q_len: int, k_len: int, each: int, both_sides: bool, seed: int
 ) -> None:
     visible = masks.everything(q_len, k_len) if both_sides else masks.causal(q_len, k_len)
-    drawn, again = (masks.drawn(visible, each, torch.Generator().manual_seed(seed)) for _ in range(2))
+    drawn, again = (masks.sample_keys(visible, each, torch.Generator().manual_seed(seed)) for _ in range(2))
     assert not (drawn & ~visible).any()
     assert torch.equal(drawn.sum(-1), visible.sum(-1).clamp(max=each))
     assert torch.equal(drawn, again)

@@ -69,7 +69,7 @@ def test_rows_that_see_no_key_are_nan_and_are_left_out_of_averages():
     for per_row in (measures.entropy, measures.effective_keys, measures.first_token_mass):
         values = per_row(weights)
         assert values[0].isnan()
-        close(measures.over_rows(values), values[1:].mean())
+        close(measures.mean_over_rows(values), values[1:].mean())
 
 
 def test_a_sinks_share_does_not_make_a_row_look_more_spread():
@@ -80,4 +80,4 @@ def test_a_sinks_share_does_not_make_a_row_look_more_spread():
 def test_the_share_that_moved_is_the_mean_over_all_rows_one_without_a_choice_among_them():
     before = torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.2, 0.3, 0.5]])
     after = torch.tensor([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.2, 0.6, 0.2]])
-    assert measures.share_moved(before, after).item() == pytest.approx((0 + 0.5 + 0.3) / 3)
+    assert measures.weight_moved(before, after).item() == pytest.approx((0 + 0.5 + 0.3) / 3)

@@ -3,7 +3,7 @@ from fractions import Fraction
 import pytest
 import torch
 
-from attnviz.core.precision import bits as bits_of
+from attnviz.core.precision import bits_per_number as bits_of
 from attnviz.core.precision import dequantise, quantise
 
 

@@ -5,11 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 import torch
 from torch.testing import assert_close
 
-from attnviz.core.modules import seeded
+from attnviz.core.modules import seeded_generator
 
 
 def drawn(seed: int) -> torch.Tensor:
-    with seeded(seed):
+    with seeded_generator(seed):
         return torch.stack([torch.nn.Linear(8, 8).weight.detach() for _ in range(20)])
 
 

@@ -101,14 +101,14 @@ def test_bytes_and_flops_are_those_of_a_memory_that_counts(layout, tokens, keys,
     expected = attend(q, k, v, causal_mask(tokens) if causal else None).output.numpy()
     for slow in (by_whole, by_tiles):
         np.testing.assert_allclose(slow.tensors["output"], expected, rtol=1e-4, atol=1e-5)
-    counted = traffic.whole(layout, tokens, "float32")
+    counted = traffic.bytes_of_whole_matrix(layout, tokens, "float32")
     assert {name: n for name, n in vars(counted).items() if n} == by_whole.moved
-    tiled = traffic.in_tiles(layout, tokens, block, causal, "float32")
+    tiled = traffic.bytes_in_tiles(layout, tokens, block, causal, "float32")
     assert {name: n for name, n in vars(tiled).items() if n} == by_tiles.moved
-    assert costs.flops(layout, 0, tokens * tokens).total == by_whole.flops
-    assert costs.flops(layout, 0, traffic.pairs_in_tiles(tokens, block, causal)).total == by_tiles.flops
+    assert costs.count_flops(layout, 0, tokens * tokens).total == by_whole.flops
+    assert costs.count_flops(layout, 0, traffic.pairs_in_tiles(tokens, block, causal)).total == by_tiles.flops
     if block <= tokens:
-        assert traffic.fast_bytes(layout, block, keys, "float32") == by_tiles.most
+        assert traffic.fast_memory_bytes(layout, block, keys, "float32") == by_tiles.most
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -117,4 +117,4 @@ def test_flops_in_tiles_are_what_torch_counts_of_the_cores_own_tiles(causal):
     q, k = torch.zeros(4, 100, 16), torch.zeros(2, 100, 16)
     with FlopCounterMode(display=False) as counter:
         tiled_attend(q, k, k, Tiling(32, 16, causal))
-    assert costs.flops(layout, 0, traffic.pairs_in_tiles(100, 32, causal)).total == counter.get_total_flops()
+    assert costs.count_flops(layout, 0, traffic.pairs_in_tiles(100, 32, causal)).total == counter.get_total_flops()

@@ -6,17 +6,17 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz.figures.export import prepared, standalone_html
+from attnviz.figures.export import prepare_figure, standalone_html
 from attnviz.figures.heatmap import matrix
-from attnviz.figures.title_lines import wide, wrapped
+from attnviz.figures.title_lines import text_columns, wrap_text
 from attnviz.live.chart_frame import CHART, ChartFrame
 from attnviz.live.scene_figure import SceneFigure
 
 
 @pytest.mark.parametrize("text", ["plain words " * 40, "猫坐在垫子上。" * 40, "http://x/" + "a%20b" * 100, "", "x"])
 def test_a_caption_of_any_script_is_broken_and_nothing_of_it_is_lost(text):
-    lines = wrapped(text, 60)
-    assert all(wide(line) <= 60 for line in lines)
+    lines = wrap_text(text, 60)
+    assert all(text_columns(line) <= 60 for line in lines)
     assert "".join(lines).replace(" ", "") == text.replace(" ", "")
 
 
@@ -63,16 +63,16 @@ def test_no_script_comes_into_the_page_of_a_chart_by_what_was_typed():
 
 
 def test_a_chinese_line_ends_between_letters_never_in_a_number_and_begins_with_no_closing_sign():
-    lines = wrapped("它的键是复制出来的。“.”看“.”最多：50%。再长一些的句子（括号里也有字）到此为止。", 18)
+    lines = wrap_text("它的键是复制出来的。“.”看“.”最多：50%。再长一些的句子（括号里也有字）到此为止。", 18)
     assert "".join(lines) == "它的键是复制出来的。“.”看“.”最多：50%。再长一些的句子（括号里也有字）到此为止。"
-    assert all(wide(line) <= 18 for line in lines)
+    assert all(text_columns(line) <= 18 for line in lines)
     assert any("50%。" in line for line in lines)
     assert not any(line[0] in "，。：）" or line[-1] in "（" for line in lines)
 
 
 @pytest.mark.parametrize("rows, columns", [(4, 4), (13, 13), (13, 20)])
 def test_a_map_of_square_cells_is_saved_as_wide_as_its_cells_and_bar_are(rows, columns):
-    drawn = prepared(matrix(np.full((rows, columns), 0.5), ["a"] * rows, ["b"] * columns)).layout
+    drawn = prepare_figure(matrix(np.full((rows, columns), 0.5), ["a"] * rows, ["b"] * columns)).layout
     side = (drawn.height - drawn.margin.t - drawn.margin.b) / rows
     beside = drawn.width - drawn.margin.l - drawn.margin.r - columns * side
     assert 60 <= beside <= 120

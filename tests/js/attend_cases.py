@@ -11,7 +11,7 @@ from attnviz.base.packed import pack_bits
 from attnviz.canvas.shared import packing
 from attnviz.core.attention import attend
 from attnviz.models.capture import RecordedLayer
-from attnviz.models.tokens import MatrixAxis, project
+from attnviz.models.tokens import MatrixAxis, project_weights
 from attnviz.runs import what_if
 
 #: (queries, keys, spread of the scores, mask, bias, soft-cap, sink, factor)
@@ -172,7 +172,7 @@ def _edited(
     mask, scale = what_if.mask_of(change, layer), what_if.scale_of(change, layer)
     weights = layer.weights(0, mask, scale)[0, 0]
     may = layer.mask_for(mask).expand(1, 1, *weights.shape)[0, 0]
-    joined = project(weights * norms, *groups, renormalise=False)
+    joined = project_weights(weights * norms, *groups, renormalise=False)
     return {
         "mask": change.mask,
         "window": change.window,
@@ -181,10 +181,10 @@ def _edited(
         "factor": change.factor,
         "may": flags(may),
         "weights": numbers(weights),
-        "words": numbers(project(weights, *groups, renormalise=True)),
+        "words": numbers(project_weights(weights, *groups, renormalise=True)),
         "values": numbers(joined),
-        "unseen": flags(project(may.float(), *groups) == 0),
-        "tile": packing.thumbnails(weights.numpy(), ~may.numpy(), 4).ravel().tolist(),
+        "unseen": flags(project_weights(may.float(), *groups) == 0),
+        "tile": packing.make_thumbnails(weights.numpy(), ~may.numpy(), 4).ravel().tolist(),
     }
 
 

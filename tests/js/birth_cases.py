@@ -8,7 +8,7 @@ import torch
 
 from attnviz.core import measures
 from attnviz.pages.born.maths.life import Config, forward
-from attnviz.pages.born.panels.film import sizes_of
+from attnviz.pages.born.panels.film import model_sizes
 from tests.js import attend_cases
 
 SMALL = Config(words=7, width=6, heads=2, d_head=4, length=8)
@@ -38,7 +38,7 @@ def _case(
     every = torch.cat([each[0] for each in weights])
     told = (measures.previous_token_mass(every).nanmean(-1), measures.induction_score(every, ids[0]).nanmean(-1))
     return {
-        "sizes": sizes_of(config),
+        "sizes": model_sizes(config),
         "halves": halves.view(np.uint16).tolist(),
         "ids": ids[0].tolist(),
         "silenced": [layer * config.heads + head for layer, head in silenced],

@@ -129,7 +129,9 @@ def _packed(values: np.ndarray, hidden: np.ndarray | None, top: float, signed: b
     header = {"shape": list(values.shape), "top": top, "signed": signed, "tokens": ["<b>", "日本", "é\n"]}
     back = decode16(codes, top, signed).ravel()
     return {
-        "blob": base64.b64encode(packing.blob(header, packing.squeeze(packing.planes(codes), runs=True))).decode(),
+        "blob": base64.b64encode(
+            packing.pack_blob(header, packing.deflate(packing.split_bytes(codes), runs=True))
+        ).decode(),
         "header": header,
         "values": [None if math.isnan(v) else attend_cases.digits(v, 12) for v in back.tolist()],
     }
@@ -221,7 +223,7 @@ def rotation_cases() -> list[dict[str, Any]]:
         (64, 10_000.0, 0, 511, 510),
     ):
         config = rotation.PairConfig(width, base, pair, q_at, k_at)
-        result = rotation.turned(config, *(torch.from_numpy(attend_cases.quarters(rng, width)) for _ in "qk"))
+        result = rotation.turn_pair(config, *(torch.from_numpy(attend_cases.quarters(rng, width)) for _ in "qk"))
         numbers = {name: getattr(result, name).tolist() for name in ("turns", "q", "k")}
         here = {"pair": pair, "q_at": q_at, "k_at": k_at}
         made.append(numbers | here | {"product": result.product, "score": result.score})
@@ -252,7 +254,7 @@ def overlay_cases() -> list[dict[str, Any]]:
         (list(range(12)), 7, 12),
         ([2], 0, 1),
     ):
-        shown = theme.overlaid(chosen, lead, count)
+        shown = theme.overlaid_heads(chosen, lead, count)
         colours = [colours_of(shown)[head] for head in shown]
         made.append({"chosen": chosen, "lead": lead, "count": count, "shown": shown, "colours": colours})
     return made

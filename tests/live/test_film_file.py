@@ -15,7 +15,7 @@ from PIL import Image, ImageSequence
 
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.head_record import Arrangement, HeadData, HeadView, Pin, Pins, RowSentence
-from attnviz.base.rasterised import png
+from attnviz.base.rasterised import render_png
 from attnviz.canvas.head.attention_view import head_picture
 from attnviz.core import masks
 from attnviz.core.attention import attend
@@ -47,14 +47,14 @@ def decoding() -> tuple[Still, int]:
 
 def tiled() -> tuple[Still, int]:
     run = tile_runs.run(tile_runs.Config())
-    return lambda at: tiles.picture(run, at), len(run.tiles)
+    return lambda at: tiles.tile_figure(run, at), len(run.tiles)
 
 
 def training() -> tuple[Still, int]:
-    name = next(iter(born.runs()))
+    name = next(iter(born.available_runs()))
     run = life.read(name)
-    copies = life.copies_of("the cat saw a bird", run.config)
-    return lambda at: born.picture(name, copies, at, (), True), len(run.steps)
+    copies = life.repeat_words("the cat saw a bird", run.config)
+    return lambda at: born.step_figure(name, copies, at, (), True), len(run.steps)
 
 
 def widths() -> tuple[Still, int]:
@@ -81,7 +81,7 @@ def test_a_square_frame_is_filled_with_what_stands_beside_each_other_on_a_wide_o
     still, _stops = make()
     (frame,), _seconds = still(0).frames(FrameOptions(width=1080, height=1080, end=0))
     assert set(texts(tree(still(0)))) <= set(texts(ElementTree.fromstring(frame)))
-    pixels = np.asarray(Image.open(io.BytesIO(png(frame, 1.0))).convert("L"))[130:]  # below the film's name
+    pixels = np.asarray(Image.open(io.BytesIO(render_png(frame, 1.0))).convert("L"))[130:]  # below the film's name
     rows, columns = ((pixels < 250).any(side).nonzero()[0] for side in (1, 0))
     assert np.ptp(rows) > 0.6 * len(pixels)
     assert np.ptp(columns) > 0.4 * pixels.shape[1]

@@ -10,8 +10,8 @@ from html.parser import HTMLParser
 import numpy as np
 
 from attnviz.base.head_record import HeadData, HeadGrid, HeadView
-from attnviz.base.packed import unblob
-from attnviz.live import BUNDLE, LiveView, page
+from attnviz.base.packed import unpack_blob
+from attnviz.live import BUNDLE, LiveView, live_page
 from attnviz.runs.head_matrix import raw_heads
 from attnviz.runs.model_run import Request, run_model
 from tests.js.browser_cases import decoded
@@ -55,7 +55,7 @@ def view(**more: object) -> LiveView:
 
 
 def scores_in(text: str) -> tuple[dict[str, object], np.ndarray]:
-    header, payload = unblob(zlib.decompress(base64.b64decode(Elements(text).text_of("attnviz-heads"))))
+    header, payload = unpack_blob(zlib.decompress(base64.b64decode(Elements(text).text_of("attnviz-heads"))))
     return header, decoded(header["raw"], payload)
 
 
@@ -66,7 +66,7 @@ def softmax(scores: np.ndarray, mask: np.ndarray, scale: float) -> np.ndarray:
 
 
 def test_what_a_visitor_typed_never_becomes_markup():
-    text = page(view(title=HOSTILE[0], note=HOSTILE[1], first=HeadView(HOSTILE[2])))
+    text = live_page(view(title=HOSTILE[0], note=HOSTILE[1], first=HeadView(HOSTILE[2])))
     elements = Elements(text)
     scripts = [attrs for tag, attrs, _text in elements.found if tag == "script"]
     assert [attrs.get("id") for attrs in scripts] == ["attnviz-view", "attnviz-heads", "attnviz-script", None]
@@ -78,7 +78,7 @@ def test_what_a_visitor_typed_never_becomes_markup():
 
 
 def test_nothing_is_asked_of_any_server_and_no_bundle_ends_its_own_element():
-    elements = Elements(page(view(link="https://attention.example/explore?at=1.1")))
+    elements = Elements(live_page(view(link="https://attention.example/explore?at=1.1")))
     assert not [attrs for _tag, attrs, _text in elements.found if "src" in attrs or "href" in attrs]
     policy = next(attrs["content"] for _tag, attrs, _text in elements.found if "http-equiv" in attrs)
     assert policy is not None
@@ -90,7 +90,7 @@ def test_nothing_is_asked_of_any_server_and_no_bundle_ends_its_own_element():
 
 def test_the_weights_of_the_file_are_those_of_the_heads():
     given = heads(4, 6)
-    header, found = scores_in(page(view(heads=given)))
+    header, found = scores_in(live_page(view(heads=given)))
     assert header["heads"] == [2, 2]
     for head, scores in zip(given, found, strict=True):
         for mask, scale in ((head.mask, head.scale), (np.ones_like(head.mask), head.scale)):
@@ -102,7 +102,7 @@ def test_two_hundred_and_seventy_heads_on_twenty_tokens_take_at_most_500_kilobyt
     text = "The animal didn't cross the street because it was too tired, and so it sat down again."
     stack = run_model(Request("smollm2-135m", text), smollm2).stacks[0]
     assert len(stack.queries) == 20
-    made = page(LiveView(raw_heads(stack.layers, stack.queries.labels), stack.grid, HeadView(tile=(13, 8))))
+    made = live_page(LiveView(raw_heads(stack.layers, stack.queries.labels), stack.grid, HeadView(tile=(13, 8))))
     assert sum(stack.grid.heads) == 270
     assert len(made.encode()) <= 500_000
     _header, found = scores_in(made)

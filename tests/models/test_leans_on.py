@@ -10,13 +10,13 @@ from transformers.modeling_utils import AttentionInterface
 from transformers.models.llama import modeling_llama
 
 from attnviz.base.message import Problem
-from attnviz.base.reliance import Reliance, gone
+from attnviz.base.reliance import Dependency, missing_dependencies
 from attnviz.models.capture import Edit, adapter, adapter_check, adopt, capture, intervene, pass_with_cache
 from attnviz.models.capture.adapter_check import RELIANCES
 from tests.models.tiny import llama, tokens
 
 NAMED = {reliance.what: reliance for reliance in RELIANCES}
-SCRIPTS = Reliance(
+SCRIPTS = Dependency(
     "transformers",
     "PreTrainedModel._from_config",
     "tests/models/capture/family_check.py",
@@ -27,16 +27,16 @@ SCRIPTS = Reliance(
 
 @pytest.fixture(autouse=True)
 def checked_afresh():
-    adapter_check.must_hold.cache_clear()
+    adapter_check.require_adapter.cache_clear()
     yield
-    adapter_check.must_hold.cache_clear()
+    adapter_check.require_adapter.cache_clear()
 
 
 @pytest.mark.parametrize("reliance", [*RELIANCES, SCRIPTS], ids=lambda reliance: reliance.what)
 def test_the_installed_version_still_has(reliance):
-    assert [str(message) for message in gone([reliance])] == []
+    assert [str(message) for message in missing_dependencies([reliance])] == []
     with torch.device("meta"):  # whoever captures may have set another device
-        assert [str(message) for message in gone([reliance])] == []
+        assert [str(message) for message in missing_dependencies([reliance])] == []
 
 
 def hidden(monkeypatch):
@@ -101,14 +101,16 @@ def resumed(model, input_ids):
 def test_each_check_is_tried_and_so_is_the_script_that_tries_families(monkeypatch):
     assert set(TAKEN_AWAY) == set(NAMED)
     monkeypatch.delattr(PreTrainedModel, "_from_config")
-    assert "PreTrainedModel._from_config: used by tests/models/capture/family_check.py" in str(gone([SCRIPTS])[0])
+    assert "PreTrainedModel._from_config: used by tests/models/capture/family_check.py" in str(
+        missing_dependencies([SCRIPTS])[0]
+    )
 
 
 @pytest.mark.parametrize("what", TAKEN_AWAY)
 def test_what_is_gone_is_named_with_who_uses_it_and_what_for_and_no_capture_slides_to_the_eager_path(what, monkeypatch):
     model = llama()
     TAKEN_AWAY[what](monkeypatch)
-    said = [str(message) for message in gone([NAMED[what]])]
+    said = [str(message) for message in missing_dependencies([NAMED[what]])]
     assert said == [
         f"transformers {transformers.__version__} no longer has {what}: "
         f"used by {NAMED[what].user} for {NAMED[what].purpose}"
@@ -147,5 +149,5 @@ def test_checking_draws_no_random_number():
     torch.manual_seed(3)
     expected = torch.rand(1)
     torch.manual_seed(3)
-    adapter_check.must_hold()
+    adapter_check.require_adapter()
     assert torch.equal(torch.rand(1), expected)

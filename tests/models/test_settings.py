@@ -14,10 +14,10 @@ def bare(monkeypatch):
 
 
 def test_at_home_everything_may_be_loaded_and_when_hosted_the_catalogue(monkeypatch):
-    home = settings.current()
+    home = settings.current_settings()
     assert (home.models, home.hub, home.token_limit) == ("all", True, 1024)
     monkeypatch.setenv("ATTNVIZ_HOSTED", "1")
-    hosted = settings.current()
+    hosted = settings.current_settings()
     assert (hosted.models, hosted.hub, hosted.token_limit) == ("catalogue", False, 256)
 
 
@@ -30,7 +30,7 @@ def test_every_variable_that_is_read_is_documented(monkeypatch):
             return default
 
     monkeypatch.setattr(os, "environ", Watched())
-    settings.current()
+    settings.current_settings()
     assert {name for name in asked if name.startswith("ATTNVIZ")} == set(settings.VARIABLES)
 
 
@@ -41,7 +41,7 @@ def test_the_cache_follows_the_systems_rules_and_the_variable(monkeypatch, tmp_p
     monkeypatch.setattr(settings.sys, "platform", "darwin")
     assert settings.cache_folder() == Path.home() / "Library" / "Caches" / "attnviz"
     monkeypatch.setenv("ATTNVIZ_CACHE", str(tmp_path / "mine"))
-    assert settings.current().cache == tmp_path / "mine"
+    assert settings.current_settings().cache == tmp_path / "mine"
 
 
 @pytest.mark.parametrize(
@@ -57,4 +57,4 @@ def test_the_cache_follows_the_systems_rules_and_the_variable(monkeypatch, tmp_p
 def test_an_invalid_value_is_refused_with_the_name_of_its_variable(monkeypatch, name, value, sentence):
     monkeypatch.setenv(name, value)
     with pytest.raises(Problem, match=sentence):
-        settings.current()
+        settings.current_settings()

@@ -16,7 +16,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from attnviz.models.catalogue import Entry, LoadedModel
+from attnviz.models.catalogue import LoadedModel, ModelEntry
 
 CORPUS = ["the cat sat on the mat", "don't you think the cat's hat is nice?", "one two three, and so on"] * 20
 BYTES = [f"<0x{n:02X}>" for n in range(256)]
@@ -26,7 +26,7 @@ def loaded(tokenizer, kind="decoder", start=None):
     """A LoadedModel with a tokenizer and a placeholder model, for code that never runs the model."""
     config = LlamaConfig(max_position_embeddings=100_000, decoder_start_token_id=start)
     model = SimpleNamespace(device=torch.device("cpu"), config=config)
-    return LoadedModel(model, tokenizer, Entry(id="tiny", name="tiny", hub=None, kind=kind), "folder")
+    return LoadedModel(model, tokenizer, ModelEntry(id="tiny", name="tiny", hub=None, kind=kind), "folder")
 
 
 def byte_level():

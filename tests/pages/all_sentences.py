@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from html import unescape
 from typing import Any
 
-from attnviz.app.links.choices import Choice, choices_of
-from attnviz.base.packed import unblob
+from attnviz.app.links.choices import Choice, page_choices
+from attnviz.base.packed import unpack_blob
 from attnviz.pages.lessons.panels.all_lessons import LESSONS
 from attnviz.serve import page_table  # noqa: F401  (declares what can be chosen)
 from tests.pages.conftest import canvases_on
@@ -59,7 +59,7 @@ def sections() -> list[tuple[str, Link]]:
     found: list[tuple[str, Link]] = [(name, {}) for name in ("home", "heads", "explore", "pictures", "glossary")]
     found += [("build", {"b_step": step}) for step in BUILD_STEPS]
     for name, turning in TURNING.items():
-        ids = next(choice.ids for choice in choices_of(name) if choice.name == turning)
+        ids = next(choice.ids for choice in page_choices(name) if choice.name == turning)
         found += [(name, {turning: each} | SOON.get(f"{name} {each}", {})) for each in ids]
     return found
 
@@ -118,7 +118,7 @@ def ends(choice: Choice[Any]) -> list[str]:
 
 def controls_on(page: Any, name: str) -> list[Choice[Any]]:
     """The page's choices whose controls are on show."""
-    declared = {choice.name: choice for choice in choices_of(name) if choice.page == name}
+    declared = {choice.name: choice for choice in page_choices(name) if choice.page == name}
     shown = dict.fromkeys(name_in_link(part) for part in _below(page.main) if part.type in CONTROLS)
     return [declared[each] for each in shown if each in declared]
 
@@ -126,7 +126,7 @@ def controls_on(page: Any, name: str) -> list[Choice[Any]]:
 def is_alike(name: str, link: Link) -> bool:
     """Whether all words of the page are exactly alike, or there is only one."""
     section = link.get(TURNING.get(name, ""), "")
-    text = [link[choice.name] for choice in choices_of(name) if choice.kept_as and choice.name in link]
+    text = [link[choice.name] for choice in page_choices(name) if choice.kept_as and choice.name in link]
     return text in ([ONE], [FOUR]) and not {name, f"{name} {section}".strip()}.isdisjoint(ALIKE)
 
 
@@ -141,7 +141,7 @@ def sentences_on(page: Any) -> list[str]:
 
 def drawn_on(page: Any) -> list[str]:
     """The texts that canvases were sent, among them templates whose places the browser fills."""
-    return [text for canvas in canvases_on(page) for text in _texts(unblob(bytes(canvas.proto.bytes))[0])]
+    return [text for canvas in canvases_on(page) for text in _texts(unpack_blob(bytes(canvas.proto.bytes))[0])]
 
 
 def name_in_link(element: Any) -> str:

@@ -15,7 +15,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.base import words
-from attnviz.base.packed import unblob
+from attnviz.base.packed import unpack_blob
 from tests import app_words
 from tests.models.conftest import minilm, smollm2
 
@@ -85,7 +85,9 @@ def canvases_on(page: Any) -> list[Any]:
 
 def drawn(page: Any, component: str = "") -> tuple[dict[str, Any], bytes]:
     """Header and payload of what the first canvas of this kind was sent."""
-    return next(unblob(each.proto.bytes) for each in canvases_on(page) if each.proto.component_name.endswith(component))
+    return next(
+        unpack_blob(each.proto.bytes) for each in canvases_on(page) if each.proto.component_name.endswith(component)
+    )
 
 
 def with_code(page: Any) -> Any:

@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from attnviz.app.exports import to_csv
-from attnviz.app.links.choices import choices_of
+from attnviz.app.links.choices import page_choices
 from attnviz.serve.headless import AppLink, run_page
 from attnviz.serve.page_table import PAGES
 
@@ -24,7 +24,7 @@ TAIL = re.compile(r"-?\d*\.?\d*?(0{6,}|9{6,})\d+(e-?\d+)?")
 def links() -> list[AppLink]:
     found = []
     for row in PAGES:
-        sections = [each for each in choices_of(row.name) if each.name in SECTIONS]
+        sections = [each for each in page_choices(row.name) if each.name in SECTIONS]
         views = [{each.name: id} | SHORT.get((each.name, id), {}) for each in sections for id in each.ids] or [{}]
         found += [AppLink(row.name, view) for view in views]
     return found

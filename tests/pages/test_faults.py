@@ -20,7 +20,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 from attnviz.app.cache import model_cache, waiting_line
 from attnviz.app.cache.waiting_line import WaitingLine
-from attnviz.base.packed import unblob
+from attnviz.base.packed import unpack_blob
 from attnviz.models.loading import cache_folder, load_model
 from attnviz.pages.compare.panels import reach as reach_panel
 from attnviz.runs import own_process
@@ -38,13 +38,13 @@ OTHER = {"model": "other", "text": "the cat sat"}
 @pytest.fixture
 def fresh(monkeypatch):
     """A server that has just started: nothing is in its memory."""
-    start = model_cache.Shared()
+    start = model_cache.ProcessCaches()
     monkeypatch.setattr(model_cache, "_SHARED", start)
     return start
 
 
 def started_again(monkeypatch):
-    monkeypatch.setattr(model_cache, "_SHARED", model_cache.Shared())
+    monkeypatch.setattr(model_cache, "_SHARED", model_cache.ProcessCaches())
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def heard(page):
     assert not page.exception
     assert not page.error
     assert len(canvases_on(page)) == 2
-    return [unblob(bytes(each.proto.bytes))[1] for each in canvases_on(page)]
+    return [unpack_blob(bytes(each.proto.bytes))[1] for each in canvases_on(page)]
 
 
 # --- a full disk

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from attnviz.app.links.choices import choices_of
+from attnviz.app.links.choices import page_choices
 from attnviz.pages.compare import choices as compare_choices
 from attnviz.pages.decoding import choices as decoding_choices
 from attnviz.pages.positions import choices as positions_choices
@@ -37,7 +37,7 @@ def opened(visit, page, section, link):
 
 
 def choices(page, *kinds):
-    found = [choice for choice in choices_of(page) if choice.kind in kinds and not choice.inside]
+    found = [choice for choice in page_choices(page) if choice.kind in kinds and not choice.inside]
     return [choice for choice in found if choice is not TURNING[page] and choice.name != "d_model"]
 
 

@@ -32,7 +32,7 @@ def title(page: Any) -> str:
 
 
 def in_chinese(sentence: str) -> str:
-    with words.speaking("zh"):
+    with words.use_language("zh"):
         return words._(sentence)
 
 
@@ -109,8 +109,8 @@ def opens_a_view() -> None:
     from attnviz.serve import page_table  # noqa: F401
     from attnviz.serve.navigation import LANG
 
-    if link_state.follow("masks"):
-        link_state.settle()
+    if link_state.sync_from_url("masks"):
+        link_state.push_url()
     if "open" in st.session_state:
         link_state.open_view(st.session_state.pop("open"))
     st.session_state["lang"], st.session_state["view"] = link_state.value(LANG), link_state.save()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from attnviz.app.links.choices import Choice, choices_of
+from attnviz.app.links.choices import Choice, page_choices
 from attnviz.serve import page_table  # noqa: F401
 from attnviz.serve.page_table import NAMES as PAGES
 
@@ -36,8 +36,8 @@ def one(choice: Choice[Any], lot: random.Random) -> str | None:
 
 def drawn_link(page: str, lot: random.Random) -> dict[str, str]:
     """The first one drawn that says anything."""
-    said = {choice.name: one(choice, lot) for choice in choices_of(page)}
-    packs = {choice.inside for choice in choices_of(page) if choice.inside}
+    said = {choice.name: one(choice, lot) for choice in page_choices(page)}
+    packs = {choice.inside for choice in page_choices(page) if choice.inside}
     said |= {name: lot.choice((None, *NONSENSE)) for name in sorted(packs)}
     return {name: text for name, text in said.items() if text is not None} or drawn_link(page, lot)
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.pages.explore.maths.whole_model import measured, swept_layer, yardstick_of
-from attnviz.runs.head_matrix import Look, head_matrix
+from attnviz.pages.explore.maths.whole_model import measure_heads, stack_yardstick, sweep_one_layer
+from attnviz.runs.head_matrix import DisplayOptions, head_matrix
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def test_a_head_is_what_transformers_computes(decoded, eager, place):
 def test_words_are_sums_over_keys_and_means_over_queries(paired):
     stack = paired.stacks[0]
     pieces = head_matrix(stack, 2, 3)
-    words = head_matrix(stack, 2, 3, Look(units="words"))
+    words = head_matrix(stack, 2, 3, DisplayOptions(units="words"))
     assert "tokenizers" in words.rows
     assert len(words.rows) < len(pieces.rows)
     np.testing.assert_allclose(words.values.sum(1), 1, atol=1e-5)
@@ -44,7 +44,7 @@ def test_words_are_sums_over_keys_and_means_over_queries(paired):
 def test_value_weighting_is_weight_times_what_the_value_adds(decoded, smollm2):
     stack = decoded.stacks[0]
     plain = head_matrix(stack, 5, 2)
-    valued = head_matrix(stack, 5, 2, Look(values="values"))
+    valued = head_matrix(stack, 5, 2, DisplayOptions(values="values"))
     layer = stack.layers[5]
     w_o = dict(smollm2.model.named_modules())["model.layers.5.self_attn.o_proj"].weight
     added = layer.v[0, 0].float() @ w_o[:, 2 * 64 : 3 * 64].T.float()
@@ -68,8 +68,10 @@ def test_the_sentence_about_a_row_has_its_own_numbers(decoded):
 
 def test_the_heads_that_stand_out_have_the_largest_measures(decoded):
     stack = decoded.stacks[0]
-    yardstick = yardstick_of(stack)
-    found = measured(stack, [swept_layer(stack, index, yardstick) for index in range(len(stack.layers))]).standouts
+    yardstick = stack_yardstick(stack)
+    found = measure_heads(
+        stack, [sweep_one_layer(stack, index, yardstick) for index in range(len(stack.layers))]
+    ).standouts
     assert found
     for message, (layer, head) in found:
         assert message.params["value"] >= 0.5
@@ -78,7 +80,7 @@ def test_the_heads_that_stand_out_have_the_largest_measures(decoded):
 
 def test_one_sentence_looking_at_the_other_is_a_part_of_the_whole(paired):
     stack = paired.stacks[0]
-    whole, part = head_matrix(stack, 3, 2), head_matrix(stack, 3, 2, Look(part="first to second"))
+    whole, part = head_matrix(stack, 3, 2), head_matrix(stack, 3, 2, DisplayOptions(part="first to second"))
     (split,) = whole.segments[0]
     np.testing.assert_allclose(part.values, whole.values[:split, split:], atol=1e-6)
     assert part.rows == whole.rows[:split]

@@ -9,7 +9,7 @@ from attnviz.models.capture import Edit, intervene
 from attnviz.models.capture.run import capture
 from attnviz.models.loading import load, version
 from attnviz.runs import head_sharing
-from attnviz.runs.head_sharing import Config, pooled, run
+from attnviz.runs.head_sharing import Config, pool_heads, run
 from attnviz.runs.model_run import Request, run_model
 from tests.models import tiny
 from tests.models.tiny_tokenizers import word_piece
@@ -46,19 +46,19 @@ def test_pooling_recorded_keys_equals_averaging_the_rows_of_the_matrices(llama, 
 
 @pytest.mark.parametrize("kv_heads", [1, 2])
 def test_the_whole_model_with_pooled_keys_equals_the_converted_model(llama, kv_heads):
-    edit = Edit(layers=0, change=head_sharing.change(Config(0, kv_heads)))
+    edit = Edit(layers=0, change=head_sharing.pooling_change(Config(0, kv_heads)))
     found = intervene(llama, edit, input_ids=IDS).logits
     expected = capture(converted(llama, kv_heads, 0), input_ids=IDS).logits
     torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
 
 
 def test_the_layers_change_is_measured_behind_its_output_projection(llama):
-    layer = head_sharing.complete(capture(llama, input_ids=IDS).layers[1], llama)
+    layer = head_sharing.with_output_projection(capture(llama, input_ids=IDS).layers[1], llama)
     found = run(layer, Config(1, 2))
     w_o = llama.model.layers[1].self_attn.o_proj.weight
 
     def output(weights, kv_heads):
-        v = pooled(layer.v, kv_heads).repeat_interleave(6 // kv_heads, 1)
+        v = pool_heads(layer.v, kv_heads).repeat_interleave(6 // kv_heads, 1)
         return (torch.from_numpy(weights) @ v[0]).transpose(0, 1).flatten(1) @ w_o.T
 
     old, new = output(found.before, 6), output(found.after, 2)
@@ -84,12 +84,12 @@ def test_a_grouped_layer_is_the_same_as_mha_with_each_head_copied():
     full.load_state_dict(weights)
     layer, copied = (capture(model, input_ids=IDS).layers[0] for model in (grouped, full))
     found, config = run(layer, Config(0, 6)), Config(0, 6)
-    assert [point.n_kv_heads for point in found.sweep] == [6, 2, 1] == head_sharing.choices(layer)
+    assert [point.n_kv_heads for point in found.sweep] == [6, 2, 1] == head_sharing.kv_head_choices(layer)
     assert run(layer, Config(0, 1)).kv_of() == (0,) * 6, "it is pooled further"
     np.testing.assert_allclose(found.after, copied.weights()[0].numpy(), atol=1e-6)
     assert found.point.moved < 1e-6
     assert found.point.cache_bytes == 3 * found.trained.cache_bytes
-    again = intervene(grouped, Edit(layers="all", change=head_sharing.change(config)), input_ids=IDS)
+    again = intervene(grouped, Edit(layers="all", change=head_sharing.pooling_change(config)), input_ids=IDS)
     np.testing.assert_allclose(again.logits.numpy(), full(IDS).logits.detach().numpy()[:, -1], atol=1e-5)
 
 
@@ -101,7 +101,7 @@ def test_the_next_token_diverges_from_the_trained_one_and_not_the_other_way_roun
     tokenizer.save_pretrained(folder)
     loaded = load(folder)
     run = run_model(Request(folder, "the cat sat", version=version(folder)), loaded)
-    found = head_sharing.downstream(run, loaded, Config(0, kv_heads), "all")
+    found = head_sharing.rerun_with_sharing(run, loaded, Config(0, kv_heads), "all")
     given = run.inputs_on(loaded.model.device)
     with torch.no_grad():
         trained = loaded.model(**given).logits[0, -1].double().log_softmax(-1)

@@ -9,7 +9,7 @@ from attnviz.models.capture import intervene
 from attnviz.models.loading import EXAMPLES
 from attnviz.models.loading.example_traces import prepare_examples
 from attnviz.runs import model_run
-from attnviz.runs.model_run import Request, has_kept_run, kept_run, run_model
+from attnviz.runs.model_run import Request, has_kept_run, run_model, stored_run
 from tests import broken_disks
 
 
@@ -28,7 +28,7 @@ def test_an_example_kept_from_earlier_is_what_the_model_would_read_now(smollm2):
     example = next(each for each in EXAMPLES if each.model == "smollm2-135m")
     request = Request(example.model, example.text, example.second)
     assert has_kept_run(request)
-    earlier, now = kept_run(request), run_model(request, smollm2)
+    earlier, now = stored_run(request), run_model(request, smollm2)
     layer, head = example.head
     for kept, fresh in zip(earlier.stacks, now.stacks, strict=True):
         assert kept.queries.labels == fresh.queries.labels

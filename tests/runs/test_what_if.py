@@ -8,21 +8,21 @@ from attnviz.base.head_edit import HeadEdit
 from attnviz.base.packed import pack_bits
 from attnviz.runs import what_if
 from attnviz.runs.head_matrix import Matrix, head_matrix
-from attnviz.runs.predictions import changes, slots, token_choices
-from attnviz.runs.what_if import largest_change, said_of_change
+from attnviz.runs.predictions import compare_choices, prediction_slots, token_choices
+from attnviz.runs.what_if import change_sentence, largest_change
 
 
 @given(st.integers(1, 9), st.integers(1, 9), st.integers(0, 2**32))
 def test_a_painted_mask_comes_back_from_its_bits(q_len, k_len, seed):
     mask = np.random.default_rng(seed).random((q_len, k_len)) < 0.5
-    np.testing.assert_array_equal(what_if.unpacked(pack_bits(mask), q_len, k_len), mask)
-    assert what_if.unpacked(b"\x00" * 99, q_len, k_len).all(), "bits of another size hide nothing"
+    np.testing.assert_array_equal(what_if.unpack_mask(pack_bits(mask), q_len, k_len), mask)
+    assert what_if.unpack_mask(b"\x00" * 99, q_len, k_len).all(), "bits of another size hide nothing"
 
 
 def test_a_what_if_that_changes_nothing_changes_nothing(decoded, smollm2):
     stack = decoded.stacks[0]
     assert not HeadEdit().changes
-    same = what_if.instantly(stack, 13, 8, HeadEdit())
+    same = what_if.edited_head(stack, 13, 8, HeadEdit())
     np.testing.assert_array_equal(same.values, head_matrix(stack, 13, 8).values)
     trace = what_if.run_again(decoded, smollm2, stack.id, 13, 8, HeadEdit(mask="causal"))
     torch.testing.assert_close(trace.logits, decoded.trace.logits, atol=1e-4, rtol=1e-4)
@@ -30,7 +30,7 @@ def test_a_what_if_that_changes_nothing_changes_nothing(decoded, smollm2):
 
 def test_a_hidden_token_gets_nothing_and_the_others_keep_their_proportions(decoded):
     stack = decoded.stacks[0]
-    before, after = head_matrix(stack, 13, 8), what_if.instantly(stack, 13, 8, HeadEdit(hidden=(1,)))
+    before, after = head_matrix(stack, 13, 8), what_if.edited_head(stack, 13, 8, HeadEdit(hidden=(1,)))
     assert (after.values[:, 1] == 0).all()
     kept = np.delete(before.values[8, :9], 1)
     np.testing.assert_allclose(np.delete(after.values[8, :9], 1), kept / kept.sum(), atol=1e-5)
@@ -41,9 +41,9 @@ def test_the_re_run_shows_the_instant_result_in_the_head_itself(decoded, smollm2
     change = HeadEdit(mask="window", window=3)
     trace = what_if.run_again(decoded, smollm2, stack.id, 5, 2, change)
     after = next(s for s in decoded.stacks_in(trace) if s.id == "decoder")
-    instant = what_if.instantly(stack, 5, 2, change)
+    instant = what_if.edited_head(stack, 5, 2, change)
     np.testing.assert_allclose(head_matrix(after, 5, 2).values, instant.values, atol=1e-5)
-    moved = {(one.layer, one.head): one.share for one in what_if.by_movement(stack, after, least=1e-5)}
+    moved = {(one.layer, one.head): one.share for one in what_if.sort_by_movement(stack, after, least=1e-5)}
     assert min(moved)[0] == 5, "nothing before the changed layer moves"
     assert moved[5, 2] > 0.01
     rows = np.abs(instant.values - head_matrix(stack, 5, 2).values).sum(1) / 2  # the first token's row among them
@@ -56,14 +56,14 @@ def test_silencing_heads_moves_the_next_token(decoded, smollm2):
     stack = decoded.stacks[0]
     silenced = tuple((layer, head) for layer in (0, 1) for head in range(9))
     trace = what_if.run_again(decoded, smollm2, stack.id, 0, 0, HeadEdit(silenced=silenced))
-    (before,), (after,) = slots(decoded, smollm2), slots(decoded, smollm2, trace)
-    found, share = changes(smollm2, before, after)
+    (before,), (after,) = prediction_slots(decoded, smollm2), prediction_slots(decoded, smollm2, trace)
+    found, share = compare_choices(smollm2, before, after)
     assert 0.05 < share <= 1
     assert found[0].before >= found[-1].before
 
 
 def test_the_next_tokens_share_is_of_the_whole_softmax_whatever_top_k_and_temperature_do(decoded, smollm2):
-    (slot,) = slots(decoded, smollm2)
+    (slot,) = prediction_slots(decoded, smollm2)
     whole = decoded.trace.logits[0].double().exp()
     shares = [choice.probability for choice in token_choices(smollm2, slot, 10)]
     assert shares == sorted(shares, reverse=True), "the likeliest come first"
@@ -82,7 +82,7 @@ def test_silencing_a_head_changes_its_own_picture_by_nothing_and_a_later_head_mo
     trace = what_if.run_again(decoded, smollm2, stack.id, 13, 8, HeadEdit(silenced=((13, 8),)))
     after = next(s for s in decoded.stacks_in(trace) if s.id == "decoder")
     np.testing.assert_array_equal(head_matrix(after, 13, 8).values, head_matrix(stack, 13, 8).values)
-    found = what_if.by_movement(stack, after)
+    found = what_if.sort_by_movement(stack, after)
     assert found
     assert all(one.layer > 13 for one in found), "nothing before it, and nothing beside it"
     most = found[0]
@@ -103,7 +103,7 @@ def test_the_row_that_changes_most_is_named_and_not_the_cell_of_a_row_that_hardl
     after = made([[1, 0, 0], [0.74, 0.26, 0], [0.6, 0.1, 0.3]])
     found = largest_change(before, after)
     assert (found.row, found.moved) == (2, pytest.approx(0.5))
-    assert str(said_of_change(before, after)) == (
+    assert str(change_sentence(before, after)) == (
         "“sat” changes most: 50.0% of its weight goes to other tokens, and “The” gets 60.0% where it got 10.0%."
     )
 
@@ -114,7 +114,7 @@ def test_the_row_that_changes_most_is_named_and_not_the_cell_of_a_row_that_hardl
 @pytest.mark.parametrize("place", [(13, 8), (0, 0), (29, 4)])
 def test_on_a_trained_head_no_other_row_moves_more(decoded, change, place):
     stack = decoded.stacks[0]
-    before, after = head_matrix(stack, *place), what_if.instantly(stack, *place, change)
+    before, after = head_matrix(stack, *place), what_if.edited_head(stack, *place, change)
     found = largest_change(before, after)
     p, q = (np.nan_to_num(each.values).astype(float) for each in (before, after))
     by_hand = [sum(max(0.0, b - a) for a, b in zip(p[row], q[row], strict=True)) for row in range(len(p))]

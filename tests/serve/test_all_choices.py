@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app.links.choices import EVERY_PAGE, choices_of, parameters_of
+from attnviz.app.links.choices import EVERY_PAGE, page_choices, page_parameters
 from attnviz.app.mends.streamlit_adapter import SESSION
 from attnviz.app.presenting import PAGE
 from attnviz.serve.page_table import NAMES as PAGES
@@ -19,9 +19,9 @@ def script() -> None:
     from attnviz.serve import page_table  # noqa: F401
 
     page = st.session_state["test_page"]
-    if link_state.follow(page):
-        link_state.settle()
-    mine = [choice for choice in choices.choices_of(page) if not choice.of_moment]
+    if link_state.sync_from_url(page):
+        link_state.push_url()
+    mine = [choice for choice in choices.page_choices(page) if not choice.of_moment]
     if st.session_state.pop("test_change", False):
         link_state.put_all({choice: choice.example for choice in mine})
     if "test_view" in st.session_state:
@@ -51,8 +51,8 @@ def link_of(app: Any) -> dict[str, str]:
 def test_every_choice_changed_is_the_same_by_link_by_file_and_on_return(page: str) -> None:
     assert link_of(session(page)) == {}, "all defaults"
     changed = session(page, test_change=True)
-    wanted = {choice.name: choice.example for choice in choices_of(page) if not choice.of_moment}
-    assert [choice.name for choice in choices_of(page) if choice.example == choice.default] == []
+    wanted = {choice.name: choice.example for choice in page_choices(page) if not choice.of_moment}
+    assert [choice.name for choice in page_choices(page) if choice.example == choice.default] == []
     assert changed.session_state["test_values"] == wanted, "chosen"
 
     by_link = session(page, link_of(changed))
@@ -88,10 +88,10 @@ def link_state_value(app: Any, name: str) -> Any:
 def test_every_page_declares_what_its_links_hold_and_no_two_pages_share_a_name() -> None:
     of_all = {choice.name for choice in PAGE}
     assert of_all
-    assert choices_of(EVERY_PAGE)
+    assert page_choices(EVERY_PAGE)
     seen: dict[str, str] = {}
     for page in PAGES:
-        names = parameters_of(page)
+        names = page_parameters(page)
         assert set(names) > of_all, page
         for name in set(names) - of_all:
             assert seen.setdefault(name, page) == page

@@ -29,7 +29,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 
 from attnviz.app.links import link_reading
-from attnviz.app.links.choices import Choice, choices_of
+from attnviz.app.links.choices import Choice, page_choices
 from attnviz.serve import incoming, page_table  # noqa: F401
 from attnviz.serve.page_table import NAMES as PAGES
 from attnviz.serve.process_limits import MOST_FILES
@@ -277,7 +277,7 @@ def packed(choices: Iterable[Choice[Any]]) -> str:
 
 def links(page: str) -> Iterator[str]:
     """Links to a page in which every choice of it is at its largest, in each of its sections, and each at 6 KB."""
-    mine = [each for each in choices_of(page) if each.page == page and each.name not in LEFT_OUT]
+    mine = [each for each in page_choices(page) if each.page == page and each.name not in LEFT_OUT]
     for number in range(min(SECTIONS, max((len(each.ids) for each in mine), default=1))):
         yield urlencode({each.name: largest(each, number) for each in mine if not each.inside and each.kind != "text"})
     for each in mine:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from attnviz.base.packed import unblob
+from attnviz.base.packed import unpack_blob
 from attnviz.serve.page_table import NAMES as PAGES
 from attnviz.serve.server import own_address
 from benchmarks.load.visitor import Visitor
@@ -127,7 +127,7 @@ def test_a_hosted_server_says_nothing_of_what_its_visitors_type(hosted: Server):
 
 def pictures(visitor: Visitor) -> list[bytes]:
     """The numbers that the canvases of all heads and of one head were sent."""
-    return [bytes(unblob(visitor.find(key).proto.bytes)[1]) for key in ("heads", "head")]
+    return [bytes(unpack_blob(visitor.find(key).proto.bytes)[1]) for key in ("heads", "head")]
 
 
 @pytest.mark.skipif(not CAN_BE_SET_BACK, reason="the clocks are replaced by a C library")

@@ -13,7 +13,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from attnviz.serve import incoming
-from attnviz.serve.incoming import Incoming, Pace
+from attnviz.serve.incoming import Incoming, MessagePace
 
 OPERATIONS = {"deferred_file", "dataframe_chunk", "install_skills", "dismiss_skills_nudge"}
 
@@ -211,7 +211,7 @@ def test_what_a_browser_says_of_itself_is_bounded():
 
 def test_hands_are_never_made_to_wait_and_a_flood_is(waited: list[float]):
     seconds = [0.0]
-    pace = Pace(lambda: seconds[0])
+    pace = MessagePace(lambda: seconds[0])
     for _gesture in range(30 * 60):  # a key that is held down for a minute
         seconds[0] += 1 / 30
         assert pace.take(incoming.PACE["rerun_script"]) == 0

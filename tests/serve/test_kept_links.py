@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from attnviz.app.links.choices import choices_of
+from attnviz.app.links.choices import page_choices
 from attnviz.serve.page_table import NAMES as PAGES
 from tests.serve.test_all_choices import session
 
@@ -27,7 +27,7 @@ def test_a_link_chooses_what_it_chose(kept: dict[str, Any]) -> None:
     view = {"test_view": json.dumps(kept["file"])} if "file" in kept else {}
     app = session(kept["page"], kept["link"], **view)
     page, values = app.session_state["test_opened"] if view else kept["page"], app.session_state["test_values"]
-    shown = [choice for choice in choices_of(page) if choice.name in values]
+    shown = [choice for choice in page_choices(page) if choice.name in values]
     chosen = {choice.name: choice.write(values[choice.name]) for choice in shown}
     if kept["link"] or view:
         others = {choice.name for choice in shown if values[choice.name] == choice.default}

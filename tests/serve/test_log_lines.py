@@ -45,7 +45,7 @@ import logging, warnings
 from streamlit.logger import get_logger
 before = get_logger("streamlit.before")
 from attnviz.serve import log_lines
-log_lines.begin()
+log_lines.begin_logging()
 before.error("read %s", "{SENTENCE}")
 get_logger("streamlit.after").error("read %s", "{SENTENCE}")
 logging.getLogger("anybody").error("read %s", "{SENTENCE}")
@@ -72,7 +72,7 @@ from streamlit import config
 from streamlit.testing.v1 import AppTest
 config.set_option("logger.enableRich", True)
 from attnviz.serve import log_lines
-log_lines.begin()
+log_lines.begin_logging()
 def fail():
     raise KeyError("{SENTENCE}")
 AppTest.from_string('raise KeyError("{SENTENCE}")').run()

@@ -70,7 +70,7 @@ def test_a_hosted_server_never_takes_pages_of_its_visitors_machine(monkeypatch):
     monkeypatch.setenv("ATTNVIZ_HOSTED", "1")
     monkeypatch.setenv("ATTNVIZ_EMBED", "this-machine")
     with pytest.raises(Problem, match="ATTNVIZ_EMBED"):
-        settings.current()
+        settings.current_settings()
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_hosted_server_never_takes_pages_of_its_visitors_machine(monkeypatch):
 def test_nothing_but_origins_gets_into_the_header(monkeypatch, value):
     monkeypatch.setenv("ATTNVIZ_EMBED", value)
     with pytest.raises(Problem, match="ATTNVIZ_EMBED"):
-        settings.current()
+        settings.current_settings()
 
 
 @pytest.mark.parametrize(

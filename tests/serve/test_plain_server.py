@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from attnviz.base.packed import unblob
+from attnviz.base.packed import unpack_blob
 from attnviz.serve.server import own_address
 from benchmarks.load.visitor import Visitor
 from tests.browser.conftest import ROOT, Server
@@ -37,7 +37,7 @@ async def changed(url: str, first: str, then: str) -> list[list[bytes]]:
 
 def pictures(visitor: Visitor) -> list[bytes]:
     shown = [each.proto for each in visitor.controls.values() if each.kind == "bidi_component" and each.proto.bytes]
-    return [unblob(proto.bytes)[1] for proto in shown]
+    return [unpack_blob(proto.bytes)[1] for proto in shown]
 
 
 async def one_by_one(url: str) -> list[list[list[bytes]]]:

@@ -24,7 +24,7 @@ def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     for name in ("connection_made", "on_message_begin", "on_headers_complete", "data_received"):
         monkeypatch.setattr(HttpToolsProtocol, name, getattr(HttpToolsProtocol, name))
     monkeypatch.setattr(request_heads, "SECONDS", 1.0)
-    request_heads.bound()
+    request_heads.bound_request_heads()
     with socket.create_server(("127.0.0.1", 0)) as listening:
         server = uvicorn.Server(uvicorn.Config(app, ws="websockets-sansio", http="httptools", log_level="critical"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

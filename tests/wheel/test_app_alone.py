@@ -126,9 +126,9 @@ def test_a_figure_is_made_from_a_link(app):
 
 
 def test_packaged_models_are_those_that_the_repository_installs():
-    from attnviz.models.loading.locate import packaged
+    from attnviz.models.loading.locate import packaged_models
 
     listed = (ROOT / "requirements-models.txt").read_text()
-    wheels = [entry.wheel for entry in packaged()]
+    wheels = [entry.wheel for entry in packaged_models()]
     assert {f"{wheel.package}=={wheel.version}" for wheel in wheels} == set(locked.pinned(listed))
     assert all(f"--hash=sha256:{wheel.wheel_sha256}" in listed for wheel in wheels)

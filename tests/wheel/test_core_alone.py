@@ -40,7 +40,7 @@ LACKING = {
     "av.load('gpt2')": "models",
     "av.capture(model, x).save('trace')": "models",
     "av.capture(model, x).to_dataframe()": "notebook",
-    "from attnviz.base.rasterised import png; png('<svg/>')": "notebook",
+    "from attnviz.base.rasterised import render_png; render_png('<svg/>')": "notebook",
     "av.show(av.capture(model, x), list('abcd')).save('x.svg')": "notebook",
 }
 TRIES = """

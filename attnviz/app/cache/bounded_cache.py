@@ -139,7 +139,7 @@ class BoundedCache(Generic[T]):
             self._make(key, make, result)
 
 
-def give_back() -> None:
+def trim_memory() -> None:
     """Let the allocator return what is free, where it can (glibc); it would keep it for each of its threads.
 
     Measured with 40 sentences of 256 tokens in eight threads: the process levels off at 1.4 GB instead of 2.2.
@@ -148,17 +148,17 @@ def give_back() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def held_bytes(value: object) -> int:
+def count_bytes(value: object) -> int:
     """Bytes of the arrays and tensors in a value, searched for inside dataclasses, mappings and collections."""
     nbytes = getattr(value, "nbytes", None)
     if isinstance(nbytes, int):
         return nbytes
     if is_dataclass(value) and not isinstance(value, type):
-        return sum(held_bytes(getattr(value, field.name)) for field in fields(value))
+        return sum(count_bytes(getattr(value, field.name)) for field in fields(value))
     if isinstance(value, Mapping):
-        return sum(held_bytes(key) + held_bytes(each) for key, each in value.items())
+        return sum(count_bytes(key) + count_bytes(each) for key, each in value.items())
     if isinstance(value, list | tuple | AbstractSet):
-        return sum(held_bytes(each) for each in value)
+        return sum(count_bytes(each) for each in value)
     return sys.getsizeof(value)
 
 
@@ -174,15 +174,15 @@ def own_memory() -> int:
     return (resident - shared) * os.sysconf("SC_PAGE_SIZE")
 
 
-def kept_memory() -> int:
+def memory_after_trim() -> int:
     """The same; where it is more than `ATTNVIZ_PROCESS_MB`, after what is free was given back."""
-    most = settings.current().process_bytes
+    most = settings.current_settings().process_bytes
     if most is not None and own_memory() >= most:
-        give_back()
+        trim_memory()
     return own_memory()
 
 
 def is_short() -> bool:
     """Whether more is kept than `ATTNVIZ_PROCESS_MB`."""
-    most = settings.current().process_bytes
-    return most is not None and kept_memory() >= most
+    most = settings.current_settings().process_bytes
+    return most is not None and memory_after_trim() >= most

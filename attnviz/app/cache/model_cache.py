@@ -16,15 +16,15 @@ from typing import Any, TypeVar, cast
 
 import streamlit as st
 
-from attnviz.app.cache.bounded_cache import BoundedCache, give_back, held_bytes
-from attnviz.app.cache.waiting_line import WaitingLine, turn_of, wait_for_another
+from attnviz.app.cache.bounded_cache import BoundedCache, count_bytes, trim_memory
+from attnviz.app.cache.waiting_line import WaitingLine, wait_for_another, wait_in_line
 from attnviz.base.message import Message, Problem
-from attnviz.base.words import say
-from attnviz.engine import Engine, InProcess, Rerun, elsewhere, passes_at_once
+from attnviz.base.words import translate_message
+from attnviz.engine import Engine, InProcess, Rerun, passes_at_once, remote_engine
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load, version
-from attnviz.models.settings import RUNS_MB, current
-from attnviz.runs.model_run import ModelRun, Request, has_kept_run, kept_run
+from attnviz.models.settings import RUNS_MB, current_settings
+from attnviz.runs.model_run import ModelRun, Request, has_kept_run, stored_run
 
 T = TypeVar("T")
 MODELS_LIMIT = 6 * 10**9  # bytes
@@ -36,28 +36,28 @@ NOT_BEGUN = 0.0, Message("Loading the model…")
 def limit(cache: str) -> int:
     """How many bytes this cache may hold."""
     try:
-        together = current().runs_bytes
+        together = current_settings().runs_bytes
     except Problem:  # said wherever a model is asked for
         together = RUNS_MB * 10**6
     return together * PARTS[cache] // sum(PARTS.values())
 
 
 @dataclass
-class Shared:
+class ProcessCaches:
     """The caches and the line, which live as long as the process."""
 
     models: BoundedCache[LoadedModel] = field(
         default_factory=lambda: BoundedCache(
-            MODELS_LIMIT, lambda loaded: sum(map(held_bytes, loaded.model.parameters())), _collect_evicted
+            MODELS_LIMIT, lambda loaded: sum(map(count_bytes, loaded.model.parameters())), _collect_evicted
         )
     )
     runs: BoundedCache[ModelRun] = field(
-        default_factory=lambda: BoundedCache(limit("runs"), held_bytes, give_back, wait_for_another)
+        default_factory=lambda: BoundedCache(limit("runs"), count_bytes, trim_memory, wait_for_another)
     )
     reruns: BoundedCache[Any] = field(
-        default_factory=lambda: BoundedCache(limit("reruns"), held_bytes, give_back, wait_for_another)
+        default_factory=lambda: BoundedCache(limit("reruns"), count_bytes, trim_memory, wait_for_another)
     )
-    results: BoundedCache[Any] = field(default_factory=lambda: BoundedCache(limit("results"), held_bytes))
+    results: BoundedCache[Any] = field(default_factory=lambda: BoundedCache(limit("results"), count_bytes))
     line: WaitingLine = field(default_factory=lambda: WaitingLine(*passes_at_once()))
     long_line: WaitingLine = field(
         default_factory=lambda: WaitingLine(max(1, passes_at_once()[0] - 1), passes_at_once()[1])
@@ -68,31 +68,31 @@ class Shared:
     @cached_property
     def engine(self) -> Engine:
         """Whoever makes the passes."""
-        return elsewhere(turn) or InProcess(_model_for, load_in_background, turn)
+        return remote_engine(wait_for_turn) or InProcess(_model_for, load_in_background, wait_for_turn)
 
 
-def shared() -> Shared:
+def process_caches() -> ProcessCaches:
     """The one `Shared` of this process."""
     return _SHARED
 
 
-def turn() -> AbstractContextManager[None]:
+def wait_for_turn() -> AbstractContextManager[None]:
     """Inside the block this thread may run a model; who must wait for it reads his place in the line."""
-    return turn_of(shared().line)
+    return wait_in_line(process_caches().line)
 
 
 @contextmanager
-def part_of_long_work() -> Iterator[None]:
+def wait_for_step() -> Iterator[None]:
     """The same for one part of a long computation.
 
     All of them together have a place fewer than there are, so that one is left for whoever typed a sentence: he waits
     for no long part. Who waits among the long ones holds no place.
     """
-    with turn_of(shared().long_line), turn():
+    with wait_in_line(process_caches().long_line), wait_for_turn():
         yield
 
 
-def model(name: str) -> LoadedModel:
+def get_model(name: str) -> LoadedModel:
     """A loaded model. A visitor who asks while it is being loaded sees a progress bar."""
     loading = load_in_background(name)
     if not loading.done():
@@ -100,56 +100,56 @@ def model(name: str) -> LoadedModel:
     return loading.result()
 
 
-def model_of(run: ModelRun) -> LoadedModel:
+def model_of_run(run: ModelRun) -> LoadedModel:
     """The model that made a run, to run it again; a Problem where its files were overwritten since."""
     request = run.request
-    if _key(request) not in shared().models and version(request.model) != request.version:
+    if _key(request) not in process_caches().models and version(request.model) != request.version:
         raise _overwritten(run.name)  # before other files are loaded for nothing
-    return _model_for(request, model)
+    return _model_for(request, get_model)
 
 
 def load_in_background(name: str) -> Future[LoadedModel]:
     """Load in the background, unless the model is here as it is on the disk; errors surface at the next request."""
     now = version(name)
-    return shared().models.begin((name, now), lambda: _loaded(name, now))
+    return process_caches().models.begin((name, now), lambda: _loaded(name, now))
 
 
-def model_run(request: Request) -> ModelRun:
+def get_run(request: Request) -> ModelRun:
     """The run of a sentence through its model: from memory, from the disk, or computed now."""
-    here = shared()
+    here = process_caches()
     request = replace(request, version=version(request.model))
     needed = here.engine.loads_here and _key(request) not in here.models
     if request not in here.runs and needed and not has_kept_run(request):
-        model(request.model)  # the model first, so that this visitor sees its progress bar while it loads
+        get_model(request.model)  # the model first, so that this visitor sees its progress bar while it loads
     return here.runs.get(request, lambda: _run(request))
 
 
-def remembered(request: Request) -> ModelRun:
+def run_in_memory(request: Request) -> ModelRun:
     """A run that is still in memory; LookupError when it is not. Can be called from any thread."""
-    run = shared().runs.find(request)
+    run = process_caches().runs.find(request)
     if run is None:
         raise LookupError(request)
     return run
 
 
-def cached(run: ModelRun, key: Hashable, make: Callable[[], T]) -> T:
+def cached_result(run: ModelRun, key: Hashable, make: Callable[[], T]) -> T:
     """A result computed from a run, once for all visitors. `make` must not ask these caches for anything."""
-    return cast(T, shared().results.get((run.request, key), make))
+    return cast(T, process_caches().results.get((run.request, key), make))
 
 
-def already_cached(run: ModelRun, key: Hashable) -> Any:
+def find_cached(run: ModelRun, key: Hashable) -> Any:
     """What `cached` keeps under this key, or None; nothing is made."""
-    return shared().results.find((run.request, key))
+    return process_caches().results.find((run.request, key))
 
 
-def cached_rerun(run: ModelRun, change: Rerun, key: Hashable = None) -> Any:
+def rerun_cached(run: ModelRun, change: Rerun, key: Hashable = None) -> Any:
     """The sentence once more with something changed; only the last few results are kept.
 
     `key` where different changes have the same result; otherwise the change itself is the key.
     """
-    here = shared()
+    here = process_caches()
     if here.engine.loads_here:
-        model_of(run)  # first, so that this visitor sees its progress bar while it loads
+        model_of_run(run)  # first, so that this visitor sees its progress bar while it loads
     return here.reruns.get((run.request, key or change), lambda: here.engine.rerun(run, change))
 
 
@@ -158,9 +158,9 @@ def _key(request: Request) -> tuple[str, str]:
 
 
 def _run(request: Request) -> ModelRun:
-    here = shared()
+    here = process_caches()
     if not here.engine.loads_here or _key(request) not in here.models:
-        kept = kept_run(request)
+        kept = stored_run(request)
         if kept is not None:
             if here.loads_ahead:
                 here.engine.expect(request.model)  # the visitor's next sentence will want it
@@ -172,7 +172,7 @@ def _model_for(
     request: Request, otherwise: Callable[[str], LoadedModel] = lambda name: load_in_background(name).result()
 ) -> LoadedModel:
     """The model of a request as it was when the request was made; `otherwise` gets it, waiting without a word."""
-    loaded = shared().models.find(_key(request)) or otherwise(request.model)
+    loaded = process_caches().models.find(_key(request)) or otherwise(request.model)
     if loaded.version != request.version:
         raise _overwritten(loaded.entry.name)
     return loaded
@@ -183,16 +183,16 @@ def _watch(name: str, loading: Future[LoadedModel]) -> None:
     bar = st.empty()
     try:
         while not loading.done():
-            share, message = shared().steps.get(name, NOT_BEGUN)
+            share, message = process_caches().steps.get(name, NOT_BEGUN)
             # for a visitor who has left, Streamlit ends the run here
-            bar.progress(min(1.0, max(0.0, share)), say(message))
+            bar.progress(min(1.0, max(0.0, share)), translate_message(message))
             wait([loading], timeout=BETWEEN_LOOKS)
     finally:
         bar.empty()
 
 
 def _loaded(name: str, wanted: str) -> LoadedModel:
-    steps = shared().steps
+    steps = process_caches().steps
 
     def progress(share: float, message: Message) -> None:
         steps[name] = share, message
@@ -217,7 +217,7 @@ def _collect_evicted() -> None:
     gc.unfreeze()
     gc.collect()
     gc.freeze()
-    give_back()
+    trim_memory()
 
 
-_SHARED = Shared()  # made as this module is imported: once, even if two visitors are the first at the same time
+_SHARED = ProcessCaches()  # made as this module is imported: once, even if two visitors are the first at the same time

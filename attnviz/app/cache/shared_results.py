@@ -12,16 +12,16 @@ from functools import wraps
 from inspect import signature
 from typing import Any, ParamSpec, TypeVar
 
-from attnviz.app.cache.bounded_cache import BoundedCache, held_bytes
-from attnviz.base.words import tongue
-from attnviz.figures.label_room import keep_room
+from attnviz.app.cache.bounded_cache import BoundedCache, count_bytes
+from attnviz.base.words import current_language
+from attnviz.figures.label_room import add_label_room
 from attnviz.figures.theme import Figure
 
 P = ParamSpec("P")
 R = TypeVar("R")
 LIMIT = 96_000_000  #: bytes of all results together
 LEAST = 10_000  #: bytes that each counts as, for what it has besides its arrays
-RESULTS: BoundedCache[Any] = BoundedCache(LIMIT, lambda result: max(held_bytes(result), LEAST))
+RESULTS: BoundedCache[Any] = BoundedCache(LIMIT, lambda result: max(count_bytes(result), LEAST))
 CHARTS_LIMIT = 48 * 2**20  #: bytes of all kept charts together, as they are sent
 #: what is raised for a value that cannot be spelled out, so that nobody can say whether another one equals it
 UNSPELLED = (pickle.PicklingError, AttributeError, TypeError, ValueError, RecursionError)
@@ -48,13 +48,13 @@ def shared(compute: Callable[P, R], key: Callable[..., Hashable] | None = None) 
     return look_up
 
 
-def chart_of(make: Callable[P, Figure], *args: P.args, **kwargs: P.kwargs) -> Figure:
+def cached_chart(make: Callable[P, Figure], *args: P.args, **kwargs: P.kwargs) -> Figure:
     """`make(*args, **kwargs)`, or the chart that the same call made before, in the same language."""
     spelled = io.BytesIO()
     pickler = pickle.Pickler(spelled, 4)  # the fourth protocol does not tell whether an array may be written to
     pickler.fast = True  # nothing refers to what was spelled before: equal values are spelled alike
     try:
-        pickler.dump((make.__module__, make.__qualname__, tongue(), args, kwargs))
+        pickler.dump((make.__module__, make.__qualname__, current_language(), args, kwargs))
     except UNSPELLED:
         return make(*args, **kwargs)
     return CHARTS.get(
@@ -68,7 +68,7 @@ def _final(fig: Figure) -> Figure:
     To collect that content takes Plotly longer than all else that it takes to send a chart. Of Streamlit's template it
     keeps what is about its own kinds of traces: the rest is half of what a small chart sends.
     """
-    content = keep_room(fig).to_dict()
+    content = add_label_room(fig).to_dict()
     template, kinds = content["layout"]["template"], {trace.get("type", "scatter") for trace in content["data"]}
     template["data"] = {kind: looks for kind, looks in template["data"].items() if kind in kinds}
     object.__setattr__(fig, "to_dict", lambda: dict(content))
@@ -77,7 +77,7 @@ def _final(fig: Figure) -> Figure:
 
 def with_room(fig: Figure) -> Figure:
     """The chart with margins for its labels. A kept one has them, and is changed no more."""
-    return fig if "to_dict" in vars(fig) else keep_room(fig)
+    return fig if "to_dict" in vars(fig) else add_label_room(fig)
 
 
 CHARTS: BoundedCache[Figure] = BoundedCache(CHARTS_LIMIT, lambda fig: len(fig.to_json()))

@@ -29,7 +29,7 @@ BETWEEN_LOOKS = 0.3
 OF_OTHERS = 2  #: places that are left to others by those who come from one address
 
 
-def address_of_visitor() -> str | None:
+def visitor_address() -> str | None:
     """From where the visitor of this run comes; None on this machine, and outside of a run."""
     return None if run_of_this_thread() is None else st.context.ip_address
 
@@ -62,7 +62,7 @@ class WaitingLine:
 
         Whatever `waiting` raises ends the wait: Streamlit ends so the run of a visitor who has left.
         """
-        mine = _Place(address_of_visitor())
+        mine = _Place(visitor_address())
         if self._heavy and is_short():
             raise Problem("This server is short of memory just now; try again in a minute")
         with self._lock:
@@ -134,7 +134,7 @@ def trainings_ahead(before: int) -> str:
 
 
 @contextmanager
-def turn_of(line: WaitingLine) -> Iterator[None]:
+def wait_in_line(line: WaitingLine) -> Iterator[None]:
     """Inside the block it is this visitor's turn; until then his place in the line stands on the page."""
     notice = _Notice()
 

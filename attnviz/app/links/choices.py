@@ -29,7 +29,7 @@ LONGEST_ID = 200  # characters
 HeadPlace = tuple[int, int]  # layer, head
 
 
-def head_of(text: str) -> HeadPlace:
+def parse_head(text: str) -> HeadPlace:
     """ "13.8" is layer 13, head 8."""
     match = re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})", text)
     if not match:
@@ -43,7 +43,7 @@ def name_of_head(head: HeadPlace | None) -> str:
 
 
 @dataclass(eq=False)
-class Partly(ValueError):
+class PartialValue(ValueError):
     """Only part of a value in a link can be used, `kept`: a text was cut, or the items in `lost` make no sense."""
 
     kept: Any
@@ -190,7 +190,7 @@ class PageChoices:
             if not isinstance(text, str):
                 raise TypeError(text)
             if len(text) > longest:
-                raise Partly(text[:longest])
+                raise PartialValue(text[:longest])
             return text
 
         example = "Two birds saw it"
@@ -263,23 +263,23 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 EVERY_PAGE = "*"
 
 
-def opening_of(page: str) -> Mapping[Choice[Any], tuple[Any, Any]]:
+def opening_values(page: str) -> Mapping[Choice[Any], tuple[Any, Any]]:
     """What the page shows while nobody has chosen anything on it, and what its links mean that do not say."""
     return _PAGES[page].opening if page in _PAGES else {}
 
 
-def choices_of(page: str) -> tuple[Choice[Any], ...]:
+def page_choices(page: str) -> tuple[Choice[Any], ...]:
     """The choices that `page` declares, and those of every page; empty for a page that declares none."""
     mine = tuple(_PAGES.get(page, ()))
     return (*mine, *_PAGES.get(EVERY_PAGE, ())) if mine else ()
 
 
-def parameters_of(page: str) -> tuple[str, ...]:
+def page_parameters(page: str) -> tuple[str, ...]:
     """The names that `page` reads in a link."""
-    return tuple(dict.fromkeys(choice.inside or choice.name for choice in choices_of(page)))
+    return tuple(dict.fromkeys(choice.inside or choice.name for choice in page_choices(page)))
 
 
-def pages() -> tuple[PageChoices, ...]:
+def pages_with_choices() -> tuple[PageChoices, ...]:
     """Every page that declares choices."""
     return tuple(_PAGES.values())
 
@@ -308,7 +308,7 @@ def reader(expected: Any, allowed: Callable[[Any], bool]) -> Callable[[Any], Any
     return read
 
 
-def packed_bits(value: Any) -> str:
+def pack_bits(value: Any) -> str:
     """Bits as base64, which a canvas packs and unpacks."""
     base64.b64decode(value, validate=True)
     return str(value)

@@ -11,8 +11,8 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from attnviz.app.links.choices import Choice, Partly, choices_of, parameters_of
-from attnviz.base.message import NONSENSE, Message, Problem, Several
+from attnviz.app.links.choices import Choice, PartialValue, page_choices, page_parameters
+from attnviz.base.message import NONSENSE, Message, MessageList, Problem
 from attnviz.base.words import N_
 
 VERSION = "1"
@@ -21,7 +21,7 @@ LONGEST = 6 * 1024  # characters; beyond it, proxies and chat programs cut links
 LARGEST_UNPACKED = 256 * 1024  # bytes; a link can come from anyone, and a small one can be made to unpack to gigabytes
 
 
-class Unreadable(Problem):
+class UnreadableParameter(Problem):
     """A parameter of canvases, and so all that it holds, was cut or changed on the way."""
 
 
@@ -30,7 +30,7 @@ def read(page: str, parameters: Mapping[str, Any]) -> Iterator[tuple[Choice[Any]
 
     A canvas is packed text in a link, and JSON already in a saved view; `c=` says that nothing is on it.
     """
-    for choice in choices_of(page):
+    for choice in page_choices(page):
         held = parameters.get(choice.inside or choice.name)
         if held is None or (choice.inside and held == ""):
             continue
@@ -48,28 +48,28 @@ def _on_canvas(choice: Choice[Any], held: Any) -> Any:
     try:
         whole = unpack(held) if isinstance(held, str) else held
     except Problem as problem:
-        raise Unreadable(problem.message.template, **problem.message.params) from problem
+        raise UnreadableParameter(problem.message.template, **problem.message.params) from problem
     if not choice.short:
         return whole
     if not isinstance(whole, dict):
-        raise Unreadable("The part of this link that holds the picture cannot be read, so it is left out.")
+        raise UnreadableParameter("The part of this link that holds the picture cannot be read, so it is left out.")
     return whole.get(choice.short)
 
 
-def chosen_by(page: str, parameters: Mapping[str, str]) -> dict[Choice[Any], Any]:
+def parse_choices(page: str, parameters: Mapping[str, str]) -> dict[Choice[Any], Any]:
     """The values of the choices that the parameters name; a Problem names the first one that makes no sense."""
-    allowed = parameters_of(page)
+    allowed = page_parameters(page)
     for name in parameters:
         if name not in allowed:
             raise Problem(
                 "“{name}” is not a parameter of {page}; it has: {allowed}",
                 name=name,
                 page=page,
-                allowed=Several(allowed),
+                allowed=MessageList(allowed),
             )
     chosen = {}
     for choice, held, value in read(page, parameters):
-        if isinstance(value, Unreadable):
+        if isinstance(value, UnreadableParameter):
             raise value
         if isinstance(value, Exception):
             raise Problem(
@@ -107,14 +107,14 @@ _REASONS = {
 }
 
 
-def why_not(choice: Choice[Any], held: Any, error: Exception) -> Message:
+def refusal_reason(choice: Choice[Any], held: Any, error: Exception) -> Message:
     """Why what a link holds for a choice is not used, or not all of it, by the error of reading it."""
     if isinstance(error, Problem):
         return error.message
-    if not isinstance(error, Partly):
+    if not isinstance(error, PartialValue):
         return _no_such(choice, held)
     if error.lost:
-        return left_out(choice, error.lost)
+        return omitted_items_sentence(choice, error.lost)
     params: dict[str, object] = {"name": choice.label, "n": len(held), "most": choice.longest}
     return Message("The text of “{name}” in the link has {n} characters; only the first {most} are used.", params)
 
@@ -132,16 +132,16 @@ def _no_such(choice: Choice[Any], asked: object) -> Message:
         params |= {"low": f"{choice.low:,.9g}", "high": f"{choice.high:,.9g}"}
     elif allowed:
         reason, named = "listed", [f"“{each}”" for each in allowed if each]
-        params["allowed"] = Several(named[:MOST_NAMED] + ["…"] * (len(named) > MOST_NAMED))
+        params["allowed"] = MessageList(named[:MOST_NAMED] + ["…"] * (len(named) > MOST_NAMED))
     return Message(_REASONS[reason, bool(usual)], params)
 
 
-def left_out(choice: Choice[Any], lost: Sequence[object]) -> Message:
+def omitted_items_sentence(choice: Choice[Any], lost: Sequence[object]) -> Message:
     """Names at most ten of those that were left out."""
     names = [str(each)[:20] for each in lost[:10]] + (["…"] if len(lost) > 10 else [])
     return Message(
         "Left out of “{name}”, because it does not exist here: {names}.",
-        {"name": choice.label, "names": Several(names)},
+        {"name": choice.label, "names": MessageList(names)},
     )
 
 

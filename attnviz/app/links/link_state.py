@@ -17,9 +17,9 @@ from urllib.parse import quote_plus, urlencode, urlsplit
 import streamlit as st
 
 from attnviz.app.links import link_reading
-from attnviz.app.links.choices import EVERY_PAGE, Choice, Partly, choices_of, opening_of, parameters_of
+from attnviz.app.links.choices import EVERY_PAGE, Choice, PartialValue, opening_values, page_choices, page_parameters
 from attnviz.app.mends import streamlit_adapter
-from attnviz.base.message import NONSENSE, Message, Problem, Several
+from attnviz.base.message import NONSENSE, Message, MessageList, Problem
 
 T = TypeVar("T")
 
@@ -40,9 +40,9 @@ def value(choice: Choice[T]) -> T:
     return cast(T, chosen[: choice.longest] if choice.longest else chosen)
 
 
-def arriving(choice: Choice[T]) -> T:
+def value_before_sync(choice: Choice[T]) -> T:
     """The value that a choice of every page will have once `follow` has read the link of this run."""
-    if _PAGE in streamlit_adapter.session() and not streamlit_adapter.by_history():
+    if _PAGE in streamlit_adapter.app_session() and not streamlit_adapter.is_history_navigation():
         return value(choice)
     try:
         return choice.read(st.query_params[choice.name])
@@ -57,50 +57,50 @@ def put(choice: Choice[T], new: T) -> None:
 
 def put_all(changes: Mapping[Choice[Any], Any]) -> None:
     """Set several choices in one step of the browser's history."""
-    if untouched(current_page()):
-        for choice, (first, _in_links) in opening_of(current_page()).items():
-            keep(choice, first)
+    if is_default(current_page()):
+        for choice, (first, _in_links) in opening_values(current_page()).items():
+            set_value(choice, first)
     for choice, new in changes.items():
-        keep(choice, new)
+        set_value(choice, new)
         _refused().pop(choice.name, None)
     _write()
 
 
-def untouched(page: str) -> bool:
+def is_default(page: str) -> bool:
     """Whether nothing was chosen on the page, by hand or by a link, except what travels from page to page."""
     if page in _linked():
         return False
     held = _chosen()
     return all(
         choice.key not in held or choice.kept_as == "sentence" or choice.page != page or value(choice) == choice.default
-        for choice in choices_of(page)
+        for choice in page_choices(page)
     )
 
 
-def anything_chosen() -> bool:
+def has_choices() -> bool:
     """Whether a choice of any page is kept, so that the link of a page may say something."""
     return bool(_chosen())
 
 
-def opened(choice: Choice[T]) -> T:
+def set_default(choice: Choice[T]) -> T:
     """The value of a choice that nobody has made; it can differ between a link and an untouched page."""
-    first, linked = opening_of(choice.page)[choice]
-    return cast(T, first if untouched(choice.page) else linked)
+    first, linked = opening_values(choice.page)[choice]
+    return cast(T, first if is_default(choice.page) else linked)
 
 
-def follow(page: str) -> bool:
+def sync_from_url(page: str) -> bool:
     """Make session and link of `page` agree; once a run, before the page is drawn.
 
     True when the page was just entered.
     """
-    held = streamlit_adapter.session()
+    held = streamlit_adapter.app_session()
     held.pop(_SAID, None)
     before, view_of = held.get(_PAGE), held.pop(_VIEW_OF, None)
     entered, held[_PAGE], held[_PAGE_ID] = before != page, page, streamlit_adapter.page_id()
     parameters = _parameters_now(page)
     if not entered and parameters == held.get(_WRITTEN):
         return False
-    if before is None or streamlit_adapter.by_history():
+    if before is None or streamlit_adapter.is_history_navigation():
         _read(page, parameters)
         _note_what_nothing_reads(page)
     elif entered:
@@ -113,11 +113,11 @@ def follow(page: str) -> bool:
 
 def is_written() -> bool:
     """Whether the browser's address holds what was last written for this page: if not, its gesture was made before."""
-    held = streamlit_adapter.session()
+    held = streamlit_adapter.app_session()
     return _WRITTEN not in held or _parameters_now(current_page()) == held[_WRITTEN]
 
 
-def settle() -> None:
+def push_url() -> None:
     """Write the link of a page that was just entered; after the page is drawn.
 
     Not earlier: a browser that hears of the page and of its link at once makes two steps of its history of them.
@@ -125,14 +125,14 @@ def settle() -> None:
     """
     parameters = link_parameters(current_page())
     if _parameters_now(current_page()) == parameters:
-        streamlit_adapter.session()[_WRITTEN] = parameters
-    elif not streamlit_adapter.by_history():
+        streamlit_adapter.app_session()[_WRITTEN] = parameters
+    elif not streamlit_adapter.is_history_navigation():
         _write()
 
 
 def current_page() -> str:
     """The page that is on show."""
-    return str(streamlit_adapter.session().get(_PAGE, ""))
+    return str(streamlit_adapter.app_session().get(_PAGE, ""))
 
 
 def refusal(choice: Choice[Any]) -> Message | None:
@@ -142,27 +142,27 @@ def refusal(choice: Choice[Any]) -> Message | None:
 
 def refuse(choice: Choice[Any], asked: object, shown: object) -> None:
     """Put a choice back to its default and tell the visitor: the page has no such layer, model or the like."""
-    keep(choice, choice.default)
+    set_value(choice, choice.default)
     _refused()[choice.name] = Message(
         "“{asked}” does not exist here (“{name}” in the link). “{shown}” is shown instead.",
         {"name": choice.label, "asked": str(asked)[:40], "shown": str(shown)},
     )
 
 
-def leave_out(choice: Choice[Any], kept: Any, lost: Sequence[object]) -> None:
+def omit_items(choice: Choice[Any], kept: Any, lost: Sequence[object]) -> None:
     """Keep the part of a choice that exists here, and tell the visitor which items were left out."""
-    keep(choice, kept)
-    _refused()[choice.name] = link_reading.left_out(choice, lost)
+    set_value(choice, kept)
+    _refused()[choice.name] = link_reading.omitted_items_sentence(choice, lost)
 
 
-def note_said(choice: Choice[Any]) -> None:
+def mark_refusal_shown(choice: Choice[Any]) -> None:
     """Note that the control of a choice says in this run why the link's value is not used."""
-    streamlit_adapter.of_session(_SAID)[choice.name] = True
+    streamlit_adapter.session_dict(_SAID)[choice.name] = True
 
 
-def unsaid_refusals() -> list[Message]:
+def unreported_refusals() -> list[Message]:
     """Why values of the link are not used, of all for which no control has said so in this run."""
-    said = streamlit_adapter.of_session(_SAID)
+    said = streamlit_adapter.session_dict(_SAID)
     return [message for name, message in _refused().items() if name not in said]
 
 
@@ -194,8 +194,8 @@ def restore(page: str, parameters: Mapping[str, Any]) -> None:
     """Choose what a saved view of `page` says; written into the link where that page is on show."""
     _read(page, parameters)
     _linked().add(page)
-    streamlit_adapter.session()[_VIEW_OF] = page
-    if page == streamlit_adapter.session().get(_PAGE):
+    streamlit_adapter.app_session()[_VIEW_OF] = page
+    if page == streamlit_adapter.app_session().get(_PAGE):
         _write()
 
 
@@ -206,7 +206,7 @@ def link_values(page: str, *, whole: bool = False) -> dict[str, Any]:
     """
     parameters: dict[str, Any] = {}
     held = _chosen()
-    for choice in choices_of(page):
+    for choice in page_choices(page):
         if choice.key not in held or choice.of_moment:
             continue
         chosen = value(choice)
@@ -216,42 +216,42 @@ def link_values(page: str, *, whole: bool = False) -> dict[str, Any]:
             parameters.setdefault(choice.inside, {})[choice.short] = choice.write(chosen)
         else:
             parameters[choice.inside or choice.name] = choice.write(chosen)
-    for choice in opening_of(page):
-        if value(choice) == choice.default and (whole or bool(parameters) == untouched(page)):
-            parameters[choice.name] = choice.write(opened(choice))
+    for choice in opening_values(page):
+        if value(choice) == choice.default and (whole or bool(parameters) == is_default(page)):
+            parameters[choice.name] = choice.write(set_default(choice))
     return parameters
 
 
 def _read(page: str, parameters: Mapping[str, Any]) -> None:
     """Set every choice of `page` from a link or a view. A value that makes no sense is left out and noted."""
     _refused().clear()
-    streamlit_adapter.session()[_WRITTEN] = dict(parameters)
-    own = any(choice.page == page and (choice.inside or choice.name) in parameters for choice in choices_of(page))
+    streamlit_adapter.app_session()[_WRITTEN] = dict(parameters)
+    own = any(choice.page == page and (choice.inside or choice.name) in parameters for choice in page_choices(page))
     (_linked().add if own else _linked().discard)(page)
-    for choice in choices_of(page) if _chosen() else ():
+    for choice in page_choices(page) if _chosen() else ():
         if not choice.of_moment:
             _chosen().pop(choice.key, None)
     for choice, held, chosen in link_reading.read(page, parameters):
         if not isinstance(chosen, Exception):
-            keep(choice, chosen)
+            set_value(choice, chosen)
             continue
-        if isinstance(chosen, Partly):
-            keep(choice, chosen.kept)
-        name = choice.inside if isinstance(chosen, link_reading.Unreadable) else choice.name
-        _refused()[name] = link_reading.why_not(choice, held, chosen)
+        if isinstance(chosen, PartialValue):
+            set_value(choice, chosen.kept)
+        name = choice.inside if isinstance(chosen, link_reading.UnreadableParameter) else choice.name
+        _refused()[name] = link_reading.refusal_reason(choice, held, chosen)
 
 
 def _note_what_nothing_reads(page: str) -> None:
     """Say which names of the link, at most three, are no choice of the page, as `layer` for `at`; others add theirs."""
-    unread = [name for name in st.query_params if name not in parameters_of(page) and not _OF_OTHERS.match(name)]
+    unread = [name for name in st.query_params if name not in page_parameters(page) and not _OF_OTHERS.match(name)]
     if unread:
         shown = [f"“{name[:40]}”" for name in unread[:3]] + ["…"] * (len(unread) > 3)
         _refused()[_NO_CHOICE] = Message(
-            "Left out of the link, because this page has nothing by that name: {names}.", {"names": Several(shown)}
+            "Left out of the link, because this page has nothing by that name: {names}.", {"names": MessageList(shown)}
         )
 
 
-def keep(choice: Choice[Any], new: Any) -> None:
+def set_value(choice: Choice[Any], new: Any) -> None:
     """Store a choice in the session. A typed sentence is kept even where it equals the page's own example."""
     if new == choice.default and not choice.kept_as:
         _chosen().pop(choice.key, None)
@@ -264,31 +264,31 @@ def _write() -> None:
 
     Always sent: what this run knows of the browser's address may be late, and the browser ignores what it has.
     """
-    if streamlit_adapter.session().get(_PAGE_ID, streamlit_adapter.page_id()) != streamlit_adapter.page_id():
+    if streamlit_adapter.app_session().get(_PAGE_ID, streamlit_adapter.page_id()) != streamlit_adapter.page_id():
         return  # a callback of the previous page, in a run that opens another, whose link this is
     page = current_page()
-    own, parameters = parameters_of(page), link_parameters(page)
+    own, parameters = page_parameters(page), link_parameters(page)
     others = {name: st.query_params[name] for name in st.query_params if name not in own}
     st.query_params.from_dict(others | parameters)
-    streamlit_adapter.session()[_WRITTEN] = parameters
+    streamlit_adapter.app_session()[_WRITTEN] = parameters
 
 
 def _parameters_now(page: str) -> dict[str, str]:
     sent = st.query_params.to_dict()  # once: each look into them asks Streamlit for its session
-    return {name: sent[name] for name in parameters_of(page) if name in sent}
+    return {name: sent[name] for name in page_parameters(page) if name in sent}
 
 
 def _chosen() -> dict[str, Any]:
-    return streamlit_adapter.of_session(_CHOSEN)
+    return streamlit_adapter.session_dict(_CHOSEN)
 
 
 def _linked() -> set[str]:
     """The pages that a link with something in it, or a saved view, has set."""
-    return cast(set[str], streamlit_adapter.session().setdefault(_LINKED, set()))
+    return cast(set[str], streamlit_adapter.app_session().setdefault(_LINKED, set()))
 
 
 def _refused() -> dict[str, Message]:
-    return streamlit_adapter.of_session(REFUSED)
+    return streamlit_adapter.session_dict(REFUSED)
 
 
 # A view to hand on: the address that opens what is on show, and a file without the limit that a link has.
@@ -297,7 +297,7 @@ VIEW_FORMAT = "attnviz-view-2"
 LARGEST = 1_000_000  #: characters of a file
 
 
-def address(longest: int = 100_000, *, without: Sequence[Choice[Any]] = ()) -> str | None:
+def view_address(longest: int = 100_000, *, without: Sequence[Choice[Any]] = ()) -> str | None:
     """The address that opens this view; None if longer than `longest` characters, or if the app's is unknown.
 
     `without` are choices that it is not to say.
@@ -314,7 +314,7 @@ def address(longest: int = 100_000, *, without: Sequence[Choice[Any]] = ()) -> s
 
 def public_address(longest: int = 100_000) -> str | None:
     """The same for a reader elsewhere: None where the app's address means this machine or this network only."""
-    whole = address(longest)
+    whole = view_address(longest)
     return None if whole is None or _is_private(urlsplit(whole).hostname or "") else whole
 
 
@@ -335,7 +335,7 @@ def save() -> str:
 def open_view(text: str) -> str:
     """Restore a saved view; returns the name of its page. Problem when the text is not a saved view."""
     page, parameters = _parsed(text)
-    for choice in choices_of(EVERY_PAGE):
+    for choice in page_choices(EVERY_PAGE):
         kept = value(choice)
         if choice.of_reader and kept != choice.default:  # chosen for reading: another one's view does not change it
             parameters[choice.name] = choice.write(kept)
@@ -356,6 +356,6 @@ def _parsed(text: str) -> tuple[str, dict[str, Any]]:
             "This file is not a saved view of the version that can be opened here ({version}).", version=VIEW_FORMAT
         )
     page, parameters = view.get("page"), view.get("choices")
-    if not isinstance(page, str) or not isinstance(parameters, dict) or not choices_of(page):
+    if not isinstance(page, str) or not isinstance(parameters, dict) or not page_choices(page):
         raise Problem("This saved view is damaged: its page or its choices are missing.")
     return page, {str(name): held for name, held in parameters.items()}

@@ -16,7 +16,7 @@ from typing import Any
 from streamlit import config
 
 from attnviz.app.mends import log_format, streamlit_adapter, whole_callbacks
-from attnviz.base.reliance import Reliance, gone
+from attnviz.base.reliance import Dependency, missing_dependencies
 
 
 @cache
@@ -27,13 +27,13 @@ def log_what_is_gone() -> None:
     """
 
     def look() -> None:
-        for message in gone(RELIANCES):
+        for message in missing_dependencies(RELIANCES):
             logging.getLogger("attnviz").error("%s", message)
 
     threading.Thread(target=look, name="attnviz-streamlit-check", daemon=True).start()
 
 
-def in_frontend(text: str) -> bool:
+def frontend_has(text: str) -> bool:
     """Whether some script or style sheet of the frontend has `text`."""
     files = (file for file in streamlit_adapter.FRONTEND.rglob("*") if file.suffix in (".js", ".css"))
     return any(text.encode() in file.read_bytes() for file in files)
@@ -86,7 +86,7 @@ NAMES: tuple[tuple[str, str, str, Callable[[], bool]], ...] = (
     ("MemoryUploadedFileManager.remove_file", "serve/incoming.py", "a bound on what a visitor uploads",
      partial(_has, "runtime.memory_uploaded_file_manager", "MemoryUploadedFileManager.remove_file")),
     ("rerun_script and script_finished in its protocol", "serve/watching.py", "metrics of how long answers take",
-     streamlit_adapter.tells_of_runs),
+     streamlit_adapter.reports_runs),
 )  # fmt: skip
 
 #: words that must stand in its frontend: what they are there, the words or the id that it gives for its own tests,
@@ -114,11 +114,11 @@ WORDS = (
     )),
 )  # fmt: skip
 
-_STREAMLITS = partial(Reliance, "streamlit")
+_STREAMLITS = partial(Dependency, "streamlit")
 RELIANCES = (
     *(_STREAMLITS(what, f"attnviz/{user}", purpose, holds) for what, user, purpose, holds in NAMES),
     *(
-        _STREAMLITS(f"{what} in its frontend", f"attnviz/{user}", purpose, partial(in_frontend, words))
+        _STREAMLITS(f"{what} in its frontend", f"attnviz/{user}", purpose, partial(frontend_has, words))
         for what, words, user, purpose in WORDS
     ),
 )

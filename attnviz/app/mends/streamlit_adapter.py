@@ -41,7 +41,7 @@ def upload_id(uploaded: Any) -> str:
     return str(getattr(uploaded, "file_id", f"{uploaded.name} {uploaded.size}"))
 
 
-def by_history() -> bool:
+def is_history_navigation() -> bool:
     """Whether the browser's Back or Forward asked for this run, and not a gesture on the page.
 
     True where Streamlit no longer says it: a link that differs from what was written is then always believed.
@@ -54,7 +54,7 @@ def page_id() -> str:
     return str(getattr(run_of_this_thread(), "page_script_hash", ""))
 
 
-def browsers_language() -> str | None:
+def browser_language() -> str | None:
     """The language that the visitor's browser asks for, read once a run: a page asks for it often."""
     sent = getattr(run_of_this_thread(), "context_info", None)
     if sent is None:
@@ -64,7 +64,7 @@ def browsers_language() -> str | None:
     return cast("str | None", _KEPT.locale)
 
 
-def session() -> dict[str, Any]:
+def app_session() -> dict[str, Any]:
     """What the app keeps in this visitor's session, by name: all of it under one key of Streamlit's.
 
     Read once by each thread that runs for a visitor: to ask Streamlit's session takes as long as a hundred looks into
@@ -78,12 +78,12 @@ def session() -> dict[str, Any]:
     return cast(dict[str, Any], _KEPT.held)
 
 
-def of_session(key: str) -> dict[str, Any]:
+def session_dict(key: str) -> dict[str, Any]:
     """A dictionary that this visitor's session keeps under `key`, empty at first."""
-    return cast(dict[str, Any], session().setdefault(key, {}))
+    return cast(dict[str, Any], app_session().setdefault(key, {}))
 
 
-def changed_at_once() -> int:
+def count_changed_widgets() -> int:
     """How many widgets the browser reported as changed in what it sent for this run. Ask in a callback.
 
     0 where Streamlit no longer says it: then only the browser's address says whether a gesture was late.
@@ -111,7 +111,7 @@ def set_where_default(name: str, value: Any, where: str) -> None:
         config.set_option(name, value, where)
 
 
-def message_of(data: bytes) -> Any:
+def parse_message(data: bytes) -> Any:
     """What a visitor's message says, in Streamlit's own terms; None for what is no message: Streamlit answers it."""
     from google.protobuf.message import DecodeError
     from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -122,7 +122,7 @@ def message_of(data: bytes) -> Any:
         return None
 
 
-def end_of_run(data: bytes) -> str | None:
+def run_outcome(data: bytes) -> str | None:
     """How a run ended, by Streamlit's own name, if this message of the server's says so."""
     from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -133,7 +133,7 @@ def end_of_run(data: bytes) -> str | None:
     return ForwardMsg.ScriptFinishedStatus.Name(message.script_finished) if ended else None
 
 
-def tells_of_runs() -> bool:
+def reports_runs() -> bool:
     """Whether Streamlit's protocol still has both messages."""
     with suppress(ImportError):
         from streamlit.proto.BackMsg_pb2 import BackMsg

@@ -9,7 +9,7 @@ import numpy as np
 
 from attnviz.base.words import _
 from attnviz.canvas.head.ahead import MOST_BYTES, offer_sentence
-from attnviz.canvas.shared.component import count, mount
+from attnviz.canvas.shared.component import count, mount_component
 from attnviz.canvas.shared.packing import fingerprint
 from attnviz.live import canvas_wording
 
@@ -65,7 +65,7 @@ def birth(
             return None
         return place, tuple(sorted(head for head in heads if count(head, len(told["names"])) is not None))
 
-    mount("birth", key, "stood", header, stood, on_stand, numbers[at].astype("<f2").tobytes())
+    mount_component("birth", key, "stood", header, stood, on_stand, numbers[at].astype("<f2").tobytes())
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ def _header(
         "open": whole,
         "tokens": list(tokens),
         "ids": list(ids),
-        "colours": canvas_wording.colours(),
+        "colours": canvas_wording.scene_colours(),
         "words": _words(),
     }
 
@@ -147,4 +147,4 @@ def _words() -> dict[str, str]:
         "picture": _("Loss and scores of all heads over training"),
         "best_previous": _("No head has more on the token before than {head}: {score}."),
         "best_induction": _("No head has more on what came next last time than {head}: {score}."),
-    } | canvas_wording.joins()
+    } | canvas_wording.joining_words()

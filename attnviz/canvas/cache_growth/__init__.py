@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from attnviz.base.words import _
-from attnviz.canvas.shared.component import count, mount
+from attnviz.canvas.shared.component import count, mount_component
 from attnviz.live import canvas_wording
 
 
@@ -52,7 +52,7 @@ class GrowthFigure:
             "groups": self.groups,
             "at": self.at,
             "title": self.title,
-            "colours": canvas_wording.colours(),
+            "colours": canvas_wording.scene_colours(),
             "words": _words(),
         }
 
@@ -63,7 +63,7 @@ class GrowthFigure:
 
 def cache_growth(key: str, shown: GrowthFigure, *, on_tokens: Callable[[int], None]) -> None:
     """Draw the bars; `on_tokens` hears the place where the visitor let go."""
-    mount(
+    mount_component(
         "cache_growth",
         key,
         "stood",
@@ -81,5 +81,5 @@ def _words() -> dict[str, str]:
         "kept": _("{said}: {kept}"),
         "play": _("Play"),
         "pause": _("Pause"),
-        **canvas_wording.joins(),
+        **canvas_wording.joining_words(),
     }

@@ -1,7 +1,7 @@
 """The line between browser and server: a notice while it is lost, and a run of the whole page when it is back."""
 
 from attnviz.base.words import _
-from attnviz.canvas.shared.component import component
+from attnviz.canvas.shared.component import get_component
 
 KEY = "connection"
 
@@ -12,4 +12,4 @@ def notice() -> None:
         "lost": _("Connection lost. What you type and choose is kept, and sent when it is back."),
         "back": _("Connected again."),
     }
-    component("connection")(key=KEY, data=words, on_back_change=lambda: None)
+    get_component("connection")(key=KEY, data=words, on_back_change=lambda: None)

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnviz.base.words import _
-from attnviz.canvas.shared.component import mount
-from attnviz.canvas.shared.packing import bits_told
+from attnviz.canvas.shared.component import mount_component
+from attnviz.canvas.shared.packing import parse_bits
 
 SIDE = 32
 
@@ -26,16 +26,16 @@ def digit_pad(key: str, pads: int, drawings: Sequence[str], on_change: Callable[
             "seen": _("What the model sees"),
         },
     }
-    mount("digit_pad", key, "drawn", header, lambda told: read_drawings(told.get("drawings")), on_change)
+    mount_component("digit_pad", key, "drawn", header, lambda told: read_drawings(told.get("drawings")), on_change)
 
 
 def read_drawings(told: object) -> tuple[str, ...] | None:
     """Drawings as the browser sent them or a link holds them; None where one is none."""
-    if not isinstance(told, list | tuple) or len(told) > 3 or any(bitmap(each) is None for each in told):
+    if not isinstance(told, list | tuple) or len(told) > 3 or any(unpack_bitmap(each) is None for each in told):
         return None
     return tuple(told)
 
 
-def bitmap(drawing: object) -> NDArray[np.bool_] | None:
+def unpack_bitmap(drawing: object) -> NDArray[np.bool_] | None:
     """(32, 32), True where there is ink."""
-    return np.zeros((SIDE, SIDE), bool) if drawing == "" else bits_told(drawing, (SIDE, SIDE))
+    return np.zeros((SIDE, SIDE), bool) if drawing == "" else parse_bits(drawing, (SIDE, SIDE))

@@ -19,7 +19,7 @@ import streamlit as st
 
 from attnviz.base import raw_scores
 from attnviz.base.head_record import HeadChannel, HeadData, HeadView
-from attnviz.base.words import language, speaking
+from attnviz.base.words import selected_language, use_language
 from attnviz.canvas.shared import packing
 from attnviz.canvas.shared.blobs import head_blob
 from attnviz.canvas.shared.component import app_root
@@ -42,10 +42,10 @@ def offer_head(key: str, head: Callable[[int, int], tuple[HeadData, HeadView]], 
     No session was asked, so that the `channel` names none.
     """
     path = f"{HEAD}/{st.session_state.setdefault(f'{key}_offer', secrets.token_urlsafe(16))}"
-    address, tongue = app_root() + path, language()
+    address, tongue = app_root() + path, selected_language()
 
     def made(layer: int, number: int) -> bytes:
-        with speaking(tongue):
+        with use_language(tongue):
             data, view = head(layer, number)
             bare = replace(view, pins=None)
             return head_blob(data, bare, channel=replace(channel, ahead=address), coarse=True)
@@ -76,7 +76,7 @@ def _keep(path: str, made: Callable[..., bytes]) -> None:
             _offers.popitem(last=False)
 
 
-def answer(path: str, *place: int) -> bytes | None:
+def find_offer(path: str, *place: int) -> bytes | None:
     """What was offered at this path below the app's root; None where the offer or its tensors are gone."""
     with _lock:
         made = _offers.get(path)
@@ -86,7 +86,7 @@ def answer(path: str, *place: int) -> bytes | None:
         return None
 
 
-def fits(heads: int, queries: int, keys: int) -> bool:
+def is_short_enough(heads: int, queries: int, keys: int) -> bool:
     """Whether so many heads of so many tokens are worth an address: a short sentence, in not too many bytes."""
     return max(queries, keys) <= MOST_TOKENS and heads * queries * (2 * keys + 4) < 0.96 * MOST_BYTES
 
@@ -97,4 +97,4 @@ def sentence_blob(document: str, heads: Sequence[int], raw: Sequence[HeadData]) 
         header, payload = raw_scores.pack(raw)
     except ValueError:  # scores that are no numbers: a layer of this model overflows
         return b""
-    return packing.blob({"doc": document, "heads": list(heads), "raw": header}, payload)
+    return packing.pack_blob({"doc": document, "heads": list(heads), "raw": header}, payload)

@@ -16,8 +16,8 @@ from attnviz.base.head_edit import NO_EDIT, HeadEdit, read_edit
 from attnviz.base.head_record import HeadChannel, HeadData, HeadView, Pins
 from attnviz.canvas.head import ahead
 from attnviz.canvas.shared import packing
-from attnviz.canvas.shared.blobs import AskedText, Overview, head_blob, overview_blob, read_over, read_pins
-from attnviz.canvas.shared.component import Gestures, answering, component, read_report
+from attnviz.canvas.shared.blobs import Overview, RequestedText, head_blob, overview_blob, read_over, read_pins
+from attnviz.canvas.shared.component import Gestures, acknowledgement, get_component, read_report
 from attnviz.live.head_header import head_header, name_pins
 from attnviz.live.matrix_figures import HeadFigure, HeadFilm
 from attnviz.live.scene_figure import SceneFigure
@@ -31,7 +31,7 @@ def overview_grid(
     *,
     selected: tuple[int, int],
     on_pick: Callable[[int, int], None],
-    asked: AskedText | None = None,
+    asked: RequestedText | None = None,
 ) -> tuple[int, int]:
     """Draw all heads; answer (layer, head), as places in the grid, of the one on show: `selected`, if it is there.
 
@@ -40,7 +40,7 @@ def overview_grid(
     """
     picked = partial(Gestures(key).pick, key, overview.grid.heads, on_pick)
     data = overview_blob(key, overview, tokens_q, tokens_k, asked)
-    component("overview")(key=key, data=data, on_pick_change=picked)
+    get_component("overview")(key=key, data=data, on_pick_change=picked)
     layer = min(max(selected[0], 0), len(overview.grid.heads) - 1)
     return layer, min(max(selected[1], 0), overview.grid.heads[layer] - 1)
 
@@ -83,7 +83,7 @@ def head_view(
         gestures.call(kind, on_gesture)
     channel = HeadChannel(
         group,
-        **answering(gestures.number("pick")),
+        **acknowledgement(gestures.number("pick")),
         heard=0 if view.pins is None else gestures.number("pins"),
         edits=gestures.number("edit"),
         overs=gestures.number("over"),
@@ -92,7 +92,7 @@ def head_view(
         edited_tiles=edited_tiles,
     )
     callbacks = {f"on_{kind}_change": partial(happened, kind) for kind in read}
-    component("head")(key=key, data=head_blob(data, view, edit, channel), **callbacks)
+    get_component("head")(key=key, data=head_blob(data, view, edit, channel), **callbacks)
     newest = gestures.newest("pins")
     anew = view.pins is not None and newest.get("start") != name_pins(view.pins)
     pins = None if anew else read_report(lambda pins: read_pins(pins, *labels), newest)

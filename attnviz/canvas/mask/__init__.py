@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from attnviz.base.message import Problem
 from attnviz.base.packed import pack_bits
 from attnviz.canvas.shared import packing
-from attnviz.canvas.shared.component import mount
+from attnviz.canvas.shared.component import mount_component
 from attnviz.live import canvas_wording
 
 MOST_CELLS = 512 * 512
@@ -51,11 +51,17 @@ def mask_grid(
         "q": q,
         "k": k,
         "label": label,
-        "colours": canvas_wording.colours(),
+        "colours": canvas_wording.scene_colours(),
         "words": canvas_wording.mask(),
         "data": packing.fingerprint(bits, q, k),
     }
-    squeezed = packing.squeeze(bits)
-    mount(
-        "mask", key, "paint", header, lambda told: packing.bits_told(told.get("bits"), given.shape), on_change, squeezed
+    squeezed = packing.deflate(bits)
+    mount_component(
+        "mask",
+        key,
+        "paint",
+        header,
+        lambda told: packing.parse_bits(told.get("bits"), given.shape),
+        on_change,
+        squeezed,
     )

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from attnviz.base.words import _
-from attnviz.canvas.shared.component import Gestures, component
-from attnviz.canvas.shared.packing import blob, fingerprint
+from attnviz.canvas.shared.component import Gestures, get_component
+from attnviz.canvas.shared.packing import fingerprint, pack_blob
 from attnviz.figures.theme import K_VERMILION, Q_BLUE
 
 
@@ -48,7 +48,7 @@ def model_strip(
     header = _header(way)
     header |= {"group": group, "name": fingerprint(header), "at": list(at)}
     picked = partial(Gestures(group).pick, key, way.heads, on_pick)
-    component("model_strip")(key=key, data=blob(header), on_pick_change=picked)
+    get_component("model_strip")(key=key, data=pack_blob(header), on_pick_change=picked)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from attnviz.base.head_record import PackedHeads
 from attnviz.base.record_json import to_json
 from attnviz.base.words import _
 from attnviz.canvas.shared import packing
-from attnviz.canvas.shared.component import count, mount
+from attnviz.canvas.shared.component import count, mount_component
 from attnviz.live import canvas_wording
 
 PatchRows = Literal["row", "mean", "layers", "rollout"]
@@ -105,7 +105,7 @@ def patch_view(
         return None if found is None else scene.allowed(found)
 
     header, payload = _packed(document, scene, scene.allowed(choices))
-    mount("patch_view", key, "view", header, changed, on_change, payload)
+    mount_component("patch_view", key, "view", header, changed, on_change, payload)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +179,7 @@ def _packed(document: str, scene: PatchScene, choices: PatchChoices) -> tuple[di
         "parts": parts,
         "raw": None if raw_header is None else {"header": to_json(raw_header), "all": scene.every},
     }
-    return header, scene.picture + packing.squeeze(maps + layers + rolled + raw)
+    return header, scene.picture + packing.deflate(maps + layers + rolled + raw)
 
 
 def _header(document: str, scene: PatchScene, choices: PatchChoices) -> dict[str, Any]:
@@ -191,14 +191,14 @@ def _header(document: str, scene: PatchScene, choices: PatchChoices) -> dict[str
         "special": list(scene.special),
         "words": None if scene.words is None else list(scene.words),
         "heads": list(scene.heads),
-        "measure": None if scene.measure is None else packing.plain_numbers(scene.measure, 5),
+        "measure": None if scene.measure is None else packing.json_numbers(scene.measure, 5),
         "measureText": list(scene.measure_text),
         "ordered": scene.ordered,
         "sinks": list(scene.sinks),
         "windows": [list(each) for each in scene.windows],
         "usual": scene.usual,
         "state": asdict(choices),
-        "colours": canvas_wording.colours(),
+        "colours": canvas_wording.scene_colours(),
         "labels": labels(),
     }
 
@@ -276,4 +276,4 @@ def labels() -> dict[str, str]:
         "scale": _("Scale"),
         "scale_help": _("Multiplies the model's own scale; 1 leaves it as it is"),
         "play": _("Play the words in the order in which they were written"),
-    } | canvas_wording.joins()
+    } | canvas_wording.joining_words()

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from attnviz.base.words import _, tongue
-from attnviz.canvas.shared.component import answering, component, reported, sent
+from attnviz.base.words import _, current_language
+from attnviz.canvas.shared.component import acknowledgement, get_component, last_report, last_sent
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ def presenter_bar(key: str, walk: Walk, present: bool, page: str, on_mode: Calla
     taken = f"_{key}_taken"
 
     def heard() -> None:
-        total, present = sent(int, key, "stood", "total"), sent(bool, key, "stood", "present")
+        total, present = last_sent(int, key, "stood", "total"), last_sent(bool, key, "stood", "present")
         if total is None or present is None:
             return
         by = total - st.session_state.get(taken, 0)
@@ -60,7 +60,7 @@ def presenter_bar(key: str, walk: Walk, present: bool, page: str, on_mode: Calla
         "steps": walk.steps,
         "total": st.session_state.get(taken, 0),
         "words": words,
-        "language": tongue(),
+        "language": current_language(),
     }
-    data |= answering(reported(key, "stood").get("seq"))
-    component("presenter")(key=key, data=data, on_stood_change=heard)
+    data |= acknowledgement(last_report(key, "stood").get("seq"))
+    get_component("presenter")(key=key, data=data, on_stood_change=heard)

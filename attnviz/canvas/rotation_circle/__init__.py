@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.base.words import _
-from attnviz.canvas.shared.component import count, mount
+from attnviz.canvas.shared.component import count, mount_component
 from attnviz.canvas.shared.packing import fingerprint
 from attnviz.live import canvas_wording
 
@@ -41,7 +41,7 @@ def rotation_circle(
         "k": k.tolist(),
         "at": asdict(at),
         "last": last,
-        "colours": canvas_wording.colours(),
+        "colours": canvas_wording.scene_colours(),
         "words": _words(),
     }
     header["layout"] = fingerprint(str(header["words"]), len(turns), last)
@@ -54,7 +54,7 @@ def rotation_circle(
         pair, q_at, k_at = (count(place.get(name), many) for name, many in limits.items())
         return None if pair is None or q_at is None or k_at is None else RotationPlace(pair, q_at, k_at)
 
-    mount("rotation_circle", key, "stood", header, stood, on_pick)
+    mount_component("rotation_circle", key, "stood", header, stood, on_pick)
 
 
 def _words() -> dict[str, str]:
@@ -85,4 +85,4 @@ def _words() -> dict[str, str]:
             "Pair {pair} makes a full turn in {wavelength} positions. Query and key stand at one position: however far "
             "it turns them, the angle between the two is the one they began with."
         ),
-    } | canvas_wording.joins()
+    } | canvas_wording.joining_words()

@@ -19,7 +19,7 @@ from attnviz.live.head_header import NO_CHANNEL, grid_header, head_header, name_
 
 
 @dataclass(frozen=True)
-class AskedText:
+class RequestedText:
     """What the visitor asked for. The same text asked for again is drawn by the browser, before the script has run."""
 
     label: str  #: of the field that the text is typed into, in the visitor's language
@@ -31,7 +31,7 @@ class AskedText:
 class Overview:
     """Thumbnails of all heads of one stack, layer by layer, and how to lay them out.
 
-    thumbnails  uint8 (N, q, k) from `packing.thumbnails`, N = sum(grid.heads)
+    thumbnails  uint8 (N, q, k) from `packing.make_thumbnails`, N = sum(grid.heads)
     compressed  what `packed` answers, where that was made before: it stays, however the tiles are laid out
     """
 
@@ -48,12 +48,12 @@ class Overview:
         layer_ids: Sequence[int] | None = None,
     ) -> "Overview":
         """From the weights (H, Q, K) of each layer, taken one at a time; `hidden` (Q, K) True = masked, or NaN."""
-        tiles = [packing.thumbnails(layer, hidden) for layer in layers]
+        tiles = [packing.make_thumbnails(layer, hidden) for layer in layers]
         return cls(np.concatenate(tiles), HeadGrid.of([len(tile) for tile in tiles], kv_heads, layer_ids))
 
     def by(self, measure: NDArray[np.floating], name: str = "", order: bool = False, dim: bool = False) -> "Overview":
         """The same tiles with a measure (N,) or (L, H): ordered and dimmed by it as asked, shown on hover."""
-        values = tuple(packing.plain_numbers(np.asarray(measure, np.float64).ravel(), 4))
+        values = tuple(packing.json_numbers(np.asarray(measure, np.float64).ravel(), 4))
         laid = replace(self.grid, measure=values, measure_name=name, order="measure" if order else "place", dim=dim)
         return replace(self, grid=laid)
 
@@ -62,7 +62,7 @@ class Overview:
         """The compressed tiles and their fingerprint, made once."""
         if self.compressed is not None:
             return self.compressed
-        data = packing.squeeze(np.ascontiguousarray(self.thumbnails).tobytes())
+        data = packing.deflate(np.ascontiguousarray(self.thumbnails).tobytes())
         return data, packing.fingerprint(data, self.thumbnails.shape)
 
 
@@ -71,13 +71,13 @@ def overview_blob(
     overview: Overview,
     tokens_q: Sequence[str],
     tokens_k: Sequence[str] | None,
-    asked: AskedText | None = None,
+    asked: RequestedText | None = None,
 ) -> bytes:
     """All thumbnails; nothing in it depends on which head is chosen, so that a click sends none of it again."""
     tiles, name = overview.packed
     header = grid_header(overview.grid, overview.thumbnails.shape[1:], tokens_q, tokens_k)
     header |= {"group": group, "asked": None if asked is None else asdict(asked), "data": name}
-    return packing.blob(header, tiles)
+    return packing.pack_blob(header, tiles)
 
 
 def head_blob(
@@ -102,8 +102,8 @@ def head_blob(
         header |= {"raw": to_json(raw), "coarse": scores.bits == 16}
     else:
         codes = packing.encode16(data.scores, ~data.mask, header["top"], view.signed)
-        payload = packing.squeeze(packing.planes(codes), runs=True)
-    return packing.blob(header | {"data": packing.fingerprint(payload, tuple(header["shape"]))}, payload)
+        payload = packing.deflate(packing.split_bytes(codes), runs=True)
+    return packing.pack_blob(header | {"data": packing.fingerprint(payload, tuple(header["shape"]))}, payload)
 
 
 def read_over(kept: dict[str, Any]) -> tuple[int, ...] | None:

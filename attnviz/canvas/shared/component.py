@@ -17,7 +17,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from attnviz.base.message import NONSENSE, Problem
-from attnviz.base.packed import blob
+from attnviz.base.packed import pack_blob
 
 R = TypeVar("R")
 BUNDLES = Path(__file__).parents[1] / "bundles"
@@ -28,7 +28,7 @@ SHARED = f"{_SCRIPTS}shared.js"
 FILM_MENU, VIDEO = f"{_SCRIPTS}film_menu.js", f"{_SCRIPTS}video_file.js"  #: fetched when somebody asks for a film
 
 
-def component(name: str) -> Callable[..., Any]:
+def get_component(name: str) -> Callable[..., Any]:
     """What mounts the component `name`, one of NAMES."""
 
     def mounted(*, key: str, data: Any, **listeners: Callable[[], None]) -> Any:
@@ -38,7 +38,7 @@ def component(name: str) -> Callable[..., Any]:
     return mounted
 
 
-def sent_to(key: str) -> tuple[str, bytes]:
+def last_sent_to(key: str) -> tuple[str, bytes]:
     """What the component `key` of this page was sent last, after the component's name; KeyError if it is not there."""
     found: tuple[str, bytes] = st.session_state.get(_SENT, {})[key]
     return found
@@ -72,12 +72,12 @@ def app_root() -> str:
     return (path.removesuffix(f"/{page}") if page else path) + "/"
 
 
-def mapping(value: Any) -> dict[str, Any]:
+def reported_dict(value: Any) -> dict[str, Any]:
     """What a component reported, as a dict, empty where it reported nothing."""
     return dict(value) if hasattr(value, "keys") else {}
 
 
-def sent(of: type[R], key: str, *place: str | int) -> R | None:
+def last_sent(of: type[R], key: str, *place: str | int) -> R | None:
     """What the component, chart or table `key` sent last, at this place in it; what is no `of` counts as not sent."""
     value: Any = st.session_state.get(key)
     for name in place:
@@ -94,9 +94,9 @@ def count(value: Any, below: float = math.inf) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < below else None
 
 
-def reported(key: str, name: str) -> dict[str, Any]:
+def last_report(key: str, name: str) -> dict[str, Any]:
     """What the component `key` reported last under this name, empty before it reported anything."""
-    return mapping(mapping(st.session_state.get(key)).get(name))
+    return reported_dict(reported_dict(st.session_state.get(key)).get(name))
 
 
 def read_report(read: Callable[[dict[str, Any]], R | None], told: dict[str, Any]) -> R | None:
@@ -107,7 +107,7 @@ def read_report(read: Callable[[dict[str, Any]], R | None], told: dict[str, Any]
         return None
 
 
-def answering(ack: Any) -> dict[str, Any]:
+def acknowledgement(ack: Any) -> dict[str, Any]:
     """The fields of a header that say what it answers: `ack` is the number of the newest gesture heard, or nothing.
 
     A session has the same name on every run.
@@ -116,7 +116,7 @@ def answering(ack: Any) -> dict[str, Any]:
     return {"session": session, "ack": ack if isinstance(ack, int) else 0}
 
 
-def mount(
+def mount_component(
     name: str,
     key: str,
     kind: str,
@@ -133,12 +133,12 @@ def mount(
     """
 
     def heard() -> None:
-        made = read_report(read, reported(key, kind))
+        made = read_report(read, last_report(key, kind))
         if made is not None:
             on_gesture(made)
 
-    data = blob(header | answering(reported(key, kind).get("seq")), payload)
-    component(name)(key=key, data=data, **{f"on_{kind}_change": heard}, **others)
+    data = pack_blob(header | acknowledgement(last_report(key, kind).get("seq")), payload)
+    get_component(name)(key=key, data=data, **{f"on_{kind}_change": heard}, **others)
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class Gestures:
 
     def hear(self, kind: str, key: str) -> dict[str, Any]:
         """Keep what the view `key` has just reported; the gesture, without its place in the session. For callbacks."""
-        st.session_state[self._name(kind)] = gesture = reported(key, kind)
+        st.session_state[self._name(kind)] = gesture = last_report(key, kind)
         return gesture
 
     def pick(self, key: str, heads: Sequence[int], on_pick: Callable[[int, int], None]) -> None:
@@ -166,7 +166,7 @@ class Gestures:
 
     def newest(self, kind: str) -> dict[str, Any]:
         """The newest gesture of this kind, empty before the first."""
-        return mapping(st.session_state.get(self._name(kind)))
+        return reported_dict(st.session_state.get(self._name(kind)))
 
     def number(self, kind: str) -> int:
         """Its number, 0 before the first."""

@@ -19,7 +19,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from attnviz.base.packed import blob, fingerprint, unblob, unpack_bits
+from attnviz.base.packed import fingerprint, pack_blob, unpack_bits, unpack_blob
 
 MASKED_16 = 65535
 MASKED_8 = 255
@@ -27,7 +27,7 @@ THUMBNAIL_SIDE = 32
 LARGEST_KEPT = 2**18  #: bytes; 48 of them are 12 MB
 
 
-def squeeze(payload: bytes, runs: bool = False) -> bytes:
+def deflate(payload: bytes, runs: bool = False) -> bytes:
     """zlib at its fastest, what DecompressionStream("deflate") reads; `runs` only: faster and smaller for `planes`.
 
     A class looks at the same pictures: what is not too large is compressed for all of it at once.
@@ -43,12 +43,12 @@ def _squeezed(payload: bytes, runs: bool) -> bytes:
 _kept = lru_cache(maxsize=48)(_squeezed)
 
 
-def plain_numbers(values: NDArray[np.floating], digits: int) -> list[float | None]:
+def json_numbers(values: NDArray[np.floating], digits: int) -> list[float | None]:
     """Numbers as JSON has them, rounded to so many digits after the point; None where they are none."""
     return [round(float(value), digits) if np.isfinite(value) else None for value in values]
 
 
-def bits_told(told: object, shape: Sequence[int]) -> NDArray[np.bool_] | None:
+def parse_bits(told: object, shape: Sequence[int]) -> NDArray[np.bool_] | None:
     """The grid that the browser sent, or that a link holds, as base64 of its bits; None where it is not one."""
     try:
         return unpack_bits(base64.b64decode(told, validate=True), shape) if isinstance(told, str) else None
@@ -75,13 +75,13 @@ def decode16(codes: NDArray[np.uint16], top: float, signed: bool) -> NDArray[np.
     return np.where(codes == MASKED_16, np.nan, np.abs(root) * root * (top or 1.0)).astype(np.float32)
 
 
-def planes(codes: NDArray[np.uint16]) -> bytes:
+def split_bytes(codes: NDArray[np.uint16]) -> bytes:
     """High bytes, then low bytes: the two halves compress better apart."""
     pairs = np.ascontiguousarray(codes.astype("<u2")).view(np.uint8).reshape(-1, 2)
     return pairs[:, 1].tobytes() + pairs[:, 0].tobytes()
 
 
-def thumbnails(
+def make_thumbnails(
     weights: NDArray[np.floating], hidden: NDArray[np.bool_] | None = None, side: int = THUMBNAIL_SIDE
 ) -> NDArray[np.uint8]:
     """uint8 pictures (..., q, k), at most `side` a side, of weights (..., Q, K) between 0 and 1.
@@ -120,14 +120,14 @@ __all__ = [
     "MASKED_8",
     "MASKED_16",
     "THUMBNAIL_SIDE",
-    "bits_told",
-    "blob",
     "decode16",
+    "deflate",
     "encode16",
     "fingerprint",
-    "plain_numbers",
-    "planes",
-    "squeeze",
-    "thumbnails",
-    "unblob",
+    "json_numbers",
+    "make_thumbnails",
+    "pack_blob",
+    "parse_bits",
+    "split_bytes",
+    "unpack_blob",
 ]

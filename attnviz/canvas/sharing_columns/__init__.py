@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from attnviz.base.words import _, ended, sentences
-from attnviz.canvas.shared.component import component
-from attnviz.canvas.shared.packing import blob
+from attnviz.base.words import _, end_sentence, join_sentences
+from attnviz.canvas.shared.component import get_component
+from attnviz.canvas.shared.packing import pack_blob
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, V_GREEN
 
 WIRES = 132  #: pixels from the query heads to the K/V heads
@@ -34,12 +34,12 @@ class SharingColumn:
     def spoken(self) -> str:
         """The column for those who cannot see it."""
         parts = (self.name, self.counted, *self.facts, self.cache)
-        return sentences(*(ended(part.rstrip(".。")) for part in parts))
+        return join_sentences(*(end_sentence(part.rstrip(".。")) for part in parts))
 
 
 def sharing_columns(key: str, columns: Sequence[SharingColumn], wires: int = WIRES) -> None:
     """Draw the columns beside each other; on a phone below each other."""
-    component("sharing_columns")(key=key, data=blob(_header(columns, wires)))
+    get_component("sharing_columns")(key=key, data=pack_blob(_header(columns, wires)))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.base.words import _
-from attnviz.canvas.shared.component import count, mount
+from attnviz.canvas.shared.component import count, mount_component
 from attnviz.canvas.shared.packing import fingerprint
 from attnviz.core.attention import COLDEST
 from attnviz.live import canvas_wording
@@ -67,7 +67,7 @@ class SoftmaxFigure:
 
 
 @dataclass(frozen=True)
-class Picked:
+class Release:
     """Where the visitor let go."""
 
     d_k: int
@@ -84,7 +84,7 @@ def softmax_slider(
     cosines: np.ndarray | None = None,
     parameter: SliderParameter | None = None,
     about: str = "",
-    on_pick: Callable[[Picked], None],
+    on_pick: Callable[[Release], None],
 ) -> None:
     """Draw the weights that `scores` (len(d_k), n) give, at d_k = `at`, one of `d_k`.
 
@@ -106,7 +106,7 @@ def softmax_slider(
         str(header["panels"]), str(header["words"]), parameter and replace(parameter, value=0.0), widths
     )
 
-    def stood(told: dict[str, Any]) -> Picked | None:
+    def stood(told: dict[str, Any]) -> Release | None:
         stop, number = count(told.get("at"), len(widths)), told.get("value")
         if told.get("about") != about or stop is None or not isinstance(number, int | float):
             return None
@@ -114,9 +114,9 @@ def softmax_slider(
             return None
         if parameter is not None:
             number = min(max(number, parameter.low), parameter.high)
-        return Picked(widths[stop], float(number))
+        return Release(widths[stop], float(number))
 
-    mount("softmax_slider", key, "stood", header, stood, on_pick, payload)
+    mount_component("softmax_slider", key, "stood", header, stood, on_pick, payload)
 
 
 def _header(at: int, n: int, panels: Sequence[Panel], parameter: SliderParameter | None) -> dict[str, Any]:
@@ -128,7 +128,7 @@ def _header(at: int, n: int, panels: Sequence[Panel], parameter: SliderParameter
         "parameter": asdict(parameter) if parameter else None,
         "words": _words(),
         "coldest": COLDEST,
-        "colours": canvas_wording.colours(),
+        "colours": canvas_wording.scene_colours(),
     }
 
 
@@ -146,5 +146,5 @@ def _words() -> dict[str, Any]:
         "key": _("Key {key}:"),
         "point": _("{panel}: logit {logit}, weight {weight}"),
         "fact_of": _("{panel}: {fact}"),
-        **canvas_wording.joins(),
+        **canvas_wording.joining_words(),
     }

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.base.words import _, ngettext
-from attnviz.canvas.shared.component import count, mount
+from attnviz.canvas.shared.component import count, mount_component
 from attnviz.canvas.shared.packing import fingerprint
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, V_GREEN, WEIGHTS
 from attnviz.live import canvas_wording
@@ -94,7 +94,9 @@ def step_player(key: str, shown: StepFigure, *, on_step: Callable[[int], None]) 
     """
     header, payload = shown.header, shown.payload
     header["name"] = fingerprint(payload, str(header["labels"]), len(shown.steps))
-    mount("step_player", key, "stood", header, lambda told: count(told.get("at"), len(shown.steps)), on_step, payload)
+    mount_component(
+        "step_player", key, "stood", header, lambda told: count(told.get("at"), len(shown.steps)), on_step, payload
+    )
 
 
 def words_of(prompt: int, layers: int) -> dict[str, str]:
@@ -139,4 +141,4 @@ def words_of(prompt: int, layers: int) -> dict[str, str]:
         "of": _("{said}: {kept}"),
         "layer": _("layer {layer}: {bytes}"),
         "scene": _("Keys and values in the cache, and the newest token’s attention to them"),
-    } | canvas_wording.joins()
+    } | canvas_wording.joining_words()

@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any
 
 from attnviz.base.words import _
-from attnviz.canvas.shared.component import component, count, mount, sent
-from attnviz.canvas.shared.packing import blob, fingerprint
+from attnviz.canvas.shared.component import count, get_component, last_sent, mount_component
+from attnviz.canvas.shared.packing import fingerprint, pack_blob
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, ROLES, V_GREEN, WEIGHTS
 
 
@@ -119,7 +119,7 @@ def strip(key: str, chips: Sequence[Chip], current: str, on_step: Callable[[str]
     """The steps in a row. `on_step` hears the id of the step walked to, before the rerun."""
 
     def stepped() -> None:
-        wanted = sent(str, key, "step")
+        wanted = last_sent(str, key, "step")
         if wanted in {chip.id for chip in chips}:
             on_step(wanted)
 
@@ -129,7 +129,7 @@ def strip(key: str, chips: Sequence[Chip], current: str, on_step: Callable[[str]
         "colours": _colours(),
         "words": {"steps": _("Steps from the words to the output"), "back": _("Step back"), "next": _("Next step")},
     }
-    component("tensor_strip")(key=key, data=blob(header), on_step_change=stepped)
+    get_component("tensor_strip")(key=key, data=pack_blob(header), on_step_change=stepped)
 
 
 def board(
@@ -150,7 +150,7 @@ def board(
         return Pick(part, row, col)
 
     def switched(name: str) -> None:
-        wanted = sent(int, key, name)
+        wanted = last_sent(int, key, name)
         if wanted is not None:
             on_tab(name, wanted)
 
@@ -162,7 +162,7 @@ def board(
     }
     header |= {"name": fingerprint(str(header))} | vars(pick)
     listeners = {f"on_{t.name}_change": partial(switched, t.name) for t in tabs if t.name != "part"}
-    mount("tensor_board", key, "pick", header, picked, on_pick, b"", **listeners)
+    mount_component("tensor_board", key, "pick", header, picked, on_pick, b"", **listeners)
 
 
 def _colours() -> dict[str, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from attnviz.base.words import _
 from attnviz.canvas.head.ahead import offer_sentence
-from attnviz.canvas.shared.component import count, mount
+from attnviz.canvas.shared.component import count, mount_component
 from attnviz.figures.theme import V_GREEN
 from attnviz.live import canvas_wording
 
@@ -33,7 +33,9 @@ def tile_film(
     address = offer_sentence(("tiles", told["name"]), lambda: _payload(*drawn())) if many else ""
     header = _header(told, at) | {"address": address}
     payload = b"" if many else _payload(*drawn())
-    mount("tile_film", key, "stood", header, lambda heard: count(heard.get("at"), len(told["tiles"])), on_step, payload)
+    mount_component(
+        "tile_film", key, "stood", header, lambda heard: count(heard.get("at"), len(told["tiles"])), on_step, payload
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +76,7 @@ class TileFigure:
 
 
 def _header(told: Mapping[str, Any], at: int) -> dict[str, Any]:
-    look = {"colours": canvas_wording.colours(), "green": V_GREEN, "words": words_of(told["backward"])}
+    look = {"colours": canvas_wording.scene_colours(), "green": V_GREEN, "words": words_of(told["backward"])}
     return {**told, "at": at, **look}
 
 
@@ -132,5 +134,5 @@ def words_of(backward: bool) -> dict[str, str]:
             "never": _("never built: the matrix, {rows} × {cols}, {bytes}"),
             "tile": _("The tile at work, line by line; up and down choose a line"),
         }
-        | canvas_wording.joins()
+        | canvas_wording.joining_words()
     )

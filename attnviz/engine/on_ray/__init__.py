@@ -22,7 +22,7 @@ from torch import Tensor
 from attnviz.base.message import Problem
 from attnviz.engine import Rerun
 from attnviz.engine.on_ray import workers
-from attnviz.engine.on_ray.workers import SHARD, PassReplica, environment, model_key, received
+from attnviz.engine.on_ray.workers import SHARD, PassReplica, model_key, unpack_answer, worker_environment
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.settings import EngineAddress
 from attnviz.runs.heads.removal_costs import head_costs
@@ -62,7 +62,7 @@ class RayEngine:
     def scan(
         self, loaded: LoadedModel, sentences: Sequence[str], patterns: Sequence[str]
     ) -> Iterator[HeadScores | None]:
-        return self._steps(workers.grown(self.address, scan, loaded, sentences, list(patterns)))
+        return self._steps(workers.grow_scores(self.address, scan, loaded, sentences, list(patterns)))
 
     def mean_steps(self, loaded: LoadedModel, sentences: Sequence[str]) -> Iterator[dict[str, Tensor] | None]:
         return self._steps(workers.mean_steps(self.address, loaded, sentences))
@@ -71,7 +71,7 @@ class RayEngine:
         self, loaded: LoadedModel, sentences: Sequence[str], means: Mapping[str, Tensor] | None = None
     ) -> Iterator[HeadScores | None]:
         given = None if means is None else dict(means)
-        return self._steps(workers.grown(self.address, head_costs, loaded, sentences, given))
+        return self._steps(workers.grow_scores(self.address, head_costs, loaded, sentences, given))
 
     def _steps(self, coming: Iterator[S]) -> Iterator[S]:
         """What comes over the connection, which is made first; anything but a Problem means that it is lost."""
@@ -89,7 +89,7 @@ class RayEngine:
             handle = self._handle(ends)
             asked = _aside(lambda: self._answer(handle, ends, method, request, *given))
             try:
-                return received(asked.result(max(0.0, ends - time.monotonic()) + SPARE))
+                return unpack_answer(asked.result(max(0.0, ends - time.monotonic()) + SPARE))
             except TimeoutError:
                 raise self._late() from None
 
@@ -226,6 +226,6 @@ def _handle(address: EngineAddress) -> Any:
         max_ongoing_requests=AT_ONCE,
         max_queued_requests=address.queue,
         autoscaling_config={"min_replicas": least, "max_replicas": most, "target_ongoing_requests": 1},
-        ray_actor_options={"num_cpus": address.threads, "num_gpus": gpus, "runtime_env": environment(address)},
+        ray_actor_options={"num_cpus": address.threads, "num_gpus": gpus, "runtime_env": worker_environment(address)},
     )
     return serve.run(deployment.bind(), name=APP, route_prefix=None)

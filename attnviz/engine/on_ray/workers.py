@@ -26,7 +26,7 @@ from attnviz.models.capture import Trace
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
 from attnviz.models.settings import EngineAddress
-from attnviz.runs.heads.removal_costs import HeadSums, mean_of, sums_of
+from attnviz.runs.heads.removal_costs import HeadSums, mean_from_sums, output_sums
 from attnviz.runs.heads.scan import GrowingScores, HeadScores
 from attnviz.runs.model_run import ModelRun, Request, run_model
 
@@ -66,7 +66,7 @@ class PassReplica:
         """A model by its key. Loading goes on when whoever asked for it has left."""
         if key not in self._loading:
             name, _, version = key.rpartition("@")
-            begun = self._loading[key] = asyncio.create_task(asyncio.to_thread(loaded_as, name, version))
+            begun = self._loading[key] = asyncio.create_task(asyncio.to_thread(load_same_model, name, version))
             later = asyncio.get_running_loop().call_later
             begun.add_done_callback(lambda ended: later(UNCLAIMED, self._forget, key, ended))
         task = self._loading[key]
@@ -97,7 +97,7 @@ class PassReplica:
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentTrace:
     """A trace, and the run without it that it is of."""
 
     trace: bytes
@@ -111,21 +111,21 @@ def to_send(make: Callable[[], Any]) -> Any:
     except Problem as problem:
         return problem.message
     if isinstance(answer, ModelRun):
-        return Sent(answer.trace.to_bytes(), replace(answer, trace=Trace(())))
-    return Sent(answer.to_bytes()) if isinstance(answer, Trace) else answer
+        return SentTrace(answer.trace.to_bytes(), replace(answer, trace=Trace(())))
+    return SentTrace(answer.to_bytes()) if isinstance(answer, Trace) else answer
 
 
-def received(sent: Any) -> Any:
+def unpack_answer(sent: Any) -> Any:
     """The answer as it was; a refusal is raised."""
     if isinstance(sent, Message):
         raise Problem(sent.template, **sent.params)
-    if not isinstance(sent, Sent):
+    if not isinstance(sent, SentTrace):
         return sent
     trace = Trace.from_bytes(sent.trace)
     return trace if sent.run is None else replace(sent.run, trace=trace)
 
 
-def loaded_as(model: str, version: str) -> LoadedModel:
+def load_same_model(model: str, version: str) -> LoadedModel:
     """The model of this name; a Problem where its files are others than the app's."""
     loaded = load(model)
     if loaded.version != version:
@@ -133,7 +133,7 @@ def loaded_as(model: str, version: str) -> LoadedModel:
     return loaded
 
 
-def environment(address: EngineAddress) -> dict[str, dict[str, str]]:
+def worker_environment(address: EngineAddress) -> dict[str, dict[str, str]]:
     """What a process on the other side is started with."""
     carried = {name: os.environ[name] for name in CARRIED if name in os.environ}
     return {"env_vars": carried | {"OMP_NUM_THREADS": str(address.threads)}}
@@ -147,10 +147,10 @@ def mean_steps(
     for part in _answers(address, _sums, loaded, sentences, None):
         sums.extend(part or ())
         yield None
-    yield mean_of(sums)
+    yield mean_from_sums(sums)
 
 
-def grown(
+def grow_scores(
     address: EngineAddress, work: Any, loaded: LoadedModel, sentences: Sequence[str], given: Any
 ) -> Iterator[HeadScores | None]:
     """The scores so far that `work`, which is `scan` or `head_costs`, finds; None for a second without any."""
@@ -170,7 +170,7 @@ def _answers(
     takes: dict[str, Any] = {"num_cpus": address.threads, "num_gpus": address.gpus or 0}
     if address.host == "local":  # no processor there, so that a task and a replica never wait for each other for ever
         takes = {"num_cpus": 0, "resources": {SHARD: 1}}
-    task = ray.remote(_shard).options(runtime_env=environment(address), **takes)
+    task = ray.remote(_shard).options(runtime_env=worker_environment(address), **takes)
     shared, place = ray.put(given), loaded.entry.folder
     # a folder by its whole path, for a shard may begin in another one
     model = loaded.entry.id if place is None else str(place.resolve())
@@ -183,7 +183,7 @@ def _answers(
                 if time.monotonic() > ends:
                     raise Problem("No answer came within {seconds} seconds", seconds=PATIENCE * address.timeout)
                 yield None
-            yield received(_of_task(each, number, len(tasks), address.timeout))
+            yield unpack_answer(_of_task(each, number, len(tasks), address.timeout))
     finally:
         for each in tasks:
             with suppress(Exception):
@@ -212,10 +212,10 @@ def _shard(work: Any, model: str, version: str, sentences: tuple[str, ...], give
 
 
 def _sums(loaded: LoadedModel, sentences: list[str], _given: Any) -> Iterator[list[HeadSums]]:
-    yield list(sums_of(loaded, sentences))
+    yield list(output_sums(loaded, sentences))
 
 
 @lru_cache(maxsize=1)
 def _kept(model: str, version: str) -> LoadedModel:
     """Kept by the worker's process for its next task."""
-    return loaded_as(model, version)
+    return load_same_model(model, version)

@@ -5,16 +5,25 @@ from attnviz.models.architecture.configs import config_from_text
 from attnviz.models.architecture.deployment import FARTHEST, Deployment, Size, size_deployment, whole_pass
 from attnviz.models.architecture.layer_spec import CONVENTIONS, Convention, LayerSpec
 from attnviz.models.architecture.meta_device import Measurement, ParameterCounts, count_parameters, measure_on_meta
-from attnviz.models.architecture.presets import GIB, HELD_TOKENS, Gpu, Preset, all_presets, find_preset, gpus, quality
-from attnviz.models.architecture.published_claims import Claim, claims
+from attnviz.models.architecture.presets import (
+    GIB,
+    HELD_TOKENS,
+    Gpu,
+    Preset,
+    all_presets,
+    find_preset,
+    gpus,
+    published_quality,
+)
+from attnviz.models.architecture.published_claims import Claim, published_claims
 from attnviz.models.architecture.ways import (
-    compressed,
-    divisors,
     has_heads,
-    latents,
-    named,
-    shared_otherwise,
-    ways,
+    kv_head_divisors,
+    latent_scheme,
+    scheme_name,
+    sharing_schemes,
+    with_compressed_cache,
+    with_kv_heads,
 )
 
 __all__ = [
@@ -35,20 +44,20 @@ __all__ = [
     "Scheme",
     "Size",
     "all_presets",
-    "claims",
-    "compressed",
     "config_from_text",
     "count_parameters",
-    "divisors",
     "find_preset",
     "gpus",
     "has_heads",
-    "latents",
+    "kv_head_divisors",
+    "latent_scheme",
     "measure_on_meta",
-    "named",
-    "quality",
-    "shared_otherwise",
+    "published_claims",
+    "published_quality",
+    "scheme_name",
+    "sharing_schemes",
     "size_deployment",
-    "ways",
     "whole_pass",
+    "with_compressed_cache",
+    "with_kv_heads",
 ]

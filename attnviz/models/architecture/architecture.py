@@ -13,7 +13,7 @@ from attnviz.base.message import Problem
 from attnviz.core.costs import Flops, Parameters
 from attnviz.core.heads import HeadLayout
 from attnviz.models.architecture import config_to_layers
-from attnviz.models.architecture.configs import FAMILIES, config_from, max_context, text_part, unread_fields
+from attnviz.models.architecture.configs import FAMILIES, config_from_dict, max_context, text_config, unread_fields
 from attnviz.models.architecture.layer_spec import PAGED, Convention, LayerSpec, Paged
 from attnviz.models.architecture.meta_device import ParameterCounts
 from attnviz.models.architecture.presets import find_preset
@@ -42,14 +42,14 @@ class Architecture:
     @classmethod
     def from_config(cls, config: "PretrainedConfig | dict[str, Any]", name: str | None = None) -> "Architecture":
         """From any transformers config, or the contents of a config.json."""
-        whole = config_from(config) if isinstance(config, dict) else config
-        text = whole if whole.is_encoder_decoder else text_part(whole)
+        whole = config_from_dict(config) if isinstance(config, dict) else config
+        text = whole if whole.is_encoder_decoder else text_config(whole)
         family = FAMILIES.get(text.model_type)
         unread = unread_fields(config if isinstance(config, dict) else whole.to_dict(), whole)
         try:
-            layers = config_to_layers.read(text, family) if family else config_to_layers.measured_layers(text)
+            layers = config_to_layers.read(text, family) if family else config_to_layers.layers_from_measurement(text)
         except config_to_layers.UnknownLayer:
-            family, layers, unread = None, config_to_layers.measured_layers(text), (*unread, "layer_types")
+            family, layers, unread = None, config_to_layers.layers_from_measurement(text), (*unread, "layer_types")
         # speech is padded or cut to 30 seconds before Whisper's encoder reads it
         heard = text.max_source_positions if text.model_type == "whisper" else None
         return cls(

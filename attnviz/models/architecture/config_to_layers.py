@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from attnviz.base.message import Problem
-from attnviz.core.costs import Parameters, kv_elements, parameters
+from attnviz.core.costs import Parameters, count_parameters, kv_elements
 from attnviz.core.heads import HeadLayout
 from attnviz.core.latent import LatentLayout
 from attnviz.models.architecture.configs import LIMITS, FamilyRules, Flag
-from attnviz.models.architecture.layer_spec import LayerKind, LayerSpec, recurrent_state_of
+from attnviz.models.architecture.layer_spec import LayerKind, LayerSpec, recurrent_state_size
 from attnviz.models.architecture.meta_device import MeasuredCache, measure_on_meta
 
 _KINDS: dict[str, LayerKind] = {
@@ -35,7 +35,7 @@ def read(config: Any, family: FamilyRules) -> tuple[LayerSpec, ...]:
     return tuple(_SHAPES[family.shape](config, family))
 
 
-def number(config: Any, name: str) -> int:
+def size_from_config(config: Any, name: str) -> int:
     """A size from the config; raises a Problem unless it is a whole number within its limits."""
     value, most = getattr(config, name, None), LIMITS.get(name, 1 << 24)
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
@@ -48,16 +48,16 @@ def _flag(config: Any, flag: Flag) -> bool:
 
 
 def _layout(config: Any, family: FamilyRules, heads: int | None = None) -> HeadLayout:
-    heads = heads or number(config, "num_attention_heads")
-    shared = number(config, "num_key_value_heads") if getattr(config, "num_key_value_heads", None) else heads
+    heads = heads or size_from_config(config, "num_attention_heads")
+    shared = size_from_config(config, "num_key_value_heads") if getattr(config, "num_key_value_heads", None) else heads
     kv_heads = shared if family.shares_heads else heads
     if getattr(config, "multi_query", None) is not None:  # Falcon, GPT-BigCode
         new = getattr(config, "new_decoder_architecture", False)
-        kv_heads = number(config, "num_kv_heads") if new else 1 if config.multi_query else heads
-    width = number(config, "head_dim") if getattr(config, "head_dim", None) else None
+        kv_heads = size_from_config(config, "num_kv_heads") if new else 1 if config.multi_query else heads
+    width = size_from_config(config, "head_dim") if getattr(config, "head_dim", None) else None
     if config.model_type in ("falcon", "esm", "phi", "stablelm", "opt"):
         width = None  # in these families head_dim is computed from other fields, or not used
-    d_model = number(config, "hidden_size")
+    d_model = size_from_config(config, "hidden_size")
     if width is None and family.shape in ("decoder", "hybrid") and d_model >= heads:
         width = d_model // heads  # transformers also rounds down when heads do not divide d_model
     return HeadLayout(d_model, heads, kv_heads, width)
@@ -65,7 +65,7 @@ def _layout(config: Any, family: FamilyRules, heads: int | None = None) -> HeadL
 
 def _count(config: Any, family: FamilyRules, layout: HeadLayout, **more: Any) -> Parameters:
     """Attention parameters of one layer, including what the family adds to the standard projections."""
-    standard = parameters(
+    standard = count_parameters(
         layout,
         qkv_bias=_flag(config, family.qkv_bias),
         out_bias=_flag(config, family.out_bias),
@@ -120,7 +120,7 @@ def _decoder(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
     slides = getattr(config, "attention_layers", None) is None  # GPT-Neo's local layers still cache every token
     repeats = getattr(config, "new_decoder_architecture", False)  # Falcon 40B caches keys once per query head
     held = None if family.cache and not repeats else 2 * layout.n_heads * layout.qk_width * family.cache
-    for i, (kind, window) in enumerate(_kinds(config, number(config, "num_hidden_layers"))):
+    for i, (kind, window) in enumerate(_kinds(config, size_from_config(config, "num_hidden_layers"))):
         yield _layer(i, kind, layout, count, window=window, slides=slides, held=held)
         if config.model_type == "gpt2" and config.add_cross_attention:
             yield _layer(i, "full", layout, count, role="cross")
@@ -129,7 +129,7 @@ def _decoder(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
 def _encoder(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
     layout = _layout(config, family)
     count = _count(config, family, layout)
-    n = number(config, "num_hidden_layers")
+    n = size_from_config(config, "num_hidden_layers")
     with_own = getattr(config, "num_hidden_groups", n)  # ALBERT runs one layer's weights many times
     more: dict[str, Any] = {} if getattr(config, "is_decoder", False) else {"cached": 0, "stack": "encoder"}
     for i, (kind, window) in enumerate(_kinds(config, n)):
@@ -139,31 +139,31 @@ def _encoder(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
 def _latent(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
     rank = config.q_lora_rank
     mla = LatentLayout(
-        number(config, "hidden_size"),
-        number(config, "num_attention_heads"),
+        size_from_config(config, "hidden_size"),
+        size_from_config(config, "num_attention_heads"),
         rank,
-        number(config, "kv_lora_rank"),
+        size_from_config(config, "kv_lora_rank"),
         config.qk_nope_head_dim,
         config.qk_rope_head_dim,
-        number(config, "v_head_dim"),
+        size_from_config(config, "v_head_dim"),
     )
     count = mla.parameters
     if getattr(config, "attention_bias", False):
         count = replace(count, biases=(rank or 0) + mla.kv_rank + mla.d_rope + mla.d_model)
-    for i in range(number(config, "num_hidden_layers")):
+    for i in range(size_from_config(config, "num_hidden_layers")):
         yield _layer(i, "latent", mla.expanded, count, cached=mla.elements(), compressed=mla)
 
 
 def _hybrid(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
     """Layers of families in which layers differ in more than their window."""
-    n = number(config, "num_hidden_layers")
+    n = size_from_config(config, "num_hidden_layers")
     sharing = getattr(config, "kv_sharing_modes", None) or [None] * n
     each = getattr(config, "per_layer_config", None) or [config] * n
     for i, ((kind, window), mode, own) in enumerate(zip(_kinds(config, n), sharing, each, strict=True)):
-        fixed, fixed_float32 = recurrent_state_of(config) if kind in ("linear", "hybrid") else (0, 0)
+        fixed, fixed_float32 = recurrent_state_size(config) if kind in ("linear", "hybrid") else (0, 0)
         state: dict[str, Any] = {"fixed": fixed, "fixed_float32": fixed_float32}
         if kind == "linear":
-            yield LayerSpec(i, "decoder", "self", kind, number(config, "hidden_size"), **state)
+            yield LayerSpec(i, "decoder", "self", kind, size_from_config(config, "hidden_size"), **state)
             continue
         layout = _layout(own, family)
         count = _count(config, family, layout, own_kv=mode != "reuse")
@@ -176,22 +176,28 @@ def _hybrid(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
 
 
 def _encoder_decoder(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
-    reading = _layout(config, family, number(config, "encoder_attention_heads"))
-    for i in range(number(config, "encoder_layers")):
+    reading = _layout(config, family, size_from_config(config, "encoder_attention_heads"))
+    for i in range(size_from_config(config, "encoder_layers")):
         yield _layer(i, "full", reading, _count(config, family, reading), cached=0, stack="encoder")
-    writing = _layout(config, family, number(config, "decoder_attention_heads"))
-    for i in range(number(config, "decoder_layers")):
+    writing = _layout(config, family, size_from_config(config, "decoder_attention_heads"))
+    for i in range(size_from_config(config, "decoder_layers")):
         for role in ("self", "cross"):
             yield _layer(i, "full", writing, _count(config, family, writing), role=role)
 
 
 def _t5(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
     """Layers of T5 and UMT5. T5 has one table of position biases per stack, in its first layer; UMT5 one per layer."""
-    layout = HeadLayout(number(config, "d_model"), number(config, "num_heads"), d_head=number(config, "d_kv"))
+    layout = HeadLayout(
+        size_from_config(config, "d_model"),
+        size_from_config(config, "num_heads"),
+        d_head=size_from_config(config, "d_kv"),
+    )
     plain = _count(config, family, layout)
-    table = replace(plain, other=plain.other + number(config, "relative_attention_num_buckets") * layout.n_heads)
+    table = replace(
+        plain, other=plain.other + size_from_config(config, "relative_attention_num_buckets") * layout.n_heads
+    )
     every = config.model_type == "umt5"
-    for i in range(number(config, "num_layers")):
+    for i in range(size_from_config(config, "num_layers")):
         yield _layer(i, "full", layout, table if every or i == 0 else plain, cached=0, stack="encoder")
     for i in range(config.num_decoder_layers or config.num_layers):
         yield _layer(i, "full", layout, table if every or i == 0 else plain)
@@ -211,7 +217,7 @@ _SHAPES: dict[str, Callable[[Any, FamilyRules], Iterator[LayerSpec]]] = {
 SHORT, LONG = 8, 16  #: tokens of the two texts that a family without rules is measured with
 
 
-def measured_layers(config: Any) -> tuple[LayerSpec, ...]:
+def layers_from_measurement(config: Any) -> tuple[LayerSpec, ...]:
     """One layer per attention module, and one per cache layer; heads cannot be measured, so their numbers are 0."""
     try:
         short, long = measure_on_meta(config, SHORT), measure_on_meta(config, LONG)

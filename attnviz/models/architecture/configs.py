@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from attnviz.base.message import Problem
 from attnviz.core.costs import QKNorm
-from attnviz.models.model_files import too_many
+from attnviz.models.model_files import find_excess
 
 if TYPE_CHECKING:
     from transformers.configuration_utils import PretrainedConfig
@@ -30,7 +30,7 @@ _A_SIZE = re.compile(
 )
 
 
-def config_from(given: dict[str, Any]) -> PretrainedConfig:
+def config_from_dict(given: dict[str, Any]) -> PretrainedConfig:
     """The transformers config that a config.json describes."""
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING, AutoConfig  # here: it takes a second
 
@@ -42,7 +42,7 @@ def config_from(given: dict[str, Any]) -> PretrainedConfig:
         if _A_SIZE.search(key) and isinstance(value, int) and not isinstance(value, bool) and value < 1:
             raise Problem("{name}={value} must be a whole number of at least 1", name=key, value=value)
     most = LIMITS["num_hidden_layers"]
-    if many := too_many(fields, most):
+    if many := find_excess(fields, most):
         raise Problem(
             "{name}={value} must be a whole number from 1 to {most}",
             name=many[0],
@@ -65,7 +65,7 @@ def config_from_text(text: str) -> PretrainedConfig:
         raise Problem("this is not JSON: {reason}", reason=_first_line(error)) from error
     if not isinstance(given, dict):
         raise Problem("a config.json is one object in braces")
-    return config_from(given)
+    return config_from_dict(given)
 
 
 def max_context(config: Any) -> int | None:
@@ -77,7 +77,7 @@ def max_context(config: Any) -> int | None:
     return None
 
 
-def text_part(config: PretrainedConfig) -> PretrainedConfig:
+def text_config(config: PretrainedConfig) -> PretrainedConfig:
     """The language model's part of a config that also describes image or audio parts."""
     try:
         return config.get_text_config(decoder=True)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from torch import nn
 
 from attnviz.base.message import Problem
-from attnviz.core.costs import DecodingStep, Machine, activations, decode_step
+from attnviz.core.costs import DecodingStep, Machine, count_activations, decode_step
 from attnviz.core.precision import stored_bytes
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.layer_spec import Convention, Paged
-from attnviz.models.architecture.meta_device import ParameterCounts, attention_modules, build, experts_of
+from attnviz.models.architecture.meta_device import ParameterCounts, attention_modules, build, count_experts
 from attnviz.models.architecture.ways import has_heads
 
 FARTHEST = 1 << 30
@@ -71,7 +71,7 @@ def size_deployment(arch: Architecture, counts: ParameterCounts, how: Deployment
         )
 
     each = cache(how.context)
-    experts, chosen = (0, 0) if arch.config is None else experts_of(arch.config)
+    experts, chosen = (0, 0) if arch.config is None else count_experts(arch.config)
     missed = 1 - chosen / experts if experts else 0.0  # the share that one token does not go through, at random
     unread = (counts.read - counts.active) * missed ** (how.batch - 1)  # `active` leaves out what one token misses
     step = decode_step(
@@ -148,7 +148,7 @@ def whole_pass(arch: Architecture, tokens: int, batch: int = 1) -> dict[str, Pas
     if cuts_patches or shares_weights:
         return {}
     head, attention = model.get_output_embeddings(), arch.prefill_flops(tokens)  # type: ignore[operator]
-    kept = [activations(layer.layout, tokens, batch) for layer in arch.layers]
+    kept = [count_activations(layer.layout, tokens, batch) for layer in arch.layers]
     squares, outputs = sum(layer.scores + layer.weights for layer in kept), sum(layer.output for layer in kept)
     projected = rows * sum(map(_outputs, attentions))
     mlp = list(_matrices(model, head))
@@ -165,7 +165,7 @@ def whole_pass(arch: Architecture, tokens: int, batch: int = 1) -> dict[str, Pas
 def _matrices(model: nn.Module, head: nn.Module | None) -> Iterator[tuple[int, int]]:
     """Of each matrix around attention: entries that one token is multiplied with, and numbers that it gives."""
     inside = {id(p) for module in attention_modules(model) for p in module.parameters()}
-    experts, chosen = experts_of(model.config)
+    experts, chosen = count_experts(model.config)
     width = model.config.get_text_config().hidden_size  # type: ignore[operator, union-attr]
     for path, module in model.named_modules():
         if isinstance(module, nn.Embedding) or module is head or "pooler" in path:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from attnviz.base.message import Problem, Several
-from attnviz.core.costs import Compressed, Flops, Form, Parameters, flops, pairs
+from attnviz.base.message import MessageList, Problem
+from attnviz.core.costs import Compressed, Flops, Form, Parameters, count_flops, count_pairs
 from attnviz.core.heads import HeadLayout
 from attnviz.core.precision import stored_bytes
 
@@ -77,7 +77,7 @@ class LayerSpec:
         """Bytes of this layer's cache for one sequence of `tokens` tokens."""
         if convention not in CONVENTIONS:
             raise Problem(
-                "convention={convention} is not one of {known}", convention=convention, known=Several(CONVENTIONS)
+                "convention={convention} is not one of {known}", convention=convention, known=MessageList(CONVENTIONS)
             )
         each = self.held if convention == "transformers" and self.held is not None else self.cached
         growing = stored_bytes(self.tokens_kept(tokens, convention, paged) * each, dtype, group)
@@ -88,20 +88,22 @@ class LayerSpec:
         """FLOPs of softmax attention for `new_tokens` tokens at the end of `context`; compressed ones as `machine`."""
         if self.n_heads == 0:
             return Flops(0, 0, 0)
-        n = pairs(new_tokens, context, causal=causal, window=self.window if causal else None)
+        n = count_pairs(new_tokens, context, causal=causal, window=self.window if causal else None)
         if self.compressed is not None:
             return self.compressed.flops(new_tokens, context, n, machine)
-        return flops(self.layout, new_tokens, n, self.parameters.matrices)
+        return count_flops(self.layout, new_tokens, n, self.parameters.matrices)
 
     def cross_flops(self, new_tokens: int, encoder_tokens: int, *, prepare: bool = False) -> Flops:
         """FLOPs of cross-attention for `new_tokens`; to `prepare` projects the encoder's keys and values too, once."""
         if self.n_heads == 0:
             return Flops(0, 0, 0)
-        own = flops(self.layout, new_tokens, new_tokens * encoder_tokens, self.parameters.w_q + self.parameters.w_o)
+        own = count_flops(
+            self.layout, new_tokens, new_tokens * encoder_tokens, self.parameters.w_q + self.parameters.w_o
+        )
         return own + Flops(2 * encoder_tokens * (self.parameters.w_k + self.parameters.w_v) if prepare else 0, 0, 0)
 
 
-def recurrent_state_of(config: Any) -> tuple[int, int]:
+def recurrent_state_size(config: Any) -> tuple[int, int]:
     """Size of one layer's state: (numbers in the model's dtype, numbers in float32)."""
     if getattr(config, "linear_num_value_heads", None):
         # Gated DeltaNet: a convolution over queries, keys and values, and a matrix per value head

@@ -258,7 +258,7 @@ def _idle(model: Any) -> Iterator[nn.Parameter]:
     yield from (p for part in parts for p in part.parameters() if id(p) not in kept)
 
 
-def experts_of(config: Any) -> tuple[int, int]:
+def count_experts(config: Any) -> tuple[int, int]:
     """How many experts each mixture has, and how many of them a token goes through; 0 where there are none."""
     text = config.get_text_config()
     experts, chosen = (
@@ -270,7 +270,7 @@ def experts_of(config: Any) -> tuple[int, int]:
 
 def _unchosen(model: Any) -> int:
     """Parameters of the experts that one token does not go through."""
-    experts, chosen = experts_of(model.config)
+    experts, chosen = count_experts(model.config)
     if not experts or not chosen:
         return 0
     routed = (module for name, module in model.named_modules() if name.rpartition(".")[2] == "experts")

@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from attnviz.base.message import Problem, Several
+from attnviz.base.message import MessageList, Problem
 from attnviz.base.words import N_
 from attnviz.core.costs import Machine
 from attnviz.models.architecture.meta_device import ParameterCounts
@@ -81,7 +81,7 @@ def find_preset(name: str) -> Preset:
     """The preset with this name; an unknown name is a Problem that lists the known ones."""
     known = all_presets()
     if name not in known:
-        raise Problem("no architecture is called {name}; known are {known}", name=name, known=Several(known))
+        raise Problem("no architecture is called {name}; known are {known}", name=name, known=MessageList(known))
     return known[name]
 
 
@@ -91,7 +91,7 @@ def gpus() -> dict[str, Gpu]:
 
 
 @lru_cache(maxsize=1)
-def quality() -> tuple[tuple[Quality, ...], str]:
+def published_quality() -> tuple[tuple[Quality, ...], str]:
     """The rows of the GQA paper's table 1, and their source."""
     loaded = _load("quality.json")
     return tuple(Quality(**row) for row in loaded["rows"]), loaded["source"]

@@ -6,7 +6,7 @@ from typing import Literal
 from attnviz.base.message import Message
 from attnviz.models.architecture.architecture import Architecture, CustomShape
 from attnviz.models.architecture.layer_spec import Paged
-from attnviz.models.architecture.ways import shared_otherwise
+from attnviz.models.architecture.ways import with_kv_heads
 
 Verdict = Literal["yes", "no", "condition"]
 GIB, MIB, KIB = 1 << 30, 1 << 20, 1 << 10
@@ -29,7 +29,7 @@ class Claim:
     why: Message
 
 
-def claims() -> tuple[Claim, ...]:
+def published_claims() -> tuple[Claim, ...]:
     """All published claims, each with its number computed from the architecture at 16 bits."""
     preset = Architecture.preset
     v2, v3, llama, mistral = map(preset, ("deepseek-v2", "deepseek-v3", "llama-3.1-405b", "mistral-7b-v0.1"))
@@ -57,7 +57,7 @@ def claims() -> tuple[Claim, ...]:
             "Jamba-1.5 paper (arXiv 2408.12570), table 1", 252, "GiB", llama.kv_cache_bytes(262144) / GIB, "condition",
             Message(
                 "Right for the first release, whose files held 16 K/V heads: {twice} GiB. The files of today hold 8",
-                {"twice": round(shared_otherwise(llama, 16).kv_cache_bytes(262144) / GIB)},
+                {"twice": round(with_kv_heads(llama, 16).kv_cache_bytes(262144) / GIB)},
             ),
         ),
         Claim(

@@ -3,23 +3,23 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from attnviz.core.costs import Compressed, parameters
+from attnviz.core.costs import Compressed, count_parameters
 from attnviz.core.heads import HeadLayout, sharing_kind
 from attnviz.core.latent import LatentLayout
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.layer_spec import LayerSpec
 
 
-def latents(kv_rank: int, d_rope: int) -> Callable[[LayerSpec], LatentLayout]:
+def latent_scheme(kv_rank: int, d_rope: int) -> Callable[[LayerSpec], LatentLayout]:
     """MLA in place of a layer's heads, with latents and a rotary key of these widths."""
     return lambda of: LatentLayout(of.d_model, of.n_heads, None, kv_rank, of.d_head, d_rope, of.d_value)
 
 
 #: what a layer may keep that is smaller than its keys and values, by name; MLA with the widths of DeepSeek
-SMALLER: dict[str, Callable[[LayerSpec], Compressed]] = {"MLA 512 + 64": latents(512, 64)}
+SMALLER: dict[str, Callable[[LayerSpec], Compressed]] = {"MLA 512 + 64": latent_scheme(512, 64)}
 
 
-def ways(arch: Architecture) -> dict[str, Architecture]:
+def sharing_schemes(arch: Architecture) -> dict[str, Architecture]:
     """By name: the architecture itself, then the same with other numbers of K/V heads, and with less than heads."""
     heads = [layer for layer in arch.layers if has_heads(layer)]
     if not heads:
@@ -27,10 +27,10 @@ def ways(arch: Architecture) -> dict[str, Architecture]:
     most, own = heads[0].n_heads, heads[0].compressed
     trained = None if own else heads[0].n_kv_heads
     by_name = {f"{arch.name} ({own.name if own else _short(most, heads[0].n_kv_heads)})": arch}
-    for g in sorted({most, 8, 1} & set(divisors(heads)) - {trained}, reverse=True):
-        by_name[_short(most, g)] = shared_otherwise(arch, g)
+    for g in sorted({most, 8, 1} & set(kv_head_divisors(heads)) - {trained}, reverse=True):
+        by_name[_short(most, g)] = with_kv_heads(arch, g)
     if not own and all(layer.stack == "decoder" for layer in heads):
-        by_name |= {name: compressed(arch, make) for name, make in SMALLER.items()}
+        by_name |= {name: with_compressed_cache(arch, make) for name, make in SMALLER.items()}
     return by_name
 
 
@@ -39,12 +39,12 @@ def has_heads(layer: LayerSpec) -> bool:
     return layer.n_heads > 0 and layer.kind not in ("shared", "none", "linear")
 
 
-def divisors(layers: Sequence[LayerSpec]) -> list[int]:
+def kv_head_divisors(layers: Sequence[LayerSpec]) -> list[int]:
     """Numbers of K/V heads that divide the query heads of all these layers."""
     return [g for g in range(1, layers[0].n_heads + 1) if all(layer.n_heads % g == 0 for layer in layers)]
 
 
-def named(heads: int, kv_heads: int) -> str:
+def scheme_name(heads: int, kv_heads: int) -> str:
     """The kind of sharing and its number of K/V heads: "GQA 3"."""
     return f"{sharing_kind(heads, kv_heads)} {kv_heads}"
 
@@ -54,12 +54,12 @@ def _short(heads: int, kv_heads: int) -> str:
     return kind if kind == "MQA" else f"{kind}-{kv_heads}"
 
 
-def shared_otherwise(arch: Architecture, n_kv_heads: int) -> Architecture:
+def with_kv_heads(arch: Architecture, n_kv_heads: int) -> Architecture:
     """The same model with `n_kv_heads` key/value heads in every layer that has its own; MLA is expanded first."""
     return replace(arch, layers=tuple(_reshared(layer, n_kv_heads) for layer in arch.layers), config=None)
 
 
-def compressed(arch: Architecture, make: Callable[[LayerSpec], Compressed]) -> Architecture:
+def with_compressed_cache(arch: Architecture, make: Callable[[LayerSpec], Compressed]) -> Architecture:
     """The same model with something smaller in place of its heads' keys and values: what `make` gives of a layer."""
     return replace(arch, layers=tuple(_compressed(layer, make) for layer in arch.layers), config=None)
 
@@ -68,7 +68,9 @@ def _reshared(layer: LayerSpec, n_kv_heads: int) -> LayerSpec:
     if not has_heads(layer):
         return layer
     d_head, d_value = layer.d_head, layer.d_value
-    plain = parameters(HeadLayout(layer.d_model, layer.n_heads, n_kv_heads, d_head, d_value))  # which must share evenly
+    plain = count_parameters(
+        HeadLayout(layer.d_model, layer.n_heads, n_kv_heads, d_head, d_value)
+    )  # which must share evenly
     count = replace(layer.parameters, w_k=plain.w_k, w_v=plain.w_v)
     if layer.parameters.biases:  # the biases of keys and values change with their width
         count = replace(count, biases=max(0, count.biases - (layer.n_kv_heads - n_kv_heads) * (d_head + d_value)))

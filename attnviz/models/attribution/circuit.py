@@ -11,11 +11,11 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import Problem, Several
-from attnviz.models.attribution.patching import Model, Prompt, arguments
+from attnviz.base.message import MessageList, Problem
+from attnviz.models.attribution.patching import Model, Prompt, model_arguments
 from attnviz.models.capture import Edit, Trace, capture, intervene
-from attnviz.models.capture.forward_pass import hooked, in_this_thread, modules_by_name, unwrapped
-from attnviz.models.capture.head_selection import wide
+from attnviz.models.capture.forward_pass import attach_hooks, modules_by_name, this_thread_only, unwrap_model
+from attnviz.models.capture.head_selection import to_float32
 from attnviz.models.tokens import token_id
 
 By = Literal["mean", "resample"]
@@ -132,9 +132,9 @@ class Ablation:
 
     def _hooked(self, changes: Mapping[str, Callable[[Tensor], Tensor | None]]) -> AbstractContextManager[None]:
         """Inside the block, what modules answer in this thread is changed, by their names."""
-        modules = modules_by_name(unwrapped(self._model))
-        return hooked(
-            modules[name].register_forward_hook(in_this_thread(partial(_changed, change)))
+        modules = modules_by_name(unwrap_model(self._model))
+        return attach_hooks(
+            modules[name].register_forward_hook(this_thread_only(partial(_changed, change)))
             for name, change in changes.items()
         )
 
@@ -181,7 +181,7 @@ class Ablation:
         self, members: Sequence[tuple[int, int | None]], sizes: Iterable[int] | None = None
     ) -> Iterator[tuple[int, float]]:
         """A size and the share that the first so many members keep, as they come: one pass each."""
-        for size in sizes_up_to(len(members)) if sizes is None else sizes:
+        for size in circuit_sizes(len(members)) if sizes is None else sizes:
             yield size, self.kept(members[:size])
 
     def _lead(self, trace: Trace) -> Tensor:
@@ -203,7 +203,7 @@ class Ablation:
                 "resampling takes one other prompt of {length} tokens; {count} were given, of {lengths}",
                 length=length,
                 count=len(answers),
-                lengths=Several(sorted(lengths)),
+                lengths=MessageList(sorted(lengths)),
             )
         values = {}
         for name in answers[0][0]:
@@ -217,7 +217,7 @@ class Ablation:
         with self._hooked({name: partial(_note, seen, name) for name in self._mlps if name}):
             trace = self._pass(prompt, logits=None)
         batch, _, length, _ = trace[0].shape
-        mlps = {name: wide(value).reshape(batch, 1, length, -1) for name, value in seen.items()}
+        mlps = {name: to_float32(value).reshape(batch, 1, length, -1) for name, value in seen.items()}
         mask = trace.inputs.get("attention_mask", torch.ones(batch, length))
         return {layer.name: layer.head_outputs() for layer in trace} | mlps, mask.bool()
 
@@ -257,7 +257,7 @@ def find_circuit(
     )
 
 
-def sizes_up_to(most: int) -> list[int]:
+def circuit_sizes(most: int) -> list[int]:
     """1, 2, 3, 5, 8, 12, 18 and so on, each about half as much again, up to `most`."""
     sizes = [0, 1, 2, 3]
     while sizes[-1] < most:
@@ -267,7 +267,7 @@ def sizes_up_to(most: int) -> list[int]:
 
 def _passed(model: Model, prompt: Prompt, edits: Sequence[Edit] = (), **options: Any) -> Trace:
     """The pass of a prompt, under edits if there are any."""
-    args, inputs = arguments(prompt)
+    args, inputs = model_arguments(prompt)
     run = partial(intervene, model, edits) if edits else partial(capture, model)
     return run(*args, **options, **inputs)
 

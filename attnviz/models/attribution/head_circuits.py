@@ -17,25 +17,25 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import Message, Problem, Several
-from attnviz.models.attribution.patching import Model, counted
-from attnviz.models.capture.adapter import switched, takes_interface
-from attnviz.models.capture.attention_call import Call, listening
-from attnviz.models.capture.edit import within
+from attnviz.base.message import Message, MessageList, Problem
+from attnviz.models.attribution.patching import Model, resolve_index
+from attnviz.models.capture.adapter import switch_implementation, uses_interface
+from attnviz.models.capture.attention_call import AttentionCall, listen_to_calls
+from attnviz.models.capture.edit import is_within
 from attnviz.models.capture.forward_pass import (
-    block_of,
-    hooked,
-    in_this_thread,
+    attach_hooks,
+    block_name,
+    disable_compile,
     is_hidden,
     modules_by_name,
-    uncompiled,
-    unwrapped,
+    this_thread_only,
+    unwrap_model,
     with_hidden,
 )
-from attnviz.models.capture.head_selection import wide
+from attnviz.models.capture.head_selection import to_float32
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.recorder import Recorder
-from attnviz.models.capture.residual import LogitPath, Residual, measured_norm
+from attnviz.models.capture.residual import LogitPath, Residual, freeze_norm
 from attnviz.models.capture.run import capture
 from attnviz.models.capture.trace import Trace
 
@@ -91,13 +91,13 @@ def head_circuits(
     Each token's embedding goes through the layer's own norm and projections, as if nothing stood between, with the
     query `distance` positions after the key. Learned positions are left out.
     """
-    model = unwrapped(model)
+    model = unwrap_model(model)
     embeds = getattr(model, "get_input_embeddings", lambda: None)()
     trace, here = _one_token(model, 0)
     if not isinstance(embeds, nn.Embedding):
         raise Problem("{model} does not say what embeds its tokens", model=type(model).__name__)
-    own = trace[counted("layer", layer, len(trace))]
-    head, block = counted("head", head, own.n_heads), block_of(own.name) or own.name
+    own = trace[resolve_index("layer", layer, len(trace))]
+    head, block = resolve_index("head", head, own.n_heads), block_name(own.name) or own.name
     kv_head = head * own.n_kv_heads // own.n_heads
     if distance < 0:
         raise Problem("distance={distance} must be 0 or more", distance=distance)
@@ -110,7 +110,9 @@ def head_circuits(
         later, first = (_read(model, block, calls[block], rows) for calls in (there, here))
         q, _, _ = later.qkv
         _, k, v = first.qkv
-        parts.append((wide(q[:, head, 0]) * own.scale, wide(k[:, kv_head, 0]), wide(v[:, kv_head, 0])))
+        parts.append(
+            (to_float32(q[:, head, 0]) * own.scale, to_float32(k[:, kv_head, 0]), to_float32(v[:, kv_head, 0]))
+        )
     queries, keys, values = (torch.cat(each) for each in zip(*parts, strict=True))
     stream = trace.residual
     assert stream is not None  # which was asked for
@@ -126,7 +128,7 @@ def _to_logits(stream: Residual, path: LogitPath, layer: RecordedLayer, trace: T
     steps = tuple(replace(step, scale=None) for step in path.steps)
     still = {place: replace(each, scale=None) for place, each in stream.maps.items()}
     plain, number = replace(stream, path=replace(path, steps=steps), maps=still), trace.layers.index(layer)
-    chunks = (wide(rows)[None] for rows in path.unembedding.split(ROWS))
+    chunks = (to_float32(rows)[None] for rows in path.unembedding.split(ROWS))
     ways = (plain.ways(rows, torch.zeros(rows.shape[:2], dtype=torch.long, device=rows.device)) for rows in chunks)
     return torch.cat([way.heads[number][0] @ projection for way in ways])
 
@@ -162,13 +164,13 @@ def composition_scores(model: Model) -> Composition:
 
     The gain of a layer's own norm is part of what it reads; norms after attention are not counted.
     """
-    model = unwrapped(model)
+    model = unwrap_model(model)
     trace, calls = _one_token(model, 0)
     heads = {layer.n_heads for layer in trace}
     if len(heads) != 1:
         raise Problem(
             "composition scores are of layers with one number of heads; this model has {several}",
-            several=Several(heads),
+            several=MessageList(heads),
         )
     maps = [_Maps.of(model, calls, layer) for layer in trace]
     made = [torch.full((len(maps), *heads, len(maps), *heads), torch.nan) for _ in "qkv"]
@@ -192,13 +194,13 @@ class _Maps:
     @staticmethod
     def of(model: nn.Module, calls: dict[str, _Seen], layer: RecordedLayer) -> _Maps:
         attention = calls[layer.name]
-        gain, centres = _norm_before(attention.given, calls, block_of(layer.name) or layer.name)
+        gain, centres = _norm_before(attention.given, calls, block_name(layer.name) or layer.name)
         basis = torch.diag(gain) - (gain / len(gain) if centres else 0.0)
         ramp = torch.linspace(-1, 1, len(gain), device=gain.device)[None]  # to see whether the map is a matrix at all
         rows = torch.cat([basis, ramp @ basis, 0 * ramp])[:, None].to(attention.given)
         parts = []
         for part in _read(model, layer.name, attention, rows).qkv:
-            per_head = wide(part[:, :, 0]).repeat_interleave(layer.n_heads // part.shape[1], 1).transpose(0, 1)
+            per_head = to_float32(part[:, :, 0]).repeat_interleave(layer.n_heads // part.shape[1], 1).transpose(0, 1)
             found, mixed = (per_head[:, :-1] - per_head[:, -1:]).split([len(gain), 1], 1)
             linear = float((ramp @ found - mixed).abs().max()) <= 0.1 * float(mixed.abs().max())
             parts.append(found if linear else found * torch.nan)
@@ -232,7 +234,7 @@ class _Seen:
 
 def _one_token(model: nn.Module, position: int) -> tuple[Trace, dict[str, _Seen]]:
     """A pass of one token at a position, and the calls of all modules in it that are given hidden states."""
-    if not takes_interface(model):
+    if not uses_interface(model):
         raise Problem("{model} is not a model of transformers that can be read exactly", model=type(model).__name__)
     calls: dict[str, _Seen] = {}
 
@@ -245,8 +247,8 @@ def _one_token(model: nn.Module, position: int) -> tuple[Trace, dict[str, _Seen]
         given["position_ids"] = torch.full_like(given["input_ids"], position)
     elif position:
         raise Problem("{model} takes no position_ids: only distance=0 can be asked for", model=type(model).__name__)
-    with hooked(
-        module.register_forward_hook(in_this_thread(partial(keep, name)), with_kwargs=True)
+    with attach_hooks(
+        module.register_forward_hook(this_thread_only(partial(keep, name)), with_kwargs=True)
         for name, module in modules_by_name(model).items()
     ):
         trace = capture(model, **given, residual=True)
@@ -260,7 +262,7 @@ class _Enough(Exception):
 class _Reader(Recorder):
     """Records one call of attention, which is not answered."""
 
-    def answer(self, module: nn.Module, call: Call, kwargs: dict[str, Any]) -> NoReturn:
+    def answer(self, module: nn.Module, call: AttentionCall, kwargs: dict[str, Any]) -> NoReturn:
         self.layers.append(self.describe(module, call))
         raise _Enough
 
@@ -269,7 +271,13 @@ def _read(model: nn.Module, name: str, seen: _Seen, rows: Tensor) -> RecordedLay
     """The attention that a module calls when it is given rows (N, 1, M) in the place of the token it was given."""
     args, kwargs = with_hidden(name, lambda _: rows, seen.args, seen.kwargs)
     reader = _Reader(model)
-    with torch.no_grad(), uncompiled(model), switched(model), listening(reader), suppress(_Enough):
+    with (
+        torch.no_grad(),
+        disable_compile(model),
+        switch_implementation(model),
+        listen_to_calls(reader),
+        suppress(_Enough),
+    ):
         seen.module(*args, **kwargs)
     if not reader.layers:
         raise Problem("{name} calls no attention that can be read", name=name)
@@ -280,8 +288,8 @@ def _norm_before(given: Tensor, calls: dict[str, _Seen], block: str) -> tuple[Te
     """Gain (M,) of the norm whose answer the attention of a block was given, and whether it takes the mean off."""
     for name, seen in calls.items():
         answered = seen.answered
-        if within(name, block) and is_hidden(answered) and torch.equal(answered, given):
-            norm = measured_norm(name, seen.module, seen.given, answered)
+        if is_within(name, block) and is_hidden(answered) and torch.equal(answered, given):
+            norm = freeze_norm(name, seen.module, seen.given, answered)
             if norm is not None and norm.gain is not None:
                 return norm.gain, norm.centres
-    return torch.ones_like(wide(given[0, 0])), False
+    return torch.ones_like(to_float32(given[0, 0])), False

@@ -15,12 +15,12 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import Problem, Several
+from attnviz.base.message import MessageList, Problem
 from attnviz.base.words import N_
 from attnviz.models.capture.edit import Edit
-from attnviz.models.capture.forward_pass import has_two_stacks, unwrapped
-from attnviz.models.capture.head_selection import wide
-from attnviz.models.capture.recorder import in_graph
+from attnviz.models.capture.forward_pass import has_two_stacks, unwrap_model
+from attnviz.models.capture.head_selection import to_float32
+from attnviz.models.capture.recorder import require_gradient
 from attnviz.models.capture.run import intervene
 from attnviz.models.capture.trace import Trace
 from attnviz.models.catalogue import LoadedModel
@@ -65,12 +65,12 @@ class Measure:
         if logits is None:
             raise Problem("this model gives no logits")
         if self.position is not None and logits.dim() == 3:
-            counted("position", self.position, logits.shape[1])
+            resolve_index("position", self.position, logits.shape[1])
             logits = logits[:, self.position]
         for token in (self.token, self.token if self.versus is None else self.versus):
-            counted("token", token, logits.shape[-1])
-        own = wide(logits[:, self.token])
-        return own if self.versus is None else own - wide(logits[:, self.versus])
+            resolve_index("token", token, logits.shape[-1])
+        own = to_float32(logits[:, self.token])
+        return own if self.versus is None else own - to_float32(logits[:, self.versus])
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ class Patching:
         """The cells of largest effect, up or down: heads at all positions together, or at one, or the stream at one."""
         maps = {"heads": self.by_head, "positions": self.heads, "streams": self.streams}
         if among not in maps:
-            raise Problem("among={among} must be one of {names}", among=repr(among), names=Several(maps))
+            raise Problem("among={among} must be one of {names}", among=repr(among), names=MessageList(maps))
         values = maps[among]
         best = values.nan_to_num(0.0).abs().flatten().topk(min(n, values.numel())).indices
         places = torch.stack(torch.unravel_index(best, values.shape), 1).tolist()
@@ -130,12 +130,12 @@ def attribution_patching(
     passes and one backward.
     """
     measure = Measure.asked(model, token, versus, position, tokenizer)
-    good, bad = two_passes(model, clean, corrupted, measure, grad=True)
+    good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure, grad=True)
     value = measure.of(bad.trace)
     parts = [*bad.outputs, *bad.streams]
     slopes = torch.autograd.grad(value.sum(), parts, materialize_grads=True)
     effects = [
-        (wide(slope) * (wide(new) - wide(old)).detach()).sum(-1)[0].cpu()
+        (to_float32(slope) * (to_float32(new) - to_float32(old)).detach()).sum(-1)[0].cpu()
         for slope, new, old in zip(slopes, [*good.outputs, *good.streams], parts, strict=True)
     ]
     heads, streams = effects[: len(bad.outputs)], effects[len(bad.outputs) :]
@@ -166,7 +166,7 @@ def exact_patching(
     The first two passes are those of both prompts; then one pass answers for `at_once` cells.
     """
     measure = Measure.asked(model, token, versus, position, tokenizer)
-    good, bad = two_passes(model, clean, corrupted, measure)
+    good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure)
     before, left = float(measure.of(bad.trace)), (good.counted(Cell(*cell)) for cell in cells)
     while some := list(islice(left, at_once)):
         inputs = {name: repeated(each, len(some)) for name, each in bad.inputs.items()}
@@ -188,10 +188,10 @@ class PromptPass:
         streams: list[Tensor] = []
 
         def keep(own: Tensor) -> Tensor:
-            streams.append(in_graph(own))
+            streams.append(require_gradient(own))
             return streams[-1]
 
-        args, given = arguments(prompt)
+        args, given = model_arguments(prompt)
         logits: Any = "last" if measure.position is None else "all"
         trace = intervene(
             model, Edit(stream=keep), *args, **given, logits=logits, grad=grad, tokenizer=measure.tokenizer
@@ -222,9 +222,11 @@ class PromptPass:
 
     def counted(self, cell: Cell) -> Cell:
         """The cell with its numbers counted from 0; a Problem where it is not one of this pass."""
-        layer = counted("layer", cell.layer, len(self.streams if cell.head is None else self.trace))
-        head = None if cell.head is None else counted("head", cell.head, self.trace[layer].n_heads)
-        return Cell(layer, head, None if cell.position is None else counted("position", cell.position, self.length))
+        layer = resolve_index("layer", cell.layer, len(self.streams if cell.head is None else self.trace))
+        head = None if cell.head is None else resolve_index("head", cell.head, self.trace[layer].n_heads)
+        return Cell(
+            layer, head, None if cell.position is None else resolve_index("position", cell.position, self.length)
+        )
 
     def into(self, cells: list[Cell]) -> list[Edit]:
         """The edits that put one cell of this pass into each row of a batch."""
@@ -243,11 +245,11 @@ class PromptPass:
         return edits + ([Edit(stream=put_stream)] if any(cell.head is None for cell in cells) else [])
 
 
-def two_passes(
+def clean_and_corrupted_pass(
     model: Model, clean: Prompt, corrupted: Prompt, measure: Measure, grad: bool = False
 ) -> tuple[PromptPass, PromptPass]:
     """The clean and the corrupted pass; a Problem where they differ in length."""
-    if has_two_stacks(unwrapped(model)):
+    if has_two_stacks(unwrap_model(model)):
         raise Problem(_ONE_LIST)
     good, bad = PromptPass.of(model, clean, measure), PromptPass.of(model, corrupted, measure, grad)
     if good.length != bad.length:
@@ -268,7 +270,7 @@ def _put(source: Tensor, cells: list[tuple[int, Cell]], own: Tensor) -> Tensor:
     return own
 
 
-def arguments(prompt: Prompt) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def model_arguments(prompt: Prompt) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """A prompt as a model takes it: by position, or by the names of the model's arguments."""
     return ((), dict(prompt)) if isinstance(prompt, Mapping) else ((prompt,), {})
 
@@ -277,7 +279,7 @@ def repeated(value: Any, rows: int) -> Any:
     return value.repeat_interleave(rows, 0) if isinstance(value, Tensor) and value.dim() > 1 else value
 
 
-def counted(name: str, number: int, many: int) -> int:
+def resolve_index(name: str, number: int, many: int) -> int:
     """The number counted from 0; a Problem where there are not so many."""
     if not -many <= number < many:
         raise Problem(

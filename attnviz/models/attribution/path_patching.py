@@ -16,16 +16,24 @@ from typing import Any, Literal, NamedTuple
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem
-from attnviz.models.attribution.patching import Cell, Measure, Model, Prompt, PromptPass, repeated, two_passes
-from attnviz.models.capture.edit import Edit, within
+from attnviz.models.attribution.patching import (
+    Cell,
+    Measure,
+    Model,
+    Prompt,
+    PromptPass,
+    clean_and_corrupted_pass,
+    repeated,
+)
+from attnviz.models.capture.edit import Edit, is_within
 from attnviz.models.capture.forward_pass import (
-    above,
-    block_of,
-    hooked,
-    in_this_thread,
+    attach_hooks,
+    block_name,
     is_hidden,
     modules_by_name,
-    unwrapped,
+    parent_name,
+    this_thread_only,
+    unwrap_model,
 )
 from attnviz.models.capture.run import capture, intervene
 from attnviz.models.capture.trace import Trace
@@ -65,9 +73,9 @@ def path_patching(
     if mlps not in ("recomputed", "frozen"):
         raise Problem('mlps={mlps} must be "recomputed" or "frozen"', mlps=repr(mlps))
     measure = Measure.asked(model, token, versus, position, tokenizer)
-    good, bad = two_passes(model, clean, corrupted, measure)
+    good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure)
     ends = None if receivers == "logits" else [_counted(Receiver(*each), good) for each in receivers]
-    held = _Mlps(unwrapped(model), good) if mlps == "frozen" else None
+    held = _Mlps(unwrap_model(model), good) if mlps == "frozen" else None
     frozen = [Edit(layer.name, run=layer.run, output=layer.head_outputs()) for layer in good.trace]
     before, left = measure.of(good.trace), (bad.counted(Cell(*each)) for each in senders)
     logits: Any = "last" if position is None else "all"
@@ -105,18 +113,18 @@ class _Mlps:
 
     def __init__(self, model: nn.Module, clean: PromptPass) -> None:
         names = [layer.name for layer in clean.trace]
-        blocks = {block_of(name) for name in names}
+        blocks = {block_name(name) for name in names}
         self._found = {
             name: module
             for name, module in modules_by_name(model).items()
-            if above(name) in blocks.difference(names)
-            and not any(within(attention, name) for attention in names)
+            if parent_name(name) in blocks.difference(names)
+            and not any(is_within(attention, name) for attention in names)
             and any(parameter.dim() > 1 for parameter in module.parameters())
         }
         self._kept: dict[str, Tensor] = {}
         with self.frozen():
             capture(model, **clean.inputs, logits=None)
-        if {above(name) for name in self._kept} != blocks:
+        if {parent_name(name) for name in self._kept} != blocks:
             raise Problem(
                 'the MLPs of {model} cannot be told from what is around them; choose mlps="recomputed"',
                 model=type(model).__name__,
@@ -124,8 +132,8 @@ class _Mlps:
 
     def frozen(self) -> AbstractContextManager[None]:
         """Inside the block, each hands on what it did when it first ran inside such a block."""
-        return hooked(
-            module.register_forward_hook(in_this_thread(partial(self._put, name)), with_kwargs=True)
+        return attach_hooks(
+            module.register_forward_hook(this_thread_only(partial(self._put, name)), with_kwargs=True)
             for name, module in self._found.items()
         )
 

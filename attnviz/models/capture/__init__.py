@@ -1,16 +1,16 @@
 """Run a model once with every attention layer recorded, to read it afterwards, or with its attention changed."""
 
 from attnviz.models.capture.adapter import adopt, choose_again
-from attnviz.models.capture.all_heads import Yardstick, few_heads, sweep, yardstick
+from attnviz.models.capture.all_heads import Yardstick, group_heads, sweep_layer, yardstick
 from attnviz.models.capture.cached_pass import AnswerLayer, CachedPass, ResumedPass, pass_with_cache
 from attnviz.models.capture.edit import Edit, NumberChoice, TensorChange, patch, remask, rescale, silence
 from attnviz.models.capture.forward_pass import Logits
-from attnviz.models.capture.head_selection import of_heads
+from attnviz.models.capture.head_selection import select_heads
 from attnviz.models.capture.logit_attribution import LogitAttribution, LogitLens
-from attnviz.models.capture.output_projection import output_projection_of
+from attnviz.models.capture.output_projection import find_output_projection
 from attnviz.models.capture.recorded_layer import LayerPlace, MaskChoice, RecordedLayer, ScaleChoice
 from attnviz.models.capture.residual import Residual
-from attnviz.models.capture.rotary_positions import Rotary, learned_positions, rotary_of
+from attnviz.models.capture.rotary_positions import Rotary, find_rotary, learned_positions
 from attnviz.models.capture.run import capture, intervene
 from attnviz.models.capture.trace import Trace
 
@@ -35,17 +35,17 @@ __all__ = [
     "adopt",
     "capture",
     "choose_again",
-    "few_heads",
+    "find_output_projection",
+    "find_rotary",
+    "group_heads",
     "intervene",
     "learned_positions",
-    "of_heads",
-    "output_projection_of",
     "pass_with_cache",
     "patch",
     "remask",
     "rescale",
-    "rotary_of",
+    "select_heads",
     "silence",
-    "sweep",
+    "sweep_layer",
     "yardstick",
 ]

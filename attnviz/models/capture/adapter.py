@@ -117,11 +117,11 @@ def function_before(module: nn.Module) -> Function:
     """What an attention layer called before a running capture switched its model over."""
     file = _file(module)
     return (getattr(file, LOOKED_UP_IN, None) or _interfaces()[0]()).get_interface(
-        original(module), getattr(file, PLAIN, None)
+        original_implementation(module), getattr(file, PLAIN, None)
     )
 
 
-def takes_interface(model: nn.Module) -> bool:
+def uses_interface(model: nn.Module) -> bool:
     """Whether any of the model's code looks its attention function up where ours is registered."""
     files = {type(module).__module__ for module in model.modules()}
     return any(hasattr(sys.modules.get(file), LOOKED_UP_IN) for file in files)
@@ -132,10 +132,10 @@ def adopt(model: nn.Module) -> nn.Module:
 
     A model of a family that does not ask for its attention function is left as it is.
     """
-    if not takes_interface(model):
+    if not uses_interface(model):
         return model
     _interfaces()
-    wanted = our_names(model)
+    wanted = replace_names(model)
     with _changed:
         if not any(id(config) in _switched for config, _ in wanted):
             _ask_publicly(model, wanted)
@@ -177,7 +177,7 @@ def _ask_publicly(model: nn.Module, wanted: list[tuple[Any, str]]) -> None:
             log.debug("set_attn_implementation refused %s: %s", type(model).__name__, error)
 
 
-def our_names(model: nn.Module) -> list[tuple[Any, str]]:
+def replace_names(model: nn.Module) -> list[tuple[Any, str]]:
     """Every config object that some part of the model reads, each once, with our name for its family."""
     fused: dict[int, tuple[Any, bool]] = {}
     for module in model.modules():
@@ -188,7 +188,7 @@ def our_names(model: nn.Module) -> list[tuple[Any, str]]:
     return [(config, NAME if serves else NAME_PLAIN) for config, serves in fused.values()]
 
 
-def original(owner: Any) -> str | None:
+def original_implementation(owner: Any) -> str | None:
     """The implementation a module (or a config) had before a running capture switched it over."""
     config = getattr(owner, "config", owner)
     entry = _switched.get(id(config))
@@ -196,13 +196,13 @@ def original(owner: Any) -> str | None:
 
 
 @contextmanager
-def switched(model: nn.Module, name: str | None = None) -> Iterator[None]:
+def switch_implementation(model: nn.Module, name: str | None = None) -> Iterator[None]:
     """Have `model` run our functions, or implementation `name`, inside the block; alike blocks overlap freely.
 
     Every config is held for as long as the block lasts, also one that names the function already: what it says
     before the lock is had may be another block's doing.
     """
-    wanted = [(config, name or own) for config, own in our_names(model)]
+    wanted = [(config, name or own) for config, own in replace_names(model)]
     if wanted:
         _interfaces()
     taken: list[Any] = []

@@ -11,9 +11,9 @@ import torch
 from torch import nn
 
 from attnviz.base.message import Problem
-from attnviz.base.reliance import Reliance, gone
+from attnviz.base.reliance import Dependency, missing_dependencies
 from attnviz.models.capture import adapter, attention_call
-from attnviz.models.capture.attention_call import Answer, Call
+from attnviz.models.capture.attention_call import Answer, AttentionCall
 from attnviz.models.capture.recorder import Recorder
 
 _ADAPTER = "attnviz/models/capture/adapter.py"
@@ -21,16 +21,16 @@ _CALL = "attnviz/models/capture/attention_call.py"
 
 
 @cache
-def must_hold() -> None:
+def require_adapter() -> None:
     """A Problem that names what is gone, unless everything is there. A few milliseconds, once a process."""
-    for message in gone(RELIANCES) if adapter.INSTALLED else ():
+    for message in missing_dependencies(RELIANCES) if adapter.INSTALLED else ():
         raise Problem(message.template, **message.params)
 
 
 class _Probe(Recorder):
     """Records a pass, and keeps what else its one layer handed over."""
 
-    def answer(self, module: nn.Module, call: Call, kwargs: dict[str, Any]) -> Answer:
+    def answer(self, module: nn.Module, call: AttentionCall, kwargs: dict[str, Any]) -> Answer:
         self.keywords = kwargs
         return super().answer(module, call, kwargs)
 
@@ -58,7 +58,7 @@ def _probed() -> _Probe:
     with torch.random.fork_rng(devices=[]), torch.device("cpu"), torch.no_grad():
         model = _llama_file().LlamaModel(config).eval()
         probe = _Probe(model)
-        with adapter.switched(model), attention_call.listening(probe):
+        with adapter.switch_implementation(model), attention_call.listen_to_calls(probe):
             model(input_ids=torch.tensor([[0, 1, 2]]), attention_mask=torch.tensor([[0, 1, 1]]), use_cache=False)
     return probe
 
@@ -69,11 +69,11 @@ def _config_can_be_written() -> bool:
     return getattr(config, adapter.READ) == adapter.NAME
 
 
-def _transformers(what: str, purpose: str, holds: Any, user: str = _ADAPTER) -> Reliance:
-    return Reliance("transformers", what, user, purpose, holds)
+def _transformers(what: str, purpose: str, holds: Any, user: str = _ADAPTER) -> Dependency:
+    return Dependency("transformers", what, user, purpose, holds)
 
 
-RELIANCES: tuple[Reliance, ...] = (
+RELIANCES: tuple[Dependency, ...] = (
     _transformers(
         f"PretrainedConfig.{adapter.READ}",
         "asking which attention function a model calls",

@@ -13,15 +13,15 @@ from torch import Tensor
 
 from attnviz.core.measures import (
     at_offset,
-    dot,
+    count_allowed_keys,
+    earlier_occurrences,
     entropy,
+    entropy_over_largest,
     first_keys,
     followers,
-    keys_allowed,
-    offsets,
-    over_rows,
-    seen_before,
-    share_of_most,
+    key_offsets,
+    mean_over_rows,
+    weighted_sum,
 )
 from attnviz.models.capture.recorded_layer import CHUNK, RecordedLayer
 
@@ -45,13 +45,13 @@ class Yardstick:
     def of(cls, like: Tensor, tokens: Tensor | None = None, keys: Tensor | None = None) -> "Yardstick":
         """For weights shaped `like` (..., Q, K); `keys` (..., K) is False at padding, `tokens` are the keys' ids."""
         dtype = torch.promote_types(like.dtype, torch.float32)
-        away = offsets(like, dtype, keys)
+        away = key_offsets(like, dtype, keys)
         marks: dict[str, Tensor] = {}
         if keys is not None:
             marks = {name: at_offset(like, offset, keys) for name, offset in NEIGHBOURS.items()}
             marks["first_token"] = first_keys(like, keys)
         if tokens is not None:
-            marks["duplicate_token"] = seen_before(like, tokens, keys)
+            marks["duplicate_token"] = earlier_occurrences(like, tokens, keys)
             marks["induction"] = followers(marks["duplicate_token"], keys)
         return cls(
             away.abs(),
@@ -72,10 +72,10 @@ class Yardstick:
         total, spread = wide.sum(-1), entropy(wide)
         values = {
             "entropy": spread,
-            "entropy_share": share_of_most(spread, allowed),
+            "entropy_share": entropy_over_largest(spread, allowed),
             "effective_keys": spread.exp(),
             "largest_weight": wide.amax(-1),
-            "mean_distance": dot(wide, self.distance[..., some, part]) / total,
+            "mean_distance": weighted_sum(wide, self.distance[..., some, part]) / total,
         }
         for name, offset in NEIGHBOURS.items():
             if name not in self.targets:
@@ -84,7 +84,9 @@ class Yardstick:
             values["first_token"] = wide[..., 0] if key == 0 else torch.zeros_like(total)
         for name, target in self.targets.items():
             lines = some if target.shape[-2] > 1 else slice(None)
-            values[name] = dot(wide, target[..., lines, part]).masked_fill(~self.defined[name][..., lines], torch.nan)
+            values[name] = weighted_sum(wide, target[..., lines, part]).masked_fill(
+                ~self.defined[name][..., lines], torch.nan
+            )
         return {name: value.masked_fill(total == 0, torch.nan) for name, value in values.items()}
 
     def _on_diagonal(self, weights: Tensor, offset: int, first: int, key: int) -> Tensor:
@@ -103,7 +105,7 @@ NEIGHBOURS = {"previous_token": -1, "same_token": 0, "next_token": 1}
 
 
 @dataclass(frozen=True)
-class Swept:
+class LayerSweep:
     """What one sweep over a layer finds."""
 
     largest: Tensor  #: (B, H, q, k) the largest of each block, at most SIDE a side; -1 where all is masked
@@ -111,7 +113,7 @@ class Swept:
     measures: dict[str, Tensor]
 
 
-def few_heads(layer: RecordedLayer) -> list[list[int]]:
+def group_heads(layer: RecordedLayer) -> list[list[int]]:
     """The heads in groups: all at once if their weights are small, else few at a time.
 
     Groups are sized so that their weights fit the processor's cache, where computing them is much faster.
@@ -131,13 +133,13 @@ def yardstick(layer: RecordedLayer, tokens: Tensor | None = None) -> Yardstick:
     return Yardstick.of(_like(layer), ids, None if layer.padding is None else layer.padding[..., 0, :])
 
 
-def sweep(layer: RecordedLayer, held: Yardstick | None = None) -> Swept:
+def sweep_layer(layer: RecordedLayer, held: Yardstick | None = None) -> LayerSweep:
     """The pictures of all heads of a layer and, with a yardstick, their measures; padding counts for none of them."""
     b, heads, q_len, k_len = layer.shape
     mask, padding = layer.mask, None if layer.padding is None else layer.padding[..., 0, :].unsqueeze(-2)
-    edges_q, edges_k = edges(q_len), edges(k_len)
+    edges_q, edges_k = block_edges(q_len), block_edges(k_len)
     seen = mask if padding is None else mask & padding
-    allowed = None if held is None else keys_allowed(_like(layer), seen)  # (B, H, Q)
+    allowed = None if held is None else count_allowed_keys(_like(layer), seen)  # (B, H, Q)
     at_once = max(FEWEST_ROWS, CHUNK // 16 // max(1, b * heads * k_len))
     bands: list[Tensor] = []
     measured: list[dict[str, Tensor]] = []
@@ -152,11 +154,11 @@ def sweep(layer: RecordedLayer, held: Yardstick | None = None) -> Swept:
     if layer.exact:
         largest = torch.where(_any_seen(layer, mask, edges_q, edges_k), largest, -1.0)
     names = measured[0] if measured else ()
-    means = {n: over_rows(torch.cat([part[n] for part in measured], -1), layer.real_queries) for n in names}
-    return Swept(largest, means)
+    means = {n: mean_over_rows(torch.cat([part[n] for part in measured], -1), layer.real_queries) for n in names}
+    return LayerSweep(largest, means)
 
 
-def edges(n: int, side: int = SIDE) -> list[int]:
+def block_edges(n: int, side: int = SIDE) -> list[int]:
     """Where blocks begin, and where the last one ends: as equal as can be, at most `side` of them, none empty."""
     count = max(1, min(n, side))
     return [i * n // count for i in range(count + 1)]

@@ -46,7 +46,7 @@ HARMLESS = frozenset(
 
 
 @dataclass(frozen=True, eq=False)
-class Call:
+class AttentionCall:
     """One call of attention: see attnviz.models.capture.recorded_layer.RecordedLayer for the fields they share."""
 
     q: Tensor
@@ -77,7 +77,7 @@ def split_mask(mask: Tensor) -> tuple[Tensor | None, Tensor | None]:
     return (None if allowed.all() else allowed), (bias if bias.any() else None)
 
 
-def understand(
+def parse_call(
     module: nn.Module,
     q: Tensor,
     k: Tensor,
@@ -85,7 +85,7 @@ def understand(
     mask: Tensor | None,
     kwargs: dict[str, Any],
     split: SplitMasks,
-) -> Call:
+) -> AttentionCall:
     """Read the arguments the way torch's fused attention and transformers' wrapper of it do.
 
     `split` holds the masks that were taken apart before, and takes this one in.
@@ -110,7 +110,7 @@ def understand(
     if softcap is not None and bias is not None:
         unknown.append("softcap")
     scale = q.shape[-1] ** -0.5 if kwargs.get("scaling") is None else float(kwargs["scaling"])
-    return Call(
+    return AttentionCall(
         q, k, v, mask, allowed, causal, bias, softcap, sinks, scale, float(kwargs.get("dropout") or 0.0), tuple(unknown)
     )
 
@@ -124,7 +124,7 @@ def _selected(allowed: Tensor | None, causal: bool, indices: Tensor, q_len: int,
     return kept if allowed is None else kept & allowed
 
 
-def must_share_evenly(call: Call, name: str) -> None:
+def require_even_sharing(call: AttentionCall, name: str) -> None:
     """A Problem unless every K/V head serves as many query heads as the others: none can be computed otherwise."""
     heads, kv_heads = call.q.shape[1], call.k.shape[1]
     if heads % kv_heads:
@@ -148,7 +148,7 @@ def _sinks(given: dict[str, Any], heads: int) -> tuple[Tensor | None, str | None
 class Listener(Protocol):
     """Whoever is told of each call while a capture runs, and answers it."""
 
-    def answer(self, module: nn.Module, call: Call, kwargs: dict[str, Any]) -> Answer: ...
+    def answer(self, module: nn.Module, call: AttentionCall, kwargs: dict[str, Any]) -> Answer: ...
     def note_mask(self, mask: Tensor | None, padding: Tensor | None) -> None: ...
     @property
     def split_masks(self) -> SplitMasks: ...
@@ -158,7 +158,7 @@ listener: ContextVar[Listener | None] = ContextVar("attnviz_listener", default=N
 
 
 @contextmanager
-def listening(to: Listener) -> Iterator[None]:
+def listen_to_calls(to: Listener) -> Iterator[None]:
     """Inside the block, attention calls of this thread (this context) go to that listener."""
     token = listener.set(to)
     try:
@@ -172,21 +172,21 @@ def attention(
 ) -> Answer:
     """What every attention layer of a model calls in place of its own function; some name the arguments."""
     active = listener.get()
-    if active is None and adapter.original(module) not in adapter.OURS:
+    if active is None and adapter.original_implementation(module) not in adapter.OURS:
         # this thread captures nothing while another one captures the same foreign model
         return adapter.function_before(module)(module, query, key, value, attention_mask, **kwargs)
     # what torch's fused attention would refuse or ignore
     if active is None and all(
         kwargs.get(name) is None for name in ("softcap", "s_aux", "sinks", "indices", "block_indices")
     ):
-        return fused(module, query, key, value, attention_mask, kwargs)
-    call = understand(module, query, key, value, attention_mask, kwargs, {} if active is None else active.split_masks)
+        return fused_attention(module, query, key, value, attention_mask, kwargs)
+    call = parse_call(module, query, key, value, attention_mask, kwargs, {} if active is None else active.split_masks)
     return (answer_call if active is None else active.answer)(module, call, kwargs)
 
 
 def _mask(kind: str, *args: Any, **kwargs: Any) -> Tensor | None:
     active = listener.get()
-    before = adapter.original(kwargs.get("config"))
+    before = adapter.original_implementation(kwargs.get("config"))
     if active is None and before not in adapter.OURS:
         return adapter.mask_function(before)(*args, **kwargs)
     made = adapter.mask_function(kind)(*args, **kwargs)
@@ -200,21 +200,25 @@ def _mask(kind: str, *args: Any, **kwargs: Any) -> Tensor | None:
 mask, plain_mask = partial(_mask, "sdpa"), partial(_mask, "eager")
 
 
-def answer_call(module: nn.Module, call: Call, kwargs: dict[str, Any]) -> Answer:
+def answer_call(module: nn.Module, call: AttentionCall, kwargs: dict[str, Any]) -> Answer:
     """The output of one call, on the fastest path that gets it right."""
     if call.unknown:
-        return eager(module, call, kwargs)
+        return eager_attention(module, call, kwargs)
     if call.softcap is not None or call.sinks is not None:  # which torch's fused attention does not know
-        return by_hand(call, module.training), None
-    return fused(module, call.q, call.k, call.v, call.mask if kwargs.get("indices") is None else call.allowed, kwargs)
+        return attend_by_groups(call, module.training), None
+    return fused_attention(
+        module, call.q, call.k, call.v, call.mask if kwargs.get("indices") is None else call.allowed, kwargs
+    )
 
 
-def fused(module: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer:
+def fused_attention(
+    module: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, kwargs: dict[str, Any]
+) -> Answer:
     """torch's fused attention, called the way transformers calls it."""
     return adapter.attention_function("sdpa")(module, q, k, v, mask, **kwargs)
 
 
-def by_hand(call: Call, training: bool) -> Tensor:
+def attend_by_groups(call: AttentionCall, training: bool) -> Tensor:
     """The output by our own `attend`, a few key/value heads at a time: (B, Q, H, Dv)."""
     b, heads, q_len, _ = call.q.shape
     groups, k_len = call.k.shape[1:3]
@@ -234,7 +238,7 @@ def by_hand(call: Call, training: bool) -> Tensor:
     return torch.cat(parts, 1).transpose(1, 2).contiguous()
 
 
-def eager(module: nn.Module, call: Call, kwargs: dict[str, Any]) -> Answer:
+def eager_attention(module: nn.Module, call: AttentionCall, kwargs: dict[str, Any]) -> Answer:
     """The model's own plain function: output and the weights it reports."""
     allowed = _causal(call)[None, None] if call.causal else call.mask
     if allowed is not None and allowed.dtype == torch.bool:
@@ -242,7 +246,7 @@ def eager(module: nn.Module, call: Call, kwargs: dict[str, Any]) -> Answer:
     return adapter.plain_function(module)(module, call.q, call.k, call.v, allowed, **kwargs)
 
 
-def _causal(call: Call) -> Tensor:
+def _causal(call: AttentionCall) -> Tensor:
     """The mask (Q, K) in which query i sees keys 0..i."""
     return torch.ones(call.q.shape[2], call.k.shape[2], dtype=torch.bool, device=call.q.device).tril()
 

@@ -9,11 +9,18 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem
-from attnviz.models.capture.adapter import takes_interface
-from attnviz.models.capture.adapter_check import must_hold
-from attnviz.models.capture.attention_call import Answer, Call, answer_call
-from attnviz.models.capture.forward_pass import Logits, above, hooked, in_this_thread, modules_by_name, unwrapped
-from attnviz.models.capture.output_projection import output_layer_of
+from attnviz.models.capture.adapter import uses_interface
+from attnviz.models.capture.adapter_check import require_adapter
+from attnviz.models.capture.attention_call import Answer, AttentionCall, answer_call
+from attnviz.models.capture.forward_pass import (
+    Logits,
+    attach_hooks,
+    modules_by_name,
+    parent_name,
+    this_thread_only,
+    unwrap_model,
+)
+from attnviz.models.capture.output_projection import find_output_layer
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.recorder import Recorder
 from attnviz.models.capture.run import capture, record
@@ -36,7 +43,7 @@ class _Answering(Recorder):
 
     answer_layer: AnswerLayer | None = None
 
-    def answer(self, module: nn.Module, call: Call, kwargs: dict[str, Any]) -> Answer:
+    def answer(self, module: nn.Module, call: AttentionCall, kwargs: dict[str, Any]) -> Answer:
         layer = self.describe(module, call)
         self.layers.append(layer)
         if self.answer_layer is None:
@@ -59,9 +66,9 @@ def pass_with_cache(
 
     With `keep` False no cache is made, as when every token is processed anew at each step.
     """
-    model = unwrapped(model)
-    must_hold()
-    if not takes_interface(model):
+    model = unwrap_model(model)
+    require_adapter()
+    if not uses_interface(model):
         raise Problem("{model} cannot generate one token at a time with a cache", model=type(model).__name__)
     given = {"input_ids": ids, "use_cache": keep} | ({} if cache is None else {"past_key_values": cache})
     recorder = _Answering(model)
@@ -80,15 +87,15 @@ class ResumedPass:
     """
 
     def __init__(self, model: nn.Module, **inputs: Any) -> None:
-        self.model = unwrapped(model)
+        self.model = unwrap_model(model)
         self._modules = modules_by_name(self.model)
         self._calls: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {}  #: beside the hidden states, by block
         hooks = (
-            module.register_forward_pre_hook(in_this_thread(partial(self._note, name)), with_kwargs=True)
+            module.register_forward_pre_hook(this_thread_only(partial(self._note, name)), with_kwargs=True)
             for name, module in self._modules.items()
             if name.rpartition(".")[2].isdigit()
         )
-        with hooked(hooks):
+        with attach_hooks(hooks):
             self.trace = capture(self.model, logits="all", residual=True, **inputs)
         stream = self.trace.residual
         if stream is None or stream.path is None:
@@ -104,14 +111,14 @@ class ResumedPass:
         """The logits (n, B, Q, V) of n passes in which one head of `layer` each hands on 0, or its row of `means`."""
         recorded = self.trace[layer]
         width = recorded.n_heads * recorded.qkv[2].shape[-1]
-        module, parent = self._modules[recorded.name], self._modules.get(above(recorded.name))
-        projection = output_layer_of(module, parent, width)
+        module, parent = self._modules[recorded.name], self._modules.get(parent_name(recorded.name))
+        projection = find_output_layer(module, parent, width)
         assert projection is not None  # a pass without one was refused
-        change = in_this_thread(partial(_put, list(heads), recorded.n_heads, means))
+        change = this_thread_only(partial(_put, list(heads), recorded.n_heads, means))
         blocks = self.stream.blocks
         block = next(n for n, name in enumerate(blocks) if f"{recorded.name}.".startswith(f"{name}."))
         hidden = self.stream[block].repeat(len(heads), 1, 1)  # (n*B, Q, M)
-        with torch.no_grad(), hooked([projection.register_forward_pre_hook(change)]):
+        with torch.no_grad(), attach_hooks([projection.register_forward_pre_hook(change)]):
             for name in blocks[block:]:
                 args, kwargs = self._calls[name]
                 answer = self._modules[name](hidden, *_repeated(args, len(heads)), **_repeated(kwargs, len(heads)))

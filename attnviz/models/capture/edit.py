@@ -11,10 +11,17 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import Problem, Several
+from attnviz.base.message import MessageList, Problem
 from attnviz.core.attention import Scale
-from attnviz.models.capture.forward_pass import above, block_of, hooked, in_this_thread, modules_by_name, with_hidden
-from attnviz.models.capture.head_selection import broadcasts, chosen_heads, whole_numbers
+from attnviz.models.capture.forward_pass import (
+    attach_hooks,
+    block_name,
+    modules_by_name,
+    parent_name,
+    this_thread_only,
+    with_hidden,
+)
+from attnviz.models.capture.head_selection import broadcasts_to, resolve_heads, to_whole_numbers
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.trace import Trace
 
@@ -91,7 +98,7 @@ class Edit:
         """Raise a Problem where no head is to be changed, or two changes exclude each other."""
         given = self.given()
         if not given:
-            raise Problem("this edit names no change: give one of {changes}", changes=Several([*CHANGES, "stream"]))
+            raise Problem("this edit names no change: give one of {changes}", changes=MessageList([*CHANGES, "stream"]))
         for either in (("silence", "output"), ("uniform", "weights"), ("uniform", "scale"), ("uniform", "factor")):
             if set(either) <= set(given):
                 raise Problem("{one} and {other} exclude each other: give one of them", one=either[0], other=either[1])
@@ -107,25 +114,29 @@ class Edit:
         if self.stream is None:
             return False
         if given := [*(["heads"] if self.heads != "all" else []), *self.given()]:
-            raise Problem("an edit with stream changes no head: give {others} in another one", others=Several(given))
+            raise Problem(
+                "an edit with stream changes no head: give {others} in another one", others=MessageList(given)
+            )
         return True
 
     def chosen_by(self, layer: RecordedLayer, count: int) -> set[int | str]:
         """The entries of `layers` that select this layer, of `count`; empty if the edit does not apply to it."""
-        in_tower = self.tower is None or within(layer.tower, self.tower)
+        in_tower = self.tower is None or is_within(layer.tower, self.tower)
         if not in_tower or self.run not in (None, layer.run):
             return set()
-        choices = layers_chosen(self.layers)
+        choices = resolve_layers(self.layers)
         if layer.name in choices:  # the module itself, whatever its kind
             return {layer.name}
         if self.kind != layer.kind or self.stack not in (None, layer.stack):
             return set()
         numbers = ("all", layer.index, layer.index - count if layer.index < count else "all")
-        return {each for each in choices if each in numbers or within(layer.name, each)}
+        return {each for each in choices if each in numbers or is_within(layer.name, each)}
 
     def heads_of(self, layer: RecordedLayer) -> list[int]:
         """The chosen heads of this layer, counted from 0."""
-        return sorted(set(chosen_heads(numbers_chosen("heads", self.heads, layer.n_heads), layer.n_heads, layer.index)))
+        return sorted(
+            set(resolve_heads(resolve_numbers("heads", self.heads, layer.n_heads), layer.n_heads, layer.index))
+        )
 
 
 def _short(value: Any) -> str:
@@ -136,26 +147,26 @@ def _short(value: Any) -> str:
     return repr(value)[:60] if plain and not isinstance(value, Trace) else f"<{type(value).__name__}>"
 
 
-def within(name: str, above: int | str) -> bool:
+def is_within(name: str, above: int | str) -> bool:
     """Whether a module is `above` or below it, by their dotted names."""
     return name == above or (isinstance(above, str) and name.startswith(f"{above}."))
 
 
-def layers_chosen(choice: LayerChoice) -> list[int | str]:
+def resolve_layers(choice: LayerChoice) -> list[int | str]:
     """The numbers and names chosen, one by one; "all" is one."""
     if isinstance(choice, str):
         return [choice]
     several = list(choice) if isinstance(choice, Collection) else []
     names: list[int | str] = [each for each in several if isinstance(each, str)]
     numbers: Any = [each for each in several if not isinstance(each, str)] if names else choice
-    return names if names and not numbers else names + list(numbers_chosen("layers", numbers, 0))
+    return names if names and not numbers else names + list(resolve_numbers("layers", numbers, 0))
 
 
-def numbers_chosen(name: str, choice: NumberChoice, count: int) -> Sequence[int]:
+def resolve_numbers(name: str, choice: NumberChoice, count: int) -> Sequence[int]:
     """The numbers chosen, "all" being those below `count`; anything else is refused by the name of its field."""
     if isinstance(choice, str) and choice == "all":
         return range(count)
-    numbers = None if isinstance(choice, Iterator) else whole_numbers(choice)  # which could be read only once
+    numbers = None if isinstance(choice, Iterator) else to_whole_numbers(choice)  # which could be read only once
     if numbers is None:
         raise Problem('{name}={choice} must be a number, several numbers, or "all"', name=name, choice=repr(choice))
     if not numbers:
@@ -163,9 +174,9 @@ def numbers_chosen(name: str, choice: NumberChoice, count: int) -> Sequence[int]
     return numbers
 
 
-def positions_of(edit: Edit) -> list[int] | None:
+def resolve_positions(edit: Edit) -> list[int] | None:
     """The query positions of `at`; None for all."""
-    return None if edit.at == "all" else list(numbers_chosen("at", edit.at, 0))
+    return None if edit.at == "all" else list(resolve_numbers("at", edit.at, 0))
 
 
 def output_for(edit: Edit, layer: RecordedLayer) -> Tensor | Callable[[Tensor], Tensor] | None:
@@ -183,7 +194,7 @@ def output_for(edit: Edit, layer: RecordedLayer) -> Tensor | Callable[[Tensor], 
     return given
 
 
-def must_reach(name: str, count: int, position: int) -> None:
+def require_entry(name: str, count: int, position: int) -> None:
     """A Problem where what has one entry for each of `count` positions has none for this one."""
     if 1 < count <= position:
         raise Problem(
@@ -194,11 +205,11 @@ def must_reach(name: str, count: int, position: int) -> None:
         )
 
 
-def rows_of(name: str, given: Tensor, queries: range, wanted: Sequence[int]) -> Tensor:
+def rows_at(name: str, given: Tensor, queries: range, wanted: Sequence[int]) -> Tensor:
     """What is given for each position of a text (.., T or 1, N) at those of a pass; the `wanted` ones must be there."""
     if given.dim() < 2 or given.shape[-2] == 1:
         return given
-    must_reach(name, given.shape[-2], max(wanted))
+    require_entry(name, given.shape[-2], max(wanted))
     return given[..., torch.tensor(queries, device=given.device).clamp(max=given.shape[-2] - 1), :]
 
 
@@ -207,20 +218,20 @@ NamedBlock = tuple[str, nn.Module]
 StreamPlace = Callable[[str, Tensor], tuple[range, int]]
 
 
-def whole(_: str, own: Tensor) -> tuple[range, int]:
+def whole_text(_: str, own: Tensor) -> tuple[range, int]:
     """Where the stream of a single pass stands in its text."""
     return range(own.shape[1]), own.shape[1]
 
 
 @contextmanager
-def changing_streams(model: nn.Module, edits: Sequence[Edit], place: StreamPlace = whole) -> Iterator[None]:
+def edit_streams(model: nn.Module, edits: Sequence[Edit], place: StreamPlace = whole_text) -> Iterator[None]:
     """Inside the block, this thread's passes have the stream that each edit's `stream` puts at its blocks' input."""
     hooks = (
-        block.register_forward_pre_hook(in_this_thread(partial(_put, edit, name, place)), with_kwargs=True)
+        block.register_forward_pre_hook(this_thread_only(partial(_put, edit, name, place)), with_kwargs=True)
         for edit in edits
         for name, block in _chosen(model, edit)
     )
-    with hooked(hooks):
+    with attach_hooks(hooks):
         yield
 
 
@@ -228,13 +239,13 @@ def _chosen(model: nn.Module, edit: Edit) -> list[NamedBlock]:
     """The blocks that an edit names by number or by their modules' names; a Problem where one is not there."""
     lists = _lists(model, edit.tower)
     chosen: list[NamedBlock] = []
-    for each in layers_chosen(edit.layers):
+    for each in resolve_layers(edit.layers):
         if isinstance(each, str) and each != "all":
-            named = [block for blocks in lists.values() for block in blocks if within(block[0], each)]
+            named = [block for blocks in lists.values() for block in blocks if is_within(block[0], each)]
         else:
             if len(lists) > 1:
                 raise Problem(
-                    "layer {index} is in {towers}: say which, as tower", index=each, towers=Several(sorted(lists))
+                    "layer {index} is in {towers}: say which, as tower", index=each, towers=MessageList(sorted(lists))
                 )
             blocks = next(iter(lists.values()), [])
             number = len(blocks) + each if isinstance(each, int) and each < 0 else each
@@ -249,9 +260,9 @@ def _lists(model: nn.Module, tower: str | None) -> dict[str, list[NamedBlock]]:
     """The outermost numbered modules, by the dotted name of the list that they are in; of one tower, if it is named."""
     lists: dict[str, list[NamedBlock]] = {}
     for name, module in modules_by_name(model).items():
-        is_block = bool(name) and block_of(name) == name and any(True for _ in module.children())
-        if is_block and (tower is None or within(above(name), tower)):
-            lists.setdefault(above(name), []).append((name, module))
+        is_block = bool(name) and block_name(name) == name and any(True for _ in module.children())
+        if is_block and (tower is None or is_within(parent_name(name), tower)):
+            lists.setdefault(parent_name(name), []).append((name, module))
     return lists
 
 
@@ -272,17 +283,17 @@ def _changed(edit: Edit, name: str, own: Tensor, place: StreamPlace) -> Tensor:
             )
         given = given.residual[given.residual.blocks.index(name)]
     here, first = place(name, own)
-    every = positions_of(edit)
-    if place is whole and any(not -len(here) <= row < len(here) for row in every or ()):
+    every = resolve_positions(edit)
+    if place is whole_text and any(not -len(here) <= row < len(here) for row in every or ()):
         raise Problem("at={at} must be positions of a stream of {count} tokens", at=every, count=len(here))
     wanted = list(here) if every is None else [row if row >= 0 else first + row for row in every]
     wanted = [position for position in wanted if position in here]
     if not wanted:
         return own
     new: Any = given(own.clone()) if callable(given) else given
-    if isinstance(new, Tensor) and new is given and place is not whole:
-        new = rows_of("stream", new, here, wanted)
-    if not isinstance(new, Tensor) or not broadcasts(tuple(new.shape), tuple(own.shape)):
+    if isinstance(new, Tensor) and new is given and place is not whole_text:
+        new = rows_at("stream", new, here, wanted)
+    if not isinstance(new, Tensor) or not broadcasts_to(tuple(new.shape), tuple(own.shape)):
         shape = tuple(new.shape) if isinstance(new, Tensor) else type(new).__name__
         raise Problem("stream has shape {shape}; it must broadcast to {wanted}", shape=shape, wanted=tuple(own.shape))
     rows, made = [position - here.start for position in wanted], own.clone()

@@ -9,20 +9,20 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import Problem, Several, require_multiple
+from attnviz.base.message import MessageList, Problem, require_multiple
 from attnviz.core.attention import scale_factor
 from attnviz.models.capture.edit import (
     Edit,
     TensorChange,
-    layers_chosen,
-    must_reach,
-    numbers_chosen,
     output_for,
-    positions_of,
-    rows_of,
+    require_entry,
+    resolve_layers,
+    resolve_numbers,
+    resolve_positions,
+    rows_at,
 )
 from attnviz.models.capture.forward_pass import has_two_stacks, modules_by_name
-from attnviz.models.capture.head_selection import broadcasts, of_heads
+from attnviz.models.capture.head_selection import broadcasts_to, select_heads
 from attnviz.models.capture.recorded_layer import MaskChoice, RecordedLayer, ScaleChoice
 
 
@@ -52,11 +52,11 @@ class TextPart:
         """The pass's own numbers of the positions that an edit changes; None for all."""
         if edit.at == "all":
             return None
-        wanted = {self.query(each) for each in numbers_chosen("at", edit.at, 0)}
+        wanted = {self.query(each) for each in resolve_numbers("at", edit.at, 0)}
         return [position - self.queries.start for position in sorted(wanted) if position in self.queries]
 
 
-def placed(edit: Edit, layer: RecordedLayer, part: TextPart) -> Edit | None:
+def edit_for_pass(edit: Edit, layer: RecordedLayer, part: TextPart) -> Edit | None:
     """The edit in the numbers of one pass; None where it changes nothing in that."""
     rows = part.rows(edit)
     if rows == []:
@@ -69,7 +69,7 @@ def placed(edit: Edit, layer: RecordedLayer, part: TextPart) -> Edit | None:
         if not here and edit.given() == ["block"]:
             return None
         changes["block"] = [(query - part.queries.start, key - part.keys.start) for query, key in here]
-    if edit.mask is None and looks_back(layer):
+    if edit.mask is None and is_causal(layer):
         raise Problem("{name} looks ahead of a position that is being written: leave that out of it", name="mask=None")
     for name in ("mask", "weights"):
         cells = getattr(edit, name)
@@ -77,18 +77,18 @@ def placed(edit: Edit, layer: RecordedLayer, part: TextPart) -> Edit | None:
             changes[name] = _cells(name, cells, layer, part, wanted)
     output = output_for(edit, layer)
     if isinstance(output, Tensor):
-        changes["output"] = rows_of("output", output, part.queries, wanted)
+        changes["output"] = rows_at("output", output, part.queries, wanted)
     return replace(edit, **changes)
 
 
-def looks_back(layer: RecordedLayer) -> bool:
+def is_causal(layer: RecordedLayer) -> bool:
     """Whether it is of those in which a written token sees what was written before it."""
     return layer.kind == "self" and layer.stack == "decoder"
 
 
-def must_look_back(layer: RecordedLayer, part: TextPart) -> None:
+def require_causal(layer: RecordedLayer, part: TextPart) -> None:
     """A Problem where an edit's function has given weight to a position after the one that looks."""
-    if layer.set_weights is None or not looks_back(layer):
+    if layer.set_weights is None or not is_causal(layer):
         return
     ahead = torch.tensor([[key > query for key in part.keys] for query in part.queries], device=layer.device)
     if bool((layer.set_weights.nan_to_num(0.0).ne(0) & ahead).any()):
@@ -97,9 +97,9 @@ def must_look_back(layer: RecordedLayer, part: TextPart) -> None:
 
 def _cells(name: str, cells: Tensor, layer: RecordedLayer, part: TextPart, wanted: list[int]) -> Tensor:
     """A mask or weights (.., T or 1, T or 1) of the whole text at the queries and keys of the pass."""
-    cut, count = rows_of(name, cells, part.queries, wanted), cells.shape[-1]
-    if looks_back(layer):
-        must_reach(name, count, wanted[-1])
+    cut, count = rows_at(name, cells, part.queries, wanted), cells.shape[-1]
+    if is_causal(layer):
+        require_entry(name, count, wanted[-1])
         _must_not_look_elsewhere(name, cells, part, wanted)
     if count == 1:
         return cut
@@ -130,8 +130,8 @@ class EditedPass:
     def __init__(self, model: nn.Module, edits: tuple[Edit, ...]) -> None:
         for edit in edits:
             edit.must_name_a_change()
-            layers_chosen(edit.layers)
-            numbers_chosen("heads", edit.heads, 0)
+            resolve_layers(edit.layers)
+            resolve_numbers("heads", edit.heads, 0)
         self.edits = edits
         self._two_stacks = has_two_stacks(model)
         self._model_name = type(model).__name__
@@ -150,7 +150,7 @@ class EditedPass:
         part = None if self.part_of is None else self.part_of(layer)
         changed, touched, rows = layer, set[int](), set[int]()
         for whole in edits:
-            edit = whole if part is None else placed(whole, layer, part)
+            edit = whole if part is None else edit_for_pass(whole, layer, part)
             if edit is None:
                 continue
             self._reached.add(whole)
@@ -160,7 +160,7 @@ class EditedPass:
             touched.update(heads if edit.change is not None else ())
             rows.update(at)
         if part is not None:
-            must_look_back(changed, part)
+            require_causal(changed, part)
         if part is not None and changed.silenced and any(each.at != "all" for each in edits):
             # not in all passes: as outputs of 0, which can be joined with others
             changed = _only_at([*range(layer.shape[2])], sorted(changed.silenced), changed, changed)
@@ -169,7 +169,7 @@ class EditedPass:
     def must_have_met_all(self) -> None:
         """Raise a Problem for an edit of a layer that did not run in this pass."""
         for edit in self.edits:
-            missing = [each for each in layers_chosen(edit.layers) if each not in self._met[edit]]
+            missing = [each for each in resolve_layers(edit.layers) if each not in self._met[edit]]
             if missing == ["all"]:
                 raise Problem("{model} has no layer of this kind to change", model=self._model_name)
             if missing:
@@ -208,7 +208,7 @@ class EditedPass:
                 raise Problem(
                     "layer {index} is in {towers}: say which, as tower",
                     index=number,
-                    towers=Several(sorted(towers)),
+                    towers=MessageList(sorted(towers)),
                 )
         return bool(chosen)
 
@@ -246,7 +246,7 @@ def carry_out(edit: Edit, heads: list[int], layer: RecordedLayer, own: RecordedL
 def _without(layer: RecordedLayer, heads: list[int], block: Collection[tuple[int, int]]) -> Tensor:
     """The mask of the heads without the (query, key) positions to block; negative ones count from the end."""
     q_len, k_len = layer.shape[2:]
-    mask = of_heads(layer.mask, heads).expand(layer.mask.shape[0], len(heads), q_len, k_len).clone()
+    mask = select_heads(layer.mask, heads).expand(layer.mask.shape[0], len(heads), q_len, k_len).clone()
     for query, key in block:
         if not (-q_len <= query < q_len and -k_len <= key < k_len):
             raise Problem(
@@ -262,7 +262,7 @@ def _without(layer: RecordedLayer, heads: list[int], block: Collection[tuple[int
 def _fitting(name: str, given: Tensor | Callable[[Tensor], Tensor], own: Tensor) -> Tensor:
     """What the edit gives in the place of these heads' `own` weights or outputs, in their shape."""
     new = given(own.clone()) if callable(given) else given
-    if not isinstance(new, Tensor) or not broadcasts(tuple(new.shape), tuple(own.shape)):
+    if not isinstance(new, Tensor) or not broadcasts_to(tuple(new.shape), tuple(own.shape)):
         shape = tuple(new.shape) if isinstance(new, Tensor) else type(new).__name__
         raise Problem(
             "{name} has shape {shape}; it must broadcast to {wanted}", name=name, shape=shape, wanted=tuple(own.shape)
@@ -281,7 +281,7 @@ def _put(before: Tensor | None, new: Tensor, heads: list[int], layer: RecordedLa
 
 def _rows(edit: Edit, q_len: int) -> list[int]:
     """The query positions that an edit changes, counted from the first."""
-    rows = positions_of(edit) or list(range(q_len))
+    rows = resolve_positions(edit) or list(range(q_len))
     if any(not -q_len <= row < q_len for row in rows):
         raise Problem("at={at} must be positions of {count} queries", at=rows, count=q_len)
     return [row % q_len for row in rows]

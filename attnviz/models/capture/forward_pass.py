@@ -25,7 +25,7 @@ _lock = threading.Lock()
 _inside: list[Any] = []  # the stance that was taken, once for all who need it, and one entry for each of them
 
 
-def unwrapped(model: Any) -> nn.Module:
+def unwrap_model(model: Any) -> nn.Module:
     """The model that torch.compile was given, or that a loaded model holds; a Problem where there is none."""
     if not isinstance(model, nn.Module) and isinstance(getattr(model, "model", None), nn.Module):
         model = model.model
@@ -45,7 +45,7 @@ def plain_name(name: str) -> str:
     return ".".join(part for part in name.split(".") if part != _WRAPPED)
 
 
-def above(name: str) -> str:
+def parent_name(name: str) -> str:
     """The dotted name of the module that holds this one."""
     return name.rpartition(".")[0]
 
@@ -71,7 +71,7 @@ def with_hidden(
     return tuple(change(each) if n == place else each for n, each in enumerate(args)), others
 
 
-def block_of(name: str) -> str | None:
+def block_name(name: str) -> str | None:
     """The dotted name up to the first number."""
     parts = name.split(".")
     first = next((place for place, part in enumerate(parts) if part.isdigit()), None)
@@ -79,7 +79,7 @@ def block_of(name: str) -> str | None:
 
 
 @contextmanager
-def hooked(handles: Iterable[RemovableHandle]) -> Iterator[None]:
+def attach_hooks(handles: Iterable[RemovableHandle]) -> Iterator[None]:
     """Hooks are removed at the end of the block; those that a generator has made, also where it fails midway."""
     with ExitStack() as stack:
         for handle in handles:
@@ -87,14 +87,14 @@ def hooked(handles: Iterable[RemovableHandle]) -> Iterator[None]:
         yield
 
 
-def in_this_thread(hook: Callable[..., Any]) -> Callable[..., Any]:
+def this_thread_only(hook: Callable[..., Any]) -> Callable[..., Any]:
     """The hook, which does nothing in any other thread: one model serves many at the same time."""
     owner = threading.get_ident()
     return lambda *given: hook(*given) if threading.get_ident() == owner else None
 
 
 @contextmanager
-def uncompiled(model: nn.Module, always: bool = False) -> Iterator[None]:
+def disable_compile(model: nn.Module, always: bool = False) -> Iterator[None]:
     """Compiled parts of `model` run as they were written inside the block; overlapping blocks are counted.
 
     With `always` also what it compiles while it runs.
@@ -125,7 +125,7 @@ def _is_compiled(module: nn.Module) -> bool:
     )
 
 
-def arguments(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> tuple[nn.Module, dict[str, Any]]:
+def pass_arguments(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> tuple[nn.Module, dict[str, Any]]:
     """The part of the model to run and its arguments: without a cache, and without logits that are not needed."""
     for name in ("input_ids", "decoder_input_ids"):
         ids = inputs.get(name)
@@ -150,7 +150,7 @@ def ids_and_masks(inputs: dict[str, Any]) -> dict[str, Tensor]:
     return {name: each for name, each in inputs.items() if isinstance(each, Tensor) and not each.is_floating_point()}
 
 
-def logits_of(output: Any, logits: Logits, model: nn.Module, inputs: dict[str, Any]) -> Tensor | None:
+def select_logits(output: Any, logits: Logits, model: nn.Module, inputs: dict[str, Any]) -> Tensor | None:
     """(B, V) for "last", (B, Q, V) for "all"; None where the model has no logits."""
     every = getattr(output, "logits", None)
     if logits is None or not isinstance(every, Tensor):
@@ -162,7 +162,7 @@ def logits_of(output: Any, logits: Logits, model: nn.Module, inputs: dict[str, A
     last, kept = last_positions(inputs, model, every.shape[1]), _positions(inputs)
     if isinstance(kept, Tensor) and len(kept) == every.shape[1] and "logits_to_keep" in _parameters(model):
         last = torch.searchsorted(kept, last)
-    return at_last(every, last)
+    return logits_at(every, last)
 
 
 def last_positions(inputs: dict[str, Any], model: nn.Module | None, length: int) -> Tensor:
@@ -175,7 +175,7 @@ def last_positions(inputs: dict[str, Any], model: nn.Module | None, length: int)
     return (torch.arange(mask.shape[1], device=mask.device) * mask.bool()).argmax(-1) - before
 
 
-def at_last(logits: Tensor | None, positions: Tensor) -> Tensor | None:
+def logits_at(logits: Tensor | None, positions: Tensor) -> Tensor | None:
     """Logits (B, V) or (B, Q, V) at one position of each row, (B, V)."""
     if logits is None or logits.dim() == 2:
         return logits

@@ -10,12 +10,19 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem
-from attnviz.models.capture.adapter import is_transformers, switched, takes_interface
-from attnviz.models.capture.attention_call import listening
-from attnviz.models.capture.edit import Edit, changing_streams, within
+from attnviz.models.capture.adapter import is_transformers, switch_implementation, uses_interface
+from attnviz.models.capture.attention_call import listen_to_calls
+from attnviz.models.capture.edit import Edit, edit_streams, is_within
 from attnviz.models.capture.edited_layer import EditedPass, TextPart
-from attnviz.models.capture.forward_pass import Logits, hooked, ids_and_masks, in_this_thread, uncompiled, unwrapped
-from attnviz.models.capture.plain_torch import logits_in, recording_plain
+from attnviz.models.capture.forward_pass import (
+    Logits,
+    attach_hooks,
+    disable_compile,
+    ids_and_masks,
+    this_thread_only,
+    unwrap_model,
+)
+from attnviz.models.capture.plain_torch import find_logits, record_calls
 from attnviz.models.capture.recorded_layer import LayerPlace, RecordedLayer
 from attnviz.models.capture.recorder import Recorder
 from attnviz.models.capture.trace import Trace
@@ -35,10 +42,15 @@ def record_generation(
     """
     model = getattr(method, "__self__", None)
     if not isinstance(model, nn.Module):
-        model = unwrapped(method)
-    if takes_interface(model):
+        model = unwrap_model(method)
+    if uses_interface(model):
         recorder = Recorder(model)
-        with uncompiled(model), switched(model), listening(recorder), _steps(model, recorder, edits) as steps:
+        with (
+            disable_compile(model),
+            switch_implementation(model),
+            listen_to_calls(recorder),
+            _steps(model, recorder, edits) as steps,
+        ):
             written = method(*args, **inputs)
     elif is_transformers(model):
         raise Problem(
@@ -46,7 +58,7 @@ def record_generation(
             model=type(model).__name__,
         )
     else:
-        with recording_plain(model) as recorder, _steps(model, recorder, edits) as steps:
+        with record_calls(model) as recorder, _steps(model, recorder, edits) as steps:
             written = method(*args, **inputs)
     steps.end()
     steps.changes.must_have_met_all()
@@ -79,7 +91,7 @@ class _Steps:
     def place_of(self, block: str, stream: Tensor) -> tuple[range, int]:
         """Which positions of the text enter a block (B, Q, M), and how many did in the first pass."""
         count = stream.shape[1]
-        known = max((each.queries for each in self._layers.values() if within(each.name, block)), default=0)
+        known = max((each.queries for each in self._layers.values() if is_within(each.name, block)), default=0)
         first = 0 if count > known else known  # without a cache all are computed anew
         return range(first, first + count), self._given.setdefault(block, count)
 
@@ -97,7 +109,7 @@ class _Steps:
 
     def note(self, _: nn.Module, __: Any, output: Any) -> None:
         """A hook that keeps what a pass answered."""
-        logits = logits_in(output, "last")
+        logits = find_logits(output, "last")
         if logits is not None and logits.dim() == 2:
             self._answers.append(logits.detach())
 
@@ -115,9 +127,9 @@ class _Steps:
 def _steps(model: nn.Module, recorder: Recorder, edits: Sequence[Edit]) -> Iterator[_Steps]:
     """Inside the block, each pass of the model in this thread is a step, under these edits."""
     steps = _Steps(recorder, EditedPass(model, tuple(edit for edit in edits if not edit.of_stream)))
-    streams = changing_streams(model, [edit for edit in edits if edit.of_stream], steps.place_of)
-    before = model.register_forward_pre_hook(in_this_thread(steps.end))
-    with hooked([before, model.register_forward_hook(in_this_thread(steps.note))]), streams, torch.no_grad():
+    streams = edit_streams(model, [edit for edit in edits if edit.of_stream], steps.place_of)
+    before = model.register_forward_pre_hook(this_thread_only(steps.end))
+    with attach_hooks([before, model.register_forward_hook(this_thread_only(steps.note))]), streams, torch.no_grad():
         yield steps
 
 

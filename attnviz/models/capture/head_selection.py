@@ -10,23 +10,23 @@ from torch import Tensor
 from attnviz.base.message import Problem
 
 
-def wide(tensor: Tensor) -> Tensor:
+def to_float32(tensor: Tensor) -> Tensor:
     """The tensor in at least float32, so that displayed numbers are not rounded to 16 bits."""
     return tensor.to(torch.promote_types(tensor.dtype, torch.float32))
 
 
-def of_heads(tensor: Tensor, heads: list[int]) -> Tensor:
+def select_heads(tensor: Tensor, heads: list[int]) -> Tensor:
     """The slices of these heads along axis -3; the whole tensor if that axis is shared by all heads."""
     return tensor[..., heads, :, :] if tensor.dim() >= 3 and tensor.shape[-3] > 1 else tensor
 
 
-def broadcasts(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+def broadcasts_to(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
     """Whether a tensor of `shape` broadcasts to exactly `wanted`."""
     pairs = zip(reversed(shape), reversed(wanted), strict=False)
     return len(shape) <= len(wanted) and all(have in (1, want) for have, want in pairs)
 
 
-def whole_numbers(given: object) -> list[int] | None:
+def to_whole_numbers(given: object) -> list[int] | None:
     """A number or several as a list; None for anything else: a fraction, a text, a bool, or a mask of them."""
     several = isinstance(given, Iterable) and not isinstance(given, str) and getattr(given, "ndim", 1) > 0
     every: list[Any] = list(given) if several else [given]  # type: ignore[call-overload]
@@ -38,9 +38,9 @@ def whole_numbers(given: object) -> list[int] | None:
         return None
 
 
-def chosen_heads(heads: int | Iterable[int] | None, n_heads: int, layer: int) -> list[int]:
+def resolve_heads(heads: int | Iterable[int] | None, n_heads: int, layer: int) -> list[int]:
     """`heads` as a list, None meaning all, negative ones from the end; a Problem if it is empty or one is not there."""
-    chosen = list(range(n_heads)) if heads is None else whole_numbers(heads)
+    chosen = list(range(n_heads)) if heads is None else to_whole_numbers(heads)
     if chosen is None:
         raise Problem("heads={heads} must be a number or several numbers", heads=repr(heads))
     if not chosen:

@@ -12,15 +12,15 @@ from torch import Tensor, nn
 
 from attnviz.base.extras import pandas
 from attnviz.base.message import Message, Problem
-from attnviz.models.capture.head_selection import chosen_heads, wide
+from attnviz.models.capture.head_selection import resolve_heads, to_float32
 from attnviz.models.capture.recorded_layer import RecordedLayer
-from attnviz.models.capture.residual import Residual, along, before, picked
+from attnviz.models.capture.residual import Residual, along, before, vectors_at
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class Bar(NamedTuple):
+class LogitTerm(NamedTuple):
     """One part of a logit. `kind` is "head", "mlp", "bias" (of an output projection), "embedding", "positions" or
     "rest", whose `name` says what it is the bias of.
     """
@@ -82,17 +82,17 @@ class LogitAttribution:
         width = self.heads.shape[2]
         return [(place // width, place % width, float(flat[place])) for place in order]
 
-    def bars(self, row: int = 0) -> list[Bar]:
+    def bars(self, row: int = 0) -> list[LogitTerm]:
         """All parts, from the bottom of the model to its top; they add up to the logit."""
-        bars = [Bar("embedding", None, None, "", float(self.embedding[row]))]
+        bars = [LogitTerm("embedding", None, None, "", float(self.embedding[row]))]
         if self.positions is not None:
-            bars.append(Bar("positions", None, None, "", float(self.positions[row])))
+            bars.append(LogitTerm("positions", None, None, "", float(self.positions[row])))
         for layer, name in enumerate(self.layers):
             heads = [each for each in enumerate(self.heads[row, layer].tolist()) if each[1] == each[1]]
-            bars += [Bar("head", layer, head, name, value) for head, value in heads]
-            bars.append(Bar("bias", layer, None, name, float(self.biases[row, layer])))
-            bars.append(Bar("mlp", layer, None, name, float(self.mlps[row, layer])))
-        return bars + [Bar("rest", None, None, name, float(value[row])) for name, value in self.rest.items()]
+            bars += [LogitTerm("head", layer, head, name, value) for head, value in heads]
+            bars.append(LogitTerm("bias", layer, None, name, float(self.biases[row, layer])))
+            bars.append(LogitTerm("mlp", layer, None, name, float(self.mlps[row, layer])))
+        return bars + [LogitTerm("rest", None, None, name, float(value[row])) for name, value in self.rest.items()]
 
     def sources(self, layer: int, head: int) -> Tensor:
         """(B, K): what each source token carried of that head's part; they add up to `heads[:, layer, head]`."""
@@ -100,13 +100,13 @@ class LogitAttribution:
             raise Problem("there is no layer {index} here; there are {count}", index=layer, count=len(self.parts))
         part = self.parts[layer]
         recorded, through, at = part.layer, part.through, part.at
-        (head,) = chosen_heads(head, recorded.n_heads, layer)
+        (head,) = resolve_heads(head, recorded.n_heads, layer)
         if recorded.set_output is not None:
             raise Problem("what layer {index} hands on was put there: no token carries it", index=layer)
         if head in recorded.silenced:
             return through.new_zeros(len(at), recorded.shape[3])
         weights = recorded.weights(head)[torch.arange(len(at), device=at.device), 0, at]  # (B, K)
-        values = wide(recorded.qkv[2][:, head * recorded.n_kv_heads // recorded.n_heads])  # (B, K, Dv)
+        values = to_float32(recorded.qkv[2][:, head * recorded.n_kv_heads // recorded.n_heads])  # (B, K, Dv)
         return weights * (values * through[:, head, None]).sum(-1)
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -129,7 +129,7 @@ def attribute(
     ways = residual.ways(row[:, None], at)
     parts = [_of_heads(layer, way[:, 0], positions) for layer, way in zip(layers, ways.heads, strict=True)]
     biases = [
-        torch.zeros_like(way[:, 0, 0]) if layer.b_o is None else way[:, 0] @ wide(layer.b_o)
+        torch.zeros_like(way[:, 0, 0]) if layer.b_o is None else way[:, 0] @ to_float32(layer.b_o)
         for layer, way in zip(layers, ways.heads, strict=True)
     ]
     places = [along(way, stream, at)[:, 0] for way, stream in zip(ways.places, residual.streams, strict=True)]
@@ -142,7 +142,7 @@ def attribute(
     if path.bias is not None:
         rest[path.output] = output_bias
     if own is None:
-        own = path.logits(picked(residual[-1], at)[:, 0])
+        own = path.logits(vectors_at(residual[-1], at)[:, 0])
     widest = max(layer.n_heads for layer in layers)
     return LogitAttribution(
         torch.stack([nn.functional.pad(each.added, (0, widest - each.added.shape[1]), value=nan) for each in parts], 1),
@@ -195,10 +195,12 @@ class LogitLens:
     top_probabilities: Tensor  #: (B, L + 1, k)
 
 
-def lens(residual: Residual, tokens: Tensor, positions: Tensor, n: int) -> LogitLens:
+def logit_lens(residual: Residual, tokens: Tensor, positions: Tensor, n: int) -> LogitLens:
     """The stream of one position (B,) of each row, read at every place for tokens (B, n)."""
     path = residual.way()
-    streams = torch.stack([picked(stream, positions[:, None])[:, 0] for stream in residual.streams], 1)  # (B, L + 1, M)
+    streams = torch.stack(
+        [vectors_at(stream, positions[:, None])[:, 0] for stream in residual.streams], 1
+    )  # (B, L + 1, M)
     logits = path.logits(streams)
     if logits is None:
         raise Problem(

@@ -8,22 +8,22 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnviz.models.capture.head_selection import wide
+from attnviz.models.capture.head_selection import to_float32
 
 _NAMES = ("o_proj", "out_proj", "c_proj", "o", "out_lin", "wo", "dense", "proj", "to_out", "Wo", "out", "projection")
 
 
-def output_projection_of(module: nn.Module, parent: nn.Module | None, width: int) -> Tensor | None:
+def find_output_projection(module: nn.Module, parent: nn.Module | None, width: int) -> Tensor | None:
     """W_O as (M, H*Dv), as the model applies it now; None if no layer with `width` = H*Dv inputs is found.
 
     It shares memory with the model if the layer is a plain linear layer. Any other layer, such as one with a LoRA
     adapter, is run on the identity matrix.
     """
-    layer = output_layer_of(module, parent, width)
+    layer = find_output_layer(module, parent, width)
     return None if layer is None else _weight_of(layer, width)
 
 
-def copied_projection(layer: nn.Module, width: int) -> tuple[Tensor, Tensor | None]:
+def copy_projection(layer: nn.Module, width: int) -> tuple[Tensor, Tensor | None]:
     """Copies of the matrix (M, H*Dv) and the bias (M,) of an output projection."""
     bias = getattr(layer, "bias", None)
     return _weight_of(layer, width).detach().clone(), bias.detach().clone() if isinstance(bias, Tensor) else None
@@ -38,7 +38,7 @@ def _weight_of(layer: nn.Module, width: int) -> Tensor:
     return _asking(layer)(torch.eye(width, dtype=dtype, device=like.device)).mT
 
 
-def output_layer_of(module: nn.Module, parent: nn.Module | None, width: int) -> nn.Module | None:
+def find_output_layer(module: nn.Module, parent: nn.Module | None, width: int) -> nn.Module | None:
     """The layer that applies W_O. Most families have it inside the attention module; BERT and similar models
     have it in the sibling `output.dense`.
     """
@@ -52,7 +52,7 @@ def output_layer_of(module: nn.Module, parent: nn.Module | None, width: int) -> 
     return None
 
 
-def lengths_through(layer: nn.Module, v: Tensor, n_heads: int) -> Tensor:
+def projected_lengths(layer: nn.Module, v: Tensor, n_heads: int) -> Tensor:
     """Lengths (B, H, K) of the values v (B, G, K, Dv) after each head's slice of the output projection `layer`."""
     with torch.no_grad(), torch.autocast(v.device.type, enabled=False):
         weight = _plain_weight(layer)
@@ -63,7 +63,7 @@ def lengths_through(layer: nn.Module, v: Tensor, n_heads: int) -> Tensor:
 
 def head_slices(w_o: Tensor, n_heads: int) -> Tensor:
     """w_o (M, H*Dv) by heads, (H, M, Dv)."""
-    return wide(w_o).unflatten(1, (n_heads, -1)).transpose(0, 1)
+    return to_float32(w_o).unflatten(1, (n_heads, -1)).transpose(0, 1)
 
 
 def value_lengths(v: Tensor, w_o: Tensor, n_heads: int) -> Tensor:
@@ -73,7 +73,7 @@ def value_lengths(v: Tensor, w_o: Tensor, n_heads: int) -> Tensor:
     computed.
     """
     slices = head_slices(w_o, n_heads)
-    per_head = wide(v).repeat_interleave(n_heads // v.shape[1], 1)  # (B, H, K, Dv)
+    per_head = to_float32(v).repeat_interleave(n_heads // v.shape[1], 1)  # (B, H, K, Dv)
     if v.shape[0] * v.shape[2] < v.shape[3]:
         return torch.linalg.vector_norm(per_head @ slices.mT, dim=-1)
     return _lengths_by_gram(per_head, slices.mT @ slices)
@@ -87,7 +87,7 @@ def _lengths_by_gram(values: Tensor, gram: Tensor) -> Tensor:
 def _asked_lengths(ask: Callable[[Tensor], Tensor], v: Tensor, n_heads: int) -> Tensor:
     """The same lengths by running the layer, head by head, on the values or on a basis, whichever is smaller."""
     b, groups, k_len, width = v.shape
-    lengths = torch.empty(b, n_heads, k_len, dtype=wide(v[:0]).dtype, device=v.device)
+    lengths = torch.empty(b, n_heads, k_len, dtype=to_float32(v[:0]).dtype, device=v.device)
     few = b * k_len < width
     basis = torch.eye(width, dtype=v.dtype, device=v.device)
     for head in range(n_heads):
@@ -95,11 +95,11 @@ def _asked_lengths(ask: Callable[[Tensor], Tensor], v: Tensor, n_heads: int) -> 
         rows = values.flatten(0, 1) if few else basis
         given = rows.new_zeros(len(rows), n_heads * width)
         given[:, head * width : (head + 1) * width] = rows
-        answered = wide(ask(given))  # (N, M)
+        answered = to_float32(ask(given))  # (N, M)
         if few:
             lengths[:, head] = torch.linalg.vector_norm(answered, dim=-1).unflatten(0, (b, k_len))
         else:
-            lengths[:, head] = _lengths_by_gram(wide(values), answered @ answered.mT)
+            lengths[:, head] = _lengths_by_gram(to_float32(values), answered @ answered.mT)
     return lengths
 
 

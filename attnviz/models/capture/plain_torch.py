@@ -19,13 +19,20 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from attnviz.base.message import Message, Problem, Several
-from attnviz.models.capture.attention_call import Call
-from attnviz.models.capture.forward_pass import Logits, hooked, ids_and_masks, in_this_thread, plain_name, uncompiled
+from attnviz.base.message import Message, MessageList, Problem
+from attnviz.models.capture.attention_call import AttentionCall
+from attnviz.models.capture.forward_pass import (
+    Logits,
+    attach_hooks,
+    disable_compile,
+    ids_and_masks,
+    plain_name,
+    this_thread_only,
+)
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
-from attnviz.models.capture.recorder import Change, Recorder, in_graph
+from attnviz.models.capture.recorder import Change, Recorder, require_gradient
 from attnviz.models.capture.residual_watch import ResidualWatch
-from attnviz.models.capture.torch_call import four_axes, understand
+from attnviz.models.capture.torch_call import parse_torch_call, to_four_axes
 from attnviz.models.capture.trace import Trace
 
 # Attention that a model writes out itself: what a softmax gave, until it is multiplied with what it weighs.
@@ -146,7 +153,7 @@ def record_plain(
     with (
         torch.set_grad_enabled(grad),
         stream.watching(residual),
-        recording_plain(model, _Recorder(model, grad, residual, change)) as recorder,
+        record_calls(model, _Recorder(model, grad, residual, change)) as recorder,
     ):
         output = model(*args, **inputs)
     if not recorder.layers:
@@ -158,7 +165,7 @@ def record_plain(
         )
     trace = Trace(
         tuple(recorder.layers),
-        logits_in(output, logits),
+        find_logits(output, logits),
         ids_and_masks(inspect.signature(model.forward).bind_partial(*args, **inputs).arguments),
     )
     rows, _, last, _ = trace.layers[0].shape
@@ -166,12 +173,12 @@ def record_plain(
 
 
 @contextmanager
-def recording_plain(model: nn.Module, recorder: "_Recorder | None" = None) -> Iterator[Recorder]:
+def record_calls(model: nn.Module, recorder: "_Recorder | None" = None) -> Iterator[Recorder]:
     """Inside the block, attention calls of `model` in this thread are recorded; refused where one could not be."""
     _must_be_watchable(model)
     recorder, watch = recorder or _Recorder(model), SoftmaxWatch()
     flex = "torch.nn.attention.flex_attention" in sys.modules  # which compiles itself where it is called
-    with uncompiled(model, always=flex), _running(model) as place, _Mode(recorder, watch, place):
+    with disable_compile(model, always=flex), _running(model) as place, _Mode(recorder, watch, place):
         yield recorder
     if watch.counts:
         raise Problem(
@@ -180,7 +187,7 @@ def recording_plain(model: nn.Module, recorder: "_Recorder | None" = None) -> It
             "attnviz.attend(q, k, v, mask) or torch's scaled_dot_product_attention there, and every layer can be read",
             model=type(model).__name__,
             count=watch.counts.total(),
-            first=Several([plain_name(name) or type(model).__name__ for name in list(watch.counts)[:3]]),
+            first=MessageList([plain_name(name) or type(model).__name__ for name in list(watch.counts)[:3]]),
             recorded=len(recorder.layers),
         )
 
@@ -199,7 +206,7 @@ class _Mode(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         module, given = self._place()
-        seen = understand(func, args, kwargs, module)
+        seen = parse_torch_call(func, args, kwargs, module)
         if seen is not None:
             call, answer_of = seen
             layer = self._recorder.describe(module, call)
@@ -220,7 +227,7 @@ def _in_graph(layer: RecordedLayer, changed: RecordedLayer | None, answer: Any) 
     """The layer with what its heads hand on, which the model goes on with; the fused function answers just that."""
     own = answer.reshape(*layer.shape[:3], -1) if changed is None and isinstance(answer, Tensor) else None
     made = changed or layer
-    return replace(made, handed_on=in_graph(made.head_outputs() if own is None else own))
+    return replace(made, handed_on=require_gradient(made.head_outputs() if own is None else own))
 
 
 class _Recorder(Recorder):
@@ -238,7 +245,7 @@ class _Recorder(Recorder):
                 name=self.name_of(module),
                 count=weights.dim(),
             )
-        weights = four_axes(weights, module) if folded or weights.dim() != 3 else weights[:, None]
+        weights = to_four_axes(weights, module) if folded or weights.dim() != 3 else weights[:, None]
         heads = weights.shape[1]
         if given is not None and heads * weights.shape[3] == given[-1] != heads * values:
             raise Problem(
@@ -246,13 +253,13 @@ class _Recorder(Recorder):
             )
         square = 1 < weights.shape[2] == weights.shape[3]
         causal = square and not bool(weights.triu(1).any())
-        call = Call(weights, weights.mT, weights.mT, None, None, causal, None, None, None, float("nan"), 0.0)
+        call = AttentionCall(weights, weights.mT, weights.mT, None, None, causal, None, None, None, float("nan"), 0.0)
         empty: dict[str, Any] = dict.fromkeys(("q", "k", "v"))
         layer = replace(self.describe(module, call), **empty, causal=False, reported=weights.detach(), why=BY_HAND)
         self.change(layer)  # which refuses an edit of it
         self.layers.append(layer)
 
-    def _stack(self, name: str, kind: AttentionKind, call: Call, module: nn.Module) -> StackName:
+    def _stack(self, name: str, kind: AttentionKind, call: AttentionCall, module: nn.Module) -> StackName:
         """The decoder where no query looks ahead, or where the module is called so."""
         parts = name.split(".")
         if any(part.startswith("decoder") for part in parts):
@@ -278,7 +285,7 @@ def _running(model: nn.Module) -> Iterator[Callable[[], Place]]:
         if len(stack) > 1:
             stack.pop()
 
-    enter, leave_here = in_this_thread(come), in_this_thread(leave)
+    enter, leave_here = this_thread_only(come), this_thread_only(leave)
     handles = (
         handle
         for module in model.modules()
@@ -287,7 +294,7 @@ def _running(model: nn.Module) -> Iterator[Callable[[], Place]]:
             module.register_forward_hook(leave_here, always_call=True),
         )
     )
-    with hooked(handles):
+    with attach_hooks(handles):
         yield lambda: stack[-1]
 
 
@@ -309,7 +316,7 @@ def _must_be_watchable(model: nn.Module) -> None:
             )
 
 
-def logits_in(output: Any, logits: Logits) -> Tensor | None:
+def find_logits(output: Any, logits: Logits) -> Tensor | None:
     """The model's answer, taken to be its first tensor of real numbers: with "last", the last position of (B, Q, V)."""
     answer = getattr(output, "logits", output)
     if isinstance(answer, dict):

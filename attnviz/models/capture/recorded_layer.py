@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attnviz.base.message import Message, Problem
 from attnviz.core.attention import Scale, Stages, attend, grouped_matmul, scale_factor
-from attnviz.models.capture.head_selection import broadcasts, chosen_heads, of_heads, wide
+from attnviz.models.capture.head_selection import broadcasts_to, resolve_heads, select_heads, to_float32
 from attnviz.models.capture.output_projection import head_slices, value_lengths
 
 StackName = Literal["encoder", "decoder"]
@@ -136,7 +136,7 @@ class RecordedLayer:
         if mask is None:
             return self._every_key(self.padding)
         wanted = (self.shape[0], n_heads or self.n_heads, *self.shape[2:])
-        if not broadcasts(tuple(mask.shape), wanted):
+        if not broadcasts_to(tuple(mask.shape), wanted):
             raise Problem(
                 "mask has shape {shape}; it must broadcast to {wanted}", shape=tuple(mask.shape), wanted=wanted
             )
@@ -157,7 +157,7 @@ class RecordedLayer:
         A mask replaces the model's own pattern but never uncovers padding: `layer.mask & mine` restricts the
         pattern further, None hides only padding. Bias, soft-cap and sinks are always applied.
         """
-        chosen = chosen_heads(heads, self.n_heads, self.index)
+        chosen = resolve_heads(heads, self.n_heads, self.index)
         if self.reported is not None:
             if not isinstance(mask, str) or mask != "model" or scale != "model":
                 raise Problem(
@@ -182,7 +182,7 @@ class RecordedLayer:
             raise Problem(
                 "layer {index} gives its weights only; scores and masks cannot be shown or changed", index=self.index
             )
-        return chosen_heads(heads, self.n_heads, self.index)
+        return resolve_heads(heads, self.n_heads, self.index)
 
     def cropped(self, rows: slice | Tensor, keys: slice | Tensor) -> "RecordedLayer":
         """The same layer for some queries and keys. Weights are the same where no other key may be seen."""
@@ -211,7 +211,7 @@ class RecordedLayer:
         to the residual stream. That needs the projection, which `capture(..., residual=True)` keeps. Of a capture with
         `grad`, all heads' outputs are what the model went on with: gradients can be asked for them.
         """
-        chosen = chosen_heads(heads, self.n_heads, self.index)
+        chosen = resolve_heads(heads, self.n_heads, self.index)
         if not self.exact:
             raise Problem("layer {index} gives its weights only; its heads' outputs are not known", index=self.index)
         outputs = self._computed(chosen) if self.handed_on is None else self.handed_on
@@ -276,8 +276,8 @@ class RecordedLayer:
         """
         q, k, v = self._of_heads(heads, values)
         factor = self.scale_of(heads[0]) if scale == "model" else scale_factor(scale, q.shape[-1])
-        bias = None if self.bias is None else wide(of_heads(self.bias, heads))
-        sinks = None if self.sinks is None else wide(self.sinks[heads])
+        bias = None if self.bias is None else to_float32(select_heads(self.bias, heads))
+        sinks = None if self.sinks is None else to_float32(self.sinks[heads])
         stages = attend(q, k, v, self._mask(heads, mask, start), factor, bias, self.softcap, sinks)
         if self.set_weights is None or not isinstance(mask, str) or scale != "model":
             return stages
@@ -290,14 +290,14 @@ class RecordedLayer:
         if heads != list(range(self.n_heads)):
             kv_heads = [head * self.n_kv_heads // self.n_heads for head in heads]
             q, k, v = q[:, heads], k[:, kv_heads], v[:, kv_heads]
-        return wide(q), wide(k), wide(v if values else v[..., :0])
+        return to_float32(q), to_float32(k), to_float32(v if values else v[..., :0])
 
     def _mask(self, heads: list[int], mask: MaskChoice, start: int) -> Tensor | None:
         if mask is None:
             return self.padding
         if isinstance(mask, str):
             all_seen = mask == "model" and self.allowed is None and not self.causal
-            return None if all_seen else of_heads(self.mask_for(mask), heads)
+            return None if all_seen else select_heads(self.mask_for(mask), heads)
         if mask.dim() >= 3 and mask.shape[-3] > 1:
             mask = mask[..., start : start + len(heads), :, :]
         return self.mask_for(mask, len(heads))

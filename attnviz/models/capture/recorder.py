@@ -10,10 +10,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import Message, Several
-from attnviz.models.capture.attention_call import Answer, Call, SplitMasks, answer_call, must_share_evenly
-from attnviz.models.capture.forward_pass import above, block_of, has_two_stacks, modules_by_name
-from attnviz.models.capture.output_projection import copied_projection, lengths_through, output_layer_of
+from attnviz.base.message import Message, MessageList
+from attnviz.models.capture.attention_call import Answer, AttentionCall, SplitMasks, answer_call, require_even_sharing
+from attnviz.models.capture.forward_pass import block_name, has_two_stacks, modules_by_name, parent_name
+from attnviz.models.capture.output_projection import copy_projection, find_output_layer, projected_lengths
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 
 log = logging.getLogger("attnviz")
@@ -51,10 +51,10 @@ class Recorder:
         self._queries: dict[StackName, Tensor | None] = {}  # which of a stack's tokens are real
         self._paddings: dict[int, tuple[Tensor, Tensor | None]] = {}
 
-    def answer(self, module: nn.Module, call: Call, kwargs: dict[str, Any]) -> Answer:
+    def answer(self, module: nn.Module, call: AttentionCall, kwargs: dict[str, Any]) -> Answer:
         """Record the call, and compute its attention as the model itself or the changed layer would."""
         if self.grad:
-            call = replace(call, q=in_graph(call.q), k=in_graph(call.k), v=in_graph(call.v))
+            call = replace(call, q=require_gradient(call.q), k=require_gradient(call.k), v=require_gradient(call.v))
         layer = self.describe(module, call)
         changed = self.change(layer)
         if changed is None:
@@ -65,9 +65,9 @@ class Recorder:
         else:
             layer, output = changed, changed.head_outputs().transpose(1, 2).contiguous().to(call.q.dtype)
             if len(changed.rows or ()) < output.shape[1]:
-                output = only_changed(changed, output, answer_call(module, call, kwargs)[0], 1)
+                output = merge_changed(changed, output, answer_call(module, call, kwargs)[0], 1)
         if self.grad:
-            handed_on = in_graph(output.transpose(1, 2))
+            handed_on = require_gradient(output.transpose(1, 2))
             layer, output = replace(layer, handed_on=handed_on), handed_on.transpose(1, 2)
         self.keep(layer, module)
         return output, None
@@ -84,14 +84,14 @@ class Recorder:
         if mask is not None:
             self._paddings[mask.untyped_storage().data_ptr()] = (mask, padding)
 
-    def describe(self, module: nn.Module, call: Call) -> RecordedLayer:
+    def describe(self, module: nn.Module, call: AttentionCall) -> RecordedLayer:
         """The layer that a call is of; one with a `why` can only be shown by the weights that the model reports."""
         name = self.name_of(module)
-        must_share_evenly(call, name)
+        require_even_sharing(call, name)
         cross = _is_cross(name, module) if call.cross is None else call.cross
         kind: AttentionKind = "cross" if cross else "self"
         stack = self._stack(name, kind, call, module)
-        tower = above(block_of(name) or name)  # the list of layers that it is in: all before the first number
+        tower = parent_name(block_name(name) or name)  # the list of layers that it is in: all before the first number
         self._counts[tower, stack, kind] += not self._goes_on(module, call)
         run = self._runs[id(module)]
         self._runs[id(module)] += 1
@@ -114,7 +114,7 @@ class Recorder:
             why=Message(
                 "the model passes {names} to its attention, which attnviz cannot take into account; "
                 "only the weights that the model reports itself are shown",
-                {"names": Several(call.unknown)},
+                {"names": MessageList(call.unknown)},
             )
             if call.unknown
             else None,
@@ -132,7 +132,7 @@ class Recorder:
         """The module's dotted name; of a stranger its class."""
         return self._names.get(id(module), type(module).__name__)
 
-    def _goes_on(self, module: nn.Module, call: Call) -> bool:
+    def _goes_on(self, module: nn.Module, call: AttentionCall) -> bool:
         """Whether this is another piece of the same layer: pictures of one batch attend apart, cut from one tensor."""
         before, self._latest = self._latest, (module, call.q)
         if before is None or before[0] is not module:
@@ -143,21 +143,21 @@ class Recorder:
         """The layer with these lengths, as the projection is now; those of keys that earlier passes saw are kept."""
         _, _, v = layer.qkv
         width = layer.n_heads * v.shape[-1]
-        projection = output_layer_of(module, self._modules.get(above(layer.name)), width)
+        projection = find_output_layer(module, self._modules.get(parent_name(layer.name)), width)
         if projection is None:
             return layer
         if self.residual:
-            w_o, b_o = copied_projection(projection, width)
+            w_o, b_o = copy_projection(projection, width)
             layer = replace(layer, w_o=w_o, b_o=b_o)
         _, _, q_len, k_len = layer.shape
         earlier = self.earlier_norms.get(layer.place)
         done = 0 if earlier is None else earlier.shape[2]
         if earlier is None or k_len != done + (0 if layer.kind == "cross" else q_len):
-            return replace(layer, norms=lengths_through(projection, v, layer.n_heads))
-        new = [lengths_through(projection, v[:, :, done:], layer.n_heads)] if k_len > done else []
+            return replace(layer, norms=projected_lengths(projection, v, layer.n_heads))
+        new = [projected_lengths(projection, v[:, :, done:], layer.n_heads)] if k_len > done else []
         return replace(layer, norms=torch.cat([earlier, *new], 2))
 
-    def _stack(self, name: str, kind: AttentionKind, call: Call, module: nn.Module) -> StackName:
+    def _stack(self, name: str, kind: AttentionKind, call: AttentionCall, module: nn.Module) -> StackName:
         """Which stack a layer is in. In a model with a single stack, that is the decoder if its attention is causal."""
         for part in name.split("."):
             if self._two_stacks and part in ("encoder", "decoder"):
@@ -166,7 +166,7 @@ class Recorder:
                 return "decoder"
         return "decoder" if kind == "cross" or call.causal or getattr(module, "is_causal", True) else "encoder"
 
-    def _padding(self, call: Call) -> Tensor | None:
+    def _padding(self, call: AttentionCall) -> Tensor | None:
         """The padding noted when the mask was made; in other masks, keys that no query of any head may see are padding.
 
         True at real keys, (B or 1, 1, 1, K); None without padding.
@@ -184,7 +184,7 @@ class Recorder:
         return None if padding is None else padding[..., : call.allowed.shape[-1]]
 
 
-def only_changed(layer: RecordedLayer, new: Tensor, own: Tensor, axis: int) -> Tensor:
+def merge_changed(layer: RecordedLayer, new: Tensor, own: Tensor, axis: int) -> Tensor:
     """`own`, what the model itself computed, with `new` at the query positions of a changed layer."""
     at = torch.tensor(layer.rows or (), device=new.device)
     if layer.handed_on is not None or len(at) == new.shape[axis]:
@@ -192,7 +192,7 @@ def only_changed(layer: RecordedLayer, new: Tensor, own: Tensor, axis: int) -> T
     return own.index_copy(axis, at, new.index_select(axis, at))
 
 
-def in_graph(tensor: Tensor) -> Tensor:
+def require_gradient(tensor: Tensor) -> Tensor:
     """The tensor as one that gradients can be asked for: where nothing before it has any, the same numbers as a leaf.
 
     The flags of parameters and of what the caller gave stay as they are.

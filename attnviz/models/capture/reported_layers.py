@@ -10,16 +10,16 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import Message, Problem
-from attnviz.models.capture.adapter import switched
+from attnviz.models.capture.adapter import switch_implementation
 from attnviz.models.capture.forward_pass import (
     Logits,
-    above,
-    arguments,
+    attach_hooks,
+    disable_compile,
     has_two_stacks,
-    hooked,
     ids_and_masks,
-    logits_of,
-    uncompiled,
+    parent_name,
+    pass_arguments,
+    select_logits,
 )
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 from attnviz.models.capture.trace import Trace
@@ -29,9 +29,9 @@ WHY = Message(
 )
 
 
-def reported_layers(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> Trace:
+def record_reported_layers(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> Trace:
     """Record a pass with `output_attentions=True`: slower, and it needs memory for L x H x Q x K more numbers."""
-    part, given = arguments(model, logits, inputs)
+    part, given = pass_arguments(model, logits, inputs)
     handed_on: list[tuple[str, Tensor]] = []
     hooks = (
         module.register_forward_hook(partial(_note_weights, handed_on, name))
@@ -43,7 +43,7 @@ def reported_layers(model: nn.Module, logits: Logits, inputs: dict[str, Any]) ->
         for each in inspect.signature(part.forward).parameters.values()
     ):
         given["output_attentions"] = True
-    with torch.no_grad(), uncompiled(model), switched(model, "eager"), hooked(hooks):
+    with torch.no_grad(), disable_compile(model), switch_implementation(model, "eager"), attach_hooks(hooks):
         output = part(**given)
     matrices = list(_matrices(output, ""))
     of_windows = len(handed_on) > len(matrices)  # layers of windows (Swin v2): the model reports one of each stage
@@ -51,7 +51,7 @@ def reported_layers(model: nn.Module, logits: Logits, inputs: dict[str, Any]) ->
     counts: Counter[tuple[str, StackName, AttentionKind]] = Counter()
     for name, weights in handed_on if of_windows else matrices:
         stack, kind = _place(name, model)
-        tower = "" if of_windows else above(name)
+        tower = "" if of_windows else parent_name(name)
         keys, queries = _padding(model, inputs, stack, kind, weights)
         layers.append(
             RecordedLayer(
@@ -70,7 +70,7 @@ def reported_layers(model: nn.Module, logits: Logits, inputs: dict[str, Any]) ->
         counts[tower, stack, kind] += 1
     if not layers:
         _explain(model, output)
-    return Trace(tuple(layers), logits_of(output, logits, model, inputs), ids_and_masks(inputs))
+    return Trace(tuple(layers), select_logits(output, logits, model, inputs), ids_and_masks(inputs))
 
 
 def _note_weights(noted: list[tuple[str, Tensor]], name: str, _module: nn.Module, _given: Any, output: Any) -> None:

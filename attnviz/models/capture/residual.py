@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.functional import gelu, relu, silu
 
 from attnviz.base.message import Message, Problem
-from attnviz.models.capture.head_selection import wide
+from attnviz.models.capture.head_selection import to_float32
 
 # A part of a model held at what it was in one pass, where it is linear: a norm, a factor, a layer, an activation.
 TENSORS, NUMBERS = ("matrix", "gain", "scale", "bias"), ("name", "centres", "eps", "function")  #: of a `Frozen`
@@ -26,7 +26,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Frozen:
+class FrozenMap:
     """The map x -> scale * gain * (y - mean(y)) + bias, where y is matrix @ x and what is None is left out.
 
     The mean is taken off only if it `centres`. A norm has a gain (M,) and its scale (B, Q) at each position of the
@@ -53,18 +53,18 @@ class Frozen:
     def back(self, direction: Tensor, at: Tensor) -> Tensor:
         """The direction (B, n, M) before the map of one after it, at positions (B, n)."""
         if self.scale is not None:
-            direction = direction * picked(self.scale if self.scale.dim() == 3 else self.scale[..., None], at)
+            direction = direction * vectors_at(self.scale if self.scale.dim() == 3 else self.scale[..., None], at)
         if self.gain is not None:
-            direction = direction * wide(self.gain)
+            direction = direction * to_float32(self.gain)
         if self.centres:
             direction = direction - direction.mean(-1, keepdim=True)
-        return direction if self.matrix is None else direction @ wide(self.matrix)
+        return direction if self.matrix is None else direction @ to_float32(self.matrix)
 
     def offset(self, direction: Tensor, at: Tensor) -> Tensor:
         """What the bias adds along a direction after the map, (B, n)."""
         if self.bias is None:
             return direction.new_zeros(direction.shape[:2])
-        bias = wide(self.bias) if self.bias.dim() == 1 else picked(self.bias, at)
+        bias = to_float32(self.bias) if self.bias.dim() == 1 else vectors_at(self.bias, at)
         return (direction * bias).sum(-1)
 
     @property
@@ -77,48 +77,50 @@ class Frozen:
         if self.function:
             return ACTIVATIONS[self.function](x)
         if self.matrix is not None:
-            x = x @ wide(self.matrix).mT
+            x = x @ to_float32(self.matrix).mT
         if self.centres:
             x = x - x.mean(-1, keepdim=True)
         if self.eps is not None:
             x = x * (x.square().mean(-1, keepdim=True) + self.eps).rsqrt()
         if self.gain is not None:
-            x = x * wide(self.gain)
-        return x if self.bias is None else x + wide(self.bias)
+            x = x * to_float32(self.gain)
+        return x if self.bias is None else x + to_float32(self.bias)
 
 
-def picked(tensor: Tensor, at: Tensor) -> Tensor:
+def vectors_at(tensor: Tensor, at: Tensor) -> Tensor:
     """The vectors (B, n, M) of a tensor (B or 1, Q, M) at positions (B, n)."""
     rows = torch.arange(len(at), device=tensor.device) if len(tensor) > 1 else torch.zeros_like(at[:, 0])
-    return wide(tensor[rows[:, None], at])
+    return to_float32(tensor[rows[:, None], at])
 
 
 _FAR = 1e3  #: a probe so long that what a norm adds below its root does not count
 _NEAR = 1e-6  #: what makes of it one so short that this counts most
 
 
-def measured_norm(name: str, norm: nn.Module, given: Tensor, answered: Tensor) -> Frozen | None:
+def freeze_norm(name: str, norm: nn.Module, given: Tensor, answered: Tensor) -> FrozenMap | None:
     """The norm at this pass, whose answer is that map; None for a module that is not of this form.
 
     LayerNorm, RMSNorm and their kin are. `given` and `answered` are (B, Q, M), as the norm saw them.
     """
     probe = _alternating(given.shape[-1], given)
     with torch.no_grad():
-        up, down, shifted, near = (wide(norm(each)[0, 0]) for each in (probe, -probe, probe + _FAR, probe * _NEAR))
-    unit = wide(probe[0, 0]) / wide(probe[0, 0]).square().mean().sqrt()
+        up, down, shifted, near = (
+            to_float32(norm(each)[0, 0]) for each in (probe, -probe, probe + _FAR, probe * _NEAR)
+        )
+    unit = to_float32(probe[0, 0]) / to_float32(probe[0, 0]).square().mean().sqrt()
     gain, bias = (up - down) / 2 / unit, (up + down) / 2
     centres = bool((shifted - up).abs().max() <= 1e-2 * (up.abs().max() + 1e-6))
-    x = wide(given)
+    x = to_float32(given)
     if centres:
         x = x - x.mean(-1, keepdim=True)
-    shape, target = gain * x, wide(answered) - bias
+    shape, target = gain * x, to_float32(answered) - bias
     scale = (shape * target).sum(-1) / (shape * shape).sum(-1).clamp_min(1e-30)
     wrong = (scale[..., None] * shape - target).abs().max()
     allowed = 1e-4 if given.dtype in (torch.float32, torch.float64) else 3e-2
     if not bool(wrong <= allowed * (1e-6 + target.abs().max())):
         return None
-    eps = _below_the_root(gain, scale, wide(probe[0, 0]) * _NEAR, near - bias, x)
-    return Frozen(name, None, gain, scale, bias if bool(bias.any()) else None, centres, eps)
+    eps = _below_the_root(gain, scale, to_float32(probe[0, 0]) * _NEAR, near - bias, x)
+    return FrozenMap(name, None, gain, scale, bias if bool(bias.any()) else None, centres, eps)
 
 
 def _below_the_root(gain: Tensor, scale: Tensor, probe: Tensor, target: Tensor, x: Tensor) -> float | None:
@@ -148,7 +150,7 @@ class LogitPath:
     `softcap` what it caps them at in the end. `steps` come in the order of the pass and are mostly one, the final norm.
     """
 
-    steps: tuple[Frozen, ...]
+    steps: tuple[FrozenMap, ...]
     unembedding: Tensor
     bias: Tensor | None = None  #: (V,)
     factor: float = 1.0
@@ -167,8 +169,8 @@ class LogitPath:
         return row, bias
 
     def _row(self, ids: Tensor) -> tuple[Tensor, Tensor]:
-        bias = torch.zeros(len(ids), device=ids.device) if self.bias is None else wide(self.bias[ids])
-        return wide(self.unembedding[ids]) * self.factor, bias
+        bias = torch.zeros(len(ids), device=ids.device) if self.bias is None else to_float32(self.bias[ids])
+        return to_float32(self.unembedding[ids]) * self.factor, bias
 
     def ids(self, name: str, token: int | Tensor, batch: int) -> Tensor:
         """Ids (B,), one for each row."""
@@ -185,7 +187,7 @@ class LogitPath:
 
     def lead(self, logits: Tensor, token: int | Tensor, versus: int | Tensor | None) -> Tensor:
         """The logit of a token, or its lead, among a model's own logits (B, V): (B,)."""
-        logits, batch = wide(logits), len(logits)
+        logits, batch = to_float32(logits), len(logits)
         own = logits.gather(1, self.ids("token", token, batch)[:, None])[:, 0]
         return own if versus is None else own - logits.gather(1, self.ids("versus", versus, batch)[:, None])[:, 0]
 
@@ -196,9 +198,9 @@ class LogitPath:
         if not all(step.has_own_scale for step in self.steps):
             return None
         for step in self.steps:
-            streams = step.anew(wide(streams))
-        made = wide(streams) @ wide(self.unembedding).mT * self.factor
-        return made if self.bias is None else made + wide(self.bias)
+            streams = step.anew(to_float32(streams))
+        made = to_float32(streams) @ to_float32(self.unembedding).mT * self.factor
+        return made if self.bias is None else made + to_float32(self.bias)
 
     def capped(self, logits: Tensor) -> Tensor:
         """The logits as the model hands them on."""
@@ -230,7 +232,7 @@ class Residual:
     why: Message | None = None  #: why a logit cannot be taken apart
     blocks: tuple[str, ...] = ()  #: the blocks' dotted names
     #: what stands between a part and the stream, or on the stream: "3.attention", "3.middle", "3.end"; "start"
-    maps: Mapping[str, Frozen] = field(default_factory=dict)
+    maps: Mapping[str, FrozenMap] = field(default_factory=dict)
     embedded: Mapping[str, Tensor] = field(default_factory=dict)  #: vectors added to the tokens', "positions", "types"
     mlps: tuple[str, ...] = ()  #: the part of each block that adds to the stream beside attention; "" where none does
 
@@ -282,7 +284,7 @@ class Residual:
             return Message("the scale of every norm on the way is held at what it was")
         return Message("the activation of the output head is taken by its slope") if bent else None
 
-    def _all_maps(self) -> dict[str, Frozen]:
+    def _all_maps(self) -> dict[str, FrozenMap]:
         steps = self.path.steps if self.path else ()
         return {**self.maps, **{f"path.{number}": step for number, step in enumerate(steps)}}
 
@@ -311,7 +313,9 @@ class Residual:
     def of(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "Residual":
         """The inverse of `tensors` and `plain`."""
         streams = tuple(tensors[f"residual.{n}"] for n in range(sum(name.startswith("residual.") for name in tensors)))
-        maps = {place: Frozen(**fields, **_under(f"map.{place}.", tensors)) for place, fields in plain["maps"].items()}
+        maps = {
+            place: FrozenMap(**fields, **_under(f"map.{place}.", tensors)) for place, fields in plain["maps"].items()
+        }
         path, said = None, plain["path"]
         if said:
             steps = tuple(maps[place] for place in sorted(maps) if place.startswith("path."))
@@ -332,7 +336,7 @@ def _under(start: str, tensors: Mapping[str, Tensor]) -> dict[str, Any]:
     return {name.removeprefix(start): each for name, each in tensors.items() if name.startswith(start)}
 
 
-def before(step: Frozen | None, direction: Tensor, at: Tensor, biases: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+def before(step: FrozenMap | None, direction: Tensor, at: Tensor, biases: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
     """The direction before a map, and what its bias adds, which is noted under the map's name."""
     if step is None:
         return direction, direction.new_zeros(direction.shape[:2])
@@ -344,4 +348,4 @@ def before(step: Frozen | None, direction: Tensor, at: Tensor, biases: dict[str,
 
 def along(direction: Tensor, vectors: Tensor, at: Tensor) -> Tensor:
     """What vectors (B or 1, Q, M) at positions (B, n) are along directions (B, n, M): (B, n)."""
-    return (direction * picked(vectors, at)).sum(-1)
+    return (direction * vectors_at(vectors, at)).sum(-1)

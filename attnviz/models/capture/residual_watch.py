@@ -12,18 +12,18 @@ from torch import Tensor, nn
 
 from attnviz.base.message import Problem
 from attnviz.models.capture.forward_pass import (
-    above,
-    at_last,
-    block_of,
-    hooked,
-    in_this_thread,
+    attach_hooks,
+    block_name,
     is_hidden,
+    logits_at,
     modules_by_name,
+    parent_name,
+    this_thread_only,
 )
-from attnviz.models.capture.head_selection import wide
-from attnviz.models.capture.output_projection import output_layer_of
+from attnviz.models.capture.head_selection import to_float32
+from attnviz.models.capture.output_projection import find_output_layer
 from attnviz.models.capture.recorded_layer import RecordedLayer
-from attnviz.models.capture.residual import ACTIVATIONS, Frozen, LogitPath, Residual, measured_norm, picked
+from attnviz.models.capture.residual import ACTIVATIONS, FrozenMap, LogitPath, Residual, freeze_norm, vectors_at
 from attnviz.models.capture.trace import Trace
 
 
@@ -41,12 +41,12 @@ class Passage:
     given: Tensor
     answered: Tensor
 
-    def as_norm(self) -> Frozen | None:
+    def as_norm(self) -> FrozenMap | None:
         """The module as a norm, if it is one."""
         larger = any(True for _ in self.module.children()) or any(p.dim() > 1 for p in self.module.parameters())
         if larger or self.given.shape != self.answered.shape:
             return None
-        return measured_norm(self.name, self.module, self.given, self.answered)
+        return freeze_norm(self.name, self.module, self.given, self.answered)
 
     def like(self, stream: Tensor) -> "Passage":
         """The same with what it was given and answered in the shape of the stream, where they have its size."""
@@ -58,22 +58,22 @@ class Passage:
 class Joint:
     """What stands between a block's parts and the stream, by place; and which part adds to it beside attention."""
 
-    maps: dict[str, Frozen]
+    maps: dict[str, FrozenMap]
     mlp: str = ""
 
 
-def joint_of(block: Passage, attention: Tensor, parts: list[Passage]) -> Joint | None:
+def find_joint(block: Passage, attention: Tensor, parts: list[Passage]) -> Joint | None:
     """How the block came from what it was given to what it answered, `attention` being what that part answered."""
-    change = wide(block.answered) - wide(block.given)
+    change = to_float32(block.answered) - to_float32(block.given)
     for norm, added in ((None, attention), *_normed(attention, parts)):
-        rest = change - wide(added)
+        rest = change - to_float32(added)
         for name, answer in (("", torch.zeros_like(rest)), *((part.name, part.answered) for part in parts)):
             if _same(answer, rest, block.answered):
                 return Joint({} if norm is None else {"attention": norm}, name)
     return _by_factors(change, attention, parts, block) or _norms_on_the_stream(block, attention, parts)
 
 
-def _normed(attention: Tensor, parts: list[Passage]) -> Iterator[tuple[Frozen, Tensor]]:
+def _normed(attention: Tensor, parts: list[Passage]) -> Iterator[tuple[FrozenMap, Tensor]]:
     """The norms that were given what attention answered, with their answers."""
     for part in parts:
         if part.given.shape == attention.shape and torch.equal(part.given, attention):
@@ -84,27 +84,27 @@ def _normed(attention: Tensor, parts: list[Passage]) -> Iterator[tuple[Frozen, T
 
 def _by_factors(change: Tensor, attention: Tensor, parts: list[Passage], block: Passage) -> Joint | None:
     """The two parts added after each was multiplied by a number: least squares in two unknowns."""
-    one = wide(attention)
+    one = to_float32(attention)
     for part in parts:
-        both = torch.stack([one.flatten(), wide(part.answered).flatten()])  # (2, N)
+        both = torch.stack([one.flatten(), to_float32(part.answered).flatten()])  # (2, N)
         gram = both @ both.mT
         if torch.linalg.det(gram) <= 1e-6 * gram[0, 0] * gram[1, 1]:
             continue
         factors = torch.linalg.solve(gram, both @ change.flatten())
         if _same((factors @ both).view_as(change), change, block.answered):
-            return Joint({"attention": Frozen(part.name, gain=factors[:1])}, part.name)
+            return Joint({"attention": FrozenMap(part.name, gain=factors[:1])}, part.name)
     return None
 
 
 def _norms_on_the_stream(block: Passage, attention: Tensor, parts: list[Passage]) -> Joint | None:
     """A norm of the stream after attention was added, and another at the end of the block."""
-    after = wide(block.given) + wide(attention)
+    after = to_float32(block.given) + to_float32(attention)
     middles = [part for part in parts if _same(part.given, after, part.given)]
     ends = [part for part in parts if _same(part.answered, block.answered, block.answered)]
     for middle, end in product(middles, ends):
         norms = middle.as_norm(), end.as_norm()
         if norms[0] is not None and norms[1] is not None:
-            rest = wide(end.given) - wide(middle.answered)
+            rest = to_float32(end.given) - to_float32(middle.answered)
             mlp = next((part.name for part in parts if _same(part.answered, rest, end.given)), None)
             if mlp is not None:
                 return Joint({"middle": norms[0], "end": norms[1]}, mlp)
@@ -115,20 +115,20 @@ def _same(one: Tensor, other: Tensor, stream: Tensor) -> bool:
     """Whether two tensors (B, Q, M) differ by no more than a sum with the stream is rounded."""
     if one.shape != other.shape:
         return False
-    allowed = rounding(stream.dtype) * wide(stream).abs().amax(-1)  # (B, Q)
-    return bool(((wide(one) - wide(other)).abs().amax(-1) <= allowed).all())
+    allowed = rounding_tolerance(stream.dtype) * to_float32(stream).abs().amax(-1)  # (B, Q)
+    return bool(((to_float32(one) - to_float32(other)).abs().amax(-1) <= allowed).all())
 
 
-def rounding(dtype: torch.dtype) -> float:
+def rounding_tolerance(dtype: torch.dtype) -> float:
     """The share of a number that may be lost where others are added to it."""
     return 1e-5 if dtype in (torch.float32, torch.float64) else 1e-2
 
 
 def close(one: Tensor, other: Tensor, times: float = 10.0) -> bool:
     """Whether two tensors differ by no more than rounding."""
-    allowed = times * rounding(one.dtype)
-    return one.shape == other.shape and float((wide(one) - wide(other)).abs().max()) <= allowed * (
-        1e-6 + float(wide(other).abs().max())
+    allowed = times * rounding_tolerance(one.dtype)
+    return one.shape == other.shape and float((to_float32(one) - to_float32(other)).abs().max()) <= allowed * (
+        1e-6 + float(to_float32(other).abs().max())
     )
 
 
@@ -149,11 +149,11 @@ class ResidualWatch:
     def watching(self, wanted: bool) -> Iterator[None]:
         """Inside the block, what passes through the modules is kept, if it is wanted."""
         handles = (
-            module.register_forward_hook(in_this_thread(partial(self._note, name)), with_kwargs=True)
+            module.register_forward_hook(this_thread_only(partial(self._note, name)), with_kwargs=True)
             for name, module in self._modules.items()
             if wanted and module is not self.model and not isinstance(module, nn.ModuleList)
         )
-        with hooked(handles):
+        with attach_hooks(handles):
             yield
 
     def _note(self, name: str, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
@@ -182,14 +182,14 @@ class ResidualWatch:
     def _followed(self, residual: Residual, trace: Trace, at: Tensor) -> Residual:
         """The stream with all that leads from its parts to the logits; a Problem where that cannot be told."""
         joints = self._joints(trace.layers, residual.blocks)
-        inside = f"{above(residual.blocks[0])}."
+        inside = f"{parent_name(residual.blocks[0])}."
         outside = [each for name, seen in self.passed.items() if not name.startswith(inside) for each in seen]
         tables = {name: each for name, each in self.embedded.items() if not name.startswith(inside)}
         maps = {f"{n}.{place}": each for n, joint in enumerate(joints) for place, each in joint.maps.items()}
         start, vectors = start_of(self.model, residual[0], outside, tables)
         return replace(
             residual,
-            path=path_of(self.model, residual[-1], outside, at_last(trace.logits, at), at),
+            path=logit_path(self.model, residual[-1], outside, logits_at(trace.logits, at), at),
             maps=maps if start is None else maps | {"start": start},
             embedded=vectors,
             mlps=tuple(joint.mlp for joint in joints),
@@ -199,10 +199,10 @@ class ResidualWatch:
         """The outermost numbered modules that hold the self-attention of one stack, in order of execution."""
         names = []
         for layer in layers:
-            name = block_of(layer.name)
+            name = block_name(layer.name)
             if name is not None and name in self.passed and name not in names:
                 names.append(name)
-        if len(set(map(above, names))) != 1 or any(len(self.passed[name]) != 1 for name in names):
+        if len(set(map(parent_name, names))) != 1 or any(len(self.passed[name]) != 1 for name in names):
             raise Problem(
                 "the residual stream is read in models with one list of blocks that each run once; leave residual out"
             )
@@ -212,11 +212,11 @@ class ResidualWatch:
         """How each block joins its attention and its other part to the stream."""
         joints = []
         for number, layer in enumerate(layers):
-            block = block_of(layer.name)
+            block = block_name(layer.name)
             if number >= len(blocks) or block != blocks[number] or layer.kind != "self":
                 raise Problem("{name} lies outside the blocks of the residual stream", name=layer.name)
             whole = self.passed[blocks[number]][0]
-            joint = joint_of(whole, self._added_by(layer), self._parts(whole))
+            joint = find_joint(whole, self._added_by(layer), self._parts(whole))
             if joint is None:
                 raise Problem(
                     "what stands between the attention of {name} and the residual stream is neither a norm nor a "
@@ -238,10 +238,12 @@ class ResidualWatch:
         """What the output projection answered, (B, Q, M), if it was given the heads' outputs as they are."""
         if layer.w_o is not None and layer.exact:
             last = layer.cropped(slice(-1, None), slice(None)).head_outputs()[:, :, 0].flatten(1)  # (B, H*Dv)
-            projection = output_layer_of(self._modules[layer.name], self._modules.get(above(layer.name)), last.shape[1])
+            projection = find_output_layer(
+                self._modules[layer.name], self._modules.get(parent_name(layer.name)), last.shape[1]
+            )
             name = next((name for name, module in self._modules.items() if module is projection), "")
             seen = self.passed.get(name, [])
-            expected = last @ wide(layer.w_o).mT + (0.0 if layer.b_o is None else wide(layer.b_o))
+            expected = last @ to_float32(layer.w_o).mT + (0.0 if layer.b_o is None else to_float32(layer.b_o))
             if len(seen) == 1 and close(seen[0].answered[:, -1], expected):
                 return seen[0].answered
         raise Problem(
@@ -256,7 +258,7 @@ def _is_flat(value: Any) -> bool:
     return isinstance(value, Tensor) and value.dim() == 2 and value.is_floating_point()
 
 
-def path_of(model: nn.Module, end: Tensor, outside: list[Passage], logits: Tensor | None, at: Tensor) -> LogitPath:
+def logit_path(model: nn.Module, end: Tensor, outside: list[Passage], logits: Tensor | None, at: Tensor) -> LogitPath:
     """What leads from the end of the stream (B, Q, M) to the logits (B, V) at positions (B,); a Problem where what
     was found does not give the model's own.
     """
@@ -271,32 +273,32 @@ def path_of(model: nn.Module, end: Tensor, outside: list[Passage], logits: Tenso
     steps, last = _steps(end, head)
     output = next(name for name, module in modules_by_name(model).items() if module is layer)
     path = LogitPath(steps, weight.detach(), None if layer.bias is None else layer.bias.detach(), output=output)
-    made = picked(last, at[:, None])[:, 0] @ wide(weight.detach()).mT
-    bias = torch.zeros(1, device=made.device) if path.bias is None else wide(path.bias)
-    times = 100.0 if rounding(logits.dtype) < 1e-3 else 3.0
+    made = vectors_at(last, at[:, None])[:, 0] @ to_float32(weight.detach()).mT
+    bias = torch.zeros(1, device=made.device) if path.bias is None else to_float32(path.bias)
+    times = 100.0 if rounding_tolerance(logits.dtype) < 1e-3 else 3.0
     config = getattr(model, "config", None)
     cap = getattr(config.get_text_config(), "final_logit_softcapping", None) if config is not None else None
     capped = replace(path, softcap=cap)
     if cap is not None and close(capped.capped(made + bias).to(logits.dtype), logits, times):
         return capped
-    factor = float(((wide(logits) - bias) * made).sum() / (made * made).sum())
+    factor = float(((to_float32(logits) - bias) * made).sum() / (made * made).sum())
     if not close((made * factor + bias).to(logits.dtype), logits, times):
         if any(each.given.dim() == 3 and each.given.shape[1] < end.shape[1] for each in head):
             raise Problem('only some positions went through its output head: capture with logits="all"')
         raise Problem("the model does something to its logits that is neither a product with a number nor a soft-cap")
-    return replace(path, factor=1.0 if abs(factor - 1) < 10 * rounding(logits.dtype) else factor)
+    return replace(path, factor=1.0 if abs(factor - 1) < 10 * rounding_tolerance(logits.dtype) else factor)
 
 
-def _steps(end: Tensor, outside: list[Passage]) -> tuple[tuple[Frozen, ...], Tensor]:
+def _steps(end: Tensor, outside: list[Passage]) -> tuple[tuple[FrozenMap, ...], Tensor]:
     """The norms, layers and activations after the end of the stream, and what the last of them answered."""
-    steps: list[Frozen] = []
+    steps: list[FrozenMap] = []
     while (found := _next(end, outside)) is not None and len(steps) < len(outside):
         steps.append(found[0])
         end = found[1]
     return tuple(steps), end
 
 
-def _next(now: Tensor, outside: list[Passage]) -> tuple[Frozen, Tensor] | None:
+def _next(now: Tensor, outside: list[Passage]) -> tuple[FrozenMap, Tensor] | None:
     """The module that was given these hidden states, as a map, with its answer; or the activation between two."""
     leaves = [each for each in outside if not any(True for _ in each.module.children())]
     for each in leaves:
@@ -305,7 +307,7 @@ def _next(now: Tensor, outside: list[Passage]) -> tuple[Frozen, Tensor] | None:
         if isinstance(each.module, nn.Linear):
             bias = each.module.bias
             weight = each.module.weight.detach()
-            return Frozen(each.name, matrix=weight, bias=None if bias is None else bias.detach()), each.answered
+            return FrozenMap(each.name, matrix=weight, bias=None if bias is None else bias.detach()), each.answered
         norm = each.as_norm()
         if norm is not None and not torch.equal(each.given, each.answered):
             return norm, each.answered
@@ -316,20 +318,22 @@ def _next(now: Tensor, outside: list[Passage]) -> tuple[Frozen, Tensor] | None:
     return None
 
 
-def _activation(given: Tensor, answered: Tensor) -> Frozen | None:
+def _activation(given: Tensor, answered: Tensor) -> FrozenMap | None:
     """The function of each number that makes the one of the other, by its slopes there; None for none that is known."""
     for name, function in ACTIVATIONS.items():
         if close(function(given), answered):
-            point = wide(given).detach().requires_grad_()
+            point = to_float32(given).detach().requires_grad_()
             with torch.enable_grad():
                 (slopes,) = torch.autograd.grad(function(point).sum(), point)
-            return Frozen("remainder", scale=slopes, bias=wide(answered) - slopes * wide(given), function=name)
+            return FrozenMap(
+                "remainder", scale=slopes, bias=to_float32(answered) - slopes * to_float32(given), function=name
+            )
     return None
 
 
 def start_of(
     model: nn.Module, first: Tensor, outside: list[Passage], tables: dict[str, Tensor]
-) -> tuple[Frozen | None, dict[str, Tensor]]:
+) -> tuple[FrozenMap | None, dict[str, Tensor]]:
     """The norm between the embeddings and the stream's first place, and the vectors that are added to the tokens' own,
     by the names of their tables; neither where the stream begins in another way.
     """
@@ -356,9 +360,11 @@ def _is_sum(target: Tensor, token: Tensor, others: dict[str, Tensor]) -> bool:
     """Whether vectors (B, Q, M) are the tokens' own, times a number, and the others."""
     if any(each.shape[1:] != target.shape[1:] for each in (token, *others.values())):
         return False
-    others_sum = sum((wide(each) for each in others.values()), torch.zeros_like(wide(token)))
-    factor = ((wide(target) - others_sum) * wide(token)).sum() / wide(token).square().sum().clamp_min(1e-30)
-    return close((factor * wide(token) + others_sum).to(target.dtype), target, 2.0)
+    others_sum = sum((to_float32(each) for each in others.values()), torch.zeros_like(to_float32(token)))
+    factor = ((to_float32(target) - others_sum) * to_float32(token)).sum() / to_float32(token).square().sum().clamp_min(
+        1e-30
+    )
+    return close((factor * to_float32(token) + others_sum).to(target.dtype), target, 2.0)
 
 
 def _kind(name: str) -> str:

@@ -58,7 +58,7 @@ class Rotary:
         return torch.cat([plain.to(x.dtype), rest], -1)
 
 
-def rotary_of(model: nn.Module) -> Rotary:
+def find_rotary(model: nn.Module) -> Rotary:
     """The rotation of a decoder; a Problem for a model into which positions come in another way.
 
     Found by running it twice on the same tokens, the second time with all positions shifted: the scores stay, and

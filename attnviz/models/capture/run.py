@@ -22,26 +22,26 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import Problem, Several
-from attnviz.models.capture.adapter import is_transformers, switched, takes_interface
-from attnviz.models.capture.adapter_check import must_hold
-from attnviz.models.capture.attention_call import HARMLESS, listening
-from attnviz.models.capture.edit import Edit, changing_streams
+from attnviz.base.message import MessageList, Problem
+from attnviz.models.capture.adapter import is_transformers, switch_implementation, uses_interface
+from attnviz.models.capture.adapter_check import require_adapter
+from attnviz.models.capture.attention_call import HARMLESS, listen_to_calls
+from attnviz.models.capture.edit import Edit, edit_streams
 from attnviz.models.capture.edited_layer import EditedPass
 from attnviz.models.capture.forward_pass import (
     Logits,
-    arguments,
+    disable_compile,
     has_two_stacks,
     ids_and_masks,
     last_positions,
-    logits_of,
-    uncompiled,
-    unwrapped,
+    pass_arguments,
+    select_logits,
+    unwrap_model,
 )
 from attnviz.models.capture.generated import record_generation
 from attnviz.models.capture.plain_torch import record_plain
 from attnviz.models.capture.recorder import Recorder
-from attnviz.models.capture.reported_layers import reported_layers
+from attnviz.models.capture.reported_layers import record_reported_layers
 from attnviz.models.capture.residual_watch import ResidualWatch
 from attnviz.models.capture.trace import Trace
 from attnviz.models.catalogue import NEW_TOKENS, LoadedModel
@@ -126,14 +126,14 @@ def _passes(
     labels: Any,
 ) -> Trace:
     """One pass of a module, by the way that it can be read in, with its edits; or all passes of a method."""
-    must_hold()
+    require_adapter()
     reader = tokenizer
     owner = getattr(model, "__self__", None) if inspect.isroutine(model) else model
     if isinstance(owner, LoadedModel):
         reader = owner if tokenizer is None else tokenizer
         if owner is not model:
             model, inputs = owner.model.generate, {"max_new_tokens": NEW_TOKENS} | inputs
-    args, inputs, names = arguments_of(model, args, inputs, reader, labels)
+    args, inputs, names = text_arguments(model, args, inputs, reader, labels)
     if inspect.isroutine(model):
         if grad or residual:
             raise Problem(
@@ -143,9 +143,9 @@ def _passes(
         return names.on(record_generation(model, args, logits, inputs, edits))
     if logits not in ("last", "all", None):
         raise Problem('logits={logits} must be "last", "all" or None', logits=repr(logits))
-    model = unwrapped(model)
+    model = unwrap_model(model)
     changes = EditedPass(model, tuple(edit for edit in edits if not edit.of_stream))
-    with changing_streams(model, [edit for edit in edits if edit.of_stream]):
+    with edit_streams(model, [edit for edit in edits if edit.of_stream]):
         trace = _read(model, args, logits, inputs, grad, residual, changes)
     changes.must_have_met_all()
     return replace(names.on(trace), tokenizer=getattr(reader, "tokenizer", reader))
@@ -161,7 +161,7 @@ def _read(
     changes: EditedPass,
 ) -> Trace:
     """One pass of a module, by the way that it can be read in."""
-    if takes_interface(model):
+    if uses_interface(model):
         trace, _ = record(
             model, Recorder(model, grad, residual, changes.changed), logits, _by_name(model, args, inputs)
         )
@@ -180,7 +180,7 @@ def _read(
             "{model} gives its weights only, and not its residual stream; leave residual out",
             model=type(model).__name__,
         )
-    return reported_layers(model, logits, _by_name(model, args, inputs))
+    return record_reported_layers(model, logits, _by_name(model, args, inputs))
 
 
 def _by_name(model: nn.Module, args: tuple[Any, ...], inputs: dict[str, Any]) -> dict[str, Any]:
@@ -190,17 +190,17 @@ def _by_name(model: nn.Module, args: tuple[Any, ...], inputs: dict[str, Any]) ->
 
 def record(model: nn.Module, recorder: Recorder, logits: Logits, inputs: dict[str, Any]) -> tuple[Trace, Any]:
     """Run the pass with `recorder` answering its attention calls; returns the trace and the model's output."""
-    part, given = arguments(model, logits, inputs)
+    part, given = pass_arguments(model, logits, inputs)
     watch = ResidualWatch(model)
     with (
         torch.set_grad_enabled(recorder.grad),
-        uncompiled(model),
-        switched(model),
-        listening(recorder),
+        disable_compile(model),
+        switch_implementation(model),
+        listen_to_calls(recorder),
         watch.watching(recorder.residual),
     ):
         output = part(**given)
-    trace = Trace(tuple(recorder.layers), logits_of(output, logits, model, inputs), ids_and_masks(inputs))
+    trace = Trace(tuple(recorder.layers), select_logits(output, logits, model, inputs), ids_and_masks(inputs))
     if not recorder.residual:
         return trace, output
     return watch.added(trace, last_positions(inputs, model, trace.layers[0].shape[2] if trace.layers else 0)), output
@@ -238,14 +238,14 @@ class TokenNames:
         return tuple((*names, *(label_of(self.tokenizer, each) for each in row[len(names) :])) for names, row in pairs)
 
 
-def arguments_of(
+def text_arguments(
     model: Any, args: tuple[Any, ...], inputs: dict[str, Any], reader: Any, labels: Any
 ) -> tuple[tuple[Any, ...], dict[str, Any], TokenNames]:
     """The arguments of a model or of its method, texts among them as ids; and the names of their tokens.
 
     `reader` is a tokenizer, or a loaded model that has one; None where no text can be read.
     """
-    module = unwrapped(getattr(model, "__self__", model))
+    module = unwrap_model(getattr(model, "__self__", model))
     called: Callable[..., Any] = model if inspect.isroutine(model) else module.forward
     theirs = is_transformers(module)
     if labels is not None and not _are_texts(labels):
@@ -289,7 +289,7 @@ def _must_take(called: Callable[..., Any], module: nn.Module, inputs: dict[str, 
         if close := get_close_matches(name, [*known, *OURS], 1, 0.8):
             raise Problem("{model} takes no {name}: {close} is close", model=_name(module), name=name, close=close[0])
         if not any(each.kind is each.VAR_KEYWORD for each in asked):
-            names = Several([each.name for each in asked if each.name in known])
+            names = MessageList([each.name for each in asked if each.name in known])
             raise Problem("{model} takes no {name}; it takes {names}", model=_name(module), name=name, names=names)
 
 

@@ -14,19 +14,19 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from attnviz.core.attention import Scale, Stages, attend, scale_factor
-from attnviz.models.capture.attention_call import HIDDEN, Call, split_mask
+from attnviz.models.capture.attention_call import HIDDEN, AttentionCall, split_mask
 from attnviz.models.capture.recorded_layer import RecordedLayer
-from attnviz.models.capture.recorder import only_changed
+from attnviz.models.capture.recorder import merge_changed
 
 _HEADS = ("num_heads", "n_heads", "n_head", "heads", "num_attention_heads", "nhead")
 
 
 #: one call as it is understood, and what the function answers where another layer takes the call's place: made from
 #: that layer and the function's own answer
-TorchCall = tuple[Call, Callable[[RecordedLayer, Any], Any]]
+TorchCall = tuple[AttentionCall, Callable[[RecordedLayer, Any], Any]]
 
 
-def understand(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], module: nn.Module) -> TorchCall | None:
+def parse_torch_call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], module: nn.Module) -> TorchCall | None:
     """What `func` was asked to do; None if it is no attention that is known here."""
     reader = _READERS.get(func)
     if reader is None and getattr(func, "__name__", "") == "flex_attention":  # it has no public name to compare with
@@ -52,19 +52,19 @@ def _fused(
     if attn_mask is not None:
         # with the same leading axes as the scores where those are not the usual four
         led = _led(attn_mask) if query.dim() == 4 else attn_mask.expand(*query.shape[:-1], key.shape[-2])
-        attn_mask = four_axes(led, module)
-    q, k, v = (four_axes(t, module) for t in (query, key, value))
+        attn_mask = to_four_axes(led, module)
+    q, k, v = (to_four_axes(t, module) for t in (query, key, value))
     allowed, bias = (None, None) if attn_mask is None else split_mask(attn_mask)
     factor = q.shape[-1] ** -0.5 if scale is None else float(scale)
-    call = Call(q, k, v, attn_mask, allowed, is_causal, bias, None, None, factor, dropout_p)
+    call = AttentionCall(q, k, v, attn_mask, allowed, is_causal, bias, None, None, factor, dropout_p)
     return call, _other_outputs
 
 
 def _other_outputs(layer: RecordedLayer, own: Tensor) -> Tensor:
-    return only_changed(layer, layer.head_outputs().reshape(own.shape).to(own.dtype), own, own.dim() - 2)
+    return merge_changed(layer, layer.head_outputs().reshape(own.shape).to(own.dtype), own, own.dim() - 2)
 
 
-def four_axes(tensor: Tensor, module: nn.Module) -> Tensor:
+def to_four_axes(tensor: Tensor, module: nn.Module) -> Tensor:
     """(B, H, positions, width). In three axes the first is heads, or batch and heads in one."""
     if tensor.dim() != 3:
         return _led(tensor)
@@ -90,7 +90,9 @@ def _ours(
     factor = scale_factor(scale, q.shape[-1])
     q, k, v = (_led(t) for t in (q, k, v))
     mask, bias = (None if t is None else _led(t) for t in (mask, bias))
-    return Call(q, k, v, mask, mask, False, bias, softcap, sinks, factor, dropout if training else 0.0), _other_stages
+    return AttentionCall(
+        q, k, v, mask, mask, False, bias, softcap, sinks, factor, dropout if training else 0.0
+    ), _other_stages
 
 
 def _flex(
@@ -118,7 +120,7 @@ def _flex(
         return _other_outputs(layer, own[0]), *own[1:]
 
     seen, added = None if allowed.all() else allowed, bias if bias.any() else None
-    return Call(query, key, value, None, seen, False, added, None, None, scale, 0.0), answer_of
+    return AttentionCall(query, key, value, None, seen, False, added, None, None, scale, 0.0), answer_of
 
 
 def _everywhere(function: Callable[..., Tensor], before: int = 0) -> Callable[..., Tensor]:
@@ -194,12 +196,14 @@ def _multi_head(  # its many arguments are torch's, in torch's order
         made = layer.head_outputs().permute(2, 0, 1, 3).flatten(2).to(own[0].dtype)  # (Q, B, M)
         weights = layer.weights() if not average_attn_weights else layer.weights().mean(1)
         shown = None if own[1] is None else weights.reshape(own[1].shape).to(own[1].dtype)
-        return only_changed(
+        return merge_changed(
             layer, F.linear(made, out_proj_weight, out_proj_bias).reshape(own[0].shape), own[0], 0
         ), shown
 
     dropout = dropout_p if training else 0.0
-    return Call(q, k, v, None, allowed, False, bias, None, None, q.shape[-1] ** -0.5, dropout, cross=cross), answer_of
+    return AttentionCall(
+        q, k, v, None, allowed, False, bias, None, None, q.shape[-1] ** -0.5, dropout, cross=cross
+    ), answer_of
 
 
 def _of_masks(

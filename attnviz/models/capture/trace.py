@@ -12,13 +12,13 @@ import torch
 from torch import Tensor
 
 from attnviz.base.extras import pandas
-from attnviz.base.message import Message, Problem, Several
+from attnviz.base.message import Message, MessageList, Problem
 from attnviz.core import measures
-from attnviz.models.capture.head_selection import wide
-from attnviz.models.capture.logit_attribution import LogitAttribution, LogitLens, attribute, lens
+from attnviz.models.capture.head_selection import to_float32
+from attnviz.models.capture.logit_attribution import LogitAttribution, LogitLens, attribute, logit_lens
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
-from attnviz.models.capture.residual import Residual, picked
-from attnviz.models.capture.trace_file import read_trace_file, summary, trace_bytes, trace_of_bytes, write_trace_file
+from attnviz.models.capture.residual import Residual, vectors_at
+from attnviz.models.capture.trace_file import read_trace_file, summary, trace_bytes, trace_from_bytes, write_trace_file
 from attnviz.models.tokens import token_id
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Trace:
         if len(lists) > 1:
             raise Problem(
                 "this trace has several lists of layers: {lists}; say stack= and kind=",
-                lists=Several(sorted(f"{stack} {kind} ({tower})" for tower, stack, kind in lists)),
+                lists=MessageList(sorted(f"{stack} {kind} ({tower})" for tower, stack, kind in lists)),
             )
         for layer in among:
             if index in (layer.index, layer.index - len(among)):
@@ -152,7 +152,7 @@ class Trace:
     @staticmethod
     def from_bytes(sent: bytes) -> Trace:
         """What `to_bytes` made, on the CPU."""
-        return Trace._of_parts(*trace_of_bytes(sent))
+        return Trace._of_parts(*trace_from_bytes(sent))
 
     @staticmethod
     def _of_parts(layers: tuple[RecordedLayer, ...], others: dict[str, Tensor], extra: dict[str, Any]) -> Trace:
@@ -194,7 +194,7 @@ class Trace:
         residual, at = self._place(position)
         several = tokens if isinstance(tokens, Sequence) and not isinstance(tokens, str) else (tokens,)
         ids = [residual.way().ids("token", token_id(tokenizer or self.tokenizer, each), len(at)) for each in several]
-        return lens(residual, torch.stack(ids, 1) if ids else at.new_zeros(len(at), 0), at, n)
+        return logit_lens(residual, torch.stack(ids, 1) if ids else at.new_zeros(len(at), 0), at, n)
 
     def _place(self, position: int | None) -> tuple[Residual, Tensor]:
         """The stream, and the position asked for in each row (B,)."""
@@ -213,7 +213,7 @@ class Trace:
         if self.logits is None or path is None or path.softcap is not None:
             return None
         same = self.last is not None and torch.equal(at, self.last)
-        return picked(self.logits, at[:, None])[:, 0] if self.logits.dim() == 3 else self.logits if same else None
+        return vectors_at(self.logits, at[:, None])[:, 0] if self.logits.dim() == 3 else self.logits if same else None
 
     def rollout(self, stack: StackName | None = None, residual: float = 0.5, heads: measures.Heads = "mean") -> Tensor:
         """The share of each input token in each position after every layer, (L, B, T, T): rows sum to 1.
@@ -227,10 +227,10 @@ class Trace:
         if len(lists) != 1:
             raise Problem(
                 "rollout follows one list of self-attention layers: {lists}; say stack=",
-                lists=Several(sorted(f"{each} ({tower})" for tower, each in lists) or (Message("none"),)),
+                lists=MessageList(sorted(f"{each} ({tower})" for tower, each in lists) or (Message("none"),)),
             )
         return measures.rollout(
-            torch.stack([measures.joined_heads(layer.weights().detach(), heads) for layer in among]), residual
+            torch.stack([measures.join_heads(layer.weights().detach(), heads) for layer in among]), residual
         )
 
     def to_dataframe(self, layers: int | str | None = None, heads: int | None = None) -> pd.DataFrame:
@@ -296,7 +296,7 @@ def weight_array(numbers: Sequence[int], layers: Sequence[RecordedLayer], tokens
         raise Problem("an array with names needs xarray, which is not installed: pip install xarray") from missing
     shapes = {layer.shape for layer in layers}
     if len(shapes) != 1:
-        raise Problem("the layers have weights of different shapes: {shapes}", shapes=Several(sorted(shapes)))
+        raise Problem("the layers have weights of different shapes: {shapes}", shapes=MessageList(sorted(shapes)))
     weights = torch.stack([layer.weights().detach().float().cpu() for layer in layers])
     named: dict[str, Any] = {"layer": list(numbers), "name": ("layer", [layer.name for layer in layers])}
     rows = [tokens] if tokens and isinstance(tokens[0], str) else tokens
@@ -309,7 +309,7 @@ def weight_array(numbers: Sequence[int], layers: Sequence[RecordedLayer], tokens
 
 def mean_layer(layer: RecordedLayer, aligned: Mapping[str, int | Sequence[int]] | None) -> RecordedLayer:
     """The layer with the mean weights (1, H, Q, K) of all rows, everywhere or at what stands at `aligned` positions."""
-    weights = wide(layer.weights().detach())
+    weights = to_float32(layer.weights().detach())
     if aligned is None:
         if layer.padding is not None:
             raise Problem("the prompts differ in length: say what stands where in each, as aligned")

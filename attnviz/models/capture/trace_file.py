@@ -12,7 +12,7 @@ from typing import Any
 
 from torch import Tensor
 
-from attnviz.base.extras import needed_for
+from attnviz.base.extras import explain_missing_extra
 from attnviz.base.message import Message, Problem
 from attnviz.base.units import decimal
 from attnviz.base.words import N_
@@ -29,14 +29,14 @@ def write_trace_file(
     tensors, header = _in_parts(layers, others, extra)
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with needed_for(N_("Saving a trace")):
+    with explain_missing_extra(N_("Saving a trace")):
         from safetensors.torch import save_file  # here because a capture does not need it
     save_file(tensors, path, header)  # under a temporary name first
 
 
 def trace_bytes(layers: Sequence[RecordedLayer], others: Mapping[str, Tensor], extra: Mapping[str, Any]) -> bytes:
     """The same file as bytes, to be sent to another process."""
-    with needed_for(N_("Sending a trace")):
+    with explain_missing_extra(N_("Sending a trace")):
         from safetensors.torch import save
     return save(*_in_parts(layers, others, extra))
 
@@ -73,7 +73,7 @@ def _in_parts(
 def read_trace_file(path: Path | str) -> tuple[tuple[RecordedLayer, ...], dict[str, Tensor], dict[str, Any]]:
     """What was written, on the CPU; a Problem if the file is missing, damaged, or holds something else."""
     path = Path(path)
-    with needed_for(N_("Opening a trace")):
+    with explain_missing_extra(N_("Opening a trace")):
         from safetensors import safe_open  # here because a capture does not need it
     try:
         # read and not mapped into memory: a mapped file that gets shorter kills the process
@@ -87,9 +87,9 @@ def read_trace_file(path: Path | str) -> tuple[tuple[RecordedLayer, ...], dict[s
         raise Problem("{path} is not a saved trace, or is damaged", path=path.name) from error
 
 
-def trace_of_bytes(sent: bytes) -> tuple[tuple[RecordedLayer, ...], dict[str, Tensor], dict[str, Any]]:
+def trace_from_bytes(sent: bytes) -> tuple[tuple[RecordedLayer, ...], dict[str, Tensor], dict[str, Any]]:
     """What `trace_bytes` made, on the CPU."""
-    with needed_for(N_("Reading a trace")):
+    with explain_missing_extra(N_("Reading a trace")):
         from safetensors.torch import load
     header = json.loads(sent[8 : 8 + int.from_bytes(sent[:8], "little")])  # safetensors' own, which `load` leaves out
     return _of_parts(load(sent), header.get("__metadata__", {}), "bytes")

@@ -8,7 +8,7 @@ from attnviz.models.loading.locate import (
     availability,
     bytes_on_disk,
     fetch,
-    packaged,
+    packaged_models,
     version,
 )
 
@@ -23,7 +23,7 @@ __all__ = [
     "fetch",
     "is_prepared",
     "load",
-    "packaged",
+    "packaged_models",
     "prepare_examples",
     "prepared_example",
     "version",

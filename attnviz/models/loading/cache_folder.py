@@ -49,7 +49,7 @@ def build(folder: Path, write: Callable[[Path], None], name: str, *, unless_whol
     With `unless_whole`, returns without writing if the folder is complete, for instance because another
     process built it while this one waited for the lock. `name` is the model whose files they are, for an error.
     """
-    with held(folder):
+    with lock_folder(folder):
         if unless_whole and is_whole(folder):
             return
         for leftover in folder.parent.glob(f"{folder.name}{_PARTIAL}*"):  # of writers that died: the lock is ours
@@ -78,7 +78,7 @@ def discard(folder: Path) -> None:
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
+def lock_folder(folder: Path) -> Iterator[None]:
     """Wait for the lock for building `folder`, and hold it inside the block."""
     import filelock
 

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from attnviz.base.message import Message
-from attnviz.models.catalogue import Entry, LoadedModel, Source, find
+from attnviz.models.catalogue import LoadedModel, ModelEntry, Source, find
 from attnviz.models.file_faults import DAMAGED
 from attnviz.models.loading import cache_folder
-from attnviz.models.loading.gguf import Progress, silent
-from attnviz.models.loading.locate import availability_of
-from attnviz.models.settings import current
+from attnviz.models.loading.gguf import Progress, ignore_progress
+from attnviz.models.loading.locate import find_availability
+from attnviz.models.settings import current_settings
 
 if TYPE_CHECKING:
     from attnviz.models.capture import Trace
@@ -145,41 +145,43 @@ class Prepared:
     source: Source  #: of the weights that it was captured with
 
 
-def examples_of(entry: Entry) -> tuple[Example, ...]:
+def model_examples(entry: ModelEntry) -> tuple[Example, ...]:
     """The examples that belong to this model."""
     return tuple(example for example in EXAMPLES if example.model == entry.id)
 
 
-def folder_of(entry: Entry) -> Path:
+def example_folder(entry: ModelEntry) -> Path:
     """The folder of a model's captured examples. Its name depends on the weights and on the sentences."""
-    settings = current()
-    hub = availability_of(entry, settings).source in ("hub", "hub cache")
+    settings = current_settings()
+    hub = find_availability(entry, settings).source in ("hub", "hub cache")
     depends_on = [
         _FORMAT,
         entry.wheel.sha256 if entry.wheel and not hub else str(entry.revision),
         min(settings.token_limit, _LONGEST),
-        *((e.id, e.text, e.second) for e in examples_of(entry)),
+        *((e.id, e.text, e.second) for e in model_examples(entry)),
     ]
     digest = hashlib.sha256(json.dumps(depends_on).encode()).hexdigest()
     return settings.cache / "traces" / f"{entry.id}-{digest[:12]}"
 
 
-def is_prepared(entry: Entry) -> bool:
+def is_prepared(entry: ModelEntry) -> bool:
     """Whether every example of a model has been captured. Only looks at files."""
-    return not examples_of(entry) or cache_folder.is_whole(folder_of(entry))
+    return not model_examples(entry) or cache_folder.is_whole(example_folder(entry))
 
 
-def prepare_examples(loaded: LoadedModel, progress: Progress = silent) -> None:
+def prepare_examples(loaded: LoadedModel, progress: Progress = ignore_progress) -> None:
     """Capture a model's examples into the cache folder, unless that was done before."""
     if not is_prepared(loaded.entry):
-        cache_folder.build(folder_of(loaded.entry), lambda fresh: _write(loaded, fresh, progress), loaded.entry.name)
+        cache_folder.build(
+            example_folder(loaded.entry), lambda fresh: _write(loaded, fresh, progress), loaded.entry.name
+        )
 
 
 def prepared_example(example: Example) -> Prepared | None:
     """An example that was captured earlier; None if it was not, or if its files are damaged."""
     from attnviz.models.capture import Trace  # imported here because it loads torch
 
-    folder = folder_of(find(example.model))
+    folder = example_folder(find(example.model))
     about, trace = f"{example.id}.json", f"{example.id}.safetensors"
     if not cache_folder.is_intact(folder, about, trace):
         return None
@@ -194,7 +196,7 @@ def _write(loaded: LoadedModel, fresh: Path, progress: Progress) -> None:
     from attnviz.models.capture import capture
     from attnviz.models.tokens import encode
 
-    examples = examples_of(loaded.entry)
+    examples = model_examples(loaded.entry)
     for done, example in enumerate(examples):
         progress(done / len(examples), Message("Capturing the examples of {name}", {"name": loaded.entry.name}))
         tokens = encode(loaded, example.text, example.second or None)

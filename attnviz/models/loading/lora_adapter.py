@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
-from attnviz.base.message import Message, Problem, Several
+from attnviz.base.message import Message, MessageList, Problem
 from attnviz.models import model_files
-from attnviz.models.catalogue import Entry
+from attnviz.models.catalogue import ModelEntry
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -56,13 +56,13 @@ def is_adapter(folder: Path) -> bool:
     return (folder / CONFIG).is_file()
 
 
-def base_of(folder: Path) -> str | None:
+def adapter_base(folder: Path) -> str | None:
     """The name of an adapter's base, if the folder holds an adapter that says one."""
     base = (model_files.read_json(folder / CONFIG) or {}).get("base_model_name_or_path")
     return base if isinstance(base, str) and base else None
 
 
-def read(folder: Path, entry: Entry) -> Adapter:
+def read(folder: Path, entry: ModelEntry) -> Adapter:
     """The adapter in a folder, or in words why it cannot be added."""
     given = model_files.read_json(folder / CONFIG)
     if given is None:
@@ -77,9 +77,9 @@ def read(folder: Path, entry: Entry) -> Adapter:
         raise Problem(
             "{name} is more than LoRA on linear layers ({settings}), and only that is added here",
             name=entry.name,
-            settings=Several([each[:60] for each in more]),
+            settings=MessageList([each[:60] for each in more]),
         )
-    rank, alpha, base = given.get("r"), given.get("lora_alpha"), base_of(folder)
+    rank, alpha, base = given.get("r"), given.get("lora_alpha"), adapter_base(folder)
     if rank is None or not _is_number(alpha) or base is None:
         raise Problem("The adapter_config.json of {name} lacks its rank, its alpha or its base", name=entry.name)
     if not isinstance(rank, int) or isinstance(rank, bool) or not 1 <= rank <= HIGHEST_RANK:
@@ -99,11 +99,11 @@ def read(folder: Path, entry: Entry) -> Adapter:
     )
 
 
-def add(model: nn.Module, adapter: Adapter, entry: Entry) -> tuple[Message, ...]:
+def add(model: nn.Module, adapter: Adapter, entry: ModelEntry) -> tuple[Message, ...]:
     """Put the sums in the place of the base's weights, which are not written to; returns notices about it."""
     import torch
 
-    with model_files.opened((adapter.folder / FILE,), entry, mapped=False) as weights, torch.no_grad():
+    with model_files.open_weights((adapter.folder / FILE,), entry, mapped=False) as weights, torch.no_grad():
         pairs = _pairs(weights.slices, model, adapter, entry)
         ends = tuple(f".{target}" for target in adapter.targets)
         asked = [name for name, _layer in model.named_modules() if ends and f".{name}".endswith(ends)]
@@ -129,7 +129,7 @@ def add(model: nn.Module, adapter: Adapter, entry: Entry) -> tuple[Message, ...]
 
 
 def _pairs(
-    slices: Mapping[str, Any], model: nn.Module, adapter: Adapter, entry: Entry
+    slices: Mapping[str, Any], model: nn.Module, adapter: Adapter, entry: ModelEntry
 ) -> dict[str, tuple[Tensor, Tensor]]:
     """A and B by the name of their layer in the model, with the shapes that fit."""
     matrices: dict[str, dict[str, Any]] = {}
@@ -162,7 +162,7 @@ def _pairs(
     return {name: (sides["A"], sides["B"]) for name, sides in matrices.items()}
 
 
-def _in_model(name: str, model: Any, adapter: Adapter, entry: Entry) -> str:
+def _in_model(name: str, model: Any, adapter: Adapter, entry: ModelEntry) -> str:
     """The layer's name in our model, which may be with or without the head that the adapter was trained under."""
     prefix = f"{model.base_model_prefix}."
     modules = dict(model.named_modules())

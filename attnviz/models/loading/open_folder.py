@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from attnviz.base.message import Message, Problem
 from attnviz.models import model_files
-from attnviz.models.catalogue import Entry
+from attnviz.models.catalogue import ModelEntry
 from attnviz.models.file_faults import first_line
 from attnviz.models.loading.locate import has_weights
 from attnviz.models.settings import Settings
@@ -21,7 +21,7 @@ from attnviz.models.settings import Settings
 one_at_a_time: Final = threading.RLock()
 
 
-class Opened(NamedTuple):
+class OpenedModel(NamedTuple):
     """A model in memory, what was done to its weights so that they fit, and its tokenizer."""
 
     model: Any
@@ -29,7 +29,7 @@ class Opened(NamedTuple):
     tokenizer: Any
 
 
-def model(folder: Path, entry: Entry, settings: Settings) -> tuple[Any, tuple[Message, ...]]:
+def open_model(folder: Path, entry: ModelEntry, settings: Settings) -> tuple[Any, tuple[Message, ...]]:
     """The model in evaluation mode, on the device that the settings choose, and what was done so that its weights fit.
 
     Every weight of it comes from the files.
@@ -42,9 +42,9 @@ def model(folder: Path, entry: Entry, settings: Settings) -> tuple[Any, tuple[Me
         raise _no_weights(folder, entry)
     device = pick_device(settings)
     if timm_folder.is_timm(folder):
-        with one_at_a_time, model_files.opened(model_files.files_of(folder), entry, mapped=False) as weights:
-            check_memory(4 * timm_folder.parameters(folder, entry), entry, settings, device)
-            filled = timm_folder.filled(folder, weights.slices, entry)
+        with one_at_a_time, model_files.open_weights(model_files.weight_files(folder), entry, mapped=False) as weights:
+            check_memory(4 * timm_folder.count_parameters(folder, entry), entry, settings, device)
+            filled = timm_folder.fill_weights(folder, weights.slices, entry)
             return filled.eval().requires_grad_(False).to(device), weights.notices
     config = read_config(folder, entry)
     if entry.in_catalogue:
@@ -56,7 +56,7 @@ def model(folder: Path, entry: Entry, settings: Settings) -> tuple[Any, tuple[Me
         one_at_a_time,
         _quietly(),
         torch.no_grad(),
-        model_files.opened(model_files.files_of(folder), entry, mapped) as weights,
+        model_files.open_weights(model_files.weight_files(folder), entry, mapped) as weights,
     ):
         filled, info = _fill(config, weights, entry, pick_dtype(settings, device))
         wrong = [f"{key} {list(found)} ≠ {list(asked)}" for key, found, asked in sorted(info["mismatched_keys"])]
@@ -65,7 +65,9 @@ def model(folder: Path, entry: Entry, settings: Settings) -> tuple[Any, tuple[Me
         return filled.eval().requires_grad_(False).to(device), weights.notices + _left_over(info, entry)
 
 
-def _fill(config: Any, weights: model_files.StoredWeights, entry: Entry, dtype: str) -> tuple[Any, Mapping[str, Any]]:
+def _fill(
+    config: Any, weights: model_files.StoredWeights, entry: ModelEntry, dtype: str
+) -> tuple[Any, Mapping[str, Any]]:
     """The model with the weights in it, and transformers' account of what did not fit."""
     if dtype == "auto" and getattr(config, "dtype", None) is None:
         dtype = weights.first_dtype() or "float32"
@@ -89,7 +91,7 @@ def _fill(config: Any, weights: model_files.StoredWeights, entry: Entry, dtype: 
     return filled
 
 
-def _left_over(info: Mapping[str, Any], entry: Entry) -> tuple[Message, ...]:
+def _left_over(info: Mapping[str, Any], entry: ModelEntry) -> tuple[Message, ...]:
     """A notice of tensors that the model has no place for; for catalogue models none are missed."""
     extra = sorted(info["unexpected_keys"])
     if not extra or entry.in_catalogue:
@@ -97,7 +99,7 @@ def _left_over(info: Mapping[str, Any], entry: Entry) -> tuple[Message, ...]:
     return (
         Message(
             "{count} weights in the files of {name} have no place in the model of its config: {names}",
-            {"count": len(extra), "name": entry.name, "names": model_files.first_few(extra)},
+            {"count": len(extra), "name": entry.name, "names": model_files.list_first(extra)},
         ),
     )
 
@@ -126,7 +128,7 @@ def _quietly() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def tokenizer(folder: Path, entry: Entry, for_model: Any) -> Any:
+def open_tokenizer(folder: Path, entry: ModelEntry, for_model: Any) -> Any:
     """The tokenizer beside the weights; None for models that take pictures and no words beside them."""
     from transformers.models.auto.tokenization_auto import AutoTokenizer
 
@@ -158,7 +160,7 @@ def tokenizer(folder: Path, entry: Entry, for_model: Any) -> Any:
     return result
 
 
-def read_config(folder: Path, entry: Entry) -> Any:
+def read_config(folder: Path, entry: ModelEntry) -> Any:
     """The config; a Problem unless transformers supports its model type without code from the model's author."""
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING, AutoConfig
 
@@ -173,7 +175,7 @@ def read_config(folder: Path, entry: Entry) -> Any:
         if "auto_map" in raw:
             raise Problem("{name} runs only with code of its own, which attnviz never runs", name=entry.name)
         raise Problem("{name} is of a kind ({kind}) that transformers does not support", name=entry.name, kind=kind)
-    if kernel := model_files.kernel(raw):
+    if kernel := model_files.hub_kernel(raw):
         raise Problem(
             "The config of {name} names a kernel to download ({kernel}); attnviz runs no code from the hub",
             name=entry.name,
@@ -184,11 +186,11 @@ def read_config(folder: Path, entry: Entry) -> Any:
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         choose_again(config)
     except Exception as error:
-        raise model_files.no_model(entry, error) from error
+        raise model_files.config_problem(entry, error) from error
     return config
 
 
-def model_class(config: Any, entry: Entry) -> Any:
+def model_class(config: Any, entry: ModelEntry) -> Any:
     """The model class named in the config, or else transformers' choice for the kind of the entry."""
     import transformers
 
@@ -200,7 +202,7 @@ def model_class(config: Any, entry: Entry) -> Any:
     return by_kind.get(entry.kind or "", transformers.AutoModel)
 
 
-def check_fits(config: Any, entry: Entry, settings: Settings, device: str) -> None:
+def check_fits(config: Any, entry: ModelEntry, settings: Settings, device: str) -> None:
     """Refuse a model that has no attention or is too large for this machine, judged by its config alone."""
     import torch
 
@@ -209,7 +211,7 @@ def check_fits(config: Any, entry: Entry, settings: Settings, device: str) -> No
         with one_at_a_time, torch.device("meta"):
             skeleton = kind(config) if hasattr(kind, "config_class") else kind.from_config(config)
     except Exception as error:
-        raise model_files.no_model(entry, error) from error
+        raise model_files.config_problem(entry, error) from error
     has_attention = any("attention" in type(module).__name__.lower() for module in skeleton.modules())
     if not has_attention or config.model_type == "rwkv":  # whose "attention" has no queries, keys and softmax
         raise Problem("{name} has no attention layers: there is nothing to show", name=entry.name)
@@ -218,7 +220,7 @@ def check_fits(config: Any, entry: Entry, settings: Settings, device: str) -> No
     check_memory(width * sum(parameter.numel() for parameter in skeleton.parameters()), entry, settings, device)
 
 
-def _no_weights(folder: Path, entry: Entry) -> Problem:
+def _no_weights(folder: Path, entry: ModelEntry) -> Problem:
     if any(any(folder.glob(pattern)) for pattern in ("*.bin", "*.pt", "*.ckpt")):
         return Problem(
             "{name} has its weights only as pickle files, which can run code when opened; "
@@ -244,7 +246,7 @@ LIMITS: Final = (
 KEPT_FREE: Final = 128 * 2**20
 
 
-def check_memory(needed: int, entry: Entry, settings: Settings, device: str) -> None:
+def check_memory(needed: int, entry: ModelEntry, settings: Settings, device: str) -> None:
     """Raise a Problem if weights of `needed` bytes exceed the limit in the settings or the free memory."""
     free = settings.memory_bytes or free_memory(device)
     if free is not None and needed > free:

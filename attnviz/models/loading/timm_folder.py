@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from attnviz.base.message import Problem
 from attnviz.models import model_files
-from attnviz.models.catalogue import Entry
+from attnviz.models.catalogue import ModelEntry
 from attnviz.models.file_faults import first_line
 
 #: what a config may say of the model's shape; anything else that timm would take, a file to open among it, is left out
@@ -45,7 +45,7 @@ def is_timm(folder: Path) -> bool:
     return isinstance(raw.get("architecture"), str) and "model_type" not in raw
 
 
-def parameters(folder: Path, entry: Entry) -> int:
+def count_parameters(folder: Path, entry: ModelEntry) -> int:
     """How many numbers the weights have, found without making them; a Problem unless tokens are patches."""
     with torch.device("meta"):
         inner = _created(_read(folder), entry)
@@ -54,7 +54,7 @@ def parameters(folder: Path, entry: Entry) -> int:
     return sum(each.numel() for each in inner.parameters())
 
 
-def filled(folder: Path, weights: Mapping[str, Any], entry: Entry) -> TimmPictures:
+def fill_weights(folder: Path, weights: Mapping[str, Any], entry: ModelEntry) -> TimmPictures:
     """The model with all its weights from the files, in 32 bits."""
     raw = _read(folder)
     inner = _created(raw, entry)
@@ -68,7 +68,7 @@ def filled(folder: Path, weights: Mapping[str, Any], entry: Entry) -> TimmPictur
     return made
 
 
-def _created(raw: Mapping[str, Any], entry: Entry) -> Any:
+def _created(raw: Mapping[str, Any], entry: ModelEntry) -> Any:
     """timm's model of this config, as it is before it learned anything."""
     model_files.check_layers(raw, entry)
     try:
@@ -88,7 +88,7 @@ def _created(raw: Mapping[str, Any], entry: Entry) -> Any:
     try:
         return timm.create_model(kind, pretrained=False, **shape)
     except Exception as error:
-        raise model_files.no_model(entry, error) from error
+        raise model_files.config_problem(entry, error) from error
 
 
 def _config(inner: Any, raw: Mapping[str, Any]) -> Any:

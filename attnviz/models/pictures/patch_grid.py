@@ -56,14 +56,14 @@ class PatchGrid:
 CLASS = Message("class token")
 
 
-def pixels_of_patches(pictures: np.ndarray, side: int) -> np.ndarray:
+def split_into_patches(pictures: np.ndarray, side: int) -> np.ndarray:
     """Pictures (..., height, width) in patches, row by row, each with its pixels row by row: (..., P, side * side)."""
     rows, columns = pictures.shape[-2] // side, pictures.shape[-1] // side
     cut = pictures.reshape(*pictures.shape[:-2], rows, side, columns, side).swapaxes(-3, -2)
     return cut.reshape(*pictures.shape[:-2], rows * columns, side**2)
 
 
-def grid_of(model: Any, height: int, width: int, tokens: int) -> PatchGrid:
+def find_grid(model: Any, height: int, width: int, tokens: int) -> PatchGrid:
     """The patches of a picture of this many pixels, in a layer that sees `tokens` tokens.
 
     Models say the side of a patch in their config. A layer that sees fewer tokens than there are patches belongs to a
@@ -113,12 +113,12 @@ def _special(config: Any, count: int) -> tuple[Message, ...]:
 MOST_SIDE = 448  #: pixels: a larger picture is made smaller, because every patch costs a token
 
 
-def merged(model: Any) -> int:
+def merge_factor(model: Any) -> int:
     """How many patches along a side become one token for the words: Qwen2-VL's 2, else 1."""
     return int(getattr(vision_config(model), "spatial_merge_size", 1) or 1)
 
 
-def reads_words(model: Any) -> bool:
+def takes_text(model: Any) -> bool:
     """Whether a model is given words and a picture among them, as Qwen2-VL, LLaVA and PaliGemma are."""
     return getattr(model.config, "vision_config", None) is not None and image_token(model.config) is not None
 
@@ -129,27 +129,27 @@ def image_token(config: Any) -> int | None:
     return int(token) if isinstance(token, int) else None
 
 
-def compares(model: Any) -> bool:
+def has_two_encoders(model: Any) -> bool:
     """Whether a model has a tower for pictures and one for words, and says how well they fit."""
     both = all(getattr(model.config, f"{name}_config", None) is not None for name in ("vision", "text"))
     return both and image_token(model.config) is None and hasattr(model, "logit_scale")
 
 
-def says_each_alone(model: Any) -> bool:
+def scores_independently(model: Any) -> bool:
     """Whether each description has a probability of its own (SigLIP) rather than a share of one (CLIP)."""
     return hasattr(model, "logit_bias")
 
 
 def size_for(model: Any, height: int, width: int) -> tuple[int, int]:
     """The nearest height and width that whole groups of merged patches fill."""
-    step = int(vision_config(model).patch_size) * merged(model)
+    step = int(vision_config(model).patch_size) * merge_factor(model)
     times = min(1.0, MOST_SIDE / max(height, width))
     return max(step, round(height * times / step) * step), max(step, round(width * times / step) * step)
 
 
 def cut_up(model: Any, values: Tensor) -> dict[str, Tensor]:
     """A picture (1, C, height, width) as the model takes it: patches (N, C * frames * side * side), and their grid."""
-    config, side = vision_config(model), merged(model)
+    config, side = vision_config(model), merge_factor(model)
     patch, frames = int(config.patch_size), int(getattr(config, "temporal_patch_size", 2) or 2)
     channels, height, width = values.shape[1:]
     rows, columns = height // patch, width // patch
@@ -164,7 +164,7 @@ def cut_up(model: Any, values: Tensor) -> dict[str, Tensor]:
 
 def put_together(model: Any, patches: Tensor, grid: Tensor) -> Tensor:
     """The picture (1, C, height, width) that patches were cut from: what `cut_up` did, undone."""
-    config, side = vision_config(model), merged(model)
+    config, side = vision_config(model), merge_factor(model)
     patch, frames = int(config.patch_size), int(getattr(config, "temporal_patch_size", 2) or 2)
     _, rows, columns = (int(each) for each in grid[0])
     parts = patches.reshape(rows // side, columns // side, side, side, -1, frames, patch, patch)[:, :, :, :, :, 0]
@@ -192,12 +192,12 @@ class Windows:
         return cut.transpose(1, 2).reshape(-1, self.side**2)
 
 
-def looks_in_windows(model: Any) -> bool:
+def uses_windows(model: Any) -> bool:
     """Whether some layers of a model cut the picture into windows."""
     return any(hasattr(module, "shift_size") and hasattr(module, "window_size") for module in model.modules())
 
 
-def windows_of(model: Any, layer: RecordedLayer, height: int, width: int) -> Windows | None:
+def find_windows(model: Any, layer: RecordedLayer, height: int, width: int) -> Windows | None:
     """How a recorded layer cuts a picture of this many pixels into windows; None where it does not."""
     path = layer.name.rsplit(".attention", 1)[0]
     block: Any = model.get_submodule(path) if ".blocks." in path else None
@@ -211,7 +211,7 @@ def windows_of(model: Any, layer: RecordedLayer, height: int, width: int) -> Win
     return Windows(stage, rows, columns, isqrt(layer.shape[3]), int(block.shift_size))
 
 
-def of_all_patches(layer: RecordedLayer, windows: Windows) -> RecordedLayer:
+def join_windows(layer: RecordedLayer, windows: Windows) -> RecordedLayer:
     """The same layer over all patches at once: a patch may look at those of its own window, and no others.
 
     Where windows reach beyond the picture only weights are given, since what lies there takes a share of them.
@@ -241,7 +241,7 @@ def of_all_patches(layer: RecordedLayer, windows: Windows) -> RecordedLayer:
     )  # fmt: skip
 
 
-def seen_in_windows(windows: Windows, hidden: Tensor) -> Tensor:
+def window_masks(windows: Windows, hidden: Tensor) -> Tensor:
     """(windows, 1, 1, side * side): False at the places of hidden patches; `hidden` (patches,) is True at those."""
     places = windows.places()
     return ((places < 0) | ~hidden[places.clamp_min(0)])[:, None, None]

@@ -19,9 +19,9 @@ from attnviz.models.pictures.patch_grid import (
     PatchGrid,
     cut_up,
     image_token,
-    merged,
+    merge_factor,
     put_together,
-    says_each_alone,
+    scores_independently,
     size_for,
     vision_config,
 )
@@ -49,10 +49,10 @@ def prepare(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
     """A picture for a model: counts (height, width) from 0 to 16, or colours (height, width, 3) of 8 bits."""
     if loaded.entry.shipped:  # our own models know pictures in counts
         return _as_counts(loaded, pixels)
-    return _as_the_model_asks(loaded, looks(pixels) if pixels.ndim == 2 else pixels)
+    return _as_the_model_asks(loaded, ink_picture(pixels) if pixels.ndim == 2 else pixels)
 
 
-def looks(counts: np.ndarray) -> np.ndarray:
+def ink_picture(counts: np.ndarray) -> np.ndarray:
     """Counts as dark ink on white, (height, width, 3)."""
     return np.repeat(np.rint(255 - counts.astype(np.float64) * (255 / COUNTS)).astype(np.uint8)[..., None], 3, -1)
 
@@ -78,7 +78,7 @@ def _as_counts(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
         if pixels[:, width:].any():
             notices = (Message("{name} reads one digit: it is given the first.", {"name": loaded.name}),)
     values = torch.from_numpy(counts.astype(np.float32)) / (COUNTS / 2) - 1
-    return PreparedPicture({"pixel_values": values[None, None]}, looks(counts), notices)
+    return PreparedPicture({"pixel_values": values[None, None]}, ink_picture(counts), notices)
 
 
 def _middle(image: Image.Image, height: int, width: int, how: Image.Resampling, share: float = 1.0) -> np.ndarray:
@@ -95,7 +95,7 @@ def _as_the_model_asks(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPictu
     if processor is None:
         return _by_the_config(loaded, pixels)
     image = Image.fromarray(pixels)
-    if merged(loaded.model) > 1:
+    if merge_factor(loaded.model) > 1:
         image.thumbnail((MOST_SIDE, MOST_SIDE))
     given = processor(images=image, return_tensors="pt")
     inputs = {name: given[name] for name in ("pixel_values", "image_grid_thw") if name in given}
@@ -132,7 +132,7 @@ def _by_the_config(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
     size = getattr(config, "image_size", 224)
     channels = int(getattr(config, "num_channels", None) or getattr(config, "in_channels", 3) or 3)
     height, width = (size, size) if isinstance(size, int) else (size[0], size[1])
-    if merged(loaded.model) > 1:
+    if merge_factor(loaded.model) > 1:
         height, width = size_for(loaded.model, *pixels.shape[:2])
     image = Image.fromarray(pixels).convert("RGB" if channels == 3 else "L")
     small = _middle(image, height, width, Image.Resampling.BICUBIC, getattr(config, "crop_share", 1.0))
@@ -146,7 +146,7 @@ def _by_the_config(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
         "{name} comes without its preprocessing: the middle of the picture, from -1 to 1, is given to it.",
         {"name": loaded.name},
     )
-    inputs = {"pixel_values": values} if merged(loaded.model) == 1 else cut_up(loaded.model, values)
+    inputs = {"pixel_values": values} if merge_factor(loaded.model) == 1 else cut_up(loaded.model, values)
     return PreparedPicture(inputs, _seen(values, mean, spread), () if known else (made_up,))
 
 
@@ -185,7 +185,7 @@ class PromptedPicture:
         return int(self.places.max()) + 1
 
 
-def prompted(loaded: LoadedModel, prepared: PreparedPicture, words: str) -> PromptedPicture:
+def prepare_prompt(loaded: LoadedModel, prepared: PreparedPicture, words: str) -> PromptedPicture:
     """The picture and a visitor's words, laid out as the family was taught."""
     model, tokenizer = loaded.model, cast(Any, loaded.tokenizer)
     if tokenizer is None:
@@ -194,7 +194,7 @@ def prompted(loaded: LoadedModel, prepared: PreparedPicture, words: str) -> Prom
     def ids_of(text: str) -> list[int]:
         return tokenizer(text, add_special_tokens=False)["input_ids"] if text else []
 
-    side = float(vision_config(model).patch_size) * merged(model)
+    side = float(vision_config(model).patch_size) * merge_factor(model)
     grid = PatchGrid(int(prepared.size[0] // side), int(prepared.size[1] // side), (), (side, side))
     # LLaVA may be given the class token, too: it comes first
     count = grid.patches + int(getattr(model.config, "vision_feature_select_strategy", "default") == "full")
@@ -213,7 +213,7 @@ def prompted(loaded: LoadedModel, prepared: PreparedPicture, words: str) -> Prom
     token = image_token(model.config)
     ids = torch.tensor([[*lead, *[token] * count, *tail]])
     inputs = prepared.inputs | {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
-    if merged(model) > 1:
+    if merge_factor(model) > 1:
         inputs |= {"mm_token_type_ids": ids.eq(int(token or 0)).int()}
     if kind == "paligemma":
         inputs |= {"token_type_ids": torch.zeros_like(ids)}
@@ -221,7 +221,7 @@ def prompted(loaded: LoadedModel, prepared: PreparedPicture, words: str) -> Prom
     return PromptedPicture(inputs, grid, torch.arange(first, first + grid.patches))
 
 
-def longer(inputs: dict[str, Any], token: Tensor) -> dict[str, Any]:
+def append_token(inputs: dict[str, Any], token: Tensor) -> dict[str, Any]:
     """The same inputs with one more token that the model wrote, (1, 1)."""
     one = torch.ones_like(token)
     # PaliGemma's question is read as a whole, type 0; what it writes looks back only, type 1
@@ -247,7 +247,7 @@ def special_names(names: tuple[str, ...]) -> tuple[Message, ...]:
 MOST_NAMES = 8
 
 
-def descriptions(loaded: LoadedModel, names: tuple[str, ...]) -> dict[str, Tensor]:
+def encode_descriptions(loaded: LoadedModel, names: tuple[str, ...]) -> dict[str, Tensor]:
     """The descriptions as token ids (N, T), each filled up as its family does it."""
     if loaded.tokenizer is None:
         raise Problem("{name} comes without a tokenizer", name=loaded.name)
@@ -263,7 +263,7 @@ def descriptions(loaded: LoadedModel, names: tuple[str, ...]) -> dict[str, Tenso
     ids = [each or [int(text.eos_token_id)] for each in ids]
     fill = loaded.tokenizer.pad_token_id
     fill = int(text.eos_token_id if fill is None else fill)
-    sigmoid = says_each_alone(loaded.model)
+    sigmoid = scores_independently(loaded.model)
     length = longest if sigmoid else max(map(len, ids))  # SigLIP learned from texts that were all filled up
     inputs = {"input_ids": torch.tensor([each + [fill] * (length - len(each)) for each in ids])}
     if not sigmoid:

@@ -195,13 +195,13 @@ class Digits:
 
 
 @cache
-def held_out() -> Digits:
+def held_out_digits() -> Digits:
     """The fifth of the data set that neither model has learned from."""
     with np.load(DIGITS_FILE) as held:
         return Digits(held["pictures"], held["said"])
 
 
-def composed(pictures: Sequence[np.ndarray], width: int = MOST_DIGITS) -> np.ndarray:
+def join_digits(pictures: Sequence[np.ndarray], width: int = MOST_DIGITS) -> np.ndarray:
     """Digits (8, 8) side by side, (8, 8 * width), with nothing to the right of the last."""
     if not 1 <= len(pictures) <= width:
         raise Problem("{count} digits do not fit; between 1 and {most} do", count=len(pictures), most=width)
@@ -210,7 +210,7 @@ def composed(pictures: Sequence[np.ndarray], width: int = MOST_DIGITS) -> np.nda
     )
 
 
-def counts_of_drawing(bitmap: np.ndarray) -> np.ndarray:
+def count_ink(bitmap: np.ndarray) -> np.ndarray:
     """A drawing (32, 32), True where there is ink, as the data set prepares its own: (8, 8) counts from 0 to 16.
 
     What is drawn is first stretched to the full height and moved to the middle, as the data set's own digits are.
@@ -220,10 +220,10 @@ def counts_of_drawing(bitmap: np.ndarray) -> np.ndarray:
         raise Problem("a drawing has {shape} pixels; it must have 32 × 32", shape=" × ".join(map(str, bitmap.shape)))
     if not bitmap.any():
         return np.zeros((DIGIT_SIDE, DIGIT_SIDE), np.uint8)
-    return filled(bitmap).reshape(DIGIT_SIDE, BLOCK, DIGIT_SIDE, BLOCK).sum((1, 3)).astype(np.uint8)
+    return stretch_ink(bitmap).reshape(DIGIT_SIDE, BLOCK, DIGIT_SIDE, BLOCK).sum((1, 3)).astype(np.uint8)
 
 
-def filled(bitmap: np.ndarray) -> np.ndarray:
+def stretch_ink(bitmap: np.ndarray) -> np.ndarray:
     """The ink stretched to the whole height, in the middle; a stroke that is very thin keeps its width."""
     rows, columns = np.flatnonzero(bitmap.any(1)), np.flatnonzero(bitmap.any(0))
     cut = bitmap[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
@@ -236,7 +236,7 @@ def filled(bitmap: np.ndarray) -> np.ndarray:
     return whole
 
 
-def card(model: str) -> Message | None:
+def model_card(model: str) -> Message | None:
     """The figures that training wrote beside a model's weights, in a sentence; None for a model that is not ours."""
     file = FOLDER / model / "figures.json"
     if not file.is_file():

@@ -16,9 +16,9 @@ from typing import Any, Final, Literal
 import torch
 from torch import Tensor
 
-from attnviz.base.message import Message, Problem, Several
+from attnviz.base.message import Message, MessageList, Problem
 from attnviz.models.catalogue import LoadedModel
-from attnviz.models.tokens.token_spans import RawToken, TokenSpan, rest_of, spans_of, speller, token_label
+from attnviz.models.tokens.token_spans import RawToken, TokenSpan, make_spans, make_speller, remaining_text, token_label
 
 #: What surrounds the sentence. usual: the tokenizer's special tokens. none: nothing.
 #: start: a beginning-of-text token. chat: the chat template, with the sentence as the user's turn.
@@ -53,7 +53,7 @@ class Tokens:
         return tuple(span.label for span in self.spans)
 
 
-def frames(loaded: LoadedModel) -> tuple[Frame, ...]:
+def supported_frames(loaded: LoadedModel) -> tuple[Frame, ...]:
     """The frames that this model's tokenizer supports, "usual" first."""
     tokenizer: Any = loaded.tokenizer
     usual, start = tokenizer("a")["input_ids"], tokenizer.bos_token_id
@@ -71,12 +71,12 @@ def encode(loaded: LoadedModel, text: str, pair: str | None = None, frame: Frame
     tokenizer = loaded.tokenizer
     if tokenizer is None:
         raise Problem("{name} looks at pictures, not at sentences", name=loaded.entry.name)
-    if frame not in frames(loaded):
+    if frame not in supported_frames(loaded):
         raise Problem(
             "frame={frame} is not available for {name}; available are: {allowed}",
             frame=frame,
             name=loaded.entry.name,
-            allowed=Several(frames(loaded)),
+            allowed=MessageList(supported_frames(loaded)),
         )
     if pair is not None and frame in ("start", "chat"):
         raise Problem("frame={frame} takes one sentence; a pair of sentences needs frame=usual or none", frame=frame)
@@ -97,7 +97,7 @@ def read(tokenizer: Any, text: str) -> Tokens:
         raise Problem("tokenizer={given} reads no text: give one with encode and decode", given=repr(tokenizer)[:60])
     inputs = _inputs_of(raws, is_transformers and "token_type_ids" in tokenizer.model_input_names)
     if is_transformers:
-        return Tokens((text,), spans_of(tokenizer, (text,), raws, frozenset()), (), inputs)
+        return Tokens((text,), make_spans(tokenizer, (text,), raws, frozenset()), (), inputs)
     spans = (
         TokenSpan(at, raw.id, label_of(tokenizer, raw.id), "", 0, 0, None, False, 0) for at, raw in enumerate(raws)
     )
@@ -156,8 +156,8 @@ def _within_limit(
     heads = tuple(each[: limit * _MOST_CHARACTERS] for each in texts)
     kept, shortened = _cut(tokenize(heads), limit)
     inputs = _inputs_of(kept, typed, loaded.model.device)
-    spans = spans_of(loaded.tokenizer, heads, kept, shortened)
-    rests = tuple(rest_of(spans, whole, segment) for segment, whole in enumerate(texts))
+    spans = make_spans(loaded.tokenizer, heads, kept, shortened)
+    rests = tuple(remaining_text(spans, whole, segment) for segment, whole in enumerate(texts))
     cut = [s for s, (whole, head) in enumerate(zip(texts, heads, strict=True)) if s in shortened or head != whole]
     notices = tuple(_notice(texts[s], rests[s], limit) for s in cut if rests[s])
     return Tokens(texts, spans, rests, inputs, frame, notices)
@@ -258,7 +258,7 @@ def _read_slow(tokenizer: Any, texts: tuple[str, ...], specials: bool) -> list[R
 
 def _placed(tokenizer: Any, ids: list[int], text: str, segment: int) -> list[RawToken]:
     """Tokens of a text without offsets, located by searching the text for what each spells, in order."""
-    spell, pieces = speller(tokenizer), tokenizer.convert_ids_to_tokens(ids)
+    spell, pieces = make_speller(tokenizer), tokenizer.convert_ids_to_tokens(ids)
     spans = align([spell(piece).decode("utf-8", "replace") for piece in pieces], text)
     return [RawToken(i, each, *span, False, segment) for i, each, span in zip(ids, pieces, spans, strict=True)]
 

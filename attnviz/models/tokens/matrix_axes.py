@@ -60,7 +60,7 @@ def matrix_axis(tokens: Tokens, words: bool = False, specials: bool = True) -> M
     )
 
 
-def project(weights: Tensor, queries: MatrixAxis, keys: MatrixAxis, renormalise: bool = False) -> Tensor:
+def project_weights(weights: Tensor, queries: MatrixAxis, keys: MatrixAxis, renormalise: bool = False) -> Tensor:
     """Weights (..., Q, K) between tokens as weights between the entries of two axes, (..., rows, columns).
 
     `renormalise` scales each row that is not 0 to sum to 1. It is meant for rows that lost weight to hidden

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from attnviz.base import word_boundaries
-from attnviz.base.message import Problem, Several
+from attnviz.base.message import MessageList, Problem
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class TokenSpan:
     part: tuple[int, int] | None = None  #: (2, 3): the second of three tokens that spell one character
 
 
-def spans_of(
+def make_spans(
     tokenizer: Any, texts: tuple[str, ...], raws: list[RawToken], cut: frozenset[int]
 ) -> tuple[TokenSpan, ...]:
     """The tokens in order, with labels, spans, words and parts of characters; segments in `cut` were cut off early."""
-    spell = speller(tokenizer)
+    spell = make_speller(tokenizer)
     spelled = [spell(raw.piece) for raw in raws]
     raws = [_without_phantom_space(raw, text, texts) for raw, text in zip(raws, spelled, strict=True)]
     parts = _parts(raws, spelled)
@@ -63,7 +63,7 @@ def spans_of(
     return tuple(made)
 
 
-def rest_of(spans: tuple[TokenSpan, ...], text: str, segment: int) -> str:
+def remaining_text(spans: tuple[TokenSpan, ...], text: str, segment: int) -> str:
     """The part of a segment's text after its last span."""
     return text[max((p.end for p in spans if p.segment == segment and not p.special), default=0) :]
 
@@ -115,7 +115,7 @@ def _words(raws: list[RawToken], texts: tuple[str, ...]) -> list[int | None]:
     for segment, text in enumerate(texts):
         members = [(i, raw) for i, raw in enumerate(raws) if raw.segment == segment and not raw.special]
         pieces = [(raw.start, raw.end) for _, raw in members]
-        numbers = word_boundaries.join_by_pieces(word_boundaries.words_of(text), pieces)
+        numbers = word_boundaries.join_by_pieces(word_boundaries.word_numbers(text), pieces)
         order: dict[object, int] = {}
         key: object = None  # what tokens of the same word share
         keys = []
@@ -141,7 +141,7 @@ _METASPACE: Final = "▁"
 _A_UMLAUT: Final = "Ã¤"  # the two bytes of ä as byte-level vocabularies write them
 
 
-def speller(tokenizer: Any) -> Callable[[str], bytes]:
+def make_speller(tokenizer: Any) -> Callable[[str], bytes]:
     """A function that turns an entry of the vocabulary into the bytes of text that it stands for."""
     added = {str(token) for token in tokenizer.get_added_vocab()}
     byte_level = _joined(tokenizer, [_A_UMLAUT]) == "ä" or _splits_into_bytes(tokenizer)
@@ -221,9 +221,9 @@ def token_id(tokenizer: Any, text: Any) -> Any:
         if len(ids) == 1 and ids[0] != tokenizer.unk_token_id:
             return int(ids[0])
     pieces = tokenizer.convert_ids_to_tokens(found[0])
-    spell = speller(tokenizer)
+    spell = make_speller(tokenizer)
     raise Problem(
         "token={text} is not one token: the vocabulary spells it {pieces}; give one of them, or a token id",
         text=text,
-        pieces=Several([token_label(spell(each).decode("utf-8", "replace")) for each in pieces]),
+        pieces=MessageList([token_label(spell(each).decode("utf-8", "replace")) for each in pieces]),
     )

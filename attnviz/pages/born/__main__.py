@@ -27,13 +27,14 @@ def main() -> None:
     if asked.ship is None:
         config = replace(life.Config(), seed=asked.seed, steps=asked.steps)
         name = f"seed-{config.seed}-own"
-        print(f"kept in {prepared_files.keep(life.own(name), life.packed(trained(name, config, None)))}")
+        packed = life.pack_run(print_training(name, config, None))
+        print(f"kept in {prepared_files.write_cache_file(life.own_run_folder(name), packed)}")
     for name in asked.ship if asked.ship else life.RUNS if asked.ship is not None else ():
         keep = None if name == life.LIFE else life.FEW if name == life.BLURRED else 0
-        (DATA / f"{name}.npz").write_bytes(life.packed(trained(name, life.RUNS[name], keep)))
+        (DATA / f"{name}.npz").write_bytes(life.pack_run(print_training(name, life.RUNS[name], keep)))
 
 
-def trained(name: str, config: life.Config, keep: int | None) -> life.Life:
+def print_training(name: str, config: life.Config, keep: int | None) -> life.TrainingRun:
     """The run, told as it goes."""
     made = life.run(config, keep, lambda step, accuracy: print(f"{name} step {step}: {accuracy:.1%}", flush=True))
     print(f"{name}: previous-token {made.previous[-1].max():.2f}, induction {made.induction[-1].max():.2f}")

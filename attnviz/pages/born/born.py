@@ -14,7 +14,7 @@ def page() -> None:
         "others": (_("Other runs"), film.others_panel),
         "real": (_("A trained model"), real.panel),
     }
-    page_parts.sections(PAGE, choices.SECTION, panels)
+    page_parts.draw_sections(PAGE, choices.SECTION, panels)
 
 
 if __name__ == "__main__":  # Streamlit runs this file

@@ -25,7 +25,7 @@ class RunCurve:
     faint: bool = False
 
 
-def compared(runs: Sequence[RunCurve], height: int = 470) -> Figure:
+def draw_runs(runs: Sequence[RunCurve], height: int = 470) -> Figure:
     """Loss above, the best induction score below; runs that are only the background are faint."""
     colours = iter((PRIMARY[1], SCALED, ALTERNATIVE))
     inks = [MASKED if run.faint else next(colours) for run in runs]

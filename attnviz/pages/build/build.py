@@ -5,11 +5,11 @@ from collections.abc import Callable
 import streamlit as st
 
 from attnviz.app import page_parts, show
-from attnviz.app.panel import guard
-from attnviz.app.text import spoken
-from attnviz.app.widgets import one_of
+from attnviz.app.panel import show_problems
+from attnviz.app.text import translate_markdown
+from attnviz.app.widgets import select_one
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, sentences
+from attnviz.base.words import _, join_sentences
 from attnviz.pages.build import choices
 from attnviz.pages.build.maths import attention_by_hand, generated_code
 from attnviz.pages.build.page_entry import PAGE
@@ -23,24 +23,24 @@ from attnviz.pages.build.panels import (
 )
 
 
-def further(result: attention_by_hand.Result) -> None:
+def draw_questions(result: attention_by_hand.Result) -> None:
     """Draw the questions and the answer to the chosen one, on the same sentence."""
     questions: dict[str, tuple[str, Callable[[attention_by_hand.Result], None]]] = {
         "weights": (_("What if I change a weight?"), weights.panel),
         "sizes": (_("Which sizes must agree?"), lambda _result: sizes.panel()),
-        "qkv": (_("Why Q, K and V?"), whys.qkv),
-        "softmax": (_("Why softmax?"), whys.softmax),
-        "heads": (_("Why several heads?"), whys.several_heads),
+        "qkv": (_("Why Q, K and V?"), whys.draw_fixed_mixing),
+        "softmax": (_("Why softmax?"), whys.draw_normalisers),
+        "heads": (_("Why several heads?"), whys.draw_several_heads),
         "picture": (_("And with a picture?"), two_sources.panel),
     }
     st.subheader(_("Ask further"), anchor=False)
     titles = {name: title for name, (title, _panel) in questions.items()}
-    question = one_of(choices.QUESTION, _("Question"), titles, label_visibility="collapsed")
-    with guard():
+    question = select_one(choices.QUESTION, _("Question"), titles, label_visibility="collapsed")
+    with show_problems():
         questions[question][1](result)
 
 
-def code(result: attention_by_hand.Result) -> None:
+def draw_code(result: attention_by_hand.Result) -> None:
     """Draw the code in the form that the visitor chooses."""
     box = show.program_box("build")
     if box is None:
@@ -52,7 +52,7 @@ def code(result: attention_by_hand.Result) -> None:
     }
     drawn = {"module": _module, "sdpa": _fused, "mha": _multihead}
     with box:
-        drawn[one_of(choices.CODE, _("Written as"), shown, label_visibility="collapsed")](result)
+        drawn[select_one(choices.CODE, _("Written as"), shown, label_visibility="collapsed")](result)
 
 
 def _module(result: attention_by_hand.Result) -> None:
@@ -61,7 +61,7 @@ def _module(result: attention_by_hand.Result) -> None:
         "page's numbers."
     ).format(n=len(generated_code.module(result.config).splitlines()))
     if result.difference is not None:
-        text = sentences(
+        text = join_sentences(
             text,
             _("The steps above differ from the package's own module by at most {d}.").format(
                 d=f"{Rounded(result.difference):.1g}"
@@ -86,7 +86,7 @@ def _multihead(result: attention_by_hand.Result) -> None:
     if source is None:
         st.info(_("nn.MultiheadAttention cannot express this configuration."), icon=":material/error:")
         for why in generated_code.multihead_refusals(result.config):
-            st.markdown("- " + spoken(why))
+            st.markdown("- " + translate_markdown(why))
         return
     st.markdown(
         _("Run this after the module, whose weights it takes over. Its mask means the opposite: True hides a key.")
@@ -95,15 +95,15 @@ def _multihead(result: attention_by_hand.Result) -> None:
 
 
 def page() -> None:
-    page_parts.page_heading(PAGE)
-    with guard():
+    page_parts.draw_heading(PAGE)
+    with show_problems():
         place = page_parts.main_picture()
-        config, vectors = config_form.ask()
+        config, vectors = config_form.draw_form()
         result = attention_by_hand.run(config)
         with place:
             walk.panel(result, vectors)
-        further(result)
-        code(result)
+        draw_questions(result)
+        draw_code(result)
 
 
 if __name__ == "__main__":  # Streamlit runs this file

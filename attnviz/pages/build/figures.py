@@ -9,7 +9,7 @@ import numpy as np
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.figures.attention_figures import GLOW, hover_points, picture_axes, side_by_side, ticks
-from attnviz.figures.chart import BARE, Panel, Series, at_x, axis, bars, cells, chart, line, note, panels
+from attnviz.figures.chart import BARE, Panel, Series, axis, bars, cells, chart, line, mark_x, note, panels
 from attnviz.figures.heatmap import token_axis
 from attnviz.figures.theme import SCALED, SERIES, THEORY, Figure
 
@@ -23,7 +23,7 @@ def before_and_after_order(
     return fig.update_xaxes(ticktext=labels, col=2, row=1).update_yaxes(ticktext=labels, col=2, row=1)
 
 
-def sums(rows: np.ndarray, cols: np.ndarray, queries: Sequence[str], keys: Sequence[str]) -> Figure:
+def row_and_column_sums(rows: np.ndarray, cols: np.ndarray, queries: Sequence[str], keys: Sequence[str]) -> Figure:
     """The sums of the rows of a weight matrix beside the sums of its columns, with a line at 1."""
     top = 1.35 * max(1.0, float(rows.max(initial=0)), float(cols.max(initial=0)))
     return panels(
@@ -32,7 +32,7 @@ def sums(rows: np.ndarray, cols: np.ndarray, queries: Sequence[str], keys: Seque
                 [_across(values, None, colour, 4, numbers=".2f" if len(words) <= 16 else None, showlegend=False)],
                 {"range": [0, top]},
                 ticks(words) | {"autorange": "reversed", "showgrid": False},
-                [at_x(1, dash="dash", layer="below")],
+                [mark_x(1, dash="dash", layer="below")],
             )
             for values, words, colour in ((rows, queries, SCALED), (cols, keys, SERIES[3]))
         ],
@@ -103,7 +103,7 @@ def parameter_curves(lengths: Sequence[int], attention: Sequence[int], mixing: S
         axis(_("words in the sentence"), showgrid=False, **log),
         axis(_("numbers to learn"), **log),
         height=320,
-        marks=[at_x(here, width=None)],
+        marks=[mark_x(here, width=None)],
         notes=[note(np.log10(here), 1, _("your sentence"), yref="paper", xanchor="left", xshift=4)],
     )
 
@@ -118,11 +118,11 @@ def blur_by_share(shares: np.ndarray, blur: np.ndarray, names: Sequence[str], sh
         axis(_("weight on the first"), tickformat=".0%", showgrid=False),
         axis(_("signal lost"), tickformat=".0%", range=[0, 1]),
         height=320,
-        marks=[at_x(share, width=None)],
+        marks=[mark_x(share, width=None)],
     )
 
 
-def looks(
+def weights_by_head(
     text: np.ndarray, picture: np.ndarray, words: Sequence[str], pixels: np.ndarray, relative: bool = False
 ) -> Figure:
     """The weights of one query by head: on the words (H, K) as bars, on the patches (H, P) as squares on the picture.
@@ -176,7 +176,7 @@ def _patches(number: int, weights: np.ndarray, pixels: np.ndarray, whole: float)
     return Panel([ink, told], *picture_axes(pixels.shape, number), [light])
 
 
-def brought(parts: Sequence[tuple[str, np.ndarray]], words: Sequence[str]) -> Figure:
+def lengths_by_source(parts: Sequence[tuple[str, np.ndarray]], words: Sequence[str]) -> Figure:
     """How long the vectors are that each source brings to each word: `parts` are (name, lengths (Q,))."""
     colours = (SERIES[0], GLOW, THEORY)
     return chart(

@@ -13,7 +13,7 @@ from attnviz.pages.compare.panels import cost_table, measured, reach, what_is_sh
 
 def page() -> None:
     """Draw the page."""
-    page_parts.sections(
+    page_parts.draw_sections(
         PAGE,
         choices.SECTION,
         {
@@ -21,12 +21,12 @@ def page() -> None:
             "measured": (_("2 Measured"), measured.panel),
             "reach": (_("3 Reach"), reach.panel),
             "shared": (_("4 What is shared"), what_is_shared.panel),
-            "uses": (_("5 Typical uses"), typical_uses),
+            "uses": (_("5 Typical uses"), draw_typical_uses),
         },
     )
 
 
-def typical_uses() -> None:
+def draw_typical_uses() -> None:
     """Section 5: what recurrence, convolution and attention are used for, and what each would cost there."""
     st.markdown(
         _(
@@ -65,7 +65,7 @@ def typical_uses() -> None:
         }
         for use in layer_costs.USES
     ]
-    show.tabled(show.columns(rows), "typical-uses", "c-uses", link=_("its curves"))
+    show.table_with_downloads(show.to_columns(rows), "typical-uses", "c-uses", link=_("its curves"))
     cheaper = sum(use.costs["attention"][0] <= use.costs["lstm"][0] for use in layer_costs.USES)
     dear = max(layer_costs.USES, key=lambda use: use.costs["attention"][0] / use.costs[use.usual][0])
     st.markdown(
@@ -82,7 +82,7 @@ def typical_uses() -> None:
             steps=dear.costs["lstm"][1],
         )
     )
-    show.snippet(layer_costs.USES_PROGRAM, "c-uses")
+    show.program(layer_costs.USES_PROGRAM, "c-uses")
 
 
 def _address(sizes: layer_costs.Config) -> str:

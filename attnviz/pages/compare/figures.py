@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from attnviz.base.words import _
-from attnviz.figures.chart import Panel, Series, at_y, axis, cells, chart, line, panels, points
+from attnviz.figures.chart import Panel, Series, axis, cells, chart, line, mark_y, panels, points
 from attnviz.figures.theme import FONT, SERIES, THEORY, WEIGHTS, Figure
-from attnviz.figures.title_lines import above, below
+from attnviz.figures.title_lines import margin_above, place_legend_below
 
 #: layers of one family share a colour; `DASHES` tells them apart
 COLOURS = {
@@ -64,7 +64,7 @@ class KindCurve:
     fit: np.ndarray | None = None  #: (points, 2): x and y of the fitted power law
 
 
-def over(
+def draw_curves(
     curves: Sequence[KindCurve],
     title: str,
     x_title: str,
@@ -93,7 +93,9 @@ def over(
         title=title,
         here=here,
     )
-    return fig.update_layout(title_font={"size": 14, "family": FONT}, legend=below(), margin_t=above(fig, 34))
+    return fig.update_layout(
+        title_font={"size": 14, "family": FONT}, legend=place_legend_below(), margin_t=margin_above(fig, 34)
+    )
 
 
 def _traces(curve: KindCurve, unit: str) -> list[Series]:
@@ -183,7 +185,7 @@ def matrices(names: Sequence[str], rows: Sequence[tuple[str, Sequence[np.ndarray
     ).update_layout(margin_l=4)
 
 
-def missing(heads: np.ndarray, lines: Sequence[tuple[str, np.ndarray]], average: float) -> Figure:
+def approximation_error(heads: np.ndarray, lines: Sequence[tuple[str, np.ndarray]], average: float) -> Figure:
     """What a number of heads misses of a convolution; `average` is one head that looks everywhere evenly."""
     hover, name = _("%{x} heads miss %{y:.1%}"), _("one head, the average of all places")
     looks = [{"dash": "dash" if number else "solid", "colour": SERIES[number]} for number in range(len(lines))]
@@ -226,24 +228,24 @@ def by_step(lines: Sequence[tuple[str, str, np.ndarray]], steps: int, chance: fl
     hover = _("step %{x}: %{y:.1%}")
     return _over_progress(
         [
-            _of_kind(kind, np.arange(1, len(right) + 1), smoothed(right), name, hover=hover)
+            _of_kind(kind, np.arange(1, len(right) + 1), running_mean(right), name, hover=hover)
             for kind, name, right in lines
         ],
         axis(_("step"), 12, range=[0, max(1, steps)]),
         {"range": [0, 1.04], "tickformat": ".0%"},
         height=300,
         title=title,
-        marks=[at_y(chance, width=1.2)],
+        marks=[mark_y(chance, width=1.2)],
     )
 
 
 def _over_progress(series: list[Series], x: dict[str, Any], y: dict[str, Any], **look: Any) -> Figure:
     small = {"tickfont": SMALL}
     fig = chart(series, x | small, y | small, showlegend=True, legend_below=True, **look)
-    return fig.update_layout(title_font={"size": 14}, margin_t=above(fig, 34))
+    return fig.update_layout(title_font={"size": 14}, margin_t=margin_above(fig, 34))
 
 
-def smoothed(values: np.ndarray, over: int = 5) -> np.ndarray:
+def running_mean(values: np.ndarray, over: int = 5) -> np.ndarray:
     """The mean of up to `over` steps before and at each."""
     total = np.concatenate([[0.0], np.cumsum(values)])
     step = np.arange(1, len(values) + 1)

@@ -12,24 +12,24 @@ def page() -> None:
     """Draw the page."""
     views = {
         "steps": (_("Step by step"), player.panel),
-        "bytes": (_("Bytes"), cache_size.growing),
-        "numbers": (_("int8, int4"), cache_size.rounded),
+        "bytes": (_("Bytes"), cache_size.draw_growth),
+        "numbers": (_("int8, int4"), cache_size.draw_rounding),
         "policies": (_("What to keep"), policy.panel),
         "speed": (_("Prefill, decode"), roofline.panel),
-        "traps": (_("Traps"), traps),
+        "traps": (_("Traps"), draw_traps),
     }
-    page_parts.sections(PAGE, choices.VIEW, views, _("View"), decoder_form.walk)
+    page_parts.draw_sections(PAGE, choices.VIEW, views, _("View"), decoder_form.walk)
 
 
-def traps() -> None:
+def draw_traps() -> None:
     """Draw section 6: three mistakes with a cache, live in the visitor's sentence."""
     place = page_parts.main_picture()
     words, seed = trap_view.ask_sentence(choices.SENTENCE, choices.SEED)
     trap = trap_view.choose(cache_traps.CACHE_TRAPS, choices.TRAP, words, seed, "d-trap", place)
-    trap_view.imports("decoding-imports")
+    trap_view.draw_imports("decoding-imports")
     code = cache_traps.program(trap, words, seed)
     if code is not None:
-        show.snippet(
+        show.program(
             code, "decoding-traps", about=_("Paste this code into a notebook: it prints the largest difference above.")
         )
 

@@ -10,10 +10,10 @@ from attnviz.base.rounding import Rounded
 from attnviz.base.units import binary_unit
 from attnviz.base.words import _
 from attnviz.figures.chart import BARE, POWERS, axis, bars, cells, chart, line, points
-from attnviz.figures.cost_charts import RoofPoints, under_roof
+from attnviz.figures.cost_charts import RoofPoints, draw_roofline
 from attnviz.figures.heatmap import token_axis
 from attnviz.figures.theme import K_VERMILION, MASKED, RAW, SCALED, SERIES, V_GREEN, Figure
-from attnviz.figures.title_lines import in_lines
+from attnviz.figures.title_lines import break_title
 
 FLOOR, KL_FLOOR = 1e-8, 1e-6  #: drawn in place of 0 on a log axis: for a rounded cache, for a policy
 
@@ -45,7 +45,7 @@ def roofline(
         "decode": (_("decode, one token after so many"), "top left", "diamond", SERIES[1]),
     }
     under = [RoofPoints(*look, *points[kind]) for kind, look in kinds.items()]
-    return under_roof(peak, bandwidth, under, _("FLOPs for each byte read"))
+    return draw_roofline(peak, bandwidth, under, _("FLOPs for each byte read"))
 
 
 def _beside(at: int, shares: Sequence[float], values: Sequence[float]) -> str:
@@ -56,7 +56,7 @@ def _beside(at: int, shares: Sequence[float], values: Sequence[float]) -> str:
     return f"{'bottom' if low else 'top'} {'left' if shares[at] > 0.35 else 'right'}"
 
 
-def for_bytes(names: Sequence[str], shares: Sequence[float], values: Sequence[float]) -> Figure:
+def divergence_over_bytes(names: Sequence[str], shares: Sequence[float], values: Sequence[float]) -> Figure:
     """Mean KL (nats) against the share of the 16-bit cache's bytes: to the left is smaller, down is closer."""
     named = points(
         list(shares),
@@ -64,7 +64,7 @@ def for_bytes(names: Sequence[str], shares: Sequence[float], values: Sequence[fl
         None,
         [SERIES[n % len(SERIES)] for n in range(len(names))],
         size=13,
-        text=[in_lines(name, 170, 13) for name in names],
+        text=[break_title(name, 170, 13) for name in names],
         at=[_beside(at, shares, values) for at in range(len(shares))],
         hover="%{text}: %{x:.1%}, %{y:.3g}",
         cliponaxis=False,
@@ -73,7 +73,7 @@ def for_bytes(names: Sequence[str], shares: Sequence[float], values: Sequence[fl
     return chart([named], x, axis(_("KL, nats"), 12, **POWERS), height=320)
 
 
-def errors(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> Figure:
+def errors_by_layer(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> Figure:
     """The error of keys (solid) and values (dashed) by layer, one pair of lines for each format."""
     dashes = ("solid", "dash", "dot", "dashdot", "longdash")
     curves = [
@@ -93,7 +93,7 @@ def errors(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> Figu
     return chart(curves, axis(_("layer"), 12), y, height=320, showlegend=True)
 
 
-def so_far(cached: Sequence[float], anew: Sequence[float], unit: str, here: int) -> Figure:
+def running_totals(cached: Sequence[float], anew: Sequence[float], unit: str, here: int) -> Figure:
     """Running totals over the steps, with a cache and without; `here` is the chosen step, from 0."""
     steps, hover = list(range(1, len(cached) + 1)), "%{x}: %{y:,.4g}"
     return chart(
@@ -109,7 +109,7 @@ def so_far(cached: Sequence[float], anew: Sequence[float], unit: str, here: int)
     )
 
 
-def by_layer(keys: Sequence[int], values: Sequence[int]) -> Figure:
+def bytes_by_layer(keys: Sequence[int], values: Sequence[int]) -> Figure:
     """Bytes of the keys and of the values that each layer holds."""
     return chart(
         [
@@ -129,7 +129,7 @@ CELLS_APART = 48  #: columns whose cells are told apart by a gap; of more, a pho
 LABELS_ACROSS = 24  #: of columns, so that a phone has room for them
 
 
-def over_budget(lines: Mapping[str, tuple[Sequence[int], Sequence[float]]], total: int, here: int) -> Figure:
+def divergence_over_budget(lines: Mapping[str, tuple[Sequence[int], Sequence[float]]], total: int, here: int) -> Figure:
     """Mean KL (nats) over the budget, one line for each policy; the top axis is the share of bytes that is kept."""
     every = sorted({budget for budgets, _values in lines.values() for budget in budgets})
     named = {n: f"{n}<br>{Rounded(n / total):.0%}" for n in every}

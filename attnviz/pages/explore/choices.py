@@ -7,9 +7,9 @@ from attnviz.app.links.choices import (
     Choice,
     HeadPlace,
     PageChoices,
-    head_of,
     name_of_head,
-    packed_bits,
+    pack_bits,
+    parse_head,
     reader,
 )
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, MASKS, SCALES, SCOPES, VIEWS
@@ -86,7 +86,7 @@ MODEL = PAGE.one_of("model", label=N_("Model"))
 HUB_ID = PAGE.text("hub_id", longest=1000, label=N_("Hub id or folder"))
 FRAME = PAGE.one_of("frame", ("usual", "none", "start", "chat"), label=N_("Put around the sentence"))
 STACK = PAGE.one_of("stack", ("", "encoder", "decoder", "cross"), label=N_("Attention"))
-AT: Choice[HeadPlace] = PAGE.other("at", START, head_of, name_of_head, (3, 1), label=N_("Head (layer.head)"))
+AT: Choice[HeadPlace] = PAGE.other("at", START, parse_head, name_of_head, (3, 1), label=N_("Head (layer.head)"))
 ORDER = PAGE.one_of("by", ("place", *whole_model.MEASURES), label=N_("All heads, ordered by"))
 
 # How a matrix is shown
@@ -144,7 +144,7 @@ PINS: Choice[dict[str, Any] | None] = PAGE.on_canvas(
     label=N_("Pinned tokens"),
 )
 PAINTED: Choice[str | None] = PAGE.on_canvas(
-    "painted", None, packed_bits, lambda bits: bits, "gA==", inside="c", short="mask", label=N_("Painted mask")
+    "painted", None, pack_bits, lambda bits: bits, "gA==", inside="c", short="mask", label=N_("Painted mask")
 )
 #: heads of the layer on show whose lines are laid over those of the head on show
 OVER: Choice[tuple[int, ...]] = PAGE.on_canvas(

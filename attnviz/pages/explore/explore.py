@@ -11,9 +11,9 @@ from attnviz.app import page_parts, sentence_input, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_reading, link_state
 from attnviz.app.links.choices import Choice, name_of_head
-from attnviz.app.panel import fragment, guard, show_notices
+from attnviz.app.panel import fragment, show_notices, show_problems
 from attnviz.base.message import Problem
-from attnviz.base.words import _, say
+from attnviz.base.words import _, translate_message
 from attnviz.models import settings
 from attnviz.models.catalogue import ModelKind
 from attnviz.models.loading import EXAMPLES, Example, availabilities
@@ -21,7 +21,7 @@ from attnviz.models.tokens import Frame
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.page_entry import PAGE
 from attnviz.pages.explore.panels import head, next, overview, several_heads, stages, what_if
-from attnviz.pages.explore.panels.shown_head import Shown
+from attnviz.pages.explore.panels.shown_head import DisplayedHead
 from attnviz.runs.model_run import Request
 from attnviz.site import model_files
 
@@ -33,14 +33,14 @@ HELD = (choices.PAINTED, choices.HIDDEN, choices.QUIET)
 
 def page() -> None:
     """Draw the page."""
-    page_parts.page_heading(PAGE)
-    with guard():
-        request = ask()
+    page_parts.draw_heading(PAGE)
+    with show_problems():
+        request = draw_form()
         if request is not None:
-            explore(request)
+            draw_heads(request)
 
 
-def ask() -> Request | None:
+def draw_form() -> Request | None:
     """Draw the controls; what they ask for, None until the visitor lets the model be loaded."""
     words, which = st.columns([2.6, 1.4], vertical_alignment="top")
     models = sorted(
@@ -56,7 +56,7 @@ def ask() -> Request | None:
         )
     may_load, kind, problem = _kind({each.entry.id: each.entry.kind for each in models}, name)
     with words:
-        text = widgets.text(
+        text = widgets.text_box(
             choices.SENTENCE,
             overview.sentence_label(is_read=kind == "encoder-decoder"),
             height=68,
@@ -65,9 +65,10 @@ def ask() -> Request | None:
     second = _second(kind)
     with which, st.container(horizontal=True, vertical_alignment="center", gap="small"):
         listed = (
-            (each.text if len(each.text) <= 60 else each.text[:59] + "…", say(each.shows), each) for each in EXAMPLES
+            (each.text if len(each.text) <= 60 else each.text[:59] + "…", translate_message(each.shows), each)
+            for each in EXAMPLES
         )
-        page_parts.examples("example", listed, take)
+        page_parts.draw_examples("example", listed, take_example)
         frame = _how(kind)
     request = Request(name, text, second, frame)
     if problem is not None:
@@ -82,9 +83,9 @@ def _kind(known: Mapping[str, ModelKind | None], name: str) -> tuple[bool, Model
     if not name:
         return False, None, Problem("Name a model: owner/name as on the hub, or a folder on this machine")
     try:
-        if not sentence_input.may_load(name):
+        if not sentence_input.confirm_load(name):
             return False, None, None
-        return True, model_cache.model(name).entry.kind, None
+        return True, model_cache.get_model(name).entry.kind, None
     except Problem as problem:
         return False, None, problem
 
@@ -100,7 +101,7 @@ def _second(kind: str | None) -> str:
         help_ = _("The model reads both sentences as a pair; a line in the picture separates them.")
     else:
         return ""
-    return widgets.text(choices.SECOND, label, help=help_)
+    return widgets.text_box(choices.SECOND, label, help=help_)
 
 
 def _how(kind: str | None) -> Frame:
@@ -109,7 +110,7 @@ def _how(kind: str | None) -> Frame:
     if kind not in ("encoder", "encoder-decoder"):
         frames |= {"start": _("a start token"), "chat": _("the chat template")}
     with page_parts.menu(_("How it is read"), "reading", type="tertiary"):
-        frame = widgets.one_of(
+        frame = widgets.select_one(
             choices.FRAME,
             _("Put around the sentence"),
             frames,
@@ -124,7 +125,7 @@ def _how(kind: str | None) -> Frame:
     return cast(Frame, frame)
 
 
-def take(example: Example) -> None:
+def take_example(example: Example) -> None:
     """Choose an example: its sentence, and the model and head that show best what it is about. A callback.
 
     The first one is any model's to read, so it keeps the model that is chosen, and its head where that is another.
@@ -148,55 +149,55 @@ def take(example: Example) -> None:
 
 
 @fragment
-def explore(request: Request) -> None:
+def draw_heads(request: Request) -> None:
     """Draw the heads and every panel about them.
 
     Choosing a head reruns only this; the model runs only for new input. Measuring all heads, for the standouts, takes
     longer than drawing them, and comes last.
     """
-    with guard():
-        run = model_cache.model_run(request)
+    with show_problems():
+        run = model_cache.get_run(request)
         show_notices(run.notices)
         stack = overview.choose_stack(run)
         small, large = st.container(key="main-picture").columns([1, 1.9], gap="medium")
         with small, st.container(key="drawer"):  # presented, all heads open from the side
             tiles, place = overview.draw(run, stack)
             standouts = st.container(gap=None)
-            overview.export(run, stack, tiles)
+            overview.offer_grid(run, stack, tiles)
         with large:
             shown = head.draw(run, stack, *place)
-        panels(shown)
+        draw_panels(shown)
         with standouts:
-            overview.standouts(run, stack)
+            overview.draw_standouts(run, stack)
 
 
-def panels(shown: Shown) -> None:
+def draw_panels(shown: DisplayedHead) -> None:
     """Draw six panels, closed at first, the code that prints this head's numbers, and a link to it without a server."""
     about = {
         "what_if": (":material/science:", what_if.panel),
         "place": (":material/account_tree:", stages.place),
         "stages": (":material/function:", stages.panel),
         "next": (":material/arrow_forward:", next.panel),
-        "average": (":material/layers:", several_heads.mean),
-        "beside": (":material/splitscreen_right:", several_heads.two),
+        "average": (":material/layers:", several_heads.draw_mean),
+        "beside": (":material/splitscreen_right:", several_heads.draw_two_heads),
     }
     for name, (icon, panel) in about.items():
         box = widgets.expander(choices.OPEN[name], _(choices.PANELS[name]), icon=icon)
         if box.open:
-            with box, guard():  # an error of a panel is shown in it
+            with box, show_problems():  # an error of a panel is shown in it
                 panel(shown)
     layer = shown.stack.layers[shown.layer]
     extras = any(extra is not None for extra in (layer.softcap, layer.sinks, layer.bias))
     if shown.stack.same_tokens and layer.exact and not extras:
         what_if.program_of_head(shown)
-    address = address_of(shown)
+    address = site_address(shown)
     if address:
         st.caption(_("[Open without a server]({address})").format(address=address))
 
 
-def address_of(shown: Shown) -> str | None:
+def site_address(shown: DisplayedHead) -> str | None:
     """The address of what is on show in an explorer without a server; None where there is none."""
-    site, request = settings.current().site, shown.run.request
+    site, request = settings.current_settings().site, shown.run.request
     short = len(shown.stack.queries) <= model_files.LONGEST
     plain = not request.second and request.frame == choices.FRAME.default
     if site is None or request.model not in model_files.MODELS or not (plain and short):

@@ -13,7 +13,7 @@ from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, SCORES, SIGNED, V
 MOST_KEYS = 24  #: contributions that are drawn, at most
 
 
-def products(q: np.ndarray, k: np.ndarray, query: str, key: str) -> Figure:
+def product_strips(q: np.ndarray, k: np.ndarray, query: str, key: str) -> Figure:
     """q, k and their elementwise product over the head's width, each row on its own scale."""
     signs = np.where(q * k < 0, SCORES[1][1], SCORES[3][1])
     x = axis(_("component, 0 to {last}").format(last=len(q) - 1))

@@ -26,7 +26,7 @@ def main() -> None:
             print(f"{last.way:10} {last.n:8,} tokens {last.seconds:10.4g} s {last.nbytes:14,} B", flush=True)
     for way, why in result.refused.items():
         print(f"{way}: {why}")
-    print(measured.keep(result, asked.to))
+    print(measured.store_result(result, asked.to))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ def page() -> None:
         "paged": (_("Paged cache"), paged.panel),
         "traps": (_("Traps"), mistakes),
     }
-    page_parts.sections(PAGE, choices.SECTION, panels)
+    page_parts.draw_sections(PAGE, choices.SECTION, panels)
 
 
 def mistakes() -> None:
@@ -26,8 +26,8 @@ def mistakes() -> None:
     place = page_parts.main_picture()
     words, seed = trap_view.ask_sentence(choices.SENTENCE, choices.SEED)
     trap = trap_view.choose(traps.TILE_TRAPS, choices.TRAP, words, seed, "fast-trap", place)
-    trap_view.imports("fast-imports")
-    show.snippet(
+    trap_view.draw_imports("fast-imports")
+    show.program(
         traps.program(trap, words, seed),
         "fast-traps",
         about=_("Paste this code into a notebook: the loop that the trap runs in, and the largest difference above."),

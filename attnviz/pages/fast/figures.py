@@ -8,7 +8,7 @@ import numpy as np
 from attnviz.base import units
 from attnviz.base.words import _
 from attnviz.figures.chart import BARE, Series, axis, cells, chart, line, points
-from attnviz.figures.cost_charts import binary_ticks, stacked
+from attnviz.figures.cost_charts import binary_ticks, draw_stacked_bars
 from attnviz.figures.theme import (
     ALTERNATIVE,
     K_VERMILION,
@@ -36,7 +36,7 @@ COLOURS = {
 SHARED = THEORY  #: a block that several hold
 
 
-def moved(ways: Sequence[str], parts: Mapping[str, Sequence[int]]) -> Figure:
+def bytes_moved(ways: Sequence[str], parts: Mapping[str, Sequence[int]]) -> Figure:
     """A bar for each way, of the bytes of each tensor."""
     names = {
         "q": "q",
@@ -49,10 +49,10 @@ def moved(ways: Sequence[str], parts: Mapping[str, Sequence[int]]) -> Figure:
     }
     most = max(map(sum, zip(*parts.values(), strict=True)))
     slow = axis(_("bytes between slow and fast memory"), 12, binary_ticks(most))
-    return stacked(ways, parts, names, COLOURS, slow, text=units.both, height=260)
+    return draw_stacked_bars(ways, parts, names, COLOURS, slow, text=units.decimal_and_binary, height=260)
 
 
-def memory(owner: np.ndarray, holders: np.ndarray, names: Sequence[str], here: int) -> Figure:
+def memory_blocks(owner: np.ndarray, holders: np.ndarray, names: Sequence[str], here: int) -> Figure:
     """Blocks of memory (down) over steps (across), coloured by who holds them; `here` is the chosen step."""
     codes = np.where(holders > 1, len(names), np.where(holders > 0, owner, np.nan)).T
     hover = _("step %{x}, block %{y}, requests: %{customdata}")
@@ -72,7 +72,7 @@ def memory(owner: np.ndarray, holders: np.ndarray, names: Sequence[str], here: i
     )
 
 
-def table(blocks: Mapping[int, Sequence[int]], holders: Sequence[int], names: Sequence[str]) -> Figure:
+def block_table(blocks: Mapping[int, Sequence[int]], holders: Sequence[int], names: Sequence[str]) -> Figure:
     """The blocks of each request that is there, in the order of its tokens: the number in a cell is the block's."""
     codes = np.full((len(blocks), max(map(len, blocks.values()), default=1)), np.nan)
     for row, (at, mine) in enumerate(blocks.items()):
@@ -95,7 +95,7 @@ def table(blocks: Mapping[int, Sequence[int]], holders: Sequence[int], names: Se
     )
 
 
-def tokens(lines: Mapping[str, np.ndarray], here: int) -> Figure:
+def tokens_over_steps(lines: Mapping[str, np.ndarray], here: int) -> Figure:
     """Tokens over steps: what is reserved or held, broken or whole, and what is there."""
     looks = [(RAW, "solid"), (RAW, "dot"), (SCALED, "solid"), (SCALED, "dot")]
     return chart(

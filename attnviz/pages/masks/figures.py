@@ -6,7 +6,7 @@ import numpy as np
 
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
-from attnviz.figures.chart import BARE, THIN_BAR, at_x, at_y, axis, cells, chart, line
+from attnviz.figures.chart import BARE, THIN_BAR, axis, cells, chart, line, mark_x, mark_y
 from attnviz.figures.heatmap import label, matrix
 from attnviz.figures.theme import ALTERNATIVE, MASKED, RAW, SCALED, THEORY, WEIGHTS, Figure
 
@@ -57,7 +57,7 @@ def reach(counts: np.ndarray, words: int, upto: int) -> Figure:
         axis(_("layers"), dtick=1, zeroline=False),
         axis(_("words that reach it"), range=[0, words * 1.08 + 0.2], zeroline=False),
         height=430,
-        marks=[at_x(upto, width=1.5), at_y(words)],
+        marks=[mark_x(upto, width=1.5), mark_y(words)],
         hovermode="x unified",
     )
 

@@ -6,8 +6,8 @@ import streamlit as st
 
 from attnviz.app import page_parts, presenting, show, trap_view, widgets
 from attnviz.app.links import link_state
-from attnviz.app.panel import fragment, guard
-from attnviz.app.text import spoken
+from attnviz.app.panel import fragment, show_problems
+from attnviz.app.text import translate_markdown
 from attnviz.base.words import _, ngettext
 from attnviz.pages.masks import choices
 from attnviz.pages.masks.maths import mask_lab, mask_programs
@@ -19,7 +19,7 @@ from attnviz.runs import word_vectors
 @fragment
 def lab(words: tuple[str, ...], seed: int) -> None:
     """Draw everything below the sentence; painting a cell reruns only this fragment."""
-    with guard():
+    with show_problems():
         place = page_parts.main_picture()
         config = mask_lab.Config(words, seed, workbench.strip(), link_state.value(choices.PAINT))
         with place, st.container(key="canvas-of-mask"):
@@ -31,11 +31,11 @@ def lab(words: tuple[str, ...], seed: int) -> None:
             "training": (_("Training"), lambda: views.training_panel(words, seed)),
         }
         titles = {name: title for name, (title, _panel) in panels.items()}
-        with st.container(key="section-begins"), guard():
-            panels[presenting.section_of(choices.VIEW, titles, _("Look closer"))][1]()
-        box = None if presenting.presenting() else show.program_box("masks")
+        with st.container(key="section-begins"), show_problems():
+            panels[presenting.chosen_section(choices.VIEW, titles, _("Look closer"))][1]()
+        box = None if presenting.is_presenting() else show.program_box("masks")
         if box is not None:
-            with box, guard():
+            with box, show_problems():
                 code(config, len(result.empty))
 
 
@@ -44,7 +44,7 @@ def code(config: mask_lab.Config, empty: int) -> None:
 
     `empty` rows of the mask have nothing left to look at.
     """
-    way = widgets.one_of(
+    way = widgets.select_one(
         choices.PROGRAM,
         _("How the mask is handed over"),
         {
@@ -56,7 +56,7 @@ def code(config: mask_lab.Config, empty: int) -> None:
         label_visibility="collapsed",
     )
     program = mask_programs.PROGRAMS[way](config)
-    st.markdown(spoken(program.remark))
+    st.markdown(translate_markdown(program.remark))
     if program.code is None:
         return
     if way == "transformers":
@@ -85,8 +85,8 @@ def _where_it_looks(empty: int) -> str:
 
 def page() -> None:
     """Draw the page."""
-    page_parts.page_heading(PAGE)
-    with guard():
+    page_parts.draw_heading(PAGE)
+    with show_problems():
         words, seed = trap_view.ask_sentence(choices.SENTENCE, choices.SEED)
         word_vectors.refuse_none_and_too_many(words)
         lab(words, seed)

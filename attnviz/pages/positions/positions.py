@@ -24,7 +24,7 @@ def page() -> None:
         "head": (_("6 A real head"), changed_rope.panel),
         "norm": (_("7 Normalised q and k"), video.norm_panel),
     }
-    page_parts.sections(PAGE, choices.SECTION, panels)
+    page_parts.draw_sections(PAGE, choices.SECTION, panels)
 
 
 if __name__ == "__main__":  # Streamlit runs this file

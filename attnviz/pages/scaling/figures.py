@@ -16,20 +16,20 @@ from attnviz.figures.chart import (
     BARE,
     Panel,
     Series,
-    at_x,
-    at_y,
     axis,
     band,
     bars,
     cells,
     chart,
     line,
+    mark_x,
+    mark_y,
     note,
     panels,
     points,
 )
 from attnviz.figures.theme import RAW, SCALED, SERIES, SIGNED, THEORY, V_GREEN, Figure, with_alpha
-from attnviz.figures.title_lines import axis_title, below
+from attnviz.figures.title_lines import axis_title, place_legend_below
 
 FLOOR = 1e-9  #: drawn in place of 0 on a log axis
 D_K = (1, 4, 16, 64, 256, 1024, 4096)  #: places that an axis of d_k names
@@ -58,7 +58,7 @@ class Limit:
     below: bool = False  #: the name goes under the line
 
 
-def over_d_k(
+def draw_over_d_k(
     x: np.ndarray,
     lines: Sequence[Line],
     title: str,
@@ -78,7 +78,7 @@ def over_d_k(
     traces = [trace for line in lines for trace in _traces(x, line, log_y)]
     traces += [_limit_trace(x, limit) for limit in limits]
     look = copy.deepcopy(_plain_layout(title, height))
-    look["legend"] |= below()
+    look["legend"] |= place_legend_below()
     look["title"]["font"]["size"] = 14
     look["xaxis"] |= _log_axis(x, x_title)
     look["yaxis"] |= {"type": "log", "dtick": 1} if log_y else {"type": "linear"}
@@ -95,7 +95,7 @@ def over_d_k(
     look["annotations"] = [_limit_name(x, limit) for limit in limits if np.ndim(limit.value) == 0]
     look["yaxis"]["showgrid"] = not look["annotations"]  # a line of the grid would strike their names through
     if here is not None:
-        look["shapes"] = [at_x(here)]
+        look["shapes"] = [mark_x(here)]
     return go.Figure(traces, look)
 
 
@@ -140,7 +140,7 @@ def _limit_name(x: np.ndarray, limit: Limit) -> dict[str, Any]:
     return note(float(np.log10(x[-1])), float(limit.value), limit.name, **look)
 
 
-def training(
+def draw_training(
     runs: Sequence[tuple[str, str, Mapping[str, np.ndarray]]], steps: int, chance: float, even: float
 ) -> Figure:
     """`runs`: (name, colour, measure -> (seeds, steps so far)); measures loss, accuracy, entropy, gradient.
@@ -153,8 +153,8 @@ def training(
     return panels(
         [
             Panel(_learning(runs, "loss"), x, {"rangemode": "tozero"}),
-            Panel(_learning(runs, "accuracy"), x, {"rangemode": "tozero"} | share, [at_y(chance, width=1.2)]),
-            Panel(_learning(runs, "entropy"), low, {"rangemode": "tozero"} | most, [at_y(even, width=1.2)]),
+            Panel(_learning(runs, "accuracy"), x, {"rangemode": "tozero"} | share, [mark_y(chance, width=1.2)]),
+            Panel(_learning(runs, "entropy"), low, {"rangemode": "tozero"} | most, [mark_y(even, width=1.2)]),
             Panel(_learning(runs, "gradient"), low, powers),
         ],
         2,
@@ -282,7 +282,7 @@ def by_dimension(variances: np.ndarray) -> Figure:
         axis(_("dimensions, largest first")),
         axis(_("variance of q_i k_i")),
         height=300,
-        marks=[at_y(1, width=1.3)],
+        marks=[mark_y(1, width=1.3)],
         notes=[note(len(order), 1, _("random vectors: 1"), **grey)],
         bargap=0.1,
     )

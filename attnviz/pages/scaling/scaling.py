@@ -1,7 +1,7 @@
 """Why scores are divided by the square root of d_k: tried by hand, measured, and trained."""
 
 from attnviz.app import page_parts, show
-from attnviz.app.panel import guard
+from attnviz.app.panel import show_problems
 from attnviz.base.words import _
 from attnviz.pages.scaling import choices
 from attnviz.pages.scaling.page_entry import PAGE
@@ -19,10 +19,10 @@ def page() -> None:
         "head": (_("6 A real head"), real_head.panel),
         "softmax": (_("7 Softmax itself"), softmax.panel),
     }
-    code = page_parts.sections(PAGE, choices.SECTION, panels)
+    code = page_parts.draw_sections(PAGE, choices.SECTION, panels)
     if code is not None:
-        with guard():
-            show.snippet(code, "scaling", _("This section in PyTorch"))
+        with show_problems():
+            show.program(code, "scaling", _("This section in PyTorch"))
 
 
 if __name__ == "__main__":  # Streamlit runs this file

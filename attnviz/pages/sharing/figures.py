@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 from attnviz.base import units
 from attnviz.base.words import _
 from attnviz.figures import chart as charts
-from attnviz.figures.chart import BARE, Panel, Series, at_x, axis, cells, chart, line, note, panels, points
-from attnviz.figures.cost_charts import binary_ticks, stacked
+from attnviz.figures.chart import BARE, Panel, Series, axis, cells, chart, line, mark_x, note, panels, points
+from attnviz.figures.cost_charts import binary_ticks, draw_stacked_bars
 from attnviz.figures.heatmap import label, token_axis
 from attnviz.figures.theme import (
     ALTERNATIVE,
@@ -47,10 +47,10 @@ KINDS = {
 
 
 # Parameters, FLOPs and bytes of attention.
-def parameters(names: Sequence[str], parts: Mapping[str, Sequence[int]], titles: Mapping[str, str]) -> Figure:
+def parameter_bars(names: Sequence[str], parts: Mapping[str, Sequence[int]], titles: Mapping[str, str]) -> Figure:
     """Parameters by matrix, one bar for each way of sharing."""
     most = max((sum(each) for each in zip(*parts.values(), strict=True)), default=0)
-    return stacked(names, parts, titles, PARTS, _parameter_ticks(most), height=120 + 42 * len(names))
+    return draw_stacked_bars(names, parts, titles, PARTS, _parameter_ticks(most), height=120 + 42 * len(names))
 
 
 def _parameter_ticks(most: float) -> dict[str, Any]:
@@ -62,7 +62,9 @@ def _parameter_ticks(most: float) -> dict[str, Any]:
     return axis(name, 12, {i * step * unit: f"{i * step:,.6g}" for i in range(int(room / step) + 1)})
 
 
-def bars(names: Sequence[str], values: Sequence[float], unit: str, chosen: int | None, texts: Sequence[str]) -> Figure:
+def byte_bars(
+    names: Sequence[str], values: Sequence[float], unit: str, chosen: int | None, texts: Sequence[str]
+) -> Figure:
     """Bytes for each way of sharing; `texts` are the bytes as people read them, and the axis is in KiB to TiB."""
     colours = [SERIES[0] if i == chosen else MASKED for i in range(len(names))]
     hover = "%{y}: %{text}<extra></extra>"
@@ -97,7 +99,7 @@ def strip(nbytes: Sequence[int], kinds: Sequence[str], labels: Sequence[str], na
     )
 
 
-def memory(weights: int, cache: int, room: int) -> Figure:
+def memory_bars(weights: int, cache: int, room: int) -> Figure:
     """Weights and cache side by side in a machine's memory, in GiB."""
     gib = 1 << 30
     parts = (
@@ -113,13 +115,13 @@ def memory(weights: int, cache: int, room: int) -> Figure:
         ],
         axis(_("GiB"), 12, rangemode="tozero"),
         height=170,
-        marks=[at_x(room / gib, dash=None, width=2)],
+        marks=[mark_x(room / gib, dash=None, width=2)],
         barmode="stack",
         legend={"traceorder": "normal"},
     )
 
 
-def proof(models: Sequence[tuple[str, str, int, int, int]], chosen: str) -> Figure:
+def proof_bars(models: Sequence[tuple[str, str, int, int, int]], chosen: str) -> Figure:
     """Bytes of a cache over parameters: of each (name, sharing, parameters, by formula, measured) a dot in a ring."""
     thousands = {10.0**power: name for power, name in ((8, "100M"), (9, "1B"), (10, "10B"), (11, "100B"), (12, "1T"))}
     drawn: list[Series] = []
@@ -150,7 +152,7 @@ def proof(models: Sequence[tuple[str, str, int, int, int]], chosen: str) -> Figu
     )
 
 
-def quality(models: Sequence[str], seconds: Sequence[float], scores: Sequence[float]) -> Figure:
+def quality_over_speed(models: Sequence[str], seconds: Sequence[float], scores: Sequence[float]) -> Figure:
     """Speed against quality: up is better, left is faster."""
     named = points(
         list(seconds),
@@ -171,7 +173,7 @@ def quality(models: Sequence[str], seconds: Sequence[float], scores: Sequence[fl
 ABREAST = 6  #: small heads in a line, at most
 
 
-def groups(
+def shared_heads(
     before: np.ndarray, after: np.ndarray, heads: Sequence[int], tokens: Sequence[str], hidden: np.ndarray
 ) -> Figure:
     """Weights of some heads, (n, Q, K), as trained (above) and sharing one K/V head (below); one scale for all."""
@@ -200,7 +202,7 @@ def groups(
     ).update_layout(margin={"t": 28}, plot_bgcolor=with_alpha(MASKED, 0.3))
 
 
-def pairs(
+def heads_before_and_after(
     before: np.ndarray, after: np.ndarray, heads: Sequence[int], tokens: Sequence[str], hidden: np.ndarray, side: int
 ) -> Figure:
     """Weights of some heads, (n, Q, K), as trained (above) and sharing their keys (below), each `side` pixels wide.
@@ -263,7 +265,7 @@ def _small(weights: np.ndarray, tokens: Sequence[str], hidden: np.ndarray) -> Se
     )
 
 
-def moved(weights: np.ndarray, outputs: np.ndarray, kv_of: Sequence[int]) -> Figure:
+def weight_moved_bars(weights: np.ndarray, outputs: np.ndarray, kv_of: Sequence[int]) -> Figure:
     """For each query head the share of its attention that moved to other keys, and its output's relative change."""
     x, hover = [_("head {head}").format(head=h) for h in range(len(weights))], "%{x}: %{y:.1%}"
     edges = [h - 0.5 for h in range(1, len(kv_of)) if kv_of[h] != kv_of[h - 1]]
@@ -274,11 +276,11 @@ def moved(weights: np.ndarray, outputs: np.ndarray, kv_of: Sequence[int]) -> Fig
         ],
         y={"tickformat": ".0%", "rangemode": "tozero"},
         height=250,
-        marks=[at_x(edge, MASKED) for edge in edges],
+        marks=[mark_x(edge, MASKED) for edge in edges],
     )
 
 
-def sweep(
+def change_over_cache(
     kv_heads: Sequence[int],
     change: Sequence[float],
     cache: Sequence[int],
@@ -303,7 +305,7 @@ def sweep(
     )
 
 
-def guesses(tokens: Sequence[str], before: Sequence[float], after: Sequence[float]) -> Figure:
+def token_bars(tokens: Sequence[str], before: Sequence[float], after: Sequence[float]) -> Figure:
     """The next token's probabilities as trained and with shared keys and values."""
     most = max(*before, *after, 0.0) or 1.0
     return chart(

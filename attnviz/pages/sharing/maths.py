@@ -8,9 +8,9 @@ import torch
 
 from attnviz.base.message import Problem
 from attnviz.core.cache import KVCache
-from attnviz.core.costs import kv_bytes, parameters
+from attnviz.core.costs import count_parameters, kv_bytes
 from attnviz.core.heads import HeadLayout, SharingKind
-from attnviz.core.modules import Attention, seeded
+from attnviz.core.modules import Attention, seeded_generator
 
 MOST_BYTES = 1 << 29
 
@@ -70,7 +70,7 @@ def run(config: Config) -> tuple[LiveLayerRow, ...]:
             cache.used_nbytes,
             kv_bytes(layout, len(cache), dtype="float32"),
             sum(p.numel() for p in module.parameters()),
-            parameters(layout).total,
+            count_parameters(layout).total,
             taken,
             seconds[0] / taken,
         )
@@ -80,7 +80,7 @@ def run(config: Config) -> tuple[LiveLayerRow, ...]:
 
 def _filled(layout: HeadLayout, tokens: int) -> tuple[Attention, KVCache]:
     """A layer and a cache that holds `tokens` tokens and has room for one more."""
-    with seeded(0):
+    with seeded_generator(0):
         module = Attention(layout, use_fused=True).eval()
     cache = KVCache(layout, capacity=tokens + 1)
     generator = torch.Generator().manual_seed(0)

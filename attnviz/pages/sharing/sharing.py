@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from attnviz.app import page_parts
-from attnviz.app.panel import fragment, guard
+from attnviz.app.panel import fragment, show_problems
 from attnviz.base.words import _
 from attnviz.pages.sharing import choices
 from attnviz.pages.sharing.page_entry import PAGE
@@ -15,19 +15,19 @@ def page() -> None:
     """Draw the page."""
     views: dict[str, tuple[str, page_parts.SectionPanel]] = {
         "see": (_("See it"), see.panel),  # a fragment of its own begins where its model has run
-        "count": (_("Count it"), partial(alone, count.panel)),
-        "size": (_("Size it"), partial(alone, size.panel)),
-        "prove": (_("Prove it"), partial(alone, prove.panel)),
-        "latent": (_("MLA"), partial(alone, latent.panel)),
-        "published": (_("What others print"), partial(alone, latent.published)),
+        "count": (_("Count it"), partial(rerun_alone, count.panel)),
+        "size": (_("Size it"), partial(rerun_alone, size.panel)),
+        "prove": (_("Prove it"), partial(rerun_alone, prove.panel)),
+        "latent": (_("MLA"), partial(rerun_alone, latent.panel)),
+        "published": (_("What others print"), partial(rerun_alone, latent.draw_published)),
     }
-    page_parts.sections(PAGE, choices.VIEW, views, _("View"))
+    page_parts.draw_sections(PAGE, choices.VIEW, views, _("View"))
 
 
 @fragment
-def alone(panel: Callable[[], None]) -> None:
+def rerun_alone(panel: Callable[[], None]) -> None:
     """Draw a view that runs again alone when one of its controls changes."""
-    with guard():
+    with show_problems():
         panel()
 
 

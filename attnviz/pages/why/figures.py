@@ -9,7 +9,7 @@ import numpy as np
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.figures import title_lines
-from attnviz.figures.chart import BARE, Series, at_x, axis, bars, cells, chart, line, note, points
+from attnviz.figures.chart import BARE, Series, axis, bars, cells, chart, line, mark_x, note, points
 from attnviz.figures.heatmap import as_typed, label, labels, token_axis
 from attnviz.figures.theme import ALTERNATIVE, FONT, MASKED, PRIMARY, SCALED, SIGNED, THEORY, Figure
 
@@ -27,14 +27,14 @@ def layer_ticks(layers: int) -> list[int]:
 def _with_legend(drawn: list[Series], title: str, layers: int, below: int, **look: Any) -> Figure:
     height = int(np.clip(110 + ROW * (layers + below), 360, 620))
     fig = chart(drawn, height=height, title=as_typed(title), legend_below=True, dragmode=False, showlegend=True, **look)
-    return fig.update_layout(margin_t=title_lines.above(fig, 34))
+    return fig.update_layout(margin_t=title_lines.margin_above(fig, 34))
 
 
 def _rows(layers: int, below: int, **look: Any) -> dict[str, Any]:
     return BARE | {"range": [-1.7 - below, layers + 0.1]} | look
 
 
-def ladder(
+def parts_ladder(
     heads: np.ndarray,
     mlps: np.ndarray,
     below: Sequence[tuple[str, float]],
@@ -144,7 +144,7 @@ def _names_of_largest(heads: np.ndarray, mlps: np.ndarray) -> list[dict[str, Any
     return notes
 
 
-def lens(
+def lens_curves(
     ranks: np.ndarray, shares: np.ndarray, names: Sequence[str], likeliest: Sequence[str], below: int, *, title: str
 ) -> Figure:
     """The place of each token asked about among all tokens, were the input of a layer the end; 1 at the right.
@@ -191,7 +191,7 @@ def lens(
     )
 
 
-def sources(tokens: Sequence[str], values: np.ndarray, unit: str) -> Figure:
+def source_bars(tokens: Sequence[str], values: np.ndarray, unit: str) -> Figure:
     """What a head read from each token, in the order of the sentence: a bar each, to the right what it adds."""
     rows, high = list(range(len(tokens))), int(np.clip(80 + 22 * len(tokens), 160, 460))
     named = dict(enumerate(labels(tokens, (high - 80) // 15, 18)))
@@ -217,7 +217,7 @@ class Node:
     is_mlp: bool = False
 
 
-def graph(nodes: Sequence[Node], tokens: Sequence[str], answer: str, title: str) -> Figure:
+def draw_circuit(nodes: Sequence[Node], tokens: Sequence[str], answer: str, title: str) -> Figure:
     """Tokens side by side, the layers that have parts from the bottom up, a disc for each, its area what it changes.
 
     A line leads from a token that a head reads to the head, as wide as its weight; from each part up to the answer.
@@ -277,7 +277,7 @@ def _beside(nodes: Sequence[Node]) -> list[int]:
     return [places[:n].count(place) for n, place in enumerate(places)]
 
 
-def curve(sizes: Sequence[int], kept: Sequence[float], chosen: int) -> Figure:
+def kept_share_curve(sizes: Sequence[int], kept: Sequence[float], chosen: int) -> Figure:
     """The share of the lead that the first parts keep, over how many they are."""
     x, hover = list(sizes[: len(kept)]), _("{n} parts keep {share}").format(n="%{customdata}", share="%{y:.0%}")
     named = {n + 1: str(n) for n in (0, 1, 2, 5, 10, 20, 50, 100, 200, 500) if n <= sizes[-1]}
@@ -289,7 +289,7 @@ def curve(sizes: Sequence[int], kept: Sequence[float], chosen: int) -> Figure:
         axis(_("of the lead is kept"), tickformat=".0%"),
         height=460,
         title=_("What so few keep"),
-        marks=[at_x(chosen + 1, PRIMARY[1], width=2)],
+        marks=[mark_x(chosen + 1, PRIMARY[1], width=2)],
         dragmode=False,
     )
 

@@ -14,7 +14,7 @@ def page() -> None:
         "circuit": (_("The circuit"), two_prompts.circuit_panel),
         "patches": (_("Two prompts"), two_prompts.patches_panel),
     }
-    page_parts.sections(PAGE, choices.SECTION, panels)
+    page_parts.draw_sections(PAGE, choices.SECTION, panels)
 
 
 if __name__ == "__main__":  # Streamlit runs this file

@@ -16,18 +16,18 @@ from torch import Tensor, nn
 
 from attnviz.base.message import Problem
 from attnviz.models.catalogue import LoadedModel
-from attnviz.models.file_faults import lines_of
+from attnviz.models.file_faults import read_lines
 from attnviz.models.tokens import encode
 
 Batch = str | Path | Tensor | np.ndarray | Sequence[str] | Sequence[int] | dict[str, Any]
 
 
-def module_of(model: nn.Module | LoadedModel) -> nn.Module:
+def torch_module(model: nn.Module | LoadedModel) -> nn.Module:
     """The torch model of a loaded one."""
     return model.model if isinstance(model, LoadedModel) else model
 
 
-def inputs_of(
+def batch_inputs(
     model: nn.Module | LoadedModel, batches: Iterable[Batch] | Batch, tokenizer: Any
 ) -> Iterator[dict[str, Any]]:
     """The arguments of one pass after another."""
@@ -36,7 +36,7 @@ def inputs_of(
     elif isinstance(batches, str):
         yield _read(model, batches, tokenizer)
     elif isinstance(batches, Path):
-        yield from (_read(model, line, tokenizer) for line in lines_of(batches))
+        yield from (_read(model, line, tokenizer) for line in read_lines(batches))
     elif isinstance(batches, Tensor | np.ndarray):
         ids = torch.as_tensor(batches)
         yield {_name_of_ids(model): ids if ids.dim() > 1 else ids.unsqueeze(0)}
@@ -46,7 +46,7 @@ def inputs_of(
         each: Any
         for each in batches:
             one = isinstance(each, str | bytes | dict | Tensor | np.ndarray) or not isinstance(each, Iterable)
-            yield from inputs_of(model, each if one else list(each), tokenizer)
+            yield from batch_inputs(model, each if one else list(each), tokenizer)
     else:
         raise Problem(
             "{given} is not a sentence: give a string, a file's path, token ids, or a model's inputs as a dictionary",
@@ -56,22 +56,22 @@ def inputs_of(
 
 def _name_of_ids(model: nn.Module | LoadedModel) -> str:
     """What the model's forward calls its token ids: input_ids, or the first argument of a model of one's own."""
-    asked = inspect.signature(module_of(model).forward).parameters.values()
+    asked = inspect.signature(torch_module(model).forward).parameters.values()
     named = [each.name for each in asked if each.kind is each.POSITIONAL_OR_KEYWORD]
     open_ended = any(each.kind is each.VAR_KEYWORD for each in asked)
     return "input_ids" if open_ended or not named or "input_ids" in named else named[0]
 
 
-def ids_in(inputs: dict[str, Any]) -> Tensor | None:
+def find_token_ids(inputs: dict[str, Any]) -> Tensor | None:
     """The token ids (B, T) among a model's inputs: input_ids, or else the first that can be ids."""
     named = [inputs["input_ids"]] if "input_ids" in inputs else list(inputs.values())
     rows = (each for each in named if isinstance(each, Tensor) and each.dim() == 2)
     return next((each for each in rows if not each.is_floating_point() and each.dtype != torch.bool), None)
 
 
-def parts_of(inputs: dict[str, Any], tokens: int) -> Iterator[dict[str, Any]]:
+def split_batch(inputs: dict[str, Any], tokens: int) -> Iterator[dict[str, Any]]:
     """A batch in parts of whole sentences with about `tokens` positions each, so that memory is bounded."""
-    ids = ids_in(inputs)
+    ids = find_token_ids(inputs)
     if ids is None:
         yield inputs
         return

@@ -15,9 +15,9 @@ from attnviz.base.message import Problem
 from attnviz.models.capture import RecordedLayer, ResumedPass, capture
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.file_faults import write_whole
-from attnviz.runs.heads.batches import Batch, ids_in, inputs_of, module_of, parts_of
+from attnviz.runs.heads.batches import Batch, batch_inputs, find_token_ids, split_batch, torch_module
 from attnviz.runs.heads.scan import GrowingScores, HeadPositions, HeadScores, scan
-from attnviz.runs.prepared_files import packed, read_path
+from attnviz.runs.prepared_files import pack_file, read_path
 
 TOKENS_AT_ONCE = 1024  #: so many positions go through the upper layers as one batch
 SENTENCES_TOKENS = 128  #: so many positions of sentences are finished, and kept, before the next ones are begun
@@ -52,10 +52,10 @@ def cost_steps(
 
     Yields None after each layer, the costs after each batch.
     """
-    module = module_of(model)
-    kept, growing = KeptCosts(keep, module, means), GrowingScores()
-    for inputs in inputs_of(model, batches, tokenizer):
-        for part in parts_of(inputs, SENTENCES_TOKENS):
+    module = torch_module(model)
+    kept, growing = CostFile(keep, module, means), GrowingScores()
+    for inputs in batch_inputs(model, batches, tokenizer):
+        for part in split_batch(inputs, SENTENCES_TOKENS):
             here = kept.find(part)
             if here is None:
                 here = yield from _of_batch(module, part, means)
@@ -107,7 +107,7 @@ def costs_in_layer(
 
 def targets(inputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
     """Token ids (B, Q), and at which positions a next token is there to be guessed, (B, Q - 1)."""
-    ids = ids_in(inputs)
+    ids = find_token_ids(inputs)
     if ids is None or ids.shape[1] < 2:
         raise Problem("the cost of a head is measured on the next token: give input_ids of two tokens at least")
     mask = inputs.get("attention_mask")
@@ -139,7 +139,7 @@ def _direct(started: ResumedPass, ids: Tensor, real: Tensor) -> Tensor:
 OfBatch = tuple[HeadPositions, tuple[str, ...], dict[str, np.ndarray]]
 
 
-class KeptCosts:
+class CostFile:
     """What the file holds of the same model, batch by batch; and what is added to it."""
 
     def __init__(self, path: Path | str | None, model: nn.Module, means: Mapping[str, Tensor] | None) -> None:
@@ -160,7 +160,7 @@ class KeptCosts:
         places, names, kinds = costs
         header = {"key": self._key, "places": places, "names": names, "kinds": list(kinds), "done": list(self._held)}
         arrays = {f"{kind} {key}": value for key, (_, _, held) in self._held.items() for kind, value in held.items()}
-        write_whole(path, packed(header, arrays))
+        write_whole(path, pack_file(header, arrays))
 
     def _read(self) -> dict[str, OfBatch]:
         header, arrays = (self._path and read_path(self._path)) or ({}, {})
@@ -199,18 +199,18 @@ def mean_outputs(
 
     `batches` as in `find_heads`. A layer that runs several times in a pass has one mean over all of its runs.
     """
-    return mean_of(sums_of(model, batches, tokenizer))
+    return mean_from_sums(output_sums(model, batches, tokenizer))
 
 
-def sums_of(
+def output_sums(
     model: nn.Module | LoadedModel, batches: Iterable[Batch] | Batch, tokenizer: Any = None
 ) -> Iterator[HeadSums]:
     """For each batch the sums that its mean is made of."""
-    for inputs in inputs_of(model, batches, tokenizer):
-        yield [(layer.name, *_sum(layer)) for layer in capture(module_of(model), logits=None, **inputs)]
+    for inputs in batch_inputs(model, batches, tokenizer):
+        yield [(layer.name, *_sum(layer)) for layer in capture(torch_module(model), logits=None, **inputs)]
 
 
-def mean_of(batches: Iterable[HeadSums]) -> dict[str, Tensor]:
+def mean_from_sums(batches: Iterable[HeadSums]) -> dict[str, Tensor]:
     """Layer name -> (H, 1, Dv) from the sums of all batches, added in their order."""
     sums: dict[str, Tensor] = {}
     counts: dict[str, int] = {}

@@ -10,11 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import Problem, Several
+from attnviz.base.message import MessageList, Problem
 from attnviz.core import measures
-from attnviz.models.capture import RecordedLayer, Trace, capture, few_heads, of_heads
+from attnviz.models.capture import RecordedLayer, Trace, capture, group_heads, select_heads
 from attnviz.models.catalogue import LoadedModel
-from attnviz.runs.heads.batches import Batch, inputs_of, module_of, parts_of
+from attnviz.runs.heads.batches import Batch, batch_inputs, split_batch, torch_module
 
 AMONG = 10  # a head counts as found in a sentence if it is among so many
 ScoredRows = Literal["with targets", "all"]
@@ -51,18 +51,18 @@ class HeadScores:
     @property
     def stderr(self) -> dict[str, np.ndarray]:
         """Pattern -> (N,): the standard error of that mean."""
-        return {name: summed_up(scores)[1] for name, scores in self.by_sentence.items()}
+        return {name: summarise_scores(scores)[1] for name, scores in self.by_sentence.items()}
 
     @property
     def stability(self) -> dict[str, np.ndarray]:
         """Pattern -> (N,): the share of sentences in which the head is among the ten that show it most."""
-        return {name: summed_up(scores)[2] for name, scores in self.by_sentence.items()}
+        return {name: summarise_scores(scores)[2] for name, scores in self.by_sentence.items()}
 
     def top(self, n: int = 5, pattern: str | None = None) -> list[HeadScore]:
         """The `n` heads with the highest mean, of one pattern or of each in turn."""
         best = []
         for name in self.by_sentence if pattern is None else (self._known(pattern),):
-            mean, error, stable, counts = summed_up(self.by_sentence[name])
+            mean, error, stable, counts = summarise_scores(self.by_sentence[name])
             order = [int(i) for i in np.argsort(-np.nan_to_num(mean, nan=-np.inf), kind="stable")[:n]]
             best += [
                 HeadScore(*self.places[i], name, float(mean[i]), float(error[i]), float(stable[i]), int(counts[i]))
@@ -84,7 +84,7 @@ class HeadScores:
             raise Problem(
                 "pattern={name} was not looked for; these were: {known}",
                 name=pattern,
-                known=Several(self.by_sentence),
+                known=MessageList(self.by_sentence),
             )
         return pattern
 
@@ -95,7 +95,7 @@ def _mean(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.where(counts > 0, np.nansum(scores, 0) / np.maximum(counts, 1), np.nan), counts
 
 
-def summed_up(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def summarise_scores(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Of scores (S, N): mean, standard error and stability, NaN where there is nothing to sum up, and their number."""
     known = ~np.isnan(scores)
     mean, counts = _mean(scores)
@@ -154,13 +154,13 @@ def scan(
     look at; with `rows` "all", over all rows, where a row without one counts as 0: as TransformerLens' `detect_head`
     counts.
     """
-    wanted = checked(patterns)
+    wanted = check_patterns(patterns)
     if rows not in ("with targets", "all"):
         raise Problem('rows={rows} must be "with targets" or "all"', rows=repr(rows))
     growing = GrowingScores()
-    for inputs in inputs_of(model, batches, tokenizer):
-        for part in parts_of(inputs, TOKENS_AT_ONCE):
-            growing.add(*_of_batch(module_of(model), part, wanted, rows))
+    for inputs in batch_inputs(model, batches, tokenizer):
+        for part in split_batch(inputs, TOKENS_AT_ONCE):
+            growing.add(*_of_batch(torch_module(model), part, wanted, rows))
             yield growing.so_far()
     growing.so_far()  # a Problem where there was no sentence
 
@@ -184,10 +184,10 @@ def _of_batch(
 def _scored(layer: RecordedLayer, pattern: HeadPattern, ids: Tensor, rows: ScoredRows) -> Tensor:
     """One number for each sentence and head, (B, H)."""
     parts = []
-    for heads in few_heads(layer):
-        keys = None if layer.padding is None else of_heads(layer.padding, heads)[..., 0, :]  # (B, 1, K)
-        on = mass(pattern, layer.weights(heads), ids, keys)  # (B, h, Q)
-        parts.append(measures.over_rows(on.nan_to_num(0.0) if rows == "all" else on, layer.real_queries))
+    for heads in group_heads(layer):
+        keys = None if layer.padding is None else select_heads(layer.padding, heads)[..., 0, :]  # (B, 1, K)
+        on = pattern_mass(pattern, layer.weights(heads), ids, keys)  # (B, h, Q)
+        parts.append(measures.mean_over_rows(on.nan_to_num(0.0) if rows == "all" else on, layer.real_queries))
     return torch.cat(parts, 1)
 
 
@@ -220,7 +220,7 @@ def name_of(pattern: HeadPattern) -> str:
     return pattern if isinstance(pattern, str) else getattr(pattern, "__name__", type(pattern).__name__)
 
 
-def checked(patterns: Sequence[HeadPattern]) -> dict[str, HeadPattern]:
+def check_patterns(patterns: Sequence[HeadPattern]) -> dict[str, HeadPattern]:
     """The patterns by name; a Problem for a name that is not known or comes twice, and for none at all."""
     if isinstance(patterns, str):
         patterns = (patterns,)
@@ -228,18 +228,18 @@ def checked(patterns: Sequence[HeadPattern]) -> dict[str, HeadPattern]:
     for pattern in patterns:
         name = name_of(pattern)
         if isinstance(pattern, str) and pattern not in NAMED:
-            raise Problem("pattern={name} is not known; known are: {known}", name=pattern, known=Several(NAMED))
+            raise Problem("pattern={name} is not known; known are: {known}", name=pattern, known=MessageList(NAMED))
         if not isinstance(pattern, str) and not callable(pattern):
             raise Problem("pattern={pattern} must be a name or a function of the token ids", pattern=repr(pattern))
         if name in by_name:
             raise Problem("two patterns are called {name}", name=name)
         by_name[name] = pattern
     if not by_name:
-        raise Problem("patterns is empty: name at least one of {known}", known=Several(NAMED))
+        raise Problem("patterns is empty: name at least one of {known}", known=MessageList(NAMED))
     return by_name
 
 
-def mass(pattern: HeadPattern, weights: Tensor, ids: Tensor, keys: Tensor | None) -> Tensor:
+def pattern_mass(pattern: HeadPattern, weights: Tensor, ids: Tensor, keys: Tensor | None) -> Tensor:
     """Weight (B, H, Q) that each row gives to the pattern's keys; NaN where the pattern has none for that row."""
     if isinstance(pattern, str):
         return NAMED[pattern](weights, ids, keys)

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import psutil
 import pytest
 
-from attnviz.app.cache.bounded_cache import BoundedCache, give_back
+from attnviz.app.cache.bounded_cache import BoundedCache, trim_memory
 from tests.waiting import until
 
 
@@ -87,13 +87,13 @@ def test_a_value_begun_in_the_background_is_made_in_another_thread_and_shared():
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's allocator")
 def test_what_is_free_goes_back_to_the_system():
     process = psutil.Process()
-    give_back()
+    trim_memory()
     before = process.memory_info().rss
     many = [bytearray(60_000) for _ in range(2_000)]  # below the size that is always returned at once
     for each in many:
         each[::4096] = b"x" * len(each[::4096])
     pin = bytearray(60_000)  # on top of them all, so that the end of the heap cannot simply move down
     del many, each
-    give_back()
+    trim_memory()
     assert process.memory_info().rss - before < 40e6, "of 120 MB"
     assert len(pin) == 60_000

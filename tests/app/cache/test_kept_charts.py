@@ -12,7 +12,7 @@ import pytest
 
 from attnviz.app.cache import shared_results
 from attnviz.app.cache.bounded_cache import BoundedCache
-from attnviz.app.cache.shared_results import chart_of
+from attnviz.app.cache.shared_results import cached_chart
 
 ROOT = Path(__file__).parents[3]
 MADE: list[Any] = []
@@ -50,7 +50,7 @@ SAME = [
 
 
 def test_the_same_numbers_give_the_same_chart() -> None:
-    first, second = (chart_of(bars, *args, height=3) for args in SAME)
+    first, second = (cached_chart(bars, *args, height=3) for args in SAME)
     assert first is second
     assert len(MADE) == 1
 
@@ -64,14 +64,14 @@ def test_the_same_numbers_give_the_same_chart() -> None:
     ],
 )  # fmt: skip
 def test_other_values_of_any_kind_give_another_one(other: tuple[Any, ...]) -> None:
-    kept = [chart_of(bars, np.arange(4.0)), chart_of(bars, "a b"), chart_of(bars, Place(2, "a"))]
-    found = chart_of(bars, *other)
+    kept = [cached_chart(bars, np.arange(4.0)), cached_chart(bars, "a b"), cached_chart(bars, Place(2, "a"))]
+    found = cached_chart(bars, *other)
     assert all(found is not each for each in kept)
-    assert chart_of(bars, *other) is found
+    assert cached_chart(bars, *other) is found
 
 
 def changed_after_it_was_kept(source: str) -> list[str]:
-    """Lines that change what `chart_of` gave: a kept chart shows nothing of it, since nobody may change it any more."""
+    """Lines that change what `cached_chart` gave, which nobody may change any more."""
     lines = []
     for function in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)):
         kept = {

@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from attnviz.app.cache import model_cache
-from attnviz.app.cache.bounded_cache import give_back
+from attnviz.app.cache.bounded_cache import trim_memory
 from attnviz.base.head_edit import HeadEdit
 from attnviz.engine import Rerun
 from attnviz.pages.explore.panels import overview
@@ -33,20 +33,20 @@ def test_twenty_long_sentences_take_no_more_than_the_setting(monkeypatch):
     """With each sentence all that the explorer computes of it: pictures and measures of all heads, a changed pass."""
     monkeypatch.setenv("ATTNVIZ_HOSTED", "1")
     monkeypatch.setenv("ATTNVIZ_RUNS_MB", "90")
-    fresh = model_cache.Shared()
+    fresh = model_cache.ProcessCaches()
     monkeypatch.setattr(model_cache, "_SHARED", fresh)
     process, resident = psutil.Process(), []
     for number in range(SENTENCES):
-        run = model_cache.model_run(Request(MODEL, sentence(number)))
+        run = model_cache.get_run(Request(MODEL, sentence(number)))
         assert len(run.source) == TOKENS, "as many as a hosted server reads"
         overview._tiles(run, run.stacks[0])
         overview._measured(run, run.stacks[0])
         if number % 4 == 0:
-            model_cache.cached_rerun(run, Rerun(what_if.run_again, (run.stacks[0].id, 0, 0, HeadEdit(mask="none"))))
+            model_cache.rerun_cached(run, Rerun(what_if.run_again, (run.stacks[0].id, 0, 0, HeadEdit(mask="none"))))
         assert fresh.runs.weight + fresh.reruns.weight + fresh.results.weight <= 90 * MB
         del run
         if number in (9, SENTENCES - 1):
-            give_back()
+            trim_memory()
             resident.append(process.memory_info().rss)
     assert fresh.runs.misses == SENTENCES
     assert len(fresh.runs._values) < SENTENCES / 2, "most had to go"

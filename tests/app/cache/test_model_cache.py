@@ -40,8 +40,8 @@ def folders(tmp_path_factory):
 @pytest.fixture
 def shared(monkeypatch):
     """Fresh caches, as in a process that has just started."""
-    fresh = model_cache.Shared()
-    monkeypatch.setattr(model_cache, "shared", lambda: fresh)
+    fresh = model_cache.ProcessCaches()
+    monkeypatch.setattr(model_cache, "process_caches", lambda: fresh)
     return fresh
 
 
@@ -82,7 +82,7 @@ class Meeting(WaitingLine):
 
 
 def test_two_visitors_of_share_heads_and_one_of_explore_do_not_wait_for_each_other(folders, shared):
-    run = model_cache.model_run(Request(folders[0], TEXTS[0]))
+    run = model_cache.get_run(Request(folders[0], TEXTS[0]))
     shared.line = Meeting()
     jobs = {
         "explore": lambda: what_if_panel._rerun(shown(run), CHANGES[0]),
@@ -95,7 +95,7 @@ def test_two_visitors_of_share_heads_and_one_of_explore_do_not_wait_for_each_oth
 
 
 def test_only_visitors_whose_result_is_being_computed_have_a_turn(folders, shared):
-    run = model_cache.model_run(Request(folders[0], TEXTS[0]))
+    run = model_cache.get_run(Request(folders[0], TEXTS[0]))
     began, may_end = threading.Event(), threading.Event()
 
     def make():
@@ -104,13 +104,13 @@ def test_only_visitors_whose_result_is_being_computed_have_a_turn(folders, share
         return 7
 
     same, other = Rerun(lambda _run, _loaded: make()), Rerun(lambda _run, _loaded: 8)
-    threads = [threading.Thread(target=model_cache.cached_rerun, args=(run, same), daemon=True) for _ in range(6)]
+    threads = [threading.Thread(target=model_cache.rerun_cached, args=(run, same), daemon=True) for _ in range(6)]
     for thread in threads:
         thread.start()
     assert began.wait(10)
     until(lambda: shared.reruns.hits == 5)  # the others have met the one that computes
     assert shared.line.taken == 1, "six visitors want the same, it is the turn of one of them"
-    assert model_cache.cached_rerun(run, other) == 8
+    assert model_cache.rerun_cached(run, other) == 8
     may_end.set()
     for thread in threads:
         thread.join(10)
@@ -119,7 +119,7 @@ def test_only_visitors_whose_result_is_being_computed_have_a_turn(folders, share
 
 def shared_further(run, config):
     """What the page about sharing shows of the model under shared heads."""
-    return model_cache.cached_rerun(run, Rerun(head_sharing.downstream, (config, "layer")))
+    return model_cache.rerun_cached(run, Rerun(head_sharing.rerun_with_sharing, (config, "layer")))
 
 
 class Left(BaseException):
@@ -142,12 +142,12 @@ def test_a_visitor_who_leaves_does_not_stop_the_loading(folders, shared, monkeyp
     monkeypatch.setattr(model_cache, "load", slow)
     monkeypatch.setattr(st, "empty", lambda: SimpleNamespace(progress=leave, empty=lambda: said.append("empty")))
     with pytest.raises(Left):
-        model_cache.model(folders[0])
+        model_cache.get_model(folders[0])
     assert set(said[:-2]) <= {(0.0, "Loading the model…")}
     assert said[-2:] == [(0.5, "Halfway"), "empty"]
     may_load.set()
     loading = model_cache.load_in_background(folders[0])
-    assert loading.result(10) is model_cache.model(folders[0])
+    assert loading.result(10) is model_cache.get_model(folders[0])
     assert not shared.steps
 
 
@@ -157,16 +157,16 @@ def test_a_checkpoint_that_was_overwritten_is_read_anew_and_the_run_before_it_st
     mine = tmp_path / "mine"
     shutil.copytree(folders[0], mine)
     request = Request(str(mine), TEXTS[0])
-    before = model_cache.model_run(request)
+    before = model_cache.get_run(request)
     logits = before.trace.logits.clone()
-    assert model_cache.model_run(request) is before
+    assert model_cache.get_run(request) is before
     (mine / "model.safetensors").write_bytes((Path(folders[1]) / "model.safetensors").read_bytes())
-    after = model_cache.model_run(request)
+    after = model_cache.get_run(request)
     assert_close(after.trace.logits, run_model(request, load(folders[1])).trace.logits, atol=0, rtol=0)
     assert_close(before.trace.logits, logits, atol=0, rtol=0)
     assert not torch.equal(after.trace.logits, logits)
-    assert model_cache.model_of(before) is not model_cache.model_of(after)
+    assert model_cache.model_of_run(before) is not model_cache.model_of_run(after)
     shared.models = BoundedCache(1, lambda _: 1)
     with pytest.raises(Problem, match="The files of mine changed while they were being read"):
-        model_cache.model_of(before)
-    assert model_cache.model_of(after).version == after.request.version
+        model_cache.model_of_run(before)
+    assert model_cache.model_of_run(after).version == after.request.version

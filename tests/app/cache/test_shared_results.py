@@ -8,7 +8,7 @@ import pytest
 
 import attnviz
 from attnviz.app.cache import shared_results
-from attnviz.app.cache.bounded_cache import BoundedCache, held_bytes
+from attnviz.app.cache.bounded_cache import BoundedCache, count_bytes
 from attnviz.app.cache.shared_results import LEAST, LIMIT, shared
 
 SOURCES = sorted(Path(attnviz.__file__).parent.rglob("*.py"))
@@ -16,7 +16,7 @@ SOURCES = sorted(Path(attnviz.__file__).parent.rglob("*.py"))
 
 @pytest.fixture(autouse=True)
 def own(monkeypatch: pytest.MonkeyPatch) -> BoundedCache:
-    mine = BoundedCache(LIMIT, lambda result: max(held_bytes(result), LEAST))
+    mine = BoundedCache(LIMIT, lambda result: max(count_bytes(result), LEAST))
     monkeypatch.setattr(shared_results, "RESULTS", mine)
     return mine
 

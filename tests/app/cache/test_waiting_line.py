@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from attnviz.app.cache import bounded_cache, waiting_line
-from attnviz.app.cache.bounded_cache import give_back
+from attnviz.app.cache.bounded_cache import trim_memory
 from attnviz.app.cache.waiting_line import PAGES, TRAININGS, WaitingLine
 from attnviz.base.message import Problem
 
@@ -109,7 +109,7 @@ def test_whose_turn_lasts_longer_than_the_lease_holds_up_nobody_and_keeps_it():
 
 
 def test_where_memory_is_short_work_is_refused_in_a_sentence_and_pages_are_drawn(monkeypatch):
-    give_back()  # of what tests before this one have freed
+    trim_memory()  # of what tests before this one have freed
     grown = bounded_cache.own_memory() // 10**6 + 50
     monkeypatch.setenv("ATTNVIZ_PROCESS_MB", str(grown))
     for line in (TRAININGS, PAGES):
@@ -126,7 +126,7 @@ def test_where_memory_is_short_work_is_refused_in_a_sentence_and_pages_are_drawn
 
 
 def test_who_comes_from_one_address_ten_times_is_before_himself_alone_and_takes_not_the_last_places(monkeypatch):
-    monkeypatch.setattr(waiting_line, "address_of_visitor", lambda: threading.current_thread().name)
+    monkeypatch.setattr(waiting_line, "visitor_address", lambda: threading.current_thread().name)
     line, many = WaitingLine(1, 4), []
     for _ in range(3):
         many.append(Visitor(line, name="1.2.3.4"))

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from attnviz.app.links import link_state
-from attnviz.app.links.choices import choices_of, parameters_of
+from attnviz.app.links.choices import page_choices, page_parameters
 from attnviz.app.mends.streamlit_adapter import SESSION
-from attnviz.app.text import spoken
+from attnviz.app.text import translate_markdown
 from attnviz.base.message import Problem
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
@@ -27,7 +27,7 @@ from attnviz.models.pictures import read_photo
 from attnviz.pages.lessons.panels import own_lesson
 from attnviz.pages.pictures.panels import picture_input
 from attnviz.runs import head_matrix
-from attnviz.runs.head_matrix import Look
+from attnviz.runs.head_matrix import DisplayOptions
 from attnviz.runs.model_run import Request, run_model
 from tests.app.links.test_hostile_links import PAGES, TEXTS, packed, packed_fits
 from tests.models.tiny_tokenizers import gpt2_folder
@@ -51,7 +51,7 @@ JSON = st.recursive(
 
 def _examples(page: str) -> list[str]:
     """What the page's own choices take, as links write it."""
-    return [str(each.write(each.example)) for each in choices_of(page) if not each.inside]
+    return [str(each.write(each.example)) for each in page_choices(page) if not each.inside]
 
 
 @st.composite
@@ -62,7 +62,7 @@ def links(draw: Any) -> tuple[str, dict[str, str]]:
     numbers = NUMBERS.map(lambda number: f"{number:.0f}"[:5000] if isinstance(number, float) else _digits(number))
     packs = JSON.filter(packed_fits).map(packed)
     values = said | numbers | packs | st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
-    return page, draw(st.dictionaries(st.sampled_from(parameters_of(page)), values, max_size=12))
+    return page, draw(st.dictionaries(st.sampled_from(page_parameters(page)), values, max_size=12))
 
 
 def _digits(number: int) -> str:
@@ -75,17 +75,17 @@ def _follow(page: str, said: dict[str, Any]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(streamlit, "session_state", session)
         link_state._read(page, said)
-        for choice in choices_of(page):
+        for choice in page_choices(page):
             link_state.value(choice)
             refused = link_state.refusal(choice)
-            assert refused is None or spoken(refused)
+            assert refused is None or translate_markdown(refused)
         written = link_state.link_parameters(page)
         json.loads(link_state.save())
-        kept = {choice.name: link_state.value(choice) for choice in choices_of(page)}
+        kept = {choice.name: link_state.value(choice) for choice in page_choices(page)}
         session.clear()
         session[SESSION] = {"_page_on_show": page}
         link_state._read(page, written)
-        again = {choice.name: link_state.value(choice) for choice in choices_of(page)}
+        again = {choice.name: link_state.value(choice) for choice in page_choices(page)}
         assert _told(again) == _told(kept) or not _small(said), "a link that was written means what it meant"
 
 
@@ -114,7 +114,7 @@ def _or_a_sentence(work: Any, *given_: Any) -> Any:
         return work(*given_)
     except Problem as problem:
         refused = problem.message
-    assert spoken(refused)
+    assert translate_markdown(refused)
     return None
 
 
@@ -175,8 +175,8 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
 def test_a_sentence_is_read_or_refused_in_a_sentence(loaded: LoadedModel, text: str, joined: bool) -> None:
     run = _or_a_sentence(run_model, Request(loaded.entry.id, text, version=loaded.version), loaded)
     assume(run is not None)
-    look = Look(units="words") if joined else Look()
+    look = DisplayOptions(units="words") if joined else DisplayOptions()
     matrix = _or_a_sentence(head_matrix.head_matrix, run.stacks[0], 0, 1, look)
     if matrix is not None:
         assert np.isfinite(matrix.values).all()
-        assert all(spoken(note) is not None for note in matrix.notes)
+        assert all(translate_markdown(note) is not None for note in matrix.notes)

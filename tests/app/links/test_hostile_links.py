@@ -11,15 +11,15 @@ import pytest
 import streamlit as st
 
 from attnviz.app.links import link_reading, link_state
-from attnviz.app.links.choices import EVERY_PAGE, Choice, Partly, choices_of, parameters_of
+from attnviz.app.links.choices import EVERY_PAGE, Choice, PartialValue, page_choices, page_parameters
 from attnviz.app.mends.streamlit_adapter import SESSION
-from attnviz.app.text import spoken
+from attnviz.app.text import translate_markdown
 from attnviz.base.message import NONSENSE, Problem
-from attnviz.base.words import speaking
+from attnviz.base.words import use_language
 from attnviz.serve import page_table  # noqa: F401
 from attnviz.serve.page_table import NAMES as PAGES
 
-CHOICES = [choice for page in PAGES for choice in choices_of(page)]
+CHOICES = [choice for page in PAGES for choice in page_choices(page)]
 
 TEXTS = [
     "", " ", "0", "-0", "-1", "inf", "-inf", "nan", "NaN", "1e999", "-1e999", "1e-999", "0x10", "1_000", "٣", "²", "½",
@@ -66,7 +66,7 @@ def test_what_a_choice_reads_it_can_write_and_what_it_refuses_is_nonsense(choice
             continue
         try:
             taken = choice.read(asked)
-        except Partly as partly:
+        except PartialValue as partly:
             taken = partly.kept
         except (*NONSENSE, Problem):
             continue
@@ -81,12 +81,12 @@ def test_what_a_choice_reads_it_can_write_and_what_it_refuses_is_nonsense(choice
 
 def hostile(page: str) -> Iterator[dict[str, str]]:
     """Links in which every parameter of the page says the same hostile thing."""
-    names = parameters_of(page)
+    names = page_parameters(page)
     for text in TEXTS:
         if text == "\ud800":
             continue  # no address holds it; packed JSON and files may
         yield dict.fromkeys(names, text)
-    shorts = [choice.short for choice in choices_of(page) if choice.inside and choice.short]
+    shorts = [choice.short for choice in page_choices(page) if choice.inside and choice.short]
     for value in VALUES:
         for whole in (value, dict.fromkeys(shorts, value)):
             if packed_fits(whole):
@@ -111,13 +111,13 @@ def test_no_link_breaks_a_page_and_what_it_asks_in_vain_is_said(page: str, visit
         visitor.clear()
         visitor[SESSION] = {"_page_on_show": page}
         link_state._read(page, said)
-        mine = choices_of(page)
+        mine = page_choices(page)
         for choice in mine:
             link_state.value(choice)
             refused = link_state.refusal(choice)
-            assert refused is None or spoken(refused)
-        for message in link_state.unsaid_refusals():
-            assert spoken(message)
+            assert refused is None or translate_markdown(refused)
+        for message in link_state.unreported_refusals():
+            assert translate_markdown(message)
         view = link_state.save()
         again = link_state.link_parameters(page)
         urlencode(again)
@@ -142,12 +142,12 @@ def test_what_is_not_used_is_said_in_the_words_of_the_control(
     visitor[SESSION] = {"_page_on_show": page}
     held = {choice.short: asked} if choice.short else asked
     link_state._read(page, {choice.inside or choice.name: held})
-    with speaking(lang):
-        (said,) = map(spoken, link_state.unsaid_refusals())
-        assert spoken(choice.label) in said
+    with use_language(lang):
+        (said,) = map(translate_markdown, link_state.unreported_refusals())
+        assert translate_markdown(choice.label) in said
     assert "_" not in choice.name or choice.name not in said
-    link_state.note_said(choice)
-    assert not link_state.unsaid_refusals(), "its control says it"
+    link_state.mark_refusal_shown(choice)
+    assert not link_state.unreported_refusals(), "its control says it"
 
 
 def refused_by(choice: Choice[Any]) -> Any:

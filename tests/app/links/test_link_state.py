@@ -33,18 +33,18 @@ def script() -> None:
     spot = one.on_canvas("t_spot", 0, int, int, 7, inside="t_c", short="s", label="the spot")
     other_sentence = two.sentence("t_text2", "le chat", longest=2000, label="the text2")
     page = st.session_state.get("page", "t_one")
-    widget_values.note_returned()
-    if link_state.follow(page):
-        link_state.settle()
+    widget_values.note_returned_widgets()
+    if link_state.sync_from_url(page):
+        link_state.push_url()
     if page == "t_one":
         st.session_state["shown"] = {
-            "text": widgets.text(sentence, "text"),
-            "kind": widgets.one_of(kind, "kind", {"a": "A", "b": "B", "c": "C"}, style="select"),
-            "layer": widgets.one_of(layer, "layer", {"0": "0", "1": "1"}, usual="1", style="select"),
-            "width": widgets.number(width, "width"),
+            "text": widgets.text_box(sentence, "text"),
+            "kind": widgets.select_one(kind, "kind", {"a": "A", "b": "B", "c": "C"}, style="select"),
+            "layer": widgets.select_one(layer, "layer", {"0": "0", "1": "1"}, usual="1", style="select"),
+            "width": widgets.number_box(width, "width"),
             "rate": widgets.slider(rate, "rate"),
             "on": widgets.toggle(on, "on"),
-            "some": widgets.several(some, "some", {"x": "X", "y": "Y"}, usual=["x"]),
+            "some": widgets.select_several(some, "some", {"x": "X", "y": "Y"}, usual=["x"]),
             "pins": link_state.value(pins),
             "spot": link_state.value(spot),
         }
@@ -52,8 +52,8 @@ def script() -> None:
             pass
         st.button("widen", key="widen", on_click=lambda: link_state.put(width, 128))
     else:
-        st.session_state["shown"] = {"text": widgets.text(other_sentence, "text")}
-    widget_values.take_returned()
+        st.session_state["shown"] = {"text": widgets.text_box(other_sentence, "text")}
+    widget_values.apply_returned_values()
     st.session_state["view"] = link_state.save()
     if "open" in st.session_state:
         link_state.open_view(st.session_state.pop("open"))
@@ -133,7 +133,7 @@ def test_what_was_changed_is_in_the_link_opens_the_same_elsewhere_and_stays_unti
     turned(app, "t_one", t_width="7")
     assert (shown(app), link_of(app)) == (CHANGED, before), "a link that comes late with a gesture is put right"
     with monkeypatch.context() as patched:
-        patched.setattr(streamlit_adapter, "by_history", lambda: True)
+        patched.setattr(streamlit_adapter, "is_history_navigation", lambda: True)
         turned(app, "t_one", t_width="7", t_kind="c", t_layer="0")
         assert shown(app) == DEFAULTS | {"width": 7, "kind": "c", "layer": "0"}, (
             "after Back the link is the whole truth"

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.app.mends import reliances, streamlit_adapter
 from attnviz.app.mends.reliances import RELIANCES, WORDS
-from attnviz.base.reliance import Reliance, gone
+from attnviz.base.reliance import Dependency, missing_dependencies
 from tests.waiting import until
 
 NAMED = {reliance.what: reliance for reliance in RELIANCES}
@@ -24,7 +24,7 @@ NAMED = {reliance.what: reliance for reliance in RELIANCES}
 
 @pytest.mark.parametrize("reliance", NAMED.values(), ids=NAMED)
 def test_the_installed_version_still_has(reliance):
-    assert [str(message) for message in gone([reliance])] == []
+    assert [str(message) for message in missing_dependencies([reliance])] == []
 
 
 class OtherContext:
@@ -68,15 +68,15 @@ def test_each_check_of_the_app_is_tried():
 @pytest.mark.parametrize("what", [*TAKEN_AWAY, *OF_FRONTEND])
 def test_what_is_gone_is_named_with_who_uses_it_and_what_for(what, monkeypatch, tmp_path):
     TAKEN_AWAY.get(what, lambda m: frontend_without(m, tmp_path))(monkeypatch)
-    said = [str(message) for message in gone([NAMED[what]])]
+    said = [str(message) for message in missing_dependencies([NAMED[what]])]
     assert said == [
         f"streamlit {st.__version__} no longer has {what}: used by {NAMED[what].user} for {NAMED[what].purpose}"
     ]
 
 
 def test_a_library_that_is_not_installed_is_named_too():
-    elsewhere = Reliance("no_such_library", "a name", "here.py", "a purpose", lambda: bool(1 / 0))
-    assert str(gone([elsewhere])[0]).startswith("no_such_library ? no longer has a name")
+    elsewhere = Dependency("no_such_library", "a name", "here.py", "a purpose", lambda: bool(1 / 0))
+    assert str(missing_dependencies([elsewhere])[0]).startswith("no_such_library ? no longer has a name")
 
 
 def test_the_server_s_log_says_what_is_gone(monkeypatch, tmp_path, caplog):
@@ -90,10 +90,10 @@ def test_the_server_s_log_says_what_is_gone(monkeypatch, tmp_path, caplog):
 def stopping():
     import streamlit as st
 
-    from attnviz.app.panel import guard
+    from attnviz.app.panel import show_problems
 
     st.text("before")
-    with guard():
+    with show_problems():
         st.stop()
     st.text("after")
 
@@ -101,19 +101,19 @@ def stopping():
 def complaining():
     from streamlit import errors
 
-    from attnviz.app.panel import guard
+    from attnviz.app.panel import show_problems
 
     class Complaint(errors.Error, ValueError):
         pass
 
-    with guard():
+    with show_problems():
         raise Complaint("not a panel's")
 
 
 def failing():
-    from attnviz.app.panel import guard
+    from attnviz.app.panel import show_problems
 
-    with guard():
+    with show_problems():
         raise ValueError("a panel's")
 
 

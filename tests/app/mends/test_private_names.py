@@ -42,7 +42,7 @@ def opened(names):
     import attnviz.serve.server
     from attnviz.serve import log_lines
     from streamlit.testing.v1 import AppTest
-    log_lines.begin()
+    log_lines.begin_logging()
     page = AppTest.from_file(str(Path(attnviz.serve.page_table.MAIN)), default_timeout=120).run()
     page.switch_page("../pages/explore/explore.py").run()
     (page.text_area or page.text_input)[0].set_value("A bird sang.").run()

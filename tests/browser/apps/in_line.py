@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from attnviz.app.cache.waiting_line import WaitingLine, turn_of
+from attnviz.app.cache.waiting_line import WaitingLine, wait_in_line
 from attnviz.app.mends.streamlit_adapter import leave_if_gone
 
 
@@ -18,7 +18,7 @@ def line() -> WaitingLine:
 
 
 end = Path(st.query_params["until"])
-with turn_of(line()):
+with wait_in_line(line()):
     st.write("at work")
     while not end.exists():
         leave_if_gone()

@@ -10,7 +10,7 @@ from attnviz.models.architecture import meta_device
 from attnviz.models.architecture.architecture import Architecture, CustomShape
 from attnviz.models.architecture.deployment import FARTHEST, Deployment, size_deployment
 from attnviz.models.architecture.presets import find_preset, gpus
-from attnviz.models.architecture.ways import shared_otherwise
+from attnviz.models.architecture.ways import with_kv_heads
 
 A100 = gpus()["a100-80gb"].machine
 NAMES = ["llama-3.1-8b", "gemma-3-27b", "deepseek-v3", "gpt-oss-120b", "jamba-v0.1", "qwen3-next-80b-a3b"]
@@ -94,6 +94,6 @@ def test_changing_the_number_of_kv_heads_equals_a_config_with_that_number(name):
     expected = Architecture.from_config(
         {"model_type": preset.model_type, **preset.config, "num_key_value_heads": kv_heads}
     )
-    found = shared_otherwise(arch, kv_heads)
+    found = with_kv_heads(arch, kv_heads)
     assert found.attention_parameters() == expected.attention_parameters()
     assert found.kv_cache_bytes(5000) == expected.kv_cache_bytes(5000)

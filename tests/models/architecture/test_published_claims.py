@@ -1,8 +1,8 @@
 import pytest
 
-from attnviz.models.architecture.published_claims import claims
+from attnviz.models.architecture.published_claims import published_claims
 
-FOUND = {claim.id: claim for claim in claims()}
+FOUND = {claim.id: claim for claim in published_claims()}
 
 
 @pytest.mark.parametrize("claim", [claim for claim in FOUND.values() if claim.verdict == "yes"], ids=lambda c: c.id)

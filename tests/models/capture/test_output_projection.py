@@ -7,7 +7,7 @@ from torch.testing import assert_close
 
 from attnviz.base.message import Problem
 from attnviz.models.capture import capture
-from attnviz.models.capture.output_projection import output_projection_of
+from attnviz.models.capture.output_projection import find_output_projection
 from tests.models.tiny import bert, llama, tokens
 
 
@@ -57,7 +57,7 @@ def test_values_go_through_the_output_projection_and_an_adapter_on_it(length):
         o = block.self_attn.o_proj
         assert_close(layer.value_norms(), lengths_by_matrix(layer, matrix_of(o)), atol=1e-5, rtol=1e-4)
         assert not torch.allclose(layer.value_norms(), lengths_by_matrix(layer, o.weight), rtol=0.02)
-        assert_close(output_projection_of(block.self_attn, block, 48), matrix_of(o), atol=1e-6, rtol=1e-5)
+        assert_close(find_output_projection(block.self_attn, block, 48), matrix_of(o), atol=1e-6, rtol=1e-5)
     plain = llama()
     layer = capture(plain, input_ids=ids).layers[0]
     w_o = plain.model.layers[0].self_attn.o_proj.weight

@@ -18,7 +18,7 @@ from transformers import (
 )
 
 from attnviz.base.message import Problem
-from attnviz.models.capture import Edit, capture, intervene, learned_positions, rotary_of
+from attnviz.models.capture import Edit, capture, find_rotary, intervene, learned_positions
 
 SMALL = {
     "vocab_size": 40,
@@ -55,7 +55,7 @@ def yarn():
 )
 def test_without_rotation_queries_and_keys_are_those_of_the_first_position(config, pairing, width):
     model = small(config)
-    rotary = rotary_of(model)
+    rotary = find_rotary(model)
     assert (rotary.pairing, rotary.width, len(rotary.layers)) == (pairing, width, 4)
     after = intervene(model, Edit(change=rotary.changed(None)), input_ids=IDS)
     # where all tokens stand at position 0 nothing is turned, only (with YaRN) lengthened
@@ -79,7 +79,7 @@ def test_learned_tables_layers_that_do_not_rotate_and_models_without_rotation_ar
     assert learned_positions(small(opt)) is not None
     assert learned_positions(llama) is None
     with pytest.raises(Problem, match="GPT2LMHeadModel does not rotate queries and keys"):
-        rotary_of(gpt2)
-    rotary = rotary_of(small(SmolLM3Config(**SHARED, no_rope_layers=[1, 0, 1, 0], bos_token_id=1, eos_token_id=2)))
+        find_rotary(gpt2)
+    rotary = find_rotary(small(SmolLM3Config(**SHARED, no_rope_layers=[1, 0, 1, 0], bos_token_id=1, eos_token_id=2)))
     assert rotary.layers == {0, 2}
-    assert rotary_of(small(yarn())).length == pytest.approx(0.1 * math.log(4) + 1)
+    assert find_rotary(small(yarn())).length == pytest.approx(0.1 * math.log(4) + 1)

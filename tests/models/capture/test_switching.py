@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from attnviz.models.capture import adapter, adopt, capture
-from attnviz.models.capture.adapter import NAME, switched
+from attnviz.models.capture.adapter import NAME, switch_implementation
 from tests.models.tiny import llama, tokens
 
 
@@ -15,7 +15,7 @@ def test_an_adopted_model_runs_as_before_and_records_only_when_asked():
     model, ids = llama(), tokens()
     with torch.no_grad():
         before = model(input_ids=ids).logits
-        with switched(model):
+        with switch_implementation(model):
             adopt(model)  # during a capture, too
         after = model(input_ids=ids).logits
     assert torch.equal(before, after)
@@ -73,7 +73,7 @@ def test_a_capture_that_starts_while_another_one_switches_keeps_the_model_switch
     entered, go, found = threading.Event(), threading.Event(), []
 
     def second() -> None:
-        with switched(model):
+        with switch_implementation(model):
             entered.set()
             go.wait(5)
             found.append(model.config._attn_implementation)
@@ -87,7 +87,7 @@ def test_a_capture_that_starts_while_another_one_switches_keeps_the_model_switch
             entered.wait(0.3)  # the config says ours already, and nothing says yet who has it
 
     monkeypatch.setattr(adapter, "_set", slowly)
-    with switched(model):
+    with switch_implementation(model):
         pass
     entered.wait(5)
     go.set()

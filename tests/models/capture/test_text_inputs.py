@@ -10,7 +10,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 import attnviz as av
 from attnviz.base.message import Problem
-from attnviz.models.catalogue import Entry, LoadedModel
+from attnviz.models.catalogue import LoadedModel, ModelEntry
 from tests.models.capture.plain_models import Writer
 from tests.models.tiny import bert, eager, equal_weights, llama, tokens
 from tests.models.tiny_tokenizers import byte_level, word_piece
@@ -62,7 +62,7 @@ def test_a_row_of_a_padded_batch_is_the_sentence_alone(build: Any, side: str) ->
 def loaded() -> LoadedModel:
     tokenizer = word_piece()
     tokenizer.model_input_names = ["input_ids", "token_type_ids", "attention_mask"]
-    return LoadedModel(bert(), tokenizer, Entry(id="t", name="t", hub=None, kind="encoder"), "folder")
+    return LoadedModel(bert(), tokenizer, ModelEntry(id="t", name="t", hub=None, kind="encoder"), "folder")
 
 
 def test_a_sentence_is_read_as_the_tokenizer_reads_it_and_its_tokens_stay_with_the_trace(loaded: LoadedModel) -> None:
@@ -78,7 +78,7 @@ def test_a_sentence_is_read_as_the_tokenizer_reads_it_and_its_tokens_stay_with_t
 
 def test_a_loaded_model_writes_and_each_step_is_kept_or_edited() -> None:
     tokenizer = byte_level()
-    loaded = LoadedModel(big_llama(), tokenizer, Entry(id="t", name="t", hub=None, kind="decoder"), "folder")
+    loaded = LoadedModel(big_llama(), tokenizer, ModelEntry(id="t", name="t", hub=None, kind="decoder"), "folder")
     ids = tokenizer(LONG, return_tensors="pt")["input_ids"]
     expected = loaded.model.generate(ids, **GREEDY)
     assert loaded.generate(LONG, **GREEDY) == tokenizer.decode(expected[0], skip_special_tokens=True)
@@ -91,7 +91,7 @@ def test_a_loaded_model_writes_and_each_step_is_kept_or_edited() -> None:
     assert torch.equal(edited.logits, av.intervene(loaded.model.generate, edit, ids, logits="all", **GREEDY).logits)
     several = av.capture(loaded.generate, [SHORT, LONG], **GREEDY)
     assert [len(row) for row in several.tokens] == [several[0].shape[2]] * 2
-    pictures = LoadedModel(bert(), None, Entry(id="t", name="pictures", hub=None), "folder")
+    pictures = LoadedModel(bert(), None, ModelEntry(id="t", name="pictures", hub=None), "folder")
     with pytest.raises(Problem, match="pictures writes no text"):
         pictures.generate("a")
 

@@ -11,7 +11,7 @@ from attnviz.command import main
 from attnviz.models.capture import Trace
 from attnviz.models.file_faults import FAILED, first_line
 from attnviz.models.loading import EXAMPLES, cache_folder, gguf
-from attnviz.models.loading.example_traces import folder_of, is_prepared, prepare_examples, prepared_example
+from attnviz.models.loading.example_traces import example_folder, is_prepared, prepare_examples, prepared_example
 from attnviz.serve import compressed_files
 from tests import broken_disks
 from tests.models import tiny_gguf
@@ -95,7 +95,7 @@ def test_a_damaged_trace_is_none_until_it_is_whole_again(minilm, cache, ending, 
     prepare_examples(minilm)
     example = next(each for each in EXAMPLES if each.model == MINI)
     kept = prepared_example(example).trace
-    file = folder_of(minilm.entry) / f"{example.id}.{ending}"
+    file = example_folder(minilm.entry) / f"{example.id}.{ending}"
     whole = file.read_bytes()
     file.write_bytes(damage(whole))
     assert prepared_example(example) is None
@@ -109,7 +109,7 @@ def test_a_trace_that_is_cut_short_under_its_reader_keeps_its_numbers(minilm, ca
     example = next(each for each in EXAMPLES if each.model == MINI)
     kept = prepared_example(example).trace
     before = kept.layers[0].q.clone()
-    with (folder_of(minilm.entry) / f"{example.id}.safetensors").open("r+b") as file:
+    with (example_folder(minilm.entry) / f"{example.id}.safetensors").open("r+b") as file:
         file.truncate(100)
     assert_close(kept.layers[0].q, before, rtol=0, atol=0)
 

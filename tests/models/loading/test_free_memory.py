@@ -8,7 +8,7 @@ from attnviz.base.message import Problem
 from attnviz.models.catalogue import find
 from attnviz.models.loading import open_folder
 from attnviz.models.loading.open_folder import check_memory
-from attnviz.models.settings import current
+from attnviz.models.settings import current_settings
 from tests.pages.scarce_memory import scarce
 
 MB = 10**6
@@ -24,7 +24,7 @@ def test_a_container_s_limit_counts_where_it_is_the_smallest(tmp_path, monkeypat
         (tmp_path / name).write_text(f"{held}\n")
     assert open_folder.free_memory("cpu") == 300 * MB
     with pytest.raises(Problem, match="its weights take 538 MB of memory and 300 MB are free"):
-        check_memory(538 * MB, find("smollm2-135m"), current(), "cpu")
+        check_memory(538 * MB, find("smollm2-135m"), current_settings(), "cpu")
     (tmp_path / used).write_text(f"{900 * MB}\n")
     assert open_folder.free_memory("cpu") == 0
     (tmp_path / limit).write_text("max\n")

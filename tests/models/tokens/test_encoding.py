@@ -3,8 +3,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.base.message import Problem
-from attnviz.models.tokens.encoding import encode, encode_target, frames
-from attnviz.models.tokens.token_spans import speller
+from attnviz.models.tokens.encoding import encode, encode_target, supported_frames
+from attnviz.models.tokens.token_spans import make_speller
 from tests.models.tiny_tokenizers import byte_level, llama_like, loaded, marian, unigram, word_piece
 
 MAKES = {"byte-level": byte_level, "WordPiece": word_piece, "Unigram": unigram, "Llama": llama_like}
@@ -62,7 +62,7 @@ def test_any_text_at_all_comes_back_from_its_spans(models, make, text):
 @pytest.mark.parametrize("text", TEXTS)
 def test_what_the_pieces_spell_together_is_what_the_tokenizer_decodes(models, smollm2, text):
     for each in (smollm2, models["byte-level"], models["Llama"]):
-        spell = speller(each.tokenizer)
+        spell = make_speller(each.tokenizer)
         ids = each.tokenizer(text, add_special_tokens=False).input_ids
         spelled = b"".join(spell(piece) for piece in each.tokenizer.convert_ids_to_tokens(ids)).decode()
         assert spelled.removeprefix(" " if each is models["Llama"] else "") == each.tokenizer.decode(ids)
@@ -71,7 +71,7 @@ def test_what_the_pieces_spell_together_is_what_the_tokenizer_decodes(models, sm
 
 
 def test_a_chat_turn_is_framed_and_the_sentence_stays_where_it_is(smollm2):
-    assert frames(smollm2) == ("usual", "start", "chat")
+    assert supported_frames(smollm2) == ("usual", "start", "chat")
     tokens = encode(smollm2, " Hello there ", frame="chat")
     assert whole(tokens) == " Hello there "
     assert tokens.labels[:2] == ("<|im_start|>", "system")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz.base.packed import unblob
+from attnviz.base.packed import unpack_blob
 from attnviz.base.rounding import format_number
 from attnviz.pages.born import choices
 from attnviz.pages.born.maths import life
@@ -17,7 +17,7 @@ from tests.pages.conftest import said, sound
 def film(page: Any) -> dict[str, Any]:
     """The header of what the browser draws."""
     (drawn,) = (bytes(each.proto.bytes) for each in page.get("bidi_component") if b'"pieces"' in each.proto.bytes)
-    header, payload = unblob(drawn)
+    header, payload = unpack_blob(drawn)
     return header | {"payload": payload}
 
 
@@ -34,7 +34,7 @@ def test_it_opens_before_the_cliff_and_asks(visit):
 def test_the_answer_is_computed(visit):
     page = visit("born")
     page.button(key="born-guess-300").click().run()
-    right = life.share_right(life.LIFE, life.copies_of(choices.WORDS.default, Config()))
+    right = life.accuracy_by_step(life.LIFE, life.repeat_words(choices.WORDS.default, Config()))
     before, first = life.read(life.LIFE).steps[np.flatnonzero(right < 0.5)[-1] :][:2]
     assert f"Computed: between steps {before} and {first}" in said(page), "nobody looked at your words between them"
     assert film(page)["open"]
@@ -45,7 +45,9 @@ def test_a_silenced_head_is_measured_at_every_step(visit):
     assert "With 0.0 silenced, **3%** of words are predicted at step 1,500" in said(page)
     shown = film(page)
     assert shown["silenced"] == [0]
-    assert shown["curves"]["without"][-1] == pytest.approx(life.without(life.LIFE, ((0, 0),))[-1, 0], abs=1e-4)
+    assert shown["curves"]["without"][-1] == pytest.approx(
+        life.measure_without_heads(life.LIFE, ((0, 0),))[-1, 0], abs=1e-4
+    )
 
 
 @pytest.mark.parametrize("changed", choices.CHANGED.ids)

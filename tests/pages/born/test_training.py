@@ -64,7 +64,7 @@ def test_what_is_shipped_was_made_as_its_name_says() -> None:
         run = life.read(name)
         assert run.config == config
         assert len(run.losses) == config.steps
-        assert set(life.drawn_at(config.steps)) <= set(run.at.tolist())
+        assert set(life.drawn_steps(config.steps)) <= set(run.at.tolist())
     assert len(life.read(life.LIFE).numbers) == 60
     assert len(life.read(life.BLURRED).numbers) == life.FEW
     assert life.read(life.LIFE).numbers.shape[1] < 33_000
@@ -108,7 +108,7 @@ def test_the_pass_is_what_another_hand_computes() -> None:
 
 def test_scores_are_what_their_definition_says() -> None:
     """Weight on the place before, over all rows; weight after the same word's first, over the second copy."""
-    run, given = life.read(life.LIFE), life.exam(Config())
+    run, given = life.read(life.LIFE), life.exam_sequences(Config())
     numbers = torch.from_numpy(run.numbers[-1]).float()
     _logits, weights = forward(numbers, given.tokens, run.config)
     sums, counts = np.zeros((2, 2, 3)), np.zeros(2)
@@ -129,8 +129,11 @@ def test_scores_are_what_their_definition_says() -> None:
 @pytest.mark.slow
 def test_a_heads_silence_is_measured_at_every_step() -> None:
     run = life.read(life.LIFE)
-    nobody, everyone = life.without(life.LIFE, ()), life.without(life.LIFE, ((0, 0), (0, 1), (0, 2)))
+    nobody, everyone = (
+        life.measure_without_heads(life.LIFE, ()),
+        life.measure_without_heads(life.LIFE, ((0, 0), (0, 1), (0, 2))),
+    )
     assert nobody[:, 1] == pytest.approx(run.accuracy[run.kept], abs=0.02)
     assert nobody[:, 0] == pytest.approx(run.loss[run.kept], abs=0.02)
     assert everyone[:, 1].max() < 0.25
-    assert life.without(life.LIFE, ((0, 0),))[-1, 1] < 0.1 < 0.9 < nobody[-1, 1]
+    assert life.measure_without_heads(life.LIFE, ((0, 0),))[-1, 1] < 0.1 < 0.9 < nobody[-1, 1]

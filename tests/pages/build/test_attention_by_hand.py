@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from attnviz.pages.build.maths.attention_by_hand import run, steps
-from attnviz.pages.build.maths.boards import View, boards
+from attnviz.pages.build.maths.boards import View, make_boards
 from attnviz.pages.build.maths.cells import CellOrigin
 from attnviz.pages.build.maths.inputs import Config, weights
 from attnviz.pages.build.panels import board_wording
@@ -64,7 +64,7 @@ def test_the_arithmetic_of_every_cell_of_every_step_gives_that_cell_from_the_num
     assert result.difference is None if drops else result.difference < 1e-4
     draw = random.Random(0)
     for step in steps(config):
-        for board in boards(View(result, config.batch - 1, config.n_heads - 1), step):
+        for board in make_boards(View(result, config.batch - 1, config.n_heads - 1), step):
             values = board.result.values
             assert values.shape == (len(board.result.rows), len(board.result.cols))
             for r, c in np.ndindex(values.shape):
@@ -113,7 +113,7 @@ def test_the_steps_to_the_ffn_are_those_of_torch_s_own_encoder_layer() -> None:
         np.testing.assert_allclose(made.detach().numpy(), result.tensors[tensor], atol=1e-4, err_msg=tensor)
     ffn = sum(p.numel() for name, p in layer.named_parameters() if name.startswith("linear"))
     every = sum(p.numel() for name, p in layer.named_parameters() if not name.startswith("norm"))
-    told = board_wording.sentence("ffn", View(result), None)
+    told = board_wording.step_sentence("ffn", View(result), None)
     assert f"{ffn} of the layer's {every} parameters: **{ffn / every:.0%}**" in told
     assert f"{int((seen['hidden'] < 0).sum())} of {seen['hidden'].numel()}" in told
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attnviz.pages.build.maths.attention_by_hand import run
-from attnviz.pages.build.maths.boards import View, boards
+from attnviz.pages.build.maths.boards import View, make_boards
 from attnviz.pages.build.maths.inputs import Config
 from attnviz.pages.build.panels import numbers
 
@@ -22,12 +22,12 @@ from attnviz.pages.build.panels import numbers
     ],
 )
 def test_numbers_in_a_sum_have_four_digits_and_no_trailing_zeros(value: float, text: str) -> None:
-    assert numbers.exact(value) == text
+    assert numbers.format_exact(value) == text
 
 
 def shown(step: str, config: Config | None = None) -> numbers.canvas.StripBoard:
     result = run(config or Config())
-    return numbers.board(boards(View(result), step)[0], "")
+    return numbers.operation_board(make_boards(View(result), step)[0], "")
 
 
 def test_hidden_scores_are_left_out_of_the_sum_and_have_no_colour() -> None:

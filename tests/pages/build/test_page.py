@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.app.links import link_reading
-from attnviz.canvas.shared.packing import unblob
+from attnviz.canvas.shared.packing import unpack_blob
 from attnviz.pages.build.maths.attention_by_hand import run
 from attnviz.pages.build.maths.inputs import Config
 from tests.pages.conftest import canvases_on, open_page, ran, sound, with_code
@@ -22,7 +22,7 @@ def opened(**link: str) -> AppTest:
 def headers(app: AppTest) -> tuple[dict[str, Any], dict[str, Any]]:
     """The headers that the strip and the board were sent."""
     blobs = [element.proto.bytes for element in canvases_on(app)][:2]
-    return unblob(blobs[0])[0], unblob(blobs[1])[0]
+    return unpack_blob(blobs[0])[0], unpack_blob(blobs[1])[0]
 
 
 def number(text: str) -> float:

@@ -8,7 +8,7 @@ import streamlit as st
 from attnviz.app import training
 from attnviz.app.cache import waiting_line
 from attnviz.pages.compare.maths import layer_costs, layer_timing, reach_training
-from attnviz.pages.compare.panels.measured import ONE_AT_A_TIME, measured_here
+from attnviz.pages.compare.panels.measured import ONE_AT_A_TIME, finished_measurements
 from attnviz.pages.compare.panels.reach import trained_reach
 from attnviz.runs import measuring, own_process
 from tests.pages.conftest import ran, said, table_of, with_code
@@ -30,7 +30,7 @@ def train(config):
 
 @pytest.fixture(autouse=True)
 def nothing_kept():
-    measured_here.cache_clear()
+    finished_measurements.cache_clear()
     trained_reach.cache_clear()
 
 

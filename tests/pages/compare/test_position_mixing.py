@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from attnviz.core.modules import seeded
+from attnviz.core.modules import seeded_generator
 from attnviz.pages.compare.maths import compared_layers, position_mixing
 from attnviz.pages.compare.maths.layer_costs import Config as Sizes
 from attnviz.pages.compare.maths.position_mixing import Config
@@ -12,7 +12,7 @@ from attnviz.pages.compare.maths.position_mixing import Config
 
 @pytest.mark.parametrize("kind", position_mixing.KINDS)
 def test_a_matrix_is_the_norms_of_torchs_own_jacobian(kind):
-    with seeded(0):
+    with seeded_generator(0):
         layer = compared_layers.layer(kind, 6, heads=2, k=3)
     x = torch.randn(5, 6, generator=torch.Generator().manual_seed(1))
     jacobian = torch.autograd.functional.jacobian(lambda one: layer(one.unsqueeze(0))[0], x)  # (n, d, n, d)

@@ -14,11 +14,11 @@ SMALL = Config(n=8, d=8, heads=2, layers=2, steps=25)
 
 @pytest.mark.parametrize("kind", reach_training.KINDS)
 def test_the_influence_is_the_norm_of_torchs_own_jacobian(kind):
-    model = reach_training.model(kind, SMALL)
+    model = reach_training.untrained_model(kind, SMALL)
     x = torch.randn(8, 8, generator=torch.Generator().manual_seed(3))
     jacobian = torch.autograd.functional.jacobian(lambda one: model.last(one.unsqueeze(0))[0], x)  # (d, n, d)
     expected = jacobian.square().sum((0, 2)).sqrt().numpy()
-    assert reach_training.influence(model.last, x) == pytest.approx(expected, rel=1e-4, abs=1e-9)
+    assert reach_training.gradient_by_position(model.last, x) == pytest.approx(expected, rel=1e-4, abs=1e-9)
 
 
 def test_a_convolution_depends_on_nothing_beyond_what_it_sees():
@@ -57,7 +57,7 @@ def test_what_each_kind_sees_decides_whether_it_learns():
 
 @pytest.mark.slow
 def test_what_is_shipped_is_what_the_first_steps_give():
-    shipped = reach_training.prepared()
+    shipped = reach_training.stored_result()
     assert shipped.config == Config()
     assert shipped.complete
     made = reach_training.train(Config())

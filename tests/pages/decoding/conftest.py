@@ -6,7 +6,7 @@ from transformers import Gemma2Config, Gemma2ForCausalLM, GPT2Config, GPT2LMHead
 
 from attnviz.core.costs import kv_bytes
 from attnviz.models.capture import adopt
-from attnviz.models.catalogue import Entry, LoadedModel
+from attnviz.models.catalogue import LoadedModel, ModelEntry
 from attnviz.pages.decoding.maths.decoders import CORE_LAYERS, CORE_LAYOUT, CoreDecoder, ModelDecoder
 from tests.models.tiny import llama
 from tests.models.tiny_tokenizers import byte_level
@@ -43,7 +43,7 @@ def of_family(family: str) -> CoreDecoder | ModelDecoder:
     tokenizer = byte_level()
     model = made(family, len(tokenizer))
     adopt(model)
-    return ModelDecoder(LoadedModel(model, tokenizer, Entry("tiny", "Tiny", None, "decoder"), "folder", "random"))
+    return ModelDecoder(LoadedModel(model, tokenizer, ModelEntry("tiny", "Tiny", None, "decoder"), "folder", "random"))
 
 
 def core_cache_bytes(tokens: int) -> int:

@@ -84,11 +84,11 @@ def test_with_room_for_all_nothing_moves_and_kl_is_that_of_torch(family):
     reading = decoders.read(of_family(family), TEXT)
     for kind in EVICTION_KINDS:
         logits, _kept = kept_positions.decode(reading, Eviction(kind, reading.total))
-        assert decoders.moved(reading, logits).kl.max() < 1e-6
+        assert decoders.compare_predictions(reading, logits).kl.max() < 1e-6
     logits, _kept = kept_positions.decode(reading, Eviction("window", 2))
     full, changed = (each.double().log_softmax(-1) for each in (reading.logits, logits))
     theirs = torch.nn.functional.kl_div(changed, full, log_target=True, reduction="none").sum(-1)
-    found = decoders.moved(reading, logits)
+    found = decoders.compare_predictions(reading, logits)
     assert np.allclose(found.kl, theirs.numpy(), atol=1e-9)
     follows = torch.tensor(reading.ids[reading.prompt + 1 :])
     assert found.loss == pytest.approx(float(torch.nn.functional.cross_entropy(logits[:-1].double(), follows)))

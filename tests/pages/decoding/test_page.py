@@ -15,7 +15,7 @@ SHORT = "the cat sat on the mat"
 
 @pytest.fixture(autouse=True)
 def nothing_finished():
-    live_run.finished.cache_clear()
+    live_run.finished_results.cache_clear()
 
 
 def test_the_player_is_sent_every_step_and_what_is_said_of_the_two_ways_is_what_was_computed(visit):

@@ -2,7 +2,7 @@ import pytest
 
 from attnviz.core.costs import Machine, decode_step
 from attnviz.pages.decoding.maths import prefill_and_decode
-from attnviz.pages.decoding.maths.prefill_and_decode import by_formula, measure
+from attnviz.pages.decoding.maths.prefill_and_decode import ideal_passes, measure
 from tests.pages.decoding.conftest import of_family
 
 A100 = Machine(312 * 10**12, 2039 * 10**9, 80 << 30)
@@ -22,7 +22,7 @@ def test_the_formula_is_what_the_measured_passes_count(family, monkeypatch):
     monkeypatch.setattr(prefill_and_decode, "ROUNDS", 1)
     *_partial, whole = measure(decoder)
     assert whole.done
-    formula = by_formula(decoder, 4)
+    formula = ideal_passes(decoder, 4)
     assert [(p.kind, p.tokens, p.context) for p in whole.points] == [(p.kind, p.tokens, p.context) for p in formula]
     assert [p.flops for p in whole.points] == [p.flops for p in formula]
     assert [p.nbytes for p in whole.points] == [p.nbytes for p in formula]
@@ -32,7 +32,7 @@ def test_the_formula_is_what_the_measured_passes_count(family, monkeypatch):
 def test_the_best_time_of_a_decoded_token_is_that_of_the_core_s_roofline():
     decoder = of_family("core")
     body, head = decoder.matrices()
-    point = next(p for p in by_formula(decoder, 2) if p.kind == "decode")
+    point = next(p for p in ideal_passes(decoder, 2) if p.kind == "decode")
     attention = point.flops - 2 * (body + head)
     cached = point.nbytes - 2 * (body + head)
     theirs = decode_step(
@@ -49,7 +49,7 @@ def test_the_best_time_of_a_decoded_token_is_that_of_the_core_s_roofline():
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"format": 0}', '{"format": 1, "measured": 3}'])
 def test_a_damaged_file_is_no_measurement(cache, damage):
-    path = prefill_and_decode.path_of("core")
+    path = prefill_and_decode.measurement_path("core")
     path.parent.mkdir(parents=True)
     path.write_text(damage)
     assert prefill_and_decode.find("core") is None

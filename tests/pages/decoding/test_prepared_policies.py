@@ -32,7 +32,7 @@ def test_computed_again_it_is_the_same(reading, kind, budget):
     prepared = kept_positions.find(MODEL, Config(TEXT_EXAMPLE))
     assert reading.labels == prepared.labels
     logits, positions = kept_positions.decode(reading, Eviction(kind, budget))
-    moved, held = decoders.moved(reading, logits), prepared.at(kind, budget)
+    moved, held = decoders.compare_predictions(reading, logits), prepared.at(kind, budget)
     assert np.allclose(moved.kl, held.moved.kl, atol=1e-2, rtol=1e-2)
     assert moved.loss == pytest.approx(held.moved.loss, abs=1e-2)
     assert (positions == held.positions).mean() > 0.999

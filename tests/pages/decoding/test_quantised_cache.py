@@ -45,8 +45,8 @@ def _keys(k, bits, axis):
 @pytest.mark.parametrize("bits, axis", quantised_cache.FORMATS)
 def test_the_error_is_that_of_a_cache_that_is_really_rounded_token_by_token(family, bits, axis):
     reading = decoders.read(of_family(family), TEXT)
-    found = quantised_cache.rounded(reading, bits, axis)
-    real = decoders.moved(reading, rounded_for_real(reading, bits, axis))
+    found = quantised_cache.read_with_rounding(reading, bits, axis)
+    real = decoders.compare_predictions(reading, rounded_for_real(reading, bits, axis))
     assert np.allclose(found.moved.largest, real.largest, atol=5e-3, rtol=5e-3)
     assert np.allclose(found.moved.kl, real.kl, atol=1e-3, rtol=1e-2)
 

@@ -13,6 +13,6 @@ __all__ = ["decoded", "paired"]
 def memory(monkeypatch):
     """What visitors share, empty, and a session without anything in it."""
     monkeypatch.setattr(st, "session_state", {})
-    fresh = model_cache.Shared()
+    fresh = model_cache.ProcessCaches()
     monkeypatch.setattr(model_cache, "_SHARED", fresh)
     return fresh

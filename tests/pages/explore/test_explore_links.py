@@ -6,9 +6,9 @@ import html
 import numpy as np
 import pytest
 
-from attnviz.app.exports import GATHERING, Gathering
+from attnviz.app.exports import GATHERING, FigureCollector
 from attnviz.app.links import link_reading
-from attnviz.base.packed import unblob
+from attnviz.base.packed import unpack_blob
 from tests.pages.conftest import sound
 from tests.pages.explore.test_page import said
 
@@ -67,9 +67,9 @@ def test_an_appended_token_becomes_part_of_the_sentence_and_is_pinned_wherever_i
 def test_all_heads_are_saved_in_the_colours_that_they_have_on_screen(visit, words, link, root):
     """And in a long sentence, whose weights are small, the small squares are not black."""
     page = visit("explore", text="one cat saw " * (words // 3), **link)
-    headers = [unblob(bytes(each.proto.bytes))[0] for each in page.get("bidi_component") if each.proto.bytes]
+    headers = [unpack_blob(bytes(each.proto.bytes))[0] for each in page.get("bidi_component") if each.proto.bytes]
     (header,) = [each for each in headers if "heads" in each and "order" in each]
-    page.session_state[GATHERING] = gathering = Gathering(None)
+    page.session_state[GATHERING] = gathering = FigureCollector(None)
     sound(page.run())
     (saved,) = [offer.fig() for offer in gathering.offers if offer.key == "mosaic"]
     assert header["scale"]["root"] is saved.parts[0].grid.root is root
@@ -89,7 +89,7 @@ def test_all_heads_are_saved_in_the_colours_that_they_have_on_screen(visit, word
 )
 def test_the_caption_of_all_heads_names_the_mask_and_the_scale_that_they_are_saved_with(visit, link, named):
     page = visit("explore", **link)
-    page.session_state[GATHERING] = gathering = Gathering(None)
+    page.session_state[GATHERING] = gathering = FigureCollector(None)
     sound(page.run())
     (offer,) = [offer for offer in gathering.offers if offer.key == "mosaic"]
     assert named in offer.caption

@@ -19,7 +19,7 @@ from attnviz.core.attention import attend
 from attnviz.live.head_header import name_tokens
 from attnviz.models.capture import recorded_layer
 from attnviz.pages.explore.panels import head as head_panel
-from attnviz.runs.head_matrix import Look
+from attnviz.runs.head_matrix import DisplayOptions
 from attnviz.runs.model_run import Request, Stack, run_model
 from tests.js import browser_cases
 
@@ -27,19 +27,19 @@ LONG = "The cat sat on the mat and the dog ran in the park. " * 6
 
 
 def answer(address: str) -> bytes | None:
-    return ahead.answer(address.lstrip("/"))
+    return ahead.find_offer(address.lstrip("/"))
 
 
 def test_the_address_leads_to_every_head_while_the_run_is_in_memory(memory, minilm):
     request = Request("minilm-l6", "The cat sat on the mat.")
     run = memory.runs.get(request, lambda: run_model(request, minilm))
-    address = head_panel.address_of_heads(run, run.stacks[0])
-    assert address == head_panel.address_of_heads(run, run.stacks[0])
-    header, payload = packing.unblob(answer(address))
+    address = head_panel.heads_address(run, run.stacks[0])
+    assert address == head_panel.heads_address(run, run.stacks[0])
+    header, payload = packing.unpack_blob(answer(address))
     assert header["heads"] == [12] * 6
     assert header["doc"] == name_tokens(run.stacks[0].queries.labels, None)
     assert browser_cases.decoded(header["raw"], payload).shape[0] == 72
-    memory.runs = model_cache.Shared().runs
+    memory.runs = model_cache.ProcessCaches().runs
     assert answer(address) is None
 
 
@@ -59,7 +59,7 @@ def test_tiles_are_under_the_change_where_it_reaches(memory, minilm, where, reac
     stack = run.stacks[0]
     assert len(stack.queries) > 64
     change = HeadEdit(scale="none", where=where)
-    address = head_panel.address_of_tiles(run, stack, 3, 5, change)
+    address = head_panel.tiles_address(run, stack, 3, 5, change)
     assert address is not None
     codes = np.frombuffer(zlib.decompress(answer(address)), np.uint8).reshape(72, 32, 32)
     for number in range(72):
@@ -67,7 +67,7 @@ def test_tiles_are_under_the_change_where_it_reaches(memory, minilm, where, reac
         changed = reached is None or (layer, head) in reached
         wanted = expected(stack, layer, head, **({"scale": None} if changed else {}))
         assert np.abs(codes[number].astype(int) - wanted).max() <= 1, (layer, head)
-    memory.runs = model_cache.Shared().runs
+    memory.runs = model_cache.ProcessCaches().runs
     assert answer(address) is None, "what is gone from memory is not made again"
 
 
@@ -76,9 +76,9 @@ def test_the_head_on_show_is_attended_once_for_its_picture_its_sentence_and_the_
     run = memory.runs.get(request, lambda: run_model(request, minilm))
     stack, calls = run.stacks[0], []
     monkeypatch.setattr(recorded_layer, "attend", lambda *given: calls.append(given) or attend(*given))
-    matrix = head_drawing.edited_matrix(run, stack, 3, 5, Look(), HeadEdit(seen="before"))
-    data = head_drawing.data_of(run, stack, 3, 5, Look(), matrix)
-    fetched, _view = head_panel._others(request, stack.id, Look(), {}, None)(3, 5)
+    matrix = head_drawing.edited_matrix(run, stack, 3, 5, DisplayOptions(), HeadEdit(seen="before"))
+    data = head_drawing.head_data(run, stack, 3, 5, DisplayOptions(), matrix)
+    fetched, _view = head_panel._others(request, stack.id, DisplayOptions(), {}, None)(3, 5)
     assert len(calls) == 1
     logits = np.where(data.mask, data.scores.astype(np.float64) * data.scale, -np.inf)
     expected = np.exp(logits - logits.max(-1, keepdims=True))

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 
 from attnviz.app.links import link_reading
-from attnviz.app.text import plain
+from attnviz.app.text import escape_markdown
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.rounding import format_number
 from attnviz.runs.head_matrix import head_matrix
 from attnviz.runs.model_run import Request, run_model
-from attnviz.runs.what_if import instantly
+from attnviz.runs.what_if import edited_head
 from tests.pages.conftest import canvases_on, open_page, ran, sound, with_code
 
 
@@ -65,11 +65,11 @@ def test_a_what_if_shows_before_after_and_difference_and_names_the_row_that_chan
     assert "Before: “" in said(page)
     stack = run_model(Request("smollm2-135m", page.text_area(key="text").value), smollm2).stacks[0]
     p = head_matrix(stack, 13, 8).values
-    q = instantly(stack, 13, 8, HeadEdit(mask="window", window=3)).values
+    q = edited_head(stack, 13, 8, HeadEdit(mask="window", window=3)).values
     lost = (p - q).clip(0).sum(1)
     row = int(lost.argmax())
-    assert f"“{plain(stack.queries.labels[row])}” changes most: {lost[row]:.1%}" in said(page)
-    assert f"After: “{plain(stack.queries.labels[row])}” gives" in said(page)
+    assert f"“{escape_markdown(stack.queries.labels[row])}” changes most: {lost[row]:.1%}" in said(page)
+    assert f"After: “{escape_markdown(stack.queries.labels[row])}” gives" in said(page)
 
 
 def test_a_silenced_head_is_said_to_keep_its_weights_and_the_head_that_changes_most_is_drawn(visit):

@@ -6,7 +6,7 @@ from attnviz.app.links import link_state
 from attnviz.base.head_record import Pin, Pins
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.panels import shown_head
-from attnviz.runs.head_matrix import Look, head_matrix
+from attnviz.runs.head_matrix import DisplayOptions, head_matrix
 
 
 @pytest.fixture
@@ -20,8 +20,8 @@ def held(monkeypatch):
 
 def places(run, **look):
     stack = run.stacks[0]
-    matrix = head_matrix(stack, 0, 0, Look(**look))
-    return shown_head.places_of(stack, matrix), matrix
+    matrix = head_matrix(stack, 0, 0, DisplayOptions(**look))
+    return shown_head.picture_axes(stack, matrix), matrix
 
 
 def places_of(*tokens):
@@ -38,28 +38,28 @@ def labels_of(pins, matrix):
 def test_a_pin_stays_on_its_word_when_tokens_are_joined_or_hidden(paired, held, look):
     here, matrix = places(paired)
     row, col = matrix.rows.index("guitar"), matrix.cols.index("daily")
-    shown_head.keep_pins(here, Pins((Pin("q", row), Pin("k", col)), (row, col)))
+    shown_head.store_pins(here, Pins((Pin("q", row), Pin("k", col)), (row, col)))
     there, other = places(paired, **look)
-    found = shown_head.pins(there)
+    found = shown_head.current_pins(there)
     assert labels_of(found, other) == ["guitar", "daily"]
     assert (other.rows[found.cell[0]], other.cols[found.cell[1]]) == ("guitar", "daily")
-    assert shown_head.pins(here) == Pins((Pin("q", row), Pin("k", col)), (row, col)), "and back"
+    assert shown_head.current_pins(here) == Pins((Pin("q", row), Pin("k", col)), (row, col)), "and back"
 
 
 def test_a_pin_on_a_piece_holds_the_whole_word_and_one_on_a_part_of_two_sentences_goes_with_it(paired, held):
     here, matrix = places(paired)
     piece = next(i for i, label in enumerate(matrix.rows) if label.startswith("##") or label == "token")
-    shown_head.keep_pins(here, Pins((Pin("q", piece),)))
+    shown_head.store_pins(here, Pins((Pin("q", piece),)))
     words, joined = places(paired, units="words")
-    assert labels_of(shown_head.pins(words), joined) == ["tokenizers"]
+    assert labels_of(shown_head.current_pins(words), joined) == ["tokenizers"]
     second, _ = places(paired, part="first to first")
-    assert shown_head.pins(second).tokens == (), "the word is not in this picture, and no other takes its place"
+    assert shown_head.current_pins(second).tokens == (), "the word is not in this picture, and no other takes its place"
 
 
 def test_a_pin_follows_its_word_into_an_edited_sentence(held):
     old = places_of("The", "cat", "sat")
     after = places_of("Once", "the", "old", "cat", "sat")
-    shown_head.keep_pins(old, Pins((Pin("q", 1), Pin("k", 0)), (2, 1)))
-    found = shown_head.pins(after)
+    shown_head.store_pins(old, Pins((Pin("q", 1), Pin("k", 0)), (2, 1)))
+    found = shown_head.current_pins(after)
     assert found.tokens == (Pin("q", 3),), "cat is pinned, The is gone"
     assert found.cell == (4, 3)

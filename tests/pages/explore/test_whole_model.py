@@ -42,7 +42,7 @@ def in_blocks(parts: whole_model.ModelParts) -> int:
 
 def test_smollm2_is_what_its_config_says(smollm2: Any) -> None:
     run = run_model(Request("smollm2-135m", "The cat sat."), smollm2)
-    parts = whole_model.parts_of(smollm2.model, run.stacks[0])
+    parts = whole_model.count_parts(smollm2.model, run.stacks[0])
     m, h, g, d, f, v, layers = 576, 9, 3, 64, 1536, 49152, 30
     assert parts.total == sum(p.numel() for p in smollm2.model.parameters()) == whole(parts)
     assert parts.embedding.parameters == v * m
@@ -78,7 +78,7 @@ FAMILIES = {
 def test_all_families_add_up_and_no_block_lacks_a_part(family: str) -> None:
     model = FAMILIES[family]()
     (stack,) = stacks(model)
-    parts = whole_model.parts_of(model, stack)
+    parts = whole_model.count_parts(model, stack)
     assert whole(parts) == parts.total == sum(p.numel() for p in model.parameters())
     assert len(parts.blocks) == (1 if family == "albert" else 3)
     assert [parts.block_of(layer, len(stack.layers)) for layer in range(3)] == (
@@ -93,7 +93,7 @@ def test_all_families_add_up_and_no_block_lacks_a_part(family: str) -> None:
 def test_an_encoder_decoder_has_two_stacks_and_each_counts_the_other_elsewhere() -> None:
     config = T5Config(vocab_size=60, d_model=16, d_kv=8, d_ff=24, num_layers=2, num_decoder_layers=3, num_heads=2)
     model = T5ForConditionalGeneration(config)
-    found = {s.id: whole_model.parts_of(model, s) for s in stacks(model, decoder_input_ids=torch.arange(4)[None])}
+    found = {s.id: whole_model.count_parts(model, s) for s in stacks(model, decoder_input_ids=torch.arange(4)[None])}
     assert set(found) == {"encoder", "decoder", "cross"}
     assert [len(found[name].blocks) for name in ("encoder", "decoder", "cross")] == [2, 3, 3]
     for parts in found.values():
@@ -103,8 +103,8 @@ def test_an_encoder_decoder_has_two_stacks_and_each_counts_the_other_elsewhere()
 
 def test_layers_swept_at_the_same_time_come_in_their_order_and_as_they_come_alone(decoded):
     stack = decoded.stacks[0]
-    together = list(whole_model.swept(stack))
-    alone = [whole_model.swept_layer(stack, index, None) for index in range(len(stack.layers))]
+    together = list(whole_model.sweep_model(stack))
+    alone = [whole_model.sweep_one_layer(stack, index, None) for index in range(len(stack.layers))]
     assert len(together) == len(alone) == 30
     assert all(np.array_equal(one.largest, other.largest) for one, other in zip(together, alone, strict=True))
     assert len({one.largest.tobytes() for one in alone}) == 30  # no two layers look alike: an order can be seen

@@ -32,7 +32,7 @@ def test_every_way_is_there_or_refused_and_all_agree_with_64_bits(results):
 
 
 def test_what_is_shipped_is_whole_and_says_where_it_was_taken():
-    (path,) = measured.shipped()
+    (path,) = measured.shipped_results()
     result = measured._read(path)
     assert result.done
     assert path.stem == measured.file_name(result)
@@ -53,7 +53,7 @@ def test_on_a_gpu_time_waits_for_it_and_memory_is_what_its_allocator_says(monkey
     assert measuring.peak_bytes(lambda: asked.append("call"), "cuda") == 4000
     assert asked == ["reset", "call"]
     asked.clear()
-    assert measuring.fastest(lambda: asked.append("call"), 1, "cuda") > 0
+    assert measuring.fastest_round(lambda: asked.append("call"), 1, "cuda") > 0
     assert asked[:3] == ["wait", "call", "wait"]
 
 

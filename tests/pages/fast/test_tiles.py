@@ -106,7 +106,7 @@ def test_bytes_are_those_of_a_memory_that_counts_every_load(backward):
         if backward
         else 2 * keys * d + 2 * queries * d + queries * keys + 2 * queries
     )
-    assert f"Fast memory: {units.binary(4 * hand)}" in texts(tree(panel.picture(film, 0)))
+    assert f"Fast memory: {units.binary(4 * hand)}" in texts(tree(panel.tile_figure(film, 0)))
 
 
 def test_the_page_opens_on_a_tile_that_brings_a_larger_score(visit):

@@ -3,12 +3,12 @@
 from streamlit.testing.v1 import AppTest
 
 from attnviz.app.glossary_terms import TERMS
-from attnviz.app.text import plain
+from attnviz.app.text import escape_markdown
 
 
 def test_see_it_opens_the_page_at_the_place_that_shows_it(visit):
     page = visit("glossary")
-    name = plain(TERMS["multi_head"].name)
+    name = escape_markdown(TERMS["multi_head"].name)
     group = next(group for group in page.get("button_group") if name in group.options)
     group.select("multi_head").run()
     assert not page.exception

@@ -34,7 +34,7 @@ def test_the_examples_of_a_head_are_its_highest_sentences_and_none_without_a_sco
 def test_patterns_are_scanned_sentence_by_sentence() -> None:
     loaded = load("minilm-l6")
     config = head_survey.Config("own", "the cat and the dog and the cat\na bird saw it and a bird saw it", 5, 20)
-    steps = list(head_survey.patterns(loaded, config))
+    steps = list(head_survey.scan_patterns(loaded, config))
     assert [step.share for step in steps] == [0.5, 1.0]
     survey = steps[-1].survey()
     assert survey is not None
@@ -44,10 +44,10 @@ def test_patterns_are_scanned_sentence_by_sentence() -> None:
 
 def test_a_survey_that_is_stopped_is_exactly_that_of_the_sentences_that_are_done() -> None:
     loaded, lines = load("minilm-l6"), [f"the {word} and the dog and the {word}" for word in ("cat", "bird", "fish")]
-    coming = head_survey.patterns(loaded, head_survey.Config("own", "\n".join(lines), 63))
+    coming = head_survey.scan_patterns(loaded, head_survey.Config("own", "\n".join(lines), 63))
     for done in (1, 2):
         stopped = next(coming).survey()
-        *_, whole = head_survey.patterns(loaded, head_survey.Config("own", "\n".join(lines[:done]), 63))
+        *_, whole = head_survey.scan_patterns(loaded, head_survey.Config("own", "\n".join(lines[:done]), 63))
         alone = whole.survey()
         assert stopped is not None
         assert alone is not None
@@ -80,7 +80,7 @@ def test_costs_are_measured_on_as_many_sentences_as_were_asked_for_and_means_are
     config = head_survey.Config("own", "\n".join(sentences), 6)
     encoder = load("minilm-l6")
     decoder = replace(encoder, entry=replace(encoder.entry, kind="decoder"))
-    steps = list(head_survey.costs(decoder, config, 2, by=work))
+    steps = list(head_survey.scan_costs(decoder, config, 2, by=work))
     assert work.costs == work.means[:2]
     assert len(work.means) == 6
     assert all(step.scores is None or step.scores.sentences <= len(step.sentences) == 2 for step in steps)

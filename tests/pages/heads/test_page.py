@@ -20,10 +20,10 @@ PREPARED = head_survey.Config("repeated")
 
 @pytest.fixture(autouse=True)
 def nothing_kept():
-    live_run.finished.cache_clear()
+    live_run.finished_results.cache_clear()
 
 
-def strongest(survey: head_survey.Survey, by: str) -> tuple[int, int]:
+def strongest(survey: head_survey.HeadScan, by: str) -> tuple[int, int]:
     return survey.places[int(np.nanargmax(survey.measures[by].mean))]
 
 
@@ -50,7 +50,7 @@ def test_the_table_names_heads_with_their_evidence_and_an_example_has_its_senten
     table = page.dataframe[0].value
     survey = head_survey.find("minilm-l6", head_survey.Config("books"))
     shown = [[float(part) for part in text.split(" ± ")] for text in table["weight"]]
-    for (mean, error), (kind, column) in zip(shown, head_survey.named(survey), strict=True):
+    for (mean, error), (kind, column) in zip(shown, head_survey.strongest_by_kind(survey), strict=True):
         assert mean == pytest.approx(survey.measures[kind].mean[column], abs=0.005)
         assert error == pytest.approx(survey.measures[kind].stderr[column], abs=0.005)
         assert error > 0

@@ -26,7 +26,7 @@ def test_a_prepared_survey_has_the_scores_of_its_first_sentence(model: str, text
     assert survey.sentences == config.sentences(loaded)
     assert len(survey.sentences) == 64
     assert {"weights", "seed", "made", "torch", "transformers", "model"} <= set(survey.about)
-    *_, last = head_survey.patterns(loaded, head_survey.Config("own", survey.sentences[0]))
+    *_, last = head_survey.scan_patterns(loaded, head_survey.Config("own", survey.sentences[0]))
     assert last.sentences == survey.sentences[:1]
     assert last.scores is not None
     for name, each in last.scores.by_sentence.items():

@@ -29,7 +29,7 @@ def test_the_collection_is_eight_passages_of_eight_books_each_with_its_source() 
 
 
 def test_passages_are_cut_at_a_token_and_fill_the_length(loaded: LoadedModel) -> None:
-    for passage, cut in zip(batches.passages(), sentence_sets.sentences_of(loaded, "books", count=6), strict=False):
+    for passage, cut in zip(batches.passages(), sentence_sets.make_sentences(loaded, "books", count=6), strict=False):
         assert passage.startswith(cut)
         whole, part = encode(loaded, passage), encode(loaded, cut)
         assert len(part) == 64
@@ -39,7 +39,7 @@ def test_passages_are_cut_at_a_token_and_fill_the_length(loaded: LoadedModel) ->
 
 def test_a_text_of_ones_own_is_cut_into_lines_and_long_lines_into_parts(loaded: LoadedModel) -> None:
     long = "one two three four five six seven eight nine ten " * 4
-    texts = sentence_sets.sentences_of(loaded, "own", f"first line\n\n{long}\nword\n", count=20, length=16)
+    texts = sentence_sets.make_sentences(loaded, "own", f"first line\n\n{long}\nword\n", count=20, length=16)
     assert texts[0] == "first line"
     assert " ".join(texts[1:]) == long.strip(), "and a single word has nothing to look at"
     assert all(len(encode(loaded, text)) <= 16 for text in texts)

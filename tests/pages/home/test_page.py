@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from attnviz.app.exports import GATHERING, Gathering, to_csv
+from attnviz.app.exports import GATHERING, FigureCollector, to_csv
 from attnviz.app.links import link_reading
 from attnviz.pages.home import choices
 
@@ -17,7 +17,7 @@ def test_the_first_screen_has_a_computed_picture_and_says_what_it_shows(visit):
 
 def offers(page) -> list[Any]:
     """What the page offers to be saved."""
-    gathering = Gathering(None)
+    gathering = FigureCollector(None)
     page.session_state[GATHERING] = gathering
     page.run()
     assert not page.exception

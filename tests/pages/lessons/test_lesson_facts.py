@@ -135,6 +135,8 @@ def test_how_a_head_is_born_is_told_with_the_runs_own_numbers():
     assert run.previous.max((1, 2))[run.at.tolist().index(order["before"])] >= 0.5
     assert order["one"] == "0.0"
     assert born_facts.silenced(ANY).right == "few"
-    assert born_facts.silenced(ANY).values["share"] == pytest.approx(life.without("life", ((0, 0),))[-1, 1])
+    assert born_facts.silenced(ANY).values["share"] == pytest.approx(
+        life.measure_without_heads("life", ((0, 0),))[-1, 1]
+    )
     assert born_facts.one_layer(ANY).values["alone"] == alone.accuracy[-1]
     assert born_facts.one_layer(ANY).right == "no"

@@ -36,7 +36,7 @@ def test_a_small_file_is_a_lesson():
 
 @pytest.mark.parametrize("lesson", all_lessons.LESSONS.values(), ids=lambda lesson: lesson.id)
 def test_the_apps_own_lessons_survive_the_way_through_a_file(lesson):
-    back = own_lesson.read(open_lesson.written(lesson))
+    back = own_lesson.read(open_lesson.lesson_as_text(lesson))
     for mine, theirs in zip(lesson.steps, back.steps, strict=True):
         for name in ("title", "idea", "do", "facts", "notes", "terms", "question", "picture", "after", "page", "seen"):
             assert getattr(theirs, name) == getattr(mine, name), (mine.title, name)

@@ -128,7 +128,7 @@ def test_a_lecturers_text_that_cannot_be_filled_is_one_sentence(idea, says):
         Facts({"token": "x" * 30, "n": 3}),
     )
     with pytest.raises(Problem, match=says):
-        lessons.filled(lesson, lesson.steps[0].idea, facts)
+        lessons.fill_sentence(lesson, lesson.steps[0].idea, facts)
 
 
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(1)</script>[a](javascript:alert(1))![b](//evil.example/x.png)"

@@ -23,7 +23,7 @@ WORDS = ["The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired
 
 def canvases(app):
     """(header, payload) of every canvas on the page, in order."""
-    blobs = [packing.unblob(part.proto.bytes) for part in app.get("bidi_component") if part.proto.bytes]
+    blobs = [packing.unpack_blob(part.proto.bytes) for part in app.get("bidi_component") if part.proto.bytes]
     return [(header, zlib.decompress(payload)) for header, payload in blobs]
 
 

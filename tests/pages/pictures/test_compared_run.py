@@ -6,7 +6,7 @@ import torch
 from torch.testing import assert_close
 from transformers import CLIPConfig, CLIPModel, SiglipConfig, SiglipModel
 
-from attnviz.models.catalogue import Entry, LoadedModel
+from attnviz.models.catalogue import LoadedModel, ModelEntry
 from attnviz.pages.pictures.maths.picture_record import HeadChange
 from attnviz.pages.pictures.maths.picture_run import rerun, run_picture
 from tests.models.tiny import eager
@@ -28,7 +28,7 @@ def tiny(name):
         for parameter in model.parameters():
             if parameter.dim() > 1:
                 parameter.normal_(0, 0.4)
-    return LoadedModel(model.eval(), byte_level(), Entry(id=name, name=name, hub=None), "folder")
+    return LoadedModel(model.eval(), byte_level(), ModelEntry(id=name, name=name, hub=None), "folder")
 
 
 def picture():

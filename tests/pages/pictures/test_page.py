@@ -8,12 +8,12 @@ import pytest
 import streamlit as st
 from PIL import Image
 
-from attnviz.canvas.shared.packing import unblob
+from attnviz.canvas.shared.packing import unpack_blob
 from tests.pages.conftest import read, sound
 
 
 def scene(page):
-    headers = [unblob(each.proto.bytes)[0] for each in page.get("bidi_component") if each.proto.bytes]
+    headers = [unpack_blob(each.proto.bytes)[0] for each in page.get("bidi_component") if each.proto.bytes]
     return next(header for header in headers if "grid" in header)
 
 

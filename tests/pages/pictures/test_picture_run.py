@@ -6,15 +6,15 @@ import torch
 from torch.testing import assert_close
 
 from attnviz.models.loading import load
-from attnviz.models.pictures import composed, held_out
+from attnviz.models.pictures import held_out_digits, join_digits
 from attnviz.pages.pictures.maths.patch_measures import (
     head_maps,
-    mean_of_layers,
-    rolled_out,
-    weights_under,
+    mean_weights,
+    picture_rollout,
+    weights_with_change,
 )
 from attnviz.pages.pictures.maths.picture_record import HeadChange
-from attnviz.pages.pictures.maths.picture_run import rerun, run_picture, smallest_set
+from attnviz.pages.pictures.maths.picture_run import find_smallest_set, rerun, run_picture
 from tests.models.tiny import eager
 
 
@@ -33,16 +33,16 @@ def pixels_of(pictures):
 
 
 def digits(*wanted):
-    held = held_out()
-    return composed([held.pictures[held.like(digit)] for digit in wanted])
+    held = held_out_digits()
+    return join_digits([held.pictures[held.like(digit)] for digit in wanted])
 
 
 @torch.no_grad()
 def test_the_reader_writes_at_least_95_of_100_pairs_and_triples_without_a_fault(reader):
-    held, draw = held_out(), np.random.default_rng(7)
+    held, draw = held_out_digits(), np.random.default_rng(7)
     for count in (2, 3):
         chosen = draw.integers(0, len(held.said), (400, count))
-        rows = np.stack([composed(list(held.pictures[each])) for each in chosen])
+        rows = np.stack([join_digits(list(held.pictures[each])) for each in chosen])
         given = torch.full((400, 1), reader.model.config.decoder_start_token_id)
         for _ in range(count + 1):
             logits = reader.model(pixel_values=pixels_of(rows), decoder_input_ids=given).logits[:, -1]
@@ -95,7 +95,7 @@ def independent(model, run, hidden):
 
 def test_a_smallest_set_loses_the_answer_with_any_patch_that_is_taken_away(vit):
     run = run_picture(vit, digits(8))
-    *_parts, found = smallest_set(vit, run)
+    *_parts, found = find_smallest_set(vit, run)
     assert 0 < len(found.kept) < 64
     assert rerun(vit, run, HeadChange(hidden=found.hidden))[0].said == run.answer.said
     for patch in found.kept:
@@ -127,13 +127,13 @@ def test_weights_means_and_rollout_follow_hidden_patches_and_a_scale_through_the
         scores[..., [1 + patch for patch in hidden]] = -torch.inf
         expected.append(scores.softmax(-1))
     for at, weights in enumerate(expected):
-        assert_close(weights_under(run.stacks[0], at, change), weights.float(), atol=1e-5, rtol=0)
+        assert_close(weights_with_change(run.stacks[0], at, change), weights.float(), atol=1e-5, rtol=0)
     mean = torch.cat(expected).mean(0).numpy()
-    np.testing.assert_allclose(mean_of_layers(run.stacks[0], change), mean, atol=1e-5)
+    np.testing.assert_allclose(mean_weights(run.stacks[0], change), mean, atol=1e-5)
     so_far = np.eye(65)
     for number, weights in enumerate(expected):
         so_far = (0.5 * weights.mean(0).numpy() + 0.5 * np.eye(65)) @ so_far
-        np.testing.assert_allclose(rolled_out(run.stacks[0], change)[number], so_far, atol=1e-5)
+        np.testing.assert_allclose(picture_rollout(run.stacks[0], change)[number], so_far, atol=1e-5)
     maps = head_maps(run.stacks[0], change)
     np.testing.assert_allclose(maps.usual[9], expected[layer][head, 0], atol=1e-5)
     np.testing.assert_allclose(maps.mean[9], expected[layer][head, 1:].mean(0), atol=1e-5)

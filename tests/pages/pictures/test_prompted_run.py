@@ -16,7 +16,7 @@ from transformers import (
     SiglipVisionConfig,
 )
 
-from attnviz.models.catalogue import Entry, LoadedModel
+from attnviz.models.catalogue import LoadedModel, ModelEntry
 from attnviz.pages.pictures.maths.picture_record import HeadChange
 from attnviz.pages.pictures.maths.picture_run import rerun, run_picture
 from tests.models.tiny import eager
@@ -72,7 +72,7 @@ FAMILIES = {
 def tiny(name):
     torch.manual_seed(0)
     model = FAMILIES[name][0]().eval()
-    return LoadedModel(model, byte_level(), Entry(id=name, name=name, hub=None), "folder")
+    return LoadedModel(model, byte_level(), ModelEntry(id=name, name=name, hub=None), "folder")
 
 
 @pytest.fixture(scope="module", params=FAMILIES)

@@ -6,7 +6,7 @@ import torch
 from torch.testing import assert_close
 from transformers import SwinConfig, SwinForImageClassification, Swinv2Config, Swinv2ForImageClassification
 
-from attnviz.models.catalogue import Entry, LoadedModel
+from attnviz.models.catalogue import LoadedModel, ModelEntry
 from attnviz.pages.pictures.maths.picture_record import HeadChange
 from attnviz.pages.pictures.maths.picture_run import rerun, run_picture
 from tests.models.tiny import eager
@@ -19,7 +19,7 @@ def tiny(image=32, window=4):
     with torch.no_grad():  # weights as large as trained ones, biases of positions among them
         for parameter in model.parameters():
             parameter.normal_(0, 0.4)
-    return LoadedModel(model, None, Entry(id="swin", name="Swin", hub=None), "folder")
+    return LoadedModel(model, None, ModelEntry(id="swin", name="Swin", hub=None), "folder")
 
 
 def picture():
@@ -79,7 +79,7 @@ def swin_v2():
     torch.manual_seed(0)
     sizes = {"embed_dim": 16, "depths": [2, 2], "num_heads": [2, 4], "window_size": 4, "patch_size": 4}
     model = Swinv2ForImageClassification(Swinv2Config(image_size=32, **sizes)).eval()
-    return LoadedModel(model, None, Entry(id="swin2", name="Swin v2", hub=None), "folder")
+    return LoadedModel(model, None, ModelEntry(id="swin2", name="Swin v2", hub=None), "folder")
 
 
 def test_swin_v2_s_windows_have_the_weights_of_its_own_softmax(monkeypatch):

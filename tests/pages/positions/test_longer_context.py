@@ -10,7 +10,7 @@ from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from attnviz.pages.positions.maths.rotation import METHODS
 from attnviz.pages.positions.maths.rotation import LongerConfig as Config
-from attnviz.pages.positions.maths.rotation import longer as run
+from attnviz.pages.positions.maths.rotation import compare_scalings as run
 from tests.pages.conftest import said, sound
 
 ORIGINAL: dict[str, Any] = {"original_max_position_embeddings": 4096}

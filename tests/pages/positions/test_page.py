@@ -27,7 +27,7 @@ def test_every_section_computes_says_what_to_see_ends_with_a_program_and_warns_o
 
 def test_the_circle_is_sent_every_pair_and_where_it_stands(visit):
     page = visit("positions", p_section="circle", p_pair="2", p_q="30", p_k="31", p_width="16", p_seed="3")
-    expected = rotation.turn(rotation.PairConfig(16, 10_000.0, 2, 30, 31, 3))
+    expected = rotation.random_pair(rotation.PairConfig(16, 10_000.0, 2, 30, 31, 3))
     header, _payload = drawn(page)
     assert header["at"] == {"pair": 2, "q_at": 30, "k_at": 31}
     assert header["turns"] == pytest.approx(expected.turns.tolist())
@@ -54,7 +54,7 @@ def test_a_real_head_without_rope_for_whom_no_model_runs_twice(visit, smollm2, m
     assert "rotary.layers" in with_code(page).code[0].value
     monkeypatch.setattr("attnviz.runs.changed_rope.intervene", lambda *_args, **_kwargs: pytest.fail("run again"))
     assert not visit("positions", **link).error
-    assert model_cache.shared().reruns
+    assert model_cache.process_caches().reruns
 
 
 def test_without_a_model_the_section_says_where_to_get_one(visit, monkeypatch):

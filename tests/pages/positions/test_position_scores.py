@@ -9,14 +9,14 @@ from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 from transformers.models.t5.modeling_t5 import T5Attention
 
 from attnviz.pages.positions.maths.position_scores import Config, run
-from attnviz.runs.word_vectors import drawn
+from attnviz.runs.word_vectors import random_normal
 
 
 @pytest.mark.parametrize("content", ["same", "random"])
 @pytest.mark.parametrize("pairing", ["half", "interleaved"])
 def test_rope_scores_are_products_of_complex_numbers(content, pairing):
     n, d, base = 20, 12, 50.0
-    q, k = (np.ones(d), np.ones(d)) if content == "same" else drawn(4, 2, d).double().numpy()
+    q, k = (np.ones(d), np.ones(d)) if content == "same" else random_normal(4, 2, d).double().numpy()
     pairs = [x.reshape(-1, 2) if pairing == "interleaved" else x.reshape(2, -1).T for x in (q, k)]
     q, k = (p[:, 0] + 1j * p[:, 1] for p in pairs)
     theta = base ** (-np.arange(0, d, 2) / d)
@@ -57,5 +57,5 @@ def test_t5_scores_are_the_table_at_t5_s_own_buckets(both_ways):
     result = run(Config("t5", n=n, heads=heads, head=1, bidirectional=both_ways, seed=2))
     relative = torch.arange(n)[None, :] - torch.arange(n)[:, None]
     bucket = T5Attention._relative_position_bucket(relative, both_ways, 32, 128)
-    assert result.scores == pytest.approx(drawn(2, 32, heads)[bucket][..., 1].numpy(), abs=1e-7)
+    assert result.scores == pytest.approx(random_normal(2, 32, heads)[bucket][..., 1].numpy(), abs=1e-7)
     assert (result.spread, result.shifted) == (0, 0)

@@ -13,7 +13,7 @@ from attnviz.pages.positions.maths.qk_norm_growth import GRID, GROWTHS, HEADS, N
 def test_weights_are_those_of_torchs_own_norm_and_softmax(norm):
     config = Config(norm, 4.0, 12, 3)
     result = run(config)
-    x, w_q, w_k = qk_norm_growth.drawn_patches(12, 3)
+    x, w_q, w_k = qk_norm_growth.draw_patches(12, 3)
     whole = torch.nn.RMSNorm(HEADS * 12 if norm == "full" else 12, eps=1e-6, dtype=torch.float64)
     rope, grid = AxialRoPE(), grid_positions(*GRID)
 

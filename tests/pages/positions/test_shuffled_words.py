@@ -29,7 +29,7 @@ def test_with_positions_they_do_not(kind):
 
 def test_the_attention_is_torchs_own():
     result = run(Config(WORDS, seed=5))
-    x, (w_q, w_k, w_v) = shuffled_words.inputs(WORDS, 5)
+    x, (w_q, w_k, w_v) = shuffled_words.make_inputs(WORDS, 5)
     theirs = torch.nn.MultiheadAttention(32, 4, bias=False, batch_first=True, dtype=torch.float64)
     with torch.no_grad():
         theirs.in_proj_weight.copy_(torch.cat([w_q.T, w_k.T, w_v.T]))

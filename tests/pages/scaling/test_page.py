@@ -19,7 +19,7 @@ def figures(page):
 def quick(monkeypatch):
     """Make training take only a few steps."""
     monkeypatch.setattr(training, "BETWEEN_PICTURES", 0.0)
-    training_panel.trained.cache_clear()
+    training_panel.finished_trainings.cache_clear()
     return {"s_section": "training", "s_steps": "20", "s_seeds": "2"}
 
 

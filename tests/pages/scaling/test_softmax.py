@@ -33,14 +33,14 @@ def test_temperature_0_is_one_hot_with_ties_shared_and_a_very_large_one_is_even(
 @given(scores, st.integers(1, 50))
 def test_block_by_block_is_equal_to_all_at_once(x, size):
     values = np.random.default_rng(0).normal(size=(len(x), 3))
-    *_, last = experiment.online(x, values, size)
+    *_, last = experiment.online_softmax(x, values, size)
     assert last.output / last.total == pytest.approx(softmax(x) @ values, abs=1e-12)
     assert last.maximum == max(x)
     assert last.total == pytest.approx(np.exp(np.array(x) - max(x)).sum())
 
 
 def test_overflow_begins_where_each_format_ends():
-    found = {one.dtype: one for one in experiment.attempts(FIRST)}
+    found = {one.dtype: one for one in experiment.format_attempts(FIRST)}
     for name, limit in {"float64": 709.78, "float32": 88.72, "bfloat16": 88.72, "float16": 11.09}.items():
         assert found[name].overflow_at == pytest.approx(limit, abs=0.01)
     assert found["float32"].first_broken == pytest.approx(88.72 - 9.1, abs=0.02)

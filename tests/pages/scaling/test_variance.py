@@ -18,7 +18,7 @@ KNOWN = {
 
 
 def drawn(distribution, strength=0.0, n=40_000, seed=0):
-    return variance.pair(distribution, strength, (n, 1), torch.Generator().manual_seed(seed))
+    return variance.draw_pair(distribution, strength, (n, 1), torch.Generator().manual_seed(seed))
 
 
 def on_all_pairs(config):
@@ -53,7 +53,7 @@ def test_blocks_give_first_answers_and_then_all_pairs_the_same_on_every_run():
     assert [r.pairs for r in partial] == [1562, 3124, 3500]
     assert not partial[0].complete
     assert partial[-1].complete
-    assert variance.first(config).raw.variance == partial[0].raw.variance
+    assert variance.first_result(config).raw.variance == partial[0].raw.variance
     assert on_all_pairs(config).raw.variance == partial[-1].raw.variance
 
 
@@ -61,7 +61,7 @@ def test_blocks_give_first_answers_and_then_all_pairs_the_same_on_every_run():
 @pytest.mark.parametrize("d_k", [1, 7, 4096])
 def test_histograms_hold_nearly_every_pair_as_densities(distribution, d_k):
     strength = 0.5 if distribution in variance.BROKEN else 0.0
-    result = variance.first(Config(d_k, 2_000, 0, distribution, strength))
+    result = variance.first_result(Config(d_k, 2_000, 0, distribution, strength))
     for spread in (result.raw, result.scaled):
         held = (spread.counts * np.diff(spread.edges)).sum()
         assert 0.99 < held < 1 + 1e-9

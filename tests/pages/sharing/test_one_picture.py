@@ -12,7 +12,7 @@ from attnviz.pages.sharing.panels import one_picture
 def test_bytes_and_parameters_are_what_two_lines_of_arithmetic_give(name, tokens, batch):
     arch = Architecture.preset(name)
     layer = arch.layers[0]
-    for column in one_picture.columns_of(arch, tokens, batch):
+    for column in one_picture.sharing_columns_of(arch, tokens, batch):
         numbers = 2 * len(arch.layers) * batch * column.kv_heads * tokens * layer.d_head
         mha = 2 * len(arch.layers) * batch * layer.n_heads * tokens * layer.d_head
         assert column.share == pytest.approx(numbers / mha)

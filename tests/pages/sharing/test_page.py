@@ -5,7 +5,7 @@ import json
 import re
 from dataclasses import replace
 
-from attnviz.canvas.shared.packing import unblob
+from attnviz.canvas.shared.packing import unpack_blob
 from attnviz.pages.sharing.panels import prove
 from tests.pages.conftest import ran, said, sound, with_code
 
@@ -13,7 +13,7 @@ from tests.pages.conftest import ran, said, sound, with_code
 def columns_on(app, key):
     """What each column of the picture with this key is drawn from."""
     drawn = [one.proto.bytes for one in app.get("bidi_component") if one.proto.id.endswith(f"canvas-of-{key}")]
-    return unblob(bytes(drawn[0]))[0]["columns"] if drawn else []
+    return unpack_blob(bytes(drawn[0]))[0]["columns"] if drawn else []
 
 
 def spoken(app):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attnviz.models.catalogue import Entry, LoadedModel
+from attnviz.models.catalogue import LoadedModel, ModelEntry
 from attnviz.pages.why.maths import parts, two_prompts
 from attnviz.runs.model_run import ModelRun, Request, run_model
 from tests.models.tiny import bert
@@ -16,7 +16,7 @@ TEXT, OTHER, AT = "the cat [MASK] the cat", "the sat [MASK] the cat", 3
 def masked() -> LoadedModel:
     tokenizer = word_piece()
     tokenizer.add_special_tokens({"mask_token": "[MASK]"})
-    return LoadedModel(bert(), tokenizer, Entry(id="tiny", name="tiny", hub=None, kind="encoder"), "folder")
+    return LoadedModel(bert(), tokenizer, ModelEntry(id="tiny", name="tiny", hub=None, kind="encoder"), "folder")
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_every_section_watches_the_masked_token(masked, read):
     assert abs(whole - other) > 0.01
     assert made.total == pytest.approx(whole, abs=1e-3)
     assert sum(part.value for part in made.parts) == pytest.approx(whole, abs=1e-3)
-    assert parts.without_head(read, masked, ids, made.position, *made.strongest).total != pytest.approx(whole, abs=1e-3)
+    assert parts.ablate_head(read, masked, ids, made.position, *made.strongest).total != pytest.approx(whole, abs=1e-3)
     *_, found = two_prompts.measure_circuit(read, masked, two_prompts.TwoPrompts(TEXT, OTHER, ids, made.masked), True)
     assert found.whole == pytest.approx(whole, abs=1e-3)
     assert found.kept[-1] == pytest.approx(1, abs=1e-4)

@@ -14,10 +14,10 @@ from tests.pages.conftest import charts, said, sound
 def few_passes(monkeypatch):
     """Each cell of a map and each size of a circuit is a pass: test_parts.py looks at their numbers."""
     monkeypatch.setattr(two_prompts, "MOST", 9)
-    monkeypatch.setattr(two_prompts, "sizes", lambda parts: (0, 1, 6, parts))
-    live_run.finished.cache_clear()
+    monkeypatch.setattr(two_prompts, "measured_sizes", lambda parts: (0, 1, 6, parts))
+    live_run.finished_results.cache_clear()
     yield
-    live_run.finished.cache_clear()
+    live_run.finished_results.cache_clear()
 
 
 def test_it_opens_on_madrid_and_names_the_head_that_says_so(visit):

@@ -96,7 +96,7 @@ def test_the_lens_tells_where_the_token_is_lost_again(taken_apart, ranks, lost, 
 def test_a_silenced_head_changes_the_answer_as_a_plain_hook_does(read, taken_apart, smollm2):
     layer, head = taken_apart.strongest
     ids = taken_apart.ids
-    found = parts.without_head(read, smollm2, ids, taken_apart.position, layer, head)
+    found = parts.ablate_head(read, smollm2, ids, taken_apart.position, layer, head)
     handle = heads_output(smollm2.model, layer, head, torch.zeros_like)
     try:
         expected = lead(smollm2.model, torch.tensor([read.source.ids]), ids)
@@ -134,7 +134,7 @@ def test_a_patched_cell_is_what_a_plain_hook_gives(smollm2):
 
 def test_a_circuit_of_all_keeps_all_and_one_of_none_nothing(read, smollm2, monkeypatch):
     asked = (token_id(smollm2.tokenizer, "Madrid"), token_id(smollm2.tokenizer, "Rome"))
-    monkeypatch.setattr(two_prompts, "sizes", lambda parts: (0, 1, parts))
+    monkeypatch.setattr(two_prompts, "measured_sizes", lambda parts: (0, 1, parts))
     begun, *_others, found = two_prompts.measure_circuit(
         read, smollm2, two_prompts.TwoPrompts(MADRID.text, MADRID.other, asked)
     )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.runs.heads.batches import ids_in, inputs_of
+from attnviz.runs.heads.batches import batch_inputs, find_token_ids
 from attnviz.runs.heads.removal_costs import head_costs
 from attnviz.runs.heads.scan import scan
 from tests.models.tiny import llama, tokens
@@ -24,7 +24,7 @@ class Letters:
 
 
 def read(batches: Any, tokenizer: Any = None) -> list[list[list[int]]]:
-    return [ids_in(inputs).tolist() for inputs in inputs_of(torch.nn.Identity(), batches, tokenizer)]
+    return [find_token_ids(inputs).tolist() for inputs in batch_inputs(torch.nn.Identity(), batches, tokenizer)]
 
 
 def test_token_ids_come_as_lists_tensors_arrays_rows_of_a_data_set_and_from_a_generator() -> None:

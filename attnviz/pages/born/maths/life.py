@@ -26,7 +26,7 @@ from attnviz.core import masks, measures
 from attnviz.core.attention import Scale, attend
 from attnviz.core.projections import join_heads, split_heads
 from attnviz.core.rope import RoPE
-from attnviz.models.settings import current
+from attnviz.models.settings import current_settings
 from attnviz.runs import prepared_files
 
 Silenced = Collection[tuple[int, int]]  #: layer and head of each
@@ -75,13 +75,13 @@ class Config:
         return ((self.words, self.width), *(layer * self.layers), (self.width, self.words))
 
 
-def matrices(numbers: Tensor, config: Config) -> list[Tensor]:
+def unflatten(numbers: Tensor, config: Config) -> list[Tensor]:
     """The matrices that a vector (N,) holds."""
     ends = accumulate((rows * cols for rows, cols in config.shapes), initial=0)
     return [numbers[a:b].view(shape) for (a, b), shape in zip(pairwise(ends), config.shapes, strict=True)]
 
 
-def untrained(config: Config) -> Tensor:
+def initial_vector(config: Config) -> Tensor:
     """The vector (N,) that a run starts from: normal numbers, the embedding's of SPREAD, others of 1/sqrt(rows)."""
     drawn = torch.Generator().manual_seed(config.seed)
     made = [torch.randn(shape, generator=drawn) / shape[0] ** 0.5 for shape in config.shapes]
@@ -97,7 +97,7 @@ class Sequences:
     known: Tensor  #: (B, T - 1), whether the word after this one is of the second copy, and not its first
 
 
-def sequences(count: int, lags: tuple[int, ...], config: Config, drawn: torch.Generator) -> Sequences:
+def draw_sequences(count: int, lags: tuple[int, ...], config: Config, drawn: torch.Generator) -> Sequences:
     """Draw sequences with copies of these lengths."""
     order = torch.rand(count, config.words, generator=drawn).argsort(1)
     lag = torch.tensor(lags)[torch.randint(len(lags), (count, 1), generator=drawn)]
@@ -114,7 +114,7 @@ def forward(numbers: Tensor, tokens: Tensor, config: Config, silenced: Silenced 
 
     Of a `silenced` head the output is 0.
     """
-    embedding, *inside, unembedding = matrices(numbers, config)
+    embedding, *inside, unembedding = unflatten(numbers, config)
     mask = masks.causal(tokens.shape[-1]) if config.causal else None
     rope, places = RoPE(base=config.base), torch.arange(tokens.shape[-1])
     x, weights = embedding[tokens], []
@@ -153,7 +153,7 @@ RUNS: dict[str, Config] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Life:
+class TrainingRun:
     """One run. C are the steps of which measures are kept, those of `measured_at`, on copies never trained on."""
 
     config: Config
@@ -181,11 +181,11 @@ class Life:
     @property
     def cliff(self) -> int | None:
         """From which step the second copy is predicted."""
-        return lasting(self.at, self.accuracy)
+        return first_lasting_step(self.at, self.accuracy)
 
     def found(self, scores: np.ndarray) -> int | None:
         """From which step one head has more than half of its weight on a pattern, given scores (C, L, H)."""
-        return lasting(self.at, scores.max((1, 2)))
+        return first_lasting_step(self.at, scores.max((1, 2)))
 
     def best(self, scores: np.ndarray) -> tuple[int, int]:
         """Layer and head with the largest of some scores (C, L, H) at the end."""
@@ -214,10 +214,10 @@ class Life:
     def looks(self, given: Sequences, silenced: Silenced = ()) -> np.ndarray:
         """(kept, 2): loss and accuracy on these sequences at each kept step, with some heads silenced."""
         numbers = torch.from_numpy(self.numbers).float()
-        return np.array([look(each, given, self.config, silenced)[:2] for each in numbers])
+        return np.array([measure_heads(each, given, self.config, silenced)[:2] for each in numbers])
 
 
-def lasting(at: np.ndarray, curve: np.ndarray) -> int | None:
+def first_lasting_step(at: np.ndarray, curve: np.ndarray) -> int | None:
     """The first of some steps from which a curve stays at PREDICTED or above; None where it ends below.
 
     Where both sides of each crossing are among the steps, it is the first of all.
@@ -226,63 +226,63 @@ def lasting(at: np.ndarray, curve: np.ndarray) -> int | None:
     return int(at[above.argmax()]) if above.any() else None
 
 
-def drawn_at(steps: int) -> list[int]:
+def drawn_steps(steps: int) -> list[int]:
     """The steps of a run of so many that are drawn, evenly on a logarithmic axis."""
     later = np.geomspace(min(FROM, steps), steps, STEPS).round().astype(int)
     return sorted({*(step for step in EARLY if step <= steps), *later.tolist()})
 
 
-def measured_at(accuracy: np.ndarray, previous: np.ndarray, induction: np.ndarray) -> list[int]:
+def measured_steps(accuracy: np.ndarray, previous: np.ndarray, induction: np.ndarray) -> list[int]:
     """Of curves over all steps the steps that are kept: those drawn, and both sides of each crossing of a level."""
     curves = [(accuracy, level) for level in (BEGUN, PREDICTED, DONE)]
     curves += [(scores.max((1, 2)), PREDICTED) for scores in (previous, induction)]
     before = [step for curve, level in curves for step in np.flatnonzero(np.diff(curve >= level)).tolist()]
-    return sorted({*drawn_at(len(accuracy) - 1), *before, *(step + 1 for step in before)})
+    return sorted({*drawn_steps(len(accuracy) - 1), *before, *(step + 1 for step in before)})
 
 
-def run(config: Config, keep: int | None = None, on_look: Callable[[int, float], None] | None = None) -> Life:
+def run(config: Config, keep: int | None = None, on_look: Callable[[int, float], None] | None = None) -> TrainingRun:
     """Train; `keep` is how many steps' numbers are kept, all that are drawn unless told.
 
     `on_look` hears each step that is drawn, and the accuracy there.
     """
-    numbers = nn.Parameter(untrained(config))
+    numbers = nn.Parameter(initial_vector(config))
     adam = torch.optim.Adam([numbers], lr=config.rate, betas=config.betas)
     drawn = torch.Generator().manual_seed(1000 + config.seed)
-    examined, steps = exam(config), np.array(drawn_at(config.steps))
+    examined, steps = exam_sequences(config), np.array(drawn_steps(config.steps))
     few = np.linspace(0, len(steps) - 1, len(steps) if keep is None else keep).round().astype(int)
     losses, looks, held = [], [], {}
     for step in range(config.steps + 1):
-        looks.append(look(numbers.detach(), examined, config))
+        looks.append(measure_heads(numbers.detach(), examined, config))
         if step in steps[few]:
             held[step] = numbers.detach().half().numpy()
         if step in steps and on_look:
             on_look(step, looks[-1][1])
         if step < config.steps:
-            loss = loss_of(numbers, sequences(config.batch, config.trained_on, config, drawn), config)
+            loss = mean_loss(numbers, draw_sequences(config.batch, config.trained_on, config, drawn), config)
             adam.zero_grad()
             loss.backward()
             adam.step()
             losses.append(loss.item())
     loss_there, right, previous, induction = (np.array(part, np.float32) for part in zip(*looks, strict=True))
-    at = np.array(measured_at(right, previous, induction))
+    at = np.array(measured_steps(right, previous, induction))
     kept, left = np.searchsorted(at, list(held)), np.array(list(held.values()))
     measures = loss_there[at], right[at], previous[at], induction[at]
-    return Life(config, np.array(losses, np.float32), at, *measures, kept, left)
+    return TrainingRun(config, np.array(losses, np.float32), at, *measures, kept, left)
 
 
-def exam(config: Config) -> Sequences:
+def exam_sequences(config: Config) -> Sequences:
     """The sequences on which every run of this task is examined."""
-    return sequences(EXAMINED, config.held_out, config, torch.Generator().manual_seed(999))
+    return draw_sequences(EXAMINED, config.held_out, config, torch.Generator().manual_seed(999))
 
 
-def loss_of(numbers: Tensor, given: Sequences, config: Config) -> Tensor:
+def mean_loss(numbers: Tensor, given: Sequences, config: Config) -> Tensor:
     """The mean loss, in nats, of the words that the first copy tells."""
     logits, _weights = forward(numbers, given.tokens, config)
     return nn.functional.cross_entropy(logits[:, :-1][given.known], given.tokens[:, 1:][given.known])
 
 
 @torch.no_grad()
-def look(
+def measure_heads(
     numbers: Tensor, given: Sequences, config: Config, silenced: Silenced = ()
 ) -> tuple[float, float, np.ndarray, np.ndarray]:
     """Loss, accuracy, and previous-token and induction score (L, H) of every head."""
@@ -296,50 +296,54 @@ def look(
 
 
 @lru_cache(maxsize=64)
-def without(name: str, silenced: Silenced) -> np.ndarray:
+def measure_without_heads(name: str, silenced: Silenced) -> np.ndarray:
     """What `looks` gives of a run on copies never trained on."""
     life = read(name)
-    return life.looks(exam(life.config), silenced)
+    return life.looks(exam_sequences(life.config), silenced)
 
 
-def packed(life: Life) -> bytes:
+def pack_run(life: TrainingRun) -> bytes:
     """A run as a file."""
     arrays = {name: value for name, value in vars(life).items() if name != "config"}
-    return prepared_files.packed({"format": FORMAT, "config": asdict(life.config)}, arrays)
+    return prepared_files.pack_file({"format": FORMAT, "config": asdict(life.config)}, arrays)
 
 
-def own(name: str) -> Path:
+def own_run_folder(name: str) -> Path:
     """Where a run that was trained on this machine is kept."""
-    return current().cache / "born" / f"{name}.npz"
+    return current_settings().cache / "born" / f"{name}.npz"
 
 
-def own_names() -> list[str]:
+def list_own_runs() -> list[str]:
     """Names of the runs that were trained on this machine."""
-    return sorted(path.stem for path in own("any").parent.glob("*.npz"))
+    return sorted(path.stem for path in own_run_folder("any").parent.glob("*.npz"))
 
 
 @lru_cache(maxsize=16)
-def read(name: str) -> Life:
+def read(name: str) -> TrainingRun:
     """A run that is shipped, or else one of this machine's own; a Problem where its file is missing or damaged."""
-    held = prepared_files.read(__package__, f"{name}.npz") if name in RUNS else prepared_files.read_path(own(name))
+    held = (
+        prepared_files.read(__package__, f"{name}.npz")
+        if name in RUNS
+        else prepared_files.read_path(own_run_folder(name))
+    )
     if held is None or held[0].get("format") != FORMAT:
         raise Problem("The file of the training run {name} is missing or damaged", name=name)
     header, arrays = held
     given: dict[str, Any] = {
         field: tuple(value) if isinstance(value, list) else value for field, value in header["config"].items()
     }
-    return Life(Config(**given), **arrays)
+    return TrainingRun(Config(**given), **arrays)
 
 
 @dataclass(frozen=True)
-class Copies:
+class RepeatedWords:
     """Two copies of some words: as typed, and as numbers of the vocabulary."""
 
     tokens: tuple[str, ...]
     ids: tuple[int, ...]
 
 
-def copies_of(text: str, config: Config) -> Copies:
+def repeat_words(text: str, config: Config) -> RepeatedWords:
     """Each different word has the number that its letters give, or the next that is free; capitals do not matter."""
     words = split(text)
     fewest, most = config.lags
@@ -356,22 +360,22 @@ def copies_of(text: str, config: Config) -> Copies:
         while word not in numbers and number in numbers.values():
             number = (number + 1) % config.words
         numbers.setdefault(word, number)
-    return Copies(words * 2, tuple(numbers[word.casefold()] for word in words) * 2)
+    return RepeatedWords(words * 2, tuple(numbers[word.casefold()] for word in words) * 2)
 
 
 @lru_cache(maxsize=256)
-def share_right(name: str, copies: Copies) -> np.ndarray:
+def accuracy_by_step(name: str, copies: RepeatedWords) -> np.ndarray:
     """(kept,): at each kept step of a run, the share of the second copy's words but its first that are predicted."""
     tokens = torch.tensor([copies.ids])
     known = torch.arange(len(copies.ids) - 1)[None] >= len(copies.ids) // 2
     return read(name).looks(Sequences(tokens, known))[:, 1]
 
 
-def learned_between(name: str, copies: Copies) -> tuple[int, int] | None:
+def steps_around_learning(name: str, copies: RepeatedWords) -> tuple[int, int] | None:
     """The last kept step at which less than half of the second copy is predicted, and the next; None where it ends so.
 
     Both are step 0 where half of it is predicted from the beginning.
     """
     steps = read(name).steps
-    learned = lasting(steps, share_right(name, copies))
+    learned = first_lasting_step(steps, accuracy_by_step(name, copies))
     return None if learned is None else (int(steps[max(int(np.searchsorted(steps, learned)) - 1, 0)]), learned)

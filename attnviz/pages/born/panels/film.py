@@ -13,7 +13,7 @@ from attnviz.app.links import link_state
 from attnviz.app.links.choices import name_of_head as name_of
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, listed, sentences
+from attnviz.base.words import _, join_list, join_sentences
 from attnviz.canvas import birth
 from attnviz.canvas.shared.packing import fingerprint
 from attnviz.core.attention import scale_factor
@@ -25,13 +25,13 @@ from attnviz.pages.born.maths import life
 def panel() -> None:
     """Draw the section."""
     place = page_parts.main_picture()
-    with page_parts.two_in_a_row("born"):
-        text = widgets.text(choices.WORDS, _("Your words, which come twice"))
-        name = widgets.one_of(choices.RUN, _("Training run"), runs(), style="select")
+    with page_parts.paired_columns("born"):
+        text = widgets.text_box(choices.WORDS, _("Your words, which come twice"))
+        name = widgets.select_one(choices.RUN, _("Training run"), available_runs(), style="select")
     run = life.read(name)
-    copies = life.copies_of(text, run.config)
+    copies = life.repeat_words(text, run.config)
     heads = {name_of(head): head for head in run.config.places}
-    off = tuple(heads[each] for each in widgets.chosen_of(choices.OFF, heads))
+    off = tuple(heads[each] for each in widgets.selected_options(choices.OFF, heads))
     at = run.nearest(link_state.value(choices.AT))
     guess = link_state.value(choices.GUESS)
     whole = guess != choices.GUESS.default
@@ -42,15 +42,15 @@ def panel() -> None:
     with place:
         _ask(name, copies, guess)
         draw("born-film", name, copies, at, off, whole, keep)
-        show.under(
-            lambda: picture(name, copies, at, off, whole),
+        show.footer(
+            lambda: step_figure(name, copies, at, off, whole),
             name=f"{name}-step-{run.steps[at]}",
             key="born-film-out",
-            canvas=show.canvas_of("born-film"),
-            words=said(name, at, off),
-            table=lambda: table(run),
+            canvas=show.live_canvas("born-film"),
+            words=step_sentence(name, at, off),
+            table=lambda: checkpoint_table(run),
         )
-    show.snippet(
+    show.program(
         f'from attnviz.pages.born.maths import life\n\nrun = life.read("{name}")\n'
         "print(run.cliff, run.accuracy[-1])\nprint(run.previous[-1])\nprint(run.induction[-1])\n",
         "born-film",
@@ -58,16 +58,16 @@ def panel() -> None:
     )
 
 
-def runs() -> dict[str, str]:
+def available_runs() -> dict[str, str]:
     """Runs whose numbers are here, and their names."""
     return {
         life.LIFE: _("as usual, seed {seed}").format(seed=life.RUNS[life.LIFE].seed),
         life.BLURRED: _("layer 0 fixed at blur"),
-        **{name: _("{name}, trained on this machine").format(name=name) for name in life.own_names()},
+        **{name: _("{name}, trained on this machine").format(name=name) for name in life.list_own_runs()},
     }
 
 
-def _ask(name: str, copies: life.Copies, guess: str) -> None:
+def _ask(name: str, copies: life.RepeatedWords, guess: str) -> None:
     """The question, and once it is answered, what is computed."""
     names = {each: f"{int(each):,}" for each in choices.GUESSES if each.isdigit()} | {"never": _("never")}
     with st.container(key="born-ask", horizontal=True, vertical_alignment="center", gap="small"):
@@ -76,8 +76,8 @@ def _ask(name: str, copies: life.Copies, guess: str) -> None:
             for each, words in names.items():
                 st.button(words, key=f"born-guess-{each}", on_click=link_state.put, args=(choices.GUESS, each))
             return
-        learned = life.learned_between(name, copies)
-        st.markdown(verdict(names[guess], learned, life.read(name).config.steps), width="content")
+        learned = life.steps_around_learning(name, copies)
+        st.markdown(feedback(names[guess], learned, life.read(name).config.steps), width="content")
         st.button(
             _("Ask again"),
             key="born-again",
@@ -88,7 +88,7 @@ def _ask(name: str, copies: life.Copies, guess: str) -> None:
         )
 
 
-def verdict(guessed: str, learned: tuple[int, int] | None, steps: int) -> str:
+def feedback(guessed: str, learned: tuple[int, int] | None, steps: int) -> str:
     """What was guessed beside what is computed, at the steps whose numbers are kept."""
     if learned is None:
         return _("You predicted: {guess}. **Computed: not by step {steps:,}**, where this run ends.").format(
@@ -104,7 +104,7 @@ def verdict(guessed: str, learned: tuple[int, int] | None, steps: int) -> str:
 def draw(
     key: str,
     name: str,
-    copies: life.Copies,
+    copies: life.RepeatedWords,
     at: int,
     off: life.Silenced,
     whole: bool,
@@ -115,7 +115,7 @@ def draw(
     heads = run.config.places
     birth.birth(
         key,
-        told(name, tuple(off)),
+        run_header(name, tuple(off)),
         run.numbers,
         copies.tokens,
         copies.ids,
@@ -128,7 +128,7 @@ def draw(
 
 
 @lru_cache(maxsize=64)
-def told(name: str, off: tuple[tuple[int, int], ...]) -> dict[str, Any]:
+def run_header(name: str, off: tuple[tuple[int, int], ...]) -> dict[str, Any]:
     """A run as the browser is sent it, without its numbers: a line for each head, and the loss with some silenced.
 
     Made once for all visitors: to name its megabytes alone takes 3 ms.
@@ -142,18 +142,18 @@ def told(name: str, off: tuple[tuple[int, int], ...]) -> dict[str, Any]:
         "previous": run.previous.reshape(len(run.at), -1).T,
         "induction": run.induction.reshape(len(run.at), -1).T,
         "without_at": run.steps,
-        "without": life.without(name, off)[:, 0] if off else np.zeros(0),
+        "without": life.measure_without_heads(name, off)[:, 0] if off else np.zeros(0),
     }
     return {
         "model": fingerprint(run.numbers.tobytes()),
-        "sizes": sizes_of(run.config),
+        "sizes": model_sizes(run.config),
         "steps": run.steps.tolist(),
         "names": list(map(name_of, run.config.places)),
         "curves": {part: np.round(values, 4).tolist() for part, values in curves.items()},
     }
 
 
-def sizes_of(config: life.Config) -> dict[str, Any]:
+def model_sizes(config: life.Config) -> dict[str, Any]:
     """What the browser's pass has to know of the model; `scales` multiply the scores of each layer."""
     usual = scale_factor("sqrt" if config.scaled else None, config.d_head)
     own = {name: getattr(config, name) for name in ("words", "width", "layers", "heads", "base", "causal")}
@@ -161,20 +161,20 @@ def sizes_of(config: life.Config) -> dict[str, Any]:
     return own | {"depth": config.d_head, "scales": scales}
 
 
-def said(name: str, at: int, off: life.Silenced) -> str:
+def step_sentence(name: str, at: int, off: life.Silenced) -> str:
     """What is seen at the handle, on copies that the model was never trained on."""
     run = life.read(name)
     place = int(run.kept[at])
     measured = _("Measured on copies of {held} words, lengths never trained on.").format(
-        held=listed(map(str, run.config.held_out))
+        held=join_list(map(str, run.config.held_out))
     )
     if off:
-        right = life.without(name, tuple(off))[:, 1]
+        right = life.measure_without_heads(name, tuple(off))[:, 1]
         silenced = _(
             "With {heads} silenced, **{here:.0%}** of words are predicted at step {step:,}, at most {most:.0%} at "
             "any of {looks} steps; with all heads {whole:.0%} at the end (guessing: {guess:.1%})."
         ).format(
-            heads=listed(map(name_of, off)),
+            heads=join_list(map(name_of, off)),
             here=right[at],
             step=run.at[place],
             most=right.max(),
@@ -182,7 +182,7 @@ def said(name: str, at: int, off: life.Silenced) -> str:
             guess=1 / run.config.words,
             whole=run.accuracy[-1],
         )
-        return sentences(silenced, measured)
+        return join_sentences(silenced, measured)
     one, two = (divmod(int(scores[place].argmax()), run.config.heads) for scores in (run.previous, run.induction))
     seen = _(
         "At step {step:,} **{accuracy:.0%}** of words are predicted. Head {one} gives {previous:.2f} of its weight to "
@@ -195,24 +195,26 @@ def said(name: str, at: int, off: life.Silenced) -> str:
         two=name_of(two),
         induction=run.induction[place][two],
     )
-    return sentences(seen, measured, _("Numbers beside the heads are of your words."))
+    return join_sentences(seen, measured, _("Numbers beside the heads are of your words."))
 
 
-def picture(name: str, copies: life.Copies, at: int, off: life.Silenced, whole: bool) -> SceneFigure:
+def step_figure(name: str, copies: life.RepeatedWords, at: int, off: life.Silenced, whole: bool) -> SceneFigure:
     """The same for a file."""
     run = life.read(name)
     silenced = [run.config.places.index(head) for head in off]
-    part = birth.BirthFigure(told(name, tuple(off)), run.numbers[at], copies.tokens, copies.ids, at, silenced, whole)
+    part = birth.BirthFigure(
+        run_header(name, tuple(off)), run.numbers[at], copies.tokens, copies.ids, at, silenced, whole
+    )
     title = _("Training step {step:,}: {words}").format(step=int(run.steps[at]), words=" ".join(copies.tokens))
     return SceneFigure((part,), title, replace(part, numbers=run.numbers))
 
 
-def curve_of(run: life.Life, name: str, faint: bool = False) -> figures.RunCurve:
+def run_curve(run: life.TrainingRun, name: str, faint: bool = False) -> figures.RunCurve:
     """A run as a curve of its loss and one of its best induction score."""
     return figures.RunCurve(name, *run.curve, run.at, run.induction.max((1, 2)), faint)
 
 
-def table(run: life.Life) -> dict[str, list[float]]:
+def checkpoint_table(run: life.TrainingRun) -> dict[str, list[float]]:
     """What was measured at each step that was looked at."""
     columns = {"step": run.at, "loss": run.loss, "accuracy": run.accuracy}
     for name, scores in (("previous", run.previous), ("induction", run.induction)):
@@ -224,11 +226,11 @@ def table(run: life.Life) -> dict[str, list[float]]:
 def others_panel() -> None:
     """Draw the section."""
     place = page_parts.main_picture()
-    changed = widgets.one_of(choices.CHANGED, _("What is changed"), names())
-    lines = lines_of(changed)
+    changed = widgets.select_one(choices.CHANGED, _("What is changed"), run_name())
+    lines = chosen_curves(changed)
     with place:
         show.figure(
-            figures.compared(lines),
+            figures.draw_runs(lines),
             name=f"training-{changed}",
             key="born-others",
             words=said_of_others(changed),
@@ -238,10 +240,10 @@ def others_panel() -> None:
                 "induction": [float(score) for line in lines for score in line.induction],
             },
         )
-    show.tabled(show.columns([_row(name) for name in life.RUNS]), "training-runs", "born-runs")
+    show.table_with_downloads(show.to_columns([_row(name) for name in life.RUNS]), "training-runs", "born-runs")
 
 
-def names() -> dict[str, str]:
+def run_name() -> dict[str, str]:
     """What a run is called for what is changed in it."""
     return {
         "seeds": _("only the seed"),
@@ -253,13 +255,15 @@ def names() -> dict[str, str]:
     }
 
 
-def lines_of(changed: str) -> list[figures.RunCurve]:
+def chosen_curves(changed: str) -> list[figures.RunCurve]:
     """The curves of other seeds, of the usual run, and of the one that is chosen."""
     usual = _("as usual, seed {seed}").format(seed=life.RUNS[life.LIFE].seed)
-    lines = [curve_of(life.read(name), _("seed {seed}").format(seed=life.RUNS[name].seed), True) for name in life.SEEDS]
-    lines.append(curve_of(life.read(life.LIFE), usual))
+    lines = [
+        run_curve(life.read(name), _("seed {seed}").format(seed=life.RUNS[name].seed), True) for name in life.SEEDS
+    ]
+    lines.append(run_curve(life.read(life.LIFE), usual))
     if changed != "seeds":
-        lines.append(curve_of(life.read(changed), names()[changed]))
+        lines.append(run_curve(life.read(changed), run_name()[changed]))
     return lines
 
 
@@ -277,7 +281,7 @@ def said_of_others(changed: str) -> str:
         ).format(learned=len(cliffs), all=len(made), low=min(cliffs), high=max(cliffs), first=first)
     run = life.read(changed)
     values = {
-        "what": names()[changed],
+        "what": run_name()[changed],
         "accuracy": run.accuracy[-1],
         "steps": run.config.steps,
         "previous": run.previous[-1].max(),
@@ -303,7 +307,7 @@ def said_of_others(changed: str) -> str:
 
 def _row(name: str) -> dict[str, object]:
     run = life.read(name)
-    called = names() | {life.LIFE: _("as usual")}
+    called = run_name() | {life.LIFE: _("as usual")}
     return {
         _("run"): called.get(name, _("only the seed")),
         _("seed"): run.config.seed,

@@ -8,9 +8,9 @@ import torch
 
 from attnviz.app import glossary_terms, head_drawing, page_parts, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.panel import guard
+from attnviz.app.panel import show_problems
 from attnviz.app.sentence_input import require_model
-from attnviz.app.text import plain
+from attnviz.app.text import escape_markdown
 from attnviz.base.words import _
 from attnviz.core import measures
 from attnviz.models.loading import availability
@@ -25,21 +25,21 @@ Best = Mapping[str, tuple[float, int, int]]  #: pattern -> the largest score, an
 def panel() -> None:
     """Draw the section."""
     place = page_parts.main_picture()
-    text = widgets.text(choices.WORDS, _("Your words, which come twice"))
+    text = widgets.text_box(choices.WORDS, _("Your words, which come twice"))
     require_model(availability(MODEL).on_this_machine)
-    copies = life.copies_of(text, life.Config())
-    run = model_cache.model_run(Request(MODEL, " ".join(copies.tokens)))
-    best = model_cache.cached(run, "born-best", lambda: strongest(run))
+    copies = life.repeat_words(text, life.Config())
+    run = model_cache.get_run(Request(MODEL, " ".join(copies.tokens)))
+    best = model_cache.cached_result(run, "born-best", lambda: strongest_heads(run))
     names = {"previous_token": _("on the token before"), "induction": _("on what came next last time")}
     with place:
-        page_parts.side_by_side(*(lambda kind=kind: _head(run, *best[kind], kind, names[kind]) for kind in names))
+        page_parts.draw_columns(*(lambda kind=kind: _head(run, *best[kind], kind, names[kind]) for kind in names))
         (previous, layer, head), (induction, layer_2, head_2) = best["previous_token"], best["induction"]
         st.markdown(
             _(
                 "In {model}, head {one} gives **{previous:.2f}** of its weight to the token before, and head {two} "
                 "**{induction:.2f}** to what came next last time: the same two kinds, in layers {layer} and {layer_2}."
             ).format(
-                model=plain(run.name),
+                model=escape_markdown(run.name),
                 one=f"{layer}.{head}",
                 previous=previous,
                 two=f"{layer_2}.{head_2}",
@@ -49,10 +49,10 @@ def panel() -> None:
             )
         )
     if st.button(_("All heads of this model on random words twice"), icon=":material/open_in_new:", type="tertiary"):
-        glossary_terms.see("heads", {"hd_model": MODEL, "hd_text": "repeated", "hd_by": "induction"})
+        glossary_terms.open_example("heads", {"hd_model": MODEL, "hd_text": "repeated", "hd_by": "induction"})
 
 
-def strongest(run: ModelRun) -> Best:
+def strongest_heads(run: ModelRun) -> Best:
     """The head of the model that has most of each kind, over the rows that have such a token."""
     ids = torch.tensor(run.source.ids)
     found: dict[str, tuple[float, int, int]] = {}
@@ -72,7 +72,7 @@ def _head(run: ModelRun, score: float, layer: int, head: int, kind: str, what: s
     title = _("{model}, head {head}: {score:.2f} {what}").format(
         model=run.name, head=f"{layer}.{head}", score=score, what=what
     )
-    with guard():
+    with show_problems():
         head_drawing.draw(run, (layer, head), (key, f"{key}-out"), key, title=title, chips=False)
     if st.button(_("Open in Explore"), key=f"born-open-{kind}", icon=":material/arrow_forward:", type="tertiary"):
         page_parts.open_explorer(MODEL, run.request.text, (layer, head))

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attnviz.core import masks
 from attnviz.core.attention import Scale, attend, scale_factor
-from attnviz.core.modules import Attention, seeded
+from attnviz.core.modules import Attention, seeded_generator
 from attnviz.core.positions import ALiBi, Position, Sinusoidal, sinusoidal
 from attnviz.core.projections import join_heads, split_heads
 from attnviz.core.rope import RoPE
@@ -122,13 +122,13 @@ _SIDES = {
 }
 
 
-def chain_of(part: str, chain: Chain) -> Chain:
+def axis_changes(part: str, chain: Chain) -> Chain:
     """How the axes change in one part of a step, such as the keys' projection."""
     side = _SIDES.get(part, {})
     return tuple(link if isinstance(link, str) else tuple(side.get(a, a) for a in link) for link in chain)
 
 
-def sizes(result: Result) -> dict[str, int]:
+def axis_sizes(result: Result) -> dict[str, int]:
     """The size of every axis, by its letter."""
     config, layout = result.config, result.config.layout
     h, g, d, dv = layout.n_heads, layout.kv_heads, layout.qk_width, layout.v_width
@@ -201,7 +201,7 @@ def _attend(config: Config, t: dict[str, Tensor]) -> None:
     bias = ALiBi(config.n_heads).bias(places, places).float() if config.position == "alibi" else None
     mask = _mask(config, q.shape[-2], k.shape[-2])
     scale: Scale = "sqrt" if config.scaled else None
-    with seeded(config.seed):  # dropout draws from the generator that the whole process shares
+    with seeded_generator(config.seed):  # dropout draws from the generator that the whole process shares
         stages = attend(q, k, t["V"], mask, scale, bias, dropout=config.dropout, training=config.training)
     t["scores"], t["scaled"] = stages.scores, stages.scores * scale_factor(scale, q.shape[-1])
     if bias is not None:

@@ -16,7 +16,7 @@ from attnviz.pages.build.maths.inputs import Config
 Boards = tuple[Board, ...]
 
 
-def boards(view: View, step: str) -> Boards:
+def make_boards(view: View, step: str) -> Boards:
     """The operations of one step, for one sentence of the batch and one query head."""
     return _BOARDS[step](view)
 
@@ -26,14 +26,14 @@ def _looked_up(part: str, rows: Sheet) -> Board:
     words = sorted(set(rows.rows))
     values = rows.values[[rows.rows.index(word) for word in words]]
     table = replace(rows, name="W_E", values=values, rows=tuple(words), axes=("", ""))  # untranslated: a symbol
-    return cells.moved(part, [table], rows, lambda r, c: (0, words.index(rows.rows[r]), c))
+    return cells.move_cells(part, [table], rows, lambda r, c: (0, words.index(rows.rows[r]), c))
 
 
 def _project(view: View) -> Boards:
     keys_from = "Y" if view.config.cross else "X"
     packed = view.packed
     made = tuple(
-        cells.product(
+        cells.multiply_sheets(
             part.lower(),
             view.sheet("X" if part == "Q" else keys_from),
             view.weight(f"W_{part}"),
@@ -65,7 +65,7 @@ def _packed_board(view: View, source: str) -> Board:
     if view.config.bias:
         row = np.concatenate([view.result.weights[f"b_{part}"] for part in parts])[None]
         bias = replace(weight, name=f"b_{name}", values=row, rows=("",), axes=("", ""))
-    return cells.product(name.lower(), view.sheet(source), weight, result, bias)
+    return cells.multiply_sheets(name.lower(), view.sheet(source), weight, result, bias)
 
 
 def _split(view: View) -> Boards:
@@ -75,7 +75,7 @@ def _split(view: View) -> Boards:
         result = view.sheet(part)
         start = (view.head if part == "Q" else view.kv_head) * result.values.shape[1] + begins.get(part, 0)
         source = view.sheet("packed" if part in begins else f"{part}_flat")
-        made.append(cells.moved(part.lower(), [source], result, _from_column(start)))
+        made.append(cells.move_cells(part.lower(), [source], result, _from_column(start)))
     return tuple(made)
 
 
@@ -89,27 +89,29 @@ def _merge(view: View) -> Boards:
         replace(view.sheet("heads", h), name=f"O_{h + 1}")  # untranslated: a symbol
         for h in range(view.config.n_heads)
     ]
-    return (cells.moved("", sources, view.sheet("merged"), lambda r, c: (c // width, r, c % width)),)
+    return (cells.move_cells("", sources, view.sheet("merged"), lambda r, c: (c // width, r, c % width)),)
 
 
 _BOARDS: dict[str, Callable[[View], Boards]] = {
     "embed": lambda view: tuple(_looked_up(part, view.sheet(words)) for part, words, _places, _placed in view.sides),
     "position": lambda view: tuple(
-        cells.added(part, view.sheet(words), view.sheet(places), view.sheet(placed))
+        cells.add_sheets(part, view.sheet(words), view.sheet(places), view.sheet(placed))
         for part, words, places, placed in view.sides
     ),
     "project": _project,
     "split": _split,
     "qk_norm": lambda view: tuple(
-        cells.normalised(part.lower(), view.sheet(part), view.sheet(f"{part}_norm"), NORM_EPS, centre=False)
+        cells.normalise_rows(part.lower(), view.sheet(part), view.sheet(f"{part}_norm"), NORM_EPS, centre=False)
         for part in ("Q", "K")
     ),
     "rotate": lambda view: tuple(
-        cells.rotated(part.lower(), view.last(f"{part}_norm", part), view.sheet("angles"), view.sheet(f"{part}_turned"))
+        cells.rotate_sheet(
+            part.lower(), view.last(f"{part}_norm", part), view.sheet("angles"), view.sheet(f"{part}_turned")
+        )
         for part in ("Q", "K")
     ),
     "scores": lambda view: (
-        cells.product(
+        cells.multiply_sheets(
             "",
             view.last("Q_turned", "Q_norm", "Q"),
             view.last("K_turned", "K_norm", "K").transposed(),
@@ -117,40 +119,42 @@ _BOARDS: dict[str, Callable[[View], Boards]] = {
         ),
     ),
     "scale": lambda view: (
-        cells.scaled(
+        cells.scale_sheet(
             view.sheet("scores"), view.sheet("scaled"), view.config.layout.qk_width if view.config.scaled else None
         ),
     ),
-    "bias": lambda view: (cells.added("", view.sheet("scaled"), view.sheet("bias"), view.sheet("biased")),),
-    "mask": lambda view: (cells.masked(view.last("biased", "scaled"), view.sheet("mask"), view.sheet("masked")),),
-    "softmax": lambda view: (cells.softmax(view.last("masked", "biased", "scaled"), view.sheet("weights")),),
+    "bias": lambda view: (cells.add_sheets("", view.sheet("scaled"), view.sheet("bias"), view.sheet("biased")),),
+    "mask": lambda view: (cells.mask_sheet(view.last("biased", "scaled"), view.sheet("mask"), view.sheet("masked")),),
+    "softmax": lambda view: (cells.softmax_sheet(view.last("masked", "biased", "scaled"), view.sheet("weights")),),
     "dropout": lambda view: (
-        cells.dropped(
+        cells.drop_out(
             view.sheet("weights"),
             view.sheet("kept"),
             view.sheet("dropped"),
             keep=1 - view.config.dropout if view.config.training else 1.0,
         ),
     ),
-    "sum": lambda view: (cells.product("", view.last("dropped", "weights"), view.sheet("V"), view.sheet("heads")),),
+    "sum": lambda view: (
+        cells.multiply_sheets("", view.last("dropped", "weights"), view.sheet("V"), view.sheet("heads")),
+    ),
     "merge": _merge,
     "output": lambda view: (
-        cells.product("", view.sheet("merged"), view.weight("W_O"), view.sheet("output"), view.bias("b_O")),
+        cells.multiply_sheets("", view.sheet("merged"), view.weight("W_O"), view.sheet("output"), view.bias("b_O")),
     ),
-    "residual": lambda view: (cells.added("", view.sheet("X"), view.sheet("output"), view.sheet("residual")),),
+    "residual": lambda view: (cells.add_sheets("", view.sheet("X"), view.sheet("output"), view.sheet("residual")),),
     "norm": lambda view: (
-        cells.normalised("", view.sheet("residual"), view.sheet("normed"), LAYER_NORM_EPS, centre=True),
+        cells.normalise_rows("", view.sheet("residual"), view.sheet("normed"), LAYER_NORM_EPS, centre=True),
     ),
     "ffn": lambda view: (
-        cells.product("U", view.sheet("normed"), view.weight("W_1"), view.sheet("hidden"), view.bias("b_1")),
-        cells.elementwise(
+        cells.multiply_sheets("U", view.sheet("normed"), view.weight("W_1"), view.sheet("hidden"), view.bias("b_1")),
+        cells.combine_cells(
             "R",
             (view.sheet("hidden"),),
             view.sheet("active"),
             ("→",),
             lambda x: [("op", "max(0,"), ("0", x), ("op", ")")],
         ),
-        cells.product("FFN", view.sheet("active"), view.weight("W_2"), view.sheet("fed"), view.bias("b_2")),
+        cells.multiply_sheets("FFN", view.sheet("active"), view.weight("W_2"), view.sheet("fed"), view.bias("b_2")),
     ),
 }
 

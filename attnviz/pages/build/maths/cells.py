@@ -61,7 +61,7 @@ def column(sheet: int, c: int, matrix: Sheet) -> Area:
     return sheet, 0, matrix.values.shape[0], c, c + 1
 
 
-def product(part: str, a: Sheet, b: Sheet, result: Sheet, bias: Sheet | None = None) -> Board:
+def multiply_sheets(part: str, a: Sheet, b: Sheet, result: Sheet, bias: Sheet | None = None) -> Board:
     """a @ b (+ bias): each cell is a row of `a` times a column of `b`."""
 
     def cell(r: int, c: int) -> CellOrigin:
@@ -85,7 +85,7 @@ def _summed(terms: Sequence[Sequence[Token]]) -> list[Token]:
     return [token for term in terms for token in (("op", "+"), *term)][1:]
 
 
-def moved(
+def move_cells(
     part: str, sources: Sequence[Sheet], result: Sheet, origin: Callable[[int, int], tuple[int, int, int]]
 ) -> Board:
     """Numbers copied to new places: `origin(row, column)` gives the sheet, row and column of the original."""
@@ -97,7 +97,7 @@ def moved(
     return Board(part, (*sources, result), (*[","] * (len(sources) - 1), "→"), cell)
 
 
-def elementwise(
+def combine_cells(
     part: str,
     sources: tuple[Sheet, ...],
     result: Sheet,
@@ -112,28 +112,28 @@ def elementwise(
     return Board(part, (*sources, result), signs, cell)
 
 
-def added(part: str, a: Sheet, b: Sheet, result: Sheet) -> Board:
-    return elementwise(part, (a, b), result, ("+", "="), lambda x, y: [("0", x), ("op", "+"), ("1", y)])
+def add_sheets(part: str, a: Sheet, b: Sheet, result: Sheet) -> Board:
+    return combine_cells(part, (a, b), result, ("+", "="), lambda x, y: [("0", x), ("op", "+"), ("1", y)])
 
 
-def scaled(a: Sheet, result: Sheet, width: int | None) -> Board:
+def scale_sheet(a: Sheet, result: Sheet, width: int | None) -> Board:
     """Every number divided by sqrt(width), or unchanged when `width` is None."""
     divisor = [] if width is None else [("op", "÷"), ("op", "√("), ("n", float(width)), ("op", ")")]
-    return elementwise("", (a,), result, ("→",), lambda x: [("0", x), *divisor])
+    return combine_cells("", (a,), result, ("→",), lambda x: [("0", x), *divisor])
 
 
-def masked(a: Sheet, allowed: Sheet, result: Sheet) -> Board:
-    return elementwise("", (a, allowed), result, ("∧", "="), lambda x, seen: [("0", x) if seen else ("op", "−∞")])
+def mask_sheet(a: Sheet, allowed: Sheet, result: Sheet) -> Board:
+    return combine_cells("", (a, allowed), result, ("∧", "="), lambda x, seen: [("0", x) if seen else ("op", "−∞")])
 
 
-def dropped(a: Sheet, kept: Sheet, result: Sheet, keep: float) -> Board:
+def drop_out(a: Sheet, kept: Sheet, result: Sheet, keep: float) -> Board:
     divisor = [("op", "÷"), ("n", keep)] if keep < 1 else []
-    return elementwise(
+    return combine_cells(
         "", (a, kept), result, ("×", "→"), lambda x, survives: [("0", x), ("op", "×"), ("1", survives), *divisor]
     )
 
 
-def softmax(a: Sheet, result: Sheet) -> Board:
+def softmax_sheet(a: Sheet, result: Sheet) -> Board:
     """exp of a score, divided by the sum of exp over its row; hidden scores are left out."""
 
     def cell(r: int, c: int) -> CellOrigin:
@@ -151,7 +151,7 @@ def softmax(a: Sheet, result: Sheet) -> Board:
     return Board("", (a, result), ("→",), cell)
 
 
-def rotated(part: str, a: Sheet, angles: Sheet, result: Sheet) -> Board:
+def rotate_sheet(part: str, a: Sheet, angles: Sheet, result: Sheet) -> Board:
     """RoPE: columns c and c + D/2 of each row, turned together by their angle."""
     half = a.values.shape[1] // 2
 
@@ -175,7 +175,7 @@ def _call(name: str, sheet: str, argument: float) -> list[Token]:
     return [("op", name), (sheet, argument), ("op", ")")]
 
 
-def normalised(part: str, a: Sheet, result: Sheet, eps: float, centre: bool) -> Board:
+def normalise_rows(part: str, a: Sheet, result: Sheet, eps: float, centre: bool) -> Board:
     """Each row divided by its root mean square; with `centre`, the row's mean is subtracted first."""
 
     def cell(r: int, c: int) -> CellOrigin:

@@ -5,7 +5,7 @@ import numpy as np
 from attnviz.base.message import Message
 from attnviz.core.positions import alibi_slopes
 from attnviz.pages.build.maths.attention_by_hand import Result
-from attnviz.pages.build.maths.inputs import Config, literal, vectors, widths
+from attnviz.pages.build.maths.inputs import Config, python_literal, vectors, widths
 
 _ROTATE = """
 def rotate(x):  # pair (i, i + D/2) turned by place * 10000^(-2i/D)
@@ -128,8 +128,8 @@ def program(result: Result) -> str:
     for name, parts in (_parts(config) | {"w1": "1", "w2": "2"}).items():
         for kind, letter in (("weight", "W"), ("bias", "b"))[: 1 + (config.bias or parts in "12")]:
             numbers = np.concatenate([result.weights[f"{letter}_{part}"] for part in parts], -1).T
-            copies.append(f"    layer.{name}.{kind}.copy_(torch.tensor({literal(numbers)}))")
-    x, y = (literal(side.numpy()) for side in vectors(config))
+            copies.append(f"    layer.{name}.{kind}.copy_(torch.tensor({python_literal(numbers)}))")
+    x, y = (python_literal(side.numpy()) for side in vectors(config))
     lines = [
         f"layer = Attention().{'train' if config.training else 'eval'}()",
         "with torch.no_grad():",

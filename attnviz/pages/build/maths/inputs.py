@@ -11,8 +11,8 @@ from torch import Tensor
 from attnviz.base.message import Problem
 from attnviz.core.heads import HeadLayout
 from attnviz.models.catalogue import LoadedModel
-from attnviz.models.tokens import Frame, encode, frames
-from attnviz.runs.word_vectors import drawn, word_vector
+from attnviz.models.tokens import Frame, encode, supported_frames
+from attnviz.runs.word_vectors import random_normal, word_vector
 
 PositionChoice = Literal["none", "sinusoidal", "rope", "alibi"]
 MaskName = Literal["none", "causal", "window", "padding"]
@@ -121,7 +121,7 @@ def random_vectors(words: tuple[str, ...], seed: int, width: int) -> Tensor:
     return torch.stack([_one_decimal(word_vector(word, seed, width, "building")) for word in words])
 
 
-def counted_rows(words: tuple[str, ...]) -> tuple[tuple[float, ...], ...]:
+def counting_rows(words: tuple[str, ...]) -> tuple[tuple[float, ...], ...]:
     """A vector of three numbers for each word that count on: 0.1, 0.2, 0.3, then 0.4 …; equal words have equal ones.
 
     Four different words make the 4 x 3 matrix that many a course begins with.
@@ -144,19 +144,19 @@ def weights(config: Config) -> dict[str, Tensor]:
     m, (q, k, v) = config.d_model, widths(config.layout)
     shapes = {"W_Q": (m, q), "W_K": (m, k), "W_V": (m, v), "W_O": (config.n_heads * config.d_value, m)}
     made = {
-        name: _one_decimal(drawn(config.seed * 10 + i, *shape) * (1.6 / np.sqrt(shape[0])))
+        name: _one_decimal(random_normal(config.seed * 10 + i, *shape) * (1.6 / np.sqrt(shape[0])))
         for i, (name, shape) in enumerate(shapes.items())
     }
     if config.bias:
         made |= {
-            f"b_{name[-1]}": 0.5 * _one_decimal(drawn(config.seed * 10 + 5 + i, width) * 0.6)
+            f"b_{name[-1]}": 0.5 * _one_decimal(random_normal(config.seed * 10 + 5 + i, width) * 0.6)
             for i, (name, (_into, width)) in enumerate(shapes.items())
         }
     for name, row, col, value in config.edits:
         if row < shapes[name][0] and col < shapes[name][1]:  # one made at another width applies again once it fits
             made[name][row, col] = value
     for i, (into, out) in enumerate(((m, config.d_ff), (config.d_ff, m)), start=1):
-        drawn_weights = drawn(config.seed * 10 + i, into + 1, out)
+        drawn_weights = random_normal(config.seed * 10 + i, into + 1, out)
         made[f"W_{i}"] = _one_decimal(drawn_weights[:-1] * (1.6 / np.sqrt(into)))
         made[f"b_{i}"] = _one_decimal(drawn_weights[-1] * 0.3)
     return made
@@ -166,11 +166,11 @@ def _one_decimal(x: Tensor) -> Tensor:
     return x.round(decimals=1) + 0.0  # + 0.0 turns -0.0 into 0.0
 
 
-def literal(values: np.ndarray) -> str:
+def python_literal(values: np.ndarray) -> str:
     """Nested lists as Python source, with the shortest text of each float32."""
     if values.ndim == 0:
         return str(np.float32(values) + np.float32(0))  # no "-0.0"
-    return "[" + ", ".join(literal(each) for each in values) + "]"
+    return "[" + ", ".join(python_literal(each) for each in values) + "]"
 
 
 @dataclass(frozen=True)
@@ -185,12 +185,12 @@ class Rows:
     factor: float  #: the rows were multiplied by this, so that the table's standard deviation is about 1
 
 
-def rows(loaded: LoadedModel, text: str, other: str, width: int) -> Rows:
+def embedding_rows(loaded: LoadedModel, text: str, other: str, width: int) -> Rows:
     """The first `width` numbers of each token's embedding row, times one factor for the whole table."""
     weight = getattr(loaded.model.get_input_embeddings(), "weight", None)
     if weight is None or loaded.tokenizer is None:
         raise Problem("{name} has no table of word vectors", name=loaded.entry.name)
-    frame: Frame = "none" if "none" in frames(loaded) else "usual"
+    frame: Frame = "none" if "none" in supported_frames(loaded) else "usual"
     sides = [encode(loaded, side, frame=frame) for side in (text, other) if side.strip()]
     ids = [torch.tensor(side.ids[:MOST_WORDS], device=weight.device) for side in sides]
     with torch.no_grad():

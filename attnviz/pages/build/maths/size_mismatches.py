@@ -74,7 +74,7 @@ def run(sizes: Sizes) -> Result:
     k = torch.randn(sizes.n_kv_heads, sizes.keys, sizes.k_width, generator=generator)
     v = torch.randn(sizes.n_kv_heads, sizes.values, sizes.v_width, generator=generator)
     mask = torch.ones(sizes.mask_queries, sizes.mask_keys, dtype=torch.bool)
-    in_torch, here = _tried(lambda: by_hand(q, k, v, mask)), _tried(lambda: attend(q, k, v, mask).output)
+    in_torch, here = _tried(lambda: attend_in_three_lines(q, k, v, mask)), _tried(lambda: attend(q, k, v, mask).output)
     return Result(
         rules,
         str(in_torch) if isinstance(in_torch, Exception) else None,
@@ -84,7 +84,7 @@ def run(sizes: Sizes) -> Result:
     )
 
 
-def by_hand(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+def attend_in_three_lines(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
     """Attention as three lines of PyTorch, K and V repeated for the query heads that share them."""
     shared = q.shape[0] // k.shape[0]
     k, v = k.repeat_interleave(shared, 0), v.repeat_interleave(shared, 0)

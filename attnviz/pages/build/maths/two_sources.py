@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention
 from attnviz.core.projections import join_heads
-from attnviz.models.pictures import held_out, pixels_of_patches, sample
-from attnviz.pages.build.maths.inputs import check_words, literal, random_vectors, widths
-from attnviz.runs.word_vectors import drawn
+from attnviz.models.pictures import held_out_digits, sample, split_into_patches
+from attnviz.pages.build.maths.inputs import check_words, python_literal, random_vectors, widths
+from attnviz.runs.word_vectors import random_normal
 
 SIDE = 2  #: pixels along the side of a patch
 PHOTO_SIDE, BRIGHTEST = 32, 16  #: of a photograph made small: pixels along its side, and its largest count
@@ -66,7 +66,7 @@ def run(config: Config) -> Result:
     """One pass, explicit and fused. The result is shared: do not write into its arrays."""
     check_words(config.words, config.text)
     pixels = _pixels(config)
-    patches = torch.from_numpy(pixels_of_patches(pixels, SIDE)).float()
+    patches = torch.from_numpy(split_into_patches(pixels, SIDE)).float()
     if config.photo:
         patches = torch.cat([patches.mean(0, keepdim=True), patches])
     x, text = (random_vectors(words, config.seed, config.layout.d_model) for words in (config.words, config.text))
@@ -105,7 +105,7 @@ def run(config: Config) -> Result:
 def _pixels(config: Config) -> np.ndarray:
     """Counts from 0 to 16: of ink in a digit, of light in the middle of a photograph."""
     if not config.photo:
-        held = held_out()
+        held = held_out_digits()
         return held.pictures[held.like(config.digit)]
     light = sample(config.photo).pixels.mean(-1)
     block = min(light.shape) // PHOTO_SIDE
@@ -145,7 +145,9 @@ def weights(config: Config) -> dict[str, Tensor]:
     }  # fmt: skip
     small = {"W_Vp": 0.1}  # counts reach 16: the values of patch and word are to be of one size
     return {
-        name: (drawn(config.seed * 10 + at, *shape) * 1.6 / shape[0] ** 0.5 * small.get(name, 1.0)).round(decimals=2)
+        name: (random_normal(config.seed * 10 + at, *shape) * 1.6 / shape[0] ** 0.5 * small.get(name, 1.0)).round(
+            decimals=2
+        )
         + 0.0  # turns -0.0 into 0.0
         for at, (name, shape) in enumerate(shapes.items())
     }
@@ -164,9 +166,9 @@ def program(result: Result) -> str:
         "import torch",
         "import torch.nn.functional as F",
         "",
-        *(f"{name} = torch.tensor({literal(matrix)})" for name, matrix in result.weights.items()),
-        f"x = torch.tensor({literal(result.vectors[0])})  # Q, M",
-        f"text = torch.tensor({literal(result.vectors[1])})  # K, M",
+        *(f"{name} = torch.tensor({python_literal(matrix)})" for name, matrix in result.weights.items()),
+        f"x = torch.tensor({python_literal(result.vectors[0])})  # Q, M",
+        f"text = torch.tensor({python_literal(result.vectors[1])})  # K, M",
         f"pixels = torch.tensor({result.pixels.tolist()}).float()",
         f"cut = pixels.unfold(0, {SIDE}, {SIDE}).unfold(1, {SIDE}, {SIDE})  # patches of {SIDE} x {SIDE}",
         f"picture = cut.flatten(2).flatten(0, 1)  # P, {SIDE**2}",

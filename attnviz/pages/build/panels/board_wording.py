@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from attnviz.app.text import plain, quoted
+from attnviz.app.text import escape_markdown, quote_token
 from attnviz.base.largest import Largest, find_largest
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import N_, _, ngettext, sentences
+from attnviz.base.words import N_, _, join_sentences, ngettext
 from attnviz.pages.build.maths import inputs
 from attnviz.pages.build.maths.boards import View
 
@@ -17,28 +17,28 @@ def cut(view: View, name: str) -> np.ndarray:
     return np.asarray(view.result.tensors[name][view.batch, view.head])
 
 
-def top(view: View, name: str) -> tuple[str, str, Largest]:
+def largest_entry(view: View, name: str) -> tuple[str, str, Largest]:
     """Query word, key word and the largest entry on show of a (B, H, Q, K) tensor; words are safe for Markdown."""
     matrix = cut(view, name)
-    if some_have_one_key(view) and name != "scores":  # such a row gives all its weight to that key in any case
+    if has_single_key_rows(view) and name != "scores":  # such a row gives all its weight to that key in any case
         matrix = np.where(view.result.tensors["mask"].sum(-1, keepdims=True) > 1, matrix, -np.inf)
     largest = find_largest(matrix)
     i, j = largest.at
-    return query(view, i), key(view, j), largest
+    return query_sentence(view, i), key_sentence(view, j), largest
 
 
-def some_have_one_key(view: View) -> bool:
+def has_single_key_rows(view: View) -> bool:
     """Whether the mask leaves some words a single key, and others a choice."""
     mask = view.result.tensors.get("mask")
     return mask is not None and bool((mask.sum(-1) == 1).any() and (mask.sum(-1) > 1).any())
 
 
-def query(view: View, i: int) -> str:
-    return quoted(view.result.q_words[view.batch][i])
+def query_sentence(view: View, i: int) -> str:
+    return quote_token(view.result.q_words[view.batch][i])
 
 
-def key(view: View, j: int) -> str:
-    return quoted(view.result.k_words[view.batch][j])
+def key_sentence(view: View, j: int) -> str:
+    return quote_token(view.result.k_words[view.batch][j])
 
 
 def name(step: str) -> str:
@@ -46,7 +46,7 @@ def name(step: str) -> str:
     return _(_STEPS[step][0])
 
 
-def sentence(step: str, view: View, vectors: inputs.Rows | None) -> str:
+def step_sentence(step: str, view: View, vectors: inputs.Rows | None) -> str:
     """A sentence on what to see in a step, as Markdown; `vectors` are the trained rows of the words, if any."""
     if step == "embed" and vectors is not None:
         return _trained(vectors, view)
@@ -57,16 +57,16 @@ def sentence(step: str, view: View, vectors: inputs.Rows | None) -> str:
     return _STEPS[step][1](view)
 
 
-def origin(view: View, vectors: inputs.Rows | None) -> str:
+def tensor_origin(view: View, vectors: inputs.Rows | None) -> str:
     """A line on where the tensors come from: trained, random, or typed in."""
     config = view.config
     source = _("Word vectors: random (seed {seed}).").format(seed=config.seed)
     if config.rows:
         source = _("Word vectors: counted, 0.1, 0.2, 0.3, 0.4 …")
     if vectors is not None:
-        source = _("Word vectors: trained, from {name}.").format(name=plain(vectors.name))
+        source = _("Word vectors: trained, from {name}.").format(name=escape_markdown(vectors.name))
     n = len(config.edits)
-    text = sentences(
+    text = join_sentences(
         source,
         _("Weights: random (seed {seed}).").format(seed=config.seed),
         ngettext("{n} cell typed in by you.", "{n} cells typed in by you.", n).format(n=n) if n else "",
@@ -82,7 +82,7 @@ def _trained(vectors: inputs.Rows, view: View) -> str:
     ).format(
         m=view.config.d_model,
         whole=vectors.whole_width,
-        name=quoted(vectors.name).strip("*"),
+        name=quote_token(vectors.name).strip("*"),
         factor=f"{vectors.factor:g}",
     )
 
@@ -92,7 +92,7 @@ def _position(view: View) -> str:
     last = len(places) - 1
     return _(
         "Each place has a wave of its own: {word}, at place {place}, gets {number} added to its first number."
-    ).format(word=query(view, last), place=last, number=f"{Rounded(places[last, 0]):+.2f}")
+    ).format(word=query_sentence(view, last), place=last, number=f"{Rounded(places[last, 0]):+.2f}")
 
 
 def _split(view: View) -> str:
@@ -123,11 +123,11 @@ def _rotate(view: View) -> str:
     last = len(view.result.q_words[0]) - 1
     return _(
         "Each pair of numbers turns with the place: {word} turns its first pair by {angle} radians; lengths stay."
-    ).format(word=query(view, last), angle=f"{Rounded(view.result.tensors['angles'][last, 0]):.2f}")
+    ).format(word=query_sentence(view, last), angle=f"{Rounded(view.result.tensors['angles'][last, 0]):.2f}")
 
 
 def _scores(view: View) -> str:
-    query, key, best = top(view, "scores")
+    query, key, best = largest_entry(view, "scores")
     template = (
         _("Each query row times each key row. The best match in head {h}: {query} with {key}, {value:.2f}.")
         if best.alone
@@ -161,10 +161,10 @@ def _mask(view: View) -> str:
 
 
 def _softmax(view: View) -> str:
-    query, key, most = top(view, "weights")
+    query, key, most = largest_entry(view, "weights")
     if not most.alone:
         template = _("Each row becomes shares that sum to 1. In head {h}, {query} gives {share:.0%} to {key}.")
-    elif some_have_one_key(view):
+    elif has_single_key_rows(view):
         template = _(
             "Each row becomes shares that sum to 1. Of the words that may look at more than one, {query} gives most in "
             "head {h}: {share:.0%} to {key}."
@@ -189,7 +189,7 @@ def _dropout(view: View) -> str:
 
 
 def _sum(view: View) -> str:
-    query, key, most = top(view, "dropped" if "dropped" in view.result.tensors else "weights")
+    query, key, most = largest_entry(view, "dropped" if "dropped" in view.result.tensors else "weights")
     return _("Each row is a mixture of the value rows: that of {query} is {share:.0%} the row of {key}.").format(
         query=query, share=most.value, key=key
     )
@@ -234,7 +234,7 @@ _STEPS: dict[str, tuple[str, Callable[[View], str]]] = {
         lambda view: _(
             "Each word looks up its row of {m} numbers in a table, **random (seed {seed})**: {word} has the same row "
             "wherever it stands."
-        ).format(m=view.config.d_model, seed=view.config.seed, word=query(view, 0)),
+        ).format(m=view.config.d_model, seed=view.config.seed, word=query_sentence(view, 0)),
     ),
     "position": (N_("Add places"), _position),
     "project": (

@@ -7,7 +7,7 @@ import streamlit as st
 from attnviz.app import widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.app.page_parts import more
+from attnviz.app.page_parts import more_menu
 from attnviz.base.message import Problem
 from attnviz.base.words import _
 from attnviz.canvas import tensor_strip as canvas
@@ -19,32 +19,32 @@ from attnviz.pages.build.maths.boards import View
 COUNTED = "counted"  #: the id of word vectors that count on
 
 
-def ask() -> tuple[inputs.Config, inputs.Rows | None]:
+def draw_form() -> tuple[inputs.Config, inputs.Rows | None]:
     """Draw the controls; return the configuration that they describe, and the trained rows that its vectors are."""
     chosen: dict[str, Any] = {"edits": link_state.value(choices.EDITS)}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="build-controls"):
         sentences = st.container(key="build-sentences")  # takes what the others leave
         kinds, counts = {"self": _("self"), "cross": _("cross")}, {n: n for n in choices.HEADS.ids}
-        cross = widgets.one_of(choices.KIND, _("Attention"), kinds, width="content") == "cross"
-        chosen["n_heads"] = int(widgets.one_of(choices.HEADS, _("Query heads"), counts, style="select", width=96))
+        cross = widgets.select_one(choices.KIND, _("Attention"), kinds, width="content") == "cross"
+        chosen["n_heads"] = int(widgets.select_one(choices.HEADS, _("Query heads"), counts, style="select", width=96))
         chosen["mask"] = _mask(cross)
         chosen["position"] = _position(cross)
-        with more():
+        with more_menu():
             chosen |= _sizes(chosen["n_heads"], chosen["mask"])
             sources = {"random": _("random, by seed"), COUNTED: _("0.1, 0.2, 0.3, 0.4 … (four words: 4 × 3)")} | {
                 state.entry.id: _("rows of {name}").format(name=state.name)
                 for state in availabilities()
                 if state.on_this_machine and state.entry.kind != "pictures"
             }
-            source = widgets.one_of(choices.VECTORS, _("Word vectors"), sources, usual="random", style="select")
+            source = widgets.select_one(choices.VECTORS, _("Word vectors"), sources, usual="random", style="select")
             chosen["seed"] = widgets.slider(choices.SEED, _("Random seed"))
     with sentences:
-        text = widgets.text(
+        text = widgets.text_box(
             choices.SENTENCE,
             _("Sentence (queries)") if cross else _("Sentence"),
             help=_("Up to {most} words: each becomes one row of X.").format(most=inputs.MOST_WORDS),
         )
-        other = widgets.text(choices.OTHER, _("Sentence (keys and values)")) if cross else ""
+        other = widgets.text_box(choices.OTHER, _("Sentence (keys and values)")) if cross else ""
     if cross and not other.strip():
         raise Problem(
             "Cross-attention needs a second sentence, of 1 to {most} words, for keys and values", most=inputs.MOST_WORDS
@@ -55,30 +55,30 @@ def ask() -> tuple[inputs.Config, inputs.Rows | None]:
 def _mask(cross: bool) -> str:
     between = {} if cross else {"causal": _("causal"), "window": _("window")}
     masks = {"none": _("none"), **between, "padding": _("last key is padding")}
-    return widgets.one_of(choices.MASK, _("Mask"), masks, style="select", width=164)
+    return widgets.select_one(choices.MASK, _("Mask"), masks, style="select", width=164)
 
 
 def _position(cross: bool) -> str:
     places = {"none": _("none"), "sinusoidal": _("sinusoidal")} | ({} if cross else {"rope": "RoPE", "alibi": "ALiBi"})
-    return widgets.one_of(choices.POSITION, _("Position"), places, style="select", width=150)
+    return widgets.select_one(choices.POSITION, _("Position"), places, style="select", width=150)
 
 
 def _sizes(heads: int, mask: str) -> dict[str, Any]:
     """Draw the widths, counts and switches that a first look does not need, and return them as fields of Config."""
     divisors = {str(n): str(n) for n in range(heads, 0, -1) if heads % n == 0}
     chosen: dict[str, Any] = {
-        "n_kv_heads": int(widgets.one_of(choices.KV_HEADS, _("Key/value heads"), divisors)),
+        "n_kv_heads": int(widgets.select_one(choices.KV_HEADS, _("Key/value heads"), divisors)),
         "d_model": inputs.COUNTED_WIDTH
         if link_state.value(choices.VECTORS) == COUNTED
         else widgets.slider(choices.D_MODEL, _("Model width M")),
         "d_head": widgets.slider(choices.D_HEAD, _("Head width D")),
     }
-    value = widgets.one_of(
+    value = widgets.select_one(
         choices.D_VALUE, _("Value width Dv"), {n: n for n in choices.D_VALUE.ids} | {"same": _("as D")}, style="select"
     )
     chosen["d_value"] = chosen["d_head"] if value == "same" else int(value)
     widenings = {times: f"{times} M" for times in choices.WIDENING.ids}
-    chosen["widening"] = int(widgets.one_of(choices.WIDENING, _("FFN width F"), widenings))
+    chosen["widening"] = int(widgets.select_one(choices.WIDENING, _("FFN width F"), widenings))
     chosen["batch"] = widgets.slider(choices.BATCH, _("Sentences in the batch"))
     if mask == "window":
         chosen["window"] = widgets.slider(choices.WINDOW, _("Window, in keys"))
@@ -102,9 +102,9 @@ def _asked(text: str, other: str, source: str, chosen: dict[str, Any]) -> tuple[
     words, others = (side[: inputs.MOST_WORDS] for side in sides)
     vectors = None
     if source == COUNTED:
-        chosen["rows"] = inputs.counted_rows((*words, *others))
+        chosen["rows"] = inputs.counting_rows((*words, *others))
     elif source != "random" and words:
-        vectors = inputs.rows(model_cache.model(source), text, other, chosen["d_model"])
+        vectors = inputs.embedding_rows(model_cache.get_model(source), text, other, chosen["d_model"])
         chosen["rows"], words, others = vectors.rows, vectors.words, vectors.other
     return inputs.Config(words=words, other=others, **chosen), vectors
 
@@ -118,23 +118,23 @@ def pick() -> canvas.Pick:
     return canvas.Pick(*(link_state.value(choices.AT[name]) for name in ("part", "row", "col")))
 
 
-def view(result: attention_by_hand.Result) -> View:
+def current_view(result: attention_by_hand.Result) -> View:
     """The sentence of the batch and the query head on show."""
     sentence, head = link_state.value(choices.AT["sentence"]), link_state.value(choices.AT["head"])
     return View(result, min(sentence, result.config.batch - 1), min(head, result.config.n_heads - 1))
 
 
-def change(**changes: Any) -> None:
+def set_choice(**changes: Any) -> None:
     """Choose another number, head or sentence. Call it from callbacks."""
     link_state.put_all({choices.AT[name]: value for name, value in changes.items()})
 
 
-def step(ids: tuple[str, ...]) -> str:
+def current_step(ids: tuple[str, ...]) -> str:
     """The id of the step on show: the chosen one; else the first on an untouched page, and the scores in a link.
 
     The scores, too, where this configuration has no such step.
     """
-    asked = link_state.value(choices.STEP) or link_state.opened(choices.STEP)
+    asked = link_state.value(choices.STEP) or link_state.set_default(choices.STEP)
     if asked in ids:
         return asked
     link_state.refuse(choices.STEP, asked, choices.STEP_OF_LINKS)

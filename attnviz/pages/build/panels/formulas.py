@@ -10,15 +10,15 @@ from attnviz.pages.build.maths.attention_by_hand import Result
 COLOURS = {"Q": Q_BLUE, "K": K_VERMILION, "V": V_GREEN}
 
 
-def coloured(symbol: str, letter: str) -> str:
+def coloured_symbol(symbol: str, letter: str) -> str:
     """A symbol as LaTeX, in the colour of Q, K or V."""
     return rf"\textcolor{{{COLOURS[letter]}}}{{{symbol}}}"
 
 
-Q, K, V = (coloured(letter, letter) for letter in COLOURS)
+Q, K, V = (coloured_symbol(letter, letter) for letter in COLOURS)
 
 
-def formula(step: str, result: Result) -> str:
+def step_formula(step: str, result: Result) -> str:
     """LaTeX of one step."""
     return _FORMULAS[step](result)
 
@@ -32,13 +32,15 @@ def _project(result: Result) -> str:
     y = "Y" if config.cross else "X"
     if not config.packed:
         sides = {"Q": ("X", Q), "K": (y, K), "V": (y, V)}
-        bias = {n: coloured(f"+ b_{n}", n) if config.bias else "" for n in sides}
-        return r",\; ".join(rf"{name} = {side}\,{coloured(f'W_{n}', n)} {bias[n]}" for n, (side, name) in sides.items())
+        bias = {n: coloured_symbol(f"+ b_{n}", n) if config.bias else "" for n in sides}
+        return r",\; ".join(
+            rf"{name} = {side}\,{coloured_symbol(f'W_{n}', n)} {bias[n]}" for n, (side, name) in sides.items()
+        )
     parts = "KV" if config.cross else "QKV"
-    names = r"\;".join(coloured(n, n) for n in parts)
+    names = r"\;".join(coloured_symbol(n, n) for n in parts)
     added = f" + b_{{{parts}}}" if config.bias else ""
     together = rf"[{names}] = {y}\,W_{{{parts}}}{added}"
-    return rf"{Q} = X\,{coloured('W_Q', 'Q')},\quad {together}" if config.cross else together
+    return rf"{Q} = X\,{coloured_symbol('W_Q', 'Q')},\quad {together}" if config.cross else together
 
 
 def _split(result: Result) -> str:

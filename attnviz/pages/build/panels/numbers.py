@@ -12,34 +12,34 @@ from attnviz.pages.build.maths import cells
 LETTERS = {"HD": "H·D", "GD": "G·D", "GV": "G·Dv", "HV": "H·Dv"}
 
 
-def minus(text: str) -> str:
+def true_minus(text: str) -> str:
     """The number in `text` with a true minus sign; negative zero loses its sign."""
     if text.startswith("-"):
         return text[1:] if float(text) == 0 else "−" + text[1:]
     return text
 
 
-def short(value: float, digits: int) -> str:
+def format_cell(value: float, digits: int) -> str:
     """A number as it is written in a cell."""
-    return "−∞" if value == -np.inf else minus(f"{Rounded(value):.{digits}f}")
+    return "−∞" if value == -np.inf else true_minus(f"{Rounded(value):.{digits}f}")
 
 
-def exact(value: float) -> str:
+def format_exact(value: float) -> str:
     """A number in the arithmetic: one to four digits after the point, without trailing zeros."""
     if value == -np.inf:
         return "−∞"
     places = 4 if abs(value) >= 1e-3 else 6
     text = f"{Rounded(value):.{places}f}".rstrip("0")
-    return minus(text + "0" if text.endswith(".") else text)
+    return true_minus(text + "0" if text.endswith(".") else text)
 
 
-def digits(values: np.ndarray) -> int:
+def cell_digits(values: np.ndarray) -> int:
     """Digits after the point for the cells of a sheet: one if all numbers are exact with one, else two."""
     finite = values[np.isfinite(values)]
     return 1 if np.allclose(finite, finite.round(1), atol=1e-5) else 2
 
 
-def fills(values: np.ndarray, role: str) -> list[list[float | None]]:
+def colour_strengths(values: np.ndarray, role: str) -> list[list[float | None]]:
     """Colour strengths from -1 to 1, relative to the sheet's largest number (weights unchanged); None where hidden."""
     if role == "mask":
         return [[1.0 if seen else None for seen in row] for row in values]
@@ -48,15 +48,15 @@ def fills(values: np.ndarray, role: str) -> list[list[float | None]]:
     return [[round(float(v) / top, 3) if np.isfinite(v) else None for v in row] for row in values]
 
 
-def sheet(source: cells.Sheet, label: str) -> canvas.StripSheet:
+def board_sheet(source: cells.Sheet, label: str) -> canvas.StripSheet:
     """A sheet of the experiment as the board draws it."""
     if source.role == "mask":
         text = [["✓" if seen else "✗" for seen in row] for row in source.values]
         fill = [[0.2 if seen else None for seen in row] for row in source.values]
     else:
-        places = digits(source.values)
-        text = [[short(float(value), places) for value in row] for row in source.values]
-        fill = fills(source.values, source.role)
+        places = cell_digits(source.values)
+        text = [[format_cell(float(value), places) for value in row] for row in source.values]
+        fill = colour_strengths(source.values, source.role)
     letters = [LETTERS.get(axis, axis) for axis in source.axes if axis]
     shape = " × ".join(letters) + (" = " + " × ".join(str(n) for n in source.values.shape) if letters else "")
     return canvas.StripSheet(
@@ -73,7 +73,7 @@ def sheet(source: cells.Sheet, label: str) -> canvas.StripSheet:
     )
 
 
-def cell(board: cells.Board, r: int, c: int) -> dict[str, Any]:
+def cell_origin(board: cells.Board, r: int, c: int) -> dict[str, Any]:
     """The cells and the arithmetic that one number of the result comes from, in the form that the board reads."""
     areas, tokens = board.cell(r, c)
     value = float(board.result.values[r, c])
@@ -81,7 +81,7 @@ def cell(board: cells.Board, r: int, c: int) -> dict[str, Any]:
         "a": areas,
         "t": _tokens(tokens),
         "e": "=" if _is_exact(tokens, value) else "≈",
-        "v": None if len(tokens) == 1 else exact(value),  # a single term is the result itself
+        "v": None if len(tokens) == 1 else format_exact(value),  # a single term is the result itself
     }
 
 
@@ -94,7 +94,7 @@ def _tokens(tokens: Sequence[cells.Token]) -> list[str]:
             if out[-1] == "o)" and len(out) >= 3 and out[-3] == "oexp(":
                 out[-3:] = ["^" + out[-2]]
             continue
-        text = exact(float(what))
+        text = format_exact(float(what))
         alone = len(tokens) == 1 or (bool(out) and out[-1] in ("oexp(", "ocos(", "osin(", "o√("))
         out.append(kind + (f"({text})" if text.startswith("−") and not alone else text))
     return out
@@ -108,18 +108,18 @@ def _is_exact(tokens: Sequence[cells.Token], value: float) -> bool:
     return all(abs(x - round(x, 4)) < 1e-6 for x in shown)
 
 
-def board(source: cells.Board, label: str) -> canvas.StripBoard:
+def operation_board(source: cells.Board, label: str) -> canvas.StripBoard:
     """One operation with every cell's origin."""
     rows, cols = source.result.values.shape
     return canvas.StripBoard(
-        [sheet(one, label) for one in source.sheets],
+        [board_sheet(one, label) for one in source.sheets],
         source.signs,
-        [[cell(source, r, c) for c in range(cols)] for r in range(rows)],
+        [[cell_origin(source, r, c) for c in range(cols)] for r in range(rows)],
     )
 
 
-def thumb(source: cells.Sheet) -> canvas.Thumb:
+def thumbnail(source: cells.Sheet) -> canvas.Thumb:
     """A small picture of a sheet."""
     rows, cols = source.values.shape
-    fill = fills(source.values, source.role)
+    fill = colour_strengths(source.values, source.role)
     return canvas.Thumb(rows, cols, [strength for row in fill for strength in row], source.role, source.col_roles)

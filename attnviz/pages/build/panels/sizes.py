@@ -5,7 +5,7 @@ import math
 import streamlit as st
 
 from attnviz.app import show, widgets
-from attnviz.app.text import plain, spoken
+from attnviz.app.text import escape_markdown, translate_markdown
 from attnviz.base import units
 from attnviz.base.words import _
 from attnviz.pages.build import choices
@@ -28,7 +28,7 @@ def panel() -> None:
         "none": _("none"),
         "own": _("my own sizes"),
     }
-    mistake = widgets.one_of(choices.MISTAKE, _("Mistake"), mistakes)
+    mistake = widgets.select_one(choices.MISTAKE, _("Mistake"), mistakes)
     result = size_mismatches.run(
         _own() if mistake == "own" else size_mismatches.Sizes(**size_mismatches.MISTAKES[mistake])
     )
@@ -51,7 +51,7 @@ def _real_batch() -> None:
         )
         for id, size in size_mismatches.BATCH_SIZES.items()
     }
-    size = size_mismatches.BATCH_SIZES[widgets.one_of(choices.BATCH_SIZE, _("B × T × M"), titles)]
+    size = size_mismatches.BATCH_SIZES[widgets.select_one(choices.BATCH_SIZE, _("B × T × M"), titles)]
     made = size_mismatches.shapes(size)
     axes = {3: "B × T × M", 4: "B × H × T × D"}
     squares = ("Q Kᵀ", "weights")
@@ -65,7 +65,7 @@ def _real_batch() -> None:
         }
         for name, shape in made.items()
     ]
-    show.draw_table(show.columns(rows), width="content")
+    show.draw_table(show.to_columns(rows), width="content")
     scores, x = (math.prod(made[name]) * size_mismatches.BYTES for name in ("Q Kᵀ", "X"))
     st.caption(
         _(
@@ -75,7 +75,7 @@ def _real_batch() -> None:
             x=units.binary(x), scores=units.binary(scores), twice=units.binary(2 * x), four=units.binary(4 * scores)
         )
     )
-    show.snippet(size_mismatches.program(size), "b-batch-shapes")
+    show.program(size_mismatches.program(size), "b-batch-shapes")
 
 
 def _own() -> size_mismatches.Sizes:
@@ -84,7 +84,7 @@ def _own() -> size_mismatches.Sizes:
     with st.container(horizontal=True):
         return size_mismatches.Sizes(
             **{
-                name: widgets.number(choices.SIZES[name], _(letter), step=1, width=104)
+                name: widgets.number_box(choices.SIZES[name], _(letter), step=1, width=104)
                 for name, letter in names.items()
             }
         )
@@ -113,9 +113,9 @@ def _outcome(result: size_mismatches.Result) -> None:
     st.markdown(_("**PyTorch says**"))
     st.code(result.torch_error or _("(no error)"), language=None, wrap_lines=True)
     st.markdown(_("**attnviz says**"))
-    st.error(spoken(result.our_error) if result.our_error else _("(no error)"), icon=":material/error:")
+    st.error(translate_markdown(result.our_error) if result.our_error else _("(no error)"), icon=":material/error:")
     st.caption(
-        plain(
+        escape_markdown(
             _(
                 "PyTorch's message speaks of tensors and dimensions; that of attnviz names the size that is "
                 "wrong, and what it may be."

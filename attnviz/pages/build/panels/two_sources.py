@@ -7,9 +7,9 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
-from attnviz.app.text import plain, quoted
+from attnviz.app.text import escape_markdown, quote_token
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, sentences
+from attnviz.base.words import _, join_sentences
 from attnviz.models.pictures import SAMPLES
 from attnviz.pages.build import choices, figures
 from attnviz.pages.build.maths import attention_by_hand, inputs, two_sources
@@ -39,11 +39,11 @@ def panel(result: attention_by_hand.Result) -> None:
     p = len(layer.patches)
     st.markdown(template.format(k=len(layer.config.text), p=p, patches=p - 1))
     st.latex(_formula(layer))
-    queries = {str(i): f"{i + 1} {plain(word)}" for i, word in enumerate(layer.config.words)}
-    i = int(widgets.one_of(choices.LOOKER, _("Where does this word look?"), queries))
-    _looks(layer, i, config_form.view(result).head)
-    page_parts.side_by_side(lambda: _brought(layer, i), lambda: _norms(layer), widths=[1.1, 1], gap="large")
-    show.snippet(two_sources.program(layer), "b-two-sources")
+    queries = {str(i): f"{i + 1} {escape_markdown(word)}" for i, word in enumerate(layer.config.words)}
+    i = int(widgets.select_one(choices.LOOKER, _("Where does this word look?"), queries))
+    _looks(layer, i, config_form.current_view(result).head)
+    page_parts.draw_columns(lambda: _brought(layer, i), lambda: _norms(layer), widths=[1.1, 1], gap="large")
+    show.program(two_sources.program(layer), "b-two-sources")
 
 
 def _config(result: attention_by_hand.Result) -> two_sources.Config:
@@ -53,16 +53,16 @@ def _config(result: attention_by_hand.Result) -> two_sources.Config:
         text = given.other
         if not given.cross:
             with st.container(width=230):
-                typed = widgets.text(choices.OTHER, _("Text (keys and values)"))
+                typed = widgets.text_box(choices.OTHER, _("Text (keys and values)"))
             text = tuple(typed[: choices.LONGEST].split()[: inputs.MOST_WORDS])
         pictures = {"digit": _("a digit: 16 tokens")} | {
             sample.id: _("{photo}: 257 tokens").format(photo=_(sample.name)) for sample in SAMPLES
         }
-        picture = widgets.one_of(choices.PICTURE, _("Picture"), pictures, style="select", width=210)
+        picture = widgets.select_one(choices.PICTURE, _("Picture"), pictures, style="select", width=210)
         digit = choices.DIGIT.default
         if picture == "digit":
-            digit = widgets.number(choices.DIGIT, _("Picture: the digit"), step=1, width=130)
-        norms = widgets.one_of(
+            digit = widgets.number_box(choices.DIGIT, _("Picture: the digit"), step=1, width=130)
+        norms = widgets.select_one(
             choices.NORMS,
             _("What RMSNorm is applied to"),
             {"both": _("q and both k"), "text": _("not the picture’s k"), "none": _("nothing")},
@@ -111,7 +111,9 @@ def _looks(layer: two_sources.Result, i: int, head: int) -> None:
         ).format(whole=f"{Rounded(picture[head, 0]):.1%}", by=taken.by, licence=taken.licence)
     )
     show.figure(
-        show.chart_of(figures.looks, text, picture[:, before:], config.text, layer.pixels, bool(config.photo)),
+        show.chart_of(
+            figures.weights_by_head, text, picture[:, before:], config.text, layer.pixels, bool(config.photo)
+        ),
         name="text-and-picture",
         key="b_two",
         table={
@@ -127,9 +129,9 @@ def _looks(layer: two_sources.Result, i: int, head: int) -> None:
         ).format(
             origin=origin,
             h=head + 1,
-            word=quoted(config.words[i]),
+            word=quote_token(config.words[i]),
             share=f"{Rounded(text[head, word]):.0%}",
-            key=quoted(config.text[word]),
+            key=quote_token(config.text[word]),
             light=f"{Rounded(picture[head, before + patch]):.0%}",
             row=patch // side + 1,
             column=patch % side + 1,
@@ -143,7 +145,7 @@ def _brought(layer: two_sources.Result, i: int) -> None:
     names = [_("the text"), _("the picture"), _("together")]
     words = layer.config.words
     show.figure(
-        show.chart_of(figures.brought, list(zip(names, lengths, strict=True)), words),
+        show.chart_of(figures.lengths_by_source, list(zip(names, lengths, strict=True)), words),
         name="text-and-picture-brought",
         key="b_two_brought",
         table={"word": list(words)} | {n: m.tolist() for n, m in zip(("text", "picture", "sum"), lengths, strict=True)},
@@ -151,7 +153,7 @@ def _brought(layer: two_sources.Result, i: int) -> None:
             "To {word} the text brings a vector of length {text}, the picture one of {picture}; added they are {sum} "
             "long, because they do not point the same way."
         ).format(
-            word=quoted(words[i]),
+            word=quote_token(words[i]),
             text=f"{Rounded(lengths[0][i]):.2f}",
             picture=f"{Rounded(lengths[1][i]):.2f}",
             sum=f"{Rounded(lengths[2][i]):.2f}",
@@ -179,7 +181,7 @@ def _norms(layer: two_sources.Result) -> None:
             if layer.config.photo
             else _("Only the keys of the patches without ink are 0, with a norm or without: {count} of {of}.")
         )
-        template = sentences(template, dark)
+        template = join_sentences(template, dark)
     st.markdown("**" + _("Why a norm for the picture’s keys, too?") + "**")
     top, usual = (
         float(each.on_picture.max(-1).mean()) for each in (layer, two_sources.run(replace(layer.config, norms="both")))
@@ -195,7 +197,7 @@ def _norms(layer: two_sources.Result) -> None:
         )
     )
     st.markdown(
-        sentences(
+        join_sentences(
             _("Leaving out that one norm changes the output by up to {moved}.").format(
                 moved=f"{Rounded(layer.moved):.2f}"
             ),

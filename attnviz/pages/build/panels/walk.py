@@ -7,8 +7,8 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import presenting, show, widgets
-from attnviz.app.panel import fragment, guard
-from attnviz.app.text import unmarked
+from attnviz.app.panel import fragment, show_problems
+from attnviz.app.text import strip_markdown
 from attnviz.base.largest import find_largest
 from attnviz.base.words import _
 from attnviz.canvas import tensor_strip as canvas
@@ -16,7 +16,7 @@ from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.build import choices, figures
 from attnviz.pages.build.maths import attention_by_hand, boards, cells, generated_code, inputs
 from attnviz.pages.build.panels import board_wording, config_form, numbers
-from attnviz.pages.build.panels.formulas import formula
+from attnviz.pages.build.panels.formulas import step_formula
 
 PARTS = {"x": "X", "y": "Y", "q": "Q", "k": "K", "v": "V", "qkv": "QKV", "kv": "KV"}
 PER_HEAD = ("split", "qk_norm", "rotate", "scores", "scale", "bias", "mask", "softmax", "dropout", "sum")
@@ -25,16 +25,16 @@ PER_HEAD = ("split", "qk_norm", "rotate", "scores", "scale", "bias", "mask", "so
 @fragment
 def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None:
     """Draw the strip of steps and, of the chosen one, all down to the sum that makes the chosen number."""
-    with guard(), st.container(key="canvas-of-walk"):
+    with show_problems(), st.container(key="canvas-of-walk"):
         chains = attention_by_hand.steps(result.config)
-        step, at = config_form.step(tuple(chains)), config_form.pick()
-        view = config_form.view(result)
-        presenting.presenter(_walk(tuple(chains)))
+        step, at = config_form.current_step(tuple(chains)), config_form.pick()
+        view = config_form.current_view(result)
+        presenting.draw_presenter(_walk(tuple(chains)))
         canvas.strip(config_form.STRIP, _chips(view, chains), step, config_form.walk_to)
         label = _("{step}: numbers; arrow keys choose one").format(step=board_wording.name(step))
         shown, made = _boards(view.result.config, view.batch, view.head, step, label)
         part = min(at.part, len(shown) - 1)
-        widgets.say_refusal(choices.STEP)
+        widgets.show_refusal(choices.STEP)
         _about(step, view, vectors)
         canvas.board(
             "build_board",
@@ -42,39 +42,39 @@ def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None
             made,
             _tabs(step, view, shown, part),
             canvas.Pick(part, at.row, at.col),
-            on_pick=lambda pick: config_form.change(part=pick.part, row=pick.row, col=pick.col),
-            on_tab=lambda name, i: config_form.change(**{name: i}),
+            on_pick=lambda pick: config_form.set_choice(part=pick.part, row=pick.row, col=pick.col),
+            on_tab=lambda name, i: config_form.set_choice(**{name: i}),
         )
-        words = board_wording.origin(view, vectors)
-        show.under(
+        words = board_wording.tensor_origin(view, vectors)
+        show.footer(
             lambda: SceneFigure(
                 (canvas.BoardFigure(made[part], at.row, at.col),),
-                unmarked(board_wording.sentence(step, view, vectors)).rstrip(".。"),
+                strip_markdown(board_wording.step_sentence(step, view, vectors)).rstrip(".。"),
             ),
             name=f"build-{step}",
             key="build_step",
-            canvas=show.canvas_of("build_board"),
+            canvas=show.live_canvas("build_board"),
             table=lambda: _table(shown[part].result),
             words=words,
             caption=words,
         )
         if step == "softmax":
             _sums(view)
-        _written(step, attention_by_hand.chain_of(shown[part].part, chains[step]), result)
+        _written(step, attention_by_hand.axis_changes(shown[part].part, chains[step]), result)
 
 
 def _walk(ids: tuple[str, ...]) -> presenting.Walk:
     """The steps, for next and previous of a presentation."""
 
     def go(by: int) -> None:
-        config_form.walk_to(ids[min(max(ids.index(config_form.step(ids)) + by, 0), len(ids) - 1)])
+        config_form.walk_to(ids[min(max(ids.index(config_form.current_step(ids)) + by, 0), len(ids) - 1)])
 
-    here, count = ids.index(config_form.step(ids)), len(ids)
+    here, count = ids.index(config_form.current_step(ids)), len(ids)
     return presenting.Walk(board_wording.name(ids[here]), f"{here + 1} / {count}", here > 0, here < count - 1, go)
 
 
 def _chips(view: boards.View, chains: dict[str, attention_by_hand.Chain]) -> list[canvas.Chip]:
-    size = attention_by_hand.sizes(view.result)
+    size = attention_by_hand.axis_sizes(view.result)
     return [
         canvas.Chip(
             step,
@@ -93,7 +93,7 @@ def _thumbs(config: inputs.Config, batch: int, head: int) -> dict[str, list[canv
     view = boards.View(result, batch, head)
     return {
         # of the FFN its result alone: the two before it are four times as wide as any other step
-        step: [numbers.thumb(one.result) for one in boards.boards(view, step)[-1 if step == "ffn" else 0 :]]
+        step: [numbers.thumbnail(one.result) for one in boards.make_boards(view, step)[-1 if step == "ffn" else 0 :]]
         for step in attention_by_hand.steps(config)
     }
 
@@ -103,15 +103,15 @@ def _boards(
     config: inputs.Config, batch: int, head: int, step: str, label: str
 ) -> tuple[boards.Boards, list[canvas.StripBoard]]:
     """The boards of a step, and what is sent of them, made once for all visitors."""
-    shown = boards.boards(boards.View(attention_by_hand.run(config), batch, head), step)
-    return shown, [numbers.board(board, label) for board in shown]
+    shown = boards.make_boards(boards.View(attention_by_hand.run(config), batch, head), step)
+    return shown, [numbers.operation_board(board, label) for board in shown]
 
 
 def _about(step: str, view: boards.View, vectors: inputs.Rows | None) -> None:
     left, right = st.columns(2, gap="medium", vertical_alignment="center")
-    left.markdown(f"**{board_wording.name(step)}** · {board_wording.sentence(step, view, vectors)}")
+    left.markdown(f"**{board_wording.name(step)}** · {board_wording.step_sentence(step, view, vectors)}")
     with right.container(key="step-formula"):  # it begins where the program below it does
-        st.latex(formula(step, view.result))
+        st.latex(step_formula(step, view.result))
 
 
 def _tabs(step: str, view: boards.View, shown: tuple[cells.Board, ...], part: int) -> list[canvas.Tabs]:
@@ -136,7 +136,7 @@ def _table(sheet: cells.Sheet) -> dict[str, list[object]]:
 
 def _written(step: str, chain: attention_by_hand.Chain, result: attention_by_hand.Result) -> None:
     left, right = st.columns(2, gap="medium")
-    size = attention_by_hand.sizes(result)
+    size = attention_by_hand.axis_sizes(result)
     letters = {axis: numbers.LETTERS.get(axis, axis) for axis in size}
     left.markdown(_as_code(_arrows(chain, letters), _arrows(chain, size)))
     right.markdown(_as_code(*_lines(step, result)))
@@ -168,7 +168,7 @@ def _sums(view: boards.View) -> None:
     rows, cols = weights.sum(1), weights.sum(0)
     result, place = view.result, view.batch
     show.figure(
-        show.chart_of(figures.sums, rows, cols, result.q_words[place], result.k_words[place]),
+        show.chart_of(figures.row_and_column_sums, rows, cols, result.q_words[place], result.k_words[place]),
         name="build-sums",
         key="build_sums",
         words=_who_gets_most(view, cols),
@@ -204,8 +204,8 @@ def _who_gets_most(view: boards.View, cols: np.ndarray) -> str:
     return template.format(
         given=cols.sum(),
         h=view.head + 1,
-        most=board_wording.key(view, most),
+        most=board_wording.key_sentence(view, most),
         top=cols[most],
-        least=board_wording.key(view, least),
+        least=board_wording.key_sentence(view, least),
         low=cols[least],
     )

@@ -9,13 +9,13 @@ import pandas as pd
 import streamlit as st
 
 from attnviz.app import show, widgets
-from attnviz.app.exports import pairs
+from attnviz.app.exports import cell_columns
 from attnviz.app.links import link_state
-from attnviz.app.text import plain, quoted
+from attnviz.app.text import escape_markdown, quote_token
 from attnviz.base.message import NONSENSE
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, clauses, ngettext
-from attnviz.canvas.shared.component import sent
+from attnviz.base.words import _, join_clauses, ngettext
+from attnviz.canvas.shared.component import last_sent
 from attnviz.figures.attention_figures import side_by_side
 from attnviz.pages.build import choices
 from attnviz.pages.build.maths import attention_by_hand, inputs
@@ -32,7 +32,7 @@ def panel(result: attention_by_hand.Result) -> None:
     with left, st.container(key="b-weights"):
         makes = {"W_Q": _("queries"), "W_K": _("keys"), "W_V": _("values"), "W_O": _("output")}
         names = {name: f"{makes[name]} ${name}$" for name in inputs.MATRICES}  # a formula alone is not read out
-        name = widgets.one_of(choices.MATRIX, _("Matrix"), names)
+        name = widgets.select_one(choices.MATRIX, _("Matrix"), names)
         _editor(config, name)
         edits = [  # those that lie inside the matrices of this configuration and change a number
             (matrix, r, c, value)
@@ -115,7 +115,7 @@ def _typed(key: str, name: str) -> None:
     session = _session()
     merged = {(m, r, c): v for m, r, c, v in session.bases.get(key, ()) if m == name}
     merged |= {(m, r, c): v for m, r, c, v in session.edits if m != name}
-    for row, cells in (sent(dict, key, "edited_rows") or {}).items():
+    for row, cells in (last_sent(dict, key, "edited_rows") or {}).items():
         for col, value in (cells if isinstance(cells, dict) else {}).items():
             with suppress(*NONSENSE):
                 ((_name, r, c, number),) = choices.EDITS.read([(name, int(row), int(col) - 1, value or 0.0)])
@@ -132,14 +132,14 @@ def _listed(before: attention_by_hand.Result, edits: list[inputs.CellEdit]) -> s
     ]
     parts += ["…"] if len(edits) > 6 else []
     return ngettext("{n} cell typed in by you: {list}", "{n} cells typed in by you: {list}", len(edits)).format(
-        n=len(edits), list=plain(clauses(parts))
+        n=len(edits), list=escape_markdown(join_clauses(parts))
     )
 
 
 def _consequence(
     before: attention_by_hand.Result, result: attention_by_hand.Result, edits: list[inputs.CellEdit]
 ) -> None:
-    view = config_form.view(result)
+    view = config_form.current_view(result)
     h, b = view.head, view.batch
     if edits:
         h = int(np.abs(result.tensors["weights"][b] - before.tensors["weights"][b]).max((1, 2)).argmax())
@@ -151,7 +151,7 @@ def _consequence(
         name="edited-weights",
         key="b_edited",
         table={
-            **pairs(rows, cols),
+            **cell_columns(rows, cols),
             "before": was.ravel().tolist(),
             "after": now.ravel().tolist(),
         },
@@ -169,8 +169,8 @@ def _moved(before: attention_by_hand.Result, after: attention_by_hand.Result, b:
             "The output moved by at most {output}."
         ).format(output=output)
     return _("{query} now gives {now} to {key}, before {was}; the output moved by at most {output}.").format(
-        query=quoted(after.q_words[b][i]),
-        key=quoted(after.k_words[b][j]),
+        query=quote_token(after.q_words[b][i]),
+        key=quote_token(after.k_words[b][j]),
         now=f"{Rounded(now[i, j]):.0%}",
         was=f"{Rounded(was[i, j]):.0%}",
         output=output,

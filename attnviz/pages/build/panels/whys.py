@@ -4,10 +4,10 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
-from attnviz.app.exports import pairs
-from attnviz.app.text import plain, quoted
+from attnviz.app.exports import cell_columns
+from attnviz.app.text import escape_markdown, quote_token
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, listed
+from attnviz.base.words import _, join_list
 from attnviz.figures.attention_figures import side_by_side
 from attnviz.pages.build import choices, figures
 from attnviz.pages.build.maths import attention_by_hand
@@ -19,9 +19,9 @@ WIDTH = 12  #: of the one head, or of several together
 Normalised = dict[str, experiment.Measures]
 
 
-def qkv(result: attention_by_hand.Result) -> None:
+def draw_fixed_mixing(result: attention_by_hand.Result) -> None:
     """Draw attention against a matrix that was learned for one sentence length."""
-    head, words = config_form.view(result).head, result.q_words[0]
+    head, words = config_form.current_view(result).head, result.q_words[0]
     st.markdown(
         _(
             "A fixed matrix **A** can mix words too: out = A V. Here least squares makes it copy head {h} "
@@ -32,10 +32,10 @@ def qkv(result: attention_by_hand.Result) -> None:
     names = {"reversed": _("reversed"), "rotated": _("moved by one"), "swapped": _("first two swapped")}
     n = len(words)
     orders = {"reversed": tuple(range(n - 1, -1, -1)), "rotated": (*range(1, n), 0), "swapped": (1, 0, *range(2, n))}
-    order = orders[widgets.one_of(choices.ORDER, _("Change the order"), names)]
+    order = orders[widgets.select_one(choices.ORDER, _("Change the order"), names)]
     compared = experiment.compare_mixing(_head_alone(result, head, order))
     _adapts(compared, words, order)
-    page_parts.side_by_side(
+    page_parts.draw_columns(
         lambda: _attention_follows(compared, words, order),
         lambda: _parameters(compared, n),
         widths=[1.25, 1],
@@ -65,7 +65,7 @@ def _attention_follows(compared: experiment.ComparedMixing, words: tuple[str, ..
         name="attention-follows-order",
         key="b_permuted",
         table={
-            **pairs(words, words),
+            **cell_columns(words, words),
             "before": [float(same[q, k]) for q, k in at],
             "after, old places": [float(moved[order.index(q), order.index(k)]) for q, k in at],
         },
@@ -110,27 +110,27 @@ def _adapts(compared: experiment.ComparedMixing, words: tuple[str, ...], order: 
         }
         for case in compared.cases
     ]
-    show.draw_table(show.columns(lines))
+    show.draw_table(show.to_columns(lines))
     error = next((case.error for case in compared.cases if case.error), None)
     if error:
-        st.caption(_("PyTorch on the longer sentence: {error}").format(error=plain(error)))
+        st.caption(_("PyTorch on the longer sentence: {error}").format(error=escape_markdown(error)))
 
 
-def softmax(result: attention_by_hand.Result) -> None:
+def draw_normalisers(result: attention_by_hand.Result) -> None:
     """Draw the scores of one query through six ways to make weights."""
-    view = config_form.view(result)
+    view = config_form.current_view(result)
     head, b = view.head, view.batch
     words = result.q_words[b]
     rows = result.tensors["biased" if "biased" in result.tensors else "scaled"][b, head]
-    queries = {str(i): f"{i + 1} {plain(w)}" for i, w in enumerate(words)}
+    queries = {str(i): f"{i + 1} {escape_markdown(w)}" for i, w in enumerate(words)}
     # the query whose scores come nearest to cancelling out: where a plain sum does most harm
     most_mixed = (np.abs(rows.sum(-1)) / np.maximum(np.abs(rows).sum(-1), 1e-9)).argmin()
-    i = int(widgets.one_of(choices.QUERY, _("Query"), queries, usual=str(most_mixed)))
+    i = int(widgets.select_one(choices.QUERY, _("Query"), queries, usual=str(most_mixed)))
     values = result.tensors["V"][b, result.config.layout.kv_head_of(head)]
     scores = rows[i].astype(float)
     compared = experiment.measure_normalisers(scores, values.astype(float))
-    _bars(compared, scores, quoted(words[i]), head, result.k_words[b])
-    page_parts.side_by_side(lambda: _measures(compared), lambda: _growth(compared), widths=[1.2, 1], gap="large")
+    _bars(compared, scores, quote_token(words[i]), head, result.k_words[b])
+    page_parts.draw_columns(lambda: _measures(compared), lambda: _growth(compared), widths=[1.2, 1], gap="large")
 
 
 def _measures(compared: Normalised) -> None:
@@ -145,7 +145,7 @@ def _measures(compared: Normalised) -> None:
         }
         for k, m in compared.items()
     ]
-    show.draw_table(show.columns(lines))
+    show.draw_table(show.to_columns(lines))
     st.caption(
         _(
             "Gradient: how strongly the output answers to the scores. It is {g} for softmax; argmax has "
@@ -199,13 +199,13 @@ def _growth(compared: Normalised) -> None:
     )
 
 
-def several_heads(result: attention_by_hand.Result) -> None:
+def draw_several_heads(result: attention_by_hand.Result) -> None:
     """Compare one head of width M with H heads of width M/H, on a pattern with H things to look at."""
     words = result.q_words[0] if len(result.q_words[0]) >= 5 else STAND_IN
     heads_at, share_at = st.columns(2, gap="large")
     with heads_at:
         counts = {n: n for n in choices.THINGS.ids}
-        heads = int(widgets.one_of(choices.THINGS, _("Places that each word has to look at"), counts))
+        heads = int(widgets.select_one(choices.THINGS, _("Places that each word has to look at"), counts))
     with share_at:
         share = widgets.slider(choices.SHARE, _("Share of the single head's weight for the first"), step=0.05)
     measured = experiment.compare_heads(experiment.HeadsConfig(words, d_model=WIDTH, n_heads=heads, share=share))
@@ -222,7 +222,7 @@ def several_heads(result: attention_by_hand.Result) -> None:
             "over a mixture, and no matrix after it can separate the parts: it loses **{one}** of the signal. "
             "{n} heads of width {d} lose **{many}**, with the same {p} weights."
         ).format(
-            things=listed(places),
+            things=join_list(places),
             m=WIDTH,
             one=f"{Rounded(measured.blur_one.mean()):.0%}",
             many=f"{Rounded(measured.blur_heads.mean()):.0%}",
@@ -231,7 +231,7 @@ def several_heads(result: attention_by_hand.Result) -> None:
             p=measured.parameters,
         )
     )
-    page_parts.side_by_side(
+    page_parts.draw_columns(
         lambda: _one_or_several(measured, words),
         lambda: _lost(measured, places, share),
         widths=[1.5, 1],
@@ -246,7 +246,7 @@ def _one_or_several(measured: experiment.ComparedHeads, words: tuple[str, ...]) 
         show.chart_of(side_by_side, parts, words, words, repeat_rows=False),
         name="one-head-or-several",
         key="b_heads",
-        table=pairs(words, words) | {name: weights.ravel().tolist() for name, weights in parts},
+        table=cell_columns(words, words) | {name: weights.ravel().tolist() for name, weights in parts},
         words=_(
             "One softmax shares its 100% between the places; with a head for each, every place gets all of it. The "
             "sentence is read as a ring here, so that every word has neighbours: before the first word stands the last."

@@ -50,7 +50,7 @@ class ProjectedAttention(nn.Module):
         return self.out(mixed.transpose(1, 2).flatten(2))
 
 
-def windowed(q: Tensor, k: Tensor, v: Tensor, window: int) -> Tensor:
+def windowed_attention(q: Tensor, k: Tensor, v: Tensor, window: int) -> Tensor:
     """Attention of each token to itself and the `window` - 1 before it; what lies before the first is zeros."""
     window = min(window, q.shape[2])
     k, v = (nn.functional.pad(part, (0, 0, window - 1, 0)).unfold(2, window, 1) for part in (k, v))
@@ -86,7 +86,7 @@ def layer(kind: str, d: int, *, heads: int = 1, k: int = 3, window: int = 2) -> 
         "attention": lambda: ExplicitAttention(d, heads),
         "explicit": lambda: ExplicitAttention(d, heads),
         "fused": lambda: FusedAttention(d, heads),
-        "window": lambda: ProjectedAttention(d, heads, partial(windowed, window=window)),
+        "window": lambda: ProjectedAttention(d, heads, partial(windowed_attention, window=window)),
         "linear": lambda: ProjectedAttention(d, heads, linear_attention),
         "rnn": lambda: Recurrence(nn.RNN, d),
         "lstm": lambda: Recurrence(nn.LSTM, d),

@@ -16,9 +16,9 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import Problem, require_multiple
-from attnviz.core.modules import seeded
+from attnviz.core.modules import seeded_generator
 from attnviz.pages.compare.maths import compared_layers, layer_costs
-from attnviz.runs.measuring import MeasuredOn, WayTiming, this_machine, timed
+from attnviz.runs.measuring import MeasuredOn, WayTiming, this_machine, time_call
 
 KINDS = ("explicit", "fused", "linear", "lstm", "gru", "conv")
 LENGTHS = tuple(2**i for i in range(5, 14))
@@ -106,12 +106,12 @@ def measure(config: Config) -> Iterator[Result]:
         if kind != "explicit" or copies * config.heads * n * n * 4 <= MOST_BYTES
     ]
     timings: list[WayTiming] = []
-    with seeded(config.seed):
+    with seeded_generator(config.seed):
         layers = {kind: compared_layers.layer(kind, config.d, heads=config.heads, k=config.k) for kind in KINDS}
     for kind, n in places:
         x = torch.randn(1, n, config.d, generator=torch.Generator().manual_seed(config.seed))
         call = partial(_trained if config.training else _run, layers[kind], x)
-        timings.append(timed(kind, n, call, config.rounds))
+        timings.append(time_call(kind, n, call, config.rounds))
         yield Result(config, this_machine(), tuple(timings), len(places))
 
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import require_between, require_multiple, require_within
-from attnviz.core.modules import seeded
+from attnviz.core.modules import seeded_generator
 from attnviz.pages.compare.maths import compared_layers, layer_costs
 
 KINDS = ("attention", "linear", "lstm", "conv")
@@ -46,7 +46,7 @@ def run(config: Config) -> dict[str, Mixing]:
     one, two = torch.randn(2, config.n, config.d, generator=torch.Generator().manual_seed(config.input_seed))
     mixing = {}
     for kind in KINDS:
-        with seeded(config.seed):
+        with seeded_generator(config.seed):
             layer = compared_layers.layer(kind, config.d, heads=config.heads, k=config.k)
         first, second = matrix(layer, one), matrix(layer, two)
         mixing[kind] = Mixing(

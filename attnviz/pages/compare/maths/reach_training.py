@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.base.message import require_multiple, require_within
-from attnviz.core.modules import seeded
+from attnviz.core.modules import seeded_generator
 from attnviz.pages.compare.maths import compared_layers, layer_costs
 
 LABELS = 8
@@ -44,7 +44,7 @@ class Config:
 
 
 @dataclass(frozen=True)
-class Reached:
+class LayerReach:
     """One kind of layer: what was measured at each step so far, and the gradient norm by position, then and now."""
 
     loss: np.ndarray  #: (steps so far,), nats, before the step
@@ -67,7 +67,7 @@ class Reached:
 class Result:
     config: Config
     done: int  #: steps so far
-    reached: Mapping[str, Reached]  #: by kind
+    reached: Mapping[str, LayerReach]  #: by kind
 
     @property
     def complete(self) -> bool:
@@ -86,14 +86,14 @@ def train(config: Config) -> Iterator[Result]:
     data = torch.Generator().manual_seed(10_000 + config.seed)
     for step in range(config.steps + 1):
         if step:
-            tokens, labels = sequences(config.n, SEQUENCES, data)
+            tokens, labels = draw_sequences(config.n, SEQUENCES, data)
             for one in runs.values():
                 one.learn(tokens, labels)
         if step % EVERY == 0 or step == config.steps:
             yield Result(config, step, {kind: one.so_far() for kind, one in runs.items()})
 
 
-def sequences(n: int, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+def draw_sequences(n: int, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Tokens (count, n): a label, noise from the same labels, and the question LABELS; and the labels (count,)."""
     tokens = torch.randint(0, LABELS, (count, n), generator=generator)
     tokens[:, -1] = LABELS
@@ -105,10 +105,10 @@ class _Run:
 
     def __init__(self, kind: str, config: Config) -> None:
         self.config = config
-        self.model = model(kind, config)
+        self.model = untrained_model(kind, config)
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=config.rate)
         self.history: list[tuple[float, float]] = []
-        self.probes, _labels = sequences(config.n, PROBES, torch.Generator().manual_seed(20_000 + config.seed))
+        self.probes, _labels = draw_sequences(config.n, PROBES, torch.Generator().manual_seed(20_000 + config.seed))
         self.at_start = self.influence()
 
     def learn(self, tokens: Tensor, labels: Tensor) -> None:
@@ -123,16 +123,16 @@ class _Run:
         """The gradient norm by position, averaged over the probes."""
         with torch.no_grad():
             embedded = self.model.embed(self.probes)
-        return np.mean([influence(self.model.last, x) for x in embedded], 0)
+        return np.mean([gradient_by_position(self.model.last, x) for x in embedded], 0)
 
-    def so_far(self) -> Reached:
+    def so_far(self) -> LayerReach:
         loss, accuracy = np.array(self.history, dtype=float).reshape(-1, 2).T
-        return Reached(loss, accuracy, self.at_start, self.influence())
+        return LayerReach(loss, accuracy, self.at_start, self.influence())
 
 
-def model(kind: str, config: Config) -> "RecallModel":
+def untrained_model(kind: str, config: Config) -> "RecallModel":
     """The untrained model of one kind. Embeddings and places are the same for all kinds of one seed."""
-    with seeded(config.seed):
+    with seeded_generator(config.seed):
         made = RecallModel(kind, config)
     if kind == "lstm":
         bias = made.get_parameter("layers.0.cell.bias_ih_l0")
@@ -148,14 +148,16 @@ def check(config: Config) -> None:
 
 
 @cache
-def prepared() -> Result:
+def stored_result() -> Result:
     """The complete result of the usual configuration, which comes with the app so that the page opens at once."""
     return from_json(json.loads((files(__package__) / "data" / "reach.json").read_text("utf-8")))
 
 
 def from_json(held: Mapping[str, Any]) -> Result:
     """A result of what `to_json` made."""
-    reached = {kind: Reached(**{name: np.array(v) for name, v in one.items()}) for kind, one in held["reached"].items()}
+    reached = {
+        kind: LayerReach(**{name: np.array(v) for name, v in one.items()}) for kind, one in held["reached"].items()
+    }
     return Result(Config(**held["config"]), held["done"], reached)
 
 
@@ -222,7 +224,7 @@ class RecallModel(nn.Module):
         return self.out(self.last(self.embed(tokens)))
 
 
-def influence(last: Callable[[Tensor], Tensor], x: Tensor) -> np.ndarray:
+def gradient_by_position(last: Callable[[Tensor], Tensor], x: Tensor) -> np.ndarray:
     """Norm of d last(x) / d x[j] for every position j of one sequence x (n, d): (n,), the last position last."""
     width = last(x.unsqueeze(0)).shape[-1]
     copies = x.detach().expand(width, *x.shape).clone().requires_grad_()

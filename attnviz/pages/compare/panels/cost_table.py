@@ -8,9 +8,9 @@ import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.shared_results import shared
-from attnviz.app.panel import guard
+from attnviz.app.panel import show_problems
 from attnviz.base import units
-from attnviz.base.words import _, listed, ngettext
+from attnviz.base.words import _, join_list, ngettext
 from attnviz.figures.theme import Figure
 from attnviz.pages.compare import choices, figures
 from attnviz.pages.compare.maths import compared_layers, layer_costs
@@ -35,15 +35,15 @@ counted = shared(compared_layers.counted)
 
 def panel() -> None:
     place = page_parts.main_picture()
-    config = controls()
-    with guard():
+    config = draw_controls()
+    with show_problems():
         result = costs(config)
         axis = {"n": _("tokens n"), "d": _("width d"), "k": _("kernel k")}[config.axis]
         with place:
             _costs(result, axis)
         _steps_and_path(result, axis)
         _table(result)
-        show.snippet(compared_layers.program(config), "c-table", about=_about_program(config))
+        show.program(compared_layers.program(config), "c-table", about=_about_program(config))
 
 
 def _about_program(config: layer_costs.Config) -> str:
@@ -59,11 +59,11 @@ def _about_program(config: layer_costs.Config) -> str:
     )
 
 
-def controls() -> layer_costs.Config:
+def draw_controls() -> layer_costs.Config:
     """Draw the sizes and what the curves run over."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        axis = widgets.one_of(choices.AXIS, _("Curves over"), {"n": "n", "d": "d", "k": "k"})
-        counting = widgets.one_of(
+        axis = widgets.select_one(choices.AXIS, _("Curves over"), {"n": "n", "d": "d", "k": "k"})
+        counting = widgets.select_one(
             choices.COUNTING,
             _("Counted"),
             {"built": _("as built"), "table": _("as quoted")},
@@ -72,15 +72,15 @@ def controls() -> layer_costs.Config:
                 "layers multiply and add, projections and gates included."
             ),
         )
-        chosen = sizes(("n", "d"))
-        with page_parts.more():
-            chosen |= sizes(("k", "window", "heads"))
+        chosen = draw_size_boxes(("n", "d"))
+        with page_parts.more_menu():
+            chosen |= draw_size_boxes(("k", "window", "heads"))
     return layer_costs.Config(
         **chosen, counting=cast(layer_costs.Counting, counting), axis=cast(layer_costs.Axis, axis)
     )
 
 
-def sizes(names: Sequence[str] = ("n", "d", "k", "window", "heads")) -> dict[str, int]:
+def draw_size_boxes(names: Sequence[str] = ("n", "d", "k", "window", "heads")) -> dict[str, int]:
     """Draw a box for each size; the values by name."""
     labels = {
         "n": _("tokens n"),
@@ -89,7 +89,7 @@ def sizes(names: Sequence[str] = ("n", "d", "k", "window", "heads")) -> dict[str
         "window": _("window r"),
         "heads": _("heads"),
     }
-    return {name: widgets.number(choices.SIZES[name], labels[name], step=1, width=BOX) for name in names}
+    return {name: widgets.number_box(choices.SIZES[name], labels[name], step=1, width=BOX) for name in names}
 
 
 def _costs(result: layer_costs.Result, axis: str) -> None:
@@ -111,7 +111,7 @@ def _cost_chart(config: layer_costs.Config, axis: str) -> Figure:
         title, kind = _("Operations per token: against {layer}, {compared}"), "rnn"
     other = next(each for each in result.crossings if each.kind == kind)
     tokens = _tokens(result)
-    return figures.over(
+    return figures.draw_curves(
         [
             figures.KindCurve(kind, names[kind], result.x, cost / tokens)
             for kind, cost in result.cost.items()
@@ -146,7 +146,7 @@ def _steps_and_path(result: layer_costs.Result, axis: str) -> None:
         curves = [figures.KindCurve(kind, called, result.x, values[kind]) for kind, called in kinds.items()]
         here = getattr(config, config.axis)
         show.figure(
-            show.chart_of(figures.over, curves, title, axis, here=here, height=290),
+            show.chart_of(figures.draw_curves, curves, title, axis, here=here, height=290),
             name=name,
             key=key,
             table={axis: result.x, **{called: values[kind] for kind, called in kinds.items()}},
@@ -218,12 +218,12 @@ def _cost_words(result: layer_costs.Result) -> str:
         low=in_words(here[cheapest]),
         dearest=names[dearest],
         high=in_words(here[dearest]),
-        crossings=listed(met) or _("nowhere here"),
+        crossings=join_list(met) or _("nowhere here"),
     )
 
 
 def _operations(count: float) -> str:
-    return ngettext("{n} operation", "{n} operations", round(count)).format(n=units.many(round(count)))
+    return ngettext("{n} operation", "{n} operations", round(count)).format(n=units.format_count(round(count)))
 
 
 def _table(result: layer_costs.Result) -> None:
@@ -239,7 +239,7 @@ def _table(result: layer_costs.Result) -> None:
             row[_("torch counts the same")] = _counted(by_torch[kind].agrees, by_torch[kind].tokens)
         row |= {_("waits"): steps, _("longest path"): path, _("against attention"): against.get(kind, "")}
         rows.append(row)
-    show.tabled(show.columns(rows), "the-table", "c-table-rows")
+    show.table_with_downloads(show.to_columns(rows), "the-table", "c-table-rows")
     if not by_torch:
         st.caption(
             _(

@@ -9,12 +9,12 @@ import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
-from attnviz.app.panel import guard
-from attnviz.app.text import spoken
+from attnviz.app.panel import show_problems
+from attnviz.app.text import translate_markdown
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, sentences
-from attnviz.models.settings import current
+from attnviz.base.words import _, join_sentences
+from attnviz.models.settings import current_settings
 from attnviz.pages.compare import choices, figures
 from attnviz.pages.compare.maths import layer_costs, layer_timing
 from attnviz.runs import own_process
@@ -23,7 +23,7 @@ PARTIAL = "c_measured_so_far"  #: the session's measurements that were stopped
 
 
 @cache
-def measured_here() -> BoundedCache[layer_timing.Result]:
+def finished_measurements() -> BoundedCache[layer_timing.Result]:
     """Measurements of this machine that were not stopped."""
     return BoundedCache(16, lambda _: 1)
 
@@ -34,12 +34,12 @@ ONE_AT_A_TIME = threading.Lock()  #: held while this machine is measured: two at
 def panel() -> None:
     place = page_parts.main_picture()
     result, config = _controls()
-    with guard():
+    with show_problems():
         if result is not None:
             with place:
                 curves = _pictures(result)
             _table(result, curves)
-    show.snippet(
+    show.program(
         layer_timing.program(config),
         "c-measured",
         _("Measure it yourself"),
@@ -50,11 +50,13 @@ def panel() -> None:
 def _controls() -> tuple[layer_timing.Result | None, layer_timing.Config]:
     """Draw the choices; what is to be shown, and the configuration that a snippet measures."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        one_pass = widgets.one_of(
+        one_pass = widgets.select_one(
             choices.PASS, _("One pass"), {"forward": _("forward"), "training": _("forward and backward")}
         )
-        d = int(widgets.one_of(choices.WIDTH, _("width d"), {str(d): str(d) for d in layer_timing.WIDTHS}))
-        where = widgets.one_of(choices.WHERE, _("Measured"), {"prepared": _("prepared"), "here": _("on this server")})
+        d = int(widgets.select_one(choices.WIDTH, _("width d"), {str(d): str(d) for d in layer_timing.WIDTHS}))
+        where = widgets.select_one(
+            choices.WHERE, _("Measured"), {"prepared": _("prepared"), "here": _("on this server")}
+        )
     if where == "prepared":
         result = layer_timing.prepared()[d, one_pass == "training"]
         return result, result.config
@@ -63,7 +65,7 @@ def _controls() -> tuple[layer_timing.Result | None, layer_timing.Config]:
 
 def _here(d: int, training: bool) -> tuple[layer_timing.Result | None, layer_timing.Config]:
     """Measurements of this server: kept ones, the button that makes them, or why there is none."""
-    if current().hosted:
+    if current_settings().hosted:
         st.info(
             _(
                 "This server is shared: measuring would slow everybody down, so visitors cannot start it. “Prepared” "
@@ -73,9 +75,9 @@ def _here(d: int, training: bool) -> tuple[layer_timing.Result | None, layer_tim
         return None, layer_timing.Config(d=d, training=training, longest=2048)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         lengths = {name: f"{int(name):,}" for name in choices.LONGEST.ids}
-        longest = int(widgets.one_of(choices.LONGEST, _("Longest sequence, tokens"), lengths, style="select"))
+        longest = int(widgets.select_one(choices.LONGEST, _("Longest sequence, tokens"), lengths, style="select"))
         config = layer_timing.Config(d=d, training=training, longest=longest)
-        kept = measured_here().find(config)
+        kept = finished_measurements().find(config)
         pressed = st.button(
             _("Measure again") if kept else _("Measure on this server"),
             type="primary",
@@ -117,9 +119,9 @@ def _live(config: layer_timing.Config) -> layer_timing.Result | None:
         at.empty()
     finally:
         ONE_AT_A_TIME.release()
-    if config in measured_here():
-        measured_here.cache_clear()
-    return measured_here().get(config, lambda: result)
+    if config in finished_measurements():
+        finished_measurements.cache_clear()
+    return finished_measurements().get(config, lambda: result)
 
 
 def _pictures(result: layer_timing.Result) -> list[str]:
@@ -140,9 +142,9 @@ def _pictures(result: layer_timing.Result) -> list[str]:
         "seconds": [row.seconds for row in result.timings],
         "bytes": [row.nbytes for row in result.timings],
     }
-    page_parts.side_by_side(
+    page_parts.draw_columns(
         lambda: show.figure(
-            show.chart_of(figures.over, seconds, _("Seconds of one pass"), _("tokens n"), unit="s", height=400),
+            show.chart_of(figures.draw_curves, seconds, _("Seconds of one pass"), _("tokens n"), unit="s", height=400),
             name=f"time-{about}",
             key="c-time",
             table=table,
@@ -150,7 +152,7 @@ def _pictures(result: layer_timing.Result) -> list[str]:
         ),
         lambda: show.figure(
             show.chart_of(
-                figures.over, nbytes, _("Memory at its peak"), _("tokens n"), unit="B", binary=True, height=400
+                figures.draw_curves, nbytes, _("Memory at its peak"), _("tokens n"), unit="B", binary=True, height=400
             ),
             name=f"memory-{about}",
             key="c-memory",
@@ -165,12 +167,14 @@ def _table(result: layer_timing.Result, kinds: list[str]) -> None:
     """Draw the numbers of each kind, what measured them, and what not to fall for."""
     config = result.config
     about = f"d{config.d}-{'training' if config.training else 'forward'}"
-    show.tabled(show.columns([_row(result, kind) for kind in kinds]), f"measured-{about}", "c-measured-rows")
+    show.table_with_downloads(
+        show.to_columns([_row(result, kind) for kind in kinds]), f"measured-{about}", "c-measured-rows"
+    )
     st.caption(
         _(
             "Measured on: {machine}. Batch 1, d = {d}, {heads} heads, kernel {k}; the fastest of several rounds. "
             "Exponents are fitted from the longest sequence down to an eighth of it: the broad bands."
-        ).format(machine=spoken(result.machine.words), d=config.d, heads=config.heads, k=config.k)
+        ).format(machine=translate_markdown(result.machine.words), d=config.d, heads=config.heads, k=config.k)
     )
     st.caption(
         _(
@@ -199,7 +203,7 @@ def _time_words(result: layer_timing.Result) -> str:
     growth = _("Time grows as {attention} for attention with its weights built and as {lstm} for the LSTM.").format(
         attention=f"$n^{{{Rounded(explicit[0]):.2f}}}$", lstm=f"$n^{{{Rounded(lstm[0]):.2f}}}$"
     )
-    return sentences(growth, _fused_words(result))
+    return join_sentences(growth, _fused_words(result))
 
 
 def _fused_words(result: layer_timing.Result) -> str:

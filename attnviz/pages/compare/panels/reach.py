@@ -9,9 +9,9 @@ import streamlit as st
 from attnviz.app import page_parts, presenting, show, training, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.shared_results import shared
-from attnviz.app.panel import guard
+from attnviz.app.panel import show_problems
 from attnviz.app.text import with_minus
-from attnviz.base.words import _, listed, ngettext
+from attnviz.base.words import _, join_list, ngettext
 from attnviz.pages.compare import choices, figures
 from attnviz.pages.compare.maths import reach_training
 from attnviz.runs import own_process
@@ -20,7 +20,7 @@ BOX = 118  #: pixels of a number box
 
 
 @shared
-def untrained(config: reach_training.Config) -> reach_training.Result:
+def untrained_reach(config: reach_training.Config) -> reach_training.Result:
     """What each layer reaches before the first step."""
     return next(reach_training.train(config))
 
@@ -29,7 +29,7 @@ def untrained(config: reach_training.Config) -> reach_training.Result:
 def trained_reach() -> BoundedCache[reach_training.Result]:
     """Training runs that were not stopped, the prepared one among them; for all visitors."""
     kept: BoundedCache[reach_training.Result] = BoundedCache(32, lambda _: 1)
-    kept.get(reach_training.Config(), reach_training.prepared)
+    kept.get(reach_training.Config(), reach_training.stored_result)
     return kept
 
 
@@ -43,7 +43,7 @@ def panel() -> None:
         ).format(labels=reach_training.LABELS)
     )
     config = _controls()
-    with guard():
+    with show_problems():
         reach_training.check(config)
         with place:
             _run(config)
@@ -51,17 +51,17 @@ def panel() -> None:
             "Paste this code into a notebook: it prints the gradient at the first token before and after training, "
             "and how many labels are right."
         )
-        show.snippet(reach_training.program(config), "c-reach", about=about)
+        show.program(reach_training.program(config), "c-reach", about=about)
 
 
 def _controls() -> reach_training.Config:
     labels = {"n": _("tokens n"), "k": _("kernel k"), "layers": _("convolutions"), "steps": _("steps")}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        sizes = {n: widgets.number(choices.REACH_SIZES[n], label, step=1, width=BOX) for n, label in labels.items()}
-        with page_parts.more():
+        sizes = {n: widgets.number_box(choices.REACH_SIZES[n], label, step=1, width=BOX) for n, label in labels.items()}
+        with page_parts.more_menu():
             return reach_training.Config(
                 **sizes,
-                remember=widgets.number(
+                remember=widgets.number_box(
                     choices.REMEMBER,
                     _("LSTM remembers"),
                     step=0.5,
@@ -71,8 +71,8 @@ def _controls() -> reach_training.Config:
                         "after n steps 2⁻ⁿ is left. At 4 it stands at 98%."
                     ),
                 ),
-                rate=widgets.number(choices.RATE, _("learning rate"), step=0.001, width=BOX),
-                seed=widgets.number(choices.SEED, _("seed"), step=1, width=BOX),
+                rate=widgets.number_box(choices.RATE, _("learning rate"), step=0.001, width=BOX),
+                seed=widgets.number_box(choices.SEED, _("seed"), step=1, width=BOX),
             )
 
 
@@ -82,12 +82,12 @@ def _run(config: reach_training.Config) -> None:
     partial = training.so_far("c", config)
     button, drawn = st.empty(), st.empty()
     if not config.steps:
-        _picture(untrained(config))
+        _picture(untrained_reach(config))
         return
     known = result is not None and (partial is None or partial.complete or not training.is_watched("c", config))
     if training.watch_once_more("c", button, config) if known else training.begins("c", button, bool(partial)):
         with drawn.container():
-            _charts(untrained(config))
+            _charts(untrained_reach(config))
         # in another process: whoever opens a page meanwhile waits for nothing
         train = partial_of(own_process.results, reach_training, "train", config, 1, own_process.NICE)
         result = training.watch("c", config, trained_reach(), train, _charts, (button, drawn), _("Training begins…"))
@@ -95,14 +95,14 @@ def _run(config: reach_training.Config) -> None:
     with drawn.container():
         if partial is not None and not known:
             training.stopped(partial)
-        _picture((result if known else partial) or untrained(config))
+        _picture((result if known else partial) or untrained_reach(config))
 
 
 def _charts(result: reach_training.Result) -> None:
     """The two pictures that move while training runs, without export; their sentences are for those who hear them."""
     key = f"c-live-{result.done}"
     learned = _learning_words(result) if result.done else None
-    page_parts.side_by_side(
+    page_parts.draw_columns(
         lambda: show.chart(_distance(result, False), key=f"{key}-now", words=_distance_words(result, not result.done)),
         lambda: show.chart(_accuracy(result), key=f"{key}-right", words=learned),
     )
@@ -110,7 +110,7 @@ def _charts(result: reach_training.Result) -> None:
 
 def _picture(result: reach_training.Result) -> None:
     st.markdown(_verdict(result))
-    high = presenting.presenting()  # two rows would not fit the room
+    high = presenting.is_presenting()  # two rows would not fit the room
     before, after, right = st.columns(3, gap="medium") if high else (*st.columns(2, gap="medium"), st.container())
     with before:
         _gradient_picture(result, True)
@@ -169,7 +169,7 @@ def _verdict(result: reach_training.Result) -> str:
         if not blind:
             return _("Before training every layer’s last output depends on the first token, however little.")
         return _("Before training the last output does not depend on the first token at all in: **{names}**.").format(
-            names=listed(blind)
+            names=join_list(blind)
         )
     learned = [names[k] for k, each in result.reached.items() if each.end_accuracy >= reach_training.LEARNED]
     failed = [names[k] for k in result.reached if names[k] not in learned]
@@ -184,10 +184,10 @@ def _verdict(result: reach_training.Result) -> str:
         )
     return verdict.format(
         steps=result.done,
-        learned=listed(learned),
+        learned=join_list(learned),
         distance=result.config.n - 1,
         share=reach_training.LEARNED,
-        failed=listed(failed),
+        failed=join_list(failed),
     )
 
 
@@ -243,4 +243,4 @@ def _learning_words(result: reach_training.Result) -> str:
         "Mean of the last {last} steps: {ends}. Guessing gets {chance:.1%}, the dashed line.",
         last,
     )
-    return text.format(last=last, ends=listed(ends), chance=1 / reach_training.LABELS)
+    return text.format(last=last, ends=join_list(ends), chance=1 / reach_training.LABELS)

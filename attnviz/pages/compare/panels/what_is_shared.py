@@ -5,12 +5,12 @@ import streamlit as st
 
 from attnviz.app import glossary_terms, page_parts, show, widgets
 from attnviz.app.cache.shared_results import shared
-from attnviz.app.panel import guard
+from attnviz.app.panel import show_problems
 from attnviz.base import units
 from attnviz.base.words import _
 from attnviz.pages.compare import choices, figures
 from attnviz.pages.compare.maths import compared_layers, layer_costs, position_mixing
-from attnviz.pages.compare.panels.cost_table import sizes
+from attnviz.pages.compare.panels.cost_table import draw_size_boxes
 
 BOX = 118  #: pixels of a number box
 
@@ -23,24 +23,24 @@ computed_kernel = shared(position_mixing.run_kernel)
 def panel() -> None:
     place = page_parts.main_picture()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        places = widgets.number(choices.PLACES, _("places"), step=1, width=BOX)
-        with page_parts.more():
-            seed = widgets.number(choices.INPUT_SEED, _("input’s seed"), step=1)
-    with place, guard():
+        places = widgets.number_box(choices.PLACES, _("places"), step=1, width=BOX)
+        with page_parts.more_menu():
+            seed = widgets.number_box(choices.INPUT_SEED, _("input’s seed"), step=1)
+    with place, show_problems():
         _mixing(position_mixing.Config(n=places, input_seed=seed))
     left, right = st.columns(2, gap="large")
     with left:
         place = st.container()
-        with page_parts.two_in_a_row("parameters"):
-            n, d, k, heads = sizes(("n", "d", "k", "heads")).values()
+        with page_parts.paired_columns("parameters"):
+            n, d, k, heads = draw_size_boxes(("n", "d", "k", "heads")).values()
         config = layer_costs.Config(n, d, k, heads=heads)
-    with place, guard():
+    with place, show_problems():
         _parameters(computed_parameters(config))
-    with right, guard():
+    with right, show_problems():
         kernel = _heads()
-    with guard():
+    with show_problems():
         if config.d % config.heads == 0:  # else the sentence above says what is wrong, and the program would fail
-            show.snippet(
+            show.program(
                 position_mixing.program(config, kernel),
                 "c-shared",
                 about=_(
@@ -56,7 +56,7 @@ def _parameters(result: compared_layers.Result) -> None:
     st.markdown(_("So the number of parameters does not grow with the sequence, unless …"))
     show.figure(
         show.chart_of(
-            figures.over,
+            figures.draw_curves,
             [figures.KindCurve(kind, names[kind], result.n, y) for kind, y in result.parameters.items()],
             _("Parameters of one layer"),
             _("tokens n"),
@@ -70,7 +70,7 @@ def _parameters(result: compared_layers.Result) -> None:
             "Attention has **{attention}** parameters at any length, an LSTM {lstm}, a convolution with kernel "
             "{k} has {conv}. "
             "With a matrix from every place to every place it would be {dense} at n = {n:,}."
-        ).format(n=config.n, k=config.k, **{kind: units.many(count) for kind, count in result.here.items()}),
+        ).format(n=config.n, k=config.k, **{kind: units.format_count(count) for kind, count in result.here.items()}),
     )
 
 
@@ -117,13 +117,13 @@ def _heads() -> position_mixing.KernelConfig:
         )
     )
     place = st.container()
-    k = widgets.number(choices.KERNEL, _("places k"), step=1, width=BOX)
+    k = widgets.number_box(choices.KERNEL, _("places k"), step=1, width=BOX)
     config = position_mixing.KernelConfig(k=k)
     result = computed_kernel(config)
     with place:
         show.figure(
             show.chart_of(
-                figures.missing,
+                figures.approximation_error,
                 result.heads,
                 [
                     (_("the best that so many heads can do"), result.best),
@@ -140,5 +140,5 @@ def _heads() -> position_mixing.KernelConfig:
             ).format(k=k, average=result.average, best=result.best[0], last=result.pointing[-1]),
         )
     if st.button(_("Try it on Build: why several heads?"), icon=":material/calculate:", key="c_to_build"):
-        glossary_terms.see("build", {"b_ask": "heads"})
+        glossary_terms.open_example("build", {"b_ask": "heads"})
     return config

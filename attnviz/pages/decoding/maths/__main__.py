@@ -16,8 +16,8 @@ def main(model: str | None) -> None:
     for name in [model] if model else [*here, CORE]:
         decoder: Decoder = CoreDecoder() if name == CORE else ModelDecoder(load(name))
         *_partial, whole = prefill_and_decode.measure(decoder)
-        prefill_and_decode.keep(name, whole)
-        print(f"{name}: {len(whole.points)} passes measured, kept in {prefill_and_decode.path_of(name)}")
+        prefill_and_decode.store_measurement(name, whole)
+        print(f"{name}: {len(whole.points)} passes measured, kept in {prefill_and_decode.measurement_path(name)}")
 
 
 if __name__ == "__main__":

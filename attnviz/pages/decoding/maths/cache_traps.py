@@ -6,7 +6,16 @@ from torch import Tensor
 
 from attnviz.base.message import Message
 from attnviz.core import masks
-from attnviz.runs.traps import TOP_LEFT, Outcome, Trap, error_of, largest_gap, picture, rotated, source
+from attnviz.runs.traps import (
+    TOP_LEFT,
+    Outcome,
+    Trap,
+    error_message,
+    largest_gap,
+    picture,
+    rotate_by_position,
+    source_code,
+)
 from attnviz.runs.word_vectors import WIDTH, Sentence
 
 
@@ -21,15 +30,15 @@ def right_unshifted_positions(new: Tensor, cached: Tensor) -> Tensor:
 
 def rotated_weights(q: Tensor, k: Tensor, cached: Tensor, positions: Tensor) -> Tensor:
     """Weights (new, T) of the new tokens over the cache, which is rotated already, and themselves."""
-    keys = torch.cat([cached, rotated(k, positions)])
-    scores = rotated(q, positions) @ keys.T / WIDTH**0.5
+    keys = torch.cat([cached, rotate_by_position(k, positions)])
+    scores = rotate_by_position(q, positions) @ keys.T / WIDTH**0.5
     hidden = torch.ones(len(q), len(keys), dtype=torch.bool).triu(len(cached) + 1)
     return scores.masked_fill(hidden, -torch.inf).softmax(-1)
 
 
 def run_unshifted_positions(s: Sentence) -> Outcome:
     new = max(1, len(s) // 3)
-    cached = rotated(s.k[:-new], torch.arange(len(s) - new))
+    cached = rotate_by_position(s.k[:-new], torch.arange(len(s) - new))
     bad, good = (
         rotated_weights(s.q[-new:], s.k[-new:], cached, way(s.k[-new:], cached))
         for way in (wrong_unshifted_positions, right_unshifted_positions)
@@ -94,7 +103,7 @@ def run_dimension(s: Sentence) -> Outcome:
     )  # (2, half, half): one head became two
     bad = torch.cat([torch.zeros(half, half), both[1]], -1)
     seen = allowed & (torch.arange(2 * half) >= half)
-    error = error_of(wrong_dimension, k[:, : 2 * half - 1], k[:, -1:])
+    error = error_message(wrong_dimension, k[:, : 2 * half - 1], k[:, -1:])
     return Outcome(
         picture(bad, words[-half:], words, allowed=seen),
         picture(good, words[-half:], words, allowed=allowed),
@@ -160,7 +169,7 @@ def program(trap: Trap, words: tuple[str, ...], seed: int) -> str | None:
     if trap.id == "wrong_dimension" and len(words) < 2:
         return None
     helpers, compared = _COMPARED[trap.id]
-    parts = [_VECTORS.format(words=words, seed=seed), source(helpers), trap.wrong_code, trap.right_code]
+    parts = [_VECTORS.format(words=words, seed=seed), source_code(helpers), trap.wrong_code, trap.right_code]
     code = "\n\n".join(part.rstrip() + "\n" for part in parts if part.strip())
     return f'{code}\n\n{compared}print(f"largest difference of a weight: {{(bad - good).abs().max():.3f}}")\n'
 
@@ -201,6 +210,6 @@ bad = torch.cat([torch.zeros(n, n), second], -1)
 #: trap -> what both sides call, and the lines that make `bad` and `good`
 _COMPARED = {
     "top_left": ((), _TOP_LEFT),
-    "unshifted_positions": ((rotated, rotated_weights), _UNSHIFTED),
+    "unshifted_positions": ((rotate_by_position, rotated_weights), _UNSHIFTED),
     "wrong_dimension": ((weights,), _DIMENSION),
 }

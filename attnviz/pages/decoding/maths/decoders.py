@@ -141,7 +141,7 @@ LEAST = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class CachedReading:
     """A text after its first part: the cache, what each layer recorded, and the logits of the rest as it is."""
 
     decoder: Decoder
@@ -165,7 +165,7 @@ class Reading:
 
 
 @dataclass(frozen=True, eq=False)
-class MovedPredictions:
+class PredictionShift:
     """How far next-token distributions moved from those of the full cache; arrays are (rest,)."""
 
     kl: np.ndarray  #: KL(full || changed), nats
@@ -174,7 +174,7 @@ class MovedPredictions:
     loss: float  #: mean loss of the text's own next tokens, nats; NaN where the text ends at once
 
 
-def read(decoder: Decoder, text: str, share: float = 0.5) -> Reading:
+def read(decoder: Decoder, text: str, share: float = 0.5) -> CachedReading:
     """Process the first `share` of the text; the text is cut where it is longer than this lesson reads."""
     whole = decoder.read(text)
     room = min(LONGEST, decoder.context)
@@ -188,7 +188,7 @@ def read(decoder: Decoder, text: str, share: float = 0.5) -> Reading:
         )
     prompt = min(max(2, round(share * len(ids))), len(ids) - 2)
     first = decoder.process(ids[:prompt])
-    reading = Reading(decoder, ids, labels, prompt, first.cache, first.layers, first.logits, notices)
+    reading = CachedReading(decoder, ids, labels, prompt, first.cache, first.layers, first.logits, notices)
     logits, layers = reading.rest()
     for layer in layers:
         if layer.shape[3] != reading.total:
@@ -201,7 +201,7 @@ def read(decoder: Decoder, text: str, share: float = 0.5) -> Reading:
     return replace(reading, logits=logits)
 
 
-def moved(reading: Reading, logits: Tensor) -> MovedPredictions:
+def compare_predictions(reading: CachedReading, logits: Tensor) -> PredictionShift:
     """Compare changed logits (rest, V) with those of the full cache."""
     kl, largest, same, losses = list[float](), list[float](), list[bool](), list[float]()
     # row by row: in double precision all of a large vocabulary's rows take hundreds of megabytes
@@ -213,4 +213,4 @@ def moved(reading: Reading, logits: Tensor) -> MovedPredictions:
         same.append(bool(full.argmax() == changed.argmax()))
         losses += [-float(changed[token]) for token in reading.ids[at : at + 1]]
     loss = float(np.mean(losses)) if losses else math.nan
-    return MovedPredictions(np.array(kl), np.array(largest), np.array(same), loss)
+    return PredictionShift(np.array(kl), np.array(largest), np.array(same), loss)

@@ -8,7 +8,7 @@ from attnviz.pages.decoding.maths.decoders import CORE, CORE_LAYERS
 from attnviz.pages.decoding.maths.prefill_and_decode import PassPoint
 
 
-def steps(model: str, config: token_by_token.Config, result: token_by_token.Result) -> str:
+def steps_program(model: str, config: token_by_token.Config, result: token_by_token.Result) -> str:
     """Generate with a cache, and check each step's logits against a pass without one."""
     beginning = _core_prompt(config) if model == CORE else _model_prompt(model, config)
     written = [step.token for step in result.steps if step.token is not None]
@@ -27,7 +27,7 @@ print(f"largest difference of a logit: {{worst:.1e}}")
 """
 
 
-def growing(result: growing_bytes.Result, at: int) -> str:
+def growing_program(result: growing_bytes.Result, at: int) -> str:
     """Llama-3.1-8B's cache at one place of the film, as tensors of its shape without memory."""
     tokens, bits = result.tokens[at], PLAIN_BITS[result.config.dtype]
     heads = {scheme.name: scheme.kv_heads for scheme in result.models[-1].schemes if scheme.kv_heads}
@@ -44,7 +44,7 @@ print(f"MLA, one latent and a rotary key: {{latents.numel() * bits / 8:,.0f}} by
 """
 
 
-def policy(
+def policy_program(
     model: str,
     text: str,
     result: kept_positions.Result,
@@ -61,7 +61,7 @@ from attnviz.pages.decoding.maths import kept_positions
 
 reading = decoders.read(decoder, {text!r})
 logits, kept = kept_positions.decode(reading, Eviction({kind!r}, {budget}, seed={result.config.seed}))
-moved = decoders.moved(reading, logits)
+moved = decoders.compare_predictions(reading, logits)
 print(f"KL {{moved.kl.mean():.4f}} nats, loss {{moved.loss:.4f}}")
 print(f"the likeliest token stays in {{moved.same.mean():.0%}} of rows")
 positions = kept[{layer}, {group}]  # of this layer and K/V head: (tokens read under the policy, all tokens)
@@ -70,7 +70,7 @@ print("positions that the last token sees:", positions[-1].nonzero()[0].tolist()
 """
 
 
-def quantised(model: str, text: str, result: quantised_cache.Result) -> str:
+def quantised_program(model: str, text: str, result: quantised_cache.Result) -> str:
     """Read the text with the cache in int8 and in int4, keys by token and by channel."""
     formats = ", ".join(f"({made.bits}, {made.axis!r})" for made in result.formats)
     return f"""\
@@ -79,7 +79,7 @@ from attnviz.pages.decoding.maths import quantised_cache
 
 reading = decoders.read(decoder, {text!r})
 for bits, axis in ({formats},):
-    made = quantised_cache.rounded(reading, bits, axis)
+    made = quantised_cache.read_with_rounding(reading, bits, axis)
     print(f"int{{bits}} by {{axis}}: {{made.nbytes}} bytes, a logit moves by up to {{made.moved.largest.mean():.4f}}")
     moved = made.moved
     print(f"    KL {{moved.kl.mean():.3g}}, loss {{moved.loss:.3f}}, same likeliest token {{moved.same.mean():.0%}}")
@@ -87,7 +87,7 @@ for bits, axis in ({formats},):
 """
 
 
-def roofline(machine: Machine, points: tuple[PassPoint, ...]) -> str:
+def roofline_program(machine: Machine, points: tuple[PassPoint, ...]) -> str:
     """The shortest possible time of each pass on one machine."""
     rows = "".join(f"    ({p.kind!r}, {p.tokens}, {p.flops}, {p.nbytes}),\n" for p in points)
     return f"""\

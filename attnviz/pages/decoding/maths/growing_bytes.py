@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from attnviz.base.message import Problem
-from attnviz.models.architecture import Architecture, compressed, has_heads, latents, shared_otherwise
+from attnviz.models.architecture import Architecture, has_heads, latent_scheme, with_compressed_cache, with_kv_heads
 
 BESIDE, BESIDE_NAME = "llama-3.1-8b", "Llama-3.1-8B"
 POINTS = 128
@@ -63,9 +63,9 @@ def _model(arch: Architecture, name: str, grid: tuple[int, ...], dtype: str) -> 
     heads, own = layer.n_heads, layer.n_kv_heads
     shared = own if 1 < own < heads else next((g for g in range(heads // 2, 1, -1) if heads % g == 0), 0)
     counts: dict[SchemeName, int] = {"MHA": heads, "GQA": shared, "MQA": 1}
-    ways = {scheme: (g, shared_otherwise(arch, g)) for scheme, g in counts.items() if g}
+    ways = {scheme: (g, with_kv_heads(arch, g)) for scheme, g in counts.items() if g}
     latent, rotary = LATENT_HEADS * layer.d_head, max(2, int(layer.d_head * ROTARY_HEADS))
-    ways["MLA"] = 0, compressed(shared_otherwise(arch, heads), latents(latent, rotary))
+    ways["MLA"] = 0, with_compressed_cache(with_kv_heads(arch, heads), latent_scheme(latent, rotary))
     schemes = (
         GrowingScheme(
             scheme,

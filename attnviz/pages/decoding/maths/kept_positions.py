@@ -11,9 +11,9 @@ from torch import Tensor
 
 from attnviz.base.message import Message
 from attnviz.core.attention import attend
-from attnviz.core.cache import EVICTION_KINDS, Eviction, EvictionKind, HeavyHitters, kept_by_position
+from attnviz.core.cache import EVICTION_KINDS, Eviction, EvictionKind, HeavyHitters, visible_positions
 from attnviz.models.capture import RecordedLayer
-from attnviz.pages.decoding.maths.decoders import Decoder, MovedPredictions, Reading, moved, read
+from attnviz.pages.decoding.maths.decoders import CachedReading, Decoder, PredictionShift, compare_predictions, read
 from attnviz.runs import prepared_files
 
 POLICIES: tuple[EvictionKind, ...] = tuple(kind for kind in EVICTION_KINDS if kind != "full")  #: that evict
@@ -27,11 +27,11 @@ class Config:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class PolicyResult:
     """One policy at one budget. `positions` (L, G or 1, rest, total): what each decoded token sees, by K/V head."""
 
     policy: Eviction
-    moved: MovedPredictions
+    moved: PredictionShift
     positions: np.ndarray
     cache_bytes: int  #: of all layers, at the end of the text
 
@@ -44,7 +44,7 @@ class Result:
     labels: tuple[str, ...]
     prompt: int
     budgets: tuple[int, ...]
-    kept: tuple[Kept, ...]
+    kept: tuple[PolicyResult, ...]
     full_loss: float  #: with everything kept
     full_bytes: int
     number_bytes: int  #: of one number in the cache
@@ -62,11 +62,11 @@ class Result:
     def done(self) -> bool:
         return len(self.kept) == self.wanted
 
-    def of(self, kind: EvictionKind) -> tuple[Kept, ...]:
+    def of(self, kind: EvictionKind) -> tuple[PolicyResult, ...]:
         """One policy at all budgets so far."""
         return tuple(each for each in self.kept if each.policy.kind == kind)
 
-    def at(self, kind: EvictionKind, budget: int) -> Kept | None:
+    def at(self, kind: EvictionKind, budget: int) -> PolicyResult | None:
         """One policy at one budget; everything kept is the same at any. None while it is still to come."""
         return next((each for each in self.of(kind) if kind == "full" or each.policy.budget == budget), None)
 
@@ -78,11 +78,15 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
     # bytes that one position takes in all layers
     position = sum((k.nbytes + v.nbytes) // k.shape[2] for _q, k, v in (layer.qkv for layer in reading.layers))
     wanted = [Eviction("full", reading.total), *(Eviction(kind, n, config.seed) for n in budgets for kind in POLICIES)]
-    full_loss = moved(reading, reading.logits).loss
-    kept: list[Kept] = []
+    full_loss = compare_predictions(reading, reading.logits).loss
+    kept: list[PolicyResult] = []
     for policy in wanted:
         logits, positions = decode(reading, policy)
-        kept.append(Kept(policy, moved(reading, logits), positions, position * min(policy.budget, reading.total)))
+        kept.append(
+            PolicyResult(
+                policy, compare_predictions(reading, logits), positions, position * min(policy.budget, reading.total)
+            )
+        )
         yield Result(
             config,
             reading.labels,
@@ -96,10 +100,10 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
         )
 
 
-def decode(reading: Reading, policy: Eviction) -> tuple[Tensor, np.ndarray]:
+def decode(reading: CachedReading, policy: Eviction) -> tuple[Tensor, np.ndarray]:
     """The rest of the text under a policy: logits (rest, V), and what was kept (L, G or 1, rest, total)."""
     positions: list[np.ndarray] = []
-    fixed = None if policy.looks else kept_by_position(policy, reading.prompt, reading.total)[None]
+    fixed = None if policy.looks else visible_positions(policy, reading.prompt, reading.total)[None]
 
     def answer(layer: RecordedLayer) -> Tensor:
         kept = _heavy(reading, layer, policy.budget) if fixed is None else fixed.to(layer.device)
@@ -111,7 +115,7 @@ def decode(reading: Reading, policy: Eviction) -> tuple[Tensor, np.ndarray]:
     return logits, np.stack(positions)
 
 
-def _heavy(reading: Reading, layer: RecordedLayer, budget: int) -> Tensor:
+def _heavy(reading: CachedReading, layer: RecordedLayer, budget: int) -> Tensor:
     """(G, rest, total): what each decoded token sees, one after another, since each draws attention for the next."""
     groups, total = layer.n_kv_heads, reading.total
     weights = reading.layers[layer.index].weights()[0].sum(1)  # (H, prompt): drawn by each position of the prompt
@@ -161,7 +165,7 @@ def find(model: str, config: Config) -> Result | None:
     )
 
 
-def packed(model: str, result: Result) -> bytes:
+def pack_result(model: str, result: Result) -> bytes:
     """The file's contents for a complete result."""
     arrays: dict[str, np.ndarray] = {}
     for n, each in enumerate(result.kept):
@@ -191,7 +195,7 @@ def packed(model: str, result: Result) -> bytes:
             for each in result.kept
         ],
     }
-    return prepared_files.packed(header, arrays)
+    return prepared_files.pack_file(header, arrays)
 
 
 @lru_cache(maxsize=1)
@@ -199,12 +203,12 @@ def _held() -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     return prepared_files.read(__package__, FILE) or ({}, {})
 
 
-def _kept(n: int, each: dict[str, Any], header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Kept:
+def _kept(n: int, each: dict[str, Any], header: dict[str, Any], arrays: dict[str, np.ndarray]) -> PolicyResult:
     policy = Eviction(each["kind"], each["budget"], header["seed"])
-    moved = MovedPredictions(arrays[f"kl{n}"], arrays[f"largest{n}"], arrays[f"same{n}"], each["loss"])
+    moved = PredictionShift(arrays[f"kl{n}"], arrays[f"largest{n}"], arrays[f"same{n}"], each["loss"])
     if policy.looks:
         bits = np.unpackbits(arrays[f"positions{n}"], count=int(np.prod(each["shape"])))
         positions = bits.astype(bool).reshape(each["shape"])
     else:
-        positions = kept_by_position(policy, header["prompt"], len(header["labels"])).expand(each["shape"]).numpy()
-    return Kept(policy, moved, positions, each["bytes"])
+        positions = visible_positions(policy, header["prompt"], len(header["labels"])).expand(each["shape"]).numpy()
+    return PolicyResult(policy, moved, positions, each["bytes"])

@@ -12,10 +12,10 @@ from typing import Literal
 
 import torch
 
-from attnviz.core.costs import DecodingStep, Machine, pairs, processor_name
+from attnviz.core.costs import DecodingStep, Machine, count_pairs, processor_name
 from attnviz.models.capture import RecordedLayer
 from attnviz.models.file_faults import DAMAGED
-from attnviz.models.settings import current
+from attnviz.models.settings import current_settings
 from attnviz.pages.decoding.maths.decoders import Decoder
 from attnviz.runs import prepared_files
 
@@ -51,7 +51,7 @@ class PassPoint:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MachineTimings:
     """A machine's own numbers and the passes timed on it so far."""
 
     machine: Machine
@@ -63,7 +63,7 @@ class Measured:
         return len(self.points) == self.total
 
 
-def by_formula(decoder: Decoder, number_bytes: int) -> tuple[PassPoint, ...]:
+def ideal_passes(decoder: Decoder, number_bytes: int) -> tuple[PassPoint, ...]:
     """All passes without running them, for a machine that keeps weights and cache at `number_bytes` a number."""
     body, head = decoder.matrices()
     heads = [(layer.shape[1], _width(layer), layer.n_kv_heads) for layer in decoder.process(_ids(1)).layers]
@@ -79,7 +79,7 @@ def by_formula(decoder: Decoder, number_bytes: int) -> tuple[PassPoint, ...]:
     )
 
 
-def measure(decoder: Decoder) -> Iterator[Measured]:
+def measure(decoder: Decoder) -> Iterator[MachineTimings]:
     """Time the machine, then every pass; float32, one after another, the best of several rounds."""
     points: list[PassPoint] = []
     machine = _machine()
@@ -91,7 +91,7 @@ def measure(decoder: Decoder) -> Iterator[Measured]:
     for tokens, context in passes:
         cache = decoder.process(_ids(context)).cache if context else None
         points.append(_timed(decoder, tokens, context, cache, weights))
-        yield Measured(machine, tuple(points), len(passes))
+        yield MachineTimings(machine, tuple(points), len(passes))
 
 
 def _timed(decoder: Decoder, tokens: int, context: int, cache: object, weights: int) -> PassPoint:
@@ -142,7 +142,7 @@ def pass_flops(decoder: Decoder, layers: tuple[RecordedLayer, ...], new: int) ->
     The head's matrix is multiplied once, for the last token alone. Biases, norms and softmax are not counted.
     """
     body, head = decoder.matrices()
-    attention = sum(2 * layer.shape[1] * pairs(*layer.shape[2:]) * _width(layer) for layer in layers)
+    attention = sum(2 * layer.shape[1] * count_pairs(*layer.shape[2:]) * _width(layer) for layer in layers)
     return 2 * (new * body + head) + attention
 
 
@@ -155,13 +155,13 @@ def _width(layer: RecordedLayer) -> int:
 FORMAT = 1
 
 
-def path_of(model: str) -> Path:
+def measurement_path(model: str) -> Path:
     """Where the measurement of a model is kept, in the cache folder."""
     safe = "".join(c if c.isalnum() or c in "-." else "-" for c in model)
-    return current().cache / "measurements" / f"decoding-{safe}.json"
+    return current_settings().cache / "measurements" / f"decoding-{safe}.json"
 
 
-def keep(model: str, measured: Measured) -> None:
+def store_measurement(model: str, measured: MachineTimings) -> None:
     """Write what was measured, when, on which processor, with how many threads."""
     held = {
         "format": FORMAT,
@@ -170,17 +170,17 @@ def keep(model: str, measured: Measured) -> None:
         "processor": processor_name(),
         "threads": torch.get_num_threads(),
     }
-    prepared_files.keep(path_of(model), json.dumps(held).encode())
+    prepared_files.write_cache_file(measurement_path(model), json.dumps(held).encode())
 
 
-def find(model: str) -> Measured | None:
+def find(model: str) -> MachineTimings | None:
     """The measurement of a model; None where none was made, or where its file is damaged."""
     try:
-        held = json.loads(path_of(model).read_text("utf-8"))
+        held = json.loads(measurement_path(model).read_text("utf-8"))
         if held["format"] != FORMAT:
             return None
         measured = held["measured"]
         points = tuple(PassPoint(**point) for point in measured["points"])
-        return Measured(Machine(**measured["machine"]), points, measured["total"])
+        return MachineTimings(Machine(**measured["machine"]), points, measured["total"])
     except DAMAGED:
         return None

@@ -12,7 +12,7 @@ from attnviz.base.message import Message, Problem
 from attnviz.core.attention import attend
 from attnviz.core.precision import Quantised, dequantise, quantise
 from attnviz.models.capture import RecordedLayer
-from attnviz.pages.decoding.maths.decoders import Decoder, MovedPredictions, Reading, moved, read
+from attnviz.pages.decoding.maths.decoders import CachedReading, Decoder, PredictionShift, compare_predictions, read
 
 GroupAxis = Literal["token", "channel"]
 #: (bits, which numbers of the keys share a scale); values always share along their token
@@ -31,7 +31,7 @@ class RoundedCache:
     bits: int
     axis: GroupAxis
     group: int  #: numbers that share a scale
-    moved: MovedPredictions
+    moved: PredictionShift
     nbytes: int
     k_error: np.ndarray
     v_error: np.ndarray
@@ -59,7 +59,7 @@ def run(decoder: Decoder, text: str) -> Iterator[Result]:
     spread = float(np.mean([channel_spread(k[0]) for k, _v in kept]))
     made: list[RoundedCache] = []
     for bits, axis in FORMATS:
-        made.append(rounded(reading, bits, axis))
+        made.append(read_with_rounding(reading, bits, axis))
         yield Result(
             reading.labels,
             tuple(made),
@@ -70,7 +70,7 @@ def run(decoder: Decoder, text: str) -> Iterator[Result]:
         )
 
 
-def rounded(reading: Reading, bits: int, axis: GroupAxis) -> RoundedCache:
+def read_with_rounding(reading: CachedReading, bits: int, axis: GroupAxis) -> RoundedCache:
     """The rest of the text, each token attending to what the cache would hold as that token is written.
 
     Its own key and value are as they are, those before it as they are stored; keys whose group along the channel is
@@ -80,10 +80,10 @@ def rounded(reading: Reading, bits: int, axis: GroupAxis) -> RoundedCache:
 
     def answer(layer: RecordedLayer) -> Tensor:
         _q, exact_k, exact_v = layer.qkv
-        v = by_token(exact_v[0], bits)
+        v = round_by_token(exact_v[0], bits)
         rough_v = dequantise(v)
         if axis == "token":
-            k, waiting = by_token(exact_k[0], bits), exact_k[0, :, :0]
+            k, waiting = round_by_token(exact_k[0], bits), exact_k[0, :, :0]
             rough_k = dequantise(k)
             groups.append(exact_k.shape[3] // k.scale.shape[-2])
         else:  # keys of a group that is not full yet wait as they are
@@ -97,7 +97,7 @@ def rounded(reading: Reading, bits: int, axis: GroupAxis) -> RoundedCache:
 
     logits, _layers = reading.rest(answer)
     k_error, v_error = (np.array(each) for each in zip(*errors, strict=True))
-    return RoundedCache(bits, axis, groups[0], moved(reading, logits), sum(stored), k_error, v_error)
+    return RoundedCache(bits, axis, groups[0], compare_predictions(reading, logits), sum(stored), k_error, v_error)
 
 
 def _own_and_stored(layer: RecordedLayer, rough_k: Tensor, rough_v: Tensor, axis: GroupAxis) -> Tensor:
@@ -119,7 +119,7 @@ def _own_and_stored(layer: RecordedLayer, rough_k: Tensor, rough_v: Tensor, axis
     return attend(q, k, v, mask, layer.scale, None, layer.softcap, layer.sinks).output
 
 
-def by_token(x: Tensor, bits: int) -> Quantised:
+def round_by_token(x: Tensor, bits: int) -> Quantised:
     """(G, T, D) with scales along each token's vector; all of it shares one scale up to MOST_SHARING numbers."""
     width = x.shape[-1]
     return quantise(x, bits, next(n for n in range(min(width, MOST_SHARING), 0, -1) if width % n == 0))

@@ -12,7 +12,7 @@ from attnviz.base.message import Problem
 from attnviz.models.capture import CachedPass, RecordedLayer
 from attnviz.pages.decoding.maths.decoders import Decoder, ReadPrompt
 from attnviz.pages.decoding.maths.prefill_and_decode import Work, pass_flops
-from attnviz.runs.predictions import guesses, probabilities, sampler
+from attnviz.runs.predictions import likeliest_tokens, make_sampler, probabilities
 
 LONGEST = 160  #: tokens in all that this lesson takes: without a cache, each step processes all of them again
 MOST_STEPS = 48
@@ -97,7 +97,7 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
     """Yield the result after each step; with zero steps the prompt alone is processed."""
     prompt = decoder.read(config.text)
     check(decoder, prompt, config.steps)
-    choose = sampler(config.temperature, seed=config.seed)
+    choose = make_sampler(config.temperature, seed=config.seed)
     grown, steps = list[list[TokenRows]](), list[Step]()  # of each pass the new rows of each layer
     labels, ids = list(prompt.labels), list(prompt.ids)
     new, cache = prompt.ids, None
@@ -151,7 +151,7 @@ def _timed(decoder: Decoder, ids: tuple[int, ...], cache: object, *, keep: bool 
 
 def _alternatives(decoder: Decoder, logits: Tensor, token: int | None) -> tuple[TokenAlternative, ...]:
     """The likeliest tokens, and the chosen one where it is none of them."""
-    chances = dict(guesses(logits, ALTERNATIVES))
+    chances = dict(likeliest_tokens(logits, ALTERNATIVES))
     if token is not None and token not in chances:
         chances.popitem()
         chances[token] = float(probabilities(logits)[token])

@@ -9,7 +9,7 @@ from attnviz.app.panel import show_notices
 from attnviz.app.text import with_minus
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, listed, ngettext, sentences
+from attnviz.base.words import _, join_list, join_sentences, ngettext
 from attnviz.canvas import cache_growth
 from attnviz.figures.theme import SERIES
 from attnviz.live.scene_figure import SceneFigure
@@ -22,19 +22,19 @@ LESS = 0.9  #: of a change: what is nearer to it would read as the same
 grown = shared(growing_bytes.run)
 
 
-def growing() -> None:
+def draw_growth() -> None:
     """Draw section 2: a shape as MHA, GQA, MQA and MLA, its cache growing, with Llama-3.1-8B beside it."""
     place = page_parts.main_picture()
     which, how_many, kind = st.columns([2, 1, 1], vertical_alignment="bottom")
     with which:
         name = decoder_form.choose()
     with how_many:
-        tokens = widgets.number(choices.TOKENS, _("Tokens at the end"), step=1024)
+        tokens = widgets.number_box(choices.TOKENS, _("Tokens at the end"), step=1024)
     with kind:
-        dtype = widgets.one_of(choices.DTYPE, _("Numbers"), {each: each for each in choices.DTYPES}, style="select")
-    result = grown(decoder_form.architecture_of(name), growing_bytes.Config(tokens, dtype))
+        dtype = widgets.select_one(choices.DTYPE, _("Numbers"), {each: each for each in choices.DTYPES}, style="select")
+    result = grown(decoder_form.decoder_architecture(name), growing_bytes.Config(tokens, dtype))
     last = len(result.tokens) - 1
-    at = widgets.at_most(choices.GROWN, last, usual=last)
+    at = widgets.limit_choice(choices.GROWN, last, usual=last)
     bars = cache_growth.GrowthFigure(
         result.tokens,
         [
@@ -53,11 +53,11 @@ def growing() -> None:
         cache_growth.cache_growth(
             "d_growth", bars, on_tokens=lambda place: link_state.put(choices.GROWN, None if place == last else place)
         )
-        show.under(
+        show.footer(
             SceneFigure((bars,), bars.title),
             name="cache-bytes",
             key="d_growth_save",
-            canvas=show.canvas_of("d_growth"),
+            canvas=show.live_canvas("d_growth"),
             table={
                 "tokens": list(result.tokens),
                 **{f"{group.name} {bar.name}": list(bar.bytes) for group in bars.groups for bar in group.bars},
@@ -73,8 +73,8 @@ def growing() -> None:
                 words=_growth_words(model, dtype, result.tokens[at], at),
                 table={"tokens": list(result.tokens)} | {name: list(nbytes) for name, nbytes in lines.items()},
             )
-    show.snippet(
-        decoding_snippets.growing(result, at),
+    show.program(
+        decoding_snippets.growing_program(result, at),
         "decoding-bytes",
         about=_("Paste this code into a notebook: it prints the bytes of Llama-3.1-8B at this number of tokens."),
     )
@@ -90,7 +90,7 @@ def _heads(scheme: growing_bytes.GrowingScheme) -> str:
 
 def _growth_words(model: growing_bytes.GrowingModel, dtype: str, tokens: int, at: int) -> str:
     own = next((scheme for scheme in model.schemes if scheme.own), model.schemes[0])
-    sizes = listed(f"{scheme.name} {units.binary(scheme.bytes[at])}" for scheme in model.schemes)
+    sizes = join_list(f"{scheme.name} {units.binary(scheme.bytes[at])}" for scheme in model.schemes)
     return ngettext(
         "**{model}** adds **{token}** a token as it is ({scheme}). At {tokens} token, numbers in {dtype}: {sizes}. "
         "MLA keeps one latent of {latent} numbers and a rotated key of {rotary} in each layer.",
@@ -109,27 +109,27 @@ def _growth_words(model: growing_bytes.GrowingModel, dtype: str, tokens: int, at
     )
 
 
-def rounded() -> None:
+def draw_rounding() -> None:
     """Draw section 3: the cache in int8, int4 and int2, and what the rounding does to the logits."""
     place = page_parts.main_picture()
     name, text = decoder_form.choose_with_text()
     live = live_run.advance(
         "numbers",
-        (decoder_form.identity(name), text),
-        lambda: quantised_cache.run(decoder_form.decoder_of(name), text),
+        (decoder_form.decoder_key(name), text),
+        lambda: quantised_cache.run(decoder_form.get_decoder(name), text),
         lambda result: result.done,
     )
     result = live.result
     show_notices(result.notices)
     n, every = len(result.formats), len(quantised_cache.FORMATS)
-    live_run.controls("numbers", live, n / every, _("format {n} of {all}").format(n=n, all=every))
+    live_run.draw_progress("numbers", live, n / every, _("format {n} of {all}").format(n=n, all=every))
     with place:
         _moved(result)
-    live_run.again(live)
+    live_run.rerun_if_running(live)
     _table(result)
     _errors(result)
-    show.snippet(
-        decoding_snippets.quantised(name, text, result),
+    show.program(
+        decoding_snippets.quantised_program(name, text, result),
         "decoding-numbers",
         about=_("Paste this code into a notebook: it prints the table, and the errors of keys and values."),
     )
@@ -143,7 +143,7 @@ def _moved(result: quantised_cache.Result) -> None:
     kl = [float(made.moved.kl.mean()) for made in result.formats]
     show.figure(
         show.chart_of(
-            figures.for_bytes,
+            figures.divergence_over_bytes,
             [_name(made) for made in result.formats],
             [made.nbytes / result.half_bytes for made in result.formats],
             kl,
@@ -204,7 +204,7 @@ def _rounding_words(result: quantised_cache.Result) -> str:
             "In int4 it moves by about **{token}** where each key has its own scale. A channel’s scale is for {group} "
             "tokens: in a text as short as this all keys still wait for it, as they are."
         )
-        return sentences(eight, alone.format(token=_rough(token), group=fours["channel"].group))
+        return join_sentences(eight, alone.format(token=_rough(token), group=fours["channel"].group))
     four = _(
         "In int4 it moves by about **{token}** where each key has its own scale, and by about **{channel}** where each "
         "channel has one for {group} tokens."
@@ -213,12 +213,12 @@ def _rounding_words(result: quantised_cache.Result) -> str:
         "In the keys of one head the largest channel is on average {times:.1f} times as large as the median one, and "
         "sets the step for all others where they share a scale."
     ).format(times=result.channel_spread)
-    return sentences(eight, four, why if channel < LESS * token else "")
+    return join_sentences(eight, four, why if channel < LESS * token else "")
 
 
 def _table(result: quantised_cache.Result) -> None:
     show.draw_table(
-        show.columns(
+        show.to_columns(
             [
                 {
                     _("format"): _name(made),
@@ -248,7 +248,9 @@ def _errors(result: quantised_cache.Result) -> None:
         return
     keys, values = chosen[0].k_error, chosen[0].v_error
     show.figure(
-        show.chart_of(figures.errors, {_name(made): (made.k_error.tolist(), made.v_error.tolist()) for made in chosen}),
+        show.chart_of(
+            figures.errors_by_layer, {_name(made): (made.k_error.tolist(), made.v_error.tolist()) for made in chosen}
+        ),
         name="quantised-errors",
         key="d_errors",
         words=_(

@@ -17,7 +17,7 @@ from attnviz.pages.decoding import choices
 from attnviz.pages.decoding.maths import decoders, token_by_token
 
 
-def names() -> dict[str, str]:
+def decoder_names() -> dict[str, str]:
     """Decoders on this machine, and the small one that is always there."""
     here = [each for each in availabilities() if each.on_this_machine and each.entry.kind == "decoder"]
     trained = {each.entry.id: each.entry.name_from(each.source) for each in here}
@@ -26,7 +26,7 @@ def names() -> dict[str, str]:
 
 def choose() -> str:
     """Draw the choice; returns the id of the decoder."""
-    return widgets.one_of(choices.MODEL, _("Decoder"), names(), style="select")
+    return widgets.select_one(choices.MODEL, _("Decoder"), decoder_names(), style="select")
 
 
 def choose_with_text() -> tuple[str, str]:
@@ -35,21 +35,21 @@ def choose_with_text() -> tuple[str, str]:
     with which:
         name = choose()
     with words:
-        text = widgets.text(choices.TEXT, _("Text: the first half is the prompt"), height=96)
+        text = widgets.text_box(choices.TEXT, _("Text: the first half is the prompt"), height=96)
     return name, text
 
 
-def decoder_of(name: str) -> decoders.Decoder:
+def get_decoder(name: str) -> decoders.Decoder:
     """The decoder of that id; a model that is not in memory is loaded while the visitor watches."""
-    return core_decoder(0) if name == decoders.CORE else decoders.ModelDecoder(model_cache.model(name))
+    return core_decoder(0) if name == decoders.CORE else decoders.ModelDecoder(model_cache.get_model(name))
 
 
 core_decoder = lru_cache(4)(decoders.CoreDecoder)
 
 
-def architecture_of(name: str) -> Architecture:
+def decoder_architecture(name: str) -> Architecture:
     """The shape of the decoder of that id."""
-    decoder = decoder_of(name)
+    decoder = get_decoder(name)
     if isinstance(decoder, decoders.ModelDecoder):
         return Architecture.from_config(decoder.loaded.model.config, decoder.name)
     layout = decoders.CORE_LAYOUT
@@ -59,7 +59,7 @@ def architecture_of(name: str) -> Architecture:
     return shape.architecture(decoder.name)
 
 
-def identity(name: str) -> tuple[str, str]:
+def decoder_key(name: str) -> tuple[str, str]:
     """What a decoder is known by in caches: its id, and the state of its files."""
     return name, "" if name == decoders.CORE else version(name)
 
@@ -68,11 +68,11 @@ def identity(name: str) -> tuple[str, str]:
 def step_figure(result: token_by_token.Result, layer: int, head: int, at: int) -> step_player.StepFigure:
     """The player of a head at step `at`."""
     labels, prompt = result.labels, len(result.prompt.labels)
-    film = film_of(result, layer, head)
-    return step_player.StepFigure(labels, prompt, steps_of(result), film, at, result.total_steps)
+    film = head_film(result, layer, head)
+    return step_player.StepFigure(labels, prompt, played_steps(result), film, at, result.total_steps)
 
 
-def steps_of(result: token_by_token.Result) -> list[step_player.PlayedStep]:
+def played_steps(result: token_by_token.Result) -> list[step_player.PlayedStep]:
     """What each step processed, cost and could have written."""
     return [
         step_player.PlayedStep(
@@ -88,7 +88,7 @@ def steps_of(result: token_by_token.Result) -> list[step_player.PlayedStep]:
     ]
 
 
-def film_of(result: token_by_token.Result, layer: int, head: int) -> step_player.HeadFilm:
+def head_film(result: token_by_token.Result, layer: int, head: int) -> step_player.HeadFilm:
     """Queries, output and weights of a query head, with the keys and values that it reads."""
     tensors = result.layers[layer]
     kv = tensors.kv_head_of(head)
@@ -99,7 +99,7 @@ def film_of(result: token_by_token.Result, layer: int, head: int) -> step_player
 
 def walk(views: Mapping[str, str]) -> presenting.Walk:
     """A walk through the views by their names, and in the first one through the steps of the decoder."""
-    sections = presenting.through(choices.VIEW, views)
+    sections = presenting.walk_choice(choices.VIEW, views)
     walked = replace(sections, before=True, go=partial(_go, sections))
     if link_state.value(choices.VIEW) != "steps":
         return walked

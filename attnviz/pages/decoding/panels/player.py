@@ -8,10 +8,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.links import link_state
-from attnviz.app.text import plain
+from attnviz.app.text import escape_markdown
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, ended, ngettext, sentences
+from attnviz.base.words import _, end_sentence, join_sentences, ngettext
 from attnviz.canvas import step_player
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.decoding import choices, figures
@@ -24,20 +24,20 @@ BOX = 150  #: pixels of the box for the number of steps
 
 def prepare(name: str) -> None:
     """Write the example that the page opens with, if it opens with this decoder: for the first visitor, as he comes."""
-    if name != next(iter(decoder_form.names())):
+    if name != next(iter(decoder_form.decoder_names())):
         return
     config = token_by_token.Config(choices.PROMPT_EXAMPLE, choices.STEPS.default)
-    decoder = decoder_form.decoder_of(name)
-    live_run.prepare("steps", (decoder_form.identity(name), config), lambda: token_by_token.run(decoder, config))
+    decoder = decoder_form.get_decoder(name)
+    live_run.prepare("steps", (decoder_form.decoder_key(name), config), lambda: token_by_token.run(decoder, config))
 
 
 def panel() -> None:
     place = page_parts.main_picture()
     name, config, more = _ask()
-    decoder = decoder_form.decoder_of(name)
+    decoder = decoder_form.get_decoder(name)
     live = live_run.advance(
         "steps",
-        (decoder_form.identity(name), config),
+        (decoder_form.decoder_key(name), config),
         lambda: token_by_token.run(decoder, config),
         lambda result: result.done,
     )
@@ -45,18 +45,20 @@ def panel() -> None:
     if not config.steps:
         st.info(_("Zero steps: the prompt is processed, and nothing is written."))
     done = len(result.steps)
-    live_run.controls(
+    live_run.draw_progress(
         "steps",
         live,
         done / result.total_steps,
         _("step {step} of {steps}").format(step=done, steps=result.total_steps),
     )
-    at = min(widgets.at_most(choices.AT, max(result.total_steps - 1, 0), usual=done - 1), done - 1)
-    with more, page_parts.more():
-        widgets.number(choices.TEMPERATURE, _("Temperature"), step=0.1, help=_("0 always takes the likeliest token."))
-        widgets.number(choices.SEED, _("Seed of the draw"), step=1)
-        layer = widgets.number(choices.LAYER, _("Layer, from 0"), step=1, high=len(result.layers) - 1)
-        head = widgets.number(choices.HEAD, _("Head, from 0"), step=1, high=len(result.layers[layer].q) - 1)
+    at = min(widgets.limit_choice(choices.AT, max(result.total_steps - 1, 0), usual=done - 1), done - 1)
+    with more, page_parts.more_menu():
+        widgets.number_box(
+            choices.TEMPERATURE, _("Temperature"), step=0.1, help=_("0 always takes the likeliest token.")
+        )
+        widgets.number_box(choices.SEED, _("Seed of the draw"), step=1)
+        layer = widgets.number_box(choices.LAYER, _("Layer, from 0"), step=1, high=len(result.layers) - 1)
+        head = widgets.number_box(choices.HEAD, _("Head, from 0"), step=1, high=len(result.layers[layer].q) - 1)
     with place, st.container(key="canvas-of-steps"):
         step_player.step_player(
             "d_player",
@@ -65,12 +67,12 @@ def panel() -> None:
         )
     with place:
         _about(result, decoder.name, decoder.weights_are, (layer, head), at)
-    live_run.again(live)
+    live_run.rerun_if_running(live)
     _same(result)
     _costs(result, at)
     _layers(result, at)
-    show.snippet(
-        decoding_snippets.steps(name, config, result),
+    show.program(
+        decoding_snippets.steps_program(name, config, result),
         "decoding-steps",
         about=_(
             "Paste this code into a notebook: it writes these tokens again, and prints how many were processed and the "
@@ -85,8 +87,8 @@ def _ask() -> tuple[str, token_by_token.Config, DeltaGenerator]:
     with which:
         name = decoder_form.choose()
     with words, st.container(horizontal=True, vertical_alignment="bottom"):
-        text = widgets.text(choices.PROMPT, _("Prompt"))
-        steps = widgets.number(choices.STEPS, _("Steps"), step=1, width=BOX)
+        text = widgets.text_box(choices.PROMPT, _("Prompt"))
+        steps = widgets.number_box(choices.STEPS, _("Steps"), step=1, width=BOX)
         more = st.container(width="content")
     temperature, seed = link_state.value(choices.TEMPERATURE), link_state.value(choices.SEED)
     return name, token_by_token.Config(text, steps, temperature, seed if temperature else 0), more
@@ -109,16 +111,18 @@ def _about(result: token_by_token.Result, name: str, weights_are: str, place: tu
 
     def table() -> dict[str, Any]:
         end = result.steps[at].context
-        weights = decoder_form.film_of(result, layer, head).weights[end - 1, :end]
+        weights = decoder_form.head_film(result, layer, head).weights[end - 1, :end]
         return {"position": range(end), "token": result.labels[:end], "weight": weights}
 
-    show.under(
+    show.footer(
         figure,
         name=f"decoding-layer{layer}-head{head}",
         key="d_player_save",
-        canvas=show.canvas_of("d_player"),
-        words=sentences(kinds[weights_are].format(name=plain(name)), shown, _at_step(result, at)),
-        caption=sentences(shown, ended(_("{model} on “{text}”").format(model=name, text=result.config.text))),
+        canvas=show.live_canvas("d_player"),
+        words=join_sentences(kinds[weights_are].format(name=escape_markdown(name)), shown, _at_step(result, at)),
+        caption=join_sentences(
+            shown, end_sentence(_("{model} on “{text}”").format(model=name, text=result.config.text))
+        ),
         table=table,
     )
 
@@ -129,7 +133,7 @@ def _at_step(result: token_by_token.Result, at: int) -> str:
         return ""
     step, temperature = result.steps[at], result.config.temperature
     others = _("Probabilities are the model’s own; at temperature {temperature:g} the draw is made from others.")
-    return sentences(
+    return join_sentences(
         _("Tokens that step {step} processed: **{one}** with the cache, **{all}** without.").format(
             step=at + 1, one=step.cached.tokens, all=step.anew.tokens
         ),
@@ -190,7 +194,7 @@ def _costs(result: token_by_token.Result, at: int) -> None:
     with flops:
         cached, anew = (list(accumulate(work.flops / 1e9 for work in works)) for works in _works(result))
         show.figure(
-            show.chart_of(figures.so_far, cached, anew, _("GFLOP so far"), at),
+            show.chart_of(figures.running_totals, cached, anew, _("GFLOP so far"), at),
             name="decoding-flops",
             key="d_flops",
             words=_flops_in_words(cached[-1] * 1e9, anew[-1] * 1e9),
@@ -199,7 +203,7 @@ def _costs(result: token_by_token.Result, at: int) -> None:
     with clock:
         cached, anew = (list(accumulate(work.seconds * 1e3 for work in works)) for works in _works(result))
         show.figure(
-            show.chart_of(figures.so_far, cached, anew, _("ms so far"), at),
+            show.chart_of(figures.running_totals, cached, anew, _("ms so far"), at),
             name="decoding-time",
             key="d_time",
             words=_(
@@ -219,7 +223,7 @@ def _layers(result: token_by_token.Result, at: int) -> None:
     keys, values = ([pair[n] for pair in step.layer_bytes] for n in (0, 1))
     first = result.layers[0]
     show.figure(
-        show.chart_of(figures.by_layer, keys, values),
+        show.chart_of(figures.bytes_by_layer, keys, values),
         name="decoding-cache-bytes",
         key="d_layers",
         words=_(
@@ -234,7 +238,7 @@ def _layers(result: token_by_token.Result, at: int) -> None:
             size=result.number_bytes,
             layer=f"{keys[0] + values[0]:,}",
             layers=len(keys),
-            total=units.both(step.cache_bytes),
+            total=units.decimal_and_binary(step.cache_bytes),
             token=units.binary(step.cache_bytes / step.context),
         ),
         table={"layer": list(range(len(keys))), "key bytes": keys, "value bytes": values},

@@ -8,7 +8,7 @@ from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.panel import show_notices
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, listed, sentences
+from attnviz.base.words import _, join_list, join_sentences
 from attnviz.core.cache import EvictionKind
 from attnviz.figures.theme import SERIES
 from attnviz.pages.decoding import choices, figures
@@ -29,36 +29,36 @@ def policy_names() -> dict[EvictionKind, str]:
 def panel() -> None:
     place = page_parts.main_picture()
     name, text = decoder_form.choose_with_text()
-    with st.container(horizontal=True, vertical_alignment="center"), page_parts.more():
-        seed = widgets.number(choices.SEED, _("Seed of the random policy"), step=1)
+    with st.container(horizontal=True, vertical_alignment="center"), page_parts.more_menu():
+        seed = widgets.number_box(choices.SEED, _("Seed of the random policy"), step=1)
     live = _computed(name, kept_positions.Config(text, seed))
     result = live.result
     show_notices(result.notices)
     n, every = len(result.kept), result.wanted
-    live_run.controls("policies", live, n / every, _("policy {n} of {all}").format(n=n, all=every))
+    live_run.draw_progress("policies", live, n / every, _("policy {n} of {all}").format(n=n, all=every))
     policy, budget = _choose(result)
     with place:
         _curve(result, budget)
     shown = _map(result, policy, budget)
-    live_run.again(live)
+    live_run.rerun_if_running(live)
     _table(result)
-    show.snippet(
-        decoding_snippets.policy(name, text, result, policy, budget, shown),
+    show.program(
+        decoding_snippets.policy_program(name, text, result, policy, budget, shown),
         "decoding-policies",
         about=_("Paste this code into a notebook: it prints the numbers of the policy and the budget that are chosen."),
     )
 
 
-def _computed(name: str, config: kept_positions.Config) -> live_run.Live[kept_positions.Result]:
+def _computed(name: str, config: kept_positions.Config) -> live_run.LiveRun[kept_positions.Result]:
     """The prepared result of the example, or what has been computed so far of any other."""
     prepared = kept_positions.find(name, config)
     if prepared is not None:
         st.caption(_("Computed beforehand with these weights; any other text is computed now."))
-        return live_run.Live(prepared, False, False)
+        return live_run.LiveRun(prepared, False, False)
     return live_run.advance(
         "policies",
-        (decoder_form.identity(name), config),
-        lambda: kept_positions.run(decoder_form.decoder_of(name), config),
+        (decoder_form.decoder_key(name), config),
+        lambda: kept_positions.run(decoder_form.get_decoder(name), config),
         lambda result: result.done,
     )
 
@@ -67,9 +67,9 @@ def _choose(result: kept_positions.Result) -> tuple[EvictionKind, int]:
     """Draw the choice of the policy and the budget on show."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         names = {str(kind): name for kind, name in policy_names().items()}
-        kind = cast(EvictionKind, widgets.one_of(choices.POLICY, _("Policy"), names))
+        kind = cast(EvictionKind, widgets.select_one(choices.POLICY, _("Policy"), names))
         budgets = {str(n): str(n) for n in sorted(result.budgets)}
-        return kind, int(widgets.one_of(choices.BUDGET, _("Positions kept"), budgets))
+        return kind, int(widgets.select_one(choices.BUDGET, _("Positions kept"), budgets))
 
 
 def _curve(result: kept_positions.Result, budget: int) -> None:
@@ -84,7 +84,7 @@ def _curve(result: kept_positions.Result, budget: int) -> None:
     if not here:
         return
     show.figure(
-        show.chart_of(figures.over_budget, lines, result.total, budget),
+        show.chart_of(figures.divergence_over_budget, lines, result.total, budget),
         name="cache-policies",
         key="d_policies",
         words=_(
@@ -99,7 +99,7 @@ def _curve(result: kept_positions.Result, budget: int) -> None:
             total=result.total,
             budget=budget,
             share=budget / result.total,
-            moves=listed(f"{names[kind]} **{Rounded(kept.moved.kl.mean()):.2g}**" for kind, kept in here.items()),
+            moves=join_list(f"{names[kind]} **{Rounded(kept.moved.kl.mean()):.2g}**" for kind, kept in here.items()),
         ),
         table={
             "policy": [kept.policy.kind for kept in result.kept],
@@ -124,15 +124,15 @@ def _map(result: kept_positions.Result, policy: EvictionKind, budget: int) -> tu
     if len(kept.positions[0]) > 1:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             last, last_group = (size - 1 for size in kept.positions.shape[:2])
-            layer = widgets.number(choices.KEPT_LAYER, _("Layer, from 0"), step=1, high=last, width=168)
-            group = widgets.number(choices.KEPT_GROUP, _("K/V head, from 0"), step=1, high=last_group, width=168)
+            layer = widgets.number_box(choices.KEPT_LAYER, _("Layer, from 0"), step=1, high=last, width=168)
+            group = widgets.number_box(choices.KEPT_GROUP, _("K/V head, from 0"), step=1, high=last_group, width=168)
     positions = kept.positions[layer, group]
     colour = SERIES[list(policy_names()).index(policy) - 1]
     show.figure(
         show.chart_of(figures.kept_map, positions, result.labels[result.prompt :], result.labels, colour),
         name=f"kept-{policy}-{budget}",
         key="d_kept",
-        words=sentences(
+        words=join_sentences(
             _kept_words(result, kept, layer, group),
             _(
                 "**{saved}** of {full}, at {bits} bits a number, are saved; the likeliest token stays in {same:.0%} of "
@@ -152,7 +152,7 @@ def _map(result: kept_positions.Result, policy: EvictionKind, budget: int) -> tu
     return layer, group
 
 
-def _kept_words(result: kept_positions.Result, kept: kept_positions.Kept, layer: int, group: int) -> str:
+def _kept_words(result: kept_positions.Result, kept: kept_positions.PolicyResult, layer: int, group: int) -> str:
     if len(kept.positions[0]) > 1:
         text = _(
             "Rows are the tokens read under the policy, coloured what layer {layer}, K/V head {group} still holds for "
@@ -171,7 +171,7 @@ def _table(result: kept_positions.Result) -> None:
     names = policy_names()
     with st.expander(_("All policies and budgets")):
         show.draw_table(
-            show.columns(
+            show.to_columns(
                 [
                     {
                         _("policy"): names[kept.policy.kind],

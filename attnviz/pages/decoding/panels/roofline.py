@@ -6,13 +6,13 @@ import streamlit as st
 
 from attnviz.app import live_run, page_parts, show, widgets
 from attnviz.app.cache.shared_results import shared
-from attnviz.app.text import plain
+from attnviz.app.text import escape_markdown
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.core.costs import Machine
 from attnviz.models.architecture import gpus
-from attnviz.models.settings import current
+from attnviz.models.settings import current_settings
 from attnviz.pages.decoding import choices, figures
 from attnviz.pages.decoding.maths import decoding_snippets, prefill_and_decode
 from attnviz.pages.decoding.panels import decoder_form
@@ -27,7 +27,7 @@ def panel() -> None:
         name = decoder_form.choose()
     measured = _measured(name)
     with where:
-        chosen = widgets.one_of(
+        chosen = widgets.select_one(
             choices.MACHINE,
             _("Machine"),
             {choices.HERE: _("this server, measured")} | {gpu: held.name for gpu, held in gpus().items()},
@@ -37,7 +37,7 @@ def panel() -> None:
     if chosen == choices.HERE and measured is None:
         st.info(
             _("The owner of this server has not measured it. Choose another machine above.")
-            if current().hosted
+            if current_settings().hosted
             else _("Nothing has been measured on this machine yet. It takes a few seconds.")
         )
         return
@@ -45,31 +45,31 @@ def panel() -> None:
         machine, points = measured.machine, measured.points
         _here(machine)
     else:
-        machine, points = gpus()[chosen].machine, formula_of(decoder_form.identity(name))
+        machine, points = gpus()[chosen].machine, time_formula(decoder_form.decoder_key(name))
         st.caption(
             _("By formula at 16 bits, from the maker’s numbers: no pass was run on it. Source: {source}.").format(
-                source=plain(gpus()[chosen].source)
+                source=escape_markdown(gpus()[chosen].source)
             )
         )
     with place:
         _picture(machine, points, chosen)
     _table(machine, points)
-    show.snippet(
-        decoding_snippets.roofline(machine, points),
+    show.program(
+        decoding_snippets.roofline_program(machine, points),
         "decoding-speed",
         about=_("Paste this code into a notebook: it prints the FLOPs a byte of each pass, and its time at best."),
     )
 
 
 @shared
-def formula_of(identity: tuple[str, str]) -> tuple[prefill_and_decode.PassPoint, ...]:
-    return prefill_and_decode.by_formula(decoder_form.decoder_of(identity[0]), 2)
+def time_formula(identity: tuple[str, str]) -> tuple[prefill_and_decode.PassPoint, ...]:
+    return prefill_and_decode.ideal_passes(decoder_form.get_decoder(identity[0]), 2)
 
 
-def _measured(name: str) -> prefill_and_decode.Measured | None:
+def _measured(name: str) -> prefill_and_decode.MachineTimings | None:
     """What was measured here; the button that measures is not drawn where strangers use the server."""
     kept = prefill_and_decode.find(name)
-    if current().hosted:
+    if current_settings().hosted:
         return kept
     if st.button(
         _("Measure on this machine") if kept is None else _("Measure again"), icon=":material/timer:", key="d_measure"
@@ -78,16 +78,16 @@ def _measured(name: str) -> prefill_and_decode.Measured | None:
     if st.session_state.get(KEY) == name:
         live = live_run.advance(
             "speed",
-            (decoder_form.identity(name), None if kept is None else kept.points),
-            lambda: prefill_and_decode.measure(decoder_form.decoder_of(name)),
+            (decoder_form.decoder_key(name), None if kept is None else kept.points),
+            lambda: prefill_and_decode.measure(decoder_form.get_decoder(name)),
             lambda measured: measured.done,
         )
         n, every = len(live.result.points), live.result.total
-        live_run.controls("speed", live, n / every, _("pass {n} of {all}").format(n=n, all=every))
-        live_run.again(live)
+        live_run.draw_progress("speed", live, n / every, _("pass {n} of {all}").format(n=n, all=every))
+        live_run.rerun_if_running(live)
         if not live.stopped:
             st.session_state.pop(KEY)
-            prefill_and_decode.keep(name, live.result)
+            prefill_and_decode.store_measurement(name, live.result)
             st.rerun()  # the button above was drawn before there was a measurement
     return kept
 
@@ -184,7 +184,7 @@ def _table(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...]) -
         | ({} if point.seconds is None else {_("measured"): units.duration(point.seconds)})
         for point in points
     ]
-    show.draw_table(show.columns(rows))
+    show.draw_table(show.to_columns(rows))
 
 
 def _three_digits(value: float) -> float:

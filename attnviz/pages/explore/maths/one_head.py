@@ -81,7 +81,7 @@ def stages(
 
 
 @dataclass(frozen=True)
-class Aligned:
+class AlignedMatrices:
     """Two matrices with the same rows and columns, and the second minus the first.
 
     A token that only one sentence has is a hidden row and column of the other and of the difference.
@@ -103,21 +103,21 @@ class Aligned:
         return first, second
 
 
-def aligned(first: Matrix, second: Matrix) -> Aligned | None:
+def align_matrices(first: Matrix, second: Matrix) -> AlignedMatrices | None:
     """The two on one axis; None where less than half of the shorter one's tokens stand in the other, in one order."""
-    if 2 * in_both(first.rows, second.rows) < min(len(first.rows), len(second.rows)):
+    if 2 * count_common(first.rows, second.rows) < min(len(first.rows), len(second.rows)):
         return None
-    rows, cols = pairs_of(first.rows, second.rows), pairs_of(first.cols, second.cols)
+    rows, cols = align_tokens(first.rows, second.rows), align_tokens(first.cols, second.cols)
     names = _names(first.rows, second.rows, rows), _names(first.cols, second.cols, cols)
     left, right = (_spread(each, rows, cols, side, names) for side, each in enumerate((first, second)))
     shared = np.array([None not in pair for pair in rows])[:, None] & np.array([None not in pair for pair in cols])
     plain = right.minus(left)
     difference = replace(plain, hidden=plain.hidden | ~shared)
     replaced = sum(None not in (i, j) and first.rows[i or 0] != second.rows[j or 0] for i, j in rows)
-    return Aligned(left, right, difference, replaced, sum(None in pair for pair in rows))
+    return AlignedMatrices(left, right, difference, replaced, sum(None in pair for pair in rows))
 
 
-def pairs_of(first: Sequence[str], second: Sequence[str]) -> list[Pair]:
+def align_tokens(first: Sequence[str], second: Sequence[str]) -> list[Pair]:
     """The tokens of both in one order: equal ones together, and as many others in a place as the other has there."""
     pairs: list[Pair] = []
     for _kind, a0, a1, b0, b1 in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
@@ -129,7 +129,7 @@ def pairs_of(first: Sequence[str], second: Sequence[str]) -> list[Pair]:
     return pairs
 
 
-def in_both(first: Sequence[str], second: Sequence[str]) -> int:
+def count_common(first: Sequence[str], second: Sequence[str]) -> int:
     """How many tokens stand in both, in the same order."""
     return sum(block.size for block in SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks())
 

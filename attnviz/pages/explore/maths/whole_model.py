@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from attnviz.base.message import Message
-from attnviz.models.capture import sweep, yardstick
+from attnviz.models.capture import sweep_layer, yardstick
 from attnviz.models.capture.all_heads import Yardstick
 from attnviz.runs.model_run import Stack
 
@@ -99,39 +99,39 @@ class StackMeasures:
 
 
 @dataclass(frozen=True)
-class SweptLayer:
+class LayerPictures:
     """All heads of a layer in one go."""
 
     largest: np.ndarray  #: (H, q, k) the largest weight of each block, for a small picture; -1 where the mask hides all
     measures: dict[str, np.ndarray]  #: measure id -> (H,); empty where only pictures were asked for
 
 
-def swept(stack: Stack) -> Iterator[SweptLayer]:
+def sweep_model(stack: Stack) -> Iterator[LayerPictures]:
     """The pictures of all heads, layer by layer, without their measures."""
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        yield from threads.map(lambda index: swept_layer(stack, index, None), range(len(stack.layers)))
+        yield from threads.map(lambda index: sweep_one_layer(stack, index, None), range(len(stack.layers)))
 
 
-def yardstick_of(stack: Stack) -> Yardstick:
+def stack_yardstick(stack: Stack) -> Yardstick:
     """What all layers of a stack are measured with."""
     return yardstick(stack.layers[0], torch.tensor([stack.keys.ids]))
 
 
-def swept_layer(stack: Stack, index: int, measuring: Yardstick | None) -> SweptLayer:
+def sweep_one_layer(stack: Stack, index: int, measuring: Yardstick | None) -> LayerPictures:
     """One layer's heads; only their pictures without a yardstick."""
-    layer = sweep(stack.layers[index], measuring)
+    layer = sweep_layer(stack.layers[index], measuring)
     arrays = {name: value[0].float().cpu().numpy() for name, value in layer.measures.items()}
-    return SweptLayer(layer.largest[0].cpu().numpy(), arrays)
+    return LayerPictures(layer.largest[0].cpu().numpy(), arrays)
 
 
-def measured(stack: Stack, layers: Iterable[SweptLayer]) -> StackMeasures:
+def measure_heads(stack: Stack, layers: Iterable[LayerPictures]) -> StackMeasures:
     """All measures of all heads, from a sweep over the layers."""
     parts = [layer.measures for layer in layers]
     values = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     return StackMeasures(values, stack.places)
 
 
-def applicable(stack: Stack) -> tuple[str, ...]:
+def applicable_measures(stack: Stack) -> tuple[str, ...]:
     """Ids of the measures that apply to this stack: those of repeated tokens only where a sentence looks at itself."""
     itself = stack.layers[0].kind == "self" and len(stack.keys) == stack.layers[0].shape[3]
     return tuple(name for name in MEASURES if itself or name not in ("duplicate_token", "induction"))
@@ -172,7 +172,7 @@ class ModelParts:
         return layer * len(self.blocks) // layers
 
 
-def parts_of(model: Any, stack: Stack) -> ModelParts:
+def count_parts(model: Any, stack: Stack) -> ModelParts:
     """Count the parameters of each part of the model that `stack` was recorded from."""
     towers = _towers(model)
     prefix = _tower_of(stack, towers)

@@ -16,14 +16,14 @@ from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.page_parts import menu
-from attnviz.app.text import plain, spoken
+from attnviz.app.text import escape_markdown, translate_markdown
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.head_record import HeadData, HeadView
-from attnviz.base.words import _, listed, sentences
+from attnviz.base.words import _, join_list, join_sentences
 from attnviz.canvas.head import ahead
 from attnviz.canvas.head.attention_view import head_picture, head_view, lines_picture
 from attnviz.canvas.shared import packing
-from attnviz.figures.theme import overlaid
+from attnviz.figures.theme import overlaid_heads
 from attnviz.live.head_header import name_tokens
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.maths import whole_model
@@ -32,26 +32,26 @@ from attnviz.runs import head_matrix, what_if
 from attnviz.runs.model_run import ModelRun, Request, Stack, StackId
 
 
-def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Shown:
+def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.DisplayedHead:
     """Draw the chosen head large, and how it is displayed below it."""
     picture = st.container()
     below = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
     with below:
-        made_of = shown_head.weights_of(run).format(model=plain(run.name))
-        st.caption(made_of, help=shown_head.origin_of(run), width="content")
+        made_of = shown_head.weights_caption(run).format(model=escape_markdown(run.name))
+        st.caption(made_of, help=shown_head.origin_sentence(run), width="content")
         with menu(_("Display"), "display", icon="palette", type="tertiary"):
             look = _look(stack.same_tokens and any(span.segment for span in stack.queries.spans))
             colours = _colours()
     edit = shown_head.edit(stack, layer)
     matrix = head_drawing.edited_matrix(run, stack, layer, head, look, edit)
-    places = shown_head.places_of(stack, matrix)
-    every = address_of_heads(run, stack)
-    data = head_drawing.data_of(run, stack, layer, head, look, matrix)
+    places = shown_head.picture_axes(stack, matrix)
+    every = heads_address(run, stack)
+    data = head_drawing.head_data(run, stack, layer, head, look, matrix)
     view = replace(
-        head_drawing.view_of(stack, layer, head, look, matrix),
+        head_drawing.default_view(stack, layer, head, look, matrix),
         **colours,
-        pins=shown_head.pins(places),
-        over=shown_head.over(),
+        pins=shown_head.current_pins(places),
+        over=shown_head.overlaid_heads(),
     )
     with picture:
         pins = head_view(
@@ -62,19 +62,19 @@ def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Shown
             group="heads",
             others=_others(run.request, stack.id, look, colours, view.over),
             every=every,
-            edited_tiles=None if every else address_of_tiles(run, stack, layer, head, edit),
-            on_pins=partial(shown_head.keep_pins, places),
-            on_edit=shown_head.keep_edit,
+            edited_tiles=None if every else tiles_address(run, stack, layer, head, edit),
+            on_pins=partial(shown_head.store_pins, places),
+            on_edit=shown_head.store_edit,
             on_over=partial(link_state.put, choices.OVER),
         )
-        shown = shown_head.Shown(run, stack, layer, head, look, data, replace(view, pins=pins), matrix, edit)
+        shown = shown_head.DisplayedHead(run, stack, layer, head, look, data, replace(view, pins=pins), matrix, edit)
         _under(shown)
     return shown
 
 
-def _look(pair: bool) -> head_matrix.Look:
+def _look(pair: bool) -> head_matrix.DisplayOptions:
     """Draw the switches of the display; `pair`: the input has two sentences that can be told apart."""
-    values = widgets.one_of(
+    values = widgets.select_one(
         choices.VALUES,
         _("Show"),
         {"weights": _("weights"), "values": _("weights × values")},
@@ -83,7 +83,7 @@ def _look(pair: bool) -> head_matrix.Look:
             "weight times the length of the value vector."
         ),
     )
-    units = widgets.one_of(
+    units = widgets.select_one(
         choices.UNITS,
         _("Tokens as"),
         {"pieces": _("pieces"), "words": _("whole words")},
@@ -92,14 +92,14 @@ def _look(pair: bool) -> head_matrix.Look:
             "the pieces of a word that looks."
         ),
     )
-    special = widgets.one_of(
+    special = widgets.select_one(
         choices.SPECIAL,
         _("Special tokens"),
         {"shown": _("shown"), "hidden": _("hidden"), "rest": _("hidden, rows sum to 1 again")},
     )
     part = "all"
     if pair:
-        part = widgets.one_of(
+        part = widgets.select_one(
             choices.PART,
             _("Sentences"),
             {
@@ -111,38 +111,42 @@ def _look(pair: bool) -> head_matrix.Look:
             },
             style="select",
         )
-    return head_matrix.Look(values, units, special == "shown", special == "rest", part)  # type: ignore[arg-type]
+    return head_matrix.DisplayOptions(values, units, special == "shown", special == "rest", part)  # type: ignore[arg-type]
 
 
 def _colours() -> dict[str, Any]:
     """Draw the colour switches and return them as options of the canvas."""
-    scale = widgets.one_of(
+    scale = widgets.select_one(
         choices.COLOURS,
         _("Colours from 0 to"),
         {"one": _("1, the same for every head"), "own": _("this head's largest")},
     )
-    curve = widgets.one_of(choices.CURVE, _("Colour steps"), {"linear": _("even"), "root": _("square root")})
+    curve = widgets.select_one(choices.CURVE, _("Colour steps"), {"linear": _("even"), "root": _("square root")})
     return {"full_range": scale == "one", "root": curve == "root"}
 
 
 def _others(
-    request: Request, stack_id: StackId, look: head_matrix.Look, colours: dict[str, Any], over: tuple[int, ...] | None
+    request: Request,
+    stack_id: StackId,
+    look: head_matrix.DisplayOptions,
+    colours: dict[str, Any],
+    over: tuple[int, ...] | None,
 ) -> Callable[[int, int], tuple[HeadData, HeadView]]:
     """A function that computes any head of a run while the run is in memory; it holds the request, not the tensors."""
 
     def compute(layer: int, head: int) -> tuple[HeadData, HeadView]:
-        run = model_cache.remembered(request)
+        run = model_cache.run_in_memory(request)
         stack = run.stack(stack_id)
         if not stack.has(layer, head):
             raise LookupError((layer, head))
-        matrix = head_drawing.unchanged(run, stack, layer, head, look)
-        view = replace(head_drawing.view_of(stack, layer, head, look, matrix), **colours, over=over)
-        return head_drawing.data_of(run, stack, layer, head, look, matrix), view
+        matrix = head_drawing.unedited_head(run, stack, layer, head, look)
+        view = replace(head_drawing.default_view(stack, layer, head, look, matrix), **colours, over=over)
+        return head_drawing.head_data(run, stack, layer, head, look, matrix), view
 
     return compute
 
 
-def address_of_heads(run: ModelRun, stack: Stack) -> str | None:
+def heads_address(run: ModelRun, stack: Stack) -> str | None:
     """The address of all heads, before they are looked at; None where the sentence is too long for it.
 
     It is the same for all visitors who read this sentence.
@@ -152,7 +156,7 @@ def address_of_heads(run: ModelRun, stack: Stack) -> str | None:
 
 def sends_all_heads(stack: Stack) -> bool:
     """Whether the browser is sent all heads: it then makes the small pictures under a change itself."""
-    return ahead.fits(len(stack.places), len(stack.queries), len(stack.keys))
+    return ahead.is_short_enough(len(stack.places), len(stack.queries), len(stack.keys))
 
 
 def pack_heads(stack: Stack) -> bytes:
@@ -161,7 +165,7 @@ def pack_heads(stack: Stack) -> bytes:
     return ahead.sentence_blob(name_tokens(*stack.tokens), counts, head_matrix.raw_heads(stack.layers))
 
 
-def address_of_tiles(run: ModelRun, stack: Stack, layer: int, head: int, edit: HeadEdit) -> str | None:
+def tiles_address(run: ModelRun, stack: Stack, layer: int, head: int, edit: HeadEdit) -> str | None:
     """The address of the small pictures under the visitor's mask and scale; None where nothing is changed.
 
     It is the same for all who make this change, whatever of it they look at. Nothing is computed before the browser
@@ -175,15 +179,15 @@ def address_of_tiles(run: ModelRun, stack: Stack, layer: int, head: int, edit: H
         run.request,
         stack.id,
         ("edited tiles", place, change),
-        lambda stack: packing.squeeze(tiles(stack, place, change)),
+        lambda stack: packing.deflate(tiles_under_edit(stack, place, change)),
     )
 
 
-def tiles(stack: Stack, place: tuple[int, int], edit: HeadEdit) -> bytes:
+def tiles_under_edit(stack: Stack, place: tuple[int, int], edit: HeadEdit) -> bytes:
     """The codes of all tiles, layer by layer, those that the edit reaches under it."""
-    codes = [packing.thumbnail_codes(layer.largest) for layer in whole_model.swept(stack)]
+    codes = [packing.thumbnail_codes(layer.largest) for layer in whole_model.sweep_model(stack)]
     for index, heads, weights, hidden in what_if.changed_layers(stack, *place, edit):
-        codes[index][heads] = packing.thumbnails(weights, hidden)
+        codes[index][heads] = packing.make_thumbnails(weights, hidden)
     return np.concatenate(codes).tobytes()
 
 
@@ -191,45 +195,45 @@ def _offer(request: Request, stack_id: StackId, key: tuple[Any, ...], pack: Call
     """The address of what `pack` makes of a stack, once for all visitors, while its run is in memory."""
 
     def packed() -> bytes:
-        run = model_cache.remembered(request)
-        return model_cache.cached(run, (*key, stack_id), lambda: pack(run.stack(stack_id)))
+        run = model_cache.run_in_memory(request)
+        return model_cache.cached_result(run, (*key, stack_id), lambda: pack(run.stack(stack_id)))
 
     return ahead.offer_sentence((request, stack_id, *key), packed)
 
 
-def _under(shown: shown_head.Shown) -> None:
+def _under(shown: shown_head.DisplayedHead) -> None:
     """Draw what stands below the large head: its export menus, one of them for all heads whose lines are laid over."""
     run, stack, matrix = shown.run, shown.stack, shown.matrix
     name = f"attention-{run.request.model}-layer{shown.layer}-head{shown.head}"
     before_w_o = matrix.said_before_w_o(shown.query)
-    caption, title = shown_head.caption_of_shown(shown), shown.titled(matrix, shown.edit.seen)
+    caption, title = shown_head.displayed_caption(shown), shown.titled(matrix, shown.edit.seen)
     # what is on show, as numbers: the head under the visitor's mask and scale, or the difference that they make
     seen = replace(shown.view, kind="diff") if shown.edit.seen == "difference" else shown.view
-    laid = overlaid(shown_head.over(), shown.head, stack.layers[shown.layer].n_heads)[1:]
-    laid_over = _("Laid over it: heads {heads} of the same layer.").format(heads=listed(laid)) if laid else ""
-    others = partial(shown_head.matrices_over, laid, run, stack, shown.layer, shown.look, shown.edit)
-    with show.line_under("head-out"):
+    laid = overlaid_heads(shown_head.overlaid_heads(), shown.head, stack.layers[shown.layer].n_heads)[1:]
+    laid_over = _("Laid over it: heads {heads} of the same layer.").format(heads=join_list(laid)) if laid else ""
+    others = partial(shown_head.overlaid_matrices, laid, run, stack, shown.layer, shown.look, shown.edit)
+    with show.caption_line("head-out"):
         if before_w_o:
-            st.markdown(spoken(before_w_o), width="stretch")
-        show.export_menu(
+            st.markdown(translate_markdown(before_w_o), width="stretch")
+        show.save_menu(
             partial(head_picture, matrix.data, seen, seen.pins, title, computed=shown.data, edit=shown.edit),
             name,
             "head-out",
-            partial(head_drawing.long_table, matrix),
+            partial(head_drawing.to_long_table, matrix),
             caption,
-            live=shown_head.offers(shown, caption),
+            live=shown_head.save_offers(shown, caption),
             embeds=True,
             canvases=["head"],
         )
-        show.export_menu(
+        show.save_menu(
             lambda: lines_picture(matrix.data, seen, seen.pins, title, others()),
             f"{name}-lines",
             "lines-out",
             None,
-            sentences(laid_over, caption),
+            join_sentences(laid_over, caption),
             _("Save lines"),
             canvases=["head .av-lines"],
         )
     for note in matrix.notes:
-        st.caption(spoken(note))
-    shown_head.say_refusals(stack)
+        st.caption(translate_markdown(note))
+    shown_head.show_refusals(stack)

@@ -14,25 +14,25 @@ from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
 from attnviz.app.panel import show_problem
-from attnviz.app.text import plain
+from attnviz.app.text import escape_markdown
 from attnviz.base.message import Problem
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.figures import attention_figures as figures
-from attnviz.models.settings import current
+from attnviz.models.settings import current_settings
 from attnviz.pages.explore import choices
-from attnviz.pages.explore.panels.shown_head import Shown
-from attnviz.runs.predictions import Slot, TokenChoice, slots, token_choices
+from attnviz.pages.explore.panels.shown_head import DisplayedHead
+from attnviz.runs.predictions import Slot, TokenChoice, prediction_slots, token_choices
 
 _BEFORE, _LEFT, _WHY = "_texts_before", "_tokens_to_write", "_why_not_more"
 
 _draw = random.SystemRandom()
 
 
-def panel(shown: Shown) -> None:
+def panel(shown: DisplayedHead) -> None:
     """Draw the probabilities of the next token, or of a masked one, under a temperature and top-k."""
-    loaded = model_cache.model_of(shown.run)
-    places = slots(shown.run, loaded)
+    loaded = model_cache.model_of_run(shown.run)
+    places = prediction_slots(shown.run, loaded)
     if not places:
         mask = getattr(loaded.tokenizer, "mask_token", None)
         why = (
@@ -40,7 +40,7 @@ def panel(shown: Shown) -> None:
             if loaded.entry.kind == "encoder" and mask and shown.run.trace.logits is not None
             else _("{model} turns sentences into vectors; it was not trained to guess tokens.")
         )
-        st.info(why.format(mask=plain(mask or ""), model=plain(shown.run.name)))
+        st.info(why.format(mask=escape_markdown(mask or ""), model=escape_markdown(shown.run.name)))
         return
     left, right = st.columns([1, 2])
     with left:
@@ -62,7 +62,9 @@ def panel(shown: Shown) -> None:
             _buttons(shown, slot, likeliest)
 
 
-def _chart(shown: Shown, slot: Slot, number: int, likeliest: list[TokenChoice], temperature: float, top_k: int) -> None:
+def _chart(
+    shown: DisplayedHead, slot: Slot, number: int, likeliest: list[TokenChoice], temperature: float, top_k: int
+) -> None:
     """The likeliest tokens, and below them what the two sliders make of the first one's share, and why."""
     best = likeliest[0]
     words = (
@@ -80,7 +82,7 @@ def _chart(shown: Shown, slot: Slot, number: int, likeliest: list[TokenChoice], 
         ),
         name=f"next-token-{shown.run.request.model}",
         key=f"next-{number}",
-        words=words.format(position=slot.position, token=plain(best.label), share=best.probability),
+        words=words.format(position=slot.position, token=escape_markdown(best.label), share=best.probability),
         caption=_("{model} on “{text}”").format(model=shown.run.name, text=shown.run.request.text),
         table={
             "token": [c.label for c in likeliest],
@@ -97,10 +99,10 @@ def _chart(shown: Shown, slot: Slot, number: int, likeliest: list[TokenChoice], 
             "probability {share:.1%}."
         )
     )
-    st.caption(text.format(token=plain(best.label), temperature=temperature, k=top_k, share=best.drawn))
+    st.caption(text.format(token=escape_markdown(best.label), temperature=temperature, k=top_k, share=best.drawn))
 
 
-def _buttons(shown: Shown, slot: Slot, likeliest: list[TokenChoice]) -> None:
+def _buttons(shown: DisplayedHead, slot: Slot, likeliest: list[TokenChoice]) -> None:
     if slot.position is not None:
         return
     if shown.run.source.frame == "chat":
@@ -117,17 +119,20 @@ def _buttons(shown: Shown, slot: Slot, likeliest: list[TokenChoice]) -> None:
     with st.container(horizontal=True, gap="small"):
         for choice in likeliest:
             clicked = st.button(
-                plain(choice.label), key=f"append-{choice.token}", on_click=_append, args=(shown, choice.text),
+                escape_markdown(choice.label),
+                key=f"append-{choice.token}",
+                on_click=_append,
+                args=(shown, choice.text),
                 help=f"{Rounded(choice.probability):.2%}",
-            )  # fmt: skip
+            )
             if clicked:
                 st.rerun(scope="app")  # a click reruns only the picture, and the sentence stands above it
 
 
-def _writing(shown: Shown, slot: Slot) -> None:
+def _writing(shown: DisplayedHead, slot: Slot) -> None:
     """Draw the buttons that let the model write, and write the next token where there are more to come."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        count = widgets.number(choices.WRITE, _("Tokens"), step=1, width=110)
+        count = widgets.number_box(choices.WRITE, _("Tokens"), step=1, width=110)
         st.button(_("Write"), icon=":material/edit:", key="begin-writing", on_click=_write, args=(count,))
         st.button(_("Draw one"), icon=":material/casino:", key="draw-one", on_click=_write, args=(1,))
         left = st.session_state.get(_LEFT, 0)
@@ -150,17 +155,17 @@ def _write(count: int) -> None:
     st.session_state[_LEFT] = count
 
 
-def _append(shown: Shown, text: str) -> None:
+def _append(shown: DisplayedHead, text: str) -> None:
     """Append to the sentence and pin the new row, in one step of the browser's history. A callback."""
     link_state.put_all(_longer(shown, text))
 
 
-def _field(shown: Shown) -> Choice[str]:
+def _field(shown: DisplayedHead) -> Choice[str]:
     """Where the model's tokens go: a decoder that reads another text writes into the second."""
     return choices.SECOND if shown.run.target is not None else choices.SENTENCE
 
 
-def _longer(shown: Shown, text: str) -> dict[Choice[Any], Any]:
+def _longer(shown: DisplayedHead, text: str) -> dict[Choice[Any], Any]:
     """The choices with `text` appended to the sentence, which is remembered as it was."""
     field = _field(shown)
     before = link_state.value(field)
@@ -168,7 +173,7 @@ def _longer(shown: Shown, text: str) -> dict[Choice[Any], Any]:
     return {field: before + text, choices.PINS: {"t": [["q", choices.LAST]]}, choices.STAGE: None}
 
 
-def _texts_before(shown: Shown) -> list[str]:
+def _texts_before(shown: DisplayedHead) -> list[str]:
     """The texts that what is there was made of, the latest last; none where the visitor has typed since."""
     texts: list[str] = st.session_state.setdefault(_BEFORE, [])
     if texts and not link_state.value(_field(shown)).startswith(texts[-1]):
@@ -176,20 +181,20 @@ def _texts_before(shown: Shown) -> list[str]:
     return texts
 
 
-def _undo(shown: Shown) -> None:
+def _undo(shown: DisplayedHead) -> None:
     """Take the last token back. A callback."""
     texts = _texts_before(shown)
     if texts:
         link_state.put_all({_field(shown): texts.pop(), choices.PINS: None, choices.STAGE: None})
 
 
-def _write_one(shown: Shown, slot: Slot) -> None:
+def _write_one(shown: DisplayedHead, slot: Slot) -> None:
     """Draw a token as temperature and top-k let it be drawn, append it, and let the page be drawn again."""
-    loaded = model_cache.model_of(shown.run)
+    loaded = model_cache.model_of_run(shown.run)
     temperature, top_k = link_state.value(choices.TEMPERATURE), link_state.value(choices.TOP_K)
     possible = token_choices(loaded, slot, top_k, temperature, top_k)
     chosen = _draw.choices(possible, [choice.drawn for choice in possible])[0]
-    limit = current().token_limit
+    limit = current_settings().token_limit
     if loaded.tokenizer is not None and chosen.token in loaded.tokenizer.all_special_ids:
         why = Problem("The model ends its text here: it chose “{token}”.", token=chosen.label)
         st.session_state.update({_LEFT: 0, _WHY: why})
@@ -198,6 +203,6 @@ def _write_one(shown: Shown, slot: Slot) -> None:
         st.session_state.update({_LEFT: 0, _WHY: why})
     else:
         for choice, new in _longer(shown, chosen.text).items():
-            link_state.keep(choice, new)
+            link_state.set_value(choice, new)
         st.session_state[_LEFT] -= 1
     st.rerun(scope="app")

@@ -13,12 +13,12 @@ from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import name_of_head
-from attnviz.app.text import spoken
+from attnviz.app.text import translate_markdown
 from attnviz.base.head_edit import HeadEdit
-from attnviz.base.words import _, ngettext, say, sentences, tongue
+from attnviz.base.words import _, current_language, join_sentences, ngettext, translate_message
 from attnviz.canvas.head.attention_view import overview_grid
 from attnviz.canvas.shared import packing
-from attnviz.canvas.shared.blobs import AskedText, Overview
+from attnviz.canvas.shared.blobs import Overview, RequestedText
 from attnviz.live.matrix_figures import MosaicFigure
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.explore import choices
@@ -38,7 +38,7 @@ def choose_stack(run: ModelRun) -> Stack:
     names = {"encoder": _("Encoder"), "decoder": _("Decoder"), "cross": _("Decoder looks at encoder")}
     if len(run.stacks) == 1:
         return run.stacks[0]
-    chosen = widgets.one_of(
+    chosen = widgets.select_one(
         choices.STACK, _("Attention"), {s.id: names[s.id] for s in run.stacks}, label_visibility="collapsed"
     )
     return run.stack(cast(StackId, chosen))
@@ -46,8 +46,10 @@ def choose_stack(run: ModelRun) -> Stack:
 
 def draw(run: ModelRun, stack: Stack) -> tuple[Overview, tuple[int, int]]:
     """Draw the grid of heads; what is drawn, and the chosen (layer, head). Heads are only measured for ordering."""
-    measures = {name: say(whole_model.MEASURES[name][0]) for name in whole_model.applicable(stack)}
-    by = widgets.one_of(
+    measures = {
+        name: translate_message(whole_model.MEASURES[name][0]) for name in whole_model.applicable_measures(stack)
+    }
+    by = widgets.select_one(
         choices.ORDER,
         _("All heads, ordered by"),
         {"place": _("layer and head")} | measures,
@@ -56,23 +58,23 @@ def draw(run: ModelRun, stack: Stack) -> tuple[Overview, tuple[int, int]]:
     )
     tiles, curve = _tiles(run, stack), link_state.value(choices.CURVE)
     if by != "place":
-        st.caption(say(whole_model.MEASURES[by][1]))
+        st.caption(translate_message(whole_model.MEASURES[by][1]))
         tiles = _ordered(tiles, _measured(run, stack), by, measures[by])
     # in a sentence longer than a small picture is wide, a row spreads its weight so far that even steps leave it black
     root = curve == "root" or len(stack.keys) > packing.THUMBNAIL_SIDE
     silenced = tuple(place for place in stack.places if name_of_head(place) in link_state.value(choices.QUIET))
     tiles = replace(tiles, grid=replace(tiles.grid, root=root, silenced=silenced))
     # what the visitor asked for, with all that these pictures depend on besides the sentence
-    besides = packing.fingerprint(replace(run.request, text=""), stack.id, by, curve, tongue())
+    besides = packing.fingerprint(replace(run.request, text=""), stack.id, by, curve, current_language())
     fills = len(tiles.grid.heads) >= FILLS * max(tiles.grid.heads)
     with st.container(key="many-heads" if fills else "few-heads"):
         return tiles, overview_grid(
             "heads",
             tiles,
             *stack.tokens,
-            selected=shown_head.at(stack),
-            on_pick=shown_head.go_to,
-            asked=AskedText(sentence_label(is_read=len(run.stacks) > 1), run.request.text, besides),
+            selected=shown_head.current_head(stack),
+            on_pick=shown_head.select_head,
+            asked=RequestedText(sentence_label(is_read=len(run.stacks) > 1), run.request.text, besides),
         )
 
 
@@ -102,12 +104,12 @@ def _ordered(tiles: Overview, measured: whole_model.StackMeasures, by: str, name
     return tiles
 
 
-def export(run: ModelRun, stack: Stack, tiles: Overview) -> None:
+def offer_grid(run: ModelRun, stack: Stack, tiles: Overview) -> None:
     """Offer the grid as a picture, and every measure of every head as a table."""
     text = run.request.text
     text = text if len(text) <= LONGEST_QUOTED else f"{text[: LONGEST_QUOTED - 1].rstrip()}…"
     title = _("All heads of {model} on “{text}”").format(model=run.name, text=text)
-    at = shown_head.nearest_to_chosen(stack)
+    at = shown_head.find_nearest_head(stack)
     edit = replace(shown_head.edit(stack, at[0]), seen=link_state.value(choices.SEEN))
     changed = edit if edit.seen != "before" and edit.changes_attention else None
     about = ngettext(
@@ -115,12 +117,12 @@ def export(run: ModelRun, stack: Stack, tiles: Overview) -> None:
         "{count} heads. In each small picture rows are queries and columns keys.",
         sum(tiles.grid.heads),
     ).format(count=sum(tiles.grid.heads))
-    show.under(
+    show.footer(
         lambda: SceneFigure((_figure(stack, MosaicFigure(tiles.thumbnails, tiles.grid, at, title), changed),), title),
         name=f"attention-all-heads-{run.request.model}",
         key="mosaic",
         canvases=["heads"],
-        caption=sentences(about, "" if changed is None else _about_change(stack, at, changed)),
+        caption=join_sentences(about, "" if changed is None else _about_change(stack, at, changed)),
         table=lambda: _measure_table(_measured(run, stack)),
         embeds=False,
     )
@@ -129,10 +131,12 @@ def export(run: ModelRun, stack: Stack, tiles: Overview) -> None:
 def _about_change(stack: Stack, at: tuple[int, int], edit: HeadEdit) -> str:
     """The mask and the scale that heads of the grid are drawn under, and which heads these are."""
     layer, head = at
-    mask, scale, more = head_drawing.in_words(edit, stack, layer)
+    mask, scale, more = head_drawing.describe_edit(edit, stack, layer)
     framed = _("The head in the frame is head {head} of layer {layer}.").format(layer=layer, head=head)
     own = stack.layers[layer].scale
-    return sentences("" if edit.where == "all" else framed, head_drawing.say_mask_and_scale(mask, scale, own), more)
+    return join_sentences(
+        "" if edit.where == "all" else framed, head_drawing.mask_and_scale_sentence(mask, scale, own), more
+    )
 
 
 def _figure(stack: Stack, own: MosaicFigure, edit: HeadEdit | None) -> MosaicFigure:
@@ -141,11 +145,11 @@ def _figure(stack: Stack, own: MosaicFigure, edit: HeadEdit | None) -> MosaicFig
         return own
     if head_panel.sends_all_heads(stack):
         return replace(own, edit=edit, every=head_panel.pack_heads(stack))
-    codes = np.frombuffer(head_panel.tiles(stack, own.selected, replace(edit, seen="after")), np.uint8)
+    codes = np.frombuffer(head_panel.tiles_under_edit(stack, own.selected, replace(edit, seen="after")), np.uint8)
     return replace(own, codes=codes.reshape(own.codes.shape))
 
 
-def standouts(run: ModelRun, stack: Stack) -> None:
+def draw_standouts(run: ModelRun, stack: Stack) -> None:
     """Draw a button for each head that shows one pattern most; it selects the head."""
     if len(stack.keys) == 1:
         st.caption(_("A single token can only look at itself: type more words to see what the heads do."))
@@ -156,9 +160,9 @@ def standouts(run: ModelRun, stack: Stack) -> None:
         return
     for message, (layer, head) in strongest[:4]:
         st.button(
-            spoken(message),
+            translate_markdown(message),
             key=f"standout-{layer}-{head}-{message.template[-20:]}",
-            on_click=shown_head.go_to,
+            on_click=shown_head.select_head,
             args=(layer, head),
             type="tertiary",
             icon=":material/arrow_forward:",
@@ -168,8 +172,8 @@ def standouts(run: ModelRun, stack: Stack) -> None:
 def _tiles(run: ModelRun, stack: Stack) -> Overview:
     """The small pictures. Of a short sentence they come without measures, which would take longer than they do."""
     key = ("tiles", stack.id)
-    parts: Iterable[whole_model.SweptLayer] = whole_model.swept(stack)
-    if len(stack.queries) * len(stack.keys) > TOGETHER**2 and model_cache.already_cached(run, key) is None:
+    parts: Iterable[whole_model.LayerPictures] = whole_model.sweep_model(stack)
+    if len(stack.queries) * len(stack.keys) > TOGETHER**2 and model_cache.find_cached(run, key) is None:
         parts = _swept(run, stack)
 
     def pack() -> Overview:
@@ -179,32 +183,32 @@ def _tiles(run: ModelRun, stack: Stack) -> Overview:
         )
         return replace(tiles, compressed=tiles.packed)  # once for all visitors, and weighed by the cache
 
-    tiles: Overview = model_cache.cached(run, key, pack)
+    tiles: Overview = model_cache.cached_result(run, key, pack)
     return tiles
 
 
 def _measured(run: ModelRun, stack: Stack) -> whole_model.StackMeasures:
     """Every measure of every head."""
     key = ("measured", stack.id)
-    known: whole_model.StackMeasures | None = model_cache.already_cached(run, key)
+    known: whole_model.StackMeasures | None = model_cache.find_cached(run, key)
     if known is not None:
         return known
     parts = _swept(run, stack)
-    return model_cache.cached(run, key, lambda: whole_model.measured(stack, parts))
+    return model_cache.cached_result(run, key, lambda: whole_model.measure_heads(stack, parts))
 
 
-def _swept(run: ModelRun, stack: Stack) -> list[whole_model.SweptLayer]:
+def _swept(run: ModelRun, stack: Stack) -> list[whole_model.LayerPictures]:
     """Pictures and measures, one layer at a time, so that a click can interrupt it without losing layers."""
     note: Any = None
     began, count = time.monotonic(), len(stack.layers)
-    measuring = functools.cache(functools.partial(whole_model.yardstick_of, stack))
-    parts: list[whole_model.SweptLayer] = []
+    measuring = functools.cache(functools.partial(whole_model.stack_yardstick, stack))
+    parts: list[whole_model.LayerPictures] = []
 
-    def sweep(index: int) -> whole_model.SweptLayer:
-        return whole_model.swept_layer(stack, index, measuring())
+    def sweep(index: int) -> whole_model.LayerPictures:
+        return whole_model.sweep_one_layer(stack, index, measuring())
 
     for index in range(count):
-        parts.append(model_cache.cached(run, ("swept", stack.id, index), functools.partial(sweep, index)))
+        parts.append(model_cache.cached_result(run, ("swept", stack.id, index), functools.partial(sweep, index)))
         if time.monotonic() - began > PATIENCE:
             note = note or st.empty()
             note.caption(_("Measuring the heads: {done} of {layers} layers").format(done=index + 1, layers=count))

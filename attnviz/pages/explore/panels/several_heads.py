@@ -7,24 +7,24 @@ import streamlit as st
 
 from attnviz.app import show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.head_drawing import long_table, whose
-from attnviz.app.links.choices import head_of, name_of_head
-from attnviz.app.text import spoken
+from attnviz.app.head_drawing import head_owner, to_long_table
+from attnviz.app.links.choices import name_of_head, parse_head
+from attnviz.app.text import translate_markdown
 from attnviz.base.head_record import HeadView
 from attnviz.base.message import Problem
-from attnviz.base.words import _, clauses, ended, ngettext
+from attnviz.base.words import _, end_sentence, join_clauses, ngettext
 from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.loading import EXAMPLES, availabilities
 from attnviz.pages.explore import choices
-from attnviz.pages.explore.maths.one_head import Aligned, aligned, in_both
-from attnviz.pages.explore.panels.shown_head import Shown, some_heads
-from attnviz.runs.head_matrix import Matrix, average, head_matrix, rolled_out, telling_depth
+from attnviz.pages.explore.maths.one_head import AlignedMatrices, align_matrices, count_common
+from attnviz.pages.explore.panels.shown_head import DisplayedHead, select_heads
+from attnviz.runs.head_matrix import Matrix, attention_rollout, average_heads, head_matrix, telling_depth
 from attnviz.runs.model_run import ModelRun, Stack
-from attnviz.runs.what_if import said_of_difference
+from attnviz.runs.what_if import difference_sentence
 
 
-def mean(shown: Shown) -> None:
+def draw_mean(shown: DisplayedHead) -> None:
     """Draw a mean over heads, or attention followed through the layers (rollout)."""
     stack, look = shown.stack, shown.look
     kinds = {
@@ -34,7 +34,7 @@ def mean(shown: Shown) -> None:
     }
     if stack.same_tokens:
         kinds["rollout"] = _("rollout")
-    kind = widgets.one_of(choices.COMBINE, _("Combine"), kinds)
+    kind = widgets.select_one(choices.COMBINE, _("Combine"), kinds)
     places = _heads(shown, kind)
     if not places:
         st.info(_("Choose at least one head."))
@@ -42,7 +42,7 @@ def mean(shown: Shown) -> None:
     if kind == "rollout":
         through = _depth(shown)
         key: tuple[Any, ...] = ("rollout", stack.id, look, through)
-        matrix = model_cache.cached(shown.run, key, lambda: rolled_out(stack, look, layers=through))
+        matrix = model_cache.cached_result(shown.run, key, lambda: attention_rollout(stack, look, layers=through))
         title = ngettext(
             "Rollout through {layers} layer (not a head)", "Rollout through {layers} layers (not a head)", through
         ).format(layers=through)
@@ -56,7 +56,7 @@ def mean(shown: Shown) -> None:
         )
     else:
         key = ("mean", stack.id, places, look)
-        matrix = model_cache.cached(shown.run, key, lambda: average(stack, places, look))
+        matrix = model_cache.cached_result(shown.run, key, lambda: average_heads(stack, places, look))
         title = ngettext(
             "Mean of {count} head: that head itself", "Mean of {count} heads (not a head)", len(places)
         ).format(count=len(places))
@@ -65,40 +65,42 @@ def mean(shown: Shown) -> None:
         title = _("{title}, of weights").format(title=title)
     view = HeadView(title, full_range=shown.view.full_range, root=shown.view.root)
     pins = head_view("average", matrix.data, view)
-    show.under(
+    show.footer(
         lambda: head_picture(matrix.data, view, pins, ""),
         name=f"{kind}-{shown.run.request.model}",
         key="average-out",
-        canvas=show.canvas_of("average"),
-        words=spoken(matrix.said_of(shown.query if shown.pins else matrix.telling_row)),
+        canvas=show.live_canvas("average"),
+        words=translate_markdown(matrix.said_of(shown.query if shown.pins else matrix.telling_row)),
         caption=_("{name}: {title}.").format(name=shown.run.name, title=title),
-        table=lambda: long_table(matrix),
+        table=lambda: to_long_table(matrix),
     )
 
 
-def _heads(shown: Shown, kind: str) -> tuple[tuple[int, int], ...]:
+def _heads(shown: DisplayedHead, kind: str) -> tuple[tuple[int, int], ...]:
     """The heads to take the mean over, as (layer, head)."""
     if kind == "layer":
         return tuple(place for place in shown.stack.places if place[0] == shown.layer)
     if kind != "chosen":
         return shown.stack.places
-    return some_heads(
+    return select_heads(
         choices.MEAN_OF, _("Heads, as layer.head"), shown.stack, usual=[name_of_head((shown.layer, shown.head))]
     )
 
 
-def _depth(shown: Shown) -> int:
+def _depth(shown: DisplayedHead) -> int:
     """The number of layers that the rollout goes through, counted from the first."""
     layers = len(shown.stack.layers)
     if layers == 1:
         return 1
-    telling = model_cache.cached(shown.run, ("rollout depth", shown.stack.id), lambda: telling_depth(shown.stack))
+    telling = model_cache.cached_result(
+        shown.run, ("rollout depth", shown.stack.id), lambda: telling_depth(shown.stack)
+    )
     return int(widgets.slider(choices.ROLLOUT_TO, _("Layers, from the first on"), high=layers, usual=telling))
 
 
-def two(shown: Shown) -> None:
+def draw_two_heads(shown: DisplayedHead) -> None:
     """Draw the chosen head, the visitor's other choice, and where their tokens align the difference of the two."""
-    kind = widgets.one_of(
+    kind = widgets.select_one(
         choices.BESIDE,
         _("Show beside it"),
         {"head": _("another head"), "sentence": _("another sentence"), "model": _("another model")},
@@ -112,11 +114,11 @@ def two(shown: Shown) -> None:
         top = max(matrix.data.largest for matrix in (shown.matrix, other))
         shown = replace(shown, view=replace(shown.view, fixed_top=top))
     both_heads = [(shown.run, shown.layer, shown.head), (run, layer, head)]
-    names = [whose(of.name, at, number) for of, at, number in both_heads]
+    names = [head_owner(of.name, at, number) for of, at, number in both_heads]
     if kind == "sentence":
         quoted, texts = _("{name}: “{text}”"), (shown.run.request.text[:60], run.request.text[:60])
         names = [quoted.format(name=name, text=text) for name, text in zip(names, texts, strict=True)]
-    both = aligned(shown.matrix, other)
+    both = align_matrices(shown.matrix, other)
     columns = st.columns(2 if both is None else 3)
     with columns[0]:
         pictures = [_draw("beside-a", names[0], shown.matrix, shown, "heads")]
@@ -128,13 +130,13 @@ def two(shown: Shown) -> None:
             _(
                 "No difference is drawn: only {same} of these tokens stand in both sentences in the same order, so "
                 "most cells have no partner to be subtracted from. Change only a word or two to compare."
-            ).format(same=in_both(shown.matrix.rows, other.rows))
+            ).format(same=count_common(shown.matrix.rows, other.rows))
         )
     else:
         with columns[2]:
             name = _("Difference: the second minus the first")
             pictures.append(_draw("beside-difference", name, both.difference, shown, "heads" if same else "difference"))
-        change = spoken(said_of_difference(*both.common))
+        change = translate_markdown(difference_sentence(*both.common))
         if both.replaced + both.alone:
             st.caption(
                 _(
@@ -142,12 +144,12 @@ def two(shown: Shown) -> None:
                     "one sentence has, whose rows and columns are left out of it: {alone}."
                 ).format(replaced=both.replaced, alone=both.alone)
             )
-    show.under(
+    show.footer(
         lambda: SceneFigure(tuple(part for picture in pictures for part in picture.parts)),
         name=f"beside-{shown.run.request.model}",
         key="beside-out",
         words=change,
-        caption=ended(clauses(names)),
+        caption=end_sentence(join_clauses(names)),
         table=None if both is None else lambda: _table(both),
         label=_("Save all"),
         canvases=["beside-a", "beside-b", *([] if both is None else ["beside-difference"])],
@@ -155,42 +157,42 @@ def two(shown: Shown) -> None:
     )
 
 
-def _table(both: Aligned) -> dict[str, Any]:
+def _table(both: AlignedMatrices) -> dict[str, Any]:
     """One row for each cell of the common axis, with both values and their difference."""
-    table = long_table(both.first)
+    table = to_long_table(both.first)
     first = table.pop("value")
-    second, difference = (long_table(each)["value"] for each in (both.second, both.difference))
+    second, difference = (to_long_table(each)["value"] for each in (both.second, both.difference))
     return table | {"first": first, "second": second, "difference": difference}
 
 
-def _run(shown: Shown, kind: str) -> ModelRun:
+def _run(shown: DisplayedHead, kind: str) -> ModelRun:
     request = shown.run.request
     if kind == "sentence":
         # to begin with, of the examples the one that shares most words with the visitor's sentence
         words = set(request.text.lower().split())
         others = [example.text for example in EXAMPLES if example.text != request.text and not example.second]
         usual = max(others, key=lambda other: len(words & set(other.lower().split())))
-        text = widgets.text(choices.OTHER_TEXT, _("The other sentence"), usual=usual, height=76)
-        return model_cache.model_run(replace(request, text=text))
+        text = widgets.text_box(choices.OTHER_TEXT, _("The other sentence"), usual=usual, height=76)
+        return model_cache.get_run(replace(request, text=text))
     if kind == "model":
         names = {s.entry.id: s.name for s in availabilities() if s.entry.kind != "pictures" and s.on_this_machine}
         names.pop(request.model, None)
         if not names:
             raise Problem("There is no second model on this machine")
-        model = widgets.one_of(choices.BESIDE_MODEL, _("The other model"), names, style="select")
-        return model_cache.model_run(replace(request, model=model))
+        model = widgets.select_one(choices.BESIDE_MODEL, _("The other model"), names, style="select")
+        return model_cache.get_run(replace(request, model=model))
     return shown.run
 
 
-def _place(shown: Shown, stack: Stack, kind: str) -> tuple[int, int]:
+def _place(shown: DisplayedHead, stack: Stack, kind: str) -> tuple[int, int]:
     """The (layer, head) to show beside; until one is typed, the next head, or the same of another sentence or model."""
     nearest = min(shown.layer, len(stack.layers) - 1)
     heads = stack.layers[nearest].n_heads
     usual = f"{nearest}.{(shown.head + 1) % heads if kind == 'head' else min(shown.head, heads - 1)}"
-    typed = widgets.text(choices.BESIDE_HEAD[kind], _("Its head, as layer.head"), usual=usual, width=260)
+    typed = widgets.text_box(choices.BESIDE_HEAD[kind], _("Its head, as layer.head"), usual=usual, width=260)
     text = typed.strip() or usual
     try:
-        layer, head = head_of(text)
+        layer, head = parse_head(text)
     except ValueError:
         raise Problem("“{text}” is not a head: write layer.head, as in 3.0", text=text) from None
     if not stack.has(layer, head):
@@ -203,7 +205,7 @@ def _place(shown: Shown, stack: Stack, kind: str) -> tuple[int, int]:
     return layer, head
 
 
-def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str) -> SceneFigure:
+def _draw(key: str, name: str, matrix: Matrix, shown: DisplayedHead, group: str) -> SceneFigure:
     """Draw one of them, with a sentence on its row; the same as a picture for a file."""
     view = replace(shown.compact(matrix), title=name, fixed_top=shown.view.fixed_top)
     if key == "beside-difference":
@@ -211,5 +213,5 @@ def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str) -> Scen
     pins = head_view(key, matrix.data, view, group=group)
     if view.kind != "diff":  # the visitor's row where this picture has the same rows, else the one that tells most
         same = shown.pins and matrix.rows == shown.matrix.rows
-        st.markdown(spoken(matrix.said_of(shown.query if same else matrix.telling_row)))
+        st.markdown(translate_markdown(matrix.said_of(shown.query if same else matrix.telling_row)))
     return head_picture(matrix.data, view, shown.pins if group == "heads" else pins)  # which a group has in common

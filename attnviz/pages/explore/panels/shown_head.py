@@ -12,35 +12,35 @@ import numpy as np
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.app.links.choices import Choice, HeadPlace, head_of, name_of_head
+from attnviz.app.links.choices import Choice, HeadPlace, name_of_head, parse_head
 from attnviz.base.head_edit import LARGEST_FACTOR, LONGEST_WINDOW, HeadEdit
 from attnviz.base.head_record import HeadData, HeadGrid, HeadView, Pin, Pins, PinSide
 from attnviz.base.message import Message
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, ended, language, say, sentences, speaking
-from attnviz.live import LiveView, page
+from attnviz.base.words import _, end_sentence, join_sentences, selected_language, translate_message, use_language
+from attnviz.live import LiveView, live_page
 from attnviz.pages.explore import choices
-from attnviz.runs.head_matrix import Look, Matrix, raw_head, raw_heads
+from attnviz.runs.head_matrix import DisplayOptions, Matrix, raw_head, raw_heads
 from attnviz.runs.model_run import ModelRun, Stack
 
 LARGEST = 24_000_000  # bytes of scores: a file that a browser still opens at once
 
 
-def at(stack: Stack) -> tuple[int, int]:
+def current_head(stack: Stack) -> tuple[int, int]:
     """(layer, head) on show: the chosen one, or the nearest that this stack has, in which case a caption says so."""
     layer, head = link_state.value(choices.AT)
-    nearest, nearest_head = nearest_to_chosen(stack)
+    nearest, nearest_head = find_nearest_head(stack)
     if (layer, head) not in ((nearest, nearest_head), choices.START):
         message = Message(
             "There is no layer {layer} head {head} here: layers go from 0 to {last}. "
             "Layer {to_layer} head {to_head} is shown.",
             {"layer": layer, "head": head, "last": len(stack.layers) - 1, "to_layer": nearest, "to_head": nearest_head},
         )
-        widgets.say_instead(choices.AT, message)
+        widgets.show_substitute(choices.AT, message)
     return nearest, nearest_head
 
 
-def nearest_to_chosen(stack: Stack) -> tuple[int, int]:
+def find_nearest_head(stack: Stack) -> tuple[int, int]:
     """The same, without a word."""
     layer, head = link_state.value(choices.AT)
     if stack.has(layer, head):
@@ -49,7 +49,7 @@ def nearest_to_chosen(stack: Stack) -> tuple[int, int]:
     return nearest, min(head, stack.layers[nearest].n_heads - 1)
 
 
-def go_to(layer: int, head: int) -> None:
+def select_head(layer: int, head: int) -> None:
     """Show another head. Call it from callbacks."""
     link_state.put(choices.AT, (layer, head))
 
@@ -69,7 +69,7 @@ def edit(stack: Stack, layer: int) -> HeadEdit:
     return chosen.fitted(len(stack.queries), len(stack.keys))
 
 
-def keep_edit(edit: HeadEdit) -> None:
+def store_edit(edit: HeadEdit) -> None:
     """Keep what a hand has changed; in the link it is one step. A callback."""
     link_state.put_all({
         choices.MASK: edit.mask,
@@ -83,26 +83,26 @@ def keep_edit(edit: HeadEdit) -> None:
     })  # fmt: skip
 
 
-def say_refusals(stack: Stack) -> None:
+def show_refusals(stack: Stack) -> None:
     """Say why parts of the link that are about mask and scale are not used."""
-    widgets.chosen_of(choices.HIDDEN, range(len(stack.keys)))
+    widgets.selected_options(choices.HIDDEN, range(len(stack.keys)))
     for choice in (choices.MASK, choices.WINDOW, choices.HIDDEN, choices.SCALE, choices.FACTOR, choices.WHERE):
-        widgets.say_refusal(choice)
+        widgets.show_refusal(choice)
 
 
-def some_heads(choice: Choice[Any], label: str, stack: Stack, **more: Any) -> tuple[HeadPlace, ...]:
+def select_heads(choice: Choice[Any], label: str, stack: Stack, **more: Any) -> tuple[HeadPlace, ...]:
     """Draw a list of all heads to choose some from; `more` is for the widget."""
     names = {name: name for name in map(name_of_head, stack.places)}
-    return tuple(head_of(name) for name in widgets.several(choice, label, names, **more))
+    return tuple(parse_head(name) for name in widgets.select_several(choice, label, names, **more))
 
 
-def over() -> tuple[int, ...]:
+def overlaid_heads() -> tuple[int, ...]:
     """The heads whose lines the visitor laid over each other, by number; they stay when another layer is on show."""
     return tuple(head for head in link_state.value(choices.OVER) if isinstance(head, int))
 
 
-def matrices_over(
-    heads: Sequence[int], run: ModelRun, stack: Stack, layer: int, look: Look, edit: HeadEdit
+def overlaid_matrices(
+    heads: Sequence[int], run: ModelRun, stack: Stack, layer: int, look: DisplayOptions, edit: HeadEdit
 ) -> Mapping[int, np.ndarray]:
     """Of each of these heads its matrix, NaN where masked, under the edit where that reaches them."""
     if edit.where == "head":
@@ -136,7 +136,7 @@ class PictureAxis:
 Places = Mapping[PinSide, PictureAxis]  #: "q": the rows of a picture; "k": its columns
 
 
-def places_of(stack: Stack, matrix: Matrix) -> Places:
+def picture_axes(stack: Stack, matrix: Matrix) -> Places:
     """What the rows and columns of a matrix stand for."""
     return {
         "q": PictureAxis(matrix.row_tokens, stack.queries.labels),
@@ -144,7 +144,7 @@ def places_of(stack: Stack, matrix: Matrix) -> Places:
     }
 
 
-def pins(places: Places) -> Pins | None:
+def current_pins(places: Places) -> Pins | None:
     """The pinned tokens and cell that this picture has; None when nothing was ever pinned."""
     chosen = link_state.value(choices.PINS)
     if chosen is None:
@@ -163,7 +163,7 @@ def _line(axis: PictureAxis, at: int, label: str = "") -> int | None:
     return len(axis.lines) - 1 if at == choices.LAST else axis.shown(at, label)
 
 
-def keep_pins(places: Places, pins: Pins) -> None:
+def store_pins(places: Places, pins: Pins) -> None:
     """Keep the pins, and let the stages follow a clicked cell again. A callback, with `places` filled in."""
     tokens = [(pin.axis, places[pin.axis].kept(pin.position)) for pin in pins.tokens]
     kept: dict[str, Any] = {"t": [[side, *token] for side, token in tokens if token is not None]}
@@ -175,14 +175,14 @@ def keep_pins(places: Places, pins: Pins) -> None:
 
 
 @dataclass(frozen=True)
-class Shown:
+class DisplayedHead:
     """The head on show and how it is shown: everything that the panels below need."""
 
     run: ModelRun
     stack: Stack
     layer: int
     head: int
-    look: Look
+    look: DisplayOptions
     data: HeadData
     view: HeadView
     matrix: Matrix  #: as it is on show: under the edit where that is seen
@@ -217,11 +217,11 @@ class Shown:
 
     def titled(self, matrix: Matrix, seen: str) -> str:
         """A picture's title: what its row looks at, but in a difference, in which nothing looks."""
-        own = head_drawing.whose(self.run.name, self.layer, self.head)
-        return own if seen == "difference" else head_drawing.looks_at(matrix, self.query, own)
+        own = head_drawing.head_owner(self.run.name, self.layer, self.head)
+        return own if seen == "difference" else head_drawing.picture_title(matrix, self.query, own)
 
 
-def weights_of(run: ModelRun) -> str:
+def weights_caption(run: ModelRun) -> str:
     """The caption of the picture, which says "trained" only of weights that were."""
     return {
         "random": _("Random weights of {model}, never trained. Rows look, columns are looked at."),
@@ -230,7 +230,7 @@ def weights_of(run: ModelRun) -> str:
     }[run.weights_are]
 
 
-def origin_of(run: ModelRun) -> str:
+def origin_sentence(run: ModelRun) -> str:
     """A sentence on where the model's weights come from and how to read the picture."""
     places = {
         "cache": _("the app's cache"),
@@ -247,18 +247,18 @@ def origin_of(run: ModelRun) -> str:
     )
     rounded = _("Most of them were rounded to {bits} bits, so they differ a little from the ones that were published.")
     said = template.format(place=place)
-    return sentences(said, "" if run.rounded_to is None else rounded.format(bits=run.rounded_to))
+    return join_sentences(said, "" if run.rounded_to is None else rounded.format(bits=run.rounded_to))
 
 
-def caption_of_shown(shown: Shown) -> str:
+def displayed_caption(shown: DisplayedHead) -> str:
     """The caption of the head as it is on show, which says what is changed if that is seen."""
     if shown.edit.seen == "before":
-        return caption_of(shown)
-    changed = caption_of(shown, *head_drawing.in_words(shown.edit, shown.stack, shown.layer))
-    return sentences(_("After the change minus before it.") if shown.edit.seen == "difference" else "", changed)
+        return picture_caption(shown)
+    changed = picture_caption(shown, *head_drawing.describe_edit(shown.edit, shown.stack, shown.layer))
+    return join_sentences(_("After the change minus before it.") if shown.edit.seen == "difference" else "", changed)
 
 
-def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, more: str = "") -> str:
+def picture_caption(shown: DisplayedHead, mask: str | None = None, scale: str | None = None, more: str = "") -> str:
     """The caption of an exported picture: model, layer, head, mask, scale, how tokens are shown, and the link."""
     template = _("{model}, layer {layer}, head {head}: {what}. Mask: {mask}. Scores times {scale}.")
     made_by = {
@@ -266,33 +266,33 @@ def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, 
         "unknown": _("Computed with attnviz."),
         "trained": _("Trained weights, computed with attnviz."),
     }
-    return sentences(
+    return join_sentences(
         template.format(
             model=shown.run.name,
             layer=shown.layer,
             head=shown.head,
-            what=head_drawing.unit_of(shown.look),
+            what=head_drawing.value_unit(shown.look),
             mask=mask or _("the model's own"),
             scale=scale or f"{Rounded(shown.stack.layers[shown.layer].scale):.4g}",
         ),
         more,
-        *(ended(say(note)) for note in shown.matrix.notes),
+        *(end_sentence(translate_message(note)) for note in shown.matrix.notes),
         made_by[shown.run.weights_are],
     )
 
 
-def offers(shown: Shown, note: str) -> list[show.LiveFile]:
+def save_offers(shown: DisplayedHead, note: str) -> list[show.LiveFile]:
     """What the export menu offers: what a visitor sees now, for a download runs in no session, and no tensors."""
     stack, view, edit, layer, head = shown.stack, shown.view, shown.edit, shown.layer, shown.head
     grid = stack.grid
     title = _("{model} on “{text}”").format(model=shown.run.name, text=shown.run.request.text[:120])
-    address, language_now = link_state.public_address(link_state.LONGEST_IN_CAPTION), language()
+    address, language_now = link_state.public_address(link_state.LONGEST_IN_CAPTION), selected_language()
     request, name = shown.run.request, stack.id
 
     def made(heads: Callable[[Stack], Sequence[HeadData]], grid: HeadGrid) -> str:
-        of_run = model_cache.remembered(request).stack(name)
-        with speaking(language_now):
-            return page(LiveView(heads(of_run), grid, view, edit, title, note, address))
+        of_run = model_cache.run_in_memory(request).stack(name)
+        with use_language(language_now):
+            return live_page(LiveView(heads(of_run), grid, view, edit, title, note, address))
 
     this_head = partial(made, lambda stack: [raw_head(stack, layer, head)], HeadGrid.of([1]))
     files = [show.LiveFile(_("Live HTML: this head"), "-live", this_head)]

@@ -6,27 +6,29 @@ import streamlit as st
 from attnviz.app import head_drawing, show, widget_values
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.app.text import plain
+from attnviz.app.text import escape_markdown
 from attnviz.base.largest import find_largest
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, clauses, ngettext, sentences
+from attnviz.base.words import _, join_clauses, join_sentences, ngettext
 from attnviz.canvas.model_strip import StripBlock, StripPart, StripWay, model_strip, strip_figure
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.explore import choices, figures
 from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.maths.one_head import StagesResult, stages
-from attnviz.pages.explore.panels.shown_head import Shown, caption_of_shown, go_to
+from attnviz.pages.explore.panels.shown_head import DisplayedHead, displayed_caption, select_head
 
 QUERY, KEY = "stage_query", "stage_key"
 MOST_LINES = 6  # matrices that are named one by one
 LEAST_SHARE = 1e-4  # of all parameters: less would be said as 0.00%
 
 
-def place(shown: Shown) -> None:
+def place(shown: DisplayedHead) -> None:
     """Draw the strip; a press on a block or a head chooses it."""
     stack = shown.stack
-    loaded = model_cache.model_of(shown.run)
-    parts = model_cache.cached(shown.run, ("parts", stack.id), lambda: whole_model.parts_of(loaded.model, stack))
+    loaded = model_cache.model_of_run(shown.run)
+    parts = model_cache.cached_result(
+        shown.run, ("parts", stack.id), lambda: whole_model.count_parts(loaded.model, stack)
+    )
     layers = len(stack.layers)
     roles: dict[whole_model.BlockRole, tuple[str, str]] = {
         "attention": (_("Attention"), ""),
@@ -50,15 +52,15 @@ def place(shown: Shown) -> None:
         _part(_("Embedding"), parts.embedding, parts, vectors),
     ]
     way = StripWay(before, blocks, inside, _after(parts), [layer.n_heads for layer in stack.layers])
-    model_strip("place", way, at=at, group="heads", on_pick=go_to)
+    model_strip("place", way, at=at, group="heads", on_pick=select_head)
     title = _("Where layer {layer}, head {head} of {model} sits").format(
         layer=shown.layer, head=shown.head, model=shown.run.name
     )
-    show.under(
+    show.footer(
         lambda: SceneFigure((strip_figure(way, at, title),), title),
         name=f"place-{shown.run.request.model}-layer{shown.layer}-head{shown.head}",
         key="place-out",
-        canvas=show.canvas_of("place"),
+        canvas=show.live_canvas("place"),
         caption=_("Parameters counted in the model’s own weights."),
         table=lambda: _table(way, shown.layer),
     )
@@ -70,7 +72,7 @@ def _table(way: StripWay, layer: int) -> dict[str, list[str]]:
     parts = [*way.before, way.blocks, block.attention, block.mlp, block.norms, *way.after]
     return {
         "part": [part.title for part in parts],
-        "shapes": [clauses(part.lines) for part in parts],
+        "shapes": [join_clauses(part.lines) for part in parts],
         "parameters": [part.said for part in parts],
         "share": ["" if part.share is None else f"{part.share:.6g}" for part in parts],
     }
@@ -106,7 +108,7 @@ def _part(title: str, size: whole_model.PartSize, parts: whole_model.ModelParts,
     return StripPart(title, tuple(line for line in (*lines, note) if line), share, text)
 
 
-def panel(shown: Shown) -> None:
+def panel(shown: DisplayedHead) -> None:
     """Draw the way from q and k to the head's output, for one query and one key."""
     queries, keys = shown.stack.queries.labels, shown.stack.keys.labels
     left, right = st.columns(2)
@@ -132,7 +134,7 @@ def panel(shown: Shown) -> None:
     _shapes(result)
 
 
-def _start(shown: Shown) -> tuple[int, int | None]:
+def _start(shown: DisplayedHead) -> tuple[int, int | None]:
     """The query and key that were chosen here, if this sentence has them, else those of the clicked cell.
 
     Both are positions of the model's tokens; a whole word counts as its first piece. Without a key it is None.
@@ -154,7 +156,7 @@ def _arithmetic(result: StagesResult, key: int, query_token: str, key_token: str
     first = " ".join(f"{Rounded(value):+.2f}" for value in products[:4]) + (r" \ldots" if len(products) > 4 else "")
     blue, red = r"\color{#0072B2}", r"\color{#D55E00}"
     st.markdown(_("**The arithmetic of one cell:** how “{query}” comes to give {weight:.3f} to “{key}”.").format(
-        query=plain(query_token), key=plain(key_token), weight=weight
+        query=escape_markdown(query_token), key=escape_markdown(key_token), weight=weight
     ))  # fmt: skip
     show.formulas(
         rf"{{{blue} q}}\cdot{{{red} k}} = \sum_{{i=0}}^{{{len(result.q) - 1}}} {{{blue} q_i}}{{{red} k_i}}",
@@ -175,14 +177,14 @@ def _arithmetic(result: StagesResult, key: int, query_token: str, key_token: str
     )
 
 
-def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, keys: tuple[str, ...]) -> None:
+def _pictures(shown: DisplayedHead, result: StagesResult, key: int, query_token: str, keys: tuple[str, ...]) -> None:
     name = f"{shown.run.request.model}-layer{shown.layer}-head{shown.head}-query{result.query}"
-    caption = caption_of_shown(shown)
+    caption = displayed_caption(shown)
     left, right = st.columns(2)
     with left:
         product = result.q * result.k[key]
         show.figure(
-            show.chart_of(figures.products, result.q, result.k[key], query_token, keys[key]),
+            show.chart_of(figures.product_strips, result.q, result.k[key], query_token, keys[key]),
             name=f"products-{name}",
             key="stage-products",
             caption=caption,
@@ -227,12 +229,12 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
         caption=caption,
         # a position makes the name of a column unique where tokens repeat
         table={f"{i} {keys[i]}": row.tolist() for i, row in enumerate(result.weighted)},
-        words=sentences(
+        words=join_sentences(
             (
                 _("“{token}” adds the longest vector to the output: weight times value is {length:.2f} long.")
                 if longest.alone
                 else _("“{token}” adds a vector to the output: weight times value is {length:.2f} long.")
-            ).format(token=plain(keys[strongest]), length=longest.value),
+            ).format(token=escape_markdown(keys[strongest]), length=longest.value),
             "" if result.added is None else after_w_o.format(length=float(result.added[strongest])),
         ),
     )

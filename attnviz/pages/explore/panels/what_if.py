@@ -14,11 +14,11 @@ from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import HeadPlace
-from attnviz.app.text import plain, spoken
+from attnviz.app.text import escape_markdown, translate_markdown
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.message import Problem
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, ended, listed, ngettext, sentences
+from attnviz.base.words import _, end_sentence, join_list, join_sentences, ngettext
 from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.engine import Rerun
 from attnviz.figures import attention_figures as figures
@@ -31,14 +31,14 @@ from attnviz.runs.model_run import ModelRun, StackId
 MOST_NAMED = 5  # heads
 
 
-def panel(shown: shown_head.Shown) -> None:
+def panel(shown: shown_head.DisplayedHead) -> None:
     """Draw the controls, the three pictures, and the effect on later layers and the next token."""
     if not shown.stack.layers[shown.layer].exact:
         raise Problem("This model gives only its attention weights, so its mask and scale cannot be changed")
     left, right = st.columns([1, 2.6], gap="medium")
     with left:
         _chosen_above(shown)
-        silenced = shown_head.some_heads(
+        silenced = shown_head.select_heads(
             choices.QUIET,
             _("Silence heads (layer.head)"),
             shown.stack,
@@ -51,7 +51,7 @@ def panel(shown: shown_head.Shown) -> None:
         _consequences(shown, replace(shown.edit, silenced=silenced), again)
 
 
-def _computed_again(shown: shown_head.Shown, again: bool) -> str:
+def _computed_again(shown: shown_head.DisplayedHead, again: bool) -> str:
     """What follows the change and what does not; of the next token only where the model writes one."""
     if again and _writes(shown):
         return _("Computed again: the whole model, with this change in it, its later layers and its next token.")
@@ -62,23 +62,23 @@ def _computed_again(shown: shown_head.Shown, again: bool) -> str:
     return _("Computed again: this head, from its recorded Q and K. Later layers are not.")
 
 
-def _writes(shown: shown_head.Shown) -> bool:
+def _writes(shown: shown_head.DisplayedHead) -> bool:
     return any(stack.id == "decoder" for stack in shown.run.stacks)
 
 
-def _chosen_above(shown: shown_head.Shown) -> None:
+def _chosen_above(shown: shown_head.DisplayedHead) -> None:
     """Say which mask and scale the pictures here are drawn with, and where these are chosen."""
     stack, edit = shown.stack, shown.edit
     if link_state.value(choices.MASK) == "painted" and link_state.value(choices.PAINTED) and not edit.painted:
         st.caption(_("The painted mask was for other tokens, so painting starts again from the model's own mask."))
-    mask, scale, more = head_drawing.in_words(edit, stack, shown.layer)
-    st.markdown(plain(head_drawing.say_mask_and_scale(mask, scale, stack.layers[shown.layer].scale)))
+    mask, scale, more = head_drawing.describe_edit(edit, stack, shown.layer)
+    st.markdown(escape_markdown(head_drawing.mask_and_scale_sentence(mask, scale, stack.layers[shown.layer].scale)))
     if more:
-        st.markdown(plain(more))
+        st.markdown(escape_markdown(more))
     st.caption(_("Mask, scale and hidden tokens are chosen beside the large head above."))
 
 
-def _consequences(shown: shown_head.Shown, edit: HeadEdit, again: bool) -> None:
+def _consequences(shown: shown_head.DisplayedHead, edit: HeadEdit, again: bool) -> None:
     if not edit.changes:
         st.info(
             _(
@@ -91,7 +91,7 @@ def _consequences(shown: shown_head.Shown, edit: HeadEdit, again: bool) -> None:
     layer, head = shown.layer, shown.head
     before = head_matrix.head_matrix(shown.stack, layer, head, shown.look)
     if trace is None:
-        after = what_if.instantly(shown.stack, layer, head, edit, shown.look)
+        after = what_if.edited_head(shown.stack, layer, head, edit, shown.look)
         row = _three(shown, edit, before, after)
         _program(shown, (layer, head), edit, row, None)
         return
@@ -99,7 +99,7 @@ def _consequences(shown: shown_head.Shown, edit: HeadEdit, again: bool) -> None:
     after = head_matrix.head_matrix(stack, layer, head, shown.look)
     if edit.silenced:
         _say_what_is_silenced(shown, edit)
-    moved = what_if.by_movement(shown.stack, stack)
+    moved = what_if.sort_by_movement(shown.stack, stack)
     if moved and edit.silenced and what_if.largest_change(before, after) is None:
         most = moved[0]
         st.markdown(
@@ -118,16 +118,18 @@ def _consequences(shown: shown_head.Shown, edit: HeadEdit, again: bool) -> None:
     _program(shown, (layer, head), edit, row, trace)
 
 
-def _rerun(shown: shown_head.Shown, edit: HeadEdit) -> Trace:
+def _rerun(shown: shown_head.DisplayedHead, edit: HeadEdit) -> Trace:
     place = None if edit.where == "all" else (shown.layer, shown.head)
     edit = replace(edit, seen="after")  # one run, whatever is looked at
     rerun = Rerun(what_if.run_again, (shown.stack.id, shown.layer, shown.head, edit))
     with st.spinner(_("Running the model again…")):
-        changed: Trace = model_cache.cached_rerun(shown.run, rerun, ("what-if", shown.stack.id, place, edit))
+        changed: Trace = model_cache.rerun_cached(shown.run, rerun, ("what-if", shown.stack.id, place, edit))
     return changed
 
 
-def _three(shown: shown_head.Shown, edit: HeadEdit, before: head_matrix.Matrix, after: head_matrix.Matrix) -> int:
+def _three(
+    shown: shown_head.DisplayedHead, edit: HeadEdit, before: head_matrix.Matrix, after: head_matrix.Matrix
+) -> int:
     """Draw the head before, after and the difference, and say what changes; the row that changes most."""
     usual = shown.compact(before)
     if usual.kind == "values":
@@ -140,29 +142,29 @@ def _three(shown: shown_head.Shown, edit: HeadEdit, before: head_matrix.Matrix, 
     for column, (key, matrix, view) in zip(st.columns(3), views, strict=True):
         with column:
             head_view(f"what-if-{key}", matrix.data, view, group="heads")
-    st.markdown(spoken(what_if.said_of_change(before, after)))
+    st.markdown(translate_markdown(what_if.change_sentence(before, after)))
     change = what_if.largest_change(before, after)
     row = shown.query if shown.pins or change is None else change.row
-    st.markdown(_("Before: {before}").format(before=spoken(before.said_of(row))))
-    st.markdown(_("After: {after}").format(after=spoken(after.said_of(row))))
+    st.markdown(_("Before: {before}").format(before=translate_markdown(before.said_of(row))))
+    st.markdown(_("After: {after}").format(after=translate_markdown(after.said_of(row))))
     name = f"what-if-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
     with st.container(horizontal=True):
         for key, matrix, view in views:
-            words = () if key == "before" else head_drawing.in_words(edit, shown.stack, shown.layer)
-            show.under(
+            words = () if key == "before" else head_drawing.describe_edit(edit, shown.stack, shown.layer)
+            show.footer(
                 partial(head_picture, matrix.data, view, shown.pins, shown.titled(matrix, key)),
                 name=f"{name}-{key}",
                 key=f"what-if-{key}-out",
-                canvas=show.canvas_of(f"what-if-{key}"),
-                caption=sentences(ended(view.title), shown_head.caption_of(shown, *words)),
-                table=partial(head_drawing.long_table, matrix),
+                canvas=show.live_canvas(f"what-if-{key}"),
+                caption=join_sentences(end_sentence(view.title), shown_head.picture_caption(shown, *words)),
+                table=partial(head_drawing.to_long_table, matrix),
                 label=view.title,
                 embeds=False,
             )
     return shown.query if change is None else change.row
 
 
-def _say_what_is_silenced(shown: shown_head.Shown, edit: HeadEdit) -> None:
+def _say_what_is_silenced(shown: shown_head.DisplayedHead, edit: HeadEdit) -> None:
     """Say that silencing a head leaves its weights as they are, and what it takes away."""
     first = min(layer for layer, _head in edit.silenced)
     changed = (
@@ -180,33 +182,35 @@ def _say_what_is_silenced(shown: shown_head.Shown, edit: HeadEdit) -> None:
             head=shown.head,
             length=what_if.output_length(shown.stack, shown.layer, shown.head),
         )
-        st.info(sentences(kept, changed))
+        st.info(join_sentences(kept, changed))
     elif shown.layer <= first:
         kept = _(
             "Layer {layer} reads what the layers before it wrote, so silencing a head of layer {silenced} cannot "
             "change its weights."
         ).format(layer=shown.layer, silenced=first)
-        st.info(sentences(kept, changed))
+        st.info(join_sentences(kept, changed))
 
 
-def _next_token(shown: shown_head.Shown, edit: HeadEdit, trace: Trace) -> None:
+def _next_token(shown: shown_head.DisplayedHead, edit: HeadEdit, trace: Trace) -> None:
     """Draw the next token before and after."""
-    run, loaded = shown.run, model_cache.model_of(shown.run)
-    slots = zip(predictions.slots(run, loaded), predictions.slots(run, loaded, trace), strict=True)
+    run, loaded = shown.run, model_cache.model_of_run(shown.run)
+    slots = zip(
+        predictions.prediction_slots(run, loaded), predictions.prediction_slots(run, loaded, trace), strict=True
+    )
     for number, (old, new) in enumerate(slots):
-        tokens, share = predictions.changes(loaded, old, new)
+        tokens, share = predictions.compare_choices(loaded, old, new)
         most = max(tokens, key=lambda one: abs(one.after - one.before))
         words = _(
             "Other tokens get {share:.1%} of the probability. Of the tokens drawn “{token}” changes most, from "
             "{before:.1%} to {after:.1%}."
-        ).format(share=share, token=plain(most.label), before=most.before, after=most.after)
+        ).format(share=share, token=escape_markdown(most.label), before=most.before, after=most.after)
         labels, before, after = ([getattr(c, name) for c in tokens] for name in ("label", "before", "after"))
         show.figure(
             show.chart_of(figures.bars, labels, before, after, labels=(_("before"), _("after"))),
             name=f"what-if-next-{run.request.model}",
             key=f"what-if-next-{number}",
             words=words,
-            caption=shown_head.caption_of(shown, *head_drawing.in_words(edit, shown.stack, shown.layer)),
+            caption=shown_head.picture_caption(shown, *head_drawing.describe_edit(edit, shown.stack, shown.layer)),
             table={"token": labels, "before": before, "after": after},
         )
 
@@ -216,7 +220,7 @@ def _name_heads(moved: Sequence[what_if.Movement]) -> None:
     if not moved:
         st.markdown(_("No head's weights moved by more than 0.05%."))
         return
-    named = listed(f"{one.layer}.{one.head} ({Rounded(one.share):.1%})" for one in moved[:MOST_NAMED])
+    named = join_list(f"{one.layer}.{one.head} ({Rounded(one.share):.1%})" for one in moved[:MOST_NAMED])
     text = ngettext(
         "One head's weights moved (share of weight, mean over all rows): {heads}",
         "{n} heads' weights moved by more than 0.05%, these most (share of weight, mean over all rows): {heads}",
@@ -226,13 +230,13 @@ def _name_heads(moved: Sequence[what_if.Movement]) -> None:
 
 
 # The programs.
-def program_of_head(shown: shown_head.Shown) -> None:
+def program_of_head(shown: shown_head.DisplayedHead) -> None:
     """Draw the code that computes the chosen head's numbers with the package."""
     about = _(
         "Paste this code into a notebook: it prints the weights that the model gives in the row of “{token}” of the "
         "large picture, layer {layer}, head {head}, a line for each of its own tokens. The panels above that change "
         "it have their own code."
-    ).format(token=plain(shown.stack.queries.labels[shown.query_at]), layer=shown.layer, head=shown.head)
+    ).format(token=escape_markdown(shown.stack.queries.labels[shown.query_at]), layer=shown.layer, head=shown.head)
     kv_head = shown.head // (shown.stack.layers[shown.layer].n_heads // shown.stack.layers[shown.layer].n_kv_heads)
     begin = "\n".join(_opening(shown.run, shown.stack.id, "capture"))
     code = f"""{begin}
@@ -245,21 +249,23 @@ weights = scores.softmax(-1)                     # rows sum to 1
 
 for token, weight in zip(tokens.labels, weights[{shown.query_at}]):
     print(f"{{token:>12}} {{weight:.4f}}")"""
-    show.snippet(code, key="explore", about=about)
+    show.program(code, key="explore", about=about)
 
 
-def _program(shown: shown_head.Shown, changed_at: HeadPlace, edit: HeadEdit, row: int, trace: Trace | None) -> None:
+def _program(
+    shown: shown_head.DisplayedHead, changed_at: HeadPlace, edit: HeadEdit, row: int, trace: Trace | None
+) -> None:
     """Draw the program under the pictures of `shown`, of one of its rows; the edit was made at `changed_at`."""
     if not shown.stack.same_tokens:
         return
     query = shown.matrix.row_at[row]
     guesses = trace is not None and any(
-        slot.position is None for slot in predictions.slots(shown.run, model_cache.model_of(shown.run))
+        slot.position is None for slot in predictions.prediction_slots(shown.run, model_cache.model_of_run(shown.run))
     )
     about = _(
         "Paste this code into a notebook: it prints the row of “{token}” in layer {layer}, head {head}, before and "
         "after this change, a line for each of the model's own tokens."
-    ).format(token=plain(shown.stack.queries.labels[query]), layer=shown.layer, head=shown.head)
+    ).format(token=escape_markdown(shown.stack.queries.labels[query]), layer=shown.layer, head=shown.head)
     captured = "capture" if trace is None else "Edit, capture, intervene"
     at_once = [
         f"layer = layers[{shown.layer}]",
@@ -281,10 +287,10 @@ def _program(shown: shown_head.Shown, changed_at: HeadPlace, edit: HeadEdit, row
             "shift = (new - old).abs().sum().item() / 2",
             'print(f"{shift:.1%} of the probability moved to other tokens")',
         ]
-    show.snippet("\n".join(lines), key="what-if", about=about)
+    show.program("\n".join(lines), key="what-if", about=about)
 
 
-def _mask(shown: shown_head.Shown, edit: HeadEdit) -> list[str]:
+def _mask(shown: shown_head.DisplayedHead, edit: HeadEdit) -> list[str]:
     """Lines that define `mask_of`, where the change has a mask."""
     pattern = None if edit.mask == "model" else what_if.PATTERNS[edit.mask].program.format(window=edit.window)
     lines = []
@@ -311,7 +317,7 @@ def _arguments(edit: HeadEdit) -> str:
     return "".join(f", {name}={value}" for name, value in (("mask", mask), ("scale", scale)) if value is not None)
 
 
-def _again(shown: shown_head.Shown, changed_at: HeadPlace, edit: HeadEdit) -> list[str]:
+def _again(shown: shown_head.DisplayedHead, changed_at: HeadPlace, edit: HeadEdit) -> list[str]:
     lines = ["edits = []"]
     layer, head = changed_at
     if edit.changes_attention:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from attnviz.base.message import require_within
 from attnviz.core import traffic
-from attnviz.core.costs import DecodingStep, Machine, activations, flops
+from attnviz.core.costs import DecodingStep, Machine, count_activations, count_flops
 from attnviz.core.heads import HeadLayout
 from attnviz.core.precision import stored_bytes
 from attnviz.core.traffic import BytesMoved
@@ -68,28 +68,28 @@ class Result:
 def run(config: Config) -> Result:
     """All of it by formula; nothing is run."""
     layout, n, dtype = config.layout, config.tokens, config.dtype
-    fits = traffic.most_rows(layout, config.fast_kib * KIB, dtype)
+    fits = traffic.largest_tile_rows(layout, config.fast_kib * KIB, dtype)
     block = min(fits, -(-n // KEYS) * KEYS)
 
     def tiled(rows: int) -> BytesMoved:
-        return traffic.in_tiles(layout, n, rows, config.causal, dtype)
+        return traffic.bytes_in_tiles(layout, n, rows, config.causal, dtype)
 
     return Result(
         config,
         block,
-        traffic.fast_bytes(layout, block, dtype=dtype),
-        WayCost(traffic.whole(layout, n, dtype), flops(layout, 0, n * n).total),
-        WayCost(tiled(block), flops(layout, 0, traffic.pairs_in_tiles(n, block, config.causal)).total),
-        traffic.crossing(layout, n, config.causal, dtype),
+        traffic.fast_memory_bytes(layout, block, dtype=dtype),
+        WayCost(traffic.bytes_of_whole_matrix(layout, n, dtype), count_flops(layout, 0, n * n).total),
+        WayCost(tiled(block), count_flops(layout, 0, traffic.pairs_in_tiles(n, block, config.causal)).total),
+        traffic.break_even_rows(layout, n, config.causal, dtype),
         tuple(tiled(rows).total for rows in BLOCKS),
-        tuple(stored_bytes(activations(layout, each).scores, dtype) for each in LENGTHS),
+        tuple(stored_bytes(count_activations(layout, each).scores, dtype) for each in LENGTHS),
         tuple(stored_bytes(_held(layout, each), dtype) for each in LENGTHS),
     )
 
 
 def _held(layout: HeadLayout, tokens: int) -> int:
     """Numbers of q, k, v and the output of the heads."""
-    made = activations(layout, tokens, kernel="fused")
+    made = count_activations(layout, tokens, kernel="fused")
     return made.total - made.projected
 
 
@@ -101,11 +101,11 @@ from attnviz.core.heads import HeadLayout
 
 layout = HeadLayout({config.heads * config.d_head}, {config.heads}, {config.kv_heads}, {config.d_head})
 tokens, dtype = {config.tokens}, {config.dtype!r}
-block = min(traffic.most_rows(layout, {config.fast_kib} * 1024, dtype), -(-tokens // 16) * 16)
-whole = traffic.whole(layout, tokens, dtype)
-tiles = traffic.in_tiles(layout, tokens, block, causal={config.causal}, dtype=dtype)
+block = min(traffic.largest_tile_rows(layout, {config.fast_kib} * 1024, dtype), -(-tokens // 16) * 16)
+whole = traffic.bytes_of_whole_matrix(layout, tokens, dtype)
+tiles = traffic.bytes_in_tiles(layout, tokens, block, causal={config.causal}, dtype=dtype)
 print(f"tiles of {{block}} rows")
-print(f"whole {{whole.total:,}} bytes, {{costs.flops(layout, 0, tokens**2).total:,}} FLOPs")
+print(f"whole {{whole.total:,}} bytes, {{costs.count_flops(layout, 0, tokens**2).total:,}} FLOPs")
 pairs = traffic.pairs_in_tiles(tokens, block, causal={config.causal})
-print(f"tiles {{tiles.total:,}} bytes, {{costs.flops(layout, 0, pairs).total:,}} FLOPs")
+print(f"tiles {{tiles.total:,}} bytes, {{costs.count_flops(layout, 0, pairs).total:,}} FLOPs")
 """

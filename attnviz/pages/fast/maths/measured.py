@@ -22,9 +22,9 @@ from attnviz.core.attention import attend
 from attnviz.core.precision import stored_bytes
 from attnviz.core.tiled import Tiling, tiled_attend
 from attnviz.models.file_faults import DAMAGED, first_line
-from attnviz.models.settings import current
+from attnviz.models.settings import current_settings
 from attnviz.runs import prepared_files
-from attnviz.runs.measuring import MeasuredOn, WayTiming, this_machine, timed
+from attnviz.runs.measuring import MeasuredOn, WayTiming, this_machine, time_call
 
 SHIPPED = Path(__file__).parent / "data"
 
@@ -119,7 +119,7 @@ def measure(config: Config) -> Iterator[Result]:
         given = _drawn(config, n)
         for way in [way for way in apart if way not in slow and (n <= room or way not in SQUARES)]:
             with torch.inference_mode():
-                timings.append(timed(way, n, partial(KERNELS[way], *given), config.rounds, config.device))
+                timings.append(time_call(way, n, partial(KERNELS[way], *given), config.rounds, config.device))
             if timings[-1].seconds * 4 > SLOWEST:  # twice as many tokens take four times as long
                 slow.add(way)
             yield Result(config, machine, day, tuple(timings), refused, apart, (4**at - 1) / 4 ** len(left))
@@ -161,27 +161,29 @@ def file_name(result: Result) -> str:
     return "fast-" + "-".join("".join(c if c.isalnum() else " " for c in told).split())
 
 
-def keep(result: Result, folder: Path | None = None) -> Path:
+def store_result(result: Result, folder: Path | None = None) -> Path:
     """Write a result into `folder`, by default the cache folder's."""
     held = json.dumps({"format": FORMAT, "result": asdict(result)}) + "\n"
-    return prepared_files.keep((folder or own()) / f"{file_name(result)}.json", held.encode())
+    return prepared_files.write_cache_file(
+        (folder or own_results_folder()) / f"{file_name(result)}.json", held.encode()
+    )
 
 
-def own() -> Path:
+def own_results_folder() -> Path:
     """Where measurements of this machine are kept."""
-    return current().cache / "measurements"
+    return current_settings().cache / "measurements"
 
 
-def kept() -> dict[str, Result]:
+def stored_results() -> dict[str, Result]:
     """What was measured, by the name of its file: on this machine first, then what came with the app."""
-    mine = {path.stem: path for path in sorted(own().glob("fast-*.json"))}
-    paths = mine | {GIVEN + path.stem: path for path in shipped()}
+    mine = {path.stem: path for path in sorted(own_results_folder().glob("fast-*.json"))}
+    paths = mine | {GIVEN + path.stem: path for path in shipped_results()}
     read = {name: _read(path) for name, path in paths.items()}
     return {name: result for name, result in read.items() if result is not None}
 
 
 @cache
-def shipped() -> tuple[Path, ...]:
+def shipped_results() -> tuple[Path, ...]:
     return tuple(sorted(SHIPPED.glob("fast-*.json")))
 
 

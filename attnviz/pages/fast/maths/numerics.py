@@ -58,7 +58,7 @@ def run(config: Config) -> Result:
     whole = [scores[:, :n].float().softmax(-1) @ values[:n].float() for n in LENGTHS]
     errors, log_sums = {}, {}
     for way in WAYS:
-        outputs, log_sum = online(scores, values, config.block, *WAYS[way])
+        outputs, log_sum = online_softmax(scores, values, config.block, *WAYS[way])
         errors[way] = _errors(outputs, wanted)
         log_sums[way] = float(log_sum[0])
     exact = float(scores[0].logsumexp(-1))
@@ -77,7 +77,7 @@ def _errors(outputs: list[Tensor], wanted: list[Tensor]) -> np.ndarray:
     )
 
 
-def online(
+def online_softmax(
     scores: Tensor, values: Tensor, block: int, weights_in: torch.dtype, sums_in: torch.dtype, subtract: bool
 ) -> tuple[list[Tensor], Tensor]:
     """The output after each of LENGTHS keys, (rows, Dv), and each row's log-sum-exp at the end.

@@ -55,7 +55,7 @@ class PagedRequest:
         return self.prompt + step - self.begins if self.begins <= step < self.ends else 0
 
 
-def requests(config: Config) -> tuple[PagedRequest, ...]:
+def draw_requests(config: Config) -> tuple[PagedRequest, ...]:
     """Drawn by lot from the seed. The second has the first's prompt: two answers to one question."""
     rng = np.random.default_rng(config.seed)
     made: list[PagedRequest] = []
@@ -145,7 +145,7 @@ class _Pool:
 
 def run(config: Config) -> Result:
     """All requests from the first to the last step, in blocks and in one piece each."""
-    asked = requests(config)
+    asked = draw_requests(config)
     tokens, vectors = _tokens(config, asked)
     most = sum(-(-len(each) // config.block) + 1 for each in tokens)
     pool = _Pool(np.zeros((most, config.block), int), np.zeros(most, int))

@@ -135,7 +135,7 @@ def run(config: Config) -> TileRun:
     other = min(block for block in BLOCKS[1:] if block != config.block_k)
     otherwise = _result(config, replace(config.tiling, block_q=other, block_k=other), given)
     difference = _share(made, _wanted(config, given, allowed))
-    return TileRun(config, tiles, cells, kept, moved(config, tiles), difference, other, _share(made, otherwise))
+    return TileRun(config, tiles, cells, kept, bytes_by_step(config, tiles), difference, other, _share(made, otherwise))
 
 
 def _result(config: Config, tiling: Tiling, given: tuple[Tensor, ...], watch: Watch = lambda _step: None) -> Tensor:
@@ -157,7 +157,7 @@ def _share(one: Tensor, other: Tensor) -> float:
     return float((one - other).abs().max() / other.abs().max())
 
 
-def moved(config: Config, tiles: np.ndarray) -> np.ndarray:
+def bytes_by_step(config: Config, tiles: np.ndarray) -> np.ndarray:
     """Bytes read from slow memory and written to it up to each step, (steps, 2).
 
     Forward: a block of queries is read once, its output and log-sum-exp are written once, and keys and values are read

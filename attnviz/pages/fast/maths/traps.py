@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attnviz.base.message import Message
 from attnviz.core import masks
-from attnviz.runs.traps import Outcome, Trap, compared, source
+from attnviz.runs.traps import Outcome, Trap, compare_matrices, source_code
 from attnviz.runs.word_vectors import Sentence
 
 ROWS, BLOCK = 2, 4  #: queries and keys of a tile
@@ -77,7 +77,7 @@ def run_no_maximum(s: Sentence) -> Outcome:
         "Rows whose weights do not sum to 1: {lost} of {n}. With the maximum subtracted no exponential is above 1.",
         {"top": SHARP, "power": math.exp(SHARP), "lost": lost, "n": len(s)},
     )
-    return compared(bad, good, s.words, fact, allowed=allowed)
+    return compare_matrices(bad, good, s.words, fact, allowed=allowed)
 
 
 # The mask comes once the sum is made.
@@ -98,7 +98,7 @@ def run_mask_late(s: Sentence) -> Outcome:
         "in the sum that it is divided by.",
         {"word": s.words[0], "sum": float(bad[0].sum())},
     )
-    return compared(bad, good, s.words, fact, allowed=allowed)
+    return compare_matrices(bad, good, s.words, fact, allowed=allowed)
 
 
 # The last tile is filled up with zeros, and these are keys like any other.
@@ -121,7 +121,7 @@ def run_last_tile(s: Sentence) -> Outcome:
             {"n": len(s), "block": BLOCK},
         )
     )
-    return compared(bad, good, s.words, fact, allowed=allowed)
+    return compare_matrices(bad, good, s.words, fact, allowed=allowed)
 
 
 # How many tiles of keys a causal mask leaves is rounded down.
@@ -145,7 +145,7 @@ def run_skipped(s: Sentence) -> Outcome:
             "share": float(lost.max()),
         },
     )
-    return compared(bad, good, s.words, fact, allowed=allowed)
+    return compare_matrices(bad, good, s.words, fact, allowed=allowed)
 
 
 # A row sees no key of its first tile.
@@ -184,7 +184,7 @@ def run_empty_row(s: Sentence) -> Outcome:
             "{lost} of {n}, those that see no key at all. Add words, so that a whole tile is hidden.",
             values,
         )
-    return compared(bad, good, s.words, fact, allowed=allowed)
+    return compare_matrices(bad, good, s.words, fact, allowed=allowed)
 
 
 TILE_TRAPS: dict[str, Trap] = {
@@ -276,4 +276,4 @@ print(f"largest difference of a weight: {{TILE_TRAPS[{trap!r}].run(s).largest:.3
 def program(trap: Trap, words: tuple[str, ...], seed: int) -> str:
     """The plain loop that the trap runs in, held to torch; prints the largest difference of a weight."""
     loop: tuple[Any, ...] = (right_fold, right_seen, right_needed, over_tiles)
-    return _PROGRAM.format(rows=ROWS, block=BLOCK, loop=source(loop), words=words, seed=seed, trap=trap.id)
+    return _PROGRAM.format(rows=ROWS, block=BLOCK, loop=source_code(loop), words=words, seed=seed, trap=trap.id)

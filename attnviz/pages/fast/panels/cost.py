@@ -6,11 +6,11 @@ from typing import cast
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
-from attnviz.app.text import plain
+from attnviz.app.text import escape_markdown
 from attnviz.base import units
-from attnviz.base.words import _, sentences
+from attnviz.base.words import _, join_sentences
 from attnviz.figures import cost_charts
-from attnviz.figures.cost_charts import RoofPoints, under_roof
+from attnviz.figures.cost_charts import RoofPoints, draw_roofline
 from attnviz.figures.theme import SERIES, Figure
 from attnviz.models.architecture import Gpu, gpus
 from attnviz.pages.fast import choices, figures
@@ -24,28 +24,30 @@ def panel() -> None:
     result = cost.run(config)
     with place:
         _moved(result)
-    page_parts.side_by_side(lambda: _by_block(result), lambda: _memory(result, gpu))
+    page_parts.draw_columns(lambda: _by_block(result), lambda: _memory(result, gpu))
     _on_a_gpu(config, gpu)
-    show.snippet(cost.program(config), "fast-cost")
+    show.program(cost.program(config), "fast-cost")
 
 
 def _controls() -> tuple[cost.Config, Gpu]:
-    with page_parts.two_in_a_row("fast-cost"):
-        tokens = widgets.number(choices.TOKENS, _("Tokens"), step=1)
-        heads = widgets.number(choices.HEADS, _("Query heads"), step=1)
-        kv_heads = widgets.number(choices.KV_HEADS, _("K/V heads"), step=1)
-        d_head = widgets.number(choices.D_HEAD, _("Head width"), step=1)
+    with page_parts.paired_columns("fast-cost"):
+        tokens = widgets.number_box(choices.TOKENS, _("Tokens"), step=1)
+        heads = widgets.number_box(choices.HEADS, _("Query heads"), step=1)
+        kv_heads = widgets.number_box(choices.KV_HEADS, _("K/V heads"), step=1)
+        d_head = widgets.number_box(choices.D_HEAD, _("Head width"), step=1)
     with st.container(horizontal=True, vertical_alignment="center"):
         causal = widgets.toggle(choices.CAUSAL, _("Causal mask"))
         names = {name: gpu.name for name, gpu in gpus().items()}
-        chosen = widgets.one_of(choices.GPU, _("GPU"), names, style="select", width=280)
-        with page_parts.more():
+        chosen = widgets.select_one(choices.GPU, _("GPU"), names, style="select", width=280)
+        with page_parts.more_menu():
             usual = _("Usual: {kib} KiB, as in each of the 108 multiprocessors of an A100. Source: {source}.").format(
                 kib=cost.FAST_KIB, source=cost.FAST_SOURCE
             )
-            fast = widgets.number(choices.FAST_KIB, _("Fast memory of a worker, KiB"), step=1, help=plain(usual))
+            fast = widgets.number_box(
+                choices.FAST_KIB, _("Fast memory of a worker, KiB"), step=1, help=escape_markdown(usual)
+            )
             widths = {"bfloat16": _("16 bits"), "float32": _("32 bits")}
-            dtype = widgets.one_of(choices.DTYPE, _("Numbers of"), widths)
+            dtype = widgets.select_one(choices.DTYPE, _("Numbers of"), widths)
     return cost.Config(tokens, heads, kv_heads, d_head, fast, causal, dtype), gpus()[chosen]
 
 
@@ -59,9 +61,9 @@ def _parts(result: cost.Result) -> dict[str, tuple[int, int]]:
     return {field.name: (getattr(whole, field.name), getattr(tiles, field.name)) for field in fields(whole)}
 
 
-def bars(result: cost.Result) -> Figure:
+def draw_bars(result: cost.Result) -> Figure:
     """The bytes that both ways move."""
-    return show.chart_of(figures.moved, _ways(), _parts(result))
+    return show.chart_of(figures.bytes_moved, _ways(), _parts(result))
 
 
 def _moved(result: cost.Result) -> None:
@@ -72,10 +74,10 @@ def _moved(result: cost.Result) -> None:
     else:
         verdict = _("In tiles of {block:,} queries, {keys} keys at a time, it moves {tiles}: {more:.3g} times as many.")
     show.figure(
-        bars(result),
+        draw_bars(result),
         name=f"bytes-moved-{result.config.tokens}-tokens",
         key="fast-moved",
-        words=sentences(
+        words=join_sentences(
             _(
                 "With the whole matrix, attention over {tokens:,} tokens moves **{whole}** between slow and fast "
                 "memory; {matrix:.1%} of it are scores and weights, stored and loaded again."
@@ -121,10 +123,10 @@ def _by_block(result: cost.Result) -> None:
             else _("Even tiles of one row move less than the whole matrix.")
         )
         fits = _("{fast} KiB of fast memory hold tiles of {block:,} rows, {work} at work.")
-        words = sentences(loads, fewest, fits)
+        words = join_sentences(loads, fewest, fits)
     show.figure(
         show.chart_of(
-            cost_charts.over,
+            cost_charts.draw_byte_curves,
             cost.BLOCKS,
             {name[0]: [whole] * len(cost.BLOCKS), name[1]: result.by_block},
             _("rows of a tile"),
@@ -154,7 +156,7 @@ def _memory(result: cost.Result, gpu: Gpu) -> None:
     }
     show.figure(
         show.chart_of(
-            cost_charts.over,
+            cost_charts.draw_byte_curves,
             cost.LENGTHS,
             lines,
             _("tokens"),
@@ -179,7 +181,7 @@ def _memory(result: cost.Result, gpu: Gpu) -> None:
     )
 
 
-def roof(result: cost.Result, gpu: Gpu) -> Figure:
+def layer_roofline(result: cost.Result, gpu: Gpu) -> Figure:
     """Both ways under the roof of a GPU."""
     looks = (("bottom right", "circle", SERIES[0]), ("top center", "diamond", SERIES[1]))
     points = []
@@ -188,7 +190,7 @@ def roof(result: cost.Result, gpu: Gpu) -> Figure:
         label = units.duration(seconds)
         points.append(RoofPoints(name, *look, (way.intensity,), (way.flops / seconds,), (label,)))
     machine = gpu.machine
-    return show.chart_of(under_roof, machine.peak, machine.bandwidth, points, _("FLOPs for each byte moved"))
+    return show.chart_of(draw_roofline, machine.peak, machine.bandwidth, points, _("FLOPs for each byte moved"))
 
 
 def _on_a_gpu(config: cost.Config, gpu: Gpu) -> None:
@@ -201,7 +203,7 @@ def _on_a_gpu(config: cost.Config, gpu: Gpu) -> None:
     (_whole, first), (_tiles, second) = steps.items()
     times = first.seconds / second.seconds
     show.figure(
-        roof(result, gpu),
+        layer_roofline(result, gpu),
         name=f"roofline-{gpu.id}-{config.tokens}-tokens",
         key="fast-roofline",
         words=_(
@@ -231,5 +233,7 @@ def _on_a_gpu(config: cost.Config, gpu: Gpu) -> None:
         _(
             "By formula at 16 bits, from the maker’s numbers: {bandwidth} GB/s, {peak} TFLOP/s. No kernel was run on "
             "it, and no cache is counted. Source: {source}."
-        ).format(bandwidth=f"{gpu.gigabytes_per_second:,g}", peak=f"{gpu.teraflops:,g}", source=plain(gpu.source))
+        ).format(
+            bandwidth=f"{gpu.gigabytes_per_second:,g}", peak=f"{gpu.teraflops:,g}", source=escape_markdown(gpu.source)
+        )
     )

@@ -8,12 +8,12 @@ from typing import Any
 import streamlit as st
 
 from attnviz.app import live_run, page_parts, show, widgets
-from attnviz.app.text import plain, spoken
+from attnviz.app.text import escape_markdown, translate_markdown
 from attnviz.base import units
-from attnviz.base.words import _, listed, sentences
+from attnviz.base.words import _, join_list, join_sentences
 from attnviz.core.precision import stored_bytes
 from attnviz.figures import cost_charts
-from attnviz.models.settings import current
+from attnviz.models.settings import current_settings
 from attnviz.pages.fast import choices
 from attnviz.pages.fast.maths import measured
 
@@ -24,20 +24,20 @@ ASKED = "fast_measuring"  #: the session's wish to measure, as the time at which
 def panel() -> None:
     """Draw the section."""
     place = page_parts.main_picture()
-    live = None if current().hosted else _measuring()
+    live = None if current_settings().hosted else _measuring()
     result = live.result if live else _chosen()
     with place.container(key="fast-growing") if live else place:
         _pictures(result)
         if live:  # below the pictures, which then change in their place
             text = _("{n} measurements so far").format(n=len(result.timings))
-            live_run.controls(SECTION, live, result.share, text)
+            live_run.draw_progress(SECTION, live, result.share, text)
     _about(result)
-    show.snippet(measured.program(result.config), "fast-measured", _("Measure it yourself"))
+    show.program(measured.program(result.config), "fast-measured", _("Measure it yourself"))
     if live:
-        live_run.again(live)
+        live_run.rerun_if_running(live)
 
 
-def _measuring() -> live_run.Live[measured.Result] | None:
+def _measuring() -> live_run.LiveRun[measured.Result] | None:
     """What is being measured here; the button that begins it is not drawn where strangers use the server."""
     if ASKED not in st.session_state:
         if not st.button(_("Measure on this machine"), icon=":material/timer:", key="fast_measure"):
@@ -49,23 +49,23 @@ def _measuring() -> live_run.Live[measured.Result] | None:
     )
     if live.result.done:
         del st.session_state[ASKED]
-        measured.keep(live.result)
+        measured.store_result(live.result)
         st.rerun()  # the choice of a machine knows it from now on
     return live
 
 
 def _chosen() -> measured.Result:
     """One of those that were measured here or came with the app."""
-    kept = measured.kept()
+    kept = measured.stored_results()
     here, given = _("{machine}, {day}"), _("{machine}, {day}, came with the app")
     told = {
         name: (given if name.startswith(measured.GIVEN) else here).format(machine=one.machine.processor, day=one.day)
         for name, one in kept.items()
     }
-    return kept[widgets.one_of(choices.MACHINE, _("Measured on"), told, style="select", width=420)]
+    return kept[widgets.select_one(choices.MACHINE, _("Measured on"), told, style="select", width=420)]
 
 
-def names() -> dict[str, str]:
+def kernel_name() -> dict[str, str]:
     """What each way is called. Kernels keep the names that torch gives them."""
     return {
         "naive": _("naive: three steps"),
@@ -83,7 +83,7 @@ def _pictures(result: measured.Result) -> None:
     if not result.timings:
         return
     time, memory = _words(result)
-    page_parts.side_by_side(
+    page_parts.draw_columns(
         lambda: _over(result, "seconds", _("seconds of one pass"), units.duration, cost_charts.SECONDS, time),
         lambda: _over(result, "nbytes", _("memory at its peak"), units.binary, cost_charts.FINE_BYTES, memory),
     )
@@ -98,14 +98,14 @@ def _over(
     words: str,
 ) -> None:
     """Draw a field of the timings."""
-    lengths, called = sorted({row.n for row in result.timings}), names()
+    lengths, called = sorted({row.n for row in result.timings}), kernel_name()
     lines = {called[way]: [getattr(result.of(way).get(n), field, None) for n in lengths] for way in result.ways}
     look: dict[str, Any] = {"here": None, "text": text, "ticks": ticks, "dots": True, "height": 400}
     show.figure(
-        show.chart_of(cost_charts.over, lengths, lines, _("tokens"), title, **look),
+        show.chart_of(cost_charts.draw_byte_curves, lengths, lines, _("tokens"), title, **look),
         name=f"attention-{field}-{measured.file_name(result)}",
         key=f"fast-{field}",
-        table=show.columns([asdict(row) for row in result.timings]),
+        table=show.to_columns([asdict(row) for row in result.timings]),
         words=words,
     )
 
@@ -136,19 +136,21 @@ def _words(result: measured.Result) -> tuple[str, str]:
 
 
 def _about(result: measured.Result) -> None:
-    config, called = result.config, names()
+    config, called = result.config, kernel_name()
     apart = max(result.apart.values(), default=0.0)
     missing = [called[way] for way in result.refused]
     st.caption(
-        sentences(
-            _("Measured on: {machine}; {day}.").format(machine=spoken(result.machine.words), day=result.day),
+        join_sentences(
+            _("Measured on: {machine}; {day}.").format(
+                machine=translate_markdown(result.machine.words), day=result.day
+            ),
             _("Batch 1, {heads} heads of width {width}, no mask, the fastest of several rounds.").format(
                 heads=config.heads, width=config.d_head
             ),
             _("At {n} tokens all are within {apart:.1e} of the same attention in 64 bits.").format(
                 n=measured.CHECKED, apart=apart
             ),
-            _("Not on this machine: {kernels}.").format(kernels=plain(listed(missing))) if missing else "",
+            _("Not on this machine: {kernels}.").format(kernels=escape_markdown(join_list(missing))) if missing else "",
             _("A way that takes too long, or whose matrices take more than {most}, is left out at longer ones.").format(
                 most=units.binary(measured.MOST_BYTES)
             ),

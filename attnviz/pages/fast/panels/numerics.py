@@ -8,8 +8,8 @@ from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.shared_results import shared
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, sentences
-from attnviz.figures.cost_charts import over
+from attnviz.base.words import _, join_sentences
+from attnviz.figures.cost_charts import draw_byte_curves
 from attnviz.figures.theme import Figure
 from attnviz.pages.fast import choices
 from attnviz.pages.fast.maths import numerics
@@ -21,17 +21,17 @@ computed = shared(numerics.run)
 def panel() -> None:
     """Draw the section."""
     place = page_parts.main_picture()
-    with page_parts.two_in_a_row("fast-numerics"):
+    with page_parts.paired_columns("fast-numerics"):
         size = widgets.slider(
             choices.SCORES, _("How large scores are"), step=0.5, help=_("The standard deviation of a score.")
         )
-        block = widgets.one_of(choices.BLOCK_ROUNDED, _("Keys in a tile"), choices.BLOCK_IDS)
-        with page_parts.more():
-            seed = widgets.number(choices.SEED, _("Scores: random, seed"), step=1)
+        block = widgets.select_one(choices.BLOCK_ROUNDED, _("Keys in a tile"), choices.BLOCK_IDS)
+        with page_parts.more_menu():
+            seed = widgets.number_box(choices.SEED, _("Scores: random, seed"), step=1)
     result = computed(numerics.Config(size, int(block), seed))
     with place:
         show.figure(
-            curves(result),
+            error_curves(result),
             name=f"rounding-scores-{size:g}-tile-{block}",
             key="fast-rounding",
             words=_words(result),
@@ -55,11 +55,18 @@ def _lines(result: numerics.Result) -> dict[str, list[float | None]]:
     return {name: [None if math.isnan(error) else float(error) for error in each] for name, each in errors.items()}
 
 
-def curves(result: numerics.Result) -> Figure:
+def error_curves(result: numerics.Result) -> Figure:
     """The error of each way over the keys of a row."""
     titles = (_("keys of a row"), _("error of the output"))
     return show.chart_of(
-        over, numerics.LENGTHS, _lines(result), *titles, here=None, text="{:.1e}".format, dots=True, height=420
+        draw_byte_curves,
+        numerics.LENGTHS,
+        _lines(result),
+        *titles,
+        here=None,
+        text="{:.1e}".format,
+        dots=True,
+        height=420,
     )
 
 
@@ -91,7 +98,7 @@ def _words(result: numerics.Result) -> str:
     rounded = _(
         "Sums kept in bfloat16 are off by **{low:.1%}**, the same weights summed in float32 by {mixed:.2%}."
     ).format(low=errors["bfloat16"], mixed=errors["mixed"])
-    return sentences(lost, rescaled, rounded)
+    return join_sentences(lost, rescaled, rounded)
 
 
 def _sums(result: numerics.Result) -> None:
@@ -104,7 +111,7 @@ def _sums(result: numerics.Result) -> None:
         ).format(n=numerics.LENGTHS[-1], exact=result.exact, largest=result.largest[-1])
     )
     formats = ("bfloat16", "float16")
-    show.tabled(
+    show.table_with_downloads(
         {
             _("format"): list(formats),
             _("maximum subtracted"): [_logarithm(sums[each]) for each in formats],
@@ -117,4 +124,4 @@ def _sums(result: numerics.Result) -> None:
 
 def _logarithm(value: float) -> str:
     """∞ to the eye; a file holds inf, which pandas, NumPy and R read as a number."""
-    return units.quantity(f"{Rounded(value):.4f}".replace("inf", "∞"), value, "")
+    return units.format_quantity(f"{Rounded(value):.4f}".replace("inf", "∞"), value, "")

@@ -5,7 +5,7 @@ import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.shared_results import shared
-from attnviz.base.words import _, sentences
+from attnviz.base.words import _, join_sentences
 from attnviz.pages.fast import choices, figures
 from attnviz.pages.fast.maths import paged
 
@@ -22,17 +22,17 @@ def panel() -> None:
         step = widgets.slider(choices.STEP, _("Step"), high=result.steps - 1, usual=usual)
     names = [_("request {n}").format(n=n + 1) for n in range(len(result.requests))]
     with place:
-        page_parts.side_by_side(
+        page_parts.draw_columns(
             lambda: _memory(result, step, names), lambda: _table(result, step, names), widths=(3, 2)
         )
     _lost(result, step)
-    show.snippet(paged.program(result.config), "fast-paged")
+    show.program(paged.program(result.config), "fast-paged")
 
 
 def _controls() -> paged.Config:
-    with page_parts.two_in_a_row("fast-paged"):
+    with page_parts.paired_columns("fast-paged"):
         block, shared, count, answer = [
-            widgets.number(choices.PAGED[name], label, step=1)
+            widgets.number_box(choices.PAGED[name], label, step=1)
             for name, label in (
                 ("block", _("Tokens of a block")),
                 ("shared", _("Tokens of the shared prefix")),
@@ -40,8 +40,8 @@ def _controls() -> paged.Config:
                 ("answer", _("Longest answer, tokens")),
             )
         ]
-    with page_parts.more():
-        seed = widgets.number(choices.SEED, _("Seed of lengths and times"), step=1)
+    with page_parts.more_menu():
+        seed = widgets.number_box(choices.SEED, _("Seed of lengths and times"), step=1)
     return paged.Config(block, shared, count, answer, seed)
 
 
@@ -49,10 +49,10 @@ def _memory(result: paged.Result, step: int, names: list[str]) -> None:
     several = int((result.holders[step] > 1).sum())
     steps, blocks = np.nonzero(result.holders)
     show.figure(
-        show.chart_of(figures.memory, result.owner, result.holders, names, step),
+        show.chart_of(figures.memory_blocks, result.owner, result.holders, names, step),
         name=f"paged-cache-step-{step}",
         key="fast-blocks",
-        words=sentences(
+        words=join_sentences(
             _("Blocks held after step {step}: **{blocks}**; held by several requests: {several}.").format(
                 step=step, blocks=int((result.holders[step] > 0).sum()), several=several
             ),
@@ -86,7 +86,7 @@ def _table(result: paged.Result, step: int, names: list[str]) -> None:
             apart=result.apart,
         )
     show.figure(
-        show.chart_of(figures.table, table, result.holders[step], names),
+        show.chart_of(figures.block_table, table, result.holders[step], names),
         name=f"block-table-step-{step}",
         key="fast-block-table",
         words=words,
@@ -107,7 +107,7 @@ def _lost(result: paged.Result, step: int) -> None:
     }
     reserved, used, held, written = (int(values[step]) for values in lines.values())
     show.figure(
-        show.chart_of(figures.tokens, lines, step),
+        show.chart_of(figures.tokens_over_steps, lines, step),
         name=f"paged-and-contiguous-step-{step}",
         key="fast-lost",
         words=_(

@@ -11,7 +11,7 @@ from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
 from attnviz.base import units
-from attnviz.base.words import _, sentences
+from attnviz.base.words import _, join_sentences
 from attnviz.canvas import tile_film
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.pages.fast import choices
@@ -25,38 +25,38 @@ def panel() -> None:
     place = page_parts.main_picture()
     config = _ask()
     film = filmed(config)
-    at = widgets.at_most(choices.AT, len(film.tiles) - 1, usual=film.middle)
+    at = widgets.limit_choice(choices.AT, len(film.tiles) - 1, usual=film.middle)
     with place:
         draw(film, "fast-film", at, lambda step: link_state.put(choices.AT, step))
-        show.under(
-            lambda: picture(film, at),
+        show.footer(
+            lambda: tile_figure(film, at),
             name=f"tile-{at + 1}-of-{len(film.tiles)}",
             key="fast-film-save",
-            canvas=show.canvas_of("fast-film"),
+            canvas=show.live_canvas("fast-film"),
             words=_(
                 "One head over {tokens} {tokens:token|tokens}, random vectors (seed {seed}), 32-bit numbers. The "
                 "whole matrix of "
                 "scores would take **{whole}**; it is never built."
             ).format(tokens=config.tokens, seed=config.seed, whole=units.binary(tiles.NUMBER * config.tokens**2)),
-            table=lambda: table(film, at),
+            table=lambda: running_table(film, at),
         )
     st.markdown(_said(film))
-    show.snippet(tiles.program(config), "fast-tiles")
+    show.program(tiles.program(config), "fast-tiles")
 
 
 def _ask() -> tiles.Config:
-    with page_parts.two_in_a_row("fast"):
-        tokens = widgets.number(choices.FILM_TOKENS, _("Tokens"), step=16)
-        block_q = widgets.one_of(choices.BLOCK_Q, _("Queries in a tile"), choices.BLOCK_IDS)
-        block_k = widgets.one_of(choices.BLOCK_K, _("Keys in a tile"), choices.BLOCK_IDS)
+    with page_parts.paired_columns("fast"):
+        tokens = widgets.number_box(choices.FILM_TOKENS, _("Tokens"), step=16)
+        block_q = widgets.select_one(choices.BLOCK_Q, _("Queries in a tile"), choices.BLOCK_IDS)
+        block_k = widgets.select_one(choices.BLOCK_K, _("Keys in a tile"), choices.BLOCK_IDS)
         masks = {"causal": _("causal"), "window": _("sliding window"), "none": _("no mask")}
-        mask = widgets.one_of(choices.MASK, _("Mask"), masks)
+        mask = widgets.select_one(choices.MASK, _("Mask"), masks)
         passes = {"forward": _("forward"), "backward": _("backward")}
-        way = widgets.one_of(choices.PASS, _("Pass"), passes)
-        with page_parts.more():
-            window = widgets.number(choices.WINDOW, _("Width of the window"), step=1)
-            width = widgets.number(choices.FILM_WIDTH, _("Width of a head, d"), step=1)
-            seed = widgets.number(choices.SEED, _("Vectors: random, seed"), step=1)
+        way = widgets.select_one(choices.PASS, _("Pass"), passes)
+        with page_parts.more_menu():
+            window = widgets.number_box(choices.WINDOW, _("Width of the window"), step=1)
+            width = widgets.number_box(choices.FILM_WIDTH, _("Width of a head, d"), step=1)
+            seed = widgets.number_box(choices.SEED, _("Vectors: random, seed"), step=1)
     return tiles.Config(tokens, width, int(block_q), int(block_k), mask, window, way == "backward", seed)
 
 
@@ -72,7 +72,7 @@ def _drawn(config: tiles.Config) -> tuple[np.ndarray, np.ndarray]:
 
 def _said(film: tiles.TileRun) -> str:
     what = _("gradients of Q, K and V") if film.config.backward else _("output")
-    return sentences(
+    return join_sentences(
         _(
             "Against `attend`, which holds the whole matrix, the largest difference of the {what} is {gap:.1e} of the "
             "largest value."
@@ -83,7 +83,7 @@ def _said(film: tiles.TileRun) -> str:
     )
 
 
-def kept(film: tiles.TileRun, at: int) -> dict[str, np.ndarray]:
+def running_numbers(film: tiles.TileRun, at: int) -> dict[str, np.ndarray]:
     """What each line keeps once the tile `at` is done, NaN where it has met none: two numbers, by their names."""
     down = int(film.config.backward)  # the side of a tile on which its lines stand
     here, of = film.tiles[at], np.arange(film.config.tokens) // film.config.blocks[down]
@@ -93,14 +93,14 @@ def kept(film: tiles.TileRun, at: int) -> dict[str, np.ndarray]:
     return dict(zip((words["first"], words["second"]), shown, strict=True))
 
 
-def picture(film: tiles.TileRun, at: int) -> SceneFigure:
+def tile_figure(film: tiles.TileRun, at: int) -> SceneFigure:
     """The film's picture at a step, for files."""
     part = tile_film.TileFigure(film.told, film.shades, film.kept, at)
     return SceneFigure((part,), part.title, part)
 
 
-def table(film: tiles.TileRun, at: int) -> dict[str, list[Any]]:
+def running_table(film: tiles.TileRun, at: int) -> dict[str, list[Any]]:
     """What each line keeps, as columns."""
     line = "key" if film.config.backward else "query"
-    numbers = {name: values.tolist() for name, values in kept(film, at).items()}
+    numbers = {name: values.tolist() for name, values in running_numbers(film, at).items()}
     return {line: list(range(1, film.config.tokens + 1))} | numbers

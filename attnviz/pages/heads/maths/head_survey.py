@@ -12,10 +12,10 @@ from torch import Tensor
 
 from attnviz.base.message import Message, Problem
 from attnviz.models.catalogue import LoadedModel
-from attnviz.pages.heads.maths.sentence_sets import TextKind, sentences_of
+from attnviz.pages.heads.maths.sentence_sets import TextKind, make_sentences
 from attnviz.runs import prepared_files
 from attnviz.runs.heads.removal_costs import HERE, HeadWork
-from attnviz.runs.heads.scan import HeadScores, summed_up
+from attnviz.runs.heads.scan import HeadScores, summarise_scores
 
 #: names of head_patterns.NAMED, in the order in which they are offered
 PATTERNS = ("induction", "previous_token", "duplicate_token", "first_token", "same_token", "next_token")
@@ -35,7 +35,7 @@ class Config:
     seed: int = 0  #: of random words
 
     def sentences(self, loaded: LoadedModel) -> tuple[str, ...]:
-        return sentences_of(loaded, self.text, self.own, self.count, self.length, self.seed)
+        return make_sentences(loaded, self.text, self.own, self.count, self.length, self.seed)
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,11 @@ class MeasureSummary:
         order = np.argsort(-filled, 0, kind="stable")[:EXAMPLES_KEPT].T  # (N, E)
         values = np.take_along_axis(filled.T, order, 1)
         scored = np.isfinite(values)
-        return cls(*summed_up(each), np.where(scored, order, -1), np.where(scored, values, np.nan))
+        return cls(*summarise_scores(each), np.where(scored, order, -1), np.where(scored, values, np.nan))
 
 
 @dataclass(frozen=True, eq=False)
-class Survey:
+class HeadScan:
     """All that was found so far."""
 
     places: tuple[tuple[int, int], ...]  #: (layer, head) of each of the N heads
@@ -75,22 +75,22 @@ class Survey:
 
 
 @dataclass(frozen=True)
-class SurveySoFar:
+class HeadScanProgress:
     """How far a run has come, and what it has found."""
 
     scores: HeadScores | None
     sentences: tuple[str, ...]
     share: float
 
-    def survey(self) -> Survey | None:
+    def survey(self) -> HeadScan | None:
         """Those sentences that are done, summed up; None before the first one is."""
         if self.scores is None:
             return None
         measures = {name: MeasureSummary.of(self.scores, name) for name in self.scores.by_sentence}
-        return Survey(self.scores.places, measures, self.sentences[: self.scores.sentences])
+        return HeadScan(self.scores.places, measures, self.sentences[: self.scores.sentences])
 
 
-def patterns(loaded: LoadedModel, config: Config, by: HeadWork = HERE) -> Iterator[SurveySoFar]:
+def scan_patterns(loaded: LoadedModel, config: Config, by: HeadWork = HERE) -> Iterator[HeadScanProgress]:
     """Look for every pattern, one sentence after the other; `by` another than this process, some at a step."""
     sentences = config.sentences(loaded)
     names = [name for name in PATTERNS if loaded.entry.kind == "encoder" or name != "next_token"]
@@ -98,10 +98,12 @@ def patterns(loaded: LoadedModel, config: Config, by: HeadWork = HERE) -> Iterat
     for scores in by.scan(loaded, sentences, names):
         latest = scores or latest
         if latest is not None:  # before the first sentence there is nothing to draw
-            yield SurveySoFar(latest, sentences, latest.sentences / len(sentences))
+            yield HeadScanProgress(latest, sentences, latest.sentences / len(sentences))
 
 
-def costs(loaded: LoadedModel, config: Config, on: int = SENTENCES, by: HeadWork = HERE) -> Iterator[SurveySoFar]:
+def scan_costs(
+    loaded: LoadedModel, config: Config, on: int = SENTENCES, by: HeadWork = HERE
+) -> Iterator[HeadScanProgress]:
     """Take each head away, in each of the first `on` sentences; the means in their place are those over all of them."""
     if loaded.entry.kind not in ("decoder", None):
         raise Problem(
@@ -110,7 +112,7 @@ def costs(loaded: LoadedModel, config: Config, on: int = SENTENCES, by: HeadWork
         )
     sentences = config.sentences(loaded)
     measured = sentences[:on]
-    nothing_yet = SurveySoFar(None, measured, 0.0)
+    nothing_yet = HeadScanProgress(None, measured, 0.0)
     yield nothing_yet
     means: Mapping[str, Tensor] = {}
     for ready in by.mean_steps(loaded, sentences):
@@ -123,7 +125,7 @@ def costs(loaded: LoadedModel, config: Config, on: int = SENTENCES, by: HeadWork
     for scores in by.cost_steps(loaded, measured, means):
         latest, since = (latest, since + 1) if scores is None else (scores, 0)
         done = 0 if latest is None else latest.sentences
-        yield SurveySoFar(latest, measured, (done + min(since / a_sentence, 0.99)) / len(measured))
+        yield HeadScanProgress(latest, measured, (done + min(since / a_sentence, 0.99)) / len(measured))
 
 
 # Surveys of the packaged models, computed beforehand: the first picture of the page needs no model.
@@ -134,11 +136,11 @@ FORMAT = 1
 _FIELDS = tuple(field.name for field in fields(MeasureSummary))
 
 
-def find(model: str, config: Config) -> Survey | None:
+def find(model: str, config: Config) -> HeadScan | None:
     """The prepared survey of these sentences, where there is one for this model."""
     if config != Config(config.text) or config.text == "own":
         return None
-    survey = _read(file_of(model, config.text))
+    survey = _read(scan_file(model, config.text))
     about = {} if survey is None else survey.about
     return (
         survey
@@ -147,11 +149,11 @@ def find(model: str, config: Config) -> Survey | None:
     )
 
 
-def file_of(model: str, text: str) -> str:
+def scan_file(model: str, text: str) -> str:
     return f"{model}-{text}.npz"
 
 
-def packed(survey: Survey, about: Mapping[str, object]) -> bytes:
+def pack_scan(survey: HeadScan, about: Mapping[str, object]) -> bytes:
     """The file's contents; numbers are kept with 16 bits."""
     arrays = {
         f"{name}.{each}": getattr(measure, each).astype(np.int8 if each in ("counts", "best") else np.float16)
@@ -159,11 +161,11 @@ def packed(survey: Survey, about: Mapping[str, object]) -> bytes:
         for each in _FIELDS
     }
     header = {**about, "format": FORMAT, "sentences": survey.sentences, "measures": list(survey.measures)}
-    return prepared_files.packed(header, arrays | {"places": np.array(survey.places, np.uint8)})
+    return prepared_files.pack_file(header, arrays | {"places": np.array(survey.places, np.uint8)})
 
 
 @lru_cache(maxsize=8)
-def _read(name: str) -> Survey | None:
+def _read(name: str) -> HeadScan | None:
     kept = prepared_files.read(__package__, name)
     if kept is None:
         return None
@@ -171,7 +173,7 @@ def _read(name: str) -> Survey | None:
     plain = {name: each.astype(np.int64 if each.dtype == np.int8 else np.float64) for name, each in arrays.items()}
     measures = {kind: MeasureSummary(*(plain[f"{kind}.{each}"] for each in _FIELDS)) for kind in about.pop("measures")}
     sentences = tuple(about.pop("sentences"))
-    return Survey(tuple((int(a), int(b)) for a, b in arrays["places"]), measures, sentences, about)
+    return HeadScan(tuple((int(a), int(b)) for a, b in arrays["places"]), measures, sentences, about)
 
 
 # What heads are called: by the pattern on which they put half of their weight, over all sentences.
@@ -191,7 +193,7 @@ KINDS: dict[str, tuple[Message, Message]] = {
 }
 
 
-def named(survey: Survey, most: int = 5) -> list[tuple[str, int]]:
+def strongest_by_kind(survey: HeadScan, most: int = 5) -> list[tuple[str, int]]:
     """The heads of every kind as (kind, column), the strongest first, at most `most` of each."""
     heads: list[tuple[str, int]] = []
     for kind in _measured(survey):
@@ -201,18 +203,18 @@ def named(survey: Survey, most: int = 5) -> list[tuple[str, int]]:
     return heads
 
 
-def count_of(survey: Survey, kind: str) -> int:
+def count_of(survey: HeadScan, kind: str) -> int:
     """How many heads have this name."""
     return int((np.nan_to_num(survey.measures[kind].mean) >= NAMED_FROM).sum())
 
 
-def names_of(survey: Survey, column: int) -> dict[str, float]:
+def kinds_of_head(survey: HeadScan, column: int) -> dict[str, float]:
     """The kinds that one head is of, each with its mean, the strongest first; none where no pattern has half of it."""
     means = {kind: float(survey.measures[kind].mean[column]) for kind in _measured(survey)}
     return {kind: means[kind] for kind in sorted(means, key=lambda kind: -means[kind]) if means[kind] >= NAMED_FROM}
 
 
-def _measured(survey: Survey) -> list[str]:
+def _measured(survey: HeadScan) -> list[str]:
     return [kind for kind in PATTERNS if kind in survey.measures]
 
 
@@ -228,7 +230,7 @@ import attnviz as av
 from attnviz.pages.heads.maths import sentence_sets
 
 loaded = av.load({model!r})
-sentences = sentence_sets.sentences_of(loaded, {text!r}{own}, count={count}, length={length}{seed})
+sentences = sentence_sets.make_sentences(loaded, {text!r}{own}, count={count}, length={length}{seed})
 """
 _PATTERN = """\
 table = av.find_heads(loaded, sentences, patterns=({measure!r},))

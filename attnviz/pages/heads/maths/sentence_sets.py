@@ -14,20 +14,20 @@ _WORD = re.compile(r"[a-z]{3,9}")
 ENOUGH_WORDS = 2000  #: to draw from
 
 
-def sentences_of(
+def make_sentences(
     loaded: LoadedModel, kind: TextKind, own: str = "", count: int = 64, length: int = 64, seed: int = 0
 ) -> tuple[str, ...]:
     """At most `count` sentences of at most `length` tokens each, with the tokens that the model puts around them."""
     if loaded.tokenizer is None:
         raise Problem("{name} looks at pictures, not at sentences", name=loaded.entry.name)
     if kind == "books":
-        return tuple(beginning(loaded, passage, length) for passage in passages()[:count])
+        return tuple(cut_tokens(loaded, passage, length) for passage in passages()[:count])
     if kind == "repeated":
         return repeated_words(loaded, count, length, seed)
-    return parts_of_text(loaded, own, count, length)
+    return split_text(loaded, own, count, length)
 
 
-def beginning(loaded: LoadedModel, text: str, length: int) -> str:
+def cut_tokens(loaded: LoadedModel, text: str, length: int) -> str:
     """The first `length` tokens of a text, those counted that the model puts around it."""
     spans = encode(loaded, text).spans
     around = sum(span.special for span in spans)
@@ -42,13 +42,13 @@ def beginning(loaded: LoadedModel, text: str, length: int) -> str:
     return text[: end or 1]
 
 
-def parts_of_text(loaded: LoadedModel, text: str, count: int, length: int) -> tuple[str, ...]:
+def split_text(loaded: LoadedModel, text: str, count: int, length: int) -> tuple[str, ...]:
     """A visitor's own text: line by line, and long lines in parts."""
     texts: list[str] = []
     for line in text.splitlines():
         rest = line.strip()
         while rest and len(texts) < count:
-            part = beginning(loaded, rest, length)
+            part = cut_tokens(loaded, rest, length)
             rest = rest[len(part) :].strip()
             texts.append(part)
     readable = [part for part in texts if sum(not span.special for span in encode(loaded, part).spans) > 1]
@@ -59,7 +59,7 @@ def parts_of_text(loaded: LoadedModel, text: str, count: int, length: int) -> tu
 
 def repeated_words(loaded: LoadedModel, count: int, length: int, seed: int) -> tuple[str, ...]:
     """Random words twice over, each word one token of this model, so that only what was read can tell what follows."""
-    words, draw = words_of_one_token(loaded), random.Random(seed)
+    words, draw = single_token_words(loaded), random.Random(seed)
     around = len(encode(loaded, words[0])) - 1
     half = (length - around) // 2
     texts: list[str] = []
@@ -71,7 +71,7 @@ def repeated_words(loaded: LoadedModel, count: int, length: int, seed: int) -> t
     return tuple(texts)
 
 
-def words_of_one_token(loaded: LoadedModel) -> list[str]:
+def single_token_words(loaded: LoadedModel) -> list[str]:
     """Plain words that are one token where they stand after a space, and one at the beginning of a text too."""
     tokenizer: Any = loaded.tokenizer
     pieces = tokenizer.get_vocab()

@@ -10,14 +10,14 @@ from attnviz.app import live_run, presenting, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.mends.streamlit_adapter import upload_id
-from attnviz.app.page_parts import more, two_in_a_row
+from attnviz.app.page_parts import more_menu, paired_columns
 from attnviz.app.panel import show_problem
 from attnviz.app.sentence_input import require_model
 from attnviz.base.message import Problem
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.models.loading import availabilities, availability, version
-from attnviz.models.settings import current
+from attnviz.models.settings import current_settings
 from attnviz.pages.heads import choices
 from attnviz.pages.heads.maths import head_survey
 
@@ -39,22 +39,22 @@ class HeadsRequest:
     by: str
 
 
-def ask() -> HeadsRequest | None:
+def draw_form() -> HeadsRequest | None:
     """Draw the controls. None where no text was given; the page then says so."""
     here = [s for s in availabilities() if s.on_this_machine and s.entry.kind in ("decoder", "encoder")]
     kinds, names = {s.entry.id: s.entry.kind for s in here}, {s.entry.id: s.name for s in here}
     require_model(bool(here))
-    row = two_in_a_row("hd")
+    row = paired_columns("hd")
     with row:
-        model = widgets.one_of(choices.MODEL, _("Model"), names, style="select")
+        model = widgets.select_one(choices.MODEL, _("Model"), names, style="select")
         texts = {
             "repeated": _("random words, twice"),
             "books": _("passages of novels"),
             "own": _("your own text"),
         }
-        kind = widgets.one_of(choices.TEXT, _("Read"), texts, style="select")
-        by_names = offered(kinds[model] == "decoder")
-        by = widgets.one_of(
+        kind = widgets.select_one(choices.TEXT, _("Read"), texts, style="select")
+        by_names = offered_measures(kinds[model] == "decoder")
+        by = widgets.select_one(
             choices.BY,
             _("Colour the heads by"),
             by_names,
@@ -64,30 +64,30 @@ def ask() -> HeadsRequest | None:
                 "sees itself alone: on “first token” and on “the token itself” it has 1."
             ),
         )
-        with more():
+        with more_menu():
             others = {NOBODY: _("none")} | {each: name for each, name in names.items() if each != model}
-            other = widgets.one_of(choices.OTHER, _("Model beside it"), others, style="select")
+            other = widgets.select_one(choices.OTHER, _("Model beside it"), others, style="select")
             config: head_survey.Config | None = _repeated() if kind == "repeated" else head_survey.Config("books")
     if kind == "own":
         config = _own()
-    presenting.presenter(presenting.through(choices.BY, by_names))
+    presenting.draw_presenter(presenting.walk_choice(choices.BY, by_names))
     if config is None:
         return None
     return HeadsRequest(model, None if other == NOBODY else other, names, config, by)
 
 
-def offered(decoder: bool) -> dict[str, str]:
+def offered_measures(decoder: bool) -> dict[str, str]:
     """Measures of a kind of model: an encoder has no next token to lose, a decoder cannot look ahead."""
     left_out = ("next_token",) if decoder else head_survey.COSTS
-    return {measure: name for measure, name in measures().items() if measure not in left_out}
+    return {measure: name for measure, name in measure_names().items() if measure not in left_out}
 
 
 def _most() -> int:
-    return HOSTED_SENTENCES if current().hosted else head_survey.SENTENCES
+    return HOSTED_SENTENCES if current_settings().hosted else head_survey.SENTENCES
 
 
 def _repeated() -> head_survey.Config:
-    seed = widgets.number(choices.SEED, _("Seed"), step=1)
+    seed = widgets.number_box(choices.SEED, _("Seed"), step=1)
     return head_survey.Config(
         "repeated", count=head_survey.SENTENCES if seed == choices.SEED.default else _most(), seed=seed
     )
@@ -96,7 +96,7 @@ def _repeated() -> head_survey.Config:
 def _own() -> head_survey.Config | None:
     with st.container(border=True):
         own = _own_text()
-        count = widgets.number(
+        count = widgets.number_box(
             choices.COUNT,
             _("Sentences at most"),
             step=1,
@@ -116,7 +116,7 @@ def _own_text() -> str:
         st.session_state[_TAKEN] = upload_id(uploaded)
         _take(uploaded.getvalue())
     with typed:
-        text = widgets.text(choices.OWN, _("Your text: a line is a sentence"), height=120)
+        text = widgets.text_box(choices.OWN, _("Your text: a line is a sentence"), height=120)
     if not text.strip():
         st.info(_("Type a few lines or open a file: every head is measured on it."))
     return text.strip() and text
@@ -138,7 +138,7 @@ def _take(data: bytes) -> None:
     link_state.put(choices.OWN, text[:most])
 
 
-def measures() -> dict[str, str]:
+def measure_names() -> dict[str, str]:
     """Pattern or cost -> its name."""
     return {
         "induction": _("induction"),
@@ -162,15 +162,15 @@ def with_error(mean: float, stderr: float, digits: int, *, signed: bool = False)
 
 
 @dataclass(frozen=True)
-class ShownSurvey:
+class DisplayedScan:
     """One model's heads over one text, as far as they are known."""
 
     model: str
     name: str
     config: head_survey.Config
-    survey: head_survey.Survey
+    survey: head_survey.HeadScan
     decoder: bool
-    live: tuple[live_run.Live[head_survey.SurveySoFar], ...] = ()
+    live: tuple[live_run.LiveRun[head_survey.HeadScanProgress], ...] = ()
     section: str = "first"  #: "first", or "second" for the model beside it
 
     def has(self, measure: str) -> bool:
@@ -182,21 +182,21 @@ class ShownSurvey:
         return int(self.survey.measures["silenced"].counts.max()) if self.has("silenced") else 0
 
 
-def obtain(section: str, model: str, name: str, config: head_survey.Config) -> ShownSurvey:
+def get_scan(section: str, model: str, name: str, config: head_survey.Config) -> DisplayedScan:
     """The survey of a model, with the bar of what is still being made drawn here; a Problem where it cannot be made."""
     decoder = availability(model).entry.kind == "decoder"
-    engine = model_cache.shared().engine
+    engine = model_cache.process_caches().engine
     survey = head_survey.find(model, config)
-    runs: list[live_run.Live[head_survey.SurveySoFar]] = []
+    runs: list[live_run.LiveRun[head_survey.HeadScanProgress]] = []
 
     def advance(
-        kind: str, steps: Callable[..., Iterator[head_survey.SurveySoFar]], text: str, *costs_on: int
-    ) -> head_survey.Survey | None:
+        kind: str, steps: Callable[..., Iterator[head_survey.HeadScanProgress]], text: str, *costs_on: int
+    ) -> head_survey.HeadScan | None:
         """Go on with a run of this model, draw its bar, and sum up what has come."""
         live = live_run.advance(
             f"{kind}-{section}",
             (model, version(model), config, *costs_on),
-            lambda: steps(model_cache.model(model), config, *costs_on, by=engine),
+            lambda: steps(model_cache.get_model(model), config, *costs_on, by=engine),
             lambda so_far: so_far.share >= 1.0,
             elsewhere=not engine.loads_here,
         )
@@ -204,27 +204,27 @@ def obtain(section: str, model: str, name: str, config: head_survey.Config) -> S
         so_far = live.result
         done = 0 if so_far.scores is None else so_far.scores.sentences
         said = text.format(name=name, share=so_far.share, done=done, all=len(so_far.sentences))
-        live_run.controls(f"{kind}-{section}", live, so_far.share, said)
+        live_run.draw_progress(f"{kind}-{section}", live, so_far.share, said)
         return so_far.survey()
 
     if survey is None:
-        survey = advance("heads", head_survey.patterns, _("{name}: {done} of {all} sentences"))
+        survey = advance("heads", head_survey.scan_patterns, _("{name}: {done} of {all} sentences"))
         assert survey is not None  # the first sentence is always waited for
     asked: dict[tuple[str, head_survey.Config], int] = st.session_state.get(_ASKED, {})
-    count = None if current().hosted else asked.get((model, config))
+    count = None if current_settings().hosted else asked.get((model, config))
     has_costs = survey.measures.keys() & set(head_survey.COSTS)
     if decoder and count is not None and not has_costs and not any(live.running or live.stopped for live in runs):
-        costs = advance("costs", head_survey.costs, _("costs: {share:.0%}, {done} of {all} sentences"), count)
+        costs = advance("costs", head_survey.scan_costs, _("costs: {share:.0%}, {done} of {all} sentences"), count)
         # over the same heads, its sentences being the first of these
         survey = survey if costs is None else replace(survey, measures={**survey.measures, **costs.measures})
-    return ShownSurvey(model, name, config, survey, decoder, tuple(runs), section)
+    return DisplayedScan(model, name, config, survey, decoder, tuple(runs), section)
 
 
-def offer_costs(shown: ShownSurvey) -> None:
+def offer_costs(shown: DisplayedScan) -> None:
     """The button that measures costs, or why visitors cannot start it here; nothing where there are some."""
     if not shown.decoder or shown.has("silenced") or any(live.running or live.stopped for live in shown.live):
         return
-    if current().hosted:
+    if current_settings().hosted:
         st.info(
             _(
                 "Costs take minutes of the whole machine, and this server is shared: they are shown where they were "
@@ -233,7 +233,7 @@ def offer_costs(shown: ShownSurvey) -> None:
         )
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        count = widgets.number(
+        count = widgets.number_box(
             choices.COSTS_ON, _("Sentences for costs"), step=1, high=len(shown.survey.sentences), width=150
         )
         st.button(

@@ -11,31 +11,41 @@ from attnviz.app import head_drawing, page_parts, show, widget_values
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import name_of_head
-from attnviz.app.panel import fragment, guard
-from attnviz.app.text import plain, spoken
-from attnviz.app.widgets import one_of
+from attnviz.app.panel import fragment, show_problems
+from attnviz.app.text import escape_markdown, translate_markdown
+from attnviz.app.widgets import select_one
 from attnviz.base.largest import find_largest
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, listed, ngettext, sentences, tongue
-from attnviz.canvas.shared.component import count, sent
+from attnviz.base.words import _, current_language, join_list, join_sentences, ngettext
+from attnviz.canvas.shared.component import count, last_sent
 from attnviz.pages.heads import choices, figures
 from attnviz.pages.heads.maths import head_survey
-from attnviz.pages.heads.panels.head_surveys import ShownSurvey, measures, offer_costs, offered, with_error
+from attnviz.pages.heads.panels.head_surveys import (
+    DisplayedScan,
+    measure_names,
+    offer_costs,
+    offered_measures,
+    with_error,
+)
 from attnviz.runs.heads import batches
 from attnviz.runs.model_run import Request
 
 NAMED_POINTS = 4
 
 
-def heads_map(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None:
+def heads_map(shown: DisplayedScan, by: str, chosen: int | None, key: str) -> None:
     """Every head of one model, coloured by one measure."""
     if not shown.has(by):
-        st.markdown(f"**{plain(shown.name)}**")
+        st.markdown(f"**{escape_markdown(shown.name)}**")
         if shown.decoder:
             st.info(_("This has not been measured on these sentences yet."))
             offer_costs(shown)
         else:
-            st.info(_("{name} does not predict the next token: it has no such cost.").format(name=plain(shown.name)))
+            st.info(
+                _("{name} does not predict the next token: it has no such cost.").format(
+                    name=escape_markdown(shown.name)
+                )
+            )
         return
     measure, words = shown.survey.measures[by], _about_map(shown, by)
     show.figure(
@@ -44,26 +54,26 @@ def heads_map(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None
             measure.mean,
             shown.survey.places,
             measure.stderr,
-            title=_("{name}: {measure}").format(name=shown.name, measure=measures()[by]),
+            title=_("{name}: {measure}").format(name=shown.name, measure=measure_names()[by]),
             signed=by in head_survey.COSTS,
             chosen=chosen,
         ),
         name=f"heads-{by}-{shown.model}",
         key=key,
-        table=lambda: table_of(shown.survey),
+        table=lambda: measures_table(shown.survey),
         words=words,
-        caption=about_source(shown),
+        caption=source_sentence(shown),
         on_pick=lambda column: pick(shown, column),
     )
 
 
-def plane(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None:
+def draw_plane(shown: DisplayedScan, by: str, chosen: int | None, key: str) -> None:
     """One point a head: the measure of the map across, another one up."""
-    words = measures()
-    against = one_of(
+    words = measure_names()
+    against = select_one(
         choices.AGAINST,
         _("against"),
-        {measure: name for measure, name in offered(shown.decoder).items() if measure != by},
+        {measure: name for measure, name in offered_measures(shown.decoder).items() if measure != by},
         style="select",
     )
     if not shown.has(by) or not shown.has(against):
@@ -73,7 +83,7 @@ def plane(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None:
     x, y = shown.survey.measures[by].mean, shown.survey.measures[against].mean
     show.figure(
         show.chart_of(
-            figures.against,
+            figures.scatter_heads,
             x,
             y,
             shown.survey.places,
@@ -85,13 +95,13 @@ def plane(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None:
         ),
         name=f"heads-{by}-against-{against}-{shown.model}",
         key=key,
-        table=lambda: table_of(shown.survey),
-        words=_about_plane(shown.survey, by, against, tongue()),
+        table=lambda: measures_table(shown.survey),
+        words=_about_plane(shown.survey, by, against, current_language()),
         on_pick=lambda column: pick(shown, column),
     )
 
 
-def pick(shown: ShownSurvey, column: int) -> None:
+def pick(shown: DisplayedScan, column: int) -> None:
     """Choose a head. A callback."""
     if 0 <= column < len(shown.survey.places):
         link_state.put_all({
@@ -101,7 +111,7 @@ def pick(shown: ShownSurvey, column: int) -> None:
         })  # fmt: skip
 
 
-def table_of(survey: head_survey.Survey) -> dict[str, list[object]]:
+def measures_table(survey: head_survey.HeadScan) -> dict[str, list[object]]:
     """Every measure of every head."""
     layers, heads = zip(*survey.places, strict=True)
     columns: dict[str, list[object]] = {"layer": list(layers), "head": list(heads)}
@@ -117,7 +127,7 @@ def table_of(survey: head_survey.Survey) -> dict[str, list[object]]:
     return columns
 
 
-def about_source(shown: ShownSurvey) -> str:
+def source_sentence(shown: DisplayedScan) -> str:
     """Which sentences, and how they were read."""
     about, config = shown.survey.about, shown.config
     n = len(shown.survey.sentences)
@@ -130,7 +140,7 @@ def about_source(shown: ShownSurvey) -> str:
             n,
         ),
     }
-    return sentences(
+    return join_sentences(
         texts[config.text].format(n=n, length=config.length, seed=config.seed),
         _("Computed beforehand on {made} with torch {torch} and transformers {transformers}.").format(**about)
         if about
@@ -145,7 +155,7 @@ def about_source(shown: ShownSurvey) -> str:
     )
 
 
-def _about_map(shown: ShownSurvey, by: str) -> str:
+def _about_map(shown: DisplayedScan, by: str) -> str:
     measure, places = shown.survey.measures[by], shown.survey.places
     if not np.isfinite(measure.mean).any():
         return _("No sentence here has a place to measure it: repeat a word.")
@@ -177,7 +187,7 @@ def _about_map(shown: ShownSurvey, by: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def _about_plane(survey: head_survey.Survey, by: str, against: str, _language: str) -> str:
+def _about_plane(survey: head_survey.HeadScan, by: str, against: str, _language: str) -> str:
     y = survey.measures[against].mean
     rank = head_survey.rank_correlation(survey.measures[by].mean, y)
     if math.isnan(rank):
@@ -185,23 +195,23 @@ def _about_plane(survey: head_survey.Survey, by: str, against: str, _language: s
     most = np.argsort(-np.nan_to_num(y, nan=-np.inf))[:3]
     return _(
         "Each point is a head, called layer.head; highest are **{names}**. The two rankings correlate at {rank:.2f}."
-    ).format(names=listed(name_of_head(survey.places[int(n)]) for n in most), rank=rank)
+    ).format(names=join_list(name_of_head(survey.places[int(n)]) for n in most), rank=rank)
 
 
 # The heads that have a name, with the evidence for it; a row chooses its head.
 ROW = 35  #: pixels of a table's row
 
 
-def panel(shown: ShownSurvey, key: str) -> None:
+def panel(shown: DisplayedScan, key: str) -> None:
     """A table of named heads."""
-    heads, table = _named(shown.survey, tongue())
+    heads, table = _named(shown.survey, current_language())
     st.markdown(_("**Heads with a name**"))
     if not heads:
         st.caption(_("No head gives half of its weight to one of these patterns, on average over the sentences."))
         return
 
     def picked() -> None:
-        row = count(sent(int, key, "selection", "rows", 0), len(heads))
+        row = count(last_sent(int, key, "selection", "rows", 0), len(heads))
         if row is not None:
             pick(shown, heads[row][1])
 
@@ -219,17 +229,17 @@ def panel(shown: ShownSurvey, key: str) -> None:
         _(
             "A head is named after a pattern that has half of its weight, averaged over the rows that the pattern "
             "fits: {counts}. At most five of a kind are listed; a row shows its head."
-        ).format(counts=listed(f"{spoken(name)} {count}" for name, count in counts if count))
+        ).format(counts=join_list(f"{translate_markdown(name)} {count}" for name, count in counts if count))
     )
 
 
 @lru_cache(maxsize=8)
-def _named(survey: head_survey.Survey, _language: str) -> tuple[list[tuple[str, int]], Any]:
+def _named(survey: head_survey.HeadScan, _language: str) -> tuple[list[tuple[str, int]], Any]:
     """The heads that have a name, and their table as it is sent, made once for all visitors."""
-    heads = head_survey.named(survey)
+    heads = head_survey.strongest_by_kind(survey)
     measured = [(survey.measures[kind], column) for kind, column in heads]
     table: dict[str, list[Any]] = {
-        _("called"): [spoken(head_survey.KINDS[kind][0]) for kind, _column in heads],
+        _("called"): [translate_markdown(head_survey.KINDS[kind][0]) for kind, _column in heads],
         _("head"): [name_of_head(survey.places[column]) for _kind, column in heads],
         _("weight"): [with_error(measure.mean[column], measure.stderr[column], 2) for measure, column in measured],
         _("in the first ten"): [f"{Rounded(measure.stability[column]):.0%}" for measure, column in measured],
@@ -243,26 +253,26 @@ def _named(survey: head_survey.Survey, _language: str) -> tuple[list[tuple[str, 
 
 
 # One head: what it is called, every measure of it, and the sentences in which the chosen measure is largest.
-def evidence(shown: ShownSurvey, column: int) -> None:
+def draw_evidence(shown: DisplayedScan, column: int) -> None:
     """What the head is called, and all that was measured of it."""
     layer, head = shown.survey.places[column]
-    called = listed(
-        f"{spoken(head_survey.KINDS[kind][0])} ({Rounded(mean):.2f})"
-        for kind, mean in head_survey.names_of(shown.survey, column).items()
+    called = join_list(
+        f"{translate_markdown(head_survey.KINDS[kind][0])} ({Rounded(mean):.2f})"
+        for kind, mean in head_survey.kinds_of_head(shown.survey, column).items()
     )
     st.markdown(
         _("**{model}, layer {layer}, head {head}**: {called}").format(
-            model=plain(shown.name), layer=layer, head=head, called=called or _("no name fits")
+            model=escape_markdown(shown.name), layer=layer, head=head, called=called or _("no name fits")
         )
     )
-    table, rows = _measured(shown.survey, column, tongue())
+    table, rows = _measured(shown.survey, column, current_language())
     st.dataframe(table, hide_index=True, key="hd_evidence", height=35 * (rows + 1) + 3)
 
 
 @lru_cache(maxsize=64)
-def _measured(survey: head_survey.Survey, column: int, _language: str) -> tuple[Any, int]:
+def _measured(survey: head_survey.HeadScan, column: int, _language: str) -> tuple[Any, int]:
     """Every measure of a head as a table that is sent, made once for all visitors, and its number of rows."""
-    words = measures()
+    words = measure_names()
     rows = [
         {
             _("measure"): words[name],
@@ -274,28 +284,28 @@ def _measured(survey: head_survey.Survey, column: int, _language: str) -> tuple[
         for name, measure in survey.measures.items()
         if not math.isnan(measure.mean[column])
     ]
-    return show.as_arrow(show.columns(rows)), len(rows)
+    return show.as_arrow(show.to_columns(rows)), len(rows)
 
 
 @fragment
-def examples(shown: ShownSurvey, by: str, column: int) -> None:
+def draw_examples(shown: DisplayedScan, by: str, column: int) -> None:
     """The sentences in which the head shows the measure most, one of them drawn as the explorer draws it."""
     measure = shown.survey.measures.get(by)
     best = [] if measure is None else [int(n) for n in measure.best[column] if n >= 0]
     if measure is None or not best:
         st.caption(_("No sentence here shows it."))
         return
-    st.markdown(_("**Sentences where it is largest**: {measure}").format(measure=measures()[by]))
+    st.markdown(_("**Sentences where it is largest**: {measure}").format(measure=measure_names()[by]))
     number = _picked(
         {str(n): f"{n}: {Rounded(measure.best_scores[column, n - 1]):.2f}" for n in range(1, len(best) + 1)}
     )
     text = shown.survey.sentences[best[number - 1]]
-    st.markdown(f"> {plain(text)}")
+    st.markdown(f"> {escape_markdown(text)}")
     books = batches.books() if shown.config.text == "books" else ()
     for book in (each for each in books if any(passage.startswith(text) for passage in each.passages)):
         st.caption(
             _("{author}, {title} ({year}), in the public domain.").format(
-                author=plain(book.author), title=plain(book.title), year=book.year
+                author=escape_markdown(book.author), title=escape_markdown(book.title), year=book.year
             )
         )
     layer, head = shown.survey.places[column]
@@ -306,11 +316,11 @@ def examples(shown: ShownSurvey, by: str, column: int) -> None:
         type="primary",
     ):
         page_parts.open_explorer(shown.model, text, (layer, head))
-    with guard():
+    with show_problems():
         _picture(shown, text, layer, head)
 
 
-def strongest(survey: head_survey.Survey, by: str) -> int:
+def strongest_head(survey: head_survey.HeadScan, by: str) -> int:
     """The head that shows a measure most; the first one where none was measured."""
     measure = survey.measures.get(by) or next(iter(survey.measures.values()))
     return int(np.nan_to_num(measure.mean, nan=-np.inf).argmax())
@@ -332,6 +342,6 @@ def _picked(options: dict[str, str]) -> int:
     return int(picked or shown)
 
 
-def _picture(shown: ShownSurvey, text: str, layer: int, head: int) -> None:
-    run = model_cache.model_run(Request(shown.model, text))
+def _picture(shown: DisplayedScan, text: str, layer: int, head: int) -> None:
+    run = model_cache.get_run(Request(shown.model, text))
     head_drawing.draw(run, (layer, head), ("hd_example_head", "hd_example_out"), "hd_example")

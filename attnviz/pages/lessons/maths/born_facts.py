@@ -12,18 +12,18 @@ from attnviz.pages.lessons.maths.lesson_parts import (
     Notes,
     Question,
     Subject,
-    nearest,
+    nearest_answer,
 )
 
 WORDS = "the cat saw a red bird"
 GUESSES = {"hundred": 100, "three": 300, "thousand": 1000}  #: id of an answer -> step
 
 
-def copies(subject: Subject) -> life.Copies:
+def copies(subject: Subject) -> life.RepeatedWords:
     """The sentence's first words, twice; those of the lesson where there are too few."""
     config = life.read(life.LIFE).config
     words = subject.words if len(subject.words) >= config.lags[0] else WORDS.split()
-    return life.copies_of(" ".join(words), config)
+    return life.repeat_words(" ".join(words), config)
 
 
 def task(_subject: Subject) -> Facts:
@@ -47,7 +47,7 @@ def cliff(_subject: Subject) -> Facts:
         run.cliff or run.config.steps,
         (int(run.at[(run.accuracy >= level).argmax()]) for level in (life.BEGUN, life.DONE)),
     )
-    right = nearest({name: log(step) for name, step in GUESSES.items()}, log(learned))
+    right = nearest_answer({name: log(step) for name, step in GUESSES.items()}, log(learned))
     return Facts({"cliff": learned, "low": low, "high": high}, right)
 
 
@@ -69,9 +69,11 @@ def silenced(_subject: Subject) -> Facts:
     """What is left at the end without the first layer's head."""
     run = life.read(life.LIFE)
     head = run.best(run.previous)
-    share = float(life.without(life.LIFE, (head,))[-1, 1])
+    share = float(life.measure_without_heads(life.LIFE, (head,))[-1, 1])
     shares = {"all": 1.0, "half": 0.5, "few": 0.0}
-    return Facts({"head": f"{head[0]}.{head[1]}", "whole": run.accuracy[-1], "share": share}, nearest(shares, share))
+    return Facts(
+        {"head": f"{head[0]}.{head[1]}", "whole": run.accuracy[-1], "share": share}, nearest_answer(shares, share)
+    )
 
 
 def one_layer(subject: Subject) -> Facts:

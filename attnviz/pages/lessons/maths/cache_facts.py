@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.base.words import N_
-from attnviz.models.architecture import Architecture, gpus, shared_otherwise
+from attnviz.models.architecture import Architecture, gpus, with_kv_heads
 from attnviz.pages.lessons.maths.lesson_parts import (
     Facts,
     Lesson,
@@ -14,7 +14,7 @@ from attnviz.pages.lessons.maths.lesson_parts import (
     Notes,
     Question,
     Subject,
-    nearest,
+    nearest_answer,
 )
 
 MODEL, NAME = "llama-3.1-8b", "Llama-3.1-8B"
@@ -87,7 +87,7 @@ def bytes_held(_subject: Subject) -> Facts:
 
 def held(kv_heads: int) -> int:
     """Bytes of one text's cache with so many K/V heads."""
-    return shared_otherwise(Architecture.preset(MODEL), kv_heads).kv_cache_bytes(TOKENS)
+    return with_kv_heads(Architecture.preset(MODEL), kv_heads).kv_cache_bytes(TOKENS)
 
 
 def three(_subject: Subject) -> Facts:
@@ -95,7 +95,7 @@ def three(_subject: Subject) -> Facts:
     mha, gqa, mqa = held(heads), held(8), held(1)
     return Facts(
         {"model": NAME, "heads": heads, "tokens": TOKENS, "mha": mha // MIB, "gqa": gqa // MIB, "mqa": mqa // MIB},
-        nearest({"quarter": 4, "eighth": 8, "half": 2}, mha / gqa),
+        nearest_answer({"quarter": 4, "eighth": 8, "half": 2}, mha / gqa),
     )
 
 

@@ -16,7 +16,7 @@ from attnviz.pages.lessons.maths.lesson_parts import (
     Notes,
     Question,
     Subject,
-    nearest,
+    nearest_answer,
 )
 
 GPU = "a100-80gb"
@@ -39,7 +39,9 @@ def too_large(_subject: Subject) -> Facts:
     }
     return Facts(
         values,
-        nearest({name: math.log(n) for name, n in TIMES.items()}, math.log(made.whole.moved.total / tiled.total)),
+        nearest_answer(
+            {name: math.log(n) for name, n in TIMES.items()}, math.log(made.whole.moved.total / tiled.total)
+        ),
     )
 
 

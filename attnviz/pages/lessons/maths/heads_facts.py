@@ -45,7 +45,7 @@ def favourites(subject: Subject) -> Facts:
     matrices = [subject.matrix()]
     if subject.stack is not None:
         heads = range(subject.stack.layers[layer].n_heads)
-        matrices = [head_matrix.head_matrix(subject.stack, layer, head, head_matrix.Look()) for head in heads]
+        matrices = [head_matrix.head_matrix(subject.stack, layer, head, head_matrix.DisplayOptions()) for head in heads]
     best = [int(np.where(each.hidden[row], -1.0, each.values[row]).argmax()) for each in matrices]
     different, token = len(set(best)), matrices[0].row_name(row)
     return Facts(

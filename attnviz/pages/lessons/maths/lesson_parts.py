@@ -79,8 +79,8 @@ class Subject:
         if self.stack is None:
             return landing.run(landing.Config(self.text, edit))
         if edit.changes_attention:
-            return what_if.instantly(self.stack, *HEAD, edit, head_matrix.Look())
-        return head_matrix.head_matrix(self.stack, *HEAD, head_matrix.Look())
+            return what_if.edited_head(self.stack, *HEAD, edit, head_matrix.DisplayOptions())
+        return head_matrix.head_matrix(self.stack, *HEAD, head_matrix.DisplayOptions())
 
     @property
     def row(self) -> int:
@@ -134,18 +134,18 @@ class Subject:
 FactsOf = Callable[[Subject], Facts]
 
 
-def nearest(answers: Mapping[str, float], value: float) -> str:
+def nearest_answer(answers: Mapping[str, float], value: float) -> str:
     """The id of the answer whose number comes nearest to what was computed."""
     return min(answers, key=lambda name: abs(answers[name] - value))
 
 
-def written(values: np.ndarray) -> str:
+def format_vector(values: np.ndarray) -> str:
     """A vector as a person writes it: with two decimals where one would not be all of its numbers."""
     digits = 1 if np.allclose(values, values.round(1), atol=1e-5) else 2
     return "(" + ", ".join(f"{Rounded(value):.{digits}f}".replace("-", "−") for value in values) + ")"
 
 
-def nothing(_subject: Subject) -> Facts:
+def no_facts(_subject: Subject) -> Facts:
     """A step whose sentences hold no number."""
     return Facts({})
 
@@ -191,7 +191,7 @@ class LessonStep:
     idea: str
     picture: LessonPicture
     do: str = ""
-    facts: FactsOf = nothing
+    facts: FactsOf = no_facts
     question: Question | None = None
     after: LessonPicture | None = None  #: the picture once the question is answered
     notes: Notes = field(default_factory=Notes)

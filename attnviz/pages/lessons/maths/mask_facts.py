@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnviz.base.message import Several
+from attnviz.base.message import MessageList
 from attnviz.base.words import N_
 from attnviz.core import masks
 from attnviz.pages.lessons.maths.lesson_parts import Facts, Lesson, LessonPicture, LessonStep, Notes, Question, Subject
@@ -43,7 +43,7 @@ def examples(subject: Subject) -> Facts:
     shown = [f"{' '.join(words[: i + 1])} → {words[i + 1]}" for i in range(min(3, len(words) - 1))]
     count = len(words) - 1
     return Facts(
-        {"n": len(words), "count": count, "shown": Several(tuple(shown))},
+        {"n": len(words), "count": count, "shown": MessageList(tuple(shown))},
         right="all",
         as_right=("one",) if count == 1 else (),
     )

@@ -19,7 +19,7 @@ from attnviz.pages.lessons.maths.lesson_parts import (
     Notes,
     Question,
     Subject,
-    nearest,
+    nearest_answer,
 )
 
 NEW_WORD, OTHER_NEW_WORD = "moon", "sun"
@@ -81,8 +81,8 @@ def one_hot(subject: Subject) -> Facts:
     }
     return Facts(
         {"word": subject.few[-1], "other": subject.few[0], "difference": distance["value"]},
-        right=nearest(distance, 0.0),
-        as_right=tuple(name for name in distance if name != nearest(distance, 0.0) and distance[name] < 1e-6),
+        right=nearest_answer(distance, 0.0),
+        as_right=tuple(name for name in distance if name != nearest_answer(distance, 0.0) and distance[name] < 1e-6),
     )
 
 

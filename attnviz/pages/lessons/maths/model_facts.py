@@ -17,9 +17,9 @@ from attnviz.pages.lessons.maths.lesson_parts import (
     Notes,
     Question,
     Subject,
-    nearest,
+    nearest_answer,
 )
-from attnviz.runs.predictions import TokenChoice, slots, token_choices
+from attnviz.runs.predictions import TokenChoice, prediction_slots, token_choices
 
 OFFERED = 3
 
@@ -39,7 +39,7 @@ def share(_subject: Subject) -> Facts:
     attention, everything = Architecture.preset(MODEL).attention_parameters(), total_parameters()
     return Facts(
         {"model": NAME, "share": attention / everything, "attention": attention / 1e9, "all": everything / 1e9},
-        right=nearest({"sixth": 1 / 6, "half": 1 / 2, "most": 9 / 10}, attention / everything),
+        right=nearest_answer({"sixth": 1 / 6, "half": 1 / 2, "most": 9 / 10}, attention / everything),
     )
 
 
@@ -48,7 +48,7 @@ def likeliest(subject: Subject, n: int = 8) -> list[TokenChoice]:
     if subject.run is None or subject.loaded is None:
         raise Problem("This step needs a trained model on this machine: the page Explore says how to get one")
     loaded = subject.loaded()
-    return token_choices(loaded, slots(subject.run, loaded)[0], n)
+    return token_choices(loaded, prediction_slots(subject.run, loaded)[0], n)
 
 
 def following(subject: Subject) -> Facts:

@@ -32,10 +32,10 @@ def added(subject: Subject) -> Facts:
 
 def turned(_subject: Subject) -> Facts:
     """Query and key both move on: the score under RoPE."""
-    here = rotation.turn(rotation.PairConfig())
+    here = rotation.random_pair(rotation.PairConfig())
     config = here.config
-    there = rotation.turn(rotation.PairConfig(q_at=config.q_at + STEP, k_at=config.k_at + STEP))
-    apart = rotation.turn(rotation.PairConfig(q_at=config.q_at + STEP))
+    there = rotation.random_pair(rotation.PairConfig(q_at=config.q_at + STEP, k_at=config.k_at + STEP))
+    apart = rotation.random_pair(rotation.PairConfig(q_at=config.q_at + STEP))
     difference = abs(there.score - here.score)
     return Facts(
         {

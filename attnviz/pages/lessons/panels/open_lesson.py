@@ -12,11 +12,11 @@ from attnviz.app.links.choices import Choice
 from attnviz.app.mends.streamlit_adapter import upload_id
 from attnviz.app.panel import show_problem
 from attnviz.base.message import Problem
-from attnviz.base.words import _, listed
+from attnviz.base.words import _, join_list
 from attnviz.pages.lessons import choices
-from attnviz.pages.lessons.maths.lesson_parts import Lesson, LessonPicture, LessonStep, Question, nothing
+from attnviz.pages.lessons.maths.lesson_parts import Lesson, LessonPicture, LessonStep, Question, no_facts
 from attnviz.pages.lessons.panels import own_lesson
-from attnviz.pages.lessons.panels.all_lessons import LESSONS, name_of, places
+from attnviz.pages.lessons.panels.all_lessons import LESSONS, lesson_steps, name_of
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
 
 PICTURE_KEY = "l-pic-"
@@ -53,7 +53,7 @@ def walk(by: int) -> None:
     A press while the last one is still being drawn finds the buttons of the step before it: so they name no step.
     """
     lesson = chosen_lesson(quiet=True)
-    way = places(lesson)
+    way = lesson_steps(lesson)
     here = way.index((lesson.id, min(link_state.value(choices.STEP), len(lesson.steps))))
     there = min(max(here + by, 0), len(way) - 1)
     if there != here:
@@ -68,18 +68,18 @@ def open_step(lesson: str, number: int) -> None:
     st.session_state[MENU] = False
 
 
-def sentence(lesson: Lesson) -> str:
+def lesson_sentence(lesson: Lesson) -> str:
     """The sentence that a lesson is shown with: the visitor's, the lesson's where none was typed."""
     typed = link_state.value(choices.SENTENCE)
     return lesson.sentence if lesson.sentence and typed == choices.EXAMPLE else typed
 
 
-def files(shown: Lesson) -> None:
+def draw_file_menu(shown: Lesson) -> None:
     """Save the lesson on show as a text file to change, and open such a file."""
     st.caption(_("Your own lesson is a small text file: save this one, change it, open it again, hand it on."))
     st.download_button(
         _("Save this lesson as a file"),
-        data=link_state.value(choices.OWN_TEXT) if shown.own else written(shown, sentence(shown)),
+        data=link_state.value(choices.OWN_TEXT) if shown.own else lesson_as_text(shown, lesson_sentence(shown)),
         file_name=f"lesson-{shown.id}.toml",
         mime="text/plain",
         on_click="ignore",
@@ -103,7 +103,7 @@ def files(shown: Lesson) -> None:
     st.rerun()
 
 
-def written(lesson: Lesson, sentence: str = "") -> str:
+def lesson_as_text(lesson: Lesson, sentence: str = "") -> str:
     """A lesson as the text of a file, with the sentence that it is to be shown with."""
     lines = [*(f"# {line}" for line in _guide()), "", f"title = {_toml(lesson.title)}"]
     if sentence:
@@ -121,7 +121,7 @@ def _lines(step: LessonStep) -> dict[str, Any]:
     return {
         "title": step.title,
         "idea": step.idea,
-        "facts": name_of(step.facts) if step.facts is not nothing else "",
+        "facts": name_of(step.facts) if step.facts is not no_facts else "",
         "picture": step.picture.kind,
         "set": step.picture.set_to,
         "do": step.do,
@@ -153,7 +153,7 @@ def _guide() -> list[str]:
     return [
         _("Change the words between quotation marks. A step begins with [[step]]: copy whole steps, or delete them."),
         _("Every step needs title, idea and picture; any other line can go."),
-        _("picture: {pictures}; set: how it opens; do: what to try with it").format(pictures=listed(PICTURES)),
+        _("picture: {pictures}; set: how it opens; do: what to try with it").format(pictures=join_list(PICTURES)),
         _("facts: what computes the numbers that stand in braces; keep it as long as its words have braces"),
         _("question, answers: asked before truth is shown; right: the number of the right answer, counted from 1"),
         _("after, after_set: the picture once it is answered, where it is to be another"),

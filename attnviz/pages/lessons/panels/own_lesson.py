@@ -30,9 +30,9 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from attnviz.app import glossary_terms
-from attnviz.app.links.choices import EVERY_PAGE, pages
-from attnviz.app.links.link_reading import chosen_by
-from attnviz.base.message import Message, Problem, Several
+from attnviz.app.links.choices import EVERY_PAGE, pages_with_choices
+from attnviz.app.links.link_reading import parse_choices
+from attnviz.base.message import Message, MessageList, Problem
 from attnviz.base.words import N_
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths.lesson_parts import (
@@ -42,7 +42,7 @@ from attnviz.pages.lessons.maths.lesson_parts import (
     LessonStep,
     Notes,
     Question,
-    nothing,
+    no_facts,
 )
 from attnviz.pages.lessons.panels.all_lessons import FACTS
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
@@ -76,7 +76,7 @@ def read(text: str) -> Lesson:
             unknown,
             N_("“{value}” is not known here; allowed: {allowed}"),
             unknown,
-            allowed=Several(("title", "sentence", "[[step]]")),
+            allowed=MessageList(("title", "sentence", "[[step]]")),
         )
     title, steps = top.lines.get("title", ""), top.lines.get("step", [])
     if not isinstance(title, str) or not title.strip():
@@ -114,14 +114,14 @@ class _Table:
         except ValueError:
             shown = "…"
         message = Message(template, {"value": shown} | more)
-        return Problem("Line {line}: {what}", line=line_of(self.text, self.number, key), what=message)
+        return Problem("Line {line}: {what}", line=line_number(self.text, self.number, key), what=message)
 
 
 def _step(table: _Table) -> LessonStep:
     for key, value in table.lines.items():
         if key not in KEYS:
             raise table.wrong(
-                key, N_("“{value}” is not known in a step; allowed: {allowed}"), key, allowed=Several(KEYS)
+                key, N_("“{value}” is not known in a step; allowed: {allowed}"), key, allowed=MessageList(KEYS)
             )
         if key in TEXTS and (not isinstance(value, str) or len(value) > LONGEST):
             raise table.wrong(
@@ -167,7 +167,7 @@ def _check_fields(table: _Table, key: str, template: str) -> None:
 def _picture(table: _Table, key: str, with_key: str) -> LessonPicture:
     kind, set_to = table.lines[key], table.lines.get(with_key, {})
     if not isinstance(kind, str) or kind not in PICTURES:
-        raise table.wrong(key, ONE_OF, kind, f"{key} = ", allowed=Several(PICTURES))
+        raise table.wrong(key, ONE_OF, kind, f"{key} = ", allowed=MessageList(PICTURES))
     allows = PICTURES[kind].allows
     if not isinstance(set_to, dict):
         raise table.wrong(with_key, LIKE, set_to, allowed='{ name = "value" }')
@@ -178,17 +178,17 @@ def _picture(table: _Table, key: str, with_key: str) -> LessonPicture:
                 if allows
                 else N_("“{value}” cannot be set on this picture; nothing can")
             )
-            raise table.wrong(with_key, template, name, allowed=Several(allows))
+            raise table.wrong(with_key, template, name, allowed=MessageList(allows))
         if value not in allows[name]:
-            raise table.wrong(with_key, ONE_OF, value, f"{name} = ", allowed=Several(allows[name]))
+            raise table.wrong(with_key, ONE_OF, value, f"{name} = ", allowed=MessageList(allows[name]))
     return LessonPicture(kind, set_to)
 
 
 def _facts(table: _Table) -> FactsOf:
     name = table.lines.get("facts", "")
     if "facts" in table.lines and name not in FACTS:
-        raise table.wrong("facts", N_("facts = “{value}” must be one of: {allowed}"), name, allowed=Several(FACTS))
-    return FACTS.get(name, nothing)
+        raise table.wrong("facts", N_("facts = “{value}” must be one of: {allowed}"), name, allowed=MessageList(FACTS))
+    return FACTS.get(name, no_facts)
 
 
 def _question(table: _Table) -> Question | None:
@@ -239,7 +239,7 @@ def _terms(table: _Table) -> tuple[str, ...]:
     lost = [each for each in ids if each not in glossary_terms.TERMS] if isinstance(ids, list) else [ids]
     if lost:
         raise table.wrong(
-            "terms", N_("terms: “{value}” must be among: {allowed}"), lost[0], allowed=Several(glossary_terms.TERMS)
+            "terms", N_("terms: “{value}” must be among: {allowed}"), lost[0], allowed=MessageList(glossary_terms.TERMS)
         )
     return tuple(ids)
 
@@ -251,18 +251,20 @@ def _link(table: _Table) -> tuple[str, Mapping[str, str]]:
         return "", {}
     parts = urlsplit(link)
     page = parts.path.rstrip("/").rpartition("/")[2] or HOME
-    known = sorted(each.page for each in pages() if each.page != EVERY_PAGE)
+    known = sorted(each.page for each in pages_with_choices() if each.page != EVERY_PAGE)
     if page not in known:
-        raise table.wrong("link", N_("link: “{value}” is no page; pages are: {allowed}"), page, allowed=Several(known))
+        raise table.wrong(
+            "link", N_("link: “{value}” is no page; pages are: {allowed}"), page, allowed=MessageList(known)
+        )
     seen = dict(parse_qsl(parts.query, keep_blank_values=True))
     try:
-        chosen_by(page, seen)
+        parse_choices(page, seen)
     except Problem as wrong:
         raise table.wrong("link", N_("link: {problem}"), problem=wrong.message) from None
     return page, seen
 
 
-def line_of(text: str, step: int, key: str) -> int:
+def line_number(text: str, step: int, key: str) -> int:
     """The line, from 1, on which `key` of a step stands; the step's first line where it does not."""
     now, start = 0, 1
     for number, line in enumerate(text.splitlines(), 1):

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from attnviz.base.message import Problem
 from attnviz.core import masks
 from attnviz.core.attention import attend
-from attnviz.core.modules import seeded
+from attnviz.core.modules import seeded_generator
 
 WIDTH = 32
 MOST_WORDS = 32  #: different words that the small model learns, at most
@@ -124,7 +124,7 @@ def examples(words: tuple[str, ...], seed: int = 0) -> Examples:
     if len(words) < 2:
         raise Problem("One word is no training example: there is no next word. Type at least two.")
     length = len(words)
-    with seeded(seed):
+    with seeded_generator(seed):
         model = TinyModel(len(names), length)
     tokens = torch.tensor([[names.index(word) for word in words]])
     with torch.no_grad():
@@ -144,7 +144,7 @@ def examples(words: tuple[str, ...], seed: int = 0) -> Examples:
 def train(config: Config) -> Iterator[Result]:
     """Train two models from one start on the same lines, one mask right and one off by `leak`; results so far."""
     names = vocabulary(config.words)
-    with seeded(config.seed):
+    with seeded_generator(config.seed):
         honest = TinyModel(len(names), config.length)
     leaking = copy.deepcopy(honest)
     right = masks.causal(config.length)

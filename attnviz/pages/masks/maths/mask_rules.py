@@ -69,7 +69,7 @@ class Rule:
         luck = torch.Generator().manual_seed(v.get("seed", 0))
         for some in queries.split(rows):
             if sees is None:
-                yield masks.drawn((keys <= some) | v["both_sides"], v["keys"], luck)
+                yield masks.sample_keys((keys <= some) | v["both_sides"], v["keys"], luck)
             else:
                 yield sees(some, keys, length, v)
 

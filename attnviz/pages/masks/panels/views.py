@@ -8,12 +8,12 @@ import streamlit as st
 
 from attnviz.app import show, trap_view, widgets
 from attnviz.app.cache.shared_results import shared
-from attnviz.app.text import named_word
+from attnviz.app.text import quote_word
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, ngettext, say, sentences
+from attnviz.base.words import _, join_sentences, ngettext, translate_message
 from attnviz.pages.masks import choices, figures
 from attnviz.pages.masks.maths import leak_training, mask_lab, traps
-from attnviz.pages.masks.panels.workbench import per_pair
+from attnviz.pages.masks.panels.workbench import pair_table
 
 KEPT = "m_trained"  #: what the session holds of a training
 REDRAW_SECONDS = 0.25
@@ -74,7 +74,7 @@ def _numbers(far: mask_lab.Far) -> None:
         )
     )
     st.markdown(
-        sentences(
+        join_sentences(
             _(
                 "The whole matrix was never built: it would take {matrix:.1f} MB as booleans, or {floats:.1f} MB "
                 "as float32 for each sequence."
@@ -115,7 +115,7 @@ def layers_panel(result: mask_lab.Result) -> None:
             show.chart_of(figures.hops, result.hops, result.words, layers),
             name=f"layers-needed-{layers}",
             key="m-hops",
-            table=lambda: per_pair(result, **{"layers (-1 never)": result.hops}),
+            table=lambda: pair_table(result, **{"layers (-1 never)": result.hops}),
             words=_hops_words(result.hops, layers),
         )
     with right:
@@ -159,8 +159,8 @@ def _reach_words(result: mask_lab.Result, counts: np.ndarray, layers: int) -> st
         "Words that reach {token} within {n} layer: {heard} of {all}.",
         "Words that reach {token} within {n} layers: {heard} of {all}.",
         layers,
-    ).format(n=layers, token=named_word(result.words[-1]), heard=int(counts[layers, -1]), all=len(result.words))
-    return sentences(first, _what_follows(counts[:, -1], layers, len(result.words)))
+    ).format(n=layers, token=quote_word(result.words[-1]), heard=int(counts[layers, -1]), all=len(result.words))
+    return join_sentences(first, _what_follows(counts[:, -1], layers, len(result.words)))
 
 
 def _what_follows(heard: np.ndarray, layers: int, words: int) -> str:
@@ -188,14 +188,14 @@ def traps_panel(words: tuple[str, ...], seed: int) -> None:
         difference = _("largest difference of a weight")
         st.dataframe(
             {
-                _("trap"): [say(trap.title) for trap in traps.TRAPS.values()],
-                difference: [trap_view.outcome_of(trap, words, seed).largest for trap in traps.TRAPS.values()],
+                _("trap"): [translate_message(trap.title) for trap in traps.TRAPS.values()],
+                difference: [trap_view.cached_outcome(trap, words, seed).largest for trap in traps.TRAPS.values()],
             },
             column_config={difference: st.column_config.ProgressColumn(min_value=0, max_value=1, format="%.3f")},
             hide_index=True,
             height="content",
         )
-    trap_view.imports("masks-imports")
+    trap_view.draw_imports("masks-imports")
 
 
 # What the causal mask is for: one sentence gives many training examples, and a mask off by one leaks the answer.
@@ -254,7 +254,7 @@ def _leak(words: tuple[str, ...], seed: int) -> None:
         ).format(n=len(leak_training.vocabulary(words)))
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        leak = widgets.number(choices.LEAK, _("Places the mask is shifted by"), step=1, width=220)
+        leak = widgets.number_box(choices.LEAK, _("Places the mask is shifted by"), step=1, width=220)
         start = st.button(_("Train both, live"), key="m-train", icon=":material/play_arrow:")
     config = leak_training.Config(words, seed, leak=leak)
     place = st.empty()

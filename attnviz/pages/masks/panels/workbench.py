@@ -9,11 +9,11 @@ import streamlit as st
 
 from attnviz.app import show, widgets
 from attnviz.app.links import link_state
-from attnviz.app.text import named_word
+from attnviz.app.text import quote_word
 from attnviz.base.head_record import HeadData, HeadView
 from attnviz.base.largest import find_largest
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, ended, listed, ngettext, say, sentences
+from attnviz.base.words import _, end_sentence, join_list, join_sentences, ngettext, translate_message
 from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.canvas.mask import mask_grid
 from attnviz.live.matrix_figures import MaskFigure
@@ -43,16 +43,16 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
             "m-grid",
             result.mask,
             result.words,
-            on_change=partial(repaint, result.rules_alone),
+            on_change=partial(store_painting, result.rules_alone),
             label=_("Who may look at whom"),
             compact=len(result.words) <= LONG,
         )
-        show.under(
+        show.footer(
             lambda: SceneFigure((MaskFigure(result.mask, result.words, result.words),)),
             name="mask",
             key="m-grid-save",
-            canvas=show.canvas_of("m-grid"),
-            table=lambda: per_pair(result, mask=result.mask.astype(int)),
+            canvas=show.live_canvas("m-grid"),
+            table=lambda: pair_table(result, mask=result.mask.astype(int)),
             words=_kept(config.paint, result),
         )
         if config.paint:
@@ -84,21 +84,23 @@ def _kept(paint: mask_lab.Painted, result: mask_lab.Result) -> str:
         result.square,
     ).format(share=f"{Rounded(result.pairs / result.square):.0%}", pairs=f"{result.pairs:,}", all=f"{result.square:,}")
     n = len(paint.cells(len(result.words)))
-    return sentences(kept, ngettext("{n} cell is painted.", "{n} cells are painted.", n).format(n=n) if paint else "")
+    return join_sentences(
+        kept, ngettext("{n} cell is painted.", "{n} cells are painted.", n).format(n=n) if paint else ""
+    )
 
 
 def _weights(key: str, result: mask_lab.Result, data: HeadData, name: str, title: str, words: str) -> None:
     st.markdown(f"**{title}**")
     view = HeadView(compact=True, root=len(result.words) > LONG, called=title)
     pins = head_view(key, data, view, group=GROUP)
-    show.under(
+    show.footer(
         lambda: head_picture(data, view, pins, ""),
         name=f"weights-{name}",
         key=f"{key}-save",
-        canvas=show.canvas_of(key),
-        table=lambda: per_pair(result, before=result.before, after=result.after, mask=result.mask.astype(int)),
+        canvas=show.live_canvas(key),
+        table=lambda: pair_table(result, before=result.before, after=result.after, mask=result.mask.astype(int)),
         words=words,
-        caption=ended(title),
+        caption=end_sentence(title),
     )
 
 
@@ -106,9 +108,9 @@ def _before_words(result: mask_lab.Result, seed: int) -> str:
     q, k = np.unravel_index(int(result.before.argmax()), result.before.shape)
     return _("Random vectors (seed {seed}): {token} gives {share} to {key}.").format(
         seed=seed,
-        token=named_word(result.words[q]),
+        token=quote_word(result.words[q]),
         share=f"{Rounded(result.before[q, k]):.0%}",
-        key=named_word(result.words[k]),
+        key=quote_word(result.words[k]),
     )
 
 
@@ -139,23 +141,23 @@ def _after_words(result: mask_lab.Result) -> str:
             "{token} changes most: {share} of its attention was on words that are now hidden, and goes to the {n} "
             "{n:word that is|words that are} left."
         )
-    return text.format(token=named_word(result.words[row]), share=f"{Rounded(lost[row]):.0%}", n=left)
+    return text.format(token=quote_word(result.words[row]), share=f"{Rounded(lost[row]):.0%}", n=left)
 
 
 def _empty_rows(result: mask_lab.Result) -> None:
     """Draw a warning that names the words that may look at nothing."""
-    named = [named_word(result.words[q]) for q in result.empty[:6]]
+    named = [quote_word(result.words[q]) for q in result.empty[:6]]
     st.warning(
         ngettext(
             "{names} may look at nothing. Its row is zero here; a plain softmax would make it NaN.",
             "{names} may look at nothing. Their rows are zero here; a plain softmax would make them NaN.",
             len(result.empty),
-        ).format(names=listed(named if len(result.empty) <= 6 else [*named, "…"])),
+        ).format(names=join_list(named if len(result.empty) <= 6 else [*named, "…"])),
         icon=":material/visibility_off:",
     )
 
 
-def per_pair(result: mask_lab.Result, **matrices: np.ndarray) -> dict[str, list[Any]]:
+def pair_table(result: mask_lab.Result, **matrices: np.ndarray) -> dict[str, list[Any]]:
     """One line per pair: positions, words, and the value in each matrix."""
     n = len(result.words)
     columns: dict[str, list[Any]] = {
@@ -177,7 +179,9 @@ def strip() -> tuple[mask_rules.Rule, ...]:
             if kind != choices.OFF:
                 chosen.append((kind, cast(mask_rules.Join, join)))
     st.caption(
-        "  ·  ".join(say(mask_rules.KINDS[kind].lesson) for kind in dict.fromkeys(kind for kind, _join in chosen))
+        "  ·  ".join(
+            translate_message(mask_rules.KINDS[kind].lesson) for kind in dict.fromkeys(kind for kind, _join in chosen)
+        )
     )
     named = sum(bool(mask_rules.KINDS[kind].parameters) for kind, _join in chosen) > 1
     return tuple(_with_values(place, kind, join, named) for place, (kind, join) in enumerate(chosen, start=1))
@@ -185,18 +189,18 @@ def strip() -> tuple[mask_rules.Rule, ...]:
 
 def _kind(place: int) -> tuple[str, str]:
     """The kind of mask at this place, or "off", and how it is joined to those before it."""
-    kinds = {kind.id: say(kind.title) for kind in mask_rules.KINDS.values()}
+    kinds = {kind.id: translate_message(kind.title) for kind in mask_rules.KINDS.values()}
     rule = choices.RULES[place - 1]
     if place == 1:
         label = _("The mask, painted over") if link_state.value(choices.PAINT) else _("The mask")
-        return widgets.one_of(rule, label, kinds, style="select"), "and"
+        return widgets.select_one(rule, label, kinds, style="select"), "and"
     joined = link_state.value(rule) != choices.OFF
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small") if joined else nullcontext():
         label = _("Joined with") if place == 2 else _("And then with")
-        kind = widgets.one_of(rule, label, {choices.OFF: _("nothing more"), **kinds}, style="select")
+        kind = widgets.select_one(rule, label, {choices.OFF: _("nothing more"), **kinds}, style="select")
         if not joined:
             return kind, "and"
-        return kind, widgets.one_of(
+        return kind, widgets.select_one(
             choices.JOINS[place], _("How"), {"and": _("and"), "or": _("or")}, label_visibility="collapsed"
         )
 
@@ -206,23 +210,23 @@ def _with_values(place: int, kind: str, join: mask_rules.Join, named: bool) -> m
         return mask_rules.Rule.of(kind, join)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"m-values-{place}"):
         if named:
-            st.markdown(f"**{say(mask_rules.KINDS[kind].title)}**", width=150)
+            st.markdown(f"**{translate_message(mask_rules.KINDS[kind].title)}**", width=150)
         values = {parameter.name: _value(place, kind, parameter) for parameter in mask_rules.KINDS[kind].parameters}
     return mask_rules.Rule.of(kind, join, **values)
 
 
 def _value(place: int, kind: str, parameter: mask_rules.RuleParameter) -> mask_rules.RuleValue:
-    label, choice = say(parameter.label), choices.OF_RULE[place, kind, parameter.name]
+    label, choice = translate_message(parameter.label), choices.OF_RULE[place, kind, parameter.name]
     if choice.kind == "flag":
         return widgets.toggle(choice, label)
     if choice.kind == "whole":
-        return widgets.number(choice, label, step=1, width=160)
+        return widgets.number_box(choice, label, step=1, width=160)
     if choice.kind == "id":
         sides = {"right": _("right"), "left": _("left")}
-        return widgets.one_of(choice, label, {name: sides[name] for name in parameter.options})
-    return widgets.text(choice, label, width=300) or str(parameter.default)
+        return widgets.select_one(choice, label, {name: sides[name] for name in parameter.options})
+    return widgets.text_box(choice, label, width=300) or str(parameter.default)
 
 
-def repaint(base: np.ndarray, wanted: np.ndarray) -> None:
+def store_painting(base: np.ndarray, wanted: np.ndarray) -> None:
     """Keep what the visitor painted over `base`. A callback."""
     link_state.put(choices.PAINT, mask_lab.painted(base, wanted) or mask_lab.Painted())

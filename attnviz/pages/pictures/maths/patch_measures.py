@@ -12,14 +12,14 @@ from torch import Tensor
 
 from attnviz.core import measures
 from attnviz.models.pictures import COUNTS, PatchGrid
-from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, PictureRun, seen_keys
+from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, PictureRun, visible_keys
 
 PATCH_MEASURES = ("distance", "entropy", "class")
 UNCHANGED = HeadChange()
 OUTLIER = 5.0  #: times what the median patch is given, from which on a patch counts as an outlier
 
 
-def weights_under(stack: PatchStack, at: int, change: HeadChange = UNCHANGED) -> Tensor:
+def weights_with_change(stack: PatchStack, at: int, change: HeadChange = UNCHANGED) -> Tensor:
     """(H, Q, K): what each head of a layer gives to each token under a change, from recorded queries and keys.
 
     `change.hidden` counts patches of this stack's own grid. A layer that gives its weights only is left as it is.
@@ -27,7 +27,7 @@ def weights_under(stack: PatchStack, at: int, change: HeadChange = UNCHANGED) ->
     layer = stack.layers[at]
     mask: Any = "model"
     if change.hidden and layer.exact:
-        mask = layer.mask & seen_keys(stack.grid, change.hidden).to(layer.device)
+        mask = layer.mask & visible_keys(stack.grid, change.hidden).to(layer.device)
     weights = layer.weights(mask=mask)[0].float()
     of, changed, head = change.head
     if change.factor != 1.0 and layer.exact and (of, changed) == (stack.id, at):
@@ -50,9 +50,9 @@ class HeadMaps:
 def head_maps(stack: PatchStack, change: HeadChange = UNCHANGED) -> HeadMaps:
     """All heads of a stack under a change, a layer at a time."""
     grid, parts = stack.grid, []
-    apart = torch.from_numpy(distances(grid))
+    apart = torch.from_numpy(patch_distances(grid))
     for at in range(len(stack.layers)):
-        weights = weights_under(stack, at, change)
+        weights = weights_with_change(stack, at, change)
         rows = weights if stack.words else weights[:, grid.first :]
         parts.append(
             (
@@ -74,37 +74,37 @@ def _distance(rows: Tensor, apart: Tensor, grid: PatchGrid, words: bool) -> Tens
     return ((seen * apart).sum(-1) / seen.sum(-1).clamp_min(1e-12)).mean(-1).float()
 
 
-def distances(grid: PatchGrid) -> np.ndarray:
+def patch_distances(grid: PatchGrid) -> np.ndarray:
     """Pixels between the centres of any two patches, (P, P)."""
     row, column = np.divmod(np.arange(grid.patches), grid.columns)
     y, x = row * grid.patch[0], column * grid.patch[1]
     return np.hypot(y[:, None] - y[None], x[:, None] - x[None])
 
 
-def rolled_out(stack: PatchStack, change: HeadChange = UNCHANGED) -> np.ndarray:
+def picture_rollout(stack: PatchStack, change: HeadChange = UNCHANGED) -> np.ndarray:
     """(L, T, T): the share of each token in each after every layer (Abnar and Zuidema 2020)."""
-    weights = torch.stack([weights_under(stack, at, change).mean(0) for at in range(len(stack.layers))])
+    weights = torch.stack([weights_with_change(stack, at, change).mean(0) for at in range(len(stack.layers))])
     return measures.rollout(weights[:, None]).numpy()
 
 
-def mean_of_layers(stack: PatchStack, change: HeadChange = UNCHANGED) -> np.ndarray:
+def mean_weights(stack: PatchStack, change: HeadChange = UNCHANGED) -> np.ndarray:
     """(Q, K): the mean of all heads of all layers, each head counting alike."""
-    of_layers = (weights_under(stack, at, change).sum(0) for at in range(len(stack.layers)))
+    of_layers = (weights_with_change(stack, at, change).sum(0) for at in range(len(stack.layers)))
     return (sum(of_layers, torch.tensor(0.0)) / sum(layer.n_heads for layer in stack.layers)).cpu().numpy()
 
 
-def received(stack: PatchStack, layer: int) -> np.ndarray:
+def attention_received(stack: PatchStack, layer: int) -> np.ndarray:
     """(K,): the share that each token is given in a layer, on average over its heads and all that look."""
     return stack.layers[layer].weights()[0].float().mean((0, 1)).cpu().numpy()
 
 
-def sinks(stack: PatchStack, layer: int) -> tuple[int, ...]:
+def find_sinks(stack: PatchStack, layer: int) -> tuple[int, ...]:
     """Patches that all others look at, far more than at a patch like any other: `OUTLIER` times the median one.
 
     Models without registers keep notes of their own in such patches of little content: Darcet et al. 2023, "Vision
     Transformers Need Registers" (arXiv 2309.16588).
     """
-    shares = received(stack, layer)[stack.grid.first :]
+    shares = attention_received(stack, layer)[stack.grid.first :]
     return tuple(np.flatnonzero(shares > OUTLIER * np.median(shares)).tolist())
 
 
@@ -149,7 +149,7 @@ print([f"{{float(weight):.4f}}" for weight in row])
 _CHANGED = """\
 import numpy as np
 from attnviz.models.loading import load
-from attnviz.pages.pictures.maths.picture_record import HeadChange, seen_keys
+from attnviz.pages.pictures.maths.picture_record import HeadChange, visible_keys
 from attnviz.pages.pictures.maths.picture_run import rerun, run_picture
 
 counts = np.array({counts})
@@ -161,7 +161,7 @@ for name, each in (("with the change", answer), ("without", run.answer)):
     print(f"{{name}}: {{each.said}} {{each.share:.4f}}")
 stack = run.stack("{stack}")
 layer = stack.layers[{layer}]
-mask = layer.mask & seen_keys(stack.grid, change.hidden).to(layer.device)
+mask = layer.mask & visible_keys(stack.grid, change.hidden).to(layer.device)
 weights = layer.weights({head}, mask=mask, scale=layer.scale_of({head}) * change.factor)
 row = weights[0, 0, {query}]  # what {looks} {query} gives to each token
 print([f"{{float(weight):.4f}}" for weight in row])

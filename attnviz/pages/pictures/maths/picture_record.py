@@ -20,10 +20,10 @@ from attnviz.models.pictures import (
     PreparedPicture,
     PromptedPicture,
     Windows,
-    looks_in_windows,
-    of_all_patches,
-    seen_in_windows,
-    windows_of,
+    find_windows,
+    join_windows,
+    uses_windows,
+    window_masks,
 )
 
 #: patches that look at patches; words that look at patches; the later stages of a model whose patches are merged
@@ -92,7 +92,7 @@ class PatchStack:
 
 
 @dataclass(frozen=True, eq=False)
-class TextTower:
+class TextEncoder:
     """Descriptions that a picture is compared with, their tokens, and the layers that read them all at once."""
 
     names: tuple[str, ...]
@@ -114,7 +114,7 @@ class PictureRun:
     written: Tensor | None = None  #: of a model that writes: the token ids, (1, T)
     inputs: dict[str, Any] = field(default_factory=dict)
     windows: dict[RecordedLayer, Windows] = field(default_factory=dict)  #: of a model that looks inside windows
-    texts: TextTower | None = None  #: of a model that compares pictures with descriptions
+    texts: TextEncoder | None = None  #: of a model that compares pictures with descriptions
     prompt: PromptedPicture | None = None  #: of a model that was given words and the picture among them
     left_out: tuple[Message, ...] = ()  #: stages that are not among `stacks`, and why
 
@@ -138,7 +138,7 @@ class PictureRun:
         return self.trace.nbytes + self.prepared.shown.nbytes
 
 
-def seen_keys(grid: PatchGrid, hidden: Sequence[int]) -> Tensor:
+def visible_keys(grid: PatchGrid, hidden: Sequence[int]) -> Tensor:
     """Boolean (1, K): True at special tokens and at patches that are not hidden."""
     seen = torch.ones(1, grid.tokens, dtype=torch.bool)
     seen[0, [grid.first + patch for patch in hidden if 0 <= patch < grid.patches]] = False
@@ -149,7 +149,7 @@ def seen_keys(grid: PatchGrid, hidden: Sequence[int]) -> Tensor:
 Masks = Mapping[LayerPlace, Tensor]  #: what may be seen in a layer once patches are hidden
 
 
-def edits_under(run: PictureRun, change: HeadChange, masks: Masks) -> list[Edit]:
+def window_edits(run: PictureRun, change: HeadChange, masks: Masks) -> list[Edit]:
     """The masks of all layers, heads that hand on nothing, and the scale of one under the mask of its layer."""
     edits = [
         Edit(layer.index, kind=layer.kind, tower=layer.tower or None, mask=masks[layer.place])
@@ -169,12 +169,12 @@ def edits_under(run: PictureRun, change: HeadChange, masks: Masks) -> list[Edit]
     return edits
 
 
-def windowed(loaded: LoadedModel, trace: Trace, prepared: PreparedPicture) -> dict[RecordedLayer, Windows]:
+def layer_windows(loaded: LoadedModel, trace: Trace, prepared: PreparedPicture) -> dict[RecordedLayer, Windows]:
     """The windows of each layer that has some; empty for a model that has none."""
     height, width = prepared.size
-    found = ((layer, windows_of(loaded.model, layer, height, width)) for layer in trace.layers)
+    found = ((layer, find_windows(loaded.model, layer, height, width)) for layer in trace.layers)
     known = {layer: windows for layer, windows in found if windows is not None}
-    if not known and looks_in_windows(loaded.model):
+    if not known and uses_windows(loaded.model):
         raise Problem(
             "{name} looks inside windows in code of its own, from which its weights cannot be read. Swin and Swin v2 "
             "can be shown.",
@@ -183,7 +183,7 @@ def windowed(loaded: LoadedModel, trace: Trace, prepared: PreparedPicture) -> di
     return known
 
 
-def stages(
+def stage_stacks(
     windows_by_layer: dict[RecordedLayer, Windows], prepared: PreparedPicture
 ) -> tuple[tuple[PatchStack, ...], tuple[Message, ...]]:
     """A stack of layers for each stage, the finest first; a sentence for each that has too many patches to show."""
@@ -208,21 +208,21 @@ def stages(
             )
             continue
         grid = PatchGrid(first.rows, first.columns, (), (height / first.rows, width / first.columns))
-        whole = tuple(of_all_patches(layer, windows) for layer, windows in layers.items())
+        whole = tuple(join_windows(layer, windows) for layer, windows in layers.items())
         cuts = tuple((windows.side, windows.shift) for windows in layers.values())
         stacks.append(PatchStack(STAGES[min(stage, len(STAGES) - 1)], whole, grid, windows=cuts))
     return tuple(stacks), tuple(left_out)
 
 
-def coarser(hidden: tuple[int, ...], fine: PatchGrid, grid: PatchGrid) -> tuple[int, ...]:
+def hidden_in_coarser(hidden: tuple[int, ...], fine: PatchGrid, grid: PatchGrid) -> tuple[int, ...]:
     """The patches of a grid that are hidden wholly when these patches of a finer one are."""
     if (fine.rows, fine.columns) == (grid.rows, grid.columns):
         return hidden
     covered = set(hidden)
-    return tuple(patch for patch in range(grid.patches) if set(finer((patch,), fine, grid)) <= covered)
+    return tuple(patch for patch in range(grid.patches) if set(patches_in_finer((patch,), fine, grid)) <= covered)
 
 
-def finer(hidden: tuple[int, ...], fine: PatchGrid, grid: PatchGrid) -> tuple[int, ...]:
+def patches_in_finer(hidden: tuple[int, ...], fine: PatchGrid, grid: PatchGrid) -> tuple[int, ...]:
     """The patches of the finer grid whose middles lie in these patches of a grid."""
     row, column = np.divmod(np.arange(fine.patches), fine.columns)
     down = ((row + 0.5) * grid.rows / fine.rows).astype(int)
@@ -230,13 +230,17 @@ def finer(hidden: tuple[int, ...], fine: PatchGrid, grid: PatchGrid) -> tuple[in
     return tuple(np.flatnonzero(np.isin(down * grid.columns + across, hidden)).tolist())
 
 
-def unseen(run: PictureRun, hidden: tuple[int, ...]) -> dict[LayerPlace, Tensor]:
+def masks_without(run: PictureRun, hidden: tuple[int, ...]) -> dict[LayerPlace, Tensor]:
     """Masks that hide patches of the run's first stack in the windows of every layer, also of stages not on show."""
     base, masks = run.stacks[0].grid, {}
     for layer, windows in run.windows.items():
         grid = PatchGrid(windows.rows, windows.columns)
-        here = finer(hidden, grid, base) if grid.patches > base.patches else coarser(hidden, base, grid)
+        here = (
+            patches_in_finer(hidden, grid, base)
+            if grid.patches > base.patches
+            else hidden_in_coarser(hidden, base, grid)
+        )
         covered = torch.zeros(grid.patches, dtype=torch.bool)
         covered[list(here)] = True
-        masks[layer.place] = seen_in_windows(windows, covered)
+        masks[layer.place] = window_masks(windows, covered)
     return masks

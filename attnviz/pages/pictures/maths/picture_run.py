@@ -16,21 +16,21 @@ from attnviz.base.message import Message, Problem
 from attnviz.base.rounding import Rounded
 from attnviz.models.capture import Edit, Trace, capture, intervene
 from attnviz.models.catalogue import LoadedModel
-from attnviz.models.pictures import PreparedPicture, compares, grid_of, prepare, reads_words
+from attnviz.models.pictures import PreparedPicture, find_grid, has_two_encoders, prepare, takes_text
 from attnviz.pages.pictures.maths.picture_record import (
     HeadChange,
     PatchStack,
     PictureAnswer,
     PictureRun,
-    edits_under,
-    seen_keys,
-    stages,
-    unseen,
-    windowed,
+    layer_windows,
+    masks_without,
+    stage_stacks,
+    visible_keys,
+    window_edits,
 )
 from attnviz.pages.pictures.maths.prompted_run import (
-    answer_of_names,
-    compared,
+    best_description,
+    compare_descriptions,
     rerun_prompted,
     run_compared,
     run_prompted,
@@ -44,9 +44,9 @@ def run_picture(loaded: LoadedModel, pixels: np.ndarray, words: str = "") -> Pic
 
     `words` are what a model of pictures and words is asked, or descriptions to compare the picture with.
     """
-    if reads_words(loaded.model):
+    if takes_text(loaded.model):
         return run_prompted(loaded, pixels, words)
-    if compares(loaded.model):
+    if has_two_encoders(loaded.model):
         return run_compared(loaded, pixels, words)
     if loaded.model.main_input_name != "pixel_values":
         raise Problem("{name} takes text and no pictures", name=loaded.name)
@@ -57,10 +57,10 @@ def run_picture(loaded: LoadedModel, pixels: np.ndarray, words: str = "") -> Pic
         written = write(loaded.model, inputs)
         inputs = inputs | {"decoder_input_ids": written[:, :-1]}
     trace = capture(loaded.model, logits="all", **inputs)
-    windows = windowed(loaded, trace, prepared)
-    stacks, left_out = stages(windows, prepared)
+    windows = layer_windows(loaded, trace, prepared)
+    stacks, left_out = stage_stacks(windows, prepared)
     if not windows:
-        stacks = stacks_of(loaded.model, trace, prepared, words_of(loaded.model, written))
+        stacks = make_stacks(loaded.model, trace, prepared, decode_words(loaded.model, written))
     if not stacks:
         raise Problem("{name} has no layer whose tokens are patches of the whole picture", name=loaded.name)
     return PictureRun(
@@ -69,7 +69,7 @@ def run_picture(loaded: LoadedModel, pixels: np.ndarray, words: str = "") -> Pic
         prepared,
         trace,
         stacks,
-        answer_of(loaded.model, trace, written),
+        make_answer(loaded.model, trace, written),
         loaded.weights_are,
         written,
         inputs,
@@ -85,40 +85,43 @@ def rerun(loaded: LoadedModel, run: PictureRun, change: HeadChange) -> tuple[Pic
     """
     if run.prompt is not None:
         return rerun_prompted(loaded, run, change)
-    edits = edits_of(run, change)
+    edits = make_edits(run, change)
     if not edits:
         return run.answer, run.trace
     model = loaded.model
     if run.texts is not None:
-        trace, fits = compared(model, run.inputs, edits)
-        return answer_of_names(model, run.texts.names, fits), trace
+        trace, fits = compare_descriptions(model, run.inputs, edits)
+        return best_description(model, run.texts.names, fits), trace
     inputs = {name: each for name, each in run.inputs.items() if name != "decoder_input_ids"}
     if run.written is None:
         trace = intervene(model, edits, logits="all", **inputs)
-        return answer_of(model, trace, None), trace
+        return make_answer(model, trace, None), trace
     written = write(model, inputs, edits)
     trace = intervene(model, edits, logits="all", **inputs, decoder_input_ids=written[:, :-1])
-    return answer_of(model, trace, written), trace
+    return make_answer(model, trace, written), trace
 
 
-def edits_of(run: PictureRun, change: HeadChange) -> list[Edit]:
+def make_edits(run: PictureRun, change: HeadChange) -> list[Edit]:
     """The change as `intervene` takes it."""
-    masks = unseen(run, change.hidden) if change.hidden else {}
+    masks = masks_without(run, change.hidden) if change.hidden else {}
     if change.hidden and not run.windows:
         for stack in run.stacks:
-            seen, beside = seen_keys(stack.grid, change.hidden), {(layer.kind, layer.tower) for layer in stack.layers}
+            seen, beside = (
+                visible_keys(stack.grid, change.hidden),
+                {(layer.kind, layer.tower) for layer in stack.layers},
+            )
             masks |= {layer.place: seen for layer in run.trace.layers if (layer.kind, layer.tower) in beside}
-    return edits_under(run, change, masks)
+    return window_edits(run, change, masks)
 
 
-def stacks_of(model: Any, trace: Trace, prepared: PreparedPicture, words: tuple[str, ...]) -> tuple[PatchStack, ...]:
+def make_stacks(model: Any, trace: Trace, prepared: PreparedPicture, words: tuple[str, ...]) -> tuple[PatchStack, ...]:
     """Layers of patches that look at all patches, and layers of words that do."""
     patches = [layer for layer in trace.layers if layer.kind == "self" and layer.stack == "encoder"]
     if not patches:
         return ()
     tokens = patches[0].shape[3]
     whole = tuple(layer for layer in patches if layer.shape[2] == layer.shape[3] == tokens and layer.shape[0] == 1)
-    grid = grid_of(model, *prepared.size, tokens)
+    grid = find_grid(model, *prepared.size, tokens)
     stacks = [PatchStack("picture", whole, grid)] if whole else []
     across = tuple(layer for layer in trace.layers if layer.kind == "cross" and layer.shape[3] == tokens)
     if across:
@@ -141,7 +144,7 @@ def write(model: Any, inputs: dict[str, Any], edits: Sequence[Edit] = ()) -> Ten
     return written
 
 
-def words_of(model: Any, written: Tensor | None) -> tuple[str, ...]:
+def decode_words(model: Any, written: Tensor | None) -> tuple[str, ...]:
     """The words of token ids, without the start."""
     if written is None:
         return ()
@@ -149,14 +152,14 @@ def words_of(model: Any, written: Tensor | None) -> tuple[str, ...]:
     return tuple(str(names.get(int(each), int(each))) for each in written[0, 1:])
 
 
-def answer_of(model: Any, trace: Trace, written: Tensor | None) -> PictureAnswer:
+def make_answer(model: Any, trace: Trace, written: Tensor | None) -> PictureAnswer:
     """What the model says: the words it writes, the likeliest names, or a vector where it says nothing."""
     logits = trace.logits
     if logits is None or (written is None and logits.dim() != 2):
         return PictureAnswer()
     if written is not None:
         shares = logits[0].float().softmax(-1).gather(-1, written[0, 1:, None])[:, 0]
-        return PictureAnswer(words_of(model, written), tuple(shares.tolist()))
+        return PictureAnswer(decode_words(model, written), tuple(shares.tolist()))
     shares = logits[0].float().softmax(-1)
     names = model.config.id2label
     best = shares.topk(min(5, len(shares)))
@@ -197,7 +200,9 @@ class SmallestSet:
         )
 
 
-def smallest_set(loaded: LoadedModel, run: PictureRun, order: Sequence[int] | None = None) -> Iterator[SmallestSet]:
+def find_smallest_set(
+    loaded: LoadedModel, run: PictureRun, order: Sequence[int] | None = None
+) -> Iterator[SmallestSet]:
     """Partial results, the last one complete: greedily, in blocks first, then patch by patch until none can go.
 
     `order` says which patches to try first, the least telling ones; without it, as they lie.
@@ -216,12 +221,12 @@ def smallest_set(loaded: LoadedModel, run: PictureRun, order: Sequence[int] | No
         return SmallestSet(kept, of, len(answers) - 1, run.answer.said, answers[frozenset(kept)].share)
 
     kept: tuple[int, ...] = tuple(range(of))
-    for kept in taken_away(tuple(order or range(of)), keeps):
+    for kept in shrink_set(tuple(order or range(of)), keeps):
         yield so_far(kept)
     yield so_far(kept)
 
 
-def taken_away(order: Sequence[int], keeps: Callable[[Sequence[int]], bool]) -> Iterator[tuple[int, ...]]:
+def shrink_set(order: Sequence[int], keeps: Callable[[Sequence[int]], bool]) -> Iterator[tuple[int, ...]]:
     """Ever smaller sets, each of which `keeps` what is wanted; from the last no single one can be taken away.
 
     Blocks of half of what is left are tried first, then of a quarter, and so on; single ones are tried again and again

@@ -14,14 +14,14 @@ from attnviz.models.pictures import (
     PatchGrid,
     PreparedPicture,
     PromptedPicture,
-    descriptions,
-    grid_of,
+    append_token,
+    encode_descriptions,
+    find_grid,
     image_token,
-    longer,
-    merged,
+    merge_factor,
     prepare,
-    prompted,
-    says_each_alone,
+    prepare_prompt,
+    scores_independently,
     special_names,
     token_names,
 )
@@ -30,9 +30,9 @@ from attnviz.pages.pictures.maths.picture_record import (
     PatchStack,
     PictureAnswer,
     PictureRun,
-    TextTower,
-    edits_under,
-    seen_keys,
+    TextEncoder,
+    visible_keys,
+    window_edits,
 )
 
 MOST_WRITTEN = 8  #: tokens of an answer: each costs a pass
@@ -42,9 +42,9 @@ EditsFor = Callable[[int], Sequence[Edit]]  #: the edits of a pass over so many 
 def run_prompted(loaded: LoadedModel, pixels: np.ndarray, words: str) -> PictureRun:
     """The picture and a visitor's words through the model, and what it writes, with the pass over all of it."""
     prepared = prepare(loaded, pixels)
-    given = prompted(loaded, prepared, words)
+    given = prepare_prompt(loaded, prepared, words)
     inputs = {name: each.to(loaded.model.device) for name, each in given.inputs.items()}
-    whole, shares = answered(loaded, inputs, lambda _length: ())
+    whole, shares = write_answer(loaded, inputs, lambda _length: ())
     trace = capture(loaded.model, logits="last", **whole)
     written = whole["input_ids"][:, inputs["input_ids"].shape[1] :]
     return PictureRun(
@@ -52,7 +52,7 @@ def run_prompted(loaded: LoadedModel, pixels: np.ndarray, words: str) -> Picture
         loaded.name,
         prepared,
         trace,
-        stacks_of_prompt(loaded, trace, prepared, given, whole["input_ids"][0].cpu()),
+        prompt_stacks(loaded, trace, prepared, given, whole["input_ids"][0].cpu()),
         PictureAnswer(token_names(loaded, written[0]), shares),
         loaded.weights_are,
         written,
@@ -67,15 +67,15 @@ def rerun_prompted(loaded: LoadedModel, run: PictureRun, change: HeadChange) -> 
         return run.answer, run.trace
 
     def edits(length: int) -> list[Edit]:
-        return edits_of_prompt(loaded.model, run, change, length)
+        return prompt_edits(loaded.model, run, change, length)
 
-    whole, shares = answered(loaded, run.inputs, edits)
+    whole, shares = write_answer(loaded, run.inputs, edits)
     trace = intervene(loaded.model, edits(whole["input_ids"].shape[1]), logits="last", **whole)
     written = whole["input_ids"][0, run.inputs["input_ids"].shape[1] :]
     return PictureAnswer(token_names(loaded, written), shares), trace
 
 
-def answered(
+def write_answer(
     loaded: LoadedModel, inputs: dict[str, Any], edits_for: EditsFor
 ) -> tuple[dict[str, Any], tuple[float, ...]]:
     """The inputs with what the model writes after them, always the likeliest token, and how likely each was."""
@@ -89,14 +89,14 @@ def answered(
         logits = trace.logits.reshape(1, -1).float()
         logits[:, patch] = -torch.inf  # no answer holds a picture of its own
         likely, token = logits.softmax(-1).max(-1, keepdim=True)
-        inputs = longer(inputs, token)
+        inputs = append_token(inputs, token)
         shares.append(float(likely))
         if int(token) in ({ends} if isinstance(ends, int) else ends or ()):
             break
     return inputs, tuple(shares)
 
 
-def stacks_of_prompt(
+def prompt_stacks(
     loaded: LoadedModel, trace: Trace, prepared: PreparedPicture, given: PromptedPicture, ids: Tensor
 ) -> tuple[PatchStack, ...]:
     """Layers in which the words after the picture look at it; then those of the vision tower, where patches are whole.
@@ -114,8 +114,8 @@ def stacks_of_prompt(
     )
     stacks = [PatchStack("words", looking, grid, token_names(loaded, ids[rows]))]
     tower = _of_patches(trace)
-    if merged(loaded.model) == 1 and tower:
-        stacks.append(PatchStack("picture", tower, grid_of(loaded.model, *prepared.size, tower[0].shape[3])))
+    if merge_factor(loaded.model) == 1 and tower:
+        stacks.append(PatchStack("picture", tower, find_grid(loaded.model, *prepared.size, tower[0].shape[3])))
     return tuple(stacks)
 
 
@@ -129,21 +129,21 @@ def _of_patches(trace: Trace) -> tuple[RecordedLayer, ...]:
     return tuple(layer for layer in trace.layers if layer.tower == first != trace.layers[-1].tower)
 
 
-def edits_of_prompt(model: Any, run: PictureRun, change: HeadChange, length: int) -> list[Edit]:
+def prompt_edits(model: Any, run: PictureRun, change: HeadChange, length: int) -> list[Edit]:
     """The change as `intervene` takes it, for a pass over `length` tokens."""
     assert run.prompt is not None
     masks: dict[LayerPlace, Tensor] = {}
     if change.hidden:
         for layer in _of_words(run.trace):
-            seen = grown(layer.mask[0, 0], length)
+            seen = extend_pattern(layer.mask[0, 0], length)
             seen[:, run.prompt.places[list(change.hidden)]] = False
             masks[layer.place] = seen
         for layer in _of_patches(run.trace):
             masks[layer.place] = _seen_patches(model, layer.shape[3], run.prompt.grid, change.hidden)
-    return edits_under(run, change, masks)
+    return window_edits(run, change, masks)
 
 
-def grown(pattern: Tensor, length: int) -> Tensor:
+def extend_pattern(pattern: Tensor, length: int) -> Tensor:
     """A pattern (T, T) for another number of tokens: its beginning, or with tokens that see all that was before."""
     have = len(pattern)
     if length <= have:
@@ -155,10 +155,10 @@ def grown(pattern: Tensor, length: int) -> Tensor:
 
 def _seen_patches(model: Any, tokens: int, grid: PatchGrid, hidden: Sequence[int]) -> Tensor:
     """(1, K) for the vision tower: the hidden patches, or all those that were merged into them."""
-    times = merged(model) ** 2
+    times = merge_factor(model) ** 2
     if times == 1:
         first = tokens - grid.patches
-        return seen_keys(PatchGrid(grid.rows, grid.columns, (special_names(("",))[0],) * first), hidden)
+        return visible_keys(PatchGrid(grid.rows, grid.columns, (special_names(("",))[0],) * first), hidden)
     seen = torch.ones(1, tokens, dtype=torch.bool)
     for patch in hidden:
         seen[0, patch * times : (patch + 1) * times] = False  # patches to be merged lie side by side
@@ -169,9 +169,9 @@ def run_compared(loaded: LoadedModel, pixels: np.ndarray, words: str) -> Picture
     """The picture and each description, one to a comma, through the towers."""
     names = tuple(each.strip() for each in words.split(",") if each.strip())
     prepared = prepare(loaded, pixels)
-    given = descriptions(loaded, names)
+    given = encode_descriptions(loaded, names)
     inputs: dict[str, Any] = {name: each.to(loaded.model.device) for name, each in (prepared.inputs | given).items()}
-    trace, fits = compared(loaded.model, inputs)
+    trace, fits = compare_descriptions(loaded.model, inputs)
     eyes = tuple(layer for layer in trace.layers if layer.tower.startswith("vision"))
     reading = tuple(layer for layer in trace.layers if not layer.tower.startswith("vision"))
     if not eyes:
@@ -181,15 +181,15 @@ def run_compared(loaded: LoadedModel, pixels: np.ndarray, words: str) -> Picture
         loaded.name,
         prepared,
         trace,
-        (PatchStack("picture", eyes, grid_of(loaded.model, *prepared.size, eyes[0].shape[3])),),
-        answer_of_names(loaded.model, names, fits),
+        (PatchStack("picture", eyes, find_grid(loaded.model, *prepared.size, eyes[0].shape[3])),),
+        best_description(loaded.model, names, fits),
         loaded.weights_are,
         inputs=inputs,
-        texts=TextTower(names, tuple(token_names(loaded, row) for row in given["input_ids"]), reading),
+        texts=TextEncoder(names, tuple(token_names(loaded, row) for row in given["input_ids"]), reading),
     )
 
 
-def compared(model: Any, inputs: dict[str, Any], edits: Sequence[Edit] = ()) -> tuple[Trace, Tensor]:
+def compare_descriptions(model: Any, inputs: dict[str, Any], edits: Sequence[Edit] = ()) -> tuple[Trace, Tensor]:
     """A pass through both towers, and how well the picture fits each description, (N,)."""
     kept: list[Any] = []
     hook = model.register_forward_hook(lambda _module, _given, output: kept.append(output))
@@ -201,8 +201,8 @@ def compared(model: Any, inputs: dict[str, Any], edits: Sequence[Edit] = ()) -> 
     return trace, fits
 
 
-def answer_of_names(model: Any, names: tuple[str, ...], fits: Tensor) -> PictureAnswer:
+def best_description(model: Any, names: tuple[str, ...], fits: Tensor) -> PictureAnswer:
     """The description that fits best, and the probability of each."""
-    shares = fits.sigmoid() if says_each_alone(model) else fits.softmax(-1)
+    shares = fits.sigmoid() if scores_independently(model) else fits.softmax(-1)
     others = tuple((names[at], float(shares[at])) for at in shares.argsort(descending=True).tolist())
     return PictureAnswer((others[0][0],), (others[0][1],), others)

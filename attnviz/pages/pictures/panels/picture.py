@@ -9,8 +9,8 @@ import streamlit as st
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.links import link_state
 from attnviz.app.panel import show_notices
-from attnviz.app.text import plain, spoken
-from attnviz.base.words import _, say, sentences
+from attnviz.app.text import escape_markdown, translate_markdown
+from attnviz.base.words import _, join_sentences, translate_message
 from attnviz.canvas.patch_view import (
     PatchChoices,
     PatchFigure,
@@ -22,17 +22,17 @@ from attnviz.canvas.patch_view import (
 from attnviz.canvas.shared import packing
 from attnviz.live.scene_figure import SceneFigure
 from attnviz.models.catalogue import LoadedModel
-from attnviz.models.pictures import PatchGrid, card
+from attnviz.models.pictures import PatchGrid, model_card
 from attnviz.pages.pictures import choices
-from attnviz.pages.pictures.maths.patch_measures import program, weights_under
+from attnviz.pages.pictures.maths.patch_measures import program, weights_with_change
 from attnviz.pages.pictures.maths.picture_record import (
     STAGES,
     HeadChange,
     PatchStack,
     PictureRun,
     PictureStack,
-    coarser,
-    finer,
+    hidden_in_coarser,
+    patches_in_finer,
 )
 from attnviz.pages.pictures.panels import picture_answer, picture_cache, picture_input
 
@@ -45,10 +45,10 @@ def draw(loaded: LoadedModel, picture: picture_cache.ChosenPicture) -> None:
     answer, ordered = st.columns([2, 1], vertical_alignment="center")
     with ordered:
         order = _order(stack)
-    chosen = chosen_in(run, stack)
-    scene = picture_cache.scene(loaded, picture, run, stack, picture_cache.shown_under(stack, chosen), order)
+    chosen = chosen_view(run, stack)
+    scene = picture_cache.patch_scene(loaded, picture, run, stack, picture_cache.displayed_change(stack, chosen), order)
     chosen = scene.allowed(chosen)
-    change = change_of(run, stack, chosen)
+    change = chosen_change(run, stack, chosen)
     with answer:
         picture_answer.draw(loaded, picture, run, change)
     document = packing.fingerprint(*picture.about, run.model, loaded.version, stack.id)
@@ -58,8 +58,8 @@ def draw(loaded: LoadedModel, picture: picture_cache.ChosenPicture) -> None:
     if run.texts is not None:
         picture_answer.draw_text_tower(run.texts)
     picture_answer.draw_smallest(loaded, picture, run)
-    if about := card(loaded.entry.id):
-        st.caption(spoken(about))
+    if about := model_card(loaded.entry.id):
+        st.caption(translate_markdown(about))
     if loaded.entry.shipped:
         _program(run, stack, chosen.pins[-1] if chosen.pins else scene.usual, change)
 
@@ -73,8 +73,10 @@ def _program(run: PictureRun, stack: PatchStack, query: int, change: HeadChange)
         )
     else:
         about = _("Paste this code into a notebook: it prints the answer, and one row of this head: {query}.")
-    show.snippet(
-        partial(program, run, query, change), "pictures", about=about.format(query=plain(query_name(stack, query)))
+    show.program(
+        partial(program, run, query, change),
+        "pictures",
+        about=about.format(query=escape_markdown(query_name(stack, query))),
     )
 
 
@@ -90,7 +92,7 @@ def _stack(run: PictureRun) -> PatchStack:
             )
             for each in run.stacks
         }
-    return run.stack(widgets.one_of(choices.STACK, _("Attention"), names, label_visibility="collapsed"))
+    return run.stack(widgets.select_one(choices.STACK, _("Attention"), names, label_visibility="collapsed"))
 
 
 def _order(stack: PatchStack) -> str:
@@ -100,20 +102,20 @@ def _order(stack: PatchStack) -> str:
     names["entropy"] = _("Heads by spread (entropy)")
     if stack.grid.has_class:
         names["class"] = _("Heads by weight on the class token")
-    return widgets.one_of(
+    return widgets.select_one(
         choices.ORDER, _("All heads, ordered by"), names, style="select", label_visibility="collapsed"
     )
 
 
-def chosen_in(run: PictureRun, stack: PatchStack) -> PatchChoices:
+def chosen_view(run: PictureRun, stack: PatchStack) -> PatchChoices:
     """What the link and the session hold, for this stack."""
     silenced = tuple((layer, head) for name, layer, head in link_state.value(choices.SILENCED) if name == stack.id)
-    layer = widgets.at_most(choices.LAYER, len(stack.layers) - 1)
+    layer = widgets.limit_choice(choices.LAYER, len(stack.layers) - 1)
     return PatchChoices(
         layer,
-        widgets.at_most(choices.HEAD, stack.layers[layer].n_heads - 1),
+        widgets.limit_choice(choices.HEAD, stack.layers[layer].n_heads - 1),
         link_state.value(choices.PINS),
-        coarser(link_state.value(choices.HIDDEN), run.stacks[0].grid, stack.grid),
+        hidden_in_coarser(link_state.value(choices.HIDDEN), run.stacks[0].grid, stack.grid),
         silenced,
         link_state.value(choices.FACTOR),
         cast(PatchRows, link_state.value(choices.SHOWS)),
@@ -124,8 +126,8 @@ def _keep(fine: PatchGrid, stack: PatchStack, chosen: PatchChoices) -> None:
     """Put what was chosen in the view into the link. Hidden patches are kept as those of the finest grid."""
     others = tuple(each for each in link_state.value(choices.SILENCED) if each[0] != stack.id)
     hidden = link_state.value(choices.HIDDEN)
-    if coarser(hidden, fine, stack.grid) != chosen.hidden:  # else parts of a coarse patch stay as they are
-        hidden = finer(chosen.hidden, fine, stack.grid)
+    if hidden_in_coarser(hidden, fine, stack.grid) != chosen.hidden:  # else parts of a coarse patch stay as they are
+        hidden = patches_in_finer(chosen.hidden, fine, stack.grid)
     link_state.put_all(
         {
             choices.LAYER: chosen.layer,
@@ -139,7 +141,7 @@ def _keep(fine: PatchGrid, stack: PatchStack, chosen: PatchChoices) -> None:
     )
 
 
-def change_of(run: PictureRun, stack: PatchStack, chosen: PatchChoices) -> HeadChange:
+def chosen_change(run: PictureRun, stack: PatchStack, chosen: PatchChoices) -> HeadChange:
     """What is changed in the model: everything hidden, silenced or scaled, on all stacks."""
     silenced: list[tuple[PictureStack, int, int]] = [(stack.id, layer, head) for layer, head in chosen.silenced]
     silenced += [
@@ -164,22 +166,22 @@ def _under(
     """The export menus below the view."""
     name = f"attention-{run.model}-layer{chosen.layer}-head{chosen.head}"
     caption = _caption(run, chosen, change)
-    with show.line_under("patches-out"):
-        show.export_menu(
-            lambda: figure(run, stack, scene, chosen),
+    with show.caption_line("patches-out"):
+        show.save_menu(
+            lambda: picture_figure(run, stack, scene, chosen),
             name,
             "patches-out",
-            lambda: table(stack, on_show(stack, scene, chosen)),
+            lambda: pair_table(stack, displayed_rows(stack, scene, chosen)),
             caption,
             embeds=True,
-            canvas=show.canvas_of("patches", linked=not picture.own),
+            canvas=show.live_canvas("patches", linked=not picture.own),
         )
-        show.export_menu(
-            lambda: all_heads(run, stack, scene, chosen),
+        show.save_menu(
+            lambda: heads_figure(run, stack, scene, chosen),
             f"{name}-all-heads",
             "patches-all",
             lambda: _measures(loaded, picture, stack, scene),
-            sentences(caption, _("In each small picture the largest weight fills its patch.")),
+            join_sentences(caption, _("In each small picture the largest weight fills its patch.")),
             _("Save all heads"),
         )
         if picture.file:
@@ -195,42 +197,42 @@ def _under(
             )
 
 
-def weights_of(stack: PatchStack, chosen: PatchChoices) -> np.ndarray:
+def displayed_weights(stack: PatchStack, chosen: PatchChoices) -> np.ndarray:
     """The heads of the layer on show as they are on show, (H, Q, K): with what is hidden and with the scale of one."""
-    return weights_under(stack, chosen.layer, picture_cache.shown_under(stack, chosen)).cpu().numpy()
+    return weights_with_change(stack, chosen.layer, picture_cache.displayed_change(stack, chosen)).cpu().numpy()
 
 
-def on_show(stack: PatchStack, scene: PatchScene, chosen: PatchChoices) -> np.ndarray:
+def displayed_rows(stack: PatchStack, scene: PatchScene, chosen: PatchChoices) -> np.ndarray:
     """The rows that lie over the picture, (Q, K): of the head on show, of all layers, or through them."""
     of_layers = {"layers": scene.layers, "rollout": scene.rolled}.get(chosen.shows)
-    return weights_of(stack, chosen)[chosen.head] if of_layers is None else of_layers
+    return displayed_weights(stack, chosen)[chosen.head] if of_layers is None else of_layers
 
 
-def figure(run: PictureRun, stack: PatchStack, scene: PatchScene, chosen: PatchChoices) -> SceneFigure:
+def picture_figure(run: PictureRun, stack: PatchStack, scene: PatchScene, chosen: PatchChoices) -> SceneFigure:
     """The picture as it is on show: each pinned row, else the usual one; the mean; or rows through the layers."""
-    first, weights = stack.grid.first, on_show(stack, scene, chosen)
+    first, weights = stack.grid.first, displayed_rows(stack, scene, chosen)
     titles = {
         "layers": _("All heads of all layers, their mean"),
         "rollout": _("Attention followed through layers 0 to {layer}"),
     }
-    whose = head_drawing.whose(run.name, chosen.layer, chosen.head)
+    whose = head_drawing.head_owner(run.name, chosen.layer, chosen.head)
     if chosen.shows == "mean":
         rows = [(_("mean of all rows"), scene.usual, weights[0 if stack.words else first :].mean(0))]
     else:
         rows = [(query_name(stack, query), query, weights[query]) for query in chosen.pins or (scene.usual,)]
     name, _query, row = rows[0]
-    most = say(stack.grid.name(first + int(np.argmax(row[first:]))))
+    most = translate_message(stack.grid.name(first + int(np.argmax(row[first:]))))
     looks = _("{query} looks most at {patch}: {whose}").format(query=name, patch=most, whose=whose)
     parts = [PatchFigure(scene, chosen, name, row, query) for name, query, row in rows]
     plain = PatchFigure(scene, chosen, _("The picture as the model gets it"), side=150)
     return SceneFigure((*parts, plain), titles.get(chosen.shows, looks).format(layer=chosen.layer))
 
 
-def all_heads(run: PictureRun, stack: PatchStack, scene: PatchScene, chosen: PatchChoices) -> SceneFigure:
+def heads_figure(run: PictureRun, stack: PatchStack, scene: PatchScene, chosen: PatchChoices) -> SceneFigure:
     """All heads as they are on show: the usual row, the last pinned one, or the mean of all rows."""
     query = chosen.pins[-1] if chosen.pins else scene.usual
-    change = picture_cache.shown_under(stack, chosen)
-    layers = [weights_under(stack, layer, change).cpu().numpy() for layer in range(len(scene.heads))]
+    change = picture_cache.displayed_change(stack, chosen)
+    layers = [weights_with_change(stack, layer, change).cpu().numpy() for layer in range(len(scene.heads))]
     if chosen.shows == "mean":
         first = 0 if stack.words else stack.grid.first
         rows = [heads[:, first:].mean(1) for heads in layers]
@@ -244,26 +246,26 @@ def all_heads(run: PictureRun, stack: PatchStack, scene: PatchScene, chosen: Pat
 
 def query_name(stack: PatchStack, at: int) -> str:
     """What looks: a word, a patch or a special token."""
-    return _("“{word}”").format(word=stack.words[at]) if stack.words else say(stack.grid.name(at))
+    return _("“{word}”").format(word=stack.words[at]) if stack.words else translate_message(stack.grid.name(at))
 
 
 def _caption(run: PictureRun, chosen: PatchChoices, change: HeadChange) -> str:
     """Model, layer, head, what is changed in them, and what the colour means."""
     weights = {"trained": _("Trained weights."), "random": _("Random weights, never trained.")}
-    return sentences(
+    return join_sentences(
         _("{model}, layer {layer}, head {head}.").format(model=run.name, layer=chosen.layer, head=chosen.head),
         weights.get(run.weights_are, _("Weights as they are in the file.")),
-        _("Changed: {what}.").format(what=picture_answer.what_changed(run, change)) if change else "",
+        _("Changed: {what}.").format(what=picture_answer.change_sentence(run, change)) if change else "",
         _("A disc’s area is the attention weight."),
     )
 
 
-def table(stack: PatchStack, weights: np.ndarray) -> dict[str, Any]:
+def pair_table(stack: PatchStack, weights: np.ndarray) -> dict[str, Any]:
     """One line for each pair of query and key of the head on show."""
     queries, keys = np.indices(weights.shape)
     return {
         "query": [query_name(stack, at) for at in queries.ravel().tolist()],
-        "key": [say(stack.grid.name(at)) for at in keys.ravel().tolist()],
+        "key": [translate_message(stack.grid.name(at)) for at in keys.ravel().tolist()],
         "weight": [f"{value:.6g}" for value in weights.ravel()],
     }
 
@@ -272,7 +274,7 @@ def _measures(
     loaded: LoadedModel, picture: picture_cache.ChosenPicture, stack: PatchStack, scene: PatchScene
 ) -> dict[str, Any]:
     """One line for each head with its measures."""
-    maps = picture_cache.maps_of(loaded, picture, stack)
+    maps = picture_cache.head_maps_of_run(loaded, picture, stack)
     layers, heads = zip(
         *((layer, head) for layer, count in enumerate(scene.heads) for head in range(count)), strict=True
     )

@@ -8,21 +8,21 @@ import streamlit as st
 
 from attnviz.app import show, widgets
 from attnviz.app.cache import model_cache
-from attnviz.app.exports import pairs
+from attnviz.app.exports import cell_columns
 from attnviz.app.links import link_state
 from attnviz.app.panel import show_problem
-from attnviz.app.text import plain, quoted, spoken
+from attnviz.app.text import escape_markdown, quote_token, translate_markdown
 from attnviz.base.largest import find_largest
 from attnviz.base.message import Problem
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, listed, say
+from attnviz.base.words import _, join_list, translate_message
 from attnviz.canvas.patch_view import PatchScene
 from attnviz.figures.attention_figures import side_by_side
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.pictures import choices
-from attnviz.pages.pictures.maths.patch_measures import received
-from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, PictureAnswer, PictureRun, TextTower
-from attnviz.pages.pictures.maths.picture_run import SmallestSet, rerun, smallest_set
+from attnviz.pages.pictures.maths.patch_measures import attention_received
+from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, PictureAnswer, PictureRun, TextEncoder
+from attnviz.pages.pictures.maths.picture_run import SmallestSet, find_smallest_set, rerun
 from attnviz.pages.pictures.panels import picture_cache
 
 MOST_NAMED = 6  #: outliers that a sentence names, those that are given most
@@ -38,7 +38,7 @@ def draw(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run: Picture
         return
     before, share = _written(run.answer), _share(run.answer)
     if not change:
-        others = listed(f"{plain(word)} {Rounded(one):.1%}" for word, one in run.answer.others[1:3])
+        others = join_list(f"{escape_markdown(word)} {Rounded(one):.1%}" for word, one in run.answer.others[1:3])
         text = (
             _("The model writes **{said}** and is {share} sure.")
             if len(run.answer.words) > 1
@@ -47,7 +47,7 @@ def draw(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run: Picture
         st.markdown(text.format(said=before, share=share, others=others))
         return
     try:
-        after = picture_cache.of_run(loaded, picture, change, lambda: rerun(loaded, run, change)[0], reruns=True)
+        after = picture_cache.run_result(loaded, picture, change, lambda: rerun(loaded, run, change)[0], reruns=True)
     except Problem as problem:  # what cannot be done to a model is no reason to take its heads away
         show_problem(problem)
         return
@@ -59,10 +59,10 @@ def draw(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run: Picture
     else:
         text = _("With {what} it is still **{after}** ({share_after}), as without the change, to 0.1%.")
     said = {"after": _written(after), "share_after": share_after, "before": before, "share_before": share}
-    st.markdown(text.format(what=what_changed(run, change), **said))
+    st.markdown(text.format(what=change_sentence(run, change), **said))
 
 
-def what_changed(run: PictureRun, change: HeadChange) -> str:
+def change_sentence(run: PictureRun, change: HeadChange) -> str:
     """The change in words."""
     parts = []
     if change.hidden:
@@ -70,19 +70,19 @@ def what_changed(run: PictureRun, change: HeadChange) -> str:
             _("{count} of {of} patches hidden").format(count=len(change.hidden), of=run.stacks[0].grid.patches)
         )
     if change.silenced:
-        heads = listed(f"{layer}.{head}" for _name, layer, head in change.silenced)
+        heads = join_list(f"{layer}.{head}" for _name, layer, head in change.silenced)
         parts.append(_("silenced heads {heads}").format(heads=heads))
     if change.factor != 1.0:
         _stack, layer, head = change.head
         parts.append(
             _("the scale of head {head} times {factor:g}").format(head=f"{layer}.{head}", factor=change.factor)
         )
-    return listed(parts)
+    return join_list(parts)
 
 
 def _written(answer: PictureAnswer) -> str:
     words = [word for word in answer.words if not (word.startswith("<") and word.endswith(">"))]
-    return plain(" ".join(words)) if words else _("nothing")
+    return escape_markdown(" ".join(words)) if words else _("nothing")
 
 
 def _share(answer: PictureAnswer) -> str:
@@ -94,7 +94,9 @@ def draw_facts(
 ) -> None:
     """One sentence about all heads, one about tokens that are no patches, one about outliers."""
     st.markdown(_about_heads(loaded, picture, stack, scene))
-    shares = picture_cache.of_run(loaded, picture, ("received", stack.id, layer), partial(received, stack, layer))
+    shares = picture_cache.run_result(
+        loaded, picture, ("received", stack.id, layer), partial(attention_received, stack, layer)
+    )
     first = stack.grid.first
     if first and not stack.words:
         st.caption(
@@ -109,7 +111,7 @@ def draw_facts(
 def _about_heads(
     loaded: LoadedModel, picture: picture_cache.ChosenPicture, stack: PatchStack, scene: PatchScene
 ) -> str:
-    maps = picture_cache.maps_of(loaded, picture, stack)
+    maps = picture_cache.head_maps_of_run(loaded, picture, stack)
     names = [f"{layer}.{head}" for layer, count in enumerate(scene.heads) for head in range(count)]
     if stack.words:
         narrow = find_largest(-maps.entropy)
@@ -148,19 +150,21 @@ def _outliers(stack: PatchStack, shares: np.ndarray, patches: tuple[int, ...], l
 def _given(stack: PatchStack, shares: np.ndarray, tokens: Iterable[int]) -> str:
     """Tokens by name, each with the share that it is given."""
     text = _("{token} ({share})")
-    return listed(text.format(token=say(stack.grid.name(at)), share=f"{Rounded(shares[at]):.1%}") for at in tokens)
+    return join_list(
+        text.format(token=translate_message(stack.grid.name(at)), share=f"{Rounded(shares[at]):.1%}") for at in tokens
+    )
 
 
-def draw_text_tower(tower: TextTower) -> None:
+def draw_text_tower(tower: TextEncoder) -> None:
     """Draw one head of the tower that reads descriptions to compare a picture with: which word looks at which."""
     st.subheader(_("The tower that reads text"), anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         names = {str(at): name for at, name in enumerate(tower.names)}
-        which = int(widgets.one_of(choices.DESCRIPTION, _("Description"), names, style="select"))
+        which = int(widgets.select_one(choices.DESCRIPTION, _("Description"), names, style="select"))
         last = len(tower.layers) - 1
-        layer = widgets.number(choices.TEXT_LAYER, _("Layer"), step=1, high=last, width=120)
+        layer = widgets.number_box(choices.TEXT_LAYER, _("Layer"), step=1, high=last, width=120)
         last = tower.layers[layer].n_heads - 1
-        head = widgets.number(choices.TEXT_HEAD, _("Head"), step=1, high=last, width=120)
+        head = widgets.number_box(choices.TEXT_HEAD, _("Head"), step=1, high=last, width=120)
     words = tower.tokens[which][:MOST_TOKENS]
     count = len(words)
     weights = tower.layers[layer].weights(head)[which, 0].float().cpu().numpy()[:count, :count]
@@ -170,11 +174,11 @@ def draw_text_tower(tower: TextTower) -> None:
         name=f"text-tower-layer{layer}-head{head}",
         key="pic_text_tower",
         table={
-            **pairs(words, words),
+            **cell_columns(words, words),
             "weight": [f"{weight:.6g}" for weight in weights.ravel()],
         },
         words=_("Beside itself, {query} looks most at {key} ({share}) of all pairs in this head.").format(
-            query=quoted(words[row]), key=quoted(words[column]), share=f"{Rounded(weights[row, column]):.0%}"
+            query=quote_token(words[row]), key=quote_token(words[column]), share=f"{Rounded(weights[row, column]):.0%}"
         ),
     )
 
@@ -190,10 +194,10 @@ def draw_smallest(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run
     ):
         for smallest in _search(loaded, picture, run):
             place.caption(_("{count} of {of} patches left").format(count=len(smallest.kept), of=smallest.of))
-        picture_cache.of_run(loaded, picture, "smallest", lambda: smallest)
+        picture_cache.run_result(loaded, picture, "smallest", lambda: smallest)
     if smallest is not None:
         with place.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(spoken(smallest.message), width="stretch")
+            st.markdown(translate_markdown(smallest.message), width="stretch")
             st.button(
                 _("Hide all the others"),
                 key="smallest-show",
@@ -205,9 +209,9 @@ def draw_smallest(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run
 
 def _search(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run: PictureRun) -> Iterator[SmallestSet]:
     """Each step waits for a turn of its own, so that a long search lets others in between."""
-    steps = smallest_set(loaded, run, _least_telling_first(loaded, picture, run))
+    steps = find_smallest_set(loaded, run, _least_telling_first(loaded, picture, run))
     while True:
-        with model_cache.turn():
+        with model_cache.wait_for_turn():
             part = next(steps, None)
         if part is None:
             return
@@ -217,6 +221,6 @@ def _search(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run: Pict
 def _least_telling_first(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run: PictureRun) -> list[int]:
     """Patches in the order in which they are tried: first what all heads, or their class token, look at least."""
     stack = run.stack("words")
-    maps = picture_cache.maps_of(loaded, picture, stack)
+    maps = picture_cache.head_maps_of_run(loaded, picture, stack)
     rows = maps.usual if stack.grid.has_class and not stack.words else maps.mean
     return [int(patch) for patch in np.argsort(rows[:, stack.grid.first :].mean(0), kind="stable")]

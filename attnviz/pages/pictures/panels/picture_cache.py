@@ -15,12 +15,12 @@ import streamlit as st
 from PIL import Image
 
 from attnviz.app.cache import model_cache
-from attnviz.app.cache.bounded_cache import BoundedCache, held_bytes
+from attnviz.app.cache.bounded_cache import BoundedCache, count_bytes
 from attnviz.base import raw_scores
-from attnviz.base.words import _, say
+from attnviz.base.words import _, translate_message
 from attnviz.canvas.patch_view import PatchChoices, PatchScene
 from attnviz.models.catalogue import LoadedModel
-from attnviz.pages.pictures.maths.patch_measures import HeadMaps, head_maps, mean_of_layers, rolled_out, sinks
+from attnviz.pages.pictures.maths.patch_measures import HeadMaps, find_sinks, head_maps, mean_weights, picture_rollout
 from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, PictureRun
 from attnviz.pages.pictures.maths.picture_run import run_picture
 from attnviz.runs.head_matrix import raw_heads
@@ -53,7 +53,7 @@ PictureCaches = tuple[BoundedCache[Any], BoundedCache[Any]]  #: of runs, and of 
 
 def _new_caches() -> PictureCaches:
     runs, results = LIMITS
-    return BoundedCache(runs, held_bytes), BoundedCache(results, held_bytes)
+    return BoundedCache(runs, count_bytes), BoundedCache(results, count_bytes)
 
 
 _shared = _new_caches()
@@ -67,7 +67,7 @@ def picture_run(loaded: LoadedModel, picture: ChosenPicture) -> PictureRun:
     return run
 
 
-def of_run(
+def run_result(
     loaded: LoadedModel, picture: ChosenPicture, key: Hashable, make: Callable[[], T], reruns: bool = False
 ) -> T:
     """What is computed from a run, made once; `reruns`: the model runs again for it, so it waits for its turn."""
@@ -76,9 +76,9 @@ def of_run(
     return made
 
 
-def maps_of(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack) -> HeadMaps:
+def head_maps_of_run(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack) -> HeadMaps:
     """The measures and small maps of all heads, without a change."""
-    return of_run(loaded, picture, ("maps", stack.id), partial(head_maps, stack))
+    return run_result(loaded, picture, ("maps", stack.id), partial(head_maps, stack))
 
 
 def find(loaded: LoadedModel, picture: ChosenPicture, key: Hashable) -> Any:
@@ -87,7 +87,7 @@ def find(loaded: LoadedModel, picture: ChosenPicture, key: Hashable) -> Any:
 
 
 def _in_turn(make: Callable[[], T]) -> T:
-    with model_cache.turn():
+    with model_cache.wait_for_turn():
         return make()
 
 
@@ -101,7 +101,7 @@ def _caches(picture: ChosenPicture) -> PictureCaches:
     return own
 
 
-def scene(
+def patch_scene(
     loaded: LoadedModel, picture: ChosenPicture, run: PictureRun, stack: PatchStack, change: HeadChange, order: str
 ) -> PatchScene:
     """All that is drawn of a stack with the head of `change` on show.
@@ -110,14 +110,14 @@ def scene(
     """
     _id, layer, head = change.head
     height, width = run.prepared.size
-    data, kind = of_run(loaded, picture, "bytes", partial(_encoded, run.prepared.shown))
-    maps = maps_of(loaded, picture, stack)
+    data, kind = run_result(loaded, picture, "bytes", partial(_encoded, run.prepared.shown))
+    maps = head_maps_of_run(loaded, picture, stack)
     every = sum(each.n_heads * each.shape[2] * each.shape[3] for each in stack.layers) <= MOST_CELLS
     drawn = maps if every or not change else _under(loaded, picture, stack, change, head_maps)
     sent, among = (stack.layers, slice(None)) if every else (stack.layers[layer : layer + 1], slice(head, head + 1))
     part = None if every else (layer, head)
     bits: Literal[16, 32] = 16 if every else 32
-    heads = of_run(
+    heads = run_result(
         loaded, picture, ("raw", stack.id, part), lambda: raw_scores.pack(tuple(raw_heads(sent)[among]), bits)
     )
     measure = {"distance": maps.distance, "entropy": maps.entropy, "class": maps.on_class}.get(order)
@@ -127,25 +127,25 @@ def scene(
         kind,
         (width, height),
         (grid.rows, grid.columns, grid.first),
-        tuple(say(each) for each in grid.special),
+        tuple(translate_message(each) for each in grid.special),
         stack.words or None,
         tuple(each.n_heads for each in stack.layers),
         np.stack([drawn.mean, drawn.usual]),
         heads,
         every,
-        _under(loaded, picture, stack, change, mean_of_layers),
-        None if stack.words else _under(loaded, picture, stack, change, rolled_out)[layer],
+        _under(loaded, picture, stack, change, mean_weights),
+        None if stack.words else _under(loaded, picture, stack, change, picture_rollout)[layer],
         measure,
         () if measure is None else _measure_texts(measure, order),
         order != "place",
-        of_run(loaded, picture, ("sinks", stack.id, layer), partial(sinks, stack, layer)),
+        run_result(loaded, picture, ("sinks", stack.id, layer), partial(find_sinks, stack, layer)),
         max(width, height) > SMALL,
         stack.windows,
         stack.usual,
     )
 
 
-def shown_under(stack: PatchStack, chosen: PatchChoices) -> HeadChange:
+def displayed_change(stack: PatchStack, chosen: PatchChoices) -> HeadChange:
     """What is changed in the weights on show: patches of this stack's grid hidden, the scale of the head on show."""
     return HeadChange(chosen.hidden, factor=chosen.factor, head=(stack.id, chosen.layer, chosen.head))
 
@@ -159,7 +159,7 @@ def _under(
 ) -> T:
     """What is made of a stack under a change, once; without any it is the same for whatever head is on show."""
     key = (made.__name__, stack.id, change.hidden, change if change.factor != 1.0 else None)
-    return of_run(loaded, picture, key, partial(made, stack, change))
+    return run_result(loaded, picture, key, partial(made, stack, change))
 
 
 def _encoded(shown: np.ndarray) -> tuple[bytes, str]:

@@ -13,7 +13,7 @@ from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
 from attnviz.app.mends.streamlit_adapter import upload_id
 from attnviz.app.panel import show_problem
-from attnviz.app.text import plain, spoken
+from attnviz.app.text import escape_markdown, translate_markdown
 from attnviz.base.message import Problem
 from attnviz.base.words import _
 from attnviz.canvas import digit_pad
@@ -21,13 +21,13 @@ from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import availabilities
 from attnviz.models.pictures import (
     SAMPLES,
-    compares,
-    composed,
-    counts_of_drawing,
-    held_out,
+    count_ink,
+    has_two_encoders,
+    held_out_digits,
+    join_digits,
     read_photo,
-    reads_words,
     sample,
+    takes_text,
 )
 from attnviz.pages.pictures import choices
 from attnviz.pages.pictures.panels.picture_cache import ChosenPicture
@@ -36,15 +36,15 @@ _PHOTO, _OPENED = "_own_picture", "_own_picture_opened"
 FORMAT = "attnviz picture 1"
 
 
-def ask(loaded: LoadedModel) -> ChosenPicture | None:
+def draw_form(loaded: LoadedModel) -> ChosenPicture | None:
     """Draw the controls; the picture with what is asked of it, or None while there is none."""
     picture = _picture(_digits_of(loaded))
     if picture is None:
         return None
-    if reads_words(loaded.model):
-        asked = widgets.text(choices.ASKED, _("Question"), help=_("The words that look at the picture."))
-    elif compares(loaded.model):
-        asked = widgets.text(
+    if takes_text(loaded.model):
+        asked = widgets.text_box(choices.ASKED, _("Question"), help=_("The words that look at the picture."))
+    elif has_two_encoders(loaded.model):
+        asked = widgets.text_box(
             choices.COMPARED,
             _("Descriptions to compare it with"),
             help=_("The model says how well each fits the picture. Put a comma between them."),
@@ -59,7 +59,7 @@ def _picture(digits: int) -> ChosenPicture | None:
     sources = {"digits": _("Digits"), "draw": _("Draw"), "photo": _("Photographs"), "own": _("Your own")}
     if digits and link_state.value(choices.SOURCE) != "photo":  # a link may still ask for one
         del sources["photo"]
-    source = widgets.one_of(choices.SOURCE, _("Picture"), sources, usual=None if digits else "photo")
+    source = widgets.select_one(choices.SOURCE, _("Picture"), sources, usual=None if digits else "photo")
     if source == "digits":
         return _digits(digits or 3)
     if source == "draw":
@@ -77,20 +77,22 @@ def _digits_of(loaded: LoadedModel) -> int:
 def _digits(most: int) -> ChosenPicture:
     left, right = st.columns([1, 1])
     with left:
-        typed = widgets.text(
+        typed = widgets.text_box(
             choices.DIGITS,
             _("Digit") if most == 1 else _("Two or three digits"),
             usual="4" if most == 1 else "374",
             help=_("Pictures from the fifth of the data set that the models were not trained on."),
         )
     with right:
-        hand = widgets.number(choices.HAND, _("Handwriting"))
+        hand = widgets.number_box(choices.HAND, _("Handwriting"))
     wanted = typed.strip()[:most]
     if not wanted.isascii() or not wanted.isdigit():
         raise Problem("Type digits from 0 to 9, between 1 and {most} of them", most=most)
-    data = held_out()
+    data = held_out_digits()
     places = [data.like(int(digit), int(hand) + at) for at, digit in enumerate(wanted)]
-    return ChosenPicture(f"digits {' '.join(map(str, places))}", composed([data.pictures[place] for place in places]))
+    return ChosenPicture(
+        f"digits {' '.join(map(str, places))}", join_digits([data.pictures[place] for place in places])
+    )
 
 
 def _drawing(pads: int) -> ChosenPicture | None:
@@ -101,7 +103,7 @@ def _drawing(pads: int) -> ChosenPicture | None:
         drawings,
         lambda drawn: link_state.put_all({choices.DRAWINGS: drawn, choices.HIDDEN: (), choices.PINS: ()}),
     )
-    inked = [each for each in map(digit_pad.bitmap, drawings[:pads]) if each is not None and each.any()]
+    inked = [each for each in map(digit_pad.unpack_bitmap, drawings[:pads]) if each is not None and each.any()]
     if not inked:
         _no_picture(
             _("Draw a digit above: the model reads it when you lift the pen.")
@@ -109,19 +111,19 @@ def _drawing(pads: int) -> ChosenPicture | None:
             else _("Draw two or three digits above, one in each field: the model reads them when you lift the pen.")
         )
         return None
-    counts = [counts_of_drawing(each) for each in inked]
+    counts = [count_ink(each) for each in inked]
     name = hashlib.sha256(np.stack(counts).tobytes()).hexdigest()[:16]
-    return ChosenPicture(f"drawing {name}", composed(counts), own=True)
+    return ChosenPicture(f"drawing {name}", join_digits(counts), own=True)
 
 
 def _photo() -> ChosenPicture:
-    chosen = widgets.one_of(
+    chosen = widgets.select_one(
         choices.PHOTO, _("Photograph"), {each.id: _(each.name) for each in SAMPLES}, label_visibility="collapsed"
     )
     shown = next(each for each in SAMPLES if each.id == chosen)
     st.caption(
         _("Photograph by {who}, {licence}, made smaller: {source}").format(
-            who=plain(shown.by), licence=shown.licence, source=shown.source
+            who=escape_markdown(shown.by), licence=shown.licence, source=shown.source
         )
     )
     return ChosenPicture(f"photo {chosen}", sample(chosen).pixels)
@@ -147,7 +149,7 @@ def _own() -> ChosenPicture | None:
         return None
     name, photo = uploaded
     for notice in photo.notices:
-        st.caption(spoken(notice))
+        st.caption(translate_markdown(notice))
     st.caption(_("A link cannot hold your picture: save the view with it as a file, below the heads."))
     return ChosenPicture(name, photo.pixels, own=True, file=photo.file)
 
@@ -163,7 +165,7 @@ def _take(data: bytes, name: str) -> None:
     view = None
     if name.lower().endswith(".json"):
         view, data = _saved(data, name)
-    with model_cache.turn():  # a large one takes up to 300 MB while it is unpacked
+    with model_cache.wait_for_turn():  # a large one takes up to 300 MB while it is unpacked
         photo = read_photo(data, name)
     st.session_state[_PHOTO] = (f"own {hashlib.sha256(data).hexdigest()[:16]}", photo)
     if view is not None:
@@ -197,12 +199,12 @@ def ask_model() -> LoadedModel | None:
     )
     entries = {each.entry.id: each.entry for each in states}
     photographs = [each.entry.id for each in states if each.on_this_machine and not each.entry.shipped]
-    if photographs and link_state.untouched(choices.PAGE.page):
-        link_state.keep(choices.MODEL, photographs[0])
+    if photographs and link_state.is_default(choices.PAGE.page):
+        link_state.set_value(choices.MODEL, photographs[0])
     name = sentence_input.ask_model(choices.MODEL, choices.HUB_ID, states, choices.OTHER_MODEL, usual="digit-vit")
     if name in entries:
         st.caption(_(entries[name].shows))
-        return model_cache.model(name)
+        return model_cache.get_model(name)
     if not name:
         raise Problem("Name a model: owner/name as on the hub, or a folder on this machine")
-    return model_cache.model(name) if sentence_input.may_load(name) else None
+    return model_cache.get_model(name) if sentence_input.confirm_load(name) else None

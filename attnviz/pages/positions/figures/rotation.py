@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.base.words import _
-from attnviz.figures.chart import POWERS, at_x, at_y, axis, bars, chart, line, note
+from attnviz.figures.chart import POWERS, axis, bars, chart, line, mark_x, mark_y, note
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, RAW, SCALED, SERIES, THEORY, Figure, with_alpha
 from attnviz.pages.positions.figures.scores import named_level
 
@@ -81,7 +81,7 @@ def growth(
     hover, marks, notes = "× %{x:.3g}: %{y:.4g}", [], []
     if bound is not None:
         grey = {"yanchor": "bottom", "font": {"size": 11, "color": THEORY}}
-        marks.append(at_y(bound, width=1.3))
+        marks.append(mark_y(bound, width=1.3))
         notes.append(note(float(np.log10(factors[-1])), float(np.log10(bound)), _("bound"), **grey))
     y: dict[str, Any] = POWERS | {"rangemode": "normal"} if log_y else {"rangemode": "tozero"}
     return chart(
@@ -93,7 +93,7 @@ def growth(
         y | ({"tickformat": ".0%", "range": [0, 1.02]} if share else {}),
         height=330,
         title=title,
-        marks=[*marks, at_x(here)],
+        marks=[*marks, mark_x(here)],
         notes=notes,
         legend_below=True,
     )

@@ -11,13 +11,13 @@ from attnviz.figures.chart import (
     BARE,
     POWERS,
     THIN_BAR,
-    at_y,
     axis,
     band,
     bars,
     cells,
     chart,
     line,
+    mark_y,
     note,
     points,
 )
@@ -27,7 +27,7 @@ from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, SIGNED, THEORY, Figu
 def named_level(y: float, name: str, colour: str, width: float) -> dict[str, Any]:
     """A dashed line at this height of a log axis, and its name over it on the left."""
     look = {"font": {"size": 11, "color": colour}, "xanchor": "left", "yanchor": "bottom"}
-    return {"marks": [at_y(y, colour, width=width)], "notes": [note(0, float(np.log10(y)), name, **look)]}
+    return {"marks": [mark_y(y, colour, width=width)], "notes": [note(0, float(np.log10(y)), name, **look)]}
 
 
 def position_map(scores: np.ndarray) -> Figure:

@@ -7,7 +7,7 @@ import numpy as np
 
 from attnviz.base.words import _
 from attnviz.figures.attention_figures import GLOW, hover_points, picture_axes
-from attnviz.figures.chart import BARE, POWERS, Panel, at_y, axis, bars, cells, chart, line, panels, points
+from attnviz.figures.chart import BARE, POWERS, Panel, axis, bars, cells, chart, line, mark_y, panels, points
 from attnviz.figures.theme import MASKED, Q_BLUE, SERIES, SIGNED, Figure
 
 MOST_FRAMES = 8
@@ -50,7 +50,7 @@ def wavelengths(lines: Sequence[tuple[str, np.ndarray, int]]) -> Figure:
         axis(_("pair of that axis"), zeroline=False),
         axis(_("patches for one turn"), **POWERS),
         height=330,
-        marks=[at_y(size, SERIES[i]) for i, (_name, _values, size) in enumerate(lines)],
+        marks=[mark_y(size, SERIES[i]) for i, (_name, _values, size) in enumerate(lines)],
         legend_below=True,
     )
 

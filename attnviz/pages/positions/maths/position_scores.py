@@ -13,12 +13,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.base.message import Message, Problem, Several, require_within
+from attnviz.base.message import Message, MessageList, Problem, require_within
 from attnviz.core.positions import ALiBi, Learned, Position, Sinusoidal, T5Bias, alibi_slopes
 from attnviz.core.rope import RoPE, frequencies
 from attnviz.models.capture import learned_positions
 from attnviz.models.catalogue import LoadedModel
-from attnviz.runs.word_vectors import drawn
+from attnviz.runs.word_vectors import random_normal
 
 #: Ids, in the order in which they are shown.
 KINDS = ("none", "sinusoidal", "learned", "rope-half", "rope-interleaved", "alibi", "t5")
@@ -32,27 +32,27 @@ MOST = 256  #: positions in the picture
 MODEL = "minilm-l6"  #: a packaged model that has learned vectors
 
 
-def position(
+def make_position(
     kind: str, width: int, n_heads: int, *, base: float = 10_000.0, seed: int = 0, bidirectional: bool = True
 ) -> Position:
     """The encoding `kind` for inputs of this width; what a model would learn is standard normal, from the seed."""
     made: dict[str, Callable[[], Position]] = {
         "none": Position,
         "sinusoidal": lambda: Sinusoidal(base),
-        "learned": lambda: filled(Learned(LONGEST, width), drawn(seed, LONGEST, width)),
+        "learned": lambda: with_table(Learned(LONGEST, width), random_normal(seed, LONGEST, width)),
         "rope-half": lambda: RoPE(base=base, pairing="half"),
         "rope-interleaved": lambda: RoPE(base=base, pairing="interleaved"),
         "alibi": lambda: ALiBi(n_heads),
-        "t5": lambda: filled(
-            T5Bias(n_heads, bidirectional=bidirectional, buckets=BUCKETS), drawn(seed, BUCKETS, n_heads)
+        "t5": lambda: with_table(
+            T5Bias(n_heads, bidirectional=bidirectional, buckets=BUCKETS), random_normal(seed, BUCKETS, n_heads)
         ),
     }
     if kind not in made:
-        raise Problem("{kind} must be one of {allowed}", kind=kind, allowed=Several(KINDS))
+        raise Problem("{kind} must be one of {allowed}", kind=kind, allowed=MessageList(KINDS))
     return made[kind]()
 
 
-def filled(encoding: Learned | T5Bias, table: Tensor) -> Position:
+def with_table(encoding: Learned | T5Bias, table: Tensor) -> Position:
     """`encoding` with these numbers as its table, in float64."""
     encoding.table.weight = torch.nn.Parameter(table.double(), requires_grad=False)
     return encoding
@@ -108,7 +108,7 @@ def run(config: Config, table: np.ndarray | None = None) -> Result:
     """Scores of all pairs of positions. `table` (positions, M): a trained model's learned vectors, else random ones."""
     require_within(config, {"width": (2, 512), "n": (2, MOST), "heads": (1, 64), "head": (0, config.heads - 1)})
     if config.kind not in ENCODINGS:
-        raise Problem("{kind} must be one of {allowed}", kind=config.kind, allowed=Several(ENCODINGS))
+        raise Problem("{kind} must be one of {allowed}", kind=config.kind, allowed=MessageList(ENCODINGS))
     learned = None if table is None else torch.from_numpy(table).double()
     positions = torch.arange(config.n)
     scores, encoding = scores_between(config, positions, learned)
@@ -141,12 +141,12 @@ def scores_between(config: Config, positions: Tensor, table: Tensor | None = Non
 
     What is added is all that is projected, no word stands anywhere; and one query and one key are rotated everywhere.
     """
-    encoding = position(
+    encoding = make_position(
         config.kind, config.width, config.heads, base=config.base, seed=config.seed, bidirectional=config.bidirectional
     )
     width = config.width
     if table is not None:
-        encoding, width = filled(Learned(*table.shape), table), table.shape[1]
+        encoding, width = with_table(Learned(*table.shape), table), table.shape[1]
     bias = encoding.bias(positions, positions)
     if bias is not None:
         return bias.double(), None
@@ -154,11 +154,13 @@ def scores_between(config: Config, positions: Tensor, table: Tensor | None = Non
     if config.kind in ROTATED:
         q = k = shown = encoding.rotate(ones, positions)
         if config.content == "random":
-            q, k = (encoding.rotate(vector.double() * ones, positions) for vector in drawn(config.seed, 2, width))
+            q, k = (
+                encoding.rotate(vector.double() * ones, positions) for vector in random_normal(config.seed, 2, width)
+            )
     else:
         q = k = shown = encoding.add(0 * ones, positions)
         if config.content == "random":
-            w_q, w_k = drawn(config.seed + 1, 2, width, width).double() / math.sqrt(width)
+            w_q, w_k = random_normal(config.seed + 1, 2, width, width).double() / math.sqrt(width)
             q, k = shown @ w_q, shown @ w_k
     return q @ k.mT / math.sqrt(width), shown[0]
 
@@ -186,8 +188,8 @@ import attnviz as av
 import torch
 from attnviz.core.positions import Learned
 from attnviz.models.capture import learned_positions
-from attnviz.pages.positions.maths.position_scores import ROTATED, Config, filled, position
-from attnviz.runs.word_vectors import drawn
+from attnviz.pages.positions.maths.position_scores import ROTATED, Config, make_position, with_table
+from attnviz.runs.word_vectors import random_normal
 from torch import Tensor
 
 

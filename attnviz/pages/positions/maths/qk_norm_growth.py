@@ -8,14 +8,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.base.message import Problem, Several
+from attnviz.base.message import MessageList, Problem
 from attnviz.core.attention import attend
 from attnviz.core.costs import QKNorm
 from attnviz.core.heads import HeadLayout
 from attnviz.core.measures import entropy_share, jacobian_norm
-from attnviz.core.projections import qk_norms, split_heads
+from attnviz.core.projections import make_qk_norms, split_heads
 from attnviz.core.rope import AxialRoPE, grid_positions
-from attnviz.runs.word_vectors import drawn
+from attnviz.runs.word_vectors import random_normal
 
 GRID = (2, 4, 4)  #: frames, rows and columns of patches
 HEADS = 4
@@ -54,7 +54,7 @@ class Result:
 def run(config: Config) -> Result:
     """The same random patches and projections, times each factor, through attention with and without the norm."""
     if config.norm not in NORMS:
-        raise Problem("{norm} must be one of {allowed}", norm=config.norm, allowed=Several(NORMS))
+        raise Problem("{norm} must be one of {allowed}", norm=config.norm, allowed=MessageList(NORMS))
     if config.d_head < 6 or config.d_head % 2 or config.d_head > 256:
         raise Problem("d_head={d_head} must be even, from 6 to 256", d_head=config.d_head)
     if not 0 < config.growth <= 1000:
@@ -66,26 +66,26 @@ def run(config: Config) -> Result:
 
 
 def _curves(config: Config, norm: QKNorm | None) -> GrowthCurves:
-    parts = drawn_patches(config.d_head, config.seed)
-    over_growths = zip(*(measured(*parts, growth, norm)[1:] for growth in GROWTHS), strict=True)
-    weights, largest, spread, _gradient = measured(*parts, config.growth, norm)
+    parts = draw_patches(config.d_head, config.seed)
+    over_growths = zip(*(measure_growth(*parts, growth, norm)[1:] for growth in GROWTHS), strict=True)
+    weights, largest, spread, _gradient = measure_growth(*parts, config.growth, norm)
     logit, entropy, gradient = (np.array(values) for values in over_growths)
     return GrowthCurves(logit, entropy, gradient, weights, largest, spread)
 
 
-def drawn_patches(d_head: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
+def draw_patches(d_head: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
     """Patches (P, M) and the projections of queries and keys, (M, M), from the seed."""
     m = HEADS * d_head
-    x = drawn(seed, math.prod(GRID), m).double()
-    w_q, w_k = drawn(seed + 1, 2, m, m).double() / math.sqrt(m)
+    x = random_normal(seed, math.prod(GRID), m).double()
+    w_q, w_k = random_normal(seed + 1, 2, m, m).double() / math.sqrt(m)
     return x, w_q, w_k
 
 
-def measured(
+def measure_growth(
     x: Tensor, w_q: Tensor, w_k: Tensor, growth: float, norm: QKNorm | None
 ) -> tuple[np.ndarray, float, float, float]:
     """The first head's weights, the largest |logit|, the mean entropy share, and the mean norm of the Jacobian."""
-    q_norm, k_norm = qk_norms(norm, HeadLayout(x.shape[1], HEADS))
+    q_norm, k_norm = make_qk_norms(norm, HeadLayout(x.shape[1], HEADS))
     rope, grid = AxialRoPE(), grid_positions(*GRID)
     with torch.no_grad():
         q = rope.rotate(q_norm(split_heads(x @ (w_q * growth), HEADS)), grid)
@@ -105,17 +105,17 @@ from attnviz.core.attention import attend
 from attnviz.core.costs import QKNorm
 from attnviz.core.heads import HeadLayout
 from attnviz.core.measures import entropy_share, jacobian_norm
-from attnviz.core.projections import qk_norms
+from attnviz.core.projections import make_qk_norms
 from attnviz.core.projections import split_heads
 from attnviz.core.rope import AxialRoPE, grid_positions
-from attnviz.pages.positions.maths.qk_norm_growth import GRID, HEADS, drawn_patches
+from attnviz.pages.positions.maths.qk_norm_growth import GRID, HEADS, draw_patches
 from torch import Tensor
 
 
-{inspect.getsource(measured)}
+{inspect.getsource(measure_growth)}
 
-parts = drawn_patches({config.d_head}, {config.seed})
+parts = draw_patches({config.d_head}, {config.seed})
 for name, norm in (("without", None), ("with", {config.norm!r})):
-    weights, logit, spread, gradient = measured(*parts, {config.growth}, norm)
+    weights, logit, spread, gradient = measure_growth(*parts, {config.growth}, norm)
     print(f"{{name}} the norm: largest |logit| {{logit:.4g}}, entropy {{spread:.1%}}")
 """

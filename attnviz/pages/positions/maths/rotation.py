@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.base.message import Problem, Several, require_between, require_within
+from attnviz.base.message import MessageList, Problem, require_between, require_within
 from attnviz.core.rope import NTK, DynamicNTK, Linear, Llama3, RoPE, Scaling, YaRN, frequencies, length_factor
-from attnviz.runs.word_vectors import drawn
+from attnviz.runs.word_vectors import random_normal
 
 
 # One pair of numbers of a query and of a key, turned by their positions: what the browser draws on a circle.
@@ -38,13 +38,13 @@ class TurnedPair:
     unturned: float  #: q.k over all pairs, before anything is turned
 
 
-def turn(config: PairConfig) -> TurnedPair:
+def random_pair(config: PairConfig) -> TurnedPair:
     """A random query and a random key, turned."""
-    q, k = drawn(config.seed, 2, config.width).double()
-    return turned(config, q, k)
+    q, k = random_normal(config.seed, 2, config.width).double()
+    return turn_pair(config, q, k)
 
 
-def turned(config: PairConfig, q: Tensor, k: Tensor) -> TurnedPair:
+def turn_pair(config: PairConfig, q: Tensor, k: Tensor) -> TurnedPair:
     """This query and this key, pairs interleaved, turned by core's own rotation."""
     turns = frequencies(config.width, config.base)
     require_between("pair", config.pair, 0, len(turns) - 1)
@@ -119,7 +119,7 @@ class ScaledPairs:
 
 
 @dataclass(frozen=True)
-class Longer:
+class LongerResult:
     config: LongerConfig
     methods: dict[str, ScaledPairs]
     distance: np.ndarray  #: (points,) the middle of each stretch, from 0 to the target length
@@ -127,7 +127,7 @@ class Longer:
     chosen: np.ndarray  #: the same with the chosen scaling
 
 
-def scaling_of(method: str, config: LongerConfig) -> Scaling:
+def make_scaling(method: str, config: LongerConfig) -> Scaling:
     """The scaling with that id; the dynamic one while a text of the target length is read."""
     made: dict[str, Scaling] = {
         "none": None,
@@ -138,19 +138,19 @@ def scaling_of(method: str, config: LongerConfig) -> Scaling:
         "llama3": Llama3(config.factor, config.length),
     }
     if method not in made:
-        raise Problem("{method} must be one of {allowed}", method=method, allowed=Several(METHODS))
+        raise Problem("{method} must be one of {allowed}", method=method, allowed=MessageList(METHODS))
     return made[method]
 
 
-def longer(config: LongerConfig) -> Longer:
+def compare_scalings(config: LongerConfig) -> LongerResult:
     """Every way of scaling side by side, and the chosen one's scores over distance."""
     require_within(config, {"factor": (1, 128), "length": (2, 1_000_000), "width": (2, 1024), "base": (2, 1e9)})
     plain = frequencies(config.width, config.base)
-    methods = {method: scaled(config, method, plain) for method in METHODS}
-    distance = stretches(config)
-    chosen = frequencies(config.width, config.base, scaling_of(config.method, config))
+    methods = {method: scale_pairs(config, method, plain) for method in METHODS}
+    distance = sample_distances(config)
+    chosen = frequencies(config.width, config.base, make_scaling(config.method, config))
     grown = methods[config.method].length ** 2
-    return Longer(
+    return LongerResult(
         config,
         methods,
         distance.mean(-1).numpy(),
@@ -159,16 +159,16 @@ def longer(config: LongerConfig) -> Longer:
     )
 
 
-def stretches(config: LongerConfig) -> Tensor:
+def sample_distances(config: LongerConfig) -> Tensor:
     """The distances from 0 to the target length in stretches, a sample of each: (points, each)."""
     edges = torch.linspace(0, config.target, min(POINTS, config.target) + 1, dtype=torch.float64)
     within = (torch.arange(EACH, dtype=torch.float64) + 0.5) / EACH
     return (edges[:-1, None] + edges.diff()[:, None] * within).floor()
 
 
-def scaled(config: LongerConfig, method: str, plain: Tensor) -> ScaledPairs:
+def scale_pairs(config: LongerConfig, method: str, plain: Tensor) -> ScaledPairs:
     """What a scaling does to the pairs that turn by `plain` radians per position without it."""
-    scaling = scaling_of(method, config)
+    scaling = make_scaling(method, config)
     turns = frequencies(config.width, config.base, scaling)
     seen = plain * config.length  # the largest angle in training
     reached = turns * config.factor * config.length
@@ -196,16 +196,16 @@ def longer_program(config: LongerConfig) -> str:
 import math
 
 from attnviz.core.rope import frequencies, length_factor
-from attnviz.pages.positions.maths.rotation import METHODS, LongerConfig, ScaledPairs, scaling_of
+from attnviz.pages.positions.maths.rotation import METHODS, LongerConfig, ScaledPairs, make_scaling
 from torch import Tensor
 
 
-{inspect.getsource(scaled)}
+{inspect.getsource(scale_pairs)}
 
 config = {config!r}
 plain, found = frequencies(config.width, config.base), {{}}
 for method in METHODS:
-    made = found[method] = scaled(config, method, plain)
+    made = found[method] = scale_pairs(config, method, plain)
     waves = made.wavelengths
     print(f"{{method:>8}}: one turn in {{waves[0]:.4g}} to {{waves[-1]:,.0f}} positions, ", end="")
     print(f"{{made.new}} pairs at new angles, {{made.slowed}} slowed")

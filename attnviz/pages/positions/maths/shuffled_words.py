@@ -9,13 +9,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.base.message import Problem, Several
+from attnviz.base.message import MessageList, Problem
 from attnviz.core import masks
 from attnviz.core.attention import Stages, attend
 from attnviz.core.positions import Position
 from attnviz.core.projections import join_heads, split_heads
-from attnviz.pages.positions.maths.position_scores import KINDS, position
-from attnviz.runs.word_vectors import drawn, word_vector
+from attnviz.pages.positions.maths.position_scores import KINDS, make_position
+from attnviz.runs.word_vectors import random_normal, word_vector
 
 WIDTH = 32  #: M
 HEADS = 4  #: H, each 8 wide
@@ -62,13 +62,13 @@ def run(config: Config) -> Result:
         raise Problem(
             "The sentence has {n} words; this page takes at most {limit}.", n=len(config.words), limit=LONGEST
         )
-    order = ordering(config.order, len(config.words), config.seed)
+    order = word_order(config.order, len(config.words), config.seed)
     back = order.argsort()
-    x, projections = inputs(config.words, config.seed)
+    x, projections = make_inputs(config.words, config.seed)
 
     def both(kind: str, causal: bool) -> tuple[Stages, Stages, Tensor]:
         """Stages in either order, and for each word the largest change in its output, (T,)."""
-        encoding = position(kind, WIDTH, HEADS, seed=config.seed)
+        encoding = make_position(kind, WIDTH, HEADS, seed=config.seed)
         before, after = (attention(each, encoding, projections, causal) for each in (x, x[order]))
         return before, after, (join_heads(after.output)[back] - join_heads(before.output)).abs().amax(-1)
 
@@ -85,7 +85,7 @@ def run(config: Config) -> Result:
     )
 
 
-def ordering(name: str, n: int, seed: int) -> Tensor:
+def word_order(name: str, n: int, seed: int) -> Tensor:
     """(n,): the place in the sentence of the word that stands at each place of the other order."""
     places = torch.arange(n)
     if name == "reverse":
@@ -94,14 +94,14 @@ def ordering(name: str, n: int, seed: int) -> Tensor:
         return torch.cat([places[-1:], places[1:-1], places[:1]])
     if name == "shuffle":
         return torch.randperm(n, generator=torch.Generator().manual_seed(seed))
-    raise Problem("{order} must be one of {allowed}", order=name, allowed=Several(ORDERS))
+    raise Problem("{order} must be one of {allowed}", order=name, allowed=MessageList(ORDERS))
 
 
-def inputs(words: tuple[str, ...], seed: int) -> tuple[Tensor, list[Tensor]]:
+def make_inputs(words: tuple[str, ...], seed: int) -> tuple[Tensor, list[Tensor]]:
     """x (T, M): equal words get equal vectors; and the projections of q, k, v, each (M, M)."""
     x = torch.stack([word_vector(word, seed, WIDTH, "masks") for word in words]).double()
     seeds = [zlib.crc32(f"{seed}/{name}".encode()) for name in "qkv"]
-    return x, [drawn(each, WIDTH, WIDTH).double() / math.sqrt(WIDTH) for each in seeds]
+    return x, [random_normal(each, WIDTH, WIDTH).double() / math.sqrt(WIDTH) for each in seeds]
 
 
 def attention(x: Tensor, encoding: Position, projections: list[Tensor], causal: bool) -> Stages:
@@ -116,7 +116,7 @@ def attention(x: Tensor, encoding: Position, projections: list[Tensor], causal: 
 
 def program(config: Config) -> str:
     """Prints the largest change of any output when the words change places."""
-    order = ordering(config.order, len(config.words), config.seed).tolist()
+    order = word_order(config.order, len(config.words), config.seed).tolist()
     return f"""\
 
 import torch
@@ -124,15 +124,15 @@ from attnviz.core import masks
 from attnviz.core.attention import Stages, attend
 from attnviz.core.positions import Position
 from attnviz.core.projections import join_heads, split_heads
-from attnviz.pages.positions.maths.position_scores import position
-from attnviz.pages.positions.maths.shuffled_words import HEADS, WIDTH, inputs
+from attnviz.pages.positions.maths.position_scores import make_position
+from attnviz.pages.positions.maths.shuffled_words import HEADS, WIDTH, make_inputs
 from torch import Tensor
 
 
 {inspect.getsource(attention)}
 
-x, projections = inputs({config.words!r}, {config.seed})  # words and weights are random, from the seed
-encoding, order = position({config.kind!r}, WIDTH, HEADS, seed={config.seed}), {order}
+x, projections = make_inputs({config.words!r}, {config.seed})  # words and weights are random, from the seed
+encoding, order = make_position({config.kind!r}, WIDTH, HEADS, seed={config.seed}), {order}
 before, after = (attention(each, encoding, projections, causal={config.causal}) for each in (x, x[order]))
 moved = (join_heads(after.output) - join_heads(before.output)[order]).abs().amax(-1)  # of each word
 change = moved.max().item()

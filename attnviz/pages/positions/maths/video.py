@@ -8,13 +8,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attnviz.base.message import Problem, Several, require_between
+from attnviz.base.message import MessageList, Problem, require_between
 from attnviz.core.costs import QKNorm
 from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention
 from attnviz.core.positions import Position
 from attnviz.core.rope import AxialRoPE, RoPE, axis_widths, frequencies, grid_positions
-from attnviz.models.pictures import held_out, pixels_of_patches
+from attnviz.models.pictures import held_out_digits, split_into_patches
 
 SPLITS = ("rest", "quarter", "thirds", "own", "flat")
 AXES = ("time", "height", "width")
@@ -99,7 +99,7 @@ def split_scores(config: SplitConfig, rotated: tuple[int, ...], grid: Tensor, pl
 
 def _check_split(config: SplitConfig) -> None:
     if config.split not in SPLITS:
-        raise Problem("{split} must be one of {allowed}", split=config.split, allowed=Several(SPLITS))
+        raise Problem("{split} must be one of {allowed}", split=config.split, allowed=MessageList(SPLITS))
     if math.prod(config.sizes) > MOST:
         frames, height, width = config.sizes
         raise Problem(
@@ -185,7 +185,7 @@ def attention(config: AttentionConfig) -> VideoAttention:
     """One pass over all patches. q and k come of one matrix, so that like finds like before anything is learned."""
     for value, size, axis in zip(config.at, (FRAMES, ROWS, COLUMNS), ("frame", "row", "column"), strict=True):
         require_between(axis, value, 0, size - 1)
-    video = moving(config.digit)
+    video = moving_digit(config.digit)
     cut = patches(video)
     x, layer = torch.from_numpy(cut).float(), module(config)
     with torch.no_grad():
@@ -196,9 +196,9 @@ def attention(config: AttentionConfig) -> VideoAttention:
     return VideoAttention(config, video, stages.weights.numpy(), twins, (float(queries.min()), float(queries.max())))
 
 
-def moving(digit: int) -> np.ndarray:
+def moving_digit(digit: int) -> np.ndarray:
     """A held-out digit that moves to the right by one patch in each frame, (frames, height, width)."""
-    held = held_out()
+    held = held_out_digits()
     picture = held.pictures[held.like(digit)]
     whole = np.zeros((FRAMES, ROWS * SIDE, COLUMNS * SIDE), np.uint8)
     for frame in range(FRAMES):
@@ -208,7 +208,7 @@ def moving(digit: int) -> np.ndarray:
 
 def patches(video: np.ndarray) -> np.ndarray:
     """The pixels of each patch, frame by frame and row by row, (P, 4)."""
-    return pixels_of_patches(video, SIDE).reshape(-1, SIDE**2)
+    return split_into_patches(video, SIDE).reshape(-1, SIDE**2)
 
 
 def module(config: AttentionConfig) -> Attention:
@@ -235,7 +235,7 @@ from attnviz.core.rope import grid_positions
 from attnviz.pages.positions.maths import video
 
 config = video.{config!r}
-x = torch.from_numpy(video.patches(video.moving(config.digit))).float()  # the pixels of each patch, frame by frame
+x = torch.from_numpy(video.patches(video.moving_digit(config.digit))).float()  # pixels, frame by frame
 layer = video.module(config)  # one random matrix makes q and k
 with torch.no_grad():
     (stages,) = layer.stages(x, positions=grid_positions({FRAMES}, {ROWS}, {COLUMNS}))

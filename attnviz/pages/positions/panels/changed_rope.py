@@ -9,9 +9,9 @@ import streamlit as st
 from attnviz.app import page_parts, sentence_input, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.app.text import plain
+from attnviz.app.text import escape_markdown
 from attnviz.base.largest import find_largest
-from attnviz.base.words import _, sentences
+from attnviz.base.words import _, join_sentences
 from attnviz.engine import Rerun
 from attnviz.figures import attention_figures, heatmap
 from attnviz.pages.positions import choices
@@ -26,17 +26,17 @@ def panel() -> None:
     place = page_parts.main_picture()
     run = sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, model_first=True, kinds=("decoder", None))
     config = _controls(run.stacks[0])
-    rotary = model_cache.cached_rerun(run, Rerun(experiment.rotation))
-    result: experiment.Result = model_cache.cached_rerun(
+    rotary = model_cache.rerun_cached(run, Rerun(experiment.rotation))
+    result: experiment.Result = model_cache.rerun_cached(
         run, Rerun(experiment.run, (config, rotary)), ("changed_rope", config)
     )
     st.latex(_formula(result))
     st.markdown(f"**{_verdict(run, result)}**")
     with place:
         _heatmaps(run, result)
-    page_parts.side_by_side(lambda: _distance(result), lambda: _next(run, result))
+    page_parts.draw_columns(lambda: _distance(result), lambda: _next(run, result))
     in_model = replace(config, layer=run.stacks[0].layers[config.layer].index)  # which counts in its own way
-    show.snippet(
+    show.program(
         program(run.request.model, run.request.text, in_model),
         "p-head",
         about=_(
@@ -48,13 +48,15 @@ def panel() -> None:
 
 def _controls(stack: Stack) -> experiment.Config:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        layer = widgets.number(choices.LAYER, _("Layer, from 0"), step=1, high=len(stack.layers) - 1, width=140)
+        layer = widgets.number_box(choices.LAYER, _("Layer, from 0"), step=1, high=len(stack.layers) - 1, width=140)
         heads = stack.layers[layer].n_heads
-        head = widgets.number(choices.HEAD, _("Head, from 0"), step=1, high=heads - 1, width=140)
-        change = widgets.one_of(choices.CHANGE, _("Change"), {"removed": _("take RoPE out"), "base": _("another base")})
+        head = widgets.number_box(choices.HEAD, _("Head, from 0"), step=1, high=heads - 1, width=140)
+        change = widgets.select_one(
+            choices.CHANGE, _("Change"), {"removed": _("take RoPE out"), "base": _("another base")}
+        )
         if change == "base":
-            widgets.number(choices.NEW_BASE, _("New base"), step=1000.0, width=150)
-        where = widgets.one_of(
+            widgets.number_box(choices.NEW_BASE, _("New base"), step=1000.0, width=150)
+        where = widgets.select_one(
             choices.WHERE, _("Where"), {"head": _("this head"), "layer": _("its whole layer"), "all": _("every layer")}
         )
     return experiment.Config(layer, head, change, link_state.value(choices.NEW_BASE), where)
@@ -75,14 +77,14 @@ def _verdict(run: ModelRun, result: experiment.Result) -> str:
     config = result.config
     most = int(result.row_moved.argmax())
     place = _("Trained: {model}, layer {layer}, head {head}.").format(
-        model=plain(run.name), layer=config.layer, head=config.head
+        model=escape_markdown(run.name), layer=config.layer, head=config.head
     )
     if result.row_moved[most] < LEAST_MOVED:
-        return sentences(place, _("No row changes by as much as 0.05% of its weight."))
-    verdict = sentences(
+        return join_sentences(place, _("No row changes by as much as 0.05% of its weight."))
+    verdict = join_sentences(
         place,
         _("{moved:.1%} of the head’s weight goes to other tokens, most in the row of “{token}”: {share:.1%}.").format(
-            moved=result.moved, token=plain(run.stacks[0].queries.labels[most]), share=result.row_moved[most]
+            moved=result.moved, token=escape_markdown(run.stacks[0].queries.labels[most]), share=result.row_moved[most]
         ),
     )
     before, after = result.previous
@@ -92,7 +94,7 @@ def _verdict(run: ModelRun, result: experiment.Result) -> str:
         "On the token just before: {before:.1%} as trained, {after:.1%} changed; on the first: {first:.1%} and "
         "{now:.1%}."
     ).format(before=before, after=after, first=result.first[0], now=result.first[1])
-    return sentences(verdict, kept)
+    return join_sentences(verdict, kept)
 
 
 def _heatmaps(run: ModelRun, result: experiment.Result) -> None:
@@ -114,9 +116,9 @@ def _heatmaps(run: ModelRun, result: experiment.Result) -> None:
                 name=f"rope-{name}",
                 key=f"p_rope_{name}",
                 words=_("“{query}” gives {share:.1%} to “{token}”.").format(
-                    query=plain(stack.queries.labels[most]),
+                    query=escape_markdown(stack.queries.labels[most]),
                     share=float(weights[most].max()),
-                    token=plain(stack.keys.labels[int(weights[most].argmax())]),
+                    token=escape_markdown(stack.keys.labels[int(weights[most].argmax())]),
                 ),
             )
 
@@ -137,7 +139,7 @@ def _distance(result: experiment.Result) -> None:
         )
     words = words.format(back=most, was=before[most], now=after[most], own=before[0], own_now=after[0])
     if len(before) > 1:
-        words = sentences(
+        words = join_sentences(
             words,
             _(
                 "Only the last query can look {last} back, at the first token: the last bar is that query’s alone."
@@ -154,7 +156,7 @@ def _distance(result: experiment.Result) -> None:
 
 def _next(run: ModelRun, result: experiment.Result) -> None:
     if not result.tokens:
-        st.info(_("{model} was not trained to guess the next token.").format(model=plain(run.name)))
+        st.info(_("{model} was not trained to guess the next token.").format(model=escape_markdown(run.name)))
         return
     labels = [each.label for each in result.tokens]
     before, after = [each.before for each in result.tokens], [each.after for each in result.tokens]
@@ -169,9 +171,9 @@ def _next(run: ModelRun, result: experiment.Result) -> None:
             "“{now}” ({after:.1%})."
         ).format(
             moved=result.tokens_moved,
-            was=plain(was.label),
+            was=escape_markdown(was.label),
             before=was.before,
-            now=plain(now.label),
+            now=escape_markdown(now.label),
             after=now.after,
         ),
     )
@@ -184,12 +186,12 @@ def program(model: str, text: str, config: experiment.Config) -> str:
     base = "None" if config.change == "removed" else repr(config.base)
     return f"""\
 import attnviz as av
-from attnviz.models.capture import rotary_of
+from attnviz.models.capture import find_rotary
 from attnviz.models.tokens import encode
 
 loaded = av.load({model!r})
 tokens = encode(loaded, {text!r})
-rotary = rotary_of(loaded.model)  # its pairs turn by rotary.turns radians per position
+rotary = find_rotary(loaded.model)  # its pairs turn by rotary.turns radians per position
 edit = av.Edit({layers}, {heads}, change=rotary.changed({base}))  # undone, and turned anew if there is a base
 
 before = av.capture(loaded.model, **tokens.inputs)

@@ -8,16 +8,16 @@ from attnviz.app.cache import model_cache
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
 from attnviz.app.sentence_input import require_model
-from attnviz.app.text import spoken, with_minus
+from attnviz.app.text import translate_markdown, with_minus
 from attnviz.base.message import Message
-from attnviz.base.words import _, sentences
+from attnviz.base.words import _, join_sentences
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import availability
 from attnviz.pages.positions import choices
 from attnviz.pages.positions.figures import scores as figures
 from attnviz.pages.positions.maths import position_scores
 from attnviz.pages.positions.maths.position_scores import ADDED, BIASED, ENCODINGS, MODEL, ROTATED
-from attnviz.pages.positions.panels.shuffled_words import kinds
+from attnviz.pages.positions.panels.shuffled_words import position_kinds
 
 FORMULAS = {
     "sinusoidal": r"x_m \mathrel{+}= \left(\sin\tfrac{m}{b^{2i/D}},\ \cos\tfrac{m}{b^{2i/D}}\right)",
@@ -45,9 +45,9 @@ def panel() -> None:
     st.latex(FORMULAS[config.kind])
     st.markdown(f"**{_shift_words(result)}**")
     with place:
-        page_parts.side_by_side(lambda: _map(result), lambda: _distance(result))
-    page_parts.side_by_side(lambda: _encoding(result), lambda: _waves(result))
-    show.snippet(
+        page_parts.draw_columns(lambda: _map(result), lambda: _distance(result))
+    page_parts.draw_columns(lambda: _encoding(result), lambda: _waves(result))
+    show.program(
         position_scores.program(config, _trained()),
         "p-scores",
         about=_("Paste this code into a notebook: it prints mean scores by distance, and what a shift changes."),
@@ -82,20 +82,20 @@ def _trained() -> bool:
 
 
 def _controls() -> position_scores.Config:
-    names = kinds()
-    kind = widgets.one_of(choices.ENCODING, _("Positions"), {each: names[each] for each in ENCODINGS})
+    names = position_kinds()
+    kind = widgets.select_one(choices.ENCODING, _("Positions"), {each: names[each] for each in ENCODINGS})
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        widgets.number(choices.COUNT, _("Positions shown"), step=16, width=150)
-        widgets.number(choices.SHIFT, _("Shift all by"), step=100, width=150)
+        widgets.number_box(choices.COUNT, _("Positions shown"), step=16, width=150)
+        widgets.number_box(choices.SHIFT, _("Shift all by"), step=100, width=150)
         if kind in BIASED:
-            heads = widgets.number(choices.HEADS, _("Heads"), step=1, width=150)
-            widgets.number(choices.HEAD_SHOWN, _("Head, from 0"), step=1, high=heads - 1, width=150)
+            heads = widgets.number_box(choices.HEADS, _("Heads"), step=1, width=150)
+            widgets.number_box(choices.HEAD_SHOWN, _("Head, from 0"), step=1, high=heads - 1, width=150)
         else:
-            widgets.number(choices.WIDTH, _("Width D"), step=2, width=150)
+            widgets.number_box(choices.WIDTH, _("Width D"), step=2, width=150)
         if kind == "t5":
             widgets.toggle(choices.BOTH_WAYS, _("Later keys too"))
         if kind == "learned":
-            widgets.one_of(
+            widgets.select_one(
                 choices.TABLE,
                 _("Table"),
                 {
@@ -103,7 +103,7 @@ def _controls() -> position_scores.Config:
                     "trained": _("trained: MiniLM-L6"),
                 },
             )
-        with page_parts.more():
+        with page_parts.more_menu():
             _rare(kind)
     value = link_state.value  # also of what has no box now
     return position_scores.Config(
@@ -123,14 +123,14 @@ def _controls() -> position_scores.Config:
 def _rare(kind: str) -> None:
     """Draw the base, what stands for the words, and the seed, each where this kind of positions has it."""
     if kind in ("sinusoidal", *ROTATED):
-        widgets.number(choices.BASE, _("Base b"), step=1000.0)
+        widgets.number_box(choices.BASE, _("Base b"), step=1000.0)
     if kind not in BIASED:
         contents = {"same": _("q = k"), "random": _("random q and k")}
         if kind in ADDED:
             contents = {"same": _("none: q = k"), "random": _("random W_q and W_k")}
-        widgets.one_of(choices.CONTENT, _("Projections") if kind in ADDED else _("Content"), contents)
+        widgets.select_one(choices.CONTENT, _("Projections") if kind in ADDED else _("Content"), contents)
     if kind in ("learned", "t5") or link_state.value(choices.CONTENT) == "random":
-        widgets.number(choices.SEED, _("Seed"), step=1)
+        widgets.number_box(choices.SEED, _("Seed"), step=1)
 
 
 def _result(config: position_scores.Config) -> position_scores.Result:
@@ -138,7 +138,7 @@ def _result(config: position_scores.Config) -> position_scores.Result:
         return scores(config)
     require_model(availability(MODEL).on_this_machine)
 
-    loaded = model_cache.model(MODEL)
+    loaded = model_cache.get_model(MODEL)
     return trained_scores(config, loaded.version, loaded)
 
 
@@ -146,7 +146,7 @@ def _shift_words(result: position_scores.Result) -> str:
     config = result.config
     if isinstance(result.shifted, Message):
         return _("Shifting all positions by {shift:,} is not possible: {why}.").format(
-            shift=config.shift, why=spoken(result.shifted)
+            shift=config.shift, why=translate_markdown(result.shifted)
         )
     if not config.shift:
         return _("Shifted by 0, all positions stay where they are: choose how far.")
@@ -167,7 +167,7 @@ def _map(result: position_scores.Result) -> None:
         low=result.scores.min() + 0.0, high=result.scores.max() + 0.0, n=n
     )
     if result.spread < 1e-6:
-        words = sentences(words, _("Along each diagonal all scores are equal."))
+        words = join_sentences(words, _("Along each diagonal all scores are equal."))
     show.figure(
         show.chart_of(figures.position_map, result.scores),
         name=f"positions-{result.config.kind}",
@@ -186,7 +186,9 @@ def _distance(result: position_scores.Result) -> None:
         else _("Mean score {here:.3g} at distance 0, {one:.3g} one back.")
     ).format(here=result.at(0), one=result.at(-1), last=result.at(-far), far=far)
     if result.spread > 1e-6:
-        words = sentences(words, _("At one distance scores lie up to {spread:.3g} apart.").format(spread=result.spread))
+        words = join_sentences(
+            words, _("At one distance scores lie up to {spread:.3g} apart.").format(spread=result.spread)
+        )
     mean, low, high = result.mean, result.low, result.high
     show.figure(
         show.chart_of(figures.over_distance, result.distance, mean, low, high, others, stairs=config.kind == "t5"),

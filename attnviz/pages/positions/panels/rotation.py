@@ -8,7 +8,7 @@ from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
 from attnviz.app.text import with_minus
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, ngettext, sentences
+from attnviz.base.words import _, join_sentences, ngettext
 from attnviz.canvas import rotation_circle
 from attnviz.figures.theme import Figure
 from attnviz.pages.positions import choices
@@ -17,18 +17,18 @@ from attnviz.pages.positions.maths import rotation as experiment
 
 LESS = 0.995  #: of an angle: what is nearer to it would read as 100%
 
-turned = shared(experiment.turn)
-longer = shared(experiment.longer)
+turned = shared(experiment.random_pair)
+longer = shared(experiment.compare_scalings)
 
 
 # Section 3: one pair of a query and a key, turned on a circle as the position moves.
 def circle_panel() -> None:
     place = page_parts.main_picture()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        width = widgets.number(choices.WIDTH, _("Width D"), step=2, width=150)
-        with page_parts.more():
-            base = widgets.number(choices.BASE, _("Base b"), step=1000.0)
-            seed = widgets.number(choices.SEED, _("q and k: random, seed"), step=1)
+        width = widgets.number_box(choices.WIDTH, _("Width D"), step=2, width=150)
+        with page_parts.more_menu():
+            base = widgets.number_box(choices.BASE, _("Base b"), step=1000.0)
+            seed = widgets.number_box(choices.SEED, _("q and k: random, seed"), step=1)
     pair, q_at, k_at = (link_state.value(each) for each in (choices.PAIR, choices.Q_AT, choices.K_AT))
     pair = max(0, min(pair, width // 2 - 1))  # one that a head of this width has
     config = experiment.PairConfig(width, base, pair, q_at, k_at, seed)
@@ -60,16 +60,16 @@ def circle_panel() -> None:
         else _("This head has one pair. Its q·k is {score:.4g}, and {unturned:.4g} before it is turned.")
     ).format(product=result.product, pairs=len(result.turns), score=result.score, unturned=result.unturned)
     with place:
-        show.under(
+        show.footer(
             lambda: _pair(result),
             name=f"pair-{config.pair}",
             key="p_circle_under",
-            canvas=show.canvas_of("p_circle"),
+            canvas=show.live_canvas("p_circle"),
             table=lambda: {"pair": np.arange(len(result.turns)), "radians_per_position": result.turns},
             caption=with_minus(words),
             words=with_minus(words),
         )
-    show.snippet(experiment.pair_program(config), "p-circle")
+    show.program(experiment.pair_program(config), "p-circle")
 
 
 def _pair(result: experiment.TurnedPair) -> Figure:
@@ -104,7 +104,7 @@ def longer_panel() -> None:
         _waves(result)
     _distance(result)
     _table(result)
-    show.snippet(
+    show.program(
         experiment.longer_program(config),
         "p-longer",
         about=_("Paste this code into a notebook: it prints wavelengths and new angles under every scaling."),
@@ -123,17 +123,17 @@ def _methods() -> dict[str, str]:
 
 
 def _controls() -> experiment.LongerConfig:
-    method = widgets.one_of(choices.METHOD, _("Scaling"), _methods())
+    method = widgets.select_one(choices.METHOD, _("Scaling"), _methods())
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        length = widgets.number(choices.TRAINED, _("Trained on, positions"), step=1024, width=170)
-        factor = widgets.number(choices.FACTOR, _("Times longer, s"), step=1.0, width=150)
-        with page_parts.more():
-            width = widgets.number(choices.WIDTH, _("Width D"), step=2)
-            base = widgets.number(choices.BASE, _("Base b"), step=1000.0)
+        length = widgets.number_box(choices.TRAINED, _("Trained on, positions"), step=1024, width=170)
+        factor = widgets.number_box(choices.FACTOR, _("Times longer, s"), step=1.0, width=150)
+        with page_parts.more_menu():
+            width = widgets.number_box(choices.WIDTH, _("Width D"), step=2)
+            base = widgets.number_box(choices.BASE, _("Base b"), step=1000.0)
         return experiment.LongerConfig(method=method, length=length, factor=factor, width=width, base=base)
 
 
-def _verdict(result: experiment.Longer) -> str:
+def _verdict(result: experiment.LongerResult) -> str:
     config, made = result.config, result.methods[result.config.method]
     if made.new:
         words = ngettext(
@@ -149,7 +149,7 @@ def _verdict(result: experiment.Longer) -> str:
             "slowly."
         )
     else:
-        words = sentences(
+        words = join_sentences(
             _(
                 "Within {n:,} positions no pair reaches an angle that it did not have in training. The price: {slowed} "
                 "of {pairs} {pairs:pair|pairs} {slowed:turns|turn} more slowly."
@@ -168,7 +168,7 @@ def _verdict(result: experiment.Longer) -> str:
     )
 
 
-def _waves(result: experiment.Longer) -> None:
+def _waves(result: experiment.LongerResult) -> None:
     config, names = result.config, _methods()
     lines = {names[method]: made.wavelengths for method, made in result.methods.items()}
     made, plain = result.methods[config.method], result.methods["none"].wavelengths
@@ -197,12 +197,12 @@ def _waves(result: experiment.Longer) -> None:
     )
 
 
-def _distance(result: experiment.Longer) -> None:
+def _distance(result: experiment.LongerResult) -> None:
     config = result.config
     beyond = result.distance > config.length
     words = _("Score q·k/√D of two vectors of ones over the distance, averaged over stretches.")
     if beyond.any():
-        words = sentences(
+        words = join_sentences(
             words,
             (
                 _("Beyond the trained length (shaded) the largest is {plain:.3g}.")
@@ -215,7 +215,7 @@ def _distance(result: experiment.Longer) -> None:
         )
     made = result.methods[config.method]
     if made.length != 1:
-        words = sentences(
+        words = join_sentences(
             words,
             _("YaRN also makes q and k {length:.3f} times as long, so that scores grow by {grown:.2f}.").format(
                 length=made.length, grown=made.length**2
@@ -231,7 +231,7 @@ def _distance(result: experiment.Longer) -> None:
     )
 
 
-def _table(result: experiment.Longer) -> None:
+def _table(result: experiment.LongerResult) -> None:
     names = _methods()
     rows = [
         {
@@ -244,4 +244,4 @@ def _table(result: experiment.Longer) -> None:
         }
         for method, made in result.methods.items()
     ]
-    show.draw_table(show.columns(rows), "p_longer_table")
+    show.draw_table(show.to_columns(rows), "p_longer_table")

@@ -8,10 +8,10 @@ import streamlit as st
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
-from attnviz.app.text import plain, quoted
+from attnviz.app.text import escape_markdown, quote_token
 from attnviz.base.rounding import Rounded
 from attnviz.base.word_boundaries import split
-from attnviz.base.words import _, listed
+from attnviz.base.words import _, join_list
 from attnviz.figures import heatmap
 from attnviz.pages.positions import choices
 from attnviz.pages.positions.figures import scores as figures
@@ -23,7 +23,7 @@ LEAST = 5e-4  #: of a weight: two that are nearer to each other read the same
 shuffled = shared(shuffled_words.run)
 
 
-def kinds() -> dict[str, str]:
+def position_kinds() -> dict[str, str]:
     """Id to words, for every way in which positions come in."""
     return {
         "none": _("no positions"),
@@ -49,7 +49,7 @@ def panel() -> None:
     )
     verdict.markdown(f"**{_verdict(result)}**")
     _every(result)
-    show.snippet(
+    show.program(
         partial(shuffled_words.program, config),
         "p-order",
         about=_("Paste this code into a notebook: it prints the largest change of an output."),
@@ -58,15 +58,15 @@ def panel() -> None:
 
 def _controls() -> shuffled_words.Config:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        sentence = widgets.text(choices.SENTENCE, _("Sentence"))
-        with page_parts.more():
-            seed = widgets.number(choices.SEED, _("Vectors: random, seed"), step=1)
+        sentence = widgets.text_box(choices.SENTENCE, _("Sentence"))
+        with page_parts.more_menu():
+            seed = widgets.number_box(choices.SEED, _("Vectors: random, seed"), step=1)
     with st.container(horizontal=True, vertical_alignment="bottom", key="p-order-controls"):
         config = shuffled_words.Config(
             words=split(sentence),
-            kind=widgets.one_of(choices.KIND, _("Positions"), kinds(), style="select"),
+            kind=widgets.select_one(choices.KIND, _("Positions"), position_kinds(), style="select"),
             causal=widgets.toggle(choices.CAUSAL, _("Causal mask")),
-            order=widgets.one_of(
+            order=widgets.select_one(
                 choices.ORDER,
                 _("The same words"),
                 {"reverse": _("backwards"), "swap": _("first and last swapped"), "shuffle": _("shuffled")},
@@ -89,13 +89,15 @@ def _verdict(result: shuffled_words.Result) -> str:
     if not result.same:
         return _(
             "The order got in: the output of {word} changes by up to {change:.3g}, where outputs reach {largest:.3g}."
-        ).format(word=quoted(config.words[int(result.moved.argmax())]), change=result.change, largest=result.largest)
+        ).format(
+            word=quote_token(config.words[int(result.moved.argmax())]), change=result.change, largest=result.largest
+        )
     if config.kind == "alibi":
         return _(
             "ALiBi without a mask knows how far apart two words are, not which comes first: backwards, all distances "
             "are the same, and no output changes by more than {change:.2g}."
         ).format(change=result.change)
-    name = kinds()[config.kind]
+    name = position_kinds()[config.kind]
     return _(
         "{name}: in the other order every word gets the output that it had, to within {change:.2g}, which is rounding. "
         "To attention this sentence is a bag of words."
@@ -122,15 +124,17 @@ def _matrices(result: shuffled_words.Result) -> None:
         heads=shuffled_words.HEADS,
         seed=config.seed,
         n=len(words),
-        query=quoted(words[q]),
-        key=quoted(words[k]),
+        query=quote_token(words[q]),
+        key=quote_token(words[k]),
         places=looked_at,
         share=f"{Rounded(float(result.before[q, k])):.0%}",
     )
     other = _(
         "Read in this order: {order}. Sorted back, each weight stands beside that of the same two words; the largest "
         "difference is {difference:.2g}."
-    ).format(order=plain(" ".join(result.words)), difference=float(np.abs(result.before - result.after).max()))
+    ).format(
+        order=escape_markdown(" ".join(result.words)), difference=float(np.abs(result.before - result.after).max())
+    )
     shown = (
         ("before", _("As typed"), result.before, mask, typed),
         ("after", _("In the other order, sorted back"), result.after, back, other),
@@ -156,9 +160,9 @@ def _matrices(result: shuffled_words.Result) -> None:
 
 
 def _every(result: shuffled_words.Result) -> None:
-    names = kinds()
+    names = position_kinds()
     free, causal = np.array([result.every[kind] for kind in KINDS]).T
-    blind = listed(names[kind] for kind, change in zip(KINDS, free, strict=True) if change < 1e-9) or _("none")
+    blind = join_list(names[kind] for kind, change in zip(KINDS, free, strict=True) if change < 1e-9) or _("none")
     words = _(
         "Blind to this change of order without a mask: {blind}. With a causal mask even attention without positions "
         "notices it ({causal:.3g}): the mask itself is an order, since a word sees only those before it."

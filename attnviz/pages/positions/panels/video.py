@@ -12,7 +12,7 @@ from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, clauses, ended, ngettext, sentences
+from attnviz.base.words import _, end_sentence, join_clauses, join_sentences, ngettext
 from attnviz.core.costs import QKNorm
 from attnviz.figures import heatmap
 from attnviz.pages.positions import choices
@@ -34,8 +34,8 @@ def panel() -> None:
         _frames(result)
     st.subheader(_("How the head’s numbers are divided"), anchor=False)
     st.markdown(f"${_formula(result)}$ · {_verdict(result)}")
-    page_parts.side_by_side(lambda: _split(result), lambda: _waves(result), gap="large")
-    show.snippet(
+    page_parts.draw_columns(lambda: _split(result), lambda: _waves(result), gap="large")
+    show.program(
         video.split_program(config),
         "p-video",
         about=_("Paste this code into a notebook: it prints the split of the head, and scores of the query’s frame."),
@@ -48,7 +48,7 @@ def _axes() -> tuple[str, str, str]:
 
 
 def _controls() -> video.SplitConfig:
-    split = widgets.one_of(
+    split = widgets.select_one(
         choices.SPLIT,
         _("Split of the head"),
         {
@@ -60,20 +60,20 @@ def _controls() -> video.SplitConfig:
         },
     )
     with st.container(horizontal=True, vertical_alignment="bottom", key="p-video-sizes"):
-        d_head = widgets.number(choices.D_HEAD, _("Width of a head"), step=2, width=140)
+        d_head = widgets.number_box(choices.D_HEAD, _("Width of a head"), step=2, width=140)
         if split == "own":
             for choice, axis in zip(choices.OWN, _axes(), strict=True):
-                widgets.number(choice, _("of it for {axis}").format(axis=axis), step=1, width=140)
+                widgets.number_box(choice, _("of it for {axis}").format(axis=axis), step=1, width=140)
         sizes = tuple(
-            widgets.number(choice, label, step=1, width=110)
+            widgets.number_box(choice, label, step=1, width=110)
             for choice, label in zip(choices.SIZES, (_("Frames"), _("Rows"), _("Columns")), strict=True)
         )
         at = tuple(
-            widgets.number(choice, label, step=1, high=size - 1, width=130)
+            widgets.number_box(choice, label, step=1, high=size - 1, width=130)
             for choice, size, label in zip(choices.PATCH, sizes, _query(), strict=True)
         )
-        with page_parts.more():
-            base = widgets.number(choices.BASE, _("Base b"), step=1000.0)
+        with page_parts.more_menu():
+            base = widgets.number_box(choices.BASE, _("Base b"), step=1000.0)
     return video.SplitConfig(split, d_head, tuple(map(link_state.value, choices.OWN)), sizes, at, base)
 
 
@@ -113,8 +113,8 @@ def _verdict(result: video.Split) -> str:
     ).format(left=result.left, d=config.d_head, pairs=result.left // 2)
     if not odd:
         return unturned
-    return sentences(
-        unturned, _("An odd width leaves one number without a partner: {which}.").format(which=clauses(odd))
+    return join_sentences(
+        unturned, _("An odd width leaves one number without a partner: {which}.").format(which=join_clauses(odd))
     )
 
 
@@ -131,14 +131,14 @@ def _split(result: video.Split) -> None:
     if result.left:
         share = result.left / result.config.d_head
         parts.append(_("left over: {left} numbers, {share:.1%} of the head").format(left=result.left, share=share))
-    words = clauses(parts)
+    words = join_clauses(parts)
     show.figure(
         show.chart_of(figures.split, list(zip(names, result.rotated, strict=True)), result.left),
         name="video-split",
         key="p_video_split",
         table={"part": [*names, "not rotated"], "numbers": [*result.rotated, result.left]},
         caption=words,
-        words=ended(words),
+        words=end_sentence(words),
     )
 
 
@@ -154,7 +154,7 @@ def _frames(result: video.Split) -> None:
             "{twins} other patches get exactly the score of its own: position cannot tell them apart.",
             result.twins,
         )
-        words = sentences(words, twins.format(twins=result.twins))
+        words = join_sentences(words, twins.format(twins=result.twins))
     frame, row, column = (index.ravel() for index in np.indices(scores.shape))
     show.figure(
         show.chart_of(figures.frames, scores, at),
@@ -180,7 +180,7 @@ def _waves(result: video.Split) -> None:
         key="p_video_waves",
         table={"pair": np.arange(longest)}
         | {name: np.pad(waves, (0, longest - len(waves)), constant_values=np.nan) for name, waves, _size in lines},
-        words=_("Pairs that complete a turn: {list}.").format(list=clauses(turns)),
+        words=_("Pairs that complete a turn: {list}.").format(list=join_clauses(turns)),
     )
 
 
@@ -192,14 +192,16 @@ def attention_panel() -> None:
         over = {"head": _("over each head"), "full": _("over all heads together")}
         config = video.AttentionConfig(
             at=tuple(
-                widgets.number(choice, label, step=1, width=130)
+                widgets.number_box(choice, label, step=1, width=130)
                 for choice, label in zip(choices.VIDEO_AT, _query(), strict=True)
             ),
-            digit=widgets.number(choices.VIDEO_DIGIT, _("Digit that moves"), step=1, width=130),
-            head=widgets.number(choices.VIDEO_HEAD, _("Head"), step=1, width=100),
+            digit=widgets.number_box(choices.VIDEO_DIGIT, _("Digit that moves"), step=1, width=130),
+            head=widgets.number_box(choices.VIDEO_HEAD, _("Head"), step=1, width=100),
             turned=widgets.toggle(choices.VIDEO_TURNED, _("Rotate by time, height and width")),
             normed=(normed := widgets.toggle(choices.VIDEO_NORMED, _("Normalise q and k"))),
-            norm=cast(QKNorm, widgets.one_of(choices.VIDEO_NORM, _("RMSNorm of q and k"), over)) if normed else "head",
+            norm=cast(QKNorm, widgets.select_one(choices.VIDEO_NORM, _("RMSNorm of q and k"), over))
+            if normed
+            else "head",
         )
     result = attention_of(config)
     frame, high, wide = (each.ravel() for each in np.indices(result.row.shape))
@@ -210,7 +212,7 @@ def attention_panel() -> None:
         table={"frame": frame, "row": high, "column": wide, "weight": result.row.ravel()},
         words=_words(result),
     )
-    show.snippet(video.attention_program(config), "p-video-attention")
+    show.program(video.attention_program(config), "p-video-attention")
 
 
 def _words(result: video.VideoAttention) -> str:
@@ -231,9 +233,9 @@ def _words(result: video.VideoAttention) -> str:
             "Normalised over all {heads} heads together, as in Wan’s video transformer, this head’s queries are "
             "{low:.2f} to {high:.2f} long; normalised over each head, all would be √{d} = {root:.2f} long."
         ).format(heads=video.HEADS, low=low, high=high, d=video.D_HEAD, root=video.D_HEAD**0.5)
-        own = sentences(own, uneven)
+        own = join_sentences(own, uneven)
     if not result.twins:
-        return sentences(own, _("No other patch holds exactly its pixels."))
+        return join_sentences(own, _("No other patch holds exactly its pixels."))
     twins = flat[list(result.twins)]
     least, most = (f"{Rounded(share):.1%}" for share in (twins.min(), twins.max()))
     if not config.turned:
@@ -250,7 +252,7 @@ def _words(result: video.VideoAttention) -> str:
             "{count} other patches hold exactly its pixels, and get from {least} to {most}: the rotations tell them "
             "apart by where they are."
         )
-    return sentences(own, others.format(count=len(twins), least=least, most=most))
+    return join_sentences(own, others.format(count=len(twins), least=least, most=most))
 
 
 # Section 7: queries and keys that grow, with and without RMSNorm.
@@ -275,7 +277,7 @@ def norm_panel() -> None:
     with place:
         _matrices(result)
     _curves(result)
-    show.snippet(
+    show.program(
         experiment.program(config),
         "p-norm",
         about=_("Paste this code into a notebook: it prints the largest |logit| and the entropy at this factor."),
@@ -284,16 +286,16 @@ def norm_panel() -> None:
 
 def _norm_controls() -> experiment.Config:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        norm = widgets.one_of(
+        norm = widgets.select_one(
             choices.NORM,
             _("RMSNorm of q and k"),
             {"full": _("over all heads together"), "head": _("over each head")},
             help=_("Wan’s video transformer normalises over all heads together, Qwen3 and others over each head."),
         )
-        growth = widgets.number(choices.GROWTH, _("W_q and W_k ×"), step=1.0, width=150)
-        with page_parts.more():
-            d_head = widgets.number(choices.NORM_WIDTH, _("Width of a head"), step=2)
-            seed = widgets.number(choices.SEED, _("Seed"), step=1)
+        growth = widgets.number_box(choices.GROWTH, _("W_q and W_k ×"), step=1.0, width=150)
+        with page_parts.more_menu():
+            d_head = widgets.number_box(choices.NORM_WIDTH, _("Width of a head"), step=2)
+            seed = widgets.number_box(choices.SEED, _("Seed"), step=1)
         return experiment.Config(norm=norm, growth=growth, d_head=d_head, seed=seed)
 
 

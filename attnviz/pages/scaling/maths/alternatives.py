@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from attnviz.base.message import Problem, Several
+from attnviz.base.message import MessageList, Problem
 from attnviz.base.words import N_
 from attnviz.core.attention import Stages, attend, attend_at
 from attnviz.core.measures import effective_keys
@@ -51,7 +51,7 @@ def check(alternative: str, parameter: float) -> None:
         raise Problem(
             "alternative={alternative} must be one of {allowed}",
             alternative=alternative,
-            allowed=Several(ALTERNATIVES),
+            allowed=MessageList(ALTERNATIVES),
         )
     one = ALTERNATIVES[alternative]
     if one.parameter and not one.low <= parameter <= one.high:

@@ -105,7 +105,7 @@ def _one_query(vectors: Vectors, d_k: int) -> tuple[Tensor, Tensor]:
     return vectors.q[0, :, :1, :d_k], vectors.k[0, :, :, :d_k]
 
 
-def film(n_keys: int, seed: int, also: int = 1, vectors: Vectors | None = None) -> Film:
+def make_film(n_keys: int, seed: int, also: int = 1, vectors: Vectors | None = None) -> Film:
     """Raw scores and cosines on a grid of d_k, coarser for more keys to bound its size; and at d_k = `also`."""
     require_within(Config(also, n_keys), LIMITS)
     vectors = vectors or draw(n_keys, seed)

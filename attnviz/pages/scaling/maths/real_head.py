@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Problem, require_between
-from attnviz.core.measures import entropy, entropy_share, over_rows
+from attnviz.core.measures import entropy, entropy_share, mean_over_rows
 from attnviz.models.capture import RecordedLayer
 
 #: The model's own scale is multiplied by each of these, to plot entropy over scale.
@@ -94,7 +94,7 @@ def _weights(layer: RecordedLayer, head: int, scale: float, allowed: Tensor) -> 
     shares = entropy_share(weights, allowed)
     spread = entropy(weights).masked_fill(shares.isnan(), torch.nan)
     variance = float(logits[allowed].double().var(correction=0)) if allowed.any() else math.nan
-    return Weights(scale, weights.numpy(), float(over_rows(spread)), float(over_rows(shares)), variance)
+    return Weights(scale, weights.numpy(), float(mean_over_rows(spread)), float(mean_over_rows(shares)), variance)
 
 
 def program(model: str, text: str, layer: RecordedLayer, config: Config) -> str | None:

@@ -101,7 +101,7 @@ def train(config: Config) -> Iterator[Result]:
     """Train raw, scaled and the alternative side by side, from the same start on the same data; results so far."""
     check(config)
     heads = {name: RetrievalHead(config, name) for name in dict.fromkeys(("raw", "sqrt", config.alternative))}
-    for step, labels in enumerate(drawn_labels(config), 1):
+    for step, labels in enumerate(draw_labels(config), 1):
         for head in heads.values():
             head.learn(labels)
         if step % EVERY == 0 or step == config.steps:
@@ -144,7 +144,7 @@ def from_json(held: Mapping[str, Any]) -> Result:
     return Result(config, held["done"], runs)
 
 
-def drawn_labels(config: Config) -> Iterator[Tensor]:
+def draw_labels(config: Config) -> Iterator[Tensor]:
     """For each step the label of every name in every sequence, (seeds, sequences, names)."""
     generators = [torch.Generator().manual_seed(10_000 + config.seed + s) for s in range(config.seeds)]
     for _ in range(config.steps):
@@ -172,7 +172,7 @@ class RetrievalHead:
     def learn(self, labels: Tensor) -> None:
         """One step on labels (S, sequences, names): every name is asked for in every sequence."""
         made, logits = self.forward(labels)
-        loss = loss_of(logits, labels)
+        loss = mean_loss(logits, labels)
         self.optimizer.zero_grad()
         loss.sum().backward()  # seeds share no parameters: each gets the gradient of its own loss
         reached = torch.cat([part.grad for part in (self.q, self.k) if part.grad is not None], 1)
@@ -186,7 +186,7 @@ class RetrievalHead:
     def at_softmax(self, labels: Tensor) -> tuple[Tensor, Tensor]:
         """Norm of the loss's gradient at the logits of softmax, and mean norm of softmax's Jacobian: (S,) each."""
         made, logits = self.forward(labels)
-        (reached,) = torch.autograd.grad(loss_of(logits, labels).sum(), made.scaled)
+        (reached,) = torch.autograd.grad(mean_loss(logits, labels).sum(), made.scaled)
         return reached.flatten(1).norm(dim=1), jacobian_norm(made.weights.detach()).mean((-1, -2))
 
     def forward(self, labels: Tensor) -> tuple[Stages, Tensor]:
@@ -204,7 +204,7 @@ class RetrievalHead:
         return TrainingRun(*self.history[..., : self.done].clone().numpy())
 
 
-def loss_of(logits: Tensor, labels: Tensor) -> Tensor:
+def mean_loss(logits: Tensor, labels: Tensor) -> Tensor:
     """Mean cross-entropy of each seed, (S,), of label logits (S, names, sequences, LABELS)."""
     each = torch.nn.functional.cross_entropy(logits.flatten(0, 2), labels.movedim(1, 2).flatten(), reduction="none")
     return each.reshape(len(labels), -1).mean(-1)
@@ -230,7 +230,7 @@ from attnviz.core.attention import Stages
 from attnviz.core.measures import entropy, jacobian_norm
 from attnviz.pages.scaling.maths.alternatives import stages
 from attnviz.pages.scaling.maths.retrieval_training import (
-    LABELS, WIDTH, Config, TrainingRun, drawn_labels, loss_of, start
+    LABELS, WIDTH, Config, TrainingRun, draw_labels, mean_loss, start
 )
 from torch import Tensor
 
@@ -241,8 +241,8 @@ config = {config!r}
 runs = {{}}
 for way in {tuple(dict.fromkeys(("raw", "sqrt", config.alternative)))}:
     head = RetrievalHead(config, way)
-    at_logits, jacobian = (norm.mean() for norm in head.at_softmax(next(drawn_labels(config))))
-    for labels in drawn_labels(config):
+    at_logits, jacobian = (norm.mean() for norm in head.at_softmax(next(draw_labels(config))))
+    for labels in draw_labels(config):
         head.learn(labels)
     runs[way] = head.so_far()
     loss, right, spread = (runs[way].end(measure).mean() for measure in ("loss", "accuracy", "entropy"))

@@ -65,13 +65,13 @@ def run(config: Config, vectors: growing_width.Vectors | None = None) -> Result:
     return Result(config, np.array(GRID), values["largest"].shape[1], bands)
 
 
-def nearest(d_k: int) -> int:
+def nearest_on_grid(d_k: int) -> int:
     """The place in GRID of the d_k that is nearest to this one."""
     return int(np.argmin(np.abs(np.log(np.array(GRID) / d_k))))
 
 
 # What theory says, without drawing any vectors.
-def even(n_keys: int) -> dict[str, float]:
+def measures_of_equal(n_keys: int) -> dict[str, float]:
     """Measures of a row when all weights are equal."""
     return {
         "largest": 1 / n_keys,
@@ -183,7 +183,7 @@ from attnviz.pages.scaling.maths import alternatives, growing_width, saturation
 parameters = {dict(parameters)}
 vectors = growing_width.draw({config.n_keys}, {config.seed})  # sets of queries that share keys
 q, k = vectors.q[0, :, :1, :{config.d_k}], vectors.k[0, :, :, :{config.d_k}]  # one query, all its keys
-row, medians, means, at = {{}}, {{}}, {{}}, saturation.nearest({config.d_k})
+row, medians, means, at = {{}}, {{}}, {{}}, saturation.nearest_on_grid({config.d_k})
 d = saturation.GRID[at]  # the measured d_k that is nearest
 for way, parameter in parameters.items():
     p = alternatives.stages(q, k, k, way, parameter).weights[0, 0].double()  # the softmax of its scores

@@ -74,7 +74,7 @@ class FormatAttempt:
     naive_top: np.ndarray  #: (len(SHIFTS),) the largest weight, naively, after each shift; NaN where it broke
 
 
-def attempts(scores: list[float]) -> list[FormatAttempt]:
+def format_attempts(scores: list[float]) -> list[FormatAttempt]:
     """One for each of DTYPES."""
     truth = torch.tensor(weights(scores))
     return [_attempt(name, scores, truth) for name in DTYPES]
@@ -84,7 +84,9 @@ def _attempt(name: str, scores: list[float], truth: Tensor) -> FormatAttempt:
     dtype = DTYPES[name]
     exact = torch.tensor(scores, dtype=torch.float64)
     rounded = exact.to(dtype)
-    naive, stable = (naively(x).double() for x in (rounded, rounded - rounded.max()))  # no exp of the latter exceeds 1
+    naive, stable = (
+        naive_softmax(x).double() for x in (rounded, rounded - rounded.max())
+    )  # no exp of the latter exceeds 1
     shifted = (exact + torch.tensor(SHIFTS)[:, None]).to(dtype)  # (shifts, n)
     return FormatAttempt(
         name,
@@ -94,7 +96,7 @@ def _attempt(name: str, scores: list[float], truth: Tensor) -> FormatAttempt:
         float((stable - truth).abs().max()),
         math.log(torch.finfo(dtype).max),
         _first_broken(exact, dtype),
-        naively(shifted)[:, int(truth.argmax())].double().numpy(),
+        naive_softmax(shifted)[:, int(truth.argmax())].double().numpy(),
     )
 
 
@@ -102,7 +104,7 @@ def _first_broken(exact: Tensor, dtype: torch.dtype) -> float | None:
     """Bisection: once exp or its sum overflows, it does for every larger shift."""
 
     def breaks(shift: float) -> bool:
-        return not bool(naively((exact + shift).to(dtype)).isfinite().all())
+        return not bool(naive_softmax((exact + shift).to(dtype)).isfinite().all())
 
     low, high = 0.0, float(SHIFTS[-1])
     if breaks(low):
@@ -115,7 +117,7 @@ def _first_broken(exact: Tensor, dtype: torch.dtype) -> float | None:
     return round(high, 2)
 
 
-def naively(x: Tensor) -> Tensor:
+def naive_softmax(x: Tensor) -> Tensor:
     """exp(x) / sum exp(x), each step rounded to x's own format."""
     e = x.exp()
     return e / e.sum(-1, keepdim=True)
@@ -132,7 +134,7 @@ class OnlineBlock:
     output: np.ndarray  #: (Dv,) sum of exp(score - m) * value so far, not yet divided by l
 
 
-def online(scores: list[float], values: np.ndarray, size: int) -> Iterator[OnlineBlock]:
+def online_softmax(scores: list[float], values: np.ndarray, size: int) -> Iterator[OnlineBlock]:
     """Softmax-weighted sum of values (n, Dv), `size` scores at a time; it is the last block's output / total."""
     if size < 1:
         raise Problem("{name}={value} must be at least 1", name="block", value=size)
@@ -159,15 +161,15 @@ class Mixes:
     by_scores_shifted: np.ndarray  #: (2,) the same after adding 1 to every score, which leaves softmax as it is
 
 
-def arc(n: int) -> np.ndarray:
+def half_circle(n: int) -> np.ndarray:
     """n points even on the upper half of the unit circle, from left to right: (n, 2)."""
     angle = np.pi * (1 - (np.arange(n) + 0.5) / n)
     return np.stack([np.cos(angle), np.sin(angle)], -1)
 
 
-def mixes(scores: list[float], temperature: float = 1.0) -> Mixes:
+def compare_mixes(scores: list[float], temperature: float = 1.0) -> Mixes:
     """Why normalise: a softmax mix stays among the values, a mix by raw scores need not."""
-    values, p, raw = arc(len(scores)), weights(scores, temperature), np.array(scores)
+    values, p, raw = half_circle(len(scores)), weights(scores, temperature), np.array(scores)
     return Mixes(values, p, p @ values, raw @ values, (raw + 1) @ values)
 
 
@@ -238,16 +240,16 @@ p = softmax.weights(scores, T)
 entropy = -sum(w * math.log(w) for w in p if w > 0)
 print([f"{{w:.6f}}" for w in p], f"entropy {{entropy:.4f}} of at most {{math.log(len(p)):.4f}} nats")
 
-for each in softmax.attempts(scores):  # first_broken: what must be added until exp, or its sum, overflows
+for each in softmax.format_attempts(scores):  # first_broken: what must be added until exp, or its sum, overflows
     print(each.dtype, f"exp overflows beyond {{each.overflow_at:.2f}}, naive breaks at +{{each.first_broken}}")
     print("    naive, and with the maximum subtracted:", each.naive[:3], each.stable[:3])
 
-values = softmax.arc(len(scores))  # on the upper half of a circle
-*_, last = softmax.online(scores, values, {block})
+values = softmax.half_circle(len(scores))  # on the upper half of a circle
+*_, last = softmax.online_softmax(scores, values, {block})
 output = last.output / last.total  # of online softmax: no block ever saw the whole row
 print("block by block", output, "beside", softmax.weights(scores) @ values)
 
-mixes = softmax.mixes(scores, T)
+mixes = softmax.compare_mixes(scores, T)
 near, far = math.hypot(*mixes.by_weights), math.hypot(*mixes.by_scores)
 moved = math.hypot(*(mixes.by_scores_shifted - mixes.by_scores))
 print(f"mixed by weights {{near:.2f}} from the centre, by raw scores {{far:.3g}}, moved {{moved:.2f}} by adding 1")

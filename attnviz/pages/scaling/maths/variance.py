@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Generator, Tensor
 
-from attnviz.base.message import Problem, Several, require_within
+from attnviz.base.message import MessageList, Problem, require_within
 from attnviz.core.attention import scale_factor
 
 LARGEST_D_K = 4096
@@ -87,13 +87,15 @@ def moments(distribution: str, strength: float = 0.0) -> Moments:
     return Moments(0.0, 1.0, None if fourth is None else fourth**2 - 3)
 
 
-def pair(distribution: str, strength: float, shape: tuple[int, ...], generator: Generator) -> tuple[Tensor, Tensor]:
+def draw_pair(
+    distribution: str, strength: float, shape: tuple[int, ...], generator: Generator
+) -> tuple[Tensor, Tensor]:
     """Queries, then keys, of one shape, from one generator: all of q first, then all of k."""
     if distribution not in _COMPONENTS:
         raise Problem(
             "distribution={distribution} must be one of {allowed}",
             distribution=distribution,
-            allowed=Several(DISTRIBUTIONS),
+            allowed=MessageList(DISTRIBUTIONS),
         )
     low, high = BROKEN.get(distribution, (-math.inf, math.inf))
     if not low <= strength <= high:
@@ -162,7 +164,7 @@ class Growth:
     exact: np.ndarray  #: in closed form
 
 
-def first(config: Config) -> Result:
+def first_result(config: Config) -> Result:
     """The result on the pairs of the first block: quick at any d_k."""
     return next(draw(config))
 
@@ -175,9 +177,9 @@ def draw(config: Config) -> Iterator[Result]:
     require_within(config, {"d_k": (1, LARGEST_D_K), "pairs": (1, most_pairs(max(1, config.d_k)))})
     generator = torch.Generator().manual_seed(config.seed)
     products: list[Tensor] = []
-    for start in range(0, config.pairs, per_block(config)):
-        size = min(per_block(config), config.pairs - start)
-        q, k = pair(config.distribution, config.strength, (size, config.d_k), generator)
+    for start in range(0, config.pairs, pairs_per_block(config)):
+        size = min(pairs_per_block(config), config.pairs - start)
+        q, k = draw_pair(config.distribution, config.strength, (size, config.d_k), generator)
         products.append((q * k).sum(-1))  # (size,)
         yield _result(config, torch.cat(products))
 
@@ -187,14 +189,14 @@ def most_pairs(d_k: int) -> int:
     return min(MOST_PAIRS, MOST_NUMBERS // d_k)
 
 
-def per_block(config: Config) -> int:
+def pairs_per_block(config: Config) -> int:
     """How many pairs are drawn at a time."""
     return max(1, (SLOW_BLOCK if config.distribution == "heavy-tailed" else BLOCK) // config.d_k)
 
 
 def growth(seed: int = 0, distribution: str = "normal", strength: float = 0.0) -> Growth:
     """The variance of q.k for every d_k in GRID, and its sampling error."""
-    q, k = pair(distribution, strength, (GRID_PAIRS, GRID[-1]), torch.Generator().manual_seed(seed))
+    q, k = draw_pair(distribution, strength, (GRID_PAIRS, GRID[-1]), torch.Generator().manual_seed(seed))
     running = (q * k).cumsum(-1)[:, [d - 1 for d in GRID]].double()  # (pairs, d_k)
     variance, error = _variance(running)
     d_k = np.array(GRID)
@@ -259,13 +261,13 @@ def program(config: Config) -> str:
     """Prints mean, deviation and variance, raw and scaled, and the raw variance at every d_k of the curve."""
     return f"""\
 import torch
-from attnviz.pages.scaling.maths.variance import growth, pair
+from attnviz.pages.scaling.maths.variance import draw_pair, growth
 
 components, strength, seed = {config.distribution!r}, {config.strength}, {config.seed}
-d_k, pairs, block = {config.d_k}, {config.pairs}, {per_block(config)}
+d_k, pairs, block = {config.d_k}, {config.pairs}, {pairs_per_block(config)}
 g = torch.Generator().manual_seed(seed)
 sizes = [min(block, pairs - start) for start in range(0, pairs, block)]
-drawn = (pair(components, strength, (size, d_k), g) for size in sizes)
+drawn = (draw_pair(components, strength, (size, d_k), g) for size in sizes)
 raw = torch.cat([(q * k).sum(-1) for q, k in drawn])
 spread = {{}}
 for name, x in (("raw", raw.double()), ("scaled", (raw * d_k**-0.5).double())):

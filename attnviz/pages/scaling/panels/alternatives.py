@@ -9,10 +9,10 @@ from attnviz.app import page_parts, show
 from attnviz.app.cache.shared_results import shared
 from attnviz.base.words import _
 from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, SERIES
-from attnviz.pages.scaling.figures import Line, over_d_k
+from attnviz.pages.scaling.figures import Line, draw_over_d_k
 from attnviz.pages.scaling.maths import alternatives, growing_width, saturation
 from attnviz.pages.scaling.panels import scaling_form
-from attnviz.pages.scaling.panels.saturation import curves
+from attnviz.pages.scaling.panels.saturation import draw_curves
 
 #: One colour each; raw and scaled have theirs on all pages. Dashes help those who cannot tell the colours apart.
 COLOURS = dict(zip(alternatives.ALTERNATIVES, (RAW, SCALED, ALTERNATIVE, *SERIES[3:]), strict=False))
@@ -26,10 +26,10 @@ def panel() -> str:
     """Draw the section; the program that prints its numbers."""
     place = page_parts.main_picture()
     config = scaling_form.one_query_config()
-    row = scaling_form.one_query(config)
+    row = scaling_form.one_query_result(config)
     with place:
-        scaling_form.bars("s_bars_alternatives", config)
-        scaling_form.under_bars(
+        scaling_form.draw_bars("s_bars_alternatives", config)
+        scaling_form.bars_footer(
             "s_bars_alternatives",
             row,
             _(
@@ -38,23 +38,23 @@ def panel() -> str:
             ).format(
                 seed=config.seed,
                 d_k=config.d_k,
-                name=scaling_form.names()[config.alternative],
+                name=scaling_form.scheme_names()[config.alternative],
                 n=config.n_keys,
                 largest=row.alternative.largest,
             ),
         )
     says, formula_column = st.columns([1.6, 1], vertical_alignment="center")
-    says.markdown(about(config.alternative))
-    formula_column.latex(scaling_form.formula(config.alternative, config.d_k, config.n_keys, config.parameter))
+    says.markdown(alternative_sentences(config.alternative))
+    formula_column.latex(scaling_form.softmax_formula(config.alternative, config.d_k, config.n_keys, config.parameter))
     st.subheader(_("All alternatives on the same axes, each with the parameter that you last set"), anchor=False)
-    parameters = {name: scaling_form.parameter(name) for name in alternatives.ALTERNATIVES}
+    parameters = {name: scaling_form.last_parameter(name) for name in alternatives.ALTERNATIVES}
     _all(config, parameters)
     _lengths(min(config.d_k, alternatives.WIDEST), config.seed, parameters)
     _families()
     return saturation.program_of_all(config, parameters)
 
 
-def about(name: str) -> str:
+def alternative_sentences(name: str) -> str:
     """Two sentences on what an alternative is for."""
     return {
         "temperature": _(
@@ -86,15 +86,15 @@ def about(name: str) -> str:
 
 
 def _lines(middles: dict[str, np.ndarray]) -> list[Line]:
-    names = scaling_form.names()
+    names = scaling_form.scheme_names()
     return [Line(names[name], COLOURS[name], y, dash=DASHES.get(name, "solid")) for name, y in middles.items()]
 
 
 def _all(config: growing_width.Config, parameters: dict[str, float]) -> None:
     """Draw every alternative on the same axes, each with the parameter that was last set."""
-    names, at = scaling_form.names(), saturation.nearest(config.d_k)
+    names, at = scaling_form.scheme_names(), saturation.nearest_on_grid(config.d_k)
     results = {
-        name: curves(saturation.Config(config.n_keys, config.seed, name, parameter))
+        name: draw_curves(saturation.Config(config.n_keys, config.seed, name, parameter))
         for name, parameter in parameters.items()
     }
     x = results["raw"].d_k
@@ -111,7 +111,7 @@ def _all(config: growing_width.Config, parameters: dict[str, float]) -> None:
         most, least = max(values, key=values.__getitem__), min(values, key=values.__getitem__)
         with column:
             show.figure(
-                over_d_k(x, _lines(middles), title, here=config.d_k, height=360),
+                draw_over_d_k(x, _lines(middles), title, here=config.d_k, height=360),
                 name=f"alternatives-{measure}",
                 key=f"s_all_{measure}",
                 table={"d_k": x, **middles},
@@ -128,7 +128,7 @@ def _lengths(d_k: int, seed: int, parameters: dict[str, float]) -> None:
     effective = {name: lengths(d_k, seed, name, parameters[name]) for name in OVER_LENGTHS}
     x = np.array(alternatives.LENGTHS)
     show.figure(
-        over_d_k(
+        draw_over_d_k(
             x,
             _lines(effective),
             _("Effective keys over the number of keys"),
@@ -150,7 +150,7 @@ def _lengths(d_k: int, seed: int, parameters: dict[str, float]) -> None:
 def _families() -> None:
     """Draw which model families use which alternative, as cards, which fit a phone better than a table."""
     st.subheader(_("Which models use which"), anchor=False)
-    names, families = scaling_form.names(), alternatives.FAMILIES
+    names, families = scaling_form.scheme_names(), alternatives.FAMILIES
     for start in range(0, len(families), 2):
         for column, one in zip(st.columns(2, gap="medium"), families[start : start + 2], strict=False):
             paper = f"[{one.paper}]({alternatives.PAPER}{one.number}) · " if one.paper else ""

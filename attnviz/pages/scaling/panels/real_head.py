@@ -7,9 +7,9 @@ import streamlit as st
 
 from attnviz.app import page_parts, sentence_input, show
 from attnviz.app.cache import model_cache
-from attnviz.app.text import plain, spoken
+from attnviz.app.text import escape_markdown, translate_markdown
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, sentences
+from attnviz.base.words import _, join_sentences
 from attnviz.figures import heatmap
 from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED
 from attnviz.pages.scaling import choices, figures
@@ -18,7 +18,7 @@ from attnviz.pages.scaling.panels import scaling_form
 from attnviz.pages.scaling.panels.scaling_form import K, Q
 from attnviz.runs.head_matrix import Matrix
 from attnviz.runs.model_run import Stack
-from attnviz.runs.what_if import said_of_change
+from attnviz.runs.what_if import change_sentence
 
 
 def panel() -> str | None:
@@ -27,10 +27,12 @@ def panel() -> str | None:
     run = sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, model_first=True)
     stack = run.stacks[0]
     config = _head(stack)
-    result = model_cache.cached(run, ("scaling", config), lambda: experiment.run(stack.layers[config.layer], config))
+    result = model_cache.cached_result(
+        run, ("scaling", config), lambda: experiment.run(stack.layers[config.layer], config)
+    )
     _numbers(result, run.name)
     if not math.isnan(result.model.share):
-        page_parts.side_by_side(lambda: _dimensions(result), lambda: _scales(result))
+        page_parts.draw_columns(lambda: _dimensions(result), lambda: _scales(result))
         with place:
             _heatmaps(result, stack)
     if run.target is not None or math.isnan(result.model.share):
@@ -41,10 +43,10 @@ def panel() -> str | None:
 def _head(stack: Stack) -> experiment.Config:
     layers = len(stack.layers)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        layer = scaling_form.number(choices.LAYER, _("Layer, from 0"), 1, high=layers - 1)
+        layer = scaling_form.page_number_box(choices.LAYER, _("Layer, from 0"), 1, high=layers - 1)
         heads = stack.layers[layer].n_heads
-        head = scaling_form.number(choices.HEAD, _("Head, from 0"), 1, high=heads - 1)
-        factor = scaling_form.number(choices.FACTOR, _("Scale × the model’s"), 0.5)
+        head = scaling_form.page_number_box(choices.HEAD, _("Head, from 0"), 1, high=heads - 1)
+        factor = scaling_form.page_number_box(choices.FACTOR, _("Scale × the model’s"), 0.5)
         st.caption(_("{layers} layers of {heads} heads").format(layers=layers, heads=heads))
     return experiment.Config(layer, head, factor)
 
@@ -60,7 +62,7 @@ def _numbers(result: experiment.Result, name: str) -> None:
     if math.isnan(result.model.share):
         st.markdown(
             _("**Trained: {name}.** A single key leaves a query nothing to choose: type more words.").format(
-                name=plain(name)
+                name=escape_markdown(name)
             )
         )
         return
@@ -70,7 +72,7 @@ def _numbers(result: experiment.Result, name: str) -> None:
             "be with the model's scale, {raw:.0%} without scaling, and {chosen:.0%} at {factor:g} times the model's "
             "scale (entropy over the largest that the mask allows, mean over rows)."
         ).format(
-            name=plain(name),
+            name=escape_markdown(name),
             layer=config.layer,
             head=config.head,
             model=result.model.share,
@@ -149,8 +151,11 @@ def _heatmaps(result: experiment.Result, stack: Stack) -> None:
                 scale=made.scale, variance=made.variance, entropy=made.entropy
             )
             if name != "model":
-                words = sentences(
-                    words, spoken(said_of_change(_matrix(stack, result, result.model), _matrix(stack, result, made)))
+                words = join_sentences(
+                    words,
+                    translate_markdown(
+                        change_sentence(_matrix(stack, result, result.model), _matrix(stack, result, made))
+                    ),
                 )
             show.figure(
                 show.chart_of(heatmap.matrix, made.weights, rows, cols, masked=~result.allowed, height=340, bar=False),

@@ -9,9 +9,9 @@ import streamlit as st
 
 from attnviz.app import page_parts, show, training, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
-from attnviz.app.text import spoken
+from attnviz.app.text import translate_markdown
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, ngettext, sentences
+from attnviz.base.words import _, join_sentences, ngettext
 from attnviz.figures.theme import Figure
 from attnviz.pages.scaling import choices, figures
 from attnviz.pages.scaling.maths import retrieval_training as experiment
@@ -21,7 +21,7 @@ from attnviz.runs import own_process
 
 
 @cache
-def trained() -> BoundedCache[experiment.Result]:
+def finished_trainings() -> BoundedCache[experiment.Result]:
     """Training runs that were not stopped."""
     return BoundedCache(64, lambda _: 1)
 
@@ -44,29 +44,29 @@ def panel() -> str | None:
     )
     with place:
         _run(config)
-    return experiment.program(config) if config in trained() else None
+    return experiment.program(config) if config in finished_trainings() else None
 
 
 def _controls() -> experiment.Config:
-    d_k = scaling_form.width()
-    with st.container(horizontal=True, vertical_alignment="center"), page_parts.more():
-        alternative, parameter = scaling_form.beside()
+    d_k = scaling_form.d_k_control()
+    with st.container(horizontal=True, vertical_alignment="center"), page_parts.more_menu():
+        alternative, parameter = scaling_form.third_control()
         names = {"sgd": "SGD", "adam": "Adam"}  # untranslated: names
         return experiment.Config(
             d_k=d_k,
             alternative=alternative,
             parameter=parameter,
-            optimizer=widgets.one_of(choices.OPTIMIZER, _("Optimizer"), names, style="select"),
-            rate=scaling_form.number(choices.RATE, _("Learning rate"), 0.1),
-            steps=scaling_form.number(choices.STEPS, _("Steps"), 100),
-            seeds=scaling_form.number(choices.SEEDS, _("Seeds"), 1),
-            seed=scaling_form.number(choices.SEED, _("First seed"), 1),
+            optimizer=widgets.select_one(choices.OPTIMIZER, _("Optimizer"), names, style="select"),
+            rate=scaling_form.page_number_box(choices.RATE, _("Learning rate"), 0.1),
+            steps=scaling_form.page_number_box(choices.STEPS, _("Steps"), 100),
+            seeds=scaling_form.page_number_box(choices.SEEDS, _("Seeds"), 1),
+            seed=scaling_form.page_number_box(choices.SEED, _("First seed"), 1),
         )
 
 
 def _run(config: experiment.Config) -> None:
     """Draw what has been trained of this configuration (all, part, or nothing), and the button to train it."""
-    kept = trained().find(config)
+    kept = finished_trainings().find(config)
     if kept is not None:
         _picture(kept)
         return
@@ -76,7 +76,7 @@ def _run(config: experiment.Config) -> None:
     st.session_state["s_training_seen"] = True
     button, drawn = st.empty(), st.empty()
     if training.begins("s", button, bool(partial)) or first_visit:
-        partial = training.watch("s", config, trained(), lambda: _results(config), _growing, (button, drawn))
+        partial = training.watch("s", config, finished_trainings(), lambda: _results(config), _growing, (button, drawn))
     with drawn.container():
         if partial is None:
             st.info(_("Training is drawn as it runs. Nothing about the result is fixed in advance."))
@@ -100,14 +100,14 @@ def _results(config: experiment.Config) -> Generator[experiment.Result]:
 
 
 def _figure(result: experiment.Result) -> Figure:
-    names, config = scaling_form.names(), result.config
-    runs = [(names[name], scaling_form.colour(name), vars(run)) for name, run in result.runs.items()]
-    return figures.training(runs, config.steps, 1 / experiment.LABELS, math.log(config.names))
+    names, config = scaling_form.scheme_names(), result.config
+    runs = [(names[name], scaling_form.scheme_colour(name), vars(run)) for name, run in result.runs.items()]
+    return figures.draw_training(runs, config.steps, 1 / experiment.LABELS, math.log(config.names))
 
 
 def _picture(result: experiment.Result) -> None:
-    config, names = result.config, scaling_form.names()
-    st.markdown(f"**{spoken(result.verdict())}**")
+    config, names = result.config, scaling_form.scheme_names()
+    st.markdown(f"**{translate_markdown(result.verdict())}**")
     ends = [
         _("{name}: {accuracy:.1%} right, loss {loss:.3f}, entropy {entropy:.2f} nats.").format(
             name=names[name],
@@ -125,7 +125,7 @@ def _picture(result: experiment.Result) -> None:
             for name, run in result.runs.items()
             for measure, values in vars(run).items()
         },
-        words=sentences(
+        words=join_sentences(
             *ends,
             ngettext(
                 "Lines are those of one seed.",
@@ -145,7 +145,7 @@ def _first_gradient(result: experiment.Result) -> str:
             float(each.mean())
             for each in (
                 run.gradient[:, 0],
-                *experiment.RetrievalHead(config, way).at_softmax(next(experiment.drawn_labels(config))),
+                *experiment.RetrievalHead(config, way).at_softmax(next(experiment.draw_labels(config))),
             )
         ]
         for way, run in result.runs.items()

@@ -12,7 +12,7 @@ from attnviz.app.cache.shared_results import shared
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _
 from attnviz.pages.scaling import choices
-from attnviz.pages.scaling.figures import Limit, Line, over_d_k
+from attnviz.pages.scaling.figures import Limit, Line, draw_over_d_k
 from attnviz.pages.scaling.maths import growing_width, saturation
 from attnviz.pages.scaling.panels import scaling_form
 
@@ -25,16 +25,16 @@ IN_A_ROW = 3
 def panel() -> str:
     """Draw the section; the program that prints its numbers."""
     place = page_parts.main_picture()
-    config = scaling_form.one_query_config(scaling_form.beside)
-    result = scaling_form.one_query(config)
+    config = scaling_form.one_query_config(scaling_form.third_control)
+    result = scaling_form.one_query_result(config)
     with place:
-        scaling_form.bars("s_bars", config)
-        scaling_form.under_bars("s_bars", result, _row_words(result))
+        scaling_form.draw_bars("s_bars", config)
+        scaling_form.bars_footer("s_bars", result, _row_words(result))
     for column, (name, row) in zip(st.columns(len(result.rows)), result.rows.items(), strict=True):
-        formula = scaling_form.formula(name, config.d_k, config.n_keys, config.parameter)
+        formula = scaling_form.softmax_formula(name, config.d_k, config.n_keys, config.parameter)
         column.latex(rf"\begin{{gathered}} {formula} \\ \max p = {Rounded(row.largest):.4f} \end{{gathered}}")
     _curves(config)
-    return saturation.program(config, ways(config))
+    return saturation.program(config, scheme_parameters(config))
 
 
 def _row_words(result: growing_width.Result) -> str:
@@ -55,22 +55,25 @@ def _row_words(result: growing_width.Result) -> str:
 
 
 @shared
-def curves(config: saturation.Config) -> saturation.Result:
+def draw_curves(config: saturation.Config) -> saturation.Result:
     return saturation.run(config, scaling_form.vectors(config.n_keys, config.seed))
 
 
-def measured(config: growing_width.Config) -> dict[str, saturation.Result]:
+def measured_by_scheme(config: growing_width.Config) -> dict[str, saturation.Result]:
     """Raw, scaled and the alternative, by id, measured on the same vectors."""
-    return {name: curves(saturation.Config(config.n_keys, config.seed, name, p)) for name, p in ways(config).items()}
+    return {
+        name: draw_curves(saturation.Config(config.n_keys, config.seed, name, p))
+        for name, p in scheme_parameters(config).items()
+    }
 
 
-def ways(config: growing_width.Config) -> dict[str, float]:
+def scheme_parameters(config: growing_width.Config) -> dict[str, float]:
     """The parameter of raw, scaled and the alternative, by id."""
     return {"raw": 1.0, "sqrt": 1.0, config.alternative: config.parameter}
 
 
 def _curves(config: growing_width.Config) -> None:
-    results = measured(config)
+    results = measured_by_scheme(config)
     st.subheader(_("The same for {rows} rows, at every d_k").format(rows=results["raw"].rows), anchor=False)
     st.caption(
         _(
@@ -79,7 +82,7 @@ def _curves(config: growing_width.Config) -> None:
             "handful of keys hold all the weight."
         ).format(frozen=2 * math.log(config.n_keys))
     )
-    pictures = pictures_of(config.n_keys, results)
+    pictures = curve_pictures(config.n_keys, results)
     _in_rows(config, results, [pictures[name] for name in FIRST])
     box = widgets.expander(choices.MORE, _("Five more measures"), icon=":material/stacked_line_chart:")
     if box.open:
@@ -89,8 +92,8 @@ def _curves(config: growing_width.Config) -> None:
 
 def draw_one(config: growing_width.Config, measure: str) -> None:
     """Draw one measure over d_k, as wide as there is room."""
-    results = measured(config)
-    _draw(config, results, pictures_of(config.n_keys, results)[measure])
+    results = measured_by_scheme(config)
+    _draw(config, results, curve_pictures(config.n_keys, results)[measure])
 
 
 @dataclass(frozen=True)
@@ -120,12 +123,12 @@ def _in_rows(
 
 
 def _draw(config: growing_width.Config, results: dict[str, saturation.Result], picture: CurvePicture) -> None:
-    d_k, at, names = results["raw"].d_k, saturation.nearest(config.d_k), scaling_form.names()
+    d_k, at, names = results["raw"].d_k, saturation.nearest_on_grid(config.d_k), scaling_form.scheme_names()
     bands = {name: result.bands[picture.measure] for name, result in results.items()}
     lines = [
         Line(
             names[name],
-            scaling_form.colour(name),
+            scaling_form.scheme_colour(name),
             band.middle,
             band.low,
             band.high,
@@ -134,7 +137,7 @@ def _draw(config: growing_width.Config, results: dict[str, saturation.Result], p
         for name, band in bands.items()
     ]
     show.figure(
-        over_d_k(
+        draw_over_d_k(
             d_k,
             lines,
             picture.title,
@@ -160,9 +163,9 @@ def _draw(config: growing_width.Config, results: dict[str, saturation.Result], p
     )
 
 
-def pictures_of(n: int, results: dict[str, saturation.Result]) -> dict[str, CurvePicture]:
+def curve_pictures(n: int, results: dict[str, saturation.Result]) -> dict[str, CurvePicture]:
     """Every measure of rows of n weights, by its name."""
-    even, d_k = saturation.even(n), results["raw"].d_k
+    even, d_k = saturation.measures_of_equal(n), results["raw"].d_k
     log_n, root = math.log(n) or 1.0, np.sqrt(d_k)
     gradient = _(
         "At d_k = {d_k}: median {raw:.2g} raw, {scaled:.2g} scaled; mean {raw_mean:.2g} and {scaled_mean:.2g}. "

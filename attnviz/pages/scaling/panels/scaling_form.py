@@ -29,52 +29,54 @@ Q = rf"\textcolor{{{Q_BLUE}}}{{q}}"
 K = rf"\textcolor{{{K_VERMILION}}}{{k}}"
 
 
-def number(choice: Choice[N], label: str, step: N | None = None, help: str | None = None, high: N | None = None) -> N:
+def page_number_box(
+    choice: Choice[N], label: str, step: N | None = None, help: str | None = None, high: N | None = None
+) -> N:
     """A number box in the width that all boxes of this page have."""
-    return widgets.number(choice, label, step=step, high=high, help=help, width=BOX)
+    return widgets.number_box(choice, label, step=step, high=high, help=help, width=BOX)
 
 
-def width() -> int:
+def d_k_control() -> int:
     """Draw a slider for d_k, even on a log scale, and a box for any whole number; returns d_k."""
     now = link_state.value(choices.D_K)
     held = widget_values.held(SLIDER, now, lambda picked: link_state.put(choices.D_K, picked))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.select_slider(_("d_k, the width of a query"), sorted({*STOPS, now}), **held)
-        return number(choices.D_K, "d_k", 1)
+        return page_number_box(choices.D_K, "d_k", 1)
 
 
-def names(ids: Iterable[str] = ALTERNATIVES) -> dict[str, str]:
+def scheme_names(ids: Iterable[str] = ALTERNATIVES) -> dict[str, str]:
     """Id to words, for raw, scaled and every alternative."""
     return {each: _(ALTERNATIVES[each].name) for each in ids}
 
 
-def alternative() -> tuple[str, float]:
+def alternative_control() -> tuple[str, float]:
     """Draw the choice of an alternative; returns its id and its parameter, 1 for one that has none."""
-    picked = widgets.one_of(choices.ALTERNATIVE, _("Alternative"), names(CHOICES), style="select")
-    return picked, parameter(picked)
+    picked = widgets.select_one(choices.ALTERNATIVE, _("Alternative"), scheme_names(CHOICES), style="select")
+    return picked, last_parameter(picked)
 
 
-def beside() -> tuple[str, float]:
+def third_control() -> tuple[str, float]:
     """Draw the choice of what stands beside raw and scaled: nothing, or an alternative.
 
     Returns an id and its parameter; for nothing "sqrt", which stands there already.
     """
-    picked = widgets.one_of(
+    picked = widgets.select_one(
         choices.BESIDE,
         _("Show beside raw and scaled"),
-        {choices.NOTHING_BESIDE: _("nothing more"), **names(CHOICES)},
+        {choices.NOTHING_BESIDE: _("nothing more"), **scheme_names(CHOICES)},
         usual=choices.NOTHING_BESIDE,
         style="select",
     )
-    return ("sqrt", 1.0) if picked == choices.NOTHING_BESIDE else (picked, parameter(picked))
+    return ("sqrt", 1.0) if picked == choices.NOTHING_BESIDE else (picked, last_parameter(picked))
 
 
-def parameter(name: str) -> float:
+def last_parameter(name: str) -> float:
     """The parameter that was last set for an alternative."""
     return link_state.value(choices.PARAMETERS[name]) if name in choices.PARAMETERS else 1.0
 
 
-def formula(name: str, d_k: int, n_keys: int, parameter: float) -> str:
+def softmax_formula(name: str, d_k: int, n_keys: int, parameter: float) -> str:
     """Softmax under an alternative as LaTeX, with the numbers of the current choices."""
     dot, root, p = f"{Q}\\cdot {K}", rf"\sqrt{{{d_k}}}", f"{Rounded(parameter):.4g}"
     inside = {
@@ -90,7 +92,7 @@ def formula(name: str, d_k: int, n_keys: int, parameter: float) -> str:
     return rf"\mathrm{{softmax}}{inside[name]}"
 
 
-def colour(name: str) -> str:
+def scheme_colour(name: str) -> str:
     """The line colour of raw, scaled, or whichever alternative is chosen."""
     return {"raw": RAW, "sqrt": SCALED}.get(name, ALTERNATIVE)
 
@@ -101,24 +103,24 @@ vectors = shared(growing_width.draw)
 
 
 @shared
-def film(n_keys: int, seed: int, also: int) -> growing_width.Film:
+def width_film(n_keys: int, seed: int, also: int) -> growing_width.Film:
     if also != 1 and also in growing_width.film_grid(n_keys):
-        return film(n_keys, seed, 1)
-    return growing_width.film(n_keys, seed, also, vectors(n_keys, seed))
+        return width_film(n_keys, seed, 1)
+    return growing_width.make_film(n_keys, seed, also, vectors(n_keys, seed))
 
 
 @shared
-def one_query(config: growing_width.Config) -> growing_width.Result:
+def one_query_result(config: growing_width.Config) -> growing_width.Result:
     return growing_width.run(config, vectors(config.n_keys, config.seed))
 
 
-def one_query_config(third: Callable[[], tuple[str, float]] = alternative) -> growing_width.Config:
+def one_query_config(third: Callable[[], tuple[str, float]] = alternative_control) -> growing_width.Config:
     """Draw what the weights of one query depend on: `third` draws what stands beside raw and scaled."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         picked, its_number = third()
-        d_k, n_keys = number(choices.D_K, "d_k", 1), number(choices.KEYS, _("Keys, n"), 1)
-        with page_parts.more():
-            seed = number(choices.SEED, _("Seed"), 1)
+        d_k, n_keys = page_number_box(choices.D_K, "d_k", 1), page_number_box(choices.KEYS, _("Keys, n"), 1)
+        with page_parts.more_menu():
+            seed = page_number_box(choices.SEED, _("Seed"), 1)
         return growing_width.Config(
             d_k=d_k,
             n_keys=n_keys,
@@ -128,18 +130,18 @@ def one_query_config(third: Callable[[], tuple[str, float]] = alternative) -> gr
         )
 
 
-def panels_of(ids: Iterable[str]) -> list[softmax_slider.Panel]:
+def slider_panels(ids: Iterable[str]) -> list[softmax_slider.Panel]:
     """Rows of bars, by the ids of their alternatives."""
     each = [ALTERNATIVES[name] for name in ids]
-    return [softmax_slider.Panel(one.id, _(one.name), one.formula, colour(one.id)) for one in each]
+    return [softmax_slider.Panel(one.id, _(one.name), one.formula, scheme_colour(one.id)) for one in each]
 
 
-def bars(key: str, config: growing_width.Config) -> None:
+def draw_bars(key: str, config: growing_width.Config) -> None:
     """Draw the rows of bars, two where the alternative is scaling itself. A slider that is let go keeps its value."""
     one = ALTERNATIVES[config.alternative]
-    drawn = film(config.n_keys, config.seed, config.d_k)
+    drawn = width_film(config.n_keys, config.seed, config.d_k)
 
-    def let_go(pick: softmax_slider.Picked) -> None:
+    def let_go(pick: softmax_slider.Release) -> None:
         picked: dict[Choice[Any], Any] = {choices.D_K: pick.d_k}
         if one.parameter:
             picked[choices.PARAMETERS[one.id]] = pick.parameter
@@ -149,7 +151,7 @@ def bars(key: str, config: growing_width.Config) -> None:
         key,
         drawn.d_k,
         drawn.scores,
-        panels_of(dict.fromkeys(("raw", "sqrt", one.id))),
+        slider_panels(dict.fromkeys(("raw", "sqrt", one.id))),
         at=config.d_k,
         cosines=drawn.cosines if one.id == "qk-norm" else None,
         parameter=_slider(config),
@@ -168,26 +170,26 @@ def _slider(config: growing_width.Config) -> softmax_slider.SliderParameter | No
 
 def bars_figure(config: growing_width.Config) -> SceneFigure:
     """The same for a file, at the value at which the slider was released; its film is of all values."""
-    drawn = film(config.n_keys, config.seed, config.d_k)
+    drawn = width_film(config.n_keys, config.seed, config.d_k)
     at = drawn.d_k.tolist().index(config.d_k)
     cosines = drawn.cosines if config.alternative == "qk-norm" else None
-    panels = panels_of(dict.fromkeys(("raw", "sqrt", config.alternative)))
+    panels = slider_panels(dict.fromkeys(("raw", "sqrt", config.alternative)))
     every = softmax_slider.SoftmaxFigure(drawn.scores, panels, config.d_k, cosines, _slider(config), drawn.d_k.tolist())
     here = replace(every, scores=drawn.scores[at], cosines=None if cosines is None else cosines[at], widths=())
     return SceneFigure((here,), film=every)
 
 
-def under_bars(key: str, result: growing_width.Result, words: str) -> None:
+def bars_footer(key: str, result: growing_width.Result, words: str) -> None:
     """Draw the sentence and the export below the bars, for the value at which the slider was released."""
     config = result.config
     table: dict[str, Any] = {"key": range(1, config.n_keys + 1)}
     for name, row in result.rows.items():
         table |= {f"{name}_logit": row.logits, f"{name}_weight": row.weights}
-    show.under(
+    show.footer(
         lambda: bars_figure(config),
         name=f"weights-dk{config.d_k}",
         key=key + "_picture",
-        canvas=show.canvas_of(key),
+        canvas=show.live_canvas(key),
         table=table,
         caption=words,
         words=words,

@@ -9,7 +9,7 @@ from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, listed, ngettext, sentences
+from attnviz.base.words import _, join_list, join_sentences, ngettext
 from attnviz.canvas import softmax_slider
 from attnviz.core.attention import COLDEST
 from attnviz.figures.theme import RAW, SCALED
@@ -27,11 +27,11 @@ NAMED = 6  #: keys that share the largest score, at most
 def gradient_panel() -> str:
     """Draw the section; the program that prints its numbers."""
     place = page_parts.main_picture()
-    d_k = scaling_form.width()
+    d_k = scaling_form.d_k_control()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        n = scaling_form.number(choices.KEYS, _("Keys, n"), 1)
-        with page_parts.more():
-            seed = scaling_form.number(choices.SEED, _("Seed"), 1)
+        n = scaling_form.page_number_box(choices.KEYS, _("Keys, n"), 1)
+        with page_parts.more_menu():
+            seed = scaling_form.page_number_box(choices.SEED, _("Seed"), 1)
         own = widgets.toggle(choices.OWN_COLOURS, _("Colours up to each picture's own largest value"))
     raw, scaled = jacobians(d_k, n, seed)
     show.formulas(
@@ -52,7 +52,7 @@ def gradient_panel() -> str:
 @shared
 def jacobians(d_k: int, n_keys: int, seed: int) -> tuple[experiment.Jacobian, experiment.Jacobian]:
     """The softmax Jacobians of the raw and of the scaled row."""
-    row = scaling_form.one_query(growing_width.Config(d_k, n_keys, seed, "sqrt"))
+    row = scaling_form.one_query_result(growing_width.Config(d_k, n_keys, seed, "sqrt"))
     return experiment.jacobian(row.raw.logits), experiment.jacobian(row.scaled.logits)
 
 
@@ -95,15 +95,17 @@ def panel() -> str | None:
     """Draw the section; the program that prints its numbers, for scores that fit into a few lines."""
     place = page_parts.main_picture()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        text = widgets.text(choices.SCORES, _("Scores"), help=_("Numbers between commas or spaces, 1 to 4,096 of them"))
-        temperature = scaling_form.number(choices.TEMPERATURE, _("Temperature, T"), 0.1)
+        text = widgets.text_box(
+            choices.SCORES, _("Scores"), help=_("Numbers between commas or spaces, 1 to 4,096 of them")
+        )
+        temperature = scaling_form.page_number_box(choices.TEMPERATURE, _("Temperature, T"), 0.1)
     scores = experiment.parse(text)
     with place:
         _weights(scores, temperature)
     if temperature != 1:
         st.caption(_("Overflow and blocks, below, are shown for these scores as they are, at T = 1."))
     _overflow(scores)
-    page_parts.side_by_side(lambda: _online(scores), lambda: _mixes(scores, temperature), widths=[1.25, 1], gap="large")
+    page_parts.draw_columns(lambda: _online(scores), lambda: _mixes(scores, temperature), widths=[1.25, 1], gap="large")
     return experiment.program(scores, temperature, link_state.value(choices.BLOCK))
 
 
@@ -130,11 +132,11 @@ def _weights(scores: list[float], temperature: float) -> None:
             height=min(36 * (len(scores) + 1) + 3, 260),
         )
     words = _temperature_words(p, temperature)
-    show.under(
+    show.footer(
         SceneFigure((softmax_slider.SoftmaxFigure(np.array(scores), panels, parameter=slider),)),
         name="softmax",
         key="s_typed_picture",
-        canvas=show.canvas_of("s_typed_bars"),
+        canvas=show.live_canvas("s_typed_bars"),
         table={"key": range(1, len(scores) + 1), "score": scores, "weight": p},
         caption=words,
         words=words,
@@ -144,7 +146,7 @@ def _weights(scores: list[float], temperature: float) -> None:
 
 def _temperature_words(p: np.ndarray, temperature: float) -> str:
     first = np.flatnonzero(p == p.max()) + 1
-    keys = listed([*first[:NAMED], *["…"] * (len(first) > NAMED)])
+    keys = join_list([*first[:NAMED], *["…"] * (len(first) > NAMED)])
     if temperature <= COLDEST:
         return ngettext(
             "**Typed in by you.** At T = 0 all weight is on the largest score, key {keys}; equal scores would share "
@@ -179,7 +181,7 @@ def _formula(scores: list[float], p: np.ndarray, temperature: float) -> tuple[st
 
 def _overflow(scores: list[float]) -> None:
     st.subheader(_("Naive, or with the maximum subtracted"), anchor=False)
-    made = experiment.attempts(scores)
+    made = experiment.format_attempts(scores)
     show.draw_table(
         {
             _("format"): [one.dtype for one in made],
@@ -210,7 +212,7 @@ def _overflow(scores: list[float]) -> None:
         name="softmax-overflow",
         key="s_overflow",
         table={"shift": experiment.SHIFTS, **{f"{one.dtype}_naive": one.naive_top for one in made}},
-        words=sentences(words, _stable_words(made)),
+        words=join_sentences(words, _stable_words(made)),
     )
 
 
@@ -220,7 +222,7 @@ def _stable_words(made: list[experiment.FormatAttempt]) -> str:
     if not broken:
         return _("With the maximum subtracted no exp overflows.")
     return _("The maximum cannot help in {formats}: a score itself is too large for that format.").format(
-        formats=listed(broken)
+        formats=join_list(broken)
     )
 
 
@@ -236,9 +238,9 @@ def _row(weights: np.ndarray) -> str:
 
 def _online(scores: list[float]) -> None:
     st.subheader(_("Block by block, as fused kernels do it"), anchor=False)
-    size = scaling_form.number(choices.BLOCK, _("Scores in a block"), 1)
-    values = experiment.arc(len(scores))
-    steps = list(experiment.online(scores, values, size))
+    size = scaling_form.page_number_box(choices.BLOCK, _("Scores in a block"), 1)
+    values = experiment.half_circle(len(scores))
+    steps = list(experiment.online_softmax(scores, values, size))
     first = steps[:SHOWN]
     show.draw_table(
         {
@@ -274,7 +276,7 @@ def _online(scores: list[float]) -> None:
 def _mixes(scores: list[float], temperature: float) -> None:
     title = _("Why normalise at all")
     st.subheader(title, anchor=False)
-    mixed = experiment.mixes(scores, temperature)
+    mixed = experiment.compare_mixes(scores, temperature)
     show.figure(
         show.chart_of(figures.mixes, mixed.values, mixed.by_weights, mixed.by_scores, mixed.by_scores_shifted),
         name="softmax-mixes",

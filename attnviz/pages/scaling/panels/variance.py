@@ -10,19 +10,19 @@ from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.shared_results import shared
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, sentences
+from attnviz.base.words import _, join_sentences
 from attnviz.pages.scaling import choices, figures
 from attnviz.pages.scaling.maths import variance
 from attnviz.pages.scaling.panels import scaling_form
 from attnviz.pages.scaling.panels.scaling_form import K, Q
 
 #: Over as many pairs as can be drawn without making the visitor wait.
-at_once = shared(variance.first)
+at_once = shared(variance.first_result)
 growth = shared(variance.growth)
 
 
 @cache
-def all_pairs() -> BoundedCache[variance.Result]:
+def complete_result() -> BoundedCache[variance.Result]:
     """Complete results that took more than one block."""
     return BoundedCache(64, lambda _: 1)
 
@@ -33,18 +33,18 @@ def panel() -> str:
     config = _controls()
     result = _result(config)
     with place:
-        page_parts.side_by_side(lambda: _histograms(result), lambda: _numbers(result), widths=[1.5, 1])
+        page_parts.draw_columns(lambda: _histograms(result), lambda: _numbers(result), widths=[1.5, 1])
     _broken(result)
     _growth(result)
     return variance.program(replace(config, pairs=result.pairs))
 
 
 def _controls() -> variance.Config:
-    d_k = scaling_form.width()
-    with st.container(horizontal=True, vertical_alignment="center"), page_parts.more():
+    d_k = scaling_form.d_k_control()
+    with st.container(horizontal=True, vertical_alignment="center"), page_parts.more_menu():
         distribution, strength = _distribution()
-        pairs = scaling_form.number(choices.PAIRS, _("Pairs of q and k"), 10_000)
-        seed = scaling_form.number(choices.SEED, _("Seed"), 1)
+        pairs = scaling_form.page_number_box(choices.PAIRS, _("Pairs of q and k"), 10_000)
+        seed = scaling_form.page_number_box(choices.SEED, _("Seed"), 1)
     config = variance.Config(d_k, min(pairs, variance.most_pairs(d_k)), seed, distribution, strength)
     if config.pairs < pairs:
         st.caption(_("At d_k = {d_k} at most {most:,} pairs are drawn.").format(d_k=config.d_k, most=config.pairs))
@@ -65,16 +65,16 @@ def _distribution() -> tuple[str, float]:
         "correlated": (_("Correlation"), _("of each q_i with its k_i")),
         "shifted": (_("Mean"), _("of every component of q and of k")),
     }
-    picked = widgets.one_of(choices.COMPONENTS, _("Components of q and k"), names, style="select")
+    picked = widgets.select_one(choices.COMPONENTS, _("Components of q and k"), names, style="select")
     if picked not in strengths:
         return picked, 0.0
     label, help = strengths[picked]
-    return picked, scaling_form.number(choices.STRENGTHS[picked], label, 0.1, help=help)
+    return picked, scaling_form.page_number_box(choices.STRENGTHS[picked], label, 0.1, help=help)
 
 
 def _result(config: variance.Config) -> variance.Result:
     """The result over the pairs that can be drawn at once, or over all pairs after the visitor pressed the button."""
-    result = all_pairs().find(config) or at_once(config)
+    result = complete_result().find(config) or at_once(config)
     if result.complete:
         return result
     place = st.empty()
@@ -95,7 +95,7 @@ def _result(config: variance.Config) -> variance.Result:
             _("{drawn:,} of {asked:,} pairs").format(drawn=result.pairs, asked=config.pairs),
         )
     place.empty()
-    return all_pairs().get(config, lambda: result)
+    return complete_result().get(config, lambda: result)
 
 
 def _histograms(result: variance.Result) -> None:
@@ -127,7 +127,7 @@ def _histograms(result: variance.Result) -> None:
             "raw_density": raw.counts,
             **({"scaled_density": scaled.counts} if len(scaled.counts) == len(raw.counts) else {}),
         },
-        words=sentences(words, _shape(result)),
+        words=join_sentences(words, _shape(result)),
     )
 
 
@@ -137,7 +137,7 @@ def _shape(result: variance.Result) -> str:
     each = variance.moments(config.distribution, config.strength).kurtosis
     if each is None or abs(each / config.d_k) < 0.3:
         return ""
-    return sentences(
+    return join_sentences(
         _(
             "Their shape is not normal yet: the excess kurtosis of such a sum is {kurtosis:.2g}, that of a normal 0. "
             "It shrinks like 1/d_k."
@@ -154,21 +154,23 @@ def _numbers(result: variance.Result) -> None:
         rf"&= \tfrac{{{d_k}}}{{{d_k}}} = 1\end{{aligned}}"
     )
     measured, divided = st.columns(2)
-    measured.metric(_("measured, raw"), number(raw.variance, d_k), help=_("1/n variance of q·k over all pairs"))
+    measured.metric(
+        _("measured, raw"), format_measured(raw.variance, d_k), help=_("1/n variance of q·k over all pairs")
+    )
     with_error, without = _("± {error:.2g}; predicted: {variance}"), _("predicted: {variance}")
     predicted = with_error if math.isfinite(raw.variance_error) else without
     measured.caption(predicted.format(error=raw.variance_error, variance=d_k))
-    divided.metric(_("measured, scaled"), number(scaled.variance, 1), help=_("1/n variance of q·k/√d_k"))
+    divided.metric(_("measured, scaled"), format_measured(scaled.variance, 1), help=_("1/n variance of q·k/√d_k"))
     divided.caption(predicted.format(error=scaled.variance_error, variance=1))
     st.markdown(
-        sentences(
+        join_sentences(
             _distance(result),
             _("Predicted for components of q and k that are independent, with mean 0 and variance 1."),
         )
     )
 
 
-def number(value: float, beside: float) -> str:
+def format_measured(value: float, beside: float) -> str:
     """A measured value with as many decimals as help to compare it: 63.867 beside 64, 0.9979 beside 1."""
     if beside >= 1000:
         return f"{Rounded(value):,.1f}"
@@ -215,7 +217,7 @@ def _broken(result: variance.Result) -> None:
         scaled=scaled.exact_variance,
         left=scaled.exact_mean,
     )
-    st.warning(sentences(what, how))
+    st.warning(join_sentences(what, how))
 
 
 def _growth(result: variance.Result) -> None:

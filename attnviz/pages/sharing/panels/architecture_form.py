@@ -10,9 +10,9 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.app import widgets
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.links.choices import Choice
-from attnviz.app.text import plain
+from attnviz.app.text import escape_markdown
 from attnviz.base.message import Problem
-from attnviz.base.words import _, listed
+from attnviz.base.words import _, join_list
 from attnviz.models.architecture import (
     Architecture,
     CustomShape,
@@ -28,7 +28,7 @@ from attnviz.pages.sharing import choices
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenArchitecture:
     """An architecture, and how many parameters the whole model has."""
 
     arch: Architecture
@@ -37,31 +37,31 @@ class Chosen:
     preset: Preset | None = None
 
 
-def choose() -> Chosen:
+def choose() -> ChosenArchitecture:
     """Draw the controls and return the chosen architecture."""
     ways = {"preset": _("a published model"), "own": _("your own shape"), "config": _("a config.json")}
     which, what = st.columns([1.65, 2.2])
     with which:
-        way = widgets.one_of(choices.WAY, _("What to count"), ways)
+        way = widgets.select_one(choices.WAY, _("What to count"), ways)
     if way == "preset":
         with what:
             return _published()
     return _own() if way == "own" else _pasted()
 
 
-def _published() -> Chosen:
-    name = widgets.one_of(
+def _published() -> ChosenArchitecture:
+    name = widgets.select_one(
         choices.PRESET,
         _("Model"),
         {name: f"{name} · {preset.attention}" for name, preset in all_presets().items()},
         style="select",
     )
     preset = find_preset(name)
-    return Chosen(Architecture.preset(name), preset.counts, f"Architecture.preset({name!r})", preset)
+    return ChosenArchitecture(Architecture.preset(name), preset.counts, f"Architecture.preset({name!r})", preset)
 
 
-def _own() -> Chosen:
-    scheme = widgets.one_of(
+def _own() -> ChosenArchitecture:
+    scheme = widgets.select_one(
         choices.SCHEME, _("Scheme"), {"heads": _("heads: MHA, GQA or MQA"), "latent": _("latents: MLA")}
     )
     fields = {"n_layers": _("Layers"), "d_model": _("Model width M"), "n_heads": _("Query heads H")}
@@ -71,36 +71,36 @@ def _own() -> Chosen:
     if scheme == "latent":
         fields |= {"kv_rank": _("Latent width"), "d_rope": _("Rotary width")}
     sizes: dict[str, Any] = dict(
-        zip(fields, number_boxes({choices.SHAPE[name]: fields[name] for name in fields}), strict=True)
+        zip(fields, draw_number_boxes({choices.SHAPE[name]: fields[name] for name in fields}), strict=True)
     )
     return _shaped(CustomShape(**sizes, scheme=cast(Scheme, scheme)))
 
 
-def number_boxes(boxes: Mapping[Choice[int], str], columns: Sequence[DeltaGenerator] = ()) -> list[int]:
+def draw_number_boxes(boxes: Mapping[Choice[int], str], columns: Sequence[DeltaGenerator] = ()) -> list[int]:
     """Draw boxes for whole numbers with their labels, each in a column of its own; the numbers."""
     numbers = []
     for column, (box, label) in zip(columns or st.columns(len(boxes)), boxes.items(), strict=True):
         with column:
-            numbers.append(widgets.number(box, label, step=1))
+            numbers.append(widgets.number_box(box, label, step=1))
     return numbers
 
 
-def say_whether(text: str, good: bool) -> None:
+def draw_agreement(text: str, good: bool) -> None:
     """Draw a sentence that says whether something fits or agrees."""
     (st.success if good else st.error)(text, icon=":material/check_circle:" if good else ":material/error:")
 
 
 @shared
-def _shaped(shape: CustomShape) -> Chosen:
-    return Chosen(shape.architecture(), shape.counts, f"{shape!r}.architecture()")
+def _shaped(shape: CustomShape) -> ChosenArchitecture:
+    return ChosenArchitecture(shape.architecture(), shape.counts, f"{shape!r}.architecture()")
 
 
-def _pasted() -> Chosen:
-    chosen = _read(widgets.text(choices.CONFIG, _("Contents of a config.json from the hub"), height=180))
+def _pasted() -> ChosenArchitecture:
+    chosen = _read(widgets.text_box(choices.CONFIG, _("Contents of a config.json from the hub"), height=180))
     if chosen.arch.measured:
         st.info(
             _("There is no rule for {family} here, so its numbers were measured on the meta device.").format(
-                family=plain(chosen.arch.model_type)
+                family=escape_markdown(chosen.arch.model_type)
             )
         )
     if chosen.arch.unread:
@@ -108,13 +108,13 @@ def _pasted() -> Chosen:
             _(
                 "These fields are not understood and may change the numbers: {fields}. The view “Prove it” "
                 "measures what they do."
-            ).format(fields=listed(f"`{plain(field)}`" for field in chosen.arch.unread))
+            ).format(fields=join_list(f"`{escape_markdown(field)}`" for field in chosen.arch.unread))
         )
     return chosen
 
 
 @shared
-def _read(text: str) -> Chosen:
+def _read(text: str) -> ChosenArchitecture:
     arch = Architecture.from_config(config_from_text(text))
     try:
         counts = ParameterCounts(0, 0, 0) if arch.config is None else count_parameters(arch.config, arch.layers)
@@ -122,4 +122,4 @@ def _read(text: str) -> Chosen:
         raise Problem(
             "The config can be read, but its model cannot be built: {reason}", reason=str(error).splitlines()[0]
         ) from error
-    return Chosen(arch, counts, f"Architecture.from_config(config_from_text({text!r}))")
+    return ChosenArchitecture(arch, counts, f"Architecture.from_config(config_from_text({text!r}))")

@@ -6,27 +6,27 @@ import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.shared_results import shared
-from attnviz.app.text import plain
+from attnviz.app.text import escape_markdown
 from attnviz.base import units
 from attnviz.base.largest import find_largest
-from attnviz.base.words import _, ngettext, sentences, tongue
-from attnviz.core.costs import activations
+from attnviz.base.words import _, current_language, join_sentences, ngettext
+from attnviz.core.costs import count_activations
 from attnviz.figures import cost_charts
 from attnviz.models.architecture import (
     CONVENTIONS,
     Architecture,
     Preset,
     all_presets,
-    divisors,
     has_heads,
-    named,
-    shared_otherwise,
-    ways,
+    kv_head_divisors,
+    scheme_name,
+    sharing_schemes,
     whole_pass,
+    with_kv_heads,
 )
 from attnviz.pages.sharing import choices, figures
 from attnviz.pages.sharing.panels import latent, sharing_programs
-from attnviz.pages.sharing.panels.architecture_form import Chosen, choose, number_boxes
+from attnviz.pages.sharing.panels.architecture_form import ChosenArchitecture, choose, draw_number_boxes
 
 POWERS = [2**i for i in range(4, 21)]
 # two models whose attention is alike may differ in their config's other numbers
@@ -37,25 +37,29 @@ def panel() -> None:
     place = page_parts.main_picture()
     chosen = choose()
     left, right, rest = st.columns([1, 1, 2])
-    context, batch = number_boxes({choices.CONTEXT: _("Tokens of context"), choices.BATCH: _("Batch")}, (left, right))
+    context, batch = draw_number_boxes(
+        {choices.CONTEXT: _("Tokens of context"), choices.BATCH: _("Batch")}, (left, right)
+    )
     if chosen.preset is not None:
         with rest:
             _source(chosen.preset)
     _headline(chosen, context, batch)
     _parameters(chosen.arch)
     with place:
-        over(chosen.arch, context, batch)
-    by_layer(chosen.arch, context, batch)
+        draw_over_context(chosen.arch, context, batch)
+    draw_by_layer(chosen.arch, context, batch)
     _bill(chosen.arch, context, batch)
     _whole(chosen.arch, context, batch)
-    latent.paper_quality()
+    latent.draw_paper_quality()
     title = ngettext(
         "All {n} published models at {tokens} token", "All {n} published models at {tokens} tokens", context
     )
     with st.expander(title.format(n=len(all_presets()), tokens=f"{context:,}")):
-        show.tabled(_all_models(context, tongue()), f"attention-of-published-models-{context}", "h-all")
-    show.snippet(
-        sharing_programs.of_count(chosen.code, context, batch),
+        show.table_with_downloads(
+            _all_models(context, current_language()), f"attention-of-published-models-{context}", "h-all"
+        )
+    show.program(
+        sharing_programs.count_program(chosen.code, context, batch),
         "h-count",
         about=_(
             "Paste this code into a notebook: it prints the attention parameters and the three sizes of the cache."
@@ -64,20 +68,21 @@ def panel() -> None:
 
 
 def _source(preset: Preset) -> None:
-    text = sentences(
-        _("Source: {source}.").format(source=plain(preset.source)), plain(_(preset.note)) if preset.note else ""
+    text = join_sentences(
+        _("Source: {source}.").format(source=escape_markdown(preset.source)),
+        escape_markdown(_(preset.note)) if preset.note else "",
     )
     st.caption(text if preset.verified == "yes" else f":material/warning: {text}")
 
 
-def _headline(chosen: Chosen, context: int, batch: int) -> None:
+def _headline(chosen: ChosenArchitecture, context: int, batch: int) -> None:
     """Draw attention parameters, and the cache in bytes by all three conventions: no single number would be honest."""
     arch = chosen.arch
     first, *others = st.columns([1.35, 1, 1, 1])  # a count in words is longer than bytes
     attention = arch.attention_parameters()
     first.metric(
         _("Attention parameters"),
-        units.many(attention),
+        units.format_count(attention),
         help=_("{n} of {all} in the whole model").format(n=f"{attention:,}", all=f"{chosen.counts.total:,}"),
     )
     words = {
@@ -97,7 +102,7 @@ def _headline(chosen: Chosen, context: int, batch: int) -> None:
         title, help_ = words[convention]
         held = arch.kv_cache_bytes(context, batch, convention=convention, encoder_tokens=encoder)
         column.metric(title, units.binary(held), help=help_)
-        column.caption(units.exact(held))
+        column.caption(units.exact_bytes(held))
     if encoder:  # what the keys and values of cross-attention are counted for
         text = (
             _("Beside its own context the decoder keeps the encoder’s, which always reads {n} positions.")
@@ -108,27 +113,29 @@ def _headline(chosen: Chosen, context: int, batch: int) -> None:
 
 
 # Bytes of keys and values over context, batch and K/V heads, and layer by layer.
-def held(arch: Architecture, context: int, batch: int) -> int:
+def cache_bytes(arch: Architecture, context: int, batch: int) -> int:
     """Bytes of the whole cache, ideal at 16 bits; an encoder beside the decoder reads what it reads for this text."""
     return arch.kv_cache_bytes(context, batch, encoder_tokens=arch.encoder_tokens(context))
 
 
-def over(arch: Architecture, context: int, batch: int) -> None:
+def draw_over_context(arch: Architecture, context: int, batch: int) -> None:
     st.subheader(_("Bytes of keys and values"), anchor=False)
-    axis = widgets.one_of(
+    axis = widgets.select_one(
         choices.AXIS,
         _("Over"),
         {"context": _("over context"), "batch": _("over batch"), "heads": _("over K/V heads")},
         label_visibility="collapsed",
     )
     if axis == "heads":
-        over_heads(arch, context, batch)
+        draw_over_heads(arch, context, batch)
         return
     if axis == "context":
         title, places = _("tokens of context"), {n: (n, batch) for n in POWERS}
     else:
         title, places = _("sequences"), {n: (context, n) for n in (2**i for i in range(13))}
-    lines = {name: [held(way, *place) for place in places.values()] for name, way in ways(arch).items()}
+    lines = {
+        name: [cache_bytes(way, *place) for place in places.values()] for name, way in sharing_schemes(arch).items()
+    }
     if not any(map(any, lines.values())):
         st.info(_("An encoder reads everything at once: it keeps no cache."))
         return
@@ -136,7 +143,7 @@ def over(arch: Architecture, context: int, batch: int) -> None:
     name, values = next(iter(lines.items()))
     show.figure(
         show.chart_of(
-            cost_charts.over,
+            cost_charts.draw_byte_curves,
             x,
             lines,
             title,
@@ -151,25 +158,29 @@ def over(arch: Architecture, context: int, batch: int) -> None:
         words=_(
             "Ideal, at 16 bits: {name} keeps {bytes} for your context and batch. At the right end of the "
             "axis its cache reaches {top}."
-        ).format(name=plain(name), bytes=units.both(held(arch, context, batch)), top=units.binary(values[-1])),
+        ).format(
+            name=escape_markdown(name),
+            bytes=units.decimal_and_binary(cache_bytes(arch, context, batch)),
+            top=units.binary(values[-1]),
+        ),
         table={title: x, **lines},
     )
 
 
-def over_heads(arch: Architecture, context: int, batch: int) -> None:
+def draw_over_heads(arch: Architecture, context: int, batch: int) -> None:
     heads = [layer for layer in arch.layers if has_heads(layer) and layer.stack == "decoder"]
     if not heads:
         st.info(_("An encoder reads everything at once: it keeps no cache."))
         return
-    counts = divisors(heads)
-    values = [held(shared_otherwise(arch, g), context, batch) for g in counts]
+    counts = kv_head_divisors(heads)
+    values = [cache_bytes(with_kv_heads(arch, g), context, batch) for g in counts]
     own = None if heads[0].compressed else heads[0].n_kv_heads
     # what a head adds: beside its heads a model may keep a state that is there anyway
     each = values[0] if len(counts) == 1 else (values[1] - values[0]) // (counts[1] - counts[0])
     show.figure(
         show.chart_of(
-            figures.bars,
-            [named(heads[0].n_heads, g) for g in counts],
+            figures.byte_bars,
+            [scheme_name(heads[0].n_heads, g) for g in counts],
             values,
             _("bytes"),
             counts.index(own) if own in counts else None,
@@ -177,12 +188,12 @@ def over_heads(arch: Architecture, context: int, batch: int) -> None:
         ),
         name=f"kv-bytes-heads-{arch.name}",
         key="h-over-heads",
-        words=_("Each K/V head costs {bytes} for this context and batch.").format(bytes=units.both(each)),
+        words=_("Each K/V head costs {bytes} for this context and batch.").format(bytes=units.decimal_and_binary(each)),
         table={"K/V heads": counts, "bytes": values},
     )
 
 
-def by_layer(arch: Architecture, context: int, batch: int) -> None:
+def draw_by_layer(arch: Architecture, context: int, batch: int) -> None:
     """Draw the bytes of each layer, for models whose layers are not all alike."""
     layers, held = zip(*arch.bytes_by_layer(context, batch, encoder_tokens=arch.encoder_tokens(context)), strict=True)
     kinds = [layer.kind for layer in layers]
@@ -217,9 +228,9 @@ def by_layer(arch: Architecture, context: int, batch: int) -> None:
         show.chart_of(figures.strip, held, kinds, labels, names),
         name=f"kv-bytes-by-layer-{arch.name}",
         key="h-strip",
-        words=sentences(
+        words=join_sentences(
             text.format(n=own, all=len(layers)),
-            keeps.format(n=top, layer=labels[largest.index], bytes=units.both(most)),
+            keeps.format(n=top, layer=labels[largest.index], bytes=units.decimal_and_binary(most)),
         ),
         table={
             "layer": labels,
@@ -233,7 +244,7 @@ def by_layer(arch: Architecture, context: int, batch: int) -> None:
     )
 
 
-def parameters_by_matrix(arch: Architecture) -> dict[str, int]:
+def draw_parameters(arch: Architecture) -> dict[str, int]:
     """Parameters of the whole model's attention, by matrix."""
     count = arch.parameters()
     matrices = {name: getattr(count, name) for name in ("w_q", "w_k", "w_v", "w_o", "w_down")}
@@ -250,15 +261,17 @@ def _parameters(arch: Architecture) -> None:
         "w_down": _("down to latents"),
         "rest": _("biases, norms, sinks"),
     }
-    counts = {name: parameters_by_matrix(way) for name, way in ways(arch).items()}
+    counts = {name: draw_parameters(way) for name, way in sharing_schemes(arch).items()}
     names, first = list(counts), next(iter(counts.values()))
     parts = {part: [each[part] for each in counts.values()] for part in titles}
     show.figure(
-        show.chart_of(figures.parameters, names, parts, titles),
+        show.chart_of(figures.parameter_bars, names, parts, titles),
         name=f"attention-parameters-{arch.name}",
         key="h-parameters",
         words=_("{name}: {n} in attention, of these {kv} in $W_K$ and $W_V$.").format(
-            name=plain(names[0]), n=units.many(sum(first.values())), kv=units.many(first["w_k"] + first["w_v"])
+            name=escape_markdown(names[0]),
+            n=units.format_count(sum(first.values())),
+            kv=units.format_count(first["w_k"] + first["w_v"]),
         ),
         table={"sharing": names, **{titles[part]: numbers for part, numbers in parts.items()}},
     )
@@ -266,7 +279,7 @@ def _parameters(arch: Architecture) -> None:
 
 def _bill(arch: Architecture, context: int, batch: int) -> None:
     st.subheader(_("The whole bill"), anchor=False)
-    show.tabled(_costs(arch, context, batch, tongue()), "attention-costs", "h-bill")
+    show.table_with_downloads(_costs(arch, context, batch, current_language()), "attention-costs", "h-bill")
     st.caption(
         _(
             "Prefill: every pair computed, as eager attention does; causal: only what the mask leaves. One layer’s "
@@ -306,7 +319,7 @@ def _whole(arch: Architecture, context: int, batch: int) -> None:
         }
         for name, part in parts.items()
     ]
-    show.tabled(show.columns(rows), f"whole-{arch.name}-{context}", "h-whole")
+    show.table_with_downloads(show.to_columns(rows), f"whole-{arch.name}-{context}", "h-whole")
     st.caption(
         _(
             "Reading the prompt takes {flops}, of these {mlp:.0%} in the MLP: as torch’s counter counts, every pair "
@@ -324,7 +337,7 @@ def _whole(arch: Architecture, context: int, batch: int) -> None:
 @shared
 def _costs(arch: Architecture, context: int, batch: int, language: str) -> show.ColumnTable:
     """What every way of sharing costs, for a prompt of `context` tokens, with headings in the visitor's language."""
-    return show.columns([_row(name, way, context, batch) for name, way in ways(arch).items()])
+    return show.to_columns([_row(name, way, context, batch) for name, way in sharing_schemes(arch).items()])
 
 
 def _row(name: str, arch: Architecture, context: int, batch: int) -> dict[str, Any]:
@@ -334,11 +347,11 @@ def _row(name: str, arch: Architecture, context: int, batch: int) -> dict[str, A
     read = arch.kv_cache_bytes(context, encoder_tokens=encoder)
     eager = fused = ""
     if layouts := [layer.layout for layer in arch.layers if has_heads(layer)]:
-        eager = units.binary(2 * activations(layouts[0], context, batch).total)
-        fused = units.binary(2 * activations(layouts[0], context, batch, "fused").total)
+        eager = units.binary(2 * count_activations(layouts[0], context, batch).total)
+        fused = units.binary(2 * count_activations(layouts[0], context, batch, "fused").total)
     return {
         _("sharing"): name,
-        _("parameters"): sum(parameters_by_matrix(arch).values()),
+        _("parameters"): sum(draw_parameters(arch).values()),
         _("bytes a token"): arch.kv_cache_bytes(1),
         _("prefill"): units.flop(batch * prefill[0]),
         _("prefill, causal"): units.flop(batch * prefill[1]),
@@ -371,4 +384,4 @@ def _all_models(context: int, language: str) -> show.ColumnTable:
                 _("source"): preset.source,
             }
         )
-    return show.columns(rows)
+    return show.to_columns(rows)

@@ -6,14 +6,14 @@ from typing import Any
 import streamlit as st
 
 from attnviz.app import page_parts, show, widgets
-from attnviz.app.text import plain
+from attnviz.app.text import escape_markdown
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, ngettext, say
-from attnviz.core.costs import Form, pairs
+from attnviz.base.words import _, ngettext, translate_message
+from attnviz.core.costs import Form, count_pairs
 from attnviz.core.latent import LatentLayout
 from attnviz.figures import cost_charts
-from attnviz.models.architecture import Architecture, Claim, all_presets, claims, quality
+from attnviz.models.architecture import Architecture, Claim, all_presets, published_claims, published_quality
 from attnviz.pages.sharing import choices, figures
 from attnviz.pages.sharing.panels import sharing_programs
 
@@ -25,9 +25,9 @@ def panel() -> None:
     models = {name: name for name, preset in all_presets().items() if preset.attention == "MLA"}
     which, much = st.columns([1, 1])
     with which:
-        name = widgets.one_of(choices.LATENT_MODEL, _("Model"), models, style="select")
+        name = widgets.select_one(choices.LATENT_MODEL, _("Model"), models, style="select")
     with much:
-        context = widgets.number(choices.CONTEXT, _("Tokens of context"), step=1)
+        context = widgets.number_box(choices.CONTEXT, _("Tokens of context"), step=1)
     arch = Architecture.preset(name)
     latent = arch.layers[0].compressed
     assert isinstance(latent, LatentLayout)
@@ -52,7 +52,7 @@ def panel() -> None:
     with place:
         show.figure(
             show.chart_of(
-                cost_charts.over,
+                cost_charts.draw_byte_curves,
                 CONTEXTS,
                 lines,
                 _("tokens of context"),
@@ -68,11 +68,11 @@ def panel() -> None:
             table={"context": CONTEXTS, **lines},
         )
     _baselines(arch, latent, context)
-    show.snippet(sharing_programs.of_latents(arch.name, context), "h-latent")
+    show.program(sharing_programs.latents_program(arch.name, context), "h-latent")
 
 
 def _work(latent: LatentLayout, new: int, context: int, machine: Form) -> int:
-    return latent.flops(new, context, pairs(new, context), machine).total
+    return latent.flops(new, context, count_pairs(new, context), machine).total
 
 
 def _machines(arch: Architecture, latent: LatentLayout, context: int, names: dict[Form, str]) -> None:
@@ -88,7 +88,7 @@ def _machines(arch: Architecture, latent: LatentLayout, context: int, names: dic
         }
         for machine, name in names.items()
     ]
-    show.tabled(show.columns(rows), f"mla-{arch.name}", "h-machines")
+    show.table_with_downloads(show.to_columns(rows), f"mla-{arch.name}", "h-machines")
     decode = _work(latent, 1, context, "re-expanded") / _work(latent, 1, context, "absorbed")
     prefill = _work(latent, context, context, "expanded") / _work(latent, context, context, "absorbed")
     alike = round(decode, 2) == round(prefill, 2) == 1
@@ -124,35 +124,42 @@ def _baselines(arch: Architecture, latent: LatentLayout, context: int) -> None:
         {
             _("compared with"): name,
             _("numbers per token, one layer"): numbers,
-            ngettext("cache of {n} token", "cache of {n} tokens", context).format(n=f"{context:,}"): units.both(
-                2 * numbers * context * len(arch.layers)
-            ),
+            ngettext("cache of {n} token", "cache of {n} tokens", context).format(
+                n=f"{context:,}"
+            ): units.decimal_and_binary(2 * numbers * context * len(arch.layers)),
             _("MLA keeps"): units.percent(mine / numbers),
             _("times smaller"): round(numbers / mine, 2),
         }
         for name, numbers in bases.items()
     ]
-    show.tabled(show.columns(rows), f"mla-baselines-{arch.name}", "h-bases")
+    show.table_with_downloads(show.to_columns(rows), f"mla-baselines-{arch.name}", "h-bases")
     st.markdown(
         ngettext(
             "{model} keeps {mine} numbers per token and layer: {bytes} for {n} token.",
             "{model} keeps {mine} numbers per token and layer: {bytes} for {n} tokens.",
             context,
-        ).format(model=plain(arch.name), mine=mine, bytes=units.both(arch.kv_cache_bytes(context)), n=f"{context:,}")
+        ).format(
+            model=escape_markdown(arch.name),
+            mine=mine,
+            bytes=units.decimal_and_binary(arch.kv_cache_bytes(context)),
+            n=f"{context:,}",
+        )
     )
 
 
 # What others print: published numbers worked out again, and the quality that sharing costs.
-computed_claims = cache(claims)
+computed_claims = cache(published_claims)
 
 
-def published() -> None:
+def draw_published() -> None:
     """Draw the view “What others print”."""
     with page_parts.main_picture():
-        paper_quality()
+        draw_paper_quality()
     st.subheader(_("Published numbers, worked out again"), anchor=False)
-    show.tabled(show.columns([_row(claim) for claim in computed_claims()]), "published-numbers", "h-claims", wraps=True)
-    show.snippet(
+    show.table_with_downloads(
+        show.to_columns([_row(claim) for claim in computed_claims()]), "published-numbers", "h-claims", wraps=True
+    )
+    show.program(
         sharing_programs.PUBLISHED,
         "h-published",
         about=_("Paste this code into a notebook: it prints the table of published numbers."),
@@ -168,20 +175,23 @@ def _row(claim: Claim) -> dict[str, Any]:
     verdicts = {"yes": _("reproduced"), "no": _("wrong"), "condition": _("only under a condition")}
     return {
         _("verdict"): verdicts[claim.verdict],
-        _("claim"): say(claim.said),
+        _("claim"): translate_message(claim.said),
         _("found here"): _value(claim),
-        _("why"): say(claim.why),
+        _("why"): translate_message(claim.why),
         _("source"): claim.source,
     }
 
 
-def paper_quality() -> None:
+def draw_paper_quality() -> None:
     """Draw table 1 of the GQA paper: the quality that sharing costs."""
     st.subheader(_("Sharing is not free"), anchor=False)
-    rows, source = quality()
+    rows, source = published_quality()
     show.figure(
         show.chart_of(
-            figures.quality, [row.model for row in rows], [row.seconds for row in rows], [row.score for row in rows]
+            figures.quality_over_speed,
+            [row.model for row in rows],
+            [row.seconds for row in rows],
+            [row.score for row in rows],
         ),
         name="gqa-quality",
         key="h-quality",

@@ -9,7 +9,7 @@ from attnviz.app import page_parts, presenting, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, ngettext, sentences, tongue
+from attnviz.base.words import _, current_language, join_sentences, ngettext
 from attnviz.canvas.sharing_columns import WIRES, SharingColumn, SharingFigure, sharing_columns
 from attnviz.core.heads import sharing_kind
 from attnviz.live.scene_figure import SceneFigure
@@ -17,10 +17,10 @@ from attnviz.models.architecture import (
     Architecture,
     LayerSpec,
     all_presets,
-    divisors,
     has_heads,
-    named,
-    shared_otherwise,
+    kv_head_divisors,
+    scheme_name,
+    with_kv_heads,
 )
 from attnviz.pages.sharing import choices
 from attnviz.runs import head_sharing
@@ -41,24 +41,24 @@ def _models() -> dict[str, str]:
     }
 
 
-def result_of(run: ModelRun, config: Config) -> Result:
+def sharing_result(run: ModelRun, config: Config) -> Result:
     """The layer of this config with its keys and values shared, computed once for all visitors."""
-    layer, model = run.stacks[0].layers[config.layer], model_cache.model_of(run).model
-    return model_cache.cached(
-        run, ("sharing", config), lambda: head_sharing.run(head_sharing.complete(layer, model), config)
+    layer, model = run.stacks[0].layers[config.layer], model_cache.model_of_run(run).model
+    return model_cache.cached_result(
+        run, ("sharing", config), lambda: head_sharing.run(head_sharing.with_output_projection(layer, model), config)
     )
 
 
-def picture() -> None:
+def draw_picture() -> None:
     """Draw the controls, the columns and the menu that saves them."""
     place = page_parts.main_picture()
-    with page_parts.two_in_a_row("h-three"):
-        name = widgets.one_of(choices.COLUMNS, _("Cache of"), _models(), style="select")
-        tokens = widgets.number(choices.CONTEXT, _("Tokens"), step=1024)
-        batch = widgets.number(choices.BATCH, _("Batch"), step=1)
-    shown = columns_of(Architecture.preset(name), tokens, batch)
+    with page_parts.paired_columns("h-three"):
+        name = widgets.select_one(choices.COLUMNS, _("Cache of"), _models(), style="select")
+        tokens = widgets.number_box(choices.CONTEXT, _("Tokens"), step=1024)
+        batch = widgets.number_box(choices.BATCH, _("Batch"), step=1)
+    shown = sharing_columns_of(Architecture.preset(name), tokens, batch)
     with place:
-        draw(shown, "h-three", LONG_WIRES if presenting.presenting() else WIRES)
+        draw(shown, "h-three", LONG_WIRES if presenting.is_presenting() else WIRES)
     about = ngettext(
         "{model}, {tokens} token, batch {batch}, 16-bit numbers.",
         "{model}, {tokens} tokens, batch {batch}, 16-bit numbers.",
@@ -71,12 +71,12 @@ def picture() -> None:
         for column in shown[1:]
     ]
     with place:
-        show.under(
-            lambda: SceneFigure((SharingFigure(shown),), sentences(*less).rstrip(".。")),
+        show.footer(
+            lambda: SceneFigure((SharingFigure(shown),), join_sentences(*less).rstrip(".。")),
             name=f"mha-gqa-mqa-{name}",
             key="h-three",
-            canvas=show.canvas_of("canvas-of-h-three"),
-            words=sentences(about, *less),
+            canvas=show.live_canvas("canvas-of-h-three"),
+            words=join_sentences(about, *less),
             caption=about,
             table={
                 "kind": [column.name for column in shown],
@@ -94,16 +94,16 @@ def draw(columns: Sequence[SharingColumn], key: str, wires: int = WIRES) -> None
     sharing_columns(f"canvas-of-{key}", columns, wires)
 
 
-def columns_of(arch: Architecture, tokens: int, batch: int = 1) -> tuple[SharingColumn, ...]:
+def sharing_columns_of(arch: Architecture, tokens: int, batch: int = 1) -> tuple[SharingColumn, ...]:
     """The model as MHA, as GQA and as MQA, and what each keeps for so many tokens."""
-    return _columns(arch, tokens, batch, tongue())
+    return _columns(arch, tokens, batch, current_language())
 
 
 @lru_cache(maxsize=64)
 def _columns(arch: Architecture, tokens: int, batch: int, _language: str) -> tuple[SharingColumn, ...]:
     layers = [layer for layer in arch.layers if has_heads(layer)]
     n_heads, own = layers[0].n_heads, layers[0].n_kv_heads
-    ways = {g: shared_otherwise(arch, g) for g in counts(layers)}
+    ways = {g: with_kv_heads(arch, g) for g in kv_head_counts(layers)}
     most = ways[n_heads].kv_cache_bytes(tokens, batch)
     shown = []
     for g, way in ways.items():
@@ -116,7 +116,7 @@ def _columns(arch: Architecture, tokens: int, batch: int, _language: str) -> tup
                 g,
                 (
                     _("K and V: {shape} each, in {layers} layers").format(shape=shape, layers=len(layers)),
-                    _("attention’s parameters: {n}").format(n=units.many(way.attention_parameters())),
+                    _("attention’s parameters: {n}").format(n=units.format_count(way.attention_parameters())),
                 ),
                 in_words := units.binary(kept),
                 kept / most,
@@ -126,16 +126,16 @@ def _columns(arch: Architecture, tokens: int, batch: int, _language: str) -> tup
     return tuple(shown)
 
 
-def counts(layers: Sequence[LayerSpec]) -> tuple[int, ...]:
+def kv_head_counts(layers: Sequence[LayerSpec]) -> tuple[int, ...]:
     """Numbers of K/V heads of MHA, of one GQA (the model's own, else the smallest there is), and of MQA."""
     heads, own = layers[0].n_heads, layers[0].n_kv_heads
-    between = set(divisors(layers)) - {1, heads}
+    between = set(kv_head_divisors(layers)) - {1, heads}
     shared = own if own in between else 8 if 8 in between else min(between, default=1)
     return tuple(dict.fromkeys((heads, shared, 1)))
 
 
 # MHA, GQA and MQA side by side on one trained layer: how each is wired, what it is made of, what it costs.
-def wirings(run: ModelRun, result: Result) -> None:
+def draw_wirings(run: ModelRun, result: Result) -> None:
     """Draw the wirings, what each of them is, and a table of what they cost."""
     shown, chosen = result.side_by_side, result.config.n_kv_heads
     columns = [
@@ -144,18 +144,18 @@ def wirings(run: ModelRun, result: Result) -> None:
             result.n_heads,
             g,
             (_what(result, g),),
-            kept := units.both(result.at(g).cache_bytes),
+            kept := units.decimal_and_binary(result.at(g).cache_bytes),
             result.at(g).cache_bytes / result.at(shown[0]).cache_bytes,  # MHA comes first, and keeps most
             cache=_("K and V: {bytes}").format(bytes=kept),  # an encoder keeps no cache
         )
         for g in shown
     ]
     draw(columns, "h-wiring")
-    show.under(
+    show.footer(
         lambda: SceneFigure((SharingFigure(columns),)),
         name=f"wiring-{result.n_heads}-{chosen}",
         key="h-wiring",
-        canvas=show.canvas_of("canvas-of-h-wiring"),
+        canvas=show.live_canvas("canvas-of-h-wiring"),
         words=ngettext(
             "**{kind}**: {h} query heads on {g} K/V head; K/V heads as trained: {t}.",
             "**{kind}**: {h} query heads on {g} K/V heads; as trained: {t}.",
@@ -163,13 +163,13 @@ def wirings(run: ModelRun, result: Result) -> None:
         ).format(kind=sharing_kind(result.n_heads, chosen), h=result.n_heads, g=chosen, t=result.trained_kv_heads),
         caption=_("{model}, layer {layer}").format(model=run.name, layer=result.config.layer),
         table={"query head": range(result.n_heads)}
-        | {f"K/V head of {named(result.n_heads, g)}": result.kv_of(g) for g in shown},
+        | {f"K/V head of {scheme_name(result.n_heads, g)}": result.kv_of(g) for g in shown},
     )
     st.markdown(_wiring_table(result, shown))
 
 
 def _title(result: Result, g: int) -> str:
-    name = named(result.n_heads, g)
+    name = scheme_name(result.n_heads, g)
     if g == result.config.n_kv_heads == result.trained_kv_heads:
         return _("{kind}, trained, and chosen here").format(kind=name)
     if g == result.trained_kv_heads:
@@ -210,12 +210,12 @@ def _wiring_table(result: Result, shown: tuple[int, ...]) -> str:
     points = [result.at(g) for g in shown]
     k, v = (" × ".join(("{g}", *map(str, shape[1:]))) for shape in (result.k_shape, result.v_shape))
     rows = (
-        (_("this layer"), *(named(result.n_heads, g) for g in shown)),
+        (_("this layer"), *(scheme_name(result.n_heads, g) for g in shown)),
         (":--", *("--:" for _g in shown)),
         (_("K shape (G, K, D)"), *(k.format(g=g) for g in shown)),
         (_("V shape"), *(v.format(g=g) for g in shown)),
         (_("numbers in $W_K$ and $W_V$"), *(f"{point.parameters:,}" for point in points)),
-        (_("K/V of this sentence, 16 bit"), *(units.both(point.cache_bytes) for point in points)),
+        (_("K/V of this sentence, 16 bit"), *(units.decimal_and_binary(point.cache_bytes) for point in points)),
         (_("change of the layer’s output"), *(f"{Rounded(point.moved):.0%}" for point in points)),
     )
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)

@@ -7,13 +7,13 @@ import streamlit as st
 
 from attnviz.app import page_parts, show
 from attnviz.app.cache.shared_results import shared
-from attnviz.app.text import spoken
+from attnviz.app.text import translate_markdown
 from attnviz.base import units
-from attnviz.base.words import _, listed, sentences
+from attnviz.base.words import _, join_list, join_sentences
 from attnviz.models.architecture import HELD_TOKENS, Architecture, Measurement, all_presets, measure_on_meta
 from attnviz.pages.sharing import choices, figures, maths
 from attnviz.pages.sharing.panels import sharing_programs
-from attnviz.pages.sharing.panels.architecture_form import Chosen, choose, number_boxes, say_whether
+from attnviz.pages.sharing.panels.architecture_form import ChosenArchitecture, choose, draw_agreement, draw_number_boxes
 
 
 def panel() -> None:
@@ -22,7 +22,9 @@ def panel() -> None:
     with place:
         _all_models(chosen.arch.name)
     one, two, rest = st.columns([1, 1, 2], vertical_alignment="bottom")
-    tokens, batch = number_boxes({choices.MEASURED_TOKENS: _("Tokens to run"), choices.BATCH: _("Batch")}, (one, two))
+    tokens, batch = draw_number_boxes(
+        {choices.MEASURED_TOKENS: _("Tokens to run"), choices.BATCH: _("Batch")}, (one, two)
+    )
     with rest:
         pressed = st.button(_("Build it without memory and measure"), type="primary", icon=":material/science:")
     st.caption(
@@ -38,8 +40,8 @@ def panel() -> None:
     if st.session_state.get("h_proof") == key:
         _proof(chosen, tokens, batch)
         if chosen.arch.config is not None:
-            show.snippet(
-                sharing_programs.of_proof(chosen.code, chosen.counts.total, tokens, batch),
+            show.program(
+                sharing_programs.proof_program(chosen.code, chosen.counts.total, tokens, batch),
                 "h-prove",
                 about=_("Paste this code into a notebook: it prints the numbers by formula and as measured."),
             )
@@ -69,7 +71,7 @@ def _all_models(chosen: str) -> None:
     held = {name: units.binary(value) for name, value in zip(names, measured, strict=True)}
     agree = sum(mine == theirs for mine, theirs in zip(formula, measured, strict=True))
     show.figure(
-        show.chart_of(figures.proof, models, chosen),
+        show.chart_of(figures.proof_bars, models, chosen),
         name="proved-caches",
         key="h-proved",
         words=_(
@@ -96,7 +98,7 @@ def _measured(arch: Architecture, total: int, tokens: int, batch: int) -> Measur
     return measure_on_meta(arch.config, tokens if caches else 0, batch, encoder_tokens=arch.encoder_tokens(tokens))
 
 
-def _proof(chosen: Chosen, tokens: int, batch: int) -> None:
+def _proof(chosen: ChosenArchitecture, tokens: int, batch: int) -> None:
     arch = chosen.arch
     if arch.config is None:
         st.info(_("A shape of your own has no model class that could be built."))
@@ -104,7 +106,7 @@ def _proof(chosen: Chosen, tokens: int, batch: int) -> None:
     with st.spinner(_("Building…")):
         measured = _measured(arch, chosen.counts.total, tokens, batch)
     if measured.failure is not None:
-        st.warning(spoken(measured.failure))
+        st.warning(translate_markdown(measured.failure))
     encoder = arch.encoder_tokens(tokens)
     formula = [held for _layer, held in arch.bytes_by_layer(tokens, batch, "bfloat16", "transformers", encoder)]
     pairs = [
@@ -128,8 +130,10 @@ def _proof(chosen: Chosen, tokens: int, batch: int) -> None:
         if agree
         else _("Formula and measurement do not agree everywhere: see the table.")
     )
-    say_whether(sentences(verdict, _("Built and run in {time}.").format(time=units.duration(measured.seconds))), agree)
-    show.draw_table(show.columns(rows))
+    draw_agreement(
+        join_sentences(verdict, _("Built and run in {time}.").format(time=units.duration(measured.seconds))), agree
+    )
+    show.draw_table(show.to_columns(rows))
     _by_layer(arch, measured, formula)
 
 
@@ -148,7 +152,7 @@ def _by_layer(arch: Architecture, measured: Measurement, formula: list[int]) -> 
         {
             _("layer"): f"{cache.role} {cache.index}",
             _("cache class"): cache.kind,
-            _("tensors"): listed(cache.shapes) or _("nothing"),
+            _("tensors"): join_list(cache.shapes) or _("nothing"),
             _("by formula"): by_formula.get((cache.role, cache.index)),
             _("measured"): cache.nbytes,
             _("memory behind it"): cache.storage,
@@ -161,10 +165,10 @@ def _by_layer(arch: Architecture, measured: Measurement, formula: list[int]) -> 
             _(
                 "After this one pass the windows are views: {more} more stay in memory behind them, until the next "
                 "token is written."
-            ).format(more=units.both(viewed))
+            ).format(more=units.decimal_and_binary(viewed))
         )
     with st.expander(_("Layer by layer")):
-        show.tabled(show.columns(rows), f"cache-of-{arch.name}", "h-proof-layers")
+        show.table_with_downloads(show.to_columns(rows), f"cache-of-{arch.name}", "h-proof-layers")
 
 
 def _live() -> None:
@@ -181,7 +185,7 @@ def _live() -> None:
         "n_kv_heads": _("K/V heads G"),
         "tokens": _("Tokens in the cache"),
     }
-    sizes = dict(zip(names, number_boxes({choices.LIVE[name]: names[name] for name in names}), strict=True))
+    sizes = dict(zip(names, draw_number_boxes({choices.LIVE[name]: names[name] for name in names}), strict=True))
     config = maths.Config(**sizes, d_head=max(1, sizes["d_model"] // sizes["n_heads"]))
     if st.button(_("Fill the caches and decode"), icon=":material/timer:"):
         with st.spinner(_("Measuring…")):
@@ -202,7 +206,7 @@ def _rows(rows: tuple[maths.LiveLayerRow, ...]) -> None:
         _("one token"): [units.duration(row.seconds) for row in rows],
         _("times as fast as MHA"): [round(row.ratio, 2) for row in rows],
     }
-    show.tabled(table, "attention-on-this-machine", "h-live-rows")
+    show.table_with_downloads(table, "attention-on-this-machine", "h-live-rows")
     best = rows[-1]
     st.markdown(
         _("{kind} decodes **{ratio:.1f} times** as fast as MHA here, with {share:.1%} of its cache.").format(

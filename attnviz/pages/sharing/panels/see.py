@@ -7,12 +7,12 @@ import streamlit as st
 from attnviz.app import presenting, sentence_input, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.app.panel import fragment, guard
-from attnviz.app.text import plain
+from attnviz.app.panel import fragment, show_problems
+from attnviz.app.text import escape_markdown
 from attnviz.base import units
-from attnviz.base.words import _, listed, ngettext, sentences
+from attnviz.base.words import _, join_list, join_sentences, ngettext
 from attnviz.engine import Rerun
-from attnviz.models.architecture import named
+from attnviz.models.architecture import scheme_name
 from attnviz.models.capture import RecordedLayer
 from attnviz.pages.sharing import choices, figures
 from attnviz.pages.sharing.panels import one_picture, sharing_programs
@@ -27,31 +27,31 @@ SIDE = 150  #: pixels of a head's picture
 
 
 def panel() -> None:
-    one_picture.picture()
+    one_picture.draw_picture()
     _shared(sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, kinds=("decoder", "encoder")))
 
 
 @fragment
 def _shared(run: ModelRun) -> None:
-    with guard():
+    with show_problems():
         _draw(run)
 
 
 def _draw(run: ModelRun) -> None:
     st.subheader(_("One trained layer, shared further"), anchor=False)
     config = _ask(run.stacks[0].layers)
-    result = one_picture.result_of(run, config)
-    one_picture.wirings(run, result)
+    result = one_picture.sharing_result(run, config)
+    one_picture.draw_wirings(run, result)
     _group(run, result)
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader(_("What it saves, what it breaks"), anchor=False)
-        _sweep(result, model_cache.model(run.request.model).entry.kind == "encoder")
+        _sweep(result, model_cache.get_model(run.request.model).entry.kind == "encoder")
     with right:
         st.subheader(_("The next token, before and after"), anchor=False)
         downstream = _downstream(run, config)
     if presenting.figure_alone() == "h-heads":  # an embed code that was copied before the box was in the link
-        link_state.keep(choices.HEADS, True)
+        link_state.set_value(choices.HEADS, True)
     box = widgets.expander(choices.HEADS, _("Head by head"))
     if box.open:
         with box:
@@ -67,29 +67,31 @@ def _draw(run: ModelRun) -> None:
             "K and V, and the change of this layer’s output and of the last one’s."
         )
     )
-    show.snippet(
-        sharing_programs.of_sharing(run, result, downstream.scope, bool(downstream.guesses)), "h-see", about=about
+    show.program(
+        sharing_programs.sharing_program(run, result, downstream.scope, bool(downstream.guesses)), "h-see", about=about
     )
 
 
 def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         numbers = {str(i): str(i) for i in range(len(layers))}
-        layer = widgets.one_of(choices.LAYER, _("Layer"), numbers, style="select", width=110)
+        layer = widgets.select_one(choices.LAYER, _("Layer"), numbers, style="select", width=110)
         chosen = layers[int(layer)]
-        options, heads, trained = head_sharing.choices(chosen), chosen.n_heads, chosen.n_kv_heads
-        kept = widgets.one_of(
+        options, heads, trained = head_sharing.kv_head_choices(chosen), chosen.n_heads, chosen.n_kv_heads
+        kept = widgets.select_one(
             choices.KEPT,
             _("K/V heads"),
             {
-                str(g): _("{kind} (trained)").format(kind=named(heads, g)) if g == trained else named(heads, g)
+                str(g): _("{kind} (trained)").format(kind=scheme_name(heads, g))
+                if g == trained
+                else scheme_name(heads, g)
                 for g in options
             },
             usual=str(options[min(options.index(trained) + 1, len(options) - 1)]),
             help=_("{h} query heads share this many key and value heads.").format(h=heads),
             width="content",
         )
-        method = widgets.one_of(
+        method = widgets.select_one(
             choices.METHOD,
             _("How the heads of a group become one"),
             {"mean": _("their mean"), "first": _("the first of them"), "random": _("random (seed 0)")},
@@ -112,20 +114,20 @@ def _group(run: ModelRun, result: Result) -> None:
     group = 0
     if len(names) > 1:
         with st.columns([1, 3])[0]:
-            group = int(widgets.one_of(choices.GROUP, _("Heads that share"), names, style="select"))
+            group = int(widgets.select_one(choices.GROUP, _("Heads that share"), names, style="select"))
     heads = list(range(group * per, (group + 1) * per))[:HEADS_SHOWN]
     tokens = run.stacks[0].queries.labels[:TOKENS_SHOWN]
     n = len(tokens)
     before, after, hidden = result.before[heads][:, :n, :n], result.after[heads][:, :n, :n], result.hidden[:n, :n]
     most = max(heads, key=lambda head: float(result.weights_moved[head]))
-    drawn = show.chart_of(figures.pairs, before, after, heads, tokens, hidden, SIDE)
-    words = listed(_("head {n}").format(n=head) for head in heads)
+    drawn = show.chart_of(figures.heads_before_and_after, before, after, heads, tokens, hidden, SIDE)
+    words = join_list(_("head {n}").format(n=head) for head in heads)
     show.chart(drawn, width=drawn.to_dict()["layout"]["width"], key="h-pairs", words=words)
-    show.under(
-        lambda: figures.groups(before, after, heads, tokens, hidden),
+    show.footer(
+        lambda: figures.shared_heads(before, after, heads, tokens, hidden),
         name=f"sharing-layer-{result.config.layer}-group-{group}",
         key="h-groups",
-        words=sentences(
+        words=join_sentences(
             _group_words(most, float(result.weights_moved[most]), per, len(run.stacks[0].queries.labels)),
             _(
                 "Weights of each head, as trained above and sharing below; dark is 0, bright is 1, grey is hidden by "
@@ -149,7 +151,7 @@ def _group_words(head: int, share: float, heads: int, tokens: int) -> str:
         else _("Of these, head {head} changes most: {share:.0%} of its attention goes elsewhere, mean over all rows.")
     )
     of_heads, of_tokens = _("The first {n} of the group’s {all} heads are drawn."), _("The first {n} tokens are drawn.")
-    return sentences(
+    return join_sentences(
         changed.format(head=head, share=share),
         of_heads.format(n=HEADS_SHOWN, all=heads) if heads > HEADS_SHOWN else "",
         of_tokens.format(n=TOKENS_SHOWN) if tokens > TOKENS_SHOWN else "",
@@ -176,12 +178,12 @@ def _sweep(result: Result, encoder: bool) -> None:
     change, cache = [point.moved for point in result.sweep], [point.cache_bytes for point in result.sweep]
     show.figure(
         show.chart_of(
-            figures.sweep,
+            figures.change_over_cache,
             counts,
             change,
             cache,
             result.config.n_kv_heads,
-            [named(result.n_heads, g) for g in counts],
+            [scheme_name(result.n_heads, g) for g in counts],
         ),
         name=f"sharing-sweep-layer-{result.config.layer}",
         key="h-sweep",
@@ -226,37 +228,41 @@ def _saved(result: Result, encoder: bool) -> str:
         g=g,
         times=g // result.trained_kv_heads,
         kept=point.cache_bytes / result.trained.cache_bytes,
-        bytes=units.both(point.cache_bytes),
+        bytes=units.decimal_and_binary(point.cache_bytes),
         moved=point.moved,
     )
 
 
 def _downstream(run: ModelRun, config: Config) -> head_sharing.Downstream:
     scopes = {"layer": _("share in this layer"), "all": _("share in every layer")}
-    scope = cast(head_sharing.Scope, widgets.one_of(choices.SCOPE, _("Where"), scopes, label_visibility="collapsed"))
-    result: head_sharing.Downstream = model_cache.cached_rerun(run, Rerun(head_sharing.downstream, (config, scope)))
+    scope = cast(
+        head_sharing.Scope, widgets.select_one(choices.SCOPE, _("Where"), scopes, label_visibility="collapsed")
+    )
+    result: head_sharing.Downstream = model_cache.rerun_cached(
+        run, Rerun(head_sharing.rerun_with_sharing, (config, scope))
+    )
     if not result.guesses:
         st.markdown(
             _(
                 "{model} predicts no next token. The attention output of its last layer changes by **{moved:.0%}** "
                 "of its length."
-            ).format(model=plain(run.name), moved=result.last_moved)
+            ).format(model=escape_markdown(run.name), moved=result.last_moved)
         )
         return result
     best, now = result.guesses[0], max(result.guesses, key=lambda guess: guess.after)
     labels = [guess.label for guess in result.guesses]
     before, after = [guess.before for guess in result.guesses], [guess.after for guess in result.guesses]
     show.figure(
-        show.chart_of(figures.guesses, labels, before, after),
+        show.chart_of(figures.token_bars, labels, before, after),
         name=f"next-token-shared-{scope}",
         key="h-next",
         words=_(
             "As trained, “{token}” is the likeliest next token, with {before:.1%}; with shared heads it is "
             "“{other}”, with {after:.1%}. KL(trained‖shared), which is 0 where both guess alike, is {kl:.3g} nats."
         ).format(
-            token=plain(best.label),
+            token=escape_markdown(best.label),
             before=best.before,
-            other=plain(now.label),
+            other=escape_markdown(now.label),
             after=now.after,
             kl=result.divergence,
         ),
@@ -268,10 +274,10 @@ def _downstream(run: ModelRun, config: Config) -> head_sharing.Downstream:
 def _heads(result: Result) -> None:
     worst = int(result.weights_moved.argmax())
     show.figure(
-        show.chart_of(figures.moved, result.weights_moved, result.outputs_moved, result.kv_of()),
+        show.chart_of(figures.weight_moved_bars, result.weights_moved, result.outputs_moved, result.kv_of()),
         name=f"sharing-heads-layer-{result.config.layer}",
         key="h-heads",
-        words=sentences(
+        words=join_sentences(
             (
                 _("No head’s attention changes by as much as half a percent.")
                 if result.weights_moved[worst] < LEAST

@@ -6,7 +6,7 @@ from attnviz.runs import head_sharing
 from attnviz.runs.model_run import ModelRun
 
 
-def of_count(made: str, context: int, batch: int) -> str:
+def count_program(made: str, context: int, batch: int) -> str:
     """Attention parameters, and the cache by all three conventions, in 16 bits; `made` is code that makes it."""
     return f"""\
 {_imports(made, "whole_pass")}
@@ -23,7 +23,7 @@ for part, cost in whole_pass(arch, tokens, batch).items():
 """
 
 
-def of_size(made: str, counts: ParameterCounts, how: Deployment, machine: Machine) -> str:
+def size_program(made: str, counts: ParameterCounts, how: Deployment, machine: Machine) -> str:
     """What a deployment needs, how far it goes, and how fast a step can be; `made` is code that makes `arch`."""
     return f"""\
 from dataclasses import replace
@@ -48,7 +48,7 @@ print("no batch helps from:", size.bandwidth_limit)
 """
 
 
-def of_encoder(counts: ParameterCounts, how: Deployment, machine: Machine) -> str:
+def encoder_program(counts: ParameterCounts, how: Deployment, machine: Machine) -> str:
     """An encoder has weights only."""
     return f"""\
 from attnviz.core.precision import stored_bytes
@@ -59,7 +59,7 @@ print("left:", max(0, {machine.memory} - weights))
 """
 
 
-def of_proof(made: str, total: int, tokens: int, batch: int) -> str:
+def proof_program(made: str, total: int, tokens: int, batch: int) -> str:
     """The formula's numbers beside those of transformers' own code on the meta device."""
     return f"""\
 {_imports(made, "measure_on_meta")}
@@ -76,10 +76,10 @@ if measured.failure is None:
 """
 
 
-def of_latents(name: str, context: int) -> str:
+def latents_program(name: str, context: int) -> str:
     """The forms of MLA and what they are compared with."""
     return f"""\
-from attnviz.core.costs import pairs
+from attnviz.core.costs import count_pairs
 from attnviz.models.architecture import Architecture
 
 arch, context = Architecture.preset({name!r}), {context}
@@ -87,7 +87,7 @@ latent = arch.layers[0].compressed  # its widths
 
 
 def flop(form, new):  # of `new` tokens at the end of the context, in one layer
-    return latent.flops(new, context, pairs(new, context), form).total
+    return latent.flops(new, context, count_pairs(new, context), form).total
 
 
 numbers = {{form: latent.elements(form) for form in ("expanded", "re-expanded", "absorbed")}}
@@ -106,9 +106,9 @@ print("cache bytes:", arch.kv_cache_bytes(context))
 
 #: every published number beside the one that its architecture gives
 PUBLISHED = """\
-from attnviz.models.architecture import claims
+from attnviz.models.architecture import published_claims
 
-for claim in claims():
+for claim in published_claims():
     print(f"{claim.said}: {claim.found:,.4g} {claim.unit}, {claim.verdict}")
 """
 
@@ -122,7 +122,7 @@ def _imports(made: str, *more: str) -> str:
     return f"from attnviz.models.architecture import {', '.join(in_order)}"
 
 
-def of_sharing(run: ModelRun, result: head_sharing.Result, scope: head_sharing.Scope, predicts: bool) -> str:
+def sharing_program(run: ModelRun, result: head_sharing.Result, scope: head_sharing.Scope, predicts: bool) -> str:
     """Pools the recorded keys and values, attends again, and runs the model with them.
 
     `predicts` says whether the model predicts a next token.
@@ -138,7 +138,7 @@ def of_sharing(run: ModelRun, result: head_sharing.Result, scope: head_sharing.S
     return f"""\
 import attnviz as av
 import torch
-from attnviz.models.capture import output_projection_of
+from attnviz.models.capture import find_output_projection
 from attnviz.models.tokens import encode
 
 loaded = av.load({run.request.model!r})
@@ -159,7 +159,7 @@ def share(q, k, v):
 def output(of, weights, v):  # what a layer adds to the sentence, (1, Q, M)
     modules = dict(loaded.model.named_modules())
     module, around = modules[of.name], modules[of.name.rpartition(".")[0]]
-    w_o = output_projection_of(module, around, of.n_heads * v.shape[-1])
+    w_o = find_output_projection(module, around, of.n_heads * v.shape[-1])
     return (weights @ v.repeat_interleave(of.n_heads // v.shape[1], 1)).transpose(1, 2).flatten(2) @ w_o.float().T
 
 

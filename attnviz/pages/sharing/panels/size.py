@@ -10,7 +10,7 @@ from attnviz.app.cache.shared_results import shared
 from attnviz.app.links import link_state
 from attnviz.base import units
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, ngettext, sentences
+from attnviz.base.words import _, join_sentences, ngettext
 from attnviz.core.costs import Machine
 from attnviz.core.precision import DTYPES, stored_bytes
 from attnviz.figures import cost_charts
@@ -27,7 +27,7 @@ from attnviz.models.architecture import (
 )
 from attnviz.pages.sharing import choices, figures
 from attnviz.pages.sharing.panels import sharing_programs
-from attnviz.pages.sharing.panels.architecture_form import Chosen, choose, number_boxes, say_whether
+from attnviz.pages.sharing.panels.architecture_form import ChosenArchitecture, choose, draw_agreement, draw_number_boxes
 
 RECENT = 128  #: most recent tokens that a quantised cache of transformers keeps at 16 bits
 BATCHES = [2**i for i in range(13)]
@@ -46,11 +46,11 @@ def panel() -> None:
             _verdict(size, machine, None if own else chosen.arch.max_context)
         _three(chosen, how, machine)
         _roofline(chosen, how, machine, size)
-        code = sharing_programs.of_size(chosen.code, chosen.counts, how, machine)
+        code = sharing_programs.size_program(chosen.code, chosen.counts, how, machine)
     else:
         _encoder(chosen, how, machine)
-        code = sharing_programs.of_encoder(chosen.counts, how, machine)
-    show.snippet(code, "h-size")
+        code = sharing_programs.encoder_program(chosen.counts, how, machine)
+    show.program(code, "h-size")
 
 
 sized = shared(size_deployment)
@@ -58,13 +58,15 @@ sized = shared(size_deployment)
 
 def _how(arch: Architecture) -> Deployment:
     columns = st.columns(4)
-    context, batch = number_boxes({choices.CONTEXT: _("Tokens of context"), choices.BATCH: _("Batch")}, columns[:2])
+    context, batch = draw_number_boxes(
+        {choices.CONTEXT: _("Tokens of context"), choices.BATCH: _("Batch")}, columns[:2]
+    )
     names = {dtype: dtype for dtype in DTYPES}
     with columns[2]:
-        weights = widgets.one_of(choices.WEIGHTS_DTYPE, _("Weights"), names, style="select")
+        weights = widgets.select_one(choices.WEIGHTS_DTYPE, _("Weights"), names, style="select")
     with columns[3]:
-        cache = widgets.one_of(choices.CACHE_DTYPE, _("Cache"), names, style="select")
-    with page_parts.more():
+        cache = widgets.select_one(choices.CACHE_DTYPE, _("Cache"), names, style="select")
+    with page_parts.more_menu():
         group, convention, hybrid = _rarely(weights, cache)
     return Deployment(context, batch, weights, cache, group, convention, hybrid, arch.encoder_tokens(context))
 
@@ -72,10 +74,10 @@ def _how(arch: Architecture) -> Deployment:
 def _rarely(weights: str, cache: str) -> tuple[int, Convention, bool]:
     """Numbers per scale of a quantised format, how a cache is counted, and whether windowed layers are apart."""
     grouped = weights in ("int8", "int4", "int2") or cache in ("int8", "int4", "int2")
-    group = widgets.number(choices.NUMBERS_PER_SCALE, _("Numbers per scale"), step=1) if grouped else 64
+    group = widgets.number_box(choices.NUMBERS_PER_SCALE, _("Numbers per scale"), step=1) if grouped else 64
     convention = cast(
         Convention,
-        widgets.one_of(
+        widgets.select_one(
             choices.CONVENTION,
             _("Count the cache as"),
             {"ideal": _("ideal"), "transformers": _("transformers"), "paged": _("paged server")},
@@ -100,7 +102,7 @@ def _about_the_format(arch: Architecture, how: Deployment) -> None:
     full, small = (arch.kv_cache_bytes(recent, how.batch, d, group=how.group) for d in ("bfloat16", how.cache_dtype))
     st.caption(
         _("While decoding, quanto and hqq keep up to {n} recent tokens at 16 bits: up to {more} more.").format(
-            n=recent, more=units.both(full - small)
+            n=recent, more=units.decimal_and_binary(full - small)
         )
     )
 
@@ -109,7 +111,7 @@ def _machine() -> Machine:
     names = {name: gpu.name for name, gpu in gpus().items()} | {choices.TYPED: _("typed by you")}
     which, rest = st.columns([1.2, 2.4], vertical_alignment="bottom")
     with which:
-        name = widgets.one_of(choices.MACHINE, _("Machine"), names, style="select")
+        name = widgets.select_one(choices.MACHINE, _("Machine"), names, style="select")
     with rest:
         if name != choices.TYPED:
             gpu = gpus()[name]
@@ -122,7 +124,7 @@ def _machine() -> Machine:
                 )
             )
             return gpu.machine
-        gib, gbs, tflops = number_boxes(
+        gib, gbs, tflops = draw_number_boxes(
             {
                 choices.MEMORY_GIB: _("Memory, GiB"),
                 choices.GIGABYTES_PER_SECOND: _("Bandwidth, GB/s"),
@@ -139,7 +141,7 @@ def _verdict(size: Size, machine: Machine, made_for: int | None) -> None:
         text = _("The weights alone need {weights}, and the machine has {memory}.")
     else:
         text = _("It does not fit: weights and cache need {needed}, the machine has {memory}.")
-    say_whether(
+    draw_agreement(
         text.format(
             needed=units.binary(size.weight_bytes + size.cache_bytes),
             weights=units.binary(size.weight_bytes),
@@ -176,12 +178,12 @@ def _number(count: int) -> str:
     return _("no limit") if count >= FARTHEST else f"{count:,}"
 
 
-def _encoder(chosen: Chosen, how: Deployment, machine: Machine) -> None:
+def _encoder(chosen: ChosenArchitecture, how: Deployment, machine: Machine) -> None:
     """An encoder has weights to store, and nothing that grows from token to token."""
     weights = stored_bytes(chosen.counts.total, how.weight_dtype, how.group)
     fits = weights <= machine.memory
     text = _("Its weights fit: {weights} of {memory}.") if fits else _("The weights alone need {weights} of {memory}.")
-    say_whether(text.format(weights=units.binary(weights), memory=units.binary(machine.memory)), fits)
+    draw_agreement(text.format(weights=units.binary(weights), memory=units.binary(machine.memory)), fits)
     st.info(
         _(
             "An encoder reads everything at once: it keeps no cache and writes no tokens, so there is no longest "
@@ -194,11 +196,11 @@ def _encoder(chosen: Chosen, how: Deployment, machine: Machine) -> None:
 def _memory(weights: int, cache: int, machine: Machine) -> None:
     free = max(0, machine.memory - weights - cache)
     show.figure(
-        show.chart_of(figures.memory, weights, cache, machine.memory),
+        show.chart_of(figures.memory_bars, weights, cache, machine.memory),
         name="memory",
         key="h-memory",
         words=_("Weights {weights}, cache {cache}, {free} left.").format(
-            weights=units.both(weights), cache=units.both(cache), free=units.binary(free)
+            weights=units.decimal_and_binary(weights), cache=units.decimal_and_binary(cache), free=units.binary(free)
         ),
         table={
             "what": ["weights", "cache", "free", "memory"],
@@ -207,7 +209,7 @@ def _memory(weights: int, cache: int, machine: Machine) -> None:
     )
 
 
-def _three(chosen: Chosen, how: Deployment, machine: Machine) -> None:
+def _three(chosen: ChosenArchitecture, how: Deployment, machine: Machine) -> None:
     """Draw a table of the same deployment counted by each of the three conventions."""
     names = {"ideal": _("ideal"), "transformers": _("what transformers holds"), "paged": _("what a server allocates")}
     rows = [
@@ -217,11 +219,11 @@ def _three(chosen: Chosen, how: Deployment, machine: Machine) -> None:
     for convention in CONVENTIONS:
         size = sized(chosen.arch, chosen.counts, replace(how, convention=convention), machine)
         numbers = _number(size.longest_context), _number(size.largest_batch)
-        rows.append((names[convention], units.both(size.cache_bytes), *numbers))
+        rows.append((names[convention], units.decimal_and_binary(size.cache_bytes), *numbers))
     st.markdown("\n".join("| " + " | ".join(row) + " |" for row in rows))
 
 
-def _roofline(chosen: Chosen, how: Deployment, machine: Machine, size: Size) -> None:
+def _roofline(chosen: ChosenArchitecture, how: Deployment, machine: Machine, size: Size) -> None:
     st.subheader(_("One decoding step, over the batch"), anchor=False)
     sizes = {batch: sized(chosen.arch, chosen.counts, replace(how, batch=batch), machine) for batch in BATCHES}
     steps = {batch: there.step for batch, there in sizes.items() if there.fits}
@@ -252,7 +254,7 @@ def _roofline(chosen: Chosen, how: Deployment, machine: Machine, size: Size) -> 
         words = _("Weights and cache do not fit with a batch of {batch}: steps end at what fits.")
     show.figure(
         show.chart_of(
-            cost_charts.over,
+            cost_charts.draw_byte_curves,
             list(steps),
             lines,
             _("sequences"),
@@ -264,7 +266,7 @@ def _roofline(chosen: Chosen, how: Deployment, machine: Machine, size: Size) -> 
         ),
         name=f"decode-step-{chosen.arch.name}",
         key="h-roofline",
-        words=sentences(
+        words=join_sentences(
             words.format(
                 batch=f"{how.batch:,}",
                 context=f"{how.context:,}",

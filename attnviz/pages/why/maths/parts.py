@@ -15,7 +15,7 @@ from attnviz.models.capture import Edit, LogitAttribution, Trace, capture, inter
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import token_id, token_label
 from attnviz.runs.model_run import ModelRun
-from attnviz.runs.predictions import TokenChoice, probabilities, slots, token_choices
+from attnviz.runs.predictions import TokenChoice, prediction_slots, probabilities, token_choices
 
 OFFERED = 10  #: tokens that may be asked about with a click
 Ids = tuple[int, int | None]  #: a token, and the one that it is compared with
@@ -64,7 +64,7 @@ CONTRASTS = (
 )
 
 
-def contrast_of(text: str) -> Contrast | None:
+def find_contrast(text: str) -> Contrast | None:
     """The contrast with exactly this sentence, if there is one."""
     return next((each for each in CONTRASTS if each.text == text), None)
 
@@ -79,7 +79,7 @@ class TokenQuestion:
 
 
 @dataclass(frozen=True)
-class AskedToken:
+class LikelyToken:
     """A token that may come next."""
 
     id: int
@@ -101,7 +101,7 @@ class LogitPart:
 class Parts:
     """A logit, or the lead of one token over another, as the sum of what every part of the model adds to it."""
 
-    asked: tuple[AskedToken, ...]  #: the token, and the one it is compared with, if any
+    asked: tuple[LikelyToken, ...]  #: the token, and the one it is compared with, if any
     heads: np.ndarray  #: (layers, heads); NaN where a layer has fewer
     mlps: np.ndarray  #: (layers,)
     others: tuple[LogitPart, ...]  #: embedding, biases, what a linear account leaves over
@@ -168,27 +168,27 @@ class Parts:
 
 def run(run: ModelRun, loaded: LoadedModel, question: TokenQuestion) -> Parts:
     """Read the sentence once more with the stream between layers kept, and take the answer apart."""
-    likeliest = offered(run, loaded)
-    slot = slots(run, loaded)[0]
+    likeliest = likely_tokens(run, loaded)
+    slot = prediction_slots(run, loaded)[0]
     trace = capture(loaded.model, logits=loaded.predicts, residual=True, **run.inputs_on(loaded.model.device))
     position = len(run.source.ids) - 1 if slot.position is None else slot.position
-    token, versus = asked_ids(loaded, question, run.request.text, likeliest)
+    token, versus = token_ids(loaded, question, run.request.text, likeliest)
     return replace(_taken_apart(loaded, trace, position, token, versus), masked=slot.position)
 
 
-def offered(run: ModelRun, loaded: LoadedModel) -> list[TokenChoice]:
+def likely_tokens(run: ModelRun, loaded: LoadedModel) -> list[TokenChoice]:
     """The likeliest tokens, the first one first; a Problem where this model predicts none here."""
-    places = slots(run, loaded)
+    places = prediction_slots(run, loaded)
     if not places or loaded.tokenizer is None:
         raise Problem("{model} predicts no token of this sentence, so there is no logit to take apart", model=run.name)
     return token_choices(loaded, places[0], OFFERED)
 
 
-def asked_ids(
+def token_ids(
     loaded: LoadedModel, question: TokenQuestion, text: str, offered: list[TokenChoice]
 ) -> tuple[int, int | None]:
     """The ids of the token asked about, and of the one it is compared with."""
-    example = contrast_of(text) if not question.token else None
+    example = find_contrast(text) if not question.token else None
     words = [
         question.token or (example.token if example else ""),
         question.versus or (example.versus if example else ""),
@@ -215,7 +215,7 @@ def _taken_apart(
     lens = trace.logit_lens(ids, position, n=1)
     shares, ranks = lens.probabilities[0].cpu().numpy(), lens.ranks[0].cpu().numpy()
     labels = [_label(loaded, each) for each in ids]
-    asked = tuple(AskedToken(*each) for each in zip(ids, labels, map(float, shares[-1]), strict=True))
+    asked = tuple(LikelyToken(*each) for each in zip(ids, labels, map(float, shares[-1]), strict=True))
     return Parts(
         asked,
         made.heads[0].cpu().numpy(),
@@ -255,14 +255,14 @@ def _others(made: LogitAttribution) -> Iterator[LogitPart]:
 
 
 @dataclass(frozen=True, eq=False)
-class Without:
+class HeadAblation:
     """The answer of a pass without a head."""
 
     shares: np.ndarray  #: the probability of each token asked about
     total: float  #: the logit asked about, or the lead
 
 
-def without_head(run: ModelRun, loaded: LoadedModel, ids: Ids, position: int, layer: int, head: int) -> Without:
+def ablate_head(run: ModelRun, loaded: LoadedModel, ids: Ids, position: int, layer: int, head: int) -> HeadAblation:
     """Run the model again without the head, its later layers too."""
     edit = Edit(layer, head, silence=True)
     trace = intervene(loaded.model, edit, logits=loaded.predicts, **run.inputs_on(loaded.model.device))
@@ -270,4 +270,4 @@ def without_head(run: ModelRun, loaded: LoadedModel, ids: Ids, position: int, la
     logits = trace.logits[0] if trace.logits.dim() == 2 else trace.logits[0, position]
     asked = torch.tensor([each for each in ids if each is not None])
     own, *other = logits[asked].float().tolist()
-    return Without(probabilities(logits)[asked].cpu().numpy(), own - sum(other))
+    return HeadAblation(probabilities(logits)[asked].cpu().numpy(), own - sum(other))

@@ -82,7 +82,7 @@ def measure_circuit(
     ablated = ablation.lead(always)
     prompts.refuse_alike(ablation.whole - ablated)
     kept: tuple[float, ...] = ()
-    made = MeasuredCircuit(prompts, with_mlps, tuple(parts), sizes(len(parts)), kept, ablation.whole, ablated)
+    made = MeasuredCircuit(prompts, with_mlps, tuple(parts), measured_sizes(len(parts)), kept, ablation.whole, ablated)
     yield made
     for size in made.sizes:
         members = [*always, *((part.layer, part.head) for part in parts[:size])]
@@ -90,7 +90,7 @@ def measure_circuit(
         yield replace(made, kept=kept)
 
 
-def sizes(parts: int) -> tuple[int, ...]:
+def measured_sizes(parts: int) -> tuple[int, ...]:
     """The sizes that are measured of so many parts."""
     return (*range(min(DRAWN, parts - 1) + 1), *(size for size in BEYOND if DRAWN < size < parts), parts)
 
@@ -139,7 +139,7 @@ class PatchMap:
 
 def patch(loaded: LoadedModel, prompts: TwoPrompts) -> Iterator[PatchMap]:
     """The linearised map, then the same with more and more cells computed anew, the largest first."""
-    begun = linearised(loaded, prompts)
+    begun = linearised_patches(loaded, prompts)
     yield begun
     order = np.argsort(-np.abs(begun.linear), axis=None)[: begun.asked]
     cells = [Cell(int(n) // begun.linear.shape[1], None, int(n) % begun.linear.shape[1]) for n in order]
@@ -150,7 +150,7 @@ def patch(loaded: LoadedModel, prompts: TwoPrompts) -> Iterator[PatchMap]:
         yield replace(begun, exact=exact.copy())
 
 
-def linearised(loaded: LoadedModel, prompts: TwoPrompts) -> PatchMap:
+def linearised_patches(loaded: LoadedModel, prompts: TwoPrompts) -> PatchMap:
     """Two passes and one backward. A cell that nothing can change is exactly 0."""
     made = attribution_patching(loaded, prompts.text, prompts.other, *prompts.ids, prompts.position)
     prompts.refuse_alike(made.after - made.before)

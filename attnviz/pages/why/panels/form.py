@@ -8,9 +8,9 @@ import streamlit as st
 from attnviz.app import page_parts, sentence_input, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.app.text import plain
+from attnviz.app.text import escape_markdown
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, say
+from attnviz.base.words import _, translate_message
 from attnviz.engine import Rerun
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.why import choices
@@ -22,7 +22,7 @@ LONGEST_TAIL = 40  #: characters of the sentence in a title
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class TokenRequest:
     """A sentence that a model has read, and the answer taken apart."""
 
     run: ModelRun
@@ -31,25 +31,25 @@ class Asked:
 
     @property
     def token(self) -> str:
-        return plain(self.parts.asked[0].label)
+        return escape_markdown(self.parts.asked[0].label)
 
     @property
     def versus(self) -> str | None:
-        return plain(self.parts.asked[1].label) if len(self.parts.asked) > 1 else None
+        return escape_markdown(self.parts.asked[1].label) if len(self.parts.asked) > 1 else None
 
 
-def ask() -> Asked:
+def draw_form() -> TokenRequest:
     """Draw the controls; what they ask for."""
     run = sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, kinds=("decoder", "encoder"))
-    loaded = model_cache.model_of(run)
-    offered = model_cache.cached(run, "why-offered", lambda: parts.offered(run, loaded))
+    loaded = model_cache.model_of_run(run)
+    offered = model_cache.cached_result(run, "why-offered", lambda: parts.likely_tokens(run, loaded))
     question = _question(run.request.text, offered)
-    return Asked(run, loaded, model_cache.cached_rerun(run, Rerun(parts.run, (question,))))
+    return TokenRequest(run, loaded, model_cache.rerun_cached(run, Rerun(parts.run, (question,))))
 
 
 def _question(text: str, offered: list[TokenChoice]) -> parts.TokenQuestion:
     row = st.columns([1, 1, 1.4], vertical_alignment="bottom")
-    example = parts.contrast_of(text)
+    example = parts.find_contrast(text)
     named: dict[str, str] = {}
     for each in offered:  # of two that differ by a space the likelier one
         named.setdefault(each.text.strip() or each.text, f"{each.label} {Rounded(each.probability):.1%}")
@@ -62,8 +62,8 @@ def _question(text: str, offered: list[TokenChoice]) -> parts.TokenQuestion:
         versus = "" if alone else _token(choices.VERSUS, _("rather than"), named, second)
     with row[2], st.container(horizontal=True, vertical_alignment="center"):
         alone = widgets.toggle(choices.ALONE, _("Its logit alone"))
-        page_parts.examples(
-            "why-example", ((f"{each.text} …", say(each.shows), each) for each in parts.CONTRASTS), _take
+        page_parts.draw_examples(
+            "why-example", ((f"{each.text} …", translate_message(each.shows), each) for each in parts.CONTRASTS), _take
         )
     return parts.TokenQuestion(token, versus, alone)
 
@@ -72,7 +72,7 @@ def _token(choice: link_state.Choice[str], label: str, named: Mapping[str, str],
     """One of the likeliest tokens, or any that is typed."""
     more = [each for each in (usual, link_state.value(choice)) if each]
     options = dict(named) | {each: each for each in more if each not in named}
-    return widgets.one_of(
+    return widgets.select_one(
         choice, label, options, usual=usual, style="select", accept_new_options=True, placeholder=_("token")
     )
 
@@ -83,7 +83,7 @@ def _take(example: parts.Contrast) -> None:
     link_state.put_all({choices.SENTENCE: example.text, **nothing})
 
 
-def title(asked: Asked) -> str:
+def sentence_title(asked: TokenRequest) -> str:
     """The end of the sentence, and what is written after it."""
     text = "".join(span.text for span in asked.run.source.spans[: asked.parts.position + 1]).strip()
     tail = text if len(text) <= LONGEST_TAIL else "…" + text[-LONGEST_TAIL:]

@@ -10,11 +10,11 @@ import streamlit as st
 from attnviz.app import head_drawing, page_parts, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.app.links.choices import head_of
-from attnviz.app.panel import guard
-from attnviz.app.text import plain, spoken
+from attnviz.app.links.choices import parse_head
+from attnviz.app.panel import show_problems
+from attnviz.app.text import escape_markdown, translate_markdown
 from attnviz.base.rounding import Rounded
-from attnviz.base.words import _, listed, say, sentences
+from attnviz.base.words import _, join_list, join_sentences, translate_message
 from attnviz.engine import Rerun
 from attnviz.pages.why import choices, figures
 from attnviz.pages.why.maths import parts
@@ -26,25 +26,29 @@ EVEN = 0.005  #: a lead in logits that is written as 0.00
 def panel() -> None:
     """Draw the section."""
     place = page_parts.main_picture()
-    asked = form.ask()
+    asked = form.draw_form()
     heads, strongest = asked.parts.by_head, "{}.{}".format(*asked.parts.strongest)
     # for those who cannot click a bar
-    at = head_of(widgets.one_of(choices.AT, _("Head (layer.head)"), heads, usual=strongest, style="select", width=220))
+    at = parse_head(
+        widgets.select_one(choices.AT, _("Head (layer.head)"), heads, usual=strongest, style="select", width=220)
+    )
     left, right = place.columns([1.9, 1], gap="small")
     with left:
         _ladder(asked, at)
     with right:
         _lens(asked)
-    with guard():
+    with show_problems():
         _head(asked, at)
     box = st.expander(_("All parts, the largest first"), key="why-all", on_change="rerun")
     if box.open:
         rows = asked.parts.parts
         added = [f"{Rounded(each.value):+.4f}" for each in rows]
-        box.dataframe({_("part"): [say(each.name) for each in rows], _unit(asked): added}, hide_index=True)
+        box.dataframe(
+            {_("part"): [translate_message(each.name) for each in rows], _unit(asked): added}, hide_index=True
+        )
 
 
-def _ladder(asked: form.Asked, at: tuple[int, int]) -> None:
+def _ladder(asked: form.TokenRequest, at: tuple[int, int]) -> None:
     made = asked.parts
     heads, mlps = float(np.nansum(made.heads)), float(made.mlps.sum())
     layer, head = made.strongest
@@ -68,19 +72,19 @@ def _ladder(asked: form.Asked, at: tuple[int, int]) -> None:
     widest = made.heads.shape[1]
     show.figure(
         show.chart_of(
-            figures.ladder,
+            figures.parts_ladder,
             made.heads,
             made.mlps,
-            [(say(each.name), each.value) for each in made.others],
+            [(translate_message(each.name), each.value) for each in made.others],
             at,
-            title=form.title(asked),
+            title=form.sentence_title(asked),
             unit=_unit(asked),
         ),
         name=f"why-{asked.run.request.model}",
         key="why-parts",
-        words=words if made.linearised is None else sentences(words, spoken(made.linearised)),
+        words=words if made.linearised is None else join_sentences(words, translate_markdown(made.linearised)),
         table=lambda: {
-            "part": [say(each.name) for each in made.in_order],
+            "part": [translate_message(each.name) for each in made.in_order],
             "layer": [each.layer for each in made.in_order],
             "head": [each.head for each in made.in_order],
             "added": [each.value for each in made.in_order],
@@ -89,14 +93,14 @@ def _ladder(asked: form.Asked, at: tuple[int, int]) -> None:
     )
 
 
-def _unit(asked: form.Asked) -> str:
+def _unit(asked: form.TokenRequest) -> str:
     if asked.versus is None:
         return _("added to the logit of “{token}”").format(token=asked.parts.asked[0].label)
     token, versus = (each.label for each in asked.parts.asked)
     return _("added to the lead of “{token}” over “{versus}”").format(token=token, versus=versus)
 
 
-def _answer(asked: form.Asked) -> str:
+def _answer(asked: form.TokenRequest) -> str:
     """The answer in one sentence."""
     total, first = asked.parts.total, asked.parts.asked[0]
     if asked.versus is None:
@@ -116,12 +120,12 @@ def _answer(asked: form.Asked) -> str:
     return template.format(token=asked.token, versus=asked.versus, lead=abs(total), times=times)
 
 
-def _lens(asked: form.Asked) -> None:
+def _lens(asked: form.TokenRequest) -> None:
     made = asked.parts
     names = [each.label for each in made.asked]
     show.figure(
         show.chart_of(
-            figures.lens,
+            figures.lens_curves,
             made.ranks,
             made.lens,
             names,
@@ -168,7 +172,7 @@ def lens_caption(made: parts.Parts, token: str) -> str:
             else _("Only after the last layer does “{token}” come first; one layer earlier it is number {before:,}.")
         )
     place, before = (int(made.ranks[at, 0]) for at in (-1, -2))
-    return said.format(token=token, layer=since, lost=listed(_ranges(lost)), place=place, before=before)
+    return said.format(token=token, layer=since, lost=join_list(_ranges(lost)), place=place, before=before)
 
 
 def _ranges(numbers: Sequence[int]) -> list[str]:
@@ -177,7 +181,7 @@ def _ranges(numbers: Sequence[int]) -> list[str]:
     return [f"{run[0]}–{run[-1]}" if run[0] < run[-1] else str(run[0]) for run in runs]
 
 
-def _head(asked: form.Asked, at: tuple[int, int]) -> None:
+def _head(asked: form.TokenRequest, at: tuple[int, int]) -> None:
     """The head that is chosen: where it looks, which tokens its part came from, and the answer without it."""
     left, right = st.columns(2, gap="medium")
     with left:
@@ -189,7 +193,7 @@ def _head(asked: form.Asked, at: tuple[int, int]) -> None:
             page_parts.open_explorer(asked.run.request.model, asked.run.request.text, at)
 
 
-def _sources(asked: form.Asked, layer: int, head: int) -> None:
+def _sources(asked: form.TokenRequest, layer: int, head: int) -> None:
     made, tokens = asked.parts, asked.run.stacks[0].keys.labels
     values = made.sources[layer, head]
     most = int(np.abs(values).argmax())
@@ -199,9 +203,11 @@ def _sources(asked: form.Asked, layer: int, head: int) -> None:
         if len(tokens) > 1
         else _("Head {layer}.{head} adds {part:+.2f}, all of it from “{token}”, the only token.")
     )
-    words = said.format(layer=layer, head=head, part=part, value=value, rest=part - value, token=plain(tokens[most]))
+    words = said.format(
+        layer=layer, head=head, part=part, value=value, rest=part - value, token=escape_markdown(tokens[most])
+    )
     show.figure(
-        show.chart_of(figures.sources, tokens, values, _unit(asked)),
+        show.chart_of(figures.source_bars, tokens, values, _unit(asked)),
         name=f"why-{asked.run.request.model}-{layer}-{head}",
         key="why-sources",
         words=words,
@@ -209,15 +215,15 @@ def _sources(asked: form.Asked, layer: int, head: int) -> None:
     )
 
 
-def _silenced(asked: form.Asked, layer: int, head: int) -> None:
+def _silenced(asked: form.TokenRequest, layer: int, head: int) -> None:
     """A switch that runs the model again without the head, and what that changes."""
     if not widgets.toggle(choices.SILENCE, _("Silence it, and run the model again")):
         return
-    change = Rerun(parts.without_head, (asked.parts.ids, asked.parts.position, layer, head))
-    after = model_cache.cached_rerun(asked.run, change)
+    change = Rerun(parts.ablate_head, (asked.parts.ids, asked.parts.position, layer, head))
+    after = model_cache.rerun_cached(asked.run, change)
     moved = [
         _("{token} from {before:.1%} to {after:.1%}").format(
-            token=plain(each.label), before=each.probability, after=share
+            token=escape_markdown(each.label), before=each.probability, after=share
         )
         for each, share in zip(asked.parts.asked, after.shares, strict=True)
     ]
@@ -237,7 +243,7 @@ def _silenced(asked: form.Asked, layer: int, head: int) -> None:
         template.format(
             layer=layer,
             head=head,
-            moved=listed(moved),
+            moved=join_list(moved),
             before=total,
             after=after.total,
             part=part,

@@ -6,24 +6,24 @@ import numpy as np
 import streamlit as st
 
 from attnviz.app import live_run, page_parts, show, widgets
-from attnviz.app.text import plain
+from attnviz.app.text import escape_markdown
 from attnviz.base.message import Problem
-from attnviz.base.words import _, listed, sentences
+from attnviz.base.words import _, join_list, join_sentences
 from attnviz.pages.why import choices, figures
 from attnviz.pages.why.maths import two_prompts
-from attnviz.pages.why.maths.parts import contrast_of
+from attnviz.pages.why.maths.parts import find_contrast
 from attnviz.pages.why.panels import form
 
 CIRCUIT, PATCHES = "why-circuit", "why-patches"  #: what is computed in each section
 TRUSTED = 0.7  #: a correlation from which on linearised cells are worth looking at
 
 
-def ask() -> tuple[form.Asked, two_prompts.TwoPrompts]:
+def ask() -> tuple[form.TokenRequest, two_prompts.TwoPrompts]:
     """Draw the controls of both sections; the second prompt is in the link only once the visitor has typed one."""
-    asked = form.ask()
+    asked = form.draw_form()
     text = asked.run.request.text
-    example = contrast_of(text)
-    other = widgets.text(
+    example = find_contrast(text)
+    other = widgets.text_box(
         choices.OTHER,
         _("Second prompt"),
         usual=example.other if example else None,
@@ -56,22 +56,22 @@ def circuit_panel() -> None:
         with right:
             _curve(asked, live.result, size)
         done, of = len(live.result.kept), len(live.result.sizes)
-        live_run.controls(CIRCUIT, live, done / of, _("{n} of {all} sizes measured").format(n=done, all=of))
-    live_run.again(live)
+        live_run.draw_progress(CIRCUIT, live, done / of, _("{n} of {all} sizes measured").format(n=done, all=of))
+    live_run.rerun_if_running(live)
 
 
 def _name(part: two_prompts.CircuitPart) -> str:
     return _("MLP {layer}").format(layer=part.layer) if part.head is None else f"{part.layer}.{part.head}"
 
 
-def _graph(asked: form.Asked, made: two_prompts.MeasuredCircuit, size: int) -> None:
+def _graph(asked: form.TokenRequest, made: two_prompts.MeasuredCircuit, size: int) -> None:
     tokens, chosen = asked.run.stacks[0].queries.labels, made.parts[:size]
     nodes = [
         figures.Node(_name(part), part.position, part.layer, part.score, part.reads, part.head is None)
         for part in chosen
     ]
     show.figure(
-        show.chart_of(figures.graph, nodes, tokens, asked.parts.asked[0].label, form.title(asked)),
+        show.chart_of(figures.draw_circuit, nodes, tokens, asked.parts.asked[0].label, form.sentence_title(asked)),
         name=f"circuit-{asked.run.request.model}-{size}",
         key="why-circuit",
         words=_said(asked, made, size),
@@ -86,7 +86,7 @@ def _graph(asked: form.Asked, made: two_prompts.MeasuredCircuit, size: int) -> N
     )
 
 
-def _said(asked: form.Asked, made: two_prompts.MeasuredCircuit, size: int) -> str:
+def _said(asked: form.TokenRequest, made: two_prompts.MeasuredCircuit, size: int) -> str:
     """The honest number under the picture."""
     if size >= len(made.kept):
         return _("How much these parts keep is being measured.")
@@ -102,14 +102,14 @@ def _said(asked: form.Asked, made: two_prompts.MeasuredCircuit, size: int) -> st
         )
     )
     return template.format(
-        parts=listed(map(_name, made.parts[:size])), kept=made.kept[size], other=plain(made.prompts.other)
+        parts=join_list(map(_name, made.parts[:size])), kept=made.kept[size], other=escape_markdown(made.prompts.other)
     )
 
 
-def _curve(asked: form.Asked, made: two_prompts.MeasuredCircuit, size: int) -> None:
+def _curve(asked: form.TokenRequest, made: two_prompts.MeasuredCircuit, size: int) -> None:
     shown = max(len(made.kept), 1)
     show.figure(
-        show.chart_of(figures.curve, made.sizes, made.kept, size),
+        show.chart_of(figures.kept_share_curve, made.sizes, made.kept, size),
         name=f"circuit-kept-{asked.run.request.model}",
         key="why-kept",
         words=_("100% is the difference between {before:+.2f}, all exchanged, and {after:+.2f}, none.").format(
@@ -132,11 +132,11 @@ def patches_panel() -> None:
         )
         _map(asked, live.result)
         done, of = live.result.done, live.result.asked
-        live_run.controls(PATCHES, live, done / of, _("{n} of {all} cells computed anew").format(n=done, all=of))
-    live_run.again(live)
+        live_run.draw_progress(PATCHES, live, done / of, _("{n} of {all} cells computed anew").format(n=done, all=of))
+    live_run.rerun_if_running(live)
 
 
-def _map(asked: form.Asked, made: two_prompts.PatchMap) -> None:
+def _map(asked: form.TokenRequest, made: two_prompts.PatchMap) -> None:
     clean, corrupted = made.tokens
     names = [one if one == two else f"{one} / {two}" for one, two in zip(clean, corrupted, strict=True)]
     shares = made.shares
@@ -147,9 +147,9 @@ def _map(asked: form.Asked, made: two_prompts.PatchMap) -> None:
         "Put into the run of “{other}” at layer {layer}, the stream of “{token}” gives back {share:.0%} of the "
         "difference, from {before:+.2f} to {after:+.2f}."
     ).format(
-        other=plain(made.prompts.other),
+        other=escape_markdown(made.prompts.other),
         layer=layer,
-        token=plain(names[at]),
+        token=escape_markdown(names[at]),
         share=shares[layer, at],
         before=made.before,
         after=made.after,
@@ -166,7 +166,7 @@ def _map(asked: form.Asked, made: two_prompts.PatchMap) -> None:
         show.chart_of(figures.patch_map, shares, made.exact, made.linear, names),
         name=f"patches-{asked.run.request.model}",
         key="why-patches",
-        words=sentences(
+        words=join_sentences(
             said,
             _("A dot marks a cell that was computed anew; the others are linearised, or can change nothing."),
             exact,

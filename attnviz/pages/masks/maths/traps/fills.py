@@ -9,7 +9,7 @@ from torch import Tensor
 from attnviz.base.message import Message
 from attnviz.base.rounding import Rounded
 from attnviz.core import masks
-from attnviz.runs.traps import Outcome, compared, largest_gap
+from attnviz.runs.traps import Outcome, compare_matrices, largest_gap
 from attnviz.runs.word_vectors import WIDTH, Sentence
 
 
@@ -66,7 +66,7 @@ def run_fill(s: Sentence) -> Outcome:
         Message("a row with nothing left"),
         Message("other rows leak"),
     )
-    return compared(
+    return compare_matrices(
         wrong,
         right,
         s.words,
@@ -128,7 +128,7 @@ def run_softmax_first(s: Sentence) -> Outcome:
     causal = masks.causal(len(s))
     bad, good = wrong_softmax_first(s.scores, causal), right_softmax_first(s.scores, causal)
     if len(s) == 1:
-        return compared(bad, good, s.words, NO_FUTURE, allowed=causal)
+        return compare_matrices(bad, good, s.words, NO_FUTURE, allowed=causal)
     least = int(bad.sum(-1).argmin())
     earlier = slice(len(s) - 1)
     changed = s.scores.clone()
@@ -137,7 +137,7 @@ def run_softmax_first(s: Sentence) -> Outcome:
         largest_gap(way(changed, causal)[earlier], kept[earlier])
         for way, kept in ((wrong_softmax_first, bad), (right_softmax_first, good))
     )
-    return compared(
+    return compare_matrices(
         bad,
         good,
         s.words,
@@ -183,8 +183,8 @@ def run_before_scaling(s: Sentence) -> Outcome:
         for fill in FILLS
     ]
     if len(s) == 1:
-        return compared(bad, good, s.words, NO_FUTURE, table=(headings, *rows))
-    return compared(
+        return compare_matrices(bad, good, s.words, NO_FUTURE, table=(headings, *rows))
+    return compare_matrices(
         bad,
         good,
         s.words,
@@ -234,8 +234,8 @@ def run_ignored_mask(s: Sentence) -> Outcome:
     bad, good = wrong_ignored_mask(s.q, s.k, causal), right_ignored_mask(s.q, s.k, causal)
     forbidden = bad.masked_fill(causal, 0.0)
     if len(s) == 1:
-        return compared(bad, good, s.words, NO_FUTURE, allowed=causal)
-    return compared(
+        return compare_matrices(bad, good, s.words, NO_FUTURE, allowed=causal)
+    return compare_matrices(
         bad,
         good,
         s.words,

@@ -11,7 +11,7 @@ from attnviz.base.largest import find_largest
 from attnviz.base.message import Message
 from attnviz.base.rounding import Rounded
 from attnviz.core.projections import split_heads
-from attnviz.runs.traps import Outcome, error_of, largest_gap, picture
+from attnviz.runs.traps import Outcome, error_message, largest_gap, picture
 from attnviz.runs.word_vectors import WIDTH, Sentence
 
 HEADS, KV_HEADS = 4, 2
@@ -118,7 +118,7 @@ def run_query_heads_of_keys(s: Sentence) -> Outcome:
             ),
             Message(
                 "With the length written out, PyTorch refuses the wide matrices: {error}",
-                {"error": error_of(right_query_heads_of_keys, s.x, s.w_q, s.w_k, s.w_v, HEADS)},
+                {"error": error_message(right_query_heads_of_keys, s.x, s.w_q, s.w_k, s.w_v, HEADS)},
             ),
         ),
     )
@@ -176,7 +176,7 @@ def run_expanded_heads(s: Sentence) -> Outcome:
             if most.alone
             else Message("Drawn: repeat in head {head}, off by {gap:.3f}.", {"head": most.index, "gap": most.value}),
         ),
-        error=error_of(wrong_expanded_heads, q, k),
+        error=error_message(wrong_expanded_heads, q, k),
     )
 
 
@@ -276,7 +276,7 @@ def run_query_length(s: Sentence) -> Outcome:
     words, arguments = s.words[-asking:], (s.x[-asking:], s.x, s.w_q, s.w_k, HEADS)
     good = right_query_length(*arguments)
     whole = (s.x, s.x, s.w_q, s.w_k, HEADS)
-    error = error_of(wrong_query_length, *arguments)
+    error = error_message(wrong_query_length, *arguments)
     bad = None if error else wrong_query_length(*arguments)
     return Outcome(
         None if bad is None else picture(bad[0], words, s.words),

@@ -8,8 +8,8 @@ from torch import Tensor, nn
 
 from attnviz.base.message import Message
 from attnviz.core import masks
-from attnviz.core.modules import seeded
-from attnviz.runs.traps import Outcome, compared, error_of, largest_gap, picture
+from attnviz.core.modules import seeded_generator
+from attnviz.runs.traps import Outcome, compare_matrices, error_message, largest_gap, picture
 from attnviz.runs.word_vectors import WIDTH, Sentence
 
 
@@ -24,13 +24,13 @@ def right_floor_division(q: Tensor, k: Tensor) -> Tensor:
 
 def error_in_training(q: Tensor, k: Tensor) -> str:
     """PyTorch's error message when a gradient has to pass through `//`."""
-    return error_of(lambda: wrong_floor_division(q.clone().requires_grad_(), k)[:, 0].sum().backward())
+    return error_message(lambda: wrong_floor_division(q.clone().requires_grad_(), k)[:, 0].sum().backward())
 
 
 def run_floor_division(s: Sentence) -> Outcome:
     bad, good = wrong_floor_division(s.q, s.k), right_floor_division(s.q, s.k)
     floored = s.q @ s.k.T // math.sqrt(s.q.shape[-1])
-    return compared(
+    return compare_matrices(
         bad,
         good,
         s.words,
@@ -61,7 +61,7 @@ def run_linear_weight(s: Sentence) -> Outcome:
     k_proj.weight.copy_(s.w_k.T)
     bad, good = wrong_linear_weight(s.x, q_proj, k_proj), right_linear_weight(s.x, q_proj, k_proj)
     wide = nn.Linear(WIDTH, 2 * WIDTH)
-    return compared(
+    return compare_matrices(
         bad,
         good,
         s.words,
@@ -99,10 +99,10 @@ class RightDropoutInEval(nn.Module):
 def run_dropout_in_eval(s: Sentence) -> Outcome:
     bad, good = WrongDropoutInEval(SHARE).eval(), RightDropoutInEval(SHARE).eval()
     values = torch.eye(len(s))  # with the identity as values, the output is the weights
-    with seeded(s.seed):
+    with seeded_generator(s.seed):
         first, second = bad(s.q, s.k, values), bad(s.q, s.k, values)
     steady = good(s.q, s.k, values)
-    return compared(
+    return compare_matrices(
         first,
         steady,
         s.words,
@@ -175,7 +175,7 @@ def run_unused_projections(s: Sentence) -> Outcome:
     bad, good = with_weights_of(s, WrongUnusedProjections), with_weights_of(s, RightUnusedProjections)
     bad_weights, good_weights = bad(s.x)[1].detach(), good(s.x)[1].detach()
     own = float(bad_weights.diagonal().mean())
-    return compared(
+    return compare_matrices(
         bad_weights,
         good_weights,
         s.words,
@@ -272,7 +272,7 @@ def right_transposed_padding(layer: nn.TransformerEncoderLayer, x: Tensor, is_pa
 
 def encoder_layer(s: Sentence) -> tuple[nn.TransformerEncoderLayer, list[Tensor]]:
     """Torch's layer with this sentence's projections, and the list that it adds the weights of each pass to."""
-    with seeded(s.seed):
+    with seeded_generator(s.seed):
         layer = nn.TransformerEncoderLayer(WIDTH, 1, WIDTH, dropout=0.0).eval()
         layer.self_attn = module(s)
     seen: list[Tensor] = []
@@ -322,6 +322,6 @@ def _padding_facts(
         ),
         Message(
             "With one sentence fewer, the wrong code stops: {error}.",
-            {"error": error_of(wrong_transposed_padding, layer, x[:, 1:], is_padding[1:])},
+            {"error": error_message(wrong_transposed_padding, layer, x[:, 1:], is_padding[1:])},
         ),
     )

@@ -8,7 +8,7 @@ from torch import Tensor
 from attnviz.base.message import Message
 from attnviz.core import masks
 from attnviz.core.rope import grid_positions
-from attnviz.runs.traps import Outcome, compared, largest_gap, picture, rotated
+from attnviz.runs.traps import Outcome, compare_matrices, largest_gap, picture, rotate_by_position
 from attnviz.runs.word_vectors import LONGEST, WIDTH, Sentence, word_vector
 
 
@@ -40,7 +40,7 @@ def run_integer_positions(s: Sentence) -> Outcome:
     positions = torch.arange(len(s))
     cut, kept = wrong_integer_positions(positions, WIDTH), right_integer_positions(positions, WIDTH)
     bad, good = weights(s, cut, positions), weights(s, kept, positions)
-    return compared(
+    return compare_matrices(
         bad,
         good,
         s.words,
@@ -115,7 +115,7 @@ def run_odd_axes(s: Sentence) -> Outcome:
         largest_gap(_weights(way(q, further), way(k, further)), weights)
         for way, weights in ((wrong_odd_axes, bad), (right_odd_axes, good))
     ]
-    return compared(
+    return compare_matrices(
         bad,
         good,
         s.words,
@@ -225,11 +225,13 @@ def run_left_padding(s: Sentence) -> Outcome:
     positions = [way(is_word) for way in (wrong_left_padding, right_left_padding)]
     bad, good = (absolute_weights(s, padded, each, is_word)[PADS:, PADS:] for each in positions)
     rope_bad, rope_good = (
-        causal_weights(rotated(padded @ s.w_q, each), rotated(padded @ s.w_k, each), is_word)[PADS:, PADS:]
+        causal_weights(rotate_by_position(padded @ s.w_q, each), rotate_by_position(padded @ s.w_k, each), is_word)[
+            PADS:, PADS:
+        ]
         for each in positions
     )
     allowed = masks.causal(len(s))
-    return compared(
+    return compare_matrices(
         bad,
         good,
         s.words,
