@@ -21,6 +21,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from attnviz.analysis.heads.removal_costs import mean_outputs
     from attnviz.base.message import Problem
     from attnviz.core.attention import attend
     from attnviz.models.attribution.circuit import Ablation, Circuit, find_circuit
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from attnviz.models.catalogue import LoadedModel
     from attnviz.models.loading import load
     from attnviz.notebook import HeadTable, NotebookView, cost_of_heads, find_heads, show
-    from attnviz.runs.heads.removal_costs import mean_outputs
 
 __version__ = "0.1.0"
 
@@ -99,7 +99,7 @@ _NAMES = {
     "attnviz.models.catalogue": ("LoadedModel",),
     "attnviz.models.loading": ("load",),
     "attnviz.notebook": ("HeadTable", "NotebookView", "cost_of_heads", "find_heads", "show"),
-    "attnviz.runs.heads.removal_costs": ("mean_outputs",),
+    "attnviz.analysis.heads.removal_costs": ("mean_outputs",),
 }  # fmt: skip
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 

@@ -18,9 +18,9 @@ from statistics import median
 import bertviz
 import torch
 
+from attnviz.analysis.model_run import Request, run_model
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
-from attnviz.runs.model_run import Request, run_model
 from benchmarks.driving import OVERVIEW, Tab, floor
 from benchmarks.harness import Row, above, at_most, chromium, machine, ms, risen, served, size, spread, table, times
 

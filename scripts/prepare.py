@@ -24,14 +24,14 @@ os.environ.setdefault("KINETO_LOG_LEVEL", "5")
 import torch
 import transformers
 
+from attnviz.analysis.heads.removal_costs import head_costs, mean_outputs
+from attnviz.analysis.prepared_files import packaged_weights
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
 from attnviz.pages.compare.maths import layer_timing, reach_training
 from attnviz.pages.decoding import choices
 from attnviz.pages.decoding.maths import decoders, kept_positions
 from attnviz.pages.heads.maths import head_survey
-from attnviz.runs.heads.removal_costs import head_costs, mean_outputs
-from attnviz.runs.prepared_files import packaged_weights
 
 PAGES = Path(__file__).parents[1] / "attnviz" / "pages"
 DECODER, ENCODER = "smollm2-135m", "minilm-l6"

@@ -5,6 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.analysis import head_matrix, what_if
+from attnviz.analysis.head_matrix import AS_IT_IS, DisplayOptions, Matrix
+from attnviz.analysis.model_run import ModelRun, Stack
 from attnviz.app import show
 from attnviz.app.cache import model_cache
 from attnviz.app.exports import cell_columns
@@ -14,9 +17,6 @@ from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, end_sentence, join_list, join_sentences
 from attnviz.canvas.head.attention_view import head_picture, head_view
 from attnviz.models.capture import MaskChoice, ScaleChoice
-from attnviz.runs import head_matrix, what_if
-from attnviz.runs.head_matrix import AS_IT_IS, DisplayOptions, Matrix
-from attnviz.runs.model_run import ModelRun, Stack
 
 
 def unedited_head(run: ModelRun, stack: Stack, layer: int, head: int, look: DisplayOptions = AS_IT_IS) -> Matrix:

@@ -10,7 +10,7 @@ import streamlit as st
 from attnviz.app import widgets
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import EVERY_PAGE, Choice, PageChoices
-from attnviz.app.mends.streamlit_adapter import app_session
+from attnviz.app.workarounds.streamlit_adapter import app_session
 from attnviz.base.words import N_, _
 from attnviz.canvas.presenter import Walk, presenter_bar
 

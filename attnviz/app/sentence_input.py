@@ -9,6 +9,7 @@ from typing import Final, cast
 
 import streamlit as st
 
+from attnviz.analysis.model_run import ModelRun, Request
 from attnviz.app import widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links.choices import Choice
@@ -20,7 +21,6 @@ from attnviz.base.words import _
 from attnviz.models.catalogue import ModelEntry
 from attnviz.models.loading import Availability, availabilities, availability, bytes_on_disk, bytes_on_hub
 from attnviz.models.settings import current_settings
-from attnviz.runs.model_run import ModelRun, Request
 
 _AGREED: Final = "_models_agreed_to"
 _SIZES: Final = "_sizes_asked_for"

@@ -13,11 +13,11 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import streamlit as st
 
 from attnviz.app.links import link_state
-from attnviz.app.mends.streamlit_adapter import app_session, upload_id
 from attnviz.app.page_entry import page_file
 from attnviz.app.panel import fragment, show_problem, show_problems
 from attnviz.app.presenting import FIGURE, PRESENT, figure_alone
 from attnviz.app.text import translate_markdown
+from attnviz.app.workarounds.streamlit_adapter import app_session, upload_id
 from attnviz.base.message import Message, MessageList, Problem
 from attnviz.base.words import _
 from attnviz.canvas.shared.component import get_component

@@ -8,6 +8,8 @@ from typing import Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attnviz.analysis.traps import IMPORTS, Outcome, Trap
+from attnviz.analysis.word_vectors import sentence
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.shared_results import shared
 from attnviz.app.exports import cell_columns
@@ -19,8 +21,6 @@ from attnviz.base.rounding import Rounded
 from attnviz.base.word_boundaries import split
 from attnviz.base.words import _, translate_message
 from attnviz.canvas.head.attention_view import head_picture, head_view
-from attnviz.runs.traps import IMPORTS, Outcome, Trap
-from attnviz.runs.word_vectors import sentence
 
 LONG = 32  #: words; a trap's picture of a longer sentence gets a square-root colour scale
 

@@ -21,7 +21,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.app.links import link_state
-from attnviz.app.mends import streamlit_adapter
+from attnviz.app.workarounds import streamlit_adapter
 
 _SHOWN = "_values_the_browser_may_show"
 _RETURNED = "_values_from_a_session_before"

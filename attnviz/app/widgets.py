@@ -14,9 +14,9 @@ import streamlit as st
 
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
-from attnviz.app.mends import streamlit_adapter
 from attnviz.app.text import escape_markdown, translate_markdown
 from attnviz.app.widget_values import is_late, set_before_drawn
+from attnviz.app.workarounds import streamlit_adapter
 from attnviz.base.message import Message
 from attnviz.base.words import _, selected_language
 

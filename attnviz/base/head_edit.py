@@ -2,7 +2,7 @@
 
 What a link may hold, the names on the controls, captions, what the browser is sent and what is read from it follow from
 these tables; `tests/js/cases/edits.json` holds the browser's own to them. A further mask is an entry of MASKS here, its
-function in PATTERNS of `runs/what_if.py`, and its function in MASKS of `canvas/shared/edit.js`.
+function in PATTERNS of `analysis/what_if.py`, and its function in MASKS of `canvas/shared/edit.js`.
 """
 
 from dataclasses import dataclass, field, replace

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Protocol
 
+from attnviz.analysis.heads.removal_costs import HeadsHere, HeadWork
+from attnviz.analysis.model_run import ModelRun, Request, run_model
 from attnviz.base.message import Problem
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.settings import EngineAddress, current_settings
-from attnviz.runs.heads.removal_costs import HeadsHere, HeadWork
-from attnviz.runs.model_run import ModelRun, Request, run_model
 
 Turn = Callable[[], AbstractContextManager[Any]]
 #: passes in one process: at the same time, where more would only slow each other down; and that may wait, which is a

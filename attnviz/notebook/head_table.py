@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from torch import Tensor, nn
 
+from attnviz.analysis.heads.batches import Batch
+from attnviz.analysis.heads.removal_costs import head_costs
+from attnviz.analysis.heads.scan import HeadPattern, HeadScore, HeadScores, ScoredRows, scan
 from attnviz.base.extras import explain_missing_extra, pandas
 from attnviz.base.words import N_
 from attnviz.engine import remote_engine
 from attnviz.models.catalogue import LoadedModel
-from attnviz.runs.heads.batches import Batch
-from attnviz.runs.heads.removal_costs import head_costs
-from attnviz.runs.heads.scan import HeadPattern, HeadScore, HeadScores, ScoredRows, scan
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from torch import Tensor
 
+from attnviz.analysis.head_matrix import raw_heads, telling_row
 from attnviz.base import words
 from attnviz.base.extras import ExtraMissing
 from attnviz.base.head_record import HeadData, HeadGrid, HeadTitles, HeadView
@@ -27,7 +28,6 @@ from attnviz.live.film_file import film_bytes
 from attnviz.live.matrix_figures import HeadFigure, HeadFilm
 from attnviz.live.scene_figure import FrameOptions, SceneFigure
 from attnviz.models.capture import RecordedLayer, Trace
-from attnviz.runs.head_matrix import raw_heads, telling_row
 
 #: The picture's scripts run, and may offer a file to keep; the notebook around it is out of their reach.
 SANDBOX = "allow-scripts allow-downloads"

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers
 from starlette.responses import FileResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from attnviz.app.mends.streamlit_adapter import FRONTEND
+from attnviz.app.workarounds.streamlit_adapter import FRONTEND
 from attnviz.base.message import Problem
 from attnviz.models import settings
 from attnviz.models.loading import cache_folder

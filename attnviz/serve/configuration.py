@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from attnviz.app.mends.streamlit_adapter import set_where_default
+from attnviz.app.workarounds.streamlit_adapter import set_where_default
 
 ENTRY = Path(__file__).parent / "entry" / "app.py"
 SETTINGS = ENTRY.parent / ".streamlit" / "config.toml"

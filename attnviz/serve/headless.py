@@ -22,9 +22,9 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.app.exports import GATHERING, ExportOffer, FigureCollector, LiveFile, to_csv
 from attnviz.app.links import link_state
-from attnviz.app.mends.streamlit_adapter import SESSION, WARNS_OF_NO_BROWSER
 from attnviz.app.page_entry import page_file
 from attnviz.app.text import strip_markdown
+from attnviz.app.workarounds.streamlit_adapter import SESSION, WARNS_OF_NO_BROWSER
 from attnviz.base.message import MessageList, Problem
 from attnviz.base.rasterised import render_png
 from attnviz.base.words import translate_message

@@ -22,7 +22,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import runtime
 
-from attnviz.app.mends import streamlit_adapter
+from attnviz.app.workarounds import streamlit_adapter
 from attnviz.base.words import _, languages, use_language
 
 #: seconds that a message is counted as, by its kind; our pages send no other kind: what else comes is not passed on

@@ -27,8 +27,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.app import share_menu
-from attnviz.app.mends.streamlit_adapter import FRONTEND
 from attnviz.app.page_entry import CHART, PAGES_DIR, Page
+from attnviz.app.workarounds.streamlit_adapter import FRONTEND
 from attnviz.base.message import Problem
 from attnviz.base.words import _, languages, use_language
 from attnviz.canvas.shared.component import SHARED

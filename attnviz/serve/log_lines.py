@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from streamlit import config
 
-from attnviz.app.mends import log_format
+from attnviz.app.workarounds import log_format
 
 OWN: Final = "attnviz"
 HIDDEN: Final = "…"

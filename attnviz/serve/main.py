@@ -7,10 +7,10 @@ import streamlit as st
 from attnviz.app import presenting, share_menu
 from attnviz.app.cache.waiting_line import PAGES
 from attnviz.app.links.link_state import push_url, sync_from_url, unreported_refusals
-from attnviz.app.mends.reliances import log_what_is_gone
-from attnviz.app.mends.streamlit_adapter import leave_if_gone
 from attnviz.app.text import translate_markdown
 from attnviz.app.widget_values import apply_returned_values, note_returned_widgets, set_when_complete
+from attnviz.app.workarounds.reliances import log_what_is_gone
+from attnviz.app.workarounds.streamlit_adapter import leave_if_gone
 from attnviz.base.words import selected_language, set_language_source, use_language
 from attnviz.canvas import connection
 from attnviz.canvas.shared.component import remember_page

@@ -15,8 +15,8 @@ import streamlit as st
 
 from attnviz.app import presenting, widgets
 from attnviz.app.links.link_state import has_choices, link_parameters, value, value_before_sync
-from attnviz.app.mends.streamlit_adapter import app_session, browser_language, run_of_this_thread
 from attnviz.app.page_entry import Page, page_file
+from attnviz.app.workarounds.streamlit_adapter import app_session, browser_language, run_of_this_thread
 from attnviz.base.words import N_, _, current_language, languages, supported_language
 from attnviz.serve.page_table import PAGES
 

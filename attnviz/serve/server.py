@@ -22,7 +22,7 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from attnviz.app import show
-from attnviz.app.mends import whole_callbacks
+from attnviz.app.workarounds import whole_callbacks
 from attnviz.base import pictures_font
 from attnviz.canvas.head import ahead
 from attnviz.figures.export import PLOTLY_JS

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.bounded_cache import memory_after_trim
 from attnviz.app.cache.shared_results import CHARTS
-from attnviz.app.mends import streamlit_adapter
+from attnviz.app.workarounds import streamlit_adapter
 
 log = logging.getLogger("attnviz.answers")
 

@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from attnviz import live
+from attnviz.analysis.head_matrix import raw_heads
+from attnviz.analysis.model_run import Request, run_model
 from attnviz.base import pictures_font
 from attnviz.base.head_record import HeadGrid, HeadView
 from attnviz.base.message import Message, MessageList, Problem
@@ -29,8 +31,6 @@ from attnviz.models.file_faults import read_lines
 from attnviz.models.loading import Example, load
 from attnviz.models.loading.example_traces import model_examples
 from attnviz.models.loading.locate import wheel_path
-from attnviz.runs.head_matrix import raw_heads
-from attnviz.runs.model_run import Request, run_model
 from attnviz.site.model_files import LONGEST, MODELS, bert_manifest, llama_manifest
 from attnviz.site.site_texts import site_texts
 

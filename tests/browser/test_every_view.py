@@ -13,6 +13,7 @@ from itertools import groupby
 import pytest
 from playwright.sync_api import expect
 
+from attnviz.analysis.model_run import Request, run_model
 from attnviz.app.links.choices import page_choices
 from attnviz.base.words import LOCALE_DIR
 from attnviz.models.loading import EXAMPLES, load
@@ -21,7 +22,6 @@ from attnviz.pages.decoding.maths import decoders, token_by_token
 from attnviz.pages.heads.maths.sentence_sets import single_token_words
 from attnviz.pages.why.maths import parts
 from attnviz.pages.why.maths.parts import CONTRASTS
-from attnviz.runs.model_run import Request, run_model
 from attnviz.serve import page_table
 from scripts import languages
 from tests.browser import longer_words

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from attnviz.analysis.model_run import Request, stored_run
 from attnviz.models.loading import EXAMPLES, load
-from attnviz.runs.model_run import Request, stored_run
 from tests.browser.canvas_places import cell, numbers, shown, weights
 from tests.browser.conftest import answered, resized, until
 from tests.browser.saving import open_menu, saved_in

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
+from attnviz.analysis.model_run import Request, stored_run
 from attnviz.core.attention import attend
 from attnviz.models.loading import EXAMPLES
-from attnviz.runs.model_run import Request, stored_run
 from tests.browser.canvas_places import cell, finger, weights
 from tests.browser.conftest import answered, until
 from tests.browser.test_all_heads import arrived

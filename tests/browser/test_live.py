@@ -12,10 +12,10 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from attnviz.analysis.head_matrix import raw_head, raw_heads
+from attnviz.analysis.model_run import Request, run_model
 from attnviz.base.head_record import HeadGrid, HeadTitles, HeadView, Pin, Pins
 from attnviz.live import LiveView, live_page
-from attnviz.runs.head_matrix import raw_head, raw_heads
-from attnviz.runs.model_run import Request, run_model
 from tests.browser.canvas_places import cell, drag, tile
 from tests.browser.conftest import answered, at_rest, until
 from tests.browser.saving import open_menu, saved_in

@@ -12,11 +12,11 @@ import psutil
 import pytest
 from torch.testing import assert_close
 
+from attnviz.analysis.model_run import Request
 from attnviz.base.message import Problem
 from attnviz.engine import InProcess, Rerun
 from attnviz.models.loading import load, version
 from attnviz.models.settings import EngineAddress
-from attnviz.runs.model_run import Request
 from tests.models.tiny_tokenizers import gpt2_folder
 from tests.waiting import until
 

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from attnviz.analysis import what_if
 from attnviz.base.head_edit import HeadEdit, ids
 from attnviz.base.packed import pack_bits
 from attnviz.canvas.shared import packing
 from attnviz.core.attention import attend
 from attnviz.models.capture import RecordedLayer
 from attnviz.models.tokens import MatrixAxis, project_weights
-from attnviz.runs import what_if
 
 #: (queries, keys, spread of the scores, mask, bias, soft-cap, sink, factor)
 HEADS = (

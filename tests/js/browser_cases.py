@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from attnviz.analysis.head_matrix import Matrix
 from attnviz.base import raw_scores
 from attnviz.base.head_record import HeadData, PackedHeads
 from attnviz.base.packed import pack_bits
@@ -28,7 +29,6 @@ from attnviz.core.attention import COLDEST
 from attnviz.figures import theme
 from attnviz.pages.positions.maths import rotation
 from attnviz.pages.scaling.maths import alternatives
-from attnviz.runs.head_matrix import Matrix
 from tests.canvas.browser_codes import decode16
 from tests.js import attend_cases, birth_cases
 

@@ -9,11 +9,11 @@ from html.parser import HTMLParser
 
 import numpy as np
 
+from attnviz.analysis.head_matrix import raw_heads
+from attnviz.analysis.model_run import Request, run_model
 from attnviz.base.head_record import HeadData, HeadGrid, HeadView
 from attnviz.base.packed import unpack_blob
 from attnviz.live import BUNDLE, LiveView, live_page
-from attnviz.runs.head_matrix import raw_heads
-from attnviz.runs.model_run import Request, run_model
 from tests.js.browser_cases import decoded
 from tests.models.conftest import smollm2
 

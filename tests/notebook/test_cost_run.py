@@ -8,7 +8,7 @@ import pytest
 from torch import Tensor
 
 import attnviz as av
-from attnviz.runs.heads.removal_costs import head_costs
+from attnviz.analysis.heads.removal_costs import head_costs
 from tests.models.tiny import llama, tokens
 
 BATCHES = [tokens(2, 9, seed=seed) for seed in range(2)]

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 import attnviz as av
-from attnviz.runs.heads.scan import scan
+from attnviz.analysis.heads.scan import scan
 from tests.models.tiny import llama, tokens
 
 BATCHES = [tokens(2, 9, seed=seed) for seed in range(3)]

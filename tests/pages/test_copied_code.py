@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PRIVATE = re.compile(r"\._[a-z]\w*")
 #: what looks private names up, and shows none
-LOOKS_UP = ("app/mends", "models/capture/forward_pass.py")
+LOOKS_UP = ("app/workarounds", "models/capture/forward_pass.py")
 
 
 def texts(source: str) -> list[str]:

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from attnviz.analysis.traps import Trap
+from attnviz.analysis.word_vectors import sentence
 from attnviz.base.message import Message
 from attnviz.pages.decoding.maths.cache_traps import CACHE_TRAPS
 from attnviz.pages.fast.maths.traps import TILE_TRAPS
 from attnviz.pages.masks.maths.traps import TRAPS
-from attnviz.runs.traps import Trap
-from attnviz.runs.word_vectors import sentence
 from tests.pages.all_sentences import (
     FOUR,
     ONE,

@@ -18,12 +18,12 @@ import pytest
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
+from attnviz.analysis import own_process
 from attnviz.app.cache import model_cache, waiting_line
 from attnviz.app.cache.waiting_line import WaitingLine
 from attnviz.base.packed import unpack_blob
 from attnviz.models.loading import cache_folder, load_model
 from attnviz.pages.compare.panels import reach as reach_panel
-from attnviz.runs import own_process
 from tests.broken_disks import filling_disk
 from tests.models.loading import test_hub_download as hubs
 from tests.models.tiny_tokenizers import byte_level

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app.mends.streamlit_adapter import SESSION
+from attnviz.app.workarounds.streamlit_adapter import SESSION
 from attnviz.base import words
 from attnviz.serve.page_table import NAMES as PAGES
 from tests.pages.conftest import open_page

@@ -6,8 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.app.links.choices import EVERY_PAGE, page_choices, page_parameters
-from attnviz.app.mends.streamlit_adapter import SESSION
 from attnviz.app.presenting import PAGE
+from attnviz.app.workarounds.streamlit_adapter import SESSION
 from attnviz.serve.page_table import NAMES as PAGES
 
 

@@ -12,8 +12,8 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from attnviz.app.mends.streamlit_adapter import FRONTEND
 from attnviz.app.page_entry import CHART
+from attnviz.app.workarounds.streamlit_adapter import FRONTEND
 from attnviz.serve import server
 from attnviz.serve.index_page import (
     WIDGETS,

@@ -16,6 +16,7 @@ from typing import Any, TypeVar, cast
 
 import streamlit as st
 
+from attnviz.analysis.model_run import ModelRun, Request, has_kept_run, stored_run
 from attnviz.app.cache.bounded_cache import BoundedCache, count_bytes, trim_memory
 from attnviz.app.cache.waiting_line import WaitingLine, wait_for_another, wait_in_line
 from attnviz.base.message import Message, Problem
@@ -24,7 +25,6 @@ from attnviz.engine import Engine, InProcess, Rerun, passes_at_once, remote_engi
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load, version
 from attnviz.models.settings import RUNS_MB, current_settings
-from attnviz.runs.model_run import ModelRun, Request, has_kept_run, stored_run
 
 T = TypeVar("T")
 MODELS_LIMIT = 6 * 10**9  # bytes

@@ -20,7 +20,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app.cache.bounded_cache import is_short
-from attnviz.app.mends.streamlit_adapter import leave_if_gone, run_of_this_thread
+from attnviz.app.workarounds.streamlit_adapter import leave_if_gone, run_of_this_thread
 from attnviz.base.message import Problem
 from attnviz.base.words import _, ngettext
 

@@ -18,7 +18,7 @@ import streamlit as st
 
 from attnviz.app.links import link_reading
 from attnviz.app.links.choices import EVERY_PAGE, Choice, PartialValue, opening_values, page_choices, page_parameters
-from attnviz.app.mends import streamlit_adapter
+from attnviz.app.workarounds import streamlit_adapter
 from attnviz.base.message import NONSENSE, Message, MessageList, Problem
 
 T = TypeVar("T")

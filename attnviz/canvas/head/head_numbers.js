@@ -1,6 +1,6 @@
 // One head's numbers as they are on show: what Python sent as codes, or weights computed here from raw scores under the
 // visitor's mask and scale, arranged: tokens joined into words, special tokens left out, weights times the length of values.
-// Python's side is attnviz.runs.head_matrix. Nothing of it draws.
+// Python's side is attnviz.analysis.head_matrix. Nothing of it draws.
 
 import { attend } from "../shared/attend.js";
 import { pixelTable } from "../shared/colour.js";

@@ -193,7 +193,7 @@ const ALIKE = 0.999; // of the largest: numbers as near as this may be one numbe
 
 /**
  * The row that tells most: the one with the largest, farthest weight; the last where none is. The first token, on which
- * heads rest their attention, is left out. Python's side is Matrix.telling_row in runs/head_matrix.py.
+ * heads rest their attention, is left out. Python's side is Matrix.telling_row in analysis/head_matrix.py.
  */
 /** @param {Numbers} numbers */
 export function mostTellingRow(numbers) {

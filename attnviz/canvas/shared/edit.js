@@ -1,5 +1,5 @@
 // What a visitor changes of a head: another mask, another scale. Python's side is attnviz.base.head_edit with
-// attnviz.runs.what_if, and tests/js/cases/edits.json holds the two together: their choices, and what each comes to.
+// attnviz.analysis.what_if, and tests/js/cases/edits.json holds the two together: their choices, and what each comes to.
 
 /** @import { Edit, RawHead, Shape } from "./types.js" */
 /** @typedef {(into: Uint8Array, edit: Edit, head: Pick<RawHead, "shape" | "mask">) => void} WriteMask */

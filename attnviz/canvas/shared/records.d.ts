@@ -120,7 +120,7 @@ export type HeadFacts = {
   coarse: boolean;
 };
 
-export type AskedText = {
+export type RequestedText = {
   label: string;
   text: string;
   besides: string;

@@ -19,15 +19,15 @@ from ray.exceptions import RayActorError, RayTaskError
 from ray.serve.exceptions import BackPressureError, ReplicaUnavailableError
 from torch import Tensor
 
+from attnviz.analysis.heads.removal_costs import head_costs
+from attnviz.analysis.heads.scan import HeadScores, scan
+from attnviz.analysis.model_run import ModelRun, Request
 from attnviz.base.message import Problem
 from attnviz.engine import Rerun
 from attnviz.engine.on_ray import workers
 from attnviz.engine.on_ray.workers import SHARD, PassReplica, model_key, unpack_answer, worker_environment
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.settings import EngineAddress
-from attnviz.runs.heads.removal_costs import head_costs
-from attnviz.runs.heads.scan import HeadScores, scan
-from attnviz.runs.model_run import ModelRun, Request
 
 S = TypeVar("S")
 TRIES = 2  #: a pass whose replica dies is asked for once more, of another one

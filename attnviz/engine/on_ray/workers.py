@@ -20,15 +20,15 @@ from ray import serve
 from ray.exceptions import OutOfMemoryError, RayTaskError, WorkerCrashedError
 from torch import Tensor
 
+from attnviz.analysis.heads.removal_costs import HeadSums, mean_from_sums, output_sums
+from attnviz.analysis.heads.scan import GrowingScores, HeadScores
+from attnviz.analysis.model_run import ModelRun, Request, run_model
 from attnviz.base.message import Message, Problem
 from attnviz.engine import Rerun
 from attnviz.models.capture import Trace
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
 from attnviz.models.settings import EngineAddress
-from attnviz.runs.heads.removal_costs import HeadSums, mean_from_sums, output_sums
-from attnviz.runs.heads.scan import GrowingScores, HeadScores
-from attnviz.runs.model_run import ModelRun, Request, run_model
 
 MODELS = 3  #: that a replica holds; the one that was used longest ago goes first
 RUNS = 4  #: that it remembers, because a visitor changes one thing after the other in the same sentence

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import torch
 
+from attnviz.analysis import prepared_files
 from attnviz.pages.born.maths import life
-from attnviz.runs import prepared_files
 
 DATA = Path(life.__file__).with_name("data")
 

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from attnviz.analysis.model_run import Request
 from attnviz.app import page_parts, sentence_input, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_reading, link_state
@@ -22,7 +23,6 @@ from attnviz.pages.explore import choices
 from attnviz.pages.explore.page_entry import PAGE
 from attnviz.pages.explore.panels import head, next, overview, several_heads, stages, what_if
 from attnviz.pages.explore.panels.shown_head import DisplayedHead
-from attnviz.runs.model_run import Request
 from attnviz.site import model_files
 
 #: what of a link the explorer without a server reads besides the sentence, the model and the head; of what the canvases

@@ -5,6 +5,9 @@ from functools import partial
 
 import streamlit as st
 
+from attnviz.analysis import predictions
+from attnviz.analysis.head_matrix import DisplayOptions, Matrix
+from attnviz.analysis.model_run import ModelRun, Request
 from attnviz.app import head_drawing, page_parts, presenting, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
@@ -22,9 +25,6 @@ from attnviz.live import live_page as live_page
 from attnviz.models.loading import availability
 from attnviz.pages.home import choices, maths
 from attnviz.pages.home.page_entry import PAGE
-from attnviz.runs import predictions
-from attnviz.runs.head_matrix import DisplayOptions, Matrix
-from attnviz.runs.model_run import ModelRun, Request
 
 #: where a first visit may lead: a page, and what it answers
 DOORS = (

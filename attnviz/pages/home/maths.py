@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from attnviz.analysis import what_if
+from attnviz.analysis.head_matrix import Matrix
+from attnviz.analysis.word_vectors import word_vector
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.head_record import HeadData
 from attnviz.base.message import Problem
 from attnviz.models.capture import RecordedLayer
-from attnviz.runs import what_if
-from attnviz.runs.head_matrix import Matrix
-from attnviz.runs.word_vectors import word_vector
 
 MODEL = "smollm2-135m"
 HEAD = (13, 8)  # layer and head in which "it" attends to the noun that it refers to

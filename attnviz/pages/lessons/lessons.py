@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import streamlit as st
 
+from attnviz.analysis.model_run import Request
 from attnviz.app import glossary_terms, page_parts, presenting, widget_values, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.shared_results import shared
@@ -23,7 +24,6 @@ from attnviz.pages.lessons.page_entry import PAGE
 from attnviz.pages.lessons.panels import all_lessons, open_lesson, own_lesson
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
 from attnviz.pages.why.maths import parts
-from attnviz.runs.model_run import Request
 
 
 def page() -> None:

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.analysis.word_vectors import LONGEST
 from attnviz.app.links.choices import Choice, PageChoices
 from attnviz.base.packed import pack_bits, unpack_bits
 from attnviz.base.words import N_
 from attnviz.pages.masks.maths import mask_lab, mask_programs, mask_rules, traps
-from attnviz.runs.word_vectors import LONGEST
 
 EXAMPLE = "The cat sat on the mat because it was tired"  # the same in every language, because a link must show the same
 MOST_RULES = 3

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from attnviz.analysis import word_vectors
 from attnviz.app import page_parts, presenting, show, trap_view, widgets
 from attnviz.app.links import link_state
 from attnviz.app.panel import fragment, show_problems
@@ -13,7 +14,6 @@ from attnviz.pages.masks import choices
 from attnviz.pages.masks.maths import mask_lab, mask_programs
 from attnviz.pages.masks.page_entry import PAGE
 from attnviz.pages.masks.panels import views, workbench
-from attnviz.runs import word_vectors
 
 
 @fragment

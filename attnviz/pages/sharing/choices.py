@@ -2,13 +2,13 @@
 
 from typing import get_args
 
+from attnviz.analysis.head_sharing import Method
 from attnviz.app.links.choices import PageChoices
 from attnviz.base.words import N_
 from attnviz.core.precision import DTYPES
 from attnviz.models.architecture import CONVENTIONS, CustomShape, all_presets, gpus
 from attnviz.models.loading import EXAMPLES
 from attnviz.pages.sharing import maths
-from attnviz.runs.head_sharing import Method
 
 TYPED = "typed"  #: id of the machine whose numbers the visitor types
 LARGEST = 1 << 24  #: the largest value of any size in the visitor's own shape

@@ -6,13 +6,13 @@ import sys
 import psutil
 import pytest
 
+from attnviz.analysis import what_if
+from attnviz.analysis.model_run import Request
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.bounded_cache import trim_memory
 from attnviz.base.head_edit import HeadEdit
 from attnviz.engine import Rerun
 from attnviz.pages.explore.panels import overview
-from attnviz.runs import what_if
-from attnviz.runs.model_run import Request
 from tests.models.conftest import minilm  # noqa: F401
 
 MODEL = "minilm-l6"

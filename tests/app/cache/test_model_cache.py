@@ -12,6 +12,9 @@ import streamlit as st
 import torch
 from torch.testing import assert_close
 
+from attnviz.analysis import head_sharing
+from attnviz.analysis.head_sharing import Config as SharingConfig
+from attnviz.analysis.model_run import Request, run_model
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.waiting_line import WaitingLine
@@ -20,9 +23,6 @@ from attnviz.base.message import Message, Problem
 from attnviz.engine import Rerun
 from attnviz.models.loading import load
 from attnviz.pages.explore.panels import what_if as what_if_panel
-from attnviz.runs import head_sharing
-from attnviz.runs.head_sharing import Config as SharingConfig
-from attnviz.runs.model_run import Request, run_model
 from tests.models.tiny_tokenizers import gpt2_folder
 from tests.waiting import until
 

@@ -16,19 +16,19 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from attnviz.analysis import head_matrix
+from attnviz.analysis.head_matrix import DisplayOptions
+from attnviz.analysis.model_run import Request, run_model
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import page_choices, page_parameters
-from attnviz.app.mends.streamlit_adapter import SESSION
 from attnviz.app.text import translate_markdown
+from attnviz.app.workarounds.streamlit_adapter import SESSION
 from attnviz.base.message import Problem
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
 from attnviz.models.pictures import read_photo
 from attnviz.pages.lessons.panels import own_lesson
 from attnviz.pages.pictures.panels import picture_input
-from attnviz.runs import head_matrix
-from attnviz.runs.head_matrix import DisplayOptions
-from attnviz.runs.model_run import Request, run_model
 from tests.app.links.test_hostile_links import PAGES, TEXTS, packed, packed_fits
 from tests.models.tiny_tokenizers import gpt2_folder
 from tests.pages.lessons.test_own_lesson import GOOD

@@ -12,8 +12,8 @@ import streamlit as st
 
 from attnviz.app.links import link_reading, link_state
 from attnviz.app.links.choices import EVERY_PAGE, Choice, PartialValue, page_choices, page_parameters
-from attnviz.app.mends.streamlit_adapter import SESSION
 from attnviz.app.text import translate_markdown
+from attnviz.app.workarounds.streamlit_adapter import SESSION
 from attnviz.base.message import NONSENSE, Problem
 from attnviz.base.words import use_language
 from attnviz.serve import page_table  # noqa: F401

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.app.links import link_reading
-from attnviz.app.mends import streamlit_adapter
+from attnviz.app.workarounds import streamlit_adapter
 from attnviz.base.message import Problem
 
 

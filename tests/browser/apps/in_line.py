@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from attnviz.app.cache.waiting_line import WaitingLine, wait_in_line
-from attnviz.app.mends.streamlit_adapter import leave_if_gone
+from attnviz.app.workarounds.streamlit_adapter import leave_if_gone
 
 
 @st.cache_resource

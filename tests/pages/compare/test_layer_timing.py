@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from attnviz.analysis import measuring
 from attnviz.pages.compare.maths import compared_layers, layer_timing
-from attnviz.runs import measuring
 
 pytestmark = pytest.mark.slow  # in `make check-all`
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from attnviz.analysis import own_process
 from attnviz.base.message import Problem
 from attnviz.pages.compare.maths import layer_timing, reach_training
-from attnviz.runs import own_process
 
 TIMED = layer_timing.Config(d=16, heads=2, longest=128, rounds=1)
 

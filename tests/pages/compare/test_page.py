@@ -5,12 +5,12 @@ from functools import cache
 import pytest
 import streamlit as st
 
+from attnviz.analysis import measuring, own_process
 from attnviz.app import training
 from attnviz.app.cache import waiting_line
 from attnviz.pages.compare.maths import layer_costs, layer_timing, reach_training
 from attnviz.pages.compare.panels.measured import ONE_AT_A_TIME, finished_measurements
 from attnviz.pages.compare.panels.reach import trained_reach
-from attnviz.runs import measuring, own_process
 from tests.pages.conftest import ran, said, table_of, with_code
 from tests.pages.scaling.test_page import figures
 

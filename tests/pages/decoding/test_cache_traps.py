@@ -3,9 +3,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from attnviz.analysis.word_vectors import WIDTH, sentence
 from attnviz.core.rope import rotate
 from attnviz.pages.decoding.maths import cache_traps
-from attnviz.runs.word_vectors import WIDTH, sentence
 
 WORDS = ("The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired")
 

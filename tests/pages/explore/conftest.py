@@ -4,7 +4,7 @@ import pytest
 import streamlit as st
 
 from attnviz.app.cache import model_cache
-from tests.runs.conftest import decoded, paired
+from tests.analysis.conftest import decoded, paired
 
 __all__ = ["decoded", "paired"]
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attnviz.analysis.head_matrix import DisplayOptions
+from attnviz.analysis.model_run import Request, Stack, run_model
 from attnviz.app import head_drawing
 from attnviz.app.cache import model_cache
 from attnviz.base.head_edit import HeadEdit
@@ -19,8 +21,6 @@ from attnviz.core.attention import attend
 from attnviz.live.head_header import name_tokens
 from attnviz.models.capture import recorded_layer
 from attnviz.pages.explore.panels import head as head_panel
-from attnviz.runs.head_matrix import DisplayOptions
-from attnviz.runs.model_run import Request, Stack, run_model
 from tests.js import browser_cases
 
 LONG = "The cat sat on the mat and the dog ran in the park. " * 6

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from attnviz.analysis.head_matrix import Matrix
 from attnviz.pages.explore.maths.one_head import stages
-from attnviz.runs.head_matrix import Matrix
 
 
 @pytest.mark.parametrize("cell", [(13, 8, 8, 1), (0, 0, 12, 0), (29, 5, 3, 3)])

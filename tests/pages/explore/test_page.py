@@ -4,13 +4,13 @@ import re
 import numpy as np
 import pytest
 
+from attnviz.analysis.head_matrix import head_matrix
+from attnviz.analysis.model_run import Request, run_model
+from attnviz.analysis.what_if import edited_head
 from attnviz.app.links import link_reading
 from attnviz.app.text import escape_markdown
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.rounding import format_number
-from attnviz.runs.head_matrix import head_matrix
-from attnviz.runs.model_run import Request, run_model
-from attnviz.runs.what_if import edited_head
 from tests.pages.conftest import canvases_on, open_page, ran, sound, with_code
 
 

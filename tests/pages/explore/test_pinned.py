@@ -2,11 +2,11 @@
 
 import pytest
 
+from attnviz.analysis.head_matrix import DisplayOptions, head_matrix
 from attnviz.app.links import link_state
 from attnviz.base.head_record import Pin, Pins
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.panels import shown_head
-from attnviz.runs.head_matrix import DisplayOptions, head_matrix
 
 
 @pytest.fixture

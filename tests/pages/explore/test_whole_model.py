@@ -18,9 +18,9 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
+from attnviz.analysis.model_run import ModelRun, Request, Stack, run_model
 from attnviz.models.capture import capture
 from attnviz.pages.explore.maths import whole_model
-from attnviz.runs.model_run import ModelRun, Request, Stack, run_model
 
 
 def stacks(model: Any, **more: Any) -> tuple[Stack, ...]:

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from attnviz.analysis import measuring
 from attnviz.pages.fast.maths import measured
-from attnviz.runs import measuring
 from tests.pages.conftest import sound
 
 SMALL = measured.Config(heads=2, d_head=16, longest=512, rounds=1)

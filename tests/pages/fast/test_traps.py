@@ -5,8 +5,8 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
+from attnviz.analysis.word_vectors import sentence
 from attnviz.pages.fast.maths import traps
-from attnviz.runs.word_vectors import sentence
 from tests.pages.conftest import ran, sound
 
 WORDS = ("The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired")

@@ -4,10 +4,10 @@ from dataclasses import fields, replace
 
 import numpy as np
 
+from attnviz.analysis.heads.removal_costs import HeadWork
+from attnviz.analysis.heads.scan import HeadScores
 from attnviz.models.loading import load
 from attnviz.pages.heads.maths import head_survey
-from attnviz.runs.heads.removal_costs import HeadWork
-from attnviz.runs.heads.scan import HeadScores
 
 PLACES = ((0, 0), (0, 1), (1, 0))
 

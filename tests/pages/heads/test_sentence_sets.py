@@ -2,11 +2,11 @@
 
 import pytest
 
+from attnviz.analysis.heads import batches
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
 from attnviz.models.tokens import encode
 from attnviz.pages.heads.maths import sentence_sets
-from attnviz.runs.heads import batches
 
 MODELS = ("smollm2-135m", "minilm-l6")
 

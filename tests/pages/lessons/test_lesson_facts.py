@@ -7,6 +7,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
+from attnviz.analysis.model_run import Request, run_model
 from attnviz.base.message import Problem
 from attnviz.base.rounding import format_number
 from attnviz.models.architecture import Architecture
@@ -22,7 +23,6 @@ from attnviz.pages.lessons.maths import (
 from attnviz.pages.lessons.maths.lesson_parts import Facts
 from attnviz.pages.lessons.panels import all_lessons
 from attnviz.pages.why.maths import parts
-from attnviz.runs.model_run import Request, run_model
 from tests.models.conftest import trained
 
 ANY: Any = None  #: a subject that the facts do not look at

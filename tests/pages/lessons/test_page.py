@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 
 from attnviz.app.links import link_reading
-from attnviz.app.mends.streamlit_adapter import SESSION
+from attnviz.app.workarounds.streamlit_adapter import SESSION
 from attnviz.base.message import Problem
 from attnviz.pages.lessons import lessons
 from attnviz.pages.lessons.maths.lesson_parts import Facts

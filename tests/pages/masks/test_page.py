@@ -6,6 +6,7 @@ import zlib
 import numpy as np
 import torch
 
+from attnviz.analysis.word_vectors import sentence
 from attnviz.app.links import link_reading
 from attnviz.base.packed import unpack_bits
 from attnviz.canvas.shared import packing
@@ -13,7 +14,6 @@ from attnviz.pages.masks.choices import PAINT
 from attnviz.pages.masks.maths import traps
 from attnviz.pages.masks.maths.mask_lab import Painted
 from attnviz.pages.masks.maths.mask_rules import Rule, combined
-from attnviz.runs.word_vectors import sentence
 from tests.canvas.browser_codes import decode16
 from tests.pages.conftest import said, sound, with_code
 from tests.pages.masks.test_mask_programs import executed

@@ -52,7 +52,7 @@ def test_a_real_head_without_rope_for_whom_no_model_runs_twice(visit, smollm2, m
     assert not page.error
     assert "rotary.changed(1000.0)" in with_code(page).code[0].value
     assert "rotary.layers" in with_code(page).code[0].value
-    monkeypatch.setattr("attnviz.runs.changed_rope.intervene", lambda *_args, **_kwargs: pytest.fail("run again"))
+    monkeypatch.setattr("attnviz.analysis.changed_rope.intervene", lambda *_args, **_kwargs: pytest.fail("run again"))
     assert not visit("positions", **link).error
     assert model_cache.process_caches().reruns
 

@@ -8,8 +8,8 @@ import torch
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 from transformers.models.t5.modeling_t5 import T5Attention
 
+from attnviz.analysis.word_vectors import random_normal
 from attnviz.pages.positions.maths.position_scores import Config, run
-from attnviz.runs.word_vectors import random_normal
 
 
 @pytest.mark.parametrize("content", ["same", "random"])

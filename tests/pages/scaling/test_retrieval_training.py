@@ -5,9 +5,9 @@ import psutil
 import pytest
 import torch
 
+from attnviz.analysis import own_process
 from attnviz.pages.scaling.maths import retrieval_training as experiment
 from attnviz.pages.scaling.maths.retrieval_training import Config
-from attnviz.runs import own_process
 
 QUICK = Config(d_k=16, names=6, steps=25, seeds=2)
 

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
+from attnviz.analysis.model_run import ModelRun, Request, run_model
 from attnviz.models.catalogue import LoadedModel, ModelEntry
 from attnviz.pages.why.maths import parts, two_prompts
-from attnviz.runs.model_run import ModelRun, Request, run_model
 from tests.models.tiny import bert
 from tests.models.tiny_tokenizers import word_piece
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 
+from attnviz.analysis.model_run import ModelRun, Request, run_model
 from attnviz.models.tokens import token_id
 from attnviz.pages.why.maths import parts, two_prompts
 from attnviz.pages.why.maths.parts import CONTRASTS
 from attnviz.pages.why.panels.parts import lens_caption
-from attnviz.runs.model_run import ModelRun, Request, run_model
 
 MADRID = CONTRASTS[0]
 

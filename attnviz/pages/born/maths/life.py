@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from attnviz.analysis import prepared_files
 from attnviz.base.message import Problem, require_within
 from attnviz.base.word_boundaries import split
 from attnviz.core import masks, measures
@@ -27,7 +28,6 @@ from attnviz.core.attention import Scale, attend
 from attnviz.core.projections import join_heads, split_heads
 from attnviz.core.rope import RoPE
 from attnviz.models.settings import current_settings
-from attnviz.runs import prepared_files
 
 Silenced = Collection[tuple[int, int]]  #: layer and head of each
 SPREAD = 0.5  #: of the embedding at the start

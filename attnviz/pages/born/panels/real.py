@@ -6,6 +6,7 @@ from typing import Final
 import streamlit as st
 import torch
 
+from attnviz.analysis.model_run import ModelRun, Request
 from attnviz.app import glossary_terms, head_drawing, page_parts, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.panel import show_problems
@@ -16,7 +17,6 @@ from attnviz.core import measures
 from attnviz.models.loading import availability
 from attnviz.pages.born import choices
 from attnviz.pages.born.maths import life
-from attnviz.runs.model_run import ModelRun, Request
 
 MODEL: Final = "smollm2-135m"
 Best = Mapping[str, tuple[float, int, int]]  #: pattern -> the largest score, and the layer and head that have it

@@ -8,11 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.analysis.word_vectors import random_normal, word_vector
 from attnviz.base.message import Problem
 from attnviz.core.heads import HeadLayout
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import Frame, encode, supported_frames
-from attnviz.runs.word_vectors import random_normal, word_vector
 
 PositionChoice = Literal["none", "sinusoidal", "rope", "alibi"]
 MaskName = Literal["none", "causal", "window", "padding"]

@@ -8,12 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from attnviz.analysis.word_vectors import random_normal
 from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention
 from attnviz.core.projections import join_heads
 from attnviz.models.pictures import held_out_digits, sample, split_into_patches
 from attnviz.pages.build.maths.inputs import check_words, python_literal, random_vectors, widths
-from attnviz.runs.word_vectors import random_normal
 
 SIDE = 2  #: pixels along the side of a patch
 PHOTO_SIDE, BRIGHTEST = 32, 16  #: of a photograph made small: pixels along its side, and its largest count

@@ -15,10 +15,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from attnviz.analysis.measuring import MeasuredOn, WayTiming, this_machine, time_call
 from attnviz.base.message import Problem, require_multiple
 from attnviz.core.modules import seeded_generator
 from attnviz.pages.compare.maths import compared_layers, layer_costs
-from attnviz.runs.measuring import MeasuredOn, WayTiming, this_machine, time_call
 
 KINDS = ("explicit", "fused", "linear", "lstm", "gru", "conv")
 LENGTHS = tuple(2**i for i in range(5, 14))

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import streamlit as st
 
+from attnviz.analysis import own_process
 from attnviz.app import page_parts, show, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.panel import show_problems
@@ -17,7 +18,6 @@ from attnviz.base.words import _, join_sentences
 from attnviz.models.settings import current_settings
 from attnviz.pages.compare import choices, figures
 from attnviz.pages.compare.maths import layer_costs, layer_timing
-from attnviz.runs import own_process
 
 PARTIAL = "c_measured_so_far"  #: the session's measurements that were stopped
 

@@ -6,6 +6,7 @@ from functools import partial as partial_of
 import numpy as np
 import streamlit as st
 
+from attnviz.analysis import own_process
 from attnviz.app import page_parts, presenting, show, training, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.cache.shared_results import shared
@@ -14,7 +15,6 @@ from attnviz.app.text import with_minus
 from attnviz.base.words import _, join_list, ngettext
 from attnviz.pages.compare import choices, figures
 from attnviz.pages.compare.maths import reach_training
-from attnviz.runs import own_process
 
 BOX = 118  #: pixels of a number box
 

@@ -4,9 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnviz.base.message import Message
-from attnviz.core import masks
-from attnviz.runs.traps import (
+from attnviz.analysis.traps import (
     TOP_LEFT,
     Outcome,
     Trap,
@@ -16,7 +14,9 @@ from attnviz.runs.traps import (
     rotate_by_position,
     source_code,
 )
-from attnviz.runs.word_vectors import WIDTH, Sentence
+from attnviz.analysis.word_vectors import WIDTH, Sentence
+from attnviz.base.message import Message
+from attnviz.core import masks
 
 
 # New tokens after a cache, their positions counted from 0 again.
@@ -179,7 +179,7 @@ import torch
 import torch.nn.functional as F
 from attnviz.core import masks
 from attnviz.core.rope import rotate
-from attnviz.runs.word_vectors import WIDTH, sentence
+from attnviz.analysis.word_vectors import WIDTH, sentence
 from torch import Tensor
 
 words = {words!r}

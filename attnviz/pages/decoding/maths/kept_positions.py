@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.analysis import prepared_files
 from attnviz.base.message import Message
 from attnviz.core.attention import attend
 from attnviz.core.cache import EVICTION_KINDS, Eviction, EvictionKind, HeavyHitters, visible_positions
 from attnviz.models.capture import RecordedLayer
 from attnviz.pages.decoding.maths.decoders import CachedReading, Decoder, PredictionShift, compare_predictions, read
-from attnviz.runs import prepared_files
 
 POLICIES: tuple[EvictionKind, ...] = tuple(kind for kind in EVICTION_KINDS if kind != "full")  #: that evict
 BUDGETS = (16, 64, 4, 32, 8, 128)  #: in the order in which they are computed

@@ -12,12 +12,12 @@ from typing import Literal
 
 import torch
 
+from attnviz.analysis import prepared_files
 from attnviz.core.costs import DecodingStep, Machine, count_pairs, processor_name
 from attnviz.models.capture import RecordedLayer
 from attnviz.models.file_faults import DAMAGED
 from attnviz.models.settings import current_settings
 from attnviz.pages.decoding.maths.decoders import Decoder
-from attnviz.runs import prepared_files
 
 PassKind = Literal["prefill", "decode"]
 PROMPTS = (1, 4, 16, 64, 128)  #: tokens of a prompt, processed in one pass

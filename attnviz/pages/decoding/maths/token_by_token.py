@@ -8,11 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.analysis.predictions import likeliest_tokens, make_sampler, probabilities
 from attnviz.base.message import Problem
 from attnviz.models.capture import CachedPass, RecordedLayer
 from attnviz.pages.decoding.maths.decoders import Decoder, ReadPrompt
 from attnviz.pages.decoding.maths.prefill_and_decode import Work, pass_flops
-from attnviz.runs.predictions import likeliest_tokens, make_sampler, probabilities
 
 LONGEST = 160  #: tokens in all that this lesson takes: without a cache, each step processes all of them again
 MOST_STEPS = 48

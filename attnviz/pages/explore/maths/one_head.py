@@ -6,11 +6,11 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
+from attnviz.analysis.head_matrix import Matrix
+from attnviz.analysis.model_run import Stack
 from attnviz.base.message import Problem
 from attnviz.core.attention import scale_factor
 from attnviz.models.capture import MaskChoice, ScaleChoice
-from attnviz.runs.head_matrix import Matrix
-from attnviz.runs.model_run import Stack
 
 #: a token of the first sentence, of the second, or the two that stand in each other's place
 Pair = tuple[int | None, int | None]

@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch import nn
 
+from attnviz.analysis.model_run import Stack
 from attnviz.base.message import Message
 from attnviz.models.capture import sweep_layer, yardstick
 from attnviz.models.capture.all_heads import Yardstick
-from attnviz.runs.model_run import Stack
 
 #: measure -> (its name, its definition with its range); the ids are those of `Yardstick.rows`
 MEASURES: dict[str, tuple[Message, Message]] = {

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from attnviz.analysis import head_matrix, what_if
+from attnviz.analysis.model_run import ModelRun, Request, Stack, StackId
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
@@ -28,8 +30,6 @@ from attnviz.live.head_header import name_tokens
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.panels import shown_head
-from attnviz.runs import head_matrix, what_if
-from attnviz.runs.model_run import ModelRun, Request, Stack, StackId
 
 
 def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.DisplayedHead:

@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.analysis.predictions import Slot, TokenChoice, prediction_slots, token_choices
 from attnviz.app import show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
@@ -22,7 +23,6 @@ from attnviz.figures import attention_figures as figures
 from attnviz.models.settings import current_settings
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.panels.shown_head import DisplayedHead
-from attnviz.runs.predictions import Slot, TokenChoice, prediction_slots, token_choices
 
 _BEFORE, _LEFT, _WHY = "_texts_before", "_tokens_to_write", "_why_not_more"
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 import streamlit as st
 
+from attnviz.analysis.model_run import ModelRun, Stack, StackId
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
@@ -25,7 +26,6 @@ from attnviz.pages.explore import choices
 from attnviz.pages.explore.maths import whole_model
 from attnviz.pages.explore.panels import head as head_panel
 from attnviz.pages.explore.panels import shown_head
-from attnviz.runs.model_run import ModelRun, Stack, StackId
 
 TOGETHER = 400  # tokens: in a longer sentence weights are computed once, for pictures and measures together
 FILLS = 1.75  # layers for each head: such a grid is as high as its box at every width, so that its room can be kept

@@ -5,6 +5,9 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.analysis.head_matrix import Matrix, attention_rollout, average_heads, head_matrix, telling_depth
+from attnviz.analysis.model_run import ModelRun, Stack
+from attnviz.analysis.what_if import difference_sentence
 from attnviz.app import show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.head_drawing import head_owner, to_long_table
@@ -19,9 +22,6 @@ from attnviz.models.loading import EXAMPLES, availabilities
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.maths.one_head import AlignedMatrices, align_matrices, count_common
 from attnviz.pages.explore.panels.shown_head import DisplayedHead, select_heads
-from attnviz.runs.head_matrix import Matrix, attention_rollout, average_heads, head_matrix, telling_depth
-from attnviz.runs.model_run import ModelRun, Stack
-from attnviz.runs.what_if import difference_sentence
 
 
 def draw_mean(shown: DisplayedHead) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.analysis.head_matrix import DisplayOptions, Matrix, raw_head, raw_heads
+from attnviz.analysis.model_run import ModelRun, Stack
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
@@ -20,8 +22,6 @@ from attnviz.base.rounding import Rounded
 from attnviz.base.words import _, end_sentence, join_sentences, selected_language, translate_message, use_language
 from attnviz.live import LiveView, live_page
 from attnviz.pages.explore import choices
-from attnviz.runs.head_matrix import DisplayOptions, Matrix, raw_head, raw_heads
-from attnviz.runs.model_run import ModelRun, Stack
 
 LARGEST = 24_000_000  # bytes of scores: a file that a browser still opens at once
 

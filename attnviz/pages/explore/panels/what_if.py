@@ -10,6 +10,8 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
+from attnviz.analysis import head_matrix, predictions, what_if
+from attnviz.analysis.model_run import ModelRun, StackId
 from attnviz.app import head_drawing, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
@@ -25,8 +27,6 @@ from attnviz.figures import attention_figures as figures
 from attnviz.models.capture import Trace
 from attnviz.pages.explore import choices
 from attnviz.pages.explore.panels import shown_head
-from attnviz.runs import head_matrix, predictions, what_if
-from attnviz.runs.model_run import ModelRun, StackId
 
 MOST_NAMED = 5  # heads
 

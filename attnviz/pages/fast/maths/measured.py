@@ -17,14 +17,14 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
+from attnviz.analysis import prepared_files
+from attnviz.analysis.measuring import MeasuredOn, WayTiming, this_machine, time_call
 from attnviz.base.message import require_between
 from attnviz.core.attention import attend
 from attnviz.core.precision import stored_bytes
 from attnviz.core.tiled import Tiling, tiled_attend
 from attnviz.models.file_faults import DAMAGED, first_line
 from attnviz.models.settings import current_settings
-from attnviz.runs import prepared_files
-from attnviz.runs.measuring import MeasuredOn, WayTiming, this_machine, time_call
 
 SHIPPED = Path(__file__).parent / "data"
 

@@ -8,10 +8,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from attnviz.analysis.traps import Outcome, Trap, compare_matrices, source_code
+from attnviz.analysis.word_vectors import Sentence
 from attnviz.base.message import Message
 from attnviz.core import masks
-from attnviz.runs.traps import Outcome, Trap, compare_matrices, source_code
-from attnviz.runs.word_vectors import Sentence
 
 ROWS, BLOCK = 2, 4  #: queries and keys of a tile
 SHARP = 12.0  #: what the largest score is stretched to where float16 is to overflow
@@ -255,7 +255,7 @@ from collections.abc import Callable
 import torch
 import torch.nn.functional as F
 from attnviz.pages.fast.maths.traps import TILE_TRAPS
-from attnviz.runs.word_vectors import sentence
+from attnviz.analysis.word_vectors import sentence
 from torch import Tensor
 
 ROWS, BLOCK = {rows}, {block}

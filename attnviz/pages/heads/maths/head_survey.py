@@ -10,12 +10,12 @@ from functools import lru_cache
 import numpy as np
 from torch import Tensor
 
+from attnviz.analysis import prepared_files
+from attnviz.analysis.heads.removal_costs import HERE, HeadWork
+from attnviz.analysis.heads.scan import HeadScores, summarise_scores
 from attnviz.base.message import Message, Problem
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.heads.maths.sentence_sets import TextKind, make_sentences
-from attnviz.runs import prepared_files
-from attnviz.runs.heads.removal_costs import HERE, HeadWork
-from attnviz.runs.heads.scan import HeadScores, summarise_scores
 
 #: names of head_patterns.NAMED, in the order in which they are offered
 PATTERNS = ("induction", "previous_token", "duplicate_token", "first_token", "same_token", "next_token")

@@ -4,10 +4,10 @@ import random
 import re
 from typing import Any, Literal
 
+from attnviz.analysis.heads.batches import passages
 from attnviz.base.message import Problem
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import encode
-from attnviz.runs.heads.batches import passages
 
 TextKind = Literal["books", "repeated", "own"]
 _WORD = re.compile(r"[a-z]{3,9}")

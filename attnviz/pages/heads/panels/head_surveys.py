@@ -9,10 +9,10 @@ import streamlit as st
 from attnviz.app import live_run, presenting, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.app.mends.streamlit_adapter import upload_id
 from attnviz.app.page_parts import more_menu, paired_columns
 from attnviz.app.panel import show_problem
 from attnviz.app.sentence_input import require_model
+from attnviz.app.workarounds.streamlit_adapter import upload_id
 from attnviz.base.message import Problem
 from attnviz.base.rounding import Rounded
 from attnviz.base.words import _

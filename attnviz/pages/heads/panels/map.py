@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from attnviz.analysis.heads import batches
+from attnviz.analysis.model_run import Request
 from attnviz.app import head_drawing, page_parts, show, widget_values
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
@@ -27,8 +29,6 @@ from attnviz.pages.heads.panels.head_surveys import (
     offered_measures,
     with_error,
 )
-from attnviz.runs.heads import batches
-from attnviz.runs.model_run import Request
 
 NAMED_POINTS = 4
 

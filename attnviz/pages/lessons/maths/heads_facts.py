@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from attnviz.analysis import head_matrix
 from attnviz.base.words import N_
 from attnviz.core.heads import HeadLayout
 from attnviz.core.modules import Attention
@@ -16,7 +17,6 @@ from attnviz.pages.lessons.maths.lesson_parts import (
     Question,
     Subject,
 )
-from attnviz.runs import head_matrix
 
 MODEL_WIDTH, EIGHT = 512, 8
 FEW = 3  #: favourites that are called few

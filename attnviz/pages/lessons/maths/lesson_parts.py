@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from attnviz.analysis import head_matrix, what_if
+from attnviz.analysis.model_run import ModelRun, Stack
 from attnviz.base.head_edit import NO_EDIT, HeadEdit
 from attnviz.base.message import Problem
 from attnviz.base.rounding import Rounded
@@ -15,8 +17,6 @@ from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.build.maths import attention_by_hand, inputs
 from attnviz.pages.home import maths as landing
 from attnviz.pages.why.maths.parts import Parts
-from attnviz.runs import head_matrix, what_if
-from attnviz.runs.model_run import ModelRun, Stack
 
 MOST_WORDS = 6  #: words whose order and mask are on show
 FEW = 5  #: words that are worked out by hand: their three matrices stand on one line

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from attnviz.analysis.predictions import TokenChoice, prediction_slots, token_choices
 from attnviz.base.message import Problem
 from attnviz.base.rounding import format_number
 from attnviz.base.words import N_
@@ -19,7 +20,6 @@ from attnviz.pages.lessons.maths.lesson_parts import (
     Subject,
     nearest_answer,
 )
-from attnviz.runs.predictions import TokenChoice, prediction_slots, token_choices
 
 OFFERED = 3
 

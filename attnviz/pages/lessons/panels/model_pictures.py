@@ -9,6 +9,7 @@ from functools import cache
 
 import streamlit as st
 
+from attnviz.analysis import head_matrix
 from attnviz.app import head_drawing, show
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.shared_results import shared
@@ -44,7 +45,6 @@ from attnviz.pages.scaling.maths.variance import Config
 from attnviz.pages.scaling.panels import saturation, scaling_form, variance
 from attnviz.pages.sharing.panels import one_picture
 from attnviz.pages.why.figures import parts_ladder
-from attnviz.runs import head_matrix
 
 LAST_WIDTH = scaling_facts.WIDE  #: d_k, where films of bars end: all of a raw row is on one key by then
 HEIGHT = 360  #: of curves of training: beside the words of a lesson they leave room for what one knows at its end

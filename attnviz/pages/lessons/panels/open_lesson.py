@@ -9,8 +9,8 @@ import streamlit as st
 
 from attnviz.app.links import link_state
 from attnviz.app.links.choices import Choice
-from attnviz.app.mends.streamlit_adapter import upload_id
 from attnviz.app.panel import show_problem
+from attnviz.app.workarounds.streamlit_adapter import upload_id
 from attnviz.base.message import Problem
 from attnviz.base.words import _, join_list
 from attnviz.pages.lessons import choices

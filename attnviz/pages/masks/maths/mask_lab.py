@@ -7,10 +7,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.analysis.word_vectors import sentence
 from attnviz.core.attention import attend
 from attnviz.core.measures import total_variation
 from attnviz.pages.masks.maths.mask_rules import Rule, combined, combined_strips
-from attnviz.runs.word_vectors import sentence
 
 MOST_LAYERS = 12
 

@@ -47,7 +47,7 @@ def condition(rules: Sequence[Rule]) -> str:
     return text
 
 
-_SENTENCE = "from attnviz.runs.word_vectors import sentence\n\n"
+_SENTENCE = "from attnviz.analysis.word_vectors import sentence\n\n"
 
 
 def _vectors(config: Config) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 import streamlit as st
 from PIL import Image
 
+from attnviz.analysis.head_matrix import raw_heads
 from attnviz.app.cache import model_cache
 from attnviz.app.cache.bounded_cache import BoundedCache, count_bytes
 from attnviz.base import raw_scores
@@ -23,7 +24,6 @@ from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.pictures.maths.patch_measures import HeadMaps, find_sinks, head_maps, mean_weights, picture_rollout
 from attnviz.pages.pictures.maths.picture_record import HeadChange, PatchStack, PictureRun
 from attnviz.pages.pictures.maths.picture_run import run_picture
-from attnviz.runs.head_matrix import raw_heads
 
 T = TypeVar("T")
 LIMITS = 160 * 10**6, 48 * 10**6  #: bytes of runs, and of what is computed from them: neither pushes the other out

@@ -11,9 +11,9 @@ import streamlit as st
 from attnviz.app import sentence_input, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
-from attnviz.app.mends.streamlit_adapter import upload_id
 from attnviz.app.panel import show_problem
 from attnviz.app.text import escape_markdown, translate_markdown
+from attnviz.app.workarounds.streamlit_adapter import upload_id
 from attnviz.base.message import Problem
 from attnviz.base.words import _
 from attnviz.canvas import digit_pad

@@ -13,12 +13,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.analysis.word_vectors import random_normal
 from attnviz.base.message import Message, MessageList, Problem, require_within
 from attnviz.core.positions import ALiBi, Learned, Position, Sinusoidal, T5Bias, alibi_slopes
 from attnviz.core.rope import RoPE, frequencies
 from attnviz.models.capture import learned_positions
 from attnviz.models.catalogue import LoadedModel
-from attnviz.runs.word_vectors import random_normal
 
 #: Ids, in the order in which they are shown.
 KINDS = ("none", "sinusoidal", "learned", "rope-half", "rope-interleaved", "alibi", "t5")
@@ -189,7 +189,7 @@ import torch
 from attnviz.core.positions import Learned
 from attnviz.models.capture import learned_positions
 from attnviz.pages.positions.maths.position_scores import ROTATED, Config, make_position, with_table
-from attnviz.runs.word_vectors import random_normal
+from attnviz.analysis.word_vectors import random_normal
 from torch import Tensor
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.analysis.word_vectors import random_normal
 from attnviz.base.message import MessageList, Problem
 from attnviz.core.attention import attend
 from attnviz.core.costs import QKNorm
@@ -15,7 +16,6 @@ from attnviz.core.heads import HeadLayout
 from attnviz.core.measures import entropy_share, jacobian_norm
 from attnviz.core.projections import make_qk_norms, split_heads
 from attnviz.core.rope import AxialRoPE, grid_positions
-from attnviz.runs.word_vectors import random_normal
 
 GRID = (2, 4, 4)  #: frames, rows and columns of patches
 HEADS = 4

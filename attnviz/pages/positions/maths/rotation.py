@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.analysis.word_vectors import random_normal
 from attnviz.base.message import MessageList, Problem, require_between, require_within
 from attnviz.core.rope import NTK, DynamicNTK, Linear, Llama3, RoPE, Scaling, YaRN, frequencies, length_factor
-from attnviz.runs.word_vectors import random_normal
 
 
 # One pair of numbers of a query and of a key, turned by their positions: what the browser draws on a circle.

@@ -9,13 +9,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.analysis.word_vectors import random_normal, word_vector
 from attnviz.base.message import MessageList, Problem
 from attnviz.core import masks
 from attnviz.core.attention import Stages, attend
 from attnviz.core.positions import Position
 from attnviz.core.projections import join_heads, split_heads
 from attnviz.pages.positions.maths.position_scores import KINDS, make_position
-from attnviz.runs.word_vectors import random_normal, word_vector
 
 WIDTH = 32  #: M
 HEADS = 4  #: H, each 8 wide

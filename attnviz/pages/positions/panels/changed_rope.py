@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
+from attnviz.analysis import changed_rope as experiment
+from attnviz.analysis.model_run import ModelRun, Stack
 from attnviz.app import page_parts, sentence_input, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
@@ -16,8 +18,6 @@ from attnviz.engine import Rerun
 from attnviz.figures import attention_figures, heatmap
 from attnviz.pages.positions import choices
 from attnviz.pages.positions.figures import rotation as figures
-from attnviz.runs import changed_rope as experiment
-from attnviz.runs.model_run import ModelRun, Stack
 
 LEAST_MOVED = 5e-4  #: of a row: what is less would read as 0.0%
 

@@ -5,6 +5,9 @@ import math
 import numpy as np
 import streamlit as st
 
+from attnviz.analysis.head_matrix import Matrix
+from attnviz.analysis.model_run import Stack
+from attnviz.analysis.what_if import change_sentence
 from attnviz.app import page_parts, sentence_input, show
 from attnviz.app.cache import model_cache
 from attnviz.app.text import escape_markdown, translate_markdown
@@ -16,9 +19,6 @@ from attnviz.pages.scaling import choices, figures
 from attnviz.pages.scaling.maths import real_head as experiment
 from attnviz.pages.scaling.panels import scaling_form
 from attnviz.pages.scaling.panels.scaling_form import K, Q
-from attnviz.runs.head_matrix import Matrix
-from attnviz.runs.model_run import Stack
-from attnviz.runs.what_if import change_sentence
 
 
 def panel() -> str | None:

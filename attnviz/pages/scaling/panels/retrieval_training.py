@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import streamlit as st
 
+from attnviz.analysis import own_process
 from attnviz.app import page_parts, show, training, widgets
 from attnviz.app.cache.bounded_cache import BoundedCache
 from attnviz.app.text import translate_markdown
@@ -17,7 +18,6 @@ from attnviz.pages.scaling import choices, figures
 from attnviz.pages.scaling.maths import retrieval_training as experiment
 from attnviz.pages.scaling.panels import scaling_form
 from attnviz.pages.scaling.panels.scaling_form import K, Q
-from attnviz.runs import own_process
 
 
 @cache

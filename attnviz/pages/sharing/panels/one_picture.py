@@ -5,6 +5,9 @@ from functools import cache, lru_cache
 
 import streamlit as st
 
+from attnviz.analysis import head_sharing
+from attnviz.analysis.head_sharing import Config, Result
+from attnviz.analysis.model_run import ModelRun
 from attnviz.app import page_parts, presenting, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.base import units
@@ -23,9 +26,6 @@ from attnviz.models.architecture import (
     with_kv_heads,
 )
 from attnviz.pages.sharing import choices
-from attnviz.runs import head_sharing
-from attnviz.runs.head_sharing import Config, Result
-from attnviz.runs.model_run import ModelRun
 
 LONG_WIRES = 300  #: pixels, where the columns fill a presented room
 

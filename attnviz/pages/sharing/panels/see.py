@@ -4,6 +4,9 @@ from typing import cast
 
 import streamlit as st
 
+from attnviz.analysis import head_sharing
+from attnviz.analysis.head_sharing import Config, Method, Result
+from attnviz.analysis.model_run import ModelRun
 from attnviz.app import presenting, sentence_input, show, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
@@ -16,9 +19,6 @@ from attnviz.models.architecture import scheme_name
 from attnviz.models.capture import RecordedLayer
 from attnviz.pages.sharing import choices, figures
 from attnviz.pages.sharing.panels import one_picture, sharing_programs
-from attnviz.runs import head_sharing
-from attnviz.runs.head_sharing import Config, Method, Result
-from attnviz.runs.model_run import ModelRun
 
 TOKENS_SHOWN = 48
 LEAST = 0.005  # of a head’s attention: less reads as 0%

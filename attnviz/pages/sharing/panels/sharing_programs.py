@@ -1,9 +1,9 @@
 """The page's numbers again, as programs: each prints the numbers of its view in the state that it is in."""
 
+from attnviz.analysis import head_sharing
+from attnviz.analysis.model_run import ModelRun
 from attnviz.core.costs import Machine
 from attnviz.models.architecture import CONVENTIONS, Deployment, ParameterCounts
-from attnviz.runs import head_sharing
-from attnviz.runs.model_run import ModelRun
 
 
 def count_program(made: str, context: int, batch: int) -> str:

@@ -9,13 +9,13 @@ from functools import cached_property
 import numpy as np
 import torch
 
+from attnviz.analysis.model_run import ModelRun
+from attnviz.analysis.predictions import TokenChoice, prediction_slots, probabilities, token_choices
 from attnviz.base.message import Message, Problem
 from attnviz.base.rounding import Rounded
 from attnviz.models.capture import Edit, LogitAttribution, Trace, capture, intervene
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import token_id, token_label
-from attnviz.runs.model_run import ModelRun
-from attnviz.runs.predictions import TokenChoice, prediction_slots, probabilities, token_choices
 
 OFFERED = 10  #: tokens that may be asked about with a click
 Ids = tuple[int, int | None]  #: a token, and the one that it is compared with

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from attnviz.analysis.model_run import ModelRun, Stack
 from attnviz.base.message import Problem
 from attnviz.models.attribution.circuit import Ablation, Member
 from attnviz.models.attribution.patching import Cell, attribution_patching, exact_patching
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.why.maths.parts import Ids
-from attnviz.runs.model_run import ModelRun, Stack
 
 READ_FROM, MOST_READ = 0.1, 3  #: the smallest weight that is drawn as a line, and how many of a head
 DRAWN = 20  #: the largest circuit that is drawn; each size up to it is measured, and some beyond

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from attnviz.analysis.model_run import ModelRun
+from attnviz.analysis.predictions import TokenChoice
 from attnviz.app import page_parts, sentence_input, widgets
 from attnviz.app.cache import model_cache
 from attnviz.app.links import link_state
@@ -15,8 +17,6 @@ from attnviz.engine import Rerun
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.why import choices
 from attnviz.pages.why.maths import parts
-from attnviz.runs.model_run import ModelRun
-from attnviz.runs.predictions import TokenChoice
 
 LONGEST_TAIL = 40  #: characters of the sentence in a title
 

@@ -7,13 +7,13 @@ import sys
 import numpy as np
 import pytest
 
+from attnviz.analysis.traps import IMPORTS
+from attnviz.analysis.word_vectors import sentence
 from attnviz.base.word_boundaries import split
 from attnviz.core import masks
 from attnviz.core.attention import attend
 from attnviz.pages.masks.maths import traps
 from attnviz.pages.masks.maths.traps import fills
-from attnviz.runs.traps import IMPORTS
-from attnviz.runs.word_vectors import sentence
 
 SENTENCE = sentence(split("the cat sat on the mat because it was tired"), seed=0)
 

@@ -3,9 +3,9 @@
 The modules beside this one hold the code; the page shows its source.
 """
 
+from attnviz.analysis.traps import TOP_LEFT, Trap
 from attnviz.base.message import Message
 from attnviz.pages.masks.maths.traps import fills, heads, layers, places
-from attnviz.runs.traps import TOP_LEFT, Trap
 
 _ALL = (
     Trap(

@@ -6,11 +6,11 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from attnviz.analysis.traps import Outcome, compare_matrices, largest_gap
+from attnviz.analysis.word_vectors import WIDTH, Sentence
 from attnviz.base.message import Message
 from attnviz.base.rounding import Rounded
 from attnviz.core import masks
-from attnviz.runs.traps import Outcome, compare_matrices, largest_gap
-from attnviz.runs.word_vectors import WIDTH, Sentence
 
 
 # What to write where the mask hides: minus infinity, a billion, or the dtype's minimum.

@@ -7,12 +7,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from attnviz.analysis.traps import Outcome, error_message, largest_gap, picture
+from attnviz.analysis.word_vectors import WIDTH, Sentence
 from attnviz.base.largest import find_largest
 from attnviz.base.message import Message
 from attnviz.base.rounding import Rounded
 from attnviz.core.projections import split_heads
-from attnviz.runs.traps import Outcome, error_message, largest_gap, picture
-from attnviz.runs.word_vectors import WIDTH, Sentence
 
 HEADS, KV_HEADS = 4, 2
 HEAD_WIDTH = WIDTH // HEADS

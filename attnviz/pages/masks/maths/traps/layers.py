@@ -6,11 +6,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from attnviz.analysis.traps import Outcome, compare_matrices, error_message, largest_gap, picture
+from attnviz.analysis.word_vectors import WIDTH, Sentence
 from attnviz.base.message import Message
 from attnviz.core import masks
 from attnviz.core.modules import seeded_generator
-from attnviz.runs.traps import Outcome, compare_matrices, error_message, largest_gap, picture
-from attnviz.runs.word_vectors import WIDTH, Sentence
 
 
 # // where / was meant.

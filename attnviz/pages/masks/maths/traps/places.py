@@ -5,11 +5,11 @@ import math
 import torch
 from torch import Tensor
 
+from attnviz.analysis.traps import Outcome, compare_matrices, largest_gap, picture, rotate_by_position
+from attnviz.analysis.word_vectors import LONGEST, WIDTH, Sentence, word_vector
 from attnviz.base.message import Message
 from attnviz.core import masks
 from attnviz.core.rope import grid_positions
-from attnviz.runs.traps import Outcome, compare_matrices, largest_gap, picture, rotate_by_position
-from attnviz.runs.word_vectors import LONGEST, WIDTH, Sentence, word_vector
 
 
 # Sinusoidal positions that are cast back to the integers they were made from.

@@ -7,12 +7,12 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
+from attnviz.analysis.model_run import ModelRun
 from attnviz.base.message import Problem, require_at_least
 from attnviz.core.measures import total_variation
 from attnviz.models.capture import Trace, capture
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import token_label
-from attnviz.runs.model_run import ModelRun
 
 SHOWN = 6
 

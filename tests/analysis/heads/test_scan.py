@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from attnviz.analysis.heads.scan import HeadScores, scan
 from attnviz.models.capture import capture
-from attnviz.runs.heads.scan import HeadScores, scan
 from tests.models.tiny import llama
 
 HEADS, SIZE = 4, 64

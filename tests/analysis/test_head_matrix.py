@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
+from attnviz.analysis.head_matrix import DisplayOptions, head_matrix
 from attnviz.pages.explore.maths.whole_model import measure_heads, stack_yardstick, sweep_one_layer
-from attnviz.runs.head_matrix import DisplayOptions, head_matrix
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 from streamlit.runtime.state.session_state import SessionState
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app.mends import whole_callbacks
+from attnviz.app.workarounds import whole_callbacks
 
 
 def script() -> None:

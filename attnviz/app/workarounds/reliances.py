@@ -15,7 +15,7 @@ from typing import Any
 
 from streamlit import config
 
-from attnviz.app.mends import log_format, streamlit_adapter, whole_callbacks
+from attnviz.app.workarounds import log_format, streamlit_adapter, whole_callbacks
 from attnviz.base.reliance import Dependency, missing_dependencies
 
 
@@ -77,7 +77,7 @@ NAMES: tuple[tuple[str, str, str, Callable[[], bool]], ...] = (
      partial(_has, "runtime.state.session_state", "SessionState._new_widget_state", "SessionState._widget_changed")),
     ("config.is_manually_set and set_option", "serve/configuration.py", "settings where the script lies elsewhere",
      lambda: callable(config.is_manually_set) and len(signature(config.set_option).parameters) == 3),
-    ("SessionState._call_callbacks and what ends them", "app/mends/whole_callbacks.py",
+    ("SessionState._call_callbacks and what ends them", "app/workarounds/whole_callbacks.py",
      "gestures in quick succession, which all count", whole_callbacks.has_what_it_needs),
     ("SafeSessionState, which may end a run at each look into it", "app/cache/waiting_line.py",
      "visitors who have left not being waited for", _a_look_may_end_a_run),

@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.analysis.model_run import Stack
 from attnviz.base.head_record import HeadData
 from attnviz.base.message import Message, Problem
 from attnviz.core.measures import rollout
 from attnviz.models.capture import MaskChoice, RecordedLayer, ScaleChoice
 from attnviz.models.tokens import MatrixAxis, matrix_axis, project_weights
-from attnviz.runs.model_run import Stack
 
 Meaning = Literal["weights", "values", "mean", "estimate"]
 Part = Literal["all", "first to first", "first to second", "second to first", "second to second"]

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from attnviz.analysis.changed_rope import Config, run
 from attnviz.models.capture import capture
-from attnviz.runs.changed_rope import Config, run
 
 
 class Rotation(torch.nn.Module):

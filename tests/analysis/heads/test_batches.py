@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.runs.heads.batches import batch_inputs, find_token_ids
-from attnviz.runs.heads.removal_costs import head_costs
-from attnviz.runs.heads.scan import scan
+from attnviz.analysis.heads.batches import batch_inputs, find_token_ids
+from attnviz.analysis.heads.removal_costs import head_costs
+from attnviz.analysis.heads.scan import scan
 from tests.models.tiny import llama, tokens
 
 IDS = [[5, 6, 7], [8, 9, 10]]
@@ -55,8 +55,8 @@ def test_one_large_batch_scores_and_costs_what_its_sentences_do(monkeypatch: pyt
 
     ids = tokens(5, 6)
     apart = [list(run(llama(), [ids[n : n + 1] for n in range(5)]))[-1] for run in (scan, head_costs)]
-    monkeypatch.setattr(sys.modules["attnviz.runs.heads.scan"], "TOKENS_AT_ONCE", 12)
-    monkeypatch.setattr(sys.modules["attnviz.runs.heads.removal_costs"], "SENTENCES_TOKENS", 12)
+    monkeypatch.setattr(sys.modules["attnviz.analysis.heads.scan"], "TOKENS_AT_ONCE", 12)
+    monkeypatch.setattr(sys.modules["attnviz.analysis.heads.removal_costs"], "SENTENCES_TOKENS", 12)
     for run, expected in zip((scan, head_costs), apart, strict=True):
         yields = list(run(llama(), ids))
         assert [each.sentences for each in yields] == [2, 4, 5]

@@ -10,11 +10,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from attnviz.analysis.word_vectors import WIDTH, Sentence
 from attnviz.base.head_record import HeadData
 from attnviz.base.message import Message
 from attnviz.core import masks
 from attnviz.core.rope import rotate
-from attnviz.runs.word_vectors import WIDTH, Sentence
 
 #: What a reader has imported before pasting either piece of code.
 IMPORTS = """\

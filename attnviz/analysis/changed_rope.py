@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from torch import Tensor
 
+from attnviz.analysis.model_run import ModelRun
+from attnviz.analysis.predictions import ProbabilityChange, compare_choices, prediction_slots
 from attnviz.base.message import Problem
 from attnviz.core.measures import first_token_mass, mean_over_rows, previous_token_mass, total_variation
 from attnviz.models.capture import Edit, Rotary, find_rotary, intervene
 from attnviz.models.catalogue import LoadedModel
-from attnviz.runs.model_run import ModelRun
-from attnviz.runs.predictions import ProbabilityChange, compare_choices, prediction_slots
 
 
 @dataclass(frozen=True)

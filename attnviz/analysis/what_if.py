@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.analysis.head_matrix import AS_IT_IS, DisplayOptions, Matrix, head_matrix
+from attnviz.analysis.model_run import ModelRun, Stack, StackId
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.largest import find_largest
 from attnviz.base.message import Message
@@ -16,8 +18,6 @@ from attnviz.core import masks
 from attnviz.core.measures import weight_moved
 from attnviz.models.capture import Edit, MaskChoice, NumberChoice, RecordedLayer, ScaleChoice, Trace, intervene
 from attnviz.models.catalogue import LoadedModel
-from attnviz.runs.head_matrix import AS_IT_IS, DisplayOptions, Matrix, head_matrix
-from attnviz.runs.model_run import ModelRun, Stack, StackId
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from dataclasses import asdict
 import pytest
 import torch
 
+from attnviz.analysis import model_run
+from attnviz.analysis.model_run import Request, has_kept_run, run_model, stored_run
 from attnviz.base.message import Problem
 from attnviz.models.capture import intervene
 from attnviz.models.loading import EXAMPLES
 from attnviz.models.loading.example_traces import prepare_examples
-from attnviz.runs import model_run
-from attnviz.runs.model_run import Request, has_kept_run, run_model, stored_run
 from tests import broken_disks
 
 

@@ -5,12 +5,12 @@ import pytest
 import torch
 from transformers import LlamaForCausalLM
 
+from attnviz.analysis import head_sharing
+from attnviz.analysis.head_sharing import Config, pool_heads, run
+from attnviz.analysis.model_run import Request, run_model
 from attnviz.models.capture import Edit, intervene
 from attnviz.models.capture.run import capture
 from attnviz.models.loading import load, version
-from attnviz.runs import head_sharing
-from attnviz.runs.head_sharing import Config, pool_heads, run
-from attnviz.runs.model_run import Request, run_model
 from tests.models import tiny
 from tests.models.tiny_tokenizers import word_piece
 

@@ -11,13 +11,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from attnviz.analysis.heads.batches import Batch, batch_inputs, find_token_ids, split_batch, torch_module
+from attnviz.analysis.heads.scan import GrowingScores, HeadPositions, HeadScores, scan
+from attnviz.analysis.prepared_files import pack_file, read_path
 from attnviz.base.message import Problem
 from attnviz.models.capture import RecordedLayer, ResumedPass, capture
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.file_faults import write_whole
-from attnviz.runs.heads.batches import Batch, batch_inputs, find_token_ids, split_batch, torch_module
-from attnviz.runs.heads.scan import GrowingScores, HeadPositions, HeadScores, scan
-from attnviz.runs.prepared_files import pack_file, read_path
 
 TOKENS_AT_ONCE = 1024  #: so many positions go through the upper layers as one batch
 SENTENCES_TOKENS = 128  #: so many positions of sentences are finished, and kept, before the next ones are begun

@@ -2,15 +2,15 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attnviz.base.message import Problem
-from attnviz.models.capture import capture
-from attnviz.runs.predictions import (
+from attnviz.analysis.predictions import (
     compare_predictions,
     likeliest_tokens,
     make_sampler,
     probabilities,
     probability_shift,
 )
+from attnviz.base.message import Problem
+from attnviz.models.capture import capture
 from tests.models.tiny import llama, tokens
 
 

@@ -4,12 +4,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attnviz.analysis import what_if
+from attnviz.analysis.head_matrix import Matrix, head_matrix
+from attnviz.analysis.predictions import compare_choices, prediction_slots, token_choices
+from attnviz.analysis.what_if import change_sentence, largest_change
 from attnviz.base.head_edit import HeadEdit
 from attnviz.base.packed import pack_bits
-from attnviz.runs import what_if
-from attnviz.runs.head_matrix import Matrix, head_matrix
-from attnviz.runs.predictions import compare_choices, prediction_slots, token_choices
-from attnviz.runs.what_if import change_sentence, largest_change
 
 
 @given(st.integers(1, 9), st.integers(1, 9), st.integers(0, 2**32))

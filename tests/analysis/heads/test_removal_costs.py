@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from attnviz.runs.heads.removal_costs import head_costs, mean_outputs
+from attnviz.analysis.heads.removal_costs import head_costs, mean_outputs
 from tests.models.tiny import llama, padded, tokens
 
 BATCHES = [{"input_ids": tokens(2, 9, seed=seed), "attention_mask": padded("right", 2, 9)} for seed in range(2)]
@@ -58,7 +58,7 @@ def test_a_stopped_run_goes_on_from_its_file(tmp_path: Path, monkeypatch: pytest
     first = next(iter(head_costs(model, BATCHES, keep=file)))
     assert first.sentences == 2
     ran: list[int] = []
-    module = sys.modules["attnviz.runs.heads.removal_costs"]
+    module = sys.modules["attnviz.analysis.heads.removal_costs"]
 
     before = module._of_batch
     monkeypatch.setattr(module, "_of_batch", lambda *given: ran.append(1) or before(*given))

@@ -10,11 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from attnviz.analysis.heads.batches import Batch, batch_inputs, split_batch, torch_module
 from attnviz.base.message import MessageList, Problem
 from attnviz.core import measures
 from attnviz.models.capture import RecordedLayer, Trace, capture, group_heads, select_heads
 from attnviz.models.catalogue import LoadedModel
-from attnviz.runs.heads.batches import Batch, batch_inputs, split_batch, torch_module
 
 AMONG = 10  # a head counts as found in a sentence if it is among so many
 ScoredRows = Literal["with targets", "all"]

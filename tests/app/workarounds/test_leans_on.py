@@ -14,8 +14,8 @@ from streamlit.runtime.state.session_state import SessionState
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 from streamlit.testing.v1 import AppTest
 
-from attnviz.app.mends import reliances, streamlit_adapter
-from attnviz.app.mends.reliances import RELIANCES, WORDS
+from attnviz.app.workarounds import reliances, streamlit_adapter
+from attnviz.app.workarounds.reliances import RELIANCES, WORDS
 from attnviz.base.reliance import Dependency, missing_dependencies
 from tests.waiting import until
 

@@ -11,6 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from attnviz.analysis.model_run import ModelRun
+from attnviz.analysis.predictions import ProbabilityChange, likeliest
 from attnviz.base.message import MessageList, Problem
 from attnviz.core.attention import Stages
 from attnviz.core.costs import count_parameters, kv_bytes
@@ -18,8 +20,6 @@ from attnviz.core.heads import HeadLayout
 from attnviz.core.measures import weight_moved
 from attnviz.models.capture import Edit, Logits, RecordedLayer, TensorChange, Trace, find_output_projection, intervene
 from attnviz.models.catalogue import LoadedModel
-from attnviz.runs.model_run import ModelRun
-from attnviz.runs.predictions import ProbabilityChange, likeliest
 
 Method = Literal["mean", "first", "random"]
 

@@ -10,12 +10,12 @@ import pytest
 import torch
 from transformers import GptOssConfig, GptOssForCausalLM
 
+from attnviz.analysis.head_matrix import raw_head, raw_heads
+from attnviz.analysis.model_run import Request, Stack, run_model
 from attnviz.base import raw_scores
 from attnviz.base.head_record import HeadData
 from attnviz.core.attention import attend
 from attnviz.models.capture import capture
-from attnviz.runs.head_matrix import raw_head, raw_heads
-from attnviz.runs.model_run import Request, Stack, run_model
 from tests.js.browser_cases import decoded
 from tests.models import tiny
 

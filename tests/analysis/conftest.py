@@ -1,6 +1,6 @@
 import pytest
 
-from attnviz.runs.model_run import Request, run_model
+from attnviz.analysis.model_run import Request, run_model
 from tests.models.conftest import minilm, smollm2
 
 __all__ = ["minilm", "smollm2"]

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
+from attnviz.analysis import predictions
+from attnviz.analysis.model_run import Request, run_model
 from attnviz.models.loading import EXAMPLES
 from attnviz.pages.home import choices
-from attnviz.runs import predictions
-from attnviz.runs.model_run import Request, run_model
 
 SENTENCES = [choices.EXAMPLE, choices.CHINESE, next(e.text for e in EXAMPLES if e.id == "chinese"), "注"]
 
