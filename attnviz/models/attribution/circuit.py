@@ -48,7 +48,9 @@ class Circuit:
     def smallest(self, share: float = 0.8) -> tuple[Member, ...]:
         """The members of the smallest size measured that keeps at least this share."""
         size = next(
-            size for size, kept in zip(self.sizes, self.kept, strict=True) if kept >= share or size == self.sizes[-1]
+            size
+            for size, kept_share in zip(self.sizes, self.kept, strict=True)
+            if kept_share >= share or size == self.sizes[-1]
         )
         return self.members[:size]
 
@@ -76,19 +78,19 @@ class Ablation:
         self.by, self._model, self._prompt, self._position = by, model, prompt, position
         self._pass = partial(_passed, model, tokenizer=tokenizer)
         trace = self._pass(prompt, residual=True, logits=self._logits)
-        self._token, self._versus = (token_id(tokenizer or trace.tokenizer, each) for each in (token, versus))
-        found = trace.logit_attribution(self._token, self._versus, position)
+        self._token, self._versus = (token_id(tokenizer or trace.tokenizer, choice) for choice in (token, versus))
+        attribution = trace.logit_attribution(self._token, self._versus, position)
         assert trace.residual is not None
         self._path, self._layers, self._mlps = trace.residual.way(), trace.layers, trace.residual.mlps
-        heads, mlps = found.heads.nanmean(0), found.mlps.mean(0)
+        heads, mlps = attribution.heads.nanmean(0), attribution.mlps.mean(0)
         #: what each part itself adds to the lead, from the bottom of the model to its top
         self.direct = {
             Member(n, head): float(heads[n, head]) for n, layer in enumerate(trace) for head in range(layer.n_heads)
         } | {Member(n): float(mlps[n]) for n, name in enumerate(self._mlps) if name}
         prompts = list(other) if isinstance(other, Sequence) and not isinstance(other, str) else [other]
-        answers = [self._answers(each) for each in prompts]
+        answers = [self._answers(other_prompt) for other_prompt in prompts]
         unpadded = zip(prompts, answers, strict=True)
-        self._others = [(each, given) for each, (given, real) in unpadded if real.all()]
+        self._others = [(other_prompt, outputs) for other_prompt, (outputs, real) in unpadded if real.all()]
         self.per_position, self._values = self._replacements(answers, trace)
         self.whole = float(self._lead(trace))
 
@@ -103,16 +105,16 @@ class Ablation:
 
     def lead(self, members: Collection[tuple[int, int | None]]) -> float:
         """The lead, a mean over the rows, when all parts but these are ablated: one pass."""
-        kept = {self._counted(*each) for each in members}
-        if len(kept) == len(self.direct):
+        kept_members = {self._counted(*member) for member in members}
+        if len(kept_members) == len(self.direct):
             return self.whole
-        gone = [part for part in self.direct if part not in kept]
+        gone = [member for member in self.direct if member not in kept_members]
         edits = []
         for number, layer in enumerate(self._layers):
-            heads = [part.head for part in gone if part.layer == number and part.head is not None]
+            heads = [member.head for member in gone if member.layer == number and member.head is not None]
             if heads:
                 edits.append(Edit(layers=layer.name, heads=heads, output=self._values[layer.name][:, heads]))
-        names = [self._mlps[part.layer] for part in gone if part.head is None]
+        names = [self._mlps[member.layer] for member in gone if member.head is None]
         with self._hooked({name: partial(self._instead, name) for name in names}):
             return float(self._lead(self._pass(self._prompt, edits, logits=self._logits)))
 
@@ -120,15 +122,15 @@ class Ablation:
         """The part with its numbers counted from 0; a Problem where there is none."""
         count = len(self._layers)
         heads = self._layers[layer % count].n_heads
-        found = Member(layer % count, None if head is None else head % heads)
-        if found not in self.direct or not -count <= layer < count or not -heads <= (head or 0) < heads:
+        member = Member(layer % count, None if head is None else head % heads)
+        if member not in self.direct or not -count <= layer < count or not -heads <= (head or 0) < heads:
             raise Problem("{part} is no part of this model that can be ablated", part=(layer, head))
-        return found
+        return member
 
-    def _instead(self, name: str, own: Tensor) -> Tensor:
+    def _instead(self, name: str, output: Tensor) -> Tensor:
         """What replaces the answer of an MLP, in its shape."""
         batch, _, length, _ = self._layers[0].shape
-        return self._values[name].expand(batch, 1, length, -1).reshape(own.shape).to(own)
+        return self._values[name].expand(batch, 1, length, -1).reshape(output.shape).to(output)
 
     def _hooked(self, changes: Mapping[str, Callable[[Tensor], Tensor | None]]) -> AbstractContextManager[None]:
         """Inside the block, what modules answer in this thread is changed, by their names."""
@@ -140,27 +142,34 @@ class Ablation:
 
     def effects(self) -> dict[Member, float]:
         """What each part makes of the lead by not being ablated, all others being there, to first order."""
-        return {part: float(each.sum()) for part, each in self.effects_by_position().items()}
+        return {member: float(effect.sum()) for member, effect in self.effects_by_position().items()}
 
     def effects_by_position(self) -> dict[Member, Tensor]:
         """The same at each position (Q,): the slope of the lead along a part's answer, times the answer's distance
         from what would replace it. The slope is the mean of that at the prompt and of those at other prompts of its
         shape, for at one end alone a saturated softmax may hide what a part does. Two passes for each prompt.
         """
-        own = self._answers(self._prompt)[0]
-        slopes = self._slopes(self._prompt, own)
-        others = [self._slopes(prompt, answers) for prompt, answers in self._others if _shapes(answers) == _shapes(own)]
+        prompt_answers = self._answers(self._prompt)[0]
+        slopes = self._slopes(self._prompt, prompt_answers)
+        others = [
+            self._slopes(prompt, answers)
+            for prompt, answers in self._others
+            if _shapes(answers) == _shapes(prompt_answers)
+        ]
         if others:
             slopes = {
-                name: (each + sum(other[name] for other in others) / len(others)) / 2 for name, each in slopes.items()
+                name: (slope + sum(other_slopes[name] for other_slopes in others) / len(others)) / 2
+                for name, slope in slopes.items()
             }
-        moved = {
-            name: ((own[name] - self._values[name]) * slope).sum((0, 3)) for name, slope in slopes.items()
+        effects = {
+            name: ((prompt_answers[name] - self._values[name]) * slope).sum((0, 3)) for name, slope in slopes.items()
         }  # (H, Q)
         names = [layer.name for layer in self._layers]
         return {
-            part: moved[self._mlps[part.layer]][0] if part.head is None else moved[names[part.layer]][part.head]
-            for part in self.direct
+            member: effects[self._mlps[member.layer]][0]
+            if member.head is None
+            else effects[names[member.layer]][member.head]
+            for member in self.direct
         }
 
     def _slopes(self, prompt: Prompt, answers: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -190,12 +199,12 @@ class Ablation:
         return self._path.lead(logits, self._token, self._versus).mean()
 
     def _replacements(
-        self, answers: list[tuple[dict[str, Tensor], Tensor]], own: Trace
+        self, answers: list[tuple[dict[str, Tensor], Tensor]], trace: Trace
     ) -> tuple[bool, dict[str, Tensor]]:
         """What stands in for each layer's heads (B or 1, H, Q or 1, Dv) and for each MLP (B or 1, 1, Q or 1, M), by
         name, from what the others answer; and whether it does so position by position.
         """
-        length = own[0].shape[2]
+        length = trace[0].shape[2]
         lengths = {next(iter(values.values())).shape[2] for values, _ in answers}
         same = lengths == {length} and all(bool(real.all()) for _, real in answers)
         if self.by == "resample" and (len(answers) > 1 or lengths != {length}):
@@ -207,7 +216,7 @@ class Ablation:
             )
         values = {}
         for name in answers[0][0]:
-            every = [(given[name], real) for given, real in answers]
+            every = [(outputs[name], real) for outputs, real in answers]
             values[name] = every[0][0] if self.by == "resample" else _mean(every, same)
         return same or self.by == "resample", values
 
@@ -242,12 +251,12 @@ def find_circuit(
     `other`, or, `by` "resample", by what they answer to one other prompt of the same length.
     """
     ablation = Ablation(model, prompt, other, token, versus, by, position, tokenizer)
-    values = ablation.effects() if scores is None else {part: scores.get(part, 0.0) for part in ablation.direct}
-    members = sorted(values, key=lambda part: -abs(values[part]))
+    values = ablation.effects() if scores is None else {member: scores.get(member, 0.0) for member in ablation.direct}
+    members = sorted(values, key=lambda member: -abs(values[member]))
     curve = dict(ablation.curve(members, sizes))
     return Circuit(
         tuple(members),
-        tuple(values[part] for part in members),
+        tuple(values[member] for member in members),
         tuple(curve),
         tuple(curve.values()),
         ablation.whole,
@@ -280,7 +289,7 @@ def _mean(answers: list[tuple[Tensor, Tensor]], per_position: bool) -> Tensor:
     return torch.as_tensor(total / sum(int(real.sum()) for _, real in answers))
 
 
-def _changed(change: Callable[[Tensor], Tensor | None], _module: nn.Module, _given: Any, output: Any) -> Any:
+def _changed(change: Callable[[Tensor], Tensor | None], _module: nn.Module, _args: Any, output: Any) -> Any:
     """A hook that puts what `change` makes of a module's answer in its place; None leaves it."""
     several = isinstance(output, tuple)
     new = change(output[0] if several else output)
@@ -288,12 +297,12 @@ def _changed(change: Callable[[Tensor], Tensor | None], _module: nn.Module, _giv
 
 
 def _shapes(answers: Mapping[str, Tensor]) -> set[tuple[int, ...]]:
-    return {tuple(each.shape) for each in answers.values()}
+    return {tuple(answer.shape) for answer in answers.values()}
 
 
-def _plus(probe: Tensor, own: Tensor) -> Tensor:
-    return own + probe.reshape(own.shape).to(own)
+def _plus(probe: Tensor, output: Tensor) -> Tensor:
+    return output + probe.reshape(output.shape).to(output)
 
 
-def _note(seen: dict[str, Tensor], name: str, own: Tensor) -> None:
-    seen[name] = own.detach()
+def _note(seen: dict[str, Tensor], name: str, output: Tensor) -> None:
+    seen[name] = output.detach()

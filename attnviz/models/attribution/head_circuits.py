@@ -63,15 +63,15 @@ class HeadCircuits:
 
     def matches(self, query: int | None = None, n: int = 10, lowest: bool = False) -> list[TokenPair]:
         """(query, key, score): the keys that a query's token looks for most, or the pairs of all; or least."""
-        found = _best(self._rows(self.queries, query), self.keys, n, lowest)
-        return [(self._id(row, query), int(self.tokens[column]), score) for row, column, score in found]
+        best = _best(self._rows(self.queries, query), self.keys, n, lowest)
+        return [(self._id(row, query), int(self.tokens[column]), score) for row, column, score in best]
 
     def writes(self, token: int | None = None, n: int = 10, lowest: bool = False) -> list[TokenPair]:
         """(token, other, logit): what a token that is attended to raises most, or the pairs of all; or least."""
         if self.logits is None:
             raise Problem("what this head writes cannot be told by its weights: {why}", why=self.why)
-        found = _best(self._rows(self.values, token), self.logits, n, lowest)
-        return [(self._id(row, token), column, score) for row, column, score in found]
+        best = _best(self._rows(self.values, token), self.logits, n, lowest)
+        return [(self._id(row, token), column, score) for row, column, score in best]
 
     def _rows(self, of: Tensor, token: int | None) -> Tensor:
         chosen = of if token is None else of[self.tokens == token]
@@ -96,9 +96,9 @@ def head_circuits(
     trace, here = _one_token(model, 0)
     if not isinstance(embeds, nn.Embedding):
         raise Problem("{model} does not say what embeds its tokens", model=type(model).__name__)
-    own = trace[resolve_index("layer", layer, len(trace))]
-    head, block = resolve_index("head", head, own.n_heads), block_name(own.name) or own.name
-    kv_head = head * own.n_kv_heads // own.n_heads
+    recorded = trace[resolve_index("layer", layer, len(trace))]
+    head, block = resolve_index("head", head, recorded.n_heads), block_name(recorded.name) or recorded.name
+    kv_head = head * recorded.n_kv_heads // recorded.n_heads
     if distance < 0:
         raise Problem("distance={distance} must be 0 or more", distance=distance)
     there = here if distance == 0 else _one_token(model, distance)[1]
@@ -111,14 +111,14 @@ def head_circuits(
         q, _, _ = later.qkv
         _, k, v = first.qkv
         parts.append(
-            (to_float32(q[:, head, 0]) * own.scale, to_float32(k[:, kv_head, 0]), to_float32(v[:, kv_head, 0]))
+            (to_float32(q[:, head, 0]) * recorded.scale, to_float32(k[:, kv_head, 0]), to_float32(v[:, kv_head, 0]))
         )
-    queries, keys, values = (torch.cat(each) for each in zip(*parts, strict=True))
+    queries, keys, values = (torch.cat(chunks) for chunks in zip(*parts, strict=True))
     stream = trace.residual
     assert stream is not None  # which was asked for
     bends = stream.path is not None and any(step.function for step in stream.path.steps)  # an activation on the way
     why = stream.why if stream.path is None else stream.linearised if bends else None
-    logits = None if stream.path is None or why is not None else _to_logits(stream, stream.path, own, trace, head)
+    logits = None if stream.path is None or why is not None else _to_logits(stream, stream.path, recorded, trace, head)
     return HeadCircuits(ids, queries, keys, values, logits, why)
 
 
@@ -126,7 +126,7 @@ def _to_logits(stream: Residual, path: LogitPath, layer: RecordedLayer, trace: T
     """(V, Dv): what each number of a head's output adds to each token's logit, the scale of every norm being 1."""
     projection = layer.w_o_by_head[head] * path.factor  # (M, Dv)
     steps = tuple(replace(step, scale=None) for step in path.steps)
-    still = {place: replace(each, scale=None) for place, each in stream.maps.items()}
+    still = {key: replace(frozen_map, scale=None) for key, frozen_map in stream.maps.items()}
     plain, number = replace(stream, path=replace(path, steps=steps), maps=still), trace.layers.index(layer)
     chunks = (to_float32(rows)[None] for rows in path.unembedding.split(ROWS))
     ways = (plain.ways(rows, torch.zeros(rows.shape[:2], dtype=torch.long, device=rows.device)) for rows in chunks)
@@ -140,8 +140,8 @@ def _best(left: Tensor, right: Tensor, n: int, lowest: bool) -> list[TokenPair]:
         products = sign * left[start : start + ROWS] @ right.mT
         rows = products.amax(1).topk(min(n, len(products))).indices  # the n largest lie in at most n rows
         top = products[rows].flatten().topk(min(n, len(rows) * len(right)))
-        for place, value in zip(top.indices.tolist(), top.values.tolist(), strict=True):
-            best.append((start + int(rows[place // len(right)]), place % len(right), sign * value))
+        for index, value in zip(top.indices.tolist(), top.values.tolist(), strict=True):
+            best.append((start + int(rows[index // len(right)]), index % len(right), sign * value))
     return sorted(best, key=lambda pair: -sign * pair[2])[:n]
 
 
@@ -173,12 +173,12 @@ def composition_scores(model: Model) -> Composition:
             several=MessageList(heads),
         )
     maps = [_Maps.of(model, calls, layer) for layer in trace]
-    made = [torch.full((len(maps), *heads, len(maps), *heads), torch.nan) for _ in "qkv"]
+    all_scores = [torch.full((len(maps), *heads, len(maps), *heads), torch.nan) for _ in "qkv"]
     for later, reads in enumerate(maps):
         for earlier, writes in enumerate(maps[:later]):
-            for scores, found in zip(made, reads.composed_with(writes), strict=True):
-                scores[earlier, :, later] = found
-    return Composition(*made)
+            for scores, pair_scores in zip(all_scores, reads.composed_with(writes), strict=True):
+                scores[earlier, :, later] = pair_scores
+    return Composition(*all_scores)
 
 
 @dataclass(frozen=True)
@@ -199,22 +199,26 @@ class _Maps:
         ramp = torch.linspace(-1, 1, len(gain), device=gain.device)[None]  # to see whether the map is a matrix at all
         rows = torch.cat([basis, ramp @ basis, 0 * ramp])[:, None].to(attention.given)
         parts = []
-        for part in _read(model, layer.name, attention, rows).qkv:
-            per_head = to_float32(part[:, :, 0]).repeat_interleave(layer.n_heads // part.shape[1], 1).transpose(0, 1)
-            found, mixed = (per_head[:, :-1] - per_head[:, -1:]).split([len(gain), 1], 1)
-            linear = float((ramp @ found - mixed).abs().max()) <= 0.1 * float(mixed.abs().max())
-            parts.append(found if linear else found * torch.nan)
+        for projected in _read(model, layer.name, attention, rows).qkv:
+            per_head = (
+                to_float32(projected[:, :, 0]).repeat_interleave(layer.n_heads // projected.shape[1], 1).transpose(0, 1)
+            )
+            matrix, mixed = (per_head[:, :-1] - per_head[:, -1:]).split([len(gain), 1], 1)
+            linear = float((ramp @ matrix - mixed).abs().max()) <= 0.1 * float(mixed.abs().max())
+            parts.append(matrix if linear else matrix * torch.nan)
         q, k, v, o = parts = [*parts, layer.w_o_by_head]
-        return _Maps(q, k, v, o, {name: torch.linalg.qr(each, "r").R for name, each in zip("qkvo", parts, strict=True)})
+        return _Maps(
+            q, k, v, o, {name: torch.linalg.qr(matrix, "r").R for name, matrix in zip("qkvo", parts, strict=True)}
+        )
 
     def composed_with(self, earlier: _Maps) -> Iterator[Tensor]:
         """Through q, k and v, (H, H) each: earlier head first."""
         written = torch.linalg.matrix_norm(earlier.r["o"] @ earlier.r["v"].mT)
-        for reads, other, side in ((self.q, "k", "q"), (self.k, "q", "k"), (self.v, "o", "v")):
+        for reads, partner, side in ((self.q, "k", "q"), (self.k, "q", "k"), (self.v, "o", "v")):
             between = torch.einsum("rmd,smv->srdv", reads, earlier.o)
-            joined = self.r[other] @ between @ earlier.r["v"].mT[:, None]
-            own = torch.linalg.matrix_norm(self.r[other] @ self.r[side].mT)
-            yield torch.linalg.matrix_norm(joined) / (own * written[:, None])
+            joined = self.r[partner] @ between @ earlier.r["v"].mT[:, None]
+            circuit_norm = torch.linalg.matrix_norm(self.r[partner] @ self.r[side].mT)
+            yield torch.linalg.matrix_norm(joined) / (circuit_norm * written[:, None])
 
 
 @dataclass(frozen=True)
@@ -229,7 +233,7 @@ class _Seen:
     @property
     def given(self) -> Tensor:
         """(1, 1, M)"""
-        return next(each for each in (*self.args, *self.kwargs.values()) if is_hidden(each))
+        return next(value for value in (*self.args, *self.kwargs.values()) if is_hidden(value))
 
 
 def _one_token(model: nn.Module, position: int) -> tuple[Trace, dict[str, _Seen]]:
@@ -242,16 +246,16 @@ def _one_token(model: nn.Module, position: int) -> tuple[Trace, dict[str, _Seen]
         if any(map(is_hidden, (*args, *kwargs.values()))):
             calls[name] = _Seen(module, args, kwargs, answered)
 
-    given: dict[str, Any] = {"input_ids": torch.full((1, 1), _TOKEN, device=next(model.parameters()).device)}
+    inputs: dict[str, Any] = {"input_ids": torch.full((1, 1), _TOKEN, device=next(model.parameters()).device)}
     if "position_ids" in inspect.signature(model.forward).parameters:
-        given["position_ids"] = torch.full_like(given["input_ids"], position)
+        inputs["position_ids"] = torch.full_like(inputs["input_ids"], position)
     elif position:
         raise Problem("{model} takes no position_ids: only distance=0 can be asked for", model=type(model).__name__)
     with attach_hooks(
         module.register_forward_hook(this_thread_only(partial(keep, name)), with_kwargs=True)
         for name, module in modules_by_name(model).items()
     ):
-        trace = capture(model, **given, residual=True)
+        trace = capture(model, **inputs, residual=True)
     return trace, calls
 
 
@@ -284,12 +288,12 @@ def _read(model: nn.Module, name: str, seen: _Seen, rows: Tensor) -> RecordedLay
     return reader.layers[0]
 
 
-def _norm_before(given: Tensor, calls: dict[str, _Seen], block: str) -> tuple[Tensor, bool]:
+def _norm_before(hidden: Tensor, calls: dict[str, _Seen], block: str) -> tuple[Tensor, bool]:
     """Gain (M,) of the norm whose answer the attention of a block was given, and whether it takes the mean off."""
     for name, seen in calls.items():
         answered = seen.answered
-        if is_within(name, block) and is_hidden(answered) and torch.equal(answered, given):
+        if is_within(name, block) and is_hidden(answered) and torch.equal(answered, hidden):
             norm = freeze_norm(name, seen.module, seen.given, answered)
             if norm is not None and norm.gain is not None:
                 return norm.gain, norm.centres
-    return torch.ones_like(to_float32(given[0, 0])), False
+    return torch.ones_like(to_float32(hidden[0, 0])), False

@@ -56,8 +56,8 @@ class Measure:
         model: Model, token: int | str, versus: int | str | None, position: int | None, tokenizer: Any
     ) -> Measure:
         """The measure by ids or texts of tokens; what `load` gives knows its tokenizer."""
-        own = model.tokenizer if tokenizer is None and isinstance(model, LoadedModel) else tokenizer
-        return Measure(token_id(own, token), token_id(own, versus), position, tokenizer)
+        reader = model.tokenizer if tokenizer is None and isinstance(model, LoadedModel) else tokenizer
+        return Measure(token_id(reader, token), token_id(reader, versus), position, tokenizer)
 
     def of(self, trace: Trace) -> Tensor:
         """(B,)"""
@@ -69,8 +69,8 @@ class Measure:
             logits = logits[:, self.position]
         for token in (self.token, self.token if self.versus is None else self.versus):
             resolve_index("token", token, logits.shape[-1])
-        own = to_float32(logits[:, self.token])
-        return own if self.versus is None else own - to_float32(logits[:, self.versus])
+        token_logits = to_float32(logits[:, self.token])
+        return token_logits if self.versus is None else token_logits - to_float32(logits[:, self.versus])
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ class Patching:
         values = maps[among]
         best = values.nan_to_num(0.0).abs().flatten().topk(min(n, values.numel())).indices
         places = torch.stack(torch.unravel_index(best, values.shape), 1).tolist()
-        return [Cell(place[0], None, place[1]) if among == "streams" else Cell(*place) for place in places]
+        return [Cell(index[0], None, index[1]) if among == "streams" else Cell(*index) for index in places]
 
     def correlation(self, exact: Iterable[tuple[Cell, float]]) -> float:
         """Pearson's correlation of exact effects with the linearised ones of the same cells; NaN for fewer than 2."""
@@ -141,7 +141,7 @@ def attribution_patching(
     heads, streams = effects[: len(bad.outputs)], effects[len(bad.outputs) :]
     most = max(map(len, heads))
     return Patching(
-        torch.stack([nn.functional.pad(each, (0, 0, 0, most - len(each)), value=torch.nan) for each in heads]),
+        torch.stack([nn.functional.pad(effect, (0, 0, 0, most - len(effect)), value=torch.nan) for effect in heads]),
         torch.stack(streams),
         float(value.detach()),
         float(measure.of(good.trace)),
@@ -169,7 +169,7 @@ def exact_patching(
     good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure)
     before, left = float(measure.of(bad.trace)), (good.counted(Cell(*cell)) for cell in cells)
     while some := list(islice(left, at_once)):
-        inputs = {name: repeated(each, len(some)) for name, each in bad.inputs.items()}
+        inputs = {name: repeated(value, len(some)) for name, value in bad.inputs.items()}
         trace = intervene(model, good.into(some), **inputs, logits="last" if position is None else "all")
         yield from zip(some, (measure.of(trace) - before).tolist(), strict=True)
 
@@ -187,16 +187,16 @@ class PromptPass:
         """The pass; with `grad`, gradients can be asked for what it holds."""
         streams: list[Tensor] = []
 
-        def keep(own: Tensor) -> Tensor:
-            streams.append(require_gradient(own))
+        def keep(stream: Tensor) -> Tensor:
+            streams.append(require_gradient(stream))
             return streams[-1]
 
-        args, given = model_arguments(prompt)
+        args, inputs = model_arguments(prompt)
         logits: Any = "last" if measure.position is None else "all"
         trace = intervene(
-            model, Edit(stream=keep), *args, **given, logits=logits, grad=grad, tokenizer=measure.tokenizer
+            model, Edit(stream=keep), *args, **inputs, logits=logits, grad=grad, tokenizer=measure.tokenizer
         )
-        return PromptPass(trace, dict(trace.inputs) | given, streams)
+        return PromptPass(trace, dict(trace.inputs) | inputs, streams)
 
     @property
     def outputs(self) -> list[Tensor]:
@@ -237,10 +237,10 @@ class PromptPass:
             put = partial(_put, layer.head_outputs(), mine)
             edits.append(Edit(layers=layer.name, run=layer.run, output=put))
 
-        def put_stream(own: Tensor) -> Tensor:
+        def put_stream(stream: Tensor) -> Tensor:
             number = next(blocks)
             mine = [(row, cell) for row, cell in enumerate(cells) if cell.layer == number and cell.head is None]
-            return _put(self.streams[number], mine, own)
+            return _put(self.streams[number], mine, stream)
 
         return edits + ([Edit(stream=put_stream)] if any(cell.head is None for cell in cells) else [])
 
@@ -261,13 +261,13 @@ def clean_and_corrupted_pass(
     return good, bad
 
 
-def _put(source: Tensor, cells: list[tuple[int, Cell]], own: Tensor) -> Tensor:
-    """`own` (B, H, T, Dv) or (B, T, M), with one cell of `source` in each of these rows."""
+def _put(source: Tensor, cells: list[tuple[int, Cell]], values: Tensor) -> Tensor:
+    """`values` (B, H, T, Dv) or (B, T, M), with one cell of `source` in each of these rows."""
     for row, cell in cells:
         at = [slice(None) if cell.position is None else cell.position]
-        place = (at[0],) if cell.head is None else (cell.head, at[0])
-        own[(row, *place)] = source[(0, *place)]
-    return own
+        index = (at[0],) if cell.head is None else (cell.head, at[0])
+        values[(row, *index)] = source[(0, *index)]
+    return values
 
 
 def model_arguments(prompt: Prompt) -> tuple[tuple[Any, ...], dict[str, Any]]:

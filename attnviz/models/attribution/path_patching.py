@@ -74,17 +74,17 @@ def path_patching(
         raise Problem('mlps={mlps} must be "recomputed" or "frozen"', mlps=repr(mlps))
     measure = Measure.asked(model, token, versus, position, tokenizer)
     good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure)
-    ends = None if receivers == "logits" else [_counted(Receiver(*each), good) for each in receivers]
-    held = _Mlps(unwrap_model(model), good) if mlps == "frozen" else None
+    ends = None if receivers == "logits" else [_counted(Receiver(*receiver), good) for receiver in receivers]
+    frozen_mlps = _Mlps(unwrap_model(model), good) if mlps == "frozen" else None
     frozen = [Edit(layer.name, run=layer.run, output=layer.head_outputs()) for layer in good.trace]
-    before, left = measure.of(good.trace), (bad.counted(Cell(*each)) for each in senders)
+    before, left = measure.of(good.trace), (bad.counted(Cell(*sender)) for sender in senders)
     logits: Any = "last" if position is None else "all"
     while some := list(islice(left, at_once)):
-        inputs = {name: repeated(each, len(some)) for name, each in good.inputs.items()}
-        with nullcontext() if held is None else held.frozen():
+        inputs = {name: repeated(value, len(some)) for name, value in good.inputs.items()}
+        with nullcontext() if frozen_mlps is None else frozen_mlps.frozen():
             trace = intervene(model, [*frozen, *bad.into(some)], **inputs, logits=logits)
         if ends is not None:
-            trace = intervene(model, [_arriving(each, trace) for each in ends], **inputs, logits=logits)
+            trace = intervene(model, [_arriving(end, trace) for end in ends], **inputs, logits=logits)
         yield from zip(some, (measure.of(trace) - before).tolist(), strict=True)
 
 
@@ -101,8 +101,8 @@ def _arriving(end: Receiver, arrived: Trace) -> Edit:
     layer = arrived[end.layer]
     new = dict(zip("qkv", layer.qkv, strict=True))[end.through]
 
-    def change(*own: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        q, k, v = (new if name == end.through else each for name, each in zip("qkv", own, strict=True))
+    def change(*qkv: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        q, k, v = (new if name == end.through else tensor for name, tensor in zip("qkv", qkv, strict=True))
         return q, k, v
 
     return Edit(layer.name, end.head, run=layer.run, change=change)
@@ -141,5 +141,5 @@ class _Mlps:
         first, *rest = output if isinstance(output, tuple) else (output,)
         if sum(map(is_hidden, (*args, *kwargs.values()))) != 1 or not is_hidden(first):
             return None  # given two, it joins what the MLP makes to the stream, as in BERT
-        held = self._kept.setdefault(name, first).expand_as(first)
-        return (held, *rest) if isinstance(output, tuple) else held
+        frozen = self._kept.setdefault(name, first).expand_as(first)
+        return (frozen, *rest) if isinstance(output, tuple) else frozen

@@ -154,7 +154,7 @@ def choose_again(config: Any) -> None:
     transformers that finds the package `kernels` and not the function's own: code that nobody here asked for.
     """
     for read, built_in in ((READ, BUILT_IN), (EXPERTS, BUILT_IN_EXPERTS)):
-        if any(getattr(each, read, None) not in built_in for each in _nested(config)):
+        if any(getattr(sub_config, read, None) not in built_in for sub_config in _nested(config)):
             setattr(config, read, None)  # and in all configs inside it
 
 
@@ -202,7 +202,7 @@ def switch_implementation(model: nn.Module, name: str | None = None) -> Iterator
     Every config is held for as long as the block lasts, also one that names the function already: what it says
     before the lock is had may be another block's doing.
     """
-    wanted = [(config, name or own) for config, own in replace_names(model)]
+    wanted = [(config, name or replacement) for config, replacement in replace_names(model)]
     if wanted:
         _interfaces()
     taken: list[Any] = []

@@ -41,10 +41,10 @@ def _llama_file() -> Any:
     return modeling_llama
 
 
-def _config(**given: Any) -> Any:
+def _config(**settings: Any) -> Any:
     from transformers.configuration_utils import PretrainedConfig
 
-    return PretrainedConfig(**given)
+    return PretrainedConfig(**settings)
 
 
 def _probed() -> _Probe:

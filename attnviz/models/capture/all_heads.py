@@ -68,14 +68,14 @@ class Yardstick:
         may see, all of which must be among the weights'.
         """
         wide = weights.to(torch.promote_types(weights.dtype, torch.float32))
-        some, part = slice(first, first + wide.shape[-2]), slice(key, key + wide.shape[-1])
+        queries, keys = slice(first, first + wide.shape[-2]), slice(key, key + wide.shape[-1])
         total, spread = wide.sum(-1), entropy(wide)
         values = {
             "entropy": spread,
             "entropy_share": entropy_over_largest(spread, allowed),
             "effective_keys": spread.exp(),
             "largest_weight": wide.amax(-1),
-            "mean_distance": weighted_sum(wide, self.distance[..., some, part]) / total,
+            "mean_distance": weighted_sum(wide, self.distance[..., queries, keys]) / total,
         }
         for name, offset in NEIGHBOURS.items():
             if name not in self.targets:
@@ -83,8 +83,8 @@ class Yardstick:
         if "first_token" not in self.targets:
             values["first_token"] = wide[..., 0] if key == 0 else torch.zeros_like(total)
         for name, target in self.targets.items():
-            lines = some if target.shape[-2] > 1 else slice(None)
-            values[name] = weighted_sum(wide, target[..., lines, part]).masked_fill(
+            lines = queries if target.shape[-2] > 1 else slice(None)
+            values[name] = weighted_sum(wide, target[..., lines, keys]).masked_fill(
                 ~self.defined[name][..., lines], torch.nan
             )
         return {name: value.masked_fill(total == 0, torch.nan) for name, value in values.items()}
@@ -133,13 +133,13 @@ def yardstick(layer: RecordedLayer, tokens: Tensor | None = None) -> Yardstick:
     return Yardstick.of(_like(layer), ids, None if layer.padding is None else layer.padding[..., 0, :])
 
 
-def sweep_layer(layer: RecordedLayer, held: Yardstick | None = None) -> LayerSweep:
+def sweep_layer(layer: RecordedLayer, yardstick: Yardstick | None = None) -> LayerSweep:
     """The pictures of all heads of a layer and, with a yardstick, their measures; padding counts for none of them."""
     b, heads, q_len, k_len = layer.shape
     mask, padding = layer.mask, None if layer.padding is None else layer.padding[..., 0, :].unsqueeze(-2)
     edges_q, edges_k = block_edges(q_len), block_edges(k_len)
     seen = mask if padding is None else mask & padding
-    allowed = None if held is None else count_allowed_keys(_like(layer), seen)  # (B, H, Q)
+    allowed = None if yardstick is None else count_allowed_keys(_like(layer), seen)  # (B, H, Q)
     at_once = max(FEWEST_ROWS, CHUNK // 16 // max(1, b * heads * k_len))
     bands: list[Tensor] = []
     measured: list[dict[str, Tensor]] = []
@@ -147,14 +147,14 @@ def sweep_layer(layer: RecordedLayer, held: Yardstick | None = None) -> LayerSwe
         rows = slice(lines[0], lines[-1])
         weights, keys = _weights_of(layer, mask, rows)
         bands.append(_largest_of_rows(weights, [line - rows.start for line in lines], keys, k_len))
-        if held is not None and allowed is not None:
+        if yardstick is not None and allowed is not None:
             real = weights if padding is None else weights * padding[..., keys]
-            measured.append(held.rows(real, allowed[..., rows], rows.start, keys.start))
+            measured.append(yardstick.rows(real, allowed[..., rows], rows.start, keys.start))
     largest = _largest_of_keys(torch.cat(bands, 2) if len(bands) > 1 else bands[0], edges_k)
     if layer.exact:
         largest = torch.where(_any_seen(layer, mask, edges_q, edges_k), largest, -1.0)
     names = measured[0] if measured else ()
-    means = {n: mean_over_rows(torch.cat([part[n] for part in measured], -1), layer.real_queries) for n in names}
+    means = {n: mean_over_rows(torch.cat([band[n] for band in measured], -1), layer.real_queries) for n in names}
     return LayerSweep(largest, means)
 
 
@@ -190,8 +190,8 @@ def _weights_of(layer: RecordedLayer, mask: Tensor, rows: slice) -> tuple[Tensor
 
 def _seen(mask: Tensor, rows: slice) -> slice:
     """From the first to the last key that any of these rows may see, one key at least."""
-    part = mask[..., rows, :] if mask.shape[-2] > 1 else mask
-    seen = part.reshape(-1, part.shape[-1]).any(0).nonzero()
+    row_mask = mask[..., rows, :] if mask.shape[-2] > 1 else mask
+    seen = row_mask.reshape(-1, row_mask.shape[-1]).any(0).nonzero()
     return slice(int(seen[0]), int(seen[-1]) + 1) if len(seen) else slice(0, 1)
 
 
@@ -216,7 +216,7 @@ def _any_seen(layer: RecordedLayer, mask: Tensor, edges_q: list[int], edges_k: l
     """Whether anything may be seen in each block, (B or 1, H or 1, q, k)."""
     if layer.allowed is None and layer.causal:  # the last row of a block sees most
         return torch.tensor(edges_q[1:], device=mask.device)[:, None] > torch.tensor(edges_k[:-1], device=mask.device)
-    whole = mask.expand(*mask.shape[:-2], edges_q[-1], edges_k[-1])
-    if len(edges_q) - 1 < whole.shape[-2]:
-        whole = torch.stack([whole[..., start:end, :].any(-2) for start, end in pairwise(edges_q)], -2)
-    return _largest_of_keys(whole.to(torch.uint8), edges_k).bool()
+    full_mask = mask.expand(*mask.shape[:-2], edges_q[-1], edges_k[-1])
+    if len(edges_q) - 1 < full_mask.shape[-2]:
+        full_mask = torch.stack([full_mask[..., start:end, :].any(-2) for start, end in pairwise(edges_q)], -2)
+    return _largest_of_keys(full_mask.to(torch.uint8), edges_k).bool()

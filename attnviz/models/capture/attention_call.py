@@ -90,23 +90,23 @@ def parse_call(
 
     `split` holds the masks that were taken apart before, and takes this one in.
     """
-    given = {name: value for name, value in kwargs.items() if value is not None and name not in HARMLESS}
+    options = {name: value for name, value in kwargs.items() if value is not None and name not in HARMLESS}
     q_len, k_len = q.shape[2], k.shape[2]
     is_causal = kwargs.get("is_causal")
     causal = mask is None and q_len > 1 and bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
     if mask is not None and id(mask) not in split:
         split[id(mask)] = (mask, split_mask(mask))  # holding the mask keeps its id from being given again
     allowed, bias = (None, None) if mask is None else split[id(mask)][1]
-    indices = given.pop("indices", None)
+    indices = options.pop("indices", None)
     if indices is not None:
         allowed, causal = _selected(allowed, causal, indices, q_len, k_len), False
-    position_bias = given.pop("position_bias", None)
+    position_bias = options.pop("position_bias", None)
     if position_bias is not None:
         position_bias = position_bias[..., :k_len]
         bias = position_bias if bias is None else bias + position_bias
-    softcap = given.pop("softcap", None)
-    sinks, sinks_name = _sinks(given, q.shape[1])
-    unknown = [name for name, value in given.items() if value is not False and name != sinks_name]
+    softcap = options.pop("softcap", None)
+    sinks, sinks_name = _sinks(options, q.shape[1])
+    unknown = [name for name, value in options.items() if value is not False and name != sinks_name]
     if softcap is not None and bias is not None:
         unknown.append("softcap")
     scale = q.shape[-1] ** -0.5 if kwargs.get("scaling") is None else float(kwargs["scaling"])
@@ -117,11 +117,11 @@ def parse_call(
 
 def _selected(allowed: Tensor | None, causal: bool, indices: Tensor, q_len: int, k_len: int) -> Tensor:
     """Sparse attention names the keys each query keeps, (B, Q, n): a mask by another name."""
-    kept = torch.zeros(indices.shape[0], q_len, k_len, dtype=torch.bool, device=indices.device)
-    kept = kept.scatter(-1, indices.long(), True).unsqueeze(1)  # (B, 1, Q, K)
+    selected = torch.zeros(indices.shape[0], q_len, k_len, dtype=torch.bool, device=indices.device)
+    selected = selected.scatter(-1, indices.long(), True).unsqueeze(1)  # (B, 1, Q, K)
     if causal:
-        kept = kept.tril()
-    return kept if allowed is None else kept & allowed
+        selected = selected.tril()
+    return selected if allowed is None else selected & allowed
 
 
 def require_even_sharing(call: AttentionCall, name: str) -> None:
@@ -136,10 +136,10 @@ def require_even_sharing(call: AttentionCall, name: str) -> None:
         )
 
 
-def _sinks(given: dict[str, Any], heads: int) -> tuple[Tensor | None, str | None]:
+def _sinks(options: dict[str, Any], heads: int) -> tuple[Tensor | None, str | None]:
     """One learned logit for each head, and under which of its two names it was given."""
     for name in ("s_aux", "sinks"):
-        value = given.get(name)
+        value = options.get(name)
         if isinstance(value, Tensor) and value.numel() == heads and value.squeeze().dim() <= 1:
             return value.reshape(-1), name
     return None, None
@@ -189,10 +189,10 @@ def _mask(kind: str, *args: Any, **kwargs: Any) -> Tensor | None:
     before = adapter.original_implementation(kwargs.get("config"))
     if active is None and before not in adapter.OURS:
         return adapter.mask_function(before)(*args, **kwargs)
-    made = adapter.mask_function(kind)(*args, **kwargs)
+    new_mask = adapter.mask_function(kind)(*args, **kwargs)
     if active is not None:
-        active.note_mask(made, _padding(**kwargs))
-    return made
+        active.note_mask(new_mask, _padding(**kwargs))
+    return new_mask
 
 
 #: the masks that go with `attention`: boolean, as for torch's fused attention, or None; and for families without it,

@@ -70,10 +70,10 @@ def pass_with_cache(
     require_adapter()
     if not uses_interface(model):
         raise Problem("{model} cannot generate one token at a time with a cache", model=type(model).__name__)
-    given = {"input_ids": ids, "use_cache": keep} | ({} if cache is None else {"past_key_values": cache})
+    inputs = {"input_ids": ids, "use_cache": keep} | ({} if cache is None else {"past_key_values": cache})
     recorder = _Answering(model)
     recorder.answer_layer = answer_layer
-    trace, output = record(model, recorder, logits, given)
+    trace, output = record(model, recorder, logits, inputs)
     if trace.logits is None:
         raise Problem("{model} predicts no tokens", model=type(model).__name__)
     return CachedPass(trace.layers, trace.logits[0], output.past_key_values if keep else None)
@@ -135,13 +135,13 @@ class ResumedPass:
         self._calls[name] = (args[1:], {key: value for key, value in kwargs.items() if key != "hidden_states"})
 
 
-def _put(heads: list[int], n_heads: int, means: Tensor | None, _: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...]:
+def _put(heads: list[int], n_heads: int, means: Tensor | None, _: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """A hook that changes one head, `heads[n]`, in the n-th part of the rows that the output projection is given."""
-    made = given[0].clone()
-    parts = made.unflatten(0, (len(heads), -1)).unflatten(-1, (n_heads, -1))  # (n, B, Q, H, Dv)
-    for place, head in enumerate(heads):
-        parts[place, ..., head, :] = 0.0 if means is None else means[head].to(made)
-    return (made, *given[1:])
+    head_outputs = args[0].clone()
+    copies = head_outputs.unflatten(0, (len(heads), -1)).unflatten(-1, (n_heads, -1))  # (n, B, Q, H, Dv)
+    for n, head in enumerate(heads):
+        copies[n, ..., head, :] = 0.0 if means is None else means[head].to(head_outputs)
+    return (head_outputs, *args[1:])
 
 
 def _repeated(value: Any, times: int) -> Any:
@@ -149,5 +149,5 @@ def _repeated(value: Any, times: int) -> Any:
     if isinstance(value, Tensor):
         return value if value.dim() < 2 or value.shape[0] == 1 else value.repeat(times, *(1,) * (value.dim() - 1))
     if isinstance(value, tuple | list):
-        return type(value)(_repeated(each, times) for each in value)
-    return {name: _repeated(each, times) for name, each in value.items()} if isinstance(value, dict) else value
+        return type(value)(_repeated(entry, times) for entry in value)
+    return {name: _repeated(entry, times) for name, entry in value.items()} if isinstance(value, dict) else value

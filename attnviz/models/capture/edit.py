@@ -90,32 +90,32 @@ class Edit:
     stream: NewStream | None = None  #: the residual stream at the input of the layer's block, (B, Q, M)
 
     def __repr__(self) -> str:
-        given = [(each.name, getattr(self, each.name)) for each in fields(self)]
-        said = (f"{name}={_short(value)}" for name, value in given if value is not getattr(Edit, name))
-        return f"Edit({', '.join(said)})"
+        values = [(field.name, getattr(self, field.name)) for field in fields(self)]
+        changed = (f"{name}={_short(value)}" for name, value in values if value is not getattr(Edit, name))
+        return f"Edit({', '.join(changed)})"
 
     def must_name_a_change(self) -> None:
         """Raise a Problem where no head is to be changed, or two changes exclude each other."""
-        given = self.given()
-        if not given:
+        changes = self.given()
+        if not changes:
             raise Problem("this edit names no change: give one of {changes}", changes=MessageList([*CHANGES, "stream"]))
         for either in (("silence", "output"), ("uniform", "weights"), ("uniform", "scale"), ("uniform", "factor")):
-            if set(either) <= set(given):
+            if set(either) <= set(changes):
                 raise Problem("{one} and {other} exclude each other: give one of them", one=either[0], other=either[1])
 
     def given(self) -> list[str]:
         """The changes that differ from what an edit without them has."""
-        own = ((name, getattr(self, name)) for name in CHANGES)
-        return [name for name, value in own if isinstance(value, Tensor) or value != getattr(Edit, name)]
+        values = ((name, getattr(self, name)) for name in CHANGES)
+        return [name for name, value in values if isinstance(value, Tensor) or value != getattr(Edit, name)]
 
     @property
     def of_stream(self) -> bool:
         """Whether it changes the residual stream; a Problem where it is told to change heads as well."""
         if self.stream is None:
             return False
-        if given := [*(["heads"] if self.heads != "all" else []), *self.given()]:
+        if head_changes := [*(["heads"] if self.heads != "all" else []), *self.given()]:
             raise Problem(
-                "an edit with stream changes no head: give {others} in another one", others=MessageList(given)
+                "an edit with stream changes no head: give {others} in another one", others=MessageList(head_changes)
             )
         return True
 
@@ -130,7 +130,7 @@ class Edit:
         if self.kind != layer.kind or self.stack not in (None, layer.stack):
             return set()
         numbers = ("all", layer.index, layer.index - count if layer.index < count else "all")
-        return {each for each in choices if each in numbers or is_within(layer.name, each)}
+        return {choice for choice in choices if choice in numbers or is_within(layer.name, choice)}
 
     def heads_of(self, layer: RecordedLayer) -> list[int]:
         """The chosen heads of this layer, counted from 0."""
@@ -157,8 +157,8 @@ def resolve_layers(choice: LayerChoice) -> list[int | str]:
     if isinstance(choice, str):
         return [choice]
     several = list(choice) if isinstance(choice, Collection) else []
-    names: list[int | str] = [each for each in several if isinstance(each, str)]
-    numbers: Any = [each for each in several if not isinstance(each, str)] if names else choice
+    names: list[int | str] = [entry for entry in several if isinstance(entry, str)]
+    numbers: Any = [entry for entry in several if not isinstance(entry, str)] if names else choice
     return names if names and not numbers else names + list(resolve_numbers("layers", numbers, 0))
 
 
@@ -181,17 +181,17 @@ def resolve_positions(edit: Edit) -> list[int] | None:
 
 def output_for(edit: Edit, layer: RecordedLayer) -> Tensor | Callable[[Tensor], Tensor] | None:
     """What the edit puts in the place of its heads' outputs in this layer."""
-    given, heads = edit.output, edit.heads_of(layer)
-    if isinstance(given, Trace):
-        same = next((other for other in given.layers if other.place == layer.place), None)
+    source, heads = edit.output, edit.heads_of(layer)
+    if isinstance(source, Trace):
+        same = next((recorded for recorded in source.layers if recorded.place == layer.place), None)
         if same is None:
             raise Problem("the trace that output is taken from has no layer {name}", name=layer.name)
         return same.head_outputs(heads)
-    if isinstance(given, Mapping):
-        if layer.name not in given:
+    if isinstance(source, Mapping):
+        if layer.name not in source:
             raise Problem("output has nothing for the layer {name}", name=layer.name)
-        return given[layer.name][heads]
-    return given
+        return source[layer.name][heads]
+    return source
 
 
 def require_entry(name: str, count: int, position: int) -> None:
@@ -205,12 +205,12 @@ def require_entry(name: str, count: int, position: int) -> None:
         )
 
 
-def rows_at(name: str, given: Tensor, queries: range, wanted: Sequence[int]) -> Tensor:
+def rows_at(name: str, values: Tensor, queries: range, wanted: Sequence[int]) -> Tensor:
     """What is given for each position of a text (.., T or 1, N) at those of a pass; the `wanted` ones must be there."""
-    if given.dim() < 2 or given.shape[-2] == 1:
-        return given
-    require_entry(name, given.shape[-2], max(wanted))
-    return given[..., torch.tensor(queries, device=given.device).clamp(max=given.shape[-2] - 1), :]
+    if values.dim() < 2 or values.shape[-2] == 1:
+        return values
+    require_entry(name, values.shape[-2], max(wanted))
+    return values[..., torch.tensor(queries, device=values.device).clamp(max=values.shape[-2] - 1), :]
 
 
 NamedBlock = tuple[str, nn.Module]
@@ -218,16 +218,16 @@ NamedBlock = tuple[str, nn.Module]
 StreamPlace = Callable[[str, Tensor], tuple[range, int]]
 
 
-def whole_text(_: str, own: Tensor) -> tuple[range, int]:
+def whole_text(_: str, stream: Tensor) -> tuple[range, int]:
     """Where the stream of a single pass stands in its text."""
-    return range(own.shape[1]), own.shape[1]
+    return range(stream.shape[1]), stream.shape[1]
 
 
 @contextmanager
-def edit_streams(model: nn.Module, edits: Sequence[Edit], place: StreamPlace = whole_text) -> Iterator[None]:
+def edit_streams(model: nn.Module, edits: Sequence[Edit], locate: StreamPlace = whole_text) -> Iterator[None]:
     """Inside the block, this thread's passes have the stream that each edit's `stream` puts at its blocks' input."""
     hooks = (
-        block.register_forward_pre_hook(this_thread_only(partial(_put, edit, name, place)), with_kwargs=True)
+        block.register_forward_pre_hook(this_thread_only(partial(_put, edit, name, locate)), with_kwargs=True)
         for edit in edits
         for name, block in _chosen(model, edit)
     )
@@ -239,19 +239,19 @@ def _chosen(model: nn.Module, edit: Edit) -> list[NamedBlock]:
     """The blocks that an edit names by number or by their modules' names; a Problem where one is not there."""
     lists = _lists(model, edit.tower)
     chosen: list[NamedBlock] = []
-    for each in resolve_layers(edit.layers):
-        if isinstance(each, str) and each != "all":
-            named = [block for blocks in lists.values() for block in blocks if is_within(block[0], each)]
+    for choice in resolve_layers(edit.layers):
+        if isinstance(choice, str) and choice != "all":
+            named = [block for blocks in lists.values() for block in blocks if is_within(block[0], choice)]
         else:
             if len(lists) > 1:
                 raise Problem(
-                    "layer {index} is in {towers}: say which, as tower", index=each, towers=MessageList(sorted(lists))
+                    "layer {index} is in {towers}: say which, as tower", index=choice, towers=MessageList(sorted(lists))
                 )
             blocks = next(iter(lists.values()), [])
-            number = len(blocks) + each if isinstance(each, int) and each < 0 else each
-            named = [block for block in blocks if each == "all" or block[0].rpartition(".")[2] == str(number)]
+            number = len(blocks) + choice if isinstance(choice, int) and choice < 0 else choice
+            named = [block for block in blocks if choice == "all" or block[0].rpartition(".")[2] == str(number)]
         if not named:
-            raise Problem("{model} has no layer {missing} to change", model=type(model).__name__, missing=each)
+            raise Problem("{model} has no layer {missing} to change", model=type(model).__name__, missing=choice)
         chosen += named
     return chosen
 
@@ -267,38 +267,40 @@ def _lists(model: nn.Module, tower: str | None) -> dict[str, list[NamedBlock]]:
 
 
 def _put(
-    edit: Edit, name: str, at: StreamPlace, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
+    edit: Edit, name: str, locate: StreamPlace, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """A hook that changes what a block is given."""
-    return with_hidden(name, lambda own: _changed(edit, name, own, at), args, kwargs)
+    return with_hidden(name, lambda stream: _changed(edit, name, stream, locate), args, kwargs)
 
 
-def _changed(edit: Edit, name: str, own: Tensor, place: StreamPlace) -> Tensor:
+def _changed(edit: Edit, name: str, stream: Tensor, locate: StreamPlace) -> Tensor:
     """The stream (B, Q, M) with what the edit puts at its positions."""
-    given = edit.stream
-    if isinstance(given, Trace):
-        if given.residual is None or name not in given.residual.blocks:
+    source = edit.stream
+    if isinstance(source, Trace):
+        if source.residual is None or name not in source.residual.blocks:
             raise Problem(
                 "the trace that stream is taken from has none at {name}: capture it with residual=True", name=name
             )
-        given = given.residual[given.residual.blocks.index(name)]
-    here, first = place(name, own)
+        source = source.residual[source.residual.blocks.index(name)]
+    here, first = locate(name, stream)
     every = resolve_positions(edit)
-    if place is whole_text and any(not -len(here) <= row < len(here) for row in every or ()):
+    if locate is whole_text and any(not -len(here) <= row < len(here) for row in every or ()):
         raise Problem("at={at} must be positions of a stream of {count} tokens", at=every, count=len(here))
     wanted = list(here) if every is None else [row if row >= 0 else first + row for row in every]
     wanted = [position for position in wanted if position in here]
     if not wanted:
-        return own
-    new: Any = given(own.clone()) if callable(given) else given
-    if isinstance(new, Tensor) and new is given and place is not whole_text:
+        return stream
+    new: Any = source(stream.clone()) if callable(source) else source
+    if isinstance(new, Tensor) and new is source and locate is not whole_text:
         new = rows_at("stream", new, here, wanted)
-    if not isinstance(new, Tensor) or not broadcasts_to(tuple(new.shape), tuple(own.shape)):
+    if not isinstance(new, Tensor) or not broadcasts_to(tuple(new.shape), tuple(stream.shape)):
         shape = tuple(new.shape) if isinstance(new, Tensor) else type(new).__name__
-        raise Problem("stream has shape {shape}; it must broadcast to {wanted}", shape=shape, wanted=tuple(own.shape))
-    rows, made = [position - here.start for position in wanted], own.clone()
-    made[:, rows] = new.to(own).expand_as(own)[:, rows]
-    return made
+        raise Problem(
+            "stream has shape {shape}; it must broadcast to {wanted}", shape=shape, wanted=tuple(stream.shape)
+        )
+    rows, edited = [position - here.start for position in wanted], stream.clone()
+    edited[:, rows] = new.to(stream).expand_as(stream)[:, rows]
+    return edited
 
 
 # The usual edits, each with a name of its own.

@@ -52,32 +52,32 @@ class TextPart:
         """The pass's own numbers of the positions that an edit changes; None for all."""
         if edit.at == "all":
             return None
-        wanted = {self.query(each) for each in resolve_numbers("at", edit.at, 0)}
+        wanted = {self.query(position) for position in resolve_numbers("at", edit.at, 0)}
         return [position - self.queries.start for position in sorted(wanted) if position in self.queries]
 
 
-def edit_for_pass(edit: Edit, layer: RecordedLayer, part: TextPart) -> Edit | None:
+def edit_for_pass(edit: Edit, layer: RecordedLayer, span: TextPart) -> Edit | None:
     """The edit in the numbers of one pass; None where it changes nothing in that."""
-    rows = part.rows(edit)
+    rows = span.rows(edit)
     if rows == []:
         return None
     changes: dict[str, Any] = {"at": "all" if rows is None else rows}
-    wanted = list(part.queries) if rows is None else [part.queries.start + row for row in rows]
+    wanted = list(span.queries) if rows is None else [span.queries.start + row for row in rows]
     if edit.block:
-        pairs = [(part.query(query), part.key(key)) for query, key in edit.block]
-        here = [(query, key) for query, key in pairs if query in part.queries and key in part.keys]
+        pairs = [(span.query(query), span.key(key)) for query, key in edit.block]
+        here = [(query, key) for query, key in pairs if query in span.queries and key in span.keys]
         if not here and edit.given() == ["block"]:
             return None
-        changes["block"] = [(query - part.queries.start, key - part.keys.start) for query, key in here]
+        changes["block"] = [(query - span.queries.start, key - span.keys.start) for query, key in here]
     if edit.mask is None and is_causal(layer):
         raise Problem("{name} looks ahead of a position that is being written: leave that out of it", name="mask=None")
     for name in ("mask", "weights"):
         cells = getattr(edit, name)
         if isinstance(cells, Tensor):
-            changes[name] = _cells(name, cells, layer, part, wanted)
+            changes[name] = _cells(name, cells, layer, span, wanted)
     output = output_for(edit, layer)
     if isinstance(output, Tensor):
-        changes["output"] = rows_at("output", output, part.queries, wanted)
+        changes["output"] = rows_at("output", output, span.queries, wanted)
     return replace(edit, **changes)
 
 
@@ -86,35 +86,35 @@ def is_causal(layer: RecordedLayer) -> bool:
     return layer.kind == "self" and layer.stack == "decoder"
 
 
-def require_causal(layer: RecordedLayer, part: TextPart) -> None:
+def require_causal(layer: RecordedLayer, span: TextPart) -> None:
     """A Problem where an edit's function has given weight to a position after the one that looks."""
     if layer.set_weights is None or not is_causal(layer):
         return
-    ahead = torch.tensor([[key > query for key in part.keys] for query in part.queries], device=layer.device)
+    ahead = torch.tensor([[key > query for key in span.keys] for query in span.queries], device=layer.device)
     if bool((layer.set_weights.nan_to_num(0.0).ne(0) & ahead).any()):
         raise Problem("{name} looks ahead of a position that is being written: leave that out of it", name="weights")
 
 
-def _cells(name: str, cells: Tensor, layer: RecordedLayer, part: TextPart, wanted: list[int]) -> Tensor:
+def _cells(name: str, cells: Tensor, layer: RecordedLayer, span: TextPart, wanted: list[int]) -> Tensor:
     """A mask or weights (.., T or 1, T or 1) of the whole text at the queries and keys of the pass."""
-    cut, count = rows_at(name, cells, part.queries, wanted), cells.shape[-1]
+    cut, count = rows_at(name, cells, span.queries, wanted), cells.shape[-1]
     if is_causal(layer):
         require_entry(name, count, wanted[-1])
-        _must_not_look_elsewhere(name, cells, part, wanted)
+        _must_not_look_elsewhere(name, cells, span, wanted)
     if count == 1:
         return cut
-    places = torch.tensor(part.keys, device=cells.device)
+    places = torch.tensor(span.keys, device=cells.device)
     return cut[..., places.clamp(max=count - 1)] * (places < count)
 
 
-def _must_not_look_elsewhere(name: str, cells: Tensor, part: TextPart, wanted: list[int]) -> None:
+def _must_not_look_elsewhere(name: str, cells: Tensor, span: TextPart, wanted: list[int]) -> None:
     """A Problem where one of the wanted queries is to see a key that is not written yet, or is in no cache any more."""
     seen = cells if cells.shape[-1] > 1 else cells.expand(*cells.shape[:-1], wanted[-1] + 2)
     seen = seen if seen.shape[-2] == 1 else seen[..., wanted, :]
     keys, queries = torch.arange(seen.shape[-1], device=cells.device), torch.tensor(wanted, device=cells.device)
     if bool((seen.ne(0) & (keys > queries[:, None])).any()):
         raise Problem("{name} looks ahead of a position that is being written: leave that out of it", name=name)
-    if bool(seen[..., : part.keys.start].any()):
+    if bool(seen[..., : span.keys.start].any()):
         raise Problem("{name} looks at positions that this model's cache has dropped: leave them out of it", name=name)
 
 
@@ -147,21 +147,21 @@ class EditedPass:
         edits = [edit for edit in self.edits if self._meets(edit, layer)]
         if edits and layer.why is not None:
             raise Problem("layer {index} gives its weights only and cannot be changed", index=layer.index)
-        part = None if self.part_of is None else self.part_of(layer)
+        span = None if self.part_of is None else self.part_of(layer)
         changed, touched, rows = layer, set[int](), set[int]()
-        for whole in edits:
-            edit = whole if part is None else edit_for_pass(whole, layer, part)
+        for text_edit in edits:
+            edit = text_edit if span is None else edit_for_pass(text_edit, layer, span)
             if edit is None:
                 continue
-            self._reached.add(whole)
+            self._reached.add(text_edit)
             heads, at = edit.heads_of(layer), _rows(edit, layer.shape[2])
-            made = carry_out(edit, heads, changed, changed if touched.intersection(heads) else layer)
-            changed = made if edit.at == "all" else _only_at(at, heads, changed, made)
+            edited = carry_out(edit, heads, changed, changed if touched.intersection(heads) else layer)
+            changed = edited if edit.at == "all" else _only_at(at, heads, changed, edited)
             touched.update(heads if edit.change is not None else ())
             rows.update(at)
-        if part is not None:
-            require_causal(changed, part)
-        if part is not None and changed.silenced and any(each.at != "all" for each in edits):
+        if span is not None:
+            require_causal(changed, span)
+        if span is not None and changed.silenced and any(edit.at != "all" for edit in edits):
             # not in all passes: as outputs of 0, which can be joined with others
             changed = _only_at([*range(layer.shape[2])], sorted(changed.silenced), changed, changed)
         return replace(changed, rows=tuple(sorted(rows))) if rows else None
@@ -169,7 +169,7 @@ class EditedPass:
     def must_have_met_all(self) -> None:
         """Raise a Problem for an edit of a layer that did not run in this pass."""
         for edit in self.edits:
-            missing = [each for each in resolve_layers(edit.layers) if each not in self._met[edit]]
+            missing = [choice for choice in resolve_layers(edit.layers) if choice not in self._met[edit]]
             if missing == ["all"]:
                 raise Problem("{model} has no layer of this kind to change", model=self._model_name)
             if missing:
@@ -178,19 +178,19 @@ class EditedPass:
                 raise Problem(
                     "no position of at={at}, block={block} went through the model", at=edit.at, block=edit.block
                 )
-        for place, count in self._counts.items():
-            if count != self._ran[place]:
+        for layer_list, count in self._counts.items():
+            if count != self._ran[layer_list]:
                 raise Problem(
                     "the layers of {model} cannot be counted from their end: {count} modules ran as {ran} layers",
                     model=self._model_name,
                     count=count,
-                    ran=self._ran[place],
+                    ran=self._ran[layer_list],
                 )
 
     def _count(self, layer: RecordedLayer) -> int:
         """How many layers there are of this one's kind: of modules, those whose names differ in numbers only."""
-        place = (layer.tower, layer.stack, layer.kind)
-        self._ran[place] = max(self._ran.get(place, 0), layer.index + 1)
+        layer_list = (layer.tower, layer.stack, layer.kind)
+        self._ran[layer_list] = max(self._ran.get(layer_list, 0), layer.index + 1)
         return self._names.count(_unnumbered(layer.name))
 
     def _meets(self, edit: Edit, layer: RecordedLayer) -> bool:
@@ -218,11 +218,11 @@ def _unnumbered(name: str) -> str:
     return re.sub(r"\b\d+\b", "#", name)
 
 
-def carry_out(edit: Edit, heads: list[int], layer: RecordedLayer, own: RecordedLayer) -> RecordedLayer:
-    """The layer after the edit of these heads. `edit.change` is called with the tensors of `own`."""
+def carry_out(edit: Edit, heads: list[int], layer: RecordedLayer, source: RecordedLayer) -> RecordedLayer:
+    """The layer after the edit of these heads. `edit.change` is called with the tensors of `source`."""
     output = output_for(edit, layer)
     if edit.change is not None:
-        layer = _with_function(layer, heads, edit.change, own)
+        layer = _with_function(layer, heads, edit.change, source)
     if not isinstance(edit.mask, str) or edit.mask != "model":
         layer = _with_mask(layer, heads, edit.mask)
     if edit.block:
@@ -259,24 +259,27 @@ def _without(layer: RecordedLayer, heads: list[int], block: Collection[tuple[int
     return mask
 
 
-def _fitting(name: str, given: Tensor | Callable[[Tensor], Tensor], own: Tensor) -> Tensor:
-    """What the edit gives in the place of these heads' `own` weights or outputs, in their shape."""
-    new = given(own.clone()) if callable(given) else given
-    if not isinstance(new, Tensor) or not broadcasts_to(tuple(new.shape), tuple(own.shape)):
+def _fitting(name: str, value: Tensor | Callable[[Tensor], Tensor], original: Tensor) -> Tensor:
+    """What the edit gives in the place of these heads' `original` weights or outputs, in their shape."""
+    new = value(original.clone()) if callable(value) else value
+    if not isinstance(new, Tensor) or not broadcasts_to(tuple(new.shape), tuple(original.shape)):
         shape = tuple(new.shape) if isinstance(new, Tensor) else type(new).__name__
         raise Problem(
-            "{name} has shape {shape}; it must broadcast to {wanted}", name=name, shape=shape, wanted=tuple(own.shape)
+            "{name} has shape {shape}; it must broadcast to {wanted}",
+            name=name,
+            shape=shape,
+            wanted=tuple(original.shape),
         )
-    return new.to(own).expand_as(own)
+    return new.to(original).expand_as(original)
 
 
 def _put(before: Tensor | None, new: Tensor, heads: list[int], layer: RecordedLayer, at: Sequence[int] = ()) -> Tensor:
     """`before`, or NaN, with `new` at these heads and queries, (B, H, Q, K or Dv); `at` empty: at all queries."""
     b, n_heads, q_len, _ = layer.shape
-    made = new.new_full((b, n_heads, q_len, new.shape[-1]), torch.nan) if before is None else before.clone()
-    rows = torch.tensor(at or range(q_len), device=made.device)
-    made[:, torch.tensor(heads, device=made.device)[:, None], rows] = new.to(made)[:, :, rows]
-    return made
+    merged = new.new_full((b, n_heads, q_len, new.shape[-1]), torch.nan) if before is None else before.clone()
+    rows = torch.tensor(at or range(q_len), device=merged.device)
+    merged[:, torch.tensor(heads, device=merged.device)[:, None], rows] = new.to(merged)[:, :, rows]
+    return merged
 
 
 def _rows(edit: Edit, q_len: int) -> list[int]:
@@ -327,19 +330,25 @@ def _with_mask(layer: RecordedLayer, heads: list[int], mask: MaskChoice) -> Reco
     return replace(layer, allowed=allowed, causal=False)
 
 
-def _with_function(layer: RecordedLayer, chosen: list[int], change: TensorChange, own: RecordedLayer) -> RecordedLayer:
+def _with_function(
+    layer: RecordedLayer, chosen: list[int], change: TensorChange, source: RecordedLayer
+) -> RecordedLayer:
     # copies: a function that writes into them must reach neither other heads nor the caller's cache
-    given = change(*(tensor.clone() for tensor in own.qkv))
-    if not isinstance(given, tuple | list) or len(given) != 3 or not all(isinstance(t, Tensor) for t in given):
+    replacements = change(*(tensor.clone() for tensor in source.qkv))
+    if (
+        not isinstance(replacements, tuple | list)
+        or len(replacements) != 3
+        or not all(isinstance(t, Tensor) for t in replacements)
+    ):
         raise Problem("the function must return three tensors: q, k and v")
-    for name, new in zip("qkv", given, strict=True):
+    for name, new in zip("qkv", replacements, strict=True):
         if new.dim() != 4:
             raise Problem(
                 "the function returned {name} of shape {shape}; it must have 4 dimensions",
                 name=name,
                 shape=tuple(new.shape),
             )
-    q, k, v = (new.to(old.dtype) for old, new in zip(layer.qkv, given, strict=True))
+    q, k, v = (new.to(old.dtype) for old, new in zip(layer.qkv, replacements, strict=True))
     b, heads, q_len, k_len = layer.shape
     if k.shape[1] and v.shape[1] and heads % lcm(k.shape[1], v.shape[1]) == 0:
         shared = lcm(k.shape[1], v.shape[1])  # keys may be shared by more heads than values are, or by fewer

@@ -42,7 +42,7 @@ def modules_by_name(model: nn.Module) -> dict[str, nn.Module]:
 
 def plain_name(name: str) -> str:
     """A module's name as it is in the model that was not compiled."""
-    return ".".join(part for part in name.split(".") if part != _WRAPPED)
+    return ".".join(segment for segment in name.split(".") if segment != _WRAPPED)
 
 
 def parent_name(name: str) -> str:
@@ -64,18 +64,18 @@ def with_hidden(
     name: str, change: Callable[[Tensor], Tensor], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a module with what `change` makes of the hidden states among them, the first that are there."""
-    place = next((key for key, each in (*enumerate(args), *kwargs.items()) if is_hidden(each)), None)
-    if place is None:
+    hidden_key = next((key for key, value in (*enumerate(args), *kwargs.items()) if is_hidden(value)), None)
+    if hidden_key is None:
         raise Problem("{name} is not given a residual stream", name=name)
-    others = {key: change(each) if key == place else each for key, each in kwargs.items()}
-    return tuple(change(each) if n == place else each for n, each in enumerate(args)), others
+    others = {key: change(value) if key == hidden_key else value for key, value in kwargs.items()}
+    return tuple(change(value) if n == hidden_key else value for n, value in enumerate(args)), others
 
 
 def block_name(name: str) -> str | None:
     """The dotted name up to the first number."""
-    parts = name.split(".")
-    first = next((place for place, part in enumerate(parts) if part.isdigit()), None)
-    return None if first is None else ".".join(parts[: first + 1])
+    segments = name.split(".")
+    first = next((index for index, segment in enumerate(segments) if segment.isdigit()), None)
+    return None if first is None else ".".join(segments[: first + 1])
 
 
 @contextmanager
@@ -90,7 +90,7 @@ def attach_hooks(handles: Iterable[RemovableHandle]) -> Iterator[None]:
 def this_thread_only(hook: Callable[..., Any]) -> Callable[..., Any]:
     """The hook, which does nothing in any other thread: one model serves many at the same time."""
     owner = threading.get_ident()
-    return lambda *given: hook(*given) if threading.get_ident() == owner else None
+    return lambda *args: hook(*args) if threading.get_ident() == owner else None
 
 
 @contextmanager
@@ -135,19 +135,21 @@ def pass_arguments(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> 
                 name=name,
                 shape=tuple(ids.shape),
             )
-    part = _without_head(model, inputs) if logits is None else model
-    accepted, given = _parameters(part), dict(inputs)
+    module = _without_head(model, inputs) if logits is None else model
+    accepted, arguments = _parameters(module), dict(inputs)
     if "use_cache" in accepted and "past_key_values" not in inputs:
-        given.setdefault("use_cache", False)
-    chosen = "logits_to_keep" in given or given.get("labels") is not None  # a loss needs every position's
+        arguments.setdefault("use_cache", False)
+    chosen = "logits_to_keep" in arguments or arguments.get("labels") is not None  # a loss needs every position's
     if logits == "last" and "logits_to_keep" in accepted and not chosen:
-        given["logits_to_keep"] = _positions(inputs)
-    return part, given
+        arguments["logits_to_keep"] = _positions(inputs)
+    return module, arguments
 
 
 def ids_and_masks(inputs: dict[str, Any]) -> dict[str, Tensor]:
     """What a trace keeps of a pass's arguments, by their names: all tensors but those of real numbers."""
-    return {name: each for name, each in inputs.items() if isinstance(each, Tensor) and not each.is_floating_point()}
+    return {
+        name: value for name, value in inputs.items() if isinstance(value, Tensor) and not value.is_floating_point()
+    }
 
 
 def select_logits(output: Any, logits: Logits, model: nn.Module, inputs: dict[str, Any]) -> Tensor | None:
@@ -159,9 +161,9 @@ def select_logits(output: Any, logits: Logits, model: nn.Module, inputs: dict[st
         return every
     if every.shape[1] == 1:
         return every[:, 0]
-    last, kept = last_positions(inputs, model, every.shape[1]), _positions(inputs)
-    if isinstance(kept, Tensor) and len(kept) == every.shape[1] and "logits_to_keep" in _parameters(model):
-        last = torch.searchsorted(kept, last)
+    last, positions = last_positions(inputs, model, every.shape[1]), _positions(inputs)
+    if isinstance(positions, Tensor) and len(positions) == every.shape[1] and "logits_to_keep" in _parameters(model):
+        last = torch.searchsorted(positions, last)
     return logits_at(every, last)
 
 
@@ -203,4 +205,6 @@ def _positions(inputs: dict[str, Any]) -> int | Tensor:
 
 
 def _ids(inputs: dict[str, Any]) -> Tensor | None:
-    return next((each for name in ("input_ids", "inputs_embeds") if isinstance(each := inputs.get(name), Tensor)), None)
+    return next(
+        (value for name in ("input_ids", "inputs_embeds") if isinstance(value := inputs.get(name), Tensor)), None
+    )

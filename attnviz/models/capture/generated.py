@@ -81,17 +81,17 @@ class _Steps:
         _, _, q_len, k_len = layer.shape
         known = self._layers.get(layer.place)
         first = 0 if known is None or known.begins_anew(layer) else known.queries
-        given = self._given.setdefault(layer.place, q_len)
+        prompt_length = self._given.setdefault(layer.place, q_len)
         queries = range(first, first + q_len)
         if layer.kind == "cross":
-            return TextPart(queries, range(k_len), given, k_len)
+            return TextPart(queries, range(k_len), prompt_length, k_len)
         dropped = max(0, queries.stop - k_len)
-        return TextPart(queries, range(dropped, dropped + k_len), given, given)
+        return TextPart(queries, range(dropped, dropped + k_len), prompt_length, prompt_length)
 
     def place_of(self, block: str, stream: Tensor) -> tuple[range, int]:
         """Which positions of the text enter a block (B, Q, M), and how many did in the first pass."""
         count = stream.shape[1]
-        known = max((each.queries for each in self._layers.values() if is_within(each.name, block)), default=0)
+        known = max((layer.queries for layer in self._layers.values() if is_within(layer.name, block)), default=0)
         first = 0 if count > known else known  # without a cache all are computed anew
         return range(first, first + count), self._given.setdefault(block, count)
 
@@ -135,26 +135,31 @@ def _steps(model: nn.Module, recorder: Recorder, edits: Sequence[Edit]) -> Itera
 
 def _texts(layers: tuple[RecordedLayer, ...], written: Any, inputs: dict[str, Any]) -> dict[str, Tensor]:
     """What was given, with all ids that went through the model in place of the first ones; `sequences` are all."""
-    kept = ids_and_masks(inputs)
+    tensors = ids_and_masks(inputs)
     sequences = getattr(written, "sequences", written)
     if not isinstance(sequences, Tensor) or sequences.dim() != 2:
-        return kept
-    kept["sequences"] = sequences
+        return tensors
+    tensors["sequences"] = sequences
     length = next((layer for layer in layers if layer.stack == "decoder" and layer.kind == "self"), layers[-1]).shape[2]
     if sequences.shape[1] < length:
-        return kept  # the model was given vectors, and answers with what came after them
+        return tensors  # the model was given vectors, and answers with what came after them
     two = any(layer.kind == "cross" for layer in layers)
-    kept["decoder_input_ids" if two else "input_ids"] = sequences[:, :length]
-    mask = kept.get("attention_mask")
+    tensors["decoder_input_ids" if two else "input_ids"] = sequences[:, :length]
+    mask = tensors.get("attention_mask")
     if not two and mask is not None and mask.dim() == 2 and mask.shape[1] < length:
-        kept["attention_mask"] = nn.functional.pad(mask, (0, length - mask.shape[1]), value=1)
-    return kept
+        tensors["attention_mask"] = nn.functional.pad(mask, (0, length - mask.shape[1]), value=1)
+    return tensors
 
 
 def _by_name(method: Callable[..., Any], args: tuple[Any, ...], inputs: dict[str, Any]) -> dict[str, Any]:
     """All arguments by the names that the method gives them, those that it takes in bulk by their own."""
     bound = inspect.signature(method).bind_partial(*args, **inputs).arguments
-    return {name: each for held in (bound, *bound.values()) if isinstance(held, dict) for name, each in held.items()}
+    return {
+        name: value
+        for arguments in (bound, *bound.values())
+        if isinstance(arguments, dict)
+        for name, value in arguments.items()
+    }
 
 
 RowsAtKeys = tuple[Tensor, int]  #: (.., queries of one pass, keys), and the place of its first key among all keys
@@ -190,9 +195,9 @@ class JoinedLayer:
         self._done = known + q_len if layer.kind == "self" else k_len
         keys = min(k_len, self._done)  # a cache of a fixed length has empty places behind
         start = self._done - keys  # a sliding window has dropped keys in front
-        for name, given in (("allowed", layer.mask), ("bias", layer.bias), ("reported", layer.reported)):
-            if given is not None:
-                four = given.reshape(*(1,) * (4 - given.dim()), *given.shape)
+        for name, tensor in (("allowed", layer.mask), ("bias", layer.bias), ("reported", layer.reported)):
+            if tensor is not None:
+                four = tensor.reshape(*(1,) * (4 - tensor.dim()), *tensor.shape)
                 self._rows[name].append((four.expand(*four.shape[:2], q_len, k_len)[..., :keys], start))
         if layer.reported is None:
             self._add_vectors(layer, slice(known - start, keys))
@@ -204,8 +209,10 @@ class JoinedLayer:
     def _add_changes(self, layer: RecordedLayer, keys: int) -> None:
         self._changed += [self.queries + row for row in layer.rows or ()]
         self._shapes.append((*layer.shape[:3], keys))
-        for name, given in (("set_weights", layer.set_weights), ("set_output", layer.set_output)):
-            self._edited[name].append(None if given is None else given[..., :keys] if name == "set_weights" else given)
+        for name, values in (("set_weights", layer.set_weights), ("set_output", layer.set_output)):
+            self._edited[name].append(
+                None if values is None else values[..., :keys] if name == "set_weights" else values
+            )
 
     def _add_vectors(self, layer: RecordedLayer, new: slice) -> None:
         q, k, v = layer.qkv
@@ -236,20 +243,23 @@ class JoinedLayer:
 
     def _changes(self) -> dict[str, Any]:
         """What edits put into all passes, with NaN where they put nothing."""
-        made: dict[str, Any] = {}
-        for name, given in self._edited.items():
-            known = next((each for each in given if each is not None), None)
+        changes: dict[str, Any] = {}
+        for name, per_pass in self._edited.items():
+            known = next((values for values in per_pass if values is not None), None)
             if known is None:
                 continue
-            shapes = [own if name == "set_weights" else (*own[:3], known.shape[-1]) for own in self._shapes]
-            parts = [known.new_full(s, torch.nan) if own is None else own for s, own in zip(shapes, given, strict=True)]
+            shapes = [shape if name == "set_weights" else (*shape[:3], known.shape[-1]) for shape in self._shapes]
+            parts = [
+                known.new_full(s, torch.nan) if values is None else values
+                for s, values in zip(shapes, per_pass, strict=True)
+            ]
             starts = [start for _, start in self._rows["allowed"]]
             at_keys = zip(parts, starts, strict=True)
-            made[name] = torch.cat(parts, 2) if name == "set_output" else _below(list(at_keys), self._done)
-        return made
+            changes[name] = torch.cat(parts, 2) if name == "set_output" else _below(list(at_keys), self._done)
+        return changes
 
     def _real_queries(self) -> Tensor | None:
-        known = next((each for each in self._real if each is not None), None)
+        known = next((real for real in self._real if real is not None), None)
         if known is None:
             return None
         passes = zip(self._real, self._rows["allowed"], strict=True)
@@ -271,9 +281,9 @@ class JoinedLayer:
 def _below(blocks: list[RowsAtKeys], total: int) -> Tensor:
     """Blocks of rows below each other, each at its keys, 0 or False elsewhere: (B or 1, H or 1, all queries, total)."""
     lead = [max(block.shape[axis] for block, _ in blocks) for axis in (0, 1)]
-    made = blocks[0][0].new_zeros((*lead, sum(block.shape[2] for block, _ in blocks), total))
+    stacked = blocks[0][0].new_zeros((*lead, sum(block.shape[2] for block, _ in blocks), total))
     row = 0
     for block, start in blocks:
-        made[..., row : row + block.shape[2], start : start + block.shape[3]] = block
+        stacked[..., row : row + block.shape[2], start : start + block.shape[3]] = block
         row += block.shape[2]
-    return made
+    return stacked

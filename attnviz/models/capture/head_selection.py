@@ -26,14 +26,14 @@ def broadcasts_to(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
     return len(shape) <= len(wanted) and all(have in (1, want) for have, want in pairs)
 
 
-def to_whole_numbers(given: object) -> list[int] | None:
+def to_whole_numbers(value: object) -> list[int] | None:
     """A number or several as a list; None for anything else: a fraction, a text, a bool, or a mask of them."""
-    several = isinstance(given, Iterable) and not isinstance(given, str) and getattr(given, "ndim", 1) > 0
-    every: list[Any] = list(given) if several else [given]  # type: ignore[call-overload]
-    if any(isinstance(each, bool) or getattr(each, "dtype", None) == torch.bool for each in every):
+    several = isinstance(value, Iterable) and not isinstance(value, str) and getattr(value, "ndim", 1) > 0
+    every: list[Any] = list(value) if several else [value]  # type: ignore[call-overload]
+    if any(isinstance(entry, bool) or getattr(entry, "dtype", None) == torch.bool for entry in every):
         return None
     try:
-        return [index(each) for each in every]
+        return [index(entry) for entry in every]
     except TypeError:
         return None
 

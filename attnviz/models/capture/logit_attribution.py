@@ -80,7 +80,7 @@ class LogitAttribution:
         flat = self.heads[row].flatten()
         order = flat.nan_to_num(0.0).abs().argsort(descending=True)[:n].tolist()
         width = self.heads.shape[2]
-        return [(place // width, place % width, float(flat[place])) for place in order]
+        return [(index // width, index % width, float(flat[index])) for index in order]
 
     def bars(self, row: int = 0) -> list[LogitTerm]:
         """All parts, from the bottom of the model to its top; they add up to the logit."""
@@ -88,7 +88,7 @@ class LogitAttribution:
         if self.positions is not None:
             bars.append(LogitTerm("positions", None, None, "", float(self.positions[row])))
         for layer, name in enumerate(self.layers):
-            heads = [each for each in enumerate(self.heads[row, layer].tolist()) if each[1] == each[1]]
+            heads = [entry for entry in enumerate(self.heads[row, layer].tolist()) if entry[1] == entry[1]]
             bars += [LogitTerm("head", layer, head, name, value) for head, value in heads]
             bars.append(LogitTerm("bias", layer, None, name, float(self.biases[row, layer])))
             bars.append(LogitTerm("mlp", layer, None, name, float(self.mlps[row, layer])))
@@ -98,8 +98,8 @@ class LogitAttribution:
         """(B, K): what each source token carried of that head's part; they add up to `heads[:, layer, head]`."""
         if not -len(self.parts) <= layer < len(self.parts):
             raise Problem("there is no layer {index} here; there are {count}", index=layer, count=len(self.parts))
-        part = self.parts[layer]
-        recorded, through, at = part.layer, part.through, part.at
+        head_parts = self.parts[layer]
+        recorded, through, at = head_parts.layer, head_parts.through, head_parts.at
         (head,) = resolve_heads(head, recorded.n_heads, layer)
         if recorded.set_output is not None:
             raise Problem("what layer {index} hands on was put there: no token carries it", index=layer)
@@ -118,12 +118,12 @@ class LogitAttribution:
 def attribute(
     layers: tuple[RecordedLayer, ...],
     residual: Residual,
-    own: Tensor | None,
+    logits: Tensor | None,
     token: int | Tensor,
     versus: int | Tensor | None,
     positions: Tensor,
 ) -> LogitAttribution:
-    """The parts of a logit at one position (B,) of each row; `own` are the model's logits (B, V) there, if known."""
+    """The parts of a logit at one position (B,) of each row; `logits` are the model's logits (B, V) there, if known."""
     path, at = residual.way(), positions[:, None]
     row, output_bias = path.rows(token, versus, len(positions))
     ways = residual.ways(row[:, None], at)
@@ -132,27 +132,34 @@ def attribute(
         torch.zeros_like(way[:, 0, 0]) if layer.b_o is None else way[:, 0] @ to_float32(layer.b_o)
         for layer, way in zip(layers, ways.heads, strict=True)
     ]
-    places = [along(way, stream, at)[:, 0] for way, stream in zip(ways.places, residual.streams, strict=True)]
+    stream_terms = [along(way, stream, at)[:, 0] for way, stream in zip(ways.places, residual.streams, strict=True)]
     mlps = [
-        places[n + 1] - places[n] - part.added.sum(1) - biases[n] - ways.inside[n][:, 0] for n, part in enumerate(parts)
+        stream_terms[n + 1] - stream_terms[n] - head_parts.added.sum(1) - biases[n] - ways.inside[n][:, 0]
+        for n, head_parts in enumerate(parts)
     ]
-    rest = {name: each[:, 0] for name, each in ways.biases.items()}
-    embedding = _token_alone(residual, places[0], ways.places[0], at, rest)
+    rest = {name: bias[:, 0] for name, bias in ways.biases.items()}
+    embedding = _token_alone(residual, stream_terms[0], ways.places[0], at, rest)
     positions_part = rest.pop("positions", None)
     if path.bias is not None:
         rest[path.output] = output_bias
-    if own is None:
-        own = path.logits(vectors_at(residual[-1], at)[:, 0])
+    if logits is None:
+        logits = path.logits(vectors_at(residual[-1], at)[:, 0])
     widest = max(layer.n_heads for layer in layers)
     return LogitAttribution(
-        torch.stack([nn.functional.pad(each.added, (0, widest - each.added.shape[1]), value=nan) for each in parts], 1),
+        torch.stack(
+            [
+                nn.functional.pad(head_parts.added, (0, widest - head_parts.added.shape[1]), value=nan)
+                for head_parts in parts
+            ],
+            1,
+        ),
         torch.stack(biases, 1),
         tuple(layer.name for layer in layers),
         torch.stack(mlps, 1),
         embedding,
         positions_part,
         rest,
-        torch.full_like(embedding, nan) if own is None else path.lead(own, token, versus),
+        torch.full_like(embedding, nan) if logits is None else path.lead(logits, token, versus),
         path.softcap,
         residual.linearised,
         tuple(parts),
@@ -173,7 +180,7 @@ def _token_alone(residual: Residual, start: Tensor, direction: Tensor, at: Tenso
     biases: dict[str, Tensor] = {}
     direction, added = before(residual.maps.get("start"), direction, at, biases)
     total = start - added[:, 0]
-    rest |= {name: each[:, 0] for name, each in biases.items()}
+    rest |= {name: bias[:, 0] for name, bias in biases.items()}
     for name, vectors in residual.embedded.items():
         rest[name] = along(direction, vectors, at)[:, 0]
         total = total - rest[name]
@@ -208,6 +215,6 @@ def logit_lens(residual: Residual, tokens: Tensor, positions: Tensor, n: int) ->
         )
     logits = path.capped(logits)  # (B, L + 1, V)
     chances, ids = logits.softmax(-1), tokens[:, None].expand(-1, logits.shape[1], -1)
-    asked, best = logits.gather(-1, ids), chances.topk(min(n, logits.shape[-1]))
-    ranks = torch.stack([(logits > each[..., None]).sum(-1) + 1 for each in asked.unbind(-1)], -1)
-    return LogitLens(tokens, asked, chances.gather(-1, ids), ranks, best.indices, best.values)
+    token_logits, best = logits.gather(-1, ids), chances.topk(min(n, logits.shape[-1]))
+    ranks = torch.stack([(logits > logit[..., None]).sum(-1) + 1 for logit in token_logits.unbind(-1)], -1)
+    return LogitLens(tokens, token_logits, chances.gather(-1, ids), ranks, best.indices, best.values)

@@ -42,9 +42,9 @@ def find_output_layer(module: nn.Module, parent: nn.Module | None, width: int) -
     """The layer that applies W_O. Most families have it inside the attention module; BERT and similar models
     have it in the sibling `output.dense`.
     """
-    for place in (module, getattr(module, "output", None), getattr(parent, "output", None), parent):
+    for owner in (module, getattr(module, "output", None), getattr(parent, "output", None), parent):
         for name in _NAMES:
-            layer = getattr(place, name, None)
+            layer = getattr(owner, name, None)
             if isinstance(layer, nn.Sequential | nn.ModuleList) and len(layer):
                 layer = layer[0]
             if isinstance(layer, nn.Module) and _input_width(layer) == width:
@@ -93,9 +93,9 @@ def _asked_lengths(ask: Callable[[Tensor], Tensor], v: Tensor, n_heads: int) -> 
     for head in range(n_heads):
         values = v[:, head * groups // n_heads]  # (B, K, Dv)
         rows = values.flatten(0, 1) if few else basis
-        given = rows.new_zeros(len(rows), n_heads * width)
-        given[:, head * width : (head + 1) * width] = rows
-        answered = to_float32(ask(given))  # (N, M)
+        inputs = rows.new_zeros(len(rows), n_heads * width)
+        inputs[:, head * width : (head + 1) * width] = rows
+        answered = to_float32(ask(inputs))  # (N, M)
         if few:
             lengths[:, head] = torch.linalg.vector_norm(answered, dim=-1).unflatten(0, (b, k_len))
         else:
@@ -115,17 +115,17 @@ def _asking(layer: nn.Module) -> Callable[[Tensor], Tensor]:
     return ask
 
 
-def _at_rest(module: nn.Module, made: dict[int, nn.Module]) -> nn.Module:
+def _at_rest(module: nn.Module, copies: dict[int, nn.Module]) -> nn.Module:
     """The module in evaluation mode: a second object on the same weights.
 
     Nothing is switched on the module itself, which other threads may be training or asking at the same time.
     """
-    if id(module) in made:
-        return made[id(module)]
-    still = made[id(module)] = object.__new__(type(module))  # no copy(): some modules refuse to be copied
-    held = vars(still)
-    held.update({name: _bound_to(still, module, value) for name, value in vars(module).items()}, training=False)
-    held["_modules"] = {name: child and _at_rest(child, made) for name, child in module._modules.items()}
+    if id(module) in copies:
+        return copies[id(module)]
+    still = copies[id(module)] = object.__new__(type(module))  # no copy(): some modules refuse to be copied
+    attributes = vars(still)
+    attributes.update({name: _bound_to(still, module, value) for name, value in vars(module).items()}, training=False)
+    attributes["_modules"] = {name: child and _at_rest(child, copies) for name, child in module._modules.items()}
     return still
 
 

@@ -56,7 +56,7 @@ class SoftmaxWatch:
         self._followed = WeakTensorKeyDictionary()  # the axis of the keys, from the end; 0 where it is not known
 
     def saw(
-        self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, place: str
+        self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, module_name: str
     ) -> tuple[Tensor, int] | None:
         """Take note of one call of a torch function that no known attention made.
 
@@ -68,71 +68,77 @@ class SoftmaxWatch:
                 self._followed[result] = -1
             return None
         tensors = list(_tensors((args, kwargs)))
-        given = next((tensor for tensor in tensors if tensor in self._followed), None)
-        if given is None:
+        weights = next((tensor for tensor in tensors if tensor in self._followed), None)
+        if weights is None:
             return None
-        axis = self._followed[given]
+        axis = self._followed[weights]
         if func in _PRODUCTS:
-            del self._followed[given]
+            del self._followed[weights]
             if any(tensor.dim() < 3 for tensor in tensors):
                 return None  # a table that serves the whole batch: no values of these positions
-            found = _weighed(func, args, tensors, given, axis)
-            self.counts[place] += found is None
+            match = _weighed(func, args, tensors, weights, axis)
+            self.counts[module_name] += match is None
             self.counts += Counter()  # without zeros
-            return found
-        if isinstance(result, Tensor) and result.numel() == given.numel():
-            self._followed[result] = _axis_after(func, args, given, axis, result)
+            return match
+        if isinstance(result, Tensor) and result.numel() == weights.numel():
+            self._followed[result] = _axis_after(func, args, weights, axis, result)
         return None
 
 
 def _weighed(
-    func: Any, args: tuple[Any, ...], tensors: list[Tensor], given: Tensor, axis: int
+    func: Any, args: tuple[Any, ...], tensors: list[Tensor], weights: Tensor, axis: int
 ) -> tuple[Tensor, int] | None:
     """The weights (.., Q, K) in a product, and the width of what they weigh; None where that cannot be told."""
     if len(tensors) != 2 or axis == 0 or func is torch.tensordot:
         return None
     if func is torch.einsum:
-        return _in_letters(str(args[0]).replace(" ", ""), tensors, given, axis)
+        return _in_letters(str(args[0]).replace(" ", ""), tensors, weights, axis)
     left, right = reversed(tensors) if func in _REVERSED else tensors
-    if left is given and axis == -1:
-        return given, right.shape[-1]
-    return (given.mT, left.shape[-2]) if right is given and axis == -2 else None
+    if left is weights and axis == -1:
+        return weights, right.shape[-1]
+    return (weights.mT, left.shape[-2]) if right is weights and axis == -2 else None
 
 
-def _in_letters(written: str, tensors: list[Tensor], given: Tensor, axis: int) -> tuple[Tensor, int] | None:
+def _in_letters(equation: str, tensors: list[Tensor], weights: Tensor, axis: int) -> tuple[Tensor, int] | None:
     """The same for `einsum`, such as "bhqk,bhkd->bhqd"."""
-    inputs, _, output = written.partition("->")
+    inputs, _, output = equation.partition("->")
     names = inputs.split(",")
-    mine, other = names if tensors[0] is given else reversed(names)
-    others = tensors[1] if tensors[0] is given else tensors[0]
-    widths = set(other) - set(mine) - {"."}
-    if axis != -1 or mine[-1] in output or mine[-2] not in output or len(widths) != 1 or "." in other:
+    weight_letters, value_letters = names if tensors[0] is weights else reversed(names)
+    values = tensors[1] if tensors[0] is weights else tensors[0]
+    widths = set(value_letters) - set(weight_letters) - {"."}
+    if (
+        axis != -1
+        or weight_letters[-1] in output
+        or weight_letters[-2] not in output
+        or len(widths) != 1
+        or "." in value_letters
+    ):
         return None
-    return given, others.shape[other.index(widths.pop())]
+    return weights, values.shape[value_letters.index(widths.pop())]
 
 
-def _axis_after(func: Any, args: tuple[Any, ...], given: Tensor, axis: int, result: Tensor) -> int:
+def _axis_after(func: Any, args: tuple[Any, ...], weights: Tensor, axis: int, result: Tensor) -> int:
     """Where the keys are after a function that keeps all numbers, or changes each; 0 where that cannot be told."""
-    count = given.dim()
+    count = weights.dim()
     if axis == 0 or getattr(func, "__name__", "") == "__get__":  # .T and .mT
         return 0
     if func in _SWAPS or func in _PERMUTES:
-        said = [each % count for each in (args[1] if isinstance(args[1], tuple | list) else args[1:])]
+        axes = [dim % count for dim in (args[1] if isinstance(args[1], tuple | list) else args[1:])]
         order = list(range(count))
         if func in _PERMUTES:
-            order = said
+            order = axes
         else:
-            order[said[0]], order[said[1]] = said[1], said[0]
+            order[axes[0]], order[axes[1]] = axes[1], axes[0]
         return order.index(axis % count) - count
-    kept = result.shape == given.shape or (axis == -1 and result.shape[-1] == given.shape[-1])
-    return axis if kept else 0
+    keeps_keys = result.shape == weights.shape or (axis == -1 and result.shape[-1] == weights.shape[-1])
+    return axis if keeps_keys else 0
 
 
-def _tensors(given: Any) -> Iterator[Tensor]:
-    if isinstance(given, Tensor):
-        yield given
-    elif isinstance(given, tuple | list | dict):
-        for entry in given.values() if isinstance(given, dict) else given:
+def _tensors(value: Any) -> Iterator[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, tuple | list | dict):
+        for entry in value.values() if isinstance(value, dict) else value:
             yield from _tensors(entry)
 
 
@@ -178,7 +184,7 @@ def record_calls(model: nn.Module, recorder: "_Recorder | None" = None) -> Itera
     _must_be_watchable(model)
     recorder, watch = recorder or _Recorder(model), SoftmaxWatch()
     flex = "torch.nn.attention.flex_attention" in sys.modules  # which compiles itself where it is called
-    with disable_compile(model, always=flex), _running(model) as place, _Mode(recorder, watch, place):
+    with disable_compile(model, always=flex), _running(model) as running_module, _Mode(recorder, watch, running_module):
         yield recorder
     if watch.counts:
         raise Problem(
@@ -199,13 +205,13 @@ BY_HAND = Message("the model computes this attention by hand; only the weights t
 class _Mode(TorchFunctionMode):
     """Sees each call of a torch function while the model runs, in this thread only."""
 
-    def __init__(self, recorder: "_Recorder", watch: SoftmaxWatch, place: Callable[[], Place]) -> None:
+    def __init__(self, recorder: "_Recorder", watch: SoftmaxWatch, running_module: Callable[[], Place]) -> None:
         super().__init__()
-        self._recorder, self._watch, self._place = recorder, watch, place
+        self._recorder, self._watch, self._place = recorder, watch, running_module
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        module, given = self._place()
+        module, input_shape = self._place()
         seen = parse_torch_call(func, args, kwargs, module)
         if seen is not None:
             call, answer_of = seen
@@ -217,28 +223,28 @@ class _Mode(TorchFunctionMode):
             self._recorder.keep(layer if changed is None else changed, module)
             return answer if changed is None else answer_of(changed, answer)
         result = func(*args, **kwargs)
-        found = self._watch.saw(func, args, kwargs, result, self._recorder.name_of(module))
-        if found is not None:
-            self._recorder.by_hand(module, *found, given)
+        match = self._watch.saw(func, args, kwargs, result, self._recorder.name_of(module))
+        if match is not None:
+            self._recorder.by_hand(module, *match, input_shape)
         return result
 
 
 def _in_graph(layer: RecordedLayer, changed: RecordedLayer | None, answer: Any) -> RecordedLayer:
     """The layer with what its heads hand on, which the model goes on with; the fused function answers just that."""
-    own = answer.reshape(*layer.shape[:3], -1) if changed is None and isinstance(answer, Tensor) else None
-    made = changed or layer
-    return replace(made, handed_on=require_gradient(made.head_outputs() if own is None else own))
+    output = answer.reshape(*layer.shape[:3], -1) if changed is None and isinstance(answer, Tensor) else None
+    used_layer = changed or layer
+    return replace(used_layer, handed_on=require_gradient(used_layer.head_outputs() if output is None else output))
 
 
 class _Recorder(Recorder):
     """Names stacks by what a call shows, since there is no config to ask."""
 
-    def by_hand(self, module: nn.Module, weights: Tensor, values: int, given: torch.Size | None) -> None:
+    def by_hand(self, module: nn.Module, weights: Tensor, values: int, input_shape: torch.Size | None) -> None:
         """Record a layer of which only weights (.., Q, K) were seen, and that they weigh vectors of `values` numbers.
 
-        `given` is the shape of what the module was given: its last axis is shared out among heads.
+        `input_shape` is the shape of the module's input, whose last axis is shared out among heads.
         """
-        folded = weights.dim() == 3 and (given is None or weights.shape[0] != given[0])
+        folded = weights.dim() == 3 and (input_shape is None or weights.shape[0] != input_shape[0])
         if weights.dim() > 4 and getattr(module, "num_heads", None) != weights.shape[-3]:
             raise Problem(
                 "{name} weighs values by hand in {count} axes, and it cannot be told which are its heads",
@@ -247,7 +253,7 @@ class _Recorder(Recorder):
             )
         weights = to_four_axes(weights, module) if folded or weights.dim() != 3 else weights[:, None]
         heads = weights.shape[1]
-        if given is not None and heads * weights.shape[3] == given[-1] != heads * values:
+        if input_shape is not None and heads * weights.shape[3] == input_shape[-1] != heads * values:
             raise Problem(
                 "{name} attends over channels, not over positions: there is no map of it", name=self.name_of(module)
             )
@@ -261,10 +267,10 @@ class _Recorder(Recorder):
 
     def _stack(self, name: str, kind: AttentionKind, call: AttentionCall, module: nn.Module) -> StackName:
         """The decoder where no query looks ahead, or where the module is called so."""
-        parts = name.split(".")
-        if any(part.startswith("decoder") for part in parts):
+        segments = name.split(".")
+        if any(segment.startswith("decoder") for segment in segments):
             return "decoder"
-        if any(part.startswith("encoder") for part in parts):
+        if any(segment.startswith("encoder") for segment in segments):
             return "encoder"
         allowed = call.allowed
         square = allowed is not None and 1 < allowed.shape[-1] == allowed.shape[-2]
@@ -277,8 +283,8 @@ def _running(model: nn.Module) -> Iterator[Callable[[], Place]]:
     """A function that says which module of `model` this thread is in."""
     stack: list[Place] = [(model, None)]
 
-    def come(module: nn.Module, given: tuple[Any, ...]) -> None:
-        first = given[0] if given else None
+    def come(module: nn.Module, args: tuple[Any, ...]) -> None:
+        first = args[0] if args else None
         stack.append((module, first.shape if isinstance(first, Tensor) and first.dim() else None))
 
     def leave(*_: Any) -> None:
@@ -302,7 +308,7 @@ def _must_be_watchable(model: nn.Module) -> None:
     for name, module in model.named_modules():
         called = [str(node.target) for node in module.graph.nodes] if isinstance(module, torch.fx.GraphModule) else []
         # operations that no function mode sees
-        if any(each.startswith("aten.") and ("attention" in each or "softmax" in each) for each in called):
+        if any(target.startswith("aten.") and ("attention" in target or "softmax" in target) for target in called):
             raise Problem(
                 "{name} is an exported graph, which calls torch's inner operations in place of its attention "
                 "functions; give the model that it was made from",

@@ -90,7 +90,7 @@ class RecordedLayer:
 
     def tensors(self) -> dict[str, Tensor]:
         """All tensors that it holds, by the names of their fields."""
-        return {each.name: value for each in fields(self) if isinstance(value := getattr(self, each.name), Tensor)}
+        return {field.name: value for field in fields(self) if isinstance(value := getattr(self, field.name), Tensor)}
 
     def each(self, change: Callable[[Tensor], Tensor]) -> "RecordedLayer":
         """The layer with what `change` makes of each of its tensors."""
@@ -165,7 +165,9 @@ class RecordedLayer:
                     index=self.index,
                 )
             return self.reported[:, chosen]
-        parts = [self.stages_of(part, mask, scale, start, values=False).weights for start, part in self._groups(chosen)]
+        parts = [
+            self.stages_of(group, mask, scale, start, values=False).weights for start, group in self._groups(chosen)
+        ]
         return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
 
     def scores(self, heads: int | Sequence[int] | None = None) -> Tensor:
@@ -221,7 +223,7 @@ class RecordedLayer:
 
     def _computed(self, chosen: list[int]) -> Tensor:
         """What these heads hand on, from their weights and values and what an intervention put in its place."""
-        outputs = torch.cat([self.stages_of(part).output for _, part in self._groups(chosen)], 1)
+        outputs = torch.cat([self.stages_of(group).output for _, group in self._groups(chosen)], 1)
         if self.set_output is not None:
             outputs = _set(self.set_output[:, chosen], outputs)
         if not self.silenced:
@@ -303,9 +305,9 @@ class RecordedLayer:
         return self.mask_for(mask, len(heads))
 
 
-def _set(given: Tensor, own: Tensor) -> Tensor:
-    """`given` where it is a number, else `own`."""
-    return torch.where(given.isnan(), own, given.to(own.dtype))
+def _set(replacement: Tensor, original: Tensor) -> Tensor:
+    """`replacement` where it is a number, else `original`."""
+    return torch.where(replacement.isnan(), original, replacement.to(original.dtype))
 
 
 def _part(tensor: Tensor | None, rows: slice | Tensor, keys: slice | Tensor) -> Tensor | None:

@@ -159,10 +159,10 @@ class Recorder:
 
     def _stack(self, name: str, kind: AttentionKind, call: AttentionCall, module: nn.Module) -> StackName:
         """Which stack a layer is in. In a model with a single stack, that is the decoder if its attention is causal."""
-        for part in name.split("."):
-            if self._two_stacks and part in ("encoder", "decoder"):
-                return "encoder" if part == "encoder" else "decoder"
-            if not self._two_stacks and part.startswith("decoder"):
+        for segment in name.split("."):
+            if self._two_stacks and segment in ("encoder", "decoder"):
+                return "encoder" if segment == "encoder" else "decoder"
+            if not self._two_stacks and segment.startswith("decoder"):
                 return "decoder"
         return "decoder" if kind == "cross" or call.causal or getattr(module, "is_causal", True) else "encoder"
 
@@ -184,12 +184,12 @@ class Recorder:
         return None if padding is None else padding[..., : call.allowed.shape[-1]]
 
 
-def merge_changed(layer: RecordedLayer, new: Tensor, own: Tensor, axis: int) -> Tensor:
-    """`own`, what the model itself computed, with `new` at the query positions of a changed layer."""
+def merge_changed(layer: RecordedLayer, new: Tensor, original: Tensor, axis: int) -> Tensor:
+    """`original`, the output of the model itself, with `new` at the query positions of a changed layer."""
     at = torch.tensor(layer.rows or (), device=new.device)
     if layer.handed_on is not None or len(at) == new.shape[axis]:
         return new
-    return own.index_copy(axis, at, new.index_select(axis, at))
+    return original.index_copy(axis, at, new.index_select(axis, at))
 
 
 def require_gradient(tensor: Tensor) -> Tensor:
@@ -203,9 +203,9 @@ def require_gradient(tensor: Tensor) -> Tensor:
 def _reported(layer: RecordedLayer, weights: Tensor | None) -> RecordedLayer:
     """The layer with only the weights that the model reported, so that nothing can be recomputed wrongly from it."""
     q, k, _ = layer.qkv
-    kept = weights if weights is not None else q.new_zeros(*q.shape[:3], k.shape[2])
+    reported = weights if weights is not None else q.new_zeros(*q.shape[:3], k.shape[2])
     empty: dict[str, Any] = dict.fromkeys(("q", "k", "v", "allowed", "bias", "softcap", "sinks"))
-    return replace(layer, **empty, causal=False, reported=kept.detach())
+    return replace(layer, **empty, causal=False, reported=reported.detach())
 
 
 def _is_cross(name: str, module: nn.Module) -> bool:

@@ -31,7 +31,7 @@ WHY = Message(
 
 def record_reported_layers(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> Trace:
     """Record a pass with `output_attentions=True`: slower, and it needs memory for L x H x Q x K more numbers."""
-    part, given = pass_arguments(model, logits, inputs)
+    backbone, arguments = pass_arguments(model, logits, inputs)
     handed_on: list[tuple[str, Tensor]] = []
     hooks = (
         module.register_forward_hook(partial(_note_weights, handed_on, name))
@@ -39,12 +39,12 @@ def record_reported_layers(model: nn.Module, logits: Logits, inputs: dict[str, A
         if name.endswith(".attention.self") and hasattr(module, "window_size")
     )
     if any(
-        each.name == "output_attentions" or each.kind is each.VAR_KEYWORD
-        for each in inspect.signature(part.forward).parameters.values()
+        parameter.name == "output_attentions" or parameter.kind is parameter.VAR_KEYWORD
+        for parameter in inspect.signature(backbone.forward).parameters.values()
     ):
-        given["output_attentions"] = True
+        arguments["output_attentions"] = True
     with torch.no_grad(), disable_compile(model), switch_implementation(model, "eager"), attach_hooks(hooks):
-        output = part(**given)
+        output = backbone(**arguments)
     matrices = list(_matrices(output, ""))
     of_windows = len(handed_on) > len(matrices)  # layers of windows (Swin v2): the model reports one of each stage
     layers: list[RecordedLayer] = []
@@ -73,7 +73,7 @@ def record_reported_layers(model: nn.Module, logits: Logits, inputs: dict[str, A
     return Trace(tuple(layers), select_logits(output, logits, model, inputs), ids_and_masks(inputs))
 
 
-def _note_weights(noted: list[tuple[str, Tensor]], name: str, _module: nn.Module, _given: Any, output: Any) -> None:
+def _note_weights(noted: list[tuple[str, Tensor]], name: str, _module: nn.Module, _args: Any, output: Any) -> None:
     """A hook that keeps the weights (B, H, Q, K) which a layer of windows hands on inside the model."""
     if isinstance(output, tuple) and len(output) > 1 and isinstance(output[1], Tensor) and output[1].dim() == 4:
         noted.append((name, output[1]))
@@ -94,11 +94,11 @@ def _padding(
     model: nn.Module, inputs: dict[str, Any], stack: StackName, kind: AttentionKind, weights: Tensor
 ) -> tuple[Tensor | None, Tensor | None]:
     """Real keys (B, 1, 1, K) and, across two sentences, real queries (B, 1, Q), as far as the inputs tell."""
-    own = "decoder_attention_mask" if has_two_stacks(model) and stack == "decoder" else "attention_mask"
+    mask_name = "decoder_attention_mask" if has_two_stacks(model) and stack == "decoder" else "attention_mask"
     q_len, k_len = weights.shape[-2:]
     if kind == "self":
-        return _real(inputs.get(own), k_len), None
-    queries = _real(inputs.get(own), q_len)
+        return _real(inputs.get(mask_name), k_len), None
+    queries = _real(inputs.get(mask_name), q_len)
     return _real(inputs.get("attention_mask"), k_len), None if queries is None else queries[:, 0]
 
 
@@ -113,7 +113,7 @@ def _matrices(output: Any, prefix: str) -> Iterator[tuple[str, Tensor]]:
     """Every attention matrix (B, H, Q, K) in an output and in outputs nested in it, each with the name of its field."""
     for name, value in output.items() if isinstance(output, dict) else ():
         if name.endswith("attentions") and isinstance(value, tuple | list):
-            yield from ((prefix + name, each) for each in value if isinstance(each, Tensor) and each.dim() == 4)
+            yield from ((prefix + name, matrix) for matrix in value if isinstance(matrix, Tensor) and matrix.dim() == 4)
         else:
             yield from _matrices(value, f"{prefix}{name}.")
 

@@ -97,26 +97,26 @@ _FAR = 1e3  #: a probe so long that what a norm adds below its root does not cou
 _NEAR = 1e-6  #: what makes of it one so short that this counts most
 
 
-def freeze_norm(name: str, norm: nn.Module, given: Tensor, answered: Tensor) -> FrozenMap | None:
+def freeze_norm(name: str, norm: nn.Module, inputs: Tensor, outputs: Tensor) -> FrozenMap | None:
     """The norm at this pass, whose answer is that map; None for a module that is not of this form.
 
-    LayerNorm, RMSNorm and their kin are. `given` and `answered` are (B, Q, M), as the norm saw them.
+    LayerNorm, RMSNorm and their kin are. `inputs` and `outputs` are those of the pass, (B, Q, M).
     """
-    probe = _alternating(given.shape[-1], given)
+    probe = _alternating(inputs.shape[-1], inputs)
     with torch.no_grad():
         up, down, shifted, near = (
-            to_float32(norm(each)[0, 0]) for each in (probe, -probe, probe + _FAR, probe * _NEAR)
+            to_float32(norm(vector)[0, 0]) for vector in (probe, -probe, probe + _FAR, probe * _NEAR)
         )
     unit = to_float32(probe[0, 0]) / to_float32(probe[0, 0]).square().mean().sqrt()
     gain, bias = (up - down) / 2 / unit, (up + down) / 2
     centres = bool((shifted - up).abs().max() <= 1e-2 * (up.abs().max() + 1e-6))
-    x = to_float32(given)
+    x = to_float32(inputs)
     if centres:
         x = x - x.mean(-1, keepdim=True)
-    shape, target = gain * x, to_float32(answered) - bias
+    shape, target = gain * x, to_float32(outputs) - bias
     scale = (shape * target).sum(-1) / (shape * shape).sum(-1).clamp_min(1e-30)
     wrong = (scale[..., None] * shape - target).abs().max()
-    allowed = 1e-4 if given.dtype in (torch.float32, torch.float64) else 3e-2
+    allowed = 1e-4 if inputs.dtype in (torch.float32, torch.float64) else 3e-2
     if not bool(wrong <= allowed * (1e-6 + target.abs().max())):
         return None
     eps = _below_the_root(gain, scale, to_float32(probe[0, 0]) * _NEAR, near - bias, x)
@@ -164,8 +164,8 @@ class LogitPath:
         plus = self.ids("token", token, batch)
         row, bias = self._row(plus)
         if versus is not None:
-            other, its_bias = self._row(self.ids("versus", versus, batch))
-            row, bias = row - other, bias - its_bias
+            versus_row, versus_bias = self._row(self.ids("versus", versus, batch))
+            row, bias = row - versus_row, bias - versus_bias
         return row, bias
 
     def _row(self, ids: Tensor) -> tuple[Tensor, Tensor]:
@@ -188,8 +188,12 @@ class LogitPath:
     def lead(self, logits: Tensor, token: int | Tensor, versus: int | Tensor | None) -> Tensor:
         """The logit of a token, or its lead, among a model's own logits (B, V): (B,)."""
         logits, batch = to_float32(logits), len(logits)
-        own = logits.gather(1, self.ids("token", token, batch)[:, None])[:, 0]
-        return own if versus is None else own - logits.gather(1, self.ids("versus", versus, batch)[:, None])[:, 0]
+        token_logits = logits.gather(1, self.ids("token", token, batch)[:, None])[:, 0]
+        return (
+            token_logits
+            if versus is None
+            else token_logits - logits.gather(1, self.ids("versus", versus, batch)[:, None])[:, 0]
+        )
 
     def logits(self, streams: Tensor) -> Tensor | None:
         """The logits (..., V) of vectors of the stream (..., M) before a cap, each under its own norm; None where
@@ -199,8 +203,8 @@ class LogitPath:
             return None
         for step in self.steps:
             streams = step.anew(to_float32(streams))
-        made = to_float32(streams) @ to_float32(self.unembedding).mT * self.factor
-        return made if self.bias is None else made + to_float32(self.bias)
+        logits = to_float32(streams) @ to_float32(self.unembedding).mT * self.factor
+        return logits if self.bias is None else logits + to_float32(self.bias)
 
     def capped(self, logits: Tensor) -> Tensor:
         """The logits as the model hands them on."""
@@ -239,8 +243,8 @@ class Residual:
     def __len__(self) -> int:
         return len(self.streams)
 
-    def __getitem__(self, place: int) -> Tensor:
-        return self.streams[place]
+    def __getitem__(self, index: int) -> Tensor:
+        return self.streams[index]
 
     def __iter__(self) -> Iterator[Tensor]:
         return iter(self.streams)
@@ -261,7 +265,9 @@ class Residual:
             direction, _ = before(step, direction, at, biases)
         places, heads, inside = [direction], [], []
         for number in reversed(range(len(self.blocks))):
-            end, middle, attention = (self.maps.get(f"{number}.{place}") for place in ("end", "middle", "attention"))
+            end, middle, attention = (
+                self.maps.get(f"{number}.{location}") for location in ("end", "middle", "attention")
+            )
             direction, first = before(end, direction, at, biases)
             direction, second = before(middle, direction, at, biases)
             onto_heads, third = before(attention, direction, at, biases)
@@ -273,7 +279,7 @@ class Residual:
     @property
     def linearised(self) -> Message | None:
         """What is held at its value in this pass beyond the final norm's scale; None where nothing is."""
-        norms = any(each.scale is not None for each in self.maps.values())
+        norms = any(frozen_map.scale is not None for frozen_map in self.maps.values())
         bent = any(step.function for step in self.way().steps)
         if norms and bent:
             return Message(
@@ -290,14 +296,14 @@ class Residual:
 
     def tensors(self) -> dict[str, Tensor]:
         """All tensors by name, for a file."""
-        made = {f"residual.{number}": stream for number, stream in enumerate(self.streams)}
-        made |= {f"embedded.{name}": vectors for name, vectors in self.embedded.items()}
-        for place, each in self._all_maps().items():
-            made |= {f"map.{place}.{name}": tensor for name, tensor in each.tensors().items()}
+        tensors = {f"residual.{number}": stream for number, stream in enumerate(self.streams)}
+        tensors |= {f"embedded.{name}": vectors for name, vectors in self.embedded.items()}
+        for key, frozen_map in self._all_maps().items():
+            tensors |= {f"map.{key}.{name}": tensor for name, tensor in frozen_map.tensors().items()}
         if self.path is not None:
-            made["path.unembedding"] = self.path.unembedding
-            made |= {} if self.path.bias is None else {"path.bias": self.path.bias}
-        return made
+            tensors["path.unembedding"] = self.path.unembedding
+            tensors |= {} if self.path.bias is None else {"path.bias": self.path.bias}
+        return tensors
 
     def plain(self) -> dict[str, Any]:
         """Everything else, as JSON can say it."""
@@ -306,26 +312,24 @@ class Residual:
             "why": self.why and [self.why.template, self.why.params],
             "blocks": list(self.blocks),
             "mlps": list(self.mlps),
-            "maps": {place: each.plain() for place, each in self._all_maps().items()},
+            "maps": {key: frozen_map.plain() for key, frozen_map in self._all_maps().items()},
         }
 
     @staticmethod
     def of(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "Residual":
         """The inverse of `tensors` and `plain`."""
         streams = tuple(tensors[f"residual.{n}"] for n in range(sum(name.startswith("residual.") for name in tensors)))
-        maps = {
-            place: FrozenMap(**fields, **_under(f"map.{place}.", tensors)) for place, fields in plain["maps"].items()
-        }
-        path, said = None, plain["path"]
-        if said:
-            steps = tuple(maps[place] for place in sorted(maps) if place.startswith("path."))
-            path = LogitPath(steps, tensors["path.unembedding"], tensors.get("path.bias"), **said)
+        maps = {key: FrozenMap(**fields, **_under(f"map.{key}.", tensors)) for key, fields in plain["maps"].items()}
+        path, path_fields = None, plain["path"]
+        if path_fields:
+            steps = tuple(maps[key] for key in sorted(maps) if key.startswith("path."))
+            path = LogitPath(steps, tensors["path.unembedding"], tensors.get("path.bias"), **path_fields)
         return Residual(
             streams,
             path,
             plain["why"] and Message(*plain["why"]),
             tuple(plain["blocks"]),
-            {place: each for place, each in maps.items() if not place.startswith("path.")},
+            {key: frozen_map for key, frozen_map in maps.items() if not key.startswith("path.")},
             _under("embedded.", tensors),
             tuple(plain["mlps"]),
         )
@@ -333,7 +337,7 @@ class Residual:
 
 def _under(start: str, tensors: Mapping[str, Tensor]) -> dict[str, Any]:
     """The tensors whose names begin so, by the rest of their names."""
-    return {name.removeprefix(start): each for name, each in tensors.items() if name.startswith(start)}
+    return {name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}
 
 
 def before(step: FrozenMap | None, direction: Tensor, at: Tensor, biases: dict[str, Tensor]) -> tuple[Tensor, Tensor]:

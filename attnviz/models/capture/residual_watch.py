@@ -67,7 +67,7 @@ def find_joint(block: Passage, attention: Tensor, parts: list[Passage]) -> Joint
     change = to_float32(block.answered) - to_float32(block.given)
     for norm, added in ((None, attention), *_normed(attention, parts)):
         rest = change - to_float32(added)
-        for name, answer in (("", torch.zeros_like(rest)), *((part.name, part.answered) for part in parts)):
+        for name, answer in (("", torch.zeros_like(rest)), *((passage.name, passage.answered) for passage in parts)):
             if _same(answer, rest, block.answered):
                 return Joint({} if norm is None else {"attention": norm}, name)
     return _by_factors(change, attention, parts, block) or _norms_on_the_stream(block, attention, parts)
@@ -75,48 +75,48 @@ def find_joint(block: Passage, attention: Tensor, parts: list[Passage]) -> Joint
 
 def _normed(attention: Tensor, parts: list[Passage]) -> Iterator[tuple[FrozenMap, Tensor]]:
     """The norms that were given what attention answered, with their answers."""
-    for part in parts:
-        if part.given.shape == attention.shape and torch.equal(part.given, attention):
-            norm = part.as_norm()
+    for passage in parts:
+        if passage.given.shape == attention.shape and torch.equal(passage.given, attention):
+            norm = passage.as_norm()
             if norm is not None:
-                yield norm, part.answered
+                yield norm, passage.answered
 
 
 def _by_factors(change: Tensor, attention: Tensor, parts: list[Passage], block: Passage) -> Joint | None:
     """The two parts added after each was multiplied by a number: least squares in two unknowns."""
-    one = to_float32(attention)
-    for part in parts:
-        both = torch.stack([one.flatten(), to_float32(part.answered).flatten()])  # (2, N)
+    attention_term = to_float32(attention)
+    for passage in parts:
+        both = torch.stack([attention_term.flatten(), to_float32(passage.answered).flatten()])  # (2, N)
         gram = both @ both.mT
         if torch.linalg.det(gram) <= 1e-6 * gram[0, 0] * gram[1, 1]:
             continue
         factors = torch.linalg.solve(gram, both @ change.flatten())
         if _same((factors @ both).view_as(change), change, block.answered):
-            return Joint({"attention": FrozenMap(part.name, gain=factors[:1])}, part.name)
+            return Joint({"attention": FrozenMap(passage.name, gain=factors[:1])}, passage.name)
     return None
 
 
 def _norms_on_the_stream(block: Passage, attention: Tensor, parts: list[Passage]) -> Joint | None:
     """A norm of the stream after attention was added, and another at the end of the block."""
     after = to_float32(block.given) + to_float32(attention)
-    middles = [part for part in parts if _same(part.given, after, part.given)]
-    ends = [part for part in parts if _same(part.answered, block.answered, block.answered)]
+    middles = [passage for passage in parts if _same(passage.given, after, passage.given)]
+    ends = [passage for passage in parts if _same(passage.answered, block.answered, block.answered)]
     for middle, end in product(middles, ends):
         norms = middle.as_norm(), end.as_norm()
         if norms[0] is not None and norms[1] is not None:
             rest = to_float32(end.given) - to_float32(middle.answered)
-            mlp = next((part.name for part in parts if _same(part.answered, rest, end.given)), None)
+            mlp = next((passage.name for passage in parts if _same(passage.answered, rest, end.given)), None)
             if mlp is not None:
                 return Joint({"middle": norms[0], "end": norms[1]}, mlp)
     return None
 
 
-def _same(one: Tensor, other: Tensor, stream: Tensor) -> bool:
+def _same(actual: Tensor, expected: Tensor, stream: Tensor) -> bool:
     """Whether two tensors (B, Q, M) differ by no more than a sum with the stream is rounded."""
-    if one.shape != other.shape:
+    if actual.shape != expected.shape:
         return False
     allowed = rounding_tolerance(stream.dtype) * to_float32(stream).abs().amax(-1)  # (B, Q)
-    return bool(((to_float32(one) - to_float32(other)).abs().amax(-1) <= allowed).all())
+    return bool(((to_float32(actual) - to_float32(expected)).abs().amax(-1) <= allowed).all())
 
 
 def rounding_tolerance(dtype: torch.dtype) -> float:
@@ -124,12 +124,12 @@ def rounding_tolerance(dtype: torch.dtype) -> float:
     return 1e-5 if dtype in (torch.float32, torch.float64) else 1e-2
 
 
-def close(one: Tensor, other: Tensor, times: float = 10.0) -> bool:
+def close(actual: Tensor, expected: Tensor, times: float = 10.0) -> bool:
     """Whether two tensors differ by no more than rounding."""
-    allowed = times * rounding_tolerance(one.dtype)
-    return one.shape == other.shape and float((to_float32(one) - to_float32(other)).abs().max()) <= allowed * (
-        1e-6 + float(to_float32(other).abs().max())
-    )
+    allowed = times * rounding_tolerance(actual.dtype)
+    return actual.shape == expected.shape and float(
+        (to_float32(actual) - to_float32(expected)).abs().max()
+    ) <= allowed * (1e-6 + float(to_float32(expected).abs().max()))
 
 
 # What passes through a model while it runs, and what leads from it to a logit.
@@ -158,21 +158,21 @@ class ResidualWatch:
 
     def _note(self, name: str, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
         """A hook that keeps what a module was given and answered."""
-        given = next((t for t in (*args, *kwargs.values()) if is_hidden(t) or _is_flat(t)), None)
+        hidden = next((t for t in (*args, *kwargs.values()) if is_hidden(t) or _is_flat(t)), None)
         output = output[0] if isinstance(output, tuple | list) and output else output
         if isinstance(module, nn.Embedding) and is_hidden(output):
             self.embedded.setdefault(name, output.detach())
-        elif given is not None and (is_hidden(output) or _is_flat(output)):
-            self.passed.setdefault(name, []).append(Passage(name, module, given.detach(), output.detach()))
+        elif hidden is not None and (is_hidden(output) or _is_flat(output)):
+            self.passed.setdefault(name, []).append(Passage(name, module, hidden.detach(), output.detach()))
 
     def added(self, trace: Trace, at: Tensor) -> Trace:
         """The trace with the stream of the pass that was watched; `at` is the last real position of each row, (B,)."""
         blocks = self._blocks(trace.layers)
         chain = [self.passed[name][0] for name in blocks]
         end = chain[-1].answered
-        if any(each.given.shape != end.shape for each in chain):
+        if any(passage.given.shape != end.shape for passage in chain):
             raise Problem("the blocks of this model do not hand on one residual stream; leave residual out")
-        residual = Residual((*(each.given for each in chain), end), blocks=tuple(blocks))
+        residual = Residual((*(passage.given for passage in chain), end), blocks=tuple(blocks))
         try:
             residual = self._followed(residual, trace, at)
         except Problem as problem:
@@ -183,9 +183,13 @@ class ResidualWatch:
         """The stream with all that leads from its parts to the logits; a Problem where that cannot be told."""
         joints = self._joints(trace.layers, residual.blocks)
         inside = f"{parent_name(residual.blocks[0])}."
-        outside = [each for name, seen in self.passed.items() if not name.startswith(inside) for each in seen]
-        tables = {name: each for name, each in self.embedded.items() if not name.startswith(inside)}
-        maps = {f"{n}.{place}": each for n, joint in enumerate(joints) for place, each in joint.maps.items()}
+        outside = [passage for name, seen in self.passed.items() if not name.startswith(inside) for passage in seen]
+        tables = {name: table for name, table in self.embedded.items() if not name.startswith(inside)}
+        maps = {
+            f"{n}.{location}": frozen_map
+            for n, joint in enumerate(joints)
+            for location, frozen_map in joint.maps.items()
+        }
         start, vectors = start_of(self.model, residual[0], outside, tables)
         return replace(
             residual,
@@ -215,24 +219,28 @@ class ResidualWatch:
             block = block_name(layer.name)
             if number >= len(blocks) or block != blocks[number] or layer.kind != "self":
                 raise Problem("{name} lies outside the blocks of the residual stream", name=layer.name)
-            whole = self.passed[blocks[number]][0]
-            joint = find_joint(whole, self._added_by(layer), self._parts(whole))
+            passage = self.passed[blocks[number]][0]
+            joint = find_joint(passage, self._added_by(layer), self._parts(passage))
             if joint is None:
                 raise Problem(
                     "what stands between the attention of {name} and the residual stream is neither a norm nor a "
                     "factor",
                     name=layer.name,
                 )
-            if number + 1 < len(blocks) and not close(self.passed[blocks[number + 1]][0].given, whole.answered):
-                raise Problem("something changes the residual stream after {name}", name=whole.name)
+            if number + 1 < len(blocks) and not close(self.passed[blocks[number + 1]][0].given, passage.answered):
+                raise Problem("something changes the residual stream after {name}", name=passage.name)
             joints.append(joint)
         return joints
 
     def _parts(self, block: Passage) -> list[Passage]:
         """What passed through the parts of a block that ran once and answer in the shape of the stream."""
-        seen = [each for name, each in self.passed.items() if name.startswith(f"{block.name}.") and len(each) == 1]
-        parts = [each[0].like(block.answered) for each in seen]
-        return [part for part in parts if part.answered.shape == block.answered.shape]
+        seen = [
+            passages
+            for name, passages in self.passed.items()
+            if name.startswith(f"{block.name}.") and len(passages) == 1
+        ]
+        parts = [passages[0].like(block.answered) for passages in seen]
+        return [passage for passage in parts if passage.answered.shape == block.answered.shape]
 
     def _added_by(self, layer: RecordedLayer) -> Tensor:
         """What the output projection answered, (B, Q, M), if it was given the heads' outputs as they are."""
@@ -269,21 +277,21 @@ def logit_path(model: nn.Module, end: Tensor, outside: list[Passage], logits: Te
         raise Problem("it predicts no tokens: it has no output layer over a vocabulary, or none that is known as such")
     if logits is None:
         raise Problem('logits must be asked for, as "last" or "all"')
-    head = [each for each in outside if each.module is not layer]
+    head = [passage for passage in outside if passage.module is not layer]
     steps, last = _steps(end, head)
     output = next(name for name, module in modules_by_name(model).items() if module is layer)
     path = LogitPath(steps, weight.detach(), None if layer.bias is None else layer.bias.detach(), output=output)
-    made = vectors_at(last, at[:, None])[:, 0] @ to_float32(weight.detach()).mT
-    bias = torch.zeros(1, device=made.device) if path.bias is None else to_float32(path.bias)
+    products = vectors_at(last, at[:, None])[:, 0] @ to_float32(weight.detach()).mT
+    bias = torch.zeros(1, device=products.device) if path.bias is None else to_float32(path.bias)
     times = 100.0 if rounding_tolerance(logits.dtype) < 1e-3 else 3.0
     config = getattr(model, "config", None)
     cap = getattr(config.get_text_config(), "final_logit_softcapping", None) if config is not None else None
     capped = replace(path, softcap=cap)
-    if cap is not None and close(capped.capped(made + bias).to(logits.dtype), logits, times):
+    if cap is not None and close(capped.capped(products + bias).to(logits.dtype), logits, times):
         return capped
-    factor = float(((to_float32(logits) - bias) * made).sum() / (made * made).sum())
-    if not close((made * factor + bias).to(logits.dtype), logits, times):
-        if any(each.given.dim() == 3 and each.given.shape[1] < end.shape[1] for each in head):
+    factor = float(((to_float32(logits) - bias) * products).sum() / (products * products).sum())
+    if not close((products * factor + bias).to(logits.dtype), logits, times):
+        if any(passage.given.dim() == 3 and passage.given.shape[1] < end.shape[1] for passage in head):
             raise Problem('only some positions went through its output head: capture with logits="all"')
         raise Problem("the model does something to its logits that is neither a product with a number nor a soft-cap")
     return replace(path, factor=1.0 if abs(factor - 1) < 10 * rounding_tolerance(logits.dtype) else factor)
@@ -292,41 +300,43 @@ def logit_path(model: nn.Module, end: Tensor, outside: list[Passage], logits: Te
 def _steps(end: Tensor, outside: list[Passage]) -> tuple[tuple[FrozenMap, ...], Tensor]:
     """The norms, layers and activations after the end of the stream, and what the last of them answered."""
     steps: list[FrozenMap] = []
-    while (found := _next(end, outside)) is not None and len(steps) < len(outside):
-        steps.append(found[0])
-        end = found[1]
+    while (step := _next(end, outside)) is not None and len(steps) < len(outside):
+        steps.append(step[0])
+        end = step[1]
     return tuple(steps), end
 
 
-def _next(now: Tensor, outside: list[Passage]) -> tuple[FrozenMap, Tensor] | None:
+def _next(hidden: Tensor, outside: list[Passage]) -> tuple[FrozenMap, Tensor] | None:
     """The module that was given these hidden states, as a map, with its answer; or the activation between two."""
-    leaves = [each for each in outside if not any(True for _ in each.module.children())]
-    for each in leaves:
-        if each.given.shape != now.shape or not torch.equal(each.given, now):
+    leaves = [passage for passage in outside if not any(True for _ in passage.module.children())]
+    for passage in leaves:
+        if passage.given.shape != hidden.shape or not torch.equal(passage.given, hidden):
             continue
-        if isinstance(each.module, nn.Linear):
-            bias = each.module.bias
-            weight = each.module.weight.detach()
-            return FrozenMap(each.name, matrix=weight, bias=None if bias is None else bias.detach()), each.answered
-        norm = each.as_norm()
-        if norm is not None and not torch.equal(each.given, each.answered):
-            return norm, each.answered
-    for each in leaves:
-        bent = _activation(now, each.given) if each.given.shape == now.shape else None
+        if isinstance(passage.module, nn.Linear):
+            bias = passage.module.bias
+            weight = passage.module.weight.detach()
+            return FrozenMap(
+                passage.name, matrix=weight, bias=None if bias is None else bias.detach()
+            ), passage.answered
+        norm = passage.as_norm()
+        if norm is not None and not torch.equal(passage.given, passage.answered):
+            return norm, passage.answered
+    for passage in leaves:
+        bent = _activation(hidden, passage.given) if passage.given.shape == hidden.shape else None
         if bent is not None:
-            return bent, each.given
+            return bent, passage.given
     return None
 
 
-def _activation(given: Tensor, answered: Tensor) -> FrozenMap | None:
+def _activation(inputs: Tensor, outputs: Tensor) -> FrozenMap | None:
     """The function of each number that makes the one of the other, by its slopes there; None for none that is known."""
     for name, function in ACTIVATIONS.items():
-        if close(function(given), answered):
-            point = to_float32(given).detach().requires_grad_()
+        if close(function(inputs), outputs):
+            point = to_float32(inputs).detach().requires_grad_()
             with torch.enable_grad():
                 (slopes,) = torch.autograd.grad(function(point).sum(), point)
             return FrozenMap(
-                "remainder", scale=slopes, bias=to_float32(answered) - slopes * to_float32(given), function=name
+                "remainder", scale=slopes, bias=to_float32(outputs) - slopes * to_float32(inputs), function=name
             )
     return None
 
@@ -338,29 +348,33 @@ def start_of(
     by the names of their tables; neither where the stream begins in another way.
     """
     ask = getattr(model, "get_input_embeddings", None)
-    own = ask() if callable(ask) else None
+    embedding = ask() if callable(ask) else None
     names = modules_by_name(model)
-    others = {name: each for name, each in tables.items() if names[name] is not own}
-    token = next((each for name, each in tables.items() if names[name] is own), None)
+    others = {name: table for name, table in tables.items() if names[name] is not embedding}
+    token = next((table for name, table in tables.items() if names[name] is embedding), None)
     if token is None:
         return None, {}
     for norm in (
         None,
-        *(each for each in outside if each.answered.shape == first.shape and torch.equal(each.answered, first)),
+        *(
+            passage
+            for passage in outside
+            if passage.answered.shape == first.shape and torch.equal(passage.answered, first)
+        ),
     ):
         target = first if norm is None else norm.given
         if _is_sum(target, token, others):
             measured = None if norm is None else norm.as_norm()
             if norm is None or measured is not None:
-                return measured, {_kind(name): each for name, each in others.items()}
+                return measured, {_kind(name): table for name, table in others.items()}
     return None, {}
 
 
 def _is_sum(target: Tensor, token: Tensor, others: dict[str, Tensor]) -> bool:
     """Whether vectors (B, Q, M) are the tokens' own, times a number, and the others."""
-    if any(each.shape[1:] != target.shape[1:] for each in (token, *others.values())):
+    if any(vectors.shape[1:] != target.shape[1:] for vectors in (token, *others.values())):
         return False
-    others_sum = sum((to_float32(each) for each in others.values()), torch.zeros_like(to_float32(token)))
+    others_sum = sum((to_float32(vectors) for vectors in others.values()), torch.zeros_like(to_float32(token)))
     factor = ((to_float32(target) - others_sum) * to_float32(token)).sum() / to_float32(token).square().sum().clamp_min(
         1e-30
     )

@@ -89,8 +89,8 @@ def _turns(rotary: Rotary, before: RecordedLayer, after: RecordedLayer) -> bool:
     was, now = (layer.qkv[0].double().cpu() for layer in (before, after))
     if was.shape[-1] < rotary.width:
         return False
-    part = rotate(was[..., : rotary.width], (SHIFT * rotary.turns).expand(was.shape[-2], -1), rotary.pairing)
-    expected = torch.cat([part, was[..., rotary.width :]], -1)
+    turned = rotate(was[..., : rotary.width], (SHIFT * rotary.turns).expand(was.shape[-2], -1), rotary.pairing)
+    expected = torch.cat([turned, was[..., rotary.width :]], -1)
     return float((now - expected).norm(dim=-1).max()) < CLOSE * float(was.norm(dim=-1).max())
 
 

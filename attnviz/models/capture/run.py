@@ -106,7 +106,7 @@ def intervene(
     `Edit` on which positions it names then; a mask or weights that look ahead of what is written are refused.
     """
     every = (edits,) if isinstance(edits, Edit) else tuple(edits) if isinstance(edits, Sequence) else (None,)
-    if not all(isinstance(each, Edit) for each in every):
+    if not all(isinstance(edit, Edit) for edit in every):
         raise Problem(
             "{given} is not an edit: intervene takes the model, one Edit or a list of them, then what the model takes",
             given=type(edits).__name__,
@@ -190,7 +190,7 @@ def _by_name(model: nn.Module, args: tuple[Any, ...], inputs: dict[str, Any]) ->
 
 def record(model: nn.Module, recorder: Recorder, logits: Logits, inputs: dict[str, Any]) -> tuple[Trace, Any]:
     """Run the pass with `recorder` answering its attention calls; returns the trace and the model's output."""
-    part, given = pass_arguments(model, logits, inputs)
+    backbone, arguments = pass_arguments(model, logits, inputs)
     watch = ResidualWatch(model)
     with (
         torch.set_grad_enabled(recorder.grad),
@@ -199,7 +199,7 @@ def record(model: nn.Module, recorder: Recorder, logits: Logits, inputs: dict[st
         listen_to_calls(recorder),
         watch.watching(recorder.residual),
     ):
-        output = part(**given)
+        output = backbone(**arguments)
     trace = Trace(tuple(recorder.layers), select_logits(output, logits, model, inputs), ids_and_masks(inputs))
     if not recorder.residual:
         return trace, output
@@ -229,13 +229,15 @@ class TokenNames:
 
     def _of_ids(self, trace: Trace, lengths: set[int]) -> tuple[tuple[str, ...], ...]:
         """Labels of all ids that went through the model: the known ones, and those of what was padded or written."""
-        given = (each for name, each in trace.inputs.items() if "mask" not in name and each.dim() == 2)
-        ids = trace.inputs.get("input_ids", next(given, None))
+        candidates = (value for name, value in trace.inputs.items() if "mask" not in name and value.dim() == 2)
+        ids = trace.inputs.get("input_ids", next(candidates, None))
         if ids is None or ids.shape[1] not in lengths or "decoder_input_ids" in trace.inputs:
             return ()
-        known = [self.rows[place * len(self.rows) // len(ids)] if self.rows else () for place in range(len(ids))]
+        known = [self.rows[row * len(self.rows) // len(ids)] if self.rows else () for row in range(len(ids))]
         pairs = zip(known, ids.tolist(), strict=True)
-        return tuple((*names, *(label_of(self.tokenizer, each) for each in row[len(names) :])) for names, row in pairs)
+        return tuple(
+            (*names, *(label_of(self.tokenizer, token) for token in row[len(names) :])) for names, row in pairs
+        )
 
 
 def text_arguments(
@@ -259,37 +261,43 @@ def text_arguments(
         if len(args) > 1 or (has_two_stacks(module) and called == module.forward):
             name = type(module).__name__
             raise Problem("give one sentence; what {name} needs beside it goes in as token ids, by name", name=name)
-        args, given, rows = _read_all(called, module, texts, reader)
-        inputs = given | inputs
+        args, read_inputs, rows = _read_all(called, module, texts, reader)
+        inputs = read_inputs | inputs
     elif texts and theirs:
         raise Problem("a sentence needs its tokenizer: give tokenizer=, or what attnviz.load gives, or token ids")
     elif theirs:
-        args = tuple(_tensor("input_ids", each) for each in args)
-        inputs = {name: _tensor(name, each) for name, each in inputs.items()}
+        args = tuple(_tensor("input_ids", value) for value in args)
+        inputs = {name: _tensor(name, value) for name, value in inputs.items()}
     if labels is not None:
         return args, inputs, TokenNames((tuple(labels),) if isinstance(labels[0], str) else tuple(map(tuple, labels)))
     return args, inputs, TokenNames(rows, reader.tokenizer if isinstance(reader, LoadedModel) else reader)
 
 
-def _are_texts(given: Any) -> bool:
+def _are_texts(value: Any) -> bool:
     """Whether it is several strings, or several rows of them."""
-    return isinstance(given, list | tuple) and bool(given) and all(isinstance(e, str) or _are_texts(e) for e in given)
+    return isinstance(value, list | tuple) and bool(value) and all(isinstance(e, str) or _are_texts(e) for e in value)
 
 
 def _must_take(called: Callable[..., Any], module: nn.Module, inputs: dict[str, Any]) -> None:
     """A Problem for a keyword that the model does not take, with the one that was meant if some name is close."""
     if isinstance(module, torch.jit.ScriptModule):
         return  # which has no signature to ask, and is refused later
-    asked = [*inspect.signature(called).parameters.values()]
+    parameters = [*inspect.signature(called).parameters.values()]
     if called != module.forward and is_transformers(module):
-        asked += inspect.signature(module.forward).parameters.values()
-    known = {each.name for each in asked} | {*getattr(getattr(module, "generation_config", None), "__dict__", ())}
-    known -= {each.name for each in asked if each.kind in (each.VAR_KEYWORD, each.VAR_POSITIONAL)}
+        parameters += inspect.signature(module.forward).parameters.values()
+    known = {parameter.name for parameter in parameters} | {
+        *getattr(getattr(module, "generation_config", None), "__dict__", ())
+    }
+    known -= {
+        parameter.name
+        for parameter in parameters
+        if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+    }
     for name in inputs.keys() - known - HARMLESS:
         if close := get_close_matches(name, [*known, *OURS], 1, 0.8):
             raise Problem("{model} takes no {name}: {close} is close", model=_name(module), name=name, close=close[0])
-        if not any(each.kind is each.VAR_KEYWORD for each in asked):
-            names = MessageList([each.name for each in asked if each.name in known])
+        if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+            names = MessageList([parameter.name for parameter in parameters if parameter.name in known])
             raise Problem("{model} takes no {name}; it takes {names}", model=_name(module), name=name, names=names)
 
 
@@ -297,16 +305,16 @@ def _name(module: nn.Module) -> str:
     return type(module).__name__
 
 
-def _tensor(name: str, given: Any) -> Any:
+def _tensor(name: str, value: Any) -> Any:
     """Token ids or a mask as a tensor, where they came as lists of numbers; everything else as it is."""
-    if not name.endswith(("_ids", "_mask")) or not isinstance(given, list):
-        return given
-    rows = given if given and isinstance(given[0], list) else [given]
-    if len({len(row) for row in rows}) > 1 or not all(isinstance(each, int) for row in rows for each in row):
+    if not name.endswith(("_ids", "_mask")) or not isinstance(value, list):
+        return value
+    rows = value if value and isinstance(value[0], list) else [value]
+    if len({len(row) for row in rows}) > 1 or not all(isinstance(number, int) for row in rows for number in row):
         raise Problem(
             "{name}={given} must be numbers in rows of one length: a tokenizer makes them with padding=True",
             name=name,
-            given=repr(given)[:60],
+            given=repr(value)[:60],
         )
     return torch.tensor(rows)
 
@@ -317,20 +325,20 @@ def _read_all(
     """Texts as the arguments of a pass, shorter ones padded on the side that the tokenizer says; and their labels."""
     loaded = isinstance(reader, LoadedModel)
     tokenizer: Any = reader.tokenizer if loaded else reader
-    made = [encode(reader, text) if loaded else read(tokenizer, text) for text in texts]
-    for notice in (notice for each in made for notice in each.notices):
+    encodings = [encode(reader, text) if loaded else read(tokenizer, text) for text in texts]
+    for notice in (notice for encoding in encodings for notice in encoding.notices):
         warnings.warn(str(notice), stacklevel=5)  # where `capture` or `intervene` was called
-    length, left = max(map(len, made)), getattr(tokenizer, "padding_side", "right") == "left"
+    length, left = max(map(len, encodings)), getattr(tokenizer, "padding_side", "right") == "left"
     filled_with = next((n for name in PADDED_WITH if isinstance(n := getattr(tokenizer, name, None), int)), 0)
-    device = next((each.device for each in module.parameters()), torch.device("cpu"))
+    device = next((parameter.device for parameter in module.parameters()), torch.device("cpu"))
     inputs = {}
-    for name in made[0].inputs:
+    for name in encodings[0].inputs:
         value = filled_with if name == "input_ids" else 0
-        short = [(each.inputs[name], length - len(each)) for each in made]
+        short = [(encoding.inputs[name], length - len(encoding)) for encoding in encodings]
         rows = [nn.functional.pad(ids, (missing, 0) if left else (0, missing), value=value) for ids, missing in short]
         inputs[name] = torch.cat(rows).to(device)
-    filling = (label_of(tokenizer, filled_with),) if left and length > min(map(len, made)) else ()
-    labels = tuple((*(filling * (length - len(each))), *each.labels) for each in made)
+    filling = (label_of(tokenizer, filled_with),) if left and length > min(map(len, encodings)) else ()
+    labels = tuple((*(filling * (length - len(encoding))), *encoding.labels) for encoding in encodings)
     if is_transformers(module):
         if called == module.forward and left:
             inputs |= _positions(module, inputs["attention_mask"])
@@ -338,7 +346,7 @@ def _read_all(
     ids, taken = inputs.pop("input_ids"), inspect.signature(called).parameters
     if "attention_mask" not in taken and not bool(inputs["attention_mask"].all()):
         raise Problem("{model} takes no attention_mask: give sentences of one length", model=_name(module))
-    return (ids,), {name: each for name, each in inputs.items() if name in taken}, labels
+    return (ids,), {name: tensor for name, tensor in inputs.items() if name in taken}, labels
 
 
 def _positions(module: nn.Module, mask: Tensor) -> dict[str, Tensor]:
@@ -346,7 +354,11 @@ def _positions(module: nn.Module, mask: Tensor) -> dict[str, Tensor]:
 
     Models that find them out themselves, by the id of padding, are left to it.
     """
-    own = any(getattr(each, "padding_idx", None) is not None for name, each in module.named_modules() if "pos" in name)
-    if own or bool(mask.all()) or "position_ids" not in inspect.signature(module.forward).parameters:
+    counts_itself = any(
+        getattr(submodule, "padding_idx", None) is not None
+        for name, submodule in module.named_modules()
+        if "pos" in name
+    )
+    if counts_itself or bool(mask.all()) or "position_ids" not in inspect.signature(module.forward).parameters:
         return {}
     return {"position_ids": (mask.cumsum(-1) - 1).clamp_min(0)}

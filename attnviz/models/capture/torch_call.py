@@ -60,8 +60,10 @@ def _fused(
     return call, _other_outputs
 
 
-def _other_outputs(layer: RecordedLayer, own: Tensor) -> Tensor:
-    return merge_changed(layer, layer.head_outputs().reshape(own.shape).to(own.dtype), own, own.dim() - 2)
+def _other_outputs(layer: RecordedLayer, original: Tensor) -> Tensor:
+    return merge_changed(
+        layer, layer.head_outputs().reshape(original.shape).to(original.dtype), original, original.dim() - 2
+    )
 
 
 def to_four_axes(tensor: Tensor, module: nn.Module) -> Tensor:
@@ -110,14 +112,14 @@ def _flex(
     What its function makes of the model's scores is taken for a bias, so under another scale a cap stays where it was.
     """
     b, heads, q_len, _ = query.shape
-    places = [torch.arange(count, device=query.device) for count in (b, heads, q_len, key.shape[2])]
+    positions = [torch.arange(count, device=query.device) for count in (b, heads, q_len, key.shape[2])]
     scores = query @ key.repeat_interleave(heads // key.shape[1], 1).mT * scale
-    allowed, made = _everywhere(block_mask[-1])(*places), _everywhere(score_mod, 1)(scores, *places)
-    allowed = allowed.expand(scores.shape) & (made > HIDDEN)
-    bias = (made - scores).masked_fill(~allowed, 0)
+    allowed, modified = _everywhere(block_mask[-1])(*positions), _everywhere(score_mod, 1)(scores, *positions)
+    allowed = allowed.expand(scores.shape) & (modified > HIDDEN)
+    bias = (modified - scores).masked_fill(~allowed, 0)
 
-    def answer_of(layer: RecordedLayer, own: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        return _other_outputs(layer, own[0]), *own[1:]
+    def answer_of(layer: RecordedLayer, original: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        return _other_outputs(layer, original[0]), *original[1:]
 
     seen, added = None if allowed.all() else allowed, bias if bias.any() else None
     return AttentionCall(query, key, value, None, seen, False, added, None, None, scale, 0.0), answer_of
@@ -130,10 +132,10 @@ def _everywhere(function: Callable[..., Tensor], before: int = 0) -> Callable[..
     return function
 
 
-def _other_stages(layer: RecordedLayer, own: Stages) -> Stages:
+def _other_stages(layer: RecordedLayer, original: Stages) -> Stages:
     """The stages with the weights and the output of another layer; those before them stay the model's own."""
-    weights, output = layer.weights().reshape(own.weights.shape), _other_outputs(layer, own.output)
-    return replace(own, weights=weights.to(own.weights.dtype), output=output, dropped=None)
+    weights, output = layer.weights().reshape(original.weights.shape), _other_outputs(layer, original.output)
+    return replace(original, weights=weights.to(original.weights.dtype), output=output, dropped=None)
 
 
 def _led(tensor: Tensor) -> Tensor:
@@ -172,8 +174,8 @@ def _multi_head(  # its many arguments are torch's, in torch's order
     is_causal: bool = False,
 ) -> TorchCall:
     """`F.multi_head_attention_forward`, which projects as well: q, k and v are projected here once more."""
-    one, other = ((t.data_ptr(), t.shape, t.stride()) for t in (query, key))
-    cross = one != other  # else they are the same numbers in memory, be it as two views
+    query_memory, key_memory = ((t.data_ptr(), t.shape, t.stride()) for t in (query, key))
+    cross = query_memory != key_memory  # else they are the same numbers in memory, be it as two views
     if query.dim() == 2:
         query, key, value = (t.unsqueeze(1) for t in (query, key, value))
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
@@ -183,7 +185,9 @@ def _multi_head(  # its many arguments are torch's, in torch's order
         weights = in_proj_weight.chunk(3)
     biases: Any = (None, None, None) if in_proj_bias is None else in_proj_bias.chunk(3)
     batch = query.shape[1]
-    q, k, v = (F.linear(*given) for given in zip((query, key, value), weights, biases, strict=True))  # (T, B, M)
+    q, k, v = (
+        F.linear(*arguments) for arguments in zip((query, key, value), weights, biases, strict=True)
+    )  # (T, B, M)
     if bias_k is not None and bias_v is not None:
         k, v = torch.cat([k, bias_k.expand(1, batch, -1)]), torch.cat([v, bias_v.expand(1, batch, -1)])
     q, k, v = (t.unflatten(2, (num_heads, -1)).permute(1, 2, 0, 3) for t in (q, k, v))  # (B, H, T, D)
@@ -192,13 +196,13 @@ def _multi_head(  # its many arguments are torch's, in torch's order
         k, v = (F.pad(t, (0, 0, 0, 1)) for t in (k, v))
     allowed, bias = _of_masks(attn_mask, key_padding_mask, k.shape[2], batch)
 
-    def answer_of(layer: RecordedLayer, own: tuple[Tensor, Tensor | None]) -> tuple[Tensor, Tensor | None]:
-        made = layer.head_outputs().permute(2, 0, 1, 3).flatten(2).to(own[0].dtype)  # (Q, B, M)
+    def answer_of(layer: RecordedLayer, original: tuple[Tensor, Tensor | None]) -> tuple[Tensor, Tensor | None]:
+        joined = layer.head_outputs().permute(2, 0, 1, 3).flatten(2).to(original[0].dtype)  # (Q, B, M)
         weights = layer.weights() if not average_attn_weights else layer.weights().mean(1)
-        shown = None if own[1] is None else weights.reshape(own[1].shape).to(own[1].dtype)
+        reported = None if original[1] is None else weights.reshape(original[1].shape).to(original[1].dtype)
         return merge_changed(
-            layer, F.linear(made, out_proj_weight, out_proj_bias).reshape(own[0].shape), own[0], 0
-        ), shown
+            layer, F.linear(joined, out_proj_weight, out_proj_bias).reshape(original[0].shape), original[0], 0
+        ), reported
 
     dropout = dropout_p if training else 0.0
     return AttentionCall(

@@ -157,7 +157,7 @@ class Trace:
     @staticmethod
     def _of_parts(layers: tuple[RecordedLayer, ...], others: dict[str, Tensor], extra: dict[str, Any]) -> Trace:
         inputs = {name.removeprefix("inputs."): value for name, value in others.items() if name.startswith("inputs.")}
-        labels = tuple(each if isinstance(each, str) else tuple(each) for each in extra.get("tokens", ()))
+        labels = tuple(label if isinstance(label, str) else tuple(label) for label in extra.get("tokens", ()))
         residual = Residual.of(extra["residual"], others) if "residual" in extra else None
         return Trace(layers, others.get("logits"), inputs, residual, others.get("last"), labels)
 
@@ -176,8 +176,8 @@ class Trace:
         `linearised` says which. Needs a capture with `residual`.
         """
         residual, at = self._place(position)
-        one, other = (token_id(tokenizer or self.tokenizer, each) for each in (token, versus))
-        return attribute(self.layers, residual, self._own_logits(at), one, other, at)
+        token_ids, versus_ids = (token_id(tokenizer or self.tokenizer, choice) for choice in (token, versus))
+        return attribute(self.layers, residual, self._own_logits(at), token_ids, versus_ids, at)
 
     def logit_lens(
         self,
@@ -193,7 +193,9 @@ class Trace:
         """
         residual, at = self._place(position)
         several = tokens if isinstance(tokens, Sequence) and not isinstance(tokens, str) else (tokens,)
-        ids = [residual.way().ids("token", token_id(tokenizer or self.tokenizer, each), len(at)) for each in several]
+        ids = [
+            residual.way().ids("token", token_id(tokenizer or self.tokenizer, choice), len(at)) for choice in several
+        ]
         return logit_lens(residual, torch.stack(ids, 1) if ids else at.new_zeros(len(at), 0), at, n)
 
     def _place(self, position: int | None) -> tuple[Residual, Tensor]:
@@ -227,7 +229,9 @@ class Trace:
         if len(lists) != 1:
             raise Problem(
                 "rollout follows one list of self-attention layers: {lists}; say stack=",
-                lists=MessageList(sorted(f"{each} ({tower})" for tower, each in lists) or (Message("none"),)),
+                lists=MessageList(
+                    sorted(f"{stack_name} ({tower})" for tower, stack_name in lists) or (Message("none"),)
+                ),
             )
         return measures.rollout(
             torch.stack([measures.join_heads(layer.weights().detach(), heads) for layer in among]), residual
@@ -244,7 +248,7 @@ class Trace:
 
     def to_xarray(self, layers: Sequence[int | str] | None = None) -> xarray.DataArray:
         """The weights (layer, batch, head, query, key) of layers of one shape, with names and tokens. Needs xarray."""
-        chosen = range(len(self.layers)) if layers is None else [self.layers.index(self[each]) for each in layers]
+        chosen = range(len(self.layers)) if layers is None else [self.layers.index(self[key]) for key in layers]
         return weight_array(chosen, [self.layers[number] for number in chosen], self.tokens)
 
     def mean(self, aligned: Mapping[str, int | Sequence[int]] | None = None) -> Trace:
@@ -318,15 +322,17 @@ def mean_layer(layer: RecordedLayer, aligned: Mapping[str, int | Sequence[int]] 
         rows = torch.arange(len(weights), device=weights.device)[:, None, None]
         places = _places(aligned, len(weights), layer.shape[2]).to(weights.device)
         mean = weights[rows, :, places[:, :, None], places[:, None, :]].mean(0).permute(2, 0, 1)[None]
-    kept = {each.name: getattr(layer, each.name) for each in fields(layer) if each.name in KEPT}
-    return RecordedLayer(**kept, scale=float("nan"), reported=mean, why=MEAN)
+    layer_fields = {
+        layer_field.name: getattr(layer, layer_field.name) for layer_field in fields(layer) if layer_field.name in KEPT
+    }
+    return RecordedLayer(**layer_fields, scale=float("nan"), reported=mean, why=MEAN)
 
 
 def _places(aligned: Mapping[str, int | Sequence[int]], rows: int, length: int) -> Tensor:
     """(B, P), the position of each thing that is named in each row."""
     columns = [[at] * rows if isinstance(at, int) else list(at) for at in aligned.values()]
     for name, column in zip(aligned, columns, strict=True):
-        if len(column) != rows or not all(-length <= each < length for each in column):
+        if len(column) != rows or not all(-length <= position < length for position in column):
             raise Problem(
                 "aligned: {name} is at {places}; it must be at one of {length} positions in each of {rows} prompts",
                 name=name,

@@ -54,15 +54,15 @@ def _in_parts(
     with_norms = [
         layer if layer.w_o is None or layer.v is None else replace(layer, norms=layer.value_norms()) for layer in layers
     ]
-    for number, kept in enumerate(with_norms):  # all stay alive, so that no two share an address
-        fields: dict[str, Any] = {name: getattr(kept, name) for name in _PLAIN} | {"silenced": sorted(kept.silenced)}
-        if kept.why is not None:
-            fields["why"] = [kept.why.template, kept.why.params]
+    for number, layer in enumerate(with_norms):  # all stay alive, so that no two share an address
+        fields: dict[str, Any] = {name: getattr(layer, name) for name in _PLAIN} | {"silenced": sorted(layer.silenced)}
+        if layer.why is not None:
+            fields["why"] = [layer.why.template, layer.why.params]
         described.append(
             fields
             | {
                 "tensors": {
-                    name: _put(value, f"{number}.{name}", tensors, names) for name, value in kept.tensors().items()
+                    name: _put(value, f"{number}.{name}", tensors, names) for name, value in layer.tensors().items()
                 }
             }
         )
@@ -109,8 +109,8 @@ def _layer(fields: dict[str, Any], tensors: dict[str, Tensor]) -> RecordedLayer:
     plain = {name: fields[name] for name in _PLAIN}
     plain["scales"] = None if plain["scales"] is None else tuple(plain["scales"])
     why = Message(*fields["why"]) if "why" in fields else None
-    held: dict[str, Any] = {name: tensors[key] for name, key in fields["tensors"].items()}
-    return RecordedLayer(**plain, **held, silenced=frozenset(fields["silenced"]), why=why)
+    layer_tensors: dict[str, Any] = {name: tensors[key] for name, key in fields["tensors"].items()}
+    return RecordedLayer(**plain, **layer_tensors, silenced=frozenset(fields["silenced"]), why=why)
 
 
 def _put(value: Tensor, name: str, tensors: dict[str, Tensor], names: dict[tuple[Any, ...], str]) -> str:
