@@ -23,9 +23,9 @@ def page() -> None:
 
 def draw_traps() -> None:
     """Draw section 6: three mistakes with a cache, live in the visitor's sentence."""
-    place = page_parts.main_picture()
+    main_picture = page_parts.main_picture()
     words, seed = trap_view.ask_sentence(choices.SENTENCE, choices.SEED)
-    trap = trap_view.choose(cache_traps.CACHE_TRAPS, choices.TRAP, words, seed, "d-trap", place)
+    trap = trap_view.choose(cache_traps.CACHE_TRAPS, choices.TRAP, words, seed, "d-trap", main_picture)
     trap_view.draw_imports("decoding-imports")
     code = cache_traps.program(trap, words, seed)
     if code is not None:

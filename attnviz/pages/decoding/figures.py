@@ -44,11 +44,11 @@ def roofline(
         "prefill": (_("prefill, tokens in the prompt"), "bottom right", "circle", SERIES[0]),
         "decode": (_("decode, one token after so many"), "top left", "diamond", SERIES[1]),
     }
-    under = [RoofPoints(*look, *points[kind]) for kind, look in kinds.items()]
-    return draw_roofline(peak, bandwidth, under, _("FLOPs for each byte read"))
+    point_groups = [RoofPoints(*style, *points[kind]) for kind, style in kinds.items()]
+    return draw_roofline(peak, bandwidth, point_groups, _("FLOPs for each byte read"))
 
 
-def _beside(at: int, shares: Sequence[float], values: Sequence[float]) -> str:
+def _choose_label_side(at: int, shares: Sequence[float], values: Sequence[float]) -> str:
     """Where a point's name stands: above it, or below it where another one lies close by and higher."""
     low = any(
         abs(share - shares[at]) < 0.125 and value > values[at] for share, value in zip(shares, values, strict=True)
@@ -58,19 +58,19 @@ def _beside(at: int, shares: Sequence[float], values: Sequence[float]) -> str:
 
 def divergence_over_bytes(names: Sequence[str], shares: Sequence[float], values: Sequence[float]) -> Figure:
     """Mean KL (nats) against the share of the 16-bit cache's bytes: to the left is smaller, down is closer."""
-    named = points(
+    point_series = points(
         list(shares),
         [max(value, FLOOR) for value in values],
         None,
         [SERIES[n % len(SERIES)] for n in range(len(names))],
         size=13,
         text=[break_title(name, 170, 13) for name in names],
-        at=[_beside(at, shares, values) for at in range(len(shares))],
+        at=[_choose_label_side(at, shares, values) for at in range(len(shares))],
         hover="%{text}: %{x:.1%}, %{y:.3g}",
         cliponaxis=False,
     )
     x = axis(_("bytes, as a share of the same cache at 16 bits"), 12, tickformat=".0%", range=[0, 0.62])
-    return chart([named], x, axis(_("KL, nats"), 12, **POWERS), height=320)
+    return chart([point_series], x, axis(_("KL, nats"), 12, **POWERS), height=320)
 
 
 def errors_by_layer(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> Figure:
@@ -79,7 +79,7 @@ def errors_by_layer(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]]
     curves = [
         line(
             list(range(len(errors))),
-            [100 * each for each in errors],
+            [100 * error for error in errors],
             f"{which}, {name}",
             colour,
             width=2,
@@ -93,13 +93,13 @@ def errors_by_layer(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]]
     return chart(curves, axis(_("layer"), 12), y, height=320, showlegend=True)
 
 
-def running_totals(cached: Sequence[float], anew: Sequence[float], unit: str, here: int) -> Figure:
+def running_totals(cached: Sequence[float], uncached: Sequence[float], unit: str, here: int) -> Figure:
     """Running totals over the steps, with a cache and without; `here` is the chosen step, from 0."""
     steps, hover = list(range(1, len(cached) + 1)), "%{x}: %{y:,.4g}"
     return chart(
         [
             line(steps, list(cached), _("with a cache"), SCALED, dots=6, hover=hover),
-            line(steps, list(anew), _("without"), RAW, dots=6, hover=hover),
+            line(steps, list(uncached), _("without"), RAW, dots=6, hover=hover),
         ],
         axis(_("step"), 12, dtick=max(1, len(steps) // 8)),
         axis(unit, 12, rangemode="tozero"),
@@ -113,7 +113,13 @@ def bytes_by_layer(keys: Sequence[int], values: Sequence[int]) -> Figure:
     """Bytes of the keys and of the values that each layer holds."""
     return chart(
         [
-            bars(list(range(len(nbytes))), [each / 1024 for each in nbytes], name, colour, hover="%{x}: %{y:,.4g} KiB")
+            bars(
+                list(range(len(nbytes))),
+                [layer_bytes / 1024 for layer_bytes in nbytes],
+                name,
+                colour,
+                hover="%{x}: %{y:,.4g} KiB",
+            )
             for name, nbytes, colour in ((_("K"), keys, K_VERMILION), (_("V"), values, V_GREEN))
         ],
         axis(_("layer"), 12),
@@ -154,22 +160,22 @@ def divergence_over_budget(lines: Mapping[str, tuple[Sequence[int], Sequence[flo
     )
 
 
-def kept_map(kept: np.ndarray, rows: Sequence[str], cols: Sequence[str], colour: str) -> Figure:
+def draw_visible_positions(visible: np.ndarray, rows: Sequence[str], cols: Sequence[str], colour: str) -> Figure:
     """Which of the columns each row may see: `kept` (rows, cols); what comes later is left blank."""
     later = np.arange(len(cols)) > np.arange(len(cols) - len(rows), len(cols))[:, None]
-    made = cells(
-        np.where(later, np.nan, kept.astype(np.float32)),
+    grid = cells(
+        np.where(later, np.nan, visible.astype(np.float32)),
         [(0, MASKED), (0.5, MASKED), (0.5, colour), (1, colour)],
         0,
         1,
         gap=1 if len(cols) <= CELLS_APART else 0,
         hoverongaps=False,
-        customdata=np.where(kept, _("kept"), _("evicted")),
+        customdata=np.where(visible, _("kept"), _("evicted")),
         hover="%{y} → %{x}<br>%{customdata}",
     )
     small: dict[str, Any] = BARE | {"tickfont": {"size": 10}, "ticks": ""}
     return chart(
-        [made],
+        [grid],
         token_axis(cols, LABELS_ACROSS, side="top", tickangle=-60, **small),
         token_axis(rows, LABELS, autorange="reversed", **small),
         height=int(np.clip(120 + 9 * len(rows), 260, 640)),

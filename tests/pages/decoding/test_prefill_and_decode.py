@@ -31,7 +31,7 @@ def test_the_formula_is_what_the_measured_passes_count(family, monkeypatch):
 
 def test_the_best_time_of_a_decoded_token_is_that_of_the_core_s_roofline():
     decoder = of_family("core")
-    body, head = decoder.matrices()
+    body, head = decoder.count_matrix_entries()
     point = next(p for p in ideal_passes(decoder, 2) if p.kind == "decode")
     attention = point.flops - 2 * (body + head)
     cached = point.nbytes - 2 * (body + head)
@@ -43,8 +43,8 @@ def test_the_best_time_of_a_decoded_token_is_that_of_the_core_s_roofline():
         cache_bytes=cached,
         batch=1,
     )
-    assert point.at_best(A100).seconds == pytest.approx(theirs.seconds)
-    assert point.at_best(A100).bound == "memory"
+    assert point.best_case(A100).seconds == pytest.approx(theirs.seconds)
+    assert point.best_case(A100).bound == "memory"
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"format": 0}', '{"format": 1, "measured": 3}'])
@@ -52,4 +52,4 @@ def test_a_damaged_file_is_no_measurement(cache, damage):
     path = prefill_and_decode.measurement_path("core")
     path.parent.mkdir(parents=True)
     path.write_text(damage)
-    assert prefill_and_decode.find("core") is None
+    assert prefill_and_decode.find_measurement("core") is None

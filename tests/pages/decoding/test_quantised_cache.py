@@ -47,8 +47,8 @@ def test_the_error_is_that_of_a_cache_that_is_really_rounded_token_by_token(fami
     reading = decoders.read(of_family(family), TEXT)
     found = quantised_cache.read_with_rounding(reading, bits, axis)
     real = decoders.compare_predictions(reading, rounded_for_real(reading, bits, axis))
-    assert np.allclose(found.moved.largest, real.largest, atol=5e-3, rtol=5e-3)
-    assert np.allclose(found.moved.kl, real.kl, atol=1e-3, rtol=1e-2)
+    assert np.allclose(found.shift.largest, real.largest, atol=5e-3, rtol=5e-3)
+    assert np.allclose(found.shift.kl, real.kl, atol=1e-3, rtol=1e-2)
 
 
 def test_bytes_are_those_of_the_formula():

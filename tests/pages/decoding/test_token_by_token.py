@@ -27,7 +27,7 @@ def test_with_a_cache_and_without_the_logits_are_the_same(decoder):
     assert largest_difference(found) < 1e-4 * max(scale, 1)
     prompt = len(found.prompt.ids)
     assert [step.cached.tokens for step in found.steps] == [prompt, 1, 1, 1, 1, 1]
-    assert [step.anew.tokens for step in found.steps] == [prompt + n for n in range(6)]
+    assert [step.uncached.tokens for step in found.steps] == [prompt + n for n in range(6)]
     assert len(found.labels) == prompt + 6
 
 
@@ -83,7 +83,7 @@ def test_flops_are_those_that_torch_counts(without_window, new, before):
     else:
         with FlopCounterMode(display=False) as counter:
             without_window.process(ids[before : before + new], copy.deepcopy(cache) if cache else None)
-        _body, head = without_window.matrices()
+        _body, head = without_window.count_matrix_entries()
         counted = counter.get_total_flops() - 2 * (new - 1) * head  # the core's head is applied to every token
     made = without_window.process(ids[before : before + new], cache)
     assert pass_flops(without_window, made.layers, new) == counted

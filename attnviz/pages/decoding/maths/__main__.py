@@ -15,9 +15,9 @@ def main(model: str | None) -> None:
     here = [s.entry.id for s in availabilities() if s.on_this_machine and s.entry.kind == "decoder"]
     for name in [model] if model else [*here, CORE]:
         decoder: Decoder = CoreDecoder() if name == CORE else ModelDecoder(load(name))
-        *_partial, whole = prefill_and_decode.measure(decoder)
-        prefill_and_decode.store_measurement(name, whole)
-        print(f"{name}: {len(whole.points)} passes measured, kept in {prefill_and_decode.measurement_path(name)}")
+        *_partial, timings = prefill_and_decode.measure(decoder)
+        prefill_and_decode.store_measurement(name, timings)
+        print(f"{name}: {len(timings.points)} passes measured, kept in {prefill_and_decode.measurement_path(name)}")
 
 
 if __name__ == "__main__":

@@ -40,12 +40,12 @@ def run_unshifted_positions(s: Sentence) -> Outcome:
     new = max(1, len(s) // 3)
     cached = rotate_by_position(s.k[:-new], torch.arange(len(s) - new))
     bad, good = (
-        rotated_weights(s.q[-new:], s.k[-new:], cached, way(s.k[-new:], cached))
-        for way in (wrong_unshifted_positions, right_unshifted_positions)
+        rotated_weights(s.q[-new:], s.k[-new:], cached, make_positions(s.k[-new:], cached))
+        for make_positions in (wrong_unshifted_positions, right_unshifted_positions)
     )
-    whole = rotated_weights(s.q, s.k, s.k[:0], torch.arange(len(s)))[-new:]
+    full_pass = rotated_weights(s.q, s.k, s.k[:0], torch.arange(len(s)))[-new:]
     allowed = masks.causal(new, len(s))
-    own = slice(len(s) - new, None)
+    new_keys = slice(len(s) - new, None)
     return Outcome(
         picture(bad, s.words[-new:], s.words, allowed=allowed),
         picture(good, s.words[-new:], s.words, allowed=allowed),
@@ -63,14 +63,18 @@ def run_unshifted_positions(s: Sentence) -> Outcome:
                     "right": len(s) - 1,
                     "wrong": new - 1,
                     "gap": largest_gap(bad, good),
-                    "exact": largest_gap(good, whole),
+                    "exact": largest_gap(good, full_pass),
                 },
             ),
             Message(
                 "Among themselves the new words keep their distances, and share out their weight as they should: "
                 "{same:.1e} apart. Only their distance to the cache is wrong, so that no first step, no test on a "
                 "prompt alone and no shape shows it.",
-                {"same": largest_gap(*(each[:, own] / each[:, own].sum(-1, keepdim=True) for each in (bad, good)))},
+                {
+                    "same": largest_gap(
+                        *(matrix[:, new_keys] / matrix[:, new_keys].sum(-1, keepdim=True) for matrix in (bad, good))
+                    )
+                },
             ),
         )
         if new < len(s)
@@ -94,7 +98,7 @@ def run_dimension(s: Sentence) -> Outcome:
     if not half:
         alone = picture(torch.ones(1, 1), s.words)
         return Outcome(alone, alone, 0.0, (Message("With one word there is no cache yet."),))
-    words = s.words[-2 * half :]  # the first half is cached, the second comes as a chunk of the same length
+    last_words = s.words[-2 * half :]  # the first half is cached, the second comes as a chunk of the same length
     q, k = s.q[-half:][None], s.k[-2 * half :][None]
     allowed = masks.causal(half, 2 * half)
     good = weights(q, right_dimension(k[:, :half], k[:, half:]), allowed)[0]
@@ -105,8 +109,8 @@ def run_dimension(s: Sentence) -> Outcome:
     seen = allowed & (torch.arange(2 * half) >= half)
     error = error_message(wrong_dimension, k[:, : 2 * half - 1], k[:, -1:])
     return Outcome(
-        picture(bad, words[-half:], words, allowed=seen),
-        picture(good, words[-half:], words, allowed=allowed),
+        picture(bad, last_words[-half:], last_words, allowed=seen),
+        picture(good, last_words[-half:], last_words, allowed=allowed),
         largest_gap(bad, good),
         (
             Message(
@@ -116,7 +120,7 @@ def run_dimension(s: Sentence) -> Outcome:
             ),
             Message(
                 "What it forgets draws {share:.0%} of {word}'s weight on the right side.",
-                {"share": float(good[-1, :half].sum()), "word": words[-1]},
+                {"share": float(good[-1, :half].sum()), "word": last_words[-1]},
             ),
             Message("One word at a time it does raise, as soon as the cache holds two: {error}", {"error": error})
             if error
@@ -169,8 +173,8 @@ def program(trap: Trap, words: tuple[str, ...], seed: int) -> str | None:
     if trap.id == "wrong_dimension" and len(words) < 2:
         return None
     helpers, compared = _COMPARED[trap.id]
-    parts = [_VECTORS.format(words=words, seed=seed), source_code(helpers), trap.wrong_code, trap.right_code]
-    code = "\n\n".join(part.rstrip() + "\n" for part in parts if part.strip())
+    segments = [_VECTORS.format(words=words, seed=seed), source_code(helpers), trap.wrong_code, trap.right_code]
+    code = "\n\n".join(segment.rstrip() + "\n" for segment in segments if segment.strip())
     return f'{code}\n\n{compared}print(f"largest difference of a weight: {{(bad - good).abs().max():.3f}}")\n'
 
 
@@ -193,7 +197,7 @@ bad, good = (way(q[-n:], k, values) for way in (wrong_top_left, right_top_left))
 """
 _UNSHIFTED = """\
 n = max(1, len(words) // 3)  # new words; the others are in the cache
-new, cached = k[-n:], rotated(k[:-n], torch.arange(len(words) - n))
+new, cached = k[-n:], rotate_by_position(k[:-n], torch.arange(len(words) - n))
 ways = (wrong_unshifted_positions, right_unshifted_positions)
 bad, good = (rotated_weights(q[-n:], new, cached, way(new, cached)) for way in ways)
 """

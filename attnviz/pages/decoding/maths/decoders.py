@@ -63,17 +63,17 @@ class ModelDecoder:
         logits: Logits = "last",
     ) -> CachedPass:
         """Process the new tokens after those in `cache`; see `attnviz.models.capture.pass_with_cache`."""
-        model, given = self.loaded.model, torch.tensor([ids], device=self.loaded.model.device)
-        return pass_with_cache(model, given, cache, keep=keep, answer_layer=answer_layer, logits=logits)
+        model, input_ids = self.loaded.model, torch.tensor([ids], device=self.loaded.model.device)
+        return pass_with_cache(model, input_ids, cache, keep=keep, answer_layer=answer_layer, logits=logits)
 
-    def matrices(self) -> tuple[int, int]:
+    def count_matrix_entries(self) -> tuple[int, int]:
         """Entries of the matrices that each token is multiplied by, without the head's; and of the head's."""
         model: Any = self.loaded.model
-        head = [each.weight for each in (model.get_output_embeddings(),) if each is not None]
+        head = [module.weight for module in (model.get_output_embeddings(),) if module is not None]
         tables = [p for m in model.modules() if isinstance(m, nn.Embedding) for p in m.parameters()]
-        others = {id(p) for p in (*tables, *head)}
+        excluded = {id(p) for p in (*tables, *head)}
         # vectors are biases and norms
-        body = sum(p.numel() for p in model.parameters() if p.dim() == 2 and id(p) not in others)
+        body = sum(p.numel() for p in model.parameters() if p.dim() == 2 and id(p) not in excluded)
         return body, sum(p.numel() for p in head)
 
 
@@ -90,7 +90,7 @@ class CoreDecoder:
     def read(self, text: str) -> ReadPrompt:
         _require_words(text)
         ids = tuple(text.encode("utf-8", "replace"))
-        return ReadPrompt(ids, tuple(self.label(each) for each in ids))
+        return ReadPrompt(ids, tuple(self.label(token_id) for token_id in ids))
 
     def label(self, token: int) -> str:
         return token_label(chr(token)) if token in TEXT_BYTES else f"<{token:02X}>"
@@ -116,10 +116,10 @@ class CoreDecoder:
             answer = answer_layer or (lambda layer: layer.stages_of(list(range(CORE_LAYOUT.n_heads))).output)
             return answer(layer)
 
-        every = self.model(torch.tensor([ids]), caches, attend_as)[0]
-        return CachedPass(tuple(layers), every if logits == "all" else every[-1], caches)
+        all_logits = self.model(torch.tensor([ids]), caches, attend_as)[0]
+        return CachedPass(tuple(layers), all_logits if logits == "all" else all_logits[-1], caches)
 
-    def matrices(self) -> tuple[int, int]:
+    def count_matrix_entries(self) -> tuple[int, int]:
         matrices = [p.numel() for p in self.model.blocks.parameters() if p.dim() == 2]
         return sum(matrices), self.model.embedding.weight.numel()
 
@@ -157,11 +157,11 @@ class CachedReading:
     def total(self) -> int:
         return len(self.ids)
 
-    def rest(self, answer_layer: AnswerLayer | None = None) -> tuple[Tensor, tuple[RecordedLayer, ...]]:
+    def process_rest(self, answer_layer: AnswerLayer | None = None) -> tuple[Tensor, tuple[RecordedLayer, ...]]:
         """Logits (rest, V) of the tokens after the prompt, the attention of each layer answered by `answer_layer`."""
         fresh = copy.deepcopy(self.cache)
-        made = self.decoder.process(self.ids[self.prompt :], fresh, answer_layer=answer_layer, logits="all")
-        return made.logits, made.layers
+        cached_pass = self.decoder.process(self.ids[self.prompt :], fresh, answer_layer=answer_layer, logits="all")
+        return cached_pass.logits, cached_pass.layers
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,20 +176,20 @@ class PredictionShift:
 
 def read(decoder: Decoder, text: str, share: float = 0.5) -> CachedReading:
     """Process the first `share` of the text; the text is cut where it is longer than this lesson reads."""
-    whole = decoder.read(text)
+    full_text = decoder.read(text)
     room = min(LONGEST, decoder.context)
-    ids, labels, notices = whole.ids[:room], whole.labels[:room], whole.notices
+    ids, labels, notices = full_text.ids[:room], full_text.labels[:room], full_text.notices
     if len(ids) < LEAST:
         raise Problem("Tokens in the text: {n}; this takes at least {least}: type more", n=len(ids), least=LEAST)
-    if len(whole.ids) > room:
+    if len(full_text.ids) > room:
         notices = (
             *notices,
-            Message("The first {room} tokens of the text are read, of {n}", {"room": room, "n": len(whole.ids)}),
+            Message("The first {room} tokens of the text are read, of {n}", {"room": room, "n": len(full_text.ids)}),
         )
     prompt = min(max(2, round(share * len(ids))), len(ids) - 2)
     first = decoder.process(ids[:prompt])
     reading = CachedReading(decoder, ids, labels, prompt, first.cache, first.layers, first.logits, notices)
-    logits, layers = reading.rest()
+    logits, layers = reading.process_rest()
     for layer in layers:
         if layer.shape[3] != reading.total:
             raise Problem(

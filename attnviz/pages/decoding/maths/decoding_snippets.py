@@ -50,21 +50,21 @@ def policy_program(
     result: kept_positions.Result,
     kind: EvictionKind,
     budget: int,
-    shown: tuple[int, int] = (0, 0),
+    selected: tuple[int, int] = (0, 0),
 ) -> str:
-    """Read the text under one policy, and compare with everything kept; `shown` is the layer and K/V head on show."""
-    layer, group = shown
+    """Read the text under one policy, and compare with everything kept; `selected`: its layer and K/V head."""
+    layer, group = selected
     return f"""\
 {_decoder(model)}
 from attnviz.core.cache import Eviction
 from attnviz.pages.decoding.maths import kept_positions
 
 reading = decoders.read(decoder, {text!r})
-logits, kept = kept_positions.decode(reading, Eviction({kind!r}, {budget}, seed={result.config.seed}))
-moved = decoders.compare_predictions(reading, logits)
-print(f"KL {{moved.kl.mean():.4f}} nats, loss {{moved.loss:.4f}}")
-print(f"the likeliest token stays in {{moved.same.mean():.0%}} of rows")
-positions = kept[{layer}, {group}]  # of this layer and K/V head: (tokens read under the policy, all tokens)
+logits, visible = kept_positions.decode(reading, Eviction({kind!r}, {budget}, seed={result.config.seed}))
+shift = decoders.compare_predictions(reading, logits)
+print(f"KL {{shift.kl.mean():.4f}} nats, loss {{shift.loss:.4f}}")
+print(f"the likeliest token stays in {{shift.same.mean():.0%}} of rows")
+positions = visible[{layer}, {group}]  # of this layer and K/V head: (tokens read under the policy, all tokens)
 print("the first token is held in", int(positions[:, 0].sum()), "of", len(positions), "rows")
 print("positions that the last token sees:", positions[-1].nonzero()[0].tolist())
 """
@@ -72,18 +72,18 @@ print("positions that the last token sees:", positions[-1].nonzero()[0].tolist()
 
 def quantised_program(model: str, text: str, result: quantised_cache.Result) -> str:
     """Read the text with the cache in int8 and in int4, keys by token and by channel."""
-    formats = ", ".join(f"({made.bits}, {made.axis!r})" for made in result.formats)
+    formats = ", ".join(f"({cache.bits}, {cache.axis!r})" for cache in result.formats)
     return f"""\
 {_decoder(model)}
 from attnviz.pages.decoding.maths import quantised_cache
 
 reading = decoders.read(decoder, {text!r})
 for bits, axis in ({formats},):
-    made = quantised_cache.read_with_rounding(reading, bits, axis)
-    print(f"int{{bits}} by {{axis}}: {{made.nbytes}} bytes, a logit moves by up to {{made.moved.largest.mean():.4f}}")
-    moved = made.moved
-    print(f"    KL {{moved.kl.mean():.3g}}, loss {{moved.loss:.3f}}, same likeliest token {{moved.same.mean():.0%}}")
-    print(f"    keys off by {{made.k_error.mean():.1%}}, values by {{made.v_error.mean():.1%}}")
+    cache = quantised_cache.read_with_rounding(reading, bits, axis)
+    shift = cache.shift
+    print(f"int{{bits}} by {{axis}}: {{cache.nbytes}} bytes, a logit moves by up to {{shift.largest.mean():.4f}}")
+    print(f"    KL {{shift.kl.mean():.3g}}, loss {{shift.loss:.3f}}, same likeliest token {{shift.same.mean():.0%}}")
+    print(f"    keys off by {{cache.k_error.mean():.1%}}, values by {{cache.v_error.mean():.1%}}")
 """
 
 

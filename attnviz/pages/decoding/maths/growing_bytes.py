@@ -27,7 +27,7 @@ class GrowingScheme:
 
     name: SchemeName
     kv_heads: int  #: 0 for MLA, which caches latents
-    own: bool  #: how the model itself does it
+    is_native: bool  #: how the model itself does it
     bytes: tuple[int, ...]
     per_token: int
 
@@ -53,27 +53,31 @@ def run(small: Architecture, config: Config) -> Result:
     """Both models' caches at POINTS + 1 evenly spaced numbers of tokens; exact bytes."""
     grid = tuple(int(n) for n in np.unique(np.linspace(0, config.tokens, POINTS + 1).round()))
     both = ((small, small.name), (Architecture.preset(BESIDE), BESIDE_NAME))
-    return Result(config, grid, tuple(_model(arch, name, grid, config.dtype) for arch, name in both))
+    return Result(config, grid, tuple(_build_model(arch, name, grid, config.dtype) for arch, name in both))
 
 
-def _model(arch: Architecture, name: str, grid: tuple[int, ...], dtype: str) -> GrowingModel:
+def _build_model(arch: Architecture, name: str, grid: tuple[int, ...], dtype: str) -> GrowingModel:
     layer = next((layer for layer in arch.layers if has_heads(layer)), None)
     if layer is None:
         raise Problem("{model} has no layer with keys and values of its own", model=arch.name)
-    heads, own = layer.n_heads, layer.n_kv_heads
-    shared = own if 1 < own < heads else next((g for g in range(heads // 2, 1, -1) if heads % g == 0), 0)
-    counts: dict[SchemeName, int] = {"MHA": heads, "GQA": shared, "MQA": 1}
-    ways = {scheme: (g, with_kv_heads(arch, g)) for scheme, g in counts.items() if g}
+    heads, native_kv_heads = layer.n_heads, layer.n_kv_heads
+    gqa_heads = (
+        native_kv_heads
+        if 1 < native_kv_heads < heads
+        else next((g for g in range(heads // 2, 1, -1) if heads % g == 0), 0)
+    )
+    counts: dict[SchemeName, int] = {"MHA": heads, "GQA": gqa_heads, "MQA": 1}
+    variants = {scheme: (g, with_kv_heads(arch, g)) for scheme, g in counts.items() if g}
     latent, rotary = LATENT_HEADS * layer.d_head, max(2, int(layer.d_head * ROTARY_HEADS))
-    ways["MLA"] = 0, with_compressed_cache(with_kv_heads(arch, heads), latent_scheme(latent, rotary))
+    variants["MLA"] = 0, with_compressed_cache(with_kv_heads(arch, heads), latent_scheme(latent, rotary))
     schemes = (
         GrowingScheme(
             scheme,
             g,
-            g == own,
-            tuple(way.kv_cache_bytes(n, dtype=dtype) for n in grid),
-            way.kv_cache_bytes(1, dtype=dtype),
+            g == native_kv_heads,
+            tuple(variant.kv_cache_bytes(n, dtype=dtype) for n in grid),
+            variant.kv_cache_bytes(1, dtype=dtype),
         )
-        for scheme, (g, way) in ways.items()
+        for scheme, (g, variant) in variants.items()
     )
     return GrowingModel(name, tuple(schemes), latent, rotary)

@@ -31,7 +31,7 @@ class PolicyResult:
     """One policy at one budget. `positions` (L, G or 1, rest, total): what each decoded token sees, by K/V head."""
 
     policy: Eviction
-    moved: PredictionShift
+    shift: PredictionShift
     positions: np.ndarray
     cache_bytes: int  #: of all layers, at the end of the text
 
@@ -44,7 +44,7 @@ class Result:
     labels: tuple[str, ...]
     prompt: int
     budgets: tuple[int, ...]
-    kept: tuple[PolicyResult, ...]
+    policies: tuple[PolicyResult, ...]
     full_loss: float  #: with everything kept
     full_bytes: int
     number_bytes: int  #: of one number in the cache
@@ -55,20 +55,27 @@ class Result:
         return len(self.labels)
 
     @property
-    def wanted(self) -> int:
+    def total_policies(self) -> int:
         return 1 + len(self.budgets) * len(POLICIES)
 
     @property
     def done(self) -> bool:
-        return len(self.kept) == self.wanted
+        return len(self.policies) == self.total_policies
 
-    def of(self, kind: EvictionKind) -> tuple[PolicyResult, ...]:
+    def find_all(self, kind: EvictionKind) -> tuple[PolicyResult, ...]:
         """One policy at all budgets so far."""
-        return tuple(each for each in self.kept if each.policy.kind == kind)
+        return tuple(policy_result for policy_result in self.policies if policy_result.policy.kind == kind)
 
-    def at(self, kind: EvictionKind, budget: int) -> PolicyResult | None:
+    def find(self, kind: EvictionKind, budget: int) -> PolicyResult | None:
         """One policy at one budget; everything kept is the same at any. None while it is still to come."""
-        return next((each for each in self.of(kind) if kind == "full" or each.policy.budget == budget), None)
+        return next(
+            (
+                policy_result
+                for policy_result in self.find_all(kind)
+                if kind == "full" or policy_result.policy.budget == budget
+            ),
+            None,
+        )
 
 
 def run(decoder: Decoder, config: Config) -> Iterator[Result]:
@@ -77,12 +84,15 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
     budgets = tuple(n for n in BUDGETS if n < reading.total)  # with all of the text kept, nothing moves
     # bytes that one position takes in all layers
     position = sum((k.nbytes + v.nbytes) // k.shape[2] for _q, k, v in (layer.qkv for layer in reading.layers))
-    wanted = [Eviction("full", reading.total), *(Eviction(kind, n, config.seed) for n in budgets for kind in POLICIES)]
+    policies = [
+        Eviction("full", reading.total),
+        *(Eviction(kind, n, config.seed) for n in budgets for kind in POLICIES),
+    ]
     full_loss = compare_predictions(reading, reading.logits).loss
-    kept: list[PolicyResult] = []
-    for policy in wanted:
+    results: list[PolicyResult] = []
+    for policy in policies:
         logits, positions = decode(reading, policy)
-        kept.append(
+        results.append(
             PolicyResult(
                 policy, compare_predictions(reading, logits), positions, position * min(policy.budget, reading.total)
             )
@@ -92,7 +102,7 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
             reading.labels,
             reading.prompt,
             budgets,
-            tuple(kept),
+            tuple(results),
             full_loss,
             position * reading.total,
             reading.layers[0].qkv[1].element_size(),
@@ -106,29 +116,29 @@ def decode(reading: CachedReading, policy: Eviction) -> tuple[Tensor, np.ndarray
     fixed = None if policy.looks else visible_positions(policy, reading.prompt, reading.total)[None]
 
     def answer(layer: RecordedLayer) -> Tensor:
-        kept = _heavy(reading, layer, policy.budget) if fixed is None else fixed.to(layer.device)
-        positions.append(kept.cpu().numpy())  # (G or 1, Q, K)
-        mask = layer.mask & kept.repeat_interleave(1 if len(kept) == 1 else layer.n_heads // len(kept), 0)
+        visible = _track_heavy_hitters(reading, layer, policy.budget) if fixed is None else fixed.to(layer.device)
+        positions.append(visible.cpu().numpy())  # (G or 1, Q, K)
+        mask = layer.mask & visible.repeat_interleave(1 if len(visible) == 1 else layer.n_heads // len(visible), 0)
         return layer.stages_of(list(range(layer.n_heads)), mask).output
 
-    logits, _layers = reading.rest(answer)
+    logits, _layers = reading.process_rest(answer)
     return logits, np.stack(positions)
 
 
-def _heavy(reading: CachedReading, layer: RecordedLayer, budget: int) -> Tensor:
+def _track_heavy_hitters(reading: CachedReading, layer: RecordedLayer, budget: int) -> Tensor:
     """(G, rest, total): what each decoded token sees, one after another, since each draws attention for the next."""
     groups, total = layer.n_kv_heads, reading.total
     weights = reading.layers[layer.index].weights()[0].sum(1)  # (H, prompt): drawn by each position of the prompt
     hitters = HeavyHitters(budget, weights.unflatten(0, (groups, -1)).sum(1).cpu(), total)
-    q, k, v = (part.float() for part in layer.qkv)
+    q, k, v = (tensor.float() for tensor in layer.qkv)
     rows = []
     for row in range(total - reading.prompt):
-        kept = hitters.keep(reading.prompt + row)
-        mask = layer.mask[..., row : row + 1, :] & kept.repeat_interleave(layer.n_heads // groups, 0)[:, None]
+        visible = hitters.keep(reading.prompt + row)
+        mask = layer.mask[..., row : row + 1, :] & visible.repeat_interleave(layer.n_heads // groups, 0)[:, None]
         bias = None if layer.bias is None else layer.bias[..., row : row + 1, :]
-        made = attend(q[:, :, row : row + 1], k, v[..., :0], mask, layer.scale, bias, layer.softcap, layer.sinks)
-        hitters.draw(made.weights[0, :, 0].cpu())
-        rows.append(kept)
+        stages = attend(q[:, :, row : row + 1], k, v[..., :0], mask, layer.scale, bias, layer.softcap, layer.sinks)
+        hitters.draw(stages.weights[0, :, 0].cpu())
+        rows.append(visible)
     return torch.stack(rows, 1)
 
 
@@ -140,24 +150,24 @@ FORMAT = 2
 FILE = "prepared_policies.npz"
 
 
-def find(model: str, config: Config) -> Result | None:
+def find_prepared(model: str, config: Config) -> Result | None:
     """The prepared result, where there is one for this model and these settings."""
-    header, arrays = _held()
-    wanted = {
+    header, arrays = _read_prepared()
+    expected = {
         "format": FORMAT,
         "model": model,
         "weights": prepared_files.packaged_weights(model),
         "text": config.text,
         "seed": config.seed,
     }
-    if not wanted.items() <= header.items():
+    if not expected.items() <= header.items():
         return None
     return Result(
         config,
         tuple(header["labels"]),
         header["prompt"],
         tuple(header["budgets"]),
-        tuple(_kept(n, each, header, arrays) for n, each in enumerate(header["policies"])),
+        tuple(_unpack_policy(n, entry, header, arrays) for n, entry in enumerate(header["policies"])),
         header["full_loss"],
         header["full_bytes"],
         header["number_bytes"],
@@ -168,10 +178,14 @@ def find(model: str, config: Config) -> Result | None:
 def pack_result(model: str, result: Result) -> bytes:
     """The file's contents for a complete result."""
     arrays: dict[str, np.ndarray] = {}
-    for n, each in enumerate(result.kept):
-        arrays |= {f"kl{n}": each.moved.kl, f"largest{n}": each.moved.largest, f"same{n}": each.moved.same}
-        if each.policy.looks:
-            arrays[f"positions{n}"] = np.packbits(each.positions)
+    for n, policy_result in enumerate(result.policies):
+        arrays |= {
+            f"kl{n}": policy_result.shift.kl,
+            f"largest{n}": policy_result.shift.largest,
+            f"same{n}": policy_result.shift.same,
+        }
+        if policy_result.policy.looks:
+            arrays[f"positions{n}"] = np.packbits(policy_result.positions)
     header = {
         "format": FORMAT,
         "model": model,
@@ -186,29 +200,31 @@ def pack_result(model: str, result: Result) -> bytes:
         "number_bytes": result.number_bytes,
         "policies": [
             {
-                "kind": each.policy.kind,
-                "budget": each.policy.budget,
-                "loss": each.moved.loss,
-                "bytes": each.cache_bytes,
-                "shape": each.positions.shape,
+                "kind": policy_result.policy.kind,
+                "budget": policy_result.policy.budget,
+                "loss": policy_result.shift.loss,
+                "bytes": policy_result.cache_bytes,
+                "shape": policy_result.positions.shape,
             }
-            for each in result.kept
+            for policy_result in result.policies
         ],
     }
     return prepared_files.pack_file(header, arrays)
 
 
 @lru_cache(maxsize=1)
-def _held() -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def _read_prepared() -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     return prepared_files.read(__package__, FILE) or ({}, {})
 
 
-def _kept(n: int, each: dict[str, Any], header: dict[str, Any], arrays: dict[str, np.ndarray]) -> PolicyResult:
-    policy = Eviction(each["kind"], each["budget"], header["seed"])
-    moved = PredictionShift(arrays[f"kl{n}"], arrays[f"largest{n}"], arrays[f"same{n}"], each["loss"])
+def _unpack_policy(
+    n: int, entry: dict[str, Any], header: dict[str, Any], arrays: dict[str, np.ndarray]
+) -> PolicyResult:
+    policy = Eviction(entry["kind"], entry["budget"], header["seed"])
+    shift = PredictionShift(arrays[f"kl{n}"], arrays[f"largest{n}"], arrays[f"same{n}"], entry["loss"])
     if policy.looks:
-        bits = np.unpackbits(arrays[f"positions{n}"], count=int(np.prod(each["shape"])))
-        positions = bits.astype(bool).reshape(each["shape"])
+        bits = np.unpackbits(arrays[f"positions{n}"], count=int(np.prod(entry["shape"])))
+        positions = bits.astype(bool).reshape(entry["shape"])
     else:
-        positions = visible_positions(policy, header["prompt"], len(header["labels"])).expand(each["shape"]).numpy()
-    return PolicyResult(policy, moved, positions, each["bytes"])
+        positions = visible_positions(policy, header["prompt"], len(header["labels"])).expand(entry["shape"]).numpy()
+    return PolicyResult(policy, shift, positions, entry["bytes"])

@@ -45,7 +45,7 @@ class PassPoint:
         """FLOPs for each byte read."""
         return self.flops / self.nbytes
 
-    def at_best(self, machine: Machine) -> DecodingStep:
+    def best_case(self, machine: Machine) -> DecodingStep:
         """The shortest possible time: the slower of computing and reading."""
         return DecodingStep(self.flops / machine.peak, self.nbytes / machine.bandwidth)
 
@@ -65,8 +65,8 @@ class MachineTimings:
 
 def ideal_passes(decoder: Decoder, number_bytes: int) -> tuple[PassPoint, ...]:
     """All passes without running them, for a machine that keeps weights and cache at `number_bytes` a number."""
-    body, head = decoder.matrices()
-    heads = [(layer.shape[1], _width(layer), layer.n_kv_heads) for layer in decoder.process(_ids(1)).layers]
+    body, head = decoder.count_matrix_entries()
+    heads = [(layer.shape[1], _width(layer), layer.n_kv_heads) for layer in decoder.process(_make_ids(1)).layers]
 
     def point(kind: PassKind, new: int, context: int) -> PassPoint:
         attention = sum(2 * h * new * context * width for h, width, _g in heads)
@@ -82,47 +82,54 @@ def ideal_passes(decoder: Decoder, number_bytes: int) -> tuple[PassPoint, ...]:
 def measure(decoder: Decoder) -> Iterator[MachineTimings]:
     """Time the machine, then every pass; float32, one after another, the best of several rounds."""
     points: list[PassPoint] = []
-    machine = _machine()
+    machine = _measure_machine()
     passes = [
         *((n, 0) for n in PROMPTS if n <= decoder.context),
         *((1, n) for n in CONTEXTS if n < decoder.context),
     ]
-    weights = 4 * sum(decoder.matrices())
+    weights = 4 * sum(decoder.count_matrix_entries())
     for tokens, context in passes:
-        cache = decoder.process(_ids(context)).cache if context else None
-        points.append(_timed(decoder, tokens, context, cache, weights))
+        cache = decoder.process(_make_ids(context)).cache if context else None
+        points.append(_time_pass(decoder, tokens, context, cache, weights))
         yield MachineTimings(machine, tuple(points), len(passes))
 
 
-def _timed(decoder: Decoder, tokens: int, context: int, cache: object, weights: int) -> PassPoint:
-    took = []
+def _time_pass(decoder: Decoder, tokens: int, context: int, cache: object, weights: int) -> PassPoint:
+    seconds = []
     for _ in range(ROUNDS):
         fresh = copy.deepcopy(cache)
         began = time.perf_counter()
-        made = decoder.process(_ids(tokens), fresh)
-        took.append(time.perf_counter() - began)
-    read = sum(sum(part.nbytes for part in layer.qkv[1:]) * context // (context + tokens) for layer in made.layers)
+        cached_pass = decoder.process(_make_ids(tokens), fresh)
+        seconds.append(time.perf_counter() - began)
+    read_bytes = sum(
+        sum(tensor.nbytes for tensor in layer.qkv[1:]) * context // (context + tokens) for layer in cached_pass.layers
+    )
     kind: PassKind = "decode" if context else "prefill"
     return PassPoint(
-        kind, tokens, context + tokens, pass_flops(decoder, made.layers, tokens), weights + read, min(took)
+        kind,
+        tokens,
+        context + tokens,
+        pass_flops(decoder, cached_pass.layers, tokens),
+        weights + read_bytes,
+        min(seconds),
     )
 
 
-def _machine() -> Machine:
+def _measure_machine() -> Machine:
     """The most FLOPs and bytes a second that torch reaches here, in float32 and with the threads it has."""
     a = torch.randn(WIDTH, WIDTH, generator=torch.Generator().manual_seed(0))
-    peak = 2 * WIDTH**3 / _best(lambda: a @ a)
-    wide = torch.ones(1 << 12, STREAM >> 12)
-    one = torch.ones(STREAM >> 12)
-    return Machine(int(peak), int(4 * STREAM / _best(lambda: wide @ one)), 1 << 30)
+    peak = 2 * WIDTH**3 / _time_fastest(lambda: a @ a)
+    matrix = torch.ones(1 << 12, STREAM >> 12)
+    vector = torch.ones(STREAM >> 12)
+    return Machine(int(peak), int(4 * STREAM / _time_fastest(lambda: matrix @ vector)), 1 << 30)
 
 
-def _best(run: Callable[[], object]) -> float:
+def _time_fastest(run: Callable[[], object]) -> float:
     """Seconds of the fastest of several runs."""
     return min(timeit.repeat(run, number=1, repeat=ROUNDS + 2))
 
 
-def _ids(count: int) -> tuple[int, ...]:
+def _make_ids(count: int) -> tuple[int, ...]:
     """Tokens to process: which ones changes no time."""
     return tuple(32 + n % 90 for n in range(count))
 
@@ -141,7 +148,7 @@ def pass_flops(decoder: Decoder, layers: tuple[RecordedLayer, ...], new: int) ->
 
     The head's matrix is multiplied once, for the last token alone. Biases, norms and softmax are not counted.
     """
-    body, head = decoder.matrices()
+    body, head = decoder.count_matrix_entries()
     attention = sum(2 * layer.shape[1] * count_pairs(*layer.shape[2:]) * _width(layer) for layer in layers)
     return 2 * (new * body + head) + attention
 
@@ -163,23 +170,23 @@ def measurement_path(model: str) -> Path:
 
 def store_measurement(model: str, measured: MachineTimings) -> None:
     """Write what was measured, when, on which processor, with how many threads."""
-    held = {
+    record = {
         "format": FORMAT,
         "measured": asdict(measured),
         "day": datetime.now(UTC).date().isoformat(),
         "processor": processor_name(),
         "threads": torch.get_num_threads(),
     }
-    prepared_files.write_cache_file(measurement_path(model), json.dumps(held).encode())
+    prepared_files.write_cache_file(measurement_path(model), json.dumps(record).encode())
 
 
-def find(model: str) -> MachineTimings | None:
+def find_measurement(model: str) -> MachineTimings | None:
     """The measurement of a model; None where none was made, or where its file is damaged."""
     try:
-        held = json.loads(measurement_path(model).read_text("utf-8"))
-        if held["format"] != FORMAT:
+        record = json.loads(measurement_path(model).read_text("utf-8"))
+        if record["format"] != FORMAT:
             return None
-        measured = held["measured"]
+        measured = record["measured"]
         points = tuple(PassPoint(**point) for point in measured["points"])
         return MachineTimings(Machine(**measured["machine"]), points, measured["total"])
     except DAMAGED:

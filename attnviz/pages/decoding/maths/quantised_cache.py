@@ -31,7 +31,7 @@ class RoundedCache:
     bits: int
     axis: GroupAxis
     group: int  #: numbers that share a scale
-    moved: PredictionShift
+    shift: PredictionShift
     nbytes: int
     k_error: np.ndarray
     v_error: np.ndarray
@@ -54,15 +54,17 @@ class Result:
 def run(decoder: Decoder, text: str) -> Iterator[Result]:
     """Yield after each format."""
     reading = read(decoder, text)
-    kept = [layer.qkv[1:] for layer in reading.layers]
-    numbers = sum(part.numel() for pair in kept for part in pair) // reading.prompt * reading.total  # in the whole text
-    spread = float(np.mean([channel_spread(k[0]) for k, _v in kept]))
-    made: list[RoundedCache] = []
+    kv_pairs = [layer.qkv[1:] for layer in reading.layers]
+    numbers = (
+        sum(tensor.numel() for pair in kv_pairs for tensor in pair) // reading.prompt * reading.total
+    )  # in the whole text
+    spread = float(np.mean([channel_spread(k[0]) for k, _v in kv_pairs]))
+    caches: list[RoundedCache] = []
     for bits, axis in FORMATS:
-        made.append(read_with_rounding(reading, bits, axis))
+        caches.append(read_with_rounding(reading, bits, axis))
         yield Result(
             reading.labels,
-            tuple(made),
+            tuple(caches),
             2 * numbers,
             (float(reading.logits.min()), float(reading.logits.max())),
             spread,
@@ -92,15 +94,15 @@ def read_with_rounding(reading: CachedReading, bits: int, axis: GroupAxis) -> Ro
             rough_k = torch.cat([dequantise(k).mT, waiting.float()], 1)
             groups.append(CHANNEL_TOKENS)
         stored.append(k.nbytes + v.nbytes + 2 * waiting.numel())
-        errors.append((_error(rough_k, exact_k[0]), _error(rough_v, exact_v[0])))
-        return _own_and_stored(layer, rough_k, rough_v, axis)
+        errors.append((_relative_error(rough_k, exact_k[0]), _relative_error(rough_v, exact_v[0])))
+        return _attend_rounded(layer, rough_k, rough_v, axis)
 
-    logits, _layers = reading.rest(answer)
-    k_error, v_error = (np.array(each) for each in zip(*errors, strict=True))
+    logits, _layers = reading.process_rest(answer)
+    k_error, v_error = (np.array(values) for values in zip(*errors, strict=True))
     return RoundedCache(bits, axis, groups[0], compare_predictions(reading, logits), sum(stored), k_error, v_error)
 
 
-def _own_and_stored(layer: RecordedLayer, rough_k: Tensor, rough_v: Tensor, axis: GroupAxis) -> Tensor:
+def _attend_rounded(layer: RecordedLayer, rough_k: Tensor, rough_v: Tensor, axis: GroupAxis) -> Tensor:
     """Attention to what is stored before each query and to what is not stored yet: keys in three blocks, side by side.
 
     Keys may still be exact where values are rounded already, so that each block has one kind of both.
@@ -109,13 +111,15 @@ def _own_and_stored(layer: RecordedLayer, rough_k: Tensor, rough_v: Tensor, axis
         raise Problem("layer {index} adds a bias to its scores; its cache is not rounded here", index=layer.index)
     new, total = layer.shape[2:]
     query, key = torch.arange(total - new, total)[:, None], torch.arange(total)[None]
-    own = (key == query).to(layer.device)
+    diagonal = (key == query).to(layer.device)
     full = query // CHANNEL_TOKENS * CHANNEL_TOKENS if axis == "channel" else query
     rounded_key = (key < full).to(layer.device)
-    q, exact_k, exact_v = (part.float() for part in layer.qkv)
+    q, exact_k, exact_v = (tensor.float() for tensor in layer.qkv)
     k = torch.cat([rough_k[None], exact_k, exact_k], 2)
     v = torch.cat([rough_v[None], rough_v[None], exact_v], 2)
-    mask = torch.cat([layer.mask & seen for seen in (rounded_key, ~rounded_key & ~own, own)], -1)  # (..., Q, 3 K)
+    mask = torch.cat(
+        [layer.mask & seen for seen in (rounded_key, ~rounded_key & ~diagonal, diagonal)], -1
+    )  # (..., Q, 3 K)
     return attend(q, k, v, mask, layer.scale, None, layer.softcap, layer.sinks).output
 
 
@@ -131,5 +135,5 @@ def channel_spread(k: Tensor) -> float:
     return float((size.amax(-1) / size.median(-1).values).mean())
 
 
-def _error(rough: Tensor, exact: Tensor) -> float:
+def _relative_error(rough: Tensor, exact: Tensor) -> float:
     return float((rough - exact).pow(2).mean().sqrt() / exact.float().pow(2).mean().sqrt())

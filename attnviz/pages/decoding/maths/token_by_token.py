@@ -53,7 +53,7 @@ class Step:
 
     context: int  #: tokens in the cache afterwards
     cached: Work
-    anew: Work
+    uncached: Work
     difference: float  #: the largest between the logits of the two
     largest_logit: float  #: in size
     same_choice: bool  #: whether both find the same token likeliest
@@ -89,8 +89,8 @@ class Result:
     @property
     def number_bytes(self) -> int:
         """Bytes of one number in the cache."""
-        held, first = sum(self.steps[0].layer_bytes[0]), self.layers[0]
-        return held // (self.steps[0].context * len(first.k) * (first.k.shape[2] + first.v.shape[2]))
+        layer_bytes, first = sum(self.steps[0].layer_bytes[0]), self.layers[0]
+        return layer_bytes // (self.steps[0].context * len(first.k) * (first.k.shape[2] + first.v.shape[2]))
 
 
 def run(decoder: Decoder, config: Config) -> Iterator[Result]:
@@ -98,26 +98,26 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
     prompt = decoder.read(config.text)
     check(decoder, prompt, config.steps)
     choose = make_sampler(config.temperature, seed=config.seed)
-    grown, steps = list[list[TokenRows]](), list[Step]()  # of each pass the new rows of each layer
+    rows_by_pass, steps = list[list[TokenRows]](), list[Step]()  # of each pass the new rows of each layer
     labels, ids = list(prompt.labels), list(prompt.ids)
     new, cache = prompt.ids, None
     total = max(1, config.steps)
     for _ in range(total):
-        cached, work = _timed(decoder, new, cache)
-        anew, work_anew = _timed(decoder, tuple(ids), None, keep=False)
+        cached, work = _time_pass(decoder, new, cache)
+        uncached, uncached_work = _time_pass(decoder, tuple(ids), None, keep=False)
         cache = cached.cache
-        grown.append([_rows_of(layer) for layer in cached.layers])
+        rows_by_pass.append([_extract_rows(layer) for layer in cached.layers])
         token = choose(cached.logits) if config.steps else None
         steps.append(
             Step(
                 len(ids),
                 work,
-                work_anew,
-                float((cached.logits.double() - anew.logits.double()).abs().max()),
+                uncached_work,
+                float((cached.logits.double() - uncached.logits.double()).abs().max()),
                 float(cached.logits.abs().max()),
-                bool(cached.logits.argmax() == anew.logits.argmax()),
+                bool(cached.logits.argmax() == uncached.logits.argmax()),
                 tuple((k.nbytes, v.nbytes) for _q, k, v in (layer.qkv for layer in cached.layers)),
-                _alternatives(decoder, cached.logits, token),
+                _list_alternatives(decoder, cached.logits, token),
                 token,
             )
         )
@@ -125,7 +125,7 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
             labels.append(decoder.label(token))
             ids.append(token)
             new = (token,)
-        layers = tuple(map(_joined, zip(*grown, strict=True)))
+        layers = tuple(map(_join_rows, zip(*rows_by_pass, strict=True)))
         yield Result(config, prompt, tuple(labels), tuple(steps), total, layers)
 
 
@@ -143,34 +143,36 @@ def check(decoder: Decoder, prompt: ReadPrompt, steps: int) -> None:
         )
 
 
-def _timed(decoder: Decoder, ids: tuple[int, ...], cache: object, *, keep: bool = True) -> tuple[CachedPass, Work]:
+def _time_pass(decoder: Decoder, ids: tuple[int, ...], cache: object, *, keep: bool = True) -> tuple[CachedPass, Work]:
     began = time.perf_counter()
-    made = decoder.process(ids, cache, keep=keep)
-    return made, Work(len(ids), pass_flops(decoder, made.layers, len(ids)), time.perf_counter() - began)
+    cached_pass = decoder.process(ids, cache, keep=keep)
+    return cached_pass, Work(len(ids), pass_flops(decoder, cached_pass.layers, len(ids)), time.perf_counter() - began)
 
 
-def _alternatives(decoder: Decoder, logits: Tensor, token: int | None) -> tuple[TokenAlternative, ...]:
+def _list_alternatives(decoder: Decoder, logits: Tensor, token: int | None) -> tuple[TokenAlternative, ...]:
     """The likeliest tokens, and the chosen one where it is none of them."""
     chances = dict(likeliest_tokens(logits, ALTERNATIVES))
     if token is not None and token not in chances:
         chances.popitem()
         chances[token] = float(probabilities(logits)[token])
-    return tuple((decoder.label(each), chance, each == token) for each, chance in chances.items())
+    return tuple((decoder.label(alternative), chance, alternative == token) for alternative, chance in chances.items())
 
 
 @torch.no_grad()
-def _rows_of(layer: RecordedLayer) -> TokenRows:
+def _extract_rows(layer: RecordedLayer) -> TokenRows:
     q, k, v = layer.qkv
     new = layer.shape[2]
-    parts = q[0], k[0, :, -new:], v[0, :, -new:], layer.weights()[0]
-    return tuple(part.float().cpu().numpy() for part in parts)
+    tensors = q[0], k[0, :, -new:], v[0, :, -new:], layer.weights()[0]
+    return tuple(tensor.float().cpu().numpy() for tensor in tensors)
 
 
-def _joined(rows: Sequence[TokenRows]) -> LayerTensors:
-    q, k, v = (np.concatenate([part[n] for part in rows], 1) for n in range(3))
+def _join_rows(rows: Sequence[TokenRows]) -> LayerTensors:
+    q, k, v = (np.concatenate([pass_rows[n] for pass_rows in rows], 1) for n in range(3))
     weights = np.zeros((len(q), q.shape[1], q.shape[1]), np.float32)
     seen = 0
-    for *_qkv, part in rows:
-        seen, start = seen + part.shape[1], seen
-        weights[:, start:seen, seen - part.shape[2] : seen] = part  # a window's keys are the newest ones
+    for *_qkv, pass_weights in rows:
+        seen, start = seen + pass_weights.shape[1], seen
+        weights[:, start:seen, seen - pass_weights.shape[2] : seen] = (
+            pass_weights  # a window's keys are the newest ones
+        )
     return LayerTensors(q, k, v, weights)

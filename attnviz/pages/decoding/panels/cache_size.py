@@ -19,20 +19,22 @@ from attnviz.pages.decoding.panels import decoder_form
 
 LESS = 0.9  #: of a change: what is nearer to it would read as the same
 
-grown = shared(growing_bytes.run)
+compute_growth = shared(growing_bytes.run)
 
 
 def draw_growth() -> None:
     """Draw section 2: a shape as MHA, GQA, MQA and MLA, its cache growing, with Llama-3.1-8B beside it."""
-    place = page_parts.main_picture()
+    main_picture = page_parts.main_picture()
     which, how_many, kind = st.columns([2, 1, 1], vertical_alignment="bottom")
     with which:
         name = decoder_form.choose()
     with how_many:
         tokens = widgets.number_box(choices.TOKENS, _("Tokens at the end"), step=1024)
     with kind:
-        dtype = widgets.select_one(choices.DTYPE, _("Numbers"), {each: each for each in choices.DTYPES}, style="select")
-    result = grown(decoder_form.decoder_architecture(name), growing_bytes.Config(tokens, dtype))
+        dtype = widgets.select_one(
+            choices.DTYPE, _("Numbers"), {option: option for option in choices.DTYPES}, style="select"
+        )
+    result = compute_growth(decoder_form.decoder_architecture(name), growing_bytes.Config(tokens, dtype))
     last = len(result.tokens) - 1
     at = widgets.limit_choice(choices.GROWN, last, usual=last)
     bars = cache_growth.GrowthFigure(
@@ -41,7 +43,7 @@ def draw_growth() -> None:
             cache_growth.GrowingGroup(
                 model.name,
                 [
-                    cache_growth.GrowingBar(scheme.name, _heads(scheme), SERIES[n], scheme.bytes)
+                    cache_growth.GrowingBar(scheme.name, _format_heads(scheme), SERIES[n], scheme.bytes)
                     for n, scheme in enumerate(model.schemes)
                 ],
             )
@@ -49,9 +51,11 @@ def draw_growth() -> None:
         ],
         at,
     )
-    with place:
+    with main_picture:
         cache_growth.cache_growth(
-            "d_growth", bars, on_tokens=lambda place: link_state.put(choices.GROWN, None if place == last else place)
+            "d_growth",
+            bars,
+            on_tokens=lambda token_index: link_state.put(choices.GROWN, None if token_index == last else token_index),
         )
         show.footer(
             SceneFigure((bars,), bars.title),
@@ -63,14 +67,14 @@ def draw_growth() -> None:
                 **{f"{group.name} {bar.name}": list(bar.bytes) for group in bars.groups for bar in group.bars},
             },
         )
-    for column, model in zip(place.columns(len(result.models), gap="medium"), result.models, strict=True):
+    for column, model in zip(main_picture.columns(len(result.models), gap="medium"), result.models, strict=True):
         with column:
             lines: dict[str, tuple[int, ...]] = {scheme.name: scheme.bytes for scheme in model.schemes}
             show.figure(
                 show.chart_of(figures.growth, result.tokens, lines, at),
                 name=f"cache-growth-{model.name}",
                 key=f"d_growth_{model.name}",
-                words=_growth_words(model, dtype, result.tokens[at], at),
+                words=_growth_caption(model, dtype, result.tokens[at], at),
                 table={"tokens": list(result.tokens)} | {name: list(nbytes) for name, nbytes in lines.items()},
             )
     show.program(
@@ -80,16 +84,16 @@ def draw_growth() -> None:
     )
 
 
-def _heads(scheme: growing_bytes.GrowingScheme) -> str:
+def _format_heads(scheme: growing_bytes.GrowingScheme) -> str:
     if not scheme.kv_heads:
         return _("one latent")
-    if scheme.own:
+    if scheme.is_native:
         return ngettext("{n} K/V head, its own", "{n} K/V heads, its own", scheme.kv_heads).format(n=scheme.kv_heads)
     return ngettext("{n} K/V head", "{n} K/V heads", scheme.kv_heads).format(n=scheme.kv_heads)
 
 
-def _growth_words(model: growing_bytes.GrowingModel, dtype: str, tokens: int, at: int) -> str:
-    own = next((scheme for scheme in model.schemes if scheme.own), model.schemes[0])
+def _growth_caption(model: growing_bytes.GrowingModel, dtype: str, tokens: int, at: int) -> str:
+    native = next((scheme for scheme in model.schemes if scheme.is_native), model.schemes[0])
     sizes = join_list(f"{scheme.name} {units.binary(scheme.bytes[at])}" for scheme in model.schemes)
     return ngettext(
         "**{model}** adds **{token}** a token as it is ({scheme}). At {tokens} token, numbers in {dtype}: {sizes}. "
@@ -99,8 +103,8 @@ def _growth_words(model: growing_bytes.GrowingModel, dtype: str, tokens: int, at
         tokens,
     ).format(
         model=model.name,
-        token=units.binary(own.per_token),
-        scheme=own.name,
+        token=units.binary(native.per_token),
+        scheme=native.name,
         tokens=f"{tokens:,}",
         dtype=dtype,
         sizes=sizes,
@@ -111,7 +115,7 @@ def _growth_words(model: growing_bytes.GrowingModel, dtype: str, tokens: int, at
 
 def draw_rounding() -> None:
     """Draw section 3: the cache in int8, int4 and int2, and what the rounding does to the logits."""
-    place = page_parts.main_picture()
+    main_picture = page_parts.main_picture()
     name, text = decoder_form.choose_with_text()
     live = live_run.advance(
         "numbers",
@@ -123,11 +127,11 @@ def draw_rounding() -> None:
     show_notices(result.notices)
     n, every = len(result.formats), len(quantised_cache.FORMATS)
     live_run.draw_progress("numbers", live, n / every, _("format {n} of {all}").format(n=n, all=every))
-    with place:
-        _moved(result)
+    with main_picture:
+        _draw_divergence(result)
     live_run.rerun_if_running(live)
-    _table(result)
-    _errors(result)
+    _draw_table(result)
+    _draw_errors(result)
     show.program(
         decoding_snippets.quantised_program(name, text, result),
         "decoding-numbers",
@@ -135,50 +139,50 @@ def draw_rounding() -> None:
     )
 
 
-def _name(made: quantised_cache.RoundedCache) -> str:
-    return (_("int{bits}, keys by channel") if made.axis == "channel" else _("int{bits}")).format(bits=made.bits)
+def _format_name(cache: quantised_cache.RoundedCache) -> str:
+    return (_("int{bits}, keys by channel") if cache.axis == "channel" else _("int{bits}")).format(bits=cache.bits)
 
 
-def _moved(result: quantised_cache.Result) -> None:
-    kl = [float(made.moved.kl.mean()) for made in result.formats]
+def _draw_divergence(result: quantised_cache.Result) -> None:
+    kl = [float(cache.shift.kl.mean()) for cache in result.formats]
     show.figure(
         show.chart_of(
             figures.divergence_over_bytes,
-            [_name(made) for made in result.formats],
-            [made.nbytes / result.half_bytes for made in result.formats],
+            [_format_name(cache) for cache in result.formats],
+            [cache.nbytes / result.half_bytes for cache in result.formats],
             kl,
         ),
         name="quantised-cache",
         key="d_numbers",
-        words=with_minus(_rounding_words(result)),
+        words=with_minus(_rounding_caption(result)),
         table={
-            "format": [f"int{made.bits}" for made in result.formats],
-            "keys share a scale along": [made.axis for made in result.formats],
-            "numbers per scale": [made.group for made in result.formats],
-            "bytes": [made.nbytes for made in result.formats],
-            "bytes at 16 bits": [result.half_bytes for _made in result.formats],
-            "mean of the largest change of a logit": [_movement(made) for made in result.formats],
+            "format": [f"int{cache.bits}" for cache in result.formats],
+            "keys share a scale along": [cache.axis for cache in result.formats],
+            "numbers per scale": [cache.group for cache in result.formats],
+            "bytes": [cache.nbytes for cache in result.formats],
+            "bytes at 16 bits": [result.half_bytes for _cache in result.formats],
+            "mean of the largest change of a logit": [_logit_change(cache) for cache in result.formats],
             "mean KL": kl,
-            "same likeliest token": [float(made.moved.same.mean()) for made in result.formats],
+            "same likeliest token": [float(cache.shift.same.mean()) for cache in result.formats],
         },
     )
 
 
-def _movement(made: quantised_cache.RoundedCache) -> float:
+def _logit_change(cache: quantised_cache.RoundedCache) -> float:
     """How far the logit goes that moves most in a prediction, averaged over the predictions.
 
     The largest of all predictions hangs on single codes, which fall to either side of a boundary with the last bit of
     a number: on four processors it was between 0.25 and 0.36 in int8, and this mean 0.16 to within 0.01.
     """
-    return float(made.moved.largest.mean())
+    return float(cache.shift.largest.mean())
 
 
-def _rough(value: float) -> str:
+def _format_one_digit(value: float) -> str:
     """The one digit that is the same on every processor."""
     return f"{float(f'{Rounded(value):.1g}'):,g}"
 
 
-def _rounding_words(result: quantised_cache.Result) -> str:
+def _rounding_caption(result: quantised_cache.Result) -> str:
     first = result.formats[0]
     low, high = result.logits
     eight = _(
@@ -190,47 +194,47 @@ def _rounding_words(result: quantised_cache.Result) -> str:
         tokens=len(result.labels),
         half=units.binary(result.half_bytes),
         small=units.binary(first.nbytes),
-        rows=len(first.moved.kl),
-        gap=_rough(_movement(first)),
+        rows=len(first.shift.kl),
+        gap=_format_one_digit(_logit_change(first)),
         low=low,
         high=high,
     )
-    fours = {made.axis: made for made in result.formats if made.bits == 4}
+    fours = {cache.axis: cache for cache in result.formats if cache.bits == 4}
     if len(fours) < 2:  # these are still to come
         return eight
-    token, channel = (_movement(fours[axis]) for axis in ("token", "channel"))
+    token, channel = (_logit_change(fours[axis]) for axis in ("token", "channel"))
     if len(result.labels) <= fours["channel"].group:
-        alone = _(
+        short_text = _(
             "In int4 it moves by about **{token}** where each key has its own scale. A channel’s scale is for {group} "
             "tokens: in a text as short as this all keys still wait for it, as they are."
         )
-        return join_sentences(eight, alone.format(token=_rough(token), group=fours["channel"].group))
+        return join_sentences(eight, short_text.format(token=_format_one_digit(token), group=fours["channel"].group))
     four = _(
         "In int4 it moves by about **{token}** where each key has its own scale, and by about **{channel}** where each "
         "channel has one for {group} tokens."
-    ).format(token=_rough(token), channel=_rough(channel), group=fours["channel"].group)
-    why = _(
+    ).format(token=_format_one_digit(token), channel=_format_one_digit(channel), group=fours["channel"].group)
+    reason = _(
         "In the keys of one head the largest channel is on average {times:.1f} times as large as the median one, and "
         "sets the step for all others where they share a scale."
     ).format(times=result.channel_spread)
-    return join_sentences(eight, four, why if channel < LESS * token else "")
+    return join_sentences(eight, four, reason if channel < LESS * token else "")
 
 
-def _table(result: quantised_cache.Result) -> None:
+def _draw_table(result: quantised_cache.Result) -> None:
     show.draw_table(
         show.to_columns(
             [
                 {
-                    _("format"): _name(made),
-                    _("numbers per scale"): made.group,
-                    _("bytes"): units.binary(made.nbytes),
-                    _("of 16 bits"): f"{Rounded(made.nbytes / result.half_bytes):.0%}",
-                    _("a logit moves by up to, mean"): f"{Rounded(_movement(made)):.2g}",
-                    _("mean KL, nats"): f"{Rounded(made.moved.kl.mean()):.2g}",
-                    _("same likeliest token"): f"{Rounded(made.moved.same.mean()):.0%}",
-                    _("loss, nats"): f"{Rounded(made.moved.loss):.2f}",
+                    _("format"): _format_name(cache),
+                    _("numbers per scale"): cache.group,
+                    _("bytes"): units.binary(cache.nbytes),
+                    _("of 16 bits"): f"{Rounded(cache.nbytes / result.half_bytes):.0%}",
+                    _("a logit moves by up to, mean"): f"{Rounded(_logit_change(cache)):.2g}",
+                    _("mean KL, nats"): f"{Rounded(cache.shift.kl.mean()):.2g}",
+                    _("same likeliest token"): f"{Rounded(cache.shift.same.mean()):.0%}",
+                    _("loss, nats"): f"{Rounded(cache.shift.loss):.2f}",
                 }
-                for made in result.formats
+                for cache in result.formats
             ]
         )
     )
@@ -242,14 +246,15 @@ def _table(result: quantised_cache.Result) -> None:
     )
 
 
-def _errors(result: quantised_cache.Result) -> None:
-    chosen = [made for made in result.formats if made.bits == 4]
+def _draw_errors(result: quantised_cache.Result) -> None:
+    chosen = [cache for cache in result.formats if cache.bits == 4]
     if not chosen:  # these are still to come
         return
     keys, values = chosen[0].k_error, chosen[0].v_error
     show.figure(
         show.chart_of(
-            figures.errors_by_layer, {_name(made): (made.k_error.tolist(), made.v_error.tolist()) for made in chosen}
+            figures.errors_by_layer,
+            {_format_name(cache): (cache.k_error.tolist(), cache.v_error.tolist()) for cache in chosen},
         ),
         name="quantised-errors",
         key="d_errors",
@@ -259,7 +264,7 @@ def _errors(result: quantised_cache.Result) -> None:
         ).format(k=keys.mean(), v=values.mean(), least=keys.min(), most=keys.max()),
         table={
             "layer": list(range(len(chosen[0].k_error))),
-            **{f"K {made.axis}": made.k_error.tolist() for made in chosen},
-            **{f"V {made.axis}": made.v_error.tolist() for made in chosen},
+            **{f"K {cache.axis}": cache.k_error.tolist() for cache in chosen},
+            **{f"V {cache.axis}": cache.v_error.tolist() for cache in chosen},
         },
     )

@@ -19,8 +19,8 @@ from attnviz.pages.decoding.maths import decoders, token_by_token
 
 def decoder_names() -> dict[str, str]:
     """Decoders on this machine, and the small one that is always there."""
-    here = [each for each in availabilities() if each.on_this_machine and each.entry.kind == "decoder"]
-    trained = {each.entry.id: each.entry.name_from(each.source) for each in here}
+    here = [model for model in availabilities() if model.on_this_machine and model.entry.kind == "decoder"]
+    trained = {model.entry.id: model.entry.name_from(model.source) for model in here}
     return trained | {decoders.CORE: _("a small one of this app’s core, random weights")}
 
 
@@ -31,10 +31,10 @@ def choose() -> str:
 
 def choose_with_text() -> tuple[str, str]:
     """Draw the choice and the text that the decoder reads; returns its id and the text."""
-    which, words = st.columns([1.2, 3])
-    with which:
+    decoder_column, text_column = st.columns([1.2, 3])
+    with decoder_column:
         name = choose()
-    with words:
+    with text_column:
         text = widgets.text_box(choices.TEXT, _("Text: the first half is the prompt"), height=96)
     return name, text
 
@@ -77,9 +77,9 @@ def played_steps(result: token_by_token.Result) -> list[step_player.PlayedStep]:
     return [
         step_player.PlayedStep(
             step.context,
-            (step.cached.tokens, step.anew.tokens),
-            (step.cached.flops, step.anew.flops),
-            (step.cached.seconds, step.anew.seconds),
+            (step.cached.tokens, step.uncached.tokens),
+            (step.cached.flops, step.uncached.flops),
+            (step.cached.seconds, step.uncached.seconds),
             step.difference,
             tuple(map(sum, step.layer_bytes)),
             step.alternatives,
@@ -100,25 +100,25 @@ def head_film(result: token_by_token.Result, layer: int, head: int) -> step_play
 def walk(views: Mapping[str, str]) -> presenting.Walk:
     """A walk through the views by their names, and in the first one through the steps of the decoder."""
     sections = presenting.walk_choice(choices.VIEW, views)
-    walked = replace(sections, before=True, go=partial(_go, sections))
+    step_walk = replace(sections, before=True, go=partial(_go_by_steps, sections))
     if link_state.value(choices.VIEW) != "steps":
-        return walked
-    at, last = _at()
-    place = _("Step {number} of {count}").format(number=at + 1, count=last + 1)
-    return replace(walked, place=place, before=at > 0, steps=last - at)
+        return step_walk
+    at, last = _current_step()
+    step_label = _("Step {number} of {count}").format(number=at + 1, count=last + 1)
+    return replace(step_walk, place=step_label, before=at > 0, steps=last - at)
 
 
-def _at() -> tuple[int, int]:
+def _current_step() -> tuple[int, int]:
     """The step on show, from 0, and the last one, which is on show while none is chosen."""
     last = max(0, link_state.value(choices.STEPS) - 1)
     picked = link_state.value(choices.AT)
     return last if picked is None else min(picked, last), last
 
 
-def _go(sections: presenting.Walk, by: int) -> None:
+def _go_by_steps(sections: presenting.Walk, by: int) -> None:
     """Go on step by step: among the decoder's while there are any on this side, else to the next view."""
-    for _each in range(abs(by)):
-        at, last = _at()
+    for _repeat in range(abs(by)):
+        at, last = _current_step()
         step = at + (1 if by > 0 else -1)
         if link_state.value(choices.VIEW) != "steps" or step > last:
             sections.go(1 if by > 0 else -1)

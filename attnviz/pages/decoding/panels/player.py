@@ -32,8 +32,8 @@ def prepare(name: str) -> None:
 
 
 def panel() -> None:
-    place = page_parts.main_picture()
-    name, config, more = _ask()
+    main_picture = page_parts.main_picture()
+    name, config, more = _choose_config()
     decoder = decoder_form.get_decoder(name)
     live = live_run.advance(
         "steps",
@@ -59,18 +59,18 @@ def panel() -> None:
         widgets.number_box(choices.SEED, _("Seed of the draw"), step=1)
         layer = widgets.number_box(choices.LAYER, _("Layer, from 0"), step=1, high=len(result.layers) - 1)
         head = widgets.number_box(choices.HEAD, _("Head, from 0"), step=1, high=len(result.layers[layer].q) - 1)
-    with place, st.container(key="canvas-of-steps"):
+    with main_picture, st.container(key="canvas-of-steps"):
         step_player.step_player(
             "d_player",
             decoder_form.step_figure(result, layer, head, at),
             on_step=lambda step: link_state.put(choices.AT, None if step == result.total_steps - 1 else step),
         )
-    with place:
-        _about(result, decoder.name, decoder.weights_are, (layer, head), at)
+    with main_picture:
+        _draw_footer(result, decoder.name, decoder.weights_are, (layer, head), at)
     live_run.rerun_if_running(live)
-    _same(result)
-    _costs(result, at)
-    _layers(result, at)
+    _draw_agreement(result)
+    _draw_costs(result, at)
+    _draw_layers(result, at)
     show.program(
         decoding_snippets.steps_program(name, config, result),
         "decoding-steps",
@@ -81,12 +81,12 @@ def panel() -> None:
     )
 
 
-def _ask() -> tuple[str, token_by_token.Config, DeltaGenerator]:
+def _choose_config() -> tuple[str, token_by_token.Config, DeltaGenerator]:
     """What is asked for, and the menu's place: how many layers and heads there are is known once the decoder is."""
-    which, words = st.columns([1.2, 3], vertical_alignment="bottom")
-    with which:
+    decoder_column, prompt_column = st.columns([1.2, 3], vertical_alignment="bottom")
+    with decoder_column:
         name = decoder_form.choose()
-    with words, st.container(horizontal=True, vertical_alignment="bottom"):
+    with prompt_column, st.container(horizontal=True, vertical_alignment="bottom"):
         text = widgets.text_box(choices.PROMPT, _("Prompt"))
         steps = widgets.number_box(choices.STEPS, _("Steps"), step=1, width=BOX)
         more = st.container(width="content")
@@ -94,9 +94,11 @@ def _ask() -> tuple[str, token_by_token.Config, DeltaGenerator]:
     return name, token_by_token.Config(text, steps, temperature, seed if temperature else 0), more
 
 
-def _about(result: token_by_token.Result, name: str, weights_are: str, place: tuple[int, int], at: int) -> None:
-    (layer, head), tensors = place, result.layers[place[0]]
-    shown = _("Layer {layer}, head {head} of {heads}, which reads K/V head {shared} of {groups}.").format(
+def _draw_footer(
+    result: token_by_token.Result, name: str, weights_are: str, layer_and_head: tuple[int, int], at: int
+) -> None:
+    (layer, head), tensors = layer_and_head, result.layers[layer_and_head[0]]
+    head_caption = _("Layer {layer}, head {head} of {heads}, which reads K/V head {shared} of {groups}.").format(
         layer=layer, head=head, heads=len(tensors.q), shared=tensors.kv_head_of(head), groups=len(tensors.k)
     )
     kinds = {
@@ -106,8 +108,8 @@ def _about(result: token_by_token.Result, name: str, weights_are: str, place: tu
     }
 
     def figure() -> SceneFigure:
-        part = decoder_form.step_figure(result, layer, head, at)
-        return SceneFigure((part,), part.title, part)
+        player = decoder_form.step_figure(result, layer, head, at)
+        return SceneFigure((player,), player.title, player)
 
     def table() -> dict[str, Any]:
         end = result.steps[at].context
@@ -119,15 +121,17 @@ def _about(result: token_by_token.Result, name: str, weights_are: str, place: tu
         name=f"decoding-layer{layer}-head{head}",
         key="d_player_save",
         canvas=show.live_canvas("d_player"),
-        words=join_sentences(kinds[weights_are].format(name=escape_markdown(name)), shown, _at_step(result, at)),
+        words=join_sentences(
+            kinds[weights_are].format(name=escape_markdown(name)), head_caption, _step_caption(result, at)
+        ),
         caption=join_sentences(
-            shown, end_sentence(_("{model} on “{text}”").format(model=name, text=result.config.text))
+            head_caption, end_sentence(_("{model} on “{text}”").format(model=name, text=result.config.text))
         ),
         table=table,
     )
 
 
-def _at_step(result: token_by_token.Result, at: int) -> str:
+def _step_caption(result: token_by_token.Result, at: int) -> str:
     """What the step on show processed, and whether both ways agree there; empty where nothing is written."""
     if not result.config.steps:
         return ""
@@ -135,7 +139,7 @@ def _at_step(result: token_by_token.Result, at: int) -> str:
     others = _("Probabilities are the model’s own; at temperature {temperature:g} the draw is made from others.")
     return join_sentences(
         _("Tokens that step {step} processed: **{one}** with the cache, **{all}** without.").format(
-            step=at + 1, one=step.cached.tokens, all=step.anew.tokens
+            step=at + 1, one=step.cached.tokens, all=step.uncached.tokens
         ),
         _("Both agree on the likeliest next token.")
         if step.same_choice
@@ -144,16 +148,16 @@ def _at_step(result: token_by_token.Result, at: int) -> str:
     )
 
 
-def _same(result: token_by_token.Result) -> None:
+def _draw_agreement(result: token_by_token.Result) -> None:
     """The proof: the largest difference of any logit at any step, beside the logit that is largest in size."""
     worst = max(result.steps, key=lambda step: step.difference)
-    cached, anew = (sum(work.flops for work in works) for works in _works(result))
+    cached, uncached = (sum(work.flops for work in works) for works in _works_by_step(result))
     with st.container(horizontal=True):
         st.metric(_("Largest difference of a logit"), f"{Rounded(worst.difference):.2g}")
         st.metric(_("Largest |logit| at that step"), f"{Rounded(worst.largest_logit):.1f}")
         st.metric(
             _("Work saved"),
-            f"{Rounded(1 - cached / anew):.0%}",
+            f"{Rounded(1 - cached / uncached):.0%}",
             help=_("FLOPs of all steps with the cache, beside those without."),
         )
     if not worst.difference:
@@ -175,35 +179,35 @@ def _same(result: token_by_token.Result) -> None:
     )
 
 
-def _works(result: token_by_token.Result) -> tuple[list[Work], list[Work]]:
+def _works_by_step(result: token_by_token.Result) -> tuple[list[Work], list[Work]]:
     """What each step took, with the cache and without."""
-    return [step.cached for step in result.steps], [step.anew for step in result.steps]
+    return [step.cached for step in result.steps], [step.uncached for step in result.steps]
 
 
-def _flops_in_words(cached: float, anew: float) -> str:
-    if cached == anew:
+def _flops_caption(cached: float, uncached: float) -> str:
+    if cached == uncached:
         return _("By formula: **{flops}** with the cache and without: no step has reused it yet.").format(
             flops=units.flop(cached)
         )
-    words = _("By formula: **{with_}** with the cache, **{without}** without, **{times:.1f}** times as many.")
-    return words.format(with_=units.flop(cached), without=units.flop(anew), times=anew / cached)
+    caption = _("By formula: **{with_}** with the cache, **{without}** without, **{times:.1f}** times as many.")
+    return caption.format(with_=units.flop(cached), without=units.flop(uncached), times=uncached / cached)
 
 
-def _costs(result: token_by_token.Result, at: int) -> None:
+def _draw_costs(result: token_by_token.Result, at: int) -> None:
     flops, clock = st.columns(2, gap="medium")
     with flops:
-        cached, anew = (list(accumulate(work.flops / 1e9 for work in works)) for works in _works(result))
+        cached, uncached = (list(accumulate(work.flops / 1e9 for work in works)) for works in _works_by_step(result))
         show.figure(
-            show.chart_of(figures.running_totals, cached, anew, _("GFLOP so far"), at),
+            show.chart_of(figures.running_totals, cached, uncached, _("GFLOP so far"), at),
             name="decoding-flops",
             key="d_flops",
-            words=_flops_in_words(cached[-1] * 1e9, anew[-1] * 1e9),
-            table={"step": list(range(1, len(cached) + 1)), "with a cache": cached, "without": anew},
+            words=_flops_caption(cached[-1] * 1e9, uncached[-1] * 1e9),
+            table={"step": list(range(1, len(cached) + 1)), "with a cache": cached, "without": uncached},
         )
     with clock:
-        cached, anew = (list(accumulate(work.seconds * 1e3 for work in works)) for works in _works(result))
+        cached, uncached = (list(accumulate(work.seconds * 1e3 for work in works)) for works in _works_by_step(result))
         show.figure(
-            show.chart_of(figures.running_totals, cached, anew, _("ms so far"), at),
+            show.chart_of(figures.running_totals, cached, uncached, _("ms so far"), at),
             name="decoding-time",
             key="d_time",
             words=_(
@@ -211,14 +215,14 @@ def _costs(result: token_by_token.Result, at: int) -> None:
                 "**{without}** without; the ratio is **{times:.1f}**."
             ).format(
                 with_=units.duration(cached[-1] / 1e3),
-                without=units.duration(anew[-1] / 1e3),
-                times=anew[-1] / cached[-1],
+                without=units.duration(uncached[-1] / 1e3),
+                times=uncached[-1] / cached[-1],
             ),
-            table={"step": list(range(1, len(cached) + 1)), "with a cache": cached, "without": anew},
+            table={"step": list(range(1, len(cached) + 1)), "with a cache": cached, "without": uncached},
         )
 
 
-def _layers(result: token_by_token.Result, at: int) -> None:
+def _draw_layers(result: token_by_token.Result, at: int) -> None:
     step = result.steps[at]
     keys, values = ([pair[n] for pair in step.layer_bytes] for n in (0, 1))
     first = result.layers[0]

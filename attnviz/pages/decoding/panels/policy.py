@@ -27,31 +27,31 @@ def policy_names() -> dict[EvictionKind, str]:
 
 
 def panel() -> None:
-    place = page_parts.main_picture()
+    main_picture = page_parts.main_picture()
     name, text = decoder_form.choose_with_text()
     with st.container(horizontal=True, vertical_alignment="center"), page_parts.more_menu():
         seed = widgets.number_box(choices.SEED, _("Seed of the random policy"), step=1)
-    live = _computed(name, kept_positions.Config(text, seed))
+    live = _compute(name, kept_positions.Config(text, seed))
     result = live.result
     show_notices(result.notices)
-    n, every = len(result.kept), result.wanted
+    n, every = len(result.policies), result.total_policies
     live_run.draw_progress("policies", live, n / every, _("policy {n} of {all}").format(n=n, all=every))
-    policy, budget = _choose(result)
-    with place:
-        _curve(result, budget)
-    shown = _map(result, policy, budget)
+    policy, budget = _choose_policy(result)
+    with main_picture:
+        _draw_curve(result, budget)
+    selected = _draw_map(result, policy, budget)
     live_run.rerun_if_running(live)
-    _table(result)
+    _draw_table(result)
     show.program(
-        decoding_snippets.policy_program(name, text, result, policy, budget, shown),
+        decoding_snippets.policy_program(name, text, result, policy, budget, selected),
         "decoding-policies",
         about=_("Paste this code into a notebook: it prints the numbers of the policy and the budget that are chosen."),
     )
 
 
-def _computed(name: str, config: kept_positions.Config) -> live_run.LiveRun[kept_positions.Result]:
+def _compute(name: str, config: kept_positions.Config) -> live_run.LiveRun[kept_positions.Result]:
     """The prepared result of the example, or what has been computed so far of any other."""
-    prepared = kept_positions.find(name, config)
+    prepared = kept_positions.find_prepared(name, config)
     if prepared is not None:
         st.caption(_("Computed beforehand with these weights; any other text is computed now."))
         return live_run.LiveRun(prepared, False, False)
@@ -63,7 +63,7 @@ def _computed(name: str, config: kept_positions.Config) -> live_run.LiveRun[kept
     )
 
 
-def _choose(result: kept_positions.Result) -> tuple[EvictionKind, int]:
+def _choose_policy(result: kept_positions.Result) -> tuple[EvictionKind, int]:
     """Draw the choice of the policy and the budget on show."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         names = {str(kind): name for kind, name in policy_names().items()}
@@ -72,15 +72,25 @@ def _choose(result: kept_positions.Result) -> tuple[EvictionKind, int]:
         return kind, int(widgets.select_one(choices.BUDGET, _("Positions kept"), budgets))
 
 
-def _curve(result: kept_positions.Result, budget: int) -> None:
+def _draw_curve(result: kept_positions.Result, budget: int) -> None:
     names = policy_names()
-    by_kind = {kind: sorted(result.of(kind), key=lambda kept: kept.policy.budget) for kind in kept_positions.POLICIES}
+    by_kind = {
+        kind: sorted(result.find_all(kind), key=lambda policy_result: policy_result.policy.budget)
+        for kind in kept_positions.POLICIES
+    }
     lines = {
-        names[kind]: ([each.policy.budget for each in every], [float(each.moved.kl.mean()) for each in every])
+        names[kind]: (
+            [policy_result.policy.budget for policy_result in every],
+            [float(policy_result.shift.kl.mean()) for policy_result in every],
+        )
         for kind, every in by_kind.items()
         if every
     }
-    here = {kind: kept for kind in kept_positions.POLICIES if (kept := result.at(kind, budget)) is not None}
+    here = {
+        kind: policy_result
+        for kind in kept_positions.POLICIES
+        if (policy_result := result.find(kind, budget)) is not None
+    }
     if not here:
         return
     show.figure(
@@ -94,56 +104,59 @@ def _curve(result: kept_positions.Result, budget: int) -> None:
             "moves on average "
             "by (nats): {moves}. With everything kept by {zero:.1g}."
         ).format(
-            zero=result.kept[0].moved.kl.mean(),
+            zero=result.policies[0].shift.kl.mean(),
             prompt=result.prompt,
             total=result.total,
             budget=budget,
             share=budget / result.total,
-            moves=join_list(f"{names[kind]} **{Rounded(kept.moved.kl.mean()):.2g}**" for kind, kept in here.items()),
+            moves=join_list(
+                f"{names[kind]} **{Rounded(policy_result.shift.kl.mean()):.2g}**"
+                for kind, policy_result in here.items()
+            ),
         ),
         table={
-            "policy": [kept.policy.kind for kept in result.kept],
-            "positions": [kept.policy.budget for kept in result.kept],
-            "bytes": [kept.cache_bytes for kept in result.kept],
-            "bytes with all kept": [result.full_bytes for _kept in result.kept],
-            "mean KL": [float(kept.moved.kl.mean()) for kept in result.kept],
-            "largest KL": [float(kept.moved.kl.max()) for kept in result.kept],
-            "same likeliest token": [float(kept.moved.same.mean()) for kept in result.kept],
-            "loss": [kept.moved.loss for kept in result.kept],
+            "policy": [policy_result.policy.kind for policy_result in result.policies],
+            "positions": [policy_result.policy.budget for policy_result in result.policies],
+            "bytes": [policy_result.cache_bytes for policy_result in result.policies],
+            "bytes with all kept": [result.full_bytes for _policy_result in result.policies],
+            "mean KL": [float(policy_result.shift.kl.mean()) for policy_result in result.policies],
+            "largest KL": [float(policy_result.shift.kl.max()) for policy_result in result.policies],
+            "same likeliest token": [float(policy_result.shift.same.mean()) for policy_result in result.policies],
+            "loss": [policy_result.shift.loss for policy_result in result.policies],
         },
     )
 
 
-def _map(result: kept_positions.Result, policy: EvictionKind, budget: int) -> tuple[int, int]:
+def _draw_map(result: kept_positions.Result, policy: EvictionKind, budget: int) -> tuple[int, int]:
     """Draw what is kept; the layer and the K/V head that are on show."""
-    kept = result.at(policy, budget)
+    policy_result = result.find(policy, budget)
     layer = group = 0
-    if kept is None:
+    if policy_result is None:
         st.caption(_("This policy is still being computed."))
         return layer, group
-    if len(kept.positions[0]) > 1:
+    if len(policy_result.positions[0]) > 1:
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            last, last_group = (size - 1 for size in kept.positions.shape[:2])
+            last, last_group = (size - 1 for size in policy_result.positions.shape[:2])
             layer = widgets.number_box(choices.KEPT_LAYER, _("Layer, from 0"), step=1, high=last, width=168)
             group = widgets.number_box(choices.KEPT_GROUP, _("K/V head, from 0"), step=1, high=last_group, width=168)
-    positions = kept.positions[layer, group]
+    positions = policy_result.positions[layer, group]
     colour = SERIES[list(policy_names()).index(policy) - 1]
     show.figure(
-        show.chart_of(figures.kept_map, positions, result.labels[result.prompt :], result.labels, colour),
+        show.chart_of(figures.draw_visible_positions, positions, result.labels[result.prompt :], result.labels, colour),
         name=f"kept-{policy}-{budget}",
         key="d_kept",
         words=join_sentences(
-            _kept_words(result, kept, layer, group),
+            _visible_caption(result, policy_result, layer, group),
             _(
                 "**{saved}** of {full}, at {bits} bits a number, are saved; the likeliest token stays in {same:.0%} of "
                 "rows, and the loss on the text goes from {before:.2f} to **{after:.2f}** nats."
             ).format(
                 bits=8 * result.number_bytes,
-                saved=units.binary(result.full_bytes - kept.cache_bytes),
+                saved=units.binary(result.full_bytes - policy_result.cache_bytes),
                 full=units.binary(result.full_bytes),
-                same=kept.moved.same.mean(),
+                same=policy_result.shift.same.mean(),
                 before=result.full_loss,
-                after=kept.moved.loss,
+                after=policy_result.shift.loss,
             ),
         ),
         table={"position": range(result.prompt, result.total), "token": list(result.labels[result.prompt :])}
@@ -152,8 +165,10 @@ def _map(result: kept_positions.Result, policy: EvictionKind, budget: int) -> tu
     return layer, group
 
 
-def _kept_words(result: kept_positions.Result, kept: kept_positions.PolicyResult, layer: int, group: int) -> str:
-    if len(kept.positions[0]) > 1:
+def _visible_caption(
+    result: kept_positions.Result, policy_result: kept_positions.PolicyResult, layer: int, group: int
+) -> str:
+    if len(policy_result.positions[0]) > 1:
         text = _(
             "Rows are the tokens read under the policy, coloured what layer {layer}, K/V head {group} still holds for "
             "them; grey is evicted. The first token is held in {first} of {rows} {rows:row|rows}."
@@ -163,29 +178,32 @@ def _kept_words(result: kept_positions.Result, kept: kept_positions.PolicyResult
             "Rows are the tokens read under the policy, coloured what every head still holds for them; grey is "
             "evicted. The first token is held in {first} of {rows} {rows:row|rows}."
         )
-    held = kept.positions[layer, group, :, 0]
-    return text.format(layer=layer, group=group, first=int(held.sum()), rows=len(held))
+    first_visible = policy_result.positions[layer, group, :, 0]
+    return text.format(layer=layer, group=group, first=int(first_visible.sum()), rows=len(first_visible))
 
 
-def _table(result: kept_positions.Result) -> None:
+def _draw_table(result: kept_positions.Result) -> None:
     names = policy_names()
     with st.expander(_("All policies and budgets")):
         show.draw_table(
             show.to_columns(
                 [
                     {
-                        _("policy"): names[kept.policy.kind],
-                        _("positions"): kept.policy.budget,
+                        _("policy"): names[policy_result.policy.kind],
+                        _("positions"): policy_result.policy.budget,
                         _("bytes, {bits}-bit numbers").format(bits=8 * result.number_bytes): units.binary(
-                            kept.cache_bytes
+                            policy_result.cache_bytes
                         ),
-                        _("saved"): f"{Rounded(1 - kept.cache_bytes / result.full_bytes):.0%}",
-                        _("mean KL, nats"): f"{Rounded(kept.moved.kl.mean()):.3g}",
-                        _("largest KL, nats"): f"{Rounded(kept.moved.kl.max()):.3g}",
-                        _("same likeliest token"): f"{Rounded(kept.moved.same.mean()):.0%}",
-                        _("loss, nats"): f"{Rounded(kept.moved.loss):.3f}",
+                        _("saved"): f"{Rounded(1 - policy_result.cache_bytes / result.full_bytes):.0%}",
+                        _("mean KL, nats"): f"{Rounded(policy_result.shift.kl.mean()):.3g}",
+                        _("largest KL, nats"): f"{Rounded(policy_result.shift.kl.max()):.3g}",
+                        _("same likeliest token"): f"{Rounded(policy_result.shift.same.mean()):.0%}",
+                        _("loss, nats"): f"{Rounded(policy_result.shift.loss):.3f}",
                     }
-                    for kept in sorted(result.kept, key=lambda kept: (kept.policy.budget, kept.policy.kind))
+                    for policy_result in sorted(
+                        result.policies,
+                        key=lambda policy_result: (policy_result.policy.budget, policy_result.policy.kind),
+                    )
                 ]
             )
         )

@@ -21,29 +21,29 @@ KEY = "d_measuring"
 
 
 def panel() -> None:
-    place = page_parts.main_picture()
+    main_picture = page_parts.main_picture()
     which, where = st.columns(2, vertical_alignment="bottom")
     with which:
         name = decoder_form.choose()
-    measured = _measured(name)
+    timings = _find_timings(name)
     with where:
         chosen = widgets.select_one(
             choices.MACHINE,
             _("Machine"),
-            {choices.HERE: _("this server, measured")} | {gpu: held.name for gpu, held in gpus().items()},
+            {choices.HERE: _("this server, measured")} | {gpu: gpu_machine.name for gpu, gpu_machine in gpus().items()},
             style="select",
-            usual="a100-80gb" if measured is None else choices.HERE,
+            usual="a100-80gb" if timings is None else choices.HERE,
         )
-    if chosen == choices.HERE and measured is None:
+    if chosen == choices.HERE and timings is None:
         st.info(
             _("The owner of this server has not measured it. Choose another machine above.")
             if current_settings().hosted
             else _("Nothing has been measured on this machine yet. It takes a few seconds.")
         )
         return
-    if chosen == choices.HERE and measured is not None:
-        machine, points = measured.machine, measured.points
-        _here(machine)
+    if chosen == choices.HERE and timings is not None:
+        machine, points = timings.machine, timings.points
+        _draw_machine(machine)
     else:
         machine, points = gpus()[chosen].machine, time_formula(decoder_form.decoder_key(name))
         st.caption(
@@ -51,9 +51,9 @@ def panel() -> None:
                 source=escape_markdown(gpus()[chosen].source)
             )
         )
-    with place:
-        _picture(machine, points, chosen)
-    _table(machine, points)
+    with main_picture:
+        _draw_roofline(machine, points, chosen)
+    _draw_table(machine, points)
     show.program(
         decoding_snippets.roofline_program(machine, points),
         "decoding-speed",
@@ -66,19 +66,21 @@ def time_formula(identity: tuple[str, str]) -> tuple[prefill_and_decode.PassPoin
     return prefill_and_decode.ideal_passes(decoder_form.get_decoder(identity[0]), 2)
 
 
-def _measured(name: str) -> prefill_and_decode.MachineTimings | None:
+def _find_timings(name: str) -> prefill_and_decode.MachineTimings | None:
     """What was measured here; the button that measures is not drawn where strangers use the server."""
-    kept = prefill_and_decode.find(name)
+    timings = prefill_and_decode.find_measurement(name)
     if current_settings().hosted:
-        return kept
+        return timings
     if st.button(
-        _("Measure on this machine") if kept is None else _("Measure again"), icon=":material/timer:", key="d_measure"
+        _("Measure on this machine") if timings is None else _("Measure again"),
+        icon=":material/timer:",
+        key="d_measure",
     ):
         st.session_state[KEY] = name
     if st.session_state.get(KEY) == name:
         live = live_run.advance(
             "speed",
-            (decoder_form.decoder_key(name), None if kept is None else kept.points),
+            (decoder_form.decoder_key(name), None if timings is None else timings.points),
             lambda: prefill_and_decode.measure(decoder_form.get_decoder(name)),
             lambda measured: measured.done,
         )
@@ -89,10 +91,10 @@ def _measured(name: str) -> prefill_and_decode.MachineTimings | None:
             st.session_state.pop(KEY)
             prefill_and_decode.store_measurement(name, live.result)
             st.rerun()  # the button above was drawn before there was a measurement
-    return kept
+    return timings
 
 
-def _here(machine: Machine) -> None:
+def _draw_machine(machine: Machine) -> None:
     peak, bandwidth, ridge = st.columns(3)
     peak.metric(
         _("Peak, measured"), f"{Rounded(machine.peak / 1e9):,.1f} GFLOP/s", help=_("A product of two square matrices.")
@@ -107,32 +109,32 @@ def _here(machine: Machine) -> None:
     )
 
 
-def _picture(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...], where: str) -> None:
-    drawn = {}
+def _draw_roofline(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...], where: str) -> None:
+    points_by_kind = {}
     for kind in ("prefill", "decode"):
-        mine = [point for point in points if point.kind == kind]
-        drawn[kind] = (
-            [point.intensity for point in mine],
-            [point.flops / _seconds(point, machine) for point in mine],
-            _labels(kind, mine),
+        kind_points = [point for point in points if point.kind == kind]
+        points_by_kind[kind] = (
+            [point.intensity for point in kind_points],
+            [point.flops / _pass_seconds(point, machine) for point in kind_points],
+            _label_points(kind, kind_points),
         )
     show.figure(
-        show.chart_of(figures.roofline, machine.peak, machine.bandwidth, drawn),
+        show.chart_of(figures.roofline, machine.peak, machine.bandwidth, points_by_kind),
         name=f"roofline-{where}",
         key="d_roofline",
-        words=_words(machine, points),
+        words=_roofline_caption(machine, points),
         table={
             "pass": [point.kind for point in points],
             "new tokens": [point.tokens for point in points],
             "context": [point.context for point in points],
             "FLOPs": [point.flops for point in points],
             "bytes": [point.nbytes for point in points],
-            "seconds": [_seconds(point, machine) for point in points],
+            "seconds": [_pass_seconds(point, machine) for point in points],
         },
     )
 
 
-def _labels(kind: str, points: list[prefill_and_decode.PassPoint]) -> list[str]:
+def _label_points(kind: str, points: list[prefill_and_decode.PassPoint]) -> list[str]:
     """The tokens of each prompt; decode's points lie close together, and share one name."""
     if kind == "prefill":
         return [str(point.tokens) for point in points]
@@ -140,12 +142,12 @@ def _labels(kind: str, points: list[prefill_and_decode.PassPoint]) -> list[str]:
     return [f"{min(contexts)}…{max(contexts)}", *[""] * (len(points) - 1)]
 
 
-def _seconds(point: prefill_and_decode.PassPoint, machine: Machine) -> float:
+def _pass_seconds(point: prefill_and_decode.PassPoint, machine: Machine) -> float:
     """What was measured, or the shortest time possible."""
-    return point.seconds if point.seconds is not None else point.at_best(machine).seconds
+    return point.seconds if point.seconds is not None else point.best_case(machine).seconds
 
 
-def _words(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...]) -> str:
+def _roofline_caption(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...]) -> str:
     prefill = max((p for p in points if p.kind == "prefill"), key=lambda p: p.tokens)
     decode = min((p for p in points if p.kind == "decode"), key=lambda p: p.context)
     limits = {"compute": _("computing"), "memory": _("reading")}
@@ -156,18 +158,18 @@ def _words(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...]) -
         "than it reads."
     ).format(
         tokens=prefill.tokens,
-        high=_three_digits(prefill.intensity),
+        high=_round_to_three_digits(prefill.intensity),
         low=decode.intensity,
-        first=limits[cast(str, prefill.at_best(machine).bound)],
-        second=limits[cast(str, decode.at_best(machine).bound)],
-        each=units.duration(_seconds(prefill, machine) / prefill.tokens),
-        alone=units.duration(_seconds(decode, machine)),
-        times=_seconds(decode, machine) * prefill.tokens / _seconds(prefill, machine),
+        first=limits[cast(str, prefill.best_case(machine).bound)],
+        second=limits[cast(str, decode.best_case(machine).bound)],
+        each=units.duration(_pass_seconds(prefill, machine) / prefill.tokens),
+        alone=units.duration(_pass_seconds(decode, machine)),
+        times=_pass_seconds(decode, machine) * prefill.tokens / _pass_seconds(prefill, machine),
         ridge=machine.peak / machine.bandwidth,
     )
 
 
-def _table(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...]) -> None:
+def _draw_table(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...]) -> None:
     kinds = {"prefill": _("prefill"), "decode": _("decode")}
     limits = {"compute": _("computing"), "memory": _("reading")}
     rows: list[dict[str, object]] = [
@@ -177,9 +179,9 @@ def _table(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...]) -
             _("in the cache before"): point.context - point.tokens,
             _("work"): units.flop(point.flops),
             _("read"): units.binary(point.nbytes),
-            _("FLOPs a byte"): _three_digits(point.intensity),
-            _("at best"): units.duration(point.at_best(machine).seconds),
-            _("bound by"): limits[point.at_best(machine).bound],
+            _("FLOPs a byte"): _round_to_three_digits(point.intensity),
+            _("at best"): units.duration(point.best_case(machine).seconds),
+            _("bound by"): limits[point.best_case(machine).bound],
         }
         | ({} if point.seconds is None else {_("measured"): units.duration(point.seconds)})
         for point in points
@@ -187,5 +189,5 @@ def _table(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...]) -
     show.draw_table(show.to_columns(rows))
 
 
-def _three_digits(value: float) -> float:
+def _round_to_three_digits(value: float) -> float:
     return float(f"{Rounded(value):.3g}".replace(",", ""))
