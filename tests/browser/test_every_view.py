@@ -75,7 +75,7 @@ def words_of_answers() -> frozenset[str]:
     read = run_model(Request("smollm2-135m", example.text), loaded)
     said = [each.label for each in parts.likely_tokens(read, loaded)]
     said += parts.run(read, loaded, parts.TokenQuestion()).likeliest
-    said += (example.text, example.other, example.token, example.versus)
+    said += (example.text, example.second_prompt, example.token, example.versus)
     return frozenset(WORD.findall(" ".join(said)))
 
 

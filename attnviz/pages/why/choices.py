@@ -3,7 +3,7 @@
 from attnviz.app.links.choices import PageChoices
 from attnviz.base.words import N_
 from attnviz.pages.why.maths.parts import CONTRASTS
-from attnviz.pages.why.maths.two_prompts import DRAWN
+from attnviz.pages.why.maths.two_prompts import MAX_CIRCUIT_SIZE
 
 LONGEST_TEXT, LONGEST_TOKEN = 20_000, 100  #: characters
 
@@ -22,6 +22,10 @@ AT = PAGE.one_of("why_at", label=N_("Head (layer.head)"))  #: a head, "23.4"; ""
 SILENCE = PAGE.flag(
     "why_silence", label=N_("Silence it, and run the model again")
 )  #: whether the model runs again without that head
-OTHER = PAGE.text("why_other", longest=LONGEST_TEXT, label=N_("Second prompt"))  #: the second prompt; "": the example's
-SIZE = PAGE.whole("why_size", 3, low=1, high=DRAWN, label=N_("Parts in the circuit"))  #: parts of the circuit
+SECOND_PROMPT = PAGE.text(
+    "why_other", longest=LONGEST_TEXT, label=N_("Second prompt")
+)  #: the second prompt; "": the example's
+SIZE = PAGE.whole(
+    "why_size", 3, low=1, high=MAX_CIRCUIT_SIZE, label=N_("Parts in the circuit")
+)  #: parts of the circuit
 MLPS = PAGE.flag("why_mlps", label=N_("Leave out MLPs, too"))  #: whether MLPs may be left out of it, too

@@ -14,7 +14,7 @@ from attnviz.figures.heatmap import as_typed, label, labels, token_axis
 from attnviz.figures.theme import ALTERNATIVE, FONT, MASKED, PRIMARY, SCALED, SIGNED, THEORY, Figure
 
 HEADS, MLPS, BELOW = SCALED, ALTERNATIVE, THEORY
-NAMED = 10
+N_NAMED = 10
 ROW = 16  #: pixels of a layer: on a phone names of two layers do not touch
 
 
@@ -24,13 +24,15 @@ def layer_ticks(layers: int) -> list[int]:
 
 
 # What each part of a model adds to a logit, layer over layer, and what it would say if it ended there.
-def _with_legend(drawn: list[Series], title: str, layers: int, below: int, **look: Any) -> Figure:
+def _draw_with_legend(series: list[Series], title: str, layers: int, below: int, **look: Any) -> Figure:
     height = int(np.clip(110 + ROW * (layers + below), 360, 620))
-    fig = chart(drawn, height=height, title=as_typed(title), legend_below=True, dragmode=False, showlegend=True, **look)
+    fig = chart(
+        series, height=height, title=as_typed(title), legend_below=True, dragmode=False, showlegend=True, **look
+    )
     return fig.update_layout(margin_t=title_lines.margin_above(fig, 34))
 
 
-def _rows(layers: int, below: int, **look: Any) -> dict[str, Any]:
+def _layer_axis(layers: int, below: int, **look: Any) -> dict[str, Any]:
     return BARE | {"range": [-1.7 - below, layers + 0.1]} | look
 
 
@@ -52,9 +54,9 @@ def parts_ladder(
     entering = {-1.2 - n: name for n, (name, _value) in enumerate(below)}
     names = [_("MLP {layer}").format(layer=layer) for layer in range(layers)]
     named = entering | {layer: str(layer) for layer in layer_ticks(layers)}
-    return _with_legend(
+    return _draw_with_legend(
         [
-            _bars_of_heads(heads, chosen[0] * widest + chosen[1]),
+            _head_bars(heads, chosen[0] * widest + chosen[1]),
             _bars(range(layers), mlps.tolist(), names, _("MLPs"), MLPS, offset=-0.44),
             _bars(
                 list(entering),
@@ -70,14 +72,14 @@ def parts_ladder(
         layers,
         len(below),
         x=axis(as_typed(unit)),
-        y=_rows(layers, len(below), title={"text": _("layer"), "standoff": 4}, **axis(labels=named)),
-        notes=_names_of_largest(heads, mlps),
+        y=_layer_axis(layers, len(below), title={"text": _("layer"), "standoff": 4}, **axis(labels=named)),
+        notes=_note_largest(heads, mlps),
         barmode="overlay",
         bargap=0,
     )
 
 
-def _bars_of_heads(heads: np.ndarray, chosen: int) -> Series:
+def _head_bars(heads: np.ndarray, chosen: int) -> Series:
     """All heads, end to end from nought in their layer's row: to the right those that add, to the left the others."""
     rows, lengths, starts, numbers = [], [], [], []
     for layer, row in enumerate(heads):
@@ -130,17 +132,17 @@ def _bars(
     )
 
 
-def _names_of_largest(heads: np.ndarray, mlps: np.ndarray) -> list[dict[str, Any]]:
+def _note_largest(heads: np.ndarray, mlps: np.ndarray) -> list[dict[str, Any]]:
     """The names of the ten largest parts, at the end of their rows."""
     table = np.concatenate([np.nan_to_num(heads), mlps[:, None]], 1)
-    largest = np.argsort(-np.abs(table), axis=None)[:NAMED]
+    largest = np.argsort(-np.abs(table), axis=None)[:N_NAMED]
     look: dict[str, Any] = {"xanchor": "left", "xshift": 4, "font": {"size": 11, "family": FONT}}
     notes = []
     for layer in sorted({int(n) // table.shape[1] for n in largest}):
-        mine = [int(n) % table.shape[1] for n in largest if int(n) // table.shape[1] == layer]
-        words = [f"{layer}.{n}" if n < heads.shape[1] else _("MLP {layer}").format(layer=layer) for n in mine]
+        columns = [int(n) % table.shape[1] for n in largest if int(n) // table.shape[1] == layer]
+        names = [f"{layer}.{n}" if n < heads.shape[1] else _("MLP {layer}").format(layer=layer) for n in columns]
         row = table[layer]
-        notes.append(note(max(row[:-1][row[:-1] > 0].sum(), row[-1], 0.0), layer, ", ".join(words), **look))
+        notes.append(note(max(row[:-1][row[:-1] > 0].sum(), row[-1], 0.0), layer, ", ".join(names), **look))
     return notes
 
 
@@ -155,7 +157,7 @@ def lens_curves(
     layers, y = len(ranks) - 1, [n - 0.5 for n in range(len(ranks))]
     strokes = ((PRIMARY[1], 3, None), (THEORY, 2, "dot"))
     hover = _("{token}: place {place}, {share}")
-    drawn = [
+    curves = [
         line(
             ranks[:, column].tolist(),
             y,
@@ -172,7 +174,7 @@ def lens_curves(
     tokens = points(
         [0.7] * (layers + 1),
         y,
-        text=[label(each, 12) for each in likeliest],
+        text=[label(token, 12) for token in likeliest],
         at="middle right",
         mode="text",
         textfont={"size": 11},
@@ -181,13 +183,13 @@ def lens_curves(
     )
     worst = float(np.log10(max(10, ranks.max())))
     powers, reach = {10**n: f"{10**n:,}" for n in range(6)}, [worst + 0.1, -0.4 * worst]
-    return _with_legend(
-        [*drawn, tokens],
+    return _draw_with_legend(
+        [*curves, tokens],
         title,
         layers,
         below,
         x=axis(_("place among all tokens"), labels=powers, type="log", range=reach),
-        y=_rows(layers, below, showticklabels=False),
+        y=_layer_axis(layers, below, showticklabels=False),
     )
 
 
@@ -195,9 +197,9 @@ def source_bars(tokens: Sequence[str], values: np.ndarray, unit: str) -> Figure:
     """What a head read from each token, in the order of the sentence: a bar each, to the right what it adds."""
     rows, high = list(range(len(tokens))), int(np.clip(80 + 22 * len(tokens), 160, 460))
     named = dict(enumerate(labels(tokens, (high - 80) // 15, 18)))
-    words, hover = list(map(as_typed, tokens)), "%{hovertext}: %{x:+.3f}"
+    token_texts, hover = list(map(as_typed, tokens)), "%{hovertext}: %{x:+.3f}"
     return chart(
-        [bars(values.tolist(), rows, None, HEADS, across=True, hovertext=words, hover=hover)],
+        [bars(values.tolist(), rows, None, HEADS, across=True, hovertext=token_texts, hover=hover)],
         axis(as_typed(unit)),
         axis(labels=named, autorange="reversed", showgrid=False),
         height=high,
@@ -225,10 +227,10 @@ def draw_circuit(nodes: Sequence[Node], tokens: Sequence[str], answer: str, titl
     rows = {layer: n for n, layer in enumerate(sorted({node.layer for node in nodes}))}
     last, most = len(tokens) - 1, max((abs(node.score) for node in nodes), default=1.0) or 1.0
     upright = {"type": "line", "y0": -0.8, "y1": len(rows), "line": {"color": MASKED, "width": 1}, "opacity": 0.35}
-    beside = _beside(nodes)
+    beside = _count_left_neighbours(nodes)
     places = [node.position + 0.42 * n for node, n in zip(nodes, beside, strict=True)]
     reads = [
-        _read([source, source, x], [-0.8, rows[node.layer] - 0.7, rows[node.layer]], weight)
+        _read_line([source, source, x], [-0.8, rows[node.layer] - 0.7, rows[node.layer]], weight)
         for node, x in zip(nodes, places, strict=True)
         for source, weight in node.reads
         if source != node.position
@@ -267,24 +269,24 @@ def draw_circuit(nodes: Sequence[Node], tokens: Sequence[str], answer: str, titl
     )
 
 
-def _read(x: list[float], y: list[float], weight: float) -> Series:
+def _read_line(x: list[float], y: list[float], weight: float) -> Series:
     return line(x, y, None, SCALED, width=1 + 6 * weight, opacity=0.4, hover="", showlegend=False)
 
 
-def _beside(nodes: Sequence[Node]) -> list[int]:
+def _count_left_neighbours(nodes: Sequence[Node]) -> list[int]:
     """How many parts of the same layer and token each part stands to the right of."""
-    places = [(node.position, node.layer) for node in nodes]
-    return [places[:n].count(place) for n, place in enumerate(places)]
+    positions = [(node.position, node.layer) for node in nodes]
+    return [positions[:n].count(position) for n, position in enumerate(positions)]
 
 
-def kept_share_curve(sizes: Sequence[int], kept: Sequence[float], chosen: int) -> Figure:
+def faithfulness_curve(sizes: Sequence[int], faithfulness: Sequence[float], chosen: int) -> Figure:
     """The share of the lead that the first parts keep, over how many they are."""
-    x, hover = list(sizes[: len(kept)]), _("{n} parts keep {share}").format(n="%{customdata}", share="%{y:.0%}")
+    x, hover = list(sizes[: len(faithfulness)]), _("{n} parts keep {share}").format(n="%{customdata}", share="%{y:.0%}")
     named = {n + 1: str(n) for n in (0, 1, 2, 5, 10, 20, 50, 100, 200, 500) if n <= sizes[-1]}
     reach = [-0.05, float(np.log10(sizes[-1] + 1)) + 0.05]
-    shown: dict[str, Any] = {"customdata": x, "hover": hover, "showlegend": False}
+    line_style: dict[str, Any] = {"customdata": x, "hover": hover, "showlegend": False}
     return chart(
-        [line([size + 1 for size in x], list(kept), None, SCALED, width=2, dots=True, **shown)],
+        [line([size + 1 for size in x], list(faithfulness), None, SCALED, width=2, dots=True, **line_style)],
         axis(_("parts kept"), labels=named, type="log", range=reach),
         axis(_("of the lead is kept"), tickformat=".0%"),
         height=460,
@@ -302,7 +304,7 @@ def patch_map(shares: np.ndarray, exact: np.ndarray, linear: np.ndarray, tokens:
     """
     layers, count = shares.shape
     known = np.argwhere(~np.isnan(exact) & (linear != 0))
-    words = [
+    cell_texts = [
         [
             _("layer {layer}, “{token}”").format(layer=layer, token=as_typed(tokens[at]))
             + f"<br><b>{Rounded(shares[layer, at]):.1%}</b> "
@@ -315,7 +317,7 @@ def patch_map(shares: np.ndarray, exact: np.ndarray, linear: np.ndarray, tokens:
     x, y = known[:, 1].tolist(), known[:, 0].tolist()
     return chart(
         [
-            cells(np.asarray(shares, np.float32), SIGNED, -1, 1, bar=bar, text=words, gap=1, hover="%{text}"),
+            cells(np.asarray(shares, np.float32), SIGNED, -1, 1, bar=bar, text=cell_texts, gap=1, hover="%{text}"),
             points(x, y, None, THEORY, size=3, hover="", showlegend=False),
         ],
         token_axis(tokens, **BARE),

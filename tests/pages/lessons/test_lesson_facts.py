@@ -50,7 +50,7 @@ def test_the_head_that_said_so_is_the_one_that_adds_most_and_its_word_the_one_it
     run = run_model(Request("smollm2-135m", model_facts.LESSON.sentence), smollm2)
     made = parts.run(run, smollm2, parts.TokenQuestion())
     found = model_facts.who_said(lesson_parts.Subject(run.request.text, run, lambda: smollm2, lambda: made))
-    most = max((part for part in made.parts if part.head is not None), key=lambda part: part.value)
+    most = max((part for part in made.by_size if part.head is not None), key=lambda part: part.value)
     assert (found.values["layer"], found.values["head"]) == (most.layer, most.head)
     assert dict(found.answers)[found.right].strip() == "Italy"
     assert 0.9 * most.value < found.values["value"]

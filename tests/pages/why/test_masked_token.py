@@ -35,15 +35,15 @@ def lead(masked: LoadedModel, text: str, ids: parts.Ids) -> float:
 def test_every_section_watches_the_masked_token(masked, read):
     made = parts.run(read, masked, parts.TokenQuestion())
     assert made.masked == made.position == AT
-    ids = tuple(each.id for each in made.asked)
+    ids = tuple(each.id for each in made.targets)
     whole, other = (lead(masked, text, ids) for text in (TEXT, OTHER))
     assert abs(whole - other) > 0.01
     assert made.total == pytest.approx(whole, abs=1e-3)
-    assert sum(part.value for part in made.parts) == pytest.approx(whole, abs=1e-3)
+    assert sum(part.value for part in made.by_size) == pytest.approx(whole, abs=1e-3)
     assert parts.ablate_head(read, masked, ids, made.position, *made.strongest).total != pytest.approx(whole, abs=1e-3)
     *_, found = two_prompts.measure_circuit(read, masked, two_prompts.TwoPrompts(TEXT, OTHER, ids, made.masked), True)
-    assert found.whole == pytest.approx(whole, abs=1e-3)
-    assert found.kept[-1] == pytest.approx(1, abs=1e-4)
-    *_, mapped = two_prompts.patch(masked, two_prompts.TwoPrompts(TEXT, OTHER, ids, made.masked))
+    assert found.logit_diff == pytest.approx(whole, abs=1e-3)
+    assert found.faithfulness[-1] == pytest.approx(1, abs=1e-4)
+    *_, mapped = two_prompts.patch_prompts(masked, two_prompts.TwoPrompts(TEXT, OTHER, ids, made.masked))
     assert (mapped.after, mapped.before) == pytest.approx((whole, other), abs=1e-3)
     assert mapped.exact[0, 2] == pytest.approx(whole - other, abs=1e-3), "the one word that differs, put back"

@@ -13,7 +13,7 @@ from tests.pages.conftest import charts, said, sound
 @pytest.fixture(autouse=True)
 def few_passes(monkeypatch):
     """Each cell of a map and each size of a circuit is a pass: test_parts.py looks at their numbers."""
-    monkeypatch.setattr(two_prompts, "MOST", 9)
+    monkeypatch.setattr(two_prompts, "MAX_EXACT_CELLS", 9)
     monkeypatch.setattr(two_prompts, "measured_sizes", lambda parts: (0, 1, 6, parts))
     live_run.finished_results.cache_clear()
     yield

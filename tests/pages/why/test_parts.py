@@ -46,12 +46,12 @@ def lead(model, ids, asked) -> float:
 
 
 def test_all_parts_add_up_to_the_lead_that_the_model_answers(read, taken_apart, smollm2):
-    asked = [answer.id for answer in taken_apart.asked]
-    assert [answer.label.strip() for answer in taken_apart.asked] == ["Madrid", "Rome"]
+    asked = [answer.id for answer in taken_apart.targets]
+    assert [answer.label.strip() for answer in taken_apart.targets] == ["Madrid", "Rome"]
     whole = lead(smollm2.model, torch.tensor([read.source.ids]), asked)
     assert taken_apart.total == pytest.approx(whole, abs=1e-3)
-    assert sum(part.value for part in taken_apart.parts) == pytest.approx(whole, abs=1e-3)
-    assert len(taken_apart.parts) == 30 * 9 + 30 + 1
+    assert sum(part.value for part in taken_apart.by_size) == pytest.approx(whole, abs=1e-3)
+    assert len(taken_apart.by_size) == 30 * 9 + 30 + 1
     assert np.allclose(taken_apart.sources.sum(-1), taken_apart.heads, atol=1e-4)
 
 
@@ -60,7 +60,7 @@ def test_the_lens_ends_with_the_models_own_answer_and_begins_with_the_embedding(
     with torch.no_grad():
         own = model(input_ids=ids).logits[0, -1].softmax(-1)
         first = model.lm_head(model.model.norm(model.model.embed_tokens(ids)))[0, -1].softmax(-1)
-    for n, answer in enumerate(taken_apart.asked):
+    for n, answer in enumerate(taken_apart.targets):
         assert taken_apart.lens[-1, n] == pytest.approx(float(own[answer.id]), rel=1e-3)
         assert taken_apart.lens[0, n] == pytest.approx(float(first[answer.id]), rel=1e-3, abs=1e-12)
         assert taken_apart.ranks[-1, n] == int((own > own[answer.id]).sum()) + 1
@@ -84,7 +84,7 @@ def test_the_lens_ends_with_the_models_own_answer_and_begins_with_the_embedding(
 def test_the_lens_tells_where_the_token_is_lost_again(taken_apart, ranks, lost, since):
     """By a loop over the places; the words hold each layer at which it comes first, and no other."""
     made = replace(taken_apart, ranks=np.array(ranks)[:, None])
-    assert made.first_to_the_end == next((at for at in range(len(ranks)) if set(ranks[at:]) == {1}), None) == since
+    assert made.first_stable_layer == next((at for at in range(len(ranks)) if set(ranks[at:]) == {1}), None) == since
     caption = lens_caption(made, "X")
     if lost:
         assert re.search(rf"input of layer {lost}\b|that of layer {lost}\b", caption), caption
@@ -108,10 +108,12 @@ def test_a_silenced_head_changes_the_answer_as_a_plain_hook_does(read, taken_apa
 
 def test_a_patched_cell_is_what_a_plain_hook_gives(smollm2):
     asked = (token_id(smollm2.tokenizer, "Madrid"), token_id(smollm2.tokenizer, "Rome"))
-    coming = two_prompts.patch(smollm2, two_prompts.TwoPrompts(MADRID.text, MADRID.other, asked))
+    coming = two_prompts.patch_prompts(smollm2, two_prompts.TwoPrompts(MADRID.text, MADRID.second_prompt, asked))
     begun, found = next(coming), next(coming)
     (layer, at), *_rest = np.argwhere(~np.isnan(found.exact) & (found.linear != 0))
-    clean, corrupted = (torch.tensor([smollm2.tokenizer(text)["input_ids"]]) for text in (MADRID.text, MADRID.other))
+    clean, corrupted = (
+        torch.tensor([smollm2.tokenizer(text)["input_ids"]]) for text in (MADRID.text, MADRID.second_prompt)
+    )
     with torch.no_grad():
         stream = smollm2.model(input_ids=clean, output_hidden_states=True).hidden_states[layer][0, at]
 
@@ -128,7 +130,7 @@ def test_a_patched_cell_is_what_a_plain_hook_gives(smollm2):
         handle.remove()
     assert found.before == pytest.approx(before, abs=1e-3)
     assert found.exact[layer, at] == pytest.approx(after - before, abs=2e-3)
-    assert begun.asked == np.count_nonzero(begun.linear) > 0
+    assert begun.n_exact == np.count_nonzero(begun.linear) > 0
     assert np.all(begun.exact[begun.linear == 0] == 0), "what nothing can change"
 
 
@@ -136,20 +138,20 @@ def test_a_circuit_of_all_keeps_all_and_one_of_none_nothing(read, smollm2, monke
     asked = (token_id(smollm2.tokenizer, "Madrid"), token_id(smollm2.tokenizer, "Rome"))
     monkeypatch.setattr(two_prompts, "measured_sizes", lambda parts: (0, 1, parts))
     begun, *_others, found = two_prompts.measure_circuit(
-        read, smollm2, two_prompts.TwoPrompts(MADRID.text, MADRID.other, asked)
+        read, smollm2, two_prompts.TwoPrompts(MADRID.text, MADRID.second_prompt, asked)
     )
     assert (begun.parts[0].layer, begun.parts[0].head) == (23, 4)
     assert begun.parts[0].reads[0][0] == 3, "it reads “Spain”"
     assert begun.parts[0].score > 0, "at the clean prompt alone its slope is negative, and it is not against Madrid"
-    assert found.done
-    assert found.kept[0] == pytest.approx(0, abs=1e-5)
-    assert found.kept[2] == pytest.approx(1, abs=1e-5)
-    assert 0.5 < found.kept[1] < 1
+    assert found.is_done
+    assert found.faithfulness[0] == pytest.approx(0, abs=1e-5)
+    assert found.faithfulness[2] == pytest.approx(1, abs=1e-5)
+    assert 0.5 < found.faithfulness[1] < 1
 
 
 @pytest.mark.parametrize("example", CONTRASTS, ids=lambda each: each.token)
 def test_what_an_example_says_is_so(example, smollm2):
-    first, second = (smollm2.tokenizer(text)["input_ids"] for text in (example.text, example.other))
+    first, second = (smollm2.tokenizer(text)["input_ids"] for text in (example.text, example.second_prompt))
     assert len(first) == len(second)
     asked = [token_id(smollm2.tokenizer, word) for word in (example.token, example.versus)]
     leads = [lead(smollm2.model, torch.tensor([ids]), asked) for ids in (first, second)]

@@ -70,7 +70,7 @@ def who_said(subject: Subject) -> Facts:
     sources, name = made.sources[layer, head], subject.matrix().col_name
     order = [int(at) for at in np.argsort(-sources)]
     offered = sorted({order[0], order[-1], len(sources) - 1})
-    token, second = made.asked
+    token, second = made.targets
     return Facts(
         {
             "token": token.label,

@@ -143,7 +143,7 @@ def parts(subject: Subject, _set_to: PictureSettings, key: str) -> None:
         "Added to the lead of “{token}” over “{second}”, layer by layer. Most by head {layer}.{head}: {part:+.2f}."
     )
     words = escape_markdown(template.format(**facts.values))
-    below = [(translate_message(each.name), each.value) for each in made.others]
+    below = [(translate_message(each.name), each.value) for each in made.outside_layers]
     _captioned(show.chart_of(parts_ladder, made.heads, made.mlps, below, made.strongest, title="", unit=""), key, words)
 
 

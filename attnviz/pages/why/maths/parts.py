@@ -17,7 +17,7 @@ from attnviz.models.capture import Edit, LogitAttribution, Trace, capture, inter
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import token_id, token_label
 
-OFFERED = 10  #: tokens that may be asked about with a click
+N_CANDIDATES = 10  #: tokens that may be asked about with a click
 Ids = tuple[int, int | None]  #: a token, and the one that it is compared with
 
 
@@ -28,8 +28,8 @@ class Contrast:
     text: str
     token: str
     versus: str
-    other: str
-    shows: Message
+    second_prompt: str
+    explanation: Message
 
 
 CONTRASTS = (
@@ -66,7 +66,7 @@ CONTRASTS = (
 
 def find_contrast(text: str) -> Contrast | None:
     """The contrast with exactly this sentence, if there is one."""
-    return next((each for each in CONTRASTS if each.text == text), None)
+    return next((contrast for contrast in CONTRASTS if contrast.text == text), None)
 
 
 @dataclass(frozen=True)
@@ -101,10 +101,10 @@ class LogitPart:
 class Parts:
     """A logit, or the lead of one token over another, as the sum of what every part of the model adds to it."""
 
-    asked: tuple[LikelyToken, ...]  #: the token, and the one it is compared with, if any
+    targets: tuple[LikelyToken, ...]  #: the token, and the one it is compared with, if any
     heads: np.ndarray  #: (layers, heads); NaN where a layer has fewer
     mlps: np.ndarray  #: (layers,)
-    others: tuple[LogitPart, ...]  #: embedding, biases, what a linear account leaves over
+    outside_layers: tuple[LogitPart, ...]  #: embedding, biases, what a linear account leaves over
     total: float  #: the model's own logit, or lead
     sources: np.ndarray  #: (layers, heads, tokens): from which token each head's part was read
     lens: np.ndarray  #: (layers + 1, tokens asked): probability if the model ended at the input of each layer
@@ -115,16 +115,16 @@ class Parts:
     masked: int | None = None  #: the position where that is a masked token, and not what follows the last
 
     @cached_property
-    def in_order(self) -> tuple[LogitPart, ...]:
+    def by_layer(self) -> tuple[LogitPart, ...]:
         """Every part, from the first layer to the last, then what lies outside of them."""
-        return *self._inside(), *self.others
+        return *self._iterate_layers(), *self.outside_layers
 
     @cached_property
-    def parts(self) -> tuple[LogitPart, ...]:
+    def by_size(self) -> tuple[LogitPart, ...]:
         """Every part, the largest first, up or down."""
-        return tuple(sorted(self.in_order, key=lambda part: -abs(part.value)))
+        return tuple(sorted(self.by_layer, key=lambda component: -abs(component.value)))
 
-    def _inside(self) -> Iterator[LogitPart]:
+    def _iterate_layers(self) -> Iterator[LogitPart]:
         for layer, row in enumerate(self.heads):
             for head, value in enumerate(row):
                 if not np.isnan(value):
@@ -136,16 +136,17 @@ class Parts:
     @cached_property
     def by_head(self) -> dict[str, str]:
         """Each head by its name, layer.head, the largest first, with what it adds."""
-        return {
-            f"{part.layer}.{part.head}": f"{part.layer}.{part.head}: {Rounded(part.value):+.3f}"
-            for part in self.parts
-            if part.head is not None
-        }
+        by_head = (
+            (f"{component.layer}.{component.head}", component.value)
+            for component in self.by_size
+            if component.head is not None
+        )
+        return {name: f"{name}: {Rounded(value):+.3f}" for name, value in by_head}
 
     @property
     def ids(self) -> Ids:
         """The token asked about, and the one that it is compared with."""
-        return self.asked[0].id, self.asked[1].id if len(self.asked) > 1 else None
+        return self.targets[0].id, self.targets[1].id if len(self.targets) > 1 else None
 
     @property
     def strongest(self) -> tuple[int, int]:
@@ -154,16 +155,16 @@ class Parts:
         return int(layer), int(head)
 
     @property
-    def first_at(self) -> tuple[int, ...]:
+    def layers_ranked_first(self) -> tuple[int, ...]:
         """The layers at whose input the token would come next; after the last layer counts as one more."""
         return tuple(np.flatnonzero(self.ranks[:, 0] == 1).tolist())
 
     @property
-    def first_to_the_end(self) -> int | None:
+    def first_stable_layer(self) -> int | None:
         """The layer from whose input on the token would come next, whatever later layers add; None if never."""
-        behind = np.flatnonzero(self.ranks[:, 0] != 1)
-        since = int(behind[-1]) + 1 if len(behind) else 0
-        return since if since < len(self.ranks) else None
+        not_first = np.flatnonzero(self.ranks[:, 0] != 1)
+        layer = int(not_first[-1]) + 1 if len(not_first) else 0
+        return layer if layer < len(self.ranks) else None
 
 
 def run(run: ModelRun, loaded: LoadedModel, question: TokenQuestion) -> Parts:
@@ -173,61 +174,61 @@ def run(run: ModelRun, loaded: LoadedModel, question: TokenQuestion) -> Parts:
     trace = capture(loaded.model, logits=loaded.predicts, residual=True, **run.inputs_on(loaded.model.device))
     position = len(run.source.ids) - 1 if slot.position is None else slot.position
     token, versus = token_ids(loaded, question, run.request.text, likeliest)
-    return replace(_taken_apart(loaded, trace, position, token, versus), masked=slot.position)
+    return replace(_decompose_logit(loaded, trace, position, token, versus), masked=slot.position)
 
 
 def likely_tokens(run: ModelRun, loaded: LoadedModel) -> list[TokenChoice]:
     """The likeliest tokens, the first one first; a Problem where this model predicts none here."""
-    places = prediction_slots(run, loaded)
-    if not places or loaded.tokenizer is None:
+    slots = prediction_slots(run, loaded)
+    if not slots or loaded.tokenizer is None:
         raise Problem("{model} predicts no token of this sentence, so there is no logit to take apart", model=run.name)
-    return token_choices(loaded, places[0], OFFERED)
+    return token_choices(loaded, slots[0], N_CANDIDATES)
 
 
 def token_ids(
-    loaded: LoadedModel, question: TokenQuestion, text: str, offered: list[TokenChoice]
+    loaded: LoadedModel, question: TokenQuestion, text: str, candidates: list[TokenChoice]
 ) -> tuple[int, int | None]:
     """The ids of the token asked about, and of the one it is compared with."""
     example = find_contrast(text) if not question.token else None
-    words = [
+    names = [
         question.token or (example.token if example else ""),
         question.versus or (example.versus if example else ""),
     ]
-    ids = [token_id(loaded.tokenizer, word) if word else None for word in words]
-    token = offered[0].token if ids[0] is None else ids[0]
+    ids = [token_id(loaded.tokenizer, word) if word else None for word in names]
+    token = candidates[0].token if ids[0] is None else ids[0]
     if question.alone:
         return token, None
-    versus = next(each.token for each in offered if each.token != token) if ids[1] is None else ids[1]
+    versus = next(candidate.token for candidate in candidates if candidate.token != token) if ids[1] is None else ids[1]
     if versus == token:
-        raise Problem("Both tokens are “{token}”: name two that differ", token=words[1] or words[0])
+        raise Problem("Both tokens are “{token}”: name two that differ", token=names[1] or names[0])
     return token, versus
 
 
-def _taken_apart(
+def _decompose_logit(
     loaded: LoadedModel,
     trace: Trace,
     position: int,
     token: int,
     versus: int | None,
 ) -> Parts:
-    made = trace.logit_attribution(token, versus, position)
+    attribution = trace.logit_attribution(token, versus, position)
     ids = [token] if versus is None else [token, versus]
     lens = trace.logit_lens(ids, position, n=1)
     shares, ranks = lens.probabilities[0].cpu().numpy(), lens.ranks[0].cpu().numpy()
-    labels = [_label(loaded, each) for each in ids]
-    asked = tuple(LikelyToken(*each) for each in zip(ids, labels, map(float, shares[-1]), strict=True))
+    labels = [_label(loaded, target) for target in ids]
+    targets = tuple(LikelyToken(*fields) for fields in zip(ids, labels, map(float, shares[-1]), strict=True))
     return Parts(
-        asked,
-        made.heads[0].cpu().numpy(),
-        made.mlps[0].cpu().numpy(),
-        tuple(_others(made)),
-        float(made.logit[0]),
-        _sources(made),
+        targets,
+        attribution.heads[0].cpu().numpy(),
+        attribution.mlps[0].cpu().numpy(),
+        tuple(_iterate_outside_layers(attribution)),
+        float(attribution.logit[0]),
+        _stack_sources(attribution),
         shares,
         ranks,
-        tuple(_label(loaded, int(each[0])) for each in lens.top_tokens[0]),
+        tuple(_label(loaded, int(top[0])) for top in lens.top_tokens[0]),
         position,
-        made.linearised,
+        attribution.linearised,
     )
 
 
@@ -236,22 +237,22 @@ def _label(loaded: LoadedModel, token: int) -> str:
     return token_label(str(loaded.tokenizer.decode([token])))
 
 
-def _sources(made: LogitAttribution) -> np.ndarray:
-    layers, widest = made.heads.shape[1:]
-    rows = [torch.stack([made.sources(layer, head)[0] for head in range(widest)]) for layer in range(layers)]
+def _stack_sources(attribution: LogitAttribution) -> np.ndarray:
+    layers, widest = attribution.heads.shape[1:]
+    rows = [torch.stack([attribution.sources(layer, head)[0] for head in range(widest)]) for layer in range(layers)]
     return torch.stack(rows).cpu().numpy()
 
 
-def _others(made: LogitAttribution) -> Iterator[LogitPart]:
+def _iterate_outside_layers(attribution: LogitAttribution) -> Iterator[LogitPart]:
     """What is no head and no MLP: vectors of tokens and positions, biases, and what a linear account leaves over."""
     sums = {
-        Message("embedding"): made.embedding,
-        Message("positions"): made.positions,
-        Message("biases"): made.biases.sum(1),
-    } | {Message("bias of {name}", {"name": name}): each for name, each in made.rest.items()}
-    for name, each in sums.items():
-        if each is not None and (name.template == "embedding" or float(each[0]) != 0.0):
-            yield LogitPart(name, None, None, float(each[0]))
+        Message("embedding"): attribution.embedding,
+        Message("positions"): attribution.positions,
+        Message("biases"): attribution.biases.sum(1),
+    } | {Message("bias of {name}", {"name": name}): bias for name, bias in attribution.rest.items()}
+    for name, value in sums.items():
+        if value is not None and (name.template == "embedding" or float(value[0]) != 0.0):
+            yield LogitPart(name, None, None, float(value[0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,6 +269,6 @@ def ablate_head(run: ModelRun, loaded: LoadedModel, ids: Ids, position: int, lay
     trace = intervene(loaded.model, edit, logits=loaded.predicts, **run.inputs_on(loaded.model.device))
     assert trace.logits is not None
     logits = trace.logits[0] if trace.logits.dim() == 2 else trace.logits[0, position]
-    asked = torch.tensor([each for each in ids if each is not None])
-    own, *other = logits[asked].float().tolist()
-    return HeadAblation(probabilities(logits)[asked].cpu().numpy(), own - sum(other))
+    target_ids = torch.tensor([target for target in ids if target is not None])
+    logit, *versus_logits = logits[target_ids].float().tolist()
+    return HeadAblation(probabilities(logits)[target_ids].cpu().numpy(), logit - sum(versus_logits))

@@ -14,10 +14,10 @@ from attnviz.models.attribution.patching import Cell, attribution_patching, exac
 from attnviz.models.catalogue import LoadedModel
 from attnviz.pages.why.maths.parts import Ids
 
-READ_FROM, MOST_READ = 0.1, 3  #: the smallest weight that is drawn as a line, and how many of a head
-DRAWN = 20  #: the largest circuit that is drawn; each size up to it is measured, and some beyond
-BEYOND = (30, 50, 100, 200)
-MOST = 600  #: cells that are computed exactly, the largest first
+MIN_READ_WEIGHT, MAX_READS = 0.1, 3  #: the smallest weight that is drawn as a line, and how many of a head
+MAX_CIRCUIT_SIZE = 20  #: the largest circuit that is drawn; each size up to it is measured, and some beyond
+LARGER_SIZES = (30, 50, 100, 200)
+MAX_EXACT_CELLS = 600  #: cells that are computed exactly, the largest first
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class TwoPrompts:
     """Two prompts of as many tokens, and the token whose lead over the other (None: whose logit) is watched."""
 
     text: str
-    other: str
+    second_prompt: str
     ids: Ids
     position: int | None = None  #: of a masked token that is predicted; None: what follows the last
 
-    def refuse_alike(self, difference: float) -> None:
+    def refuse_equal_answers(self, difference: float) -> None:
         """Raise a Problem where both have the same answer."""
         if abs(difference) < 1e-6:
             raise Problem(
@@ -56,53 +56,61 @@ class MeasuredCircuit:
     with_mlps: bool  #: whether MLPs may be left out as well
     parts: tuple[CircuitPart, ...]
     sizes: tuple[int, ...]
-    kept: tuple[float, ...] = ()  #: of as many sizes as were computed so far
-    whole: float = 0.0  #: the lead of the prompt
-    ablated: float = 0.0  #: the lead when every part is exchanged
+    faithfulness: tuple[float, ...] = ()  #: of as many sizes as were computed so far
+    logit_diff: float = 0.0  #: the lead of the prompt
+    ablated_logit_diff: float = 0.0  #: the lead when every part is exchanged
 
     @property
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         """Whether every size was computed."""
-        return len(self.kept) == len(self.sizes)
+        return len(self.faithfulness) == len(self.sizes)
 
 
 def measure_circuit(
     run: ModelRun, loaded: LoadedModel, prompts: TwoPrompts, with_mlps: bool = False
 ) -> Iterator[MeasuredCircuit]:
     """The parts in the order of their linearised effects, then what more and more of them keep: a pass for a size."""
-    ablation = Ablation(loaded, prompts.text, prompts.other, *prompts.ids, by="resample", position=prompts.position)
+    ablation = Ablation(
+        loaded, prompts.text, prompts.second_prompt, *prompts.ids, by="resample", position=prompts.position
+    )
     effects = {member: effect.cpu().numpy() for member, effect in ablation.effects_by_position().items()}
     parts = [
-        _part(run.stacks[0], member, effect)
+        _locate_component(run.stacks[0], member, effect)
         for member, effect in effects.items()
         if with_mlps or member.head is not None
     ]
-    parts.sort(key=lambda part: -abs(part.score))
+    parts.sort(key=lambda component: -abs(component.score))
     always = [] if with_mlps else [member for member in effects if member.head is None]
     ablated = ablation.lead(always)
-    prompts.refuse_alike(ablation.whole - ablated)
-    kept: tuple[float, ...] = ()
-    made = MeasuredCircuit(prompts, with_mlps, tuple(parts), measured_sizes(len(parts)), kept, ablation.whole, ablated)
-    yield made
-    for size in made.sizes:
-        members = [*always, *((part.layer, part.head) for part in parts[:size])]
-        kept = (*kept, (ablation.lead(members) - ablated) / (ablation.whole - ablated))
-        yield replace(made, kept=kept)
+    prompts.refuse_equal_answers(ablation.whole - ablated)
+    faithfulness: tuple[float, ...] = ()
+    circuit = MeasuredCircuit(
+        prompts, with_mlps, tuple(parts), measured_sizes(len(parts)), faithfulness, ablation.whole, ablated
+    )
+    yield circuit
+    for size in circuit.sizes:
+        members = [*always, *((component.layer, component.head) for component in parts[:size])]
+        faithfulness = (*faithfulness, (ablation.lead(members) - ablated) / (ablation.whole - ablated))
+        yield replace(circuit, faithfulness=faithfulness)
 
 
 def measured_sizes(parts: int) -> tuple[int, ...]:
     """The sizes that are measured of so many parts."""
-    return (*range(min(DRAWN, parts - 1) + 1), *(size for size in BEYOND if DRAWN < size < parts), parts)
+    return (
+        *range(min(MAX_CIRCUIT_SIZE, parts - 1) + 1),
+        *(size for size in LARGER_SIZES if MAX_CIRCUIT_SIZE < size < parts),
+        parts,
+    )
 
 
-def _part(stack: Stack, member: Member, effect: np.ndarray) -> CircuitPart:
+def _locate_component(stack: Stack, member: Member, effect: np.ndarray) -> CircuitPart:
     """The part at the token at which its effect is largest, and what it looks at there."""
     at = int(np.abs(effect).argmax())
     if member.head is None:
         return CircuitPart(member.layer, None, float(effect.sum()), at)
     weights = stack.layers[member.layer].weights(member.head)[0, 0, at].float().cpu().numpy()
-    order = np.argsort(-weights)[:MOST_READ]
-    reads = tuple((int(n), float(weights[n])) for n in order if weights[n] >= READ_FROM)
+    order = np.argsort(-weights)[:MAX_READS]
+    reads = tuple((int(n), float(weights[n])) for n in order if weights[n] >= MIN_READ_WEIGHT)
     return CircuitPart(member.layer, member.head, float(effect.sum()), at, reads)
 
 
@@ -114,13 +122,13 @@ class PatchMap:
     prompts: TwoPrompts
     linear: np.ndarray  #: (layers, tokens): to first order, in logits
     exact: np.ndarray  #: the same computed anew; NaN where it was not
-    asked: int  #: how many cells are to be computed
+    n_exact: int  #: how many cells are to be computed
     before: float  #: the lead in the corrupted run
     after: float  #: in the clean one
     tokens: tuple[tuple[str, ...], tuple[str, ...]]  #: of both prompts, the clean one first
 
     @property
-    def done(self) -> int:
+    def n_done(self) -> int:
         """How many cells were computed."""
         return int((~np.isnan(self.exact[self.linear != 0])).sum())
 
@@ -137,23 +145,33 @@ class PatchMap:
         return float(np.corrcoef(pairs)[0, 1]) if known.sum() > 2 and np.ptp(pairs, axis=1).all() else None
 
 
-def patch(loaded: LoadedModel, prompts: TwoPrompts) -> Iterator[PatchMap]:
+def patch_prompts(loaded: LoadedModel, prompts: TwoPrompts) -> Iterator[PatchMap]:
     """The linearised map, then the same with more and more cells computed anew, the largest first."""
-    begun = linearised_patches(loaded, prompts)
-    yield begun
-    order = np.argsort(-np.abs(begun.linear), axis=None)[: begun.asked]
-    cells = [Cell(int(n) // begun.linear.shape[1], None, int(n) % begun.linear.shape[1]) for n in order]
+    linearised = linearise_patches(loaded, prompts)
+    yield linearised
+    order = np.argsort(-np.abs(linearised.linear), axis=None)[: linearised.n_exact]
+    cells = [Cell(int(n) // linearised.linear.shape[1], None, int(n) % linearised.linear.shape[1]) for n in order]
     token, versus = prompts.ids
-    exact = begun.exact.copy()
-    for cell, value in exact_patching(loaded, prompts.text, prompts.other, token, cells, versus, prompts.position):
+    exact = linearised.exact.copy()
+    for cell, value in exact_patching(
+        loaded, prompts.text, prompts.second_prompt, token, cells, versus, prompts.position
+    ):
         exact[cell.layer, cell.position] = value
-        yield replace(begun, exact=exact.copy())
+        yield replace(linearised, exact=exact.copy())
 
 
-def linearised_patches(loaded: LoadedModel, prompts: TwoPrompts) -> PatchMap:
+def linearise_patches(loaded: LoadedModel, prompts: TwoPrompts) -> PatchMap:
     """Two passes and one backward. A cell that nothing can change is exactly 0."""
-    made = attribution_patching(loaded, prompts.text, prompts.other, *prompts.ids, prompts.position)
-    prompts.refuse_alike(made.after - made.before)
-    linear = made.streams.numpy()
+    patching = attribution_patching(loaded, prompts.text, prompts.second_prompt, *prompts.ids, prompts.position)
+    prompts.refuse_equal_answers(patching.after - patching.before)
+    linear = patching.streams.numpy()
     exact = np.where(linear == 0, 0.0, np.nan).astype(np.float32)
-    return PatchMap(prompts, linear, exact, min(MOST, int((linear != 0).sum())), made.before, made.after, made.tokens)
+    return PatchMap(
+        prompts,
+        linear,
+        exact,
+        min(MAX_EXACT_CELLS, int((linear != 0).sum())),
+        patching.before,
+        patching.after,
+        patching.tokens,
+    )

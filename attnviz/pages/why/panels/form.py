@@ -31,11 +31,11 @@ class TokenRequest:
 
     @property
     def token(self) -> str:
-        return escape_markdown(self.parts.asked[0].label)
+        return escape_markdown(self.parts.targets[0].label)
 
     @property
     def versus(self) -> str | None:
-        return escape_markdown(self.parts.asked[1].label) if len(self.parts.asked) > 1 else None
+        return escape_markdown(self.parts.targets[1].label) if len(self.parts.targets) > 1 else None
 
 
 def draw_form() -> TokenRequest:
@@ -43,51 +43,55 @@ def draw_form() -> TokenRequest:
     run = sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, kinds=("decoder", "encoder"))
     loaded = model_cache.model_of_run(run)
     offered = model_cache.cached_result(run, "why-offered", lambda: parts.likely_tokens(run, loaded))
-    question = _question(run.request.text, offered)
+    question = _draw_question(run.request.text, offered)
     return TokenRequest(run, loaded, model_cache.rerun_cached(run, Rerun(parts.run, (question,))))
 
 
-def _question(text: str, offered: list[TokenChoice]) -> parts.TokenQuestion:
+def _draw_question(text: str, candidates: list[TokenChoice]) -> parts.TokenQuestion:
     row = st.columns([1, 1, 1.4], vertical_alignment="bottom")
     example = parts.find_contrast(text)
-    named: dict[str, str] = {}
-    for each in offered:  # of two that differ by a space the likelier one
-        named.setdefault(each.text.strip() or each.text, f"{each.label} {Rounded(each.probability):.1%}")
-    likeliest = example.token if example else next(iter(named))
+    options: dict[str, str] = {}
+    for candidate in candidates:  # of two that differ by a space the likelier one
+        options.setdefault(
+            candidate.text.strip() or candidate.text, f"{candidate.label} {Rounded(candidate.probability):.1%}"
+        )
+    likeliest = example.token if example else next(iter(options))
     with row[0]:
-        token = _token(choices.TOKEN, _("Why this token"), named, likeliest)
-    second = example.versus if example and token == example.token else next(each for each in named if each != token)
+        token = _select_token(choices.TOKEN, _("Why this token"), options, likeliest)
+    second = example.versus if example and token == example.token else next(name for name in options if name != token)
     alone = link_state.value(choices.ALONE)
     with row[1]:
-        versus = "" if alone else _token(choices.VERSUS, _("rather than"), named, second)
+        versus = "" if alone else _select_token(choices.VERSUS, _("rather than"), options, second)
     with row[2], st.container(horizontal=True, vertical_alignment="center"):
         alone = widgets.toggle(choices.ALONE, _("Its logit alone"))
         page_parts.draw_examples(
-            "why-example", ((f"{each.text} …", translate_message(each.shows), each) for each in parts.CONTRASTS), _take
+            "why-example",
+            ((f"{contrast.text} …", translate_message(contrast.explanation), contrast) for contrast in parts.CONTRASTS),
+            _choose_example,
         )
     return parts.TokenQuestion(token, versus, alone)
 
 
-def _token(choice: link_state.Choice[str], label: str, named: Mapping[str, str], usual: str) -> str:
+def _select_token(choice: link_state.Choice[str], label: str, likeliest: Mapping[str, str], usual: str) -> str:
     """One of the likeliest tokens, or any that is typed."""
-    more = [each for each in (usual, link_state.value(choice)) if each]
-    options = dict(named) | {each: each for each in more if each not in named}
+    more = [name for name in (usual, link_state.value(choice)) if name]
+    options = dict(likeliest) | {name: name for name in more if name not in likeliest}
     return widgets.select_one(
         choice, label, options, usual=usual, style="select", accept_new_options=True, placeholder=_("token")
     )
 
 
-def _take(example: parts.Contrast) -> None:
+def _choose_example(example: parts.Contrast) -> None:
     """Choose an example. A callback."""
-    nothing = {choice: choice.default for choice in (choices.TOKEN, choices.VERSUS, choices.AT, choices.OTHER)}
+    nothing = {choice: choice.default for choice in (choices.TOKEN, choices.VERSUS, choices.AT, choices.SECOND_PROMPT)}
     link_state.put_all({choices.SENTENCE: example.text, **nothing})
 
 
-def sentence_title(asked: TokenRequest) -> str:
+def sentence_title(request: TokenRequest) -> str:
     """The end of the sentence, and what is written after it."""
-    text = "".join(span.text for span in asked.run.source.spans[: asked.parts.position + 1]).strip()
+    text = "".join(span.text for span in request.run.source.spans[: request.parts.position + 1]).strip()
     tail = text if len(text) <= LONGEST_TAIL else "…" + text[-LONGEST_TAIL:]
-    token, *versus = (each.label.strip() for each in asked.parts.asked)
+    token, *versus = (target.label.strip() for target in request.parts.targets)
     if not versus:
         return _("“{text}” → {token}").format(text=tail, token=token)
     return _("“{text}” → {token}, not {versus}").format(text=tail, token=token, versus=versus[0])

@@ -18,169 +18,189 @@ CIRCUIT, PATCHES = "why-circuit", "why-patches"  #: what is computed in each sec
 TRUSTED = 0.7  #: a correlation from which on linearised cells are worth looking at
 
 
-def ask() -> tuple[form.TokenRequest, two_prompts.TwoPrompts]:
+def draw_controls() -> tuple[form.TokenRequest, two_prompts.TwoPrompts]:
     """Draw the controls of both sections; the second prompt is in the link only once the visitor has typed one."""
-    asked = form.draw_form()
-    text = asked.run.request.text
+    request = form.draw_form()
+    text = request.run.request.text
     example = find_contrast(text)
-    other = widgets.text_box(
-        choices.OTHER,
+    second_prompt = widgets.text_box(
+        choices.SECOND_PROMPT,
         _("Second prompt"),
-        usual=example.other if example else None,
+        usual=example.second_prompt if example else None,
         help=_("As many tokens as the sentence, with another answer: change one word."),
     )
-    if not other.strip():
+    if not second_prompt.strip():
         raise Problem("Type a second prompt: the sentence with one word changed, so that another token comes next")
-    return asked, two_prompts.TwoPrompts(text, other, asked.parts.ids, asked.parts.masked)
+    return request, two_prompts.TwoPrompts(text, second_prompt, request.parts.ids, request.parts.masked)
 
 
 def circuit_panel() -> None:
     """Draw the few heads that keep the answer, and the share that they keep."""
-    place = page_parts.main_picture()
-    asked, prompts = ask()
+    container = page_parts.main_picture()
+    request, prompts = draw_controls()
     with_mlps = widgets.toggle(
         choices.MLPS, _("Leave out MLPs, too"), help=_("Otherwise every MLP stays, and only heads are exchanged.")
     )
     size = widgets.slider(choices.SIZE, _("Parts in the circuit"), step=1)
-    with place:
+    with container:
         live = live_run.advance(
             CIRCUIT,
-            (asked.run.request, prompts, with_mlps),
-            lambda: two_prompts.measure_circuit(asked.run, asked.loaded, prompts, with_mlps),
-            lambda made: made.done,
+            (request.run.request, prompts, with_mlps),
+            lambda: two_prompts.measure_circuit(request.run, request.loaded, prompts, with_mlps),
+            lambda circuit: circuit.is_done,
         )
         size = min(size, len(live.result.parts))
         left, right = st.columns([1.7, 1], gap="small")
         with left:
-            _graph(asked, live.result, size)
+            _draw_graph(request, live.result, size)
         with right:
-            _curve(asked, live.result, size)
-        done, of = len(live.result.kept), len(live.result.sizes)
+            _draw_curve(request, live.result, size)
+        done, of = len(live.result.faithfulness), len(live.result.sizes)
         live_run.draw_progress(CIRCUIT, live, done / of, _("{n} of {all} sizes measured").format(n=done, all=of))
     live_run.rerun_if_running(live)
 
 
-def _name(part: two_prompts.CircuitPart) -> str:
-    return _("MLP {layer}").format(layer=part.layer) if part.head is None else f"{part.layer}.{part.head}"
+def _component_name(component: two_prompts.CircuitPart) -> str:
+    return (
+        _("MLP {layer}").format(layer=component.layer)
+        if component.head is None
+        else f"{component.layer}.{component.head}"
+    )
 
 
-def _graph(asked: form.TokenRequest, made: two_prompts.MeasuredCircuit, size: int) -> None:
-    tokens, chosen = asked.run.stacks[0].queries.labels, made.parts[:size]
+def _draw_graph(request: form.TokenRequest, circuit: two_prompts.MeasuredCircuit, size: int) -> None:
+    tokens, chosen = request.run.stacks[0].queries.labels, circuit.parts[:size]
     nodes = [
-        figures.Node(_name(part), part.position, part.layer, part.score, part.reads, part.head is None)
-        for part in chosen
+        figures.Node(
+            _component_name(component),
+            component.position,
+            component.layer,
+            component.score,
+            component.reads,
+            component.head is None,
+        )
+        for component in chosen
     ]
     show.figure(
-        show.chart_of(figures.draw_circuit, nodes, tokens, asked.parts.asked[0].label, form.sentence_title(asked)),
-        name=f"circuit-{asked.run.request.model}-{size}",
+        show.chart_of(
+            figures.draw_circuit, nodes, tokens, request.parts.targets[0].label, form.sentence_title(request)
+        ),
+        name=f"circuit-{request.run.request.model}-{size}",
         key="why-circuit",
-        words=_said(asked, made, size),
+        words=_circuit_caption(request, circuit, size),
         table=lambda: {
-            "part": [_name(part) for part in chosen],
-            "layer": [part.layer for part in chosen],
-            "head": [part.head for part in chosen],
-            "score": [part.score for part in chosen],
-            "position": [part.position for part in chosen],
-            "token": [tokens[part.position] for part in chosen],
+            "part": [_component_name(component) for component in chosen],
+            "layer": [component.layer for component in chosen],
+            "head": [component.head for component in chosen],
+            "score": [component.score for component in chosen],
+            "position": [component.position for component in chosen],
+            "token": [tokens[component.position] for component in chosen],
         },
     )
 
 
-def _said(asked: form.TokenRequest, made: two_prompts.MeasuredCircuit, size: int) -> str:
+def _circuit_caption(request: form.TokenRequest, circuit: two_prompts.MeasuredCircuit, size: int) -> str:
     """The honest number under the picture."""
-    if size >= len(made.kept):
+    if size >= len(circuit.faithfulness):
         return _("How much these parts keep is being measured.")
     template = (
         _(
             "With {parts} alone, and every MLP, **{kept:.0%}** of the difference stays; all other heads do what they "
             "do for “{other}”."
         )
-        if not made.with_mlps
+        if not circuit.with_mlps
         else _(
             "With {parts} alone, **{kept:.0%}** of the difference stays; all other heads and MLPs do what they do for "
             "“{other}”."
         )
     )
     return template.format(
-        parts=join_list(map(_name, made.parts[:size])), kept=made.kept[size], other=escape_markdown(made.prompts.other)
+        parts=join_list(map(_component_name, circuit.parts[:size])),
+        kept=circuit.faithfulness[size],
+        other=escape_markdown(circuit.prompts.second_prompt),
     )
 
 
-def _curve(asked: form.TokenRequest, made: two_prompts.MeasuredCircuit, size: int) -> None:
-    shown = max(len(made.kept), 1)
+def _draw_curve(request: form.TokenRequest, circuit: two_prompts.MeasuredCircuit, size: int) -> None:
+    n_measured = max(len(circuit.faithfulness), 1)
     show.figure(
-        show.chart_of(figures.kept_share_curve, made.sizes, made.kept, size),
-        name=f"circuit-kept-{asked.run.request.model}",
+        show.chart_of(figures.faithfulness_curve, circuit.sizes, circuit.faithfulness, size),
+        name=f"circuit-kept-{request.run.request.model}",
         key="why-kept",
         words=_("100% is the difference between {before:+.2f}, all exchanged, and {after:+.2f}, none.").format(
-            before=made.ablated, after=made.whole
+            before=circuit.ablated_logit_diff, after=circuit.logit_diff
         ),
-        table={"parts": list(made.sizes[:shown]), "kept": list(made.kept[:shown])} if made.kept else None,
+        table={"parts": list(circuit.sizes[:n_measured]), "kept": list(circuit.faithfulness[:n_measured])}
+        if circuit.faithfulness
+        else None,
     )
 
 
 def patches_panel() -> None:
     """Draw what a layer's stream at a token gives back of the difference."""
-    place = page_parts.main_picture()
-    asked, prompts = ask()
-    with place:
+    container = page_parts.main_picture()
+    request, prompts = draw_controls()
+    with container:
         live = live_run.advance(
             PATCHES,
-            (asked.run.request, prompts),
-            lambda: two_prompts.patch(asked.loaded, prompts),
-            lambda made: made.done >= made.asked,
+            (request.run.request, prompts),
+            lambda: two_prompts.patch_prompts(request.loaded, prompts),
+            lambda patches: patches.n_done >= patches.n_exact,
         )
-        _map(asked, live.result)
-        done, of = live.result.done, live.result.asked
+        _draw_map(request, live.result)
+        done, of = live.result.n_done, live.result.n_exact
         live_run.draw_progress(PATCHES, live, done / of, _("{n} of {all} cells computed anew").format(n=done, all=of))
     live_run.rerun_if_running(live)
 
 
-def _map(asked: form.TokenRequest, made: two_prompts.PatchMap) -> None:
-    clean, corrupted = made.tokens
-    names = [one if one == two else f"{one} / {two}" for one, two in zip(clean, corrupted, strict=True)]
-    shares = made.shares
+def _draw_map(request: form.TokenRequest, patches: two_prompts.PatchMap) -> None:
+    clean, corrupted = patches.tokens
+    names = [
+        clean_token if clean_token == corrupted_token else f"{clean_token} / {corrupted_token}"
+        for clean_token, corrupted_token in zip(clean, corrupted, strict=True)
+    ]
+    shares = patches.shares
     below = min(1, len(shares) - 1)  # what enters the first layer gives all back, which tells nothing
     layer, at = (int(n) for n in np.unravel_index(int(np.nanargmax(shares[below:])), shares[below:].shape))
     layer += below
-    said = _(
+    main_sentence = _(
         "Put into the run of “{other}” at layer {layer}, the stream of “{token}” gives back {share:.0%} of the "
         "difference, from {before:+.2f} to {after:+.2f}."
     ).format(
-        other=escape_markdown(made.prompts.other),
+        other=escape_markdown(patches.prompts.second_prompt),
         layer=layer,
         token=escape_markdown(names[at]),
         share=shares[layer, at],
-        before=made.before,
-        after=made.after,
+        before=patches.before,
+        after=patches.after,
     )
-    how = made.correlation
+    correlation = patches.correlation
     exact = (
         ""
-        if how is None
-        else _("Exact and linearised cells correlate with {r:.2f}.").format(r=how)
-        if how >= TRUSTED
-        else _("Exact and linearised cells correlate with {r:.2f} only: trust those with a dot.").format(r=how)
+        if correlation is None
+        else _("Exact and linearised cells correlate with {r:.2f}.").format(r=correlation)
+        if correlation >= TRUSTED
+        else _("Exact and linearised cells correlate with {r:.2f} only: trust those with a dot.").format(r=correlation)
     )
     show.figure(
-        show.chart_of(figures.patch_map, shares, made.exact, made.linear, names),
-        name=f"patches-{asked.run.request.model}",
+        show.chart_of(figures.patch_map, shares, patches.exact, patches.linear, names),
+        name=f"patches-{request.run.request.model}",
         key="why-patches",
         words=join_sentences(
-            said,
+            main_sentence,
             _("A dot marks a cell that was computed anew; the others are linearised, or can change nothing."),
             exact,
         ),
-        table=lambda: _table(made, names),
+        table=lambda: _patch_table(patches, names),
     )
 
 
-def _table(made: two_prompts.PatchMap, names: list[str]) -> dict[str, list[Any]]:
-    layer, at = np.indices(made.linear.shape)
+def _patch_table(patches: two_prompts.PatchMap, names: list[str]) -> dict[str, list[Any]]:
+    layer, at = np.indices(patches.linear.shape)
     return {
         "layer": layer.ravel().tolist(),
         "position": at.ravel().tolist(),
         "token": [names[n] for n in at.ravel()],
-        "linearised": made.linear.ravel().tolist(),
-        "exact": ["" if np.isnan(n) else float(n) for n in made.exact.ravel()],
+        "linearised": patches.linear.ravel().tolist(),
+        "exact": ["" if np.isnan(n) else float(n) for n in patches.exact.ravel()],
     }
