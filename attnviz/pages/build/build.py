@@ -45,14 +45,14 @@ def draw_code(result: attention_by_hand.Result) -> None:
     box = show.program_box("build")
     if box is None:
         return
-    shown = {
+    titles = {
         "module": _("Module of your own"),
         "sdpa": "F.scaled_dot_product_attention",
         "mha": "nn.MultiheadAttention",
     }
-    drawn = {"module": _module, "sdpa": _fused, "mha": _multihead}
+    draw_by_form = {"module": _module, "sdpa": _fused, "mha": _multihead}
     with box:
-        drawn[select_one(choices.CODE, _("Written as"), shown, label_visibility="collapsed")](result)
+        draw_by_form[select_one(choices.CODE, _("Written as"), titles, label_visibility="collapsed")](result)
 
 
 def _module(result: attention_by_hand.Result) -> None:
@@ -97,10 +97,10 @@ def _multihead(result: attention_by_hand.Result) -> None:
 def page() -> None:
     page_parts.draw_heading(PAGE)
     with show_problems():
-        place = page_parts.main_picture()
+        picture_slot = page_parts.main_picture()
         config, vectors = config_form.draw_form()
         result = attention_by_hand.run(config)
-        with place:
+        with picture_slot:
             walk.panel(result, vectors)
         draw_questions(result)
         draw_code(result)

@@ -7,7 +7,7 @@ from attnviz.base.words import N_
 from attnviz.models.pictures import SAMPLES
 from attnviz.pages.build.maths import inputs, size_mismatches, two_sources
 
-EXAMPLE, OTHER_EXAMPLE = "the cat sat down", "le chat noir"
+EXAMPLE, KV_EXAMPLE = "the cat sat down", "le chat noir"
 LONGEST = 400  # characters
 MOST_HEADS = 4
 MOST_EDITS = 800  # every cell of the largest matrices
@@ -21,14 +21,14 @@ def _numbers(first: int, last: int) -> tuple[str, ...]:
     return tuple(str(n) for n in range(first, last + 1))
 
 
-def _place(value: Any) -> int:
+def _parse_index(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= FARTHEST:
         raise ValueError(value)
     return value
 
 
-def _edits(value: Any) -> tuple[inputs.CellEdit, ...]:
-    edits = tuple((str(m), _place(r), _place(c), float(v)) for m, r, c, v in value[:MOST_EDITS])
+def _parse_edits(value: Any) -> tuple[inputs.CellEdit, ...]:
+    edits = tuple((str(m), _parse_index(r), _parse_index(c), float(v)) for m, r, c, v in value[:MOST_EDITS])
     if any(m not in inputs.MATRICES or not abs(v) <= LARGEST_EDIT for m, _r, _c, v in edits):
         raise ValueError(value)
     return edits
@@ -36,7 +36,7 @@ def _edits(value: Any) -> tuple[inputs.CellEdit, ...]:
 
 PAGE = PageChoices("build")
 SENTENCE = PAGE.sentence("b_text", EXAMPLE, longest=LONGEST, label=N_("Sentence"))
-OTHER = PAGE.text("b_other", OTHER_EXAMPLE, longest=LONGEST, label=N_("Sentence (keys and values)"))
+KV_SENTENCE = PAGE.text("b_other", KV_EXAMPLE, longest=LONGEST, label=N_("Sentence (keys and values)"))
 KIND = PAGE.one_of("b_kind", ("self", "cross"), label=N_("Attention"))
 HEADS = PAGE.one_of("b_h", _numbers(1, MOST_HEADS), "2", label=N_("Query heads"))
 MASK = PAGE.one_of("b_mask", get_args(inputs.MaskName), "none", label=N_("Mask"))
@@ -61,7 +61,7 @@ SEED = PAGE.whole("b_seed", inputs.Config.seed, low=0, high=20, label=N_("Random
 STEP = PAGE.one_of("b_step", label=N_("Step"))
 PAGE.opening[STEP] = (FIRST_STEP, STEP_OF_LINKS)
 AT: dict[str, Choice[int]] = {
-    name: PAGE.on_canvas(f"b_{name}", first, _place, int, first + 1, inside="b_at", short=name[0], label=label)
+    name: PAGE.on_canvas(f"b_{name}", first, _parse_index, int, first + 1, inside="b_at", short=name[0], label=label)
     for name, first, label in (
         ("part", 0, N_("Part of the step")),
         ("row", 1, N_("Row")),
@@ -73,7 +73,7 @@ AT: dict[str, Choice[int]] = {
 EDITS: Choice[tuple[inputs.CellEdit, ...]] = PAGE.on_canvas(
     "b_edits",
     (),
-    _edits,
+    _parse_edits,
     lambda edits: [list(edit) for edit in edits],
     (("W_Q", 0, 1, 2.5),),
     inside="b_at",

@@ -15,10 +15,10 @@ from attnviz.figures.theme import SCALED, SERIES, THEORY, Figure
 
 
 def before_and_after_order(
-    before: np.ndarray, after: np.ndarray, words: Sequence[str], new_order: Sequence[str]
+    before: np.ndarray, after: np.ndarray, tokens: Sequence[str], new_order: Sequence[str]
 ) -> Figure:
     """Weights over a sentence and, beside them, over its words in a new order; each picture has its own words."""
-    fig = side_by_side([(_("attention"), before), (_("after the change"), after)], words, words)
+    fig = side_by_side([(_("attention"), before), (_("after the change"), after)], tokens, tokens)
     labels = ticks(new_order)["ticktext"]
     return fig.update_xaxes(ticktext=labels, col=2, row=1).update_yaxes(ticktext=labels, col=2, row=1)
 
@@ -29,12 +29,12 @@ def row_and_column_sums(rows: np.ndarray, cols: np.ndarray, queries: Sequence[st
     return panels(
         [
             Panel(
-                [_across(values, None, colour, 4, numbers=".2f" if len(words) <= 16 else None, showlegend=False)],
+                [_across(values, None, colour, 4, numbers=".2f" if len(labels) <= 16 else None, showlegend=False)],
                 {"range": [0, top]},
-                ticks(words) | {"autorange": "reversed", "showgrid": False},
+                ticks(labels) | {"autorange": "reversed", "showgrid": False},
                 [mark_x(1, dash="dash", layer="below")],
             )
-            for values, words, colour in ((rows, queries, SCALED), (cols, keys, SERIES[3]))
+            for values, labels, colour in ((rows, queries, SCALED), (cols, keys, SERIES[3]))
         ],
         2,
         spacing={"horizontal_spacing": 0.12, "shared_xaxes": "all"},
@@ -123,7 +123,7 @@ def blur_by_share(shares: np.ndarray, blur: np.ndarray, names: Sequence[str], sh
 
 
 def weights_by_head(
-    text: np.ndarray, picture: np.ndarray, words: Sequence[str], pixels: np.ndarray, relative: bool = False
+    text: np.ndarray, picture: np.ndarray, tokens: Sequence[str], pixels: np.ndarray, relative: bool = False
 ) -> Figure:
     """The weights of one query by head: on the words (H, K) as bars, on the patches (H, P) as squares on the picture.
 
@@ -135,7 +135,7 @@ def weights_by_head(
     wholes = [float(weights.max()) if relative else 1.0 for weights in picture]
     return panels(
         [
-            Panel(on_words, {"range": [0, 1], "tickformat": ".0%"}, _downwards(words)),
+            Panel(on_words, {"range": [0, 1], "tickformat": ".0%"}, _row_axis(tokens)),
             *(_patches(h + 2, weights, pixels, wholes[h]) for h, weights in enumerate(picture)),
         ],
         1 + len(names),
@@ -154,16 +154,16 @@ def _across(values: np.ndarray, name: str | None, colour: str, digits: int, **lo
     return bars(values, places, name, colour, across=True, marker={"line": {"width": 0}}, hover=hover, **look)
 
 
-def _downwards(words: Sequence[str]) -> dict[str, Any]:
-    return token_axis(words, autorange="reversed", **BARE)
+def _row_axis(tokens: Sequence[str]) -> dict[str, Any]:
+    return token_axis(tokens, autorange="reversed", **BARE)
 
 
-def _patches(number: int, weights: np.ndarray, pixels: np.ndarray, whole: float) -> Panel:
+def _patches(number: int, weights: np.ndarray, pixels: np.ndarray, full_weight: float) -> Panel:
     side = round(len(weights) ** 0.5)
     per = pixels.shape[0] // side
     row, col = np.indices((side, side)).reshape(2, -1)
-    y, x = (place * per + (per - 1) / 2 for place in (row, col))
-    half = per / 2 * np.sqrt(np.clip(weights / whole, 0, 1))
+    y, x = (patch_index * per + (per - 1) / 2 for patch_index in (row, col))
+    half = per / 2 * np.sqrt(np.clip(weights / full_weight, 0, 1))
     # all squares are one shape: Plotly takes half a minute for 257 of them in four heads
     squares = "".join(
         f"M{Rounded(left):.5g},{Rounded(top):.5g}H{Rounded(right):.5g}V{Rounded(bottom):.5g}H{Rounded(left):.5g}Z"
@@ -172,17 +172,17 @@ def _patches(number: int, weights: np.ndarray, pixels: np.ndarray, whole: float)
     template = _("patch in row %{customdata[0]}, column %{customdata[1]}: %{customdata[2]:.4f}")
     ink = cells(pixels, [(0.0, "#23262d"), (1.0, "#9aa1ad")], hover="")
     light = {"type": "path", "path": squares, "fillcolor": GLOW, "line": {"width": 0}}
-    told = hover_points(x, y, np.stack([row + 1, col + 1, weights], -1), template, size=18)
-    return Panel([ink, told], *picture_axes(pixels.shape, number), [light])
+    hover = hover_points(x, y, np.stack([row + 1, col + 1, weights], -1), template, size=18)
+    return Panel([ink, hover], *picture_axes(pixels.shape, number), [light])
 
 
-def lengths_by_source(parts: Sequence[tuple[str, np.ndarray]], words: Sequence[str]) -> Figure:
+def lengths_by_source(parts: Sequence[tuple[str, np.ndarray]], tokens: Sequence[str]) -> Figure:
     """How long the vectors are that each source brings to each word: `parts` are (name, lengths (Q,))."""
     colours = (SERIES[0], GLOW, THEORY)
     return chart(
         [_across(lengths, name, colour, 3) for (name, lengths), colour in zip(parts, colours, strict=True)],
         axis(_("length of the vector"), rangemode="tozero"),
-        _downwards(words),
-        height=int(np.clip(130 + 44 * len(words), 220, 460)),
+        _row_axis(tokens),
+        height=int(np.clip(130 + 44 * len(tokens), 220, 460)),
         barmode="group",
     )

@@ -22,9 +22,11 @@ ALTERNATIVE = PAGE.one_of("s_alternative", tuple(alternatives.CHOICES), label=N_
 BESIDE = PAGE.one_of("s_beside", ("", NOTHING_BESIDE, *alternatives.CHOICES), label=N_("Show beside raw and scaled"))
 #: the parameter of each alternative that has one
 PARAMETERS = {
-    one.id: PAGE.real(f"s_{one.id}", one.default, one.low, one.high, label=one.parameter)
-    for one in alternatives.ALTERNATIVES.values()
-    if one.parameter
+    alternative.id: PAGE.real(
+        f"s_{alternative.id}", alternative.default, alternative.low, alternative.high, label=alternative.parameter
+    )
+    for alternative in alternatives.ALTERNATIVES.values()
+    if alternative.parameter
 }
 
 # 1 Dot products grow

@@ -168,17 +168,17 @@ def draw_training(
 
 def _learning(runs: Sequence[tuple[str, str, Mapping[str, np.ndarray]]], measure: str) -> list[Series]:
     """The mean of the seeds, and a band from the lowest to the highest, for each run."""
-    drawn = []
+    series = []
     for name, colour, run in runs:
         values = run[measure]
         x = np.arange(1, values.shape[1] + 1)
         if len(x) > 150:  # a point for every other step looks the same
             x, values = x[::2], values[:, ::2]
         if len(values) > 1:
-            drawn.append(_band(x, values.min(0), values.max(0), colour))
+            series.append(_band(x, values.min(0), values.max(0), colour))
         of: dict[str, Any] = {"legendgroup": name, "showlegend": measure == "loss", "hover": _("step %{x}: %{y:.4g}")}
-        drawn.append(line(x, values.mean(0), name, colour, width=2, **of))
-    return drawn
+        series.append(line(x, values.mean(0), name, colour, width=2, **of))
+    return series
 
 
 # How far q·k scatters: of random vectors over d_k, beside theory, and in a trained head, with what scaling does.
@@ -315,7 +315,7 @@ def jacobian(matrix: np.ndarray, keys: Sequence[int], title: str, full_range: bo
     top = LARGEST if full_range else max(float(np.abs(matrix).max()), 1e-12)
     named = {i: str(keys[i]) for i in range(0, len(keys), max(1, len(keys) // 8))}
     square = BARE | {"constrain": "domain"}
-    made = cells(
+    heatmap = cells(
         matrix.astype(np.float32),
         SIGNED,
         -top,
@@ -326,7 +326,7 @@ def jacobian(matrix: np.ndarray, keys: Sequence[int], title: str, full_range: bo
         hover=_("weight of key %{y}, logit of key %{x}: %{z:.3g}"),
     )
     return chart(
-        [made],
+        [heatmap],
         axis(_("logit of key"), labels=named, **square),
         axis(_("weight of key"), labels=named, autorange="reversed", scaleanchor="x", **square),
         height=380,
@@ -361,14 +361,14 @@ def overflow(shifts: np.ndarray, attempts: Sequence[tuple[str, np.ndarray, float
     Softmax does not change when all scores move together: every line should be flat.
     """
     named = {t + 1: str(t) for t in (0, 1, 3, 10, 30, 100, 300, 1000)}
-    drawn = []
+    series = []
     for i, (name, naive, broken) in enumerate(attempts):
         finite, hover = np.where(np.isfinite(naive), naive, np.nan), _("scores + %{customdata:.4g}: %{y:.6f}")
-        drawn.append(line(shifts + 1, finite, name, SERIES[i], customdata=shifts, hover=hover))
+        series.append(line(shifts + 1, finite, name, SERIES[i], customdata=shifts, hover=hover))
         if broken is not None:
-            drawn.append(_break(i, naive[shifts < broken], broken, name))
+            series.append(_break(i, naive[shifts < broken], broken, name))
     x = axis(_("added to every score"), labels=named, type="log", range=[-0.05, 3.05])
-    return chart(drawn, x, axis(_("largest weight, naively")), height=320)
+    return chart(series, x, axis(_("largest weight, naively")), height=320)
 
 
 def _break(number: int, before: np.ndarray, broken: float, name: str) -> Series:
@@ -407,9 +407,9 @@ def mixes(values: np.ndarray, by_weights: np.ndarray, by_scores: np.ndarray, shi
         (by_scores, RAW, "diamond", _("mixed by raw scores")),
         (shifted, RAW, "diamond-open", _("by raw scores + 1")),
     )
-    drawn = [
+    arrow_lines = [
         line([0, end[0]], [0, end[1]], name, colour, width=1.5, dash="dot", dots=True, hover="(%{x:.3g}, %{y:.3g})")
         | {"marker": {"color": colour, "size": [0, 13], "symbol": symbol, "line": {"width": 2}}}
         for end, colour, symbol, name in arrows
     ]
-    return chart([hull | {"marker": {"color": V_GREEN, "size": 9}}, *drawn], height=360)
+    return chart([hull | {"marker": {"color": V_GREEN, "size": 9}}, *arrow_lines], height=360)

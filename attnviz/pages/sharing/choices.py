@@ -32,7 +32,7 @@ COLUMNS = PAGE.one_of("h_columns", tuple(all_presets()), "llama-3.1-8b", label=N
 MODEL = PAGE.one_of("h_lm", label=N_("Model"))
 SENTENCE = PAGE.sentence("h_text", EXAMPLES[0].text, longest=2000, label=N_("Sentence"))
 LAYER = PAGE.one_of("h_layer", label=N_("Layer"))
-KEPT = PAGE.one_of("h_kept", label=N_("K/V heads"))
+KV_HEADS = PAGE.one_of("h_kept", label=N_("K/V heads"))
 METHOD = PAGE.one_of("h_by", get_args(Method), label=N_("How the heads of a group become one"))
 GROUP = PAGE.one_of("h_group", label=N_("Heads that share"))
 SCOPE = PAGE.one_of("h_scope", ("layer", "all"), label=N_("Where"))

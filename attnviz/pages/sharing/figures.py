@@ -49,7 +49,7 @@ KINDS = {
 # Parameters, FLOPs and bytes of attention.
 def parameter_bars(names: Sequence[str], parts: Mapping[str, Sequence[int]], titles: Mapping[str, str]) -> Figure:
     """Parameters by matrix, one bar for each way of sharing."""
-    most = max((sum(each) for each in zip(*parts.values(), strict=True)), default=0)
+    most = max((sum(counts) for counts in zip(*parts.values(), strict=True)), default=0)
     return draw_stacked_bars(names, parts, titles, PARTS, _parameter_ticks(most), height=120 + 42 * len(names))
 
 
@@ -124,7 +124,7 @@ def memory_bars(weights: int, cache: int, room: int) -> Figure:
 def proof_bars(models: Sequence[tuple[str, str, int, int, int]], chosen: str) -> Figure:
     """Bytes of a cache over parameters: of each (name, sharing, parameters, by formula, measured) a dot in a ring."""
     thousands = {10.0**power: name for power, name in ((8, "100M"), (9, "1B"), (10, "10B"), (11, "100B"), (12, "1T"))}
-    drawn: list[Series] = []
+    series: list[Series] = []
     for number, kind in enumerate(SHARING):
         names, parameters, formula, measured = zip(
             *((n, p, f, m) for n, k, p, f, m in models if k == kind), strict=True
@@ -135,17 +135,17 @@ def proof_bars(models: Sequence[tuple[str, str, int, int, int]], chosen: str) ->
             measured,
             kind,
             SERIES[number],
-            size=[26 if each else 15 for each in big],
+            size=[26 if is_chosen else 15 for is_chosen in big],
             symbol="circle-open",
-            marker={"line": {"width": [4 if each else 2 for each in big]}},
+            marker={"line": {"width": [4 if is_chosen else 2 for is_chosen in big]}},
             text=[name if named or name in LANDMARKS else "" for name, named in zip(names, big, strict=True)],
-            at=["top left" if each > 1e11 else "top center" for each in parameters],
+            at=["top left" if count > 1e11 else "top center" for count in parameters],
             customdata=[(name, units.binary(value)) for name, value in zip(names, measured, strict=True)],
             hover="%{customdata[0]}: %{customdata[1]}",
         )
-        drawn += [rings, points(parameters, formula, None, SERIES[number], size=6, hover="", showlegend=False)]
+        series += [rings, points(parameters, formula, None, SERIES[number], size=6, hover="", showlegend=False)]
     return chart(
-        drawn,
+        series,
         axis(_("parameters of the model"), 12, thousands, type="log", range=[7.4, 12.1]),
         axis(_("cache of 512 tokens"), 12, CACHES, type="log"),
         height=400,

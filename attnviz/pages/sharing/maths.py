@@ -52,12 +52,12 @@ def run(config: Config) -> tuple[LiveLayerRow, ...]:
             needed=needed >> 20,
             most=MOST_BYTES >> 20,
         )
-    made = [_filled(layout, config.tokens) for layout in layouts]
-    times: list[list[float]] = [[] for _ in made]
+    filled_layers = [_filled(layout, config.tokens) for layout in layouts]
+    times: list[list[float]] = [[] for _ in filled_layers]
     x = torch.randn(1, 1, config.d_model, generator=torch.Generator().manual_seed(1))
     with torch.inference_mode():
         for _ in range(config.rounds + 2):
-            for i, (module, cache) in enumerate(made):
+            for i, (module, cache) in enumerate(filled_layers):
                 started = time.perf_counter()
                 module(x, cache=cache)
                 times[i].append(time.perf_counter() - started)
@@ -74,7 +74,7 @@ def run(config: Config) -> tuple[LiveLayerRow, ...]:
             taken,
             seconds[0] / taken,
         )
-        for layout, (module, cache), taken in zip(layouts, made, seconds, strict=True)
+        for layout, (module, cache), taken in zip(layouts, filled_layers, seconds, strict=True)
     )
 
 

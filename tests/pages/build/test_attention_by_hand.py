@@ -18,7 +18,7 @@ from attnviz.pages.build.maths.inputs import Config, weights
 from attnviz.pages.build.panels import board_wording
 
 WORDS = ("the", "cat", "sat", "down", "the")
-PLAIN = Config(words=WORDS)
+PLAIN = Config(tokens=WORDS)
 
 
 @st.composite
@@ -26,8 +26,8 @@ def configs(draw: st.DrawFn) -> Config:
     n_kv_heads = draw(st.integers(1, 2))
     cross = draw(st.booleans())
     return Config(
-        words=WORDS[: draw(st.integers(1, 5))],
-        other=("un", "chat", "noir")[: draw(st.integers(1, 3))] if cross else (),
+        tokens=WORDS[: draw(st.integers(1, 5))],
+        kv_tokens=("un", "chat", "noir")[: draw(st.integers(1, 3))] if cross else (),
         d_model=draw(st.sampled_from([2, 4, 6])),
         n_heads=n_kv_heads * draw(st.integers(1, 2)),
         n_kv_heads=n_kv_heads,

@@ -20,8 +20,8 @@ def some_configs(n: int) -> list[Result]:
     while len(found) < n:
         h, d = draw.choice([1, 2, 3, 4]), draw.choice([2, 3, 4])
         config = Config(
-            words=("a", "b", "c", "a", "d")[: draw.randint(1, 5)],
-            other=draw.choice([(), (), ("x", "y", "z")]),
+            tokens=("a", "b", "c", "a", "d")[: draw.randint(1, 5)],
+            kv_tokens=draw.choice([(), (), ("x", "y", "z")]),
             d_model=draw.choice([4, 6, h * d, h * d]),
             n_heads=h,
             n_kv_heads=draw.choice([h, h, 1]),

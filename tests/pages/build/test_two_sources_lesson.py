@@ -17,7 +17,7 @@ CONFIGS = [
     two_sources.Config(),
     two_sources.Config(norms="text", digit=8, factor=0.5),
     two_sources.Config(norms="none", seed=0),
-    two_sources.Config(layout=HeadLayout(6, 4, 2, 3, 5), words=("one",), text=("a", "b"), factor=2.0),
+    two_sources.Config(layout=HeadLayout(6, 4, 2, 3, 5), tokens=("one",), text=("a", "b"), factor=2.0),
     two_sources.Config(layout=HeadLayout(8, 1), digit=0, factor=0.0),
     two_sources.Config(photo="flower", layout=HeadLayout(8, 4, 2)),
 ]
@@ -43,8 +43,8 @@ def test_normed_keys_of_both_sources_are_equally_long_and_to_leave_one_norm_out_
     assert both.key_lengths[1] == pytest.approx(width * inked, rel=1e-3)  # an empty patch's key stays 0
     assert text.key_lengths[1] > 3 * text.key_lengths[0]
     assert text.on_picture.max(-1).mean() > both.on_picture.max(-1).mean()
-    assert both.moved == pytest.approx(np.abs(both.output - text.output).max(), abs=1e-6)
-    assert both.moved > 0.1
+    assert both.output_change == pytest.approx(np.abs(both.output - text.output).max(), abs=1e-6)
+    assert both.output_change > 0.1
 
 
 def test_a_photograph_is_257_tokens_the_first_of_which_is_the_mean_of_the_others():

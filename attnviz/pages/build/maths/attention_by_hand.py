@@ -122,9 +122,9 @@ _SIDES = {
 }
 
 
-def axis_changes(part: str, chain: Chain) -> Chain:
+def axis_changes(tensor_id: str, chain: Chain) -> Chain:
     """How the axes change in one part of a step, such as the keys' projection."""
-    side = _SIDES.get(part, {})
+    side = _SIDES.get(tensor_id, {})
     return tuple(link if isinstance(link, str) else tuple(side.get(a, a) for a in link) for link in chain)
 
 
@@ -144,23 +144,25 @@ def axis_sizes(result: Result) -> dict[str, int]:
 def run(config: Config) -> Result:
     """Compute every tensor of one forward pass. The result is cached and shared: do not write into its arrays."""
     check(config)
-    made = weights(config)
+    parameters = weights(config)
     t: dict[str, Tensor] = {}
     with torch.no_grad():
         _embed(config, t)
-        _project(config, made, t)
+        _project(config, parameters, t)
         _attend(config, t)
-        _finish(made, t)
+        _finish(parameters, t)
         difference = (
             None
             if config.dropout and config.training
-            else float((module(config, made)(t["E"], t.get("E_kv"), mask=t.get("mask")) - t["output"]).abs().max())
+            else float(
+                (module(config, parameters)(t["E"], t.get("E_kv"), mask=t.get("mask")) - t["output"]).abs().max()
+            )
         )
     q_words, k_words = (
-        tuple(words[b % len(words) :] + words[: b % len(words)] for b in range(config.batch))
-        for words in (config.words, config.other or config.words)
+        tuple(sentence[b % len(sentence) :] + sentence[: b % len(sentence)] for b in range(config.batch))
+        for sentence in (config.tokens, config.kv_tokens or config.tokens)
     )
-    tensors, matrices = ({name: each.numpy() for name, each in side.items()} for side in (t, made))
+    tensors, matrices = ({name: tensor.numpy() for name, tensor in side.items()} for side in (t, parameters))
     return Result(config, tensors, matrices, q_words, k_words, difference)
 
 
@@ -170,19 +172,19 @@ def _embed(config: Config, t: dict[str, Tensor]) -> None:
     if config.cross:
         t["E_kv"] = t["Y"] = y
     if config.position == "sinusoidal":
-        for given, name in (("X", "P"), ("Y", "P_kv")):
-            if given in t:
-                places = torch.arange(t[given].shape[1])
+        for input_name, name in (("X", "P"), ("Y", "P_kv")):
+            if input_name in t:
+                places = torch.arange(t[input_name].shape[1])
                 t[name] = sinusoidal(places, config.d_model).float()
-                t[given] = Sinusoidal().add(t[given], places)
+                t[input_name] = Sinusoidal().add(t[input_name], places)
 
 
-def _project(config: Config, made: dict[str, Tensor], t: dict[str, Tensor]) -> None:
+def _project(config: Config, parameters: dict[str, Tensor], t: dict[str, Tensor]) -> None:
     """Q, K and V as they are projected, and split into heads (B, H, Q, D)."""
     x, layout = t["X"], config.layout
     y = t.get("Y", x)
     for name, source, heads in (("Q", x, layout.n_heads), ("K", y, layout.kv_heads), ("V", y, layout.kv_heads)):
-        t[f"{name}_flat"] = source @ made[f"W_{name}"] + made.get(f"b_{name}", torch.zeros(()))
+        t[f"{name}_flat"] = source @ parameters[f"W_{name}"] + parameters.get(f"b_{name}", torch.zeros(()))
         t[name] = split_heads(t[f"{name}_flat"], heads)
     if config.packed:
         t["packed"] = torch.cat([t[f"{name}_flat"] for name in ("KV" if config.cross else "QKV")], -1)
@@ -226,17 +228,17 @@ def _mask(config: Config, q_len: int, k_len: int) -> Tensor | None:
     return None
 
 
-def _finish(made: dict[str, Tensor], t: dict[str, Tensor]) -> None:
+def _finish(parameters: dict[str, Tensor], t: dict[str, Tensor]) -> None:
     t["merged"] = join_heads(t["heads"])  # (B, Q, H*Dv)
-    t["output"] = t["merged"] @ made["W_O"] + made.get("b_O", torch.zeros(()))
+    t["output"] = t["merged"] @ parameters["W_O"] + parameters.get("b_O", torch.zeros(()))
     t["residual"] = t["X"] + t["output"]
     t["normed"] = torch.nn.functional.layer_norm(t["residual"], t["residual"].shape[-1:], eps=LAYER_NORM_EPS)
-    t["hidden"] = t["normed"] @ made["W_1"] + made["b_1"]
+    t["hidden"] = t["normed"] @ parameters["W_1"] + parameters["b_1"]
     t["active"] = t["hidden"].relu()
-    t["fed"] = t["active"] @ made["W_2"] + made["b_2"]
+    t["fed"] = t["active"] @ parameters["W_2"] + parameters["b_2"]
 
 
-def module(config: Config, made: dict[str, Tensor]) -> Attention:
+def module(config: Config, parameters: dict[str, Tensor]) -> Attention:
     """The same layer as a module of the core, with the same weights."""
     position: dict[str, Position] = {"sinusoidal": Sinusoidal(), "rope": RoPE(), "alibi": ALiBi(config.n_heads)}
     layer = Attention(
@@ -253,8 +255,8 @@ def module(config: Config, made: dict[str, Tensor]) -> Attention:
     joined = {"qkv.qkv_proj": "QKV"} if config.packed else {f"qkv.{n.lower()}_proj": n for n in "QKV"}
     state = {}
     for name, letters in (joined | {"o_proj": "O"}).items():
-        state[f"{name}.weight"] = torch.cat([made[f"W_{n}"] for n in letters], -1).T  # nn.Linear keeps (out, in)
+        state[f"{name}.weight"] = torch.cat([parameters[f"W_{n}"] for n in letters], -1).T  # nn.Linear keeps (out, in)
         if config.bias:
-            state[f"{name}.bias"] = torch.cat([made[f"b_{n}"] for n in letters])
+            state[f"{name}.bias"] = torch.cat([parameters[f"b_{n}"] for n in letters])
     layer.load_state_dict(layer.state_dict() | state)
     return layer

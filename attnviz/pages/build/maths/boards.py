@@ -21,36 +21,36 @@ def make_boards(view: View, step: str) -> Boards:
     return _BOARDS[step](view)
 
 
-def _looked_up(part: str, rows: Sheet) -> Board:
+def _embed(tensor_id: str, rows: Sheet) -> Board:
     """The rows of the words, and the table that has one for each word, in the order of the alphabet."""
-    words = sorted(set(rows.rows))
-    values = rows.values[[rows.rows.index(word) for word in words]]
-    table = replace(rows, name="W_E", values=values, rows=tuple(words), axes=("", ""))  # untranslated: a symbol
-    return cells.move_cells(part, [table], rows, lambda r, c: (0, words.index(rows.rows[r]), c))
+    vocabulary = sorted(set(rows.rows))
+    values = rows.values[[rows.rows.index(word) for word in vocabulary]]
+    table = replace(rows, name="W_E", values=values, rows=tuple(vocabulary), axes=("", ""))  # untranslated: a symbol
+    return cells.move_cells(tensor_id, [table], rows, lambda r, c: (0, vocabulary.index(rows.rows[r]), c))
 
 
 def _project(view: View) -> Boards:
     keys_from = "Y" if view.config.cross else "X"
     packed = view.packed
-    made = tuple(
+    boards = tuple(
         cells.multiply_sheets(
-            part.lower(),
-            view.sheet("X" if part == "Q" else keys_from),
-            view.weight(f"W_{part}"),
-            view.sheet(f"{part}_flat"),
-            view.bias(f"b_{part}"),
+            projection.lower(),
+            view.sheet("X" if projection == "Q" else keys_from),
+            view.weight(f"W_{projection}"),
+            view.sheet(f"{projection}_flat"),
+            view.bias(f"b_{projection}"),
         )
-        for part in ("Q", "K", "V")
-        if part not in packed
+        for projection in ("Q", "K", "V")
+        if projection not in packed
     )
-    return (*made, _packed_board(view, keys_from)) if packed else made
+    return (*boards, _packed_board(view, keys_from)) if packed else boards
 
 
 def _packed_board(view: View, source: str) -> Board:
     """One matrix product gives all parts (Q, K and V, or K and V), because their weights stand side by side."""
-    parts = list(view.packed)
-    name = "".join(parts)
-    matrices = [view.weight(f"W_{part}") for part in parts]
+    projections = list(view.packed)
+    name = "".join(projections)
+    matrices = [view.weight(f"W_{projection}") for projection in projections]
     wide = np.concatenate([m.values for m in matrices], 1)
     result = replace(view.sheet("packed"), name=name, role="plain", cols=_numbered(wide.shape[1]), axes=("Q", "C"))
     weight = replace(
@@ -63,20 +63,20 @@ def _packed_board(view: View, source: str) -> Board:
     )
     bias = None
     if view.config.bias:
-        row = np.concatenate([view.result.weights[f"b_{part}"] for part in parts])[None]
+        row = np.concatenate([view.result.weights[f"b_{projection}"] for projection in projections])[None]
         bias = replace(weight, name=f"b_{name}", values=row, rows=("",), axes=("", ""))
     return cells.multiply_sheets(name.lower(), view.sheet(source), weight, result, bias)
 
 
 def _split(view: View) -> Boards:
     begins = dict(zip(view.packed, accumulate(view.packed.values(), initial=0), strict=False))
-    made = []
-    for part in ("Q", "K", "V"):
-        result = view.sheet(part)
-        start = (view.head if part == "Q" else view.kv_head) * result.values.shape[1] + begins.get(part, 0)
-        source = view.sheet("packed" if part in begins else f"{part}_flat")
-        made.append(cells.move_cells(part.lower(), [source], result, _from_column(start)))
-    return tuple(made)
+    boards = []
+    for projection in ("Q", "K", "V"):
+        result = view.sheet(projection)
+        start = (view.head if projection == "Q" else view.kv_head) * result.values.shape[1] + begins.get(projection, 0)
+        source = view.sheet("packed" if projection in begins else f"{projection}_flat")
+        boards.append(cells.move_cells(projection.lower(), [source], result, _from_column(start)))
+    return tuple(boards)
 
 
 def _from_column(start: int) -> Callable[[int, int], tuple[int, int, int]]:
@@ -93,22 +93,29 @@ def _merge(view: View) -> Boards:
 
 
 _BOARDS: dict[str, Callable[[View], Boards]] = {
-    "embed": lambda view: tuple(_looked_up(part, view.sheet(words)) for part, words, _places, _placed in view.sides),
+    "embed": lambda view: tuple(
+        _embed(projection, view.sheet(embedding)) for projection, embedding, _places, _placed in view.sides
+    ),
     "position": lambda view: tuple(
-        cells.add_sheets(part, view.sheet(words), view.sheet(places), view.sheet(placed))
-        for part, words, places, placed in view.sides
+        cells.add_sheets(projection, view.sheet(embedding), view.sheet(places), view.sheet(placed))
+        for projection, embedding, places, placed in view.sides
     ),
     "project": _project,
     "split": _split,
     "qk_norm": lambda view: tuple(
-        cells.normalise_rows(part.lower(), view.sheet(part), view.sheet(f"{part}_norm"), NORM_EPS, centre=False)
-        for part in ("Q", "K")
+        cells.normalise_rows(
+            tensor_id.lower(), view.sheet(tensor_id), view.sheet(f"{tensor_id}_norm"), NORM_EPS, centre=False
+        )
+        for tensor_id in ("Q", "K")
     ),
     "rotate": lambda view: tuple(
         cells.rotate_sheet(
-            part.lower(), view.last(f"{part}_norm", part), view.sheet("angles"), view.sheet(f"{part}_turned")
+            tensor_id.lower(),
+            view.last(f"{tensor_id}_norm", tensor_id),
+            view.sheet("angles"),
+            view.sheet(f"{tensor_id}_turned"),
         )
-        for part in ("Q", "K")
+        for tensor_id in ("Q", "K")
     ),
     "scores": lambda view: (
         cells.multiply_sheets(
@@ -131,7 +138,7 @@ _BOARDS: dict[str, Callable[[View], Boards]] = {
             view.sheet("weights"),
             view.sheet("kept"),
             view.sheet("dropped"),
-            keep=1 - view.config.dropout if view.config.training else 1.0,
+            keep_probability=1 - view.config.dropout if view.config.training else 1.0,
         ),
     ),
     "sum": lambda view: (
@@ -196,8 +203,8 @@ class View:
     @property
     def packed(self) -> dict[str, int]:
         """What one projection makes together, with how many columns each takes; empty where each has its own."""
-        parts = () if not self.config.packed else "KV" if self.config.cross else "QKV"
-        return {part: self.result.tensors[f"{part}_flat"].shape[-1] for part in parts}
+        projections = () if not self.config.packed else "KV" if self.config.cross else "QKV"
+        return {projection: self.result.tensors[f"{projection}_flat"].shape[-1] for projection in projections}
 
     @property
     def kv_head(self) -> int:
@@ -206,9 +213,9 @@ class View:
     def sheet(self, name: str, head: int | None = None) -> Sheet:
         """The matrix of tensor `name` in this view; `head` chooses another query or K/V head."""
         values, axes = self.result.tensors[name], AXES[name]
-        for letter, place in (("B", self.batch), ("H", self.head), ("G", self.kv_head)):
+        for letter, index in (("B", self.batch), ("H", self.head), ("G", self.kv_head)):
             if letter in axes:
-                values = values[place if head is None or letter == "B" else head]
+                values = values[index if head is None or letter == "B" else head]
         rows, cols = axes[-2], axes[-1]
         return Sheet(
             self._symbol(name),
@@ -233,7 +240,7 @@ class View:
     def _groups(self, name: str, cols: str) -> tuple[tuple[Role, ...], tuple[int, ...]]:
         """The role of each column where they differ, and the columns before which a head or a part ends."""
         if name == "packed":
-            roles = [ROLES[part] for part, width in self.packed.items() for _column in range(width)]
+            roles = [ROLES[projection] for projection, width in self.packed.items() for _column in range(width)]
             return tuple(roles), tuple(accumulate(self.packed.values()))[:-1]
         width = self._head_width(cols)
         return (), tuple(range(width, self.result.tensors[name].shape[-1], width)) if width else ()

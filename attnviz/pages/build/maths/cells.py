@@ -39,7 +39,7 @@ CellOrigin = tuple[
 class Board:
     """One operation as it is drawn: the sheets that go in, the signs between them, and the sheet that comes out."""
 
-    part: str  #: "q" | "k" | "v" | "qkv" | "kv" | "x" | "y" | "U" | "R" | "FFN" | ""
+    tensor_id: str  #: "q" | "k" | "v" | "qkv" | "kv" | "x" | "y" | "U" | "R" | "FFN" | ""
     sheets: tuple[Sheet, ...]  #: the last one is the result
     signs: tuple[str, ...]  #: one after each sheet but the last; the last sign is "="
     cell: Callable[[int, int], CellOrigin]
@@ -49,19 +49,19 @@ class Board:
         return self.sheets[-1]
 
 
-def one(sheet: int, r: int, c: int) -> Area:
+def cell_area(sheet: int, r: int, c: int) -> Area:
     return sheet, r, r + 1, c, c + 1
 
 
-def row(sheet: int, r: int, matrix: Sheet) -> Area:
+def row_area(sheet: int, r: int, matrix: Sheet) -> Area:
     return sheet, r, r + 1, 0, matrix.values.shape[1]
 
 
-def column(sheet: int, c: int, matrix: Sheet) -> Area:
+def column_area(sheet: int, c: int, matrix: Sheet) -> Area:
     return sheet, 0, matrix.values.shape[0], c, c + 1
 
 
-def multiply_sheets(part: str, a: Sheet, b: Sheet, result: Sheet, bias: Sheet | None = None) -> Board:
+def multiply_sheets(tensor_id: str, a: Sheet, b: Sheet, result: Sheet, bias: Sheet | None = None) -> Board:
     """a @ b (+ bias): each cell is a row of `a` times a column of `b`."""
 
     def cell(r: int, c: int) -> CellOrigin:
@@ -69,15 +69,15 @@ def multiply_sheets(part: str, a: Sheet, b: Sheet, result: Sheet, bias: Sheet | 
             [("0", float(left)), ("op", "×"), ("1", float(right))]
             for left, right in zip(a.values[r], b.values[:, c], strict=True)
         ]
-        areas = [row(0, r, a), column(1, c, b)]
+        areas = [row_area(0, r, a), column_area(1, c, b)]
         if bias is not None:
             terms.append([("2", float(bias.values[0, c]))])
-            areas.append(one(2, 0, c))
+            areas.append(cell_area(2, 0, c))
         return areas, _summed(terms)
 
     if bias is None:
-        return Board(part, (a, b, result), ("×", "="), cell)
-    return Board(part, (a, b, bias, result), ("×", "+", "="), cell)
+        return Board(tensor_id, (a, b, result), ("×", "="), cell)
+    return Board(tensor_id, (a, b, bias, result), ("×", "+", "="), cell)
 
 
 def _summed(terms: Sequence[Sequence[Token]]) -> list[Token]:
@@ -86,19 +86,19 @@ def _summed(terms: Sequence[Sequence[Token]]) -> list[Token]:
 
 
 def move_cells(
-    part: str, sources: Sequence[Sheet], result: Sheet, origin: Callable[[int, int], tuple[int, int, int]]
+    tensor_id: str, sources: Sequence[Sheet], result: Sheet, origin: Callable[[int, int], tuple[int, int, int]]
 ) -> Board:
     """Numbers copied to new places: `origin(row, column)` gives the sheet, row and column of the original."""
 
     def cell(r: int, c: int) -> CellOrigin:
         sheet, i, j = origin(r, c)
-        return [one(sheet, i, j)], [(str(sheet), float(sources[sheet].values[i, j]))]
+        return [cell_area(sheet, i, j)], [(str(sheet), float(sources[sheet].values[i, j]))]
 
-    return Board(part, (*sources, result), (*[","] * (len(sources) - 1), "→"), cell)
+    return Board(tensor_id, (*sources, result), (*[","] * (len(sources) - 1), "→"), cell)
 
 
 def combine_cells(
-    part: str,
+    tensor_id: str,
     sources: tuple[Sheet, ...],
     result: Sheet,
     signs: tuple[str, ...],
@@ -107,13 +107,15 @@ def combine_cells(
     """Each cell from the same cell of every source: `terms` takes their numbers and writes the arithmetic."""
 
     def cell(r: int, c: int) -> CellOrigin:
-        return [one(at, r, c) for at in range(len(sources))], terms(*(float(source.values[r, c]) for source in sources))
+        return [cell_area(at, r, c) for at in range(len(sources))], terms(
+            *(float(source.values[r, c]) for source in sources)
+        )
 
-    return Board(part, (*sources, result), signs, cell)
+    return Board(tensor_id, (*sources, result), signs, cell)
 
 
-def add_sheets(part: str, a: Sheet, b: Sheet, result: Sheet) -> Board:
-    return combine_cells(part, (a, b), result, ("+", "="), lambda x, y: [("0", x), ("op", "+"), ("1", y)])
+def add_sheets(tensor_id: str, a: Sheet, b: Sheet, result: Sheet) -> Board:
+    return combine_cells(tensor_id, (a, b), result, ("+", "="), lambda x, y: [("0", x), ("op", "+"), ("1", y)])
 
 
 def scale_sheet(a: Sheet, result: Sheet, width: int | None) -> Board:
@@ -126,10 +128,10 @@ def mask_sheet(a: Sheet, allowed: Sheet, result: Sheet) -> Board:
     return combine_cells("", (a, allowed), result, ("∧", "="), lambda x, seen: [("0", x) if seen else ("op", "−∞")])
 
 
-def drop_out(a: Sheet, kept: Sheet, result: Sheet, keep: float) -> Board:
-    divisor = [("op", "÷"), ("n", keep)] if keep < 1 else []
+def drop_out(a: Sheet, keep_mask: Sheet, result: Sheet, keep_probability: float) -> Board:
+    divisor = [("op", "÷"), ("n", keep_probability)] if keep_probability < 1 else []
     return combine_cells(
-        "", (a, kept), result, ("×", "→"), lambda x, survives: [("0", x), ("op", "×"), ("1", survives), *divisor]
+        "", (a, keep_mask), result, ("×", "→"), lambda x, survives: [("0", x), ("op", "×"), ("1", survives), *divisor]
     )
 
 
@@ -139,8 +141,8 @@ def softmax_sheet(a: Sheet, result: Sheet) -> Board:
     def cell(r: int, c: int) -> CellOrigin:
         finite = [float(s) for s in a.values[r] if np.isfinite(s)]
         if not finite or not np.isfinite(a.values[r, c]):
-            return [row(0, r, a)], [("n", 0.0)]
-        return [row(0, r, a)], [
+            return [row_area(0, r, a)], [("n", 0.0)]
+        return [row_area(0, r, a)], [
             *_call("exp(", "0", float(a.values[r, c])),
             ("op", "÷"),
             ("op", "("),
@@ -151,14 +153,14 @@ def softmax_sheet(a: Sheet, result: Sheet) -> Board:
     return Board("", (a, result), ("→",), cell)
 
 
-def rotate_sheet(part: str, a: Sheet, angles: Sheet, result: Sheet) -> Board:
+def rotate_sheet(tensor_id: str, a: Sheet, angles: Sheet, result: Sheet) -> Board:
     """RoPE: columns c and c + D/2 of each row, turned together by their angle."""
     half = a.values.shape[1] // 2
 
     def cell(r: int, c: int) -> CellOrigin:
         partner, first = (c + half) % (2 * half), c < half
         angle = float(angles.values[r, c])
-        return [one(0, r, c), one(0, r, partner), one(1, r, c)], [
+        return [cell_area(0, r, c), cell_area(0, r, partner), cell_area(1, r, c)], [
             ("0", float(a.values[r, c])),
             ("op", "×"),
             *_call("cos(", "1", angle),
@@ -168,14 +170,14 @@ def rotate_sheet(part: str, a: Sheet, angles: Sheet, result: Sheet) -> Board:
             *_call("sin(", "1", angle),
         ]
 
-    return Board(part, (a, angles, result), ("↻", "="), cell)
+    return Board(tensor_id, (a, angles, result), ("↻", "="), cell)
 
 
 def _call(name: str, sheet: str, argument: float) -> list[Token]:
     return [("op", name), (sheet, argument), ("op", ")")]
 
 
-def normalise_rows(part: str, a: Sheet, result: Sheet, eps: float, centre: bool) -> Board:
+def normalise_rows(tensor_id: str, a: Sheet, result: Sheet, eps: float, centre: bool) -> Board:
     """Each row divided by its root mean square; with `centre`, the row's mean is subtracted first."""
 
     def cell(r: int, c: int) -> CellOrigin:
@@ -186,6 +188,6 @@ def normalise_rows(part: str, a: Sheet, result: Sheet, eps: float, centre: bool)
         if centre:
             top = [("op", "("), *top, ("op", "−"), ("n", mean), ("op", ")")]
         root: list[Token] = [("op", "√("), ("n", spread), ("op", "+"), ("n", eps), ("op", ")")]
-        return [row(0, r, a)], [*top, ("op", "÷"), *root]
+        return [row_area(0, r, a)], [*top, ("op", "÷"), *root]
 
-    return Board(part, (a, result), ("→",), cell)
+    return Board(tensor_id, (a, result), ("→",), cell)

@@ -46,7 +46,7 @@ def _layers(config: Config) -> list[str]:
     axes = {"q": "H*D", "k": "G*D", "v": "G*Dv", "kv": "G*(D+Dv)", "qkv": "(H+G)*D + G*Dv"}
     return [
         *(
-            f"self.{name} = nn.Linear({m}, {sum(wide[part] for part in parts)}, bias={bias})  # M -> {axes[name]}"
+            f"self.{name} = nn.Linear({m}, {sum(wide[letter] for letter in parts)}, bias={bias})  # M -> {axes[name]}"
             for name, parts in _parts(config).items()
             if name != "o"
         ),
@@ -127,7 +127,7 @@ def program(result: Result) -> str:
     copies = []
     for name, parts in (_parts(config) | {"w1": "1", "w2": "2"}).items():
         for kind, letter in (("weight", "W"), ("bias", "b"))[: 1 + (config.bias or parts in "12")]:
-            numbers = np.concatenate([result.weights[f"{letter}_{part}"] for part in parts], -1).T
+            numbers = np.concatenate([result.weights[f"{letter}_{projection}"] for projection in parts], -1).T
             copies.append(f"    layer.{name}.{kind}.copy_(torch.tensor({python_literal(numbers)}))")
     x, y = (python_literal(side.numpy()) for side in vectors(config))
     lines = [

@@ -24,10 +24,10 @@ COUNTED_WIDTH = 3
 
 @dataclass(frozen=True)
 class Config:
-    """One attention layer and its input; cross-attention when `other` is not empty."""
+    """One attention layer and its input; cross-attention when `kv_tokens` is not empty."""
 
-    words: tuple[str, ...] = ("the", "cat", "sat", "down")
-    other: tuple[str, ...] = ()  #: keys and values come from these words
+    tokens: tuple[str, ...] = ("the", "cat", "sat", "down")
+    kv_tokens: tuple[str, ...] = ()  #: keys and values come from these
     d_model: int = 4
     n_heads: int = 2
     n_kv_heads: int = 2
@@ -45,12 +45,12 @@ class Config:
     dropout: float = 0.0
     training: bool = False
     seed: int = 4
-    rows: tuple[tuple[float, ...], ...] = ()  #: vectors of `words`, then of `other`; empty: drawn at random from `seed`
+    rows: tuple[tuple[float, ...], ...] = ()  #: vectors of `tokens`, then `kv_tokens`; empty: random from `seed`
     edits: tuple[CellEdit, ...] = ()
 
     @property
     def cross(self) -> bool:
-        return bool(self.other)
+        return bool(self.kv_tokens)
 
     @property
     def d_ff(self) -> int:
@@ -63,7 +63,7 @@ class Config:
 
 def check(config: Config) -> None:
     """Raise a Problem when these settings make no attention layer."""
-    check_words(config.words, config.other or config.words)
+    check_words(config.tokens, config.kv_tokens or config.tokens)
     position, mask = config.position, config.mask
     for wrong, problem in (
         (
@@ -93,9 +93,9 @@ def check(config: Config) -> None:
 
 def check_words(*sentences: tuple[str, ...]) -> None:
     """Raise a Problem when a sentence is empty or too long to be shown."""
-    for words in sentences:
-        if not 1 <= len(words) <= MOST_WORDS:
-            raise Problem("Words in the sentence: {n}; this page takes 1 to {most}", n=len(words), most=MOST_WORDS)
+    for sentence in sentences:
+        if not 1 <= len(sentence) <= MOST_WORDS:
+            raise Problem("Words in the sentence: {n}; this page takes 1 to {most}", n=len(sentence), most=MOST_WORDS)
 
 
 def vectors(config: Config) -> tuple[Tensor, Tensor]:
@@ -107,8 +107,8 @@ def vectors(config: Config) -> tuple[Tensor, Tensor]:
     if config.rows:
         rows = torch.tensor(config.rows)
     else:
-        rows = random_vectors((*config.words, *config.other), config.seed, config.d_model)
-    split = len(config.words)
+        rows = random_vectors((*config.tokens, *config.kv_tokens), config.seed, config.d_model)
+    split = len(config.tokens)
     x, y = (
         torch.stack([side.roll(-b, 0) for b in range(config.batch)])
         for side in (rows[:split], rows[split:] if config.cross else rows)
@@ -116,18 +116,20 @@ def vectors(config: Config) -> tuple[Tensor, Tensor]:
     return x, y
 
 
-def random_vectors(words: tuple[str, ...], seed: int, width: int) -> Tensor:
-    """(words, width): a vector for each word, rounded to one decimal."""
-    return torch.stack([_one_decimal(word_vector(word, seed, width, "building")) for word in words])
+def random_vectors(tokens: tuple[str, ...], seed: int, width: int) -> Tensor:
+    """(tokens, width): a vector for each token, rounded to one decimal."""
+    return torch.stack([_one_decimal(word_vector(word, seed, width, "building")) for word in tokens])
 
 
-def counting_rows(words: tuple[str, ...]) -> tuple[tuple[float, ...], ...]:
+def counting_rows(tokens: tuple[str, ...]) -> tuple[tuple[float, ...], ...]:
     """A vector of three numbers for each word that count on: 0.1, 0.2, 0.3, then 0.4 …; equal words have equal ones.
 
     Four different words make the 4 x 3 matrix that many a course begins with.
     """
-    places = {word: at for at, word in enumerate(dict.fromkeys(words))}
-    return tuple(tuple((COUNTED_WIDTH * places[word] + col + 1) / 10 for col in range(COUNTED_WIDTH)) for word in words)
+    places = {word: at for at, word in enumerate(dict.fromkeys(tokens))}
+    return tuple(
+        tuple((COUNTED_WIDTH * places[word] + col + 1) / 10 for col in range(COUNTED_WIDTH)) for word in tokens
+    )
 
 
 def widths(layout: HeadLayout) -> tuple[int, int, int]:
@@ -143,23 +145,23 @@ def weights(config: Config) -> dict[str, Tensor]:
     """
     m, (q, k, v) = config.d_model, widths(config.layout)
     shapes = {"W_Q": (m, q), "W_K": (m, k), "W_V": (m, v), "W_O": (config.n_heads * config.d_value, m)}
-    made = {
+    parameters = {
         name: _one_decimal(random_normal(config.seed * 10 + i, *shape) * (1.6 / np.sqrt(shape[0])))
         for i, (name, shape) in enumerate(shapes.items())
     }
     if config.bias:
-        made |= {
+        parameters |= {
             f"b_{name[-1]}": 0.5 * _one_decimal(random_normal(config.seed * 10 + 5 + i, width) * 0.6)
             for i, (name, (_into, width)) in enumerate(shapes.items())
         }
     for name, row, col, value in config.edits:
         if row < shapes[name][0] and col < shapes[name][1]:  # one made at another width applies again once it fits
-            made[name][row, col] = value
+            parameters[name][row, col] = value
     for i, (into, out) in enumerate(((m, config.d_ff), (config.d_ff, m)), start=1):
         drawn_weights = random_normal(config.seed * 10 + i, into + 1, out)
-        made[f"W_{i}"] = _one_decimal(drawn_weights[:-1] * (1.6 / np.sqrt(into)))
-        made[f"b_{i}"] = _one_decimal(drawn_weights[-1] * 0.3)
-    return made
+        parameters[f"W_{i}"] = _one_decimal(drawn_weights[:-1] * (1.6 / np.sqrt(into)))
+        parameters[f"b_{i}"] = _one_decimal(drawn_weights[-1] * 0.3)
+    return parameters
 
 
 def _one_decimal(x: Tensor) -> Tensor:
@@ -170,28 +172,28 @@ def python_literal(values: np.ndarray) -> str:
     """Nested lists as Python source, with the shortest text of each float32."""
     if values.ndim == 0:
         return str(np.float32(values) + np.float32(0))  # no "-0.0"
-    return "[" + ", ".join(python_literal(each) for each in values) + "]"
+    return "[" + ", ".join(python_literal(entry) for entry in values) + "]"
 
 
 @dataclass(frozen=True)
 class Rows:
     """Tokens of up to two sentences and a vector for each."""
 
-    words: tuple[str, ...]
-    other: tuple[str, ...]
-    rows: tuple[tuple[float, ...], ...]  #: (words + other, width)
+    tokens: tuple[str, ...]
+    kv_tokens: tuple[str, ...]
+    rows: tuple[tuple[float, ...], ...]  #: (tokens + kv_tokens, width)
     name: str  #: the model's name
     whole_width: int  #: columns of the model's embedding table, of which the first `width` are used
     factor: float  #: the rows were multiplied by this, so that the table's standard deviation is about 1
 
 
-def embedding_rows(loaded: LoadedModel, text: str, other: str, width: int) -> Rows:
+def embedding_rows(loaded: LoadedModel, text: str, kv_text: str, width: int) -> Rows:
     """The first `width` numbers of each token's embedding row, times one factor for the whole table."""
     weight = getattr(loaded.model.get_input_embeddings(), "weight", None)
     if weight is None or loaded.tokenizer is None:
         raise Problem("{name} has no table of word vectors", name=loaded.entry.name)
     frame: Frame = "none" if "none" in supported_frames(loaded) else "usual"
-    sides = [encode(loaded, side, frame=frame) for side in (text, other) if side.strip()]
+    sides = [encode(loaded, side, frame=frame) for side in (text, kv_text) if side.strip()]
     ids = [torch.tensor(side.ids[:MOST_WORDS], device=weight.device) for side in sides]
     with torch.no_grad():
         factor = float(f"{1 / weight[:4096, :width].float().std().item():.2g}")

@@ -146,7 +146,7 @@ def shapes(size: BatchSize) -> dict[str, tuple[int, ...]]:
     scores = q @ k.mT
     heads = scores.softmax(-1) @ v
     merged = heads.transpose(1, 2).flatten(2)
-    made = {
+    tensors = {
         "X": x,
         "X W_Q": flat,
         "Q": q,
@@ -158,7 +158,7 @@ def shapes(size: BatchSize) -> dict[str, tuple[int, ...]]:
         "merged": merged,
         "output": merged @ w,
     }
-    return {name: tuple(tensor.shape) for name, tensor in made.items()}
+    return {name: tuple(tensor.shape) for name, tensor in tensors.items()}
 
 
 def program(size: BatchSize) -> str:

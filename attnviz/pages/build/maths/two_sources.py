@@ -25,13 +25,13 @@ NORMS: tuple[Norms, ...] = ("both", "text", "none")
 
 @dataclass(frozen=True)
 class Config:
-    """Queries from `words`; keys and values from the words of `text` and from the patches of a picture.
+    """Queries from `tokens`; keys and values from the words of `text` and from the patches of a picture.
 
     The picture is a handwritten digit; or the photograph of this id (`models.pictures.SAMPLES`), with a token before
     its patches that stands for the whole, as an encoder of pictures hands on: 257 in all.
     """
 
-    words: tuple[str, ...] = ("the", "cat", "sat", "down")
+    tokens: tuple[str, ...] = ("the", "cat", "sat", "down")
     text: tuple[str, ...] = ("le", "chat", "noir")
     layout: HeadLayout = field(default_factory=lambda: HeadLayout(4, 2))
     digit: int = 3
@@ -58,27 +58,31 @@ class Result:
     key_lengths: tuple[float, float]  #: the mean length of a key that is used: of the text, of the picture
     without_ink: int  #: patches that hold no ink: their keys are 0, with a norm or without
     fused_difference: float  #: between the explicit path and torch's fused kernels
-    moved: float  #: the largest change of the output when the picture's keys alone are not normalised, instead of both
+    output_change: (
+        float  #: the largest change of the output when the picture's keys alone are not normalised, instead of both
+    )
 
 
 @lru_cache(maxsize=64)
 def run(config: Config) -> Result:
     """One pass, explicit and fused. The result is shared: do not write into its arrays."""
-    check_words(config.words, config.text)
+    check_words(config.tokens, config.text)
     pixels = _pixels(config)
     patches = torch.from_numpy(split_into_patches(pixels, SIDE)).float()
     if config.photo:
         patches = torch.cat([patches.mean(0, keepdim=True), patches])
-    x, text = (random_vectors(words, config.seed, config.layout.d_model) for words in (config.words, config.text))
-    made = weights(config)
+    x, text = (
+        random_vectors(sentence, config.seed, config.layout.d_model) for sentence in (config.tokens, config.text)
+    )
+    parameters = weights(config)
     with torch.no_grad():
-        layer = module(config, made)
+        layer = module(config, parameters)
         on_text, on_picture = layer.stages(x, text, side=patches)
         output = layer(x, text, side=patches)
         from_text, from_picture = (layer.o_proj(join_heads(stages.output)) for stages in (on_text, on_picture))
-        fused = module(config, made, use_fused=True)(x, text, side=patches)
+        fused = module(config, parameters, use_fused=True)(x, text, side=patches)
         both, without = (
-            module(replace(config, norms=norms), made)(x, text, side=patches) for norms in ("both", "text")
+            module(replace(config, norms=norms), parameters)(x, text, side=patches) for norms in ("both", "text")
         )
         of_text, of_picture = (
             float(source.k.transpose(-3, -2).flatten(-2).norm(dim=-1).mean())
@@ -89,7 +93,7 @@ def run(config: Config) -> Result:
         pixels,
         patches.numpy(),
         (x.numpy(), text.numpy()),
-        {name: matrix.numpy() for name, matrix in made.items()},
+        {name: matrix.numpy() for name, matrix in parameters.items()},
         on_text.weights.numpy(),
         on_picture.weights.numpy(),
         from_text.numpy(),
@@ -105,8 +109,8 @@ def run(config: Config) -> Result:
 def _pixels(config: Config) -> np.ndarray:
     """Counts from 0 to 16: of ink in a digit, of light in the middle of a photograph."""
     if not config.photo:
-        held = held_out_digits()
-        return held.pictures[held.like(config.digit)]
+        digits = held_out_digits()
+        return digits.pictures[digits.like(config.digit)]
     light = sample(config.photo).pixels.mean(-1)
     block = min(light.shape) // PHOTO_SIDE
     top, left = ((length - block * PHOTO_SIDE) // 2 for length in light.shape)
@@ -114,7 +118,7 @@ def _pixels(config: Config) -> np.ndarray:
     return np.rint(square.reshape(PHOTO_SIDE, block, PHOTO_SIDE, block).mean((1, 3)) * BRIGHTEST / 255).astype(int)
 
 
-def module(config: Config, made: dict[str, Tensor], use_fused: bool = False) -> Attention:
+def module(config: Config, parameters: dict[str, Tensor], use_fused: bool = False) -> Attention:
     """The layer with these weights; the weights of the norms are 1, as before any training."""
     layer = Attention(
         config.layout,
@@ -130,7 +134,7 @@ def module(config: Config, made: dict[str, Tensor], use_fused: bool = False) -> 
         "W_Q": "qkv.q_proj", "W_K": "qkv.k_proj", "W_V": "qkv.v_proj",
         "W_Kp": "side_k_proj", "W_Vp": "side_v_proj", "W_O": "o_proj",
     }  # fmt: skip
-    turned = {f"{where}.weight": made[name].T for name, where in names.items()}  # nn.Linear keeps (out, in)
+    turned = {f"{where}.weight": parameters[name].T for name, where in names.items()}  # nn.Linear keeps (out, in)
     layer.load_state_dict(layer.state_dict() | turned)
     return layer
 

@@ -97,12 +97,12 @@ def _case(
     name: str, y: Tensor, head: Projections, memorised: Tensor, learned: Tensor, x: Tensor, order: Tensor
 ) -> Case:
     weights, wanted = _attention(head, y)
-    moved = _relative(_attention(head, x)[1][order], wanted) if name == "permuted" else None
+    weights_error = _relative(_attention(head, x)[1][order], wanted) if name == "permuted" else None
     try:
         errors = [_relative(a @ (y @ head[2]), wanted) for a in (memorised, learned)]
     except RuntimeError as refusal:
-        return Case(name, weights.numpy(), moved, None, None, str(refusal))
-    return Case(name, weights.numpy(), moved, errors[0], errors[1], None)
+        return Case(name, weights.numpy(), weights_error, None, None, str(refusal))
+    return Case(name, weights.numpy(), weights_error, errors[0], errors[1], None)
 
 
 def _relative(got: Tensor, wanted: Tensor) -> float:
@@ -172,7 +172,7 @@ SENTENCES = 800  #: random sentences on which the read-out is fitted and the blu
 
 @dataclass(frozen=True)
 class HeadsConfig:
-    words: tuple[str, ...] = ("the", "cat", "sat", "on", "the", "mat")
+    tokens: tuple[str, ...] = ("the", "cat", "sat", "on", "the", "mat")
     d_model: int = 8  #: M: width of the one head, or of the H heads together
     n_heads: int = 2  #: H: how many words each query has to look at, 2 to 4
     share: float = 0.5  #: part of the single head's weight for the first word; the others share the rest
@@ -194,15 +194,15 @@ class ComparedHeads:
 def compare_heads(config: HeadsConfig) -> ComparedHeads:
     """Blur of one head of width M and of H heads of width M/H, on the same random word vectors."""
     offsets = OFFSETS[: config.n_heads]
-    length = len(config.words)
+    length = len(config.tokens)
     shape = (SENTENCES, length, config.d_model)
     x = torch.randn(shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     # (H, Q, K): scores that point each query at the word so many places away, around the sentence's ends
     sharp = torch.stack([torch.eye(length, dtype=torch.float64).roll(o, 1) * SHARPNESS for o in offsets])
-    one, brought_by_one = _heads_attention(_mixed(sharp, config.share), x)
+    single, brought_by_one = _heads_attention(_mixed(sharp, config.share), x)
     several, brought = _heads_attention(sharp, x)
     return ComparedHeads(
-        one_head=one[0].numpy(),
+        one_head=single[0].numpy(),
         heads=several.numpy(),
         blur_one=_blur(brought_by_one, x, offsets),
         blur_heads=_blur(brought, x, offsets),

@@ -44,12 +44,12 @@ def draw_form() -> tuple[inputs.Config, inputs.Rows | None]:
             _("Sentence (queries)") if cross else _("Sentence"),
             help=_("Up to {most} words: each becomes one row of X.").format(most=inputs.MOST_WORDS),
         )
-        other = widgets.text_box(choices.OTHER, _("Sentence (keys and values)")) if cross else ""
-    if cross and not other.strip():
+        kv_text = widgets.text_box(choices.KV_SENTENCE, _("Sentence (keys and values)")) if cross else ""
+    if cross and not kv_text.strip():
         raise Problem(
             "Cross-attention needs a second sentence, of 1 to {most} words, for keys and values", most=inputs.MOST_WORDS
         )
-    return _asked(text, other, source, chosen)
+    return _make_config(text, kv_text, source, chosen)
 
 
 def _mask(cross: bool) -> str:
@@ -92,21 +92,23 @@ def _sizes(heads: int, mask: str) -> dict[str, Any]:
     }
 
 
-def _asked(text: str, other: str, source: str, chosen: dict[str, Any]) -> tuple[inputs.Config, inputs.Rows | None]:
+def _make_config(
+    text: str, kv_text: str, source: str, chosen: dict[str, Any]
+) -> tuple[inputs.Config, inputs.Rows | None]:
     """The configuration for the typed sentences: words beyond the limit are cut, and each word gets its vector."""
-    text, other = text[: choices.LONGEST], other[: choices.LONGEST]
-    sides = [tuple(side.split()) for side in (text, other)]
+    text, kv_text = text[: choices.LONGEST], kv_text[: choices.LONGEST]
+    sides = [tuple(side.split()) for side in (text, kv_text)]
     for side in sides:
         if len(side) > inputs.MOST_WORDS:
             st.info(_("Of {n} words only the first {most} are used.").format(n=len(side), most=inputs.MOST_WORDS))
-    words, others = (side[: inputs.MOST_WORDS] for side in sides)
+    q_tokens, kv_tokens = (side[: inputs.MOST_WORDS] for side in sides)
     vectors = None
     if source == COUNTED:
-        chosen["rows"] = inputs.counting_rows((*words, *others))
-    elif source != "random" and words:
-        vectors = inputs.embedding_rows(model_cache.get_model(source), text, other, chosen["d_model"])
-        chosen["rows"], words, others = vectors.rows, vectors.words, vectors.other
-    return inputs.Config(words=words, other=others, **chosen), vectors
+        chosen["rows"] = inputs.counting_rows((*q_tokens, *kv_tokens))
+    elif source != "random" and q_tokens:
+        vectors = inputs.embedding_rows(model_cache.get_model(source), text, kv_text, chosen["d_model"])
+        chosen["rows"], q_tokens, kv_tokens = vectors.rows, vectors.tokens, vectors.kv_tokens
+    return inputs.Config(tokens=q_tokens, kv_tokens=kv_tokens, **chosen), vectors
 
 
 # The visitor's place on the walk: the step, the chosen number, the head and the sentence on show.
@@ -134,10 +136,10 @@ def current_step(ids: tuple[str, ...]) -> str:
 
     The scores, too, where this configuration has no such step.
     """
-    asked = link_state.value(choices.STEP) or link_state.set_default(choices.STEP)
-    if asked in ids:
-        return asked
-    link_state.refuse(choices.STEP, asked, choices.STEP_OF_LINKS)
+    requested = link_state.value(choices.STEP) or link_state.set_default(choices.STEP)
+    if requested in ids:
+        return requested
+    link_state.refuse(choices.STEP, requested, choices.STEP_OF_LINKS)
     return choices.STEP_OF_LINKS
 
 

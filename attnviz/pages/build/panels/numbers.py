@@ -104,15 +104,15 @@ def _is_exact(tokens: Sequence[cells.Token], value: float) -> bool:
     """Whether the terms, computed with the digits that are written, give exactly the result that is written."""
     if any(kind == "op" and what not in ("+", "×", "−") for kind, what in tokens):
         return False
-    shown = [float(what) for kind, what in tokens if kind != "op"] + [value]
-    return all(abs(x - round(x, 4)) < 1e-6 for x in shown)
+    terms = [float(what) for kind, what in tokens if kind != "op"] + [value]
+    return all(abs(x - round(x, 4)) < 1e-6 for x in terms)
 
 
 def operation_board(source: cells.Board, label: str) -> canvas.StripBoard:
     """One operation with every cell's origin."""
     rows, cols = source.result.values.shape
     return canvas.StripBoard(
-        [board_sheet(one, label) for one in source.sheets],
+        [board_sheet(sheet, label) for sheet in source.sheets],
         source.signs,
         [[cell_origin(source, r, c) for c in range(cols)] for r in range(rows)],
     )

@@ -30,7 +30,7 @@ def panel() -> None:
     }
     mistake = widgets.select_one(choices.MISTAKE, _("Mistake"), mistakes)
     result = size_mismatches.run(
-        _own() if mistake == "own" else size_mismatches.Sizes(**size_mismatches.MISTAKES[mistake])
+        _draw_size_inputs() if mistake == "own" else size_mismatches.Sizes(**size_mismatches.MISTAKES[mistake])
     )
     left, right = st.columns([1, 1.1], gap="large")
     with left:
@@ -52,7 +52,7 @@ def _real_batch() -> None:
         for id, size in size_mismatches.BATCH_SIZES.items()
     }
     size = size_mismatches.BATCH_SIZES[widgets.select_one(choices.BATCH_SIZE, _("B × T × M"), titles)]
-    made = size_mismatches.shapes(size)
+    shapes = size_mismatches.shapes(size)
     axes = {3: "B × T × M", 4: "B × H × T × D"}
     squares = ("Q Kᵀ", "weights")
     rows = [
@@ -63,10 +63,10 @@ def _real_batch() -> None:
             _("numbers"): f"{math.prod(shape):,}",
             "float32": units.binary(math.prod(shape) * size_mismatches.BYTES),
         }
-        for name, shape in made.items()
+        for name, shape in shapes.items()
     ]
     show.draw_table(show.to_columns(rows), width="content")
-    scores, x = (math.prod(made[name]) * size_mismatches.BYTES for name in ("Q Kᵀ", "X"))
+    scores, x = (math.prod(shapes[name]) * size_mismatches.BYTES for name in ("Q Kᵀ", "X"))
     st.caption(
         _(
             "X takes {x} and the scores {scores}: twice as many tokens would make {twice} and {four} of them. Shapes "
@@ -78,7 +78,7 @@ def _real_batch() -> None:
     show.program(size_mismatches.program(size), "b-batch-shapes")
 
 
-def _own() -> size_mismatches.Sizes:
+def _draw_size_inputs() -> size_mismatches.Sizes:
     """Draw a number box for every size of the call, and return the sizes."""
     names = choices.SIZE_LETTERS
     with st.container(horizontal=True):

@@ -39,7 +39,7 @@ def panel(result: attention_by_hand.Result) -> None:
     p = len(layer.patches)
     st.markdown(template.format(k=len(layer.config.text), p=p, patches=p - 1))
     st.latex(_formula(layer))
-    queries = {str(i): f"{i + 1} {escape_markdown(word)}" for i, word in enumerate(layer.config.words)}
+    queries = {str(i): f"{i + 1} {escape_markdown(word)}" for i, word in enumerate(layer.config.tokens)}
     i = int(widgets.select_one(choices.LOOKER, _("Where does this word look?"), queries))
     _looks(layer, i, config_form.current_view(result).head)
     page_parts.draw_columns(lambda: _brought(layer, i), lambda: _norms(layer), widths=[1.1, 1], gap="large")
@@ -48,12 +48,12 @@ def panel(result: attention_by_hand.Result) -> None:
 
 def _config(result: attention_by_hand.Result) -> two_sources.Config:
     """Draw the controls; the layer has the sizes of the walk's."""
-    given = result.config
+    base_config = result.config
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        text = given.other
-        if not given.cross:
+        text = base_config.kv_tokens
+        if not base_config.cross:
             with st.container(width=230):
-                typed = widgets.text_box(choices.OTHER, _("Text (keys and values)"))
+                typed = widgets.text_box(choices.KV_SENTENCE, _("Text (keys and values)"))
             text = tuple(typed[: choices.LONGEST].split()[: inputs.MOST_WORDS])
         pictures = {"digit": _("a digit: 16 tokens")} | {
             sample.id: _("{photo}: 257 tokens").format(photo=_(sample.name)) for sample in SAMPLES
@@ -69,14 +69,14 @@ def _config(result: attention_by_hand.Result) -> two_sources.Config:
         )
         factor = widgets.slider(choices.FACTOR, _("Factor of what the picture brings"), step=0.1, width=220)
     return two_sources.Config(
-        given.words,
+        base_config.tokens,
         text,
-        given.layout,
+        base_config.layout,
         int(digit),
         "" if picture == "digit" else picture,
         cast(two_sources.Norms, norms),
         round(float(factor), 2),
-        given.seed,
+        base_config.seed,
     )
 
 
@@ -101,7 +101,7 @@ def _looks(layer: two_sources.Result, i: int, head: int) -> None:
     word, patch = int(text[head].argmax()), int(picture[head, before:].argmax())
     names = [*config.text, *["the whole"] * before]
     names += [f"row {at // side + 1}, column {at % side + 1}" for at in range(side * side)]
-    taken = next((each for each in SAMPLES if each.id == config.photo), None)
+    taken = next((sample for sample in SAMPLES if sample.id == config.photo), None)
     origin = (
         _("A square’s area is the patch’s weight; the digit is a real one.")
         if taken is None
@@ -129,7 +129,7 @@ def _looks(layer: two_sources.Result, i: int, head: int) -> None:
         ).format(
             origin=origin,
             h=head + 1,
-            word=quote_token(config.words[i]),
+            word=quote_token(config.tokens[i]),
             share=f"{Rounded(text[head, word]):.0%}",
             key=quote_token(config.text[word]),
             light=f"{Rounded(picture[head, before + patch]):.0%}",
@@ -141,19 +141,22 @@ def _looks(layer: two_sources.Result, i: int, head: int) -> None:
 
 
 def _brought(layer: two_sources.Result, i: int) -> None:
-    lengths = [np.linalg.norm(each, axis=-1) for each in (layer.from_text, layer.from_picture, layer.output)]
+    lengths = [
+        np.linalg.norm(contribution, axis=-1) for contribution in (layer.from_text, layer.from_picture, layer.output)
+    ]
     names = [_("the text"), _("the picture"), _("together")]
-    words = layer.config.words
+    tokens = layer.config.tokens
     show.figure(
-        show.chart_of(figures.lengths_by_source, list(zip(names, lengths, strict=True)), words),
+        show.chart_of(figures.lengths_by_source, list(zip(names, lengths, strict=True)), tokens),
         name="text-and-picture-brought",
         key="b_two_brought",
-        table={"word": list(words)} | {n: m.tolist() for n, m in zip(("text", "picture", "sum"), lengths, strict=True)},
+        table={"word": list(tokens)}
+        | {n: m.tolist() for n, m in zip(("text", "picture", "sum"), lengths, strict=True)},
         words=_(
             "To {word} the text brings a vector of length {text}, the picture one of {picture}; added they are {sum} "
             "long, because they do not point the same way."
         ).format(
-            word=quote_token(words[i]),
+            word=quote_token(tokens[i]),
             text=f"{Rounded(lengths[0][i]):.2f}",
             picture=f"{Rounded(lengths[1][i]):.2f}",
             sum=f"{Rounded(lengths[2][i]):.2f}",
@@ -184,7 +187,8 @@ def _norms(layer: two_sources.Result) -> None:
         template = join_sentences(template, dark)
     st.markdown("**" + _("Why a norm for the picture’s keys, too?") + "**")
     top, usual = (
-        float(each.on_picture.max(-1).mean()) for each in (layer, two_sources.run(replace(layer.config, norms="both")))
+        float(variant.on_picture.max(-1).mean())
+        for variant in (layer, two_sources.run(replace(layer.config, norms="both")))
     )
     st.markdown(
         template.format(
@@ -199,7 +203,7 @@ def _norms(layer: two_sources.Result) -> None:
     st.markdown(
         join_sentences(
             _("Leaving out that one norm changes the output by up to {moved}.").format(
-                moved=f"{Rounded(layer.moved):.2f}"
+                moved=f"{Rounded(layer.output_change):.2f}"
             ),
             _("The steps written out and torch’s fused kernels give the same output, to {difference}.").format(
                 difference=f"{Rounded(layer.fused_difference):.1g}"

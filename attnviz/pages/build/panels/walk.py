@@ -32,35 +32,35 @@ def panel(result: attention_by_hand.Result, vectors: inputs.Rows | None) -> None
         presenting.draw_presenter(_walk(tuple(chains)))
         canvas.strip(config_form.STRIP, _chips(view, chains), step, config_form.walk_to)
         label = _("{step}: numbers; arrow keys choose one").format(step=board_wording.name(step))
-        shown, made = _boards(view.result.config, view.batch, view.head, step, label)
-        part = min(at.part, len(shown) - 1)
+        step_boards, operation_boards = _boards(view.result.config, view.batch, view.head, step, label)
+        board_index = min(at.part, len(step_boards) - 1)
         widgets.show_refusal(choices.STEP)
         _about(step, view, vectors)
         canvas.board(
             "build_board",
             step,
-            made,
-            _tabs(step, view, shown, part),
-            canvas.Pick(part, at.row, at.col),
+            operation_boards,
+            _tabs(step, view, step_boards, board_index),
+            canvas.Pick(board_index, at.row, at.col),
             on_pick=lambda pick: config_form.set_choice(part=pick.part, row=pick.row, col=pick.col),
             on_tab=lambda name, i: config_form.set_choice(**{name: i}),
         )
-        words = board_wording.tensor_origin(view, vectors)
+        origin = board_wording.tensor_origin(view, vectors)
         show.footer(
             lambda: SceneFigure(
-                (canvas.BoardFigure(made[part], at.row, at.col),),
+                (canvas.BoardFigure(operation_boards[board_index], at.row, at.col),),
                 strip_markdown(board_wording.step_sentence(step, view, vectors)).rstrip(".。"),
             ),
             name=f"build-{step}",
             key="build_step",
             canvas=show.live_canvas("build_board"),
-            table=lambda: _table(shown[part].result),
-            words=words,
-            caption=words,
+            table=lambda: _table(step_boards[board_index].result),
+            words=origin,
+            caption=origin,
         )
         if step == "softmax":
             _sums(view)
-        _written(step, attention_by_hand.axis_changes(shown[part].part, chains[step]), result)
+        _written(step, attention_by_hand.axis_changes(step_boards[board_index].tensor_id, chains[step]), result)
 
 
 def _walk(ids: tuple[str, ...]) -> presenting.Walk:
@@ -93,7 +93,9 @@ def _thumbs(config: inputs.Config, batch: int, head: int) -> dict[str, list[canv
     view = boards.View(result, batch, head)
     return {
         # of the FFN its result alone: the two before it are four times as wide as any other step
-        step: [numbers.thumbnail(one.result) for one in boards.make_boards(view, step)[-1 if step == "ffn" else 0 :]]
+        step: [
+            numbers.thumbnail(board.result) for board in boards.make_boards(view, step)[-1 if step == "ffn" else 0 :]
+        ]
         for step in attention_by_hand.steps(config)
     }
 
@@ -103,8 +105,8 @@ def _boards(
     config: inputs.Config, batch: int, head: int, step: str, label: str
 ) -> tuple[boards.Boards, list[canvas.StripBoard]]:
     """The boards of a step, and what is sent of them, made once for all visitors."""
-    shown = boards.make_boards(boards.View(attention_by_hand.run(config), batch, head), step)
-    return shown, [numbers.operation_board(board, label) for board in shown]
+    step_boards = boards.make_boards(boards.View(attention_by_hand.run(config), batch, head), step)
+    return step_boards, [numbers.operation_board(board, label) for board in step_boards]
 
 
 def _about(step: str, view: boards.View, vectors: inputs.Rows | None) -> None:
@@ -114,12 +116,12 @@ def _about(step: str, view: boards.View, vectors: inputs.Rows | None) -> None:
         st.latex(step_formula(step, view.result))
 
 
-def _tabs(step: str, view: boards.View, shown: tuple[cells.Board, ...], part: int) -> list[canvas.Tabs]:
+def _tabs(step: str, view: boards.View, step_boards: tuple[cells.Board, ...], board_index: int) -> list[canvas.Tabs]:
     config = view.result.config
     heads, sentences = ([(str(i + 1), "plain") for i in range(count)] for count in (config.n_heads, config.batch))
-    parts = [(PARTS.get(board.part, board.part), board.result.role) for board in shown]
+    parts = [(PARTS.get(board.tensor_id, board.tensor_id), board.result.role) for board in step_boards]
     return [
-        canvas.Tabs("part", _("Matrix"), parts, part),
+        canvas.Tabs("part", _("Matrix"), parts, board_index),
         *([canvas.Tabs("head", _("Head"), heads, view.head)] if step in PER_HEAD else []),
         canvas.Tabs("sentence", _("Sentence"), sentences, view.batch),
     ]
@@ -166,13 +168,15 @@ def _lines(step: str, result: attention_by_hand.Result) -> list[str]:
 def _sums(view: boards.View) -> None:
     weights = board_wording.cut(view, "weights").astype(np.float64)  # (Q, K)
     rows, cols = weights.sum(1), weights.sum(0)
-    result, place = view.result, view.batch
+    result, batch_index = view.result, view.batch
     show.figure(
-        show.chart_of(figures.row_and_column_sums, rows, cols, result.q_words[place], result.k_words[place]),
+        show.chart_of(
+            figures.row_and_column_sums, rows, cols, result.q_words[batch_index], result.k_words[batch_index]
+        ),
         name="build-sums",
         key="build_sums",
         words=_who_gets_most(view, cols),
-        table={"key": list(result.k_words[place]), "column sum": cols.tolist()},
+        table={"key": list(result.k_words[batch_index]), "column sum": cols.tolist()},
     )
 
 

@@ -155,11 +155,13 @@ def _consequence(
             "before": was.ravel().tolist(),
             "after": now.ravel().tolist(),
         },
-        words=_moved(before, result, b, h) if edits else _("Nothing is edited yet: try 9 in a cell of $W_Q$."),
+        words=_describe_change(before, result, b, h)
+        if edits
+        else _("Nothing is edited yet: try 9 in a cell of $W_Q$."),
     )
 
 
-def _moved(before: attention_by_hand.Result, after: attention_by_hand.Result, b: int, h: int) -> str:
+def _describe_change(before: attention_by_hand.Result, after: attention_by_hand.Result, b: int, h: int) -> str:
     was, now = before.tensors["weights"][b, h], after.tensors["weights"][b, h]
     i, j = np.unravel_index(int(np.abs(now - was).argmax()), now.shape)
     output = f"{Rounded(float(np.abs(after.tensors['output'] - before.tensors['output']).max())):.2f}"

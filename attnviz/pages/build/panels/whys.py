@@ -21,7 +21,7 @@ Normalised = dict[str, experiment.Measures]
 
 def draw_fixed_mixing(result: attention_by_hand.Result) -> None:
     """Draw attention against a matrix that was learned for one sentence length."""
-    head, words = config_form.current_view(result).head, result.q_words[0]
+    head, tokens = config_form.current_view(result).head, result.q_words[0]
     st.markdown(
         _(
             "A fixed matrix **A** can mix words too: out = A V. Here least squares makes it copy head {h} "
@@ -30,13 +30,13 @@ def draw_fixed_mixing(result: attention_by_hand.Result) -> None:
         ).format(h=head + 1)
     )
     names = {"reversed": _("reversed"), "rotated": _("moved by one"), "swapped": _("first two swapped")}
-    n = len(words)
+    n = len(tokens)
     orders = {"reversed": tuple(range(n - 1, -1, -1)), "rotated": (*range(1, n), 0), "swapped": (1, 0, *range(2, n))}
     order = orders[widgets.select_one(choices.ORDER, _("Change the order"), names)]
     compared = experiment.compare_mixing(_head_alone(result, head, order))
-    _adapts(compared, words, order)
+    _adapts(compared, tokens, order)
     page_parts.draw_columns(
-        lambda: _attention_follows(compared, words, order),
+        lambda: _attention_follows(compared, tokens, order),
         lambda: _parameters(compared, n),
         widths=[1.25, 1],
         gap="large",
@@ -57,17 +57,17 @@ def _head_alone(result: attention_by_hand.Result, head: int, order: tuple[int, .
     return experiment.MixingConfig(x, w_q, w_k, w_v, order)
 
 
-def _attention_follows(compared: experiment.ComparedMixing, words: tuple[str, ...], order: tuple[int, ...]) -> None:
-    same, moved = compared.cases[0].weights, compared.cases[1].weights
+def _attention_follows(compared: experiment.ComparedMixing, tokens: tuple[str, ...], order: tuple[int, ...]) -> None:
+    same, permuted = compared.cases[0].weights, compared.cases[1].weights
     at = list(np.ndindex(same.shape))
     show.figure(
-        show.chart_of(figures.before_and_after_order, same, moved, words, [words[i] for i in order]),
+        show.chart_of(figures.before_and_after_order, same, permuted, tokens, [tokens[i] for i in order]),
         name="attention-follows-order",
         key="b_permuted",
         table={
-            **cell_columns(words, words),
+            **cell_columns(tokens, tokens),
             "before": [float(same[q, k]) for q, k in at],
-            "after, old places": [float(moved[order.index(q), order.index(k)]) for q, k in at],
+            "after, old places": [float(permuted[order.index(q), order.index(k)]) for q, k in at],
         },
         words=_(
             "Attention's pattern moves with the words: the same weights, in new places. The matrix A does not move."
@@ -88,13 +88,13 @@ def _parameters(compared: experiment.ComparedMixing, here: int) -> None:
     )
 
 
-def _adapts(compared: experiment.ComparedMixing, words: tuple[str, ...], order: tuple[int, ...]) -> None:
+def _adapts(compared: experiment.ComparedMixing, tokens: tuple[str, ...], order: tuple[int, ...]) -> None:
     names = {
         "same": _("as it is"),
-        "permuted": " ".join(words[i] for i in order),
+        "permuted": " ".join(tokens[i] for i in order),
         "other": _("another sentence, same length"),
-        "longer": _("one word longer ({n})").format(n=len(words) + 1),
-        "shorter": _("one word shorter ({n})").format(n=len(words) - 1),
+        "longer": _("one word longer ({n})").format(n=len(tokens) + 1),
+        "shorter": _("one word shorter ({n})").format(n=len(tokens) - 1),
     }
     no = _("✗ does not fit")
     lines = [
@@ -120,16 +120,16 @@ def draw_normalisers(result: attention_by_hand.Result) -> None:
     """Draw the scores of one query through six ways to make weights."""
     view = config_form.current_view(result)
     head, b = view.head, view.batch
-    words = result.q_words[b]
+    tokens = result.q_words[b]
     rows = result.tensors["biased" if "biased" in result.tensors else "scaled"][b, head]
-    queries = {str(i): f"{i + 1} {escape_markdown(w)}" for i, w in enumerate(words)}
+    queries = {str(i): f"{i + 1} {escape_markdown(w)}" for i, w in enumerate(tokens)}
     # the query whose scores come nearest to cancelling out: where a plain sum does most harm
     most_mixed = (np.abs(rows.sum(-1)) / np.maximum(np.abs(rows).sum(-1), 1e-9)).argmin()
     i = int(widgets.select_one(choices.QUERY, _("Query"), queries, usual=str(most_mixed)))
     values = result.tensors["V"][b, result.config.layout.kv_head_of(head)]
     scores = rows[i].astype(float)
     compared = experiment.measure_normalisers(scores, values.astype(float))
-    _bars(compared, scores, quote_token(words[i]), head, result.k_words[b])
+    _bars(compared, scores, quote_token(tokens[i]), head, result.k_words[b])
     page_parts.draw_columns(lambda: _measures(compared), lambda: _growth(compared), widths=[1.2, 1], gap="large")
 
 
@@ -201,14 +201,14 @@ def _growth(compared: Normalised) -> None:
 
 def draw_several_heads(result: attention_by_hand.Result) -> None:
     """Compare one head of width M with H heads of width M/H, on a pattern with H things to look at."""
-    words = result.q_words[0] if len(result.q_words[0]) >= 5 else STAND_IN
+    tokens = result.q_words[0] if len(result.q_words[0]) >= 5 else STAND_IN
     heads_at, share_at = st.columns(2, gap="large")
     with heads_at:
         counts = {n: n for n in choices.THINGS.ids}
         heads = int(widgets.select_one(choices.THINGS, _("Places that each word has to look at"), counts))
     with share_at:
         share = widgets.slider(choices.SHARE, _("Share of the single head's weight for the first"), step=0.05)
-    measured = experiment.compare_heads(experiment.HeadsConfig(words, d_model=WIDTH, n_heads=heads, share=share))
+    measured = experiment.compare_heads(experiment.HeadsConfig(tokens, d_model=WIDTH, n_heads=heads, share=share))
     names = {
         -1: _("the word before"),
         1: _("the word after"),
@@ -232,21 +232,21 @@ def draw_several_heads(result: attention_by_hand.Result) -> None:
         )
     )
     page_parts.draw_columns(
-        lambda: _one_or_several(measured, words),
+        lambda: _one_or_several(measured, tokens),
         lambda: _lost(measured, places, share),
         widths=[1.5, 1],
         gap="large",
     )
 
 
-def _one_or_several(measured: experiment.ComparedHeads, words: tuple[str, ...]) -> None:
+def _one_or_several(measured: experiment.ComparedHeads, tokens: tuple[str, ...]) -> None:
     parts = [(_("one head"), measured.one_head)]
     parts += [(_("head {h}").format(h=h + 1), weights) for h, weights in enumerate(measured.heads[:2])]
     show.figure(
-        show.chart_of(side_by_side, parts, words, words, repeat_rows=False),
+        show.chart_of(side_by_side, parts, tokens, tokens, repeat_rows=False),
         name="one-head-or-several",
         key="b_heads",
-        table=cell_columns(words, words) | {name: weights.ravel().tolist() for name, weights in parts},
+        table=cell_columns(tokens, tokens) | {name: weights.ravel().tolist() for name, weights in parts},
         words=_(
             "One softmax shares its 100% between the places; with a head for each, every place gets all of it. The "
             "sentence is read as a ring here, so that every word has neighbours: before the first word stands the last."

@@ -98,7 +98,9 @@ def board(subject: Subject, set_to: PictureSettings, key: str) -> None:
     if col < 0:  # lessons speak of the key that the last word looks at most
         col = int(shown[part].result.values[row].argmax()) if step in OF_KEYS else 0
     col = min(col, cols - 1)
-    parts = [({"q": "Q", "k": "K", "v": "V", "x": "X"}.get(one.part, one.part), one.result.role) for one in shown]
+    parts = [
+        ({"q": "Q", "k": "K", "v": "V", "x": "X"}.get(one.tensor_id, one.tensor_id), one.result.role) for one in shown
+    ]
     tensor_strip.board(
         key,
         step,

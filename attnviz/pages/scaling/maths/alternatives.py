@@ -28,7 +28,7 @@ class Alternative:
     high: float = 1.0
 
 
-_EACH = (
+_ALTERNATIVES = (
     Alternative("raw", N_("raw"), "q·k"),
     Alternative("sqrt", N_("scaled"), "q·k / √d_k"),
     Alternative("temperature", N_("temperature"), "q·k / (√d_k T)", "T", default=2.0, low=0.0, high=100.0),
@@ -40,7 +40,7 @@ _EACH = (
     ),
     Alternative("sink", N_("sink"), "q·k / √d_k, b", "b", default=0.0, low=-20.0, high=20.0),
 )
-ALTERNATIVES: dict[str, Alternative] = {one.id: one for one in _EACH}
+ALTERNATIVES: dict[str, Alternative] = {alternative.id: alternative for alternative in _ALTERNATIVES}
 #: Ids that a visitor chooses from; raw and scaled are always shown.
 CHOICES = tuple(ALTERNATIVES)[2:]
 
@@ -53,15 +53,15 @@ def check(alternative: str, parameter: float) -> None:
             alternative=alternative,
             allowed=MessageList(ALTERNATIVES),
         )
-    one = ALTERNATIVES[alternative]
-    if one.parameter and not one.low <= parameter <= one.high:
+    definition = ALTERNATIVES[alternative]
+    if definition.parameter and not definition.low <= parameter <= definition.high:
         raise Problem(
             "{alternative}: {name}={value} must lie between {low} and {high}",
             alternative=alternative,
-            name=one.parameter,
+            name=definition.parameter,
             value=parameter,
-            low=one.low,
-            high=one.high,
+            low=definition.low,
+            high=definition.high,
         )
 
 
@@ -78,7 +78,7 @@ def stages(
     `mask` is True where a query may attend.
     """
     d_k, n_keys = q.shape[-1], k.shape[-2]
-    made: dict[str, Callable[[], Stages]] = {
+    computations: dict[str, Callable[[], Stages]] = {
         "raw": lambda: attend(q, k, v, mask, scale=None),
         "sqrt": lambda: attend(q, k, v, mask),
         "temperature": lambda: attend_at(q, k, v, float(parameter), divisor=math.sqrt(d_k), mask=mask),
@@ -90,7 +90,7 @@ def stages(
         ),
         "sink": lambda: attend(q, k, v, mask, sinks=torch.full((q.shape[-3],), float(parameter), dtype=q.dtype)),
     }
-    return made[alternative]()
+    return computations[alternative]()
 
 
 # What happens to attention as the number of keys grows: scaled scores dilute, length-aware ones do not.
@@ -105,8 +105,8 @@ def spread_over_lengths(d_k: int, seed: int, alternative: str, parameter: float)
     generator = torch.Generator().manual_seed(seed)
     q = torch.randn(1, QUERIES, d_k, generator=generator)
     k = torch.randn(1, LENGTHS[-1], d_k, generator=generator)
-    made = (stages(q, k[:, :n], torch.zeros(1, n, 1), alternative, parameter) for n in LENGTHS)
-    return np.array([float(effective_keys(each.weights).median()) for each in made])
+    attention_by_length = (stages(q, k[:, :n], torch.zeros(1, n, 1), alternative, parameter) for n in LENGTHS)
+    return np.array([float(effective_keys(attention.weights).median()) for attention in attention_by_length])
 
 
 # What released models do to their scores before softmax, and where this is documented.

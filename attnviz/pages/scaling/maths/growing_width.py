@@ -85,8 +85,8 @@ def draw(n_keys: int, seed: int) -> Vectors:
     shapes = (rows, LARGEST_D_K), (n_keys, LARGEST_D_K), (rows, n_keys)
     vectors = [torch.empty(sets, 1, *shape) for shape in shapes]
     for numbers in zip(*vectors, strict=True):  # those of a set: drawn in place, of the largest one has no room for two
-        for each in numbers:
-            each.normal_(generator=generator)
+        for tensor in numbers:
+            tensor.normal_(generator=generator)
     return Vectors(*vectors)
 
 
@@ -96,8 +96,8 @@ def run(config: Config, vectors: Vectors | None = None) -> Result:
     alternatives.check(config.alternative, config.parameter)
     q, k = _one_query(vectors or draw(config.n_keys, config.seed), config.d_k)
     v = torch.zeros(1, config.n_keys, 1)
-    made = (alternatives.stages(q, k, v, way, config.parameter) for way in ("raw", "sqrt", config.alternative))
-    return Result(config, *(_row(each.scaled[0, 0], each.weights[0, 0]) for each in made))
+    attentions = (alternatives.stages(q, k, v, way, config.parameter) for way in ("raw", "sqrt", config.alternative))
+    return Result(config, *(_row(attention.scaled[0, 0], attention.weights[0, 0]) for attention in attentions))
 
 
 def _one_query(vectors: Vectors, d_k: int) -> tuple[Tensor, Tensor]:

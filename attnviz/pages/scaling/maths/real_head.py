@@ -61,19 +61,21 @@ def run(layer: RecordedLayer, config: Config) -> Result:
     q = layer.q[0, config.head].double()  # (Q, D)
     k = layer.k[0, config.head * layer.n_kv_heads // layer.n_heads].double()  # (K, D)
     by_dimension, total = _variances(q, k, allowed)
-    own = layer.scale_of(config.head)
-    at = {scale: _weights(layer, config.head, scale, allowed) for scale in {1.0, own, own * config.factor}}
+    model_scale = layer.scale_of(config.head)
+    at = {
+        scale: _weights(layer, config.head, scale, allowed) for scale in {1.0, model_scale, model_scale * config.factor}
+    }
     return Result(
         config,
         q.shape[-1],
-        own,
+        model_scale,
         allowed.numpy(),
         by_dimension.numpy(),
         total,
         at[1.0],
-        at[own],
-        at[own * config.factor],
-        np.array([_weights(layer, config.head, own * m, allowed).share for m in MULTIPLES]),
+        at[model_scale],
+        at[model_scale * config.factor],
+        np.array([_weights(layer, config.head, model_scale * m, allowed).share for m in MULTIPLES]),
     )
 
 
@@ -89,8 +91,8 @@ def _variances(q: Tensor, k: Tensor, allowed: Tensor) -> tuple[Tensor, float]:
 
 
 def _weights(layer: RecordedLayer, head: int, scale: float, allowed: Tensor) -> Weights:
-    made = layer.stages(head, scale=scale)
-    weights, logits = made.weights[0, 0], made.scaled[0, 0]
+    stages = layer.stages(head, scale=scale)
+    weights, logits = stages.weights[0, 0], stages.scaled[0, 0]
     shares = entropy_share(weights, allowed)
     spread = entropy(weights).masked_fill(shares.isnan(), torch.nan)
     variance = float(logits[allowed].double().var(correction=0)) if allowed.any() else math.nan

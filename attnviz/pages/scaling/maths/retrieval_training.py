@@ -132,16 +132,16 @@ def to_json(result: Result) -> dict[str, Any]:
     return {"config": asdict(result.config), "done": result.done, "runs": runs}
 
 
-def from_json(held: Mapping[str, Any]) -> Result:
+def from_json(record: Mapping[str, Any]) -> Result:
     """A result of what `to_json` made."""
-    config = Config(**held["config"])
+    config = Config(**record["config"])
     runs = {
         name: TrainingRun(
             **{m: np.frombuffer(b64decode(v), np.float32).reshape(config.seeds, -1) for m, v in measures.items()}
         )
-        for name, measures in held["runs"].items()
+        for name, measures in record["runs"].items()
     }
-    return Result(config, held["done"], runs)
+    return Result(config, record["done"], runs)
 
 
 def draw_labels(config: Config) -> Iterator[Tensor]:
@@ -157,7 +157,7 @@ class RetrievalHead:
     def __init__(self, config: Config, way: str) -> None:
         self.way = way
         starts = zip(*(start(config, config.seed + s) for s in range(config.seeds)), strict=True)
-        self.q, self.k, self.values, self.out = (torch.stack(part).requires_grad_() for part in starts)
+        self.q, self.k, self.values, self.out = (torch.stack(tensors).requires_grad_() for tensors in starts)
         learned = [self.q, self.k, self.values, self.out]
         self.parameter: float | Tensor = config.parameter
         if way == "qk-norm":
@@ -171,23 +171,23 @@ class RetrievalHead:
 
     def learn(self, labels: Tensor) -> None:
         """One step on labels (S, sequences, names): every name is asked for in every sequence."""
-        made, logits = self.forward(labels)
+        attention, logits = self.forward(labels)
         loss = mean_loss(logits, labels)
         self.optimizer.zero_grad()
         loss.sum().backward()  # seeds share no parameters: each gets the gradient of its own loss
-        reached = torch.cat([part.grad for part in (self.q, self.k) if part.grad is not None], 1)
+        reached = torch.cat([parameter.grad for parameter in (self.q, self.k) if parameter.grad is not None], 1)
         self.optimizer.step()
         right = (logits.argmax(-1) == labels.movedim(1, 2)).float().mean((-1, -2))
-        spread = entropy(made.weights.detach()).mean((-1, -2))
+        spread = entropy(attention.weights.detach()).mean((-1, -2))
         measures = [loss.detach(), right, spread, reached.flatten(1).norm(dim=1)]
         torch.stack(measures, out=self.history[..., self.done])
         self.done += 1
 
     def at_softmax(self, labels: Tensor) -> tuple[Tensor, Tensor]:
         """Norm of the loss's gradient at the logits of softmax, and mean norm of softmax's Jacobian: (S,) each."""
-        made, logits = self.forward(labels)
-        (reached,) = torch.autograd.grad(mean_loss(logits, labels).sum(), made.scaled)
-        return reached.flatten(1).norm(dim=1), jacobian_norm(made.weights.detach()).mean((-1, -2))
+        attention, logits = self.forward(labels)
+        (reached,) = torch.autograd.grad(mean_loss(logits, labels).sum(), attention.scaled)
+        return reached.flatten(1).norm(dim=1), jacobian_norm(attention.weights.detach()).mean((-1, -2))
 
     def forward(self, labels: Tensor) -> tuple[Stages, Tensor]:
         """Attention with weights (S, 1, names, names), and label logits (S, names, sequences, LABELS).
@@ -196,8 +196,8 @@ class RetrievalHead:
         """
         one_hot = torch.nn.functional.one_hot(labels, LABELS).to(self.values.dtype)
         v = (one_hot @ self.values[:, None]).movedim(1, 2).flatten(2)[:, None]  # (S, 1, names, sequences * WIDTH)
-        made = stages(self.q[:, None], self.k[:, None], v, self.way, self.parameter)
-        return made, made.output.squeeze(1).unflatten(-1, (-1, WIDTH)) @ self.out[:, None]
+        attention = stages(self.q[:, None], self.k[:, None], v, self.way, self.parameter)
+        return attention, attention.output.squeeze(1).unflatten(-1, (-1, WIDTH)) @ self.out[:, None]
 
     def so_far(self) -> TrainingRun:
         """History as arrays (seeds, steps)."""
@@ -206,8 +206,8 @@ class RetrievalHead:
 
 def mean_loss(logits: Tensor, labels: Tensor) -> Tensor:
     """Mean cross-entropy of each seed, (S,), of label logits (S, names, sequences, LABELS)."""
-    each = torch.nn.functional.cross_entropy(logits.flatten(0, 2), labels.movedim(1, 2).flatten(), reduction="none")
-    return each.reshape(len(labels), -1).mean(-1)
+    losses = torch.nn.functional.cross_entropy(logits.flatten(0, 2), labels.movedim(1, 2).flatten(), reduction="none")
+    return losses.reshape(len(labels), -1).mean(-1)
 
 
 def start(config: Config, seed: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:

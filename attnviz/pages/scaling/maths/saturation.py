@@ -58,10 +58,12 @@ def run(config: Config, vectors: growing_width.Vectors | None = None) -> Result:
     v = torch.zeros(*k.shape[:-1], 1)
     measured = []
     for d in GRID:
-        made = alternatives.stages(q[..., :d], k[..., :d], v, config.alternative, config.parameter)
-        measured.append(_measure(made, q[..., :d], k[..., :d], sent, config))
-    values = {name: torch.stack([each[name].flatten() for each in measured]) for name in measured[0]}
-    bands = {name: _shares(one) if name == "certain" else _band(one.double()) for name, one in values.items()}
+        stages = alternatives.stages(q[..., :d], k[..., :d], v, config.alternative, config.parameter)
+        measured.append(_measure(stages, q[..., :d], k[..., :d], sent, config))
+    values = {name: torch.stack([measures[name].flatten() for measures in measured]) for name in measured[0]}
+    bands = {
+        name: _shares(samples) if name == "certain" else _band(samples.double()) for name, samples in values.items()
+    }
     return Result(config, np.array(GRID), values["largest"].shape[1], bands)
 
 
@@ -93,10 +95,10 @@ def largest_of_normals(n: int) -> float:
     return float(torch.trapezoid(x * log_density.exp(), x))
 
 
-def _measure(made: Stages, q: Tensor, k: Tensor, sent: Tensor, config: Config) -> dict[str, Tensor]:
-    weights = made.weights
+def _measure(stages: Stages, q: Tensor, k: Tensor, sent: Tensor, config: Config) -> dict[str, Tensor]:
+    weights = stages.weights
     largest = weights.amax(-1)
-    to_q, to_k = gradient_norms(made, q, k, sent, config.alternative, config.parameter)
+    to_q, to_k = gradient_norms(stages, q, k, sent, config.alternative, config.parameter)
     return {
         "largest": largest,
         "entropy": entropy(weights),
@@ -105,27 +107,27 @@ def _measure(made: Stages, q: Tensor, k: Tensor, sent: Tensor, config: Config) -
         "jacobian": jacobian_norm(weights.double()),
         "to_q": to_q,
         "to_k": to_k,
-        "score": made.scaled.amax(-1),
+        "score": stages.scaled.amax(-1),
     }
 
 
 def gradient_norms(
-    made: Stages, q: Tensor, k: Tensor, sent: Tensor, alternative: str, parameter: float
+    stages: Stages, q: Tensor, k: Tensor, sent: Tensor, alternative: str, parameter: float
 ) -> tuple[Tensor, Tensor]:
     """Norms (S, 1, R) of the gradients of sum(weights * sent) by each row's q, and by all keys, row by row.
 
     By hand rather than by autograd, which would add up the rows that share keys; tests compare the two.
     """
-    p = made.weights
+    p = stages.weights
     at_logits = p * (sent - (p * sent).sum(-1, keepdim=True))  # (S, 1, R, n): the softmax Jacobian times `sent`
     if alternative == "qk-norm":
-        return _through_norm(made.scaled / parameter, at_logits * parameter, q, k)
-    at_scores = at_logits * _slope(made, alternative, parameter, q.shape[-1], k.shape[-2])
+        return _through_norm(stages.scaled / parameter, at_logits * parameter, q, k)
+    at_scores = at_logits * _slope(stages, alternative, parameter, q.shape[-1], k.shape[-2])
     to_q = torch.linalg.vector_norm(at_scores @ k, dim=-1)
     return to_q, torch.linalg.vector_norm(at_scores, dim=-1) * torch.linalg.vector_norm(q, dim=-1)
 
 
-def _slope(made: Stages, alternative: str, parameter: float, d_k: int, n_keys: int) -> Tensor | float:
+def _slope(stages: Stages, alternative: str, parameter: float, d_k: int, n_keys: int) -> Tensor | float:
     """d logit / d (q.k)."""
     root = 1 / math.sqrt(d_k)
     match alternative:
@@ -136,7 +138,7 @@ def _slope(made: Stages, alternative: str, parameter: float, d_k: int, n_keys: i
         case "inverse":
             return parameter / d_k
         case "softcap":
-            return root * (1 - (made.scaled / parameter) ** 2)
+            return root * (1 - (stages.scaled / parameter) ** 2)
         case "log-n":
             return root * math.log(n_keys) / math.log(parameter)
     return root

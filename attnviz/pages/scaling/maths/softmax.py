@@ -29,10 +29,10 @@ SHIFTS = np.concatenate([np.linspace(0, 100, 201), np.linspace(105, 1000, 180)])
 
 def parse(text: str) -> list[float]:
     """Scores from text: numbers between commas, semicolons or spaces, in brackets or not. A Problem names any other."""
-    words = [word for word in re.split(r"[\s,;，、；]+", text.strip().strip("[](){}")) if word]
-    if not 1 <= len(words) <= MOST_SCORES:
-        raise Problem("{count} scores; between 1 and {limit} are needed", count=len(words), limit=MOST_SCORES)
-    return [_number(word) for word in words]
+    fields = [word for word in re.split(r"[\s,;，、；]+", text.strip().strip("[](){}")) if word]
+    if not 1 <= len(fields) <= MOST_SCORES:
+        raise Problem("{count} scores; between 1 and {limit} are needed", count=len(fields), limit=MOST_SCORES)
+    return [_number(word) for word in fields]
 
 
 def _number(word: str) -> float:

@@ -204,12 +204,14 @@ def growth(seed: int = 0, distribution: str = "normal", strength: float = 0.0) -
 
 
 def _result(config: Config, scores: Tensor) -> Result:
-    each, d_k = moments(config.distribution, config.strength), config.d_k
+    expected, d_k = moments(config.distribution, config.strength), config.d_k
     scale = scale_factor("sqrt", d_k)
     step = 2.0 if config.distribution == "rademacher" else 0.0  # sums of d_k signs: even or odd numbers only
-    error = _relative_error(len(scores), None if each.kurtosis is None else each.kurtosis / d_k)
-    raw = _spread(scores, float(d_k), each.mean * d_k, each.variance * d_k, error, (step, d_k))
-    scaled = _spread(scores * scale, 1.0, each.mean * math.sqrt(d_k), each.variance, error, (step * scale, d_k * scale))
+    error = _relative_error(len(scores), None if expected.kurtosis is None else expected.kurtosis / d_k)
+    raw = _spread(scores, float(d_k), expected.mean * d_k, expected.variance * d_k, error, (step, d_k))
+    scaled = _spread(
+        scores * scale, 1.0, expected.mean * math.sqrt(d_k), expected.variance, error, (step * scale, d_k * scale)
+    )
     return Result(config, len(scores), raw, scaled)
 
 

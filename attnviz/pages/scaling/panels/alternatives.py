@@ -24,10 +24,10 @@ lengths = shared(alternatives.spread_over_lengths)
 
 def panel() -> str:
     """Draw the section; the program that prints its numbers."""
-    place = page_parts.main_picture()
+    picture_slot = page_parts.main_picture()
     config = scaling_form.one_query_config()
     row = scaling_form.one_query_result(config)
-    with place:
+    with picture_slot:
         scaling_form.draw_bars("s_bars_alternatives", config)
         scaling_form.bars_footer(
             "s_bars_alternatives",
@@ -152,10 +152,10 @@ def _families() -> None:
     st.subheader(_("Which models use which"), anchor=False)
     names, families = scaling_form.scheme_names(), alternatives.FAMILIES
     for start in range(0, len(families), 2):
-        for column, one in zip(st.columns(2, gap="medium"), families[start : start + 2], strict=False):
-            paper = f"[{one.paper}]({alternatives.PAPER}{one.number}) · " if one.paper else ""
-            code = f"[{one.file.split('/')[-1]}]({alternatives.CODE}{one.file})"
+        for column, family in zip(st.columns(2, gap="medium"), families[start : start + 2], strict=False):
+            paper = f"[{family.paper}]({alternatives.PAPER}{family.number}) · " if family.paper else ""
+            code = f"[{family.file.split('/')[-1]}]({alternatives.CODE}{family.file})"
             with column, st.container(border=True, gap="xxsmall", height="stretch"):
-                st.markdown(f"**{_(one.models)}** · {names[one.alternative]}")
-                st.markdown(f"`{_(one.how)}`")
-                st.caption(f"{paper}{code}: `{one.setting}`")
+                st.markdown(f"**{_(family.models)}** · {names[family.alternative]}")
+                st.markdown(f"`{_(family.how)}`")
+                st.caption(f"{paper}{code}: `{family.setting}`")

@@ -23,7 +23,7 @@ from attnviz.pages.scaling.panels.scaling_form import K, Q
 
 def panel() -> str | None:
     """Draw the section; the program that prints its numbers, where a few lines can."""
-    place = page_parts.main_picture()
+    picture_slot = page_parts.main_picture()
     run = sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, model_first=True)
     stack = run.stacks[0]
     config = _head(stack)
@@ -33,7 +33,7 @@ def panel() -> str | None:
     _numbers(result, run.name)
     if not math.isnan(result.model.share):
         page_parts.draw_columns(lambda: _dimensions(result), lambda: _scales(result))
-        with place:
+        with picture_slot:
             _heatmaps(result, stack)
     if run.target is not None or math.isnan(result.model.share):
         return None
@@ -95,14 +95,14 @@ def _dimensions(result: experiment.Result) -> None:
 
 
 def _scales(result: experiment.Result) -> None:
-    own, multiples = result.model_scale, np.array(experiment.MULTIPLES)
+    model_scale, multiples = result.model_scale, np.array(experiment.MULTIPLES)
     show.figure(
         show.chart_of(
             figures.entropy_over_scale,
             multiples,
             result.shares,
             {
-                _("raw"): (1 / own, result.raw.share, RAW),
+                _("raw"): (1 / model_scale, result.raw.share, RAW),
                 _("the model's scale"): (1.0, result.model.share, SCALED),
                 _("your scale"): (result.config.factor, result.chosen.share, ALTERNATIVE),
             },
@@ -114,7 +114,10 @@ def _scales(result: experiment.Result) -> None:
             "Mean entropy is {model:.2f} nats at the model's scale and {raw:.2f} raw, where scores are "
             "{times:.3g} times as large; one query sees up to {keys} keys."
         ).format(
-            model=result.model.entropy, raw=result.raw.entropy, times=1 / own, keys=int(result.allowed.sum(1).max())
+            model=result.model.entropy,
+            raw=result.raw.entropy,
+            times=1 / model_scale,
+            keys=int(result.allowed.sum(1).max()),
         ),
     )
 
@@ -139,34 +142,36 @@ def _variance_words(real: float, parts: float) -> str:
 
 def _heatmaps(result: experiment.Result, stack: Stack) -> None:
     rows, cols = stack.queries.labels, stack.keys.labels
-    drawn = (
+    heatmaps = (
         ("raw", _("Raw"), result.raw),
         ("model", _("With the model's scale"), result.model),
         ("chosen", _("With your scale"), result.chosen),
     )
-    for column, (name, title, made) in zip(st.columns(3, gap="small"), drawn, strict=True):
+    for column, (name, title, head_weights) in zip(st.columns(3, gap="small"), heatmaps, strict=True):
         with column:
             st.markdown(f"**{title}**")
-            words = _("q·k × {scale:.4g}: logits have variance {variance:.3g}, entropy {entropy:.2f} nats.").format(
-                scale=made.scale, variance=made.variance, entropy=made.entropy
+            caption = _("q·k × {scale:.4g}: logits have variance {variance:.3g}, entropy {entropy:.2f} nats.").format(
+                scale=head_weights.scale, variance=head_weights.variance, entropy=head_weights.entropy
             )
             if name != "model":
-                words = join_sentences(
-                    words,
+                caption = join_sentences(
+                    caption,
                     translate_markdown(
-                        change_sentence(_matrix(stack, result, result.model), _matrix(stack, result, made))
+                        change_sentence(_matrix(stack, result, result.model), _matrix(stack, result, head_weights))
                     ),
                 )
             show.figure(
-                show.chart_of(heatmap.matrix, made.weights, rows, cols, masked=~result.allowed, height=340, bar=False),
+                show.chart_of(
+                    heatmap.matrix, head_weights.weights, rows, cols, masked=~result.allowed, height=340, bar=False
+                ),
                 name=f"head-{name}",
                 key=f"s_head_{name}",
-                caption=words,
-                words=words,
+                caption=caption,
+                words=caption,
             )
 
 
-def _matrix(stack: Stack, result: experiment.Result, made: experiment.Weights) -> Matrix:
+def _matrix(stack: Stack, result: experiment.Result, head_weights: experiment.Weights) -> Matrix:
     """The head at one scale with its tokens, to be compared."""
     rows, cols = stack.queries.labels, stack.keys.labels
-    return Matrix(made.weights, ~result.allowed, rows, cols, tuple(range(len(rows))), tuple(range(len(cols))))
+    return Matrix(head_weights.weights, ~result.allowed, rows, cols, tuple(range(len(rows))), tuple(range(len(cols))))

@@ -28,7 +28,7 @@ def finished_trainings() -> BoundedCache[experiment.Result]:
 
 def panel() -> str | None:
     """Draw the section; the program that trains the same, once that was done here."""
-    place = page_parts.main_picture()
+    picture_slot = page_parts.main_picture()
     st.markdown(
         _(
             "**The task.** In every sequence each of {n} names gets a new random label; asked for a name, one "
@@ -42,7 +42,7 @@ def panel() -> str | None:
         rf"\mathrm{{Var}}({Q}_i\cdot {K}_j) = {config.d_k}\ \text{{at the start}}",
         rf"\tfrac{{1}}{{\sqrt{{d_k}}}} = {Rounded(1 / math.sqrt(config.d_k)):.4f}",
     )
-    with place:
+    with picture_slot:
         _run(config)
     return experiment.program(config) if config in finished_trainings() else None
 
@@ -66,18 +66,20 @@ def _controls() -> experiment.Config:
 
 def _run(config: experiment.Config) -> None:
     """Draw what has been trained of this configuration (all, part, or nothing), and the button to train it."""
-    kept = finished_trainings().find(config)
-    if kept is not None:
-        _picture(kept)
+    cached = finished_trainings().find(config)
+    if cached is not None:
+        _picture(cached)
         return
     partial = training.so_far("s", config)
     # a link opens what takes long ready to be pressed: what strangers link to must not make work by being opened
     first_visit = experiment.is_small(config) and not st.session_state.get("s_training_seen")
     st.session_state["s_training_seen"] = True
-    button, drawn = st.empty(), st.empty()
+    button, curves_slot = st.empty(), st.empty()
     if training.begins("s", button, bool(partial)) or first_visit:
-        partial = training.watch("s", config, finished_trainings(), lambda: _results(config), _growing, (button, drawn))
-    with drawn.container():
+        partial = training.watch(
+            "s", config, finished_trainings(), lambda: _results(config), _growing, (button, curves_slot)
+        )
+    with curves_slot.container():
         if partial is None:
             st.info(_("Training is drawn as it runs. Nothing about the result is fixed in advance."))
             return
@@ -142,8 +144,8 @@ def _first_gradient(result: experiment.Result) -> str:
     config = result.config
     raw, scaled = (
         [
-            float(each.mean())
-            for each in (
+            float(gradient.mean())
+            for gradient in (
                 run.gradient[:, 0],
                 *experiment.RetrievalHead(config, way).at_softmax(next(experiment.draw_labels(config))),
             )

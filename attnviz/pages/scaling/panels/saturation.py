@@ -24,10 +24,10 @@ IN_A_ROW = 3
 
 def panel() -> str:
     """Draw the section; the program that prints its numbers."""
-    place = page_parts.main_picture()
+    picture_slot = page_parts.main_picture()
     config = scaling_form.one_query_config(scaling_form.third_control)
     result = scaling_form.one_query_result(config)
-    with place:
+    with picture_slot:
         scaling_form.draw_bars("s_bars", config)
         scaling_form.bars_footer("s_bars", result, _row_words(result))
     for column, (name, row) in zip(st.columns(len(result.rows)), result.rows.items(), strict=True):
@@ -100,12 +100,12 @@ def draw_one(config: growing_width.Config, measure: str) -> None:
 class CurvePicture:
     """How to draw one measure over d_k.
 
-    `words` is a template for d_k, n, rows, raw, scaled, raw_mean and scaled_mean.
+    `caption` is a template for d_k, n, rows, raw, scaled, raw_mean and scaled_mean.
     """
 
     measure: str
     title: str
-    words: str
+    caption: str
     limits: Sequence[Limit] = ()
     bounds: tuple[float, float] | None = None
     mean: bool = False  #: whether to draw the means of raw and scaled too
@@ -150,8 +150,8 @@ def _draw(config: growing_width.Config, results: dict[str, saturation.Result], p
         name=f"saturation-{picture.measure}",
         key=f"s_{picture.measure}",
         table={"d_k": d_k}
-        | {f"{name}_{part}": values for name, band in bands.items() for part, values in vars(band).items()},
-        words=picture.words.format(
+        | {f"{name}_{statistic}": values for name, band in bands.items() for statistic, values in vars(band).items()},
+        words=picture.caption.format(
             d_k=int(d_k[at]),
             n=config.n_keys,
             rows=results["raw"].rows,

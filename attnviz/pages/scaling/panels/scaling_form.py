@@ -39,15 +39,15 @@ def page_number_box(
 def d_k_control() -> int:
     """Draw a slider for d_k, even on a log scale, and a box for any whole number; returns d_k."""
     now = link_state.value(choices.D_K)
-    held = widget_values.held(SLIDER, now, lambda picked: link_state.put(choices.D_K, picked))
+    slider_arguments = widget_values.held(SLIDER, now, lambda picked: link_state.put(choices.D_K, picked))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        st.select_slider(_("d_k, the width of a query"), sorted({*STOPS, now}), **held)
+        st.select_slider(_("d_k, the width of a query"), sorted({*STOPS, now}), **slider_arguments)
         return page_number_box(choices.D_K, "d_k", 1)
 
 
 def scheme_names(ids: Iterable[str] = ALTERNATIVES) -> dict[str, str]:
     """Id to words, for raw, scaled and every alternative."""
-    return {each: _(ALTERNATIVES[each].name) for each in ids}
+    return {scheme: _(ALTERNATIVES[scheme].name) for scheme in ids}
 
 
 def alternative_control() -> tuple[str, float]:
@@ -132,54 +132,58 @@ def one_query_config(third: Callable[[], tuple[str, float]] = alternative_contro
 
 def slider_panels(ids: Iterable[str]) -> list[softmax_slider.Panel]:
     """Rows of bars, by the ids of their alternatives."""
-    each = [ALTERNATIVES[name] for name in ids]
-    return [softmax_slider.Panel(one.id, _(one.name), one.formula, scheme_colour(one.id)) for one in each]
+    schemes = [ALTERNATIVES[name] for name in ids]
+    return [
+        softmax_slider.Panel(scheme.id, _(scheme.name), scheme.formula, scheme_colour(scheme.id)) for scheme in schemes
+    ]
 
 
 def draw_bars(key: str, config: growing_width.Config) -> None:
     """Draw the rows of bars, two where the alternative is scaling itself. A slider that is let go keeps its value."""
-    one = ALTERNATIVES[config.alternative]
-    drawn = width_film(config.n_keys, config.seed, config.d_k)
+    alternative = ALTERNATIVES[config.alternative]
+    film = width_film(config.n_keys, config.seed, config.d_k)
 
     def let_go(pick: softmax_slider.Release) -> None:
         picked: dict[Choice[Any], Any] = {choices.D_K: pick.d_k}
-        if one.parameter:
-            picked[choices.PARAMETERS[one.id]] = pick.parameter
+        if alternative.parameter:
+            picked[choices.PARAMETERS[alternative.id]] = pick.parameter
         link_state.put_all(picked)
 
     softmax_slider.softmax_slider(
         key,
-        drawn.d_k,
-        drawn.scores,
-        slider_panels(dict.fromkeys(("raw", "sqrt", one.id))),
+        film.d_k,
+        film.scores,
+        slider_panels(dict.fromkeys(("raw", "sqrt", alternative.id))),
         at=config.d_k,
-        cosines=drawn.cosines if one.id == "qk-norm" else None,
+        cosines=film.cosines if alternative.id == "qk-norm" else None,
         parameter=_slider(config),
-        about=one.id,
+        about=alternative.id,
         on_pick=let_go,
     )
 
 
 def _slider(config: growing_width.Config) -> softmax_slider.SliderParameter | None:
     """The slider of the alternative's own number, if it has one."""
-    one = ALTERNATIVES[config.alternative]
-    if not one.parameter:
+    alternative = ALTERNATIVES[config.alternative]
+    if not alternative.parameter:
         return None
-    return softmax_slider.SliderParameter(one.parameter, config.parameter, one.low, one.high, linear=one.low < 0)
+    return softmax_slider.SliderParameter(
+        alternative.parameter, config.parameter, alternative.low, alternative.high, linear=alternative.low < 0
+    )
 
 
 def bars_figure(config: growing_width.Config) -> SceneFigure:
     """The same for a file, at the value at which the slider was released; its film is of all values."""
-    drawn = width_film(config.n_keys, config.seed, config.d_k)
-    at = drawn.d_k.tolist().index(config.d_k)
-    cosines = drawn.cosines if config.alternative == "qk-norm" else None
+    film = width_film(config.n_keys, config.seed, config.d_k)
+    at = film.d_k.tolist().index(config.d_k)
+    cosines = film.cosines if config.alternative == "qk-norm" else None
     panels = slider_panels(dict.fromkeys(("raw", "sqrt", config.alternative)))
-    every = softmax_slider.SoftmaxFigure(drawn.scores, panels, config.d_k, cosines, _slider(config), drawn.d_k.tolist())
-    here = replace(every, scores=drawn.scores[at], cosines=None if cosines is None else cosines[at], widths=())
+    every = softmax_slider.SoftmaxFigure(film.scores, panels, config.d_k, cosines, _slider(config), film.d_k.tolist())
+    here = replace(every, scores=film.scores[at], cosines=None if cosines is None else cosines[at], widths=())
     return SceneFigure((here,), film=every)
 
 
-def bars_footer(key: str, result: growing_width.Result, words: str) -> None:
+def bars_footer(key: str, result: growing_width.Result, caption: str) -> None:
     """Draw the sentence and the export below the bars, for the value at which the slider was released."""
     config = result.config
     table: dict[str, Any] = {"key": range(1, config.n_keys + 1)}
@@ -191,6 +195,6 @@ def bars_footer(key: str, result: growing_width.Result, words: str) -> None:
         key=key + "_picture",
         canvas=show.live_canvas(key),
         table=table,
-        caption=words,
-        words=words,
+        caption=caption,
+        words=caption,
     )

@@ -19,30 +19,30 @@ from attnviz.pages.scaling.maths import growing_width
 from attnviz.pages.scaling.maths import softmax as experiment
 from attnviz.pages.scaling.panels import scaling_form
 
-SHOWN = 12  #: blocks, at most
+MOST_BLOCKS = 12  #: blocks, at most
 NAMED = 6  #: keys that share the largest score, at most
 
 
 # Section 3: the gradient vanishes. The softmax Jacobian of section 2's row, raw and scaled.
 def gradient_panel() -> str:
     """Draw the section; the program that prints its numbers."""
-    place = page_parts.main_picture()
+    picture_slot = page_parts.main_picture()
     d_k = scaling_form.d_k_control()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         n = scaling_form.page_number_box(choices.KEYS, _("Keys, n"), 1)
         with page_parts.more_menu():
             seed = scaling_form.page_number_box(choices.SEED, _("Seed"), 1)
-        own = widgets.toggle(choices.OWN_COLOURS, _("Colours up to each picture's own largest value"))
+        own_range = widgets.toggle(choices.OWN_COLOURS, _("Colours up to each picture's own largest value"))
     raw, scaled = jacobians(d_k, n, seed)
     show.formulas(
         r"J = \frac{\partial p}{\partial z} = \mathrm{diag}(p) - p\,p^{\mathsf T}",
         rf"\|J\|_{{\text{{raw}}}} = {Rounded(raw.norm):.4f}",
         rf"\|J\|_{{\text{{scaled}}}} = {Rounded(scaled.norm):.4f}",
     )
-    shown = (("raw", _("Raw"), raw), ("scaled", _("Scaled"), scaled))
-    for column, (name, title, result) in zip(place.columns(2, gap="medium"), shown, strict=True):
+    heatmaps = (("raw", _("Raw"), raw), ("scaled", _("Scaled"), scaled))
+    for column, (name, title, result) in zip(picture_slot.columns(2, gap="medium"), heatmaps, strict=True):
         with column:
-            _heatmap(name, title, result, d_k, own)
+            _heatmap(name, title, result, d_k, own_range)
     if len(raw.keys) < n:
         st.caption(_("Shown are the {m} of {n} keys with the largest weights.").format(m=len(raw.keys), n=n))
     _spectrum(raw, scaled, d_k, n)
@@ -56,10 +56,10 @@ def jacobians(d_k: int, n_keys: int, seed: int) -> tuple[experiment.Jacobian, ex
     return experiment.jacobian(row.raw.logits), experiment.jacobian(row.scaled.logits)
 
 
-def _heatmap(name: str, title: str, result: experiment.Jacobian, d_k: int, own: bool) -> None:
+def _heatmap(name: str, title: str, result: experiment.Jacobian, d_k: int, own_range: bool) -> None:
     keys = [int(k) + 1 for k in result.keys]
     show.figure(
-        show.chart_of(figures.jacobian, result.matrix, keys, title, full_range=not own),
+        show.chart_of(figures.jacobian, result.matrix, keys, title, full_range=not own_range),
         name=f"jacobian-{name}-dk{d_k}",
         key=f"s_jacobian_{name}",
         table={f"logit_{k}": result.matrix[:, i] for i, k in enumerate(keys)},
@@ -93,14 +93,14 @@ def _spectrum(raw: experiment.Jacobian, scaled: experiment.Jacobian, d_k: int, n
 # Section 7: softmax on typed scores.
 def panel() -> str | None:
     """Draw the section; the program that prints its numbers, for scores that fit into a few lines."""
-    place = page_parts.main_picture()
+    picture_slot = page_parts.main_picture()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = widgets.text_box(
             choices.SCORES, _("Scores"), help=_("Numbers between commas or spaces, 1 to 4,096 of them")
         )
         temperature = scaling_form.page_number_box(choices.TEMPERATURE, _("Temperature, T"), 0.1)
     scores = experiment.parse(text)
-    with place:
+    with picture_slot:
         _weights(scores, temperature)
     if temperature != 1:
         st.caption(_("Overflow and blocks, below, are shown for these scores as they are, at T = 1."))
@@ -131,15 +131,15 @@ def _weights(scores: list[float], temperature: float) -> None:
             hide_index=True,
             height=min(36 * (len(scores) + 1) + 3, 260),
         )
-    words = _temperature_words(p, temperature)
+    caption = _temperature_words(p, temperature)
     show.footer(
         SceneFigure((softmax_slider.SoftmaxFigure(np.array(scores), panels, parameter=slider),)),
         name="softmax",
         key="s_typed_picture",
         canvas=show.live_canvas("s_typed_bars"),
         table={"key": range(1, len(scores) + 1), "score": scores, "weight": p},
-        caption=words,
-        words=words,
+        caption=caption,
+        words=caption,
     )
     show.formulas(*_formula(scores, p, temperature))
 
@@ -171,54 +171,56 @@ def _formula(scores: list[float], p: np.ndarray, temperature: float) -> tuple[st
         ties = int((p == p.max()).sum())
         share = r"\text{one-hot at }" if ties == 1 else rf"\tfrac{{1}}{{{ties}}}\text{{ at each of }}"
         return (rf"\lim_{{T\to 0}}\ \mathrm{{softmax}}(x / T) = {share} \arg\max x",)
-    shown = min(len(scores), 4)
-    more = r",\ \ldots" if len(scores) > shown else ""
-    inside = ", ".join(f"{x:g}" for x in scores[:shown]) + more
-    result = ",\\ ".join(f"{Rounded(w):.6f}" for w in p[:shown]) + more
+    n_terms = min(len(scores), 4)
+    more = r",\ \ldots" if len(scores) > n_terms else ""
+    inside = ", ".join(f"{x:g}" for x in scores[:n_terms]) + more
+    result = ",\\ ".join(f"{Rounded(w):.6f}" for w in p[:n_terms]) + more
     over = "" if temperature == 1 else rf"\,/\,{temperature:g}"
     return rf"\mathrm{{softmax}}\left([{inside}]{over}\right)", f"= [{result}]"
 
 
 def _overflow(scores: list[float]) -> None:
     st.subheader(_("Naive, or with the maximum subtracted"), anchor=False)
-    made = experiment.format_attempts(scores)
+    attempts = experiment.format_attempts(scores)
     show.draw_table(
         {
-            _("format"): [one.dtype for one in made],
-            _("naive"): [_row(one.naive) for one in made],
-            _("max subtracted"): [_row(one.stable) for one in made],
-            _("error, naive"): [f"{Rounded(one.naive_error):.2g}" for one in made],
-            _("error, max subtracted"): [f"{Rounded(one.stable_error):.2g}" for one in made],
-            _("exp overflows beyond"): [f"{Rounded(one.overflow_at):.2f}" for one in made],
-            _("naive breaks at"): [_shift(one.first_broken) for one in made],
+            _("format"): [attempt.dtype for attempt in attempts],
+            _("naive"): [_row(attempt.naive) for attempt in attempts],
+            _("max subtracted"): [_row(attempt.stable) for attempt in attempts],
+            _("error, naive"): [f"{Rounded(attempt.naive_error):.2g}" for attempt in attempts],
+            _("error, max subtracted"): [f"{Rounded(attempt.stable_error):.2g}" for attempt in attempts],
+            _("exp overflows beyond"): [f"{Rounded(attempt.overflow_at):.2f}" for attempt in attempts],
+            _("naive breaks at"): [_shift(attempt.first_broken) for attempt in attempts],
         }
     )
     show.formulas(
         r"\frac{e^{x_i}}{\sum_j e^{x_j}} = \frac{e^{x_i - m}}{\sum_j e^{x_j - m}}", rf"m = \max_j x_j = {max(scores):g}"
     )
-    words = _(
+    caption = _(
         "exp overflows beyond {limit:.2f} in float16 and {wide:.2f} in float32: the naive way breaks in "
         "float16 when {shift} is added to these scores, in float32 at {wide_shift}."
     ).format(
-        limit=made[-1].overflow_at,
-        wide=made[1].overflow_at,
-        shift=_shift(made[-1].first_broken),
-        wide_shift=_shift(made[1].first_broken),
+        limit=attempts[-1].overflow_at,
+        wide=attempts[1].overflow_at,
+        shift=_shift(attempts[-1].first_broken),
+        wide_shift=_shift(attempts[1].first_broken),
     )
     show.figure(
         show.chart_of(
-            figures.overflow, experiment.SHIFTS, [(one.dtype, one.naive_top, one.first_broken) for one in made]
+            figures.overflow,
+            experiment.SHIFTS,
+            [(attempt.dtype, attempt.naive_top, attempt.first_broken) for attempt in attempts],
         ),
         name="softmax-overflow",
         key="s_overflow",
-        table={"shift": experiment.SHIFTS, **{f"{one.dtype}_naive": one.naive_top for one in made}},
-        words=join_sentences(words, _stable_words(made)),
+        table={"shift": experiment.SHIFTS, **{f"{attempt.dtype}_naive": attempt.naive_top for attempt in attempts}},
+        words=join_sentences(caption, _describe_subtraction(attempts)),
     )
 
 
-def _stable_words(made: list[experiment.FormatAttempt]) -> str:
+def _describe_subtraction(attempts: list[experiment.FormatAttempt]) -> str:
     """Whether the subtraction saves every format, which it cannot where a score itself is too large for one."""
-    broken = [one.dtype for one in made if not np.isfinite(one.stable).all()]
+    broken = [attempt.dtype for attempt in attempts if not np.isfinite(attempt.stable).all()]
     if not broken:
         return _("With the maximum subtracted no exp overflows.")
     return _("The maximum cannot help in {formats}: a score itself is too large for that format.").format(
@@ -241,7 +243,7 @@ def _online(scores: list[float]) -> None:
     size = scaling_form.page_number_box(choices.BLOCK, _("Scores in a block"), 1)
     values = experiment.half_circle(len(scores))
     steps = list(experiment.online_softmax(scores, values, size))
-    first = steps[:SHOWN]
+    first = steps[:MOST_BLOCKS]
     show.draw_table(
         {
             _("scores"): [
@@ -253,8 +255,8 @@ def _online(scores: list[float]) -> None:
             _("running output"): [f"({Rounded(step.output[0]):.5f}, {Rounded(step.output[1]):.5f})" for step in first],
         }
     )
-    if len(steps) > SHOWN:
-        st.caption(_("The first {shown} of {all} blocks.").format(shown=SHOWN, all=len(steps)))
+    if len(steps) > MOST_BLOCKS:
+        st.caption(_("The first {shown} of {all} blocks.").format(shown=MOST_BLOCKS, all=len(steps)))
     last = steps[-1]
     result = last.output / last.total
     show.formulas(

@@ -29,10 +29,10 @@ def complete_result() -> BoundedCache[variance.Result]:
 
 def panel() -> str:
     """Draw the section; the program that prints its numbers."""
-    place = page_parts.main_picture()
+    picture_slot = page_parts.main_picture()
     config = _controls()
     result = _result(config)
-    with place:
+    with picture_slot:
         page_parts.draw_columns(lambda: _histograms(result), lambda: _numbers(result), widths=[1.5, 1])
     _broken(result)
     _growth(result)
@@ -77,8 +77,8 @@ def _result(config: variance.Config) -> variance.Result:
     result = complete_result().find(config) or at_once(config)
     if result.complete:
         return result
-    place = st.empty()
-    with place.container(horizontal=True, vertical_alignment="center"):
+    progress_slot = st.empty()
+    with progress_slot.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
             _("So far {drawn:,} of {asked:,} pairs are drawn, so that the page answers without waiting.").format(
                 drawn=result.pairs, asked=config.pairs
@@ -88,19 +88,19 @@ def _result(config: variance.Config) -> variance.Result:
         more = st.button(_("Draw all {asked:,}").format(asked=config.pairs), key="s_draw_all")
     if not more:
         return result
-    bar = place.progress(0.0)
+    bar = progress_slot.progress(0.0)
     for result in variance.draw(config):
         bar.progress(
             result.pairs / config.pairs,
             _("{drawn:,} of {asked:,} pairs").format(drawn=result.pairs, asked=config.pairs),
         )
-    place.empty()
+    progress_slot.empty()
     return complete_result().get(config, lambda: result)
 
 
 def _histograms(result: variance.Result) -> None:
     raw, scaled, d_k = result.raw, result.scaled, result.config.d_k
-    words = (
+    caption = (
         _("One random pair at d_k = {d_k}: its raw product is {centre:.2g}; divided by √{d_k}, {scaled_centre:.2g}.")
         if result.pairs == 1
         else _(
@@ -127,21 +127,21 @@ def _histograms(result: variance.Result) -> None:
             "raw_density": raw.counts,
             **({"scaled_density": scaled.counts} if len(scaled.counts) == len(raw.counts) else {}),
         },
-        words=join_sentences(words, _shape(result)),
+        words=join_sentences(caption, _shape(result)),
     )
 
 
 def _shape(result: variance.Result) -> str:
     """A sentence on the shape where it is far from normal: the theory of this page predicts a variance only."""
     config = result.config
-    each = variance.moments(config.distribution, config.strength).kurtosis
-    if each is None or abs(each / config.d_k) < 0.3:
+    excess = variance.moments(config.distribution, config.strength).kurtosis
+    if excess is None or abs(excess / config.d_k) < 0.3:
         return ""
     return join_sentences(
         _(
             "Their shape is not normal yet: the excess kurtosis of such a sum is {kurtosis:.2g}, that of a normal 0. "
             "It shrinks like 1/d_k."
-        ).format(kurtosis=each / config.d_k),
+        ).format(kurtosis=excess / config.d_k),
         "" if config.strength else _("Only the variance is as predicted at every d_k."),
     )
 
@@ -183,10 +183,10 @@ def _distance(result: variance.Result) -> str:
         return _("One pair has no spread: draw more.")
     if not math.isfinite(raw.variance_error):
         return _("The sampling error of such a variance is infinite: no distance from d_k can be told in it.")
-    words = _("The raw variance is **{off:.0f} sampling errors** away from d_k: the prediction fails.")
+    template = _("The raw variance is **{off:.0f} sampling errors** away from d_k: the prediction fails.")
     if abs(raw.off) <= 3:
-        words = _("The raw variance is {off:.1f} sampling errors away from d_k: no more than chance explains.")
-    return words.format(off=abs(raw.off))
+        template = _("The raw variance is {off:.1f} sampling errors away from d_k: no more than chance explains.")
+    return template.format(off=abs(raw.off))
 
 
 def _broken(result: variance.Result) -> None:

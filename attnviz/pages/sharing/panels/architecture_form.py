@@ -46,7 +46,7 @@ def choose() -> ChosenArchitecture:
     if way == "preset":
         with what:
             return _published()
-    return _own() if way == "own" else _pasted()
+    return _draw_shape_inputs() if way == "own" else _pasted()
 
 
 def _published() -> ChosenArchitecture:
@@ -60,7 +60,7 @@ def _published() -> ChosenArchitecture:
     return ChosenArchitecture(Architecture.preset(name), preset.counts, f"Architecture.preset({name!r})", preset)
 
 
-def _own() -> ChosenArchitecture:
+def _draw_shape_inputs() -> ChosenArchitecture:
     scheme = widgets.select_one(
         choices.SCHEME, _("Scheme"), {"heads": _("heads: MHA, GQA or MQA"), "latent": _("latents: MLA")}
     )

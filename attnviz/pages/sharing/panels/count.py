@@ -34,7 +34,7 @@ computed_whole = shared(whole_pass, lambda arch, *sizes: (arch, str(arch.config)
 
 
 def panel() -> None:
-    place = page_parts.main_picture()
+    picture_slot = page_parts.main_picture()
     chosen = choose()
     left, right, rest = st.columns([1, 1, 2])
     context, batch = draw_number_boxes(
@@ -45,11 +45,11 @@ def panel() -> None:
             _source(chosen.preset)
     _headline(chosen, context, batch)
     _parameters(chosen.arch)
-    with place:
+    with picture_slot:
         draw_over_context(chosen.arch, context, batch)
     draw_by_layer(chosen.arch, context, batch)
     _bill(chosen.arch, context, batch)
-    _whole(chosen.arch, context, batch)
+    _draw_whole_pass(chosen.arch, context, batch)
     latent.draw_paper_quality()
     title = ngettext(
         "All {n} published models at {tokens} token", "All {n} published models at {tokens} tokens", context
@@ -85,7 +85,7 @@ def _headline(chosen: ChosenArchitecture, context: int, batch: int) -> None:
         units.format_count(attention),
         help=_("{n} of {all} in the whole model").format(n=f"{attention:,}", all=f"{chosen.counts.total:,}"),
     )
-    words = {
+    metric_texts = {
         "ideal": (_("Ideal cache"), _("The formula: what must be kept.")),
         "transformers": (
             _("transformers holds"),
@@ -99,10 +99,10 @@ def _headline(chosen: ChosenArchitecture, context: int, batch: int) -> None:
     }  # fmt: skip
     encoder = arch.encoder_tokens(context)
     for column, convention in zip(others, CONVENTIONS, strict=True):
-        title, help_ = words[convention]
-        held = arch.kv_cache_bytes(context, batch, convention=convention, encoder_tokens=encoder)
-        column.metric(title, units.binary(held), help=help_)
-        column.caption(units.exact_bytes(held))
+        title, help_ = metric_texts[convention]
+        cache_size = arch.kv_cache_bytes(context, batch, convention=convention, encoder_tokens=encoder)
+        column.metric(title, units.binary(cache_size), help=help_)
+        column.caption(units.exact_bytes(cache_size))
     if encoder:  # what the keys and values of cross-attention are counted for
         text = (
             _("Beside its own context the decoder keeps the encoder’s, which always reads {n} positions.")
@@ -134,7 +134,8 @@ def draw_over_context(arch: Architecture, context: int, batch: int) -> None:
     else:
         title, places = _("sequences"), {n: (context, n) for n in (2**i for i in range(13))}
     lines = {
-        name: [cache_bytes(way, *place) for place in places.values()] for name, way in sharing_schemes(arch).items()
+        name: [cache_bytes(way, *deployment) for deployment in places.values()]
+        for name, way in sharing_schemes(arch).items()
     }
     if not any(map(any, lines.values())):
         st.info(_("An encoder reads everything at once: it keeps no cache."))
@@ -174,34 +175,38 @@ def draw_over_heads(arch: Architecture, context: int, batch: int) -> None:
         return
     counts = kv_head_divisors(heads)
     values = [cache_bytes(with_kv_heads(arch, g), context, batch) for g in counts]
-    own = None if heads[0].compressed else heads[0].n_kv_heads
+    model_kv_heads = None if heads[0].compressed else heads[0].n_kv_heads
     # what a head adds: beside its heads a model may keep a state that is there anyway
-    each = values[0] if len(counts) == 1 else (values[1] - values[0]) // (counts[1] - counts[0])
+    bytes_per_head = values[0] if len(counts) == 1 else (values[1] - values[0]) // (counts[1] - counts[0])
     show.figure(
         show.chart_of(
             figures.byte_bars,
             [scheme_name(heads[0].n_heads, g) for g in counts],
             values,
             _("bytes"),
-            counts.index(own) if own in counts else None,
+            counts.index(model_kv_heads) if model_kv_heads in counts else None,
             [units.binary(value) for value in values],
         ),
         name=f"kv-bytes-heads-{arch.name}",
         key="h-over-heads",
-        words=_("Each K/V head costs {bytes} for this context and batch.").format(bytes=units.decimal_and_binary(each)),
+        words=_("Each K/V head costs {bytes} for this context and batch.").format(
+            bytes=units.decimal_and_binary(bytes_per_head)
+        ),
         table={"K/V heads": counts, "bytes": values},
     )
 
 
 def draw_by_layer(arch: Architecture, context: int, batch: int) -> None:
     """Draw the bytes of each layer, for models whose layers are not all alike."""
-    layers, held = zip(*arch.bytes_by_layer(context, batch, encoder_tokens=arch.encoder_tokens(context)), strict=True)
+    layers, layer_bytes = zip(
+        *arch.bytes_by_layer(context, batch, encoder_tokens=arch.encoder_tokens(context)), strict=True
+    )
     kinds = [layer.kind for layer in layers]
-    if len(set(kinds)) < 2 and len(set(held)) < 2:
+    if len(set(kinds)) < 2 and len(set(layer_bytes)) < 2:
         return
     st.subheader(_("Layer by layer"), anchor=False)
-    largest, most = find_largest(held), max(held)
-    own, top = sum(bool(layer.cached) for layer in layers), held.count(most)
+    largest, most = find_largest(layer_bytes), max(layer_bytes)
+    n_caching, top = sum(bool(layer.cached) for layer in layers), layer_bytes.count(most)
     if len({(layer.stack, layer.role) for layer in layers}) == 1:
         labels = [str(layer.index) for layer in layers]
         text, keeps = (
@@ -213,7 +218,7 @@ def draw_by_layer(arch: Architecture, context: int, batch: int) -> None:
         text = _("{n} of {all} attentions keep keys and values of their own, and a decoder layer has two of them.")
         keeps = _("Most is kept by {layer}: {bytes}.")
     if not largest.alone:
-        keeps = _("Each keeps {bytes}.") if top == own else _("{n} of them keep most, {bytes} each.")
+        keeps = _("Each keeps {bytes}.") if top == n_caching else _("{n} of them keep most, {bytes} each.")
     names = {
         "full": _("full attention"),
         "window": _("sliding window"),
@@ -225,11 +230,11 @@ def draw_by_layer(arch: Architecture, context: int, batch: int) -> None:
         "none": _("measured"),
     }
     show.figure(
-        show.chart_of(figures.strip, held, kinds, labels, names),
+        show.chart_of(figures.strip, layer_bytes, kinds, labels, names),
         name=f"kv-bytes-by-layer-{arch.name}",
         key="h-strip",
         words=join_sentences(
-            text.format(n=own, all=len(layers)),
+            text.format(n=n_caching, all=len(layers)),
             keeps.format(n=top, layer=labels[largest.index], bytes=units.decimal_and_binary(most)),
         ),
         table={
@@ -239,7 +244,7 @@ def draw_by_layer(arch: Architecture, context: int, batch: int) -> None:
             "query heads": [layer.n_heads for layer in layers],
             "K/V heads": [layer.n_kv_heads for layer in layers],
             "parameters": [layer.parameters.total for layer in layers],
-            "bytes": held,
+            "bytes": layer_bytes,
         },
     )
 
@@ -263,7 +268,7 @@ def _parameters(arch: Architecture) -> None:
     }
     counts = {name: draw_parameters(way) for name, way in sharing_schemes(arch).items()}
     names, first = list(counts), next(iter(counts.values()))
-    parts = {part: [each[part] for each in counts.values()] for part in titles}
+    parts = {matrix: [counts_by_matrix[matrix] for counts_by_matrix in counts.values()] for matrix in titles}
     show.figure(
         show.chart_of(figures.parameter_bars, names, parts, titles),
         name=f"attention-parameters-{arch.name}",
@@ -273,7 +278,7 @@ def _parameters(arch: Architecture) -> None:
             n=units.format_count(sum(first.values())),
             kv=units.format_count(first["w_k"] + first["w_v"]),
         ),
-        table={"sharing": names, **{titles[part]: numbers for part, numbers in parts.items()}},
+        table={"sharing": names, **{titles[matrix]: numbers for matrix, numbers in parts.items()}},
     )
 
 
@@ -289,7 +294,7 @@ def _bill(arch: Architecture, context: int, batch: int) -> None:
     )
 
 
-def _whole(arch: Architecture, context: int, batch: int) -> None:
+def _draw_whole_pass(arch: Architecture, context: int, batch: int) -> None:
     """Draw a table of what a prompt costs in each part of the model, attention and what stands around it."""
     st.subheader(_("The whole transformer"), anchor=False)
     parts = computed_whole(arch, context, batch)
@@ -308,16 +313,16 @@ def _whole(arch: Architecture, context: int, batch: int) -> None:
         "embedding": _("embedding"),
         "output": _("output"),
     }
-    total = sum(part.flops for part in parts.values())
+    total = sum(cost.flops for cost in parts.values())
     rows = [
         {
             _("part"): names[name],
-            "FLOP": part.flops,
-            _("share"): units.percent(part.flops / total),
-            _("activations"): part.activations,
-            _("at 16 bits"): units.binary(2 * part.activations),
+            "FLOP": cost.flops,
+            _("share"): units.percent(cost.flops / total),
+            _("activations"): cost.activations,
+            _("at 16 bits"): units.binary(2 * cost.activations),
         }
-        for name, part in parts.items()
+        for name, cost in parts.items()
     ]
     show.table_with_downloads(show.to_columns(rows), f"whole-{arch.name}-{context}", "h-whole")
     st.caption(
@@ -329,7 +334,7 @@ def _whole(arch: Architecture, context: int, batch: int) -> None:
         ).format(
             flops=units.flop(total),
             mlp=parts["mlp"].flops / total,
-            bytes=units.binary(2 * sum(part.activations for part in parts.values())),
+            bytes=units.binary(2 * sum(cost.activations for cost in parts.values())),
         )
     )
 

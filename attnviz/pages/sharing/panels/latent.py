@@ -21,7 +21,7 @@ CONTEXTS = [2**i for i in range(4, 18)]
 
 
 def panel() -> None:
-    place = page_parts.main_picture()
+    picture_slot = page_parts.main_picture()
     models = {name: name for name, preset in all_presets().items() if preset.attention == "MLA"}
     which, much = st.columns([1, 1])
     with which:
@@ -49,7 +49,7 @@ def panel() -> None:
     }
     _machines(arch, latent, context, names)
     lines = {name: [_work(latent, 1, t, machine) for t in CONTEXTS] for machine, name in names.items()}
-    with place:
+    with picture_slot:
         show.figure(
             show.chart_of(
                 cost_charts.draw_byte_curves,

@@ -51,14 +51,14 @@ def sharing_result(run: ModelRun, config: Config) -> Result:
 
 def draw_picture() -> None:
     """Draw the controls, the columns and the menu that saves them."""
-    place = page_parts.main_picture()
+    picture_slot = page_parts.main_picture()
     with page_parts.paired_columns("h-three"):
         name = widgets.select_one(choices.COLUMNS, _("Cache of"), _models(), style="select")
         tokens = widgets.number_box(choices.CONTEXT, _("Tokens"), step=1024)
         batch = widgets.number_box(choices.BATCH, _("Batch"), step=1)
-    shown = sharing_columns_of(Architecture.preset(name), tokens, batch)
-    with place:
-        draw(shown, "h-three", LONG_WIRES if presenting.is_presenting() else WIRES)
+    columns = sharing_columns_of(Architecture.preset(name), tokens, batch)
+    with picture_slot:
+        draw(columns, "h-three", LONG_WIRES if presenting.is_presenting() else WIRES)
     about = ngettext(
         "{model}, {tokens} token, batch {batch}, 16-bit numbers.",
         "{model}, {tokens} tokens, batch {batch}, 16-bit numbers.",
@@ -68,22 +68,22 @@ def draw_picture() -> None:
         _("{kind} keeps {share:.3g}% of what MHA keeps.").format(
             kind=sharing_kind(column.heads, column.kv_heads), share=100 * column.share
         )
-        for column in shown[1:]
+        for column in columns[1:]
     ]
-    with place:
+    with picture_slot:
         show.footer(
-            lambda: SceneFigure((SharingFigure(shown),), join_sentences(*less).rstrip(".。")),
+            lambda: SceneFigure((SharingFigure(columns),), join_sentences(*less).rstrip(".。")),
             name=f"mha-gqa-mqa-{name}",
             key="h-three",
             canvas=show.live_canvas("canvas-of-h-three"),
             words=join_sentences(about, *less),
             caption=about,
             table={
-                "kind": [column.name for column in shown],
-                "query heads": [column.heads for column in shown],
-                "K/V heads": [column.kv_heads for column in shown],
-                "cache": [column.kept for column in shown],
-                "share of MHA's cache": [column.share for column in shown],
+                "kind": [column.name for column in columns],
+                "query heads": [column.heads for column in columns],
+                "K/V heads": [column.kv_heads for column in columns],
+                "cache": [column.kept for column in columns],
+                "share of MHA's cache": [column.share for column in columns],
             },
         )
 
@@ -102,53 +102,53 @@ def sharing_columns_of(arch: Architecture, tokens: int, batch: int = 1) -> tuple
 @lru_cache(maxsize=64)
 def _columns(arch: Architecture, tokens: int, batch: int, _language: str) -> tuple[SharingColumn, ...]:
     layers = [layer for layer in arch.layers if has_heads(layer)]
-    n_heads, own = layers[0].n_heads, layers[0].n_kv_heads
+    n_heads, trained_kv_heads = layers[0].n_heads, layers[0].n_kv_heads
     ways = {g: with_kv_heads(arch, g) for g in kv_head_counts(layers)}
     most = ways[n_heads].kv_cache_bytes(tokens, batch)
-    shown = []
+    columns = []
     for g, way in ways.items():
-        kind, kept = sharing_kind(n_heads, g), way.kv_cache_bytes(tokens, batch)
+        kind, cache_size = sharing_kind(n_heads, g), way.kv_cache_bytes(tokens, batch)
         shape = " × ".join(f"{n:,}" for n in (*([batch] if batch > 1 else []), g, tokens, layers[0].d_head))
-        shown.append(
+        columns.append(
             SharingColumn(
-                _("{kind}, as trained").format(kind=kind) if g == own else kind,
+                _("{kind}, as trained").format(kind=kind) if g == trained_kv_heads else kind,
                 n_heads,
                 g,
                 (
                     _("K and V: {shape} each, in {layers} layers").format(shape=shape, layers=len(layers)),
                     _("attention’s parameters: {n}").format(n=units.format_count(way.attention_parameters())),
                 ),
-                in_words := units.binary(kept),
-                kept / most,
+                in_words := units.binary(cache_size),
+                cache_size / most,
                 cache=_("cache: {bytes}").format(bytes=in_words),
             )
         )
-    return tuple(shown)
+    return tuple(columns)
 
 
 def kv_head_counts(layers: Sequence[LayerSpec]) -> tuple[int, ...]:
     """Numbers of K/V heads of MHA, of one GQA (the model's own, else the smallest there is), and of MQA."""
-    heads, own = layers[0].n_heads, layers[0].n_kv_heads
+    heads, trained_kv_heads = layers[0].n_heads, layers[0].n_kv_heads
     between = set(kv_head_divisors(layers)) - {1, heads}
-    shared = own if own in between else 8 if 8 in between else min(between, default=1)
+    shared = trained_kv_heads if trained_kv_heads in between else 8 if 8 in between else min(between, default=1)
     return tuple(dict.fromkeys((heads, shared, 1)))
 
 
 # MHA, GQA and MQA side by side on one trained layer: how each is wired, what it is made of, what it costs.
 def draw_wirings(run: ModelRun, result: Result) -> None:
     """Draw the wirings, what each of them is, and a table of what they cost."""
-    shown, chosen = result.side_by_side, result.config.n_kv_heads
+    compared, chosen = result.side_by_side, result.config.n_kv_heads
     columns = [
         SharingColumn(
             _title(result, g),
             result.n_heads,
             g,
-            (_what(result, g),),
-            kept := units.decimal_and_binary(result.at(g).cache_bytes),
-            result.at(g).cache_bytes / result.at(shown[0]).cache_bytes,  # MHA comes first, and keeps most
-            cache=_("K and V: {bytes}").format(bytes=kept),  # an encoder keeps no cache
+            (_describe_wiring(result, g),),
+            cache_text := units.decimal_and_binary(result.at(g).cache_bytes),
+            result.at(g).cache_bytes / result.at(compared[0]).cache_bytes,  # MHA comes first, and keeps most
+            cache=_("K and V: {bytes}").format(bytes=cache_text),  # an encoder keeps no cache
         )
-        for g in shown
+        for g in compared
     ]
     draw(columns, "h-wiring")
     show.footer(
@@ -163,9 +163,9 @@ def draw_wirings(run: ModelRun, result: Result) -> None:
         ).format(kind=sharing_kind(result.n_heads, chosen), h=result.n_heads, g=chosen, t=result.trained_kv_heads),
         caption=_("{model}, layer {layer}").format(model=run.name, layer=result.config.layer),
         table={"query head": range(result.n_heads)}
-        | {f"K/V head of {scheme_name(result.n_heads, g)}": result.kv_of(g) for g in shown},
+        | {f"K/V head of {scheme_name(result.n_heads, g)}": result.kv_of(g) for g in compared},
     )
-    st.markdown(_wiring_table(result, shown))
+    st.markdown(_wiring_table(result, compared))
 
 
 def _title(result: Result, g: int) -> str:
@@ -177,7 +177,7 @@ def _title(result: Result, g: int) -> str:
     return (_("{kind}, compared below") if g == result.config.n_kv_heads else "{kind}").format(kind=name)
 
 
-def _what(result: Result, g: int) -> str:
+def _describe_wiring(result: Result, g: int) -> str:
     """What the K/V heads of this wiring are made of, since the weights hold those of one wiring only."""
     trained, heads = result.trained_kv_heads, result.n_heads
     if g == trained:
@@ -191,7 +191,7 @@ def _what(result: Result, g: int) -> str:
             "Not in the weights: each trained K/V head stands here {times} times. Every query head reads what it read "
             "before, so the function is the same and the cache {times} times as large."
         ).format(times=g // trained)
-    made = {
+    template = {
         "mean": _(
             "Not in the weights: each K/V head is the mean of {n} trained ones, as the GQA paper pools them; nothing "
             "was trained afterwards."
@@ -203,17 +203,17 @@ def _what(result: Result, g: int) -> str:
             "Not in the weights: each K/V head is drawn at random (seed {seed}) in the place of {n} trained ones."
         ),
     }[result.config.method]
-    return made.format(n=trained // g, seed=result.config.seed)
+    return template.format(n=trained // g, seed=result.config.seed)
 
 
-def _wiring_table(result: Result, shown: tuple[int, ...]) -> str:
-    points = [result.at(g) for g in shown]
+def _wiring_table(result: Result, compared: tuple[int, ...]) -> str:
+    points = [result.at(g) for g in compared]
     k, v = (" × ".join(("{g}", *map(str, shape[1:]))) for shape in (result.k_shape, result.v_shape))
     rows = (
-        (_("this layer"), *(scheme_name(result.n_heads, g) for g in shown)),
-        (":--", *("--:" for _g in shown)),
-        (_("K shape (G, K, D)"), *(k.format(g=g) for g in shown)),
-        (_("V shape"), *(v.format(g=g) for g in shown)),
+        (_("this layer"), *(scheme_name(result.n_heads, g) for g in compared)),
+        (":--", *("--:" for _g in compared)),
+        (_("K shape (G, K, D)"), *(k.format(g=g) for g in compared)),
+        (_("V shape"), *(v.format(g=g) for g in compared)),
         (_("numbers in $W_K$ and $W_V$"), *(f"{point.parameters:,}" for point in points)),
         (_("K/V of this sentence, 16 bit"), *(units.decimal_and_binary(point.cache_bytes) for point in points)),
         (_("change of the layer’s output"), *(f"{Rounded(point.moved):.0%}" for point in points)),

@@ -17,15 +17,15 @@ from attnviz.pages.sharing.panels.architecture_form import ChosenArchitecture, c
 
 
 def panel() -> None:
-    place = page_parts.main_picture()
+    picture_slot = page_parts.main_picture()
     chosen = choose()
-    with place:
+    with picture_slot:
         _all_models(chosen.arch.name)
-    one, two, rest = st.columns([1, 1, 2], vertical_alignment="bottom")
+    tokens_column, batch_column, button_column = st.columns([1, 1, 2], vertical_alignment="bottom")
     tokens, batch = draw_number_boxes(
-        {choices.MEASURED_TOKENS: _("Tokens to run"), choices.BATCH: _("Batch")}, (one, two)
+        {choices.MEASURED_TOKENS: _("Tokens to run"), choices.BATCH: _("Batch")}, (tokens_column, batch_column)
     )
-    with rest:
+    with button_column:
         pressed = st.button(_("Build it without memory and measure"), type="primary", icon=":material/science:")
     st.caption(
         _(
@@ -68,7 +68,7 @@ def _all_models(chosen: str) -> None:
     """Draw the cache of every published model, by formula and as measured, the chosen one large."""
     models = _proved()
     names, kinds, parameters, formula, measured = map(list, zip(*models, strict=True))
-    held = {name: units.binary(value) for name, value in zip(names, measured, strict=True)}
+    cache_texts = {name: units.binary(value) for name, value in zip(names, measured, strict=True)}
     agree = sum(mine == theirs for mine, theirs in zip(formula, measured, strict=True))
     show.figure(
         show.chart_of(figures.proof_bars, models, chosen),
@@ -77,7 +77,7 @@ def _all_models(chosen: str) -> None:
         words=_(
             "Each ring is a model’s cache as measured, the dot in it what the formula says: **{agree} of {n} agree to "
             "the last byte**. With 7 billion parameters each, llama-1-7b (MHA) keeps {mha} and falcon-7b (MQA) {mqa}."
-        ).format(agree=agree, n=len(models), mha=held["llama-1-7b"], mqa=held["falcon-7b"]),
+        ).format(agree=agree, n=len(models), mha=cache_texts["llama-1-7b"], mqa=cache_texts["falcon-7b"]),
         table={
             "model": names,
             "sharing": kinds,
@@ -108,7 +108,9 @@ def _proof(chosen: ChosenArchitecture, tokens: int, batch: int) -> None:
     if measured.failure is not None:
         st.warning(translate_markdown(measured.failure))
     encoder = arch.encoder_tokens(tokens)
-    formula = [held for _layer, held in arch.bytes_by_layer(tokens, batch, "bfloat16", "transformers", encoder)]
+    formula = [
+        layer_bytes for _layer, layer_bytes in arch.bytes_by_layer(tokens, batch, "bfloat16", "transformers", encoder)
+    ]
     pairs = [
         (_("attention parameters"), arch.attention_parameters(), measured.attention_parameters),
         (_("parameters of the whole model"), chosen.counts.total, measured.total_parameters),
@@ -144,8 +146,8 @@ def _by_layer(arch: Architecture, measured: Measurement, formula: list[int]) -> 
         return
     # a measured architecture lists its attention modules first, and these keep no cache
     by_formula: dict[tuple[str, int], int] = {
-        (layer.role, layer.index): held
-        for layer, held in zip(arch.layers, formula, strict=True)
+        (layer.role, layer.index): layer_bytes
+        for layer, layer_bytes in zip(arch.layers, formula, strict=True)
         if layer.stack == "decoder" and not (arch.measured and layer.parameters.total)
     }
     rows = [

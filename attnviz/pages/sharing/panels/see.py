@@ -78,8 +78,8 @@ def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
         layer = widgets.select_one(choices.LAYER, _("Layer"), numbers, style="select", width=110)
         chosen = layers[int(layer)]
         options, heads, trained = head_sharing.kv_head_choices(chosen), chosen.n_heads, chosen.n_kv_heads
-        kept = widgets.select_one(
-            choices.KEPT,
+        kv_heads = widgets.select_one(
+            choices.KV_HEADS,
             _("K/V heads"),
             {
                 str(g): _("{kind} (trained)").format(kind=scheme_name(heads, g))
@@ -101,7 +101,7 @@ def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
             ),
             width="content",
         )
-    return Config(int(layer), int(kept), cast(Method, method))
+    return Config(int(layer), int(kv_heads), cast(Method, method))
 
 
 def _group(run: ModelRun, result: Result) -> None:
@@ -120,9 +120,9 @@ def _group(run: ModelRun, result: Result) -> None:
     n = len(tokens)
     before, after, hidden = result.before[heads][:, :n, :n], result.after[heads][:, :n, :n], result.hidden[:n, :n]
     most = max(heads, key=lambda head: float(result.weights_moved[head]))
-    drawn = show.chart_of(figures.heads_before_and_after, before, after, heads, tokens, hidden, SIDE)
-    words = join_list(_("head {n}").format(n=head) for head in heads)
-    show.chart(drawn, width=drawn.to_dict()["layout"]["width"], key="h-pairs", words=words)
+    figure = show.chart_of(figures.heads_before_and_after, before, after, heads, tokens, hidden, SIDE)
+    head_names = join_list(_("head {n}").format(n=head) for head in heads)
+    show.chart(figure, width=figure.to_dict()["layout"]["width"], key="h-pairs", words=head_names)
     show.footer(
         lambda: figures.shared_heads(before, after, heads, tokens, hidden),
         name=f"sharing-layer-{result.config.layer}-group-{group}",

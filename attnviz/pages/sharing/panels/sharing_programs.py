@@ -6,12 +6,12 @@ from attnviz.core.costs import Machine
 from attnviz.models.architecture import CONVENTIONS, Deployment, ParameterCounts
 
 
-def count_program(made: str, context: int, batch: int) -> str:
+def count_program(arch_source: str, context: int, batch: int) -> str:
     """Attention parameters, and the cache by all three conventions, in 16 bits; `made` is code that makes it."""
     return f"""\
-{_imports(made, "whole_pass")}
+{_imports(arch_source, "whole_pass")}
 
-arch = {made}
+arch = {arch_source}
 tokens, batch = {context}, {batch}
 encoder = arch.encoder_tokens(tokens)
 print("attention parameters:", arch.attention_parameters())
@@ -23,15 +23,15 @@ for part, cost in whole_pass(arch, tokens, batch).items():
 """
 
 
-def size_program(made: str, counts: ParameterCounts, how: Deployment, machine: Machine) -> str:
+def size_program(arch_source: str, counts: ParameterCounts, how: Deployment, machine: Machine) -> str:
     """What a deployment needs, how far it goes, and how fast a step can be; `made` is code that makes `arch`."""
     return f"""\
 from dataclasses import replace
 
 from attnviz.core.costs import Machine
-{_imports(made, "Deployment", "ParameterCounts", "size_deployment")}
+{_imports(arch_source, "Deployment", "ParameterCounts", "size_deployment")}
 
-arch = {made}
+arch = {arch_source}
 counts = {counts!r}
 machine = {machine!r}  # FLOP/s, bytes/s, bytes
 how = {how!r}
@@ -59,12 +59,12 @@ print("left:", max(0, {machine.memory} - weights))
 """
 
 
-def proof_program(made: str, total: int, tokens: int, batch: int) -> str:
+def proof_program(arch_source: str, total: int, tokens: int, batch: int) -> str:
     """The formula's numbers beside those of transformers' own code on the meta device."""
     return f"""\
-{_imports(made, "measure_on_meta")}
+{_imports(arch_source, "measure_on_meta")}
 
-arch = {made}
+arch = {arch_source}
 tokens, batch = {tokens}, {batch}
 encoder = arch.encoder_tokens(tokens)
 caches = any(layer.cached or layer.fixed for layer in arch.layers)
@@ -113,10 +113,12 @@ for claim in published_claims():
 """
 
 
-def _imports(made: str, *more: str) -> str:
+def _imports(arch_source: str, *more: str) -> str:
     """The line that imports what `made` and the program need from the architecture."""
     names = [
-        name for name in ("Architecture", "CustomShape", "config_from_text") if f"{name}(" in made or f"{name}." in made
+        name
+        for name in ("Architecture", "CustomShape", "config_from_text")
+        if f"{name}(" in arch_source or f"{name}." in arch_source
     ]
     in_order = sorted([*names, *more], key=lambda name: (name[0].islower(), name))  # as import sorters have it
     return f"from attnviz.models.architecture import {', '.join(in_order)}"

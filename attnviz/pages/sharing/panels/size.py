@@ -34,16 +34,16 @@ BATCHES = [2**i for i in range(13)]
 
 
 def panel() -> None:
-    place = page_parts.main_picture()
+    picture_slot = page_parts.main_picture()
     chosen = choose()
     how, machine = _how(chosen.arch), _machine()
     _about_the_format(chosen.arch, how)
     if chosen.arch.decodes:
         size = sized(chosen.arch, chosen.counts, how, machine)
-        with place:
+        with picture_slot:
             _memory(size.weight_bytes, size.cache_bytes, machine)
-            own = link_state.value(choices.WAY) == "own"  # a shape that nobody has trained for any length
-            _verdict(size, machine, None if own else chosen.arch.max_context)
+            is_custom = link_state.value(choices.WAY) == "own"  # a shape that nobody has trained for any length
+            _verdict(size, machine, None if is_custom else chosen.arch.max_context)
         _three(chosen, how, machine)
         _roofline(chosen, how, machine, size)
         code = sharing_programs.size_program(chosen.code, chosen.counts, how, machine)
@@ -149,12 +149,14 @@ def _verdict(size: Size, machine: Machine, made_for: int | None) -> None:
         ),
         size.fits,
     )
-    one, two, three, four = st.columns(4)
-    one.metric(_("Context memory allows"), _number(size.longest_context), help=_("In tokens, at this batch."))
+    context_column, batch_column, step_column, limit_column = st.columns(4)
+    context_column.metric(
+        _("Context memory allows"), _number(size.longest_context), help=_("In tokens, at this batch.")
+    )
     if made_for:
-        one.caption(_("The model was made for at most {n} tokens.").format(n=f"{made_for:,}"))
-    two.metric(_("Batch memory allows"), _number(size.largest_batch), help=_("At this context."))
-    three.metric(
+        context_column.caption(_("The model was made for at most {n} tokens.").format(n=f"{made_for:,}"))
+    batch_column.metric(_("Batch memory allows"), _number(size.largest_batch), help=_("At this context."))
+    step_column.metric(
         _("One decoding step"),
         units.duration(size.step.seconds) if size.fits else "–",
         help=_(
@@ -164,7 +166,7 @@ def _verdict(size: Size, machine: Machine, made_for: int | None) -> None:
         if size.fits
         else _("Weights and cache do not fit, so that this machine makes no such step."),
     )
-    four.metric(
+    limit_column.metric(
         _("Context where no batch helps"),
         _("none") if size.bandwidth_limit is None else _("{n} tokens").format(n=f"{size.bandwidth_limit:,}"),
         help=_(
@@ -234,7 +236,7 @@ def _roofline(chosen: ChosenArchitecture, how: Deployment, machine: Machine, siz
         _("reading weights and cache"): [step.memory_seconds for step in steps.values()],
         _("computing"): [step.compute_seconds for step in steps.values()],
     }
-    words = {
+    caption = {
         "memory": ngettext(
             "At {context} token a step takes {step}, limited by reading weights and cache: {rate} tokens a second "
             "for each sequence, {all} in all.",
@@ -251,7 +253,7 @@ def _roofline(chosen: ChosenArchitecture, how: Deployment, machine: Machine, siz
         ),
     }[size.step.bound]
     if not size.fits:
-        words = _("Weights and cache do not fit with a batch of {batch}: steps end at what fits.")
+        caption = _("Weights and cache do not fit with a batch of {batch}: steps end at what fits.")
     show.figure(
         show.chart_of(
             cost_charts.draw_byte_curves,
@@ -267,7 +269,7 @@ def _roofline(chosen: ChosenArchitecture, how: Deployment, machine: Machine, siz
         name=f"decode-step-{chosen.arch.name}",
         key="h-roofline",
         words=join_sentences(
-            words.format(
+            caption.format(
                 batch=f"{how.batch:,}",
                 context=f"{how.context:,}",
                 step=units.duration(size.step.seconds),
