@@ -28,7 +28,7 @@ COUNT = PAGE.whole("p_n", 64, low=2, high=position_scores.MOST, label=N_("Positi
 CONTENT = PAGE.one_of("p_content", ("same", "random"), label=N_("Content"))
 SHIFT = PAGE.whole("p_shift", 1000, low=0, high=1_000_000, label=N_("Shift all by"))
 HEADS = PAGE.whole("p_heads", 8, low=1, high=64, label=N_("Heads"))
-HEAD_SHOWN = PAGE.whole("p_shown", 0, low=0, high=63, label=N_("Head, from 0"))
+DISPLAYED_HEAD = PAGE.whole("p_shown", 0, low=0, high=63, label=N_("Head, from 0"))
 BOTH_WAYS = PAGE.flag("p_both", True, label=N_("Later keys too"))
 TABLE = PAGE.one_of("p_table", ("random", "trained"), label=N_("Table"))
 
@@ -46,7 +46,7 @@ TRAINED = PAGE.whole("p_trained", 4096, low=2, high=1_000_000, label=N_("Trained
 # 5 Video
 SPLIT = PAGE.one_of("p_split", video.SPLITS, label=N_("Split of the head"))
 D_HEAD = PAGE.whole("p_dhead", 64, low=2, high=512, label=N_("Width of a head"))
-OWN = tuple(
+AXIS_WIDTHS = tuple(
     PAGE.whole(f"p_own_{axis}", width, low=0, high=512, label=label)
     for axis, width, label in zip(
         video.AXES, (22, 21, 21), (N_("of it for time"), N_("of it for height"), N_("of it for width")), strict=True

@@ -13,7 +13,7 @@ WORDS = ("one", "two", "three", "one", "five")
 def test_without_positions_the_outputs_permute_with_the_words():
     for order in shuffled_words.ORDERS:
         result = run(Config(WORDS, order=order, seed=3))
-        assert result.same
+        assert result.is_unchanged
         assert result.change < 1e-14
         assert result.before == pytest.approx(result.after, abs=1e-14)
         assert result.largest > 0.1, "the outputs are not just all zero"
@@ -22,7 +22,7 @@ def test_without_positions_the_outputs_permute_with_the_words():
 @pytest.mark.parametrize("kind", [kind for kind in position_scores.KINDS if kind != "none"])
 def test_with_positions_they_do_not(kind):
     result = run(Config(WORDS, kind, "shuffle", seed=1))
-    assert not result.same
+    assert not result.is_unchanged
     assert result.change > 0.01
     assert np.abs(result.before - result.after).max() > 0.001
 

@@ -40,7 +40,7 @@ def by_hand(config, rotated):
 )
 def test_only_whole_pairs_are_rotated_and_the_rest_carries_no_position(config, rotated, left):
     result = split(config)
-    assert (result.rotated, result.left) == (rotated, left)
+    assert (result.rotated, result.unrotated) == (rotated, left)
     assert result.scores == pytest.approx(by_hand(config, rotated), abs=1e-12)
     assert result.shifted < 1e-12
     assert result.scores[config.at] == pytest.approx(math.sqrt(config.d_head))
@@ -48,10 +48,10 @@ def test_only_whole_pairs_are_rotated_and_the_rest_carries_no_position(config, r
 
 CONFIGS = [
     AttentionConfig(),
-    AttentionConfig(digit=3, at=(3, 0, 6), head=1, normed=False),
-    AttentionConfig(turned=False),
+    AttentionConfig(digit=3, at=(3, 0, 6), head=1, normalise=False),
+    AttentionConfig(rotate=False),
     AttentionConfig(digit=5, head=1, norm="full"),
-    AttentionConfig(turned=False, normed=False, seed=5),
+    AttentionConfig(rotate=False, normalise=False, seed=5),
 ]
 
 
@@ -75,14 +75,14 @@ def test_weights_and_output_are_those_of_another_hand(config):
     x = torch.tensor([result.video[f, 2 * r : 2 * r + 2, 2 * c : 2 * c + 2].ravel().tolist() for f, r, c in places])
     x = x.float()
     q = x @ w_qk
-    if config.normed and config.norm == "full":
+    if config.normalise and config.norm == "full":
         q = nn.RMSNorm(48, eps=1e-6)(q)
     q = q.view(112, 2, 24).transpose(0, 1)
-    if config.normed and config.norm == "head":
+    if config.normalise and config.norm == "head":
         q = nn.RMSNorm(24, eps=1e-6)(q)
     lengths = q[config.head, x.any(1)].norm(dim=-1)
     assert_close(torch.tensor(result.lengths), torch.stack(lengths.aminmax()), atol=1e-4, rtol=1e-4)
-    if config.turned:
+    if config.rotate:
         q = turned(q, places)
     v = (x @ w_v).view(112, 2, -1).transpose(0, 1)
     assert_close(torch.from_numpy(result.weights), (q @ q.mT / 24**0.5).softmax(-1), atol=1e-4, rtol=1e-3)
@@ -93,7 +93,7 @@ def test_weights_and_output_are_those_of_another_hand(config):
 
 def test_without_rotations_equal_pixels_get_equal_weight_and_with_them_the_own_place_gets_most():
     config = AttentionConfig()
-    plain, rotated = (attention(replace(config, turned=turned)) for turned in (False, True))
+    plain, rotated = (attention(replace(config, rotate=rotate)) for rotate in (False, True))
     assert len(plain.twins) >= 3  # the digit moves by whole patches: each of its parts comes in every frame
     same = plain.row.ravel()[[config.query, *plain.twins]]
     assert np.ptp(same) < 1e-6

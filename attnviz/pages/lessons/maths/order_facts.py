@@ -19,14 +19,17 @@ def moved(subject: Subject, kind: str, causal: bool = False) -> shuffled_words.R
 
 def bag(subject: Subject) -> Facts:
     result = moved(subject, "none")
-    return Facts({"change": result.change, "backwards": " ".join(result.words)}, "same" if result.same else "different")
+    return Facts(
+        {"change": result.change, "backwards": " ".join(result.words)}, "same" if result.is_unchanged else "different"
+    )
 
 
 def added(subject: Subject) -> Facts:
     result = moved(subject, "sinusoidal")
-    word = subject.words[int(result.moved.argmax())]
+    word = subject.words[int(result.output_change.argmax())]
     return Facts(
-        {"change": result.change, "word": word, "largest": result.largest}, "same" if result.same else "different"
+        {"change": result.change, "word": word, "largest": result.largest},
+        "same" if result.is_unchanged else "different",
     )
 
 

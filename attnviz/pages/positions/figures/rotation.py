@@ -8,32 +8,35 @@ import numpy as np
 from attnviz.base.words import _
 from attnviz.figures.chart import POWERS, axis, bars, chart, line, mark_x, mark_y, note
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, RAW, SCALED, SERIES, THEORY, Figure, with_alpha
-from attnviz.pages.positions.figures.scores import named_level
+from attnviz.pages.positions.figures.scores import draw_named_level
 
 
 # One pair of a query and of a key on its circle: the picture that the browser turns, as a figure to save.
-def pair(q: np.ndarray, k: np.ndarray, q_turned: np.ndarray, k_turned: np.ndarray, title: str) -> Figure:
+def draw_pair(q: np.ndarray, k: np.ndarray, q_turned: np.ndarray, k_turned: np.ndarray, title: str) -> Figure:
     """Arrows (2,) before (dotted) and after they are turned, each on the circle that it stays on."""
-    around, drawn = np.linspace(0, 2 * np.pi, 181), []
+    around, series = np.linspace(0, 2 * np.pi, 181), []
     for name, start, now, colour in (("q", q, q_turned, Q_BLUE), ("k", k, k_turned, K_VERMILION)):
         circle = float(np.hypot(*start)) * np.stack([np.cos(around), np.sin(around)])
-        drawn.append(line(circle[0], circle[1], None, with_alpha(colour, 0.35), width=1.2, showlegend=False, hover=""))
+        series.append(line(circle[0], circle[1], None, with_alpha(colour, 0.35), width=1.2, showlegend=False, hover=""))
         arrow = {"symbol": "arrow", "angleref": "previous", "size": [0, 14], "color": colour}
-        for end, width, dash, words in ((start, 1.5, "dot", _("{name} before")), (now, 3, "solid", _("{name} turned"))):
-            ends, called = ([0, end[0]], [0, end[1]]), words.format(name=name)
-            drawn.append(line(*ends, called, colour, width=width, dash=dash, dots=True, marker=arrow))
+        for end, width, dash, name_template in (
+            (start, 1.5, "dot", _("{name} before")),
+            (now, 3, "solid", _("{name} turned")),
+        ):
+            ends, label = ([0, end[0]], [0, end[1]]), name_template.format(name=name)
+            series.append(line(*ends, label, colour, width=width, dash=dash, dots=True, marker=arrow))
     axes = {"zeroline": True, "showgrid": False, "constrain": "domain"}
-    return chart(drawn, axes, axes | {"scaleanchor": "x"}, height=420, title=title)
+    return chart(series, axes, axes | {"scaleanchor": "x"}, height=420, title=title)
 
 
 # Texts longer than trained: wavelengths under each scaling, and scores over distance.
-def wavelengths(lines: Mapping[str, np.ndarray], chosen: str, trained: int, wanted: int) -> Figure:
+def wavelengths(lines: Mapping[str, np.ndarray], chosen: str, trained: int, target: int) -> Figure:
     """Positions that each pair takes for one turn, for every scaling by its name; the chosen one stands out."""
     hover = _("pair %{x}: one turn in %{y:,.4g} positions")
     bold: dict[str, Any] = {"width": 4, "dash": "solid"}
     fine: dict[str, Any] = {"width": 1.6, "dash": "dot"}
-    before = named_level(trained, _("trained on {n:,}").format(n=trained), THEORY, 1)
-    after = named_level(wanted, _("wanted: {n:,}").format(n=wanted), THEORY, 1)
+    before = draw_named_level(trained, _("trained on {n:,}").format(n=trained), THEORY, 1)
+    after = draw_named_level(target, _("wanted: {n:,}").format(n=target), THEORY, 1)
     return chart(
         [
             line(np.arange(len(values)), values, name, colour, hover=hover, **(bold if name == chosen else fine))

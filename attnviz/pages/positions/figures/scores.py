@@ -24,10 +24,10 @@ from attnviz.figures.chart import (
 from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, SIGNED, THEORY, Figure, with_alpha
 
 
-def named_level(y: float, name: str, colour: str, width: float) -> dict[str, Any]:
+def draw_named_level(y: float, name: str, colour: str, width: float) -> dict[str, Any]:
     """A dashed line at this height of a log axis, and its name over it on the left."""
-    look = {"font": {"size": 11, "color": colour}, "xanchor": "left", "yanchor": "bottom"}
-    return {"marks": [mark_y(y, colour, width=width)], "notes": [note(0, float(np.log10(y)), name, **look)]}
+    style = {"font": {"size": 11, "color": colour}, "xanchor": "left", "yanchor": "bottom"}
+    return {"marks": [mark_y(y, colour, width=width)], "notes": [note(0, float(np.log10(y)), name, **style)]}
 
 
 def position_map(scores: np.ndarray) -> Figure:
@@ -57,14 +57,14 @@ def over_distance(
 ) -> Figure:
     """The score at each distance, with a band from lowest to highest; `others` are further heads, thin."""
     shape = "hvh" if stairs else "linear"
-    drawn = [
-        line(distance, y, width=1, colour=THEORY, shape=shape, opacity=0.55, showlegend=False, hover=hover_of(name))
+    series = [
+        line(distance, y, width=1, colour=THEORY, shape=shape, opacity=0.55, showlegend=False, hover=format_hover(name))
         for name, y in others
     ]
     if float((high - low).max()) > 1e-9:
-        drawn.append(band(distance, low, high, with_alpha(SCALED, 0.2), name=_("lowest to highest")))
+        series.append(band(distance, low, high, with_alpha(SCALED, 0.2), name=_("lowest to highest")))
     return chart(
-        [*drawn, line(distance, mean, _("mean"), SCALED, shape=shape, hover=hover_of(""))],
+        [*series, line(distance, mean, _("mean"), SCALED, shape=shape, hover=format_hover(""))],
         axis(_("distance: key minus query"), zeroline=False),
         axis(_("score")),
         height=330,
@@ -72,7 +72,7 @@ def over_distance(
     )
 
 
-def hover_of(name: str) -> str:
+def format_hover(name: str) -> str:
     """What is read at a score over the distance."""
     return "%{x}: %{y:.4g}<extra>" + name + "</extra>"
 
@@ -96,7 +96,7 @@ def wavelengths(values: np.ndarray, n: int) -> Figure:
         axis(_("pair"), zeroline=False),
         axis(_("positions for one turn"), **POWERS),
         height=330,
-        **named_level(n, _("{n} positions").format(n=n), RAW, 1.5),
+        **draw_named_level(n, _("{n} positions").format(n=n), RAW, 1.5),
     )
 
 
@@ -119,10 +119,10 @@ FLOOR = 1e-17  #: drawn in place of an exact 0 on the log axis
 def changes(kinds: Sequence[str], free: np.ndarray, causal: np.ndarray, rounding: float = 1e-9) -> Figure:
     """One row a kind: the largest change of an output without a mask, and with a causal one, on a log axis."""
     both = ((_("no mask"), free, SCALED, "circle"), (_("causal mask"), causal, RAW, "diamond"))
-    look: dict[str, Any] = {"size": 12, "hover": "%{y}: %{customdata:.3g}"}
+    style: dict[str, Any] = {"size": 12, "hover": "%{y}: %{customdata:.3g}"}
     return chart(
         [
-            points(np.maximum(values, FLOOR), list(kinds), name, colour, symbol=symbol, customdata=values, **look)
+            points(np.maximum(values, FLOOR), list(kinds), name, colour, symbol=symbol, customdata=values, **style)
             for name, values, colour, symbol in both
         ],
         axis(_("largest change of an output"), **POWERS | {"range": [-17.3, 1.6], "dtick": 4}),

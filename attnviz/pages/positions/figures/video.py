@@ -15,14 +15,14 @@ MOST_FRAMES = 8
 
 def split(parts: Sequence[tuple[str, int]], left: int) -> Figure:
     """One bar: the numbers of a head that each of `parts` (name, width) rotates, and those that are left."""
-    shown = [(name, width, SERIES[i]) for i, (name, width) in enumerate(parts)]
-    shown += [(_("not rotated"), left, MASKED)] if left else []
+    segments = [(name, width, SERIES[i]) for i, (name, width) in enumerate(parts)]
+    segments += [(_("not rotated"), left, MASKED)] if left else []
     look: dict[str, Any] = {"textposition": "inside", "insidetextanchor": "middle", "marker": {"line": {"width": 0}}}
     hover = _("{name}: %{{x}} numbers") + "<extra></extra>"
     return chart(
         [
             bars([width], [""], name, colour, across=True, text=[f"{width}"], hover=hover.format(name=name), **look)
-            for name, width, colour in shown
+            for name, width, colour in segments
         ],
         axis(_("numbers of a head"), **BARE),
         height=180,
@@ -60,10 +60,10 @@ def frames(scores: np.ndarray, at: tuple[int, ...]) -> Figure:
 
     At most MOST_FRAMES, those around the query's.
     """
-    own = float(scores[at])
+    own_score = float(scores[at])
     first = max(0, min(at[0] - MOST_FRAMES // 2, len(scores) - MOST_FRAMES))
-    shown = range(first, min(len(scores), first + MOST_FRAMES))
-    columns, top = min(4, len(shown)), float(np.abs(scores - own).max()) or 1.0
+    frame_range = range(first, min(len(scores), first + MOST_FRAMES))
+    columns, top = min(4, len(frame_range)), float(np.abs(scores - own_score).max()) or 1.0
     bare: dict[str, Any] = BARE | {"showticklabels": False, "ticks": "", "constrain": "domain"}
     down = bare | {"autorange": "reversed", "constraintoward": "top"}
     hover = _("row %{y}, column %{x}: %{customdata:.4f}, %{z:.4f} from its own")
@@ -83,7 +83,7 @@ def frames(scores: np.ndarray, at: tuple[int, ...]) -> Figure:
             Panel(
                 [
                     cells(
-                        (scores[frame] - own).astype(np.float32),
+                        (scores[frame] - own_score).astype(np.float32),
                         None,
                         coloraxis="coloraxis",
                         customdata=scores[frame],
@@ -93,13 +93,13 @@ def frames(scores: np.ndarray, at: tuple[int, ...]) -> Figure:
                     *([query] if frame == at[0] else []),
                 ],
                 bare | name_above(frame),
-                down | {"scaleanchor": f"x{place + 1 if place else ''}"},
+                down | {"scaleanchor": f"x{column + 1 if column else ''}"},
             )
-            for place, frame in enumerate(shown)
+            for column, frame in enumerate(frame_range)
         ],
         columns,
         spacing={"horizontal_spacing": 0.03, "vertical_spacing": 0.16},
-        height=110 + 180 * -(-len(shown) // columns),
+        height=110 + 180 * -(-len(frame_range) // columns),
         coloraxis={"colorscale": SIGNED, "cmin": -top, "cmax": top, "colorbar": bar},
     ).update_layout(margin={"t": 30, "b": 70})
 
@@ -130,10 +130,10 @@ def lit_frames(video: np.ndarray, row: np.ndarray, at: tuple[int, ...]) -> Figur
             shapes.append(box | {"fillcolor": GLOW, "opacity": round(0.85 * share, 3), "line": {"width": 0}})
             if (frame, *divmod(patch, columns)) == at:
                 shapes.append(box | {"line": {"color": Q_BLUE, "width": 3}})
-        told = hover_points(x, y, np.stack([*places, row[frame].ravel()], -1), hover, size=22)
+        hover_layer = hover_points(x, y, np.stack([*places, row[frame].ravel()], -1), hover, size=22)
         axes = picture_axes(video.shape[1:], frame + 1)
-        drawn = [cells(video[frame], ink, hover=""), told]
-        parts.append(Panel(drawn, axes[0] | name_above(frame), axes[1] | {"constraintoward": "top"}, shapes))
+        layers = [cells(video[frame], ink, hover=""), hover_layer]
+        parts.append(Panel(layers, axes[0] | name_above(frame), axes[1] | {"constraintoward": "top"}, shapes))
     return panels(
         parts,
         across,

@@ -36,7 +36,7 @@ def make_position(
     kind: str, width: int, n_heads: int, *, base: float = 10_000.0, seed: int = 0, bidirectional: bool = True
 ) -> Position:
     """The encoding `kind` for inputs of this width; what a model would learn is standard normal, from the seed."""
-    made: dict[str, Callable[[], Position]] = {
+    makers: dict[str, Callable[[], Position]] = {
         "none": Position,
         "sinusoidal": lambda: Sinusoidal(base),
         "learned": lambda: with_table(Learned(LONGEST, width), random_normal(seed, LONGEST, width)),
@@ -47,9 +47,9 @@ def make_position(
             T5Bias(n_heads, bidirectional=bidirectional, buckets=BUCKETS), random_normal(seed, BUCKETS, n_heads)
         ),
     }
-    if kind not in made:
+    if kind not in makers:
         raise Problem("{kind} must be one of {allowed}", kind=kind, allowed=MessageList(KINDS))
-    return made[kind]()
+    return makers[kind]()
 
 
 def with_table(encoding: Learned | T5Bias, table: Tensor) -> Position:
@@ -117,7 +117,7 @@ def run(config: Config, table: np.ndarray | None = None) -> Result:
         shifted = float((scores_between(config, positions + config.shift, learned)[0] - scores).abs().max())
     except Problem as problem:
         shifted = problem.message
-    distance, mean, low, high = _over_distance(scores)
+    distance, mean, low, high = _measure_by_distance(scores)
     biased = config.kind in BIASED
     head = config.head if biased else 0
     turning = not biased and config.kind != "learned"
@@ -152,26 +152,26 @@ def scores_between(config: Config, positions: Tensor, table: Tensor | None = Non
         return bias.double(), None
     ones = torch.ones(1, len(positions), width, dtype=torch.float64)
     if config.kind in ROTATED:
-        q = k = shown = encoding.rotate(ones, positions)
+        q = k = encoded = encoding.rotate(ones, positions)
         if config.content == "random":
             q, k = (
                 encoding.rotate(vector.double() * ones, positions) for vector in random_normal(config.seed, 2, width)
             )
     else:
-        q = k = shown = encoding.add(0 * ones, positions)
+        q = k = encoded = encoding.add(0 * ones, positions)
         if config.content == "random":
             w_q, w_k = random_normal(config.seed + 1, 2, width, width).double() / math.sqrt(width)
-            q, k = shown @ w_q, shown @ w_k
-    return q @ k.mT / math.sqrt(width), shown[0]
+            q, k = encoded @ w_q, encoded @ w_k
+    return q @ k.mT / math.sqrt(width), encoded[0]
 
 
-def _over_distance(scores: Tensor) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _measure_by_distance(scores: Tensor) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Distances (2n-1,), and mean, lowest and highest score at each, (H, 2n-1)."""
     n = scores.shape[-1]
     distance = np.arange(-(n - 1), n)
     diagonals = [scores.diagonal(int(d), -2, -1) for d in distance]
     mean, low, high = (
-        torch.stack([reduce(one) for one in diagonals], -1).numpy()
+        torch.stack([reduce(diagonal) for diagonal in diagonals], -1).numpy()
         for reduce in (lambda x: x.mean(-1), lambda x: x.amin(-1), lambda x: x.amax(-1))
     )
     return distance, mean, low, high

@@ -40,7 +40,7 @@ class GrowthCurves:
     gradient: np.ndarray  #: (growths,) norm of softmax's Jacobian, mean over the rows: how much of a change passes
     weights: np.ndarray  #: (patches, patches) of the first head at the chosen growth
     largest: float  #: logit at it
-    spread: float  #: entropy share at it
+    entropy_share: float  #: entropy share at it
 
 
 @dataclass(frozen=True)
@@ -60,15 +60,15 @@ def run(config: Config) -> Result:
     if not 0 < config.growth <= 1000:
         raise Problem("growth={growth} must lie between 0 and 1000", growth=config.growth)
     # a query's length is at most sqrt(D), or sqrt(H D) when one head may take all of the length of the whole
-    longest = config.d_head * (HEADS if config.norm == "full" else 1)
-    normed = _curves(config, config.norm)  # type: ignore[arg-type]
-    return Result(config, _curves(config, None), normed, longest / math.sqrt(config.d_head))
+    max_length = config.d_head * (HEADS if config.norm == "full" else 1)
+    normed = _measure_curves(config, config.norm)  # type: ignore[arg-type]
+    return Result(config, _measure_curves(config, None), normed, max_length / math.sqrt(config.d_head))
 
 
-def _curves(config: Config, norm: QKNorm | None) -> GrowthCurves:
-    parts = draw_patches(config.d_head, config.seed)
-    over_growths = zip(*(measure_growth(*parts, growth, norm)[1:] for growth in GROWTHS), strict=True)
-    weights, largest, spread, _gradient = measure_growth(*parts, config.growth, norm)
+def _measure_curves(config: Config, norm: QKNorm | None) -> GrowthCurves:
+    patches = draw_patches(config.d_head, config.seed)
+    over_growths = zip(*(measure_growth(*patches, growth, norm)[1:] for growth in GROWTHS), strict=True)
+    weights, largest, spread, _gradient = measure_growth(*patches, config.growth, norm)
     logit, entropy, gradient = (np.array(values) for values in over_growths)
     return GrowthCurves(logit, entropy, gradient, weights, largest, spread)
 
@@ -90,9 +90,9 @@ def measure_growth(
     with torch.no_grad():
         q = rope.rotate(q_norm(split_heads(x @ (w_q * growth), HEADS)), grid)
         k = rope.rotate(k_norm(split_heads(x @ (w_k * growth), HEADS)), grid)
-    made = attend(q, k, torch.zeros_like(q[..., :0]))
-    spread, gradient = (float(measure(made.weights).mean()) for measure in (entropy_share, jacobian_norm))
-    return made.weights[0].numpy(), float(made.scaled.abs().max()), spread, gradient
+    stages = attend(q, k, torch.zeros_like(q[..., :0]))
+    spread, gradient = (float(measure(stages.weights).mean()) for measure in (entropy_share, jacobian_norm))
+    return stages.weights[0].numpy(), float(stages.scaled.abs().max()), spread, gradient
 
 
 def program(config: Config) -> str:

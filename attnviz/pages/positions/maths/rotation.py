@@ -35,7 +35,7 @@ class TurnedPair:
     k_turned: np.ndarray
     product: float  #: what the chosen pair adds to q.k
     score: float  #: q.k over all pairs
-    unturned: float  #: q.k over all pairs, before anything is turned
+    score_before: float  #: q.k over all pairs, before anything is turned
 
 
 def random_pair(config: PairConfig) -> TurnedPair:
@@ -89,7 +89,7 @@ print(f"its part of q.k: {{product:.4g}}; all pairs: {{score:.4g}}, and {{unturn
 # Texts longer than trained: what each scaling of RoPE does to the wavelengths, and to scores over distance.
 METHODS = ("none", "linear", "ntk", "dynamic", "yarn", "llama3")
 POINTS = 160  #: of the curve over distance
-EACH = 32  #: distances, evenly spread, whose mean a point is
+SAMPLES = 32  #: distances, evenly spread, whose mean a point is
 
 
 @dataclass(frozen=True)
@@ -111,11 +111,11 @@ class ScaledPairs:
     """One way of scaling, at `factor` times the trained length."""
 
     wavelengths: np.ndarray  #: (D/2,) positions for one turn
-    new: int  #: pairs that reach angles which they never had in training
-    slowed: int  #: pairs whose angle between neighbouring positions shrank by more than 1%
+    n_new_angles: int  #: pairs that reach angles which they never had in training
+    n_slowed: int  #: pairs whose angle between neighbouring positions shrank by more than 1%
     neighbours: float  #: by how much the fastest pair's angle between neighbours shrank: 1 is not at all
     length: float  #: factor by which q and k are longer
-    unfinished: int  #: pairs that do not complete a turn within the trained length
+    n_unfinished: int  #: pairs that do not complete a turn within the trained length
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class LongerResult:
 
 def make_scaling(method: str, config: LongerConfig) -> Scaling:
     """The scaling with that id; the dynamic one while a text of the target length is read."""
-    made: dict[str, Scaling] = {
+    scalings: dict[str, Scaling] = {
         "none": None,
         "linear": Linear(config.factor),
         "ntk": NTK(config.factor),
@@ -137,9 +137,9 @@ def make_scaling(method: str, config: LongerConfig) -> Scaling:
         "yarn": YaRN(config.factor, config.length),
         "llama3": Llama3(config.factor, config.length),
     }
-    if method not in made:
+    if method not in scalings:
         raise Problem("{method} must be one of {allowed}", method=method, allowed=MessageList(METHODS))
-    return made[method]
+    return scalings[method]
 
 
 def compare_scalings(config: LongerConfig) -> LongerResult:
@@ -154,15 +154,15 @@ def compare_scalings(config: LongerConfig) -> LongerResult:
         config,
         methods,
         distance.mean(-1).numpy(),
-        _over_distance(plain, distance, config.width).numpy(),
-        (_over_distance(chosen, distance, config.width) * grown).numpy(),
+        _mean_score(plain, distance, config.width).numpy(),
+        (_mean_score(chosen, distance, config.width) * grown).numpy(),
     )
 
 
 def sample_distances(config: LongerConfig) -> Tensor:
     """The distances from 0 to the target length in stretches, a sample of each: (points, each)."""
     edges = torch.linspace(0, config.target, min(POINTS, config.target) + 1, dtype=torch.float64)
-    within = (torch.arange(EACH, dtype=torch.float64) + 0.5) / EACH
+    within = (torch.arange(SAMPLES, dtype=torch.float64) + 0.5) / SAMPLES
     return (edges[:-1, None] + edges.diff()[:, None] * within).floor()
 
 
@@ -184,7 +184,7 @@ def scale_pairs(config: LongerConfig, method: str, plain: Tensor) -> ScaledPairs
     )
 
 
-def _over_distance(turns: Tensor, distance: Tensor, width: int) -> Tensor:
+def _mean_score(turns: Tensor, distance: Tensor, width: int) -> Tensor:
     """q.k / sqrt(D) of a query and a key of ones, 2 cos(angle) a pair: the mean of each stretch, (points,)."""
     return 2 * (distance[..., None] * turns).cos().sum(-1).mean(-1) / math.sqrt(width)
 
@@ -203,10 +203,10 @@ from torch import Tensor
 {inspect.getsource(scale_pairs)}
 
 config = {config!r}
-plain, found = frequencies(config.width, config.base), {{}}
+plain = frequencies(config.width, config.base)
 for method in METHODS:
-    made = found[method] = scale_pairs(config, method, plain)
-    waves = made.wavelengths
+    scaled = scale_pairs(config, method, plain)
+    waves = scaled.wavelengths
     print(f"{{method:>8}}: one turn in {{waves[0]:.4g}} to {{waves[-1]:,.0f}} positions, ", end="")
-    print(f"{{made.new}} pairs at new angles, {{made.slowed}} slowed")
+    print(f"{{scaled.n_new_angles}} pairs at new angles, {{scaled.n_slowed}} slowed")
 """

@@ -39,17 +39,17 @@ class Result:
     words: tuple[str, ...]  #: in the other order
     before: np.ndarray  #: (T, T) weights of the first head
     after: np.ndarray  #: the same words' weights in the other order, sorted back: row i is the same word as in `before`
-    moved: np.ndarray  #: (T,) largest change of each word's output, for each word of the sentence
+    output_change: np.ndarray  #: (T,) largest change of each word's output, for each word of the sentence
     largest: float  #: the largest number in any output
     every: dict[str, tuple[float, float]]  #: of each kind: the largest change without a mask, and with a causal one
 
     @property
     def change(self) -> float:
         """The largest change in any number of any word's output."""
-        return float(self.moved.max())
+        return float(self.output_change.max())
 
     @property
-    def same(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether the outputs are the same but for rounding, in float64."""
         return self.change < 1e-9
 
@@ -63,25 +63,25 @@ def run(config: Config) -> Result:
             "The sentence has {n} words; this page takes at most {limit}.", n=len(config.words), limit=LONGEST
         )
     order = word_order(config.order, len(config.words), config.seed)
-    back = order.argsort()
+    inverse = order.argsort()
     x, projections = make_inputs(config.words, config.seed)
 
-    def both(kind: str, causal: bool) -> tuple[Stages, Stages, Tensor]:
+    def attend_both(kind: str, causal: bool) -> tuple[Stages, Stages, Tensor]:
         """Stages in either order, and for each word the largest change in its output, (T,)."""
         encoding = make_position(kind, WIDTH, HEADS, seed=config.seed)
-        before, after = (attention(each, encoding, projections, causal) for each in (x, x[order]))
-        return before, after, (join_heads(after.output)[back] - join_heads(before.output)).abs().amax(-1)
+        before, after = (attention(inputs, encoding, projections, causal) for inputs in (x, x[order]))
+        return before, after, (join_heads(after.output)[inverse] - join_heads(before.output)).abs().amax(-1)
 
-    before, after, moved = both(config.kind, config.causal)
+    before, after, output_change = attend_both(config.kind, config.causal)
     return Result(
         config,
         order.numpy(),
         tuple(config.words[i] for i in order.tolist()),
         before.weights[0].numpy(),
-        after.weights[0][back][:, back].numpy(),
-        moved.numpy(),
+        after.weights[0][inverse][:, inverse].numpy(),
+        output_change.numpy(),
         float(before.output.abs().max()),
-        {kind: (float(both(kind, False)[2].max()), float(both(kind, True)[2].max())) for kind in KINDS},
+        {kind: (float(attend_both(kind, False)[2].max()), float(attend_both(kind, True)[2].max())) for kind in KINDS},
     )
 
 
@@ -101,15 +101,15 @@ def make_inputs(words: tuple[str, ...], seed: int) -> tuple[Tensor, list[Tensor]
     """x (T, M): equal words get equal vectors; and the projections of q, k, v, each (M, M)."""
     x = torch.stack([word_vector(word, seed, WIDTH, "masks") for word in words]).double()
     seeds = [zlib.crc32(f"{seed}/{name}".encode()) for name in "qkv"]
-    return x, [random_normal(each, WIDTH, WIDTH).double() / math.sqrt(WIDTH) for each in seeds]
+    return x, [random_normal(projection_seed, WIDTH, WIDTH).double() / math.sqrt(WIDTH) for projection_seed in seeds]
 
 
 def attention(x: Tensor, encoding: Position, projections: list[Tensor], causal: bool) -> Stages:
     """Attention of words x (T, M) that stand at positions 0 to T-1."""
     n = len(x)
     positions = torch.arange(n)
-    placed = encoding.add(x, positions)
-    q, k, v = (split_heads(placed @ w, HEADS) for w in projections)  # (H, T, D)
+    with_positions = encoding.add(x, positions)
+    q, k, v = (split_heads(with_positions @ w, HEADS) for w in projections)  # (H, T, D)
     q, k = encoding.rotate(q, positions), encoding.rotate(k, positions)
     return attend(q, k, v, masks.causal(n, n) if causal else None, bias=encoding.bias(positions, positions))
 

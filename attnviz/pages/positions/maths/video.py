@@ -25,7 +25,7 @@ MOST = 4096  #: patches
 class SplitConfig:
     split: str = "rest"
     d_head: int = 64
-    own: tuple[int, ...] = (22, 21, 21)  #: widths of the three parts, for the split "own"
+    own_widths: tuple[int, ...] = (22, 21, 21)  #: widths of the three parts, for the split "own"
     sizes: tuple[int, ...] = (3, 6, 8)  #: frames, rows and columns of patches
     at: tuple[int, ...] = (1, 2, 3)  #: the query's patch
     base: float = 10_000.0
@@ -47,7 +47,7 @@ class Split:
     twins: int  #: other patches that get exactly the score of the query's own
 
     @property
-    def left(self) -> int:
+    def unrotated(self) -> int:
         """Numbers of a head that are not rotated."""
         return self.config.d_head - sum(self.rotated)
 
@@ -56,15 +56,15 @@ def split(config: SplitConfig) -> Split:
     """Scores of one patch against all, from position alone: every query and key is a vector of ones."""
     _check_split(config)
     rotated = tuple(width - width % 2 for width in widths(config))
-    grid, place, move = grid_positions(*config.sizes), torch.tensor(config.at), torch.tensor([1, 2, 3])
-    scores = split_scores(config, rotated, grid, place).reshape(config.sizes)
-    moved = split_scores(config, rotated, grid + move, place + move).reshape(config.sizes)
+    grid, query, step = grid_positions(*config.sizes), torch.tensor(config.at), torch.tensor([1, 2, 3])
+    scores = split_scores(config, rotated, grid, query).reshape(config.sizes)
+    shifted = split_scores(config, rotated, grid + step, query + step).reshape(config.sizes)
     return Split(
         config,
         rotated,
         tuple((2 * math.pi / frequencies(w, config.base)).numpy() if w else np.zeros(0) for w in rotated),
         scores.numpy(),
-        float((moved - scores).abs().max()),
+        float((shifted - scores).abs().max()),
         int(((scores - scores[config.at]).abs() < 1e-9).sum()) - 1,
     )
 
@@ -76,22 +76,22 @@ def widths(config: SplitConfig) -> tuple[int, ...]:
         "rest": axis_widths(d),
         "quarter": (d // 4, 3 * (d // 8), 3 * (d // 8)),
         "thirds": (d // 3, d // 3, d // 3),
-        "own": config.own,
+        "own": config.own_widths,
         "flat": (d,),
     }[config.split]
 
 
-def split_scores(config: SplitConfig, rotated: tuple[int, ...], grid: Tensor, place: Tensor) -> Tensor:
+def split_scores(config: SplitConfig, rotated: tuple[int, ...], grid: Tensor, query_position: Tensor) -> Tensor:
     """(patches,): the query at `place` (3,) against a key at each of `grid` (patches, 3)."""
     ones = torch.ones(1, len(grid), config.d_head, dtype=torch.float64)
     axes = [axis for axis, width in enumerate(rotated) if width]
     if config.split == "flat":  # one number for each patch
         rope = RoPE(rotated[0], config.base, "interleaved")
         strides = torch.tensor(config.strides)
-        keys, query = (grid * strides).sum(-1), (place * strides).sum(-1, keepdim=True)
+        keys, query = (grid * strides).sum(-1), (query_position * strides).sum(-1, keepdim=True)
     elif axes:
         rope = AxialRoPE([rotated[axis] for axis in axes], config.base)
-        keys, query = grid[:, axes], place[None, axes]
+        keys, query = grid[:, axes], query_position[None, axes]
     else:
         return ones[0].sum(-1) / config.d_head**0.5
     return rope.rotate(ones, keys)[0] @ rope.rotate(ones[:, :1], query)[0, 0] / config.d_head**0.5
@@ -154,8 +154,8 @@ class AttentionConfig:
     digit: int = 7
     at: tuple[int, ...] = (1, 1, 3)  #: frame, row and column of the patch that looks
     head: int = 0
-    turned: bool = True  #: RoPE over time, height and width
-    normed: bool = True  #: RMSNorm of q and k
+    rotate: bool = True  #: RoPE over time, height and width
+    normalise: bool = True  #: RMSNorm of q and k
     norm: QKNorm = "head"  #: over each head, or "full": over the width of all heads together
     seed: int = 0
 
@@ -192,18 +192,18 @@ def attention(config: AttentionConfig) -> VideoAttention:
         (stages,) = layer.stages(x, positions=grid_positions(FRAMES, ROWS, COLUMNS))
         queries = layer.q_norm(layer.qkv.queries(x[x.any(1)]))[config.head].norm(dim=-1)
     same = np.flatnonzero((cut == cut[config.query]).all(1))
-    twins = tuple(int(each) for each in same if each != config.query)
+    twins = tuple(int(index) for index in same if index != config.query)
     return VideoAttention(config, video, stages.weights.numpy(), twins, (float(queries.min()), float(queries.max())))
 
 
 def moving_digit(digit: int) -> np.ndarray:
     """A held-out digit that moves to the right by one patch in each frame, (frames, height, width)."""
-    held = held_out_digits()
-    picture = held.pictures[held.like(digit)]
-    whole = np.zeros((FRAMES, ROWS * SIDE, COLUMNS * SIDE), np.uint8)
+    digits = held_out_digits()
+    picture = digits.pictures[digits.like(digit)]
+    video = np.zeros((FRAMES, ROWS * SIDE, COLUMNS * SIDE), np.uint8)
     for frame in range(FRAMES):
-        whole[frame, :, frame * SIDE : frame * SIDE + picture.shape[1]] = picture
-    return whole
+        video[frame, :, frame * SIDE : frame * SIDE + picture.shape[1]] = picture
+    return video
 
 
 def patches(video: np.ndarray) -> np.ndarray:
@@ -215,8 +215,8 @@ def module(config: AttentionConfig) -> Attention:
     """The layer with random weights by the seed."""
     layer = Attention(
         HeadLayout(SIDE**2, HEADS, HEADS, D_HEAD),
-        qk_norm=config.norm if config.normed else None,
-        position=AxialRoPE() if config.turned else Position(),
+        qk_norm=config.norm if config.normalise else None,
+        position=AxialRoPE() if config.rotate else Position(),
     )
     generator = torch.Generator().manual_seed(config.seed)
     q, k, v, o = (layer.get_submodule(name) for name in ("qkv.q_proj", "qkv.k_proj", "qkv.v_proj", "o_proj"))

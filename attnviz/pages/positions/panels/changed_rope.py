@@ -23,21 +23,21 @@ LEAST_MOVED = 5e-4  #: of a row: what is less would read as 0.0%
 
 
 def panel() -> None:
-    place = page_parts.main_picture()
+    main_picture = page_parts.main_picture()
     run = sentence_input.sentence_run(choices.MODEL, choices.SENTENCE, model_first=True, kinds=("decoder", None))
-    config = _controls(run.stacks[0])
+    config = _choose_config(run.stacks[0])
     rotary = model_cache.rerun_cached(run, Rerun(experiment.rotation))
     result: experiment.Result = model_cache.rerun_cached(
         run, Rerun(experiment.run, (config, rotary)), ("changed_rope", config)
     )
     st.latex(_formula(result))
     st.markdown(f"**{_verdict(run, result)}**")
-    with place:
-        _heatmaps(run, result)
-    page_parts.draw_columns(lambda: _distance(result), lambda: _next(run, result))
-    in_model = replace(config, layer=run.stacks[0].layers[config.layer].index)  # which counts in its own way
+    with main_picture:
+        _draw_heatmaps(run, result)
+    page_parts.draw_columns(lambda: _draw_distance(result), lambda: _draw_next_token(run, result))
+    model_config = replace(config, layer=run.stacks[0].layers[config.layer].index)  # which counts in its own way
     show.program(
-        program(run.request.model, run.request.text, in_model),
+        program(run.request.model, run.request.text, model_config),
         "p-head",
         about=_(
             "Paste this code into a notebook: it prints how much weight moves, the row that changes most, and what "
@@ -46,7 +46,7 @@ def panel() -> None:
     )
 
 
-def _controls(stack: Stack) -> experiment.Config:
+def _choose_config(stack: Stack) -> experiment.Config:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer = widgets.number_box(choices.LAYER, _("Layer, from 0"), step=1, high=len(stack.layers) - 1, width=140)
         heads = stack.layers[layer].n_heads
@@ -76,13 +76,13 @@ def _formula(result: experiment.Result) -> str:
 def _verdict(run: ModelRun, result: experiment.Result) -> str:
     config = result.config
     most = int(result.row_moved.argmax())
-    place = _("Trained: {model}, layer {layer}, head {head}.").format(
+    head_name = _("Trained: {model}, layer {layer}, head {head}.").format(
         model=escape_markdown(run.name), layer=config.layer, head=config.head
     )
     if result.row_moved[most] < LEAST_MOVED:
-        return join_sentences(place, _("No row changes by as much as 0.05% of its weight."))
+        return join_sentences(head_name, _("No row changes by as much as 0.05% of its weight."))
     verdict = join_sentences(
-        place,
+        head_name,
         _("{moved:.1%} of the head’s weight goes to other tokens, most in the row of “{token}”: {share:.1%}.").format(
             moved=result.moved, token=escape_markdown(run.stacks[0].queries.labels[most]), share=result.row_moved[most]
         ),
@@ -90,17 +90,17 @@ def _verdict(run: ModelRun, result: experiment.Result) -> str:
     before, after = result.previous
     if math.isnan(before):
         return verdict
-    kept = _(
+    neighbours = _(
         "On the token just before: {before:.1%} as trained, {after:.1%} changed; on the first: {first:.1%} and "
         "{now:.1%}."
     ).format(before=before, after=after, first=result.first[0], now=result.first[1])
-    return join_sentences(verdict, kept)
+    return join_sentences(verdict, neighbours)
 
 
-def _heatmaps(run: ModelRun, result: experiment.Result) -> None:
+def _draw_heatmaps(run: ModelRun, result: experiment.Result) -> None:
     stack, most = run.stacks[0], int(result.row_moved.argmax())
-    shown = (("before", _("As trained"), result.before), ("after", _("Changed"), result.after))
-    for column, (name, title, weights) in zip(st.columns(2, gap="medium"), shown, strict=True):
+    matrices = (("before", _("As trained"), result.before), ("after", _("Changed"), result.after))
+    for column, (name, title, weights) in zip(st.columns(2, gap="medium"), matrices, strict=True):
         with column:
             st.markdown(f"**{title}**")
             show.figure(
@@ -123,24 +123,24 @@ def _heatmaps(run: ModelRun, result: experiment.Result) -> None:
             )
 
 
-def _distance(result: experiment.Result) -> None:
+def _draw_distance(result: experiment.Result) -> None:
     before, after = result.distance_before, result.distance_after
     largest = find_largest(np.abs(after - before))
     most = largest.index
     if largest.value < LEAST_MOVED:
-        words = _(
+        caption = _(
             "Mean weight on the token so many back, over the queries that have one. None changes by as much as 0.05%; "
             "the token itself gets {own:.1%}."
         )
     else:
-        words = _(
+        caption = _(
             "Mean weight on the token so many back, over the queries that have one. It changes most {back} back, from "
             "{was:.1%} to {now:.1%}; the token itself gets {own:.1%} and {own_now:.1%}."
         )
-    words = words.format(back=most, was=before[most], now=after[most], own=before[0], own_now=after[0])
+    caption = caption.format(back=most, was=before[most], now=after[most], own=before[0], own_now=after[0])
     if len(before) > 1:
-        words = join_sentences(
-            words,
+        caption = join_sentences(
+            caption,
             _(
                 "Only the last query can look {last} back, at the first token: the last bar is that query’s alone."
             ).format(last=len(before) - 1),
@@ -150,17 +150,17 @@ def _distance(result: experiment.Result) -> None:
         name="rope-distance",
         key="p_rope_distance",
         table={"tokens_back": np.arange(len(before)), "as_trained": before, "changed": after},
-        words=words,
+        words=caption,
     )
 
 
-def _next(run: ModelRun, result: experiment.Result) -> None:
+def _draw_next_token(run: ModelRun, result: experiment.Result) -> None:
     if not result.tokens:
         st.info(_("{model} was not trained to guess the next token.").format(model=escape_markdown(run.name)))
         return
-    labels = [each.label for each in result.tokens]
-    before, after = [each.before for each in result.tokens], [each.after for each in result.tokens]
-    was, now = result.tokens[0], max(result.tokens, key=lambda each: each.after)
+    labels = [token.label for token in result.tokens]
+    before, after = [token.before for token in result.tokens], [token.after for token in result.tokens]
+    was, now = result.tokens[0], max(result.tokens, key=lambda token: token.after)
     show.figure(
         show.chart_of(attention_figures.bars, labels, before, after, labels=(_("as trained"), _("changed"))),
         name="rope-next-token",

@@ -28,33 +28,35 @@ FORMULAS = {
     "t5": r"\mathrm{score}_{mn} \mathrel{+}= B_{h,\;\mathrm{bucket}(n-m)}",
 }
 
-scores = shared(position_scores.run)
+compute_scores = shared(position_scores.run)
 
 
 @shared
-def trained_scores(config: position_scores.Config, version: str, _loaded: LoadedModel) -> position_scores.Result:
+def compute_trained_scores(
+    config: position_scores.Config, version: str, _loaded: LoadedModel
+) -> position_scores.Result:
     """The same with the learned vectors of a model, in the version that was loaded."""
     return position_scores.run(config, position_scores.trained_table(_loaded))
 
 
 def panel() -> None:
-    place = page_parts.main_picture()
-    config = _controls()
-    result = _result(config)
-    st.caption(_about(config.kind))
+    main_picture = page_parts.main_picture()
+    config = _choose_config()
+    result = _compute_result(config)
+    st.caption(_describe(config.kind))
     st.latex(FORMULAS[config.kind])
-    st.markdown(f"**{_shift_words(result)}**")
-    with place:
-        page_parts.draw_columns(lambda: _map(result), lambda: _distance(result))
-    page_parts.draw_columns(lambda: _encoding(result), lambda: _waves(result))
+    st.markdown(f"**{_shift_caption(result)}**")
+    with main_picture:
+        page_parts.draw_columns(lambda: _draw_map(result), lambda: _draw_distance(result))
+    page_parts.draw_columns(lambda: _draw_encoding(result), lambda: _draw_wavelengths(result))
     show.program(
-        position_scores.program(config, _trained()),
+        position_scores.program(config, _uses_trained_table()),
         "p-scores",
         about=_("Paste this code into a notebook: it prints mean scores by distance, and what a shift changes."),
     )
 
 
-def _about(kind: str) -> str:
+def _describe(kind: str) -> str:
     """One sentence: where the kind comes in, and what is learned of it."""
     return {
         "sinusoidal": _("Sines and cosines of the position are added to each word’s vector. Nothing is learned."),
@@ -77,19 +79,19 @@ def _about(kind: str) -> str:
     }[kind]
 
 
-def _trained() -> bool:
+def _uses_trained_table() -> bool:
     return link_state.value(choices.ENCODING) == "learned" and link_state.value(choices.TABLE) == "trained"
 
 
-def _controls() -> position_scores.Config:
+def _choose_config() -> position_scores.Config:
     names = position_kinds()
-    kind = widgets.select_one(choices.ENCODING, _("Positions"), {each: names[each] for each in ENCODINGS})
+    kind = widgets.select_one(choices.ENCODING, _("Positions"), {encoding: names[encoding] for encoding in ENCODINGS})
     with st.container(horizontal=True, vertical_alignment="bottom"):
         widgets.number_box(choices.COUNT, _("Positions shown"), step=16, width=150)
         widgets.number_box(choices.SHIFT, _("Shift all by"), step=100, width=150)
         if kind in BIASED:
             heads = widgets.number_box(choices.HEADS, _("Heads"), step=1, width=150)
-            widgets.number_box(choices.HEAD_SHOWN, _("Head, from 0"), step=1, high=heads - 1, width=150)
+            widgets.number_box(choices.DISPLAYED_HEAD, _("Head, from 0"), step=1, high=heads - 1, width=150)
         else:
             widgets.number_box(choices.WIDTH, _("Width D"), step=2, width=150)
         if kind == "t5":
@@ -104,7 +106,7 @@ def _controls() -> position_scores.Config:
                 },
             )
         with page_parts.more_menu():
-            _rare(kind)
+            _draw_rare_controls(kind)
     value = link_state.value  # also of what has no box now
     return position_scores.Config(
         value(choices.ENCODING),
@@ -114,13 +116,13 @@ def _controls() -> position_scores.Config:
         value(choices.CONTENT),
         value(choices.SHIFT),
         value(choices.HEADS),
-        min(value(choices.HEAD_SHOWN), value(choices.HEADS) - 1),
+        min(value(choices.DISPLAYED_HEAD), value(choices.HEADS) - 1),
         value(choices.BOTH_WAYS),
         value(choices.SEED),
     )
 
 
-def _rare(kind: str) -> None:
+def _draw_rare_controls(kind: str) -> None:
     """Draw the base, what stands for the words, and the seed, each where this kind of positions has it."""
     if kind in ("sinusoidal", *ROTATED):
         widgets.number_box(choices.BASE, _("Base b"), step=1000.0)
@@ -133,16 +135,16 @@ def _rare(kind: str) -> None:
         widgets.number_box(choices.SEED, _("Seed"), step=1)
 
 
-def _result(config: position_scores.Config) -> position_scores.Result:
-    if not _trained():
-        return scores(config)
+def _compute_result(config: position_scores.Config) -> position_scores.Result:
+    if not _uses_trained_table():
+        return compute_scores(config)
     require_model(availability(MODEL).on_this_machine)
 
     loaded = model_cache.get_model(MODEL)
-    return trained_scores(config, loaded.version, loaded)
+    return compute_trained_scores(config, loaded.version, loaded)
 
 
-def _shift_words(result: position_scores.Result) -> str:
+def _shift_caption(result: position_scores.Result) -> str:
     config = result.config
     if isinstance(result.shifted, Message):
         return _("Shifting all positions by {shift:,} is not possible: {why}.").format(
@@ -150,44 +152,44 @@ def _shift_words(result: position_scores.Result) -> str:
         )
     if not config.shift:
         return _("Shifted by 0, all positions stay where they are: choose how far.")
-    words = _(
+    caption = _(
         "Shift all positions by {shift:,}, and scores change by up to {change:.3g}: where a word stands counts, not "
         "only how far it is."
     )
     if result.shifted < 1e-6:
-        words = _(
+        caption = _(
             "Shift all positions by {shift:,}, and no score changes by more than {change:.2g}: only distances count."
         )
-    return words.format(shift=config.shift, change=result.shifted)
+    return caption.format(shift=config.shift, change=result.shifted)
 
 
-def _map(result: position_scores.Result) -> None:
+def _draw_map(result: position_scores.Result) -> None:
     n = result.config.n
-    words = _("From {low:.3g} to {high:.3g} over {n} × {n} pairs of positions.").format(
+    caption = _("From {low:.3g} to {high:.3g} over {n} × {n} pairs of positions.").format(
         low=result.scores.min() + 0.0, high=result.scores.max() + 0.0, n=n
     )
     if result.spread < 1e-6:
-        words = join_sentences(words, _("Along each diagonal all scores are equal."))
+        caption = join_sentences(caption, _("Along each diagonal all scores are equal."))
     show.figure(
         show.chart_of(figures.position_map, result.scores),
         name=f"positions-{result.config.kind}",
         key="p_map",
         table={"query": np.repeat(np.arange(n), n), "key": np.tile(np.arange(n), n), "score": result.scores.ravel()},
-        words=with_minus(words),
+        words=with_minus(caption),
     )
 
 
-def _distance(result: position_scores.Result) -> None:
+def _draw_distance(result: position_scores.Result) -> None:
     config, far = result.config, result.config.n - 1
     others = [] if result.heads is None else [(_("head {n}").format(n=i), row) for i, row in enumerate(result.heads)]
-    words = (
+    caption = (
         _("Mean score {here:.3g} at distance 0, {one:.3g} one back, {last:.3g} at {far} back.")
         if far > 1
         else _("Mean score {here:.3g} at distance 0, {one:.3g} one back.")
     ).format(here=result.at(0), one=result.at(-1), last=result.at(-far), far=far)
     if result.spread > 1e-6:
-        words = join_sentences(
-            words, _("At one distance scores lie up to {spread:.3g} apart.").format(spread=result.spread)
+        caption = join_sentences(
+            caption, _("At one distance scores lie up to {spread:.3g} apart.").format(spread=result.spread)
         )
     mean, low, high = result.mean, result.low, result.high
     show.figure(
@@ -195,15 +197,15 @@ def _distance(result: position_scores.Result) -> None:
         name=f"distance-{config.kind}",
         key="p_distance",
         table={"distance": result.distance, "mean": mean, "lowest": low, "highest": high},
-        words=with_minus(words),
+        words=with_minus(caption),
     )
 
 
-def _encoding(result: position_scores.Result) -> None:
+def _draw_encoding(result: position_scores.Result) -> None:
     if result.encoding is None:
         return
     config = result.config
-    words = {
+    captions = {
         "sinusoidal": _("What is added at each position: fast waves in the first dimensions, slow ones in the last."),
         "learned": _("What is added at each position: a row of the table, {width} numbers.").format(
             width=result.encoding.shape[1]
@@ -218,11 +220,11 @@ def _encoding(result: position_scores.Result) -> None:
         name=f"encoding-{config.kind}",
         key="p_encoding_figure",
         table={f"dimension_{i}": column for i, column in enumerate(result.encoding.T)},
-        words=words,
+        words=captions,
     )
 
 
-def _waves(result: position_scores.Result) -> None:
+def _draw_wavelengths(result: position_scores.Result) -> None:
     config, slopes, waves = result.config, result.slopes, result.wavelengths
     if slopes is not None:
         show.figure(

@@ -17,29 +17,29 @@ from attnviz.pages.positions.maths import rotation as experiment
 
 LESS = 0.995  #: of an angle: what is nearer to it would read as 100%
 
-turned = shared(experiment.random_pair)
-longer = shared(experiment.compare_scalings)
+compute_pair = shared(experiment.random_pair)
+compute_scalings = shared(experiment.compare_scalings)
 
 
 # Section 3: one pair of a query and a key, turned on a circle as the position moves.
 def circle_panel() -> None:
-    place = page_parts.main_picture()
+    main_picture = page_parts.main_picture()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         width = widgets.number_box(choices.WIDTH, _("Width D"), step=2, width=150)
         with page_parts.more_menu():
             base = widgets.number_box(choices.BASE, _("Base b"), step=1000.0)
             seed = widgets.number_box(choices.SEED, _("q and k: random, seed"), step=1)
-    pair, q_at, k_at = (link_state.value(each) for each in (choices.PAIR, choices.Q_AT, choices.K_AT))
+    pair, q_at, k_at = (link_state.value(choice) for choice in (choices.PAIR, choices.Q_AT, choices.K_AT))
     pair = max(0, min(pair, width // 2 - 1))  # one that a head of this width has
     config = experiment.PairConfig(width, base, pair, q_at, k_at, seed)
-    result = turned(config)
+    result = compute_pair(config)
     st.latex(
         rf"\begin{{gathered}}\theta_{{{config.pair}}} = {config.base:g}^{{-{2 * config.pair}/{config.width}}} = "
         rf"{Rounded(result.turns[config.pair]):.4g}\ \text{{rad}}\\ (n-m)\theta_{{{config.pair}}} = "
         rf"({config.k_at} - {config.q_at})\cdot {Rounded(result.turns[config.pair]):.4g} = "
         rf"{Rounded(result.angle):.4g}\,\text{{rad}}\end{{gathered}}"
     )
-    with place:
+    with main_picture:
         rotation_circle.rotation_circle(
             "p_circle",
             result.turns,
@@ -47,37 +47,37 @@ def circle_panel() -> None:
             result.k,
             at=rotation_circle.RotationPlace(config.pair, config.q_at, config.k_at),
             last=choices.LAST,
-            on_pick=lambda place: link_state.put_all(
-                {choices.PAIR: place.pair, choices.Q_AT: place.q_at, choices.K_AT: place.k_at}
+            on_pick=lambda picked: link_state.put_all(
+                {choices.PAIR: picked.pair, choices.Q_AT: picked.q_at, choices.K_AT: picked.k_at}
             ),
         )
-    words = (
+    caption = (
         _(
             "Turned, this pair’s part of q·k is {product:.4g}; all pairs together (here {pairs}) give {score:.4g}, and "
             "{unturned:.4g} before they are turned."
         )
         if len(result.turns) > 1
         else _("This head has one pair. Its q·k is {score:.4g}, and {unturned:.4g} before it is turned.")
-    ).format(product=result.product, pairs=len(result.turns), score=result.score, unturned=result.unturned)
-    with place:
+    ).format(product=result.product, pairs=len(result.turns), score=result.score, unturned=result.score_before)
+    with main_picture:
         show.footer(
-            lambda: _pair(result),
+            lambda: _draw_pair(result),
             name=f"pair-{config.pair}",
             key="p_circle_under",
             canvas=show.live_canvas("p_circle"),
             table=lambda: {"pair": np.arange(len(result.turns)), "radians_per_position": result.turns},
-            caption=with_minus(words),
-            words=with_minus(words),
+            caption=with_minus(caption),
+            words=with_minus(caption),
         )
     show.program(experiment.pair_program(config), "p-circle")
 
 
-def _pair(result: experiment.TurnedPair) -> Figure:
+def _draw_pair(result: experiment.TurnedPair) -> Figure:
     config, pair = result.config, result.config.pair
     title = _("Pair {pair}: q at position {q_at}, k at position {k_at}").format(
         pair=pair, q_at=config.q_at, k_at=config.k_at
     )
-    return figures.pair(result.q[pair], result.k[pair], result.q_turned, result.k_turned, title)
+    return figures.draw_pair(result.q[pair], result.k[pair], result.q_turned, result.k_turned, title)
 
 
 # Section 4: texts longer than trained, and what each scaling does to the wavelengths.
@@ -93,17 +93,17 @@ FORMULAS = {
 
 
 def longer_panel() -> None:
-    place = page_parts.main_picture()
-    config = _controls()
-    result = longer(config)
+    main_picture = page_parts.main_picture()
+    config = _choose_config()
+    result = compute_scalings(config)
     length = f"{config.length:,}".replace(",", "{,}")  # commas that take no space after them
     sizes = rf"s = {config.factor:g},\quad L = {length}"
     st.latex(rf"\begin{{gathered}}{sizes}\\ {FORMULAS[config.method]}\end{{gathered}}")
     st.markdown(f"**{_verdict(result)}**")
-    with place:
-        _waves(result)
-    _distance(result)
-    _table(result)
+    with main_picture:
+        _draw_wavelengths(result)
+    _draw_distance(result)
+    _draw_table(result)
     show.program(
         experiment.longer_program(config),
         "p-longer",
@@ -111,7 +111,7 @@ def longer_panel() -> None:
     )
 
 
-def _methods() -> dict[str, str]:
+def _method_names() -> dict[str, str]:
     return {
         "none": _("none"),
         "linear": _("linear"),
@@ -122,8 +122,8 @@ def _methods() -> dict[str, str]:
     }
 
 
-def _controls() -> experiment.LongerConfig:
-    method = widgets.select_one(choices.METHOD, _("Scaling"), _methods())
+def _choose_config() -> experiment.LongerConfig:
+    method = widgets.select_one(choices.METHOD, _("Scaling"), _method_names())
     with st.container(horizontal=True, vertical_alignment="bottom"):
         length = widgets.number_box(choices.TRAINED, _("Trained on, positions"), step=1024, width=170)
         factor = widgets.number_box(choices.FACTOR, _("Times longer, s"), step=1.0, width=150)
@@ -134,49 +134,49 @@ def _controls() -> experiment.LongerConfig:
 
 
 def _verdict(result: experiment.LongerResult) -> str:
-    config, made = result.config, result.methods[result.config.method]
-    if made.new:
-        words = ngettext(
+    config, scaled = result.config, result.methods[result.config.method]
+    if scaled.n_new_angles:
+        caption = ngettext(
             "With {n:,} positions {new} of {pairs} {pairs:pair|pairs} reaches angles that it never had in training: it "
             "had not completed a turn within {trained:,} positions.",
             "With {n:,} positions {new} of {pairs} pairs reach angles that they never had in training: they had not "
             "completed a turn within {trained:,} positions.",
-            made.new,
+            scaled.n_new_angles,
         )
-    elif not made.slowed:
-        words = _(
+    elif not scaled.n_slowed:
+        caption = _(
             "Within {n:,} positions no pair reaches an angle that it did not have in training, and none turns more "
             "slowly."
         )
     else:
-        words = join_sentences(
+        caption = join_sentences(
             _(
                 "Within {n:,} positions no pair reaches an angle that it did not have in training. The price: {slowed} "
                 "of {pairs} {pairs:pair|pairs} {slowed:turns|turn} more slowly."
-            ).format(n=config.target, slowed=made.slowed, pairs=len(made.wavelengths)),
+            ).format(n=config.target, slowed=scaled.n_slowed, pairs=len(scaled.wavelengths)),
             _("The angle between neighbours in the fastest pair is {neighbours:.0%} of what it was.")
-            if made.neighbours < LESS
+            if scaled.neighbours < LESS
             else _("In the fastest pair the angle between neighbours stays what it was."),
         )
-    return words.format(
+    return caption.format(
         n=config.target,
-        new=made.new,
-        slowed=made.slowed,
-        pairs=len(made.wavelengths),
-        neighbours=made.neighbours,
+        new=scaled.n_new_angles,
+        slowed=scaled.n_slowed,
+        pairs=len(scaled.wavelengths),
+        neighbours=scaled.neighbours,
         trained=config.length,
     )
 
 
-def _waves(result: experiment.LongerResult) -> None:
-    config, names = result.config, _methods()
-    lines = {names[method]: made.wavelengths for method, made in result.methods.items()}
-    made, plain = result.methods[config.method], result.methods["none"].wavelengths
+def _draw_wavelengths(result: experiment.LongerResult) -> None:
+    config, names = result.config, _method_names()
+    lines = {names[method]: scaled.wavelengths for method, scaled in result.methods.items()}
+    scaled, plain = result.methods[config.method], result.methods["none"].wavelengths
     show.figure(
         show.chart_of(figures.wavelengths, lines, names[config.method], config.length, config.target),
         name="wavelengths-scaled",
         key="p_longer_waves",
-        table={"pair": np.arange(len(plain))} | {m: each.wavelengths for m, each in result.methods.items()},
+        table={"pair": np.arange(len(plain))} | {m: scaled.wavelengths for m, scaled in result.methods.items()},
         words=ngettext(
             "{method}: the fastest pair turns once in {first:.3g} positions (as trained: {first_was:.3g}), the "
             "slowest in {last:,.0f} ({last_was:,.0f}). {unfinished} pair takes more for its turn than the {trained:,} "
@@ -184,26 +184,26 @@ def _waves(result: experiment.LongerResult) -> None:
             "{method}: the fastest pair turns once in {first:.3g} positions (as trained: {first_was:.3g}), the "
             "slowest in {last:,.0f} ({last_was:,.0f}). {unfinished} pairs take more for their turn than the "
             "{trained:,} positions of training.",
-            made.unfinished,
+            scaled.n_unfinished,
         ).format(
             method=names[config.method],
-            first=made.wavelengths[0],
+            first=scaled.wavelengths[0],
             first_was=plain[0],
-            last=made.wavelengths[-1],
+            last=scaled.wavelengths[-1],
             last_was=plain[-1],
-            unfinished=made.unfinished,
+            unfinished=scaled.n_unfinished,
             trained=config.length,
         ),
     )
 
 
-def _distance(result: experiment.LongerResult) -> None:
+def _draw_distance(result: experiment.LongerResult) -> None:
     config = result.config
     beyond = result.distance > config.length
-    words = _("Score q·k/√D of two vectors of ones over the distance, averaged over stretches.")
+    caption = _("Score q·k/√D of two vectors of ones over the distance, averaged over stretches.")
     if beyond.any():
-        words = join_sentences(
-            words,
+        caption = join_sentences(
+            caption,
             (
                 _("Beyond the trained length (shaded) the largest is {plain:.3g}.")
                 if config.method == "none"
@@ -213,35 +213,35 @@ def _distance(result: experiment.LongerResult) -> None:
                 )
             ).format(plain=result.plain[beyond].max(), chosen=result.chosen[beyond].max()),
         )
-    made = result.methods[config.method]
-    if made.length != 1:
-        words = join_sentences(
-            words,
+    scaled = result.methods[config.method]
+    if scaled.length != 1:
+        caption = join_sentences(
+            caption,
             _("YaRN also makes q and k {length:.3f} times as long, so that scores grow by {grown:.2f}.").format(
-                length=made.length, grown=made.length**2
+                length=scaled.length, grown=scaled.length**2
             ),
         )
-    name = _methods()[config.method]
+    name = _method_names()[config.method]
     show.figure(
         show.chart_of(figures.over_distance, result.distance, result.plain, result.chosen, name, config.length),
         name="longer-distance",
         key="p_longer_distance",
         table={"distance": result.distance, "as_trained": result.plain, config.method: result.chosen},
-        words=with_minus(words),
+        words=with_minus(caption),
     )
 
 
-def _table(result: experiment.LongerResult) -> None:
-    names = _methods()
+def _draw_table(result: experiment.LongerResult) -> None:
+    names = _method_names()
     rows = [
         {
             _("scaling"): names[method],
-            _("pairs at new angles"): made.new,
-            _("pairs slowed"): made.slowed,
-            _("fastest pair, turn in"): f"{Rounded(made.wavelengths[0]):.3g}",
-            _("slowest pair, turn in"): f"{Rounded(made.wavelengths[-1]):,.0f}",
-            _("q and k ×"): f"{Rounded(made.length):.3f}",
+            _("pairs at new angles"): scaled.n_new_angles,
+            _("pairs slowed"): scaled.n_slowed,
+            _("fastest pair, turn in"): f"{Rounded(scaled.wavelengths[0]):.3g}",
+            _("slowest pair, turn in"): f"{Rounded(scaled.wavelengths[-1]):,.0f}",
+            _("q and k ×"): f"{Rounded(scaled.length):.3f}",
         }
-        for method, made in result.methods.items()
+        for method, scaled in result.methods.items()
     ]
     show.draw_table(show.to_columns(rows), "p_longer_table")

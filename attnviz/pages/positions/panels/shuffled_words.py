@@ -20,7 +20,7 @@ from attnviz.pages.positions.maths.position_scores import KINDS
 
 LEAST = 5e-4  #: of a weight: two that are nearer to each other read the same
 
-shuffled = shared(shuffled_words.run)
+compute_shuffle = shared(shuffled_words.run)
 
 
 def position_kinds() -> dict[str, str]:
@@ -37,18 +37,18 @@ def position_kinds() -> dict[str, str]:
 
 
 def panel() -> None:
-    place = page_parts.main_picture()
-    config = _controls()
-    result = shuffled(config)
-    with place:
-        _matrices(result)
+    main_picture = page_parts.main_picture()
+    config = _choose_config()
+    result = compute_shuffle(config)
+    with main_picture:
+        _draw_matrices(result)
     verdict, formula = st.columns(2, gap="medium", vertical_alignment="center")
     formula.latex(
         r"\begin{gathered}\mathrm{out}(Px) = P\,\mathrm{out}(x)\ \ ?\\ "
         rf"\max\left|\mathrm{{out}}(Px) - P\,\mathrm{{out}}(x)\right| = {tex_number(result.change)}\end{{gathered}}"
     )
     verdict.markdown(f"**{_verdict(result)}**")
-    _every(result)
+    _draw_all_kinds(result)
     show.program(
         partial(shuffled_words.program, config),
         "p-order",
@@ -56,7 +56,7 @@ def panel() -> None:
     )
 
 
-def _controls() -> shuffled_words.Config:
+def _choose_config() -> shuffled_words.Config:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         sentence = widgets.text_box(choices.SENTENCE, _("Sentence"))
         with page_parts.more_menu():
@@ -86,11 +86,13 @@ def _verdict(result: shuffled_words.Result) -> str:
     config = result.config
     if result.words == config.words:
         return _("In this order the sentence reads the same, so that nothing changes. Choose another order or words.")
-    if not result.same:
+    if not result.is_unchanged:
         return _(
             "The order got in: the output of {word} changes by up to {change:.3g}, where outputs reach {largest:.3g}."
         ).format(
-            word=quote_token(config.words[int(result.moved.argmax())]), change=result.change, largest=result.largest
+            word=quote_token(config.words[int(result.output_change.argmax())]),
+            change=result.change,
+            largest=result.largest,
         )
     if config.kind == "alibi":
         return _(
@@ -104,13 +106,13 @@ def _verdict(result: shuffled_words.Result) -> str:
     ).format(name=name[:1].upper() + name[1:], change=result.change)
 
 
-def _matrices(result: shuffled_words.Result) -> None:
-    words, config = result.config.words, result.config
-    mask = ~np.tri(len(words), dtype=bool) if config.causal else None
-    back = None if mask is None else mask[result.order.argsort()][:, result.order.argsort()]
+def _draw_matrices(result: shuffled_words.Result) -> None:
+    tokens, config = result.config.words, result.config
+    mask = ~np.tri(len(tokens), dtype=bool) if config.causal else None
+    reordered_mask = None if mask is None else mask[result.order.argsort()][:, result.order.argsort()]
     q, k = np.unravel_index(int(result.before.argmax()), result.before.shape)
     looked_at = int(np.isclose(result.before[q], result.before[q, k], rtol=0, atol=LEAST).sum())
-    typed = (
+    typed_caption = (
         _(
             "Head 1 of {heads}, random with seed {seed}, over {n} words: {query} looks most at {key}, with {share} of "
             "its weight."
@@ -123,61 +125,61 @@ def _matrices(result: shuffled_words.Result) -> None:
     ).format(
         heads=shuffled_words.HEADS,
         seed=config.seed,
-        n=len(words),
-        query=quote_token(words[q]),
-        key=quote_token(words[k]),
+        n=len(tokens),
+        query=quote_token(tokens[q]),
+        key=quote_token(tokens[k]),
         places=looked_at,
         share=f"{Rounded(float(result.before[q, k])):.0%}",
     )
-    other = _(
+    reordered_caption = _(
         "Read in this order: {order}. Sorted back, each weight stands beside that of the same two words; the largest "
         "difference is {difference:.2g}."
     ).format(
         order=escape_markdown(" ".join(result.words)), difference=float(np.abs(result.before - result.after).max())
     )
-    shown = (
-        ("before", _("As typed"), result.before, mask, typed),
-        ("after", _("In the other order, sorted back"), result.after, back, other),
+    matrices = (
+        ("before", _("As typed"), result.before, mask, typed_caption),
+        ("after", _("In the other order, sorted back"), result.after, reordered_mask, reordered_caption),
     )
-    for column, (name, title, weights, hidden, said) in zip(st.columns(2, gap="medium"), shown, strict=True):
+    for column, (name, title, weights, hidden, caption) in zip(st.columns(2, gap="medium"), matrices, strict=True):
         with column:
             st.markdown(f"**{title}**")
             show.figure(
                 show.chart_of(
                     heatmap.matrix,
                     weights,
-                    words,
-                    words,
+                    tokens,
+                    tokens,
                     masked=hidden,
                     height=420,
-                    numbers=len(words) <= 8,
+                    numbers=len(tokens) <= 8,
                     top=float(result.before.max()) if link_state.value(choices.OWN_RANGE) else None,
                 ),
                 name=f"order-{name}",
                 key=f"p_order_{name}",
-                words=said,
+                words=caption,
             )
 
 
-def _every(result: shuffled_words.Result) -> None:
+def _draw_all_kinds(result: shuffled_words.Result) -> None:
     names = position_kinds()
     free, causal = np.array([result.every[kind] for kind in KINDS]).T
     blind = join_list(names[kind] for kind, change in zip(KINDS, free, strict=True) if change < 1e-9) or _("none")
-    words = _(
+    caption = _(
         "Blind to this change of order without a mask: {blind}. With a causal mask even attention without positions "
         "notices it ({causal:.3g}): the mask itself is an order, since a word sees only those before it."
     )
     if result.every["none"][1] < 1e-9:
-        words = _("Blind to this change of order without a mask: {blind}.")
+        caption = _("Blind to this change of order without a mask: {blind}.")
     if result.words == result.config.words:
-        words = _("In this order the sentence reads the same: what is not 0 compares equal words at other places.")
-    words = words.format(blind=blind, causal=result.every["none"][1])
+        caption = _("In this order the sentence reads the same: what is not 0 compares equal words at other places.")
+    caption = caption.format(blind=blind, causal=result.every["none"][1])
     show.figure(
         show.chart_of(figures.changes, [names[kind] for kind in KINDS], free, causal),
         name="order-every-kind",
         key="p_order_every",
         table={"positions": KINDS, "no_mask": free, "causal_mask": causal},
-        words=words,
+        words=caption,
     )
 
 

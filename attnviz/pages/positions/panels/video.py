@@ -21,20 +21,20 @@ from attnviz.pages.positions.figures import video as figures
 from attnviz.pages.positions.maths import qk_norm_growth as experiment
 from attnviz.pages.positions.maths import video
 
-split_of = shared(video.split)
-attention_of = shared(video.attention)
-grown = shared(experiment.run)
+compute_split = shared(video.split)
+compute_attention = shared(video.attention)
+compute_growth = shared(experiment.run)
 
 
 def panel() -> None:
-    place = page_parts.main_picture()
-    config = _controls()
-    result = split_of(config)
-    with place:
-        _frames(result)
+    main_picture = page_parts.main_picture()
+    config = _choose_split()
+    result = compute_split(config)
+    with main_picture:
+        _draw_frames(result)
     st.subheader(_("How the head’s numbers are divided"), anchor=False)
     st.markdown(f"${_formula(result)}$ · {_verdict(result)}")
-    page_parts.draw_columns(lambda: _split(result), lambda: _waves(result), gap="large")
+    page_parts.draw_columns(lambda: _draw_split(result), lambda: _draw_wavelengths(result), gap="large")
     show.program(
         video.split_program(config),
         "p-video",
@@ -43,11 +43,11 @@ def panel() -> None:
     attention_panel()
 
 
-def _axes() -> tuple[str, str, str]:
+def _axis_names() -> tuple[str, str, str]:
     return _("time"), _("height"), _("width")
 
 
-def _controls() -> video.SplitConfig:
+def _choose_split() -> video.SplitConfig:
     split = widgets.select_one(
         choices.SPLIT,
         _("Split of the head"),
@@ -62,7 +62,7 @@ def _controls() -> video.SplitConfig:
     with st.container(horizontal=True, vertical_alignment="bottom", key="p-video-sizes"):
         d_head = widgets.number_box(choices.D_HEAD, _("Width of a head"), step=2, width=140)
         if split == "own":
-            for choice, axis in zip(choices.OWN, _axes(), strict=True):
+            for choice, axis in zip(choices.AXIS_WIDTHS, _axis_names(), strict=True):
                 widgets.number_box(choice, _("of it for {axis}").format(axis=axis), step=1, width=140)
         sizes = tuple(
             widgets.number_box(choice, label, step=1, width=110)
@@ -70,47 +70,47 @@ def _controls() -> video.SplitConfig:
         )
         at = tuple(
             widgets.number_box(choice, label, step=1, high=size - 1, width=130)
-            for choice, size, label in zip(choices.PATCH, sizes, _query(), strict=True)
+            for choice, size, label in zip(choices.PATCH, sizes, _query_labels(), strict=True)
         )
         with page_parts.more_menu():
             base = widgets.number_box(choices.BASE, _("Base b"), step=1000.0)
-    return video.SplitConfig(split, d_head, tuple(map(link_state.value, choices.OWN)), sizes, at, base)
+    return video.SplitConfig(split, d_head, tuple(map(link_state.value, choices.AXIS_WIDTHS)), sizes, at, base)
 
 
-def _query() -> tuple[str, str, str]:
+def _query_labels() -> tuple[str, str, str]:
     return _("Query: frame"), _("Query: row"), _("Query: column")
 
 
 def _formula(result: video.Split) -> str:
     rotated = " + ".join(str(width) for width in result.rotated)
-    tail = rf" + \underbrace{{{result.left}}}_{{\text{{not rotated}}}}" if result.left else ""
+    tail = rf" + \underbrace{{{result.unrotated}}}_{{\text{{not rotated}}}}" if result.unrotated else ""
     return rf"D = {result.config.d_head} = {rotated}{tail}"
 
 
 def _verdict(result: video.Split) -> str:
     config = result.config
     if config.split == "flat":
-        frame, columns, _one = config.strides
+        frame, columns, _stride = config.strides
         return _(
             "One number for each patch: the patch below is {columns} positions away, the next frame {frame}. The "
             "head learns nothing about rows and frames."
         ).format(columns=columns, frame=frame)
-    if not result.left:
+    if not result.unrotated:
         return ngettext(
             "Both numbers of the head are rotated, as one pair.",
             "All {d} numbers of the head are rotated, in {pairs} pairs.",
             config.d_head // 2,
         ).format(d=config.d_head, pairs=config.d_head // 2)
     odd = [
-        _("{axis} was given {asked} and rotates {rotated}").format(axis=axis, asked=asked, rotated=rotated)
-        for axis, asked, rotated in zip(_axes(), video.widths(config), result.rotated, strict=True)
-        if asked != rotated
+        _("{axis} was given {asked} and rotates {rotated}").format(axis=axis, asked=width, rotated=rotated)
+        for axis, width, rotated in zip(_axis_names(), video.widths(config), result.rotated, strict=True)
+        if width != rotated
     ]
     unturned = ngettext(
         "{left} of {d} numbers ({pairs} pair) are not rotated and carry no position.",
         "{left} of {d} numbers ({pairs} pairs) are not rotated and carry no position.",
-        result.left // 2,
-    ).format(left=result.left, d=config.d_head, pairs=result.left // 2)
+        result.unrotated // 2,
+    ).format(left=result.unrotated, d=config.d_head, pairs=result.unrotated // 2)
     if not odd:
         return unturned
     return join_sentences(
@@ -118,33 +118,35 @@ def _verdict(result: video.Split) -> str:
     )
 
 
-def _names(result: video.Split) -> list[str]:
-    return [_("patch number")] if result.config.split == "flat" else list(_axes())
+def _pair_names(result: video.Split) -> list[str]:
+    return [_("patch number")] if result.config.split == "flat" else list(_axis_names())
 
 
-def _split(result: video.Split) -> None:
-    names = _names(result)
-    parts = [
+def _draw_split(result: video.Split) -> None:
+    names = _pair_names(result)
+    segments = [
         ngettext("{axis}: {pairs} pair", "{axis}: {pairs} pairs", width // 2).format(axis=name, pairs=width // 2)
         for name, width in zip(names, result.rotated, strict=True)
     ]
-    if result.left:
-        share = result.left / result.config.d_head
-        parts.append(_("left over: {left} numbers, {share:.1%} of the head").format(left=result.left, share=share))
-    words = join_clauses(parts)
+    if result.unrotated:
+        share = result.unrotated / result.config.d_head
+        segments.append(
+            _("left over: {left} numbers, {share:.1%} of the head").format(left=result.unrotated, share=share)
+        )
+    caption = join_clauses(segments)
     show.figure(
-        show.chart_of(figures.split, list(zip(names, result.rotated, strict=True)), result.left),
+        show.chart_of(figures.split, list(zip(names, result.rotated, strict=True)), result.unrotated),
         name="video-split",
         key="p_video_split",
-        table={"part": [*names, "not rotated"], "numbers": [*result.rotated, result.left]},
-        caption=words,
-        words=end_sentence(words),
+        table={"part": [*names, "not rotated"], "numbers": [*result.rotated, result.unrotated]},
+        caption=caption,
+        words=end_sentence(caption),
     )
 
 
-def _frames(result: video.Split) -> None:
+def _draw_frames(result: video.Split) -> None:
     at, scores = result.config.at, result.scores
-    words = _(
+    caption = _(
         "Scores of the marked patch from position alone: {own:.3g} for itself. Move every patch by one frame, two rows "
         "and three columns, and no score changes by more than {shifted:.1g}, which is rounding."
     ).format(own=float(scores[at]), shifted=result.shifted)
@@ -154,21 +156,21 @@ def _frames(result: video.Split) -> None:
             "{twins} other patches get exactly the score of its own: position cannot tell them apart.",
             result.twins,
         )
-        words = join_sentences(words, twins.format(twins=result.twins))
+        caption = join_sentences(caption, twins.format(twins=result.twins))
     frame, row, column = (index.ravel() for index in np.indices(scores.shape))
     show.figure(
         show.chart_of(figures.frames, scores, at),
         name="video-frames",
         key="p_video_frames",
         table={"frame": frame, "row": row, "column": column, "score": scores.ravel()},
-        words=words,
+        words=caption,
     )
 
 
-def _waves(result: video.Split) -> None:
+def _draw_wavelengths(result: video.Split) -> None:
     config = result.config
     sizes = [math.prod(config.sizes)] if config.split == "flat" else config.sizes
-    lines = list(zip(_names(result), result.wavelengths, sizes, strict=True))
+    lines = list(zip(_pair_names(result), result.wavelengths, sizes, strict=True))
     turns = [
         _("{axis}: {within} of {pairs}").format(axis=name, within=int((waves <= size).sum()), pairs=len(waves))
         for name, waves, size in lines
@@ -193,32 +195,32 @@ def attention_panel() -> None:
         config = video.AttentionConfig(
             at=tuple(
                 widgets.number_box(choice, label, step=1, width=130)
-                for choice, label in zip(choices.VIDEO_AT, _query(), strict=True)
+                for choice, label in zip(choices.VIDEO_AT, _query_labels(), strict=True)
             ),
             digit=widgets.number_box(choices.VIDEO_DIGIT, _("Digit that moves"), step=1, width=130),
             head=widgets.number_box(choices.VIDEO_HEAD, _("Head"), step=1, width=100),
-            turned=widgets.toggle(choices.VIDEO_TURNED, _("Rotate by time, height and width")),
-            normed=(normed := widgets.toggle(choices.VIDEO_NORMED, _("Normalise q and k"))),
+            rotate=widgets.toggle(choices.VIDEO_TURNED, _("Rotate by time, height and width")),
+            normalise=(normed := widgets.toggle(choices.VIDEO_NORMED, _("Normalise q and k"))),
             norm=cast(QKNorm, widgets.select_one(choices.VIDEO_NORM, _("RMSNorm of q and k"), over))
             if normed
             else "head",
         )
-    result = attention_of(config)
-    frame, high, wide = (each.ravel() for each in np.indices(result.row.shape))
+    result = compute_attention(config)
+    frame, high, wide = (index.ravel() for index in np.indices(result.row.shape))
     show.figure(
         show.chart_of(figures.lit_frames, result.video, result.row, config.at),
         name="video-attention",
         key="p_video_attention",
         table={"frame": frame, "row": high, "column": wide, "weight": result.row.ravel()},
-        words=_words(result),
+        words=_attention_caption(result),
     )
     show.program(video.attention_program(config), "p-video-attention")
 
 
-def _words(result: video.VideoAttention) -> str:
+def _attention_caption(result: video.VideoAttention) -> str:
     config, row = result.config, result.row
     flat = row.ravel()
-    own = _(
+    caption = _(
         "The patch with the blue frame gives itself {own}, its own frame {same}, and {most} at most to one patch: that "
         "is full light. Weights are random (seed {seed}); q and k come of one matrix, so that like finds like."
     ).format(
@@ -227,18 +229,18 @@ def _words(result: video.VideoAttention) -> str:
         most=f"{Rounded(flat.max()):.1%}",
         seed=config.seed,
     )
-    if config.normed and config.norm == "full":
+    if config.normalise and config.norm == "full":
         low, high = result.lengths
         uneven = _(
             "Normalised over all {heads} heads together, as in Wan’s video transformer, this head’s queries are "
             "{low:.2f} to {high:.2f} long; normalised over each head, all would be √{d} = {root:.2f} long."
         ).format(heads=video.HEADS, low=low, high=high, d=video.D_HEAD, root=video.D_HEAD**0.5)
-        own = join_sentences(own, uneven)
+        caption = join_sentences(caption, uneven)
     if not result.twins:
-        return join_sentences(own, _("No other patch holds exactly its pixels."))
+        return join_sentences(caption, _("No other patch holds exactly its pixels."))
     twins = flat[list(result.twins)]
     least, most = (f"{Rounded(share):.1%}" for share in (twins.min(), twins.max()))
-    if not config.turned:
+    if not config.rotate:
         others = _(
             "{count} other {count:patch holds|patches hold} exactly its pixels, and {count:gets|get} {least}"
             "{count:| each}, wherever {count:it is|they are}."
@@ -252,12 +254,12 @@ def _words(result: video.VideoAttention) -> str:
             "{count} other patches hold exactly its pixels, and get from {least} to {most}: the rotations tell them "
             "apart by where they are."
         )
-    return join_sentences(own, others.format(count=len(twins), least=least, most=most))
+    return join_sentences(caption, others.format(count=len(twins), least=least, most=most))
 
 
 # Section 7: queries and keys that grow, with and without RMSNorm.
 def norm_panel() -> None:
-    place = page_parts.main_picture()
+    main_picture = page_parts.main_picture()
     frames, rows, columns = experiment.GRID
     st.markdown(
         _(
@@ -266,17 +268,17 @@ def norm_panel() -> None:
             "turned by RoPE over time, height and width, and compared, in {heads} heads."
         ).format(patches=frames * rows * columns, frames=frames, rows=rows, columns=columns, heads=experiment.HEADS)
     )
-    config = _norm_controls()
-    result = grown(config)
+    config = _choose_norm()
+    result = compute_growth(config)
     st.latex(
         r"\begin{gathered}\mathrm{RMSNorm}(q) = \frac{q}{\sqrt{\mathrm{mean}(q^2)}}\,\gamma\\ "
         rf"\left|\tfrac{{q\cdot k}}{{\sqrt{{{config.d_head}}}}}\right| \le {Rounded(result.bound):.4g}"
         r"\quad(\gamma = 1)\end{gathered}"
     )
     st.markdown(f"**{_norm_verdict(result)}**")
-    with place:
-        _matrices(result)
-    _curves(result)
+    with main_picture:
+        _draw_matrices(result)
+    _draw_curves(result)
     show.program(
         experiment.program(config),
         "p-norm",
@@ -284,7 +286,7 @@ def norm_panel() -> None:
     )
 
 
-def _norm_controls() -> experiment.Config:
+def _choose_norm() -> experiment.Config:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         norm = widgets.select_one(
             choices.NORM,
@@ -308,19 +310,19 @@ def _norm_verdict(result: experiment.Result) -> str:
         growth=result.config.growth,
         raw=raw.largest,
         normed=normed.largest,
-        raw_spread=raw.spread,
-        spread=normed.spread,
+        raw_spread=raw.entropy_share,
+        spread=normed.entropy_share,
     )
 
 
-def _matrices(result: experiment.Result) -> None:
+def _draw_matrices(result: experiment.Result) -> None:
     frames, rows, columns = experiment.GRID
     names = [f"{t}·{y}·{x}" for t in range(frames) for y in range(rows) for x in range(columns)]
-    shown = (
+    matrices = (
         ("without", _("Without the norm"), result.without.weights),
         ("with", _("With the norm"), result.normed.weights),
     )
-    for column, (name, title, weights) in zip(st.columns(2, gap="medium"), shown, strict=True):
+    for column, (name, title, weights) in zip(st.columns(2, gap="medium"), matrices, strict=True):
         with column:
             st.markdown(f"**{title}**")
             show.figure(
@@ -335,16 +337,16 @@ def _matrices(result: experiment.Result) -> None:
             )
 
 
-def _curves(result: experiment.Result) -> None:
+def _draw_curves(result: experiment.Result) -> None:
     growths, here = np.array(experiment.GROWTHS), result.config.growth
-    one, double = (float(np.interp(math.log(g), np.log(growths), result.without.logit)) for g in (1, 2))
-    drawn: tuple[tuple[str, str, dict[str, Any], str], ...] = (
+    logit_at_1, logit_at_2 = (float(np.interp(math.log(g), np.log(growths), result.without.logit)) for g in (1, 2))
+    curves: tuple[tuple[str, str, dict[str, Any], str], ...] = (
         (
             "logit",
             _("Largest |logit|"),
             {"log_y": True, "bound": result.bound},
             _("Without the norm logits grow with the square of the factor: {one:.3g} at 1, {double:.3g} at 2.").format(
-                one=one, double=double
+                one=logit_at_1, double=logit_at_2
             ),
         ),
         (
@@ -365,13 +367,13 @@ def _curves(result: experiment.Result) -> None:
             ).format(raw=result.without.gradient[-1], normed=result.normed.gradient[-1]),
         ),
     )
-    for column, (measure, title, more, words) in zip(st.columns(3, gap="small"), drawn, strict=True):
+    for column, (measure, title, options, caption) in zip(st.columns(3, gap="small"), curves, strict=True):
         without, normed = getattr(result.without, measure), getattr(result.normed, measure)
         with column:
             show.figure(
-                show.chart_of(rotation_figures.growth, growths, without, normed, title, here, **more),
+                show.chart_of(rotation_figures.growth, growths, without, normed, title, here, **options),
                 name=f"qk-norm-{measure}",
                 key=f"p_norm_{measure}",
                 table={"factor": growths, "without": without, "with": normed},
-                words=words,
+                words=caption,
             )
