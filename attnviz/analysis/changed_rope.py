@@ -60,7 +60,7 @@ def run(run: ModelRun, loaded: LoadedModel, config: Config, rotary: Rotary | Non
     if stack.layers[config.layer].index not in rotary.layers:
         raise Problem("layer {layer} does not rotate its queries and keys: choose another", layer=config.layer)
     layers = rotary.layers if config.where == "all" else {stack.layers[config.layer].index}
-    change = rotary.changed(None if config.change == "removed" else config.base)
+    change = rotary.change_base(None if config.change == "removed" else config.base)
     edit = Edit(tuple(sorted(layers)), config.head if config.where == "head" else "all", change=change)
     trace = intervene(loaded.model, edit, logits=loaded.predicts, **run.inputs_on(loaded.model.device))
     layer, changed = stack.layers[config.layer], run.stacks_in(trace)[0].layers[config.layer]

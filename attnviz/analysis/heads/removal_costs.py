@@ -100,7 +100,7 @@ def costs_in_layer(
     mean = None if means is None else means[layer.name][:, 0]
     count = min(layer.n_heads, -(-layer.n_heads * ids.numel() // TOKENS_AT_ONCE))
     for heads in np.array_split(np.arange(layer.n_heads), count):  # in equal parts of about TOKENS_AT_ONCE positions
-        without = started.logits_with(number, heads.tolist(), mean)  # (n, B, Q, V)
+        without = started.ablated_logits(number, heads.tolist(), mean)  # (n, B, Q, V)
         parts.append(torch.stack([_loss(logits, ids, real) - base for logits in without], 1))
     return torch.cat(parts, 1)
 
@@ -126,7 +126,7 @@ def _direct(started: ResumedPass, ids: Tensor, real: Tensor) -> Tensor:
     """Mean over positions of what each head adds to the right logit, less the average logit: (B, N)."""
     rows = started.path.unembedding.float() * started.path.factor
     at = torch.arange(ids.shape[1] - 1, device=ids.device).expand(len(ids), -1)
-    ways = started.stream.ways(rows[ids[:, 1:]] - rows.mean(0), at).heads  # (B, Q - 1, M) each
+    ways = started.stream.find_directions(rows[ids[:, 1:]] - rows.mean(0), at).heads  # (B, Q - 1, M) each
     parts = []
     for layer, direction in zip(started.trace.layers, ways, strict=True):
         through = torch.einsum("bqm,hmd->bqhd", direction, layer.w_o_by_head)  # (B, Q - 1, H, Dv)

@@ -76,23 +76,23 @@ class Ablation:
         if by not in ("mean", "resample"):
             raise Problem('by={by} must be "mean" or "resample"', by=repr(by))
         self.by, self._model, self._prompt, self._position = by, model, prompt, position
-        self._pass = partial(_passed, model, tokenizer=tokenizer)
+        self._pass = partial(_run_prompt, model, tokenizer=tokenizer)
         trace = self._pass(prompt, residual=True, logits=self._logits)
         self._token, self._versus = (token_id(tokenizer or trace.tokenizer, choice) for choice in (token, versus))
         attribution = trace.logit_attribution(self._token, self._versus, position)
         assert trace.residual is not None
-        self._path, self._layers, self._mlps = trace.residual.way(), trace.layers, trace.residual.mlps
+        self._path, self._layers, self._mlps = trace.residual.require_path(), trace.layers, trace.residual.mlps
         heads, mlps = attribution.heads.nanmean(0), attribution.mlps.mean(0)
         #: what each part itself adds to the lead, from the bottom of the model to its top
         self.direct = {
             Member(n, head): float(heads[n, head]) for n, layer in enumerate(trace) for head in range(layer.n_heads)
         } | {Member(n): float(mlps[n]) for n, name in enumerate(self._mlps) if name}
         prompts = list(other) if isinstance(other, Sequence) and not isinstance(other, str) else [other]
-        answers = [self._answers(other_prompt) for other_prompt in prompts]
+        answers = [self._collect_outputs(other_prompt) for other_prompt in prompts]
         unpadded = zip(prompts, answers, strict=True)
-        self._others = [(other_prompt, outputs) for other_prompt, (outputs, real) in unpadded if real.all()]
+        self._other_prompts = [(other_prompt, outputs) for other_prompt, (outputs, real) in unpadded if real.all()]
         self.per_position, self._values = self._replacements(answers, trace)
-        self.whole = float(self._lead(trace))
+        self.whole = float(self._mean_logit_diff(trace))
 
     @cached_property
     def ablated(self) -> float:
@@ -105,7 +105,7 @@ class Ablation:
 
     def lead(self, members: Collection[tuple[int, int | None]]) -> float:
         """The lead, a mean over the rows, when all parts but these are ablated: one pass."""
-        kept_members = {self._counted(*member) for member in members}
+        kept_members = {self._resolve_member(*member) for member in members}
         if len(kept_members) == len(self.direct):
             return self.whole
         gone = [member for member in self.direct if member not in kept_members]
@@ -115,10 +115,10 @@ class Ablation:
             if heads:
                 edits.append(Edit(layers=layer.name, heads=heads, output=self._values[layer.name][:, heads]))
         names = [self._mlps[member.layer] for member in gone if member.head is None]
-        with self._hooked({name: partial(self._instead, name) for name in names}):
-            return float(self._lead(self._pass(self._prompt, edits, logits=self._logits)))
+        with self._hook_outputs({name: partial(self._replacement_for, name) for name in names}):
+            return float(self._mean_logit_diff(self._pass(self._prompt, edits, logits=self._logits)))
 
-    def _counted(self, layer: int, head: int | None = None) -> Member:
+    def _resolve_member(self, layer: int, head: int | None = None) -> Member:
         """The part with its numbers counted from 0; a Problem where there is none."""
         count = len(self._layers)
         heads = self._layers[layer % count].n_heads
@@ -127,16 +127,16 @@ class Ablation:
             raise Problem("{part} is no part of this model that can be ablated", part=(layer, head))
         return member
 
-    def _instead(self, name: str, output: Tensor) -> Tensor:
+    def _replacement_for(self, name: str, output: Tensor) -> Tensor:
         """What replaces the answer of an MLP, in its shape."""
         batch, _, length, _ = self._layers[0].shape
         return self._values[name].expand(batch, 1, length, -1).reshape(output.shape).to(output)
 
-    def _hooked(self, changes: Mapping[str, Callable[[Tensor], Tensor | None]]) -> AbstractContextManager[None]:
+    def _hook_outputs(self, changes: Mapping[str, Callable[[Tensor], Tensor | None]]) -> AbstractContextManager[None]:
         """Inside the block, what modules answer in this thread is changed, by their names."""
         modules = modules_by_name(unwrap_model(self._model))
         return attach_hooks(
-            modules[name].register_forward_hook(this_thread_only(partial(_changed, change)))
+            modules[name].register_forward_hook(this_thread_only(partial(_change_output, change)))
             for name, change in changes.items()
         )
 
@@ -149,11 +149,11 @@ class Ablation:
         from what would replace it. The slope is the mean of that at the prompt and of those at other prompts of its
         shape, for at one end alone a saturated softmax may hide what a part does. Two passes for each prompt.
         """
-        prompt_answers = self._answers(self._prompt)[0]
-        slopes = self._slopes(self._prompt, prompt_answers)
+        prompt_answers = self._collect_outputs(self._prompt)[0]
+        slopes = self._gradients(self._prompt, prompt_answers)
         others = [
-            self._slopes(prompt, answers)
-            for prompt, answers in self._others
+            self._gradients(prompt, answers)
+            for prompt, answers in self._other_prompts
             if _shapes(answers) == _shapes(prompt_answers)
         ]
         if others:
@@ -172,12 +172,12 @@ class Ablation:
             for member in self.direct
         }
 
-    def _slopes(self, prompt: Prompt, answers: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    def _gradients(self, prompt: Prompt, answers: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The gradient of a prompt's lead along what its heads and MLPs answer, by name."""
         probes = {name: torch.zeros_like(answer).requires_grad_() for name, answer in answers.items()}
         edits = [Edit(layers=layer.name, output=probes[layer.name].add) for layer in self._layers]
-        with self._hooked({name: partial(_plus, probes[name]) for name in self._mlps if name}):
-            lead = self._lead(self._pass(prompt, edits, grad=True, logits=self._logits))
+        with self._hook_outputs({name: partial(_add_probe, probes[name]) for name in self._mlps if name}):
+            lead = self._mean_logit_diff(self._pass(prompt, edits, grad=True, logits=self._logits))
         return dict(zip(probes, torch.autograd.grad(lead, list(probes.values())), strict=True))
 
     def kept(self, members: Collection[tuple[int, int | None]]) -> float:
@@ -193,10 +193,10 @@ class Ablation:
         for size in circuit_sizes(len(members)) if sizes is None else sizes:
             yield size, self.kept(members[:size])
 
-    def _lead(self, trace: Trace) -> Tensor:
+    def _mean_logit_diff(self, trace: Trace) -> Tensor:
         assert trace.logits is not None
         logits = trace.logits if self._position is None else trace.logits[:, self._position]
-        return self._path.lead(logits, self._token, self._versus).mean()
+        return self._path.logit_diff(logits, self._token, self._versus).mean()
 
     def _replacements(
         self, answers: list[tuple[dict[str, Tensor], Tensor]], trace: Trace
@@ -217,13 +217,13 @@ class Ablation:
         values = {}
         for name in answers[0][0]:
             every = [(outputs[name], real) for outputs, real in answers]
-            values[name] = every[0][0] if self.by == "resample" else _mean(every, same)
+            values[name] = every[0][0] if self.by == "resample" else _mean_output(every, same)
         return same or self.by == "resample", values
 
-    def _answers(self, prompt: Prompt) -> tuple[dict[str, Tensor], Tensor]:
+    def _collect_outputs(self, prompt: Prompt) -> tuple[dict[str, Tensor], Tensor]:
         """What heads (B, H, Q, Dv) and MLPs (B, 1, Q, M) answer to a prompt, and which tokens are real (B, Q)."""
         seen: dict[str, Tensor] = {}
-        with self._hooked({name: partial(_note, seen, name) for name in self._mlps if name}):
+        with self._hook_outputs({name: partial(_store_output, seen, name) for name in self._mlps if name}):
             trace = self._pass(prompt, logits=None)
         batch, _, length, _ = trace[0].shape
         mlps = {name: to_float32(value).reshape(batch, 1, length, -1) for name, value in seen.items()}
@@ -274,14 +274,14 @@ def circuit_sizes(most: int) -> list[int]:
     return [size for size in sizes if size < most] + [most]
 
 
-def _passed(model: Model, prompt: Prompt, edits: Sequence[Edit] = (), **options: Any) -> Trace:
+def _run_prompt(model: Model, prompt: Prompt, edits: Sequence[Edit] = (), **options: Any) -> Trace:
     """The pass of a prompt, under edits if there are any."""
     args, inputs = model_arguments(prompt)
     run = partial(intervene, model, edits) if edits else partial(capture, model)
     return run(*args, **options, **inputs)
 
 
-def _mean(answers: list[tuple[Tensor, Tensor]], per_position: bool) -> Tensor:
+def _mean_output(answers: list[tuple[Tensor, Tensor]], per_position: bool) -> Tensor:
     """The mean (1, H, Q or 1, D) of answers (B, H, Q, D), over rows or over all real tokens (B, Q)."""
     if per_position:
         return torch.cat([values for values, _ in answers]).mean(0, keepdim=True)
@@ -289,7 +289,7 @@ def _mean(answers: list[tuple[Tensor, Tensor]], per_position: bool) -> Tensor:
     return torch.as_tensor(total / sum(int(real.sum()) for _, real in answers))
 
 
-def _changed(change: Callable[[Tensor], Tensor | None], _module: nn.Module, _args: Any, output: Any) -> Any:
+def _change_output(change: Callable[[Tensor], Tensor | None], _module: nn.Module, _args: Any, output: Any) -> Any:
     """A hook that puts what `change` makes of a module's answer in its place; None leaves it."""
     several = isinstance(output, tuple)
     new = change(output[0] if several else output)
@@ -300,9 +300,9 @@ def _shapes(answers: Mapping[str, Tensor]) -> set[tuple[int, ...]]:
     return {tuple(answer.shape) for answer in answers.values()}
 
 
-def _plus(probe: Tensor, output: Tensor) -> Tensor:
+def _add_probe(probe: Tensor, output: Tensor) -> Tensor:
     return output + probe.reshape(output.shape).to(output)
 
 
-def _note(seen: dict[str, Tensor], name: str, output: Tensor) -> None:
+def _store_output(seen: dict[str, Tensor], name: str, output: Tensor) -> None:
     seen[name] = output.detach()

@@ -28,9 +28,9 @@ from attnviz.models.capture.forward_pass import (
     disable_compile,
     is_hidden,
     modules_by_name,
+    replace_hidden,
     this_thread_only,
     unwrap_model,
-    with_hidden,
 )
 from attnviz.models.capture.head_selection import to_float32
 from attnviz.models.capture.recorded_layer import RecordedLayer
@@ -63,23 +63,23 @@ class HeadCircuits:
 
     def matches(self, query: int | None = None, n: int = 10, lowest: bool = False) -> list[TokenPair]:
         """(query, key, score): the keys that a query's token looks for most, or the pairs of all; or least."""
-        best = _best(self._rows(self.queries, query), self.keys, n, lowest)
-        return [(self._id(row, query), int(self.tokens[column]), score) for row, column, score in best]
+        best = _best_pairs(self._select_rows(self.queries, query), self.keys, n, lowest)
+        return [(self._token_id(row, query), int(self.tokens[column]), score) for row, column, score in best]
 
     def writes(self, token: int | None = None, n: int = 10, lowest: bool = False) -> list[TokenPair]:
         """(token, other, logit): what a token that is attended to raises most, or the pairs of all; or least."""
         if self.logits is None:
             raise Problem("what this head writes cannot be told by its weights: {why}", why=self.why)
-        best = _best(self._rows(self.values, token), self.logits, n, lowest)
-        return [(self._id(row, token), column, score) for row, column, score in best]
+        best = _best_pairs(self._select_rows(self.values, token), self.logits, n, lowest)
+        return [(self._token_id(row, token), column, score) for row, column, score in best]
 
-    def _rows(self, of: Tensor, token: int | None) -> Tensor:
+    def _select_rows(self, of: Tensor, token: int | None) -> Tensor:
         chosen = of if token is None else of[self.tokens == token]
         if not len(chosen):
             raise Problem("token {token} is not one of the {count} of these circuits", token=token, count=len(of))
         return chosen
 
-    def _id(self, row: int, token: int | None) -> int:
+    def _token_id(self, row: int, token: int | None) -> int:
         return int(self.tokens[row]) if token is None else token
 
 
@@ -93,7 +93,7 @@ def head_circuits(
     """
     model = unwrap_model(model)
     embeds = getattr(model, "get_input_embeddings", lambda: None)()
-    trace, here = _one_token(model, 0)
+    trace, here = _run_one_token(model, 0)
     if not isinstance(embeds, nn.Embedding):
         raise Problem("{model} does not say what embeds its tokens", model=type(model).__name__)
     recorded = trace[resolve_index("layer", layer, len(trace))]
@@ -101,13 +101,13 @@ def head_circuits(
     kv_head = head * recorded.n_kv_heads // recorded.n_heads
     if distance < 0:
         raise Problem("distance={distance} must be 0 or more", distance=distance)
-    there = here if distance == 0 else _one_token(model, distance)[1]
+    there = here if distance == 0 else _run_one_token(model, distance)[1]
     ids = torch.arange(embeds.num_embeddings) if tokens is None else torch.tensor(list(tokens))
     parts: list[tuple[Tensor, Tensor, Tensor]] = []
     for some in ids.split(8 * ROWS):
         with torch.no_grad():
             rows = embeds(some.to(embeds.weight.device))[:, None]  # (N, 1, M)
-        later, first = (_read(model, block, calls[block], rows) for calls in (there, here))
+        later, first = (_read_attention(model, block, calls[block], rows) for calls in (there, here))
         q, _, _ = later.qkv
         _, k, v = first.qkv
         parts.append(
@@ -118,22 +118,25 @@ def head_circuits(
     assert stream is not None  # which was asked for
     bends = stream.path is not None and any(step.function for step in stream.path.steps)  # an activation on the way
     why = stream.why if stream.path is None else stream.linearised if bends else None
-    logits = None if stream.path is None or why is not None else _to_logits(stream, stream.path, recorded, trace, head)
+    logits = None if stream.path is None or why is not None else _logit_map(stream, stream.path, recorded, trace, head)
     return HeadCircuits(ids, queries, keys, values, logits, why)
 
 
-def _to_logits(stream: Residual, path: LogitPath, layer: RecordedLayer, trace: Trace, head: int) -> Tensor:
+def _logit_map(stream: Residual, path: LogitPath, layer: RecordedLayer, trace: Trace, head: int) -> Tensor:
     """(V, Dv): what each number of a head's output adds to each token's logit, the scale of every norm being 1."""
     projection = layer.w_o_by_head[head] * path.factor  # (M, Dv)
     steps = tuple(replace(step, scale=None) for step in path.steps)
     still = {key: replace(frozen_map, scale=None) for key, frozen_map in stream.maps.items()}
     plain, number = replace(stream, path=replace(path, steps=steps), maps=still), trace.layers.index(layer)
     chunks = (to_float32(rows)[None] for rows in path.unembedding.split(ROWS))
-    ways = (plain.ways(rows, torch.zeros(rows.shape[:2], dtype=torch.long, device=rows.device)) for rows in chunks)
+    ways = (
+        plain.find_directions(rows, torch.zeros(rows.shape[:2], dtype=torch.long, device=rows.device))
+        for rows in chunks
+    )
     return torch.cat([way.heads[number][0] @ projection for way in ways])
 
 
-def _best(left: Tensor, right: Tensor, n: int, lowest: bool) -> list[TokenPair]:
+def _best_pairs(left: Tensor, right: Tensor, n: int, lowest: bool) -> list[TokenPair]:
     """(row of left, row of right, product) of the n largest products, or the n lowest."""
     sign, best = -1 if lowest else 1, list[TokenPair]()
     for start in range(0, len(left), ROWS):
@@ -165,24 +168,24 @@ def composition_scores(model: Model) -> Composition:
     The gain of a layer's own norm is part of what it reads; norms after attention are not counted.
     """
     model = unwrap_model(model)
-    trace, calls = _one_token(model, 0)
+    trace, calls = _run_one_token(model, 0)
     heads = {layer.n_heads for layer in trace}
     if len(heads) != 1:
         raise Problem(
             "composition scores are of layers with one number of heads; this model has {several}",
             several=MessageList(heads),
         )
-    maps = [_Maps.of(model, calls, layer) for layer in trace]
+    maps = [_HeadMaps.read_layer(model, calls, layer) for layer in trace]
     all_scores = [torch.full((len(maps), *heads, len(maps), *heads), torch.nan) for _ in "qkv"]
     for later, reads in enumerate(maps):
         for earlier, writes in enumerate(maps[:later]):
-            for scores, pair_scores in zip(all_scores, reads.composed_with(writes), strict=True):
+            for scores, pair_scores in zip(all_scores, reads.composition_norms(writes), strict=True):
                 scores[earlier, :, later] = pair_scores
     return Composition(*all_scores)
 
 
 @dataclass(frozen=True)
-class _Maps:
+class _HeadMaps:
     """What a layer's heads read, (H, M, D), and write, (H, M, Dv), and the triangles of their QR decompositions."""
 
     q: Tensor
@@ -192,14 +195,14 @@ class _Maps:
     r: dict[str, Tensor]
 
     @staticmethod
-    def of(model: nn.Module, calls: dict[str, _Seen], layer: RecordedLayer) -> _Maps:
+    def read_layer(model: nn.Module, calls: dict[str, _ModuleCall], layer: RecordedLayer) -> _HeadMaps:
         attention = calls[layer.name]
-        gain, centres = _norm_before(attention.given, calls, block_name(layer.name) or layer.name)
+        gain, centres = _find_norm_before(attention.hidden, calls, block_name(layer.name) or layer.name)
         basis = torch.diag(gain) - (gain / len(gain) if centres else 0.0)
         ramp = torch.linspace(-1, 1, len(gain), device=gain.device)[None]  # to see whether the map is a matrix at all
-        rows = torch.cat([basis, ramp @ basis, 0 * ramp])[:, None].to(attention.given)
+        rows = torch.cat([basis, ramp @ basis, 0 * ramp])[:, None].to(attention.hidden)
         parts = []
-        for projected in _read(model, layer.name, attention, rows).qkv:
+        for projected in _read_attention(model, layer.name, attention, rows).qkv:
             per_head = (
                 to_float32(projected[:, :, 0]).repeat_interleave(layer.n_heads // projected.shape[1], 1).transpose(0, 1)
             )
@@ -207,11 +210,11 @@ class _Maps:
             linear = float((ramp @ matrix - mixed).abs().max()) <= 0.1 * float(mixed.abs().max())
             parts.append(matrix if linear else matrix * torch.nan)
         q, k, v, o = parts = [*parts, layer.w_o_by_head]
-        return _Maps(
+        return _HeadMaps(
             q, k, v, o, {name: torch.linalg.qr(matrix, "r").R for name, matrix in zip("qkvo", parts, strict=True)}
         )
 
-    def composed_with(self, earlier: _Maps) -> Iterator[Tensor]:
+    def composition_norms(self, earlier: _HeadMaps) -> Iterator[Tensor]:
         """Through q, k and v, (H, H) each: earlier head first."""
         written = torch.linalg.matrix_norm(earlier.r["o"] @ earlier.r["v"].mT)
         for reads, partner, side in ((self.q, "k", "q"), (self.k, "q", "k"), (self.v, "o", "v")):
@@ -222,29 +225,29 @@ class _Maps:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _ModuleCall:
     """One call of a module: what it was given and what it answered."""
 
     module: nn.Module
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    answered: Any
+    output: Any
 
     @property
-    def given(self) -> Tensor:
+    def hidden(self) -> Tensor:
         """(1, 1, M)"""
         return next(value for value in (*self.args, *self.kwargs.values()) if is_hidden(value))
 
 
-def _one_token(model: nn.Module, position: int) -> tuple[Trace, dict[str, _Seen]]:
+def _run_one_token(model: nn.Module, position: int) -> tuple[Trace, dict[str, _ModuleCall]]:
     """A pass of one token at a position, and the calls of all modules in it that are given hidden states."""
     if not uses_interface(model):
         raise Problem("{model} is not a model of transformers that can be read exactly", model=type(model).__name__)
-    calls: dict[str, _Seen] = {}
+    calls: dict[str, _ModuleCall] = {}
 
     def keep(name: str, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], answered: Any) -> None:
         if any(map(is_hidden, (*args, *kwargs.values()))):
-            calls[name] = _Seen(module, args, kwargs, answered)
+            calls[name] = _ModuleCall(module, args, kwargs, answered)
 
     inputs: dict[str, Any] = {"input_ids": torch.full((1, 1), _TOKEN, device=next(model.parameters()).device)}
     if "position_ids" in inspect.signature(model.forward).parameters:
@@ -259,28 +262,28 @@ def _one_token(model: nn.Module, position: int) -> tuple[Trace, dict[str, _Seen]
     return trace, calls
 
 
-class _Enough(Exception):
+class _StopPass(Exception):
     """What was looked for has been seen."""
 
 
-class _Reader(Recorder):
+class _StoppingRecorder(Recorder):
     """Records one call of attention, which is not answered."""
 
     def answer(self, module: nn.Module, call: AttentionCall, kwargs: dict[str, Any]) -> NoReturn:
         self.layers.append(self.describe(module, call))
-        raise _Enough
+        raise _StopPass
 
 
-def _read(model: nn.Module, name: str, seen: _Seen, rows: Tensor) -> RecordedLayer:
+def _read_attention(model: nn.Module, name: str, seen: _ModuleCall, rows: Tensor) -> RecordedLayer:
     """The attention that a module calls when it is given rows (N, 1, M) in the place of the token it was given."""
-    args, kwargs = with_hidden(name, lambda _: rows, seen.args, seen.kwargs)
-    reader = _Reader(model)
+    args, kwargs = replace_hidden(name, lambda _: rows, seen.args, seen.kwargs)
+    reader = _StoppingRecorder(model)
     with (
         torch.no_grad(),
         disable_compile(model),
         switch_implementation(model),
         listen_to_calls(reader),
-        suppress(_Enough),
+        suppress(_StopPass),
     ):
         seen.module(*args, **kwargs)
     if not reader.layers:
@@ -288,12 +291,12 @@ def _read(model: nn.Module, name: str, seen: _Seen, rows: Tensor) -> RecordedLay
     return reader.layers[0]
 
 
-def _norm_before(hidden: Tensor, calls: dict[str, _Seen], block: str) -> tuple[Tensor, bool]:
+def _find_norm_before(hidden: Tensor, calls: dict[str, _ModuleCall], block: str) -> tuple[Tensor, bool]:
     """Gain (M,) of the norm whose answer the attention of a block was given, and whether it takes the mean off."""
     for name, seen in calls.items():
-        answered = seen.answered
+        answered = seen.output
         if is_within(name, block) and is_hidden(answered) and torch.equal(answered, hidden):
-            norm = freeze_norm(name, seen.module, seen.given, answered)
+            norm = freeze_norm(name, seen.module, seen.hidden, answered)
             if norm is not None and norm.gain is not None:
                 return norm.gain, norm.centres
     return torch.ones_like(to_float32(hidden[0, 0])), False

@@ -52,14 +52,14 @@ class Measure:
     tokenizer: Any = None
 
     @staticmethod
-    def asked(
+    def from_tokens(
         model: Model, token: int | str, versus: int | str | None, position: int | None, tokenizer: Any
     ) -> Measure:
         """The measure by ids or texts of tokens; what `load` gives knows its tokenizer."""
         reader = model.tokenizer if tokenizer is None and isinstance(model, LoadedModel) else tokenizer
         return Measure(token_id(reader, token), token_id(reader, versus), position, tokenizer)
 
-    def of(self, trace: Trace) -> Tensor:
+    def evaluate(self, trace: Trace) -> Tensor:
         """(B,)"""
         logits = trace.logits
         if logits is None:
@@ -129,9 +129,9 @@ def attribution_patching(
     texts as in `Trace.logit_attribution`. Both prompts, sentences or ids, must have the same number of tokens. Two
     passes and one backward.
     """
-    measure = Measure.asked(model, token, versus, position, tokenizer)
+    measure = Measure.from_tokens(model, token, versus, position, tokenizer)
     good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure, grad=True)
-    value = measure.of(bad.trace)
+    value = measure.evaluate(bad.trace)
     parts = [*bad.outputs, *bad.streams]
     slopes = torch.autograd.grad(value.sum(), parts, materialize_grads=True)
     effects = [
@@ -144,7 +144,7 @@ def attribution_patching(
         torch.stack([nn.functional.pad(effect, (0, 0, 0, most - len(effect)), value=torch.nan) for effect in heads]),
         torch.stack(streams),
         float(value.detach()),
-        float(measure.of(good.trace)),
+        float(measure.evaluate(good.trace)),
         tuple(layer.name for layer in bad.trace),
         (good.labels, bad.labels),
     )
@@ -165,13 +165,13 @@ def exact_patching(
 
     The first two passes are those of both prompts; then one pass answers for `at_once` cells.
     """
-    measure = Measure.asked(model, token, versus, position, tokenizer)
+    measure = Measure.from_tokens(model, token, versus, position, tokenizer)
     good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure)
-    before, left = float(measure.of(bad.trace)), (good.counted(Cell(*cell)) for cell in cells)
+    before, left = float(measure.evaluate(bad.trace)), (good.resolve_cell(Cell(*cell)) for cell in cells)
     while some := list(islice(left, at_once)):
-        inputs = {name: repeated(value, len(some)) for name, value in bad.inputs.items()}
-        trace = intervene(model, good.into(some), **inputs, logits="last" if position is None else "all")
-        yield from zip(some, (measure.of(trace) - before).tolist(), strict=True)
+        inputs = {name: repeat_rows(value, len(some)) for name, value in bad.inputs.items()}
+        trace = intervene(model, good.edits_for(some), **inputs, logits="last" if position is None else "all")
+        yield from zip(some, (measure.evaluate(trace) - before).tolist(), strict=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +183,7 @@ class PromptPass:
     streams: list[Tensor]
 
     @staticmethod
-    def of(model: Model, prompt: Prompt, measure: Measure, grad: bool = False) -> PromptPass:
+    def run(model: Model, prompt: Prompt, measure: Measure, grad: bool = False) -> PromptPass:
         """The pass; with `grad`, gradients can be asked for what it holds."""
         streams: list[Tensor] = []
 
@@ -220,7 +220,7 @@ class PromptPass:
             raise Problem("give one prompt to each side; one of them has {rows} rows", rows=batch)
         return length
 
-    def counted(self, cell: Cell) -> Cell:
+    def resolve_cell(self, cell: Cell) -> Cell:
         """The cell with its numbers counted from 0; a Problem where it is not one of this pass."""
         layer = resolve_index("layer", cell.layer, len(self.streams if cell.head is None else self.trace))
         head = None if cell.head is None else resolve_index("head", cell.head, self.trace[layer].n_heads)
@@ -228,19 +228,19 @@ class PromptPass:
             layer, head, None if cell.position is None else resolve_index("position", cell.position, self.length)
         )
 
-    def into(self, cells: list[Cell]) -> list[Edit]:
+    def edits_for(self, cells: list[Cell]) -> list[Edit]:
         """The edits that put one cell of this pass into each row of a batch."""
         edits, blocks = [], count()
         for number in sorted({cell.layer for cell in cells if cell.head is not None}):
             layer = self.trace[number]
             mine = [(row, cell) for row, cell in enumerate(cells) if cell.layer == number and cell.head is not None]
-            put = partial(_put, layer.head_outputs(), mine)
+            put = partial(_insert_cells, layer.head_outputs(), mine)
             edits.append(Edit(layers=layer.name, run=layer.run, output=put))
 
         def put_stream(stream: Tensor) -> Tensor:
             number = next(blocks)
             mine = [(row, cell) for row, cell in enumerate(cells) if cell.layer == number and cell.head is None]
-            return _put(self.streams[number], mine, stream)
+            return _insert_cells(self.streams[number], mine, stream)
 
         return edits + ([Edit(stream=put_stream)] if any(cell.head is None for cell in cells) else [])
 
@@ -251,7 +251,7 @@ def clean_and_corrupted_pass(
     """The clean and the corrupted pass; a Problem where they differ in length."""
     if has_two_stacks(unwrap_model(model)):
         raise Problem(_ONE_LIST)
-    good, bad = PromptPass.of(model, clean, measure), PromptPass.of(model, corrupted, measure, grad)
+    good, bad = PromptPass.run(model, clean, measure), PromptPass.run(model, corrupted, measure, grad)
     if good.length != bad.length:
         raise Problem(
             "the clean prompt has {clean} tokens and the corrupted one {corrupted}: patching needs as many in both",
@@ -261,7 +261,7 @@ def clean_and_corrupted_pass(
     return good, bad
 
 
-def _put(source: Tensor, cells: list[tuple[int, Cell]], values: Tensor) -> Tensor:
+def _insert_cells(source: Tensor, cells: list[tuple[int, Cell]], values: Tensor) -> Tensor:
     """`values` (B, H, T, Dv) or (B, T, M), with one cell of `source` in each of these rows."""
     for row, cell in cells:
         at = [slice(None) if cell.position is None else cell.position]
@@ -275,7 +275,7 @@ def model_arguments(prompt: Prompt) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return ((), dict(prompt)) if isinstance(prompt, Mapping) else ((prompt,), {})
 
 
-def repeated(value: Any, rows: int) -> Any:
+def repeat_rows(value: Any, rows: int) -> Any:
     return value.repeat_interleave(rows, 0) if isinstance(value, Tensor) and value.dim() > 1 else value
 
 

@@ -23,7 +23,7 @@ from attnviz.models.attribution.patching import (
     Prompt,
     PromptPass,
     clean_and_corrupted_pass,
-    repeated,
+    repeat_rows,
 )
 from attnviz.models.capture.edit import Edit, is_within
 from attnviz.models.capture.forward_pass import (
@@ -72,31 +72,31 @@ def path_patching(
     """
     if mlps not in ("recomputed", "frozen"):
         raise Problem('mlps={mlps} must be "recomputed" or "frozen"', mlps=repr(mlps))
-    measure = Measure.asked(model, token, versus, position, tokenizer)
+    measure = Measure.from_tokens(model, token, versus, position, tokenizer)
     good, bad = clean_and_corrupted_pass(model, clean, corrupted, measure)
-    ends = None if receivers == "logits" else [_counted(Receiver(*receiver), good) for receiver in receivers]
-    frozen_mlps = _Mlps(unwrap_model(model), good) if mlps == "frozen" else None
+    ends = None if receivers == "logits" else [_resolve_receiver(Receiver(*receiver), good) for receiver in receivers]
+    frozen_mlps = _FrozenMlps(unwrap_model(model), good) if mlps == "frozen" else None
     frozen = [Edit(layer.name, run=layer.run, output=layer.head_outputs()) for layer in good.trace]
-    before, left = measure.of(good.trace), (bad.counted(Cell(*sender)) for sender in senders)
+    before, left = measure.evaluate(good.trace), (bad.resolve_cell(Cell(*sender)) for sender in senders)
     logits: Any = "last" if position is None else "all"
     while some := list(islice(left, at_once)):
-        inputs = {name: repeated(value, len(some)) for name, value in good.inputs.items()}
-        with nullcontext() if frozen_mlps is None else frozen_mlps.frozen():
-            trace = intervene(model, [*frozen, *bad.into(some)], **inputs, logits=logits)
+        inputs = {name: repeat_rows(value, len(some)) for name, value in good.inputs.items()}
+        with nullcontext() if frozen_mlps is None else frozen_mlps.freeze_outputs():
+            trace = intervene(model, [*frozen, *bad.edits_for(some)], **inputs, logits=logits)
         if ends is not None:
-            trace = intervene(model, [_arriving(end, trace) for end in ends], **inputs, logits=logits)
-        yield from zip(some, (measure.of(trace) - before).tolist(), strict=True)
+            trace = intervene(model, [_receiver_edit(end, trace) for end in ends], **inputs, logits=logits)
+        yield from zip(some, (measure.evaluate(trace) - before).tolist(), strict=True)
 
 
-def _counted(end: Receiver, clean: PromptPass) -> Receiver:
+def _resolve_receiver(end: Receiver, clean: PromptPass) -> Receiver:
     """The receiver with its numbers counted from 0; a Problem where it is not there."""
     if end.through not in ("q", "k", "v"):
         raise Problem('a path ends in "q", "k" or "v" of a head, not in {through}', through=repr(end.through))
-    layer, head, _ = clean.counted(Cell(end.layer, end.head))
+    layer, head, _ = clean.resolve_cell(Cell(end.layer, end.head))
     return Receiver(layer, head or 0, end.through)
 
 
-def _arriving(end: Receiver, arrived: Trace) -> Edit:
+def _receiver_edit(end: Receiver, arrived: Trace) -> Edit:
     """The edit that gives the receiver what has arrived in its q, k or v."""
     layer = arrived[end.layer]
     new = dict(zip("qkv", layer.qkv, strict=True))[end.through]
@@ -108,38 +108,40 @@ def _arriving(end: Receiver, arrived: Trace) -> Edit:
     return Edit(layer.name, end.head, run=layer.run, change=change)
 
 
-class _Mlps:
+class _FrozenMlps:
     """What the MLPs of a model's blocks hand on: all that holds matrices and no attention."""
 
     def __init__(self, model: nn.Module, clean: PromptPass) -> None:
         names = [layer.name for layer in clean.trace]
         blocks = {block_name(name) for name in names}
-        self._found = {
+        self._modules = {
             name: module
             for name, module in modules_by_name(model).items()
             if parent_name(name) in blocks.difference(names)
             and not any(is_within(attention, name) for attention in names)
             and any(parameter.dim() > 1 for parameter in module.parameters())
         }
-        self._kept: dict[str, Tensor] = {}
-        with self.frozen():
+        self._outputs: dict[str, Tensor] = {}
+        with self.freeze_outputs():
             capture(model, **clean.inputs, logits=None)
-        if {parent_name(name) for name in self._kept} != blocks:
+        if {parent_name(name) for name in self._outputs} != blocks:
             raise Problem(
                 'the MLPs of {model} cannot be told from what is around them; choose mlps="recomputed"',
                 model=type(model).__name__,
             )
 
-    def frozen(self) -> AbstractContextManager[None]:
+    def freeze_outputs(self) -> AbstractContextManager[None]:
         """Inside the block, each hands on what it did when it first ran inside such a block."""
         return attach_hooks(
-            module.register_forward_hook(this_thread_only(partial(self._put, name)), with_kwargs=True)
-            for name, module in self._found.items()
+            module.register_forward_hook(this_thread_only(partial(self._replace_output, name)), with_kwargs=True)
+            for name, module in self._modules.items()
         )
 
-    def _put(self, name: str, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> Any:
+    def _replace_output(
+        self, name: str, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any
+    ) -> Any:
         first, *rest = output if isinstance(output, tuple) else (output,)
         if sum(map(is_hidden, (*args, *kwargs.values()))) != 1 or not is_hidden(first):
             return None  # given two, it joins what the MLP makes to the stream, as in BERT
-        frozen = self._kept.setdefault(name, first).expand_as(first)
+        frozen = self._outputs.setdefault(name, first).expand_as(first)
         return (frozen, *rest) if isinstance(output, tuple) else frozen

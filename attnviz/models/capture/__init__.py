@@ -1,14 +1,14 @@
 """Run a model once with every attention layer recorded, to read it afterwards, or with its attention changed."""
 
-from attnviz.models.capture.adapter import adopt, choose_again
-from attnviz.models.capture.all_heads import Yardstick, group_heads, sweep_layer, yardstick
+from attnviz.models.capture.adapter import adopt, reset_implementation
+from attnviz.models.capture.all_heads import Yardstick, group_heads, make_yardstick, sweep_layer
 from attnviz.models.capture.cached_pass import AnswerLayer, CachedPass, ResumedPass, pass_with_cache
 from attnviz.models.capture.edit import Edit, NumberChoice, TensorChange, patch, remask, rescale, silence
 from attnviz.models.capture.forward_pass import Logits
 from attnviz.models.capture.head_selection import select_heads
 from attnviz.models.capture.logit_attribution import LogitAttribution, LogitLens
 from attnviz.models.capture.output_projection import find_output_projection
-from attnviz.models.capture.recorded_layer import LayerPlace, MaskChoice, RecordedLayer, ScaleChoice
+from attnviz.models.capture.recorded_layer import LayerKey, MaskChoice, RecordedLayer, ScaleChoice
 from attnviz.models.capture.residual import Residual
 from attnviz.models.capture.rotary_positions import Rotary, find_rotary, learned_positions
 from attnviz.models.capture.run import capture, intervene
@@ -18,7 +18,7 @@ __all__ = [
     "AnswerLayer",
     "CachedPass",
     "Edit",
-    "LayerPlace",
+    "LayerKey",
     "LogitAttribution",
     "LogitLens",
     "Logits",
@@ -34,18 +34,18 @@ __all__ = [
     "Yardstick",
     "adopt",
     "capture",
-    "choose_again",
     "find_output_projection",
     "find_rotary",
     "group_heads",
     "intervene",
     "learned_positions",
+    "make_yardstick",
     "pass_with_cache",
     "patch",
     "remask",
     "rescale",
+    "reset_implementation",
     "select_heads",
     "silence",
     "sweep_layer",
-    "yardstick",
 ]

@@ -47,15 +47,15 @@ Function = Callable[..., Any]
 
 
 @dataclass
-class _Switched:
+class _SwitchedConfig:
     config: Any
-    before: str | None
-    now: str
+    original: str | None
+    current: str
     users: int
 
 
-_changed = Condition()
-_switched: dict[int, _Switched] = {}  # by id(config); the entry keeps its config alive
+_switch_condition = Condition()
+_switched_configs: dict[int, _SwitchedConfig] = {}  # by id(config); the entry keeps its config alive
 
 
 _our_functions: dict[str, tuple[Function, Function]] = {}  # attention and mask, by the name they are registered under
@@ -107,15 +107,15 @@ def mask_function(name: str | None) -> Function:
 
 def plain_function(module: nn.Module) -> Function:
     """The family's own attention, which returns its weights."""
-    function = getattr(_file(module), PLAIN, None)
+    function = getattr(_modeling_file(module), PLAIN, None)
     if function is None:
         raise Problem("{model} no longer has {what}", model=type(module).__module__, what=PLAIN)
     return function
 
 
-def function_before(module: nn.Module) -> Function:
+def original_function(module: nn.Module) -> Function:
     """What an attention layer called before a running capture switched its model over."""
-    file = _file(module)
+    file = _modeling_file(module)
     return (getattr(file, LOOKED_UP_IN, None) or _interfaces()[0]()).get_interface(
         original_implementation(module), getattr(file, PLAIN, None)
     )
@@ -136,38 +136,38 @@ def adopt(model: nn.Module) -> nn.Module:
         return model
     _interfaces()
     wanted = replace_names(model)
-    with _changed:
-        if not any(id(config) in _switched for config, _ in wanted):
-            _ask_publicly(model, wanted)
+    with _switch_condition:
+        if not any(id(config) in _switched_configs for config, _ in wanted):
+            _call_public_setter(model, wanted)
         for config, name in wanted:
-            if id(config) in _switched:  # by a running capture, which leaves behind what it finds here
-                _switched[id(config)].before = name
+            if id(config) in _switched_configs:  # by a running capture, which leaves behind what it finds here
+                _switched_configs[id(config)].original = name
             else:
-                _set(config, name)
+                _write_implementation(config, name)
     return model
 
 
-def choose_again(config: Any) -> None:
+def reset_implementation(config: Any) -> None:
     """Leave the choice of functions to transformers where a config.json names one that needs another package.
 
     Its attention becomes ours anyway. And a name such as "flash_attention_2" means a kernel of the hub to a
     transformers that finds the package `kernels` and not the function's own: code that nobody here asked for.
     """
     for read, built_in in ((READ, BUILT_IN), (EXPERTS, BUILT_IN_EXPERTS)):
-        if any(getattr(sub_config, read, None) not in built_in for sub_config in _nested(config)):
+        if any(getattr(sub_config, read, None) not in built_in for sub_config in _iterate_configs(config)):
             setattr(config, read, None)  # and in all configs inside it
 
 
-def _nested(config: Any) -> Iterator[Any]:
+def _iterate_configs(config: Any) -> Iterator[Any]:
     """The config and all that are in it."""
     yield config
     for name in getattr(config, "sub_configs", ()):
         inside = getattr(config, name, None)
         if inside is not None:
-            yield from _nested(inside)
+            yield from _iterate_configs(inside)
 
 
-def _ask_publicly(model: nn.Module, wanted: list[tuple[Any, str]]) -> None:
+def _call_public_setter(model: nn.Module, wanted: list[tuple[Any, str]]) -> None:
     """transformers' own way to adopt, where it can: see above for what it leaves."""
     public = getattr(model, "set_attn_implementation", None)
     if public is not None and len({name for _, name in wanted}) == 1:
@@ -191,8 +191,8 @@ def replace_names(model: nn.Module) -> list[tuple[Any, str]]:
 def original_implementation(owner: Any) -> str | None:
     """The implementation a module (or a config) had before a running capture switched it over."""
     config = getattr(owner, "config", owner)
-    entry = _switched.get(id(config))
-    return entry.before if entry is not None else getattr(config, READ, NAME)
+    entry = _switched_configs.get(id(config))
+    return entry.original if entry is not None else getattr(config, READ, NAME)
 
 
 @contextmanager
@@ -207,29 +207,31 @@ def switch_implementation(model: nn.Module, name: str | None = None) -> Iterator
         _interfaces()
     taken: list[Any] = []
     try:
-        with _changed:
+        with _switch_condition:
             # until no other block has one of them as something else
-            _changed.wait_for(lambda: all(_switched[id(c)].now == now for c, now in wanted if id(c) in _switched))
+            _switch_condition.wait_for(
+                lambda: all(_switched_configs[id(c)].current == now for c, now in wanted if id(c) in _switched_configs)
+            )
             for config, now in wanted:
-                if id(config) not in _switched:
+                if id(config) not in _switched_configs:
                     # before it is written: whoever runs the model meanwhile, without the lock, knows what it was
-                    _switched[id(config)] = _Switched(config, getattr(config, READ), now, 0)
-                _switched[id(config)].users += 1
+                    _switched_configs[id(config)] = _SwitchedConfig(config, getattr(config, READ), now, 0)
+                _switched_configs[id(config)].users += 1
                 taken.append(config)
-                _set(config, now)
+                _write_implementation(config, now)
         yield
     finally:
-        with _changed:
+        with _switch_condition:
             for config in taken:
-                entry = _switched[id(config)]
+                entry = _switched_configs[id(config)]
                 entry.users -= 1
                 if entry.users == 0:
-                    _set(config, entry.before)
-                    del _switched[id(config)]
-            _changed.notify_all()
+                    _write_implementation(config, entry.original)
+                    del _switched_configs[id(config)]
+            _switch_condition.notify_all()
 
 
-def _set(config: Any, name: str | None) -> None:
+def _write_implementation(config: Any, name: str | None) -> None:
     """Say which function this config's layers call, and see that they will be told so."""
     if getattr(config, READ) != name:
         setattr(config, WRITTEN, name)
@@ -241,6 +243,6 @@ def _set(config: Any, name: str | None) -> None:
         )
 
 
-def _file(module: nn.Module) -> Any:
+def _modeling_file(module: nn.Module) -> Any:
     """The modeling file that a layer is written in."""
     return sys.modules[type(module).__module__]

@@ -35,19 +35,19 @@ class _Probe(Recorder):
         return super().answer(module, call, kwargs)
 
 
-def _llama_file() -> Any:
+def _import_llama() -> Any:
     from transformers.models.llama import modeling_llama  # here: only needed when it comes to checking
 
     return modeling_llama
 
 
-def _config(**settings: Any) -> Any:
+def _make_config(**settings: Any) -> Any:
     from transformers.configuration_utils import PretrainedConfig
 
     return PretrainedConfig(**settings)
 
 
-def _probed() -> _Probe:
+def _record_probe() -> _Probe:
     """One pass of a Llama of one layer and three tokens, the first of them padding."""
     from transformers.models.llama.configuration_llama import LlamaConfig
 
@@ -56,7 +56,7 @@ def _probed() -> _Probe:
     )
     # whoever captures may have set a seed, or another device
     with torch.random.fork_rng(devices=[]), torch.device("cpu"), torch.no_grad():
-        model = _llama_file().LlamaModel(config).eval()
+        model = _import_llama().LlamaModel(config).eval()
         probe = _Probe(model)
         with adapter.switch_implementation(model), attention_call.listen_to_calls(probe):
             model(input_ids=torch.tensor([[0, 1, 2]]), attention_mask=torch.tensor([[0, 1, 1]]), use_cache=False)
@@ -64,47 +64,47 @@ def _probed() -> _Probe:
 
 
 def _config_can_be_written() -> bool:
-    config = _config()
+    config = _make_config()
     setattr(config, adapter.WRITTEN, adapter.NAME)
     return getattr(config, adapter.READ) == adapter.NAME
 
 
-def _transformers(what: str, purpose: str, holds: Any, user: str = _ADAPTER) -> Dependency:
+def _transformers_dependency(what: str, purpose: str, holds: Any, user: str = _ADAPTER) -> Dependency:
     return Dependency("transformers", what, user, purpose, holds)
 
 
 RELIANCES: tuple[Dependency, ...] = (
-    _transformers(
+    _transformers_dependency(
         f"PretrainedConfig.{adapter.READ}",
         "asking which attention function a model calls",
-        lambda: getattr(_config(attn_implementation="eager"), adapter.READ) == "eager",
+        lambda: getattr(_make_config(attn_implementation="eager"), adapter.READ) == "eager",
     ),
-    _transformers(
+    _transformers_dependency(
         f"PretrainedConfig.{adapter.WRITTEN}",
         "putting our attention function in for as long as a capture runs",
         _config_can_be_written,
     ),
-    _transformers(
+    _transformers_dependency(
         f"PreTrainedModel.{adapter.SERVES_FUSED}",
         "giving each family the masks that it takes",
-        lambda: isinstance(getattr(_llama_file().LlamaModel, adapter.SERVES_FUSED), bool),
+        lambda: isinstance(getattr(_import_llama().LlamaModel, adapter.SERVES_FUSED), bool),
     ),
-    _transformers(
+    _transformers_dependency(
         'AttentionInterface()["sdpa"]',
         "running a model on its fast path during a capture",
         lambda: callable(adapter.attention_function("sdpa")),
     ),
-    _transformers(
+    _transformers_dependency(
         'AttentionMaskInterface()["sdpa"]',
         "making the masks of a capture",
         lambda: callable(adapter.mask_function("sdpa")),
     ),
-    _transformers(
+    _transformers_dependency(
         'AttentionMaskInterface()["eager"]',
         "making the masks of families that add them",
         lambda: callable(adapter.mask_function("eager")),
     ),
-    _transformers(
+    _transformers_dependency(
         "AttentionInterface.register and AttentionMaskInterface.register",
         "making our functions known",
         lambda: all(
@@ -113,26 +113,26 @@ RELIANCES: tuple[Dependency, ...] = (
             for name in adapter.OURS
         ),
     ),
-    _transformers(
+    _transformers_dependency(
         f"{adapter.LOOKED_UP_IN}.get_interface in its modeling files",
         "telling which families look their attention function up",
-        lambda: callable(getattr(_llama_file(), adapter.LOOKED_UP_IN).get_interface(adapter.NAME, None)),
+        lambda: callable(getattr(_import_llama(), adapter.LOOKED_UP_IN).get_interface(adapter.NAME, None)),
     ),
-    _transformers(
+    _transformers_dependency(
         f"{adapter.PLAIN} in its modeling files",
         "the weights of a layer that cannot be computed from its queries and keys",
-        lambda: callable(getattr(_llama_file(), adapter.PLAIN)),
+        lambda: callable(getattr(_import_llama(), adapter.PLAIN)),
     ),
-    _transformers(
+    _transformers_dependency(
         "attention layers that call the registered function with module, q, k, v, mask and scaling",
         "recording a layer",
-        lambda: _probed().layers[0].qkv[0].shape == (1, 2, 3, 4) and "scaling" in _probed().keywords,
+        lambda: _record_probe().layers[0].qkv[0].shape == (1, 2, 3, 4) and "scaling" in _record_probe().keywords,
         _CALL,
     ),
-    _transformers(
+    _transformers_dependency(
         "mask functions that are given config, attention_mask, kv_length and kv_offset",
         "telling padding from a mask's pattern",
-        lambda: _probed().layers[0].mask_for(None)[0, 0, 0].tolist() == [False, True, True],
+        lambda: _record_probe().layers[0].mask_for(None)[0, 0, 0].tolist() == [False, True, True],
         _CALL,
     ),
 )

@@ -39,10 +39,10 @@ class Yardstick:
 
     distance: Tensor  #: (..., Q, K) positions between query and key
     targets: dict[str, Tensor]  #: measure -> (..., Q, K), 1 where the measure counts a key's weight
-    defined: dict[str, Tensor]  #: the same measures -> (..., Q), False where a row has no such key
+    has_target: dict[str, Tensor]  #: the same measures -> (..., Q), False where a row has no such key
 
     @classmethod
-    def of(cls, like: Tensor, tokens: Tensor | None = None, keys: Tensor | None = None) -> "Yardstick":
+    def for_weights(cls, like: Tensor, tokens: Tensor | None = None, keys: Tensor | None = None) -> "Yardstick":
         """For weights shaped `like` (..., Q, K); `keys` (..., K) is False at padding, `tokens` are the keys' ids."""
         dtype = torch.promote_types(like.dtype, torch.float32)
         away = key_offsets(like, dtype, keys)
@@ -59,7 +59,7 @@ class Yardstick:
             {name: mark.any(-1) for name, mark in marks.items()},
         )
 
-    def rows(self, weights: Tensor, allowed: Tensor, first: int = 0, key: int = 0) -> dict[str, Tensor]:
+    def measure_rows(self, weights: Tensor, allowed: Tensor, first: int = 0, key: int = 0) -> dict[str, Tensor]:
         """Every measure of some rows, (..., q), by its name: weights (..., q, k) begin at row `first` and at key `key`.
 
         Entropy in nats, its share of the most that the row allows, the number of effective keys, the largest weight,
@@ -79,17 +79,17 @@ class Yardstick:
         }
         for name, offset in NEIGHBOURS.items():
             if name not in self.targets:
-                values[name] = self._on_diagonal(wide, offset, first, key)
+                values[name] = self._diagonal_weights(wide, offset, first, key)
         if "first_token" not in self.targets:
             values["first_token"] = wide[..., 0] if key == 0 else torch.zeros_like(total)
         for name, target in self.targets.items():
             lines = queries if target.shape[-2] > 1 else slice(None)
             values[name] = weighted_sum(wide, target[..., lines, keys]).masked_fill(
-                ~self.defined[name][..., lines], torch.nan
+                ~self.has_target[name][..., lines], torch.nan
             )
         return {name: value.masked_fill(total == 0, torch.nan) for name, value in values.items()}
 
-    def _on_diagonal(self, weights: Tensor, offset: int, first: int, key: int) -> Tensor:
+    def _diagonal_weights(self, weights: Tensor, offset: int, first: int, key: int) -> Tensor:
         """Weight on the key `offset` positions after each query; 0 where it is no part of these, NaN where none is."""
         q_len, k_len = self.distance.shape[-2:]
         targets = torch.arange(first, first + weights.shape[-2], device=weights.device) + (k_len - q_len + offset)
@@ -123,14 +123,16 @@ def group_heads(layer: RecordedLayer) -> list[list[int]]:
     return [list(range(start, min(start + step, heads))) for start in range(0, heads, step)]
 
 
-def yardstick(layer: RecordedLayer, tokens: Tensor | None = None) -> Yardstick:
+def make_yardstick(layer: RecordedLayer, tokens: Tensor | None = None) -> Yardstick:
     """What to measure a layer with, the same for all layers of a stack; `tokens` (B, K) or (K,) are the keys' ids.
 
     Token scores are for self-attention only, because in cross-attention queries and keys are two different sentences.
     """
     repeats = layer.kind == "self" and tokens is not None and tokens.shape[-1] == layer.shape[3]
     ids = tokens.reshape(-1, 1, tokens.shape[-1]) if repeats and tokens is not None else None  # (B or 1, 1, K)
-    return Yardstick.of(_like(layer), ids, None if layer.padding is None else layer.padding[..., 0, :])
+    return Yardstick.for_weights(
+        _shape_template(layer), ids, None if layer.padding is None else layer.padding[..., 0, :]
+    )
 
 
 def sweep_layer(layer: RecordedLayer, yardstick: Yardstick | None = None) -> LayerSweep:
@@ -139,20 +141,20 @@ def sweep_layer(layer: RecordedLayer, yardstick: Yardstick | None = None) -> Lay
     mask, padding = layer.mask, None if layer.padding is None else layer.padding[..., 0, :].unsqueeze(-2)
     edges_q, edges_k = block_edges(q_len), block_edges(k_len)
     seen = mask if padding is None else mask & padding
-    allowed = None if yardstick is None else count_allowed_keys(_like(layer), seen)  # (B, H, Q)
+    allowed = None if yardstick is None else count_allowed_keys(_shape_template(layer), seen)  # (B, H, Q)
     at_once = max(FEWEST_ROWS, CHUNK // 16 // max(1, b * heads * k_len))
     bands: list[Tensor] = []
     measured: list[dict[str, Tensor]] = []
-    for lines in _bands(edges_q, at_once):
+    for lines in _split_edges(edges_q, at_once):
         rows = slice(lines[0], lines[-1])
-        weights, keys = _weights_of(layer, mask, rows)
-        bands.append(_largest_of_rows(weights, [line - rows.start for line in lines], keys, k_len))
+        weights, keys = _row_weights(layer, mask, rows)
+        bands.append(_max_over_rows(weights, [line - rows.start for line in lines], keys, k_len))
         if yardstick is not None and allowed is not None:
             real = weights if padding is None else weights * padding[..., keys]
-            measured.append(yardstick.rows(real, allowed[..., rows], rows.start, keys.start))
-    largest = _largest_of_keys(torch.cat(bands, 2) if len(bands) > 1 else bands[0], edges_k)
+            measured.append(yardstick.measure_rows(real, allowed[..., rows], rows.start, keys.start))
+    largest = _max_over_keys(torch.cat(bands, 2) if len(bands) > 1 else bands[0], edges_k)
     if layer.exact:
-        largest = torch.where(_any_seen(layer, mask, edges_q, edges_k), largest, -1.0)
+        largest = torch.where(_visible_blocks(layer, mask, edges_q, edges_k), largest, -1.0)
     names = measured[0] if measured else ()
     means = {n: mean_over_rows(torch.cat([band[n] for band in measured], -1), layer.real_queries) for n in names}
     return LayerSweep(largest, means)
@@ -164,7 +166,7 @@ def block_edges(n: int, side: int = SIDE) -> list[int]:
     return [i * n // count for i in range(count + 1)]
 
 
-def _bands(lines: list[int], rows: int) -> Iterator[list[int]]:
+def _split_edges(lines: list[int], rows: int) -> Iterator[list[int]]:
     """Neighbouring edges, of about `rows` rows at a time."""
     start = 0
     while start < len(lines) - 1:
@@ -175,27 +177,27 @@ def _bands(lines: list[int], rows: int) -> Iterator[list[int]]:
         start = end
 
 
-def _like(layer: RecordedLayer) -> Tensor:
+def _shape_template(layer: RecordedLayer) -> Tensor:
     """A tensor of the shape of the layer's weights, which takes no memory."""
     return torch.empty((), device=layer.device).expand(layer.shape)
 
 
-def _weights_of(layer: RecordedLayer, mask: Tensor, rows: slice) -> tuple[Tensor, slice]:
+def _row_weights(layer: RecordedLayer, mask: Tensor, rows: slice) -> tuple[Tensor, slice]:
     """The weights (B, H, q, k) of some rows, and which keys these k are: all that may have any weight."""
     if rows == slice(0, layer.shape[2]):
         return layer.weights(), slice(0, layer.shape[3])
-    keys = _seen(mask, rows) if layer.exact else slice(0, layer.shape[3])
+    keys = _visible_keys(mask, rows) if layer.exact else slice(0, layer.shape[3])
     return layer.cropped(rows, keys).weights(), keys
 
 
-def _seen(mask: Tensor, rows: slice) -> slice:
+def _visible_keys(mask: Tensor, rows: slice) -> slice:
     """From the first to the last key that any of these rows may see, one key at least."""
     row_mask = mask[..., rows, :] if mask.shape[-2] > 1 else mask
     seen = row_mask.reshape(-1, row_mask.shape[-1]).any(0).nonzero()
     return slice(int(seen[0]), int(seen[-1]) + 1) if len(seen) else slice(0, 1)
 
 
-def _largest_of_rows(weights: Tensor, lines: list[int], keys: slice, k_len: int) -> Tensor:
+def _max_over_rows(weights: Tensor, lines: list[int], keys: slice, k_len: int) -> Tensor:
     """The largest (B, H, rows, K) of each block of rows of weights (B, H, q, k); 0 at keys that are not among them."""
     if len(lines) - 1 == weights.shape[2] and weights.shape[3] == k_len:
         return weights.float()
@@ -205,18 +207,18 @@ def _largest_of_rows(weights: Tensor, lines: list[int], keys: slice, k_len: int)
     return band
 
 
-def _largest_of_keys(band: Tensor, lines: list[int]) -> Tensor:
+def _max_over_keys(band: Tensor, lines: list[int]) -> Tensor:
     """The largest (..., k) of each block of keys of (..., K)."""
     if len(lines) - 1 == band.shape[-1]:
         return band
     return torch.stack([band[..., start:end].amax(-1) for start, end in pairwise(lines)], -1)
 
 
-def _any_seen(layer: RecordedLayer, mask: Tensor, edges_q: list[int], edges_k: list[int]) -> Tensor:
+def _visible_blocks(layer: RecordedLayer, mask: Tensor, edges_q: list[int], edges_k: list[int]) -> Tensor:
     """Whether anything may be seen in each block, (B or 1, H or 1, q, k)."""
     if layer.allowed is None and layer.causal:  # the last row of a block sees most
         return torch.tensor(edges_q[1:], device=mask.device)[:, None] > torch.tensor(edges_k[:-1], device=mask.device)
     full_mask = mask.expand(*mask.shape[:-2], edges_q[-1], edges_k[-1])
     if len(edges_q) - 1 < full_mask.shape[-2]:
         full_mask = torch.stack([full_mask[..., start:end, :].any(-2) for start, end in pairwise(edges_q)], -2)
-    return _largest_of_keys(full_mask.to(torch.uint8), edges_k).bool()
+    return _max_over_keys(full_mask.to(torch.uint8), edges_k).bool()

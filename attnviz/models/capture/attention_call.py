@@ -99,13 +99,13 @@ def parse_call(
     allowed, bias = (None, None) if mask is None else split[id(mask)][1]
     indices = options.pop("indices", None)
     if indices is not None:
-        allowed, causal = _selected(allowed, causal, indices, q_len, k_len), False
+        allowed, causal = _mask_from_indices(allowed, causal, indices, q_len, k_len), False
     position_bias = options.pop("position_bias", None)
     if position_bias is not None:
         position_bias = position_bias[..., :k_len]
         bias = position_bias if bias is None else bias + position_bias
     softcap = options.pop("softcap", None)
-    sinks, sinks_name = _sinks(options, q.shape[1])
+    sinks, sinks_name = _find_sinks(options, q.shape[1])
     unknown = [name for name, value in options.items() if value is not False and name != sinks_name]
     if softcap is not None and bias is not None:
         unknown.append("softcap")
@@ -115,7 +115,7 @@ def parse_call(
     )
 
 
-def _selected(allowed: Tensor | None, causal: bool, indices: Tensor, q_len: int, k_len: int) -> Tensor:
+def _mask_from_indices(allowed: Tensor | None, causal: bool, indices: Tensor, q_len: int, k_len: int) -> Tensor:
     """Sparse attention names the keys each query keeps, (B, Q, n): a mask by another name."""
     selected = torch.zeros(indices.shape[0], q_len, k_len, dtype=torch.bool, device=indices.device)
     selected = selected.scatter(-1, indices.long(), True).unsqueeze(1)  # (B, 1, Q, K)
@@ -136,7 +136,7 @@ def require_even_sharing(call: AttentionCall, name: str) -> None:
         )
 
 
-def _sinks(options: dict[str, Any], heads: int) -> tuple[Tensor | None, str | None]:
+def _find_sinks(options: dict[str, Any], heads: int) -> tuple[Tensor | None, str | None]:
     """One learned logit for each head, and under which of its two names it was given."""
     for name in ("s_aux", "sinks"):
         value = options.get(name)
@@ -158,9 +158,9 @@ listener: ContextVar[Listener | None] = ContextVar("attnviz_listener", default=N
 
 
 @contextmanager
-def listen_to_calls(to: Listener) -> Iterator[None]:
+def listen_to_calls(new_listener: Listener) -> Iterator[None]:
     """Inside the block, attention calls of this thread (this context) go to that listener."""
-    token = listener.set(to)
+    token = listener.set(new_listener)
     try:
         yield
     finally:
@@ -174,7 +174,7 @@ def attention(
     active = listener.get()
     if active is None and adapter.original_implementation(module) not in adapter.OURS:
         # this thread captures nothing while another one captures the same foreign model
-        return adapter.function_before(module)(module, query, key, value, attention_mask, **kwargs)
+        return adapter.original_function(module)(module, query, key, value, attention_mask, **kwargs)
     # what torch's fused attention would refuse or ignore
     if active is None and all(
         kwargs.get(name) is None for name in ("softcap", "s_aux", "sinks", "indices", "block_indices")
@@ -184,20 +184,20 @@ def attention(
     return (answer_call if active is None else active.answer)(module, call, kwargs)
 
 
-def _mask(kind: str, *args: Any, **kwargs: Any) -> Tensor | None:
+def _make_mask(kind: str, *args: Any, **kwargs: Any) -> Tensor | None:
     active = listener.get()
     before = adapter.original_implementation(kwargs.get("config"))
     if active is None and before not in adapter.OURS:
         return adapter.mask_function(before)(*args, **kwargs)
     new_mask = adapter.mask_function(kind)(*args, **kwargs)
     if active is not None:
-        active.note_mask(new_mask, _padding(**kwargs))
+        active.note_mask(new_mask, _key_padding(**kwargs))
     return new_mask
 
 
 #: the masks that go with `attention`: boolean, as for torch's fused attention, or None; and for families without it,
 #: additive and always there
-mask, plain_mask = partial(_mask, "sdpa"), partial(_mask, "eager")
+mask, plain_mask = partial(_make_mask, "sdpa"), partial(_make_mask, "eager")
 
 
 def answer_call(module: nn.Module, call: AttentionCall, kwargs: dict[str, Any]) -> Answer:
@@ -224,7 +224,7 @@ def attend_by_groups(call: AttentionCall, training: bool) -> Tensor:
     groups, k_len = call.k.shape[1:3]
     per_kv = heads // groups
     step = max(1, CHUNK // (b * per_kv * q_len * k_len))
-    allowed = _causal(call) if call.causal else call.allowed
+    allowed = _causal_mask(call) if call.causal else call.allowed
     parts = []
     for start in range(0, groups, step):
         kv = slice(start, start + step)
@@ -240,18 +240,20 @@ def attend_by_groups(call: AttentionCall, training: bool) -> Tensor:
 
 def eager_attention(module: nn.Module, call: AttentionCall, kwargs: dict[str, Any]) -> Answer:
     """The model's own plain function: output and the weights it reports."""
-    allowed = _causal(call)[None, None] if call.causal else call.mask
+    allowed = _causal_mask(call)[None, None] if call.causal else call.mask
     if allowed is not None and allowed.dtype == torch.bool:
         allowed = torch.zeros_like(allowed, dtype=call.q.dtype).masked_fill(~allowed, torch.finfo(call.q.dtype).min)
     return adapter.plain_function(module)(module, call.q, call.k, call.v, allowed, **kwargs)
 
 
-def _causal(call: AttentionCall) -> Tensor:
+def _causal_mask(call: AttentionCall) -> Tensor:
     """The mask (Q, K) in which query i sees keys 0..i."""
     return torch.ones(call.q.shape[2], call.k.shape[2], dtype=torch.bool, device=call.q.device).tril()
 
 
-def _padding(attention_mask: Tensor | None = None, kv_length: int = 0, kv_offset: int = 0, **_: Any) -> Tensor | None:
+def _key_padding(
+    attention_mask: Tensor | None = None, kv_length: int = 0, kv_offset: int = 0, **_: Any
+) -> Tensor | None:
     """(B, 1, 1, K), False where a key is padding: the part of a mask that is not a pattern."""
     if attention_mask is None:
         return None

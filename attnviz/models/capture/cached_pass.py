@@ -23,7 +23,7 @@ from attnviz.models.capture.forward_pass import (
 from attnviz.models.capture.output_projection import find_output_layer
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.recorder import Recorder
-from attnviz.models.capture.run import capture, record
+from attnviz.models.capture.run import capture, record_pass
 
 #: What a layer's attention answers in place of the model's own: (B, H, Q, Dv) from all that was recorded of the call.
 AnswerLayer = Callable[[RecordedLayer], Tensor]
@@ -38,7 +38,7 @@ class CachedPass:
     cache: Any  #: the model's own, to hand to the next pass
 
 
-class _Answering(Recorder):
+class _AnsweringRecorder(Recorder):
     """Keeps q, k and v by reference and nothing else, so that a pass takes as long as one that is not recorded."""
 
     answer_layer: AnswerLayer | None = None
@@ -71,9 +71,9 @@ def pass_with_cache(
     if not uses_interface(model):
         raise Problem("{model} cannot generate one token at a time with a cache", model=type(model).__name__)
     inputs = {"input_ids": ids, "use_cache": keep} | ({} if cache is None else {"past_key_values": cache})
-    recorder = _Answering(model)
+    recorder = _AnsweringRecorder(model)
     recorder.answer_layer = answer_layer
-    trace, output = record(model, recorder, logits, inputs)
+    trace, output = record_pass(model, recorder, logits, inputs)
     if trace.logits is None:
         raise Problem("{model} predicts no tokens", model=type(model).__name__)
     return CachedPass(trace.layers, trace.logits[0], output.past_key_values if keep else None)
@@ -83,7 +83,7 @@ class ResumedPass:
     """One recorded pass of a model, which can be taken up again at any layer.
 
     >>> started = ResumedPass(model, input_ids=ids)
-    >>> started.logits_with(3, [0, 5])                   # (2, B, Q, V): layer 3 with head 0 silenced, then with head 5
+    >>> started.ablated_logits(3, [0, 5])                   # (2, B, Q, V): layer 3 with head 0 silenced, then with head 5
     """
 
     def __init__(self, model: nn.Module, **inputs: Any) -> None:
@@ -91,7 +91,7 @@ class ResumedPass:
         self._modules = modules_by_name(self.model)
         self._calls: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {}  #: beside the hidden states, by block
         hooks = (
-            module.register_forward_pre_hook(this_thread_only(partial(self._note, name)), with_kwargs=True)
+            module.register_forward_pre_hook(this_thread_only(partial(self._store_arguments, name)), with_kwargs=True)
             for name, module in self._modules.items()
             if name.rpartition(".")[2].isdigit()
         )
@@ -107,35 +107,39 @@ class ResumedPass:
             raise Problem("this model cannot be taken up in the middle of a pass: {why}", why=stream.linearised)
         self.stream, self.path = stream, stream.path
 
-    def logits_with(self, layer: int, heads: Sequence[int], means: Tensor | None = None) -> Tensor:
+    def ablated_logits(self, layer: int, heads: Sequence[int], means: Tensor | None = None) -> Tensor:
         """The logits (n, B, Q, V) of n passes in which one head of `layer` each hands on 0, or its row of `means`."""
         recorded = self.trace[layer]
         width = recorded.n_heads * recorded.qkv[2].shape[-1]
         module, parent = self._modules[recorded.name], self._modules.get(parent_name(recorded.name))
         projection = find_output_layer(module, parent, width)
         assert projection is not None  # a pass without one was refused
-        change = this_thread_only(partial(_put, list(heads), recorded.n_heads, means))
+        change = this_thread_only(partial(_replace_heads, list(heads), recorded.n_heads, means))
         blocks = self.stream.blocks
         block = next(n for n, name in enumerate(blocks) if f"{recorded.name}.".startswith(f"{name}."))
         hidden = self.stream[block].repeat(len(heads), 1, 1)  # (n*B, Q, M)
         with torch.no_grad(), attach_hooks([projection.register_forward_pre_hook(change)]):
             for name in blocks[block:]:
                 args, kwargs = self._calls[name]
-                answer = self._modules[name](hidden, *_repeated(args, len(heads)), **_repeated(kwargs, len(heads)))
+                answer = self._modules[name](
+                    hidden, *_repeat_rows(args, len(heads)), **_repeat_rows(kwargs, len(heads))
+                )
                 hidden = answer[0] if isinstance(answer, tuple | list) else answer
             ask = getattr(self.model, "get_output_embeddings", None)
             output = ask() if callable(ask) else self._modules["lm_head"]
             for step in self.path.steps:
                 hidden = self._modules[step.name](hidden)
-            logits = self.path.capped(output(hidden) * self.path.factor)
+            logits = self.path.apply_softcap(output(hidden) * self.path.factor)
         return logits.unflatten(0, (len(heads), -1))
 
-    def _note(self, name: str, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _store_arguments(self, name: str, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """A hook that keeps what a block is given beside its hidden states."""
         self._calls[name] = (args[1:], {key: value for key, value in kwargs.items() if key != "hidden_states"})
 
 
-def _put(heads: list[int], n_heads: int, means: Tensor | None, _: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
+def _replace_heads(
+    heads: list[int], n_heads: int, means: Tensor | None, _: nn.Module, args: tuple[Any, ...]
+) -> tuple[Any, ...]:
     """A hook that changes one head, `heads[n]`, in the n-th part of the rows that the output projection is given."""
     head_outputs = args[0].clone()
     copies = head_outputs.unflatten(0, (len(heads), -1)).unflatten(-1, (n_heads, -1))  # (n, B, Q, H, Dv)
@@ -144,10 +148,10 @@ def _put(heads: list[int], n_heads: int, means: Tensor | None, _: nn.Module, arg
     return (head_outputs, *args[1:])
 
 
-def _repeated(value: Any, times: int) -> Any:
+def _repeat_rows(value: Any, times: int) -> Any:
     """The arguments of one block for `times` as many rows; what has no row for each sentence serves all."""
     if isinstance(value, Tensor):
         return value if value.dim() < 2 or value.shape[0] == 1 else value.repeat(times, *(1,) * (value.dim() - 1))
     if isinstance(value, tuple | list):
-        return type(value)(_repeated(entry, times) for entry in value)
-    return {name: _repeated(entry, times) for name, entry in value.items()} if isinstance(value, dict) else value
+        return type(value)(_repeat_rows(entry, times) for entry in value)
+    return {name: _repeat_rows(entry, times) for name, entry in value.items()} if isinstance(value, dict) else value

@@ -18,8 +18,8 @@ from attnviz.models.capture.forward_pass import (
     block_name,
     modules_by_name,
     parent_name,
+    replace_hidden,
     this_thread_only,
-    with_hidden,
 )
 from attnviz.models.capture.head_selection import broadcasts_to, resolve_heads, to_whole_numbers
 from attnviz.models.capture.recorded_layer import RecordedLayer
@@ -91,7 +91,7 @@ class Edit:
 
     def __repr__(self) -> str:
         values = [(field.name, getattr(self, field.name)) for field in fields(self)]
-        changed = (f"{name}={_short(value)}" for name, value in values if value is not getattr(Edit, name))
+        changed = (f"{name}={_short_repr(value)}" for name, value in values if value is not getattr(Edit, name))
         return f"Edit({', '.join(changed)})"
 
     def must_name_a_change(self) -> None:
@@ -139,7 +139,7 @@ class Edit:
         )
 
 
-def _short(value: Any) -> str:
+def _short_repr(value: Any) -> str:
     """A value on less than a line: of a tensor its shape, of what is no number or name its kind."""
     if isinstance(value, Tensor):
         return f"tensor{tuple(value.shape)}"
@@ -147,9 +147,9 @@ def _short(value: Any) -> str:
     return repr(value)[:60] if plain and not isinstance(value, Trace) else f"<{type(value).__name__}>"
 
 
-def is_within(name: str, above: int | str) -> bool:
-    """Whether a module is `above` or below it, by their dotted names."""
-    return name == above or (isinstance(above, str) and name.startswith(f"{above}."))
+def is_within(name: str, ancestor: int | str) -> bool:
+    """Whether a module is `ancestor` or inside it, by their dotted names."""
+    return name == ancestor or (isinstance(ancestor, str) and name.startswith(f"{ancestor}."))
 
 
 def resolve_layers(choice: LayerChoice) -> list[int | str]:
@@ -215,7 +215,7 @@ def rows_at(name: str, values: Tensor, queries: range, wanted: Sequence[int]) ->
 
 NamedBlock = tuple[str, nn.Module]
 #: of a block's name and its stream (B, Q, M): which positions of the text these are, and how many were given at first
-StreamPlace = Callable[[str, Tensor], tuple[range, int]]
+StreamLocator = Callable[[str, Tensor], tuple[range, int]]
 
 
 def whole_text(_: str, stream: Tensor) -> tuple[range, int]:
@@ -224,20 +224,22 @@ def whole_text(_: str, stream: Tensor) -> tuple[range, int]:
 
 
 @contextmanager
-def edit_streams(model: nn.Module, edits: Sequence[Edit], locate: StreamPlace = whole_text) -> Iterator[None]:
+def edit_streams(model: nn.Module, edits: Sequence[Edit], locate: StreamLocator = whole_text) -> Iterator[None]:
     """Inside the block, this thread's passes have the stream that each edit's `stream` puts at its blocks' input."""
     hooks = (
-        block.register_forward_pre_hook(this_thread_only(partial(_put, edit, name, locate)), with_kwargs=True)
+        block.register_forward_pre_hook(
+            this_thread_only(partial(_edit_block_input, edit, name, locate)), with_kwargs=True
+        )
         for edit in edits
-        for name, block in _chosen(model, edit)
+        for name, block in _select_blocks(model, edit)
     )
     with attach_hooks(hooks):
         yield
 
 
-def _chosen(model: nn.Module, edit: Edit) -> list[NamedBlock]:
+def _select_blocks(model: nn.Module, edit: Edit) -> list[NamedBlock]:
     """The blocks that an edit names by number or by their modules' names; a Problem where one is not there."""
-    lists = _lists(model, edit.tower)
+    lists = _block_lists(model, edit.tower)
     chosen: list[NamedBlock] = []
     for choice in resolve_layers(edit.layers):
         if isinstance(choice, str) and choice != "all":
@@ -256,7 +258,7 @@ def _chosen(model: nn.Module, edit: Edit) -> list[NamedBlock]:
     return chosen
 
 
-def _lists(model: nn.Module, tower: str | None) -> dict[str, list[NamedBlock]]:
+def _block_lists(model: nn.Module, tower: str | None) -> dict[str, list[NamedBlock]]:
     """The outermost numbered modules, by the dotted name of the list that they are in; of one tower, if it is named."""
     lists: dict[str, list[NamedBlock]] = {}
     for name, module in modules_by_name(model).items():
@@ -266,14 +268,14 @@ def _lists(model: nn.Module, tower: str | None) -> dict[str, list[NamedBlock]]:
     return lists
 
 
-def _put(
-    edit: Edit, name: str, locate: StreamPlace, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
+def _edit_block_input(
+    edit: Edit, name: str, locate: StreamLocator, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """A hook that changes what a block is given."""
-    return with_hidden(name, lambda stream: _changed(edit, name, stream, locate), args, kwargs)
+    return replace_hidden(name, lambda stream: _edit_stream(edit, name, stream, locate), args, kwargs)
 
 
-def _changed(edit: Edit, name: str, stream: Tensor, locate: StreamPlace) -> Tensor:
+def _edit_stream(edit: Edit, name: str, stream: Tensor, locate: StreamLocator) -> Tensor:
     """The stream (B, Q, M) with what the edit puts at its positions."""
     source = edit.stream
     if isinstance(source, Trace):
@@ -306,7 +308,7 @@ def _changed(edit: Edit, name: str, stream: Tensor, locate: StreamPlace) -> Tens
 # The usual edits, each with a name of its own.
 def silence(layer: LayerChoice = "all", head: NumberChoice = "all", at: NumberChoice = "all", **where: Any) -> Edit:
     """An edit in which these heads hand on 0. `where` is any of `stack`, `kind`, `tower` and `run` of an `Edit`."""
-    return _made(layer, head, at, where, silence=True)
+    return _make_edit(layer, head, at, where, silence=True)
 
 
 def patch(
@@ -321,7 +323,7 @@ def patch(
 
     Or the means of `mean_outputs`, a tensor, or a function of the heads' own outputs. `where` as in `silence`.
     """
-    return _made(layer, head, at, where, output=source)
+    return _make_edit(layer, head, at, where, output=source)
 
 
 def rescale(
@@ -336,7 +338,7 @@ def rescale(
     """An edit in which the scores of these heads are multiplied by `factor` more, or by `scale` in place of the model's
     own number. `where` as in `silence`.
     """
-    return _made(layer, head, at, where, factor=factor, scale=scale)
+    return _make_edit(layer, head, at, where, factor=factor, scale=scale)
 
 
 def remask(
@@ -351,10 +353,10 @@ def remask(
     """An edit in which these heads see what `mask` lets them see (True: may be seen; None: everything but padding), and
     not the (query, key) positions of `block`. `where` as in `silence`.
     """
-    return _made(layer, head, at, where, mask=mask, block=block)
+    return _make_edit(layer, head, at, where, mask=mask, block=block)
 
 
-def _made(layer: LayerChoice, head: NumberChoice, at: NumberChoice, where: dict[str, Any], **change: Any) -> Edit:
+def _make_edit(layer: LayerChoice, head: NumberChoice, at: NumberChoice, where: dict[str, Any], **change: Any) -> Edit:
     edit = Edit(layer, head, at=at, **where, **change)
     edit.must_name_a_change()
     return edit

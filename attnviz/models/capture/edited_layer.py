@@ -31,7 +31,7 @@ from attnviz.models.capture.recorded_layer import MaskChoice, RecordedLayer, Sca
 # A pass that goes on from a cache has other queries and other keys than a pass over the whole text. What holds for both
 # is the place of each position in the text, so that is what an edit names; it is brought here into the pass's own.
 @dataclass(frozen=True)
-class TextPart:
+class TextSpan:
     """Which positions of the text are a pass's queries and keys, and how many of each were given before the first one.
 
     Negative positions count from the end of what was given, whatever is written behind it.
@@ -39,32 +39,32 @@ class TextPart:
 
     queries: range
     keys: range  #: some may not be written yet: a cache of a fixed length has empty places behind
-    given: int
-    given_keys: int
+    prompt_length: int
+    prompt_keys: int
 
-    def query(self, position: int) -> int:
-        return position if position >= 0 else self.given + position
+    def query_position(self, position: int) -> int:
+        return position if position >= 0 else self.prompt_length + position
 
-    def key(self, position: int) -> int:
-        return position if position >= 0 else self.given_keys + position
+    def key_position(self, position: int) -> int:
+        return position if position >= 0 else self.prompt_keys + position
 
-    def rows(self, edit: Edit) -> list[int] | None:
+    def edited_rows(self, edit: Edit) -> list[int] | None:
         """The pass's own numbers of the positions that an edit changes; None for all."""
         if edit.at == "all":
             return None
-        wanted = {self.query(position) for position in resolve_numbers("at", edit.at, 0)}
+        wanted = {self.query_position(position) for position in resolve_numbers("at", edit.at, 0)}
         return [position - self.queries.start for position in sorted(wanted) if position in self.queries]
 
 
-def edit_for_pass(edit: Edit, layer: RecordedLayer, span: TextPart) -> Edit | None:
+def edit_for_pass(edit: Edit, layer: RecordedLayer, span: TextSpan) -> Edit | None:
     """The edit in the numbers of one pass; None where it changes nothing in that."""
-    rows = span.rows(edit)
+    rows = span.edited_rows(edit)
     if rows == []:
         return None
     changes: dict[str, Any] = {"at": "all" if rows is None else rows}
     wanted = list(span.queries) if rows is None else [span.queries.start + row for row in rows]
     if edit.block:
-        pairs = [(span.query(query), span.key(key)) for query, key in edit.block]
+        pairs = [(span.query_position(query), span.key_position(key)) for query, key in edit.block]
         here = [(query, key) for query, key in pairs if query in span.queries and key in span.keys]
         if not here and edit.given() == ["block"]:
             return None
@@ -74,7 +74,7 @@ def edit_for_pass(edit: Edit, layer: RecordedLayer, span: TextPart) -> Edit | No
     for name in ("mask", "weights"):
         cells = getattr(edit, name)
         if isinstance(cells, Tensor):
-            changes[name] = _cells(name, cells, layer, span, wanted)
+            changes[name] = _crop_cells(name, cells, layer, span, wanted)
     output = output_for(edit, layer)
     if isinstance(output, Tensor):
         changes["output"] = rows_at("output", output, span.queries, wanted)
@@ -86,7 +86,7 @@ def is_causal(layer: RecordedLayer) -> bool:
     return layer.kind == "self" and layer.stack == "decoder"
 
 
-def require_causal(layer: RecordedLayer, span: TextPart) -> None:
+def require_causal(layer: RecordedLayer, span: TextSpan) -> None:
     """A Problem where an edit's function has given weight to a position after the one that looks."""
     if layer.set_weights is None or not is_causal(layer):
         return
@@ -95,19 +95,19 @@ def require_causal(layer: RecordedLayer, span: TextPart) -> None:
         raise Problem("{name} looks ahead of a position that is being written: leave that out of it", name="weights")
 
 
-def _cells(name: str, cells: Tensor, layer: RecordedLayer, span: TextPart, wanted: list[int]) -> Tensor:
+def _crop_cells(name: str, cells: Tensor, layer: RecordedLayer, span: TextSpan, wanted: list[int]) -> Tensor:
     """A mask or weights (.., T or 1, T or 1) of the whole text at the queries and keys of the pass."""
     cut, count = rows_at(name, cells, span.queries, wanted), cells.shape[-1]
     if is_causal(layer):
         require_entry(name, count, wanted[-1])
-        _must_not_look_elsewhere(name, cells, span, wanted)
+        _require_visible_keys(name, cells, span, wanted)
     if count == 1:
         return cut
     places = torch.tensor(span.keys, device=cells.device)
     return cut[..., places.clamp(max=count - 1)] * (places < count)
 
 
-def _must_not_look_elsewhere(name: str, cells: Tensor, span: TextPart, wanted: list[int]) -> None:
+def _require_visible_keys(name: str, cells: Tensor, span: TextSpan, wanted: list[int]) -> None:
     """A Problem where one of the wanted queries is to see a key that is not written yet, or is in no cache any more."""
     seen = cells if cells.shape[-1] > 1 else cells.expand(*cells.shape[:-1], wanted[-1] + 2)
     seen = seen if seen.shape[-2] == 1 else seen[..., wanted, :]
@@ -125,7 +125,7 @@ class EditedPass:
     """The edits of one pass, or of all passes that write a text: what they make of each layer, and which each met."""
 
     #: of a text that is written: which part of it a layer computes
-    part_of: Callable[[RecordedLayer], TextPart] | None = None
+    span_of: Callable[[RecordedLayer], TextSpan] | None = None
 
     def __init__(self, model: nn.Module, edits: tuple[Edit, ...]) -> None:
         for edit in edits:
@@ -135,74 +135,74 @@ class EditedPass:
         self.edits = edits
         self._two_stacks = has_two_stacks(model)
         self._model_name = type(model).__name__
-        self._met: dict[Edit, set[int | str]] = {edit: set() for edit in edits}
-        self._places: dict[tuple[Edit, int | str, str, str], set[str]] = {}  #: the towers in which an edit met a number
+        self._matches: dict[Edit, set[int | str]] = {edit: set() for edit in edits}
+        self._towers: dict[tuple[Edit, int | str, str, str], set[str]] = {}  #: the towers in which an edit met a number
         self._counts: dict[LayerList, int] = {}  #: how many layers there are, by the modules' names
-        self._ran: dict[LayerList, int] = {}  #: and how many ran
-        self._names = [_unnumbered(name) for name in modules_by_name(model)]
-        self._reached: set[Edit] = set()  #: edits of which a position was computed
+        self._run_counts: dict[LayerList, int] = {}  #: and how many ran
+        self._names = [_name_pattern(name) for name in modules_by_name(model)]
+        self._applied_edits: set[Edit] = set()  #: edits of which a position was computed
 
-    def changed(self, layer: RecordedLayer) -> RecordedLayer | None:
+    def edit_layer(self, layer: RecordedLayer) -> RecordedLayer | None:
         """The layer after all edits that apply to it; None where none does."""
-        edits = [edit for edit in self.edits if self._meets(edit, layer)]
+        edits = [edit for edit in self.edits if self._applies_to(edit, layer)]
         if edits and layer.why is not None:
             raise Problem("layer {index} gives its weights only and cannot be changed", index=layer.index)
-        span = None if self.part_of is None else self.part_of(layer)
+        span = None if self.span_of is None else self.span_of(layer)
         changed, touched, rows = layer, set[int](), set[int]()
         for text_edit in edits:
             edit = text_edit if span is None else edit_for_pass(text_edit, layer, span)
             if edit is None:
                 continue
-            self._reached.add(text_edit)
-            heads, at = edit.heads_of(layer), _rows(edit, layer.shape[2])
-            edited = carry_out(edit, heads, changed, changed if touched.intersection(heads) else layer)
-            changed = edited if edit.at == "all" else _only_at(at, heads, changed, edited)
+            self._applied_edits.add(text_edit)
+            heads, at = edit.heads_of(layer), _query_rows(edit, layer.shape[2])
+            edited = apply_edit(edit, heads, changed, changed if touched.intersection(heads) else layer)
+            changed = edited if edit.at == "all" else _merge_rows(at, heads, changed, edited)
             touched.update(heads if edit.change is not None else ())
             rows.update(at)
         if span is not None:
             require_causal(changed, span)
         if span is not None and changed.silenced and any(edit.at != "all" for edit in edits):
             # not in all passes: as outputs of 0, which can be joined with others
-            changed = _only_at([*range(layer.shape[2])], sorted(changed.silenced), changed, changed)
+            changed = _merge_rows([*range(layer.shape[2])], sorted(changed.silenced), changed, changed)
         return replace(changed, rows=tuple(sorted(rows))) if rows else None
 
-    def must_have_met_all(self) -> None:
+    def require_all_applied(self) -> None:
         """Raise a Problem for an edit of a layer that did not run in this pass."""
         for edit in self.edits:
-            missing = [choice for choice in resolve_layers(edit.layers) if choice not in self._met[edit]]
+            missing = [choice for choice in resolve_layers(edit.layers) if choice not in self._matches[edit]]
             if missing == ["all"]:
                 raise Problem("{model} has no layer of this kind to change", model=self._model_name)
             if missing:
                 raise Problem("{model} has no layer {missing} to change", model=self._model_name, missing=missing[0])
-            if edit not in self._reached:
+            if edit not in self._applied_edits:
                 raise Problem(
                     "no position of at={at}, block={block} went through the model", at=edit.at, block=edit.block
                 )
         for layer_list, count in self._counts.items():
-            if count != self._ran[layer_list]:
+            if count != self._run_counts[layer_list]:
                 raise Problem(
                     "the layers of {model} cannot be counted from their end: {count} modules ran as {ran} layers",
                     model=self._model_name,
                     count=count,
-                    ran=self._ran[layer_list],
+                    ran=self._run_counts[layer_list],
                 )
 
-    def _count(self, layer: RecordedLayer) -> int:
+    def _count_layers(self, layer: RecordedLayer) -> int:
         """How many layers there are of this one's kind: of modules, those whose names differ in numbers only."""
         layer_list = (layer.tower, layer.stack, layer.kind)
-        self._ran[layer_list] = max(self._ran.get(layer_list, 0), layer.index + 1)
-        return self._names.count(_unnumbered(layer.name))
+        self._run_counts[layer_list] = max(self._run_counts.get(layer_list, 0), layer.index + 1)
+        return self._names.count(_name_pattern(layer.name))
 
-    def _meets(self, edit: Edit, layer: RecordedLayer) -> bool:
+    def _applies_to(self, edit: Edit, layer: RecordedLayer) -> bool:
         """Whether the edit applies to the layer. A number that two towers have is refused: it would change both."""
-        count = self._count(layer)
+        count = self._count_layers(layer)
         chosen = edit.chosen_by(layer, count)
-        self._met[edit] |= chosen
+        self._matches[edit] |= chosen
         for number in chosen.intersection((layer.index, min(layer.index - count, -1))):
             if number != layer.index:
                 self._counts[layer.tower, layer.stack, layer.kind] = count
             side = layer.stack if self._two_stacks else ""  # an edit of "either" stack means both of an encoder-decoder
-            towers = self._places.setdefault((edit, number, side, layer.kind), set())
+            towers = self._towers.setdefault((edit, number, side, layer.kind), set())
             towers.add(layer.tower)
             if len(towers) > 1:
                 raise Problem(
@@ -213,37 +213,37 @@ class EditedPass:
         return bool(chosen)
 
 
-def _unnumbered(name: str) -> str:
+def _name_pattern(name: str) -> str:
     """A module's name with a sign for each number in it."""
     return re.sub(r"\b\d+\b", "#", name)
 
 
-def carry_out(edit: Edit, heads: list[int], layer: RecordedLayer, source: RecordedLayer) -> RecordedLayer:
+def apply_edit(edit: Edit, heads: list[int], layer: RecordedLayer, source: RecordedLayer) -> RecordedLayer:
     """The layer after the edit of these heads. `edit.change` is called with the tensors of `source`."""
     output = output_for(edit, layer)
     if edit.change is not None:
-        layer = _with_function(layer, heads, edit.change, source)
+        layer = _apply_function(layer, heads, edit.change, source)
     if not isinstance(edit.mask, str) or edit.mask != "model":
-        layer = _with_mask(layer, heads, edit.mask)
+        layer = _set_mask(layer, heads, edit.mask)
     if edit.block:
-        layer = _with_mask(layer, heads, _without(layer, heads, edit.block))
+        layer = _set_mask(layer, heads, _blocked_mask(layer, heads, edit.block))
     if edit.scale != "model" or edit.factor is not None:
-        layer = _with_scale(layer, heads, edit.scale, 1.0 if edit.factor is None else edit.factor)
+        layer = _set_scale(layer, heads, edit.scale, 1.0 if edit.factor is None else edit.factor)
     if edit.uniform:
-        layer = _with_uniform(layer, heads)
+        layer = _set_uniform(layer, heads)
     if edit.weights is not None:
-        new = _fitting("weights", edit.weights, layer.weights(heads))
-        layer = replace(layer, set_weights=_put(layer.set_weights, new, heads, layer))
+        new = _resolve_tensor("weights", edit.weights, layer.weights(heads))
+        layer = replace(layer, set_weights=_insert_heads(layer.set_weights, new, heads, layer))
     if output is not None:
-        new = _fitting("output", output, layer.head_outputs(heads))
-        put = _put(layer.set_output, new, heads, layer)
+        new = _resolve_tensor("output", output, layer.head_outputs(heads))
+        put = _insert_heads(layer.set_output, new, heads, layer)
         layer = replace(layer, set_output=put, silenced=layer.silenced - set(heads))
     if edit.silence:
         layer = replace(layer, silenced=layer.silenced | set(heads))
     return layer
 
 
-def _without(layer: RecordedLayer, heads: list[int], block: Collection[tuple[int, int]]) -> Tensor:
+def _blocked_mask(layer: RecordedLayer, heads: list[int], block: Collection[tuple[int, int]]) -> Tensor:
     """The mask of the heads without the (query, key) positions to block; negative ones count from the end."""
     q_len, k_len = layer.shape[2:]
     mask = select_heads(layer.mask, heads).expand(layer.mask.shape[0], len(heads), q_len, k_len).clone()
@@ -259,7 +259,7 @@ def _without(layer: RecordedLayer, heads: list[int], block: Collection[tuple[int
     return mask
 
 
-def _fitting(name: str, value: Tensor | Callable[[Tensor], Tensor], original: Tensor) -> Tensor:
+def _resolve_tensor(name: str, value: Tensor | Callable[[Tensor], Tensor], original: Tensor) -> Tensor:
     """What the edit gives in the place of these heads' `original` weights or outputs, in their shape."""
     new = value(original.clone()) if callable(value) else value
     if not isinstance(new, Tensor) or not broadcasts_to(tuple(new.shape), tuple(original.shape)):
@@ -273,7 +273,9 @@ def _fitting(name: str, value: Tensor | Callable[[Tensor], Tensor], original: Te
     return new.to(original).expand_as(original)
 
 
-def _put(before: Tensor | None, new: Tensor, heads: list[int], layer: RecordedLayer, at: Sequence[int] = ()) -> Tensor:
+def _insert_heads(
+    before: Tensor | None, new: Tensor, heads: list[int], layer: RecordedLayer, at: Sequence[int] = ()
+) -> Tensor:
     """`before`, or NaN, with `new` at these heads and queries, (B, H, Q, K or Dv); `at` empty: at all queries."""
     b, n_heads, q_len, _ = layer.shape
     merged = new.new_full((b, n_heads, q_len, new.shape[-1]), torch.nan) if before is None else before.clone()
@@ -282,7 +284,7 @@ def _put(before: Tensor | None, new: Tensor, heads: list[int], layer: RecordedLa
     return merged
 
 
-def _rows(edit: Edit, q_len: int) -> list[int]:
+def _query_rows(edit: Edit, q_len: int) -> list[int]:
     """The query positions that an edit changes, counted from the first."""
     rows = resolve_positions(edit) or list(range(q_len))
     if any(not -q_len <= row < q_len for row in rows):
@@ -290,26 +292,26 @@ def _rows(edit: Edit, q_len: int) -> list[int]:
     return [row % q_len for row in rows]
 
 
-def _only_at(rows: list[int], heads: list[int], layer: RecordedLayer, changed: RecordedLayer) -> RecordedLayer:
+def _merge_rows(rows: list[int], heads: list[int], layer: RecordedLayer, changed: RecordedLayer) -> RecordedLayer:
     """`layer` with the weights and outputs that `changed` has at these heads and query positions."""
-    weights = _put(layer.set_weights, changed.weights(heads), heads, layer, rows)
+    weights = _insert_heads(layer.set_weights, changed.weights(heads), heads, layer, rows)
     output = layer.set_output
     if quiet := sorted(layer.silenced.intersection(heads)):  # they stay silent at all other positions
-        output = _put(output, torch.zeros_like(changed.head_outputs(quiet)), quiet, layer)
-    output = _put(output, changed.head_outputs(heads), heads, layer, rows)
+        output = _insert_heads(output, torch.zeros_like(changed.head_outputs(quiet)), quiet, layer)
+    output = _insert_heads(output, changed.head_outputs(heads), heads, layer, rows)
     return replace(layer, set_weights=weights, set_output=output, silenced=layer.silenced - set(heads))
 
 
-def _with_scale(layer: RecordedLayer, heads: list[int], scale: ScaleChoice, factor: float) -> RecordedLayer:
+def _set_scale(layer: RecordedLayer, heads: list[int], scale: ScaleChoice, factor: float) -> RecordedLayer:
     scales = [layer.scale_of(head) for head in range(layer.n_heads)]
     for head in heads:
         scales[head] = (scales[head] if scale == "model" else scale_factor(scale, layer.qkv[0].shape[-1])) * factor
     return replace(layer, scales=tuple(scales))
 
 
-def _with_uniform(layer: RecordedLayer, heads: list[int]) -> RecordedLayer:
+def _set_uniform(layer: RecordedLayer, heads: list[int]) -> RecordedLayer:
     """Set all scores to 0, so that softmax gives every key that may be seen the same weight."""
-    layer = _with_scale(layer, heads, "model", 0.0)
+    layer = _set_scale(layer, heads, "model", 0.0)
     bias, sinks = layer.bias, layer.sinks
     if bias is not None:
         bias = bias.expand(*bias.shape[:-3], layer.n_heads, -1, -1).clone()
@@ -320,7 +322,7 @@ def _with_uniform(layer: RecordedLayer, heads: list[int]) -> RecordedLayer:
     return replace(layer, bias=bias, sinks=sinks)
 
 
-def _with_mask(layer: RecordedLayer, heads: list[int], mask: MaskChoice) -> RecordedLayer:
+def _set_mask(layer: RecordedLayer, heads: list[int], mask: MaskChoice) -> RecordedLayer:
     allowed = layer.mask_for(mask, len(heads))
     if heads != list(range(layer.n_heads)):
         b, n_heads, q_len, k_len = layer.shape
@@ -330,7 +332,7 @@ def _with_mask(layer: RecordedLayer, heads: list[int], mask: MaskChoice) -> Reco
     return replace(layer, allowed=allowed, causal=False)
 
 
-def _with_function(
+def _apply_function(
     layer: RecordedLayer, chosen: list[int], change: TensorChange, source: RecordedLayer
 ) -> RecordedLayer:
     # copies: a function that writes into them must reach neither other heads nor the caller's cache
@@ -354,24 +356,24 @@ def _with_function(
         shared = lcm(k.shape[1], v.shape[1])  # keys may be shared by more heads than values are, or by fewer
         k, v = (t.repeat_interleave(shared // t.shape[1], 1) for t in (k, v))
     q_width, v_width = layer.qkv[0].shape[-1], layer.qkv[2].shape[-1]
-    _must_be("q", q, (b, heads, q_len, k.shape[-1]))
-    _must_be("k", k, (b, v.shape[1], k_len, k.shape[-1]))
-    _must_be("v", v, (b, k.shape[1], k_len, v_width))
+    _require_shape("q", q, (b, heads, q_len, k.shape[-1]))
+    _require_shape("k", k, (b, v.shape[1], k_len, k.shape[-1]))
+    _require_shape("v", v, (b, k.shape[1], k_len, v_width))
     require_multiple("n_heads", heads, "n_kv_heads", k.shape[1])
     if chosen != list(range(heads)):
-        _must_be("q", q, (b, heads, q_len, q_width))
-        q, k, v = (_mixed(old, new, chosen, heads) for old, new in zip(layer.qkv, (q, k, v), strict=True))
+        _require_shape("q", q, (b, heads, q_len, q_width))
+        q, k, v = (_merge_heads(old, new, chosen, heads) for old, new in zip(layer.qkv, (q, k, v), strict=True))
     return replace(layer, q=q, k=k, v=v)
 
 
-def _mixed(old: Tensor, new: Tensor, chosen: list[int], heads: int) -> Tensor:
+def _merge_heads(old: Tensor, new: Tensor, chosen: list[int], heads: int) -> Tensor:
     """`new` for the chosen heads and `old` for the others, one entry per query head: (B, H, T, D)."""
     mixed = old.repeat_interleave(heads // old.shape[1], 1)
     mixed[:, chosen] = new.repeat_interleave(heads // new.shape[1], 1)[:, chosen]
     return mixed
 
 
-def _must_be(name: str, tensor: Tensor, wanted: tuple[int, ...]) -> None:
+def _require_shape(name: str, tensor: Tensor, wanted: tuple[int, ...]) -> None:
     if tuple(tensor.shape) != wanted:
         raise Problem(
             "the function returned {name} of shape {shape}; it must be {wanted}",

@@ -22,7 +22,7 @@ Logits = Literal["last", "all"] | None
 _WRAPPED = "_orig_mod"  #: where torch.compile keeps the module that it wraps, also in the names of what is below
 
 _lock = threading.Lock()
-_inside: list[Any] = []  # the stance that was taken, once for all who need it, and one entry for each of them
+_stances: list[Any] = []  # the stance that was taken, once for all who need it, and one entry for each of them
 
 
 def unwrap_model(model: Any) -> nn.Module:
@@ -60,7 +60,7 @@ def is_hidden(value: Any) -> bool:
     return isinstance(value, Tensor) and value.dim() == 3 and value.is_floating_point()
 
 
-def with_hidden(
+def replace_hidden(
     name: str, change: Callable[[Tensor], Tensor], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a module with what `change` makes of the hidden states among them, the first that are there."""
@@ -104,17 +104,17 @@ def disable_compile(model: nn.Module, always: bool = False) -> Iterator[None]:
         yield
         return
     with _lock:
-        if not _inside:
-            _inside.append(torch.compiler.set_stance("force_eager"))
-            _inside[0].__enter__()
-        _inside.append(None)
+        if not _stances:
+            _stances.append(torch.compiler.set_stance("force_eager"))
+            _stances[0].__enter__()
+        _stances.append(None)
     try:
         yield
     finally:
         with _lock:
-            _inside.pop()
-            if len(_inside) == 1:
-                _inside.pop().__exit__(None, None, None)
+            _stances.pop()
+            if len(_stances) == 1:
+                _stances.pop().__exit__(None, None, None)
 
 
 def _is_compiled(module: nn.Module) -> bool:
@@ -135,17 +135,17 @@ def pass_arguments(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> 
                 name=name,
                 shape=tuple(ids.shape),
             )
-    module = _without_head(model, inputs) if logits is None else model
-    accepted, arguments = _parameters(module), dict(inputs)
+    module = _backbone(model, inputs) if logits is None else model
+    accepted, arguments = _forward_parameters(module), dict(inputs)
     if "use_cache" in accepted and "past_key_values" not in inputs:
         arguments.setdefault("use_cache", False)
     chosen = "logits_to_keep" in arguments or arguments.get("labels") is not None  # a loss needs every position's
     if logits == "last" and "logits_to_keep" in accepted and not chosen:
-        arguments["logits_to_keep"] = _positions(inputs)
+        arguments["logits_to_keep"] = _logit_positions(inputs)
     return module, arguments
 
 
-def ids_and_masks(inputs: dict[str, Any]) -> dict[str, Tensor]:
+def select_ids_and_masks(inputs: dict[str, Any]) -> dict[str, Tensor]:
     """What a trace keeps of a pass's arguments, by their names: all tensors but those of real numbers."""
     return {
         name: value for name, value in inputs.items() if isinstance(value, Tensor) and not value.is_floating_point()
@@ -161,15 +161,19 @@ def select_logits(output: Any, logits: Logits, model: nn.Module, inputs: dict[st
         return every
     if every.shape[1] == 1:
         return every[:, 0]
-    last, positions = last_positions(inputs, model, every.shape[1]), _positions(inputs)
-    if isinstance(positions, Tensor) and len(positions) == every.shape[1] and "logits_to_keep" in _parameters(model):
+    last, positions = last_positions(inputs, model, every.shape[1]), _logit_positions(inputs)
+    if (
+        isinstance(positions, Tensor)
+        and len(positions) == every.shape[1]
+        and "logits_to_keep" in _forward_parameters(model)
+    ):
         last = torch.searchsorted(positions, last)
     return logits_at(every, last)
 
 
 def last_positions(inputs: dict[str, Any], model: nn.Module | None, length: int) -> Tensor:
     """Position of each row's last real token among `length` queries, (B,)."""
-    ids, two_stacks = _ids(inputs), has_two_stacks(model)
+    ids, two_stacks = _find_ids(inputs), has_two_stacks(model)
     mask = inputs.get("decoder_attention_mask" if two_stacks else "attention_mask")
     if not isinstance(mask, Tensor) or mask.dim() != 2 or ids is None or bool(mask[:, -1].all()):
         return torch.full((1 if ids is None else len(ids),), length - 1, device=None if ids is None else ids.device)
@@ -184,27 +188,27 @@ def logits_at(logits: Tensor | None, positions: Tensor) -> Tensor | None:
     return logits[torch.arange(len(logits), device=logits.device), positions.to(logits.device)]
 
 
-def _parameters(model: nn.Module) -> Any:
+def _forward_parameters(model: nn.Module) -> Any:
     return inspect.signature(model.forward).parameters
 
 
-def _without_head(model: nn.Module, inputs: dict[str, Any]) -> nn.Module:
+def _backbone(model: nn.Module, inputs: dict[str, Any]) -> nn.Module:
     """The model without its output layer, if that part accepts the same inputs; otherwise the whole model."""
     base = getattr(model, "base_model", model)
-    return base if isinstance(base, nn.Module) and set(inputs) <= set(_parameters(base)) else model
+    return base if isinstance(base, nn.Module) and set(inputs) <= set(_forward_parameters(base)) else model
 
 
-def _positions(inputs: dict[str, Any]) -> int | Tensor:
+def _logit_positions(inputs: dict[str, Any]) -> int | Tensor:
     """The value for `logits_to_keep`: the positions at which some row of the batch ends.
 
     It is a tensor even for one position, because Gemma 4 drops the other queries from its last layers when it
     is a number.
     """
-    ids = _ids(inputs)
+    ids = _find_ids(inputs)
     return 1 if ids is None else last_positions(inputs, None, ids.shape[1]).unique()
 
 
-def _ids(inputs: dict[str, Any]) -> Tensor | None:
+def _find_ids(inputs: dict[str, Any]) -> Tensor | None:
     return next(
         (value for name in ("input_ids", "inputs_embeds") if isinstance(value := inputs.get(name), Tensor)), None
     )

@@ -14,7 +14,7 @@ from attnviz.base.extras import pandas
 from attnviz.base.message import Message, Problem
 from attnviz.models.capture.head_selection import resolve_heads, to_float32
 from attnviz.models.capture.recorded_layer import RecordedLayer
-from attnviz.models.capture.residual import Residual, along, before, vectors_at
+from attnviz.models.capture.residual import Residual, project_onto, pull_back_direction, vectors_at
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,7 +115,7 @@ class LogitAttribution:
         return pandas().DataFrame(rows)
 
 
-def attribute(
+def attribute_logit(
     layers: tuple[RecordedLayer, ...],
     residual: Residual,
     logits: Tensor | None,
@@ -124,21 +124,23 @@ def attribute(
     positions: Tensor,
 ) -> LogitAttribution:
     """The parts of a logit at one position (B,) of each row; `logits` are the model's logits (B, V) there, if known."""
-    path, at = residual.way(), positions[:, None]
-    row, output_bias = path.rows(token, versus, len(positions))
-    ways = residual.ways(row[:, None], at)
-    parts = [_of_heads(layer, way[:, 0], positions) for layer, way in zip(layers, ways.heads, strict=True)]
+    path, at = residual.require_path(), positions[:, None]
+    row, output_bias = path.direction(token, versus, len(positions))
+    directions = residual.find_directions(row[:, None], at)
+    parts = [_head_parts(layer, way[:, 0], positions) for layer, way in zip(layers, directions.heads, strict=True)]
     biases = [
         torch.zeros_like(way[:, 0, 0]) if layer.b_o is None else way[:, 0] @ to_float32(layer.b_o)
-        for layer, way in zip(layers, ways.heads, strict=True)
+        for layer, way in zip(layers, directions.heads, strict=True)
     ]
-    stream_terms = [along(way, stream, at)[:, 0] for way, stream in zip(ways.places, residual.streams, strict=True)]
+    stream_terms = [
+        project_onto(way, stream, at)[:, 0] for way, stream in zip(directions.streams, residual.streams, strict=True)
+    ]
     mlps = [
-        stream_terms[n + 1] - stream_terms[n] - head_parts.added.sum(1) - biases[n] - ways.inside[n][:, 0]
+        stream_terms[n + 1] - stream_terms[n] - head_parts.added.sum(1) - biases[n] - directions.block_biases[n][:, 0]
         for n, head_parts in enumerate(parts)
     ]
-    rest = {name: bias[:, 0] for name, bias in ways.biases.items()}
-    embedding = _token_alone(residual, stream_terms[0], ways.places[0], at, rest)
+    rest = {name: bias[:, 0] for name, bias in directions.biases.items()}
+    embedding = _token_term(residual, stream_terms[0], directions.streams[0], at, rest)
     positions_part = rest.pop("positions", None)
     if path.bias is not None:
         rest[path.output] = output_bias
@@ -159,14 +161,14 @@ def attribute(
         embedding,
         positions_part,
         rest,
-        torch.full_like(embedding, nan) if logits is None else path.lead(logits, token, versus),
+        torch.full_like(embedding, nan) if logits is None else path.logit_diff(logits, token, versus),
         path.softcap,
         residual.linearised,
         tuple(parts),
     )
 
 
-def _of_heads(layer: RecordedLayer, direction: Tensor, positions: Tensor) -> HeadParts:
+def _head_parts(layer: RecordedLayer, direction: Tensor, positions: Tensor) -> HeadParts:
     """What each head adds along a direction (B, M) in front of the stream."""
     first, last = int(positions.min()), int(positions.max())
     rows, at = torch.arange(len(positions), device=direction.device), positions - first
@@ -175,14 +177,14 @@ def _of_heads(layer: RecordedLayer, direction: Tensor, positions: Tensor) -> Hea
     return HeadParts((cut.head_outputs()[rows, :, at] * through).sum(-1), cut, through, at)
 
 
-def _token_alone(residual: Residual, start: Tensor, direction: Tensor, at: Tensor, rest: dict[str, Tensor]) -> Tensor:
+def _token_term(residual: Residual, start: Tensor, direction: Tensor, at: Tensor, rest: dict[str, Tensor]) -> Tensor:
     """The part (B,) of the token's own vector in `start`, that of the stream's first place; the others go to `rest`."""
     biases: dict[str, Tensor] = {}
-    direction, added = before(residual.maps.get("start"), direction, at, biases)
+    direction, added = pull_back_direction(residual.maps.get("start"), direction, at, biases)
     total = start - added[:, 0]
     rest |= {name: bias[:, 0] for name, bias in biases.items()}
     for name, vectors in residual.embedded.items():
-        rest[name] = along(direction, vectors, at)[:, 0]
+        rest[name] = project_onto(direction, vectors, at)[:, 0]
         total = total - rest[name]
     return total
 
@@ -204,7 +206,7 @@ class LogitLens:
 
 def logit_lens(residual: Residual, tokens: Tensor, positions: Tensor, n: int) -> LogitLens:
     """The stream of one position (B,) of each row, read at every place for tokens (B, n)."""
-    path = residual.way()
+    path = residual.require_path()
     streams = torch.stack(
         [vectors_at(stream, positions[:, None])[:, 0] for stream in residual.streams], 1
     )  # (B, L + 1, M)
@@ -213,7 +215,7 @@ def logit_lens(residual: Residual, tokens: Tensor, positions: Tensor, n: int) ->
         raise Problem(
             "the logit lens cannot be read here: the scale of a norm in the output head of this model is not known"
         )
-    logits = path.capped(logits)  # (B, L + 1, V)
+    logits = path.apply_softcap(logits)  # (B, L + 1, V)
     chances, ids = logits.softmax(-1), tokens[:, None].expand(-1, logits.shape[1], -1)
     token_logits, best = logits.gather(-1, ids), chances.topk(min(n, logits.shape[-1]))
     ranks = torch.stack([(logits > logit[..., None]).sum(-1) + 1 for logit in token_logits.unbind(-1)], -1)

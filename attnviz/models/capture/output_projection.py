@@ -20,22 +20,24 @@ def find_output_projection(module: nn.Module, parent: nn.Module | None, width: i
     adapter, is run on the identity matrix.
     """
     layer = find_output_layer(module, parent, width)
-    return None if layer is None else _weight_of(layer, width)
+    return None if layer is None else _projection_weight(layer, width)
 
 
 def copy_projection(layer: nn.Module, width: int) -> tuple[Tensor, Tensor | None]:
     """Copies of the matrix (M, H*Dv) and the bias (M,) of an output projection."""
     bias = getattr(layer, "bias", None)
-    return _weight_of(layer, width).detach().clone(), bias.detach().clone() if isinstance(bias, Tensor) else None
+    return _projection_weight(layer, width).detach().clone(), bias.detach().clone() if isinstance(
+        bias, Tensor
+    ) else None
 
 
-def _weight_of(layer: nn.Module, width: int) -> Tensor:
+def _projection_weight(layer: nn.Module, width: int) -> Tensor:
     weight = _plain_weight(layer)
     if weight is not None:
         return weight
     like = next(layer.parameters())
     dtype = like.dtype if like.is_floating_point() else torch.float32
-    return _asking(layer)(torch.eye(width, dtype=dtype, device=like.device)).mT
+    return _make_projection(layer)(torch.eye(width, dtype=dtype, device=like.device)).mT
 
 
 def find_output_layer(module: nn.Module, parent: nn.Module | None, width: int) -> nn.Module | None:
@@ -58,7 +60,7 @@ def projected_lengths(layer: nn.Module, v: Tensor, n_heads: int) -> Tensor:
         weight = _plain_weight(layer)
         if weight is not None:
             return value_lengths(v, weight, n_heads)
-    return _asked_lengths(_asking(layer), v, n_heads)
+    return _lengths_by_running(_make_projection(layer), v, n_heads)
 
 
 def head_slices(w_o: Tensor, n_heads: int) -> Tensor:
@@ -84,7 +86,7 @@ def _lengths_by_gram(values: Tensor, gram: Tensor) -> Tensor:
     return squared.clamp_min(0).sqrt()
 
 
-def _asked_lengths(ask: Callable[[Tensor], Tensor], v: Tensor, n_heads: int) -> Tensor:
+def _lengths_by_running(ask: Callable[[Tensor], Tensor], v: Tensor, n_heads: int) -> Tensor:
     """The same lengths by running the layer, head by head, on the values or on a basis, whichever is smaller."""
     b, groups, k_len, width = v.shape
     lengths = torch.empty(b, n_heads, k_len, dtype=to_float32(v[:0]).dtype, device=v.device)
@@ -103,9 +105,9 @@ def _asked_lengths(ask: Callable[[Tensor], Tensor], v: Tensor, n_heads: int) -> 
     return lengths
 
 
-def _asking(layer: nn.Module) -> Callable[[Tensor], Tensor]:
+def _make_projection(layer: nn.Module) -> Callable[[Tensor], Tensor]:
     """A function (N, H*Dv) -> (N, M) that applies `layer` without its bias and with dropout off."""
-    still = _at_rest(layer, {})
+    still = _copy_in_eval(layer, {})
 
     def ask(rows: Tensor) -> Tensor:
         with torch.no_grad():  # not called as a module, so that forward hooks do not run
@@ -115,7 +117,7 @@ def _asking(layer: nn.Module) -> Callable[[Tensor], Tensor]:
     return ask
 
 
-def _at_rest(module: nn.Module, copies: dict[int, nn.Module]) -> nn.Module:
+def _copy_in_eval(module: nn.Module, copies: dict[int, nn.Module]) -> nn.Module:
     """The module in evaluation mode: a second object on the same weights.
 
     Nothing is switched on the module itself, which other threads may be training or asking at the same time.
@@ -124,12 +126,12 @@ def _at_rest(module: nn.Module, copies: dict[int, nn.Module]) -> nn.Module:
         return copies[id(module)]
     still = copies[id(module)] = object.__new__(type(module))  # no copy(): some modules refuse to be copied
     attributes = vars(still)
-    attributes.update({name: _bound_to(still, module, value) for name, value in vars(module).items()}, training=False)
-    attributes["_modules"] = {name: child and _at_rest(child, copies) for name, child in module._modules.items()}
+    attributes.update({name: _rebind(still, module, value) for name, value in vars(module).items()}, training=False)
+    attributes["_modules"] = {name: child and _copy_in_eval(child, copies) for name, child in module._modules.items()}
     return still
 
 
-def _bound_to(still: nn.Module, module: nn.Module, value: Any) -> Any:
+def _rebind(still: nn.Module, module: nn.Module, value: Any) -> Any:
     """A method that was put on the module, as libraries that wrap `forward` do, for the other object."""
     if isinstance(value, MethodType) and value.__self__ is module:
         return MethodType(value.__func__, still)

@@ -25,8 +25,8 @@ from attnviz.models.capture.forward_pass import (
     Logits,
     attach_hooks,
     disable_compile,
-    ids_and_masks,
     plain_name,
+    select_ids_and_masks,
     this_thread_only,
 )
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
@@ -53,9 +53,9 @@ class SoftmaxWatch:
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()  #: of those that were not understood, by the dotted name of the module
-        self._followed = WeakTensorKeyDictionary()  # the axis of the keys, from the end; 0 where it is not known
+        self._key_axes = WeakTensorKeyDictionary()  # the axis of the keys, from the end; 0 where it is not known
 
-    def saw(
+    def observe_call(
         self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, module_name: str
     ) -> tuple[Tensor, int] | None:
         """Take note of one call of a torch function that no known attention made.
@@ -65,41 +65,43 @@ class SoftmaxWatch:
         if func in _SOFTMAX:
             axis = kwargs.get("dim", args[1] if len(args) > 1 else None)
             if isinstance(result, Tensor) and result.dim() >= 3 and axis in (-1, result.dim() - 1):
-                self._followed[result] = -1
+                self._key_axes[result] = -1
             return None
-        tensors = list(_tensors((args, kwargs)))
-        weights = next((tensor for tensor in tensors if tensor in self._followed), None)
+        tensors = list(_iterate_tensors((args, kwargs)))
+        weights = next((tensor for tensor in tensors if tensor in self._key_axes), None)
         if weights is None:
             return None
-        axis = self._followed[weights]
+        axis = self._key_axes[weights]
         if func in _PRODUCTS:
-            del self._followed[weights]
+            del self._key_axes[weights]
             if any(tensor.dim() < 3 for tensor in tensors):
                 return None  # a table that serves the whole batch: no values of these positions
-            match = _weighed(func, args, tensors, weights, axis)
+            match = _find_weights(func, args, tensors, weights, axis)
             self.counts[module_name] += match is None
             self.counts += Counter()  # without zeros
             return match
         if isinstance(result, Tensor) and result.numel() == weights.numel():
-            self._followed[result] = _axis_after(func, args, weights, axis, result)
+            self._key_axes[result] = _key_axis_after(func, args, weights, axis, result)
         return None
 
 
-def _weighed(
+def _find_weights(
     func: Any, args: tuple[Any, ...], tensors: list[Tensor], weights: Tensor, axis: int
 ) -> tuple[Tensor, int] | None:
     """The weights (.., Q, K) in a product, and the width of what they weigh; None where that cannot be told."""
     if len(tensors) != 2 or axis == 0 or func is torch.tensordot:
         return None
     if func is torch.einsum:
-        return _in_letters(str(args[0]).replace(" ", ""), tensors, weights, axis)
+        return _find_weights_in_einsum(str(args[0]).replace(" ", ""), tensors, weights, axis)
     left, right = reversed(tensors) if func in _REVERSED else tensors
     if left is weights and axis == -1:
         return weights, right.shape[-1]
     return (weights.mT, left.shape[-2]) if right is weights and axis == -2 else None
 
 
-def _in_letters(equation: str, tensors: list[Tensor], weights: Tensor, axis: int) -> tuple[Tensor, int] | None:
+def _find_weights_in_einsum(
+    equation: str, tensors: list[Tensor], weights: Tensor, axis: int
+) -> tuple[Tensor, int] | None:
     """The same for `einsum`, such as "bhqk,bhkd->bhqd"."""
     inputs, _, output = equation.partition("->")
     names = inputs.split(",")
@@ -117,7 +119,7 @@ def _in_letters(equation: str, tensors: list[Tensor], weights: Tensor, axis: int
     return weights, values.shape[value_letters.index(widths.pop())]
 
 
-def _axis_after(func: Any, args: tuple[Any, ...], weights: Tensor, axis: int, result: Tensor) -> int:
+def _key_axis_after(func: Any, args: tuple[Any, ...], weights: Tensor, axis: int, result: Tensor) -> int:
     """Where the keys are after a function that keeps all numbers, or changes each; 0 where that cannot be told."""
     count = weights.dim()
     if axis == 0 or getattr(func, "__name__", "") == "__get__":  # .T and .mT
@@ -134,12 +136,12 @@ def _axis_after(func: Any, args: tuple[Any, ...], weights: Tensor, axis: int, re
     return axis if keeps_keys else 0
 
 
-def _tensors(value: Any) -> Iterator[Tensor]:
+def _iterate_tensors(value: Any) -> Iterator[Tensor]:
     if isinstance(value, Tensor):
         yield value
     elif isinstance(value, tuple | list | dict):
         for entry in value.values() if isinstance(value, dict) else value:
-            yield from _tensors(entry)
+            yield from _iterate_tensors(entry)
 
 
 def record_plain(
@@ -158,8 +160,8 @@ def record_plain(
     stream = ResidualWatch(model)
     with (
         torch.set_grad_enabled(grad),
-        stream.watching(residual),
-        record_calls(model, _Recorder(model, grad, residual, change)) as recorder,
+        stream.watch_pass(residual),
+        record_calls(model, _PlainRecorder(model, grad, residual, change)) as recorder,
     ):
         output = model(*args, **inputs)
     if not recorder.layers:
@@ -172,19 +174,23 @@ def record_plain(
     trace = Trace(
         tuple(recorder.layers),
         find_logits(output, logits),
-        ids_and_masks(inspect.signature(model.forward).bind_partial(*args, **inputs).arguments),
+        select_ids_and_masks(inspect.signature(model.forward).bind_partial(*args, **inputs).arguments),
     )
     rows, _, last, _ = trace.layers[0].shape
-    return stream.added(trace, torch.full((rows,), last - 1)) if residual else trace
+    return stream.add_residual(trace, torch.full((rows,), last - 1)) if residual else trace
 
 
 @contextmanager
-def record_calls(model: nn.Module, recorder: "_Recorder | None" = None) -> Iterator[Recorder]:
+def record_calls(model: nn.Module, recorder: "_PlainRecorder | None" = None) -> Iterator[Recorder]:
     """Inside the block, attention calls of `model` in this thread are recorded; refused where one could not be."""
-    _must_be_watchable(model)
-    recorder, watch = recorder or _Recorder(model), SoftmaxWatch()
+    _require_watchable(model)
+    recorder, watch = recorder or _PlainRecorder(model), SoftmaxWatch()
     flex = "torch.nn.attention.flex_attention" in sys.modules  # which compiles itself where it is called
-    with disable_compile(model, always=flex), _running(model) as running_module, _Mode(recorder, watch, running_module):
+    with (
+        disable_compile(model, always=flex),
+        _track_running_module(model) as running_module,
+        _FunctionMode(recorder, watch, running_module),
+    ):
         yield recorder
     if watch.counts:
         raise Problem(
@@ -198,48 +204,50 @@ def record_calls(model: nn.Module, recorder: "_Recorder | None" = None) -> Itera
         )
 
 
-Place = tuple[nn.Module, torch.Size | None]  #: the module that runs, and the shape of what it was given
+RunningModule = tuple[nn.Module, torch.Size | None]  #: the module that runs, and the shape of what it was given
 BY_HAND = Message("the model computes this attention by hand; only the weights that it used are known")
 
 
-class _Mode(TorchFunctionMode):
+class _FunctionMode(TorchFunctionMode):
     """Sees each call of a torch function while the model runs, in this thread only."""
 
-    def __init__(self, recorder: "_Recorder", watch: SoftmaxWatch, running_module: Callable[[], Place]) -> None:
+    def __init__(
+        self, recorder: "_PlainRecorder", watch: SoftmaxWatch, running_module: Callable[[], RunningModule]
+    ) -> None:
         super().__init__()
-        self._recorder, self._watch, self._place = recorder, watch, running_module
+        self._recorder, self._watch, self._running_module = recorder, watch, running_module
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        module, input_shape = self._place()
+        module, input_shape = self._running_module()
         seen = parse_torch_call(func, args, kwargs, module)
         if seen is not None:
-            call, answer_of = seen
+            call, replace_answer = seen
             layer = self._recorder.describe(module, call)
             changed = self._recorder.change(layer)
             answer = func(*args, **kwargs)
             if self._recorder.grad and (changed is not None or isinstance(answer, Tensor) or not call.dropout):
-                changed = _in_graph(layer, changed, answer)
-            self._recorder.keep(layer if changed is None else changed, module)
-            return answer if changed is None else answer_of(changed, answer)
+                changed = _attach_to_graph(layer, changed, answer)
+            self._recorder.record_layer(layer if changed is None else changed, module)
+            return answer if changed is None else replace_answer(changed, answer)
         result = func(*args, **kwargs)
-        match = self._watch.saw(func, args, kwargs, result, self._recorder.name_of(module))
+        match = self._watch.observe_call(func, args, kwargs, result, self._recorder.name_of(module))
         if match is not None:
-            self._recorder.by_hand(module, *match, input_shape)
+            self._recorder.record_weights(module, *match, input_shape)
         return result
 
 
-def _in_graph(layer: RecordedLayer, changed: RecordedLayer | None, answer: Any) -> RecordedLayer:
+def _attach_to_graph(layer: RecordedLayer, changed: RecordedLayer | None, answer: Any) -> RecordedLayer:
     """The layer with what its heads hand on, which the model goes on with; the fused function answers just that."""
     output = answer.reshape(*layer.shape[:3], -1) if changed is None and isinstance(answer, Tensor) else None
     used_layer = changed or layer
     return replace(used_layer, handed_on=require_gradient(used_layer.head_outputs() if output is None else output))
 
 
-class _Recorder(Recorder):
+class _PlainRecorder(Recorder):
     """Names stacks by what a call shows, since there is no config to ask."""
 
-    def by_hand(self, module: nn.Module, weights: Tensor, values: int, input_shape: torch.Size | None) -> None:
+    def record_weights(self, module: nn.Module, weights: Tensor, values: int, input_shape: torch.Size | None) -> None:
         """Record a layer of which only weights (.., Q, K) were seen, and that they weigh vectors of `values` numbers.
 
         `input_shape` is the shape of the module's input, whose last axis is shared out among heads.
@@ -265,7 +273,7 @@ class _Recorder(Recorder):
         self.change(layer)  # which refuses an edit of it
         self.layers.append(layer)
 
-    def _stack(self, name: str, kind: AttentionKind, call: AttentionCall, module: nn.Module) -> StackName:
+    def _stack_name(self, name: str, kind: AttentionKind, call: AttentionCall, module: nn.Module) -> StackName:
         """The decoder where no query looks ahead, or where the module is called so."""
         segments = name.split(".")
         if any(segment.startswith("decoder") for segment in segments):
@@ -279,19 +287,19 @@ class _Recorder(Recorder):
 
 
 @contextmanager
-def _running(model: nn.Module) -> Iterator[Callable[[], Place]]:
+def _track_running_module(model: nn.Module) -> Iterator[Callable[[], RunningModule]]:
     """A function that says which module of `model` this thread is in."""
-    stack: list[Place] = [(model, None)]
+    stack: list[RunningModule] = [(model, None)]
 
-    def come(module: nn.Module, args: tuple[Any, ...]) -> None:
+    def push_module(module: nn.Module, args: tuple[Any, ...]) -> None:
         first = args[0] if args else None
         stack.append((module, first.shape if isinstance(first, Tensor) and first.dim() else None))
 
-    def leave(*_: Any) -> None:
+    def pop_module(*_: Any) -> None:
         if len(stack) > 1:
             stack.pop()
 
-    enter, leave_here = this_thread_only(come), this_thread_only(leave)
+    enter, leave_here = this_thread_only(push_module), this_thread_only(pop_module)
     handles = (
         handle
         for module in model.modules()
@@ -304,7 +312,7 @@ def _running(model: nn.Module) -> Iterator[Callable[[], Place]]:
         yield lambda: stack[-1]
 
 
-def _must_be_watchable(model: nn.Module) -> None:
+def _require_watchable(model: nn.Module) -> None:
     for name, module in model.named_modules():
         called = [str(node.target) for node in module.graph.nodes] if isinstance(module, torch.fx.GraphModule) else []
         # operations that no function mode sees

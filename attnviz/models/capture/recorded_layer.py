@@ -15,7 +15,7 @@ from attnviz.models.capture.output_projection import head_slices, value_lengths
 
 StackName = Literal["encoder", "decoder"]
 AttentionKind = Literal["self", "cross"]
-LayerPlace = tuple[str, StackName, AttentionKind, int, int]  #: tower, stack, kind, index and run
+LayerKey = tuple[str, StackName, AttentionKind, int, int]  #: tower, stack, kind, index and run
 MaskChoice = Tensor | Literal["model"] | None
 ScaleChoice = Scale | Literal["model"]
 
@@ -66,7 +66,7 @@ class RecordedLayer:
         return f"<{self.stack} {self.kind} {self.index}: {heads} heads on {self.n_kv_heads}, {q_len} x {k_len}{what}>"
 
     @property
-    def place(self) -> LayerPlace:
+    def place(self) -> LayerKey:
         """What tells a layer from all others of a pass."""
         return self.tower, self.stack, self.kind, self.index, self.run
 
@@ -117,7 +117,7 @@ class RecordedLayer:
         """Boolean (B or 1, H or 1, Q, K): where the model let a query attend."""
         if self.allowed is not None:
             return self.allowed
-        full = self._every_key(None)
+        full = self._padding_mask(None)
         return full.tril() if self.causal else full
 
     @property
@@ -134,7 +134,7 @@ class RecordedLayer:
                 raise Problem('mask={mask} must be "model", None or a boolean tensor', mask=repr(mask))
             return self.mask
         if mask is None:
-            return self._every_key(self.padding)
+            return self._padding_mask(self.padding)
         wanted = (self.shape[0], n_heads or self.n_heads, *self.shape[2:])
         if not broadcasts_to(tuple(mask.shape), wanted):
             raise Problem(
@@ -142,9 +142,9 @@ class RecordedLayer:
             )
         if mask.dtype != torch.bool:
             raise Problem("mask has dtype {dtype}; it must be boolean, True meaning may attend", dtype=mask.dtype)
-        return self._every_key(self.padding) & mask.to(self.device)
+        return self._padding_mask(self.padding) & mask.to(self.device)
 
-    def _every_key(self, padding: Tensor | None) -> Tensor:
+    def _padding_mask(self, padding: Tensor | None) -> Tensor:
         """A mask that hides only padding keys, (B or 1, 1, Q, K)."""
         ones = torch.ones(1, 1, *self.shape[2:], dtype=torch.bool, device=self.device)
         return ones if padding is None else ones & padding
@@ -166,20 +166,21 @@ class RecordedLayer:
                 )
             return self.reported[:, chosen]
         parts = [
-            self.stages_of(group, mask, scale, start, values=False).weights for start, group in self._groups(chosen)
+            self.stages_of(group, mask, scale, start, values=False).weights
+            for start, group in self._group_heads(chosen)
         ]
         return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
 
     def scores(self, heads: int | Sequence[int] | None = None) -> Tensor:
         """q.kT (B, H', Q, K) of the given heads, before scale, bias and mask: of keys that are hidden, too."""
-        q, k, _ = self._of_heads(self._exact_heads(heads))
+        q, k, _ = self._select_qkv(self._require_exact_heads(heads))
         return grouped_matmul(q, k.mT)
 
     def stages(self, head: int = 0, mask: MaskChoice = "model", scale: ScaleChoice = "model") -> Stages:
         """Every intermediate of one head; the head axis is kept, with length 1."""
-        return self.stages_of(self._exact_heads(head), mask, scale)
+        return self.stages_of(self._require_exact_heads(head), mask, scale)
 
-    def _exact_heads(self, heads: int | Sequence[int] | None) -> list[int]:
+    def _require_exact_heads(self, heads: int | Sequence[int] | None) -> list[int]:
         if not self.exact:
             raise Problem(
                 "layer {index} gives its weights only; scores and masks cannot be shown or changed", index=self.index
@@ -189,15 +190,15 @@ class RecordedLayer:
     def cropped(self, rows: slice | Tensor, keys: slice | Tensor) -> "RecordedLayer":
         """The same layer for some queries and keys. Weights are the same where no other key may be seen."""
         cut: dict[str, Any] = {
-            "allowed": _part(self.mask, rows, keys),
-            "bias": _part(self.bias, rows, keys),
+            "allowed": _crop(self.mask, rows, keys),
+            "bias": _crop(self.bias, rows, keys),
             "padding": None if self.padding is None else self.padding[..., keys],
-            "set_weights": _part(self.set_weights, rows, keys),
+            "set_weights": _crop(self.set_weights, rows, keys),
             "set_output": None if self.set_output is None else self.set_output[..., rows, :],
             "handed_on": None if self.handed_on is None else self.handed_on[..., rows, :],
         }
         if self.reported is not None:
-            return replace(self, causal=False, reported=_part(self.reported, rows, keys), **cut)
+            return replace(self, causal=False, reported=_crop(self.reported, rows, keys), **cut)
         q, k, v = self.qkv
         cut |= {"q": q[..., rows, :], "k": k[..., keys, :], "v": v[..., keys, :]}
         return replace(self, causal=False, norms=None, w_o=None, **cut)
@@ -216,22 +217,22 @@ class RecordedLayer:
         chosen = resolve_heads(heads, self.n_heads, self.index)
         if not self.exact:
             raise Problem("layer {index} gives its weights only; its heads' outputs are not known", index=self.index)
-        outputs = self._computed(chosen) if self.handed_on is None else self.handed_on
+        outputs = self._compute_outputs(chosen) if self.handed_on is None else self.handed_on
         if self.handed_on is not None and heads is not None:
             outputs = outputs[:, chosen]
         return outputs @ self.w_o_by_head[chosen].mT if projected else outputs
 
-    def _computed(self, chosen: list[int]) -> Tensor:
+    def _compute_outputs(self, chosen: list[int]) -> Tensor:
         """What these heads hand on, from their weights and values and what an intervention put in its place."""
-        outputs = torch.cat([self.stages_of(group).output for _, group in self._groups(chosen)], 1)
+        outputs = torch.cat([self.stages_of(group).output for _, group in self._group_heads(chosen)], 1)
         if self.set_output is not None:
-            outputs = _set(self.set_output[:, chosen], outputs)
+            outputs = _override(self.set_output[:, chosen], outputs)
         if not self.silenced:
             return outputs
-        heard = torch.tensor([head not in self.silenced for head in chosen], device=outputs.device)
-        return torch.where(heard[:, None, None], outputs, 0.0)
+        active = torch.tensor([head not in self.silenced for head in chosen], device=outputs.device)
+        return torch.where(active[:, None, None], outputs, 0.0)
 
-    def _groups(self, heads: list[int]) -> Iterator[tuple[int, list[int]]]:
+    def _group_heads(self, heads: list[int]) -> Iterator[tuple[int, list[int]]]:
         """Neighbours among `heads` that have one scale, few enough at a time; each with its place in `heads`."""
         b, _, q_len, k_len = self.shape
         step, start = max(1, CHUNK // (b * q_len * k_len)), 0
@@ -276,17 +277,17 @@ class RecordedLayer:
         `start` is the index of `heads[0]` among all requested heads, because a mask can have one entry for each
         of those. With `values` False the output is left out (Dv = 0), which halves the cost.
         """
-        q, k, v = self._of_heads(heads, values)
+        q, k, v = self._select_qkv(heads, values)
         factor = self.scale_of(heads[0]) if scale == "model" else scale_factor(scale, q.shape[-1])
         bias = None if self.bias is None else to_float32(select_heads(self.bias, heads))
         sinks = None if self.sinks is None else to_float32(self.sinks[heads])
-        stages = attend(q, k, v, self._mask(heads, mask, start), factor, bias, self.softcap, sinks)
+        stages = attend(q, k, v, self._resolve_mask(heads, mask, start), factor, bias, self.softcap, sinks)
         if self.set_weights is None or not isinstance(mask, str) or scale != "model":
             return stages
-        weights = _set(self.set_weights[:, heads], stages.weights)
+        weights = _override(self.set_weights[:, heads], stages.weights)
         return replace(stages, weights=weights, output=weights @ v.repeat_interleave(q.shape[1] // v.shape[1], 1))
 
-    def _of_heads(self, heads: list[int], values: bool = False) -> tuple[Tensor, Tensor, Tensor]:
+    def _select_qkv(self, heads: list[int], values: bool = False) -> tuple[Tensor, Tensor, Tensor]:
         """q, k and v of these heads in at least float32; v of width 0 without `values`."""
         q, k, v = self.qkv
         if heads != list(range(self.n_heads)):
@@ -294,7 +295,7 @@ class RecordedLayer:
             q, k, v = q[:, heads], k[:, kv_heads], v[:, kv_heads]
         return to_float32(q), to_float32(k), to_float32(v if values else v[..., :0])
 
-    def _mask(self, heads: list[int], mask: MaskChoice, start: int) -> Tensor | None:
+    def _resolve_mask(self, heads: list[int], mask: MaskChoice, start: int) -> Tensor | None:
         if mask is None:
             return self.padding
         if isinstance(mask, str):
@@ -305,12 +306,12 @@ class RecordedLayer:
         return self.mask_for(mask, len(heads))
 
 
-def _set(replacement: Tensor, original: Tensor) -> Tensor:
+def _override(replacement: Tensor, original: Tensor) -> Tensor:
     """`replacement` where it is a number, else `original`."""
     return torch.where(replacement.isnan(), original, replacement.to(original.dtype))
 
 
-def _part(tensor: Tensor | None, rows: slice | Tensor, keys: slice | Tensor) -> Tensor | None:
+def _crop(tensor: Tensor | None, rows: slice | Tensor, keys: slice | Tensor) -> Tensor | None:
     """Some rows and keys of what broadcasts to (B, H, Q, K)."""
     if tensor is None:
         return None

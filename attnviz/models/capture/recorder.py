@@ -39,16 +39,16 @@ class Recorder:
         self._modules = modules_by_name(model)
         self._names = {id(module): name for name, module in self._modules.items()}
         self._two_stacks = has_two_stacks(model)
-        self.begin()
+        self.begin_pass()
 
-    def begin(self) -> None:
+    def begin_pass(self) -> None:
         """Start a pass: nothing is known of an earlier one but the lengths of its values."""
         self.layers: list[RecordedLayer] = []
         self.split_masks: SplitMasks = {}
         self._counts: Counter[tuple[str, StackName, AttentionKind]] = Counter()
-        self._runs: Counter[int] = Counter()  # by id(module)
-        self._latest: tuple[nn.Module, Tensor] | None = None  # the last call's module and queries
-        self._queries: dict[StackName, Tensor | None] = {}  # which of a stack's tokens are real
+        self._run_counts: Counter[int] = Counter()  # by id(module)
+        self._last_call: tuple[nn.Module, Tensor] | None = None  # the last call's module and queries
+        self._real_queries: dict[StackName, Tensor | None] = {}  # which of a stack's tokens are real
         self._paddings: dict[int, tuple[Tensor, Tensor | None]] = {}
 
     def answer(self, module: nn.Module, call: AttentionCall, kwargs: dict[str, Any]) -> Answer:
@@ -60,7 +60,7 @@ class Recorder:
         if changed is None:
             output, weights = answer_call(module, call, kwargs)
             if call.unknown:
-                self.layers.append(_reported(layer, weights))
+                self.layers.append(_weights_only(layer, weights))
                 return output, weights
         else:
             layer, output = changed, changed.head_outputs().transpose(1, 2).contiguous().to(call.q.dtype)
@@ -69,13 +69,13 @@ class Recorder:
         if self.grad:
             handed_on = require_gradient(output.transpose(1, 2))
             layer, output = replace(layer, handed_on=handed_on), handed_on.transpose(1, 2)
-        self.keep(layer, module)
+        self.record_layer(layer, module)
         return output, None
 
-    def keep(self, layer: RecordedLayer, module: nn.Module) -> None:
+    def record_layer(self, layer: RecordedLayer, module: nn.Module) -> None:
         """Record a layer as it was used, with the lengths of its values after the output projection."""
         try:
-            layer = self._measured(layer, module)
+            layer = self._add_value_norms(layer, module)
         except Exception as error:  # another library's layer, run by us: the capture goes on without its lengths
             log.warning("the output projection of %s could not be applied to values: %s", layer.name, error)
         self.layers.append(layer)
@@ -90,27 +90,27 @@ class Recorder:
         require_even_sharing(call, name)
         cross = _is_cross(name, module) if call.cross is None else call.cross
         kind: AttentionKind = "cross" if cross else "self"
-        stack = self._stack(name, kind, call, module)
+        stack = self._stack_name(name, kind, call, module)
         tower = parent_name(block_name(name) or name)  # the list of layers that it is in: all before the first number
-        self._counts[tower, stack, kind] += not self._goes_on(module, call)
-        run = self._runs[id(module)]
-        self._runs[id(module)] += 1
+        self._counts[tower, stack, kind] += not self._continues_call(module, call)
+        run = self._run_counts[id(module)]
+        self._run_counts[id(module)] += 1
         layer = RecordedLayer(
             stack=stack,
             kind=kind,
             index=self._counts[tower, stack, kind] - 1,
             name=name,
             scale=call.scale,
-            q=self._kept(call.q),
-            k=self._kept(call.k),
-            v=self._kept(call.v),
+            q=self._detach(call.q),
+            k=self._detach(call.k),
+            v=self._detach(call.v),
             allowed=call.allowed,
             causal=call.causal,
-            padding=self._padding(call),
-            queries=self._queries.get(stack) if kind == "cross" else None,
-            bias=None if call.bias is None else self._kept(call.bias),
+            padding=self._find_padding(call),
+            queries=self._real_queries.get(stack) if kind == "cross" else None,
+            bias=None if call.bias is None else self._detach(call.bias),
             softcap=call.softcap,
-            sinks=None if call.sinks is None else self._kept(call.sinks),
+            sinks=None if call.sinks is None else self._detach(call.sinks),
             why=Message(
                 "the model passes {names} to its attention, which attnviz cannot take into account; "
                 "only the weights that the model reports itself are shown",
@@ -122,24 +122,24 @@ class Recorder:
             run=run,
         )
         if kind == "self":
-            self._queries[stack] = layer.real_queries
+            self._real_queries[stack] = layer.real_queries
         return layer
 
-    def _kept(self, tensor: Tensor) -> Tensor:
+    def _detach(self, tensor: Tensor) -> Tensor:
         return tensor if self.grad else tensor.detach()
 
     def name_of(self, module: nn.Module) -> str:
         """The module's dotted name; of a stranger its class."""
         return self._names.get(id(module), type(module).__name__)
 
-    def _goes_on(self, module: nn.Module, call: AttentionCall) -> bool:
+    def _continues_call(self, module: nn.Module, call: AttentionCall) -> bool:
         """Whether this is another piece of the same layer: pictures of one batch attend apart, cut from one tensor."""
-        before, self._latest = self._latest, (module, call.q)
+        before, self._last_call = self._last_call, (module, call.q)
         if before is None or before[0] is not module:
             return False
         return before[1].untyped_storage().data_ptr() == call.q.untyped_storage().data_ptr()
 
-    def _measured(self, layer: RecordedLayer, module: nn.Module) -> RecordedLayer:
+    def _add_value_norms(self, layer: RecordedLayer, module: nn.Module) -> RecordedLayer:
         """The layer with these lengths, as the projection is now; those of keys that earlier passes saw are kept."""
         _, _, v = layer.qkv
         width = layer.n_heads * v.shape[-1]
@@ -157,7 +157,7 @@ class Recorder:
         new = [projected_lengths(projection, v[:, :, done:], layer.n_heads)] if k_len > done else []
         return replace(layer, norms=torch.cat([earlier, *new], 2))
 
-    def _stack(self, name: str, kind: AttentionKind, call: AttentionCall, module: nn.Module) -> StackName:
+    def _stack_name(self, name: str, kind: AttentionKind, call: AttentionCall, module: nn.Module) -> StackName:
         """Which stack a layer is in. In a model with a single stack, that is the decoder if its attention is causal."""
         for segment in name.split("."):
             if self._two_stacks and segment in ("encoder", "decoder"):
@@ -166,7 +166,7 @@ class Recorder:
                 return "decoder"
         return "decoder" if kind == "cross" or call.causal or getattr(module, "is_causal", True) else "encoder"
 
-    def _padding(self, call: AttentionCall) -> Tensor | None:
+    def _find_padding(self, call: AttentionCall) -> Tensor | None:
         """The padding noted when the mask was made; in other masks, keys that no query of any head may see are padding.
 
         True at real keys, (B or 1, 1, 1, K); None without padding.
@@ -200,7 +200,7 @@ def require_gradient(tensor: Tensor) -> Tensor:
     return tensor if tensor.requires_grad or not torch.is_grad_enabled() else tensor.detach().requires_grad_()
 
 
-def _reported(layer: RecordedLayer, weights: Tensor | None) -> RecordedLayer:
+def _weights_only(layer: RecordedLayer, weights: Tensor | None) -> RecordedLayer:
     """The layer with only the weights that the model reported, so that nothing can be recomputed wrongly from it."""
     q, k, _ = layer.qkv
     reported = weights if weights is not None else q.new_zeros(*q.shape[:3], k.shape[2])

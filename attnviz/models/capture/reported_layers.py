@@ -16,9 +16,9 @@ from attnviz.models.capture.forward_pass import (
     attach_hooks,
     disable_compile,
     has_two_stacks,
-    ids_and_masks,
     parent_name,
     pass_arguments,
+    select_ids_and_masks,
     select_logits,
 )
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
@@ -45,14 +45,14 @@ def record_reported_layers(model: nn.Module, logits: Logits, inputs: dict[str, A
         arguments["output_attentions"] = True
     with torch.no_grad(), disable_compile(model), switch_implementation(model, "eager"), attach_hooks(hooks):
         output = backbone(**arguments)
-    matrices = list(_matrices(output, ""))
+    matrices = list(_iterate_matrices(output, ""))
     of_windows = len(handed_on) > len(matrices)  # layers of windows (Swin v2): the model reports one of each stage
     layers: list[RecordedLayer] = []
     counts: Counter[tuple[str, StackName, AttentionKind]] = Counter()
     for name, weights in handed_on if of_windows else matrices:
-        stack, kind = _place(name, model)
+        stack, kind = _stack_and_kind(name, model)
         tower = "" if of_windows else parent_name(name)
-        keys, queries = _padding(model, inputs, stack, kind, weights)
+        keys, queries = _padding_masks(model, inputs, stack, kind, weights)
         layers.append(
             RecordedLayer(
                 stack,
@@ -69,8 +69,8 @@ def record_reported_layers(model: nn.Module, logits: Logits, inputs: dict[str, A
         )
         counts[tower, stack, kind] += 1
     if not layers:
-        _explain(model, output)
-    return Trace(tuple(layers), select_logits(output, logits, model, inputs), ids_and_masks(inputs))
+        _raise_no_weights(model, output)
+    return Trace(tuple(layers), select_logits(output, logits, model, inputs), select_ids_and_masks(inputs))
 
 
 def _note_weights(noted: list[tuple[str, Tensor]], name: str, _module: nn.Module, _args: Any, output: Any) -> None:
@@ -79,7 +79,7 @@ def _note_weights(noted: list[tuple[str, Tensor]], name: str, _module: nn.Module
         noted.append((name, output[1]))
 
 
-def _explain(model: nn.Module, output: Any) -> None:
+def _raise_no_weights(model: nn.Module, output: Any) -> None:
     """Raise the Problem that says why no attention weights were found."""
     fields = output.values() if isinstance(output, dict) else ()
     if any(isinstance(value, tuple) and value and all(entry is None for entry in value) for value in fields):
@@ -90,35 +90,35 @@ def _explain(model: nn.Module, output: Any) -> None:
     raise Problem("{model} has no attention layers that can be read", model=type(model).__name__)
 
 
-def _padding(
+def _padding_masks(
     model: nn.Module, inputs: dict[str, Any], stack: StackName, kind: AttentionKind, weights: Tensor
 ) -> tuple[Tensor | None, Tensor | None]:
     """Real keys (B, 1, 1, K) and, across two sentences, real queries (B, 1, Q), as far as the inputs tell."""
     mask_name = "decoder_attention_mask" if has_two_stacks(model) and stack == "decoder" else "attention_mask"
     q_len, k_len = weights.shape[-2:]
     if kind == "self":
-        return _real(inputs.get(mask_name), k_len), None
-    queries = _real(inputs.get(mask_name), q_len)
-    return _real(inputs.get("attention_mask"), k_len), None if queries is None else queries[:, 0]
+        return _real_mask(inputs.get(mask_name), k_len), None
+    queries = _real_mask(inputs.get(mask_name), q_len)
+    return _real_mask(inputs.get("attention_mask"), k_len), None if queries is None else queries[:, 0]
 
 
-def _real(mask: object, length: int) -> Tensor | None:
+def _real_mask(mask: object, length: int) -> Tensor | None:
     """A mask (B, length) as (B, 1, 1, length); None where it hides nothing or is about something else."""
     if not isinstance(mask, Tensor) or mask.dim() != 2 or mask.shape[1] != length or bool(mask.all()):
         return None
     return mask.bool()[:, None, None, :]
 
 
-def _matrices(output: Any, prefix: str) -> Iterator[tuple[str, Tensor]]:
+def _iterate_matrices(output: Any, prefix: str) -> Iterator[tuple[str, Tensor]]:
     """Every attention matrix (B, H, Q, K) in an output and in outputs nested in it, each with the name of its field."""
     for name, value in output.items() if isinstance(output, dict) else ():
         if name.endswith("attentions") and isinstance(value, tuple | list):
             yield from ((prefix + name, matrix) for matrix in value if isinstance(matrix, Tensor) and matrix.dim() == 4)
         else:
-            yield from _matrices(value, f"{prefix}{name}.")
+            yield from _iterate_matrices(value, f"{prefix}{name}.")
 
 
-def _place(name: str, model: nn.Module) -> tuple[StackName, AttentionKind]:
+def _stack_and_kind(name: str, model: nn.Module) -> tuple[StackName, AttentionKind]:
     """Stack and kind of the layers in an output field such as "encoder_attentions" or "cross_attentions"."""
     if "cross" in name:
         return "decoder", "cross"

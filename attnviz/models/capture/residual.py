@@ -13,7 +13,7 @@ from attnviz.base.message import Message, Problem
 from attnviz.models.capture.head_selection import to_float32
 
 # A part of a model held at what it was in one pass, where it is linear: a norm, a factor, a layer, an activation.
-TENSORS, NUMBERS = ("matrix", "gain", "scale", "bias"), ("name", "centres", "eps", "function")  #: of a `Frozen`
+TENSORS, NUMBERS = ("matrix", "gain", "scale", "bias"), ("name", "centres", "eps", "function")  #: of a `FrozenMap`
 
 #: functions of one number that stand in an output head, by name
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -46,11 +46,11 @@ class FrozenMap:
         """The tensors that it holds, by the names of their fields."""
         return {name: value for name in TENSORS if (value := getattr(self, name)) is not None}
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Everything else, as JSON can say it."""
         return {name: getattr(self, name) for name in NUMBERS}
 
-    def back(self, direction: Tensor, at: Tensor) -> Tensor:
+    def pull_back(self, direction: Tensor, at: Tensor) -> Tensor:
         """The direction (B, n, M) before the map of one after it, at positions (B, n)."""
         if self.scale is not None:
             direction = direction * vectors_at(self.scale if self.scale.dim() == 3 else self.scale[..., None], at)
@@ -72,7 +72,7 @@ class FrozenMap:
         """Whether it is known what it makes of other vectors than those of the pass."""
         return self.scale is None or bool(self.function) or self.eps is not None
 
-    def anew(self, x: Tensor) -> Tensor:
+    def apply(self, x: Tensor) -> Tensor:
         """What it makes of other vectors (..., M): a norm under the scale of each."""
         if self.function:
             return ACTIVATIONS[self.function](x)
@@ -102,7 +102,7 @@ def freeze_norm(name: str, norm: nn.Module, inputs: Tensor, outputs: Tensor) -> 
 
     LayerNorm, RMSNorm and their kin are. `inputs` and `outputs` are those of the pass, (B, Q, M).
     """
-    probe = _alternating(inputs.shape[-1], inputs)
+    probe = _make_probe(inputs.shape[-1], inputs)
     with torch.no_grad():
         up, down, shifted, near = (
             to_float32(norm(vector)[0, 0]) for vector in (probe, -probe, probe + _FAR, probe * _NEAR)
@@ -119,11 +119,11 @@ def freeze_norm(name: str, norm: nn.Module, inputs: Tensor, outputs: Tensor) -> 
     allowed = 1e-4 if inputs.dtype in (torch.float32, torch.float64) else 3e-2
     if not bool(wrong <= allowed * (1e-6 + target.abs().max())):
         return None
-    eps = _below_the_root(gain, scale, to_float32(probe[0, 0]) * _NEAR, near - bias, x)
+    eps = _measure_eps(gain, scale, to_float32(probe[0, 0]) * _NEAR, near - bias, x)
     return FrozenMap(name, None, gain, scale, bias if bool(bias.any()) else None, centres, eps)
 
 
-def _below_the_root(gain: Tensor, scale: Tensor, probe: Tensor, target: Tensor, x: Tensor) -> float | None:
+def _measure_eps(gain: Tensor, scale: Tensor, probe: Tensor, target: Tensor, x: Tensor) -> float | None:
     """The eps of a norm by its answer, less its bias, to a short probe (M,); None where its scale at `x` is another
     function.
     """
@@ -133,7 +133,7 @@ def _below_the_root(gain: Tensor, scale: Tensor, probe: Tensor, target: Tensor, 
     return max(eps, 0.0) if bool(((expected - scale).abs() <= 1e-2 * expected).all()) else None
 
 
-def _alternating(width: int, like: Tensor) -> Tensor:
+def _make_probe(width: int, like: Tensor) -> Tensor:
     """A long vector whose numbers add up to 0 and are nowhere 0, (1, 1, M)."""
     probe = torch.ones(width, dtype=torch.float32, device=like.device)
     probe[1::2] = -1.0
@@ -157,14 +157,14 @@ class LogitPath:
     softcap: float | None = None
     output: str = ""  #: the dotted name of the output layer
 
-    def rows(self, token: int | Tensor, versus: int | Tensor | None, batch: int) -> tuple[Tensor, Tensor]:
+    def direction(self, token: int | Tensor, versus: int | Tensor | None, batch: int) -> tuple[Tensor, Tensor]:
         """The direction (B, M) in front of the unembedding that is the logit of a token or its lead over `versus`, and
         what its bias adds to that (B,).
         """
-        plus = self.ids("token", token, batch)
+        plus = self.resolve_ids("token", token, batch)
         row, bias = self._row(plus)
         if versus is not None:
-            versus_row, versus_bias = self._row(self.ids("versus", versus, batch))
+            versus_row, versus_bias = self._row(self.resolve_ids("versus", versus, batch))
             row, bias = row - versus_row, bias - versus_bias
         return row, bias
 
@@ -172,7 +172,7 @@ class LogitPath:
         bias = torch.zeros(len(ids), device=ids.device) if self.bias is None else to_float32(self.bias[ids])
         return to_float32(self.unembedding[ids]) * self.factor, bias
 
-    def ids(self, name: str, token: int | Tensor, batch: int) -> Tensor:
+    def resolve_ids(self, name: str, token: int | Tensor, batch: int) -> Tensor:
         """Ids (B,), one for each row."""
         ids = torch.as_tensor(token, device=self.unembedding.device).reshape(-1)
         if len(ids) not in (1, batch) or not 0 <= int(ids.min()) <= int(ids.max()) < len(self.unembedding):
@@ -185,14 +185,14 @@ class LogitPath:
             )
         return ids.expand(batch)
 
-    def lead(self, logits: Tensor, token: int | Tensor, versus: int | Tensor | None) -> Tensor:
+    def logit_diff(self, logits: Tensor, token: int | Tensor, versus: int | Tensor | None) -> Tensor:
         """The logit of a token, or its lead, among a model's own logits (B, V): (B,)."""
         logits, batch = to_float32(logits), len(logits)
-        token_logits = logits.gather(1, self.ids("token", token, batch)[:, None])[:, 0]
+        token_logits = logits.gather(1, self.resolve_ids("token", token, batch)[:, None])[:, 0]
         return (
             token_logits
             if versus is None
-            else token_logits - logits.gather(1, self.ids("versus", versus, batch)[:, None])[:, 0]
+            else token_logits - logits.gather(1, self.resolve_ids("versus", versus, batch)[:, None])[:, 0]
         )
 
     def logits(self, streams: Tensor) -> Tensor | None:
@@ -202,11 +202,11 @@ class LogitPath:
         if not all(step.has_own_scale for step in self.steps):
             return None
         for step in self.steps:
-            streams = step.anew(to_float32(streams))
+            streams = step.apply(to_float32(streams))
         logits = to_float32(streams) @ to_float32(self.unembedding).mT * self.factor
         return logits if self.bias is None else logits + to_float32(self.bias)
 
-    def capped(self, logits: Tensor) -> Tensor:
+    def apply_softcap(self, logits: Tensor) -> Tensor:
         """The logits as the model hands them on."""
         return logits if self.softcap is None else self.softcap * (logits / self.softcap).tanh()
 
@@ -215,12 +215,12 @@ PATH_NUMBERS = ("factor", "softcap", "output")  #: of a `LogitPath`
 
 
 @dataclass(frozen=True, eq=False)
-class Ways:
+class LogitDirections:
     """Directions (B, n, M) of some vectors in front of the unembedding, at every place that leads to them."""
 
-    places: tuple[Tensor, ...]  #: on the stream at the input of each block, and at its end
+    streams: tuple[Tensor, ...]  #: on the stream at the input of each block, and at its end
     heads: tuple[Tensor, ...]  #: on what the output projection of each block's attention answers
-    inside: tuple[Tensor, ...]  #: (B, n): what the biases of a block's norms add along them
+    block_biases: tuple[Tensor, ...]  #: (B, n): what the biases of a block's norms add along them
     biases: Mapping[str, Tensor]  #: (B, n): the same for all norms and layers on the way, by their names
 
 
@@ -249,38 +249,38 @@ class Residual:
     def __iter__(self) -> Iterator[Tensor]:
         return iter(self.streams)
 
-    def way(self) -> LogitPath:
+    def require_path(self) -> LogitPath:
         """What leads to the logits; a Problem where a logit cannot be taken apart."""
         if self.path is None:
             raise Problem("a logit of this model cannot be taken apart by heads: {why}", why=self.why)
         return self.path
 
-    def ways(self, rows: Tensor, at: Tensor) -> Ways:
+    def find_directions(self, rows: Tensor, at: Tensor) -> LogitDirections:
         """Where vectors (B, n, M) in front of the unembedding come from, at positions (B, n): every norm's scale is
         held at what it was.
         """
         biases: dict[str, Tensor] = {}
         direction = rows
-        for step in reversed(self.way().steps):
-            direction, _ = before(step, direction, at, biases)
+        for step in reversed(self.require_path().steps):
+            direction, _ = pull_back_direction(step, direction, at, biases)
         places, heads, inside = [direction], [], []
         for number in reversed(range(len(self.blocks))):
             end, middle, attention = (
                 self.maps.get(f"{number}.{location}") for location in ("end", "middle", "attention")
             )
-            direction, first = before(end, direction, at, biases)
-            direction, second = before(middle, direction, at, biases)
-            onto_heads, third = before(attention, direction, at, biases)
+            direction, first = pull_back_direction(end, direction, at, biases)
+            direction, second = pull_back_direction(middle, direction, at, biases)
+            onto_heads, third = pull_back_direction(attention, direction, at, biases)
             places.append(direction)
             heads.append(onto_heads)
             inside.append(first + second + third)
-        return Ways(tuple(places[::-1]), tuple(heads[::-1]), tuple(inside[::-1]), biases)
+        return LogitDirections(tuple(places[::-1]), tuple(heads[::-1]), tuple(inside[::-1]), biases)
 
     @property
     def linearised(self) -> Message | None:
         """What is held at its value in this pass beyond the final norm's scale; None where nothing is."""
         norms = any(frozen_map.scale is not None for frozen_map in self.maps.values())
-        bent = any(step.function for step in self.way().steps)
+        bent = any(step.function for step in self.require_path().steps)
         if norms and bent:
             return Message(
                 "the scale of every norm on the way is held at what it was, and the activation of the output head is "
@@ -305,21 +305,23 @@ class Residual:
             tensors |= {} if self.path.bias is None else {"path.bias": self.path.bias}
         return tensors
 
-    def plain(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Everything else, as JSON can say it."""
         return {
             "path": self.path and {name: getattr(self.path, name) for name in PATH_NUMBERS},
             "why": self.why and [self.why.template, self.why.params],
             "blocks": list(self.blocks),
             "mlps": list(self.mlps),
-            "maps": {key: frozen_map.plain() for key, frozen_map in self._all_maps().items()},
+            "maps": {key: frozen_map.to_json() for key, frozen_map in self._all_maps().items()},
         }
 
     @staticmethod
-    def of(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "Residual":
-        """The inverse of `tensors` and `plain`."""
+    def from_json(plain: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> "Residual":
+        """The inverse of `tensors` and `to_json`."""
         streams = tuple(tensors[f"residual.{n}"] for n in range(sum(name.startswith("residual.") for name in tensors)))
-        maps = {key: FrozenMap(**fields, **_under(f"map.{key}.", tensors)) for key, fields in plain["maps"].items()}
+        maps = {
+            key: FrozenMap(**fields, **_tensors_below(f"map.{key}.", tensors)) for key, fields in plain["maps"].items()
+        }
         path, path_fields = None, plain["path"]
         if path_fields:
             steps = tuple(maps[key] for key in sorted(maps) if key.startswith("path."))
@@ -330,26 +332,28 @@ class Residual:
             plain["why"] and Message(*plain["why"]),
             tuple(plain["blocks"]),
             {key: frozen_map for key, frozen_map in maps.items() if not key.startswith("path.")},
-            _under("embedded.", tensors),
+            _tensors_below("embedded.", tensors),
             tuple(plain["mlps"]),
         )
 
 
-def _under(start: str, tensors: Mapping[str, Tensor]) -> dict[str, Any]:
+def _tensors_below(start: str, tensors: Mapping[str, Tensor]) -> dict[str, Any]:
     """The tensors whose names begin so, by the rest of their names."""
     return {name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}
 
 
-def before(step: FrozenMap | None, direction: Tensor, at: Tensor, biases: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+def pull_back_direction(
+    step: FrozenMap | None, direction: Tensor, at: Tensor, biases: dict[str, Tensor]
+) -> tuple[Tensor, Tensor]:
     """The direction before a map, and what its bias adds, which is noted under the map's name."""
     if step is None:
         return direction, direction.new_zeros(direction.shape[:2])
     added = step.offset(direction, at)
     if step.bias is not None:
         biases[step.name] = biases[step.name] + added if step.name in biases else added
-    return step.back(direction, at), added
+    return step.pull_back(direction, at), added
 
 
-def along(direction: Tensor, vectors: Tensor, at: Tensor) -> Tensor:
+def project_onto(direction: Tensor, vectors: Tensor, at: Tensor) -> Tensor:
     """What vectors (B or 1, Q, M) at positions (B, n) are along directions (B, n, M): (B, n)."""
     return (direction * vectors_at(vectors, at)).sum(-1)

@@ -38,20 +38,22 @@ class Passage:
 
     name: str
     module: nn.Module
-    given: Tensor
-    answered: Tensor
+    hidden_in: Tensor
+    hidden_out: Tensor
 
     def as_norm(self) -> FrozenMap | None:
         """The module as a norm, if it is one."""
         larger = any(True for _ in self.module.children()) or any(p.dim() > 1 for p in self.module.parameters())
-        if larger or self.given.shape != self.answered.shape:
+        if larger or self.hidden_in.shape != self.hidden_out.shape:
             return None
-        return freeze_norm(self.name, self.module, self.given, self.answered)
+        return freeze_norm(self.name, self.module, self.hidden_in, self.hidden_out)
 
-    def like(self, stream: Tensor) -> "Passage":
+    def reshape_like(self, stream: Tensor) -> "Passage":
         """The same with what it was given and answered in the shape of the stream, where they have its size."""
-        given, answered = (t.view_as(stream) if t.numel() == stream.numel() else t for t in (self.given, self.answered))
-        return replace(self, given=given, answered=answered)
+        hidden_in, hidden_out = (
+            t.view_as(stream) if t.numel() == stream.numel() else t for t in (self.hidden_in, self.hidden_out)
+        )
+        return replace(self, hidden_in=hidden_in, hidden_out=hidden_out)
 
 
 @dataclass(frozen=True)
@@ -64,54 +66,59 @@ class Joint:
 
 def find_joint(block: Passage, attention: Tensor, parts: list[Passage]) -> Joint | None:
     """How the block came from what it was given to what it answered, `attention` being what that part answered."""
-    change = to_float32(block.answered) - to_float32(block.given)
-    for norm, added in ((None, attention), *_normed(attention, parts)):
+    change = to_float32(block.hidden_out) - to_float32(block.hidden_in)
+    for norm, added in ((None, attention), *_find_norms(attention, parts)):
         rest = change - to_float32(added)
-        for name, answer in (("", torch.zeros_like(rest)), *((passage.name, passage.answered) for passage in parts)):
-            if _same(answer, rest, block.answered):
+        for name, answer in (("", torch.zeros_like(rest)), *((passage.name, passage.hidden_out) for passage in parts)):
+            if _equal_up_to_rounding(answer, rest, block.hidden_out):
                 return Joint({} if norm is None else {"attention": norm}, name)
-    return _by_factors(change, attention, parts, block) or _norms_on_the_stream(block, attention, parts)
+    return _joint_by_factors(change, attention, parts, block) or _joint_by_stream_norms(block, attention, parts)
 
 
-def _normed(attention: Tensor, parts: list[Passage]) -> Iterator[tuple[FrozenMap, Tensor]]:
+def _find_norms(attention: Tensor, parts: list[Passage]) -> Iterator[tuple[FrozenMap, Tensor]]:
     """The norms that were given what attention answered, with their answers."""
     for passage in parts:
-        if passage.given.shape == attention.shape and torch.equal(passage.given, attention):
+        if passage.hidden_in.shape == attention.shape and torch.equal(passage.hidden_in, attention):
             norm = passage.as_norm()
             if norm is not None:
-                yield norm, passage.answered
+                yield norm, passage.hidden_out
 
 
-def _by_factors(change: Tensor, attention: Tensor, parts: list[Passage], block: Passage) -> Joint | None:
+def _joint_by_factors(change: Tensor, attention: Tensor, parts: list[Passage], block: Passage) -> Joint | None:
     """The two parts added after each was multiplied by a number: least squares in two unknowns."""
     attention_term = to_float32(attention)
     for passage in parts:
-        both = torch.stack([attention_term.flatten(), to_float32(passage.answered).flatten()])  # (2, N)
+        both = torch.stack([attention_term.flatten(), to_float32(passage.hidden_out).flatten()])  # (2, N)
         gram = both @ both.mT
         if torch.linalg.det(gram) <= 1e-6 * gram[0, 0] * gram[1, 1]:
             continue
         factors = torch.linalg.solve(gram, both @ change.flatten())
-        if _same((factors @ both).view_as(change), change, block.answered):
+        if _equal_up_to_rounding((factors @ both).view_as(change), change, block.hidden_out):
             return Joint({"attention": FrozenMap(passage.name, gain=factors[:1])}, passage.name)
     return None
 
 
-def _norms_on_the_stream(block: Passage, attention: Tensor, parts: list[Passage]) -> Joint | None:
+def _joint_by_stream_norms(block: Passage, attention: Tensor, parts: list[Passage]) -> Joint | None:
     """A norm of the stream after attention was added, and another at the end of the block."""
-    after = to_float32(block.given) + to_float32(attention)
-    middles = [passage for passage in parts if _same(passage.given, after, passage.given)]
-    ends = [passage for passage in parts if _same(passage.answered, block.answered, block.answered)]
+    after = to_float32(block.hidden_in) + to_float32(attention)
+    middles = [passage for passage in parts if _equal_up_to_rounding(passage.hidden_in, after, passage.hidden_in)]
+    ends = [
+        passage for passage in parts if _equal_up_to_rounding(passage.hidden_out, block.hidden_out, block.hidden_out)
+    ]
     for middle, end in product(middles, ends):
         norms = middle.as_norm(), end.as_norm()
         if norms[0] is not None and norms[1] is not None:
-            rest = to_float32(end.given) - to_float32(middle.answered)
-            mlp = next((passage.name for passage in parts if _same(passage.answered, rest, end.given)), None)
+            rest = to_float32(end.hidden_in) - to_float32(middle.hidden_out)
+            mlp = next(
+                (passage.name for passage in parts if _equal_up_to_rounding(passage.hidden_out, rest, end.hidden_in)),
+                None,
+            )
             if mlp is not None:
                 return Joint({"middle": norms[0], "end": norms[1]}, mlp)
     return None
 
 
-def _same(actual: Tensor, expected: Tensor, stream: Tensor) -> bool:
+def _equal_up_to_rounding(actual: Tensor, expected: Tensor, stream: Tensor) -> bool:
     """Whether two tensors (B, Q, M) differ by no more than a sum with the stream is rounded."""
     if actual.shape != expected.shape:
         return False
@@ -124,7 +131,7 @@ def rounding_tolerance(dtype: torch.dtype) -> float:
     return 1e-5 if dtype in (torch.float32, torch.float64) else 1e-2
 
 
-def close(actual: Tensor, expected: Tensor, times: float = 10.0) -> bool:
+def is_close(actual: Tensor, expected: Tensor, times: float = 10.0) -> bool:
     """Whether two tensors differ by no more than rounding."""
     allowed = times * rounding_tolerance(actual.dtype)
     return actual.shape == expected.shape and float(
@@ -138,7 +145,7 @@ class ResidualWatch:
     """The hidden states that passed through the blocks of a model, their parts, and what comes before and after."""
 
     model: nn.Module
-    passed: dict[str, list[Passage]] = field(default_factory=dict)  # in the order of the modules' first answers
+    passages: dict[str, list[Passage]] = field(default_factory=dict)  # in the order of the modules' first answers
     embedded: dict[str, Tensor] = field(default_factory=dict)  # what the tables of vectors answered, (B or 1, Q, M)
 
     @cached_property
@@ -146,51 +153,53 @@ class ResidualWatch:
         return modules_by_name(self.model)
 
     @contextmanager
-    def watching(self, wanted: bool) -> Iterator[None]:
+    def watch_pass(self, wanted: bool) -> Iterator[None]:
         """Inside the block, what passes through the modules is kept, if it is wanted."""
         handles = (
-            module.register_forward_hook(this_thread_only(partial(self._note, name)), with_kwargs=True)
+            module.register_forward_hook(this_thread_only(partial(self._note_passage, name)), with_kwargs=True)
             for name, module in self._modules.items()
             if wanted and module is not self.model and not isinstance(module, nn.ModuleList)
         )
         with attach_hooks(handles):
             yield
 
-    def _note(self, name: str, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
+    def _note_passage(
+        self, name: str, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any
+    ) -> None:
         """A hook that keeps what a module was given and answered."""
         hidden = next((t for t in (*args, *kwargs.values()) if is_hidden(t) or _is_flat(t)), None)
         output = output[0] if isinstance(output, tuple | list) and output else output
         if isinstance(module, nn.Embedding) and is_hidden(output):
             self.embedded.setdefault(name, output.detach())
         elif hidden is not None and (is_hidden(output) or _is_flat(output)):
-            self.passed.setdefault(name, []).append(Passage(name, module, hidden.detach(), output.detach()))
+            self.passages.setdefault(name, []).append(Passage(name, module, hidden.detach(), output.detach()))
 
-    def added(self, trace: Trace, at: Tensor) -> Trace:
+    def add_residual(self, trace: Trace, at: Tensor) -> Trace:
         """The trace with the stream of the pass that was watched; `at` is the last real position of each row, (B,)."""
         blocks = self._blocks(trace.layers)
-        chain = [self.passed[name][0] for name in blocks]
-        end = chain[-1].answered
-        if any(passage.given.shape != end.shape for passage in chain):
+        chain = [self.passages[name][0] for name in blocks]
+        end = chain[-1].hidden_out
+        if any(passage.hidden_in.shape != end.shape for passage in chain):
             raise Problem("the blocks of this model do not hand on one residual stream; leave residual out")
-        residual = Residual((*(passage.given for passage in chain), end), blocks=tuple(blocks))
+        residual = Residual((*(passage.hidden_in for passage in chain), end), blocks=tuple(blocks))
         try:
-            residual = self._followed(residual, trace, at)
+            residual = self._follow_to_logits(residual, trace, at)
         except Problem as problem:
             residual = replace(residual, why=problem.message)
         return replace(trace, residual=residual, last=at)
 
-    def _followed(self, residual: Residual, trace: Trace, at: Tensor) -> Residual:
+    def _follow_to_logits(self, residual: Residual, trace: Trace, at: Tensor) -> Residual:
         """The stream with all that leads from its parts to the logits; a Problem where that cannot be told."""
-        joints = self._joints(trace.layers, residual.blocks)
+        joints = self._find_joints(trace.layers, residual.blocks)
         inside = f"{parent_name(residual.blocks[0])}."
-        outside = [passage for name, seen in self.passed.items() if not name.startswith(inside) for passage in seen]
+        outside = [passage for name, seen in self.passages.items() if not name.startswith(inside) for passage in seen]
         tables = {name: table for name, table in self.embedded.items() if not name.startswith(inside)}
         maps = {
             f"{n}.{location}": frozen_map
             for n, joint in enumerate(joints)
             for location, frozen_map in joint.maps.items()
         }
-        start, vectors = start_of(self.model, residual[0], outside, tables)
+        start, vectors = find_start(self.model, residual[0], outside, tables)
         return replace(
             residual,
             path=logit_path(self.model, residual[-1], outside, logits_at(trace.logits, at), at),
@@ -204,45 +213,47 @@ class ResidualWatch:
         names = []
         for layer in layers:
             name = block_name(layer.name)
-            if name is not None and name in self.passed and name not in names:
+            if name is not None and name in self.passages and name not in names:
                 names.append(name)
-        if len(set(map(parent_name, names))) != 1 or any(len(self.passed[name]) != 1 for name in names):
+        if len(set(map(parent_name, names))) != 1 or any(len(self.passages[name]) != 1 for name in names):
             raise Problem(
                 "the residual stream is read in models with one list of blocks that each run once; leave residual out"
             )
         return sorted(names, key=lambda name: int(name.rpartition(".")[2]))
 
-    def _joints(self, layers: tuple[RecordedLayer, ...], blocks: tuple[str, ...]) -> list[Joint]:
+    def _find_joints(self, layers: tuple[RecordedLayer, ...], blocks: tuple[str, ...]) -> list[Joint]:
         """How each block joins its attention and its other part to the stream."""
         joints = []
         for number, layer in enumerate(layers):
             block = block_name(layer.name)
             if number >= len(blocks) or block != blocks[number] or layer.kind != "self":
                 raise Problem("{name} lies outside the blocks of the residual stream", name=layer.name)
-            passage = self.passed[blocks[number]][0]
-            joint = find_joint(passage, self._added_by(layer), self._parts(passage))
+            passage = self.passages[blocks[number]][0]
+            joint = find_joint(passage, self._projection_output(layer), self._block_parts(passage))
             if joint is None:
                 raise Problem(
                     "what stands between the attention of {name} and the residual stream is neither a norm nor a "
                     "factor",
                     name=layer.name,
                 )
-            if number + 1 < len(blocks) and not close(self.passed[blocks[number + 1]][0].given, passage.answered):
+            if number + 1 < len(blocks) and not is_close(
+                self.passages[blocks[number + 1]][0].hidden_in, passage.hidden_out
+            ):
                 raise Problem("something changes the residual stream after {name}", name=passage.name)
             joints.append(joint)
         return joints
 
-    def _parts(self, block: Passage) -> list[Passage]:
+    def _block_parts(self, block: Passage) -> list[Passage]:
         """What passed through the parts of a block that ran once and answer in the shape of the stream."""
         seen = [
             passages
-            for name, passages in self.passed.items()
+            for name, passages in self.passages.items()
             if name.startswith(f"{block.name}.") and len(passages) == 1
         ]
-        parts = [passages[0].like(block.answered) for passages in seen]
-        return [passage for passage in parts if passage.answered.shape == block.answered.shape]
+        parts = [passages[0].reshape_like(block.hidden_out) for passages in seen]
+        return [passage for passage in parts if passage.hidden_out.shape == block.hidden_out.shape]
 
-    def _added_by(self, layer: RecordedLayer) -> Tensor:
+    def _projection_output(self, layer: RecordedLayer) -> Tensor:
         """What the output projection answered, (B, Q, M), if it was given the heads' outputs as they are."""
         if layer.w_o is not None and layer.exact:
             last = layer.cropped(slice(-1, None), slice(None)).head_outputs()[:, :, 0].flatten(1)  # (B, H*Dv)
@@ -250,10 +261,10 @@ class ResidualWatch:
                 self._modules[layer.name], self._modules.get(parent_name(layer.name)), last.shape[1]
             )
             name = next((name for name, module in self._modules.items() if module is projection), "")
-            seen = self.passed.get(name, [])
+            seen = self.passages.get(name, [])
             expected = last @ to_float32(layer.w_o).mT + (0.0 if layer.b_o is None else to_float32(layer.b_o))
-            if len(seen) == 1 and close(seen[0].answered[:, -1], expected):
-                return seen[0].answered
+            if len(seen) == 1 and is_close(seen[0].hidden_out[:, -1], expected):
+                return seen[0].hidden_out
         raise Problem(
             "what the heads of {name} hand on is changed before or in its output projection, or that projection was "
             "not found",
@@ -278,7 +289,7 @@ def logit_path(model: nn.Module, end: Tensor, outside: list[Passage], logits: Te
     if logits is None:
         raise Problem('logits must be asked for, as "last" or "all"')
     head = [passage for passage in outside if passage.module is not layer]
-    steps, last = _steps(end, head)
+    steps, last = _find_steps(end, head)
     output = next(name for name, module in modules_by_name(model).items() if module is layer)
     path = LogitPath(steps, weight.detach(), None if layer.bias is None else layer.bias.detach(), output=output)
     products = vectors_at(last, at[:, None])[:, 0] @ to_float32(weight.detach()).mT
@@ -287,51 +298,51 @@ def logit_path(model: nn.Module, end: Tensor, outside: list[Passage], logits: Te
     config = getattr(model, "config", None)
     cap = getattr(config.get_text_config(), "final_logit_softcapping", None) if config is not None else None
     capped = replace(path, softcap=cap)
-    if cap is not None and close(capped.capped(products + bias).to(logits.dtype), logits, times):
+    if cap is not None and is_close(capped.apply_softcap(products + bias).to(logits.dtype), logits, times):
         return capped
     factor = float(((to_float32(logits) - bias) * products).sum() / (products * products).sum())
-    if not close((products * factor + bias).to(logits.dtype), logits, times):
-        if any(passage.given.dim() == 3 and passage.given.shape[1] < end.shape[1] for passage in head):
+    if not is_close((products * factor + bias).to(logits.dtype), logits, times):
+        if any(passage.hidden_in.dim() == 3 and passage.hidden_in.shape[1] < end.shape[1] for passage in head):
             raise Problem('only some positions went through its output head: capture with logits="all"')
         raise Problem("the model does something to its logits that is neither a product with a number nor a soft-cap")
     return replace(path, factor=1.0 if abs(factor - 1) < 10 * rounding_tolerance(logits.dtype) else factor)
 
 
-def _steps(end: Tensor, outside: list[Passage]) -> tuple[tuple[FrozenMap, ...], Tensor]:
+def _find_steps(end: Tensor, outside: list[Passage]) -> tuple[tuple[FrozenMap, ...], Tensor]:
     """The norms, layers and activations after the end of the stream, and what the last of them answered."""
     steps: list[FrozenMap] = []
-    while (step := _next(end, outside)) is not None and len(steps) < len(outside):
+    while (step := _next_step(end, outside)) is not None and len(steps) < len(outside):
         steps.append(step[0])
         end = step[1]
     return tuple(steps), end
 
 
-def _next(hidden: Tensor, outside: list[Passage]) -> tuple[FrozenMap, Tensor] | None:
+def _next_step(hidden: Tensor, outside: list[Passage]) -> tuple[FrozenMap, Tensor] | None:
     """The module that was given these hidden states, as a map, with its answer; or the activation between two."""
     leaves = [passage for passage in outside if not any(True for _ in passage.module.children())]
     for passage in leaves:
-        if passage.given.shape != hidden.shape or not torch.equal(passage.given, hidden):
+        if passage.hidden_in.shape != hidden.shape or not torch.equal(passage.hidden_in, hidden):
             continue
         if isinstance(passage.module, nn.Linear):
             bias = passage.module.bias
             weight = passage.module.weight.detach()
             return FrozenMap(
                 passage.name, matrix=weight, bias=None if bias is None else bias.detach()
-            ), passage.answered
+            ), passage.hidden_out
         norm = passage.as_norm()
-        if norm is not None and not torch.equal(passage.given, passage.answered):
-            return norm, passage.answered
+        if norm is not None and not torch.equal(passage.hidden_in, passage.hidden_out):
+            return norm, passage.hidden_out
     for passage in leaves:
-        bent = _activation(hidden, passage.given) if passage.given.shape == hidden.shape else None
+        bent = _find_activation(hidden, passage.hidden_in) if passage.hidden_in.shape == hidden.shape else None
         if bent is not None:
-            return bent, passage.given
+            return bent, passage.hidden_in
     return None
 
 
-def _activation(inputs: Tensor, outputs: Tensor) -> FrozenMap | None:
+def _find_activation(inputs: Tensor, outputs: Tensor) -> FrozenMap | None:
     """The function of each number that makes the one of the other, by its slopes there; None for none that is known."""
     for name, function in ACTIVATIONS.items():
-        if close(function(inputs), outputs):
+        if is_close(function(inputs), outputs):
             point = to_float32(inputs).detach().requires_grad_()
             with torch.enable_grad():
                 (slopes,) = torch.autograd.grad(function(point).sum(), point)
@@ -341,7 +352,7 @@ def _activation(inputs: Tensor, outputs: Tensor) -> FrozenMap | None:
     return None
 
 
-def start_of(
+def find_start(
     model: nn.Module, first: Tensor, outside: list[Passage], tables: dict[str, Tensor]
 ) -> tuple[FrozenMap | None, dict[str, Tensor]]:
     """The norm between the embeddings and the stream's first place, and the vectors that are added to the tokens' own,
@@ -359,14 +370,14 @@ def start_of(
         *(
             passage
             for passage in outside
-            if passage.answered.shape == first.shape and torch.equal(passage.answered, first)
+            if passage.hidden_out.shape == first.shape and torch.equal(passage.hidden_out, first)
         ),
     ):
-        target = first if norm is None else norm.given
+        target = first if norm is None else norm.hidden_in
         if _is_sum(target, token, others):
             measured = None if norm is None else norm.as_norm()
             if norm is None or measured is not None:
-                return measured, {_kind(name): table for name, table in others.items()}
+                return measured, {_table_kind(name): table for name, table in others.items()}
     return None, {}
 
 
@@ -378,10 +389,10 @@ def _is_sum(target: Tensor, token: Tensor, others: dict[str, Tensor]) -> bool:
     factor = ((to_float32(target) - others_sum) * to_float32(token)).sum() / to_float32(token).square().sum().clamp_min(
         1e-30
     )
-    return close((factor * to_float32(token) + others_sum).to(target.dtype), target, 2.0)
+    return is_close((factor * to_float32(token) + others_sum).to(target.dtype), target, 2.0)
 
 
-def _kind(name: str) -> str:
+def _table_kind(name: str) -> str:
     """The name under which the vectors of a table are counted: "positions" for those of places in the sentence."""
     last = name.rpartition(".")[2]
     return "positions" if "pos" in last or last == "wpe" else name

@@ -39,16 +39,16 @@ class Rotary:
         """The base that the second pair's frequency tells, to six digits."""
         return float(f"{float(self.turns[1]) ** -len(self.turns):.6g}") if len(self.turns) > 1 else 1.0
 
-    def changed(self, base: float | None) -> TensorChange:
+    def change_base(self, base: float | None) -> TensorChange:
         """For `Edit.change`: undo the rotation and, with a `base`, rotate again with the frequencies of that base."""
         new = None if base is None else frequencies(self.width, base)
 
         def change(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-            return self._changed(q, new), self._changed(k, new), v
+            return self._rotate_again(q, new), self._rotate_again(k, new), v
 
         return change
 
-    def _changed(self, x: Tensor, new: Tensor | None) -> Tensor:
+    def _rotate_again(self, x: Tensor, new: Tensor | None) -> Tensor:
         """x (B, H, T, D) of positions 0 to T-1."""
         positions = torch.arange(x.shape[-2], device=x.device, dtype=torch.float64)[:, None]
         turned, rest = x[..., : self.width].double(), x[..., self.width :]
@@ -78,13 +78,13 @@ def find_rotary(model: nn.Module) -> Rotary:
     before, after = ([layer for layer in trace.layers if layer.q is not None] for trace in passes)
     for pairing in ("half", "interleaved"):
         rotary = Rotary(turns, pairing, length, frozenset())
-        turned = [a.index for b, a in zip(before, after, strict=True) if _turns(rotary, b, a)]
+        turned = [a.index for b, a in zip(before, after, strict=True) if _is_turned(rotary, b, a)]
         if turned:
             return replace(rotary, layers=frozenset(turned))
     raise Problem("{model} rotates queries and keys in a way that attnviz does not know", model=name)
 
 
-def _turns(rotary: Rotary, before: RecordedLayer, after: RecordedLayer) -> bool:
+def _is_turned(rotary: Rotary, before: RecordedLayer, after: RecordedLayer) -> bool:
     """Whether the layer's queries turned by SHIFT positions as `rotary` says."""
     was, now = (layer.qkv[0].double().cpu() for layer in (before, after))
     if was.shape[-1] < rotary.width:

@@ -32,9 +32,9 @@ from attnviz.models.capture.forward_pass import (
     Logits,
     disable_compile,
     has_two_stacks,
-    ids_and_masks,
     last_positions,
     pass_arguments,
+    select_ids_and_masks,
     select_logits,
     unwrap_model,
 )
@@ -82,7 +82,7 @@ def capture(
     trace: its queries are all positions that went through the model, `trace.inputs["sequences"]` is what was written,
     and `logits` "all" are those of every step, (B, steps, V).
     """
-    return _passes(model, (), args, logits, inputs, grad, residual, tokenizer, labels)
+    return _run_passes(model, (), args, logits, inputs, grad, residual, tokenizer, labels)
 
 
 def intervene(
@@ -111,10 +111,10 @@ def intervene(
             "{given} is not an edit: intervene takes the model, one Edit or a list of them, then what the model takes",
             given=type(edits).__name__,
         )
-    return _passes(model, every, args, logits, inputs, grad, residual, tokenizer, labels)
+    return _run_passes(model, every, args, logits, inputs, grad, residual, tokenizer, labels)
 
 
-def _passes(
+def _run_passes(
     model: Any,
     edits: tuple[Any, ...],
     args: tuple[Any, ...],
@@ -140,18 +140,18 @@ def _passes(
                 "grad and residual are of one pass: capture the model itself over what was generated, "
                 'trace.inputs["sequences"]'
             )
-        return names.on(record_generation(model, args, logits, inputs, edits))
+        return names.label_trace(record_generation(model, args, logits, inputs, edits))
     if logits not in ("last", "all", None):
         raise Problem('logits={logits} must be "last", "all" or None', logits=repr(logits))
     model = unwrap_model(model)
     changes = EditedPass(model, tuple(edit for edit in edits if not edit.of_stream))
     with edit_streams(model, [edit for edit in edits if edit.of_stream]):
-        trace = _read(model, args, logits, inputs, grad, residual, changes)
-    changes.must_have_met_all()
-    return replace(names.on(trace), tokenizer=getattr(reader, "tokenizer", reader))
+        trace = _run_module(model, args, logits, inputs, grad, residual, changes)
+    changes.require_all_applied()
+    return replace(names.label_trace(trace), tokenizer=getattr(reader, "tokenizer", reader))
 
 
-def _read(
+def _run_module(
     model: nn.Module,
     args: tuple[Any, ...],
     logits: Logits,
@@ -162,13 +162,13 @@ def _read(
 ) -> Trace:
     """One pass of a module, by the way that it can be read in."""
     if uses_interface(model):
-        trace, _ = record(
-            model, Recorder(model, grad, residual, changes.changed), logits, _by_name(model, args, inputs)
+        trace, _ = record_pass(
+            model, Recorder(model, grad, residual, changes.edit_layer), logits, _bind_arguments(model, args, inputs)
         )
         if trace.layers or changes.edits:
             return trace
     if not is_transformers(model):
-        return record_plain(model, args, logits, inputs, grad, residual, changes.changed)
+        return record_plain(model, args, logits, inputs, grad, residual, changes.edit_layer)
     if changes.edits:
         raise Problem(
             "{model} computes attention in its own way; it can be shown but not changed. A forward hook of torch can "
@@ -180,15 +180,15 @@ def _read(
             "{model} gives its weights only, and not its residual stream; leave residual out",
             model=type(model).__name__,
         )
-    return record_reported_layers(model, logits, _by_name(model, args, inputs))
+    return record_reported_layers(model, logits, _bind_arguments(model, args, inputs))
 
 
-def _by_name(model: nn.Module, args: tuple[Any, ...], inputs: dict[str, Any]) -> dict[str, Any]:
+def _bind_arguments(model: nn.Module, args: tuple[Any, ...], inputs: dict[str, Any]) -> dict[str, Any]:
     """All arguments by the names that the model's forward gives them."""
     return inputs if not args else dict(inspect.signature(model.forward).bind_partial(*args).arguments) | inputs
 
 
-def record(model: nn.Module, recorder: Recorder, logits: Logits, inputs: dict[str, Any]) -> tuple[Trace, Any]:
+def record_pass(model: nn.Module, recorder: Recorder, logits: Logits, inputs: dict[str, Any]) -> tuple[Trace, Any]:
     """Run the pass with `recorder` answering its attention calls; returns the trace and the model's output."""
     backbone, arguments = pass_arguments(model, logits, inputs)
     watch = ResidualWatch(model)
@@ -197,13 +197,15 @@ def record(model: nn.Module, recorder: Recorder, logits: Logits, inputs: dict[st
         disable_compile(model),
         switch_implementation(model),
         listen_to_calls(recorder),
-        watch.watching(recorder.residual),
+        watch.watch_pass(recorder.residual),
     ):
         output = backbone(**arguments)
-    trace = Trace(tuple(recorder.layers), select_logits(output, logits, model, inputs), ids_and_masks(inputs))
+    trace = Trace(tuple(recorder.layers), select_logits(output, logits, model, inputs), select_ids_and_masks(inputs))
     if not recorder.residual:
         return trace, output
-    return watch.added(trace, last_positions(inputs, model, trace.layers[0].shape[2] if trace.layers else 0)), output
+    return watch.add_residual(
+        trace, last_positions(inputs, model, trace.layers[0].shape[2] if trace.layers else 0)
+    ), output
 
 
 # What a pass is given, brought into the form that its model takes: texts, a tokenizer's answer, ids; and its words.
@@ -218,16 +220,16 @@ class TokenNames:
     rows: tuple[tuple[str, ...], ...] = ()  #: of each sentence of the batch, as far as they are known
     tokenizer: Any = None  #: for ids that have none yet
 
-    def on(self, trace: Trace) -> Trace:
+    def label_trace(self, trace: Trace) -> Trace:
         """The trace with the labels of its tokens: of one sentence, or of each of several."""
         rows, lengths = self.rows, {layer.shape[2] for layer in trace.layers}
         if self.tokenizer is not None:
-            rows = self._of_ids(trace, lengths)
+            rows = self._label_ids(trace, lengths)
         if bad := next((row for row in rows if len(row) not in lengths), None):
             raise Problem("there are {given} labels for {count} positions", given=len(bad), count=max(lengths))
         return replace(trace, tokens=rows[0] if len(rows) == 1 else rows)
 
-    def _of_ids(self, trace: Trace, lengths: set[int]) -> tuple[tuple[str, ...], ...]:
+    def _label_ids(self, trace: Trace, lengths: set[int]) -> tuple[tuple[str, ...], ...]:
         """Labels of all ids that went through the model: the known ones, and those of what was padded or written."""
         candidates = (value for name, value in trace.inputs.items() if "mask" not in name and value.dim() == 2)
         ids = trace.inputs.get("input_ids", next(candidates, None))
@@ -254,20 +256,20 @@ def text_arguments(
         inputs, labels = inputs | {"labels": labels}, None  # a loss is asked for
     if args and (isinstance(args[0], UserDict) or (theirs and isinstance(args[0], dict))):
         args, inputs = args[1:], dict(args[0]) | inputs
-    _must_take(called, module, inputs)
+    _require_parameters(called, module, inputs)
     rows: tuple[tuple[str, ...], ...] = ()
     texts = [args[0]] if args and isinstance(args[0], str) else list(args[0]) if args and _are_texts(args[0]) else []
     if texts and reader is not None:
         if len(args) > 1 or (has_two_stacks(module) and called == module.forward):
             name = type(module).__name__
             raise Problem("give one sentence; what {name} needs beside it goes in as token ids, by name", name=name)
-        args, read_inputs, rows = _read_all(called, module, texts, reader)
+        args, read_inputs, rows = _encode_texts(called, module, texts, reader)
         inputs = read_inputs | inputs
     elif texts and theirs:
         raise Problem("a sentence needs its tokenizer: give tokenizer=, or what attnviz.load gives, or token ids")
     elif theirs:
-        args = tuple(_tensor("input_ids", value) for value in args)
-        inputs = {name: _tensor(name, value) for name, value in inputs.items()}
+        args = tuple(_to_tensor("input_ids", value) for value in args)
+        inputs = {name: _to_tensor(name, value) for name, value in inputs.items()}
     if labels is not None:
         return args, inputs, TokenNames((tuple(labels),) if isinstance(labels[0], str) else tuple(map(tuple, labels)))
     return args, inputs, TokenNames(rows, reader.tokenizer if isinstance(reader, LoadedModel) else reader)
@@ -278,7 +280,7 @@ def _are_texts(value: Any) -> bool:
     return isinstance(value, list | tuple) and bool(value) and all(isinstance(e, str) or _are_texts(e) for e in value)
 
 
-def _must_take(called: Callable[..., Any], module: nn.Module, inputs: dict[str, Any]) -> None:
+def _require_parameters(called: Callable[..., Any], module: nn.Module, inputs: dict[str, Any]) -> None:
     """A Problem for a keyword that the model does not take, with the one that was meant if some name is close."""
     if isinstance(module, torch.jit.ScriptModule):
         return  # which has no signature to ask, and is refused later
@@ -295,17 +297,21 @@ def _must_take(called: Callable[..., Any], module: nn.Module, inputs: dict[str, 
     }
     for name in inputs.keys() - known - HARMLESS:
         if close := get_close_matches(name, [*known, *OURS], 1, 0.8):
-            raise Problem("{model} takes no {name}: {close} is close", model=_name(module), name=name, close=close[0])
+            raise Problem(
+                "{model} takes no {name}: {close} is close", model=_class_name(module), name=name, close=close[0]
+            )
         if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
             names = MessageList([parameter.name for parameter in parameters if parameter.name in known])
-            raise Problem("{model} takes no {name}; it takes {names}", model=_name(module), name=name, names=names)
+            raise Problem(
+                "{model} takes no {name}; it takes {names}", model=_class_name(module), name=name, names=names
+            )
 
 
-def _name(module: nn.Module) -> str:
+def _class_name(module: nn.Module) -> str:
     return type(module).__name__
 
 
-def _tensor(name: str, value: Any) -> Any:
+def _to_tensor(name: str, value: Any) -> Any:
     """Token ids or a mask as a tensor, where they came as lists of numbers; everything else as it is."""
     if not name.endswith(("_ids", "_mask")) or not isinstance(value, list):
         return value
@@ -319,7 +325,7 @@ def _tensor(name: str, value: Any) -> Any:
     return torch.tensor(rows)
 
 
-def _read_all(
+def _encode_texts(
     called: Callable[..., Any], module: nn.Module, texts: Collection[str], reader: Any
 ) -> tuple[tuple[Any, ...], dict[str, Any], tuple[tuple[str, ...], ...]]:
     """Texts as the arguments of a pass, shorter ones padded on the side that the tokenizer says; and their labels."""
@@ -341,15 +347,15 @@ def _read_all(
     labels = tuple((*(filling * (length - len(encoding))), *encoding.labels) for encoding in encodings)
     if is_transformers(module):
         if called == module.forward and left:
-            inputs |= _positions(module, inputs["attention_mask"])
+            inputs |= _padded_positions(module, inputs["attention_mask"])
         return (), inputs, labels
     ids, taken = inputs.pop("input_ids"), inspect.signature(called).parameters
     if "attention_mask" not in taken and not bool(inputs["attention_mask"].all()):
-        raise Problem("{model} takes no attention_mask: give sentences of one length", model=_name(module))
+        raise Problem("{model} takes no attention_mask: give sentences of one length", model=_class_name(module))
     return (ids,), {name: tensor for name, tensor in inputs.items() if name in taken}, labels
 
 
-def _positions(module: nn.Module, mask: Tensor) -> dict[str, Tensor]:
+def _padded_positions(module: nn.Module, mask: Tensor) -> dict[str, Tensor]:
     """Positions that count from each row's first real token, as `generate` gives them where padding stands in front.
 
     Models that find them out themselves, by the id of padding, are left to it.

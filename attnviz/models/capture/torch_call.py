@@ -1,4 +1,4 @@
-"""Calls of attention that torch itself offers, brought into the one form that a `Call` has.
+"""Calls of attention that torch itself offers, brought into the one form that a `AttentionCall` has.
 
 Four functions are understood: torch's fused attention, the function behind `nn.MultiheadAttention`, FlexAttention, and
 our `attend`.
@@ -30,11 +30,11 @@ def parse_torch_call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], m
     """What `func` was asked to do; None if it is no attention that is known here."""
     reader = _READERS.get(func)
     if reader is None and getattr(func, "__name__", "") == "flex_attention":  # it has no public name to compare with
-        reader = _flex
+        reader = _parse_flex
     return None if reader is None else reader(module, *args, **kwargs)
 
 
-def _fused(
+def _parse_fused(
     module: nn.Module,
     query: Tensor,
     key: Tensor,
@@ -51,16 +51,16 @@ def _fused(
         query, key, value = (t.expand(*lead, *t.shape[-3:]) for t in (query, key, value))
     if attn_mask is not None:
         # with the same leading axes as the scores where those are not the usual four
-        led = _led(attn_mask) if query.dim() == 4 else attn_mask.expand(*query.shape[:-1], key.shape[-2])
+        led = _add_leading_axes(attn_mask) if query.dim() == 4 else attn_mask.expand(*query.shape[:-1], key.shape[-2])
         attn_mask = to_four_axes(led, module)
     q, k, v = (to_four_axes(t, module) for t in (query, key, value))
     allowed, bias = (None, None) if attn_mask is None else split_mask(attn_mask)
     factor = q.shape[-1] ** -0.5 if scale is None else float(scale)
     call = AttentionCall(q, k, v, attn_mask, allowed, is_causal, bias, None, None, factor, dropout_p)
-    return call, _other_outputs
+    return call, _replace_outputs
 
 
-def _other_outputs(layer: RecordedLayer, original: Tensor) -> Tensor:
+def _replace_outputs(layer: RecordedLayer, original: Tensor) -> Tensor:
     return merge_changed(
         layer, layer.head_outputs().reshape(original.shape).to(original.dtype), original, original.dim() - 2
     )
@@ -69,13 +69,13 @@ def _other_outputs(layer: RecordedLayer, original: Tensor) -> Tensor:
 def to_four_axes(tensor: Tensor, module: nn.Module) -> Tensor:
     """(B, H, positions, width). In three axes the first is heads, or batch and heads in one."""
     if tensor.dim() != 3:
-        return _led(tensor)
+        return _add_leading_axes(tensor)
     named = (getattr(module, name, None) for name in _HEADS)
     heads = next((number for number in named if isinstance(number, int) and number > 0), None)
     return tensor.unflatten(0, (-1, heads)) if heads and tensor.shape[0] % heads == 0 else tensor.unsqueeze(1)
 
 
-def _ours(
+def _parse_attend(
     module: nn.Module,
     q: Tensor,
     k: Tensor,
@@ -90,14 +90,14 @@ def _ours(
 ) -> TorchCall:
     """Our own `attend`, which a model may call in place of a softmax written out."""
     factor = scale_factor(scale, q.shape[-1])
-    q, k, v = (_led(t) for t in (q, k, v))
-    mask, bias = (None if t is None else _led(t) for t in (mask, bias))
+    q, k, v = (_add_leading_axes(t) for t in (q, k, v))
+    mask, bias = (None if t is None else _add_leading_axes(t) for t in (mask, bias))
     return AttentionCall(
         q, k, v, mask, mask, False, bias, softcap, sinks, factor, dropout if training else 0.0
-    ), _other_stages
+    ), _replace_stages
 
 
-def _flex(
+def _parse_flex(
     module: nn.Module,
     query: Tensor,
     key: Tensor,
@@ -114,38 +114,38 @@ def _flex(
     b, heads, q_len, _ = query.shape
     positions = [torch.arange(count, device=query.device) for count in (b, heads, q_len, key.shape[2])]
     scores = query @ key.repeat_interleave(heads // key.shape[1], 1).mT * scale
-    allowed, modified = _everywhere(block_mask[-1])(*positions), _everywhere(score_mod, 1)(scores, *positions)
+    allowed, modified = _vmap_positions(block_mask[-1])(*positions), _vmap_positions(score_mod, 1)(scores, *positions)
     allowed = allowed.expand(scores.shape) & (modified > HIDDEN)
     bias = (modified - scores).masked_fill(~allowed, 0)
 
-    def answer_of(layer: RecordedLayer, original: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        return _other_outputs(layer, original[0]), *original[1:]
+    def replace_answer(layer: RecordedLayer, original: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        return _replace_outputs(layer, original[0]), *original[1:]
 
     seen, added = None if allowed.all() else allowed, bias if bias.any() else None
-    return AttentionCall(query, key, value, None, seen, False, added, None, None, scale, 0.0), answer_of
+    return AttentionCall(query, key, value, None, seen, False, added, None, None, scale, 0.0), replace_answer
 
 
-def _everywhere(function: Callable[..., Tensor], before: int = 0) -> Callable[..., Tensor]:
+def _vmap_positions(function: Callable[..., Tensor], before: int = 0) -> Callable[..., Tensor]:
     """The function at every row, head, query and key; the first `before` arguments have one value for each of these."""
     for axis in (3, 2, 1, 0):
         function = torch.vmap(function, (0,) * before + tuple(0 if at == axis else None for at in range(4)))
     return function
 
 
-def _other_stages(layer: RecordedLayer, original: Stages) -> Stages:
+def _replace_stages(layer: RecordedLayer, original: Stages) -> Stages:
     """The stages with the weights and the output of another layer; those before them stay the model's own."""
-    weights, output = layer.weights().reshape(original.weights.shape), _other_outputs(layer, original.output)
+    weights, output = layer.weights().reshape(original.weights.shape), _replace_outputs(layer, original.output)
     return replace(original, weights=weights.to(original.weights.dtype), output=output, dropped=None)
 
 
-def _led(tensor: Tensor) -> Tensor:
+def _add_leading_axes(tensor: Tensor) -> Tensor:
     """With four axes: those in front joined, or put before the others; the very tensor where it has four."""
     if tensor.dim() == 4:
         return tensor
     return tensor.flatten(0, -4) if tensor.dim() > 4 else tensor.reshape(*(1,) * (4 - tensor.dim()), *tensor.shape)
 
 
-def _multi_head(  # its many arguments are torch's, in torch's order
+def _parse_multi_head(  # its many arguments are torch's, in torch's order
     module: nn.Module,
     query: Tensor,
     key: Tensor,
@@ -194,9 +194,9 @@ def _multi_head(  # its many arguments are torch's, in torch's order
     k, v = (t if static is None else static.unflatten(0, (batch, -1)) for t, static in ((k, static_k), (v, static_v)))
     if add_zero_attn:
         k, v = (F.pad(t, (0, 0, 0, 1)) for t in (k, v))
-    allowed, bias = _of_masks(attn_mask, key_padding_mask, k.shape[2], batch)
+    allowed, bias = _merge_masks(attn_mask, key_padding_mask, k.shape[2], batch)
 
-    def answer_of(layer: RecordedLayer, original: tuple[Tensor, Tensor | None]) -> tuple[Tensor, Tensor | None]:
+    def replace_answer(layer: RecordedLayer, original: tuple[Tensor, Tensor | None]) -> tuple[Tensor, Tensor | None]:
         joined = layer.head_outputs().permute(2, 0, 1, 3).flatten(2).to(original[0].dtype)  # (Q, B, M)
         weights = layer.weights() if not average_attn_weights else layer.weights().mean(1)
         reported = None if original[1] is None else weights.reshape(original[1].shape).to(original[1].dtype)
@@ -207,10 +207,10 @@ def _multi_head(  # its many arguments are torch's, in torch's order
     dropout = dropout_p if training else 0.0
     return AttentionCall(
         q, k, v, None, allowed, False, bias, None, None, q.shape[-1] ** -0.5, dropout, cross=cross
-    ), answer_of
+    ), replace_answer
 
 
-def _of_masks(
+def _merge_masks(
     attn_mask: Tensor | None, key_padding_mask: Tensor | None, k_len: int, batch: int
 ) -> tuple[Tensor | None, Tensor | None]:
     """`allowed` and `bias` of nn.MultiheadAttention's two masks, where True hides. Keys added behind stay visible."""
@@ -227,7 +227,7 @@ def _of_masks(
 
 
 _READERS: dict[Any, Callable[..., TorchCall]] = {
-    F.scaled_dot_product_attention: _fused,
-    F.multi_head_attention_forward: _multi_head,
-    attend: _ours,
+    F.scaled_dot_product_attention: _parse_fused,
+    F.multi_head_attention_forward: _parse_multi_head,
+    attend: _parse_attend,
 }

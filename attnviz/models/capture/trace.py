@@ -15,10 +15,16 @@ from attnviz.base.extras import pandas
 from attnviz.base.message import Message, MessageList, Problem
 from attnviz.core import measures
 from attnviz.models.capture.head_selection import to_float32
-from attnviz.models.capture.logit_attribution import LogitAttribution, LogitLens, attribute, logit_lens
+from attnviz.models.capture.logit_attribution import LogitAttribution, LogitLens, attribute_logit, logit_lens
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 from attnviz.models.capture.residual import Residual, vectors_at
-from attnviz.models.capture.trace_file import read_trace_file, summary, trace_bytes, trace_from_bytes, write_trace_file
+from attnviz.models.capture.trace_file import (
+    read_trace_file,
+    summarise_layers,
+    trace_from_bytes,
+    trace_to_bytes,
+    write_trace_file,
+)
 from attnviz.models.tokens import token_id
 
 if TYPE_CHECKING:
@@ -50,7 +56,7 @@ class Trace:
     tokenizer: Any = None  #: of what `load` gives; it is not saved
 
     def __repr__(self) -> str:
-        return summary(
+        return summarise_layers(
             self.layers,
             {"logits": self.logits} | self.inputs,
             len(self.residual or ()),
@@ -65,23 +71,23 @@ class Trace:
         return iter(self.layers)
 
     @overload
-    def __getitem__(self, place: int | str) -> RecordedLayer: ...
+    def __getitem__(self, key: int | str) -> RecordedLayer: ...
 
     @overload
-    def __getitem__(self, place: slice) -> tuple[RecordedLayer, ...]: ...
+    def __getitem__(self, key: slice) -> tuple[RecordedLayer, ...]: ...
 
-    def __getitem__(self, place: int | str | slice) -> RecordedLayer | tuple[RecordedLayer, ...]:
+    def __getitem__(self, key: int | str | slice) -> RecordedLayer | tuple[RecordedLayer, ...]:
         """A layer by its number in execution order, from the end if negative, or by its module's dotted name.
 
         A slice, such as `trace[2:5]`, gives several as a tuple.
         """
-        if isinstance(place, str):
-            return self._named(place)
-        if not isinstance(place, slice) and not -len(self.layers) <= place < len(self.layers):
-            raise IndexError(f"layer {place} is not in this trace, which has {len(self.layers)}")
-        return self.layers[place]
+        if isinstance(key, str):
+            return self._layer_by_name(key)
+        if not isinstance(key, slice) and not -len(self.layers) <= key < len(self.layers):
+            raise IndexError(f"layer {key} is not in this trace, which has {len(self.layers)}")
+        return self.layers[key]
 
-    def _named(self, name: str) -> RecordedLayer:
+    def _layer_by_name(self, name: str) -> RecordedLayer:
         named = [layer for layer in self.layers if layer.name == name]
         if len(named) == 1:
             return named[0]
@@ -117,8 +123,8 @@ class Trace:
 
     def to(self, device: torch.device | str) -> Trace:
         """The same trace on another device."""
-        layers, others, extra = self._in_parts()
-        return Trace._of_parts(
+        layers, others, extra = self._to_parts()
+        return Trace._from_parts(
             tuple(layer.each(lambda tensor: tensor.to(device)) for layer in layers),
             {name: value.to(device) for name, value in others.items()},
             extra,
@@ -128,37 +134,37 @@ class Trace:
         """Write the trace as one safetensors file, which later versions open too; of a capture with `residual` with
         all that `logit_attribution` needs, the unembedding included.
         """
-        write_trace_file(path, *self._in_parts())
+        write_trace_file(path, *self._to_parts())
 
     def to_bytes(self) -> bytes:
         """The file that `save` writes, as bytes."""
-        return trace_bytes(*self._in_parts())
+        return trace_to_bytes(*self._to_parts())
 
-    def _in_parts(self) -> tuple[tuple[RecordedLayer, ...], dict[str, Tensor], dict[str, Any]]:
+    def _to_parts(self) -> tuple[tuple[RecordedLayer, ...], dict[str, Tensor], dict[str, Any]]:
         others = {f"inputs.{name}": value for name, value in self.inputs.items()}
         if self.logits is not None:
             others["logits"] = self.logits
         extra: dict[str, Any] = {"tokens": self.tokens} if self.tokens else {}
         if self.residual is not None and self.last is not None:
             others |= self.residual.tensors() | {"last": self.last}
-            extra["residual"] = self.residual.plain()
+            extra["residual"] = self.residual.to_json()
         return self.layers, others, extra
 
     @staticmethod
     def load(path: Path | str) -> Trace:
         """The saved trace, on the CPU; a Problem if the file is missing, damaged, or no saved trace."""
-        return Trace._of_parts(*read_trace_file(path))
+        return Trace._from_parts(*read_trace_file(path))
 
     @staticmethod
     def from_bytes(sent: bytes) -> Trace:
         """What `to_bytes` made, on the CPU."""
-        return Trace._of_parts(*trace_from_bytes(sent))
+        return Trace._from_parts(*trace_from_bytes(sent))
 
     @staticmethod
-    def _of_parts(layers: tuple[RecordedLayer, ...], others: dict[str, Tensor], extra: dict[str, Any]) -> Trace:
+    def _from_parts(layers: tuple[RecordedLayer, ...], others: dict[str, Tensor], extra: dict[str, Any]) -> Trace:
         inputs = {name.removeprefix("inputs."): value for name, value in others.items() if name.startswith("inputs.")}
         labels = tuple(label if isinstance(label, str) else tuple(label) for label in extra.get("tokens", ()))
-        residual = Residual.of(extra["residual"], others) if "residual" in extra else None
+        residual = Residual.from_json(extra["residual"], others) if "residual" in extra else None
         return Trace(layers, others.get("logits"), inputs, residual, others.get("last"), labels)
 
     def logit_attribution(
@@ -175,9 +181,9 @@ class Trace:
         The scale of the final norm, and of other norms on the way to it, is held at what it was in this pass:
         `linearised` says which. Needs a capture with `residual`.
         """
-        residual, at = self._place(position)
+        residual, at = self._residual_at(position)
         token_ids, versus_ids = (token_id(tokenizer or self.tokenizer, choice) for choice in (token, versus))
-        return attribute(self.layers, residual, self._own_logits(at), token_ids, versus_ids, at)
+        return attribute_logit(self.layers, residual, self._logits_at(at), token_ids, versus_ids, at)
 
     def logit_lens(
         self,
@@ -191,14 +197,15 @@ class Trace:
 
         Tokens are given as in `logit_attribution`, one or several for all rows. Needs a capture with `residual`.
         """
-        residual, at = self._place(position)
+        residual, at = self._residual_at(position)
         several = tokens if isinstance(tokens, Sequence) and not isinstance(tokens, str) else (tokens,)
         ids = [
-            residual.way().ids("token", token_id(tokenizer or self.tokenizer, choice), len(at)) for choice in several
+            residual.require_path().resolve_ids("token", token_id(tokenizer or self.tokenizer, choice), len(at))
+            for choice in several
         ]
         return logit_lens(residual, torch.stack(ids, 1) if ids else at.new_zeros(len(at), 0), at, n)
 
-    def _place(self, position: int | None) -> tuple[Residual, Tensor]:
+    def _residual_at(self, position: int | None) -> tuple[Residual, Tensor]:
         """The stream, and the position asked for in each row (B,)."""
         if self.residual is None or self.last is None:
             raise Problem("this trace has no residual stream: capture with residual=True")
@@ -209,7 +216,7 @@ class Trace:
             raise Problem("position={position} must be from 0 to {last}", position=position, last=length - 1)
         return self.residual, torch.full_like(self.last, position % length)
 
-    def _own_logits(self, at: Tensor) -> Tensor | None:
+    def _logits_at(self, at: Tensor) -> Tensor | None:
         """The model's logits (B, V) at a position of each row, where they were kept and are not capped."""
         path = None if self.residual is None else self.residual.path
         if self.logits is None or path is None or path.softcap is not None:
@@ -273,7 +280,7 @@ class Trace:
 # The weights of a trace as tables, as one labelled array, and as their mean over several prompts.
 AXES = ("layer", "batch", "head", "query", "key")
 MEAN = Message("these are mean weights over several prompts")
-KEPT = ("stack", "kind", "index", "name", "tower", "run")  #: fields of a layer that its mean keeps
+MEAN_FIELDS = ("stack", "kind", "index", "name", "tower", "run")  #: fields of a layer that its mean keeps
 
 
 def weight_rows(number: int, layer: RecordedLayer, head: int | None) -> dict[str, object]:
@@ -320,15 +327,17 @@ def mean_layer(layer: RecordedLayer, aligned: Mapping[str, int | Sequence[int]] 
         mean = weights.mean(0, keepdim=True)
     else:
         rows = torch.arange(len(weights), device=weights.device)[:, None, None]
-        places = _places(aligned, len(weights), layer.shape[2]).to(weights.device)
+        places = _aligned_positions(aligned, len(weights), layer.shape[2]).to(weights.device)
         mean = weights[rows, :, places[:, :, None], places[:, None, :]].mean(0).permute(2, 0, 1)[None]
     layer_fields = {
-        layer_field.name: getattr(layer, layer_field.name) for layer_field in fields(layer) if layer_field.name in KEPT
+        layer_field.name: getattr(layer, layer_field.name)
+        for layer_field in fields(layer)
+        if layer_field.name in MEAN_FIELDS
     }
     return RecordedLayer(**layer_fields, scale=float("nan"), reported=mean, why=MEAN)
 
 
-def _places(aligned: Mapping[str, int | Sequence[int]], rows: int, length: int) -> Tensor:
+def _aligned_positions(aligned: Mapping[str, int | Sequence[int]], rows: int, length: int) -> Tensor:
     """(B, P), the position of each thing that is named in each row."""
     columns = [[at] * rows if isinstance(at, int) else list(at) for at in aligned.values()]
     for name, column in zip(aligned, columns, strict=True):

@@ -26,7 +26,7 @@ def write_trace_file(
     path: Path | str, layers: Sequence[RecordedLayer], others: Mapping[str, Tensor], extra: Mapping[str, Any]
 ) -> None:
     """Write layers, other tensors by their names, and what JSON can say; a reader never sees half a file."""
-    tensors, header = _in_parts(layers, others, extra)
+    tensors, header = _to_parts(layers, others, extra)
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with explain_missing_extra(N_("Saving a trace")):
@@ -34,14 +34,14 @@ def write_trace_file(
     save_file(tensors, path, header)  # under a temporary name first
 
 
-def trace_bytes(layers: Sequence[RecordedLayer], others: Mapping[str, Tensor], extra: Mapping[str, Any]) -> bytes:
+def trace_to_bytes(layers: Sequence[RecordedLayer], others: Mapping[str, Tensor], extra: Mapping[str, Any]) -> bytes:
     """The same file as bytes, to be sent to another process."""
     with explain_missing_extra(N_("Sending a trace")):
         from safetensors.torch import save
-    return save(*_in_parts(layers, others, extra))
+    return save(*_to_parts(layers, others, extra))
 
 
-def _in_parts(
+def _to_parts(
     layers: Sequence[RecordedLayer], others: Mapping[str, Tensor], extra: Mapping[str, Any]
 ) -> tuple[dict[str, Tensor], dict[str, str]]:
     """The tensors of a file by their names, and its metadata.
@@ -62,7 +62,8 @@ def _in_parts(
             fields
             | {
                 "tensors": {
-                    name: _put(value, f"{number}.{name}", tensors, names) for name, value in layer.tensors().items()
+                    name: _store_tensor(value, f"{number}.{name}", tensors, names)
+                    for name, value in layer.tensors().items()
                 }
             }
         )
@@ -80,7 +81,7 @@ def read_trace_file(path: Path | str) -> tuple[tuple[RecordedLayer, ...], dict[s
         with safe_open(path, framework="pt", backend="pread") as file:
             meta = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        return _of_parts(tensors, meta, path.name)
+        return _from_parts(tensors, meta, path.name)
     except FileNotFoundError as error:
         raise Problem("{path} does not exist", path=path.name) from error
     except Exception as error:
@@ -92,20 +93,20 @@ def trace_from_bytes(sent: bytes) -> tuple[tuple[RecordedLayer, ...], dict[str, 
     with explain_missing_extra(N_("Reading a trace")):
         from safetensors.torch import load
     header = json.loads(sent[8 : 8 + int.from_bytes(sent[:8], "little")])  # safetensors' own, which `load` leaves out
-    return _of_parts(load(sent), header.get("__metadata__", {}), "bytes")
+    return _from_parts(load(sent), header.get("__metadata__", {}), "bytes")
 
 
-def _of_parts(
+def _from_parts(
     tensors: dict[str, Tensor], meta: Mapping[str, str], name: str
 ) -> tuple[tuple[RecordedLayer, ...], dict[str, Tensor], dict[str, Any]]:
     if meta.get("format") != FORMAT:
         raise Problem("{path} is not a saved trace, or is damaged", path=name)
-    layers = tuple(_layer(fields, tensors) for fields in json.loads(meta["layers"]))
+    layers = tuple(_build_layer(fields, tensors) for fields in json.loads(meta["layers"]))
     others = {name: value for name, value in tensors.items() if not name[:1].isdigit()}
     return layers, others, json.loads(meta["extra"])
 
 
-def _layer(fields: dict[str, Any], tensors: dict[str, Tensor]) -> RecordedLayer:
+def _build_layer(fields: dict[str, Any], tensors: dict[str, Tensor]) -> RecordedLayer:
     plain = {name: fields[name] for name in _PLAIN}
     plain["scales"] = None if plain["scales"] is None else tuple(plain["scales"])
     why = Message(*fields["why"]) if "why" in fields else None
@@ -113,7 +114,7 @@ def _layer(fields: dict[str, Any], tensors: dict[str, Tensor]) -> RecordedLayer:
     return RecordedLayer(**plain, **layer_tensors, silenced=frozenset(fields["silenced"]), why=why)
 
 
-def _put(value: Tensor, name: str, tensors: dict[str, Tensor], names: dict[tuple[Any, ...], str]) -> str:
+def _store_tensor(value: Tensor, name: str, tensors: dict[str, Tensor], names: dict[tuple[Any, ...], str]) -> str:
     """The name under which a tensor is saved; a tensor that several layers share, such as a mask, is saved once."""
     key = (value.data_ptr(), tuple(value.shape), value.stride(), value.dtype)
     if key not in names:
@@ -122,42 +123,46 @@ def _put(value: Tensor, name: str, tensors: dict[str, Tensor], names: dict[tuple
     return names[key]
 
 
-def summary(
+def summarise_layers(
     layers: Sequence[RecordedLayer], tensors: Mapping[str, Tensor | None], streams: int, nbytes: int, device: str
 ) -> str:
     """A line on the whole, one for each kind of layer with the numbers that find them, and the shapes of the rest."""
     kinds: dict[tuple[str, str], list[int]] = {}
     for number, layer in enumerate(layers):
-        kinds.setdefault((layer.tower, _kind(layer)), []).append(number)
+        kinds.setdefault((layer.tower, _describe_layer(layer)), []).append(number)
     lines = [
-        f"<Trace: {_count(len(layers), 'layer')}, {decimal(nbytes)}" + ("" if device == "cpu" else f", on {device}")
+        f"<Trace: {_count_noun(len(layers), 'layer')}, {decimal(nbytes)}"
+        + ("" if device == "cpu" else f", on {device}")
     ]
-    lines += [f"  [{_ranges(numbers)}] {kind}{_names(layers, numbers)}" for (_, kind), numbers in kinds.items()]
+    lines += [
+        f"  [{_format_ranges(numbers)}] {kind}{_describe_names(layers, numbers)}"
+        for (_, kind), numbers in kinds.items()
+    ]
     shapes = [f"{name} {tuple(value.shape)}" for name, value in tensors.items() if value is not None]
     shapes += [f"residual stream at {streams} places"] if streams else []
     lines += [f"  {', '.join(shapes)}"] if shapes else []
     return "\n".join(lines) + ">"
 
 
-def _kind(layer: RecordedLayer) -> str:
+def _describe_layer(layer: RecordedLayer) -> str:
     batch, heads, q_len, k_len = layer.shape
     on = "" if layer.n_kv_heads == heads else f" on {layer.n_kv_heads}"
     edits = (layer.scales, layer.set_weights, layer.set_output, layer.silenced or None)
     notes = ("" if layer.exact else ", weights only") + (", changed" if any(e is not None for e in edits) else "")
-    return f"{layer.stack} {layer.kind}: {_count(heads, 'head')}{on}, {batch} x {q_len} x {k_len}{notes}"
+    return f"{layer.stack} {layer.kind}: {_count_noun(heads, 'head')}{on}, {batch} x {q_len} x {k_len}{notes}"
 
 
-def _names(layers: Sequence[RecordedLayer], numbers: Sequence[int]) -> str:
+def _describe_names(layers: Sequence[RecordedLayer], numbers: Sequence[int]) -> str:
     first, last = layers[numbers[0]].name, layers[numbers[-1]].name
     return f', "{first}"' + (f' to "{last}"' if last != first else "")
 
 
-def _ranges(numbers: Sequence[int]) -> str:
+def _format_ranges(numbers: Sequence[int]) -> str:
     """0, 1, 2, 5 as "0-2, 5"; every other layer as "0, 2, 4"."""
     neighbours = groupby(enumerate(numbers), lambda placed: placed[1] - placed[0])
     runs = [[number for _, number in run] for _, run in neighbours]
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
-def _count(number: int, noun: str) -> str:
+def _count_noun(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")

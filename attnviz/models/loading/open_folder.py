@@ -164,7 +164,7 @@ def read_config(folder: Path, entry: ModelEntry) -> Any:
     """The config; a Problem unless transformers supports its model type without code from the model's author."""
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING, AutoConfig
 
-    from attnviz.models.capture import choose_again  # here because it loads torch and transformers
+    from attnviz.models.capture import reset_implementation  # here because it loads torch and transformers
 
     raw = model_files.read_json(folder / "config.json")
     named = [] if raw is None else raw.get("architectures") or []
@@ -184,7 +184,7 @@ def read_config(folder: Path, entry: ModelEntry) -> Any:
     model_files.check_layers(raw, entry)
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-        choose_again(config)
+        reset_implementation(config)
     except Exception as error:
         raise model_files.config_problem(entry, error) from error
     return config

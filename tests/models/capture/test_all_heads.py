@@ -3,7 +3,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attnviz.models.capture import RecordedLayer, all_heads, sweep_layer, yardstick
+from attnviz.models.capture import RecordedLayer, all_heads, make_yardstick, sweep_layer
 from attnviz.models.capture.run import capture
 from tests.models.capture.test_yardstick import measure, measures
 from tests.models.tiny import bert, llama, padded, t5, tokens
@@ -62,7 +62,7 @@ def test_a_sweep_in_parts_finds_what_all_at_once_has(monkeypatch, side, chunk, g
     ids = tokens(length=13)
     more = {} if given == "whole" else {"attention_mask": padded(given, length=13)}
     for layer in capture(llama(sliding_window=None), input_ids=ids, **more).layers:
-        found = sweep_layer(layer, yardstick(layer, ids))
+        found = sweep_layer(layer, make_yardstick(layer, ids))
         weights, hidden = layer.weights().numpy(), (~layer.mask).expand(layer.shape).numpy()
         expected = of_blocks(weights, hidden, all_heads.block_edges(13), all_heads.block_edges(13))
         np.testing.assert_allclose(found.largest.numpy(), expected, atol=1e-6)
@@ -79,7 +79,7 @@ def test_a_row_that_sees_nothing_is_masked_in_the_picture_and_in_no_mean():
     mask[2] = False
     q = torch.randn(1, 1, 6, 4, generator=torch.Generator().manual_seed(1))
     layer = RecordedLayer("decoder", "self", 0, "x", 0.5, q, q, q, allowed=mask[None, None])
-    found = sweep_layer(layer, yardstick(layer))
+    found = sweep_layer(layer, make_yardstick(layer))
     assert (found.largest[0, 0, 2] == -1).all()
     kept = [0, 1, 3, 4, 5]
     assert_close(found.measures["same_token"][0, 0], layer.weights()[0, 0].diagonal()[kept].mean())

@@ -137,8 +137,8 @@ def test_other_families_add_up_too_and_an_mlp_is_what_its_module_answers(name):
     found = trace.logit_attribution(7, position=4)
     assert_close(found.total, trace.logits[:, 4, 7], rtol=1e-4, atol=1e-4)
     assert_close(found.sources(1, 1).sum(1), found.heads[:, 1, 1], rtol=1e-4, atol=1e-5)
-    row, _ = residual.path.rows(7, None, 2)
-    directions = residual.ways(row[:, None], at).places
+    row, _ = residual.path.direction(7, None, 2)
+    directions = residual.find_directions(row[:, None], at).streams
     for n, answer in seen.items() if name not in ("electra", "minicpm3") else ():  # a norm or a factor after it
         own = (answer.view_as(residual[0])[:, 4] * directions[n + 1][:, 0]).sum(-1)
         assert_close(found.mlps[:, n], own, rtol=1e-4, atol=1e-5)

@@ -57,7 +57,7 @@ def test_without_rotation_queries_and_keys_are_those_of_the_first_position(confi
     model = small(config)
     rotary = find_rotary(model)
     assert (rotary.pairing, rotary.width, len(rotary.layers)) == (pairing, width, 4)
-    after = intervene(model, Edit(change=rotary.changed(None)), input_ids=IDS)
+    after = intervene(model, Edit(change=rotary.change_base(None)), input_ids=IDS)
     # where all tokens stand at position 0 nothing is turned, only (with YaRN) lengthened
     same_place = capture(model, input_ids=IDS, position_ids=torch.zeros_like(IDS))
     for name in "qk":

@@ -69,7 +69,7 @@ def test_another_thread_that_asks_for_eager_attentions_meanwhile_gets_them():
 
 
 def test_a_capture_that_starts_while_another_one_switches_keeps_the_model_switched(monkeypatch):
-    model, write = llama(), adapter._set
+    model, write = llama(), adapter._write_implementation
     entered, go, found = threading.Event(), threading.Event(), []
 
     def second() -> None:
@@ -86,7 +86,7 @@ def test_a_capture_that_starts_while_another_one_switches_keeps_the_model_switch
             thread.start()
             entered.wait(0.3)  # the config says ours already, and nothing says yet who has it
 
-    monkeypatch.setattr(adapter, "_set", slowly)
+    monkeypatch.setattr(adapter, "_write_implementation", slowly)
     with switch_implementation(model):
         pass
     entered.wait(5)

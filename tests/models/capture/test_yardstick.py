@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.core.measures import count_allowed_keys, mean_over_rows
-from attnviz.models.capture import Yardstick, sweep_layer, yardstick
+from attnviz.models.capture import Yardstick, make_yardstick, sweep_layer
 from tests.core.test_measures import close, random_weights, sizes
 
 
@@ -18,14 +18,14 @@ def measure(weights, mask=None, tokens=None, rows=None, keys=None):
     if keys is not None:
         weights = weights.masked_fill(~keys.unsqueeze(-2), 0)
         mask = keys.unsqueeze(-2) if mask is None else mask & keys.unsqueeze(-2)
-    held = Yardstick.of(weights, tokens, keys)
-    values = held.rows(weights, count_allowed_keys(weights, mask))
+    held = Yardstick.for_weights(weights, tokens, keys)
+    values = held.measure_rows(weights, count_allowed_keys(weights, mask))
     return {name: mean_over_rows(value, rows) for name, value in values.items()}
 
 
 def measures(layer, tokens=None):
     """Every measure of every head of a layer, (B, H)."""
-    return sweep_layer(layer, yardstick(layer, tokens)).measures
+    return sweep_layer(layer, make_yardstick(layer, tokens)).measures
 
 
 def by_loop(matrix, tokens, causal):

@@ -13,7 +13,7 @@ from torch import nn
 
 from attnviz.analysis.model_run import Stack
 from attnviz.base.message import Message
-from attnviz.models.capture import sweep_layer, yardstick
+from attnviz.models.capture import make_yardstick, sweep_layer
 from attnviz.models.capture.all_heads import Yardstick
 
 #: measure -> (its name, its definition with its range); the ids are those of `Yardstick.rows`
@@ -114,7 +114,7 @@ def sweep_model(stack: Stack) -> Iterator[LayerPictures]:
 
 def stack_yardstick(stack: Stack) -> Yardstick:
     """What all layers of a stack are measured with."""
-    return yardstick(stack.layers[0], torch.tensor([stack.keys.ids]))
+    return make_yardstick(stack.layers[0], torch.tensor([stack.keys.ids]))
 
 
 def sweep_one_layer(stack: Stack, index: int, measuring: Yardstick | None) -> LayerPictures:

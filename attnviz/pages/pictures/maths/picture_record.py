@@ -13,7 +13,7 @@ from torch import Tensor
 
 from attnviz.base.message import Message, Problem
 from attnviz.base.words import N_
-from attnviz.models.capture import Edit, LayerPlace, MaskChoice, RecordedLayer, Trace
+from attnviz.models.capture import Edit, LayerKey, MaskChoice, RecordedLayer, Trace
 from attnviz.models.catalogue import LoadedModel, WeightsAre
 from attnviz.models.pictures import (
     PatchGrid,
@@ -146,7 +146,7 @@ def visible_keys(grid: PatchGrid, hidden: Sequence[int]) -> Tensor:
 
 
 # What a visitor changes in a pass over a picture, as `intervene` takes it.
-Masks = Mapping[LayerPlace, Tensor]  #: what may be seen in a layer once patches are hidden
+Masks = Mapping[LayerKey, Tensor]  #: what may be seen in a layer once patches are hidden
 
 
 def window_edits(run: PictureRun, change: HeadChange, masks: Masks) -> list[Edit]:
@@ -230,7 +230,7 @@ def patches_in_finer(hidden: tuple[int, ...], fine: PatchGrid, grid: PatchGrid) 
     return tuple(np.flatnonzero(np.isin(down * grid.columns + across, hidden)).tolist())
 
 
-def masks_without(run: PictureRun, hidden: tuple[int, ...]) -> dict[LayerPlace, Tensor]:
+def masks_without(run: PictureRun, hidden: tuple[int, ...]) -> dict[LayerKey, Tensor]:
     """Masks that hide patches of the run's first stack in the windows of every layer, also of stages not on show."""
     base, masks = run.stacks[0].grid, {}
     for layer, windows in run.windows.items():

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from attnviz.base.message import Problem
-from attnviz.models.capture import Edit, LayerPlace, RecordedLayer, Trace, capture, intervene
+from attnviz.models.capture import Edit, LayerKey, RecordedLayer, Trace, capture, intervene
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.pictures import (
     PatchGrid,
@@ -132,7 +132,7 @@ def _of_patches(trace: Trace) -> tuple[RecordedLayer, ...]:
 def prompt_edits(model: Any, run: PictureRun, change: HeadChange, length: int) -> list[Edit]:
     """The change as `intervene` takes it, for a pass over `length` tokens."""
     assert run.prompt is not None
-    masks: dict[LayerPlace, Tensor] = {}
+    masks: dict[LayerKey, Tensor] = {}
     if change.hidden:
         for layer in _of_words(run.trace):
             seen = extend_pattern(layer.mask[0, 0], length)
