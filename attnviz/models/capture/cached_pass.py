@@ -83,7 +83,7 @@ class ResumedPass:
     """One recorded pass of a model, which can be taken up again at any layer.
 
     >>> started = ResumedPass(model, input_ids=ids)
-    >>> started.ablated_logits(3, [0, 5])                   # (2, B, Q, V): layer 3 with head 0 silenced, then with head 5
+    >>> started.ablated_logits(3, [0, 5])                 # (2, B, Q, V): layer 3 with head 0 silenced, then with head 5
     """
 
     def __init__(self, model: nn.Module, **inputs: Any) -> None:
