@@ -34,46 +34,46 @@ MOST_TOKENS = 1_000_000  # that a position in a link may count
 MOST_PLACES = 10_000  # of anything in a link: pins, hidden tokens, silenced heads
 
 
-def _position(value: Any) -> int:
+def _parse_position(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < MOST_TOKENS:
         raise ValueError(value)
     return value
 
 
-def _list(value: Any) -> list[Any]:
+def _parse_list(value: Any) -> list[Any]:
     if not isinstance(value, list) or len(value) > MOST_PLACES:
         raise ValueError(value)
     return value
 
 
-def _pins(value: Any) -> dict[str, Any]:
+def _parse_pins(value: Any) -> dict[str, Any]:
     """Pins on queries and keys, and the cell that was clicked: {"t": [["q", 3, "it"], ...], "c": [3, 1, "it", "The"]}.
 
     Numbers are positions among the model's tokens, with the label of the token; LAST has none.
     """
-    kept: dict[str, Any] = {"t": [_pin(pin) for pin in _list(value.get("t", []))]}
+    pins: dict[str, Any] = {"t": [_parse_pin(pin) for pin in _parse_list(value.get("t", []))]}
     if value.get("c") is not None:
-        query, key, query_label, key_label = _list(value["c"])
-        kept["c"] = [_position(query), _position(key), _label(query_label), _label(key_label)]
-    return kept
+        query, key, query_label, key_label = _parse_list(value["c"])
+        pins["c"] = [_parse_position(query), _parse_position(key), _parse_label(query_label), _parse_label(key_label)]
+    return pins
 
 
-def _pin(value: Any) -> list[Any]:
-    side, at, *label = _list(value)
+def _parse_pin(value: Any) -> list[Any]:
+    side, at, *label = _parse_list(value)
     if side not in ("q", "k"):
         raise ValueError(value)
-    return [side, at] if at == LAST else [side, _position(at), _label(*label)]
+    return [side, at] if at == LAST else [side, _parse_position(at), _parse_label(*label)]
 
 
-def _label(value: Any) -> str:
+def _parse_label(value: Any) -> str:
     if not isinstance(value, str) or len(value) > LONGEST_TOKEN:
         raise ValueError(value)
     return value
 
 
-def _scalars(value: Any) -> tuple[Any, ...]:
+def _parse_scalars(value: Any) -> tuple[Any, ...]:
     """Names or numbers; those that the page does not have are left out there, and the visitor is told."""
-    return tuple(item if isinstance(item, str | int) else str(item) for item in _list(value))
+    return tuple(entry if isinstance(entry, str | int) else str(entry) for entry in _parse_list(value))
 
 
 PAGE = PageChoices("explore")
@@ -93,7 +93,7 @@ ORDER = PAGE.one_of("by", ("place", *whole_model.MEASURES), label=N_("All heads,
 VALUES = PAGE.one_of("show", ("weights", "values"), label=N_("Show"))
 UNITS = PAGE.one_of("units", ("pieces", "words"), label=N_("Tokens as"))
 SPECIAL = PAGE.one_of("special", ("shown", "hidden", "rest"), label=N_("Special tokens"))
-PART = PAGE.one_of(
+SEGMENTS = PAGE.one_of(
     "part", ("all", "first to second", "second to first", "first to first", "second to second"), label=N_("Sentences")
 )
 COLOURS = PAGE.one_of("colours", ("one", "own"), label=N_("Colours from 0 to"))
@@ -136,7 +136,7 @@ BESIDE_HEAD = {
 PINS: Choice[dict[str, Any] | None] = PAGE.on_canvas(
     "pins",
     None,
-    _pins,
+    _parse_pins,
     lambda pins: pins,
     {"t": [["q", 3, "it"]], "c": [3, 1, "it", "The"]},
     inside="c",
@@ -148,13 +148,13 @@ PAINTED: Choice[str | None] = PAGE.on_canvas(
 )
 #: heads of the layer on show whose lines are laid over those of the head on show
 OVER: Choice[tuple[int, ...]] = PAGE.on_canvas(
-    "over", (), _scalars, list, (1, 3), inside="c", short="over", label=N_("Heads in the lines")
+    "over", (), _parse_scalars, list, (1, 3), inside="c", short="over", label=N_("Heads in the lines")
 )
 HIDDEN: Choice[tuple[int, ...]] = PAGE.on_canvas(
-    "hide", (), _scalars, list, (1,), inside="c", short="hide", label=N_("Hidden tokens")
+    "hide", (), _parse_scalars, list, (1,), inside="c", short="hide", label=N_("Hidden tokens")
 )
 QUIET: Choice[tuple[str, ...]] = PAGE.on_canvas(
-    "quiet", (), _scalars, list, ("0.1",), inside="c", short="quiet", label=N_("Silence heads (layer.head)")
+    "quiet", (), _parse_scalars, list, ("0.1",), inside="c", short="quiet", label=N_("Silence heads (layer.head)")
 )
 STAGE: Choice[tuple[int, int | None] | None] = PAGE.on_canvas(
     "stage",

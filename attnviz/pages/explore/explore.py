@@ -28,7 +28,7 @@ from attnviz.site import model_files
 #: what of a link the explorer without a server reads besides the sentence, the model and the head; of what the canvases
 #: hold, this
 CHANGES = (choices.MASK, choices.WINDOW, choices.SCALE, choices.FACTOR, choices.WHERE, choices.SEEN)
-HELD = (choices.PAINTED, choices.HIDDEN, choices.QUIET)
+CANVAS_CHOICES = (choices.PAINTED, choices.HIDDEN, choices.QUIET)
 
 
 def page() -> None:
@@ -42,11 +42,12 @@ def page() -> None:
 
 def draw_form() -> Request | None:
     """Draw the controls; what they ask for, None until the visitor lets the model be loaded."""
-    words, which = st.columns([2.6, 1.4], vertical_alignment="top")
+    text_column, model_column = st.columns([2.6, 1.4], vertical_alignment="top")
     models = sorted(
-        (each for each in availabilities() if each.entry.kind != "pictures"), key=lambda each: not each.on_this_machine
+        (model for model in availabilities() if model.entry.kind != "pictures"),
+        key=lambda example: not example.on_this_machine,
     )
-    with which:
+    with model_column:
         name = sentence_input.ask_model(
             choices.MODEL,
             choices.HUB_ID,
@@ -54,29 +55,29 @@ def draw_form() -> Request | None:
             choices.OTHER_MODEL,
             help=_("Models that are on this machine come first."),
         )
-    may_load, kind, problem = _kind({each.entry.id: each.entry.kind for each in models}, name)
-    with words:
+    may_load, kind, problem = _check_model({model.entry.id: model.entry.kind for model in models}, name)
+    with text_column:
         text = widgets.text_box(
             choices.SENTENCE,
             overview.sentence_label(is_read=kind == "encoder-decoder"),
             height=68,
             help=_("Type your own sentence; the model reads it when you press Ctrl+Enter or click elsewhere."),
         )
-    second = _second(kind)
-    with which, st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    second = _ask_second_text(kind)
+    with model_column, st.container(horizontal=True, vertical_alignment="center", gap="small"):
         listed = (
-            (each.text if len(each.text) <= 60 else each.text[:59] + "…", translate_message(each.shows), each)
-            for each in EXAMPLES
+            (model.text if len(model.text) <= 60 else model.text[:59] + "…", translate_message(model.shows), model)
+            for model in EXAMPLES
         )
         page_parts.draw_examples("example", listed, take_example)
-        frame = _how(kind)
+        frame = _ask_frame(kind)
     request = Request(name, text, second, frame)
     if problem is not None:
         raise problem
     return request if may_load else None
 
 
-def _kind(known: Mapping[str, ModelKind | None], name: str) -> tuple[bool, ModelKind | None, Problem | None]:
+def _check_model(known: Mapping[str, ModelKind | None], name: str) -> tuple[bool, ModelKind | None, Problem | None]:
     """Whether the model may be loaded; its kind, or why it cannot be: outside the catalogue only loading tells."""
     if name in known:
         return True, known[name], None
@@ -90,7 +91,7 @@ def _kind(known: Mapping[str, ModelKind | None], name: str) -> tuple[bool, Model
         return False, None, problem
 
 
-def _second(kind: str | None) -> str:
+def _ask_second_text(kind: str | None) -> str:
     """The other text: what a decoder writes, or the second sentence of a pair. It is kept while its box is hidden."""
     # an encoder reads a pair where the visitor switched it on, or before that, where a second sentence was typed
     switched = link_state.value(choices.PAIR)
@@ -104,7 +105,7 @@ def _second(kind: str | None) -> str:
     return widgets.text_box(choices.SECOND, label, help=help_)
 
 
-def _how(kind: str | None) -> Frame:
+def _ask_frame(kind: str | None) -> Frame:
     """Draw what is put around the sentence, and for encoders the switch for a second sentence."""
     frames: dict[str, str] = {"usual": _("as the model expects"), "none": _("nothing")}
     if kind not in ("encoder", "encoder-decoder"):
@@ -161,21 +162,21 @@ def draw_heads(request: Request) -> None:
         stack = overview.choose_stack(run)
         small, large = st.container(key="main-picture").columns([1, 1.9], gap="medium")
         with small, st.container(key="drawer"):  # presented, all heads open from the side
-            tiles, place = overview.draw(run, stack)
+            tiles, selected = overview.draw(run, stack)
             standouts = st.container(gap=None)
             overview.offer_grid(run, stack, tiles)
         with large:
-            shown = head.draw(run, stack, *place)
-        draw_panels(shown)
+            displayed = head.draw(run, stack, *selected)
+        draw_panels(displayed)
         with standouts:
             overview.draw_standouts(run, stack)
 
 
-def draw_panels(shown: DisplayedHead) -> None:
+def draw_panels(displayed: DisplayedHead) -> None:
     """Draw six panels, closed at first, the code that prints this head's numbers, and a link to it without a server."""
     about = {
         "what_if": (":material/science:", what_if.panel),
-        "place": (":material/account_tree:", stages.place),
+        "place": (":material/account_tree:", stages.draw_model_strip),
         "stages": (":material/function:", stages.panel),
         "next": (":material/arrow_forward:", next.panel),
         "average": (":material/layers:", several_heads.draw_mean),
@@ -185,31 +186,31 @@ def draw_panels(shown: DisplayedHead) -> None:
         box = widgets.expander(choices.OPEN[name], _(choices.PANELS[name]), icon=icon)
         if box.open:
             with box, show_problems():  # an error of a panel is shown in it
-                panel(shown)
-    layer = shown.stack.layers[shown.layer]
+                panel(displayed)
+    layer = displayed.stack.layers[displayed.layer]
     extras = any(extra is not None for extra in (layer.softcap, layer.sinks, layer.bias))
-    if shown.stack.same_tokens and layer.exact and not extras:
-        what_if.program_of_head(shown)
-    address = site_address(shown)
+    if displayed.stack.same_tokens and layer.exact and not extras:
+        what_if.draw_head_program(displayed)
+    address = site_address(displayed)
     if address:
         st.caption(_("[Open without a server]({address})").format(address=address))
 
 
-def site_address(shown: DisplayedHead) -> str | None:
+def site_address(displayed: DisplayedHead) -> str | None:
     """The address of what is on show in an explorer without a server; None where there is none."""
-    site, request = settings.current_settings().site, shown.run.request
-    short = len(shown.stack.queries) <= model_files.LONGEST
+    site, request = settings.current_settings().site, displayed.run.request
+    short = len(displayed.stack.queries) <= model_files.LONGEST
     plain = not request.second and request.frame == choices.FRAME.default
     if site is None or request.model not in model_files.MODELS or not (plain and short):
         return None
-    said = {"model": request.model, "text": request.text, "at": name_of_head((shown.layer, shown.head))}
+    parameters = {"model": request.model, "text": request.text, "at": name_of_head((displayed.layer, displayed.head))}
     chosen = link_state.link_values("explore")
-    said |= {choice.name: chosen[choice.name] for choice in CHANGES if choice.name in chosen}
+    parameters |= {choice.name: chosen[choice.name] for choice in CHANGES if choice.name in chosen}
     on_canvas = chosen.get("c", {})
-    held = {choice.short: on_canvas[choice.short] for choice in HELD if choice.short in on_canvas}
+    canvas_values = {choice.short: on_canvas[choice.short] for choice in CANVAS_CHOICES if choice.short in on_canvas}
     with suppress(Problem):  # what is painted may be too large for a link: the rest is carried all the same
-        said |= {"c": link_reading.pack(held)} if held else {}
-    return f"{site}#{urlencode(said)}"
+        parameters |= {"c": link_reading.pack(canvas_values)} if canvas_values else {}
+    return f"{site}#{urlencode(parameters)}"
 
 
 if __name__ == "__main__":  # Streamlit runs this file

@@ -19,11 +19,11 @@ def product_strips(q: np.ndarray, k: np.ndarray, query: str, key: str) -> Figure
     x = axis(_("component, 0 to {last}").format(last=len(q) - 1))
     hover, zero = "[%{x}] %{y:.4f}", {"zeroline": True}
     rows = [
-        _row(q, Q_BLUE, _("q of {token}").format(token=label(query)), hover, y=zero),
-        _row(k, K_VERMILION, _("k of {token}").format(token=label(key)), hover, y=zero),
-        _row(q * k, signs, _("q × k"), hover, x, zero),
+        _make_row(q, Q_BLUE, _("q of {token}").format(token=label(query)), hover, y=zero),
+        _make_row(k, K_VERMILION, _("k of {token}").format(token=label(key)), hover, y=zero),
+        _make_row(q * k, signs, _("q × k"), hover, x, zero),
     ]
-    return _in_rows(rows, 0.09, 360)
+    return _stack_rows(rows, 0.09, 360)
 
 
 def row_steps(
@@ -36,17 +36,17 @@ def row_steps(
         grey | {"x0": position - 0.5, "x1": position + 0.5, "line": {"width": 0}}
         for position in np.flatnonzero(~np.isfinite(masked))[:400]
     ]
-    hover, words = "%{x}: %{y:.4f}", token_axis(tokens, 40)
+    hover, key_axis = "%{x}: %{y:.4f}", token_axis(tokens, 40)
     rows = [
-        _row(scores, colours, _("q·k"), hover),
-        _row(scaled, colours, _("× scale"), hover),
-        _row(masked, colours, _("masked"), hover)._replace(marks=hidden),
-        _row(weights, colours, _("softmax"), hover, words, {"range": [0, 1]}),
+        _make_row(scores, colours, _("q·k"), hover),
+        _make_row(scaled, colours, _("× scale"), hover),
+        _make_row(masked, colours, _("masked"), hover)._replace(marks=hidden),
+        _make_row(weights, colours, _("softmax"), hover, key_axis, {"range": [0, 1]}),
     ]
-    return _in_rows(rows, 0.05, 460)
+    return _stack_rows(rows, 0.05, 460)
 
 
-def _row(
+def _make_row(
     values: np.ndarray,
     colours: Any,
     name: str,
@@ -55,11 +55,11 @@ def _row(
     y: dict[str, Any] | None = None,
 ) -> Panel:
     finite = np.where(np.isfinite(values), values, np.nan)
-    drawn: Series = bars(None, finite, name, colours, hover=f"{hover}<extra></extra>")
-    return Panel([drawn], x or {}, axis(name, 12) | (y or {}))
+    bar_series: Series = bars(None, finite, name, colours, hover=f"{hover}<extra></extra>")
+    return Panel([bar_series], x or {}, axis(name, 12) | (y or {}))
 
 
-def _in_rows(rows: Sequence[Panel], gap: float, height: int) -> Figure:
+def _stack_rows(rows: Sequence[Panel], gap: float, height: int) -> Figure:
     spacing = {"shared_xaxes": True, "vertical_spacing": gap}
     return panels(rows, 1, spacing=spacing, height=height, showlegend=False, bargap=0.15)
 

@@ -39,8 +39,8 @@ def test_twenty_long_sentences_take_no_more_than_the_setting(monkeypatch):
     for number in range(SENTENCES):
         run = model_cache.get_run(Request(MODEL, sentence(number)))
         assert len(run.source) == TOKENS, "as many as a hosted server reads"
-        overview._tiles(run, run.stacks[0])
-        overview._measured(run, run.stacks[0])
+        overview._get_tiles(run, run.stacks[0])
+        overview._get_measures(run, run.stacks[0])
         if number % 4 == 0:
             model_cache.rerun_cached(run, Rerun(what_if.run_again, (run.stacks[0].id, 0, 0, HeadEdit(mask="none"))))
         assert fresh.runs.weight + fresh.reruns.weight + fresh.results.weight <= 90 * MB

@@ -85,7 +85,7 @@ def test_two_visitors_of_share_heads_and_one_of_explore_do_not_wait_for_each_oth
     run = model_cache.get_run(Request(folders[0], TEXTS[0]))
     shared.line = Meeting()
     jobs = {
-        "explore": lambda: what_if_panel._rerun(shown(run), CHANGES[0]),
+        "explore": lambda: what_if_panel._rerun_model(shown(run), CHANGES[0]),
         "share 1": lambda: shared_further(run, SHARED[0]),
         "share 2": lambda: shared_further(run, SHARED[1]),
     }

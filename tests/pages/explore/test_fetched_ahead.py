@@ -78,7 +78,7 @@ def test_the_head_on_show_is_attended_once_for_its_picture_its_sentence_and_the_
     monkeypatch.setattr(recorded_layer, "attend", lambda *given: calls.append(given) or attend(*given))
     matrix = head_drawing.edited_matrix(run, stack, 3, 5, DisplayOptions(), HeadEdit(seen="before"))
     data = head_drawing.head_data(run, stack, 3, 5, DisplayOptions(), matrix)
-    fetched, _view = head_panel._others(request, stack.id, DisplayOptions(), {}, None)(3, 5)
+    fetched, _view = head_panel._head_computer(request, stack.id, DisplayOptions(), {}, None)(3, 5)
     assert len(calls) == 1
     logits = np.where(data.mask, data.scores.astype(np.float64) * data.scale, -np.inf)
     expected = np.exp(logits - logits.max(-1, keepdims=True))

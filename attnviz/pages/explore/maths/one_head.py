@@ -60,7 +60,7 @@ def stages(
     kv_head = head // (chosen.n_heads // chosen.n_kv_heads)
     computed = {name: getattr(steps, name) for name in ("scores", "scaled", "masked", "weights", "output")}
     tensors = dict(zip("qkv", chosen.qkv, strict=True)) | computed
-    row = {name: each[0, 0, query].float().numpy(force=True) for name, each in computed.items()}
+    row = {name: tensor[0, 0, query].float().numpy(force=True) for name, tensor in computed.items()}
     q = tensors["q"][0, head, query].float().numpy(force=True)
     k, v = (tensors[name][0, kv_head].float().numpy(force=True) for name in "kv")
     try:
@@ -96,10 +96,10 @@ class AlignedMatrices:
     @property
     def common(self) -> tuple[Matrix, Matrix]:
         """Both, without the rows and columns that only one of them has."""
-        one, two = ~self.first.hidden, ~self.second.hidden
-        rows = one.any(1, keepdims=True) & two.any(1, keepdims=True)
-        gone = ~(rows & one.any(0) & two.any(0))
-        first, second = (replace(each, hidden=each.hidden | gone) for each in (self.first, self.second))
+        first_visible, second_visible = ~self.first.hidden, ~self.second.hidden
+        rows = first_visible.any(1, keepdims=True) & second_visible.any(1, keepdims=True)
+        gone = ~(rows & first_visible.any(0) & second_visible.any(0))
+        first, second = (replace(matrix, hidden=matrix.hidden | gone) for matrix in (self.first, self.second))
         return first, second
 
 
@@ -108,8 +108,8 @@ def align_matrices(first: Matrix, second: Matrix) -> AlignedMatrices | None:
     if 2 * count_common(first.rows, second.rows) < min(len(first.rows), len(second.rows)):
         return None
     rows, cols = align_tokens(first.rows, second.rows), align_tokens(first.cols, second.cols)
-    names = _names(first.rows, second.rows, rows), _names(first.cols, second.cols, cols)
-    left, right = (_spread(each, rows, cols, side, names) for side, each in enumerate((first, second)))
+    names = _name_tokens(first.rows, second.rows, rows), _name_tokens(first.cols, second.cols, cols)
+    left, right = (_spread_matrix(matrix, rows, cols, side, names) for side, matrix in enumerate((first, second)))
     shared = np.array([None not in pair for pair in rows])[:, None] & np.array([None not in pair for pair in cols])
     plain = right.minus(left)
     difference = replace(plain, hidden=plain.hidden | ~shared)
@@ -134,7 +134,7 @@ def count_common(first: Sequence[str], second: Sequence[str]) -> int:
     return sum(block.size for block in SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks())
 
 
-def _spread(
+def _spread_matrix(
     matrix: Matrix,
     rows: Sequence[Pair],
     cols: Sequence[Pair],
@@ -145,9 +145,9 @@ def _spread(
     row_at, col_at = ([pair[side] for pair in pairs] for pairs in (rows, cols))
     values = np.zeros((len(rows), len(cols)), np.float32)
     hidden = np.ones(values.shape, bool)
-    place = np.ix_([at is not None for at in row_at], [at is not None for at in col_at])
-    taken = np.ix_([at for at in row_at if at is not None], [at for at in col_at if at is not None])
-    values[place], hidden[place] = matrix.values[taken], matrix.hidden[taken]
+    target = np.ix_([at is not None for at in row_at], [at is not None for at in col_at])
+    source = np.ix_([at for at in row_at if at is not None], [at for at in col_at if at is not None])
+    values[target], hidden[target] = matrix.values[source], matrix.hidden[source]
     return Matrix(
         values,
         hidden,
@@ -160,7 +160,7 @@ def _spread(
     )
 
 
-def _names(first: Sequence[str], second: Sequence[str], pairs: Sequence[Pair]) -> tuple[str, ...]:
+def _name_tokens(first: Sequence[str], second: Sequence[str], pairs: Sequence[Pair]) -> tuple[str, ...]:
     """The names of the common axis: both where they differ, a dash where one sentence has no token."""
     both = [("–" if i is None else first[i], "–" if j is None else second[j]) for i, j in pairs]
     return tuple(a if a == b else f"{a} / {b}" for a, b in both)

@@ -93,8 +93,8 @@ class StackMeasures:
             best = int(values.argmax())
             if values[best] >= STANDS_OUT_FROM:
                 layer, head = self.places[best]
-                given = {"layer": layer, "head": head, "value": float(values[best])}
-                strongest.append((Message(message.template, given), (layer, head)))
+                fields = {"layer": layer, "head": head, "value": float(values[best])}
+                strongest.append((Message(message.template, fields), (layer, head)))
         return strongest
 
 
@@ -126,8 +126,8 @@ def sweep_one_layer(stack: Stack, index: int, measuring: Yardstick | None) -> La
 
 def measure_heads(stack: Stack, layers: Iterable[LayerPictures]) -> StackMeasures:
     """All measures of all heads, from a sweep over the layers."""
-    parts = [layer.measures for layer in layers]
-    values = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    layer_measures = [layer.measures for layer in layers]
+    values = {name: np.concatenate([measures[name] for measures in layer_measures]) for name in layer_measures[0]}
     return StackMeasures(values, stack.places)
 
 
@@ -174,80 +174,83 @@ class ModelParts:
 
 def count_parts(model: Any, stack: Stack) -> ModelParts:
     """Count the parameters of each part of the model that `stack` was recorded from."""
-    towers = _towers(model)
-    prefix = _tower_of(stack, towers)
-    others = [tower for tower in towers if tower != prefix]
+    block_lists = _find_block_lists(model)
+    prefix = _find_stack_blocks(stack, block_lists)
+    other_lists = [block_list for block_list in block_lists if block_list != prefix]
     embeddings, scores = model.get_input_embeddings(), model.get_output_embeddings()
     embedding_ids = {id(p) for p in embeddings.parameters()}
     head_ids = set() if scores is None else {id(p) for p in scores.parameters()}
 
-    def place_of(name: str, parameter: nn.Parameter) -> Any:
+    def part_of(name: str, parameter: nn.Parameter) -> Any:
         """The part that a parameter belongs to; in a block, its number and its role."""
-        if _inside(name, prefix):
+        if _is_inside(name, prefix):
             number, *path = name[len(prefix) + 1 :].split(".")
-            role = "attention" if any(_ATTENTION.search(part) for part in path) else "mlp"
-            return int(number), "norms" if any(_NORM.search(part) for part in path) else role
-        if any(_inside(name, other) for other in others):
+            role = "attention" if any(_ATTENTION.search(segment) for segment in path) else "mlp"
+            return int(number), "norms" if any(_NORM.search(segment) for segment in path) else role
+        if any(_is_inside(name, block_list) for block_list in other_lists):
             return "elsewhere"
-        if id(parameter) in embedding_ids or any(_EMBEDDING.search(part) for part in name.split(".")):
+        if id(parameter) in embedding_ids or any(_EMBEDDING.search(segment) for segment in name.split(".")):
             return "embedding"
         return "head" if id(parameter) in head_ids else "after"
 
     members: dict[Any, list[tuple[str, nn.Parameter]]] = {}
     for name, parameter in model.named_parameters():
-        members.setdefault(place_of(name, parameter), []).append((name, parameter))
+        members.setdefault(part_of(name, parameter), []).append((name, parameter))
     blocks = tuple(
-        {role: _sized(members.get((at, role), ())) for role in get_args(BlockRole)} for at in range(towers[prefix])
+        {role: _measure_size(members.get((at, role), ())) for role in get_args(BlockRole)}
+        for at in range(block_lists[prefix])
     )
     tied = scores is not None and getattr(scores, "weight", None) is embeddings.weight
-    head = _sized(members.get("head", ()))
+    head = _measure_size(members.get("head", ()))
     if tied:
         head = PartSize(head.parameters, (("", tuple(embeddings.weight.shape)),))
     return ModelParts(
         sum(parameter.numel() for parameter in model.parameters()),
         int(model.config.get_text_config().hidden_size),
-        _sized(members.get("embedding", ())),
+        _measure_size(members.get("embedding", ())),
         blocks,
-        _sized(members.get("after", ())),
+        _measure_size(members.get("after", ())),
         head,
         tied,
         scores is not None,
-        _sized(members.get("elsewhere", ())),
+        _measure_size(members.get("elsewhere", ())),
     )
 
 
-def _towers(model: nn.Module) -> dict[str, int]:
+def _find_block_lists(model: nn.Module) -> dict[str, int]:
     """Lists of blocks, by their place in the model: the outermost lists whose members attend, and their lengths."""
-    towers: dict[str, int] = {}
+    block_lists: dict[str, int] = {}
     for name, module in model.named_modules():
-        if not isinstance(module, nn.ModuleList | nn.Sequential) or any(_inside(name, other) for other in towers):
+        if not isinstance(module, nn.ModuleList | nn.Sequential) or any(
+            _is_inside(name, outer) for outer in block_lists
+        ):
             continue
-        if any(_ATTENTION.search(part) for part, _parameter in module.named_parameters()):
-            towers[name] = len(module)
-    if not towers:
+        if any(_ATTENTION.search(parameter_name) for parameter_name, _parameter in module.named_parameters()):
+            block_lists[name] = len(module)
+    if not block_lists:
         raise LookupError(f"{type(model).__name__} has no list of blocks")
-    return towers
+    return block_lists
 
 
-def _tower_of(stack: Stack, towers: Mapping[str, int]) -> str:
+def _find_stack_blocks(stack: Stack, block_lists: Mapping[str, int]) -> str:
     """The list that the stack's layers are in."""
     tower, side = stack.layers[0].tower, "encoder" if stack.id == "encoder" else "decoder"
-    wanted = [name for name in towers if tower and _inside(name, tower)]
-    wanted = wanted or [name for name in towers if side in name.split(".")] or list(towers)
-    return max(wanted, key=towers.__getitem__)
+    candidates = [name for name in block_lists if tower and _is_inside(name, tower)]
+    candidates = candidates or [name for name in block_lists if side in name.split(".")] or list(block_lists)
+    return max(candidates, key=block_lists.__getitem__)
 
 
-def _inside(name: str, place: str) -> bool:
-    return name.startswith(f"{place}.")
+def _is_inside(name: str, module_name: str) -> bool:
+    return name.startswith(f"{module_name}.")
 
 
-def _sized(named: Sequence[tuple[str, nn.Parameter]]) -> PartSize:
+def _measure_size(named: Sequence[tuple[str, nn.Parameter]]) -> PartSize:
     """The size of a part; biases and norms count, and are not listed."""
-    matrices = tuple((_short(name), tuple(p.shape)) for name, p in named if p.dim() > 1)
+    matrices = tuple((_shorten_name(name), tuple(p.shape)) for name, p in named if p.dim() > 1)
     return PartSize(sum(parameter.numel() for _name, parameter in named), matrices)
 
 
-def _short(name: str) -> str:
+def _shorten_name(name: str) -> str:
     """The name of the module that a matrix belongs to; of names that say little, also what that stands in."""
-    path = [part for part in name.removesuffix(".weight").split(".") if not part.isdigit()]
+    path = [segment for segment in name.removesuffix(".weight").split(".") if not segment.isdigit()]
     return ".".join(path[-2:]) if len(path) > 1 and path[-1] in ("dense", "o", "weight", "kernel") else path[-1]

@@ -40,17 +40,17 @@ def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Displ
         made_of = shown_head.weights_caption(run).format(model=escape_markdown(run.name))
         st.caption(made_of, help=shown_head.origin_sentence(run), width="content")
         with menu(_("Display"), "display", icon="palette", type="tertiary"):
-            look = _look(stack.same_tokens and any(span.segment for span in stack.queries.spans))
-            colours = _colours()
-    edit = shown_head.edit(stack, layer)
-    matrix = head_drawing.edited_matrix(run, stack, layer, head, look, edit)
-    places = shown_head.picture_axes(stack, matrix)
+            options = _choose_options(stack.same_tokens and any(span.segment for span in stack.queries.spans))
+            colours = _choose_colours()
+    edit = shown_head.current_edit(stack, layer)
+    matrix = head_drawing.edited_matrix(run, stack, layer, head, options, edit)
+    axes = shown_head.picture_axes(stack, matrix)
     every = heads_address(run, stack)
-    data = head_drawing.head_data(run, stack, layer, head, look, matrix)
+    data = head_drawing.head_data(run, stack, layer, head, options, matrix)
     view = replace(
-        head_drawing.default_view(stack, layer, head, look, matrix),
+        head_drawing.default_view(stack, layer, head, options, matrix),
         **colours,
-        pins=shown_head.current_pins(places),
+        pins=shown_head.current_pins(axes),
         over=shown_head.overlaid_heads(),
     )
     with picture:
@@ -60,19 +60,21 @@ def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Displ
             view,
             replace(edit, seen=link_state.value(choices.SEEN)),  # what was looked at last, even if nothing is changed
             group="heads",
-            others=_others(run.request, stack.id, look, colours, view.over),
+            others=_head_computer(run.request, stack.id, options, colours, view.over),
             every=every,
             edited_tiles=None if every else tiles_address(run, stack, layer, head, edit),
-            on_pins=partial(shown_head.store_pins, places),
+            on_pins=partial(shown_head.store_pins, axes),
             on_edit=shown_head.store_edit,
             on_over=partial(link_state.put, choices.OVER),
         )
-        shown = shown_head.DisplayedHead(run, stack, layer, head, look, data, replace(view, pins=pins), matrix, edit)
-        _under(shown)
-    return shown
+        displayed = shown_head.DisplayedHead(
+            run, stack, layer, head, options, data, replace(view, pins=pins), matrix, edit
+        )
+        _draw_footer(displayed)
+    return displayed
 
 
-def _look(pair: bool) -> head_matrix.DisplayOptions:
+def _choose_options(pair: bool) -> head_matrix.DisplayOptions:
     """Draw the switches of the display; `pair`: the input has two sentences that can be told apart."""
     values = widgets.select_one(
         choices.VALUES,
@@ -97,10 +99,10 @@ def _look(pair: bool) -> head_matrix.DisplayOptions:
         _("Special tokens"),
         {"shown": _("shown"), "hidden": _("hidden"), "rest": _("hidden, rows sum to 1 again")},
     )
-    part = "all"
+    segments = "all"
     if pair:
-        part = widgets.select_one(
-            choices.PART,
+        segments = widgets.select_one(
+            choices.SEGMENTS,
             _("Sentences"),
             {
                 "all": _("everything"),
@@ -111,10 +113,10 @@ def _look(pair: bool) -> head_matrix.DisplayOptions:
             },
             style="select",
         )
-    return head_matrix.DisplayOptions(values, units, special == "shown", special == "rest", part)  # type: ignore[arg-type]
+    return head_matrix.DisplayOptions(values, units, special == "shown", special == "rest", segments)  # type: ignore[arg-type]
 
 
-def _colours() -> dict[str, Any]:
+def _choose_colours() -> dict[str, Any]:
     """Draw the colour switches and return them as options of the canvas."""
     scale = widgets.select_one(
         choices.COLOURS,
@@ -125,7 +127,7 @@ def _colours() -> dict[str, Any]:
     return {"full_range": scale == "one", "root": curve == "root"}
 
 
-def _others(
+def _head_computer(
     request: Request,
     stack_id: StackId,
     look: head_matrix.DisplayOptions,
@@ -151,7 +153,7 @@ def heads_address(run: ModelRun, stack: Stack) -> str | None:
 
     It is the same for all visitors who read this sentence.
     """
-    return _offer(run.request, stack.id, ("all heads",), pack_heads) if sends_all_heads(stack) else None
+    return _offer_bytes(run.request, stack.id, ("all heads",), pack_heads) if sends_all_heads(stack) else None
 
 
 def sends_all_heads(stack: Stack) -> bool:
@@ -174,24 +176,24 @@ def tiles_address(run: ModelRun, stack: Stack, layer: int, head: int, edit: Head
     if not edit.changes_attention:
         return None
     change = replace(edit, seen="after")
-    place = (layer if edit.where != "all" else 0, head if edit.where == "head" else 0)
-    return _offer(
+    head_position = (layer if edit.where != "all" else 0, head if edit.where == "head" else 0)
+    return _offer_bytes(
         run.request,
         stack.id,
-        ("edited tiles", place, change),
-        lambda stack: packing.deflate(tiles_under_edit(stack, place, change)),
+        ("edited tiles", head_position, change),
+        lambda stack: packing.deflate(tiles_under_edit(stack, head_position, change)),
     )
 
 
-def tiles_under_edit(stack: Stack, place: tuple[int, int], edit: HeadEdit) -> bytes:
+def tiles_under_edit(stack: Stack, head_position: tuple[int, int], edit: HeadEdit) -> bytes:
     """The codes of all tiles, layer by layer, those that the edit reaches under it."""
     codes = [packing.thumbnail_codes(layer.largest) for layer in whole_model.sweep_model(stack)]
-    for index, heads, weights, hidden in what_if.changed_layers(stack, *place, edit):
+    for index, heads, weights, hidden in what_if.changed_layers(stack, *head_position, edit):
         codes[index][heads] = packing.make_thumbnails(weights, hidden)
     return np.concatenate(codes).tobytes()
 
 
-def _offer(request: Request, stack_id: StackId, key: tuple[Any, ...], pack: Callable[[Stack], bytes]) -> str:
+def _offer_bytes(request: Request, stack_id: StackId, key: tuple[Any, ...], pack: Callable[[Stack], bytes]) -> str:
     """The address of what `pack` makes of a stack, once for all visitors, while its run is in memory."""
 
     def packed() -> bytes:
@@ -201,27 +203,27 @@ def _offer(request: Request, stack_id: StackId, key: tuple[Any, ...], pack: Call
     return ahead.offer_sentence((request, stack_id, *key), packed)
 
 
-def _under(shown: shown_head.DisplayedHead) -> None:
+def _draw_footer(displayed: shown_head.DisplayedHead) -> None:
     """Draw what stands below the large head: its export menus, one of them for all heads whose lines are laid over."""
-    run, stack, matrix = shown.run, shown.stack, shown.matrix
-    name = f"attention-{run.request.model}-layer{shown.layer}-head{shown.head}"
-    before_w_o = matrix.said_before_w_o(shown.query)
-    caption, title = shown_head.displayed_caption(shown), shown.titled(matrix, shown.edit.seen)
+    run, stack, matrix = displayed.run, displayed.stack, displayed.matrix
+    name = f"attention-{run.request.model}-layer{displayed.layer}-head{displayed.head}"
+    before_w_o = matrix.said_before_w_o(displayed.query)
+    caption, title = shown_head.displayed_caption(displayed), displayed.picture_title(matrix, displayed.edit.seen)
     # what is on show, as numbers: the head under the visitor's mask and scale, or the difference that they make
-    seen = replace(shown.view, kind="diff") if shown.edit.seen == "difference" else shown.view
-    laid = overlaid_heads(shown_head.overlaid_heads(), shown.head, stack.layers[shown.layer].n_heads)[1:]
+    seen = replace(displayed.view, kind="diff") if displayed.edit.seen == "difference" else displayed.view
+    laid = overlaid_heads(shown_head.overlaid_heads(), displayed.head, stack.layers[displayed.layer].n_heads)[1:]
     laid_over = _("Laid over it: heads {heads} of the same layer.").format(heads=join_list(laid)) if laid else ""
-    others = partial(shown_head.overlaid_matrices, laid, run, stack, shown.layer, shown.look, shown.edit)
+    others = partial(shown_head.overlaid_matrices, laid, run, stack, displayed.layer, displayed.options, displayed.edit)
     with show.caption_line("head-out"):
         if before_w_o:
             st.markdown(translate_markdown(before_w_o), width="stretch")
         show.save_menu(
-            partial(head_picture, matrix.data, seen, seen.pins, title, computed=shown.data, edit=shown.edit),
+            partial(head_picture, matrix.data, seen, seen.pins, title, computed=displayed.data, edit=displayed.edit),
             name,
             "head-out",
             partial(head_drawing.to_long_table, matrix),
             caption,
-            live=shown_head.save_offers(shown, caption),
+            live=shown_head.save_offers(displayed, caption),
             embeds=True,
             canvases=["head"],
         )

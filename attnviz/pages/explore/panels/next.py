@@ -29,18 +29,18 @@ _BEFORE, _LEFT, _WHY = "_texts_before", "_tokens_to_write", "_why_not_more"
 _draw = random.SystemRandom()
 
 
-def panel(shown: DisplayedHead) -> None:
+def panel(displayed: DisplayedHead) -> None:
     """Draw the probabilities of the next token, or of a masked one, under a temperature and top-k."""
-    loaded = model_cache.model_of_run(shown.run)
-    places = prediction_slots(shown.run, loaded)
-    if not places:
+    loaded = model_cache.model_of_run(displayed.run)
+    slots = prediction_slots(displayed.run, loaded)
+    if not slots:
         mask = getattr(loaded.tokenizer, "mask_token", None)
-        why = (
+        reason = (
             _("Write {mask} in the sentence, and the model guesses the missing token.")
-            if loaded.entry.kind == "encoder" and mask and shown.run.trace.logits is not None
+            if loaded.entry.kind == "encoder" and mask and displayed.run.trace.logits is not None
             else _("{model} turns sentences into vectors; it was not trained to guess tokens.")
         )
-        st.info(why.format(mask=escape_markdown(mask or ""), model=escape_markdown(shown.run.name)))
+        st.info(reason.format(mask=escape_markdown(mask or ""), model=escape_markdown(displayed.run.name)))
         return
     left, right = st.columns([1, 2])
     with left:
@@ -54,20 +54,20 @@ def panel(shown: DisplayedHead) -> None:
             ),
         )
         top_k = widgets.slider(choices.TOP_K, _("Top-k"), help=_("How many of the likeliest tokens stay possible."))
-    for number, slot in enumerate(places):
+    for number, slot in enumerate(slots):
         likeliest = token_choices(loaded, slot, 10, temperature, top_k)
         with right:
-            _chart(shown, slot, number, likeliest, temperature, top_k)
+            _draw_probabilities(displayed, slot, number, likeliest, temperature, top_k)
         with left:
-            _buttons(shown, slot, likeliest)
+            _draw_append_buttons(displayed, slot, likeliest)
 
 
-def _chart(
-    shown: DisplayedHead, slot: Slot, number: int, likeliest: list[TokenChoice], temperature: float, top_k: int
+def _draw_probabilities(
+    displayed: DisplayedHead, slot: Slot, number: int, likeliest: list[TokenChoice], temperature: float, top_k: int
 ) -> None:
     """The likeliest tokens, and below them what the two sliders make of the first one's share, and why."""
     best = likeliest[0]
-    words = (
+    template = (
         _("“{token}” comes next with a probability of {share:.1%}.")
         if slot.position is None
         else _("At position {position} the model would write “{token}”, with a probability of {share:.1%}.")
@@ -80,10 +80,10 @@ def _chart(
             [choice.drawn for choice in likeliest],
             labels=(_("whole softmax"), _("after temperature and top-k")),
         ),
-        name=f"next-token-{shown.run.request.model}",
+        name=f"next-token-{displayed.run.request.model}",
         key=f"next-{number}",
-        words=words.format(position=slot.position, token=escape_markdown(best.label), share=best.probability),
-        caption=_("{model} on “{text}”").format(model=shown.run.name, text=shown.run.request.text),
+        words=template.format(position=slot.position, token=escape_markdown(best.label), share=best.probability),
+        caption=_("{model} on “{text}”").format(model=displayed.run.name, text=displayed.run.request.text),
         table={
             "token": [c.label for c in likeliest],
             "probability": [c.probability for c in likeliest],
@@ -102,10 +102,10 @@ def _chart(
     st.caption(text.format(token=escape_markdown(best.label), temperature=temperature, k=top_k, share=best.drawn))
 
 
-def _buttons(shown: DisplayedHead, slot: Slot, likeliest: list[TokenChoice]) -> None:
+def _draw_append_buttons(displayed: DisplayedHead, slot: Slot, likeliest: list[TokenChoice]) -> None:
     if slot.position is not None:
         return
-    if shown.run.source.frame == "chat":
+    if displayed.run.source.frame == "chat":
         st.caption(
             _(
                 "Under the chat template the model answers in a turn of its own, while the sentence is yours: a token "
@@ -114,7 +114,7 @@ def _buttons(shown: DisplayedHead, slot: Slot, likeliest: list[TokenChoice]) -> 
             )
         )
         return
-    _writing(shown, slot)
+    _draw_writing_controls(displayed, slot)
     st.caption(_("Append a token to the sentence and see where it looks:"))
     with st.container(horizontal=True, gap="small"):
         for choice in likeliest:
@@ -122,87 +122,87 @@ def _buttons(shown: DisplayedHead, slot: Slot, likeliest: list[TokenChoice]) -> 
                 escape_markdown(choice.label),
                 key=f"append-{choice.token}",
                 on_click=_append,
-                args=(shown, choice.text),
+                args=(displayed, choice.text),
                 help=f"{Rounded(choice.probability):.2%}",
             )
             if clicked:
                 st.rerun(scope="app")  # a click reruns only the picture, and the sentence stands above it
 
 
-def _writing(shown: DisplayedHead, slot: Slot) -> None:
+def _draw_writing_controls(displayed: DisplayedHead, slot: Slot) -> None:
     """Draw the buttons that let the model write, and write the next token where there are more to come."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         count = widgets.number_box(choices.WRITE, _("Tokens"), step=1, width=110)
-        st.button(_("Write"), icon=":material/edit:", key="begin-writing", on_click=_write, args=(count,))
-        st.button(_("Draw one"), icon=":material/casino:", key="draw-one", on_click=_write, args=(1,))
+        st.button(_("Write"), icon=":material/edit:", key="begin-writing", on_click=_start_writing, args=(count,))
+        st.button(_("Draw one"), icon=":material/casino:", key="draw-one", on_click=_start_writing, args=(1,))
         left = st.session_state.get(_LEFT, 0)
         if left:
-            st.button(_("Stop"), icon=":material/stop:", key="stop-writing", on_click=_write, args=(0,))
-        undo = _texts_before(shown)
-        st.button(_("Undo"), icon=":material/undo:", key="undo", on_click=_undo, args=(shown,), disabled=not undo)
+            st.button(_("Stop"), icon=":material/stop:", key="stop-writing", on_click=_start_writing, args=(0,))
+        undo = _previous_texts(displayed)
+        st.button(_("Undo"), icon=":material/undo:", key="undo", on_click=_undo, args=(displayed,), disabled=not undo)
     if left:
         st.caption(_("Writing: {left} more to come.").format(left=left))
-        _write_one(shown, slot)
+        _write_next_token(displayed, slot)
     elif st.session_state.pop(_LEFT, None) is not None:  # the last token is there: now the link follows
-        link_state.put(_field(shown), link_state.value(_field(shown)))
-    why = st.session_state.pop(_WHY, None)
-    if why is not None:
-        show_problem(why)
+        link_state.put(_written_choice(displayed), link_state.value(_written_choice(displayed)))
+    reason = st.session_state.pop(_WHY, None)
+    if reason is not None:
+        show_problem(reason)
 
 
-def _write(count: int) -> None:
+def _start_writing(count: int) -> None:
     """Let the model write so many tokens. A callback."""
     st.session_state[_LEFT] = count
 
 
-def _append(shown: DisplayedHead, text: str) -> None:
+def _append(displayed: DisplayedHead, text: str) -> None:
     """Append to the sentence and pin the new row, in one step of the browser's history. A callback."""
-    link_state.put_all(_longer(shown, text))
+    link_state.put_all(_append_to_text(displayed, text))
 
 
-def _field(shown: DisplayedHead) -> Choice[str]:
+def _written_choice(displayed: DisplayedHead) -> Choice[str]:
     """Where the model's tokens go: a decoder that reads another text writes into the second."""
-    return choices.SECOND if shown.run.target is not None else choices.SENTENCE
+    return choices.SECOND if displayed.run.target is not None else choices.SENTENCE
 
 
-def _longer(shown: DisplayedHead, text: str) -> dict[Choice[Any], Any]:
+def _append_to_text(displayed: DisplayedHead, text: str) -> dict[Choice[Any], Any]:
     """The choices with `text` appended to the sentence, which is remembered as it was."""
-    field = _field(shown)
+    field = _written_choice(displayed)
     before = link_state.value(field)
-    _texts_before(shown).append(before)
+    _previous_texts(displayed).append(before)
     return {field: before + text, choices.PINS: {"t": [["q", choices.LAST]]}, choices.STAGE: None}
 
 
-def _texts_before(shown: DisplayedHead) -> list[str]:
+def _previous_texts(displayed: DisplayedHead) -> list[str]:
     """The texts that what is there was made of, the latest last; none where the visitor has typed since."""
     texts: list[str] = st.session_state.setdefault(_BEFORE, [])
-    if texts and not link_state.value(_field(shown)).startswith(texts[-1]):
+    if texts and not link_state.value(_written_choice(displayed)).startswith(texts[-1]):
         texts.clear()
     return texts
 
 
-def _undo(shown: DisplayedHead) -> None:
+def _undo(displayed: DisplayedHead) -> None:
     """Take the last token back. A callback."""
-    texts = _texts_before(shown)
+    texts = _previous_texts(displayed)
     if texts:
-        link_state.put_all({_field(shown): texts.pop(), choices.PINS: None, choices.STAGE: None})
+        link_state.put_all({_written_choice(displayed): texts.pop(), choices.PINS: None, choices.STAGE: None})
 
 
-def _write_one(shown: DisplayedHead, slot: Slot) -> None:
+def _write_next_token(displayed: DisplayedHead, slot: Slot) -> None:
     """Draw a token as temperature and top-k let it be drawn, append it, and let the page be drawn again."""
-    loaded = model_cache.model_of_run(shown.run)
+    loaded = model_cache.model_of_run(displayed.run)
     temperature, top_k = link_state.value(choices.TEMPERATURE), link_state.value(choices.TOP_K)
     possible = token_choices(loaded, slot, top_k, temperature, top_k)
     chosen = _draw.choices(possible, [choice.drawn for choice in possible])[0]
     limit = current_settings().token_limit
     if loaded.tokenizer is not None and chosen.token in loaded.tokenizer.all_special_ids:
-        why = Problem("The model ends its text here: it chose “{token}”.", token=chosen.label)
-        st.session_state.update({_LEFT: 0, _WHY: why})
-    elif len(shown.stack.queries) >= limit:
-        why = Problem("The sentence has {n} tokens; at most {limit} can be read here.", n=limit, limit=limit)
-        st.session_state.update({_LEFT: 0, _WHY: why})
+        reason = Problem("The model ends its text here: it chose “{token}”.", token=chosen.label)
+        st.session_state.update({_LEFT: 0, _WHY: reason})
+    elif len(displayed.stack.queries) >= limit:
+        reason = Problem("The sentence has {n} tokens; at most {limit} can be read here.", n=limit, limit=limit)
+        st.session_state.update({_LEFT: 0, _WHY: reason})
     else:
-        for choice, new in _longer(shown, chosen.text).items():
+        for choice, new in _append_to_text(displayed, chosen.text).items():
             link_state.set_value(choice, new)
         st.session_state[_LEFT] -= 1
     st.rerun(scope="app")

@@ -56,13 +56,13 @@ def draw(run: ModelRun, stack: Stack) -> tuple[Overview, tuple[int, int]]:
         style="select",
         help=_("Order the heads by a measure, the strongest first; the weaker ones are dimmed."),
     )
-    tiles, curve = _tiles(run, stack), link_state.value(choices.CURVE)
+    tiles, curve = _get_tiles(run, stack), link_state.value(choices.CURVE)
     if by != "place":
         st.caption(translate_message(whole_model.MEASURES[by][1]))
-        tiles = _ordered(tiles, _measured(run, stack), by, measures[by])
+        tiles = _order_tiles(tiles, _get_measures(run, stack), by, measures[by])
     # in a sentence longer than a small picture is wide, a row spreads its weight so far that even steps leave it black
     root = curve == "root" or len(stack.keys) > packing.THUMBNAIL_SIDE
-    silenced = tuple(place for place in stack.places if name_of_head(place) in link_state.value(choices.QUIET))
+    silenced = tuple(position for position in stack.places if name_of_head(position) in link_state.value(choices.QUIET))
     tiles = replace(tiles, grid=replace(tiles.grid, root=root, silenced=silenced))
     # what the visitor asked for, with all that these pictures depend on besides the sentence
     besides = packing.fingerprint(replace(run.request, text=""), stack.id, by, curve, current_language())
@@ -83,7 +83,7 @@ def sentence_label(*, is_read: bool) -> str:
     return _("Sentence to read") if is_read else _("Sentence")
 
 
-def _ordered(tiles: Overview, measured: whole_model.StackMeasures, by: str, name: str) -> Overview:
+def _order_tiles(tiles: Overview, measured: whole_model.StackMeasures, by: str, name: str) -> Overview:
     """The tiles by a measure, the strongest first; in their own order where it tells no head from another."""
     values = measured.values[by]
     finite = values[np.isfinite(values)]
@@ -110,7 +110,7 @@ def offer_grid(run: ModelRun, stack: Stack, tiles: Overview) -> None:
     text = text if len(text) <= LONGEST_QUOTED else f"{text[: LONGEST_QUOTED - 1].rstrip()}…"
     title = _("All heads of {model} on “{text}”").format(model=run.name, text=text)
     at = shown_head.find_nearest_head(stack)
-    edit = replace(shown_head.edit(stack, at[0]), seen=link_state.value(choices.SEEN))
+    edit = replace(shown_head.current_edit(stack, at[0]), seen=link_state.value(choices.SEEN))
     changed = edit if edit.seen != "before" and edit.changes_attention else None
     about = ngettext(
         "{count} head. In each small picture rows are queries and columns keys.",
@@ -118,35 +118,37 @@ def offer_grid(run: ModelRun, stack: Stack, tiles: Overview) -> None:
         sum(tiles.grid.heads),
     ).format(count=sum(tiles.grid.heads))
     show.footer(
-        lambda: SceneFigure((_figure(stack, MosaicFigure(tiles.thumbnails, tiles.grid, at, title), changed),), title),
+        lambda: SceneFigure(
+            (_edit_figure(stack, MosaicFigure(tiles.thumbnails, tiles.grid, at, title), changed),), title
+        ),
         name=f"attention-all-heads-{run.request.model}",
         key="mosaic",
         canvases=["heads"],
-        caption=join_sentences(about, "" if changed is None else _about_change(stack, at, changed)),
-        table=lambda: _measure_table(_measured(run, stack)),
+        caption=join_sentences(about, "" if changed is None else _describe_change(stack, at, changed)),
+        table=lambda: _measure_table(_get_measures(run, stack)),
         embeds=False,
     )
 
 
-def _about_change(stack: Stack, at: tuple[int, int], edit: HeadEdit) -> str:
+def _describe_change(stack: Stack, at: tuple[int, int], edit: HeadEdit) -> str:
     """The mask and the scale that heads of the grid are drawn under, and which heads these are."""
     layer, head = at
     mask, scale, more = head_drawing.describe_edit(edit, stack, layer)
     framed = _("The head in the frame is head {head} of layer {layer}.").format(layer=layer, head=head)
-    own = stack.layers[layer].scale
+    original_scale = stack.layers[layer].scale
     return join_sentences(
-        "" if edit.where == "all" else framed, head_drawing.mask_and_scale_sentence(mask, scale, own), more
+        "" if edit.where == "all" else framed, head_drawing.mask_and_scale_sentence(mask, scale, original_scale), more
     )
 
 
-def _figure(stack: Stack, own: MosaicFigure, edit: HeadEdit | None) -> MosaicFigure:
+def _edit_figure(stack: Stack, figure: MosaicFigure, edit: HeadEdit | None) -> MosaicFigure:
     """The grid under the visitor's mask and scale, made as the browser has it: by itself, or by the server."""
-    if edit is None or own.selected is None:
-        return own
+    if edit is None or figure.selected is None:
+        return figure
     if head_panel.sends_all_heads(stack):
-        return replace(own, edit=edit, every=head_panel.pack_heads(stack))
-    codes = np.frombuffer(head_panel.tiles_under_edit(stack, own.selected, replace(edit, seen="after")), np.uint8)
-    return replace(own, codes=codes.reshape(own.codes.shape))
+        return replace(figure, edit=edit, every=head_panel.pack_heads(stack))
+    codes = np.frombuffer(head_panel.tiles_under_edit(stack, figure.selected, replace(edit, seen="after")), np.uint8)
+    return replace(figure, codes=codes.reshape(figure.codes.shape))
 
 
 def draw_standouts(run: ModelRun, stack: Stack) -> None:
@@ -154,7 +156,7 @@ def draw_standouts(run: ModelRun, stack: Stack) -> None:
     if len(stack.keys) == 1:
         st.caption(_("A single token can only look at itself: type more words to see what the heads do."))
         return
-    strongest = _measured(run, stack).standouts
+    strongest = _get_measures(run, stack).standouts
     if not strongest:
         st.caption(_("No head stands out here: none gives half of its weight to one simple pattern."))
         return
@@ -169,16 +171,16 @@ def draw_standouts(run: ModelRun, stack: Stack) -> None:
         )
 
 
-def _tiles(run: ModelRun, stack: Stack) -> Overview:
+def _get_tiles(run: ModelRun, stack: Stack) -> Overview:
     """The small pictures. Of a short sentence they come without measures, which would take longer than they do."""
     key = ("tiles", stack.id)
-    parts: Iterable[whole_model.LayerPictures] = whole_model.sweep_model(stack)
+    layers: Iterable[whole_model.LayerPictures] = whole_model.sweep_model(stack)
     if len(stack.queries) * len(stack.keys) > TOGETHER**2 and model_cache.find_cached(run, key) is None:
-        parts = _swept(run, stack)
+        layers = _sweep_layers(run, stack)
 
     def pack() -> Overview:
         tiles = Overview(
-            np.concatenate([packing.thumbnail_codes(part.largest) for part in parts]),
+            np.concatenate([packing.thumbnail_codes(layer.largest) for layer in layers]),
             stack.grid,
         )
         return replace(tiles, compressed=tiles.packed)  # once for all visitors, and weighed by the cache
@@ -187,34 +189,34 @@ def _tiles(run: ModelRun, stack: Stack) -> Overview:
     return tiles
 
 
-def _measured(run: ModelRun, stack: Stack) -> whole_model.StackMeasures:
+def _get_measures(run: ModelRun, stack: Stack) -> whole_model.StackMeasures:
     """Every measure of every head."""
     key = ("measured", stack.id)
     known: whole_model.StackMeasures | None = model_cache.find_cached(run, key)
     if known is not None:
         return known
-    parts = _swept(run, stack)
+    parts = _sweep_layers(run, stack)
     return model_cache.cached_result(run, key, lambda: whole_model.measure_heads(stack, parts))
 
 
-def _swept(run: ModelRun, stack: Stack) -> list[whole_model.LayerPictures]:
+def _sweep_layers(run: ModelRun, stack: Stack) -> list[whole_model.LayerPictures]:
     """Pictures and measures, one layer at a time, so that a click can interrupt it without losing layers."""
     note: Any = None
     began, count = time.monotonic(), len(stack.layers)
     measuring = functools.cache(functools.partial(whole_model.stack_yardstick, stack))
-    parts: list[whole_model.LayerPictures] = []
+    layers: list[whole_model.LayerPictures] = []
 
     def sweep(index: int) -> whole_model.LayerPictures:
         return whole_model.sweep_one_layer(stack, index, measuring())
 
     for index in range(count):
-        parts.append(model_cache.cached_result(run, ("swept", stack.id, index), functools.partial(sweep, index)))
+        layers.append(model_cache.cached_result(run, ("swept", stack.id, index), functools.partial(sweep, index)))
         if time.monotonic() - began > PATIENCE:
             note = note or st.empty()
             note.caption(_("Measuring the heads: {done} of {layers} layers").format(done=index + 1, layers=count))
     if note is not None:
         note.empty()
-    return parts
+    return layers
 
 
 def _measure_table(measured: whole_model.StackMeasures) -> dict[str, Any]:

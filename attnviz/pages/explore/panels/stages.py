@@ -22,12 +22,12 @@ MOST_LINES = 6  # matrices that are named one by one
 LEAST_SHARE = 1e-4  # of all parameters: less would be said as 0.00%
 
 
-def place(shown: DisplayedHead) -> None:
+def draw_model_strip(displayed: DisplayedHead) -> None:
     """Draw the strip; a press on a block or a head chooses it."""
-    stack = shown.stack
-    loaded = model_cache.model_of_run(shown.run)
+    stack = displayed.stack
+    loaded = model_cache.model_of_run(displayed.run)
     parts = model_cache.cached_result(
-        shown.run, ("parts", stack.id), lambda: whole_model.count_parts(loaded.model, stack)
+        displayed.run, ("parts", stack.id), lambda: whole_model.count_parts(loaded.model, stack)
     )
     layers = len(stack.layers)
     roles: dict[whole_model.BlockRole, tuple[str, str]] = {
@@ -36,63 +36,67 @@ def place(shown: DisplayedHead) -> None:
         "norms": (_("Norms"), _("one before each of the two, or after it")),
     }
     inside = [
-        StripBlock(*(_part(title, block[role], parts, note) for role, (title, note) in roles.items()))
+        StripBlock(*(_build_strip_part(title, block[role], parts, note) for role, (title, note) in roles.items()))
         for block in (parts.blocks[parts.block_of(layer, layers)] for layer in range(layers))
     ]
-    blocks = _part(
+    blocks = _build_strip_part(
         _("{layers} blocks, one after the other").format(layers=layers),
         whole_model.PartSize(sum(size.parameters for block in parts.blocks for size in block.values())),
         parts,
         _("the same weights every time") if len(parts.blocks) < layers else "",
     )
-    at, count = (shown.layer, shown.head), len(stack.queries)
+    at, count = (displayed.layer, displayed.head), len(stack.queries)
     vectors = _("{tokens} × {width} after it").format(tokens=count, width=parts.width)
     before = [
         StripPart(_("Tokens"), (_("{tokens} numbers").format(tokens=count),)),
-        _part(_("Embedding"), parts.embedding, parts, vectors),
+        _build_strip_part(_("Embedding"), parts.embedding, parts, vectors),
     ]
-    way = StripWay(before, blocks, inside, _after(parts), [layer.n_heads for layer in stack.layers])
+    way = StripWay(before, blocks, inside, _parts_after_blocks(parts), [layer.n_heads for layer in stack.layers])
     model_strip("place", way, at=at, group="heads", on_pick=select_head)
     title = _("Where layer {layer}, head {head} of {model} sits").format(
-        layer=shown.layer, head=shown.head, model=shown.run.name
+        layer=displayed.layer, head=displayed.head, model=displayed.run.name
     )
     show.footer(
         lambda: SceneFigure((strip_figure(way, at, title),), title),
-        name=f"place-{shown.run.request.model}-layer{shown.layer}-head{shown.head}",
+        name=f"place-{displayed.run.request.model}-layer{displayed.layer}-head{displayed.head}",
         key="place-out",
         canvas=show.live_canvas("place"),
         caption=_("Parameters counted in the model’s own weights."),
-        table=lambda: _table(way, shown.layer),
+        table=lambda: _parts_table(way, displayed.layer),
     )
 
 
-def _table(way: StripWay, layer: int) -> dict[str, list[str]]:
+def _parts_table(way: StripWay, layer: int) -> dict[str, list[str]]:
     """Every part that is drawn, one in each row."""
     block = way.inside[layer]
-    parts = [*way.before, way.blocks, block.attention, block.mlp, block.norms, *way.after]
+    components = [*way.before, way.blocks, block.attention, block.mlp, block.norms, *way.after]
     return {
-        "part": [part.title for part in parts],
-        "shapes": [join_clauses(part.lines) for part in parts],
-        "parameters": [part.said for part in parts],
-        "share": ["" if part.share is None else f"{part.share:.6g}" for part in parts],
+        "part": [component.title for component in components],
+        "shapes": [join_clauses(component.lines) for component in components],
+        "parameters": [component.said for component in components],
+        "share": ["" if component.share is None else f"{component.share:.6g}" for component in components],
     }
 
 
-def _after(parts: whole_model.ModelParts) -> list[StripPart]:
+def _parts_after_blocks(parts: whole_model.ModelParts) -> list[StripPart]:
     after = []
     if parts.after.parameters:
-        after.append(_part(_("After the blocks"), parts.after, parts))
+        after.append(_build_strip_part(_("After the blocks"), parts.after, parts))
     if parts.elsewhere.parameters:
-        after.append(_part(_("The other stack"), whole_model.PartSize(parts.elsewhere.parameters), parts))
+        after.append(_build_strip_part(_("The other stack"), whole_model.PartSize(parts.elsewhere.parameters), parts))
     if not parts.predicts:
         return [*after, StripPart(_("Vectors of the tokens"), (_("this model writes nothing"),))]
     return [
         *after,
-        _part(_("Next token"), parts.head, parts, _("the embedding’s own matrix once more") if parts.tied else ""),
+        _build_strip_part(
+            _("Next token"), parts.head, parts, _("the embedding’s own matrix once more") if parts.tied else ""
+        ),
     ]
 
 
-def _part(title: str, size: whole_model.PartSize, parts: whole_model.ModelParts, note: str = "") -> StripPart:
+def _build_strip_part(
+    title: str, size: whole_model.PartSize, parts: whole_model.ModelParts, note: str = ""
+) -> StripPart:
     """A part with its largest matrices, a note below them, and its share of all parameters in words."""
     lines = [f"{name} {' × '.join(f'{n:,}' for n in shape)}".strip() for name, shape in size.matrices[:MOST_LINES]]
     if len(size.matrices) > MOST_LINES:
@@ -108,19 +112,19 @@ def _part(title: str, size: whole_model.PartSize, parts: whole_model.ModelParts,
     return StripPart(title, tuple(line for line in (*lines, note) if line), share, text)
 
 
-def panel(shown: DisplayedHead) -> None:
+def panel(displayed: DisplayedHead) -> None:
     """Draw the way from q and k to the head's output, for one query and one key."""
-    queries, keys = shown.stack.queries.labels, shown.stack.keys.labels
+    queries, keys = displayed.stack.queries.labels, displayed.stack.keys.labels
     left, right = st.columns(2)
-    start_q, start_k = _start(shown)
+    start_q, start_k = _start_cell(displayed)
     query = left.selectbox(
         _("Query: the token that looks"),
         range(len(queries)),
         format_func=lambda i: f"{i}  {queries[i]}",
         **widget_values.held(QUERY, start_q, lambda picked: link_state.put(choices.STAGE, (picked, None))),
     )
-    mask, scale = head_drawing.mask_and_scale(shown.stack, shown.layer, shown.edit)
-    result = stages(shown.stack, shown.layer, shown.head, query, mask, scale)
+    mask, scale = head_drawing.mask_and_scale(displayed.stack, displayed.layer, displayed.edit)
+    result = stages(displayed.stack, displayed.layer, displayed.head, query, mask, scale)
     largest = int(result.weights.argmax()) if start_k is None else start_k
     key = right.selectbox(
         _("Key: the token looked at"),
@@ -129,29 +133,29 @@ def panel(shown: DisplayedHead) -> None:
         **widget_values.held(KEY, largest, lambda picked: link_state.put(choices.STAGE, (query, picked))),
     )
     st.caption(_("Click a cell in the picture above to see its arithmetic here."))
-    _arithmetic(result, key, queries[query], keys[key])
-    _pictures(shown, result, key, queries[query], keys)
-    _shapes(result)
+    _draw_arithmetic(result, key, queries[query], keys[key])
+    _draw_pictures(displayed, result, key, queries[query], keys)
+    _draw_shapes(result)
 
 
-def _start(shown: DisplayedHead) -> tuple[int, int | None]:
+def _start_cell(displayed: DisplayedHead) -> tuple[int, int | None]:
     """The query and key that were chosen here, if this sentence has them, else those of the clicked cell.
 
     Both are positions of the model's tokens; a whole word counts as its first piece. Without a key it is None.
     """
-    n_q, n_k = len(shown.stack.queries), len(shown.stack.keys)
+    n_q, n_k = len(displayed.stack.queries), len(displayed.stack.keys)
     chosen = link_state.value(choices.STAGE)
     if chosen is not None and chosen[0] < n_q:
         query, key = chosen
         return query, None if key is None or key >= n_k else key
-    matrix, cell = shown.matrix, shown.pins.cell
+    matrix, cell = displayed.matrix, displayed.pins.cell
     key = matrix.col_at[cell[1]] if cell is not None and cell[1] < len(matrix.col_at) else None
-    return min(shown.query_at, n_q - 1), None if key is None else min(key, n_k - 1)
+    return min(displayed.query_position, n_q - 1), None if key is None else min(key, n_k - 1)
 
 
-def _arithmetic(result: StagesResult, key: int, query_token: str, key_token: str) -> None:
+def _draw_arithmetic(result: StagesResult, key: int, query_token: str, key_token: str) -> None:
     products = result.q * result.k[key]
-    score, scaled, weight = (float(each[key]) for each in (result.scores, result.scaled, result.weights))
+    score, scaled, weight = (float(values[key]) for values in (result.scores, result.scaled, result.weights))
     # a trained model's numbers differ between processors in their fifth digit: scores have two decimals, weights three
     first = " ".join(f"{Rounded(value):+.2f}" for value in products[:4]) + (r" \ldots" if len(products) > 4 else "")
     blue, red = r"\color{#0072B2}", r"\color{#D55E00}"
@@ -177,9 +181,11 @@ def _arithmetic(result: StagesResult, key: int, query_token: str, key_token: str
     )
 
 
-def _pictures(shown: DisplayedHead, result: StagesResult, key: int, query_token: str, keys: tuple[str, ...]) -> None:
-    name = f"{shown.run.request.model}-layer{shown.layer}-head{shown.head}-query{result.query}"
-    caption = displayed_caption(shown)
+def _draw_pictures(
+    displayed: DisplayedHead, result: StagesResult, key: int, query_token: str, keys: tuple[str, ...]
+) -> None:
+    name = f"{displayed.run.request.model}-layer{displayed.layer}-head{displayed.head}-query{result.query}"
+    caption = displayed_caption(displayed)
     left, right = st.columns(2)
     with left:
         product = result.q * result.k[key]
@@ -189,7 +195,7 @@ def _pictures(shown: DisplayedHead, result: StagesResult, key: int, query_token:
             key="stage-products",
             caption=caption,
             table={"q": result.q.tolist(), "k": result.k[key].tolist(), "product": product.tolist()},
-            words=_product_words(product),
+            words=_product_sentence(product),
         )
     with right:
         allowed = result.scaled[result.allowed]
@@ -240,7 +246,7 @@ def _pictures(shown: DisplayedHead, result: StagesResult, key: int, query_token:
     )
 
 
-def _product_words(product: np.ndarray) -> str:
+def _product_sentence(product: np.ndarray) -> str:
     """Which component weighs most in q·k, counted from 0 as in the picture, and whether it adds or takes away."""
     most = find_largest(np.abs(product))
     largest = most.index
@@ -254,7 +260,7 @@ def _product_words(product: np.ndarray) -> str:
     return text.format(index=largest, value=product[largest], total=product.sum())
 
 
-def _shapes(result: StagesResult) -> None:
+def _draw_shapes(result: StagesResult) -> None:
     axes = {
         "q": "[B, H, Q, D]",
         "k": "[B, G, K, D]",

@@ -31,54 +31,54 @@ from attnviz.pages.explore.panels import shown_head
 MOST_NAMED = 5  # heads
 
 
-def panel(shown: shown_head.DisplayedHead) -> None:
+def panel(displayed: shown_head.DisplayedHead) -> None:
     """Draw the controls, the three pictures, and the effect on later layers and the next token."""
-    if not shown.stack.layers[shown.layer].exact:
+    if not displayed.stack.layers[displayed.layer].exact:
         raise Problem("This model gives only its attention weights, so its mask and scale cannot be changed")
     left, right = st.columns([1, 2.6], gap="medium")
     with left:
-        _chosen_above(shown)
+        _describe_settings(displayed)
         silenced = shown_head.select_heads(
             choices.QUIET,
             _("Silence heads (layer.head)"),
-            shown.stack,
+            displayed.stack,
             placeholder=_("none"),
             help=_("Their output is replaced by zeros."),
         )
         again = bool(silenced) or widgets.toggle(choices.AGAIN, _("Run the model again"))
-        st.caption(_computed_again(shown, again))
+        st.caption(_describe_rerun(displayed, again))
     with right:
-        _consequences(shown, replace(shown.edit, silenced=silenced), again)
+        _draw_consequences(displayed, replace(displayed.edit, silenced=silenced), again)
 
 
-def _computed_again(shown: shown_head.DisplayedHead, again: bool) -> str:
+def _describe_rerun(displayed: shown_head.DisplayedHead, again: bool) -> str:
     """What follows the change and what does not; of the next token only where the model writes one."""
-    if again and _writes(shown):
+    if again and _writes_text(displayed):
         return _("Computed again: the whole model, with this change in it, its later layers and its next token.")
     if again:
         return _("Computed again: the whole model, with this change in it, and so its later layers.")
-    if _writes(shown):
+    if _writes_text(displayed):
         return _("Computed again: this head, from its recorded Q and K. Later layers and the next token are not.")
     return _("Computed again: this head, from its recorded Q and K. Later layers are not.")
 
 
-def _writes(shown: shown_head.DisplayedHead) -> bool:
-    return any(stack.id == "decoder" for stack in shown.run.stacks)
+def _writes_text(displayed: shown_head.DisplayedHead) -> bool:
+    return any(stack.id == "decoder" for stack in displayed.run.stacks)
 
 
-def _chosen_above(shown: shown_head.DisplayedHead) -> None:
+def _describe_settings(displayed: shown_head.DisplayedHead) -> None:
     """Say which mask and scale the pictures here are drawn with, and where these are chosen."""
-    stack, edit = shown.stack, shown.edit
+    stack, edit = displayed.stack, displayed.edit
     if link_state.value(choices.MASK) == "painted" and link_state.value(choices.PAINTED) and not edit.painted:
         st.caption(_("The painted mask was for other tokens, so painting starts again from the model's own mask."))
-    mask, scale, more = head_drawing.describe_edit(edit, stack, shown.layer)
-    st.markdown(escape_markdown(head_drawing.mask_and_scale_sentence(mask, scale, stack.layers[shown.layer].scale)))
+    mask, scale, more = head_drawing.describe_edit(edit, stack, displayed.layer)
+    st.markdown(escape_markdown(head_drawing.mask_and_scale_sentence(mask, scale, stack.layers[displayed.layer].scale)))
     if more:
         st.markdown(escape_markdown(more))
     st.caption(_("Mask, scale and hidden tokens are chosen beside the large head above."))
 
 
-def _consequences(shown: shown_head.DisplayedHead, edit: HeadEdit, again: bool) -> None:
+def _draw_consequences(displayed: shown_head.DisplayedHead, edit: HeadEdit, again: bool) -> None:
     if not edit.changes:
         st.info(
             _(
@@ -87,21 +87,21 @@ def _consequences(shown: shown_head.DisplayedHead, edit: HeadEdit, again: bool) 
             )
         )
         return
-    trace = _rerun(shown, edit) if again else None
-    layer, head = shown.layer, shown.head
-    before = head_matrix.head_matrix(shown.stack, layer, head, shown.look)
+    trace = _rerun_model(displayed, edit) if again else None
+    layer, head = displayed.layer, displayed.head
+    before = head_matrix.head_matrix(displayed.stack, layer, head, displayed.options)
     if trace is None:
-        after = what_if.edited_head(shown.stack, layer, head, edit, shown.look)
-        row = _three(shown, edit, before, after)
-        _program(shown, (layer, head), edit, row, None)
+        after = what_if.edited_head(displayed.stack, layer, head, edit, displayed.options)
+        row = _draw_comparison(displayed, edit, before, after)
+        _draw_change_program(displayed, (layer, head), edit, row, None)
         return
-    stack = next(each for each in shown.run.stacks_in(trace) if each.id == shown.stack.id)
-    after = head_matrix.head_matrix(stack, layer, head, shown.look)
+    stack = next(candidate for candidate in displayed.run.stacks_in(trace) if candidate.id == displayed.stack.id)
+    after = head_matrix.head_matrix(stack, layer, head, displayed.options)
     if edit.silenced:
-        _say_what_is_silenced(shown, edit)
-    moved = what_if.sort_by_movement(shown.stack, stack)
-    if moved and edit.silenced and what_if.largest_change(before, after) is None:
-        most = moved[0]
+        _explain_silencing(displayed, edit)
+    movements = what_if.sort_by_movement(displayed.stack, stack)
+    if movements and edit.silenced and what_if.largest_change(before, after) is None:
+        most = movements[0]
         st.markdown(
             _(
                 "Drawn is the head that changes most: **layer {layer}, head {head}**, in which {share:.1%} of the "
@@ -109,29 +109,32 @@ def _consequences(shown: shown_head.DisplayedHead, edit: HeadEdit, again: bool) 
             ).format(layer=most.layer, head=most.head, share=most.share)
         )
         before, after = (
-            head_matrix.head_matrix(each, most.layer, most.head, shown.look) for each in (shown.stack, stack)
+            head_matrix.head_matrix(compared_stack, most.layer, most.head, displayed.options)
+            for compared_stack in (displayed.stack, stack)
         )
-        shown = replace(shown, layer=most.layer, head=most.head, matrix=before)
-    row = _three(shown, edit, before, after)
-    _next_token(shown, edit, trace)
-    _name_heads(moved)
-    _program(shown, (layer, head), edit, row, trace)
+        displayed = replace(displayed, layer=most.layer, head=most.head, matrix=before)
+    row = _draw_comparison(displayed, edit, before, after)
+    _draw_next_token(displayed, edit, trace)
+    _name_heads(movements)
+    _draw_change_program(displayed, (layer, head), edit, row, trace)
 
 
-def _rerun(shown: shown_head.DisplayedHead, edit: HeadEdit) -> Trace:
-    place = None if edit.where == "all" else (shown.layer, shown.head)
+def _rerun_model(displayed: shown_head.DisplayedHead, edit: HeadEdit) -> Trace:
+    edited_head = None if edit.where == "all" else (displayed.layer, displayed.head)
     edit = replace(edit, seen="after")  # one run, whatever is looked at
-    rerun = Rerun(what_if.run_again, (shown.stack.id, shown.layer, shown.head, edit))
+    rerun = Rerun(what_if.run_again, (displayed.stack.id, displayed.layer, displayed.head, edit))
     with st.spinner(_("Running the model again…")):
-        changed: Trace = model_cache.rerun_cached(shown.run, rerun, ("what-if", shown.stack.id, place, edit))
+        changed: Trace = model_cache.rerun_cached(
+            displayed.run, rerun, ("what-if", displayed.stack.id, edited_head, edit)
+        )
     return changed
 
 
-def _three(
-    shown: shown_head.DisplayedHead, edit: HeadEdit, before: head_matrix.Matrix, after: head_matrix.Matrix
+def _draw_comparison(
+    displayed: shown_head.DisplayedHead, edit: HeadEdit, before: head_matrix.Matrix, after: head_matrix.Matrix
 ) -> int:
     """Draw the head before, after and the difference, and say what changes; the row that changes most."""
-    usual = shown.compact(before)
+    usual = displayed.compact_view(before)
     if usual.kind == "values":
         usual = replace(usual, fixed_top=float(max(np.nanmax(before.plain), np.nanmax(after.plain))))
     views = [
@@ -144,63 +147,63 @@ def _three(
             head_view(f"what-if-{key}", matrix.data, view, group="heads")
     st.markdown(translate_markdown(what_if.change_sentence(before, after)))
     change = what_if.largest_change(before, after)
-    row = shown.query if shown.pins or change is None else change.row
+    row = displayed.query if displayed.pins or change is None else change.row
     st.markdown(_("Before: {before}").format(before=translate_markdown(before.said_of(row))))
     st.markdown(_("After: {after}").format(after=translate_markdown(after.said_of(row))))
-    name = f"what-if-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
+    name = f"what-if-{displayed.run.request.model}-layer{displayed.layer}-head{displayed.head}"
     with st.container(horizontal=True):
         for key, matrix, view in views:
-            words = () if key == "before" else head_drawing.describe_edit(edit, shown.stack, shown.layer)
+            descriptions = () if key == "before" else head_drawing.describe_edit(edit, displayed.stack, displayed.layer)
             show.footer(
-                partial(head_picture, matrix.data, view, shown.pins, shown.titled(matrix, key)),
+                partial(head_picture, matrix.data, view, displayed.pins, displayed.picture_title(matrix, key)),
                 name=f"{name}-{key}",
                 key=f"what-if-{key}-out",
                 canvas=show.live_canvas(f"what-if-{key}"),
-                caption=join_sentences(end_sentence(view.title), shown_head.picture_caption(shown, *words)),
+                caption=join_sentences(end_sentence(view.title), shown_head.picture_caption(displayed, *descriptions)),
                 table=partial(head_drawing.to_long_table, matrix),
                 label=view.title,
                 embeds=False,
             )
-    return shown.query if change is None else change.row
+    return displayed.query if change is None else change.row
 
 
-def _say_what_is_silenced(shown: shown_head.DisplayedHead, edit: HeadEdit) -> None:
+def _explain_silencing(displayed: shown_head.DisplayedHead, edit: HeadEdit) -> None:
     """Say that silencing a head leaves its weights as they are, and what it takes away."""
     first = min(layer for layer, _head in edit.silenced)
     changed = (
         _("What that changes is in the layers after it and in the next token.")
-        if _writes(shown)
+        if _writes_text(displayed)
         else _("What that changes is in the layers after it.")
     )
-    if (shown.layer, shown.head) in edit.silenced:
-        kept = _(
+    if (displayed.layer, displayed.head) in edit.silenced:
+        explanation = _(
             "Layer {layer}, head {head} still looks where it looked: its own weights cannot change. What is replaced "
             "by zeros is its output, its weights times the values, which was {length:.2f} long, mean over tokens, "
             "before W_O."
         ).format(
-            layer=shown.layer,
-            head=shown.head,
-            length=what_if.output_length(shown.stack, shown.layer, shown.head),
+            layer=displayed.layer,
+            head=displayed.head,
+            length=what_if.output_length(displayed.stack, displayed.layer, displayed.head),
         )
-        st.info(join_sentences(kept, changed))
-    elif shown.layer <= first:
-        kept = _(
+        st.info(join_sentences(explanation, changed))
+    elif displayed.layer <= first:
+        explanation = _(
             "Layer {layer} reads what the layers before it wrote, so silencing a head of layer {silenced} cannot "
             "change its weights."
-        ).format(layer=shown.layer, silenced=first)
-        st.info(join_sentences(kept, changed))
+        ).format(layer=displayed.layer, silenced=first)
+        st.info(join_sentences(explanation, changed))
 
 
-def _next_token(shown: shown_head.DisplayedHead, edit: HeadEdit, trace: Trace) -> None:
+def _draw_next_token(displayed: shown_head.DisplayedHead, edit: HeadEdit, trace: Trace) -> None:
     """Draw the next token before and after."""
-    run, loaded = shown.run, model_cache.model_of_run(shown.run)
+    run, loaded = displayed.run, model_cache.model_of_run(displayed.run)
     slots = zip(
         predictions.prediction_slots(run, loaded), predictions.prediction_slots(run, loaded, trace), strict=True
     )
     for number, (old, new) in enumerate(slots):
         tokens, share = predictions.compare_choices(loaded, old, new)
-        most = max(tokens, key=lambda one: abs(one.after - one.before))
-        words = _(
+        most = max(tokens, key=lambda choice: abs(choice.after - choice.before))
+        sentence = _(
             "Other tokens get {share:.1%} of the probability. Of the tokens drawn “{token}” changes most, from "
             "{before:.1%} to {after:.1%}."
         ).format(share=share, token=escape_markdown(most.label), before=most.before, after=most.after)
@@ -209,75 +212,86 @@ def _next_token(shown: shown_head.DisplayedHead, edit: HeadEdit, trace: Trace) -
             show.chart_of(figures.bars, labels, before, after, labels=(_("before"), _("after"))),
             name=f"what-if-next-{run.request.model}",
             key=f"what-if-next-{number}",
-            words=words,
-            caption=shown_head.picture_caption(shown, *head_drawing.describe_edit(edit, shown.stack, shown.layer)),
+            words=sentence,
+            caption=shown_head.picture_caption(
+                displayed, *head_drawing.describe_edit(edit, displayed.stack, displayed.layer)
+            ),
             table={"token": labels, "before": before, "after": after},
         )
 
 
-def _name_heads(moved: Sequence[what_if.Movement]) -> None:
+def _name_heads(movements: Sequence[what_if.Movement]) -> None:
     """Name the heads whose weights moved most."""
-    if not moved:
+    if not movements:
         st.markdown(_("No head's weights moved by more than 0.05%."))
         return
-    named = join_list(f"{one.layer}.{one.head} ({Rounded(one.share):.1%})" for one in moved[:MOST_NAMED])
+    named = join_list(
+        f"{movement.layer}.{movement.head} ({Rounded(movement.share):.1%})" for movement in movements[:MOST_NAMED]
+    )
     text = ngettext(
         "One head's weights moved (share of weight, mean over all rows): {heads}",
         "{n} heads' weights moved by more than 0.05%, these most (share of weight, mean over all rows): {heads}",
-        len(moved),
+        len(movements),
     )
-    st.markdown(text.format(heads=named, n=len(moved)))
+    st.markdown(text.format(heads=named, n=len(movements)))
 
 
 # The programs.
-def program_of_head(shown: shown_head.DisplayedHead) -> None:
+def draw_head_program(displayed: shown_head.DisplayedHead) -> None:
     """Draw the code that computes the chosen head's numbers with the package."""
     about = _(
         "Paste this code into a notebook: it prints the weights that the model gives in the row of “{token}” of the "
         "large picture, layer {layer}, head {head}, a line for each of its own tokens. The panels above that change "
         "it have their own code."
-    ).format(token=escape_markdown(shown.stack.queries.labels[shown.query_at]), layer=shown.layer, head=shown.head)
-    kv_head = shown.head // (shown.stack.layers[shown.layer].n_heads // shown.stack.layers[shown.layer].n_kv_heads)
-    begin = "\n".join(_opening(shown.run, shown.stack.id, "capture"))
+    ).format(
+        token=escape_markdown(displayed.stack.queries.labels[displayed.query_position]),
+        layer=displayed.layer,
+        head=displayed.head,
+    )
+    kv_head = displayed.head // (
+        displayed.stack.layers[displayed.layer].n_heads // displayed.stack.layers[displayed.layer].n_kv_heads
+    )
+    begin = "\n".join(_opening_code(displayed.run, displayed.stack.id, "capture"))
     code = f"""{begin}
-layer = layers[{shown.layer}]
-q = layer.q[0, {shown.head}]                               # (Q, D): this head's queries
+layer = layers[{displayed.layer}]
+q = layer.q[0, {displayed.head}]                               # (Q, D): this head's queries
 k = layer.k[0, {kv_head}]                               # (K, D): the keys it reads
 scores = q @ k.T * layer.scale                   # (Q, K)
 scores = scores.masked_fill(~layer.mask[0, 0], -torch.inf)
 weights = scores.softmax(-1)                     # rows sum to 1
 
-for token, weight in zip(tokens.labels, weights[{shown.query_at}]):
+for token, weight in zip(tokens.labels, weights[{displayed.query_position}]):
     print(f"{{token:>12}} {{weight:.4f}}")"""
     show.program(code, key="explore", about=about)
 
 
-def _program(
-    shown: shown_head.DisplayedHead, changed_at: HeadPlace, edit: HeadEdit, row: int, trace: Trace | None
+def _draw_change_program(
+    displayed: shown_head.DisplayedHead, changed_at: HeadPlace, edit: HeadEdit, row: int, trace: Trace | None
 ) -> None:
     """Draw the program under the pictures of `shown`, of one of its rows; the edit was made at `changed_at`."""
-    if not shown.stack.same_tokens:
+    if not displayed.stack.same_tokens:
         return
-    query = shown.matrix.row_at[row]
+    query = displayed.matrix.row_at[row]
     guesses = trace is not None and any(
-        slot.position is None for slot in predictions.prediction_slots(shown.run, model_cache.model_of_run(shown.run))
+        slot.position is None
+        for slot in predictions.prediction_slots(displayed.run, model_cache.model_of_run(displayed.run))
     )
     about = _(
         "Paste this code into a notebook: it prints the row of “{token}” in layer {layer}, head {head}, before and "
         "after this change, a line for each of the model's own tokens."
-    ).format(token=escape_markdown(shown.stack.queries.labels[query]), layer=shown.layer, head=shown.head)
+    ).format(token=escape_markdown(displayed.stack.queries.labels[query]), layer=displayed.layer, head=displayed.head)
     captured = "capture" if trace is None else "Edit, capture, intervene"
     at_once = [
-        f"layer = layers[{shown.layer}]",
-        f"before = layer.weights({shown.head})[0, 0]  # (Q, K)",
-        f"after = layer.weights({shown.head}{_arguments(edit)})[0, 0]  # from the same Q and K",
+        f"layer = layers[{displayed.layer}]",
+        f"before = layer.weights({displayed.head})[0, 0]  # (Q, K)",
+        f"after = layer.weights({displayed.head}{_edit_arguments(edit)})[0, 0]  # from the same Q and K",
     ]
     lines = [
-        *_opening(shown.run, shown.stack.id, captured, "from attnviz.core import masks"),
+        *_opening_code(displayed.run, displayed.stack.id, captured, "from attnviz.core import masks"),
         "n = len(tokens.labels)",
-        *_mask(shown, edit),
+        *_mask_code(displayed, edit),
         "",
-        *(at_once if trace is None else _again(shown, changed_at, edit)),
+        *(at_once if trace is None else _rerun_code(displayed, changed_at, edit)),
         f"for token, old, new in zip(tokens.labels, before[{query}], after[{query}]):",
         '    print(f"{token:>12} {old:.4f} {new:.4f}")',
     ]
@@ -290,7 +304,7 @@ def _program(
     show.program("\n".join(lines), key="what-if", about=about)
 
 
-def _mask(shown: shown_head.DisplayedHead, edit: HeadEdit) -> list[str]:
+def _mask_code(displayed: shown_head.DisplayedHead, edit: HeadEdit) -> list[str]:
     """Lines that define `mask_of`, where the change has a mask."""
     pattern = None if edit.mask == "model" else what_if.PATTERNS[edit.mask].program.format(window=edit.window)
     lines = []
@@ -300,13 +314,13 @@ def _mask(shown: shown_head.DisplayedHead, edit: HeadEdit) -> list[str]:
             "  # the painted mask, row by row"
         ]
     if edit.hidden:
-        keys = [key for key in edit.hidden if key < len(shown.stack.keys.labels)]
+        keys = [key for key in edit.hidden if key < len(displayed.stack.keys.labels)]
         lines += [f"kept = torch.ones(n, dtype=torch.bool).index_fill(0, torch.tensor({keys}), False)"]
         pattern = f"{pattern} & kept" if pattern else "layer.mask & kept"
     return [] if pattern is None else [*lines, "", "def mask_of(layer):", f"    return {pattern}"]
 
 
-def _arguments(edit: HeadEdit) -> str:
+def _edit_arguments(edit: HeadEdit) -> str:
     """`mask=..., scale=...` for `layer`, as far as they are changed."""
     scale = {
         "none": "None",
@@ -317,7 +331,7 @@ def _arguments(edit: HeadEdit) -> str:
     return "".join(f", {name}={value}" for name, value in (("mask", mask), ("scale", scale)) if value is not None)
 
 
-def _again(shown: shown_head.DisplayedHead, changed_at: HeadPlace, edit: HeadEdit) -> list[str]:
+def _rerun_code(displayed: shown_head.DisplayedHead, changed_at: HeadPlace, edit: HeadEdit) -> list[str]:
     lines = ["edits = []"]
     layer, head = changed_at
     if edit.changes_attention:
@@ -325,22 +339,22 @@ def _again(shown: shown_head.DisplayedHead, changed_at: HeadPlace, edit: HeadEdi
         heads = str(head) if edit.where == "head" else '"all"'
         lines += [
             f"for layer in {chosen}:",
-            f"    edits.append(Edit(layer.index, {heads}, layer.stack, layer.kind{_arguments(edit)}))",
+            f"    edits.append(Edit(layer.index, {heads}, layer.stack, layer.kind{_edit_arguments(edit)}))",
         ]
-    for index in sorted({place[0] for place in edit.silenced}):
+    for index in sorted({layer_code[0] for layer_code in edit.silenced}):
         quiet = tuple(number for where, number in edit.silenced if where == index)
-        place = f"layers[{index}]"
-        lines.append(f"edits.append(Edit({place}.index, {quiet}, {place}.stack, {place}.kind, silence=True))")
+        position = f"layers[{index}]"
+        lines.append(f"edits.append(Edit({position}.index, {quiet}, {position}.stack, {position}.kind, silence=True))")
     return [
         *lines,
         "changed = intervene(loaded.model, edits, **inputs)",
-        f"before = layers[{shown.layer}].weights({shown.head})[0, 0]  # (Q, K)",
-        f"after = {_layers_of('changed', shown.run, shown.stack.id)}[{shown.layer}]",
-        f"after = after.weights({shown.head})[0, 0]",
+        f"before = layers[{displayed.layer}].weights({displayed.head})[0, 0]  # (Q, K)",
+        f"after = {_layers_code('changed', displayed.run, displayed.stack.id)}[{displayed.layer}]",
+        f"after = after.weights({displayed.head})[0, 0]",
     ]
 
 
-def _opening(run: ModelRun, stack: StackId, captured: str, *more: str) -> list[str]:
+def _opening_code(run: ModelRun, stack: StackId, captured: str, *more: str) -> list[str]:
     """Lines that define `loaded`, `tokens` (those of the stack's rows), `inputs`, `trace` and `layers`, after what they
     import; `captured` are the names from attnviz.models.capture."""
     request = run.request
@@ -364,10 +378,10 @@ def _opening(run: ModelRun, stack: StackId, captured: str, *more: str) -> list[s
         ]
         if stack == "decoder":
             lines.append("tokens = target")
-    return [*lines, "trace = capture(loaded.model, **inputs)", f"layers = {_layers_of('trace', run, stack)}", ""]
+    return [*lines, "trace = capture(loaded.model, **inputs)", f"layers = {_layers_code('trace', run, stack)}", ""]
 
 
-def _layers_of(trace: str, run: ModelRun, stack: StackId) -> str:
+def _layers_code(trace: str, run: ModelRun, stack: StackId) -> str:
     """The stack's layers in a trace of that name, as an expression."""
-    own = f'[each for each in {trace}.layers if (each.stack, each.kind) == ("{stack}", "self")]'
-    return f"{trace}.layers" if run.target is None else own
+    self_attention = f'[each for each in {trace}.layers if (each.stack, each.kind) == ("{stack}", "self")]'
+    return f"{trace}.layers" if run.target is None else self_attention
