@@ -45,7 +45,7 @@ def draw_form() -> Request | None:
     text_column, model_column = st.columns([2.6, 1.4], vertical_alignment="top")
     models = sorted(
         (model for model in availabilities() if model.entry.kind != "pictures"),
-        key=lambda example: not example.on_this_machine,
+        key=lambda model: not model.on_this_machine,
     )
     with model_column:
         name = sentence_input.ask_model(
@@ -66,8 +66,12 @@ def draw_form() -> Request | None:
     second = _ask_second_text(kind)
     with model_column, st.container(horizontal=True, vertical_alignment="center", gap="small"):
         listed = (
-            (model.text if len(model.text) <= 60 else model.text[:59] + "…", translate_message(model.shows), model)
-            for model in EXAMPLES
+            (
+                example.text if len(example.text) <= 60 else example.text[:59] + "…",
+                translate_message(example.shows),
+                example,
+            )
+            for example in EXAMPLES
         )
         page_parts.draw_examples("example", listed, take_example)
         frame = _ask_frame(kind)

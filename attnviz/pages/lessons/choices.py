@@ -10,21 +10,21 @@ from attnviz.base.words import N_
 
 EXAMPLE = "The animal didn't cross the street because it was too tired."
 IDS = ("attention", "row", "scaling", "heads", "masks", "order", "cache", "fast", "model", "born")
-OWN = "own"  #: the id of a lecturer's lesson
+OWN_LESSON = "own"  #: the id of a lecturer's lesson
 MOST_STEPS = 30
 LARGEST_FILE = 40_000  #: characters of a lecturer's lesson
 FARTHEST = 512
 MASKS = tuple(mask for mask in head_edit.MASKS if mask != "painted")
 
 
-def _file(value: Any) -> str:
+def _parse_file(value: Any) -> str:
     (text,) = value
     if not isinstance(text, str) or len(text) > LARGEST_FILE:
         raise ValueError(text)
     return text
 
 
-def _edit(value: Any) -> HeadEdit:
+def _parse_edit(value: Any) -> HeadEdit:
     mask, window, scale, factor, seen = value
     known = mask in MASKS and scale in SCALES and seen in VIEWS
     if not (known and 1 <= int(window) <= FARTHEST and 0 <= float(factor) <= LARGEST_FACTOR):
@@ -32,29 +32,29 @@ def _edit(value: Any) -> HeadEdit:
     return HeadEdit(mask, int(window), scale=scale, factor=float(factor), seen=seen)
 
 
-def _three_from(lowest: int) -> Callable[[Any], tuple[int, int, int]]:
+def _three_reader(lowest: int) -> Callable[[Any], tuple[int, int, int]]:
     """What reads three whole numbers, each from `lowest` to FARTHEST."""
     return reader(tuple[int, int, int], lambda three: all(lowest <= n <= FARTHEST for n in three))
 
 
 PAGE = PageChoices("lessons")
-LESSON = PAGE.one_of("lesson", (*IDS, OWN), label=N_("Lesson"))
+LESSON = PAGE.one_of("lesson", (*IDS, OWN_LESSON), label=N_("Lesson"))
 STEP = PAGE.whole("step", 1, low=1, high=MOST_STEPS, label=N_("Step"))
 SENTENCE = PAGE.sentence("l_text", EXAMPLE, longest=400, label=N_("Sentence"))
 #: A link that the teacher shares with the class does not open them there.
 NOTES = PAGE.flag("l_notes", label=N_("Teacher’s notes"), of_moment=True)
 OWN_TEXT: Choice[str] = PAGE.on_canvas(
-    "l_own", "", _file, lambda text: [text], 'title = "Mine"', inside="l_own", label=N_("Your own lesson")
+    "l_own", "", _parse_file, lambda text: [text], 'title = "Mine"', inside="l_own", label=N_("Your own lesson")
 )
 
 # Of one step:
 GUESS = PAGE.one_of("l_guess", label=N_("Your guess"))
 WIDTH = PAGE.whole("l_width", None, low=1, high=4096, label=N_("d_k"))
-PLACE = PAGE.whole("l_at", None, low=0, high=FARTHEST, label=N_("Position"))
+POSITION = PAGE.whole("l_at", None, low=0, high=FARTHEST, label=N_("Position"))
 EDIT = PAGE.on_canvas(
     "l_edit",
     NO_EDIT,
-    _edit,
+    _parse_edit,
     lambda edit: [edit.mask, edit.window, edit.scale, edit.factor, edit.seen],
     HeadEdit("none"),
     inside="l_hand",
@@ -66,11 +66,13 @@ PAINTED: Choice[str] = PAGE.on_canvas(
 )
 #: part, row and column on a board; -1: none was chosen yet
 CELL = PAGE.on_canvas(
-    "l_cell", (0, -1, -1), _three_from(-1), list, (1, 0, 2), inside="l_hand", short="c", label=N_("Cell on show")
+    "l_cell", (0, -1, -1), _three_reader(-1), list, (1, 0, 2), inside="l_hand", short="c", label=N_("Cell on show")
 )
 PAIR = PAGE.on_canvas(
-    "l_pair", (0, 12, 4), _three_from(0), list, (1, 7, 3), inside="l_hand", short="p", label=N_("Positions and pair")
+    "l_pair", (0, 12, 4), _three_reader(0), list, (1, 7, 3), inside="l_hand", short="p", label=N_("Positions and pair")
 )
 
 #: what a step sets, and what it is put back to when the step is left
-UNDONE: dict[Choice[Any], Any] = {choice: choice.default for choice in (GUESS, WIDTH, PLACE, EDIT, PAINTED, CELL, PAIR)}
+UNDONE: dict[Choice[Any], Any] = {
+    choice: choice.default for choice in (GUESS, WIDTH, POSITION, EDIT, PAINTED, CELL, PAIR)
+}

@@ -30,43 +30,45 @@ def page() -> None:
     """Draw the page; what it is, is said at the very first step alone: later steps need its room."""
     here = link_state.value(choices.LESSON), link_state.value(choices.STEP)
     page_parts.draw_heading(PAGE, about=here == (choices.IDS[0], 1))
-    lesson = open_lesson.chosen_lesson()
+    lesson = open_lesson.current_lesson()
     number = widgets.limit_choice(choices.STEP, len(lesson.steps))
-    _top(lesson, number)
+    _draw_top(lesson, number)
     with show_problems():
-        _step(lesson, number)
+        _draw_step(lesson, number)
     if not presenting.is_presenting():
         with st.container(horizontal=True, gap="small", key="l-below"):  # on a phone the others are a screen away
-            _walk_buttons(lesson, number, "-below")
+            _draw_walk_buttons(lesson, number, "-below")
 
 
-def _top(lesson: Lesson, number: int) -> None:
+def _draw_top(lesson: Lesson, number: int) -> None:
     count = len(lesson.steps)
-    place = _("Step {number} of {count}").format(number=number, count=count)
+    progress_text = _("Step {number} of {count}").format(number=number, count=count)
     presenting.draw_presenter(
-        presenting.Walk(_title(lesson), place, *_leads(lesson, number), open_lesson.walk, always=True)
+        presenting.Walk(
+            _lesson_title(lesson), progress_text, *_open_directions(lesson, number), open_lesson.walk, always=True
+        )
     )
     if presenting.is_presenting():
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="l-top"):
-        box = st.popover(_title(lesson), icon=":material/school:", key=open_lesson.MENU, on_change="rerun")
+        box = st.popover(_lesson_title(lesson), icon=":material/school:", key=open_lesson.MENU, on_change="rerun")
         if box.open:
             with box:
-                _contents(lesson)
-        _walk_buttons(lesson, number)
-        _sentence(lesson)
+                _draw_contents(lesson)
+        _draw_walk_buttons(lesson, number)
+        _draw_sentence_box(lesson)
         widgets.toggle(choices.NOTES, _("Teacher’s notes"))
-    st.progress(number / count, place)
+    st.progress(number / count, progress_text)
 
 
-def _leads(lesson: Lesson, number: int) -> tuple[bool, bool]:
+def _open_directions(lesson: Lesson, number: int) -> tuple[bool, bool]:
     """Whether the way leads back from this step, and on."""
     way, here = all_lessons.lesson_steps(lesson), (lesson.id, number)
     return here != way[0], here != way[-1]
 
 
-def _walk_buttons(lesson: Lesson, number: int, where: str = "") -> None:
-    back, on = _leads(lesson, number)
+def _draw_walk_buttons(lesson: Lesson, number: int, where: str = "") -> None:
+    back, on = _open_directions(lesson, number)
     for by, leads, label, key, way in (
         (-1, back, _("Previous"), "l-previous", "back"),
         (1, on, _("Next"), "l-next", "forward"),
@@ -82,7 +84,7 @@ def _walk_buttons(lesson: Lesson, number: int, where: str = "") -> None:
         )
 
 
-def _sentence(lesson: Lesson) -> None:
+def _draw_sentence_box(lesson: Lesson) -> None:
     """Draw the box for the sentence. An empty one changes nothing.
 
     A key pressed while a step is still being drawn can make the browser send the box before it was filled.
@@ -90,42 +92,46 @@ def _sentence(lesson: Lesson) -> None:
     choice = choices.SENTENCE
     widgets.show_refusal(choice)
     look: dict[str, Any] = {"label_visibility": "collapsed"} if presenting.is_presenting() else {"width": 300}
-    st.text_input(_("Sentence"), **look, **widget_values.held(choice.name, open_lesson.lesson_sentence(lesson), _typed))
+    st.text_input(
+        _("Sentence"), **look, **widget_values.held(choice.name, open_lesson.lesson_sentence(lesson), _store_sentence)
+    )
 
 
-def _typed(text: str | None) -> None:
+def _store_sentence(text: str | None) -> None:
     if text and text.strip():
         link_state.put(choices.SENTENCE, text)
 
 
-def _title(lesson: Lesson) -> str:
-    return escape_markdown(lesson.title) if lesson.own else f"{choices.IDS.index(lesson.id) + 1} · {_(lesson.title)}"
+def _lesson_title(lesson: Lesson) -> str:
+    return (
+        escape_markdown(lesson.title) if lesson.is_custom else f"{choices.IDS.index(lesson.id) + 1} · {_(lesson.title)}"
+    )
 
 
-def _contents(shown: Lesson) -> None:
+def _draw_contents(displayed: Lesson) -> None:
     for lesson in all_lessons.LESSONS.values():
         st.button(
             _("{title} ({steps} steps, {minutes} min)").format(
-                title=_title(lesson), steps=len(lesson.steps), minutes=lesson.minutes
+                title=_lesson_title(lesson), steps=len(lesson.steps), minutes=lesson.minutes
             ),
             key=f"l-open-{lesson.id}",
-            type="primary" if lesson.id == shown.id else "tertiary",
+            type="primary" if lesson.id == displayed.id else "tertiary",
             on_click=open_lesson.open_step,
             args=(lesson.id, 1),
         )
     st.caption(_("Steps of this lesson"))
     with st.container(horizontal=True, gap="xxsmall"):
-        for number, step in enumerate(shown.steps, 1):
+        for number, step in enumerate(displayed.steps, 1):
             st.button(
                 str(number),
                 key=f"l-step-{number}",
                 type="tertiary",
-                help=escape_markdown(step.title) if shown.own else _(step.title),
+                help=escape_markdown(step.title) if displayed.is_custom else _(step.title),
                 on_click=open_lesson.open_step,
-                args=(shown.id, number),
+                args=(displayed.id, number),
             )
     st.caption(_("Arrow keys walk, too."))
-    open_lesson.draw_file_menu(shown)
+    open_lesson.draw_file_menu(displayed)
 
 
 def lesson_subject(lesson: Lesson) -> Subject:
@@ -145,12 +151,12 @@ def lesson_subject(lesson: Lesson) -> Subject:
 
 
 @shared
-def _computed(name: str, text: str, version: str, _step: LessonStep, _about: Subject) -> Facts:
+def _compute_facts(name: str, text: str, version: str, _step: LessonStep, _subject: Subject) -> Facts:
     """The step's facts, computed once for all visitors with this sentence."""
-    return _step.facts(_about)
+    return _step.facts(_subject)
 
 
-class _BelowZero(Rounded):
+class _NegativeNumber(Rounded):
     """A number that is written with a minus, as in the pictures, and not with a hyphen."""
 
     def __format__(self, form: str) -> str:
@@ -160,10 +166,10 @@ class _BelowZero(Rounded):
 def fill_sentence(lesson: Lesson, template: str, facts: Facts) -> str:
     """A sentence with its numbers: in the visitor's language, or as the lecturer wrote it."""
     values = {
-        name: _BelowZero(value) if isinstance(value, float) and value < 0 else value
+        name: _NegativeNumber(value) if isinstance(value, float) and value < 0 else value
         for name, value in facts.values.items()
     }
-    if not lesson.own:
+    if not lesson.is_custom:
         return translate_markdown(Message(template, values))
     try:
         text = Template(template).format(**{name: translate_value(value) for name, value in values.items()})
@@ -184,69 +190,71 @@ def fill_sentence(lesson: Lesson, template: str, facts: Facts) -> str:
     return escape_markdown(text)
 
 
-def _step(lesson: Lesson, number: int) -> None:
-    step, about, presented = lesson.steps[number - 1], lesson_subject(lesson), presenting.is_presenting()
-    version = about.run.request.version if about.run else ""
-    facts = _computed(all_lessons.name_of(step.facts), about.text, version, step, about)
-    answers = _answers(lesson, step.question, facts) if step.question else {}
+def _draw_step(lesson: Lesson, number: int) -> None:
+    step, subject, presented = lesson.steps[number - 1], lesson_subject(lesson), presenting.is_presenting()
+    version = subject.run.request.version if subject.run else ""
+    facts = _compute_facts(all_lessons.facts_name(step.facts), subject.text, version, step, subject)
+    answers = _answer_labels(lesson, step.question, facts) if step.question else {}
     guess = link_state.value(choices.GUESS)
     answered = guess in answers
     picture = step.after if answered and step.after is not None else step.picture
     kind = PICTURES[picture.kind]
     below = kind.wide or (kind.wide_on_page and not presented)
     if link_state.value(choices.NOTES) and not presented:  # they are not for the class
-        _notes(lesson, step, facts)
+        _draw_notes(lesson, step, facts)
     left, right = st.columns([1, 1] if below else [1, 2.1], gap="large")
     with left:
-        if presented and kind.of_sentence:
-            _sentence(lesson)  # the class may give another
-        st.subheader(escape_markdown(step.title) if lesson.own else _(step.title), anchor=False)
+        if presented and kind.shows_sentence:
+            _draw_sentence_box(lesson)  # the class may give another
+        st.subheader(escape_markdown(step.title) if lesson.is_custom else _(step.title), anchor=False)
         st.markdown(fill_sentence(lesson, step.idea, facts))
     with right if below else left:
         if step.question is not None:
-            _ask(lesson, step.question, answers, guess if answered else "", facts)
+            _draw_question(lesson, step.question, answers, guess if answered else "", facts)
     if step.do and (answered or not answers):
         left.markdown("**" + _("Try:") + "** " + fill_sentence(lesson, step.do, facts))
     if not presented:  # nothing but the step, and nothing that leads away from it
         with right if below else left:
-            _further(step)
+            _draw_further_links(step)
     with st.container() if below else right, show_problems():
         name = "board" if picture.kind == "board" else f"{lesson.id}-{number}-{'after' if answered else 'before'}"
-        kind.draw(about, picture.set_to, open_lesson.PICTURE_KEY + name)  # one board becomes the next
-    if lesson.known and number == len(lesson.steps) and (answered or not answers):
+        kind.draw(subject, picture.settings, open_lesson.PICTURE_KEY + name)  # one board becomes the next
+    if lesson.summary and number == len(lesson.steps) and (answered or not answers):
         with right if kind.wide or not below else st.container(), st.container(border=not presented, key="l-ending"):
-            _ending(lesson, facts)
+            _draw_ending(lesson, facts)
 
 
-def _ending(lesson: Lesson, facts: Facts) -> None:
-    st.markdown("**" + _("Now you know:") + "** " + fill_sentence(lesson, lesson.known, facts))
+def _draw_ending(lesson: Lesson, facts: Facts) -> None:
+    st.markdown("**" + _("Now you know:") + "** " + fill_sentence(lesson, lesson.summary, facts))
     if presenting.is_presenting():
         return
-    if lesson.doors:
+    if lesson.page_links:
         st.markdown(_("Three things to try by yourself:"))
-    for words, page, seen in lesson.doors:
-        _door(_(words), page, seen, f"l-door-{page}")
-    if not lesson.doors:
+    for label, page, page_choices in lesson.page_links:
+        _draw_page_link(_(label), page, page_choices, f"l-door-{page}")
+    if not lesson.page_links:
         onward = all_lessons.LESSONS[choices.IDS[choices.IDS.index(lesson.id) + 1]]
-        st.button(_title(onward), key="l-onward", icon=":material/arrow_forward:", on_click=open_lesson.walk, args=(1,))
+        st.button(
+            _lesson_title(onward), key="l-onward", icon=":material/arrow_forward:", on_click=open_lesson.walk, args=(1,)
+        )
 
 
-def _answers(lesson: Lesson, question: Question, facts: Facts) -> dict[str, str]:
+def _answer_labels(lesson: Lesson, question: Question, facts: Facts) -> dict[str, str]:
     """Id and words of each answer; tokens of the sentence where the facts offer them."""
     if facts.answers and not question.answers:
         return {id: escape_markdown(token) for id, token in facts.answers}
-    return {id: fill_sentence(lesson, words, facts) for id, words in question.answers.items()}
+    return {id: fill_sentence(lesson, template, facts) for id, template in question.answers.items()}
 
 
-def _ask(lesson: Lesson, question: Question, answers: Mapping[str, str], guess: str, facts: Facts) -> None:
-    st.markdown(f"**{fill_sentence(lesson, question.asked, facts)}**")
+def _draw_question(lesson: Lesson, question: Question, answers: Mapping[str, str], guess: str, facts: Facts) -> None:
+    st.markdown(f"**{fill_sentence(lesson, question.prompt, facts)}**")
     if not guess:
         with st.container(gap="xxsmall"):
-            for id, words in answers.items():
-                st.button(words, key=f"l-answer-{id}", on_click=link_state.put, args=(choices.GUESS, id))
+            for id, label in answers.items():
+                st.button(label, key=f"l-answer-{id}", on_click=link_state.put, args=(choices.GUESS, id))
         return
-    right = (question.right,) if question.right else (facts.right, *facts.as_right)
-    truly = _("Lecturer’s answer: {answer}") if lesson.own and question.right else _("Computed: {answer}")
+    right = (question.right,) if question.right else (facts.right, *facts.also_right)
+    truly = _("Lecturer’s answer: {answer}") if lesson.is_custom and question.right else _("Computed: {answer}")
     text = "  \n".join(
         (
             _("You predicted: {answer}").format(answer=answers[guess]),
@@ -266,23 +274,26 @@ def _ask(lesson: Lesson, question: Question, answers: Mapping[str, str], guess: 
     )
 
 
-def _further(step: LessonStep) -> None:
+def _draw_further_links(step: LessonStep) -> None:
     if step.terms:
         glossary_terms.words_menu(*step.terms)
     if step.page:
-        _door(_("Try it further on its page"), step.page, step.seen, "l-further")
+        _draw_page_link(_("Try it further on its page"), step.page, step.page_choices, "l-further")
 
 
-def _door(words: str, page: str, seen: Mapping[str, str], key: str) -> None:
-    if st.button(words, key=key, type="tertiary", icon=":material/open_in_new:"):
-        glossary_terms.open_example(page, seen)
+def _draw_page_link(label: str, page: str, page_choices: Mapping[str, str], key: str) -> None:
+    if st.button(label, key=key, type="tertiary", icon=":material/open_in_new:"):
+        glossary_terms.open_example(page, page_choices)
 
 
-def _notes(lesson: Lesson, step: LessonStep, facts: Facts) -> None:
-    told = ["**" + _("For the teacher, {minutes} minutes").format(minutes=step.notes.minutes) + "**"]
-    for words, text in ((_("Say: {text}"), step.notes.say), (_("Where students go wrong: {text}"), step.notes.wrong)):
-        told += [words.format(text=fill_sentence(lesson, text, facts))] if text else []
-    st.container(border=True, key="l-notes-box").markdown("  \n".join(told))
+def _draw_notes(lesson: Lesson, step: LessonStep, facts: Facts) -> None:
+    lines = ["**" + _("For the teacher, {minutes} minutes").format(minutes=step.notes.minutes) + "**"]
+    for template, text in (
+        (_("Say: {text}"), step.notes.say),
+        (_("Where students go wrong: {text}"), step.notes.wrong),
+    ):
+        lines += [template.format(text=fill_sentence(lesson, text, facts))] if text else []
+    st.container(border=True, key="l-notes-box").markdown("  \n".join(lines))
 
 
 if __name__ == "__main__":  # Streamlit runs this file

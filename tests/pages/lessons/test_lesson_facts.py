@@ -79,7 +79,7 @@ def test_what_a_lesson_says_of_any_sentence_holds(text: str, is_trained: bool) -
         except Problem:
             few = name in ("mask_facts.later_words", "mask_facts.examples", "mask_facts.too_late") or "order" in name
             assert ((few or name == "cache_facts.unchanged") and text == "cat") or not is_trained, name
-    right = {name: {each.right, *each.as_right} for name, each in facts.items()}
+    right = {name: {each.right, *each.also_right} for name, each in facts.items()}
 
     matrix, row = subject.matrix(), subject.row
     weights = np.where(matrix.hidden[row], -1, matrix.values[row])
@@ -93,7 +93,7 @@ def test_what_a_lesson_says_of_any_sentence_holds(text: str, is_trained: bool) -
     assert right["mixture_facts.favourite"] == best & set(dict(favourite.answers))
     assert favourite.values["share"] == pytest.approx(weights.max())
 
-    by_hand = subject.by_hand().tensors
+    by_hand = subject.attend_by_hand().tensors
     mixed = facts["row_facts.mixed"]
     assert mixed.values["share"] == pytest.approx(by_hand["weights"][0, 0, -1].max())
     values = by_hand["V"][0, 0]
@@ -101,7 +101,7 @@ def test_what_a_lesson_says_of_any_sentence_holds(text: str, is_trained: bool) -
     swapped = facts["mixture_facts.swapped"].values
     assert ("alone" in str(swapped["why"])) == (swapped["rows"] == 0) == (swapped["n"] == 1)
 
-    n = len(subject.words)
+    n = len(subject.first_words)
     kept = facts["mask_facts.kept"].values
     seen = sum(i + 1 for i in range(n))
     assert (kept["kept"], 2 * kept["half"]) == (seen, n * n)
@@ -113,7 +113,7 @@ def test_what_a_lesson_says_of_any_sentence_holds(text: str, is_trained: bool) -
         step = next(each for each in mask_facts.LESSON.steps if each.facts is mask_facts.too_late)
         assert step.question is not None
         assert "To 1;" not in step.question.truth.format(**facts["mask_facts.too_late"].values)
-        alike = len(set(subject.words)) == 1
+        alike = len(set(subject.first_words)) == 1
         assert right["order_facts.by_mask"] == {"no" if alike else "yes"}
         assert ("alike" in str(facts["order_facts.by_mask"].values["says"])) == alike
 

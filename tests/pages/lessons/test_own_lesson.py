@@ -27,7 +27,7 @@ minutes = 4
 def test_a_small_file_is_a_lesson():
     lesson = own_lesson.read(GOOD)
     (step,) = lesson.steps
-    assert (lesson.title, step.title, step.picture.kind, dict(step.picture.set_to)) == (
+    assert (lesson.title, step.title, step.picture.kind, dict(step.picture.settings)) == (
         "Mine", "One row", "head", {"mask": "causal"},
     )  # fmt: skip
     assert step.question is not None

@@ -341,10 +341,12 @@ def _rerun_code(displayed: shown_head.DisplayedHead, changed_at: HeadPlace, edit
             f"for layer in {chosen}:",
             f"    edits.append(Edit(layer.index, {heads}, layer.stack, layer.kind{_edit_arguments(edit)}))",
         ]
-    for index in sorted({layer_code[0] for layer_code in edit.silenced}):
+    for index in sorted({layer for layer, _head in edit.silenced}):
         quiet = tuple(number for where, number in edit.silenced if where == index)
-        position = f"layers[{index}]"
-        lines.append(f"edits.append(Edit({position}.index, {quiet}, {position}.stack, {position}.kind, silence=True))")
+        layer_code = f"layers[{index}]"
+        lines.append(
+            f"edits.append(Edit({layer_code}.index, {quiet}, {layer_code}.stack, {layer_code}.kind, silence=True))"
+        )
     return [
         *lines,
         "changed = intervene(loaded.model, edits, **inputs)",

@@ -15,27 +15,27 @@ from attnviz.pages.lessons.maths.lesson_parts import (
     nearest_answer,
 )
 
-WORDS = "the cat saw a red bird"
+SENTENCE = "the cat saw a red bird"
 GUESSES = {"hundred": 100, "three": 300, "thousand": 1000}  #: id of an answer -> step
 
 
-def copies(subject: Subject) -> life.RepeatedWords:
+def repeat_sentence(subject: Subject) -> life.RepeatedWords:
     """The sentence's first words, twice; those of the lesson where there are too few."""
     config = life.read(life.LIFE).config
-    words = subject.words if len(subject.words) >= config.lags[0] else WORDS.split()
-    return life.repeat_words(" ".join(words), config)
+    repeated = subject.first_words if len(subject.first_words) >= config.lags[0] else SENTENCE.split()
+    return life.repeat_words(" ".join(repeated), config)
 
 
 def task(_subject: Subject) -> Facts:
     run = life.read(life.LIFE)
-    held = run.config
+    config = run.config
     return Facts(
         {
-            "layers": held.layers,
-            "heads": held.heads,
-            "words": held.words,
+            "layers": config.layers,
+            "heads": config.heads,
+            "words": config.words,
             "before": run.accuracy[0],
-            "steps": held.steps,
+            "steps": config.steps,
         }
     )
 
@@ -174,12 +174,12 @@ LESSON = Lesson(
             {"born_section": "others"},
         ),
     ),
-    sentence=WORDS,
-    known=N_(
+    sentence=SENTENCE,
+    summary=N_(
         "A head that repeats needs one before it that looks back by one. Both come within a few steps, and without the "
         "first only {share:.0%} of the words are predicted."
     ),
-    doors=(
+    page_links=(
         (N_("Type words of your own, and silence other heads"), "born", {}),
         (N_("See the same two kinds in a trained model"), "explore", {"by": "induction"}),
         (N_("See how much such heads do in passages of novels"), "heads", {"hd_text": "books"}),

@@ -35,7 +35,7 @@ class FilmedText:
     written: int
 
 
-def film(subject: Subject, trained: bool = True) -> FilmedText:
+def choose_filmed_text(subject: Subject, trained: bool = True) -> FilmedText:
     """The trained model goes on with the whole sentence, where it is at hand and the film has a row for each token."""
     if trained and subject.run is not None and len(subject.tokens) <= ROWS:
         return FilmedText(True, subject.text, len(subject.tokens), GOES_ON)
@@ -45,13 +45,13 @@ def film(subject: Subject, trained: bool = True) -> FilmedText:
 
 def steps(subject: Subject) -> Facts:
     """Tokens that pass through the model to write some more: all again at every step, or each once."""
-    shown = film(subject)
-    anew, once = sum(shown.prompt + i for i in range(shown.written)), shown.prompt + shown.written - 1
+    film = choose_filmed_text(subject)
+    anew, once = sum(film.prompt + i for i in range(film.written)), film.prompt + film.written - 1
     return Facts(
         {
-            "n": shown.prompt,
-            "text": shown.text,
-            "written": shown.written,
+            "n": film.prompt,
+            "text": film.text,
+            "written": film.written,
             "anew": anew,
             "once": once,
             "times": anew / once,
@@ -62,10 +62,13 @@ def steps(subject: Subject) -> Facts:
 def unchanged(subject: Subject) -> Facts:
     """The keys and values of the first words, before and after another word follows."""
     subject.require_two_words()
-    words = subject.few
-    whole, shorter = subject.by_hand(mask="causal").tensors, subject.by_hand(words[:-1], mask="causal").tensors
-    difference = max(float(np.abs(whole[name][0, 0, :-1] - shorter[name][0, 0]).max()) for name in "KV")
-    return Facts({"last": words[-1], "difference": difference}, "no" if difference < 1e-6 else "yes")
+    hand_words = subject.hand_words
+    longer, shorter = (
+        subject.attend_by_hand(mask="causal").tensors,
+        subject.attend_by_hand(hand_words[:-1], mask="causal").tensors,
+    )
+    difference = max(float(np.abs(longer[name][0, 0, :-1] - shorter[name][0, 0]).max()) for name in "KV")
+    return Facts({"last": hand_words[-1], "difference": difference}, "no" if difference < 1e-6 else "yes")
 
 
 def bytes_held(_subject: Subject) -> Facts:
@@ -85,14 +88,14 @@ def bytes_held(_subject: Subject) -> Facts:
     )
 
 
-def held(kv_heads: int) -> int:
+def cache_bytes(kv_heads: int) -> int:
     """Bytes of one text's cache with so many K/V heads."""
     return with_kv_heads(Architecture.preset(MODEL), kv_heads).kv_cache_bytes(TOKENS)
 
 
 def three(_subject: Subject) -> Facts:
     heads = Architecture.preset(MODEL).layers[0].n_heads
-    mha, gqa, mqa = held(heads), held(8), held(1)
+    mha, gqa, mqa = cache_bytes(heads), cache_bytes(8), cache_bytes(1)
     return Facts(
         {"model": NAME, "heads": heads, "tokens": TOKENS, "mha": mha // MIB, "gqa": gqa // MIB, "mqa": mqa // MIB},
         nearest_answer({"quarter": 4, "eighth": 8, "half": 2}, mha / gqa),
@@ -103,7 +106,7 @@ def room(_subject: Subject) -> Facts:
     """How many conversations of this length fit beside the weights, counted as on the page about sharing."""
     heads, gpu = Architecture.preset(MODEL).layers[0].n_heads, gpus()[GPU]
     free = gpu.machine.memory - 2 * total_parameters()
-    rooms = {name: free // held(kv_heads) for name, kv_heads in (("mha", heads), ("gqa", 8), ("mqa", 1))}
+    rooms = {name: free // cache_bytes(kv_heads) for name, kv_heads in (("mha", heads), ("gqa", 8), ("mqa", 1))}
     return Facts({"model": NAME, "gpu": gpu.name, "gib": gpu.machine.memory // 2**30, "tokens": TOKENS} | rooms)
 
 
@@ -166,7 +169,7 @@ LESSON = Lesson(
             notes=Notes(N_("2 × {kv_heads} × {width} × {layers} × 2 bytes. Let the room multiply it out."), "", 3),
             terms=("kv_cache",),
             page="decoding",
-            seen={"d_view": "bytes"},
+            page_choices={"d_view": "bytes"},
         ),
         LessonStep(
             N_("Share keys and values"),
@@ -207,10 +210,10 @@ LESSON = Lesson(
             ),
             terms=("gqa", "kv_cache"),
             page="sharing",
-            seen={"h_view": "size"},
+            page_choices={"h_view": "size"},
         ),
     ),
-    known=N_(
+    summary=N_(
         "A model keeps keys and values, and computes each once. Sharing them makes room for {gqa} texts where {mha} "
         "fitted."
     ),

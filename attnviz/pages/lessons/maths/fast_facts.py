@@ -25,22 +25,22 @@ TIMES = {"three": 3, "thirty": 30, "hundreds": 300}  #: id of an answer -> times
 
 def too_large(_subject: Subject) -> Facts:
     """Bytes that one layer moves with the whole matrix, and in tiles."""
-    made = cost.run(cost.Config())
-    whole, tiled = made.whole.moved, made.tiles.moved
-    at = cost.LENGTHS.index(made.config.tokens)
+    costs = cost.run(cost.Config())
+    untiled, tiled = costs.whole.moved, costs.tiles.moved
+    at = cost.LENGTHS.index(costs.config.tokens)
     values = {
-        "heads": made.config.heads,
-        "tokens": made.config.tokens,
-        "scores": units.binary(made.scores[at]),
-        "held": units.binary(made.held[at]),
-        "whole": units.binary(whole.total),
+        "heads": costs.config.heads,
+        "tokens": costs.config.tokens,
+        "scores": units.binary(costs.scores[at]),
+        "held": units.binary(costs.held[at]),
+        "whole": units.binary(untiled.total),
         "tiled": units.binary(tiled.total),
-        "times": whole.total / tiled.total,
+        "times": untiled.total / tiled.total,
     }
     return Facts(
         values,
         nearest_answer(
-            {name: math.log(n) for name, n in TIMES.items()}, math.log(made.whole.moved.total / tiled.total)
+            {name: math.log(n) for name, n in TIMES.items()}, math.log(costs.whole.moved.total / tiled.total)
         ),
     )
 
@@ -70,54 +70,56 @@ def rises(_subject: Subject) -> Facts:
 
 def exact(_subject: Subject) -> Facts:
     """How far rounding takes tiles, the whole row at once, and sums in 16 bits."""
-    made = numerics.run(numerics.Config())
-    errors = {way: float(each[-1]) for way, each in made.errors.items()}
+    result = numerics.run(numerics.Config())
+    errors = {way: float(error_curve[-1]) for way, error_curve in result.errors.items()}
     return Facts(
         {
             "keys": numerics.LENGTHS[-1],
             "tiled": errors["float32"],
-            "whole": float(made.whole[-1]),
+            "whole": float(result.whole[-1]),
             "low": errors["bfloat16"],
             "mixed": errors["mixed"],
             "difference": tiles.run(tiles.Config()).difference,
         },
         "alike"
-        if 0.5 < errors["float32"] / made.whole[-1] < 2
-        else ("tiles" if errors["float32"] < made.whole[-1] else "row"),
+        if 0.5 < errors["float32"] / result.whole[-1] < 2
+        else ("tiles" if errors["float32"] < result.whole[-1] else "row"),
     )
 
 
 def saved(_subject: Subject) -> Facts:
     """The time of one layer at best on a GPU, both ways."""
-    made, gpu = cost.run(cost.Config()), gpus()[GPU]
-    whole, tiled = (way.at_best(gpu.machine) for way in (made.whole, made.tiles))
+    costs, gpu = cost.run(cost.Config()), gpus()[GPU]
+    untiled, tiled = (way.at_best(gpu.machine) for way in (costs.whole, costs.tiles))
     values = {
         "gpu": gpu.name,
-        "tokens": made.config.tokens,
-        "whole": units.duration(whole.seconds),
+        "tokens": costs.config.tokens,
+        "whole": units.duration(untiled.seconds),
         "tiled": units.duration(tiled.seconds),
-        "times": whole.seconds / tiled.seconds,
-        "flops": units.flop(made.tiles.flops),
-        "whole_flops": units.flop(made.whole.flops),
+        "times": untiled.seconds / tiled.seconds,
+        "flops": units.flop(costs.tiles.flops),
+        "whole_flops": units.flop(costs.whole.flops),
     }
-    return Facts(values, "same" if made.whole.flops == made.tiles.flops else "fewer")
+    return Facts(values, "same" if costs.whole.flops == costs.tiles.flops else "fewer")
 
 
 def in_blocks(_subject: Subject) -> Facts:
     """What is lost at the fullest step, reserved in one piece and held in blocks."""
-    made = paged.run(paged.Config())
-    step = int(made.reserved.argmax())
-    reserved, used, held, written = (int(each[step]) for each in (made.reserved, made.used, made.held, made.written))
+    result = paged.run(paged.Config())
+    step = int(result.reserved.argmax())
+    reserved, used, allocated, written = (
+        int(curve[step]) for curve in (result.reserved, result.used, result.held, result.written)
+    )
     return Facts(
         {
-            "requests": made.config.requests,
-            "block": made.config.block,
+            "requests": result.config.requests,
+            "block": result.config.block,
             "step": step,
             "reserved": reserved,
             "used": used,
-            "held": held,
+            "held": allocated,
             "lost": 1 - used / reserved,
-            "less": 1 - written / held,
+            "less": 1 - written / allocated,
         }
     )
 
@@ -203,7 +205,7 @@ LESSON = Lesson(
             ),
             terms=("online_softmax",),
             page="fast",
-            seen={"fast_section": "numerics"},
+            page_choices={"fast_section": "numerics"},
         ),
         LessonStep(
             N_("What it saves"),
@@ -219,7 +221,7 @@ LESSON = Lesson(
             notes=Notes(N_("By formula, from the maker’s numbers. The page also shows what was measured."), "", 4),
             terms=("roofline", "flop"),
             page="fast",
-            seen={"fast_section": "cost"},
+            page_choices={"fast_section": "cost"},
         ),
         LessonStep(
             N_("The cache in pages"),
@@ -240,10 +242,10 @@ LESSON = Lesson(
             ),
             terms=("paged_cache", "kv_cache"),
             page="fast",
-            seen={"fast_section": "paged"},
+            page_choices={"fast_section": "paged"},
         ),
     ),
-    known=N_(
+    summary=N_(
         "Tiles never store the scores, and blocks never reserve what is not there: at its fullest {lost:.0%} of the "
         "reserved cache was empty, in blocks {less:.0%}."
     ),

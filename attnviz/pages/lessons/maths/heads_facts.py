@@ -46,7 +46,7 @@ def favourites(subject: Subject) -> Facts:
     if subject.stack is not None:
         heads = range(subject.stack.layers[layer].n_heads)
         matrices = [head_matrix.head_matrix(subject.stack, layer, head, head_matrix.DisplayOptions()) for head in heads]
-    best = [int(np.where(each.hidden[row], -1.0, each.values[row]).argmax()) for each in matrices]
+    best = [int(np.where(matrix.hidden[row], -1.0, matrix.values[row]).argmax()) for matrix in matrices]
     different, token = len(set(best)), matrices[0].row_name(row)
     return Facts(
         {"token": token, "layer": layer, "heads": len(best), "different": different, "few": FEW},
@@ -56,18 +56,18 @@ def favourites(subject: Subject) -> Facts:
 
 def cost(_subject: Subject) -> Facts:
     """Parameters of a layer of one wide head, and of eight narrow ones."""
-    one, eight = (
+    one_head, eight_heads = (
         sum(p.numel() for p in Attention(HeadLayout(MODEL_WIDTH, heads)).parameters()) for heads in (1, EIGHT)
     )
     return Facts(
-        {"width": MODEL_WIDTH, "one": one, "eight": eight, "heads": EIGHT, "each": MODEL_WIDTH // EIGHT},
-        right="same" if one == eight else "more" if eight > one else "less",
+        {"width": MODEL_WIDTH, "one": one_head, "eight": eight_heads, "heads": EIGHT, "each": MODEL_WIDTH // EIGHT},
+        right="same" if one_head == eight_heads else "more" if eight_heads > one_head else "less",
     )
 
 
 def joined(subject: Subject) -> Facts:
     """W_O over the joined heads is the sum of each head through its own rows of W_O."""
-    result = subject.by_hand(heads=2)
+    result = subject.attend_by_hand(heads=2)
     heads, w_o = result.tensors["heads"][0], result.weights["W_O"]
     width = WIDTH // 2
     added = sum(heads[h] @ w_o[h * width : (h + 1) * width] for h in range(2))
@@ -151,7 +151,7 @@ LESSON = Lesson(
             notes=Notes("", N_("They answer {heads} times. Each head is narrower."), 3),
             terms=("multi_head", "head"),
             page="build",
-            seen={"b_step": "project"},
+            page_choices={"b_step": "project"},
         ),
         LessonStep(
             N_("W_O brings them together"),
@@ -170,10 +170,10 @@ LESSON = Lesson(
             notes=Notes(N_("Heads never see each other inside a layer. They meet in this sum."), "", 3),
             terms=("w_o", "multi_head"),
             page="build",
-            seen={"b_step": "output"},
+            page_choices={"b_step": "output"},
         ),
     ),
-    known=N_(
+    summary=N_(
         "One head makes one mixture for each token. {heads} narrower heads make {heads}, with no more parameters, and "
         "W_O adds them up."
     ),

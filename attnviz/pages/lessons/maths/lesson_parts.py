@@ -19,7 +19,7 @@ from attnviz.pages.home import maths as landing
 from attnviz.pages.why.maths.parts import Parts
 
 MOST_WORDS = 6  #: words whose order and mask are on show
-FEW = 5  #: words that are worked out by hand: their three matrices stand on one line
+MOST_HAND_WORDS = 5  #: words that are worked out by hand: their three matrices stand on one line
 WIDTH = 4  #: of the vectors by hand
 HEAD = landing.HEAD  #: layer and head of the trained model on show
 
@@ -28,13 +28,13 @@ HEAD = landing.HEAD  #: layer and head of the trained model on show
 class Facts:
     """What a step's sentences are filled with, the id of the right answer, and answers that depend on the sentence.
 
-    `as_right`: ids of answers that are as right, because the sentence makes them equal.
+    `also_right`: ids of answers that are as right, because the sentence makes them equal.
     """
 
     values: Mapping[str, object]
     right: str = ""
     answers: tuple[tuple[str, str], ...] = ()  #: (id, token) where the answers are tokens of the sentence
-    as_right: tuple[str, ...] = ()
+    also_right: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -43,26 +43,26 @@ class Subject:
 
     text: str
     run: ModelRun | None = None
-    loaded: Callable[[], LoadedModel] | None = field(default=None, compare=False)
-    parts: Callable[[], Parts] | None = field(default=None, compare=False)  #: what adds to the next token's lead
+    get_model: Callable[[], LoadedModel] | None = field(default=None, compare=False)
+    get_parts: Callable[[], Parts] | None = field(default=None, compare=False)  #: what adds to the next token's lead
 
     @property
-    def words(self) -> tuple[str, ...]:
+    def first_words(self) -> tuple[str, ...]:
         """The first words of the sentence."""
-        words = tuple(split(self.text))[:MOST_WORDS]
-        if not words:
+        first_words = tuple(split(self.text))[:MOST_WORDS]
+        if not first_words:
             raise Problem("The sentence is empty: type at least one word")
-        return words
+        return first_words
 
     @property
-    def few(self) -> tuple[str, ...]:
+    def hand_words(self) -> tuple[str, ...]:
         """The words that are worked out by hand: those up to the word whose row lessons speak of."""
         read = "".join(span.text for span in self.run.source.spans[: self.row + 1]) if self.run else ""
-        return tuple(split(self.text)[: max(FEW, len(split(read)))][-FEW:])
+        return tuple(split(self.text)[: max(MOST_HAND_WORDS, len(split(read)))][-MOST_HAND_WORDS:])
 
     def require_two_words(self) -> None:
         """Raise a Problem where there is no word before the last: for steps that compare them."""
-        if len(self.few) < 2:
+        if len(self.hand_words) < 2:
             raise Problem("One word has none before it: type at least two.")
 
     @property
@@ -92,7 +92,7 @@ class Subject:
         return self.matrix().rows
 
     @property
-    def spelled(self) -> tuple[str, ...]:
+    def spelled_tokens(self) -> tuple[str, ...]:
         """The tokens, with the blank before them where another one differs from it by that alone."""
         if self.run is None:
             return self.tokens
@@ -108,19 +108,19 @@ class Subject:
     @property
     def vectors(self) -> np.ndarray | None:
         """(K, M): what the trained model makes of each token before its first layer; None without one."""
-        if self.run is None or self.loaded is None:
+        if self.run is None or self.get_model is None:
             return None
-        table = self.loaded().model.get_input_embeddings().weight
+        table = self.get_model().model.get_input_embeddings().weight
         return np.stack([table[id].detach().float().numpy() for id in self.run.source.ids])
 
-    def by_hand(
-        self, words: tuple[str, ...] | None = None, *, mask: inputs.MaskName = "none", heads: int = 1
+    def attend_by_hand(
+        self, tokens: tuple[str, ...] | None = None, *, mask: inputs.MaskName = "none", heads: int = 1
     ) -> attention_by_hand.Result:
         """Attention over the words with small random vectors, every number at hand."""
         width = WIDTH // heads
         return attention_by_hand.run(
             inputs.Config(
-                words or self.few,
+                tokens or self.hand_words,
                 d_model=WIDTH,
                 n_heads=heads,
                 n_kv_heads=heads,
@@ -131,7 +131,7 @@ class Subject:
         )
 
 
-FactsOf = Callable[[Subject], Facts]
+FactsFunction = Callable[[Subject], Facts]
 
 
 def nearest_answer(answers: Mapping[str, float], value: float) -> str:
@@ -158,7 +158,7 @@ class LessonPicture:
     """A picture of the app: its id in `hand_pictures.PICTURES`, and what it is set to."""
 
     kind: str
-    set_to: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ class Question:
     `right` is the id of the right answer where no fact computes it: in a lecturer's own file.
     """
 
-    asked: str
+    prompt: str
     truth: str
     answers: Mapping[str, str] = field(default_factory=dict)
     right: str = ""
@@ -191,30 +191,31 @@ class LessonStep:
     idea: str
     picture: LessonPicture
     do: str = ""
-    facts: FactsOf = no_facts
+    facts: FactsFunction = no_facts
     question: Question | None = None
     after: LessonPicture | None = None  #: the picture once the question is answered
     notes: Notes = field(default_factory=Notes)
     terms: tuple[str, ...] = ()
     page: str = ""  #: where the same can be tried further
-    seen: Mapping[str, str] = field(default_factory=dict)  #: what that page is set to
+    page_choices: Mapping[str, str] = field(default_factory=dict)  #: what that page is set to
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """Steps, as links count them. `own`: a lecturer's, whose sentences are shown as they were written.
+    """The steps of one lesson, in the order in which links count them.
 
-    `known` is what one knows at the end, with the facts of the last step; `doors` lead on from there: words, page, and
-    what that is set to. `sentence` is what it is shown with, as long as a visitor has not typed another.
+    `is_custom`: a lecturer's, whose sentences are shown as they were written. `summary` is what a student knows at the
+    end, with the facts of the last step. `page_links` follow it: label, page, and what that page is set to. `sentence`
+    is the lesson's own; a visitor who types another replaces it.
     """
 
     id: str
     title: str
     steps: tuple[LessonStep, ...]
-    own: bool = False
+    is_custom: bool = False
     sentence: str = ""
-    known: str = ""
-    doors: tuple[tuple[str, str, Mapping[str, str]], ...] = ()
+    summary: str = ""
+    page_links: tuple[tuple[str, str, Mapping[str, str]], ...] = ()
 
     @property
     def minutes(self) -> int:

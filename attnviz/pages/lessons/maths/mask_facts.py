@@ -9,29 +9,33 @@ from attnviz.pages.lessons.maths.lesson_parts import Facts, Lesson, LessonPictur
 
 
 def square(subject: Subject) -> Facts:
-    n = len(subject.words)
-    return Facts({"n": n, "all": n * n, "first": subject.words[0], "last": subject.words[-1]})
+    n = len(subject.first_words)
+    return Facts({"n": n, "all": n * n, "first": subject.first_words[0], "last": subject.first_words[-1]})
 
 
 def kept(subject: Subject) -> Facts:
-    n = len(subject.words)
+    n = len(subject.first_words)
     counted = int(masks.causal(n, n).sum())
     offered = {"half": n * n / 2, "triangle": n * (n + 1) // 2, "line": n}
-    right, *as_right = (name for name in ("triangle", "half", "line") if offered[name] == counted)
+    right, *also_right = (name for name in ("triangle", "half", "line") if offered[name] == counted)
     terms = " + ".join(map(str, range(1, n + 1))) if n < 4 else f"1 + 2 + … + {n}"
-    return Facts({"n": n, "all": n * n, "kept": counted, "terms": terms, **offered}, right, as_right=tuple(as_right))
+    return Facts(
+        {"n": n, "all": n * n, "kept": counted, "terms": terms, **offered}, right, also_right=tuple(also_right)
+    )
 
 
 def later_words(subject: Subject) -> Facts:
     """The last word hidden from the layer altogether: what changes for the words before it, with and without a mask."""
     subject.require_two_words()
-    words = subject.few
+    hand_words = subject.hand_words
     changes = {}
     for mask in ("causal", "none"):
-        whole = subject.by_hand(mask=mask).tensors["output"][0, :-1]
-        changes[mask] = float(np.abs(whole - subject.by_hand(words[:-1], mask=mask).tensors["output"][0]).max())
+        full = subject.attend_by_hand(mask=mask).tensors["output"][0, :-1]
+        changes[mask] = float(
+            np.abs(full - subject.attend_by_hand(hand_words[:-1], mask=mask).tensors["output"][0]).max()
+        )
     return Facts(
-        {"last": words[-1], "causal": changes["causal"], "open": changes["none"]},
+        {"last": hand_words[-1], "causal": changes["causal"], "open": changes["none"]},
         right="no" if changes["causal"] < 1e-5 else "yes",
     )
 
@@ -39,23 +43,23 @@ def later_words(subject: Subject) -> Facts:
 def examples(subject: Subject) -> Facts:
     """Each word but the last is asked for the next one, all in one pass."""
     subject.require_two_words()
-    words = subject.words
-    shown = [f"{' '.join(words[: i + 1])} → {words[i + 1]}" for i in range(min(3, len(words) - 1))]
-    count = len(words) - 1
+    first_words = subject.first_words
+    pairs = [f"{' '.join(first_words[: i + 1])} → {first_words[i + 1]}" for i in range(min(3, len(first_words) - 1))]
+    count = len(first_words) - 1
     return Facts(
-        {"n": len(words), "count": count, "shown": MessageList(tuple(shown))},
+        {"n": len(first_words), "count": count, "shown": MessageList(tuple(pairs))},
         right="all",
-        as_right=("one",) if count == 1 else (),
+        also_right=("one",) if count == 1 else (),
     )
 
 
 def too_late(subject: Subject) -> Facts:
     """Weights set to 0 after softmax, instead of scores to minus infinity before it."""
     subject.require_two_words()
-    after, before = (subject.by_hand(mask=mask).tensors["weights"][0, 0, 0] for mask in ("none", "causal"))
+    after, before = (subject.attend_by_hand(mask=mask).tensors["weights"][0, 0, 0] for mask in ("none", "causal"))
     left = float(after[0])  # the first word may see itself alone
     return Facts(
-        {"word": subject.few[0], "left": left, "proper": float(before.sum())},
+        {"word": subject.hand_words[0], "left": left, "proper": float(before.sum())},
         right="less" if left < 1 - 1e-6 else "one",
     )
 
@@ -136,7 +140,7 @@ LESSON = Lesson(
             ),
             terms=("next_token", "causal_mask"),
             page="masks",
-            seen={"m_view": "training"},
+            page_choices={"m_view": "training"},
         ),
         LessonStep(
             N_("Before softmax, not after it"),
@@ -159,10 +163,10 @@ LESSON = Lesson(
             ),
             terms=("mask", "softmax"),
             page="masks",
-            seen={"m_view": "traps"},
+            page_choices={"m_view": "traps"},
         ),
     ),
-    known=N_(
+    summary=N_(
         "A causal mask hides what comes later, before softmax: a row still sums to {proper:.2f}, and one pass asks "
         "every word for the next."
     ),

@@ -65,14 +65,14 @@ def row_sum(subject: Subject) -> Facts:
 
 def smaller(subject: Subject) -> Facts:
     """What is worked out by hand, beside what the model computes with."""
-    few, trained = subject.few, Architecture.preset("smollm2-135m").layers[0]
+    few, trained = subject.hand_words, Architecture.preset("smollm2-135m").layers[0]
     return Facts({"n": len(few), "few": WIDTH, "first": few[0], "word": few[-1], "width": trained.d_model})
 
 
 def one_hot(subject: Subject) -> Facts:
     """All weight on one word: the output is that word's value vector."""
-    made = subject.by_hand().tensors
-    q, k, v = (torch.from_numpy(made[name]) for name in "QKV")
+    tensors = subject.attend_by_hand().tensors
+    q, k, v = (torch.from_numpy(tensors[name]) for name in "QKV")
     output = attend(q, k, v, torch.arange(q.shape[-2]) == 0).output[0, 0, -1]
     distance = {
         "value": float((output - v[0, 0, 0]).abs().max()),
@@ -80,28 +80,28 @@ def one_hot(subject: Subject) -> Facts:
         "mean": float((output - v[0, 0].mean(0)).abs().max()),
     }
     return Facts(
-        {"word": subject.few[-1], "other": subject.few[0], "difference": distance["value"]},
+        {"word": subject.hand_words[-1], "other": subject.hand_words[0], "difference": distance["value"]},
         right=nearest_answer(distance, 0.0),
-        as_right=tuple(name for name in distance if name != nearest_answer(distance, 0.0) and distance[name] < 1e-6),
+        also_right=tuple(name for name in distance if name != nearest_answer(distance, 0.0) and distance[name] < 1e-6),
     )
 
 
 def swapped(subject: Subject) -> Facts:
     """One word exchanged for another: whose weights change."""
-    words = subject.few
-    new = NEW_WORD if words[0] != NEW_WORD else OTHER_NEW_WORD
-    before = subject.by_hand().tensors["weights"][0, 0]
-    after = subject.by_hand((new, *words[1:])).tensors["weights"][0, 0]
+    hand_words = subject.hand_words
+    new = NEW_WORD if hand_words[0] != NEW_WORD else OTHER_NEW_WORD
+    before = subject.attend_by_hand().tensors["weights"][0, 0]
+    after = subject.attend_by_hand((new, *hand_words[1:])).tensors["weights"][0, 0]
     changed = int((np.abs(after - before).max(-1) > 1e-6).sum())
     why = N_(
         "every word looks at the new word’s key too, and a row that gives it another weight has another rest for the "
         "others."
     )
-    if len(words) == 1:
+    if len(hand_words) == 1:
         why = N_("a word that is alone gives all its weight to itself, whichever word it is.")
     return Facts(
-        {"word": words[0], "new": new, "rows": changed, "n": len(words), "why": Message(why)},
-        right="all" if changed == len(words) else "one" if changed == 1 else "none" if not changed else "some",
+        {"word": hand_words[0], "new": new, "rows": changed, "n": len(hand_words), "why": Message(why)},
+        right="all" if changed == len(hand_words) else "one" if changed == 1 else "none" if not changed else "some",
     )
 
 
@@ -183,7 +183,7 @@ LESSON = Lesson(
             ),
             terms=("embedding",),
             page="build",
-            seen={"b_step": "embed"},
+            page_choices={"b_step": "embed"},
         ),
         LessonStep(
             N_("The new vector is a mixture"),
@@ -212,7 +212,7 @@ LESSON = Lesson(
             ),
             terms=("value", "weight"),
             page="build",
-            seen={"b_step": "sum"},
+            page_choices={"b_step": "sum"},
         ),
         LessonStep(
             N_("Another word, another mixture"),
@@ -232,10 +232,10 @@ LESSON = Lesson(
             ),
             terms=("attention", "softmax"),
             page="build",
-            seen={"b_step": "softmax"},
+            page_choices={"b_step": "softmax"},
         ),
     ),
-    known=N_(
+    summary=N_(
         "A token’s new vector is a mixture of value vectors. Its weights sum to 1 and are made from the sentence: with "
         "one other word, rows change, {rows} of {n}."
     ),

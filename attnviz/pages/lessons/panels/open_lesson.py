@@ -16,7 +16,7 @@ from attnviz.base.words import _, join_list
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths.lesson_parts import Lesson, LessonPicture, LessonStep, Question, no_facts
 from attnviz.pages.lessons.panels import own_lesson
-from attnviz.pages.lessons.panels.all_lessons import LESSONS, lesson_steps, name_of
+from attnviz.pages.lessons.panels.all_lessons import LESSONS, facts_name, lesson_steps
 from attnviz.pages.lessons.panels.hand_pictures import PICTURES
 
 PICTURE_KEY = "l-pic-"
@@ -24,15 +24,15 @@ MENU = "l-lessons"  #: the menu of all lessons, which closes when a step is chos
 _OPENED = "_lesson_opened"
 
 
-def chosen_lesson(*, quiet: bool = False) -> Lesson:
+def current_lesson(*, quiet: bool = False) -> Lesson:
     """The lesson of the link: one of the app's, or the lecturer's own where the link or a file brought one.
 
     Where it did not, the page says why and begins with the first; `quiet`: nothing is said, for a callback, which has
     no place of its own on the page.
     """
-    asked = link_state.value(choices.LESSON)
-    if asked != choices.OWN:
-        return LESSONS[asked]
+    lesson_id = link_state.value(choices.LESSON)
+    if lesson_id != choices.OWN_LESSON:
+        return LESSONS[lesson_id]
     text = link_state.value(choices.OWN_TEXT)
     try:
         if text:
@@ -52,12 +52,12 @@ def walk(by: int) -> None:
 
     A press while the last one is still being drawn finds the buttons of the step before it: so they name no step.
     """
-    lesson = chosen_lesson(quiet=True)
-    way = lesson_steps(lesson)
-    here = way.index((lesson.id, min(link_state.value(choices.STEP), len(lesson.steps))))
-    there = min(max(here + by, 0), len(way) - 1)
+    lesson = current_lesson(quiet=True)
+    steps = lesson_steps(lesson)
+    here = steps.index((lesson.id, min(link_state.value(choices.STEP), len(lesson.steps))))
+    there = min(max(here + by, 0), len(steps) - 1)
     if there != here:
-        open_step(*way[there])
+        open_step(*steps[there])
 
 
 def open_step(lesson: str, number: int) -> None:
@@ -74,13 +74,15 @@ def lesson_sentence(lesson: Lesson) -> str:
     return lesson.sentence if lesson.sentence and typed == choices.EXAMPLE else typed
 
 
-def draw_file_menu(shown: Lesson) -> None:
+def draw_file_menu(displayed: Lesson) -> None:
     """Save the lesson on show as a text file to change, and open such a file."""
     st.caption(_("Your own lesson is a small text file: save this one, change it, open it again, hand it on."))
     st.download_button(
         _("Save this lesson as a file"),
-        data=link_state.value(choices.OWN_TEXT) if shown.own else lesson_as_text(shown, lesson_sentence(shown)),
-        file_name=f"lesson-{shown.id}.toml",
+        data=link_state.value(choices.OWN_TEXT)
+        if displayed.is_custom
+        else lesson_as_text(displayed, lesson_sentence(displayed)),
+        file_name=f"lesson-{displayed.id}.toml",
         mime="text/plain",
         on_click="ignore",
         key="l-save",
@@ -97,23 +99,27 @@ def draw_file_menu(shown: Lesson) -> None:
             show_problem(problem)
         return
     st.session_state[_OPENED] = upload_id(uploaded)
-    told = {choices.SENTENCE: lesson.sentence} if lesson.sentence else {}
-    opened: dict[Choice[Any], Any] = {choices.OWN_TEXT: text, choices.LESSON: choices.OWN, choices.STEP: 1}
-    link_state.put_all(choices.UNDONE | opened | told)
+    sentence_choice = {choices.SENTENCE: lesson.sentence} if lesson.sentence else {}
+    opened: dict[Choice[Any], Any] = {choices.OWN_TEXT: text, choices.LESSON: choices.OWN_LESSON, choices.STEP: 1}
+    link_state.put_all(choices.UNDONE | opened | sentence_choice)
     st.rerun()
 
 
 def lesson_as_text(lesson: Lesson, sentence: str = "") -> str:
     """A lesson as the text of a file, with the sentence that it is to be shown with."""
-    lines = [*(f"# {line}" for line in _guide()), "", f"title = {_toml(lesson.title)}"]
+    lines = [*(f"# {line}" for line in _guide_lines()), "", f"title = {_format_toml(lesson.title)}"]
     if sentence:
-        lines.append(f"sentence = {_toml(sentence)}")
+        lines.append(f"sentence = {_format_toml(sentence)}")
     for step in lesson.steps:
-        lines += ["", "[[step]]", *(f"{key} = {_toml(value)}" for key, value in _lines(step).items() if _toml(value))]
+        lines += [
+            "",
+            "[[step]]",
+            *(f"{key} = {_format_toml(value)}" for key, value in _step_fields(step).items() if _format_toml(value)),
+        ]
     return "\n".join(lines) + "\n"
 
 
-def _lines(step: LessonStep) -> dict[str, Any]:
+def _step_fields(step: LessonStep) -> dict[str, Any]:
     """What a step says, by the names of its lines in a file; what says nothing is not written."""
     question = step.question or Question("", "")
     after = step.after or LessonPicture("")
@@ -121,34 +127,34 @@ def _lines(step: LessonStep) -> dict[str, Any]:
     return {
         "title": step.title,
         "idea": step.idea,
-        "facts": name_of(step.facts) if step.facts is not no_facts else "",
+        "facts": facts_name(step.facts) if step.facts is not no_facts else "",
         "picture": step.picture.kind,
-        "set": step.picture.set_to,
+        "set": step.picture.settings,
         "do": step.do,
-        "question": question.asked,
+        "question": question.prompt,
         "answers": list(question.answers.values()),
         "ids": [] if question.right else list(question.answers),
         "right": list(question.answers).index(question.right) + 1 if question.right else "",
         "truth": question.truth,
         "after": after.kind,
-        "after_set": after.set_to,
+        "after_set": after.settings,
         "say": step.notes.say,
         "wrong": step.notes.wrong,
         "minutes": step.notes.minutes,
         "terms": list(step.terms),
-        "link": f"{way}?{urlencode(step.seen)}" if step.seen else way,
+        "link": f"{way}?{urlencode(step.page_choices)}" if step.page_choices else way,
     }
 
 
-def _toml(value: Any) -> str:
+def _format_toml(value: Any) -> str:
     """A text, number, list of texts, or table of texts as TOML; nothing for an empty one."""
     if isinstance(value, Mapping):
-        pairs = ", ".join(f"{name} = {_toml(each)}" for name, each in value.items())
+        pairs = ", ".join(f"{name} = {_format_toml(entry)}" for name, entry in value.items())
         return f"{{ {pairs} }}" if pairs else ""
     return "" if value in ("", []) else json.dumps(value, ensure_ascii=False)
 
 
-def _guide() -> list[str]:
+def _guide_lines() -> list[str]:
     """What a lecturer reads at the top of the file: how to change it, line by line."""
     return [
         _("Change the words between quotation marks. A step begins with [[step]]: copy whole steps, or delete them."),

@@ -36,7 +36,7 @@ from attnviz.base.message import Message, MessageList, Problem
 from attnviz.base.words import N_
 from attnviz.pages.lessons import choices
 from attnviz.pages.lessons.maths.lesson_parts import (
-    FactsOf,
+    FactsFunction,
     Lesson,
     LessonPicture,
     LessonStep,
@@ -72,7 +72,7 @@ def read(text: str) -> Lesson:
         raise Problem("This file is no lesson: it holds a number or brackets beyond reading.") from None
     unknown = next((key for key in top.lines if key not in AT_THE_TOP), None)
     if unknown is not None:
-        raise top.wrong(
+        raise top.make_problem(
             unknown,
             N_("“{value}” is not known here; allowed: {allowed}"),
             unknown,
@@ -80,20 +80,20 @@ def read(text: str) -> Lesson:
         )
     title, steps = top.lines.get("title", ""), top.lines.get("step", [])
     if not isinstance(title, str) or not title.strip():
-        raise top.wrong("title", N_("title = “{value}” must be a text in quotes"), title)
+        raise top.make_problem("title", N_("title = “{value}” must be a text in quotes"), title)
     are_tables = isinstance(steps, list) and all(isinstance(step, dict) for step in steps)
     if not are_tables or not 1 <= len(steps) <= choices.MOST_STEPS:
         raise Problem("A lesson has 1 to {most} steps, each under a line [[step]].", most=choices.MOST_STEPS)
     sentence, most = top.lines.get("sentence", ""), choices.SENTENCE.longest
     if not isinstance(sentence, str) or len(sentence) > most:
-        raise top.wrong(
+        raise top.make_problem(
             "sentence",
             N_("sentence = “{value}” must be a text in quotes, up to {most} characters"),
             sentence,
             most=most,
         )
-    read_steps = tuple(_step(_Table(text, number, lines)) for number, lines in enumerate(steps, 1))
-    return Lesson(choices.OWN, title, read_steps, own=True, sentence=sentence)
+    read_steps = tuple(_read_step(_Table(text, number, lines)) for number, lines in enumerate(steps, 1))
+    return Lesson(choices.OWN_LESSON, title, read_steps, is_custom=True, sentence=sentence)
 
 
 @dataclass(frozen=True)
@@ -104,47 +104,47 @@ class _Table:
     number: int
     lines: Mapping[str, Any]
 
-    def wrong(self, key: str, template: str, /, value: object = "", named: str = "", **more: object) -> Problem:
+    def make_problem(self, key: str, template: str, /, value: object = "", named: str = "", **more: object) -> Problem:
         """A sentence about `key`, its line in front. `value` is what stands there, after `named`, cut to be readable.
 
         Python writes no number of more than 4,300 digits, and hexadecimal ones can be read.
         """
         try:
-            shown = f"{named}{value}"[:60]
+            excerpt = f"{named}{value}"[:60]
         except ValueError:
-            shown = "…"
-        message = Message(template, {"value": shown} | more)
+            excerpt = "…"
+        message = Message(template, {"value": excerpt} | more)
         return Problem("Line {line}: {what}", line=line_number(self.text, self.number, key), what=message)
 
 
-def _step(table: _Table) -> LessonStep:
+def _read_step(table: _Table) -> LessonStep:
     for key, value in table.lines.items():
         if key not in KEYS:
-            raise table.wrong(
+            raise table.make_problem(
                 key, N_("“{value}” is not known in a step; allowed: {allowed}"), key, allowed=MessageList(KEYS)
             )
         if key in TEXTS and (not isinstance(value, str) or len(value) > LONGEST):
-            raise table.wrong(
+            raise table.make_problem(
                 key, N_("“{value}” must be a text in quotes, up to {most} characters"), value, most=f"{LONGEST:,}"
             )
     for key in ("title", "idea", "picture"):
         if not table.lines.get(key, ""):
-            raise table.wrong("", N_("{key} is missing in step {number}"), key=key, number=table.number)
+            raise table.make_problem("", N_("{key} is missing in step {number}"), key=key, number=table.number)
     for key in ("idea", "do", "question", "truth", "say", "wrong"):
         _check_fields(table, key, table.lines.get(key, ""))
-    page, seen = _link(table)
+    page, page_choices = _read_link(table)
     return LessonStep(
         table.lines["title"],
         table.lines["idea"],
-        _picture(table, "picture", "set"),
+        _read_picture(table, "picture", "set"),
         table.lines.get("do", ""),
-        _facts(table),
-        _question(table),
-        _picture(table, "after", "after_set") if "after" in table.lines else None,
-        Notes(table.lines.get("say", ""), table.lines.get("wrong", ""), _minutes(table)),
-        _terms(table),
+        _read_facts(table),
+        _read_question(table),
+        _read_picture(table, "after", "after_set") if "after" in table.lines else None,
+        Notes(table.lines.get("say", ""), table.lines.get("wrong", ""), _read_minutes(table)),
+        _read_terms(table),
         page,
-        seen,
+        page_choices,
     )
 
 
@@ -153,73 +153,81 @@ def _check_fields(table: _Table, key: str, template: str) -> None:
     try:
         fields = list(string.Formatter().parse(template))
     except ValueError as wrong:
-        raise table.wrong(
+        raise table.make_problem(
             key, N_("{value}; for braces write {opening} and {closing}"), wrong, opening="{{", closing="}}"
         ) from None
     for _text, name, spec, _how in fields:
         if name is not None and not (name.isidentifier() and FORM.fullmatch(spec or "")):
-            shown = f"{name}:{spec}" if spec else name
-            raise table.wrong(
-                key, N_("“{value}” must be the name of a fact, such as {example}"), shown, example="{share:.0%}"
+            field = f"{name}:{spec}" if spec else name
+            raise table.make_problem(
+                key, N_("“{value}” must be the name of a fact, such as {example}"), field, example="{share:.0%}"
             )
 
 
-def _picture(table: _Table, key: str, with_key: str) -> LessonPicture:
-    kind, set_to = table.lines[key], table.lines.get(with_key, {})
+def _read_picture(table: _Table, key: str, with_key: str) -> LessonPicture:
+    kind, settings = table.lines[key], table.lines.get(with_key, {})
     if not isinstance(kind, str) or kind not in PICTURES:
-        raise table.wrong(key, ONE_OF, kind, f"{key} = ", allowed=MessageList(PICTURES))
-    allows = PICTURES[kind].allows
-    if not isinstance(set_to, dict):
-        raise table.wrong(with_key, LIKE, set_to, allowed='{ name = "value" }')
-    for name, value in set_to.items():
-        if name not in allows:
+        raise table.make_problem(key, ONE_OF, kind, f"{key} = ", allowed=MessageList(PICTURES))
+    allowed_settings = PICTURES[kind].allowed_settings
+    if not isinstance(settings, dict):
+        raise table.make_problem(with_key, LIKE, settings, allowed='{ name = "value" }')
+    for name, value in settings.items():
+        if name not in allowed_settings:
             template = (
                 N_("“{value}” cannot be set on this picture; allowed: {allowed}")
-                if allows
+                if allowed_settings
                 else N_("“{value}” cannot be set on this picture; nothing can")
             )
-            raise table.wrong(with_key, template, name, allowed=MessageList(allows))
-        if value not in allows[name]:
-            raise table.wrong(with_key, ONE_OF, value, f"{name} = ", allowed=MessageList(allows[name]))
-    return LessonPicture(kind, set_to)
+            raise table.make_problem(with_key, template, name, allowed=MessageList(allowed_settings))
+        if value not in allowed_settings[name]:
+            raise table.make_problem(with_key, ONE_OF, value, f"{name} = ", allowed=MessageList(allowed_settings[name]))
+    return LessonPicture(kind, settings)
 
 
-def _facts(table: _Table) -> FactsOf:
+def _read_facts(table: _Table) -> FactsFunction:
     name = table.lines.get("facts", "")
     if "facts" in table.lines and name not in FACTS:
-        raise table.wrong("facts", N_("facts = “{value}” must be one of: {allowed}"), name, allowed=MessageList(FACTS))
+        raise table.make_problem(
+            "facts", N_("facts = “{value}” must be one of: {allowed}"), name, allowed=MessageList(FACTS)
+        )
     return FACTS.get(name, no_facts)
 
 
-def _question(table: _Table) -> Question | None:
+def _read_question(table: _Table) -> Question | None:
     if "question" not in table.lines:
         return None
-    asked, truth = table.lines["question"], table.lines.get("truth", "")
+    prompt, truth = table.lines["question"], table.lines.get("truth", "")
     answers, ids, right = table.lines.get("answers", []), table.lines.get("ids", []), table.lines.get("right")
-    if not isinstance(answers, list) or not all(isinstance(each, str) and each for each in answers):
-        raise table.wrong("answers", LIKE, answers, allowed='["one answer", "another"]')
+    if not isinstance(answers, list) or not all(isinstance(answer, str) and answer for answer in answers):
+        raise table.make_problem("answers", LIKE, answers, allowed='["one answer", "another"]')
     if not answers and "facts" not in table.lines:
-        raise table.wrong("question", N_("“{value}” needs answers = [...] and right"), asked)
-    for each in answers:
-        _check_fields(table, "answers", each)
+        raise table.make_problem("question", N_("“{value}” needs answers = [...] and right"), prompt)
+    for answer in answers:
+        _check_fields(table, "answers", answer)
     if ids:
-        if not isinstance(ids, list) or len(ids) != len(answers) or not all(isinstance(each, str) for each in ids):
-            raise table.wrong("ids", N_("ids = “{value}” must be one text for each answer"), ids)
-        return Question(asked, truth, dict(zip(ids, answers, strict=True)))
+        if (
+            not isinstance(ids, list)
+            or len(ids) != len(answers)
+            or not all(isinstance(answer_id, str) for answer_id in ids)
+        ):
+            raise table.make_problem("ids", N_("ids = “{value}” must be one text for each answer"), ids)
+        return Question(prompt, truth, dict(zip(ids, answers, strict=True)))
     if answers and not _is_whole(right, 1, len(answers)):
-        raise table.wrong(
+        raise table.make_problem(
             "right" if "right" in table.lines else "answers",
             N_("right = “{value}” must be the number of the right answer, 1 to {most}"),
             right,
             most=len(answers),
         )
-    return Question(asked, truth, {str(i): each for i, each in enumerate(answers, 1)}, str(right) if answers else "")
+    return Question(
+        prompt, truth, {str(i): answer for i, answer in enumerate(answers, 1)}, str(right) if answers else ""
+    )
 
 
-def _minutes(table: _Table) -> int:
+def _read_minutes(table: _Table) -> int:
     minutes, low, high = table.lines.get("minutes", 3), 0, 120
     if not _is_whole(minutes, low, high):
-        raise table.wrong(
+        raise table.make_problem(
             "minutes",
             N_("“{value}” must be a whole number, {low} to {high}"),
             minutes,
@@ -234,34 +242,34 @@ def _is_whole(value: object, low: int, high: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
 
-def _terms(table: _Table) -> tuple[str, ...]:
+def _read_terms(table: _Table) -> tuple[str, ...]:
     ids = table.lines.get("terms", [])
-    lost = [each for each in ids if each not in glossary_terms.TERMS] if isinstance(ids, list) else [ids]
+    lost = [term for term in ids if term not in glossary_terms.TERMS] if isinstance(ids, list) else [ids]
     if lost:
-        raise table.wrong(
+        raise table.make_problem(
             "terms", N_("terms: “{value}” must be among: {allowed}"), lost[0], allowed=MessageList(glossary_terms.TERMS)
         )
     return tuple(ids)
 
 
-def _link(table: _Table) -> tuple[str, Mapping[str, str]]:
+def _read_link(table: _Table) -> tuple[str, Mapping[str, str]]:
     """The page where a step goes on and what it is set to, from a link as the app itself makes them."""
     link = table.lines.get("link", "")
     if not link:
         return "", {}
     parts = urlsplit(link)
     page = parts.path.rstrip("/").rpartition("/")[2] or HOME
-    known = sorted(each.page for each in pages_with_choices() if each.page != EVERY_PAGE)
+    known = sorted(registered.page for registered in pages_with_choices() if registered.page != EVERY_PAGE)
     if page not in known:
-        raise table.wrong(
+        raise table.make_problem(
             "link", N_("link: “{value}” is no page; pages are: {allowed}"), page, allowed=MessageList(known)
         )
-    seen = dict(parse_qsl(parts.query, keep_blank_values=True))
+    page_choices = dict(parse_qsl(parts.query, keep_blank_values=True))
     try:
-        parse_choices(page, seen)
+        parse_choices(page, page_choices)
     except Problem as wrong:
-        raise table.wrong("link", N_("link: {problem}"), problem=wrong.message) from None
-    return page, seen
+        raise table.make_problem("link", N_("link: {problem}"), problem=wrong.message) from None
+    return page, page_choices
 
 
 def line_number(text: str, step: int, key: str) -> int:
