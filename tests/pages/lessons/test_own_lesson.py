@@ -38,7 +38,19 @@ def test_a_small_file_is_a_lesson():
 def test_the_apps_own_lessons_survive_the_way_through_a_file(lesson):
     back = own_lesson.read(open_lesson.lesson_as_text(lesson))
     for mine, theirs in zip(lesson.steps, back.steps, strict=True):
-        for name in ("title", "idea", "do", "facts", "notes", "terms", "question", "picture", "after", "page", "seen"):
+        for name in (
+            "title",
+            "idea",
+            "do",
+            "facts",
+            "notes",
+            "terms",
+            "question",
+            "picture",
+            "after",
+            "page",
+            "page_choices",
+        ):
             assert getattr(theirs, name) == getattr(mine, name), (mine.title, name)
 
 
