@@ -49,7 +49,7 @@ def draw_presenter(walk: Walk) -> None:
         walk,
         is_presenting(),
         link_state.current_page(),
-        on_mode=lambda present: link_state.put(PRESENT, "1" if present else "0"),
+        on_mode=lambda present: link_state.set_and_push(PRESENT, "1" if present else "0"),
     )
     if app_session().get(_DRAWN, is_presenting()) != is_presenting():
         st.rerun(scope="app")  # a fragment ran alone, and the mode changes the whole page
@@ -79,7 +79,7 @@ def presentation_button() -> None:
         icon=":material/slideshow:",
         type="tertiary",
         help=_("Larger type and nothing but the picture. Keys: p begins and ends it, ← and → walk, Escape leaves."),
-        on_click=link_state.put,
+        on_click=link_state.set_and_push,
         args=(PRESENT, "1"),
     )
 
@@ -113,6 +113,6 @@ def walk_choice(choice: Choice[str], titles: Mapping[str, str]) -> Walk:
         return ids.index(asked if asked in titles else choice.default)
 
     def go(by: int) -> None:
-        link_state.put(choice, ids[min(max(at() + by, 0), len(ids) - 1)])
+        link_state.set_and_push(choice, ids[min(max(at() + by, 0), len(ids) - 1)])
 
     return Walk(titles[ids[at()]], f"{at() + 1} / {len(ids)}", at() > 0, at() < len(ids) - 1, go)

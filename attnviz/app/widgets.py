@@ -252,7 +252,7 @@ def _changed(choice: Choice[Any], usual: Any = None) -> None:
     if isinstance(picked, list):
         picked = tuple(picked) or None
     nothing = picked is None or (usual is not None and picked == usual)
-    link_state.put(choice, choice.default if nothing else picked)
+    link_state.set_and_push(choice, choice.default if nothing else picked)
 
 
 def _in_closed_menu(choice: Choice[Any], label: str, words: str, unusual: bool) -> bool:

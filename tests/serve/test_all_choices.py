@@ -23,7 +23,7 @@ def script() -> None:
         link_state.push_url()
     mine = [choice for choice in choices.page_choices(page) if not choice.of_moment]
     if st.session_state.pop("test_change", False):
-        link_state.put_all({choice: choice.example for choice in mine})
+        link_state.set_many({choice: choice.example for choice in mine})
     if "test_view" in st.session_state:
         st.session_state["test_opened"] = link_state.open_view(st.session_state.pop("test_view"))
     st.session_state["test_values"] = {choice.name: link_state.value(choice) for choice in mine}

@@ -50,12 +50,12 @@ def value_before_sync(choice: Choice[T]) -> T:
         return choice.default
 
 
-def put(choice: Choice[T], new: T) -> None:
+def set_and_push(choice: Choice[T], new: T) -> None:
     """Set a choice and write it into the link. Call it from callbacks, when a gesture has ended."""
-    put_all({choice: new})
+    set_many({choice: new})
 
 
-def put_all(changes: Mapping[Choice[Any], Any]) -> None:
+def set_many(changes: Mapping[Choice[Any], Any]) -> None:
     """Set several choices in one step of the browser's history."""
     if is_default(current_page()):
         for choice, (first, _in_links) in opening_values(current_page()).items():

@@ -150,7 +150,7 @@ def take_example(example: Example) -> None:
         changes[choices.MODEL] = example.model
         if example.head is not None:
             changes[choices.AT] = example.head
-    link_state.put_all(changes)
+    link_state.set_many(changes)
 
 
 @fragment

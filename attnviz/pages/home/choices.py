@@ -98,7 +98,7 @@ def store_pin(tokens: Sequence[str], first: int, pins: Pins) -> None:
     pin = pins.tokens[-1] if pins.tokens else Pin("q", first)
     untold = pins.cell is None and pin == Pin("q", first)
     column = None if pins.cell is None else pins.cell[1]
-    link_state.put(TOLD, None if untold else DescribedToken(*pin, tokens[pin.position], column))
+    link_state.set_and_push(TOLD, None if untold else DescribedToken(*pin, tokens[pin.position], column))
 
 
 def edit() -> HeadEdit:
@@ -117,7 +117,7 @@ def edit() -> HeadEdit:
 def store_edit(edit: HeadEdit) -> None:
     """Keep what a hand has changed, in one step. A callback."""
     painted = base64.b64encode(edit.painted).decode() if edit.mask == "painted" else ""
-    link_state.put_all(
+    link_state.set_many(
         {
             CAUSAL: edit.mask != "none",
             SCALED: edit.scale != "none",

@@ -160,7 +160,7 @@ def _offer_chinese(text: str) -> None:
             key="start-other-script",
             icon=":material/translate:",
             type="tertiary",
-            on_click=link_state.put,
+            on_click=link_state.set_and_push,
             args=(choices.SENTENCE, other),
         )
     if any(ord(letter) in predictions.HAN for letter in text) and availability(maths.MODEL).on_this_machine:

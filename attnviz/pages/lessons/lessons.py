@@ -99,7 +99,7 @@ def _draw_sentence_box(lesson: Lesson) -> None:
 
 def _store_sentence(text: str | None) -> None:
     if text and text.strip():
-        link_state.put(choices.SENTENCE, text)
+        link_state.set_and_push(choices.SENTENCE, text)
 
 
 def _lesson_title(lesson: Lesson) -> str:
@@ -251,7 +251,7 @@ def _draw_question(lesson: Lesson, question: Question, answers: Mapping[str, str
     if not guess:
         with st.container(gap="xxsmall"):
             for id, label in answers.items():
-                st.button(label, key=f"l-answer-{id}", on_click=link_state.put, args=(choices.GUESS, id))
+                st.button(label, key=f"l-answer-{id}", on_click=link_state.set_and_push, args=(choices.GUESS, id))
         return
     right = (question.right,) if question.right else (facts.right, *facts.also_right)
     truly = _("Lecturer’s answer: {answer}") if lesson.is_custom and question.right else _("Computed: {answer}")
@@ -269,7 +269,7 @@ def _draw_question(lesson: Lesson, question: Question, answers: Mapping[str, str
         key="l-again",
         type="tertiary",
         icon=":material/undo:",
-        on_click=link_state.put,
+        on_click=link_state.set_and_push,
         args=(choices.GUESS, choices.GUESS.default),
     )
 

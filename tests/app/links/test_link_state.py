@@ -48,9 +48,9 @@ def script() -> None:
             "pins": link_state.value(pins),
             "spot": link_state.value(spot),
         }
-        if st.button("pin", key="pin", on_click=lambda: link_state.put_all({pins: (3, 4), spot: 2})):
+        if st.button("pin", key="pin", on_click=lambda: link_state.set_many({pins: (3, 4), spot: 2})):
             pass
-        st.button("widen", key="widen", on_click=lambda: link_state.put(width, 128))
+        st.button("widen", key="widen", on_click=lambda: link_state.set_and_push(width, 128))
     else:
         st.session_state["shown"] = {"text": widgets.text_box(other_sentence, "text")}
     widget_values.apply_returned_values()

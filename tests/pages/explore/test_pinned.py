@@ -14,7 +14,7 @@ def held(monkeypatch):
     """What is kept of the choices, in place of a session."""
     kept = {choices.PINS: None}
     monkeypatch.setattr(link_state, "value", kept.__getitem__)
-    monkeypatch.setattr(link_state, "put_all", kept.update)
+    monkeypatch.setattr(link_state, "set_many", kept.update)
     return kept
 
 

@@ -116,7 +116,7 @@ def test_a_host_lets_nobody_measure_costs_and_reads_fewer_sentences(visit, monke
 def test_a_picked_point_chooses_its_head(monkeypatch):
     survey = head_survey.find("minilm-l6", PREPARED)
     put: list[dict[Any, Any]] = []
-    monkeypatch.setattr(map.link_state, "put_all", put.append)
+    monkeypatch.setattr(map.link_state, "set_many", put.append)
     shown = types.SimpleNamespace(survey=survey, section="second")
     map.pick(shown, 17)
     wanted = {choices.OF: "second", choices.AT: survey.places[17], choices.EXAMPLE: 1}

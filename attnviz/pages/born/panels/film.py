@@ -37,7 +37,7 @@ def panel() -> None:
     whole = guess != choices.GUESS.default
 
     def keep(at: int, off: life.Silenced) -> None:
-        link_state.put_all({choices.AT: int(run.steps[at]), choices.OFF: tuple(map(name_of, off)) or None})
+        link_state.set_many({choices.AT: int(run.steps[at]), choices.OFF: tuple(map(name_of, off)) or None})
 
     with place:
         _ask(name, copies, guess)
@@ -74,7 +74,7 @@ def _ask(name: str, copies: life.RepeatedWords, guess: str) -> None:
         if guess == choices.GUESS.default:
             st.markdown(_("**From which step is the second copy of your words predicted?**"), width="content")
             for each, words in names.items():
-                st.button(words, key=f"born-guess-{each}", on_click=link_state.put, args=(choices.GUESS, each))
+                st.button(words, key=f"born-guess-{each}", on_click=link_state.set_and_push, args=(choices.GUESS, each))
             return
         learned = life.steps_around_learning(name, copies)
         st.markdown(feedback(names[guess], learned, life.read(name).config.steps), width="content")
@@ -83,7 +83,7 @@ def _ask(name: str, copies: life.RepeatedWords, guess: str) -> None:
             key="born-again",
             type="tertiary",
             icon=":material/undo:",
-            on_click=link_state.put,
+            on_click=link_state.set_and_push,
             args=(choices.GUESS, choices.GUESS.default),
         )
 

@@ -128,7 +128,7 @@ def current_view(result: attention_by_hand.Result) -> View:
 
 def set_choice(**changes: Any) -> None:
     """Choose another number, head or sentence. Call it from callbacks."""
-    link_state.put_all({choices.AT[name]: value for name, value in changes.items()})
+    link_state.set_many({choices.AT[name]: value for name, value in changes.items()})
 
 
 def current_step(ids: tuple[str, ...]) -> str:
@@ -145,4 +145,4 @@ def current_step(ids: tuple[str, ...]) -> str:
 
 def walk_to(wanted: str) -> None:
     """Go to another step, at its first matrix. Call it from callbacks."""
-    link_state.put_all({choices.STEP: wanted, choices.AT["part"]: 0})
+    link_state.set_many({choices.STEP: wanted, choices.AT["part"]: 0})

@@ -45,7 +45,7 @@ def panel(result: attention_by_hand.Result) -> None:
             st.button(
                 _("Undo all edits"),
                 icon=":material/undo:",
-                on_click=link_state.put,
+                on_click=link_state.set_and_push,
                 args=(choices.EDITS, ()),
                 disabled=not edits,
             )
@@ -121,7 +121,7 @@ def _typed(key: str, name: str) -> None:
                 ((_name, r, c, number),) = choices.EDITS.read([(name, int(row), int(col) - 1, value or 0.0)])
                 merged[name, r, c] = round(number, 4)
     session.edits = tuple((*at, value) for at, value in sorted(merged.items()))[: choices.MOST_EDITS]
-    link_state.put(choices.EDITS, session.edits)
+    link_state.set_and_push(choices.EDITS, session.edits)
 
 
 def _listed(before: attention_by_hand.Result, edits: list[inputs.CellEdit]) -> str:

@@ -123,4 +123,4 @@ def _go_by_steps(sections: presenting.Walk, by: int) -> None:
         if link_state.value(choices.VIEW) != "steps" or step > last:
             sections.go(1 if by > 0 else -1)
         elif step >= 0:
-            link_state.put(choices.AT, None if step == last else step)
+            link_state.set_and_push(choices.AT, None if step == last else step)

@@ -63,7 +63,7 @@ def panel() -> None:
         step_player.step_player(
             "d_player",
             decoder_form.step_figure(result, layer, head, at),
-            on_step=lambda step: link_state.put(choices.AT, None if step == result.total_steps - 1 else step),
+            on_step=lambda step: link_state.set_and_push(choices.AT, None if step == result.total_steps - 1 else step),
         )
     with main_picture:
         _draw_footer(result, decoder.name, decoder.weights_are, (layer, head), at)

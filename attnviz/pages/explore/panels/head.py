@@ -65,7 +65,7 @@ def draw(run: ModelRun, stack: Stack, layer: int, head: int) -> shown_head.Displ
             edited_tiles=None if every else tiles_address(run, stack, layer, head, edit),
             on_pins=partial(shown_head.store_pins, axes),
             on_edit=shown_head.store_edit,
-            on_over=partial(link_state.put, choices.OVER),
+            on_over=partial(link_state.set_and_push, choices.OVER),
         )
         displayed = shown_head.DisplayedHead(
             run, stack, layer, head, options, data, replace(view, pins=pins), matrix, edit

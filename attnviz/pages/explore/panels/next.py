@@ -144,7 +144,7 @@ def _draw_writing_controls(displayed: DisplayedHead, slot: Slot) -> None:
         st.caption(_("Writing: {left} more to come.").format(left=left))
         _write_next_token(displayed, slot)
     elif st.session_state.pop(_LEFT, None) is not None:  # the last token is there: now the link follows
-        link_state.put(_written_choice(displayed), link_state.value(_written_choice(displayed)))
+        link_state.set_and_push(_written_choice(displayed), link_state.value(_written_choice(displayed)))
     reason = st.session_state.pop(_WHY, None)
     if reason is not None:
         show_problem(reason)
@@ -157,7 +157,7 @@ def _start_writing(count: int) -> None:
 
 def _append(displayed: DisplayedHead, text: str) -> None:
     """Append to the sentence and pin the new row, in one step of the browser's history. A callback."""
-    link_state.put_all(_append_to_text(displayed, text))
+    link_state.set_many(_append_to_text(displayed, text))
 
 
 def _written_choice(displayed: DisplayedHead) -> Choice[str]:
@@ -185,7 +185,7 @@ def _undo(displayed: DisplayedHead) -> None:
     """Take the last token back. A callback."""
     texts = _previous_texts(displayed)
     if texts:
-        link_state.put_all({_written_choice(displayed): texts.pop(), choices.PINS: None, choices.STAGE: None})
+        link_state.set_many({_written_choice(displayed): texts.pop(), choices.PINS: None, choices.STAGE: None})
 
 
 def _write_next_token(displayed: DisplayedHead, slot: Slot) -> None:

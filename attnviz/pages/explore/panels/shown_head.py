@@ -51,7 +51,7 @@ def find_nearest_head(stack: Stack) -> tuple[int, int]:
 
 def select_head(layer: int, head: int) -> None:
     """Show another head. Call it from callbacks."""
-    link_state.put(choices.AT, (layer, head))
+    link_state.set_and_push(choices.AT, (layer, head))
 
 
 def current_edit(stack: Stack, layer: int) -> HeadEdit:
@@ -71,7 +71,7 @@ def current_edit(stack: Stack, layer: int) -> HeadEdit:
 
 def store_edit(edit: HeadEdit) -> None:
     """Keep what a hand has changed; in the link it is one step. A callback."""
-    link_state.put_all({
+    link_state.set_many({
         choices.MASK: edit.mask,
         choices.WINDOW: min(edit.window, LONGEST_WINDOW),
         choices.HIDDEN: edit.hidden,
@@ -171,7 +171,7 @@ def store_pins(places: PictureAxes, pins: Pins) -> None:
         query, key = places["q"].first_token(pins.cell[0]), places["k"].first_token(pins.cell[1])
         if query is not None and key is not None:
             state["c"] = [query[0], key[0], query[1], key[1]]
-    link_state.put_all({choices.PINS: state if pins else None, choices.STAGE: None})
+    link_state.set_many({choices.PINS: state if pins else None, choices.STAGE: None})
 
 
 @dataclass(frozen=True)

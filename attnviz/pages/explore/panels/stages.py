@@ -121,7 +121,7 @@ def panel(displayed: DisplayedHead) -> None:
         _("Query: the token that looks"),
         range(len(queries)),
         format_func=lambda i: f"{i}  {queries[i]}",
-        **widget_values.held(QUERY, start_q, lambda picked: link_state.put(choices.STAGE, (picked, None))),
+        **widget_values.held(QUERY, start_q, lambda picked: link_state.set_and_push(choices.STAGE, (picked, None))),
     )
     mask, scale = head_drawing.mask_and_scale(displayed.stack, displayed.layer, displayed.edit)
     result = stages(displayed.stack, displayed.layer, displayed.head, query, mask, scale)
@@ -130,7 +130,7 @@ def panel(displayed: DisplayedHead) -> None:
         _("Key: the token looked at"),
         range(len(keys)),
         format_func=lambda i: f"{i}  {keys[i]}",
-        **widget_values.held(KEY, largest, lambda picked: link_state.put(choices.STAGE, (query, picked))),
+        **widget_values.held(KEY, largest, lambda picked: link_state.set_and_push(choices.STAGE, (query, picked))),
     )
     st.caption(_("Click a cell in the picture above to see its arithmetic here."))
     _draw_arithmetic(result, key, queries[query], keys[key])

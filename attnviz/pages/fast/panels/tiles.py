@@ -27,7 +27,7 @@ def panel() -> None:
     film = filmed(config)
     at = widgets.limit_choice(choices.AT, len(film.tiles) - 1, usual=film.middle)
     with place:
-        draw(film, "fast-film", at, lambda step: link_state.put(choices.AT, step))
+        draw(film, "fast-film", at, lambda step: link_state.set_and_push(choices.AT, step))
         show.footer(
             lambda: tile_figure(film, at),
             name=f"tile-{at + 1}-of-{len(film.tiles)}",

@@ -135,7 +135,7 @@ def _take(data: bytes) -> None:
     most = choices.LONGEST_TEXT
     if len(text) > most:
         st.info(_("The file has {n:,} characters; the first {most:,} are read.").format(n=len(text), most=most))
-    link_state.put(choices.OWN, text[:most])
+    link_state.set_and_push(choices.OWN, text[:most])
 
 
 def measure_names() -> dict[str, str]:

@@ -104,7 +104,7 @@ def draw_plane(shown: DisplayedScan, by: str, chosen: int | None, key: str) -> N
 def pick(shown: DisplayedScan, column: int) -> None:
     """Choose a head. A callback."""
     if 0 <= column < len(shown.survey.places):
-        link_state.put_all({
+        link_state.set_many({
             choices.OF: shown.section,
             choices.AT: shown.survey.places[column],
             choices.EXAMPLE: choices.EXAMPLE.default,
@@ -336,7 +336,7 @@ def _picked(options: dict[str, str]) -> int:
         required=True,
         label_visibility="collapsed",
         **widget_values.held(
-            "hd_example_pick", str(shown), lambda number: link_state.put(choices.EXAMPLE, int(number or 1))
+            "hd_example_pick", str(shown), lambda number: link_state.set_and_push(choices.EXAMPLE, int(number or 1))
         ),
     )
     return int(picked or shown)

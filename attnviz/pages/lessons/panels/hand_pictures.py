@@ -114,8 +114,8 @@ def draw_board(subject: Subject, settings: PictureSettings, key: str) -> None:
         ],
         [tensor_strip.Tabs("part", _("Matrix"), tabs, board_index)] if len(step_boards) > 1 else [],
         tensor_strip.Pick(board_index, row, col),
-        on_pick=lambda pick: link_state.put(choices.CELL, (pick.part, pick.row, pick.col)),
-        on_tab=lambda _name, i: link_state.put(choices.CELL, (i, -1, -1)),
+        on_pick=lambda pick: link_state.set_and_push(choices.CELL, (pick.part, pick.row, pick.col)),
+        on_tab=lambda _name, i: link_state.set_and_push(choices.CELL, (i, -1, -1)),
     )
     st.caption(
         _("Vectors and weights: random with a seed, for “{words}”.").format(
@@ -139,7 +139,7 @@ def draw_mask(subject: Subject, settings: PictureSettings, key: str) -> None:
             key,
             result.mask,
             tokens,
-            on_change=lambda grid: link_state.put(choices.PAINTED, base64.b64encode(pack_bits(grid)).decode()),
+            on_change=lambda grid: link_state.set_and_push(choices.PAINTED, base64.b64encode(pack_bits(grid)).decode()),
             label=_("Who may look at whom"),
         )
     with right:
@@ -197,7 +197,7 @@ def draw_circle(_subject: Subject, _settings: PictureSettings, key: str) -> None
         result.k,
         at=rotation_circle.RotationPlace(result.config.pair, q_at, k_at),
         last=CIRCLE_LAST,
-        on_pick=lambda position: link_state.put(choices.PAIR, (position.pair, position.q_at, position.k_at)),
+        on_pick=lambda position: link_state.set_and_push(choices.PAIR, (position.pair, position.q_at, position.k_at)),
     )
 
 

@@ -84,7 +84,9 @@ def _make_view(subject: Subject, matrix: head_matrix.Matrix, title: str) -> Head
 def _store_edit(edit: HeadEdit) -> None:
     if edit.mask in choices.MASKS and edit.scale in SCALES:
         window, factor = min(edit.window, choices.FARTHEST), min(edit.factor, LARGEST_FACTOR)
-        link_state.put(choices.EDIT, HeadEdit(edit.mask, window, scale=edit.scale, factor=factor, seen=edit.seen))
+        link_state.set_and_push(
+            choices.EDIT, HeadEdit(edit.mask, window, scale=edit.scale, factor=factor, seen=edit.seen)
+        )
 
 
 def draw_heads(subject: Subject, settings: PictureSettings, key: str) -> None:
@@ -114,7 +116,7 @@ def draw_heads(subject: Subject, settings: PictureSettings, key: str) -> None:
             tiles,
             stack.queries.labels,
             selected=at,
-            on_pick=lambda layer, number: link_state.put(choices.POSITION, layer * tiles.grid.heads[0] + number),
+            on_pick=lambda layer, number: link_state.set_and_push(choices.POSITION, layer * tiles.grid.heads[0] + number),
         )
     with right:
         layer, number = at[0] + (first or 0), at[1]
@@ -181,7 +183,7 @@ def draw_bars(_subject: Subject, settings: PictureSettings, key: str) -> None:
         at=config.d_k,
         parameter=softmax_slider.SliderParameter("a", 1.0, 0.1, 64.0) if "inverse" in alternatives else None,
         about=alternatives[-1],
-        on_pick=lambda pick: link_state.put(choices.WIDTH, None if pick.d_k == usual else pick.d_k),
+        on_pick=lambda pick: link_state.set_and_push(choices.WIDTH, None if pick.d_k == usual else pick.d_k),
     )
     st.caption(_("Random vectors with a seed: one query, {n} keys.").format(n=config.n_keys))
 
@@ -205,7 +207,7 @@ def draw_player(subject: Subject, settings: PictureSettings, key: str) -> None:
     step_player.step_player(
         key,
         decoder_form.step_figure(result, layer, head, at),
-        on_step=lambda step: link_state.put(choices.POSITION, step or None),
+        on_step=lambda step: link_state.set_and_push(choices.POSITION, step or None),
     )
     st.caption(
         _("{model} goes on with your sentence; layer {layer}, head {head} is shown.").format(
@@ -247,7 +249,7 @@ def draw_growth(_subject: Subject, _settings: PictureSettings, key: str) -> None
     cache_growth.cache_growth(
         key,
         cache_growth.GrowthFigure(result.tokens, [cache_growth.GrowingGroup(model.name, bars_of)], at),
-        on_tokens=lambda index: link_state.put(choices.POSITION, None if index == last else index),
+        on_tokens=lambda index: link_state.set_and_push(choices.POSITION, None if index == last else index),
     )
     st.caption(
         _("At {tokens} tokens: {said}.").format(
@@ -273,7 +275,7 @@ def draw_tile_film(_subject: Subject, settings: PictureSettings, key: str) -> No
     film = tiles_panel.filmed(tiles.Config(backward=settings.get("pass") == "backward"))
     chosen = link_state.value(choices.POSITION)
     at = film.middle - (settings.get("at") == "before") if chosen is None else min(chosen, len(film.tiles) - 1)
-    tiles_panel.draw(film, key, at, lambda step: link_state.put(choices.POSITION, step))
+    tiles_panel.draw(film, key, at, lambda step: link_state.set_and_push(choices.POSITION, step))
 
 
 def draw_traffic(subject: Subject, _settings: PictureSettings, key: str) -> None:
@@ -325,7 +327,7 @@ def draw_birth(subject: Subject, settings: PictureSettings, key: str) -> None:
         off = tuple(head for head in heads if birth_film.name_of(head) == settings.get("off"))
 
     def store(position: int, silenced: life.Silenced) -> None:
-        link_state.put(choices.CELL, (sum(1 << heads.index(head) for head in silenced), position, len(settings)))
+        link_state.set_and_push(choices.CELL, (sum(1 << heads.index(head) for head in silenced), position, len(settings)))
 
     birth_film.draw(
         key, life.LIFE, born_facts.repeat_sentence(subject), min(at, len(run.kept) - 1), off, "whole" in settings, store

@@ -64,7 +64,7 @@ def open_step(lesson: str, number: int) -> None:
     """Open a step; what the last one set is undone, and what its pictures kept is forgotten. A callback."""
     for key in [str(key) for key in st.session_state if str(key).startswith(PICTURE_KEY)]:
         del st.session_state[key]
-    link_state.put_all(choices.UNDONE | {choices.LESSON: lesson, choices.STEP: number})
+    link_state.set_many(choices.UNDONE | {choices.LESSON: lesson, choices.STEP: number})
     st.session_state[MENU] = False
 
 
@@ -101,7 +101,7 @@ def draw_file_menu(displayed: Lesson) -> None:
     st.session_state[_OPENED] = upload_id(uploaded)
     sentence_choice = {choices.SENTENCE: lesson.sentence} if lesson.sentence else {}
     opened: dict[Choice[Any], Any] = {choices.OWN_TEXT: text, choices.LESSON: choices.OWN_LESSON, choices.STEP: 1}
-    link_state.put_all(choices.UNDONE | opened | sentence_choice)
+    link_state.set_many(choices.UNDONE | opened | sentence_choice)
     st.rerun()
 
 

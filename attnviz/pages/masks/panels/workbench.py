@@ -60,7 +60,7 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
                 _("Remove the paint"),
                 key="m-unpaint",
                 icon=":material/ink_eraser:",
-                on_click=link_state.put,
+                on_click=link_state.set_and_push,
                 args=(choices.PAINT, mask_lab.Painted()),
                 type="tertiary",
             )
@@ -229,4 +229,4 @@ def _value(place: int, kind: str, parameter: mask_rules.RuleParameter) -> mask_r
 
 def store_painting(base: np.ndarray, wanted: np.ndarray) -> None:
     """Keep what the visitor painted over `base`. A callback."""
-    link_state.put(choices.PAINT, mask_lab.painted(base, wanted) or mask_lab.Painted())
+    link_state.set_and_push(choices.PAINT, mask_lab.painted(base, wanted) or mask_lab.Painted())

@@ -128,7 +128,7 @@ def _keep(fine: PatchGrid, stack: PatchStack, chosen: PatchChoices) -> None:
     hidden = link_state.value(choices.HIDDEN)
     if hidden_in_coarser(hidden, fine, stack.grid) != chosen.hidden:  # else parts of a coarse patch stay as they are
         hidden = patches_in_finer(chosen.hidden, fine, stack.grid)
-    link_state.put_all(
+    link_state.set_many(
         {
             choices.LAYER: chosen.layer,
             choices.HEAD: chosen.head,

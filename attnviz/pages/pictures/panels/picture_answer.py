@@ -201,7 +201,7 @@ def draw_smallest(loaded: LoadedModel, picture: picture_cache.ChosenPicture, run
             st.button(
                 _("Hide all the others"),
                 key="smallest-show",
-                on_click=link_state.put,
+                on_click=link_state.set_and_push,
                 args=(choices.HIDDEN, smallest.hidden),
                 icon=":material/visibility:",
             )

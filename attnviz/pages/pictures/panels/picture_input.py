@@ -101,7 +101,7 @@ def _drawing(pads: int) -> ChosenPicture | None:
         "pad",
         pads,
         drawings,
-        lambda drawn: link_state.put_all({choices.DRAWINGS: drawn, choices.HIDDEN: (), choices.PINS: ()}),
+        lambda drawn: link_state.set_many({choices.DRAWINGS: drawn, choices.HIDDEN: (), choices.PINS: ()}),
     )
     inked = [each for each in map(digit_pad.unpack_bitmap, drawings[:pads]) if each is not None and each.any()]
     if not inked:

@@ -47,7 +47,7 @@ def circle_panel() -> None:
             result.k,
             at=rotation_circle.RotationPlace(config.pair, config.q_at, config.k_at),
             last=choices.LAST,
-            on_pick=lambda picked: link_state.put_all(
+            on_pick=lambda picked: link_state.set_many(
                 {choices.PAIR: picked.pair, choices.Q_AT: picked.q_at, choices.K_AT: picked.k_at}
             ),
         )

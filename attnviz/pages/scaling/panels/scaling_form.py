@@ -39,7 +39,7 @@ def page_number_box(
 def d_k_control() -> int:
     """Draw a slider for d_k, even on a log scale, and a box for any whole number; returns d_k."""
     now = link_state.value(choices.D_K)
-    slider_arguments = widget_values.held(SLIDER, now, lambda picked: link_state.put(choices.D_K, picked))
+    slider_arguments = widget_values.held(SLIDER, now, lambda picked: link_state.set_and_push(choices.D_K, picked))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.select_slider(_("d_k, the width of a query"), sorted({*STOPS, now}), **slider_arguments)
         return page_number_box(choices.D_K, "d_k", 1)
@@ -147,7 +147,7 @@ def draw_bars(key: str, config: growing_width.Config) -> None:
         picked: dict[Choice[Any], Any] = {choices.D_K: pick.d_k}
         if alternative.parameter:
             picked[choices.PARAMETERS[alternative.id]] = pick.parameter
-        link_state.put_all(picked)
+        link_state.set_many(picked)
 
     softmax_slider.softmax_slider(
         key,

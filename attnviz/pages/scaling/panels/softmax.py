@@ -123,7 +123,7 @@ def _weights(scores: list[float], temperature: float) -> None:
             at=1,
             parameter=slider,
             about="typed",
-            on_pick=lambda pick: link_state.put(choices.TEMPERATURE, pick.parameter),
+            on_pick=lambda pick: link_state.set_and_push(choices.TEMPERATURE, pick.parameter),
         )
     with numbers:
         st.dataframe(

@@ -84,7 +84,7 @@ def _select_token(choice: link_state.Choice[str], label: str, likeliest: Mapping
 def _choose_example(example: parts.Contrast) -> None:
     """Choose an example. A callback."""
     nothing = {choice: choice.default for choice in (choices.TOKEN, choices.VERSUS, choices.AT, choices.SECOND_PROMPT)}
-    link_state.put_all({choices.SENTENCE: example.text, **nothing})
+    link_state.set_many({choices.SENTENCE: example.text, **nothing})
 
 
 def sentence_title(request: TokenRequest) -> str:

@@ -92,7 +92,7 @@ def _draw_ladder(request: form.TokenRequest, at: tuple[int, int]) -> None:
             "head": [component.head for component in attribution.by_layer],
             "added": [component.value for component in attribution.by_layer],
         },
-        on_pick=lambda number: link_state.put(choices.AT, f"{number // widest}.{number % widest}"),
+        on_pick=lambda number: link_state.set_and_push(choices.AT, f"{number // widest}.{number % widest}"),
     )
 
 
